@@ -1,0 +1,112 @@
+/** Layers, lowest first. A file may import from its own layer and from the layers listed for it. */
+const layers = {
+  'src/domain': [],
+  'src/ports': ['src/domain'],
+  'src/outgoing': ['src/domain', 'src/ports'],
+  'src/services': ['src/domain', 'src/ports'],
+  'src/http': ['src/domain', 'src/ports', 'src/services'],
+  'src/memory': ['src/domain', 'src/ports'],
+  'src/testing': ['src/domain', 'src/ports', 'src/memory'],
+  'adapters/http': ['src/domain', 'src/ports', 'src/services', 'src/http'],
+  'adapters/storage': ['src/domain', 'src/ports'],
+  'adapters/rate-limit': ['src/domain', 'src/ports'],
+  'adapters/queue': ['src/domain', 'src/ports'],
+  'adapters/channels': ['src/domain', 'src/ports', 'src/outgoing'],
+}
+
+/** The composition root: sees everything in src/, and nothing but itself sees it. */
+const root = '^src/(create-notifier|options|index)\\.ts$'
+const ours = '^(src|adapters)/'
+const inLayers = Object.keys(layers).map((layer) => `^${layer}/`)
+const npm = ['npm', 'npm-dev', 'npm-optional', 'npm-peer', 'npm-bundled', 'npm-no-pkg', 'npm-unknown']
+
+/** Types of a package count as that package. */
+const packages = (...names) => names.map((name) => `node_modules/(@types/)?${name}/`)
+
+module.exports = {
+  forbidden: [
+    ...Object.entries(layers).map(([layer, allowed]) => ({
+      name: `layer:${layer}`,
+      severity: 'error',
+      from: { path: `^${layer}/` },
+      to: { path: ours, pathNot: [layer, ...allowed].map((to) => `^${to}/`) },
+    })),
+    {
+      name: 'layer:root',
+      comment: 'Nothing in src/ imports adapters/.',
+      severity: 'error',
+      from: { path: root },
+      to: { path: '^adapters/' },
+    },
+    {
+      name: 'no-unknown-layer',
+      comment: 'A new folder needs a line in the table of layers.',
+      severity: 'error',
+      from: { path: ours, pathNot: [root, ...inLayers] },
+      to: {},
+    },
+    {
+      name: 'no-import-of-unknown-layer',
+      severity: 'error',
+      from: {},
+      to: { path: ours, pathNot: [root, ...inLayers] },
+    },
+    {
+      name: 'no-import-from-outside',
+      comment: 'Not the tests, not the build, not the package by its own name.',
+      severity: 'error',
+      from: { path: ours },
+      to: { pathNot: [ours, 'node_modules/'], dependencyTypesNot: ['core'] },
+    },
+    { name: 'no-unresolvable', severity: 'error', from: {}, to: { couldNotResolve: true } },
+    { name: 'no-circular', severity: 'error', from: {}, to: { circular: true } },
+    { name: 'no-orphans', severity: 'error', from: { orphan: true }, to: {} },
+    {
+      name: 'domain-without-core-modules',
+      severity: 'error',
+      from: { path: '^src/domain/' },
+      to: { dependencyTypes: ['core'] },
+    },
+    {
+      name: 'domain-packages',
+      severity: 'error',
+      from: { path: '^src/domain/' },
+      to: { dependencyTypes: npm, pathNot: packages('libphonenumber-js', 'validator', 'mustache', 'zod') },
+    },
+    {
+      name: 'ports-import-only-the-domain',
+      severity: 'error',
+      from: { path: '^src/ports/' },
+      to: { dependencyTypes: ['core', ...npm] },
+    },
+    {
+      name: 'src-packages',
+      comment: 'Runtime dependencies only: importing the core loads no peer and nothing of the development.',
+      severity: 'error',
+      from: { path: '^src/' },
+      to: {
+        dependencyTypes: npm,
+        pathNot: packages('eventemitter3', 'p-queue', 'mustache', 'libphonenumber-js', 'validator', 'zod'),
+      },
+    },
+    {
+      name: 'adapters-without-development-packages',
+      severity: 'error',
+      from: { path: '^adapters/' },
+      to: {
+        dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown'],
+        dependencyTypesNot: ['npm', 'npm-peer'],
+        pathNot: 'node_modules/@types/',
+      },
+    },
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tsconfig.lib.json' },
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['import', 'node', 'default', 'types'],
+    },
+  },
+}

@@ -1,0 +1,32 @@
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+
+const root = new URL('../', import.meta.url)
+
+/**
+ * The published entry points, read from `exports` in package.json, which is their only list:
+ * `dist/adapters/**` is built from `adapters/**`, everything else in `dist/` from `src/`.
+ *
+ * @returns {{ specifier: string, name: string, source: string }[]} what is imported, its path in `dist`
+ *   without the ending, and the file it is built from
+ */
+export function entries() {
+  /** @type {{ name: string, exports: Record<string, string | { types?: string, default?: string }> }} */
+  const manifest = JSON.parse(readFileSync(new URL('package.json', root), 'utf8'))
+  return Object.entries(manifest.exports)
+    .filter(([, target]) => typeof target === 'object')
+    .map(([subpath, target]) => {
+      const { types, default: file } = /** @type {{ types?: string, default?: string }} */ (target)
+      const name = /^\.\/dist\/(.+)\.js$/.exec(file ?? '')?.[1]
+      if (name === undefined || types !== `./dist/${name}.d.ts`) {
+        throw new Error(`exports["${subpath}"] needs "types" and "default" that name one file in ./dist`)
+      }
+      const source = `${name.startsWith('adapters/') ? '' : 'src/'}${name}.ts`
+      return { specifier: `${manifest.name}${subpath.slice(1)}`, name, source }
+    })
+}
+
+/** @param {string} path relative to the repository */
+export function fromRoot(path) {
+  return fileURLToPath(new URL(path, root))
+}

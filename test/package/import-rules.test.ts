@@ -1,0 +1,228 @@
+import { execFile } from 'node:child_process'
+import { copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join, relative } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { fromRoot } from '../../scripts/entries.mjs'
+
+// The rules are worth what they catch: each test plants a tree of small files and reads the report.
+
+/** DESIGN.md §2, written down a second time on purpose. */
+const mayImport: Record<string, string[]> = {
+  'src/domain': [],
+  'src/ports': ['src/domain'],
+  'src/outgoing': ['src/domain', 'src/ports'],
+  'src/services': ['src/domain', 'src/ports'],
+  'src/http': ['src/domain', 'src/ports', 'src/services'],
+  'src/memory': ['src/domain', 'src/ports'],
+  'src/testing': ['src/domain', 'src/ports', 'src/memory'],
+  'adapters/http': ['src/domain', 'src/ports', 'src/services', 'src/http'],
+  'adapters/storage': ['src/domain', 'src/ports'],
+  'adapters/rate-limit': ['src/domain', 'src/ports'],
+  'adapters/queue': ['src/domain', 'src/ports'],
+  'adapters/channels': ['src/domain', 'src/ports', 'src/outgoing'],
+}
+const layers = Object.keys(mayImport)
+const inSrc = layers.filter((layer) => layer.startsWith('src/'))
+const roots = ['src/index.ts', 'src/options.ts', 'src/create-notifier.ts']
+
+let directory = ''
+let tree: Map<string, string>
+
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'carillon-imports-'))
+  tree = new Map(layers.map((layer) => [leaf(layer), "export const name = ''\n"]))
+  for (const layer of layers) addImport(`${layer}/user.ts`, leaf(layer))
+  addImport('src/index.ts', 'src/create-notifier.ts', 'export const index = value0\n')
+  addImport('src/create-notifier.ts', 'src/options.ts')
+  for (const layer of inSrc) addImport('src/options.ts', leaf(layer))
+})
+
+afterEach(() => rm(directory, { recursive: true, force: true }))
+
+test('a tree that keeps the rules passes', async () => {
+  for (const [layer, allowed] of Object.entries(mayImport)) {
+    for (const target of allowed) addImport(`${layer}/allowed.ts`, leaf(target))
+  }
+  addPackage('src/domain/packages.ts', 'libphonenumber-js', 'validator', 'mustache', 'zod')
+  addPackage('src/services/packages.ts', 'p-queue', 'eventemitter3', 'zod', 'node:crypto')
+  addPackage('adapters/http/packages.ts', 'express', 'node:http')
+  addPackage('adapters/channels/email/smtp.ts', 'nodemailer', 'node:tls')
+  expect(await check()).toEqual({ passed: true, breaches: [] })
+})
+
+test('every import that no layer allows is reported under the name of its layer', async () => {
+  const expected: string[] = []
+  for (const [layer, allowed] of Object.entries(mayImport)) {
+    for (const target of [...layers.map(leaf), ...roots]) {
+      if (target === leaf(layer) || allowed.map(leaf).includes(target)) continue
+      const file = `${layer}/breach.ts`
+      addImport(file, target)
+      expected.push(`layer:${layer}: ${file} → ${target}`)
+    }
+  }
+  const { passed, breaches } = await check()
+  expect(passed).toBe(false)
+  expect(breaches).toEqual(expected.sort())
+})
+
+test('a type import counts like any other', async () => {
+  tree.set(
+    'src/domain/breach.ts',
+    "import type { name } from '../services/leaf.ts'\nexport type Name = typeof name\n",
+  )
+  expect(await check()).toEqual({
+    passed: false,
+    breaches: ['layer:src/domain: src/domain/breach.ts → src/services/leaf.ts'],
+  })
+})
+
+test('no file of src/ imports an adapter, the composition root included', async () => {
+  for (const root of roots) addImport(root, leaf('adapters/storage'))
+  addImport('src/services/breach.ts', leaf('adapters/storage'))
+  expect((await check()).breaches).toEqual([
+    'layer:root: src/create-notifier.ts → adapters/storage/leaf.ts',
+    'layer:root: src/index.ts → adapters/storage/leaf.ts',
+    'layer:root: src/options.ts → adapters/storage/leaf.ts',
+    'layer:src/services: src/services/breach.ts → adapters/storage/leaf.ts',
+  ])
+})
+
+test('a cycle is reported, one of types too', async () => {
+  addImport('src/services/one.ts', 'src/services/two.ts')
+  addImport('src/services/two.ts', 'src/services/one.ts')
+  tree.set('src/domain/one.ts', "import type { Two } from './two.ts'\nexport type One = Two[]\n")
+  tree.set('src/domain/two.ts', "import type { One } from './one.ts'\nexport type Two = One | string\n")
+  expect((await check()).breaches).toEqual([
+    'no-circular: src/domain/one.ts → src/domain/two.ts',
+    'no-circular: src/services/one.ts → src/services/two.ts',
+  ])
+})
+
+test('a file that nothing imports and that imports nothing is reported', async () => {
+  tree.set('src/services/forgotten.ts', "export const name = ''\n")
+  expect((await check()).breaches).toEqual([
+    'no-orphans: src/services/forgotten.ts → src/services/forgotten.ts',
+  ])
+})
+
+test('the domain takes no core module and only its four packages', async () => {
+  addPackage('src/domain/core.ts', 'node:crypto')
+  addPackage('src/domain/core-without-prefix.ts', 'fs')
+  addPackage('src/domain/package.ts', 'p-queue')
+  expect((await check()).breaches).toEqual([
+    'domain-packages: src/domain/package.ts → node_modules/p-queue/index.js',
+    'domain-without-core-modules: src/domain/core-without-prefix.ts → fs',
+    'domain-without-core-modules: src/domain/core.ts → crypto',
+  ])
+})
+
+test('ports take neither core modules nor packages', async () => {
+  addPackage('src/ports/core.ts', 'node:http')
+  addPackage('src/ports/package.ts', 'zod')
+  expect((await check()).breaches).toEqual([
+    'ports-import-only-the-domain: src/ports/core.ts → http',
+    'ports-import-only-the-domain: src/ports/package.ts → node_modules/zod/index.js',
+  ])
+})
+
+test('src/ never loads a peer or a development package, not even for its types', async () => {
+  addPackage('src/services/peer.ts', 'nodemailer')
+  addPackage('src/testing/development.ts', 'vitest')
+  tree.set('src/http/type.ts', "import type { Request } from 'express'\nexport type R = Request\n")
+  tree.set('src/http/later.ts', "export const later = () => import('nodemailer')\n")
+  expect((await check()).breaches).toEqual([
+    'src-packages: src/http/later.ts → node_modules/nodemailer/index.js',
+    'src-packages: src/http/type.ts → node_modules/express/index.js',
+    'src-packages: src/services/peer.ts → node_modules/nodemailer/index.js',
+    'src-packages: src/testing/development.ts → node_modules/vitest/index.js',
+  ])
+})
+
+test('adapters load peers, but nothing of the development', async () => {
+  addPackage('adapters/storage/breach.ts', 'vitest')
+  expect((await check()).breaches).toEqual([
+    'adapters-without-development-packages: adapters/storage/breach.ts → node_modules/vitest/index.js',
+  ])
+})
+
+test('a folder that no rule knows is reported from both sides', async () => {
+  addImport('src/helpers/user.ts', 'src/domain/leaf.ts')
+  addImport('src/services/breach.ts', 'src/helpers/user.ts')
+  addImport('adapters/shared.ts', 'src/domain/leaf.ts')
+  expect((await check()).breaches).toEqual([
+    'layer:src/services: src/services/breach.ts → src/helpers/user.ts',
+    'no-import-of-unknown-layer: src/services/breach.ts → src/helpers/user.ts',
+    'no-unknown-layer: adapters/shared.ts → src/domain/leaf.ts',
+    'no-unknown-layer: src/helpers/user.ts → src/domain/leaf.ts',
+  ])
+})
+
+test('nothing is imported from outside src/ and adapters/, and nothing that is not there', async () => {
+  tree.set('test/fake.ts', "export const name = ''\n")
+  addImport('src/testing/breach.ts', 'test/fake.ts')
+  addImport('src/services/breach.ts', 'src/services/missing.ts')
+  const { breaches } = await check()
+  expect(breaches).toContain('no-import-from-outside: src/testing/breach.ts → test/fake.ts')
+  expect(breaches).toContain('no-unresolvable: src/services/breach.ts → ./missing.ts')
+})
+
+test('a run that reads no module fails', async () => {
+  tree = new Map([
+    ['tsconfig.lib.json', '{ "files": ["elsewhere.ts"] }'],
+    ['elsewhere.ts', "export const name = ''\n"],
+    ['src/notes.md', 'No module here.\n'],
+  ])
+  expect(await check()).toEqual({ passed: false, breaches: [] })
+})
+
+function leaf(layer: string): string {
+  return `${layer}/leaf.ts`
+}
+
+/** Adds an import of one planted file to another. */
+function addImport(from: string, to: string, rest = ''): void {
+  const before = tree.get(from) ?? ''
+  const path = relative(dirname(from), to)
+  const local = `value${before.split('\n').filter((line) => line.startsWith('import ')).length}`
+  const line = `import * as ${local} from '${path.startsWith('.') ? path : `./${path}`}'\nexport { ${local} }\n`
+  tree.set(from, `${before}${line}${rest}`)
+}
+
+function addPackage(file: string, ...names: string[]): void {
+  tree.set(file, names.map((name, at) => `import * as p${at} from '${name}'\nexport { p${at} }\n`).join(''))
+}
+
+async function check(): Promise<{ passed: boolean; breaches: string[] }> {
+  for (const file of ['tsconfig.json', 'tsconfig.lib.json', 'package.json']) {
+    await copyFile(fromRoot(file), join(directory, file))
+  }
+  const packages = ['eventemitter3', 'express', 'libphonenumber-js', 'mustache', 'nodemailer', 'p-queue']
+  for (const name of [...packages, 'validator', 'vitest', 'zod']) {
+    tree.set(
+      `node_modules/${name}/package.json`,
+      JSON.stringify({ name, version: '1.0.0', main: 'index.js' }),
+    )
+    tree.set(`node_modules/${name}/index.js`, '')
+  }
+  for (const [file, text] of tree) {
+    await mkdir(dirname(join(directory, file)), { recursive: true })
+    await writeFile(join(directory, file), text)
+  }
+  const { code, stdout } = await new Promise<{ code: number; stdout: string }>((resolve, reject) => {
+    execFile(
+      process.execPath,
+      [fromRoot('scripts/check-imports.mjs'), '--json', directory],
+      (error, out, err) => {
+        if (error !== null && out === '') reject(new Error(err))
+        else resolve({ code: error === null ? 0 : Number(error.code), stdout: out })
+      },
+    )
+  })
+  const report: { totalCruised: number; breaches: { rule: string; from: string; to: string }[] } =
+    JSON.parse(stdout)
+  return {
+    passed: code === 0,
+    breaches: report.breaches.map(({ rule, from, to }) => `${rule}: ${from} → ${to}`).sort(),
+  }
+}

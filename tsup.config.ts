@@ -1,0 +1,22 @@
+import { existsSync } from 'node:fs'
+import { defineConfig } from 'tsup'
+import { entries, fromRoot } from './scripts/entries.mjs'
+
+for (const { specifier, source } of entries()) {
+  if (!existsSync(fromRoot(source))) {
+    throw new Error(`"${specifier}" of package.json is built from ${source}, which does not exist`)
+  }
+}
+
+export default defineConfig({
+  entry: Object.fromEntries(entries().map(({ name, source }) => [name, source])),
+  tsconfig: 'tsconfig.lib.json',
+  format: ['esm'],
+  target: 'node20',
+  platform: 'node',
+  splitting: true,
+  sourcemap: true,
+  clean: true,
+  // tsup 8.5.1 always passes `baseUrl` to the declaration build; TypeScript 6 rejects it without this.
+  dts: { compilerOptions: { ignoreDeprecations: '6.0' } },
+})
