@@ -1,0 +1,31 @@
+/** Permission levels of SPEC.md, lowest first. */
+export const PERMISSIONS = ['Read Only', 'Write', 'Full Access'] as const
+
+/** `Read Only`: view. `Write`: also send. `Full Access`: everything, deletion included. */
+export type Permission = (typeof PERMISSIONS)[number]
+
+const levels: Readonly<Record<Permission, number>> = { 'Read Only': 0, Write: 1, 'Full Access': 2 }
+
+/** True when a key with the level `granted` may do what needs the level `needed`. */
+export function permits(granted: Permission, needed: Permission): boolean {
+  return levels[granted] >= levels[needed]
+}
+
+/** An API key as stored and listed: everything but the secret, which exists only in the answer to its creation. */
+export interface ApiKey {
+  /** `key_<value>` */
+  readonly id: string
+  readonly organizationId: string
+  readonly name: string
+  readonly permission: Permission
+  /** The first characters of the secret, to recognize it. */
+  readonly prefix: string
+  /** The last four characters of the secret. */
+  readonly last4: string
+  /** Epoch milliseconds; null: never expires. */
+  readonly expiresAt: number | null
+  /** Addresses and CIDR blocks that may use the key; empty: any. */
+  readonly allowedIps: readonly string[]
+  /** Epoch milliseconds. */
+  readonly createdAt: number
+}

@@ -1,0 +1,149 @@
+import type { ErrorCode } from './errors/catalogue.ts'
+import type { Fact } from './facts.ts'
+import type { Outcome } from './outcome.ts'
+import { maxAttempts, type RetryPolicy, retryDelay } from './retry.ts'
+
+/** What the engine knows when an attempt has ended. */
+export interface AttemptContext {
+  /** From 1. */
+  readonly attempt: number
+  /** Instance id of the provider that was asked. */
+  readonly provider: string
+  /** True when another provider of the lane has not been asked since the last delay and is not paused. */
+  readonly hasNextProvider: boolean
+  readonly policy: RetryPolicy
+  /** Whether an ambiguous outcome is tried again, or ends as `delivery_unknown`. */
+  readonly onAmbiguous: 'retry' | 'fail'
+  /** Milliseconds left until the notification expires; null: never. */
+  readonly expiresInMs: number | null
+  /** In [0, 1). */
+  readonly random: number
+  readonly durationMs: number
+}
+
+/** What follows from an attempt. */
+export interface Decision {
+  readonly facts: readonly Fact[]
+  /** `end`: the job is done. `retry`: due again after `delayMs`; 0 with `failOver`: another provider at once. */
+  readonly next:
+    | { readonly kind: 'end' }
+    | { readonly kind: 'retry'; readonly delayMs: number; readonly failOver: boolean }
+  /** Whether this provider instance should rest, for this long, instead of burning other messages' attempts. */
+  readonly pauseMs: number | null
+}
+
+/** How long a provider rests after a fault that is its own and came without a hint. */
+export const DEFAULT_PAUSE_MS = 30_000
+
+/**
+ * Decides what follows from an outcome (DESIGN.md §5): recipient and message faults end the notification and
+ * never fail over; account and provider faults fail over, and pause that provider; an ambiguous outcome follows
+ * the channel's policy and is marked.
+ */
+export function decide(outcome: Outcome, context: AttemptContext): Decision {
+  const { attempt, provider, durationMs } = context
+  const about = { attempt, provider, durationMs }
+  switch (outcome.kind) {
+    case 'accepted': {
+      const sent: Fact = { type: 'sent', ...about, providerMessageId: outcome.providerMessageId }
+      const facts: Fact[] = [sent]
+      if (outcome.status === 'delivered') facts.push({ ...sent, type: 'delivered' })
+      return { facts, next: { kind: 'end' }, pauseMs: null }
+    }
+    case 'rejected': {
+      const failure = {
+        ...about,
+        code: outcome.code,
+        message: outcome.message,
+        providerCode: outcome.providerCode,
+      }
+      if (outcome.scope === 'recipient' || outcome.scope === 'message') {
+        return { facts: [{ type: 'failed', ...failure }], next: { kind: 'end' }, pauseMs: null }
+      }
+      return again(failure, context, { failOver: true, hintMs: undefined, pauseMs: DEFAULT_PAUSE_MS })
+    }
+    case 'retry': {
+      const failure = {
+        ...about,
+        code: outcome.code,
+        message: outcome.message,
+        providerCode: outcome.providerCode,
+      }
+      const providersFault = outcome.scope === 'account' || outcome.scope === 'provider'
+      return again(failure, context, {
+        failOver: providersFault,
+        hintMs: outcome.retryAfterMs,
+        pauseMs: providersFault ? (outcome.retryAfterMs ?? null) : null,
+      })
+    }
+    case 'ambiguous': {
+      const failure = {
+        ...about,
+        code: 'delivery_unknown' as const,
+        message: outcome.reason,
+        providerCode: outcome.providerCode,
+        ambiguous: true,
+      }
+      if (context.onAmbiguous === 'fail') {
+        return { facts: [{ type: 'failed', ...failure }], next: { kind: 'end' }, pauseMs: null }
+      }
+      // The same provider again: only there can its own deduplication or our stable message id help.
+      return again(failure, context, { failOver: false, hintMs: undefined, pauseMs: null })
+    }
+  }
+}
+
+type Failure = Omit<Fact, 'type'> & { readonly code: ErrorCode }
+
+function again(
+  failure: Failure,
+  context: AttemptContext,
+  how: { readonly failOver: boolean; readonly hintMs: number | undefined; readonly pauseMs: number | null },
+): Decision {
+  const { attempt, policy, random, expiresInMs, hasNextProvider } = context
+  const fact: Fact = { type: failure.ambiguous === true ? 'attempt_ambiguous' : 'attempt_failed', ...failure }
+  const last = attempt >= maxAttempts(policy)
+  if (how.failOver && hasNextProvider && !last) {
+    return { facts: [fact], next: { kind: 'retry', delayMs: 0, failOver: true }, pauseMs: how.pauseMs }
+  }
+  const delayMs = retryDelay(policy, attempt, random, how.hintMs)
+  if (delayMs === null) {
+    return {
+      facts: [
+        fact,
+        {
+          ...failure,
+          type: 'failed',
+          code: failure.ambiguous === true ? 'delivery_unknown' : 'attempts_exhausted',
+          message: gaveUp(attempt, failure),
+        },
+      ],
+      next: { kind: 'end' },
+      pauseMs: how.pauseMs,
+    }
+  }
+  if (expiresInMs !== null && delayMs >= expiresInMs) {
+    return {
+      facts: [
+        fact,
+        {
+          ...failure,
+          type: 'failed',
+          code: 'expired',
+          message: `Expires before the next attempt; the last one: ${said(failure)}`,
+        },
+      ],
+      next: { kind: 'end' },
+      pauseMs: how.pauseMs,
+    }
+  }
+  return { facts: [fact], next: { kind: 'retry', delayMs, failOver: false }, pauseMs: how.pauseMs }
+}
+
+function gaveUp(attempt: number, failure: Failure): string {
+  return `Gave up after ${attempt} ${attempt === 1 ? 'attempt' : 'attempts'}; the last: ${said(failure)}`
+}
+
+function said(failure: Failure): string {
+  return failure.message === undefined ? failure.code : `${failure.code}: ${failure.message}`
+}

@@ -1,0 +1,284 @@
+/** One row of the error catalogue. */
+export interface ErrorEntry {
+  /** HTTP status when the error answers a request; 422 for codes that only providers produce. */
+  readonly status: number
+  /** What happened, in one sentence. */
+  readonly message: string
+  /** What to do about it, in one sentence. */
+  readonly action: string
+  /** True where SPEC.md ("Retryable codes") or the provider's nature says that the same call can succeed later. */
+  readonly retryable: boolean
+}
+
+type Row = readonly [status: number, message: string, action: string, retryable?: 'retryable']
+
+/**
+ * Every code that Carillon can answer with, attach to a failed notification or throw.
+ * The first blocks are SPEC.md's "Codes by status" and "Channel-specific codes"; the rest is listed in
+ * DESIGN.md §4 ("Extra codes"). A code never changes its meaning.
+ */
+const ROWS = {
+  missing_authorization: [
+    401,
+    'The request has no Authorization header.',
+    'Send "Authorization: Bearer <API key>".',
+  ],
+  invalid_api_key: [
+    401,
+    'The API key is malformed, unknown or deleted.',
+    'Use a key that was created for this service and not deleted since.',
+  ],
+  expired_api_key: [
+    401,
+    'The API key is past its expiry date.',
+    'Create a new key and move the application to it.',
+  ],
+  insufficient_permissions: [
+    403,
+    'The API key lacks the permission for this operation.',
+    'Use a key with a higher permission level.',
+  ],
+  organization_mismatch: [
+    403,
+    'The resource belongs to another organization.',
+    'Use a key of the organization that owns the resource.',
+  ],
+  https_required: [
+    403,
+    'Plain HTTP is not accepted.',
+    'Repeat the request over HTTPS, and replace the key if it was sent in clear.',
+  ],
+  ip_not_allowed: [
+    403,
+    'The API key may not be used from this address.',
+    "Call from an address on the key's allow-list, or change the list.",
+  ],
+
+  invalid_email: [
+    422,
+    'The recipient is not a valid e-mail address.',
+    'Send one plain address such as ada@example.com.',
+  ],
+  invalid_phone: [
+    422,
+    'The recipient is not a phone number in E.164 form.',
+    'Send a plus sign, country code and digits, such as +14155550123.',
+  ],
+  invalid_recipient: [
+    422,
+    'The recipient is not valid for this channel.',
+    'Send a recipient in the form that the channel expects.',
+  ],
+  missing_required_field: [422, 'A required field is absent.', 'Add the field that is named.'],
+  invalid_channel: [
+    422,
+    'The channel is not supported.',
+    'Use one of: email, sms, push, slack, webhook, and one that is configured.',
+  ],
+  invalid_template_variable: [
+    422,
+    'The template needs a variable that was not supplied.',
+    'Supply every placeholder in "variables".',
+  ],
+  template_not_found: [
+    404,
+    'The template does not exist.',
+    'Check its name or id; a deleted template cannot be used.',
+  ],
+  notification_not_found: [404, 'No notification has this id.', 'Check the id.'],
+  not_found: [404, 'Nothing exists at this address.', 'Check the path and the id in it.'],
+  method_not_allowed: [
+    405,
+    'The path exists, but not with this method.',
+    'Use a method from the Allow header.',
+  ],
+  template_already_exists: [
+    409,
+    'A template with this name exists.',
+    'Choose another name, or update the existing template.',
+  ],
+  already_exists: [409, 'A resource with this identifier exists.', 'Choose another identifier.'],
+  idempotency_in_progress: [
+    409,
+    'A request with this idempotency key is still running.',
+    'Wait and repeat the same request.',
+    'retryable',
+  ],
+  idempotency_key_reused: [
+    422,
+    'This idempotency key was used with another body.',
+    'Use a new key for a new request.',
+  ],
+  invalid_parameter: [400, 'A parameter has a wrong type or value.', 'Correct the field that is named.'],
+  invalid_json: [400, 'The request body is not valid JSON.', 'Send one JSON object, encoded as UTF-8.'],
+  unsupported_media_type: [415, 'The request body is not JSON.', 'Send "Content-Type: application/json".'],
+  payload_too_large: [413, 'The request body is too large.', 'Send less in one request.'],
+  not_cancellable: [
+    409,
+    'The notification can no longer be cancelled.',
+    'Nothing to do: an attempt has begun or it has ended.',
+  ],
+
+  rate_limit_exceeded: [
+    429,
+    'Too many requests in the window.',
+    'Wait for the seconds in Retry-After.',
+    'retryable',
+  ],
+  notification_quota_exceeded: [
+    429,
+    'The monthly notification quota is used up.',
+    'Wait for the next month or raise the plan.',
+  ],
+  internal_server_error: [
+    500,
+    'Something unexpected went wrong.',
+    'Repeat the request; report the request id if it happens again.',
+    'retryable',
+  ],
+  service_unavailable: [
+    503,
+    'The service is temporarily unavailable.',
+    'Repeat the request after the seconds in Retry-After.',
+    'retryable',
+  ],
+
+  invalid_configuration: [500, 'An option is wrong.', 'Correct the option that is named.'],
+  missing_peer: [500, 'An optional package is not installed.', 'Run the install command that is given.'],
+  unsupported_runtime: [
+    500,
+    'This Node.js version lacks what the feature needs.',
+    'Use a newer Node.js version, or another adapter.',
+  ],
+  not_started: [500, 'The notifier is not running.', 'Call start() before, and nothing after stop().'],
+
+  invalid_sender: [
+    422,
+    'The sender address is not verified or not accepted.',
+    "Verify the sender with the provider, or correct 'from'.",
+  ],
+  blocked_recipient: [
+    422,
+    'The recipient bounced or complained before, or blocks this sender.',
+    'Stop sending to this recipient.',
+  ],
+  spam_detected: [
+    422,
+    'The content was flagged as spam.',
+    'Change the content; check the reputation of the sender.',
+  ],
+  invalid_phone_number: [422, 'The number is invalid or unsupported.', 'Correct the number.'],
+  unsubscribed: [422, 'The recipient opted out.', 'Stop sending to this recipient.'],
+  carrier_blocked: [
+    422,
+    'The carrier rejected the message.',
+    'Check content rules and sender registration for the country.',
+  ],
+  channel_not_found: [422, 'The Slack channel does not exist.', 'Check the channel id or name.'],
+  bot_not_in_channel: [422, 'The bot is not a member of the channel.', 'Invite the bot to the channel.'],
+  invalid_slack_token: [
+    422,
+    'The Slack token is invalid or revoked.',
+    'Install the app again and use the new token.',
+  ],
+
+  mailbox_full: [422, "The recipient's mailbox is full.", 'Try again later.'],
+  message_too_large: [422, 'The message is larger than the receiver accepts.', 'Send a shorter message.'],
+  content_rejected: [422, 'The provider refused the content.', 'Change the content.'],
+  recipient_unreachable: [422, 'The recipient cannot be reached at present.', 'Try again later.'],
+  landline: [422, 'The number is a landline and cannot receive text messages.', 'Use a mobile number.'],
+  region_not_permitted: [
+    422,
+    'Sending to this region is not enabled.',
+    'Enable the region with the provider.',
+  ],
+  sender_not_registered: [
+    422,
+    'The sender is not registered for this destination.',
+    'Register the sender with the provider.',
+  ],
+  device_unregistered: [422, 'The device token is no longer registered.', 'Delete the token.'],
+  invalid_device_token: [
+    422,
+    'The device token is not valid.',
+    'Delete the token, or check sandbox against production.',
+  ],
+  topic_mismatch: [
+    422,
+    'The token belongs to another app or project.',
+    "Use the credentials of the token's app.",
+  ],
+  provider_auth_failed: [
+    422,
+    'The provider refused our credentials.',
+    'Correct the credentials of this provider.',
+  ],
+  provider_rate_limited: [
+    422,
+    'The provider limits our rate.',
+    'Lower the rate, or ask the provider for more.',
+  ],
+  provider_quota_exceeded: [422, "The provider's quota is used up.", 'Wait for its reset, or raise it.'],
+  provider_suspended: [422, 'The account with the provider is suspended.', 'Ask the provider.'],
+  provider_unavailable: [
+    422,
+    'The provider cannot be reached or has a fault.',
+    'Nothing; it is tried again.',
+  ],
+  provider_error: [
+    422,
+    'The provider refused the message for a reason of its own.',
+    'Look at the raw code that is given.',
+  ],
+  expired: [
+    422,
+    'The notification expired before it could be delivered.',
+    'Send it again with a later expiry.',
+  ],
+  delivery_unknown: [
+    422,
+    'Whether the provider accepted the message is unknown.',
+    'Check with the provider before sending it again.',
+  ],
+  attempts_exhausted: [
+    422,
+    'All attempts failed.',
+    'Look at the attempts; send it again when the cause is gone.',
+  ],
+  channel_archived: [422, 'The Slack channel is archived.', 'Use another channel.'],
+  posting_restricted: [
+    422,
+    'Posting to this place is not permitted.',
+    'Ask an administrator for the permission.',
+  ],
+  invalid_content: [422, 'The provider cannot accept this content.', 'Correct the content.'],
+  template_error: [422, 'The message could not be rendered.', 'Correct the template or its variables.'],
+  endpoint_error: [422, 'The receiving endpoint failed.', 'Check the endpoint.'],
+  endpoint_timeout: [
+    422,
+    'The receiving endpoint did not answer in time.',
+    'Answer within 5 seconds and work afterwards.',
+  ],
+  endpoint_gone: [422, 'The receiving endpoint answered 410 Gone.', 'Register a new endpoint.'],
+  blocked_address: [
+    422,
+    'The address is not a public one.',
+    'Use a public https address without credentials.',
+  ],
+} as const
+
+/** A stable code from the catalogue. */
+export type ErrorCode = keyof typeof ROWS
+
+/** The catalogue by code. */
+export const ERRORS: Readonly<Record<ErrorCode, ErrorEntry>> = Object.fromEntries(
+  Object.entries<Row>(ROWS).map(([code, [status, message, action, retryable]]) => [
+    code,
+    { status, message, action, retryable: retryable !== undefined },
+  ]),
+) as Record<ErrorCode, ErrorEntry>
+
+/** Tells whether a value is a code of the catalogue. */
+export function isErrorCode(value: unknown): value is ErrorCode {
+  return typeof value === 'string' && Object.hasOwn(ERRORS, value)
+}

@@ -1,0 +1,62 @@
+import type { ChannelName } from './channel.ts'
+import type { ErrorCode } from './errors/catalogue.ts'
+import type { EventType } from './facts.ts'
+import type { NotificationStatus } from './notification.ts'
+import type { RecordedEvent } from './record-facts.ts'
+
+/** SPEC.md "Webhook event payload"; `sequence`, `organizationId` and `error` are additions (DESIGN.md §4). */
+export interface NotificationEvent {
+  readonly event: EventType
+  readonly data: {
+    /** The notification's id. */
+    readonly id: string
+    readonly channel: ChannelName
+    readonly to: string
+    /** Status at the time of the event. */
+    readonly status: NotificationStatus
+    /** ISO 8601 UTC: when the event was recorded. */
+    readonly timestamp: string
+    /** Rises with every event of one notification: orders events that arrive out of order. */
+    readonly sequence: number
+    readonly organizationId: string
+    /** Why, on `notification.failed`. */
+    readonly error?: { readonly code: ErrorCode; readonly message: string }
+  }
+}
+
+/** The public form of an announced event. */
+export function eventPayload(
+  notification: {
+    readonly id: string
+    readonly organizationId: string
+    readonly channel: ChannelName
+    readonly to: string
+  },
+  event: RecordedEvent & { readonly announce: EventType },
+  at: number,
+): NotificationEvent {
+  const { fact, status, sequence, announce } = event
+  return {
+    event: announce,
+    data: {
+      id: notification.id,
+      channel: notification.channel,
+      to: notification.to,
+      status,
+      timestamp: new Date(at).toISOString(),
+      sequence,
+      organizationId: notification.organizationId,
+      ...(announce === 'notification.failed' && fact.code !== undefined
+        ? { error: { code: fact.code, message: fact.message ?? fact.code } }
+        : {}),
+    },
+  }
+}
+
+/**
+ * The stable `webhook-id` of an announced event, constant over all its deliveries (Standard Webhooks 1.0.0).
+ * Derived, so that it needs no coordination: a notification has one event per sequence number.
+ */
+export function eventId(notificationId: string, sequence: number): string {
+  return `evt_${notificationId.slice('notif_'.length)}_${sequence}`
+}

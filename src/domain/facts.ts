@@ -1,0 +1,80 @@
+import type { ErrorCode } from './errors/catalogue.ts'
+
+/**
+ * Everything that can become known about a notification after its accept.
+ * `sent` … `unsubscribed` concern one hand-over to a provider; the others are our own.
+ */
+export type FactType =
+  | 'sent'
+  | 'deferred'
+  | 'undelivered'
+  | 'delivered'
+  | 'bounced'
+  | 'opened'
+  | 'clicked'
+  | 'complained'
+  | 'unsubscribed'
+  | 'attempt_failed'
+  | 'attempt_ambiguous'
+  | 'failed'
+  | 'cancelled'
+  | 'redriven'
+
+/** One fact. The storage gives it its sequence number and its time when it is recorded. */
+export interface Fact {
+  readonly type: FactType
+  /** Number of the attempt, from 1, where the fact belongs to one. */
+  readonly attempt?: number | undefined
+  /** Instance id of the provider. */
+  readonly provider?: string | undefined
+  /** The provider's id for the message: with `provider` it identifies the hand-over. */
+  readonly providerMessageId?: string | undefined
+  readonly code?: ErrorCode | undefined
+  /** A sentence for people; no secret in it. */
+  readonly message?: string | undefined
+  /** The provider's own code, kept raw. */
+  readonly providerCode?: string | undefined
+  /** Milliseconds that the provider call took. */
+  readonly durationMs?: number | undefined
+  /** When it happened, by the provider's clock; for display only, never for the fold. Epoch milliseconds. */
+  readonly occurredAt?: number | undefined
+  /** True when the provider may have acted although we have no answer. */
+  readonly ambiguous?: boolean | undefined
+}
+
+/** Types of event that are announced to webhook endpoints and in-process listeners. */
+export const EVENT_TYPES = [
+  'notification.sent',
+  'notification.delivered',
+  'notification.failed',
+  'notification.opened',
+  'notification.clicked',
+  'notification.deferred',
+  'notification.cancelled',
+  'notification.complained',
+  'notification.unsubscribed',
+] as const
+
+/** The five event types of SPEC.md, then those that Carillon adds. */
+export type EventType = (typeof EVENT_TYPES)[number]
+
+/** SPEC.md "Events": what an endpoint receives unless it chooses. */
+export const SPEC_EVENT_TYPES: readonly EventType[] = EVENT_TYPES.slice(0, 5)
+
+/** The event type that announces a fact's first recording; null: the fact is only logged. */
+export const ANNOUNCED_AS: Readonly<Record<FactType, EventType | null>> = {
+  sent: 'notification.sent',
+  deferred: 'notification.deferred',
+  undelivered: 'notification.failed',
+  delivered: 'notification.delivered',
+  bounced: 'notification.failed',
+  opened: 'notification.opened',
+  clicked: 'notification.clicked',
+  complained: 'notification.complained',
+  unsubscribed: 'notification.unsubscribed',
+  attempt_failed: null,
+  attempt_ambiguous: null,
+  failed: 'notification.failed',
+  cancelled: 'notification.cancelled',
+  redriven: null,
+}

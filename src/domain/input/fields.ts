@@ -1,0 +1,61 @@
+import * as z from 'zod'
+import { CHANNELS } from '../channel.ts'
+
+/** Deepest nesting and most values in an object that a caller supplies. */
+const MAX_DEPTH = 16
+const MAX_VALUES = 10_000
+
+const LONE_SURROGATE = /\p{Cs}/u
+
+/** Well-formed Unicode text of a bounded length, in UTF-16 units. */
+export function text(min: number, max: number): z.ZodString {
+  return z.string().min(min).max(max).refine(isWellFormed, { message: 'must be well-formed Unicode' })
+}
+
+function isWellFormed(value: string): boolean {
+  return !LONE_SURROGATE.test(value)
+}
+
+/** One of SPEC.md's channel values. */
+export const channel: z.ZodEnum<{ [Name in (typeof CHANNELS)[number]]: Name }> = z.enum(CHANNELS)
+
+/** An ISO 8601 time with a zone, or a Date in calls from code; gives epoch milliseconds. */
+export const instant: z.ZodType<number, string | Date> = z
+  .union([z.iso.datetime({ offset: true }), z.date()])
+  .transform((value) => new Date(value).getTime())
+
+/** A JSON object of bounded size and depth. */
+export const jsonObject: z.ZodType<Record<string, unknown>, Record<string, unknown>> = z
+  .custom<Record<string, unknown>>((value) => isPlainObject(value), { message: 'must be an object' })
+  .refine((value) => isBounded(value), {
+    message: `must be JSON, at most ${MAX_DEPTH} levels deep and with at most ${MAX_VALUES} values`,
+  })
+
+function isPlainObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function isBounded(root: unknown): boolean {
+  let left = MAX_VALUES
+  const visit = (value: unknown, depth: number): boolean => {
+    left -= 1
+    if (left < 0 || depth > MAX_DEPTH) return false
+    switch (typeof value) {
+      case 'string':
+        return isWellFormed(value)
+      case 'number':
+        return Number.isFinite(value)
+      case 'boolean':
+      case 'undefined':
+        return true
+      case 'object': {
+        if (value === null) return true
+        if (Array.isArray(value)) return value.every((item) => visit(item, depth + 1))
+        return Object.entries(value).every(([key, item]) => isWellFormed(key) && visit(item, depth + 1))
+      }
+      default:
+        return false
+    }
+  }
+  return visit(root, 0)
+}

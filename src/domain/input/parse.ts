@@ -1,0 +1,56 @@
+import type * as z from 'zod'
+import type { ErrorCode } from '../errors/catalogue.ts'
+import { NotifierError } from '../errors/notifier-error.ts'
+
+/**
+ * Parses input by a schema and turns the first fault into the catalogue's error: an absent field is
+ * `missing_required_field` (422), an unknown channel `invalid_channel` (422), anything else
+ * `invalid_parameter` (400); the field is named in the message and in `details.field`.
+ */
+export function parseInput<Schema extends z.ZodType>(
+  schema: Schema,
+  input: unknown,
+  root = 'body',
+): z.output<Schema> {
+  const result = schema.safeParse(input)
+  if (result.success) return result.data
+  throw inputError(result.error.issues, input, root)
+}
+
+function inputError(issues: readonly z.core.$ZodIssue[], input: unknown, root: string): NotifierError {
+  const rows = issues.map((issue) => ({
+    issue,
+    field: issue.path.map(String).join('.'),
+    value: valueAt(input, issue.path),
+  }))
+  // An absent field is the most useful thing to hear first, whatever order the schema lists its fields in.
+  const row = rows.find(({ value, field }) => value === undefined && field !== '') ?? rows[0]
+  if (row === undefined) return new NotifierError('invalid_parameter')
+  const { issue, value } = row
+  const field = row.field === '' ? root : row.field
+  if (value === undefined && row.field !== '') {
+    return new NotifierError('missing_required_field', {
+      message: `The field "${field}" is required.`,
+      details: { field },
+    })
+  }
+  const code: ErrorCode =
+    field === 'channel' && typeof value === 'string' ? 'invalid_channel' : 'invalid_parameter'
+  const expected = 'expected' in issue ? String(issue.expected) : undefined
+  return new NotifierError(code, {
+    message:
+      code === 'invalid_channel'
+        ? `The channel "${String(value).slice(0, 50)}" is not supported: use email, sms, push, slack or webhook.`
+        : `"${field}": ${issue.message}`,
+    details: { field, ...(expected === undefined ? {} : { expected }) },
+  })
+}
+
+function valueAt(input: unknown, path: readonly PropertyKey[]): unknown {
+  let value = input
+  for (const key of path) {
+    if (typeof value !== 'object' || value === null) return undefined
+    value = (value as Readonly<Record<PropertyKey, unknown>>)[key]
+  }
+  return value
+}

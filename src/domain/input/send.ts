@@ -1,0 +1,66 @@
+import * as z from 'zod'
+import type { ChannelName } from '../channel.ts'
+import type { BodyFormat, Priority } from '../notification.ts'
+import { MAX_RECIPIENT_LENGTH } from '../recipient.ts'
+import { MAX_BODY_LENGTH, MAX_SUBJECT_LENGTH } from '../template/compile.ts'
+import { channel, instant, jsonObject, text } from './fields.ts'
+
+/** SPEC.md "Send request body", with Carillon's additions. */
+export interface SendInput {
+  /** Required unless a template is named, whose channel is then used. */
+  readonly channel?: ChannelName | undefined
+  /** E-mail address, E.164 phone number, device token, Slack channel or https URL, depending on the channel. */
+  readonly to: string
+  /** E-mail only. Replaces the subject of a template, literally. */
+  readonly subject?: string | undefined
+  /** The message, sent as it is. Required unless a template is named, whose text is used in its place. */
+  readonly body?: string | undefined
+  /** Id or name of a template. */
+  readonly template?: string | undefined
+  /** Values for the template's placeholders. */
+  readonly variables?: Readonly<Record<string, unknown>> | undefined
+  /** The same as `variables`, which wins where both name one key. */
+  readonly data?: Readonly<Record<string, unknown>> | undefined
+  /** How an e-mail body is to be read. Default: a document or a closing tag in the source makes it HTML. */
+  readonly format?: BodyFormat | undefined
+  /** `high` overtakes bulk (one-time codes). Default `normal`. */
+  readonly priority?: Priority | undefined
+  /** Not before this time: ISO 8601 with a zone, or a Date. Default: at once. */
+  readonly sendAt?: string | Date | undefined
+  /** Not handed to a provider after this time: ISO 8601 with a zone, or a Date. Default: never expires. */
+  readonly expiresAt?: string | Date | undefined
+}
+
+/** A {@link SendInput} whose form is valid. */
+export interface ParsedSend extends Omit<SendInput, 'sendAt' | 'expiresAt'> {
+  /** Epoch milliseconds. */
+  readonly sendAt?: number | undefined
+  /** Epoch milliseconds. */
+  readonly expiresAt?: number | undefined
+}
+
+/** The one schema behind `notifier.send`, the REST API and its OpenAPI document. */
+export const sendInput: z.ZodType<ParsedSend, SendInput> = z.object({
+  channel: channel.optional().describe('Required unless a template is named, whose channel is then used.'),
+  to: text(1, MAX_RECIPIENT_LENGTH).describe(
+    'E-mail address, E.164 phone number, device token, Slack channel or https URL.',
+  ),
+  subject: text(0, MAX_SUBJECT_LENGTH)
+    .optional()
+    .describe('E-mail only. Replaces the subject of a template.'),
+  body: text(1, MAX_BODY_LENGTH)
+    .optional()
+    .describe('Message content, sent as it is. Required unless a template is named.'),
+  template: text(1, 128)
+    .optional()
+    .describe('Id or name of a template; its text is used in place of `body`.'),
+  variables: jsonObject.optional().describe('Values for the placeholders of the template.'),
+  data: jsonObject.optional().describe('The same as `variables`, which wins where both name one key.'),
+  format: z
+    .enum(['text', 'html'])
+    .optional()
+    .describe('How an e-mail body is to be read; left out, the source decides.'),
+  priority: z.enum(['normal', 'high']).optional().describe('`high` overtakes bulk. Default `normal`.'),
+  sendAt: instant.optional().describe('Not before this time (ISO 8601).'),
+  expiresAt: instant.optional().describe('Not handed to a provider after this time (ISO 8601).'),
+})

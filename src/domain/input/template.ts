@@ -1,0 +1,41 @@
+import * as z from 'zod'
+import type { ChannelName } from '../channel.ts'
+import type { BodyFormat } from '../notification.ts'
+import { MAX_BODY_LENGTH, MAX_SUBJECT_LENGTH } from '../template/compile.ts'
+import { channel, text } from './fields.ts'
+
+/** DESIGN.md §4 "Template reference": lower-case words joined by hyphens. */
+const TEMPLATE_NAME = /^[a-z0-9]+(?:-[a-z0-9]+)*$/
+
+/** SPEC.md "Template": what creates one. */
+export interface TemplateInput {
+  /** Unique in the organization: lower-case words joined by hyphens, at most 100 characters. */
+  readonly name: string
+  readonly channel: ChannelName
+  /** E-mail only; may contain `{{variable}}`. */
+  readonly subject?: string | null | undefined
+  /** Text with `{{variable}}` placeholders. */
+  readonly body: string
+  /** How an e-mail body is to be read. Default: a document or a closing tag in the source makes it HTML. */
+  readonly format?: BodyFormat | null | undefined
+  /** Free text. */
+  readonly description?: string | null | undefined
+}
+
+/** The one schema behind `notifier.templates.create` and the REST API. */
+export const templateInput: z.ZodType<TemplateInput, TemplateInput> = z.object({
+  name: z
+    .string()
+    .min(1)
+    .max(100)
+    .regex(TEMPLATE_NAME, 'must be lower-case words joined by hyphens')
+    .describe('Unique name, for example `welcome-email`.'),
+  channel,
+  subject: text(0, MAX_SUBJECT_LENGTH).nullish().describe('E-mail only; may contain {{variable}}.'),
+  body: text(1, MAX_BODY_LENGTH).describe('Text with {{variable}} placeholders.'),
+  format: z
+    .enum(['text', 'html'])
+    .nullish()
+    .describe('How an e-mail body is to be read; left out, the source decides.'),
+  description: text(0, 2000).nullish().describe('Free text.'),
+})

@@ -1,0 +1,87 @@
+import type { ChannelName } from './channel.ts'
+import type { ErrorCode } from './errors/catalogue.ts'
+
+/** Public status values (DESIGN.md §4). */
+export const STATUSES = [
+  'scheduled',
+  'queued',
+  'sent',
+  'delivered',
+  'opened',
+  'clicked',
+  'failed',
+  'cancelled',
+] as const
+
+/** Where a notification stands. A fold over its events: see `status.ts`. */
+export type NotificationStatus = (typeof STATUSES)[number]
+
+/** `high` overtakes `normal` (one-time codes), without starving it. */
+export type Priority = 'normal' | 'high'
+
+/** Whether an e-mail body is plain text or HTML. */
+export type BodyFormat = 'text' | 'html'
+
+/** The template that a notification was accepted with; the version is pinned. */
+export interface TemplateReference {
+  readonly id: string
+  readonly name: string
+  readonly version: number
+}
+
+/**
+ * What is to be said, pinned when the notification is accepted: literal text, or a template version with
+ * the values for its placeholders. Rendered anew before each attempt, always to the same text.
+ */
+export type NotificationContent =
+  | { readonly subject?: string; readonly body: string; readonly format?: BodyFormat }
+  | {
+      readonly template: TemplateReference
+      readonly variables: Readonly<Record<string, unknown>>
+      /** Replaces the template's subject, literally. */
+      readonly subject?: string
+      readonly format?: BodyFormat
+    }
+
+/** Why a notification failed. */
+export interface NotificationFailure {
+  readonly code: ErrorCode
+  readonly message: string
+}
+
+/** A notification as stored. Times are epoch milliseconds. */
+export interface Notification {
+  /** `notif_<digits>`, sortable by time. */
+  readonly id: string
+  readonly organizationId: string
+  readonly channel: ChannelName
+  /** The recipient as sent. */
+  readonly to: string
+  readonly status: NotificationStatus
+  readonly content: NotificationContent
+  readonly priority: Priority
+  readonly sendAt: number | null
+  readonly expiresAt: number | null
+  /** The instance id of the provider that accepted it last. */
+  readonly provider: string | null
+  /** That provider's id for the message. */
+  readonly providerMessageId: string | null
+  /** Present while the status is `failed`. */
+  readonly error: NotificationFailure | null
+  readonly createdAt: number
+}
+
+/** What the accept of a notification stores; the storage adds its own time as `createdAt`. */
+export interface NewNotification {
+  readonly id: string
+  readonly channel: ChannelName
+  readonly to: string
+  readonly content: NotificationContent
+  /** The engine's lane: the set of providers that can deliver it. */
+  readonly lane: string
+  readonly priority: Priority
+  /** Not before this time; null: at once. A time in the future makes the status `scheduled`. */
+  readonly sendAt: number | null
+  /** Not handed to a provider after this time. */
+  readonly expiresAt: number | null
+}

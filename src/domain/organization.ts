@@ -1,0 +1,14 @@
+/** The organization that every method uses when none is named (DESIGN.md §3). It always exists. */
+export const DEFAULT_ORGANIZATION = 'org_default'
+
+/** A tenant. */
+export interface Organization {
+  /** `org_<value>` */
+  readonly id: string
+  /** Display name. */
+  readonly name: string
+  /** Name of a plan in the `plans` option; null for the default (`org_default`: unlimited, others: free). */
+  readonly plan: string | null
+  /** Epoch milliseconds. */
+  readonly createdAt: number
+}

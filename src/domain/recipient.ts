@@ -1,0 +1,61 @@
+import { parsePhoneNumberFromString } from 'libphonenumber-js/min'
+import validator from 'validator'
+import type { ChannelName } from './channel.ts'
+import { NotifierError } from './errors/notifier-error.ts'
+
+/** Longest recipient of any channel, in characters: a web push subscription is the longest that is known. */
+export const MAX_RECIPIENT_LENGTH = 4096
+
+const E164 = /^\+[1-9]\d{6,14}$/
+const SLACK = /^(?:[CGDUW][A-Z0-9]{1,31}|#[^\s#@<>,|&]{1,80}|@?[a-z0-9][a-z0-9._-]{0,79})$/
+const SURROGATE_OR_CONTROL = /[\p{Cc}\p{Cs}\u2028\u2029]/u
+// Quoted local parts are refused by most mail servers; UTF-8 ones need SMTPUTF8, which most APIs lack.
+const EMAIL = { allow_utf8_local_part: false, allow_display_name: false, require_tld: true } as const
+
+/**
+ * Checks a recipient's form (SPEC.md "Recipient formats", DESIGN.md §4 "Recipients").
+ *
+ * @throws NotifierError `invalid_email`, `invalid_phone` or `invalid_recipient`, with the field in `details`.
+ */
+export function assertRecipient(channel: ChannelName, to: string): void {
+  const code = check(channel, to)
+  if (code !== null) {
+    throw new NotifierError(code, { details: { field: 'to', channel, received: to.slice(0, 100) } })
+  }
+}
+
+function check(
+  channel: ChannelName,
+  to: string,
+): 'invalid_email' | 'invalid_phone' | 'invalid_recipient' | null {
+  switch (channel) {
+    case 'email':
+      return isEmail(to) ? null : 'invalid_email'
+    case 'sms':
+      return isPhoneNumber(to) ? null : 'invalid_phone'
+    case 'push':
+      return to.length <= MAX_RECIPIENT_LENGTH && to.trim() === to && !SURROGATE_OR_CONTROL.test(to)
+        ? null
+        : 'invalid_recipient'
+    case 'slack':
+      return SLACK.test(to) ? null : 'invalid_recipient'
+    case 'webhook':
+      return isHttpsUrl(to) ? null : 'invalid_recipient'
+  }
+}
+
+function isEmail(to: string): boolean {
+  return !to.includes('"') && validator.isEmail(to, EMAIL)
+}
+
+function isPhoneNumber(to: string): boolean {
+  if (!E164.test(to)) return false
+  return parsePhoneNumberFromString(to, { extract: false })?.isPossible() ?? false
+}
+
+/** The form only: whether the address is a public one is judged when it is used, by the guard. */
+function isHttpsUrl(to: string): boolean {
+  if (to.length > 2048 || SURROGATE_OR_CONTROL.test(to) || !URL.canParse(to)) return false
+  const url = new URL(to)
+  return (url.protocol === 'https:' || url.protocol === 'http:') && url.username === '' && url.password === ''
+}

@@ -1,0 +1,125 @@
+import type { Fact, FactType } from './facts.ts'
+import type { NotificationStatus } from './notification.ts'
+
+/**
+ * The fold of a notification's facts (DESIGN.md §4, "Status values").
+ *
+ * It is a join-semilattice: each slot only ever takes the larger of two ranks. So the result is the same for
+ * every order of the facts, and a fact recorded twice changes nothing.
+ *
+ * Two levels. Within one hand-over to a provider the internal rank decides: a bounce after acceptance outranks
+ * `delivered`. Across hand-overs the best public status wins. What we decide ourselves (cancelled, given up)
+ * is outranked by any provider's acceptance. A redrive opens a new round: our own facts of an earlier round,
+ * and failed hand-overs of it, no longer count.
+ */
+export interface Fold {
+  /** Highest `round * 100 + rank` of our own facts. */
+  readonly own: number
+  /** Per hand-over: the highest `rank` and the highest known `round`. */
+  readonly handovers: Readonly<Record<string, Handover>>
+}
+
+/** What is known of one hand-over: `[rank, round]`. */
+export type Handover = readonly [rank: number, round: number]
+
+const OWN = { scheduled: 0, queued: 10, cancelled: 25, failed: 35 } as const
+const HANDOVER: Partial<Record<FactType, number>> = {
+  sent: 30,
+  deferred: 30,
+  undelivered: 35,
+  delivered: 40,
+  bounced: 45,
+  opened: 50,
+  clicked: 60,
+}
+const ROUND = 100
+
+/** Status by rank of a hand-over; `undelivered` and `bounced` are both `failed` to the public. */
+const PUBLIC: Readonly<Record<number, NotificationStatus>> = {
+  30: 'sent',
+  35: 'failed',
+  40: 'delivered',
+  45: 'failed',
+  50: 'opened',
+  60: 'clicked',
+}
+const ORDER: Readonly<Record<NotificationStatus, number>> = {
+  scheduled: 0,
+  queued: 0,
+  cancelled: 0,
+  failed: 1,
+  sent: 2,
+  delivered: 3,
+  opened: 4,
+  clicked: 5,
+}
+
+/** The fold of a notification that was just accepted. */
+export function initialFold(status: 'scheduled' | 'queued'): Fold {
+  return { own: OWN[status], handovers: {} }
+}
+
+/** Identifies the hand-over that a fact speaks of: the provider's id for the message, else our attempt. */
+export function handoverKey(fact: Fact): string {
+  return fact.providerMessageId === undefined
+    ? `#${fact.attempt ?? 0}`
+    : `${fact.provider ?? ''}|${fact.providerMessageId}`
+}
+
+/**
+ * Adds one fact. Returns the same object when the fact adds nothing.
+ *
+ * @param round redrives before this fact, for facts of our own (`sent` included); receipts pass 0, because they
+ *   do not know it.
+ */
+export function foldFact(fold: Fold, fact: Fact, round = 0): Fold {
+  const rank = HANDOVER[fact.type]
+  if (rank !== undefined) {
+    const key = handoverKey(fact)
+    const known = fold.handovers[key]
+    const next: Handover =
+      known === undefined ? [rank, round] : [Math.max(known[0], rank), Math.max(known[1], round)]
+    if (known !== undefined && known[0] === next[0] && known[1] === next[1]) return fold
+    return { own: fold.own, handovers: { ...fold.handovers, [key]: next } }
+  }
+  const own = ownRank(fact, round)
+  return own > fold.own ? { own, handovers: fold.handovers } : fold
+}
+
+function ownRank(fact: Fact, round: number): number {
+  switch (fact.type) {
+    case 'cancelled':
+      return round * ROUND + OWN.cancelled
+    case 'failed':
+      return round * ROUND + OWN.failed
+    case 'redriven':
+    case 'attempt_failed':
+    case 'attempt_ambiguous':
+      return round * ROUND + OWN.queued
+    default:
+      return -1
+  }
+}
+
+/** How many redrives the fold has seen. */
+export function roundOf(fold: Fold): number {
+  return Math.floor(fold.own / ROUND)
+}
+
+/** The public status that a fold stands for. */
+export function statusOf(fold: Fold): NotificationStatus {
+  let best: NotificationStatus | undefined
+  let failedRound = -1
+  for (const [rank, round] of Object.values(fold.handovers)) {
+    const status = PUBLIC[rank] ?? 'sent'
+    if (status === 'failed') failedRound = Math.max(failedRound, round)
+    if (best === undefined || ORDER[status] > ORDER[best]) best = status
+  }
+  if (best !== undefined && best !== 'failed') return best
+  const round = roundOf(fold)
+  if (failedRound >= round) return 'failed'
+  const own = fold.own % ROUND
+  if (own >= OWN.failed) return 'failed'
+  if (own >= OWN.cancelled) return 'cancelled'
+  return own >= OWN.queued ? 'queued' : 'scheduled'
+}

@@ -1,0 +1,200 @@
+import Mustache from 'mustache'
+import type { ChannelName } from '../channel.ts'
+import { NotifierError } from '../errors/notifier-error.ts'
+import type { BodyFormat } from '../notification.ts'
+import { escapeFor, type Landing } from './escape.ts'
+
+/** Longest source of a body and longest rendered text, in characters. */
+export const MAX_BODY_LENGTH: number = 512 * 1024
+/** Longest subject, source and rendered, in characters. */
+export const MAX_SUBJECT_LENGTH = 998
+/** Deepest nesting of sections. */
+const MAX_DEPTH = 20
+
+type Variables = Readonly<Record<string, unknown>>
+type Token = [type: string, name: string, start: number, end: number, children?: Token[], ...rest: unknown[]]
+
+/** What {@link compileTemplate} needs of a template version. */
+export interface TemplateSource {
+  readonly channel: ChannelName
+  readonly subject: string | null
+  readonly body: string
+  readonly format: BodyFormat | null
+}
+
+/** Text ready for a channel. */
+export interface RenderedText {
+  readonly subject: string | null
+  readonly body: string
+  readonly format: BodyFormat
+}
+
+/** A template version, parsed once. */
+export interface CompiledTemplate {
+  readonly channel: ChannelName
+  readonly format: BodyFormat
+  /**
+   * Checks that every placeholder has a value.
+   *
+   * @throws NotifierError `invalid_template_variable`, naming every variable that is absent or no text.
+   */
+  assertVariables(variables: Variables): void
+  /** Renders; placeholders without a value become empty. Never expands what a value contains. */
+  render(variables: Variables): RenderedText
+}
+
+/**
+ * Parses a template (mustache: `{{name}}`, `{{{unescaped}}}`, sections, comments; no partials).
+ *
+ * @throws NotifierError `invalid_parameter` when the source is not well-formed.
+ */
+export function compileTemplate(source: TemplateSource): CompiledTemplate {
+  const format = source.format ?? detectFormat(source.channel, source.body)
+  const body = parse(source.body, 'body')
+  const subject = source.subject === null ? null : parse(source.subject, 'subject')
+  const bodyLanding: Landing = source.channel === 'email' ? format : source.channel
+  const required = new Set<string>()
+  for (const tokens of subject === null ? [body] : [body, subject]) collectRequired(tokens, required)
+  const names = [...required]
+
+  return {
+    channel: source.channel,
+    format,
+    assertVariables(variables) {
+      const missing = names.filter((name) => !isText(lookUp(variables, name)))
+      if (missing.length > 0) throw missingVariables(missing)
+    },
+    render(variables) {
+      return {
+        subject: subject === null ? null : toHeader(write(subject, source.subject ?? '', variables, 'text')),
+        body: write(body, source.body, variables, bodyLanding),
+        format,
+      }
+    },
+  }
+}
+
+/** The format of an e-mail body that states none: a document or a closing tag in the source makes it HTML. */
+export function detectFormat(channel: ChannelName, source: string): BodyFormat {
+  return channel === 'email' && /<!doctype html|<html[\s>]|<\/[a-z][a-z0-9]*\s*>/i.test(source)
+    ? 'html'
+    : 'text'
+}
+
+/** A subject on one line: CR, LF and other controls become spaces (DESIGN.md §4 "Rendering"). */
+export function toHeader(text: string): string {
+  return text
+    .replace(/[\p{Cc}\u2028\u2029]+/gu, ' ')
+    .trim()
+    .slice(0, MAX_SUBJECT_LENGTH)
+}
+
+function missingVariables(missing: readonly string[]): NotifierError {
+  const list = missing.map((name) => `"${name}"`).join(', ')
+  return new NotifierError('invalid_template_variable', {
+    message: `The template needs ${missing.length === 1 ? 'the variable' : 'the variables'} ${list} as text, number or boolean.`,
+    details: { field: 'variables', missing },
+  })
+}
+
+function parse(source: string, field: string): Token[] {
+  let tokens: Token[]
+  try {
+    tokens = Mustache.parse(source) as Token[]
+  } catch (cause) {
+    throw new NotifierError('invalid_parameter', {
+      message: `The template's ${field} is not well-formed: ${cause instanceof Error ? cause.message : String(cause)}.`,
+      details: { field },
+      cause,
+    })
+  }
+  assertSupported(tokens, field, 0)
+  return tokens
+}
+
+function assertSupported(tokens: readonly Token[], field: string, depth: number): void {
+  for (const token of tokens) {
+    if (token[0] === '>' || token[0] === '=') {
+      throw new NotifierError('invalid_parameter', {
+        message: `The template's ${field} uses ${token[0] === '>' ? 'a partial' : 'other delimiters'}, which is not supported.`,
+        details: { field },
+      })
+    }
+    if (depth > MAX_DEPTH) {
+      throw new NotifierError('invalid_parameter', {
+        message: `The template's ${field} nests sections deeper than ${MAX_DEPTH}.`,
+        details: { field },
+      })
+    }
+    if (Array.isArray(token[4])) assertSupported(token[4], field, depth + 1)
+  }
+}
+
+/** Names outside of sections; a section makes the names inside it optional (DESIGN.md §4 "Rendering"). */
+function collectRequired(tokens: readonly Token[], into: Set<string>): void {
+  for (const token of tokens) if (token[0] === 'name' || token[0] === '&') into.add(token[1])
+}
+
+function isText(value: unknown): boolean {
+  return (
+    typeof value === 'string' ||
+    typeof value === 'boolean' ||
+    (typeof value === 'number' && Number.isFinite(value))
+  )
+}
+
+/** Own properties only, along the dots. */
+function lookUp(scope: unknown, path: string): unknown {
+  if (path === '.') return scope
+  let value = scope
+  for (const key of path.split('.')) {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined
+    value = (value as Readonly<Record<string, unknown>>)[key]
+  }
+  return value
+}
+
+/** mustache's own look-up walks prototypes and calls functions; ours does neither. */
+class OwnContext extends Mustache.Context {
+  readonly scope: unknown
+  readonly outer: OwnContext | undefined
+
+  constructor(scope: unknown, outer?: OwnContext) {
+    super(scope, outer)
+    this.scope = scope
+    this.outer = outer
+  }
+
+  override push(scope: unknown): OwnContext {
+    return new OwnContext(scope, this)
+  }
+
+  override lookup(name: string): unknown {
+    if (name === '.') return plain(this.scope)
+    const first = name.split('.', 1)[0] ?? name
+    for (let context: OwnContext | undefined = this; context !== undefined; context = context.outer) {
+      const { scope } = context
+      if (typeof scope === 'object' && scope !== null && Object.hasOwn(scope, first))
+        return plain(lookUp(scope, name))
+    }
+    return undefined
+  }
+}
+
+function plain(value: unknown): unknown {
+  return typeof value === 'function' ? undefined : value
+}
+
+const writer = new Mustache.Writer()
+
+function write(tokens: Token[], source: string, variables: Variables, landing: Landing): string {
+  const text = writer.renderTokens(tokens as string[][], new OwnContext(variables), undefined, source, {
+    escape: escapeFor(landing),
+  })
+  if (text.length > MAX_BODY_LENGTH) {
+    throw new NotifierError('message_too_large', {
+      message: `The rendered text has ${text.length} characters; at most ${MAX_BODY_LENGTH} are allowed.`,
+    })
+  }
+  return text
+}

@@ -1,0 +1,68 @@
+import type { ChannelName } from '../domain/channel.ts'
+import type { BodyFormat } from '../domain/notification.ts'
+import type { Outcome } from '../domain/outcome.ts'
+import type { RetryPolicy } from '../domain/retry.ts'
+import type { Logger } from './logger.ts'
+
+/**
+ * One way to deliver one channel's messages: an SMTP server, an SMS account, a Slack app.
+ * A plug-in is a function that returns an object like this; see docs/custom-channel.md.
+ */
+export interface Channel {
+  /**
+   * Instance id: unique among the providers of its channel, stable over restarts, because attempts and receipts
+   * refer to it. Lower-case letters, digits and hyphens, at most 64 characters.
+   */
+  readonly name: string
+  readonly channel: ChannelName
+  /** Most messages that may be under way at one time. Default 10. */
+  readonly maxConcurrent?: number | undefined
+  /** How long one `send` may take, in milliseconds, before its signal aborts. Default 30 000. */
+  readonly timeoutMs?: number | undefined
+  /** When failed attempts are tried again. Default: 8 attempts, exponential with full jitter, 1 s to 15 min. */
+  readonly retry?: RetryPolicy | undefined
+  /**
+   * What follows when nobody knows whether the provider acted. `retry` where a duplicate is harmless or the
+   * provider deduplicates; `fail` ends the notification as `delivery_unknown`. Default `retry`.
+   */
+  readonly onAmbiguous?: 'retry' | 'fail' | undefined
+  /** Tells whether this provider can reach the recipient at all (a kind of device token). Default: yes. */
+  accepts?(to: string): boolean
+  /**
+   * Hands one message to the provider.
+   *
+   * MUST answer with an outcome for everything that a provider can do; an exception is taken as `ambiguous`.
+   * MUST NOT retry by itself. MUST stop soon after `context.signal` aborts. Is called at most `maxConcurrent`
+   * times in parallel. Only `accepted` may be answered once the provider has taken responsibility.
+   */
+  send(message: Message, context: SendContext): Promise<Outcome>
+  /** Asks the provider, without sending, whether the configuration works. Rejects with the reason. */
+  check?(): Promise<void>
+  /** Releases sockets and timers. Called once, after the last `send` has ended. */
+  close?(): Promise<void> | void
+}
+
+/** A rendered message. */
+export interface Message {
+  /** The recipient, whose form was validated for the channel. */
+  readonly to: string
+  /** Without line breaks; null where none was given. */
+  readonly subject: string | null
+  readonly body: string
+  readonly format: BodyFormat
+}
+
+/** What a channel may use during one `send`. */
+export interface SendContext {
+  readonly notificationId: string
+  readonly organizationId: string
+  /** Number of this attempt, from 1. */
+  readonly attempt: number
+  /** The same for all attempts of one notification: for providers that deduplicate, and for stable message ids. */
+  readonly idempotencyKey: string
+  /** When the notification was accepted; epoch milliseconds. */
+  readonly createdAt: number
+  /** Aborts when the time for this attempt is over or the notifier stops. */
+  readonly signal: AbortSignal
+  readonly logger: Logger
+}

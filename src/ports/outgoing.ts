@@ -1,0 +1,55 @@
+/**
+ * The one way out to addresses that users choose (webhook endpoints, the webhook channel, web push).
+ *
+ * Implementations MUST allow https only (unless opened for development), refuse credentials in the URL, never
+ * follow a redirect, judge literal and resolved addresses against the deny list at the moment of connecting,
+ * hold the whole exchange under one deadline, and read no more of the answer than asked.
+ */
+export interface OutgoingHttp {
+  /** Sends one POST. Never rejects: every end is a {@link PostResult}. */
+  post(request: PostRequest): Promise<PostResult>
+  /**
+   * Judges a URL as {@link post} would before it connects: form, scheme, credentials, port and literal address.
+   *
+   * @returns what is wrong with it, for people; null when it may be used.
+   */
+  refuses(url: string): string | null
+  /** Closes idle connections. */
+  close(): Promise<void>
+}
+
+export interface PostRequest {
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+  /** One deadline for look-up, connect, request and answer, in milliseconds. */
+  readonly timeoutMs: number
+  /** Bytes of the answer's body that are kept; the rest is not read. Default 16 384. */
+  readonly maxResponseBytes?: number | undefined
+  readonly signal?: AbortSignal | undefined
+}
+
+export type PostResult =
+  | {
+      readonly kind: 'answered'
+      readonly status: number
+      /** Lower-case names; of a repeated header the first value. */
+      readonly headers: Readonly<Record<string, string>>
+      /** The beginning of the body, decoded leniently. */
+      readonly body: string
+      readonly durationMs: number
+    }
+  | {
+      readonly kind: 'failed'
+      /**
+       * `blocked`: the guard refused the address; nothing was sent. `unreachable`: no connection (look-up, refused,
+       * TLS); nothing was sent. `timeout`: the deadline passed. `broken`: the connection ended without an answer.
+       * `aborted`: the caller's signal.
+       */
+      readonly reason: 'blocked' | 'unreachable' | 'timeout' | 'broken' | 'aborted'
+      /** True when the request, or part of it, may have reached the receiver. */
+      readonly requestSent: boolean
+      /** For people; contains no header and no secret. */
+      readonly message: string
+      readonly durationMs: number
+    }

@@ -1,0 +1,54 @@
+import type { NotifierError } from '../../domain/errors/notifier-error.ts'
+import type { NewNotification } from '../../domain/notification.ts'
+
+/** One send, or one batch. */
+export interface AcceptRequest {
+  readonly organizationId: string
+  /** In the order in which they were sent; a batch's rejected items are not among them. */
+  readonly notifications: readonly NewNotification[]
+  readonly idempotency?: (IdempotencyKey & IdempotencyContent) | undefined
+  /** The monthly quota; absent: unlimited and not counted. */
+  readonly quota?: { readonly period: string; readonly limit: number } | undefined
+  /** Answers as if the request were stored, and stores nothing. */
+  readonly dryRun?: boolean | undefined
+}
+
+/** What an idempotency record keeps. */
+export interface IdempotencyContent {
+  /** Hash of the canonical request; another one under the same key is a conflict. */
+  readonly fingerprint: string
+  /** Opaque to the storage: what the service needs to reproduce the answer. */
+  readonly result: string
+  /** How long the record is kept, from its commit. */
+  readonly ttlMs: number
+}
+
+export interface IdempotencyRecord {
+  readonly fingerprint: string
+  readonly result: string
+  /** How many of the request's notifications were admitted. */
+  readonly admitted: number
+  /** When they were; epoch milliseconds. */
+  readonly createdAt: number
+}
+
+export type AcceptAnswer =
+  | {
+      readonly kind: 'accepted'
+      /** The first `admitted` notifications are stored; the others met the quota. */
+      readonly admitted: number
+      /** The storage's time of the commit, and `createdAt` of every notification in it. */
+      readonly createdAt: number
+    }
+  /** The key was used before; compare its fingerprint. Nothing was stored now. */
+  | { readonly kind: 'replayed'; readonly record: IdempotencyRecord }
+  /** This request alone could not be stored; the others of the set were. */
+  | { readonly kind: 'failed'; readonly error: NotifierError }
+
+/** Names an idempotency record: never the path or the API key (DESIGN.md §4 "Idempotency"). */
+export interface IdempotencyKey {
+  readonly organizationId: string
+  readonly operation: 'send' | 'batch' | 'resend'
+  /** 1 to 255 visible ASCII characters. */
+  readonly key: string
+}

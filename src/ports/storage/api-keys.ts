@@ -1,0 +1,27 @@
+import type { ApiKey } from '../../domain/api-key.ts'
+import type { Page, PageRequest } from './page.ts'
+
+export interface ApiKeyRepository {
+  /**
+   * Stores a key under the SHA-256 of its secret; the secret itself never reaches the storage.
+   *
+   * @throws NotifierError `not_found` when the organization does not exist.
+   */
+  create(key: Omit<ApiKey, 'createdAt'>, hash: Uint8Array): Promise<ApiKey>
+  /**
+   * Looks keys up by hash; null where there is none. One query for the set. `expired` is judged by the storage's
+   * clock. Never answers from a cache: a deleted key is gone at once, on every machine.
+   */
+  findByHash(hashes: readonly Uint8Array[]): Promise<(FoundApiKey | null)[]>
+  list(organizationId: string, page: PageRequest): Promise<Page<ApiKey>>
+  /** Any organization's; null: unknown. */
+  get(id: string): Promise<ApiKey | null>
+  /** False: unknown, or deleted before. */
+  delete(id: string): Promise<boolean>
+}
+
+export interface FoundApiKey {
+  readonly key: ApiKey
+  readonly hash: Uint8Array
+  readonly expired: boolean
+}

@@ -1,0 +1,76 @@
+import type { ChannelName } from '../../domain/channel.ts'
+import type { NotificationContent, Priority } from '../../domain/notification.ts'
+import type { WebhookEndpoint } from './webhook-endpoints.ts'
+
+/** Which jobs to lease. Exactly one way of choosing. */
+export type ClaimRequest =
+  /** At most `free` jobs of each lane; an empty list only asks what is due. Jobs of recovery are left out. */
+  | { readonly lanes: readonly LaneDemand[]; readonly leaseMs: number }
+  /** These jobs, as far as they are due and not leased (queue engines). */
+  | { readonly ids: readonly string[]; readonly leaseMs: number }
+  /** The one job, of any of the lanes, whose earlier attempt ended with its process; it runs alone. */
+  | { readonly recovered: readonly string[]; readonly leaseMs: number }
+
+export interface LaneDemand {
+  readonly lane: string
+  /** Free slots; at least 1. */
+  readonly free: number
+}
+
+export interface ClaimAnswer {
+  readonly jobs: readonly ClaimedJob[]
+  /** Lanes with jobs that are still claimable now, at most 1,000, whatever was asked for. */
+  readonly lanes: readonly string[]
+  /** Lanes with recovered jobs that are claimable now. */
+  readonly recoveredLanes: readonly string[]
+  /** Milliseconds until the next waiting job becomes due or the next lease expires; null: nothing waits. */
+  readonly nextDueInMs: number | null
+}
+
+/** A lease on one job. */
+export interface LeaseRef {
+  readonly jobId: string
+  readonly token: number
+}
+
+/** A lease, and the provider that will be asked. */
+export interface StartRef extends LeaseRef {
+  readonly provider: string
+}
+
+interface JobState extends LeaseRef {
+  readonly lane: string
+  readonly organizationId: string
+  /** Attempts that have started so far. */
+  readonly attempts: number
+  /** True when an attempt of it ended with its process: see `Storage.claim`. */
+  readonly recovered: boolean
+  /** Milliseconds since it became due: the delay that the backlog causes. */
+  readonly waitedMs: number
+}
+
+/** A leased job with everything that its delivery needs. */
+export type ClaimedJob =
+  | (JobState & { readonly kind: 'notification'; readonly notification: ClaimedNotification })
+  | (JobState & { readonly kind: 'event'; readonly delivery: ClaimedDelivery })
+
+export interface ClaimedNotification {
+  readonly id: string
+  readonly channel: ChannelName
+  readonly to: string
+  readonly content: NotificationContent
+  readonly createdAt: number
+  /** Milliseconds until it expires, negative when it has; null: never. */
+  readonly expiresInMs: number | null
+}
+
+/** One event on its way to one endpoint. */
+export interface ClaimedDelivery {
+  /** The stable `webhook-id`. */
+  readonly eventId: string
+  readonly eventType: string
+  /** The exact bytes to sign and send, as UTF-8 text. */
+  readonly payload: string
+  /** The endpoint as it is now. */
+  readonly endpoint: WebhookEndpoint
+}

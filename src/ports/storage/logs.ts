@@ -1,0 +1,29 @@
+import type { ChannelName } from '../../domain/channel.ts'
+import type { NotificationStatus } from '../../domain/notification.ts'
+import type { TimelineEntry } from './notifications.ts'
+import type { Page, PageRequest } from './page.ts'
+
+/** The delivery log: every event of every notification of an organization, append-only. */
+export interface LogRepository {
+  /** Newest first. */
+  list(filter: LogFilter, page: PageRequest): Promise<Page<LogEntry>>
+}
+
+export interface LogFilter {
+  readonly organizationId: string
+  readonly channel?: ChannelName | undefined
+  /** Public status after the event. */
+  readonly status?: NotificationStatus | undefined
+  readonly notificationId?: string | undefined
+}
+
+/** DESIGN.md §4 "Log entry". */
+export interface LogEntry extends TimelineEntry {
+  /** `log_<digits>_<sequence>`. */
+  readonly id: string
+  readonly notificationId: string
+  readonly channel: ChannelName
+  readonly to: string
+  /** Name of the template, if one was used. */
+  readonly template: string | null
+}

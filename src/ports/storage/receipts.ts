@@ -1,0 +1,26 @@
+import type { NotificationEvent } from '../../domain/event-payload.ts'
+import type { Fact } from '../../domain/facts.ts'
+
+/** One report of a provider about a message it accepted earlier. */
+export interface ReceiptRecord {
+  /** Instance id of the provider that received it. */
+  readonly provider: string
+  /** The organization whose instance it is; null for an instance that serves all. A report never crosses it. */
+  readonly organizationId: string | null
+  /** The same for every repetition of this report. */
+  readonly dedupeKey: string
+  /** Our id, where the message carried it. */
+  readonly notificationId?: string | undefined
+  /** `providerMessageId` is what it is matched by where our own id is unknown. */
+  readonly fact: Fact
+}
+
+export type ReceiptAnswer =
+  | {
+      readonly kind: 'recorded'
+      readonly notificationId: string
+      readonly events: readonly NotificationEvent[]
+    }
+  | { readonly kind: 'duplicate' }
+  /** Kept, and matched again when the hand-over it speaks of is settled. */
+  | { readonly kind: 'unmatched' }

@@ -1,0 +1,46 @@
+import type { NotificationEvent } from '../../domain/event-payload.ts'
+import type { Fact } from '../../domain/facts.ts'
+import type { LeaseRef } from './claim.ts'
+
+/** The end of one leased job's attempt. */
+export type Settlement = LeaseRef & {
+  readonly next:
+    | { readonly kind: 'end' }
+    /** Due again after `delayMs` of the storage's clock. */
+    | { readonly kind: 'retry'; readonly delayMs: number }
+} & (
+    | {
+        readonly kind: 'notification'
+        /** Recorded in order. */
+        readonly facts: readonly Fact[]
+      }
+    | {
+        readonly kind: 'event'
+        /** What happened, for the endpoint's delivery log; absent when no request was made. */
+        readonly attempt?: DeliveryAttempt | undefined
+        /** The delivery's state when the job ends. */
+        readonly ended?: 'delivered' | 'failed' | undefined
+        /** Disables the endpoint: its other jobs are held, and nothing of them is lost. */
+        readonly disable?: 'gone' | undefined
+      }
+  )
+
+/** One request to a webhook endpoint. */
+export interface DeliveryAttempt {
+  readonly attempt: number
+  /** Null: no answer. */
+  readonly status: number | null
+  /** The beginning of the answer's body, or why there was none. */
+  readonly response: string
+  readonly durationMs: number
+  readonly succeeded: boolean
+}
+
+export type SettleAnswer =
+  | {
+      readonly kind: 'settled'
+      /** Announced in this commit, in order: for listeners in this process. */
+      readonly events: readonly NotificationEvent[]
+    }
+  /** The lease was lost: another claim has the job. Nothing was changed. */
+  | { readonly kind: 'stale' }

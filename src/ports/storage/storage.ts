@@ -1,0 +1,108 @@
+import type { AcceptAnswer, AcceptRequest, IdempotencyKey, IdempotencyRecord } from './accept.ts'
+import type { ApiKeyRepository } from './api-keys.ts'
+import type { ClaimAnswer, ClaimRequest, LeaseRef, StartRef } from './claim.ts'
+import type { LogRepository } from './logs.ts'
+import type { NotificationRepository } from './notifications.ts'
+import type { OrganizationRepository } from './organizations.ts'
+import type { ReceiptAnswer, ReceiptRecord } from './receipts.ts'
+import type { SettleAnswer, Settlement } from './settle.ts'
+import type { TemplateRepository } from './templates.ts'
+import type { WebhookEndpointRepository } from './webhook-endpoints.ts'
+
+/**
+ * Everything that Carillon must not forget. The hot verbs are set-based, each of them one atomic commit, and
+ * they are the only writers of notifications, events and jobs.
+ *
+ * Rules for every method:
+ * - Times are absolute epoch milliseconds, durations end in `Ms`. The storage owns its clock; callers never pass
+ *   the present time.
+ * - A promise that resolves means that a durable storage has the data on disk.
+ * - A storage that cannot answer rejects with `NotifierError` `service_unavailable` and keeps the cause. It never
+ *   answers as if something were stored that is not, and after an unknown COMMIT it looks its own ids up before
+ *   it answers.
+ * - One guilty item never spoils a set: after a data error the set is divided until only that item fails.
+ * - Rows are locked in sorted order, so that sets cannot deadlock.
+ * - Nothing is visible to another organization but by the methods that say so.
+ */
+export interface Storage {
+  /** For logs and health, for example `sqlite`. */
+  readonly name: string
+  /** False when data is gone after a crash (memory). */
+  readonly durable: boolean
+
+  /**
+   * Opens the storage and brings its schema up to date; creates the organization `org_default`. Idempotent; safe
+   * to call from many processes at once.
+   *
+   * @throws NotifierError `service_unavailable`, or `invalid_configuration` when the schema is newer than this code.
+   */
+  start(): Promise<void>
+  /** Closes what {@link start} opened. Idempotent. Pending calls finish first. */
+  stop(): Promise<void>
+
+  /**
+   * Stores notifications, their jobs, quota use and idempotency records: one commit for the set, one answer per
+   * request, in order. Within a request notifications are admitted in order until the quota is used up.
+   *
+   * The first event of a notification (`queued` or `scheduled`, sequence 1) is its accept: a storage may derive it
+   * from the notification's own row instead of storing it twice.
+   *
+   * Ten parallel equal requests with one idempotency key store once: one answers `accepted`, the others `replayed`.
+   */
+  accept(requests: readonly AcceptRequest[]): Promise<AcceptAnswer[]>
+
+  /** Looks idempotency records up; null where there is none or it has expired. In order. */
+  findIdempotent(keys: readonly IdempotencyKey[]): Promise<(IdempotencyRecord | null)[]>
+
+  /**
+   * Leases due jobs and says what else is due. Every lease has a fencing token that is new for each claim.
+   *
+   * Before it looks for jobs it returns those whose lease has expired: a job whose attempt had not started becomes
+   * claimable again, uncounted; one whose attempt had started keeps its count, has the attempt recorded as
+   * `attempt_ambiguous`, and is from then on claimable by `{ recovered: true }` alone.
+   *
+   * Fair: inside a lane organizations take turns, so that one organization's backlog delays another's job by at most
+   * one round; `high` goes before `normal` but leaves it a share. Cost grows with what is claimed, never with the
+   * backlog. No job is ever leased to two claims at once.
+   */
+  claim(request: ClaimRequest): Promise<ClaimAnswer>
+
+  /**
+   * Records, before any provider is called, that attempts begin: the job's attempt count rises by one.
+   *
+   * @returns one boolean per ref: false when the token is stale; that attempt must not begin.
+   */
+  startAttempts(refs: readonly StartRef[]): Promise<boolean[]>
+
+  /** Extends leases to `leaseMs` from now. False per ref when the token is stale: stop working on it. */
+  renew(refs: readonly LeaseRef[], leaseMs: number): Promise<boolean[]>
+
+  /** Returns claims whose attempt has not started, uncounted, due at once. Stale tokens are ignored. */
+  release(refs: readonly LeaseRef[]): Promise<void>
+
+  /**
+   * Ends attempts: facts, status fold, next due time or the end of the job, and the webhook deliveries that follow
+   * from announced events, in one commit. A settlement with a stale token changes nothing and answers `stale`.
+   * Unmatched receipts for a provider message id that becomes known here are applied in the same commit.
+   */
+  settle(settlements: readonly Settlement[]): Promise<SettleAnswer[]>
+
+  /**
+   * Records what providers report after the hand-over. Deduplicated by (provider, dedupeKey); correlated first by
+   * our notification id, then by the provider's message id; kept while unmatched, for at least 15 minutes.
+   */
+  recordReceipts(receipts: readonly ReceiptRecord[]): Promise<ReceiptAnswer[]>
+
+  readonly notifications: NotificationRepository
+  readonly logs: LogRepository
+  readonly organizations: OrganizationRepository
+  readonly apiKeys: ApiKeyRepository
+  readonly templates: TemplateRepository
+  readonly webhookEndpoints: WebhookEndpointRepository
+
+  /**
+   * Returns the value kept under `name`; stores `initial` first when there is none. All processes that share the
+   * storage get the same value, also when they ask at once. Holds the generated `secret` (DESIGN.md §8).
+   */
+  keep(name: string, initial: string): Promise<string>
+}

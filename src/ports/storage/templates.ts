@@ -1,0 +1,29 @@
+import type { Template } from '../../domain/template/template.ts'
+import type { Page, PageRequest } from './page.ts'
+
+export interface TemplateRepository {
+  /** Null when the organization has a template of this name: of ten in a race exactly one is created. */
+  create(template: Omit<Template, 'createdAt' | 'version'>): Promise<Template | null>
+  /** The newest version, any organization's; null: unknown or deleted. */
+  get(id: string): Promise<Template | null>
+  /** The newest versions by name or id within an organization, in order; null: unknown or deleted. One query for the set. */
+  find(organizationId: string, references: readonly string[]): Promise<(Template | null)[]>
+  /** Pinned versions, kept also after an update or deletion; null: never existed. One query for the set. */
+  versions(references: readonly TemplateVersion[]): Promise<(Template | null)[]>
+  /** Newest first. */
+  list(organizationId: string, page: PageRequest): Promise<Page<Template>>
+  /** Adds a version. `unknown`: no such template. `taken`: another template has the new name. */
+  update(id: string, change: TemplateChange): Promise<Template | 'unknown' | 'taken'>
+  /** Frees its name; queued notifications keep their version. False: unknown, or deleted before. */
+  delete(id: string): Promise<boolean>
+}
+
+export interface TemplateVersion {
+  readonly id: string
+  readonly version: number
+}
+
+/** Absent: unchanged. */
+export type TemplateChange = {
+  readonly [Field in 'name' | 'subject' | 'body' | 'format' | 'description']?: Template[Field] | undefined
+}
