@@ -1,0 +1,337 @@
+import type { Permission } from '../domain/api-key.ts'
+import type { ChannelName } from '../domain/channel.ts'
+import type { ErrorCode } from '../domain/errors/catalogue.ts'
+import type { NotificationEvent } from '../domain/event-payload.ts'
+import type { EventType } from '../domain/facts.ts'
+import type { SendInput } from '../domain/input/send.ts'
+import type { TemplateInput } from '../domain/input/template.ts'
+import type { BodyFormat, NotificationFailure, NotificationStatus, Priority } from '../domain/notification.ts'
+
+/** A running notification service; made by `createNotifier`. Every method rejects with `NotifierError`. */
+export interface Notifier {
+  /**
+   * Opens the storage, brings its schema up to date and begins to deliver. Idempotent.
+   *
+   * @throws NotifierError `service_unavailable` when the storage cannot be opened.
+   */
+  start(options?: StartOptions): Promise<void>
+  /**
+   * Stops accepting and claiming, lets running attempts end within the deadline, returns what has not begun, closes
+   * channels and storage. Idempotent. What is queued stays stored and is delivered after the next start.
+   */
+  stop(options?: StopOptions): Promise<void>
+  [Symbol.asyncDispose](): Promise<void>
+
+  /** Calls `listener` for events that this process records; a throwing listener is reported and harms nobody. */
+  on<Name extends keyof NotifierEvents>(event: Name, listener: NotifierEvents[Name]): Notifier
+  off<Name extends keyof NotifierEvents>(event: Name, listener: NotifierEvents[Name]): Notifier
+
+  /**
+   * Accepts one notification. Resolves when it is stored; delivery follows.
+   *
+   * @throws NotifierError `missing_required_field`, `invalid_parameter`, `invalid_channel`, `invalid_email`,
+   *   `invalid_phone`, `invalid_recipient`, `template_not_found` (422), `invalid_template_variable`,
+   *   `idempotency_key_reused`, `notification_quota_exceeded`, `service_unavailable`, `not_started`
+   */
+  send(message: SendInput, options?: SendOptions): Promise<SentNotification>
+  /** Checks everything that {@link send} checks, in the same order, and renders; stores and sends nothing. */
+  validate(
+    message: SendInput,
+    options?: Pick<SendOptions, 'organizationId' | 'idempotencyKey'>,
+  ): Promise<ValidatedSend>
+  /**
+   * Accepts up to 10,000 notifications in one commit. Each is judged on its own: a bad one never fails the others.
+   *
+   * @throws NotifierError `invalid_parameter` when there are none or too many
+   */
+  sendBatch(messages: readonly SendInput[], options?: SendOptions): Promise<BatchResult>
+
+  readonly notifications: {
+    /** @throws NotifierError `notification_not_found`, `organization_mismatch` */
+    get(id: string, scope?: Scope): Promise<NotificationRecord>
+    /** Newest first. */
+    list(query?: NotificationQuery): Promise<List<NotificationSummary>>
+    /**
+     * Cancels while no attempt has begun.
+     *
+     * @throws NotifierError `not_cancellable` when it came too late, `notification_not_found`, `organization_mismatch`
+     */
+    cancel(id: string, scope?: Scope): Promise<NotificationRecord>
+  }
+  readonly templates: {
+    /** @throws NotifierError `template_already_exists`, `missing_required_field`, `invalid_parameter` */
+    create(template: TemplateInput, scope?: Scope): Promise<TemplateRecord>
+    /** By id or name. @throws NotifierError `template_not_found` (404), `organization_mismatch` */
+    get(idOrName: string, scope?: Scope): Promise<TemplateRecord>
+    /** Newest first. */
+    list(query?: ListQuery): Promise<List<TemplateRecord>>
+    /** Queued notifications keep the version they were accepted with. @throws NotifierError as `get` */
+    delete(idOrName: string, scope?: Scope): Promise<void>
+  }
+  readonly organizations: {
+    /** @throws NotifierError `already_exists`, `invalid_parameter` */
+    create(organization: OrganizationInput): Promise<OrganizationRecord>
+    /** @throws NotifierError `not_found` */
+    get(id: string): Promise<OrganizationRecord>
+    list(query?: Omit<ListQuery, 'organizationId'>): Promise<List<OrganizationRecord>>
+    /** @throws NotifierError `not_found`, `invalid_parameter` */
+    update(id: string, change: Partial<Omit<OrganizationInput, 'id'>>): Promise<OrganizationRecord>
+  }
+  readonly apiKeys: {
+    /** The answer holds the secret, which is never shown again. @throws NotifierError `not_found`, `invalid_parameter` */
+    create(key: ApiKeyInput, scope?: Scope): Promise<CreatedApiKey>
+    list(query?: ListQuery): Promise<List<ApiKeyRecord>>
+    /** The key stops working at once, on every machine. @throws NotifierError `not_found`, `organization_mismatch` */
+    delete(id: string, scope?: Scope): Promise<void>
+    /**
+     * Finds whose key a secret is. Looked up in the storage each time, together with other look-ups of the same tick.
+     *
+     * @throws NotifierError `invalid_api_key` (malformed, unknown, deleted: all alike), `expired_api_key`
+     */
+    verify(secret: string): Promise<ApiKeyRecord>
+  }
+  readonly webhooks: {
+    /** The answer holds the signing secret, which is never shown again. @throws NotifierError `invalid_parameter`, `blocked_address` */
+    create(endpoint: WebhookEndpointInput, scope?: Scope): Promise<CreatedWebhookEndpoint>
+    /** @throws NotifierError `not_found`, `organization_mismatch` */
+    get(id: string, scope?: Scope): Promise<WebhookEndpointRecord>
+    list(query?: ListQuery): Promise<List<WebhookEndpointRecord>>
+    /** Pending deliveries to it are dropped. @throws NotifierError `not_found`, `organization_mismatch` */
+    delete(id: string, scope?: Scope): Promise<void>
+  }
+  readonly logs: {
+    /** The delivery log, newest first. */
+    list(query?: LogQuery): Promise<List<LogRecord>>
+  }
+}
+
+export interface StartOptions {
+  /** False: accept and answer, but let other processes deliver. Default true. */
+  readonly deliver?: boolean | undefined
+}
+
+export interface StopOptions {
+  /** Longest wait for running attempts, in milliseconds, before they are aborted. Default 10 000. */
+  readonly deadlineMs?: number | undefined
+}
+
+/** Events of a notifier: the webhook events by their names, and `error` for faults behind the scenes. */
+export type NotifierEvents = {
+  [Name in EventType]: (event: NotificationEvent) => void
+} & {
+  /** Something failed that no caller is waiting for; delivery goes on. */
+  error: (error: Error) => void
+}
+
+/** Which organization a call concerns. */
+export interface Scope {
+  /** Default `org_default`. */
+  readonly organizationId?: string | undefined
+}
+
+export interface SendOptions extends Scope {
+  /** 1 to 255 visible ASCII characters; the same request with the same key is accepted once. Kept for 24 hours. */
+  readonly idempotencyKey?: string | undefined
+}
+
+/** SPEC.md "Notification (response to a send request)". */
+export interface SentNotification {
+  /** `notif_<digits>` */
+  readonly id: string
+  readonly status: 'queued' | 'scheduled'
+  readonly channel: ChannelName
+  /** Recipient as sent. */
+  readonly to: string
+  /** ISO 8601 UTC. */
+  readonly createdAt: string
+  /** True when an earlier request with the same idempotency key made it. */
+  readonly replayed: boolean
+}
+
+export interface ValidatedSend {
+  readonly channel: ChannelName
+  readonly to: string
+  /** What would be sent. */
+  readonly rendered: { readonly subject: string | null; readonly body: string; readonly format: BodyFormat }
+}
+
+export interface BatchResult {
+  readonly accepted: number
+  readonly rejected: number
+  /** One per message, in order. */
+  readonly items: readonly BatchItem[]
+  readonly createdAt: string
+  readonly replayed: boolean
+}
+
+export type BatchItem =
+  | { readonly index: number; readonly id: string; readonly status: 'queued' | 'scheduled' }
+  | { readonly index: number; readonly error: ItemError }
+
+export interface ItemError {
+  readonly code: ErrorCode
+  readonly message: string
+  readonly details?: Readonly<Record<string, unknown>>
+}
+
+export interface ListQuery extends Scope {
+  /** 1 to 100; default 50. */
+  readonly limit?: number | undefined
+  /** Rows to skip; default 0. For deep pages use `cursor`. */
+  readonly offset?: number | undefined
+  /** `nextCursor` of an earlier page. */
+  readonly cursor?: string | undefined
+}
+
+export interface NotificationQuery extends ListQuery {
+  readonly channel?: ChannelName | undefined
+  readonly status?: NotificationStatus | undefined
+  readonly to?: string | undefined
+  /** Template id or name. */
+  readonly template?: string | undefined
+  /** Accepted at or after: ISO 8601. */
+  readonly from?: string | undefined
+  /** Accepted before: ISO 8601. */
+  readonly until?: string | undefined
+}
+
+export interface LogQuery extends ListQuery {
+  readonly channel?: ChannelName | undefined
+  readonly status?: NotificationStatus | undefined
+  readonly notificationId?: string | undefined
+}
+
+/** One page, newest first. */
+export interface List<Item> {
+  readonly items: readonly Item[]
+  readonly limit: number
+  readonly offset: number
+  readonly hasMore: boolean
+  readonly nextCursor: string | null
+}
+
+export interface NotificationSummary {
+  readonly id: string
+  readonly status: NotificationStatus
+  readonly channel: ChannelName
+  readonly to: string
+  /** Literal subject; null where a template gives it. */
+  readonly subject: string | null
+  /** Name of the template; null where the text was sent literally. */
+  readonly template: string | null
+  readonly priority: Priority
+  readonly sendAt: string | null
+  readonly expiresAt: string | null
+  readonly provider: string | null
+  readonly error: NotificationFailure | null
+  readonly createdAt: string
+}
+
+export interface NotificationRecord extends NotificationSummary {
+  /** Everything that is known of it, in order. */
+  readonly timeline: readonly TimelineRecord[]
+}
+
+export interface TimelineRecord {
+  readonly sequence: number
+  readonly event: string
+  readonly status: NotificationStatus
+  /** ISO 8601 UTC. */
+  readonly timestamp: string
+  readonly attempt: number | null
+  readonly provider: string | null
+  readonly providerMessageId: string | null
+  readonly error: (NotificationFailure & { readonly providerCode?: string }) | null
+  readonly durationMs: number | null
+  /** True when the provider may have acted although no answer came. */
+  readonly ambiguous: boolean
+}
+
+/** DESIGN.md §4 "Log entry". */
+export interface LogRecord {
+  readonly id: string
+  readonly notificationId: string
+  readonly channel: ChannelName
+  readonly to: string
+  readonly status: NotificationStatus
+  readonly event: string
+  readonly provider: string | null
+  readonly attempt: number | null
+  readonly error: NotificationFailure | null
+  readonly template: string | null
+  readonly createdAt: string
+}
+
+/** SPEC.md "Template". */
+export interface TemplateRecord {
+  readonly id: string
+  readonly name: string
+  readonly channel: ChannelName
+  readonly subject: string | null
+  readonly body: string
+  readonly format: BodyFormat | null
+  readonly description: string | null
+  readonly version: number
+  readonly createdAt: string
+}
+
+export interface OrganizationInput {
+  /** `org_` and 1 to 60 letters, digits, hyphens or underscores. Default: random. */
+  readonly id?: string | undefined
+  /** 1 to 200 characters. */
+  readonly name: string
+}
+
+export interface OrganizationRecord {
+  readonly id: string
+  readonly name: string
+  readonly createdAt: string
+}
+
+export interface ApiKeyInput {
+  /** 1 to 200 characters. */
+  readonly name: string
+  readonly permission: Permission
+  /** ISO 8601 or a Date; default: never expires. */
+  readonly expiresAt?: string | Date | null | undefined
+}
+
+export interface ApiKeyRecord {
+  readonly id: string
+  readonly organizationId: string
+  readonly name: string
+  readonly permission: Permission
+  /** How the secret begins and ends, to recognize it. */
+  readonly hint: string
+  readonly expiresAt: string | null
+  readonly createdAt: string
+}
+
+export interface CreatedApiKey extends ApiKeyRecord {
+  /** The key itself: shown once, stored only as a hash. */
+  readonly secret: string
+}
+
+export interface WebhookEndpointInput {
+  /** Public https address without credentials. */
+  readonly url: string
+  /** Default: the five events of SPEC.md. */
+  readonly events?: readonly EventType[] | undefined
+  /** What counts as success. Default `200` (SPEC.md "Events"). */
+  readonly successStatus?: '200' | '2xx' | undefined
+}
+
+export interface WebhookEndpointRecord {
+  readonly id: string
+  readonly url: string
+  readonly events: readonly EventType[]
+  readonly successStatus: '200' | '2xx'
+  readonly status: 'active' | 'disabled'
+  readonly disabledReason: string | null
+  readonly createdAt: string
+}
+
+export interface CreatedWebhookEndpoint extends WebhookEndpointRecord {
+  /** `whsec_…`, for the receiver's Standard Webhooks library. */
+  readonly secret: string
+}
