@@ -1,0 +1,19 @@
+import type { KnipConfig } from 'knip'
+import { entries } from './scripts/entries.mjs'
+
+const config: KnipConfig = {
+  entry: [
+    ...entries().map(({ source }) => `${source}!`),
+    'examples/**/*.ts',
+    'benchmarks/**/*.ts',
+    'scripts/*.mjs',
+    'test/**/*.test.ts',
+    'test/**/*.test-d.ts',
+    'test/matrix/*.test.mjs',
+  ],
+  project: ['src/**/*.ts!', 'adapters/**/*.ts!', '{test,examples,benchmarks}/**/*.{ts,mjs}', 'scripts/*.mjs'],
+  // Brings the `node` that runs every npm script.
+  ignoreDependencies: ['node'],
+}
+
+export default config

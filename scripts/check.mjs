@@ -1,0 +1,88 @@
+// Everything CI runs, one step after the other; stops at the first that fails.
+import { spawn } from 'node:child_process'
+import { stripVTControlCharacters } from 'node:util'
+import { fromRoot } from './entries.mjs'
+
+/** @type {[name: string, command: string, ...args: string[]][]} */
+const steps = [
+  ['types of the package', 'tsc', '-p', 'tsconfig.lib.json'],
+  ['types of everything', 'tsc', '-p', 'tsconfig.json'],
+  ['lint and format', 'biome', 'check', '--error-on-warnings'],
+  ['import rules', 'node', 'scripts/check-imports.mjs'],
+  ['unused code', 'knip'],
+  ['unused code in production', 'knip', '--production'],
+  ['build', 'tsup', '--silent'],
+  ['package metadata', 'publint', '--strict'],
+  ['package types', 'attw', '--pack', '.', '--profile', 'esm-only', '--no-emoji'],
+  ['tests', 'vitest', 'run'],
+  ['the built package on every Node', 'node', 'scripts/test-node-matrix.mjs'],
+]
+
+const tests = { passed: 0, failed: 0 }
+const times = []
+const started = performance.now()
+let stopped = ''
+
+for (const [name, command, ...args] of steps) {
+  console.log(`\n── ${name}: ${[command, ...args].join(' ')}`)
+  const begun = performance.now()
+  const code = await run(command, args)
+  times.push(`  ${seconds(begun)}  ${name}${code === 0 ? '' : `: failed with exit code ${code}`}`)
+  if (code !== 0) {
+    stopped = name
+    break
+  }
+}
+
+console.log(`\n${times.join('\n')}\n  ${seconds(started)}  together`)
+if (stopped !== '') {
+  console.log(`\nStopped at: ${stopped}`)
+  tests.failed ||= 1
+}
+console.log(`\n${tests.passed} passed, ${tests.failed} failed`)
+process.exitCode = stopped === '' ? 0 : 1
+
+/**
+ * Passes the output on and counts the tests in the summaries of Vitest and node:test.
+ *
+ * @param {string} command
+ * @param {string[]} args
+ * @returns {Promise<number>}
+ */
+function run(command, args) {
+  return new Promise((resolve, reject) => {
+    const color = process.stdout.isTTY ? { FORCE_COLOR: '1' } : {}
+    const child = spawn(command, args, {
+      cwd: fromRoot('.'),
+      env: { ...process.env, ...color },
+      stdio: ['ignore', 'pipe', 'inherit'],
+      shell: process.platform === 'win32',
+    })
+    let rest = ''
+    child.stdout.setEncoding('utf8').on('data', (/** @type {string} */ text) => {
+      process.stdout.write(text)
+      const lines = (rest + text).split('\n')
+      rest = lines.pop() ?? ''
+      for (const line of lines) count(line)
+    })
+    child.on('error', reject)
+    child.on('close', (code) => resolve(code ?? 1))
+  })
+}
+
+/** @param {string} line */
+function count(line) {
+  const plain = stripVTControlCharacters(line).trim()
+  if (/^Tests {2}/.test(plain)) {
+    tests.passed += Number(/(\d+) passed/.exec(plain)?.[1] ?? 0)
+    tests.failed += Number(/(\d+) failed/.exec(plain)?.[1] ?? 0)
+  }
+  const [, verdict, number] = /^(?:ℹ|#) (pass|fail) (\d+)$/.exec(plain) ?? []
+  if (verdict === 'pass') tests.passed += Number(number)
+  if (verdict === 'fail') tests.failed += Number(number)
+}
+
+/** @param {number} since */
+function seconds(since) {
+  return `${((performance.now() - since) / 1000).toFixed(1).padStart(6)} s`
+}

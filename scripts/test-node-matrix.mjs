@@ -1,0 +1,58 @@
+// Runs test/matrix/ against the built package on every Node it supports:
+// node scripts/test-node-matrix.mjs [version …]
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { fromRoot } from './entries.mjs'
+
+/** The two oldest are the first versions that package.json and carillon/sqlite promise to run on. */
+const versions = ['20.19.0', '22.13.0', '24', '26']
+
+const tests = readdirSync(fromRoot('test/matrix'))
+  .filter((file) => file.endsWith('.test.mjs'))
+  .map((file) => fromRoot(`test/matrix/${file}`))
+
+let failed = false
+for (const version of process.argv.length > 2 ? process.argv.slice(2) : versions) {
+  const node = install(version)
+  const found = spawnSync(node, ['--version'], { encoding: 'utf8' }).stdout.trim()
+  console.log(`\nNode ${found}`)
+  const { status } = spawnSync(node, ['--test', '--test-reporter=spec', ...tests], {
+    cwd: fromRoot('.'),
+    stdio: 'inherit',
+  })
+  failed ||= status !== 0
+}
+process.exitCode = failed ? 1 : 0
+
+/**
+ * The binary of one version, from the packages in which npm carries them, kept between runs.
+ *
+ * @param {string} version
+ */
+function install(version) {
+  const folder = fromRoot(`node_modules/.cache/carillon-node/${version}`)
+  const name = binaryPackage()
+  const file = process.platform === 'win32' ? 'node.exe' : 'node'
+  const binary = join(folder, 'node_modules', name, 'bin', file)
+  if (existsSync(binary)) return binary
+
+  rmSync(folder, { recursive: true, force: true })
+  mkdirSync(folder, { recursive: true })
+  const args = ['install', '--prefix', folder, '--no-save', '--no-package-lock', '--no-audit', '--no-fund']
+  const { status } = spawnSync('npm', [...args, '--ignore-scripts', `${name}@${version}`], {
+    cwd: folder,
+    stdio: ['ignore', 'ignore', 'inherit'],
+    shell: process.platform === 'win32',
+  })
+  if (status !== 0 || !existsSync(binary)) {
+    throw new Error(`Node ${version} could not be installed from the package ${name}`)
+  }
+  return binary
+}
+
+/** Named as the package `node` names them. */
+function binaryPackage() {
+  const platform = process.platform === 'win32' ? 'win' : process.platform
+  return `${platform === 'darwin' && process.arch === 'arm64' ? 'node-bin' : 'node'}-${platform}-${process.arch}`
+}

@@ -1,0 +1,75 @@
+import { execFile } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { mkdir, mkdtemp, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+import { fromRoot } from '../../scripts/entries.mjs'
+
+const run = promisify(execFile)
+
+export interface Manifest {
+  version: string
+  dependencies: Record<string, string>
+  peerDependencies: Record<string, string>
+  devDependencies: Record<string, string>
+}
+
+export interface Consumer {
+  /** The folder of the consuming project. */
+  directory: string
+  /** Writes a file into the project. */
+  write(path: string, text: string): Promise<void>
+  /** Runs Node in the project and returns what it printed; fails with everything it printed. */
+  node(...args: string[]): Promise<string>
+  remove(): Promise<void>
+}
+
+export async function readManifest(): Promise<Manifest> {
+  return JSON.parse(await readFile(fromRoot('package.json'), 'utf8'))
+}
+
+/**
+ * A project that has installed the packed package, as the registry would deliver it, in a folder that
+ * shares no `node_modules` with this one. Its dependencies, and whatever is named beside them, are links
+ * to the packages installed here, so that this needs no network.
+ */
+export async function createConsumer(installed: string[] = []): Promise<Consumer> {
+  if (!existsSync(fromRoot('dist'))) throw new Error('The built package is tested: npm run build comes first')
+  const directory = await mkdtemp(join(tmpdir(), 'carillon-consumer-'))
+  const modules = join(directory, 'node_modules')
+  await mkdir(modules)
+
+  const pack = ['pack', '--ignore-scripts', '--json', '--pack-destination', directory]
+  const { stdout } = await run('npm', pack, { cwd: fromRoot('.'), shell: process.platform === 'win32' })
+  const tarball = /"filename": "([^"]+)"/.exec(stdout)?.[1]
+  if (tarball === undefined) throw new Error(`npm pack has printed no file name: ${stdout}`)
+  await run('tar', ['-xzf', tarball, '-C', 'node_modules'], { cwd: directory })
+  await rename(join(modules, 'package'), join(modules, 'carillon'))
+
+  const { dependencies } = await readManifest()
+  for (const name of [...Object.keys(dependencies), ...installed]) {
+    await mkdir(dirname(join(modules, name)), { recursive: true })
+    await symlink(fromRoot(`node_modules/${name}`), join(modules, name), 'junction')
+  }
+
+  const consumer: Consumer = {
+    directory,
+    async write(path, text) {
+      await mkdir(dirname(join(directory, path)), { recursive: true })
+      await writeFile(join(directory, path), text)
+    },
+    async node(...args) {
+      try {
+        const env = { ...process.env, NODE_OPTIONS: '' }
+        return (await run(process.execPath, args, { cwd: directory, env })).stdout
+      } catch (error) {
+        const { stdout: out, stderr } = error as { stdout: string; stderr: string }
+        throw new Error(`node ${args.join(' ')} failed:\n${out}${stderr}`, { cause: error })
+      }
+    },
+    remove: () => rm(directory, { recursive: true, force: true }),
+  }
+  await consumer.write('package.json', '{ "name": "consumer", "private": true, "type": "module" }\n')
+  return consumer
+}

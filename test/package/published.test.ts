@@ -1,0 +1,145 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import ts from 'typescript'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { entries, fromRoot } from '../../scripts/entries.mjs'
+import { type Consumer, createConsumer, type Manifest, readManifest } from './consumer.ts'
+
+const specifiers = entries().map(({ specifier }) => specifier)
+
+let manifest: Manifest
+let bare: Consumer
+let withPeers: Consumer
+
+beforeAll(async () => {
+  manifest = await readManifest()
+  bare = await createConsumer()
+  withPeers = await createConsumer(Object.keys(manifest.peerDependencies))
+})
+
+afterAll(async () => {
+  await bare?.remove()
+  await withPeers?.remove()
+})
+
+test('the package holds its build and its papers, and nothing else', async () => {
+  const files = await readdir(join(bare.directory, 'node_modules/carillon'))
+  expect(files.sort()).toEqual(['CHANGELOG.md', 'LICENSE', 'README.md', 'dist', 'package.json'])
+})
+
+test('what each entry point exports is what is written down', async () => {
+  const code = `
+    const names = {}
+    for (const specifier of ${JSON.stringify(specifiers)}) names[specifier] = Object.keys(await import(specifier))
+    console.log(JSON.stringify(names))`
+  const values: Record<string, string[]> = JSON.parse(await bare.node('--input-type=module', '-e', code))
+  const text = entries().map(({ specifier, name }) => {
+    const runtime = values[specifier]?.sort() ?? []
+    const declared = declaredNames(join(bare.directory, `node_modules/carillon/dist/${name}.d.ts`))
+    expect(declared, `${specifier}: the types declare what the code exports`).toEqual(
+      expect.arrayContaining(runtime),
+    )
+    const types = declared.filter((each) => !runtime.includes(each)).map((each) => `type ${each}`)
+    return [specifier, ...[...runtime, ...types].map((each) => `  ${each}`), ''].join('\n')
+  })
+  await expect(text.join('\n')).toMatchFileSnapshot('exports.txt')
+})
+
+test('require() gets the same modules as import', async () => {
+  const code = `
+    const { createRequire } = await import('node:module')
+    const require = createRequire(process.cwd() + '/')
+    for (const specifier of ${JSON.stringify(specifiers)}) {
+      if (require(specifier).default !== undefined) throw new Error(specifier + ' has a default export')
+      for (const [name, value] of Object.entries(await import(specifier))) {
+        if (require(specifier)[name] !== value) throw new Error(specifier + ' exists twice: ' + name)
+      }
+    }`
+  await bare.node('--input-type=module', '-e', code)
+})
+
+test('every entry point can be imported where no peer is installed', async () => {
+  await bare.node('--input-type=module', '-e', specifiers.map((each) => `import '${each}'`).join('\n'))
+})
+
+describe('with the peers installed', () => {
+  test.each(specifiers)('importing %s loads none of them', async (specifier) => {
+    const code = `
+      import { registerHooks } from 'node:module'
+      const loaded = []
+      registerHooks({
+        resolve(specifier, context, next) {
+          loaded.push(specifier)
+          return next(specifier, context)
+        },
+      })
+      await import('${specifier}')
+      console.log(JSON.stringify(loaded))`
+    const loaded: string[] = JSON.parse(await withPeers.node('--input-type=module', '-e', code))
+    expect(loaded).toContain(specifier)
+    expect(loaded.filter((each) => packageName(each) in manifest.peerDependencies)).toEqual([])
+  })
+})
+
+test('an application with strict types and skipLibCheck off compiles, and needs no types of a peer', async () => {
+  const consumer = await createConsumer(['@types/node'])
+  try {
+    const imports = specifiers.map((each, at) => `import * as entry${at} from '${each}'`)
+    const names = specifiers.map((_, at) => `entry${at}`)
+    await consumer.write('app.ts', `${imports.join('\n')}\nexport const all = [${names.join(', ')}]\n`)
+    const compilerOptions = {
+      target: 'es2022',
+      module: 'nodenext',
+      strict: true,
+      exactOptionalPropertyTypes: true,
+      skipLibCheck: false,
+      noEmit: true,
+      types: ['node'],
+    }
+    await consumer.write('tsconfig.json', JSON.stringify({ compilerOptions, files: ['app.ts'] }))
+    expect(await consumer.node(fromRoot('node_modules/typescript/bin/tsc'), '-p', '.')).toBe('')
+  } finally {
+    await consumer.remove()
+  }
+})
+
+test('the sources that tests and examples import by name are those of the entry points', async () => {
+  const { config } = ts.readConfigFile(fromRoot('tsconfig.json'), ts.sys.readFile)
+  const expected = entries().map(({ specifier, source }) => [specifier, [`./${source}`]])
+  expect(config.compilerOptions.paths).toEqual(Object.fromEntries(expected))
+})
+
+test('every peer is optional, has a range and is installed here in a version within it', async () => {
+  const { peerDependenciesMeta } = JSON.parse(await readFile(fromRoot('package.json'), 'utf8'))
+  for (const [name, range] of Object.entries(manifest.peerDependencies)) {
+    expect(peerDependenciesMeta[name], name).toEqual({ optional: true })
+    const { version } = JSON.parse(await readFile(fromRoot(`node_modules/${name}/package.json`), 'utf8'))
+    expect(range, name).toContain(`^${version.split('.')[0]}.`)
+  }
+})
+
+test('the changelog has a place for what comes next and an entry for every released version', async () => {
+  const changelog = await readFile(fromRoot('CHANGELOG.md'), 'utf8')
+  const titles = [...changelog.matchAll(/^## \[([^\]]+)\]/gm)].map(([, title]) => title)
+  expect(titles[0]).toBe('Unreleased')
+})
+
+/** Every name that a declaration file exports, types included. */
+function declaredNames(file: string): string[] {
+  const program = ts.createProgram([file], { module: ts.ModuleKind.NodeNext, noEmit: true })
+  const source = program.getSourceFile(file)
+  const checker = program.getTypeChecker()
+  const symbol = source && checker.getSymbolAtLocation(source)
+  if (symbol === undefined) throw new Error(`${file} is no module`)
+  return checker
+    .getExportsOfModule(symbol)
+    .map((each) => each.name)
+    .sort()
+}
+
+function packageName(specifier: string): string {
+  return specifier
+    .split('/')
+    .slice(0, specifier.startsWith('@') ? 2 : 1)
+    .join('/')
+}
