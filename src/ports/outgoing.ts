@@ -1,3 +1,5 @@
+import type { PostResult } from '../domain/http-answer.ts'
+
 /**
  * The one way out to addresses that users choose (webhook endpoints, the webhook channel, web push).
  *
@@ -28,28 +30,3 @@ export interface PostRequest {
   readonly maxResponseBytes?: number | undefined
   readonly signal?: AbortSignal | undefined
 }
-
-export type PostResult =
-  | {
-      readonly kind: 'answered'
-      readonly status: number
-      /** Lower-case names; of a repeated header the first value. */
-      readonly headers: Readonly<Record<string, string>>
-      /** The beginning of the body, decoded leniently. */
-      readonly body: string
-      readonly durationMs: number
-    }
-  | {
-      readonly kind: 'failed'
-      /**
-       * `blocked`: the guard refused the address; nothing was sent. `unreachable`: no connection (look-up, refused,
-       * TLS); nothing was sent. `timeout`: the deadline passed. `broken`: the connection ended without an answer.
-       * `aborted`: the caller's signal.
-       */
-      readonly reason: 'blocked' | 'unreachable' | 'timeout' | 'broken' | 'aborted'
-      /** True when the request, or part of it, may have reached the receiver. */
-      readonly requestSent: boolean
-      /** For people; contains no header and no secret. */
-      readonly message: string
-      readonly durationMs: number
-    }

@@ -1,0 +1,101 @@
+import { Agent as HttpAgent } from 'node:http'
+import { Agent as HttpsAgent } from 'node:https'
+import type { OutgoingHttp } from '../ports/outgoing.ts'
+import { addressGuard } from './address-guard.ts'
+import { exchange } from './exchange.ts'
+import { guardedLookup, type LookupAll, systemLookup } from './guarded-lookup.ts'
+import { judgeUrl } from './url-guard.ts'
+
+/** Options of {@link guardedHttp}. */
+export interface GuardedHttpOptions {
+  /**
+   * CIDR blocks that are open although they are not public, for receivers on this machine during development.
+   *
+   * @default none
+   */
+  readonly allow?: readonly string[] | undefined
+  /**
+   * Accepts `http:` URLs too, on port 80 and above 1023. For development.
+   *
+   * @default false
+   */
+  readonly allowHttp?: boolean | undefined
+  /**
+   * Certificates (PEM) to trust instead of the runtime's own list: receivers with a private authority.
+   *
+   * @default the runtime's list
+   */
+  readonly ca?: string | readonly string[] | undefined
+  /**
+   * Most connections to one host and port.
+   *
+   * @default 50
+   */
+  readonly maxConnections?: number | undefined
+  /**
+   * Resolves names; whatever it answers is judged.
+   *
+   * @default the system's resolver
+   */
+  readonly lookup?: LookupAll | undefined
+}
+
+const DEFAULT_BODY_BYTES = 16_384
+/** Receivers commonly close after 5 s of silence; Node's own server announces that in a header, which wins. */
+const IDLE_MS = 15_000
+
+/**
+ * The one way out to addresses that users choose: see the port {@link OutgoingHttp}.
+ *
+ * @throws NotifierError `invalid_configuration` when a block of `allow` cannot be read.
+ */
+export function guardedHttp(options: GuardedHttpOptions = {}): OutgoingHttp {
+  const { allow, allowHttp = false, ca, maxConnections = 50 } = options
+  const guard = addressGuard(allow)
+  const shared = {
+    keepAlive: true,
+    maxSockets: maxConnections,
+    maxFreeSockets: maxConnections,
+    timeout: IDLE_MS,
+    // Connections are pinned to the address that was judged; names are judged again with every new one.
+    lookup: guardedLookup(guard, options.lookup ?? systemLookup),
+  }
+  const https = new HttpsAgent({ ...shared, ...(ca === undefined ? {} : { ca: [ca].flat() }) })
+  const http = new HttpAgent(shared)
+
+  return {
+    post(request) {
+      const startedAt = performance.now()
+      const judged = judgeUrl(request.url, guard, allowHttp)
+      if (judged.kind === 'refused') {
+        return Promise.resolve({
+          kind: 'failed',
+          reason: 'blocked',
+          requestSent: false,
+          message: judged.why,
+          durationMs: 0,
+        })
+      }
+      return exchange({
+        url: judged.url,
+        agent: judged.url.protocol === 'https:' ? https : http,
+        guard,
+        headers: request.headers,
+        body: request.body,
+        timeoutMs: request.timeoutMs,
+        maxResponseBytes: request.maxResponseBytes ?? DEFAULT_BODY_BYTES,
+        signal: request.signal,
+        startedAt,
+      })
+    },
+    refuses(url) {
+      const judged = judgeUrl(url, guard, allowHttp)
+      return judged.kind === 'refused' ? judged.why : null
+    },
+    close() {
+      https.destroy()
+      http.destroy()
+      return Promise.resolve()
+    },
+  }
+}

@@ -1,0 +1,48 @@
+import { isIP } from 'node:net'
+import type { AddressGuard } from './address-guard.ts'
+
+/** A URL that may be used, or what is wrong with it. */
+export type JudgedUrl =
+  | { readonly kind: 'open'; readonly url: URL }
+  | { readonly kind: 'refused'; readonly why: string }
+
+/**
+ * Judges a URL by its text alone; what its name resolves to is judged when connecting.
+ *
+ * The WHATWG parser has made every spelling of an IPv4 host canonical before it is looked at
+ * (`0x7f.1`, `2130706433`, `0177.0.0.1`, full-width digits).
+ */
+export function judgeUrl(text: string, guard: AddressGuard, allowHttp: boolean): JudgedUrl {
+  if (!URL.canParse(text)) return refused('The URL cannot be parsed.')
+  const url = new URL(text)
+  if (url.protocol !== 'https:' && !(allowHttp && url.protocol === 'http:')) {
+    return refused('The URL must begin with https://.')
+  }
+  if (url.username !== '' || url.password !== '') return refused('The URL must not contain credentials.')
+  if (!isOpenPort(url)) return refused('The port must be 443 or above 1023.')
+  const host = hostOf(url)
+  if (host === '') return refused('The URL has no host.')
+  if (isIP(host) !== 0 ? guard.blocks(host) : isLoopbackName(host) && guard.blocks('127.0.0.1')) {
+    return refused('The address is not a public one.')
+  }
+  return { kind: 'open', url }
+}
+
+/** The host as `net` understands it: an IPv6 literal without brackets. */
+export function hostOf(url: URL): string {
+  return url.hostname.replace(/^\[|\]$/g, '')
+}
+
+function isOpenPort(url: URL): boolean {
+  // The parser drops a scheme's default port, so that an empty one is 443, or 80 where http is open.
+  return url.port === '' || Number(url.port) === 443 || Number(url.port) > 1023
+}
+
+// RFC 6761 6.3: these names are the loopback address, whatever a resolver says.
+function isLoopbackName(host: string): boolean {
+  return /(?:^|\.)localhost\.?$/.test(host)
+}
+
+function refused(why: string): JudgedUrl {
+  return { kind: 'refused', why }
+}

@@ -1,0 +1,38 @@
+import { createHmac, randomBytes } from 'node:crypto'
+import type { WebhookSigner } from '../ports/signer.ts'
+
+const PREFIX = 'whsec_'
+/** Standard Webhooks 1.0.0 asks for 24 to 64. */
+const SECRET_BYTES = 32
+const SECRET = /^whsec_[A-Za-z0-9+/]{32,88}={0,2}$/
+
+/** Signs by Standard Webhooks 1.0.0, scheme `v1`: base64 of HMAC-SHA256 over `id.timestamp.body` as UTF-8. */
+export function webhookSigner(): WebhookSigner {
+  return {
+    newSecret() {
+      return PREFIX + randomBytes(SECRET_BYTES).toString('base64')
+    },
+    headers(id, timestamp, body, secrets) {
+      const content = Buffer.from(`${id}.${timestamp}.${body}`, 'utf8')
+      const signatures = secrets.map(
+        (secret) => `v1,${createHmac('sha256', keyOf(secret)).update(content).digest('base64')}`,
+      )
+      return {
+        'webhook-id': id,
+        'webhook-timestamp': String(timestamp),
+        'webhook-signature': signatures.join(' '),
+      }
+    },
+  }
+}
+
+/** Tells whether a text is a secret of 24 to 64 bytes in the serialized form. */
+export function isWebhookSecret(value: unknown): value is string {
+  if (typeof value !== 'string' || !SECRET.test(value)) return false
+  const size = keyOf(value).length
+  return size >= 24 && size <= 64
+}
+
+function keyOf(secret: string): Buffer {
+  return Buffer.from(secret.slice(PREFIX.length), 'base64')
+}
