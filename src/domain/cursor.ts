@@ -1,0 +1,23 @@
+import { NotifierError } from './errors/notifier-error.ts'
+
+/** The opaque, url-safe `cursor` of a list: the sort key of the last row of a page. */
+export function encodeCursor(key: readonly number[]): string {
+  return key.map((part) => part.toString(36)).join('.')
+}
+
+/**
+ * Reads a cursor back.
+ *
+ * @param parts how many numbers the sort key of this list has
+ * @throws NotifierError `invalid_parameter` for anything that is not a cursor of such a list.
+ */
+export function decodeCursor(cursor: string, parts: number): number[] {
+  const key = cursor.split('.')
+  if (key.length === parts && key.every((part) => /^-?[0-9a-z]{1,11}$/.test(part))) {
+    return key.map((part) => Number.parseInt(part, 36))
+  }
+  throw new NotifierError('invalid_parameter', {
+    message: 'This is not a cursor of this list. Use "nextCursor" of an earlier page.',
+    details: { field: 'cursor' },
+  })
+}

@@ -1,0 +1,109 @@
+import { NotifierError } from '../domain/errors/notifier-error.ts'
+import type { NewNotification } from '../domain/notification.ts'
+import { initialFold } from '../domain/status.ts'
+import type {
+  AcceptAnswer,
+  AcceptRequest,
+  IdempotencyKey,
+  IdempotencyRecord,
+} from '../ports/storage/accept.ts'
+import { createJob } from './jobs.ts'
+import { appendTo, keyOf, type MemoryState, nextNumber, type StoredNotification } from './state.ts'
+
+/** Stores one request, or says why not. */
+export function acceptRequest(state: MemoryState, request: AcceptRequest): AcceptAnswer {
+  const { organizationId, notifications, idempotency, quota, dryRun } = request
+  const createdAt = state.now()
+  const record = idempotency === undefined ? null : findIdempotent(state, { ...idempotency, organizationId })
+  if (record !== null) return { kind: 'replayed', record }
+
+  const usage = quota === undefined ? '' : keyOf(organizationId, quota.period)
+  const used = state.usage.get(usage) ?? 0
+  const left = quota === undefined ? notifications.length : Math.max(0, quota.limit - used)
+  const admitted = notifications.slice(0, left)
+  const problem = problemOf(state, organizationId, admitted)
+  if (problem !== undefined) return { kind: 'failed', error: problem }
+  const answer: AcceptAnswer = { kind: 'accepted', admitted: admitted.length, createdAt }
+  if (dryRun === true) return answer
+
+  for (const notification of admitted) store(state, organizationId, notification, createdAt)
+  if (quota !== undefined) state.usage.set(usage, used + admitted.length)
+  const refused = admitted.length === 0 && notifications.length > 0
+  if (idempotency !== undefined && !refused) {
+    const { operation, key, fingerprint, result, ttlMs } = idempotency
+    state.idempotency.set(keyOf(organizationId, operation, key), {
+      fingerprint,
+      result,
+      admitted: admitted.length,
+      createdAt,
+      expiresAt: createdAt + ttlMs,
+    })
+  }
+  return answer
+}
+
+/** The record under a key that has not expired. */
+export function findIdempotent(state: MemoryState, name: IdempotencyKey): IdempotencyRecord | null {
+  const key = keyOf(name.organizationId, name.operation, name.key)
+  const stored = state.idempotency.get(key)
+  if (stored === undefined) return null
+  const { expiresAt, ...record } = stored
+  if (expiresAt > state.now()) return record
+  state.idempotency.delete(key)
+  return null
+}
+
+/** Looks before anything is stored, so that a request is stored whole or not at all. */
+function problemOf(
+  state: MemoryState,
+  organizationId: string,
+  notifications: readonly NewNotification[],
+): NotifierError | undefined {
+  if (!state.organizations.has(organizationId)) {
+    return new NotifierError('not_found', { message: `No organization has the id "${organizationId}".` })
+  }
+  const ids = new Set(notifications.map(({ id }) => id))
+  if (ids.size < notifications.length || notifications.some(({ id }) => state.notifications.has(id))) {
+    return new NotifierError('already_exists', { message: 'A notification with this id exists.' })
+  }
+  return undefined
+}
+
+function store(
+  state: MemoryState,
+  organizationId: string,
+  notification: NewNotification,
+  createdAt: number,
+): void {
+  const { sendAt } = notification
+  const status = sendAt !== null && sendAt > createdAt ? 'scheduled' : 'queued'
+  const accept = { sequence: 1, type: status, status, at: createdAt, fact: null } as const
+  const stored: StoredNotification = {
+    ...notification,
+    number: nextNumber(state),
+    organizationId,
+    createdAt,
+    content: JSON.stringify(notification.content),
+    facts: {
+      status,
+      fold: initialFold(status),
+      sequence: 1,
+      announced: 0,
+      provider: null,
+      providerMessageId: null,
+      error: null,
+    },
+    timeline: [accept],
+    job: undefined,
+  }
+  state.notifications.set(stored.id, stored)
+  appendTo(state.notificationsOf, organizationId, stored)
+  appendTo(state.logOf, organizationId, { notification: stored, entry: accept })
+  stored.job = createJob(state, {
+    lane: notification.lane,
+    organizationId,
+    high: notification.priority === 'high',
+    subject: { kind: 'notification', notification: stored },
+    dueAt: status === 'scheduled' && sendAt !== null ? sendAt : createdAt,
+  })
+}

@@ -1,0 +1,165 @@
+import { shareSlots } from '../domain/share-slots.ts'
+import type {
+  ClaimAnswer,
+  ClaimedJob,
+  ClaimRequest,
+  LaneDemand,
+  LeaseRef,
+  StartRef,
+} from '../ports/storage/claim.ts'
+import { addFacts } from './facts.ts'
+import {
+  extend,
+  lease,
+  makeDue,
+  nextLeased,
+  nextRecovered,
+  nextWaiting,
+  takeDue,
+  takeTurns,
+  underLease,
+} from './jobs.ts'
+import { hold } from './settle.ts'
+import type { Job, MemoryState } from './state.ts'
+
+const MAX_LANES = 1_000
+
+/** Leases jobs and says what else is due. */
+export function claim(state: MemoryState, request: ClaimRequest): ClaimAnswer {
+  recoverExpired(state)
+  for (let job = takeDue(state); job !== undefined; job = takeDue(state)) makeDue(state, job, job.dueAt)
+
+  state.token += 1
+  const jobs: ClaimedJob[] = []
+  for (const job of choose(state, request)) {
+    lease(state, job, request.leaseMs)
+    const claimed = claimedJob(state, job)
+    if (claimed === undefined) hold(state, job)
+    else jobs.push(claimed)
+  }
+  return { jobs, ...outlook(state) }
+}
+
+function choose(state: MemoryState, request: ClaimRequest): Job[] {
+  if ('lanes' in request) return request.lanes.flatMap((demand) => chooseFromLane(state, demand))
+  if ('ids' in request) {
+    return [...new Set(request.ids)].flatMap((id) => {
+      const job = state.jobs.get(Number(id))
+      return job?.state === 'ready' ? [job] : []
+    })
+  }
+  let oldest: Job | undefined
+  for (const lane of request.recovered) {
+    const job = nextRecovered(state, lane)
+    if (job !== undefined && (oldest === undefined || job.number < oldest.number)) oldest = job
+  }
+  return oldest === undefined ? [] : [oldest]
+}
+
+function chooseFromLane(state: MemoryState, { lane: name, free }: LaneDemand): Job[] {
+  const lane = state.lanes.get(name)
+  if (lane === undefined) return []
+  const share = shareSlots(free, lane.high.count, lane.normal.count, lane.turn)
+  lane.turn = share.turn
+  return [...takeTurns(lane.high, share.high), ...takeTurns(lane.normal, share.normal)]
+}
+
+/** What the engine is told about a job; undefined when its endpoint no longer takes deliveries. */
+function claimedJob(state: MemoryState, job: Job): ClaimedJob | undefined {
+  const now = state.now()
+  const about = {
+    jobId: String(job.number),
+    token: job.token,
+    lane: job.lane,
+    organizationId: job.organizationId,
+    attempts: job.attempts,
+    recovered: job.recovered,
+    waitedMs: Math.max(0, now - job.dueAt),
+  }
+  if (job.subject.kind === 'notification') {
+    const { id, channel, to, content, createdAt, expiresAt } = job.subject.notification
+    return {
+      ...about,
+      kind: 'notification',
+      notification: {
+        id,
+        channel,
+        to,
+        content: JSON.parse(content),
+        createdAt,
+        expiresInMs: expiresAt === null ? null : expiresAt - now,
+      },
+    }
+  }
+  const { eventId, eventType, payload, endpointId } = job.subject.delivery
+  const stored = state.endpoints.get(endpointId)
+  if (stored === undefined || stored.status === 'disabled') return undefined
+  const { number, ...endpoint } = stored
+  return { ...about, kind: 'event', delivery: { eventId, eventType, payload, endpoint } }
+}
+
+function outlook(state: MemoryState): Omit<ClaimAnswer, 'jobs'> {
+  const lanes: string[] = []
+  for (const [name, lane] of state.lanes) {
+    if (lane.high.count + lane.normal.count === 0) state.lanes.delete(name)
+    else if (lanes.length < MAX_LANES) lanes.push(name)
+  }
+  const recoveredLanes = [...state.recovered.keys()].filter(
+    (lane) => nextRecovered(state, lane) !== undefined,
+  )
+  const due = Math.min(nextWaiting(state)?.dueAt ?? Infinity, nextLeased(state)?.leaseUntil ?? Infinity)
+  const nextDueInMs = due === Infinity ? null : Math.max(0, due - state.now())
+  return { lanes, recoveredLanes, nextDueInMs }
+}
+
+/** Takes back the leases that have expired. */
+function recoverExpired(state: MemoryState): void {
+  for (;;) {
+    const job = nextLeased(state)
+    if (job === undefined || job.leaseUntil > state.now()) return
+    if (job.started !== undefined) {
+      job.recovered = true
+      recordLostAttempt(state, job, job.started)
+    }
+    makeDue(state, job, state.now())
+  }
+}
+
+function recordLostAttempt(state: MemoryState, job: Job, provider: string): void {
+  const message = 'The process ended, or stalled, before the outcome of this attempt was recorded.'
+  const attempt = job.attempts
+  if (job.subject.kind === 'event') {
+    const lost = { attempt, status: null, response: message, durationMs: 0, succeeded: false }
+    job.subject.delivery.attempts.push(lost)
+    return
+  }
+  const code = 'delivery_unknown'
+  addFacts(
+    state,
+    job.subject.notification,
+    [{ type: 'attempt_ambiguous', attempt, provider, code, message, ambiguous: true }],
+    'engine',
+  )
+}
+
+/** Counts the attempts that begin; refused without a lease that still lasts. */
+export function startAttempt(state: MemoryState, ref: StartRef): boolean {
+  const job = underLease(state, ref)
+  if (job === undefined || job.leaseUntil <= state.now()) return false
+  job.attempts += 1
+  job.started = ref.provider
+  return true
+}
+
+export function renewLease(state: MemoryState, ref: LeaseRef, leaseMs: number): boolean {
+  const job = underLease(state, ref)
+  if (job === undefined) return false
+  extend(state, job, leaseMs)
+  return true
+}
+
+/** Returns a claim whose attempt has not started. */
+export function releaseLease(state: MemoryState, ref: LeaseRef): void {
+  const job = underLease(state, ref)
+  if (job !== undefined && job.started === undefined) makeDue(state, job, job.dueAt)
+}

@@ -1,0 +1,136 @@
+import { createHeap } from './heap.ts'
+import { type Job, type Lane, type MemoryState, nextNumber } from './state.ts'
+import { addReady, createTurns, type Turns, takeReady } from './turns.ts'
+
+/** Creates a job that is due at `dueAt`. */
+export function createJob(
+  state: MemoryState,
+  job: Pick<Job, 'lane' | 'organizationId' | 'high' | 'subject' | 'dueAt'>,
+): Job {
+  const created: Job = {
+    ...job,
+    number: nextNumber(state),
+    state: 'done',
+    attempts: 0,
+    token: 0,
+    leaseUntil: 0,
+    started: undefined,
+    recovered: false,
+  }
+  state.jobs.set(created.number, created)
+  makeDue(state, created, job.dueAt)
+  return created
+}
+
+/** Puts a job that nothing holds where claims will find it at `dueAt`. */
+export function makeDue(state: MemoryState, job: Job, dueAt: number): void {
+  leave(state, job)
+  job.dueAt = dueAt
+  job.started = undefined
+  if (dueAt > state.now()) {
+    job.state = 'waiting'
+    state.waiting.push(dueAt, job)
+  } else if (job.recovered) {
+    job.state = 'recovered'
+    const heap = state.recovered.get(job.lane) ?? createHeap<Job>()
+    state.recovered.set(job.lane, heap)
+    heap.push(job.number, job)
+  } else {
+    job.state = 'ready'
+    addReady(turnsOf(state, job), job)
+  }
+}
+
+/** Leases a job under the current token. */
+export function lease(state: MemoryState, job: Job, leaseMs: number): void {
+  leave(state, job)
+  job.state = 'leased'
+  job.token = state.token
+  job.started = undefined
+  extend(state, job, leaseMs)
+}
+
+/** Sets the end of a lease. The earlier entry of the heap no longer matches, and is dropped when it is met. */
+export function extend(state: MemoryState, job: Job, leaseMs: number): void {
+  job.leaseUntil = state.now() + leaseMs
+  state.leased.push(job.leaseUntil, job)
+}
+
+/** Removes a job for good. */
+export function removeJob(state: MemoryState, job: Job): void {
+  leave(state, job)
+  job.state = 'done'
+  state.jobs.delete(job.number)
+  if (job.subject.kind === 'notification') job.subject.notification.job = undefined
+}
+
+/** The job under this lease; undefined: the lease was lost. */
+export function underLease(
+  state: MemoryState,
+  ref: { readonly jobId: string; readonly token: number },
+): Job | undefined {
+  const job = state.jobs.get(Number(ref.jobId))
+  return job?.state === 'leased' && job.token === ref.token ? job : undefined
+}
+
+/** Removes and returns the next waiting job that is due. */
+export function takeDue(state: MemoryState): Job | undefined {
+  const job = nextWaiting(state)
+  if (job === undefined || job.dueAt > state.now()) return undefined
+  return job
+}
+
+/** The waiting job that is due first. */
+export function nextWaiting(state: MemoryState): Job | undefined {
+  for (let top = state.waiting.peek(); top !== undefined; top = state.waiting.peek()) {
+    if (top.value.state === 'waiting' && top.value.dueAt === top.key) return top.value
+    state.waiting.pop()
+  }
+  return undefined
+}
+
+/** The leased job whose lease ends first. */
+export function nextLeased(state: MemoryState): Job | undefined {
+  for (let top = state.leased.peek(); top !== undefined; top = state.leased.peek()) {
+    if (top.value.state === 'leased' && top.value.leaseUntil === top.key) return top.value
+    state.leased.pop()
+  }
+  return undefined
+}
+
+/** The oldest recovered job of a lane. */
+export function nextRecovered(state: MemoryState, lane: string): Job | undefined {
+  const heap = state.recovered.get(lane)
+  for (let top = heap?.peek(); top !== undefined; top = heap?.peek()) {
+    if (top.value.state === 'recovered') return top.value
+    heap?.pop()
+  }
+  state.recovered.delete(lane)
+  return undefined
+}
+
+/** Takes `count` ready jobs. */
+export function takeTurns(turns: Turns, count: number): Job[] {
+  const jobs: Job[] = []
+  while (jobs.length < count) {
+    const job = takeReady(turns)
+    if (job === undefined) break
+    // It has left the count; `leave` must not count it again.
+    job.state = 'done'
+    jobs.push(job)
+  }
+  return jobs
+}
+
+function leave(state: MemoryState, job: Job): void {
+  if (job.state === 'ready') turnsOf(state, job).count -= 1
+}
+
+function turnsOf(state: MemoryState, job: Job): Turns {
+  let lane: Lane | undefined = state.lanes.get(job.lane)
+  if (lane === undefined) {
+    lane = { high: createTurns(), normal: createTurns(), turn: 0 }
+    state.lanes.set(job.lane, lane)
+  }
+  return job.high ? lane.high : lane.normal
+}

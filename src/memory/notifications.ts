@@ -1,0 +1,100 @@
+import type { Notification } from '../domain/notification.ts'
+import type { LogEntry, LogFilter, LogRepository } from '../ports/storage/logs.ts'
+import type {
+  CancelAnswer,
+  NotificationFilter,
+  NotificationRepository,
+  TimelineEntry,
+} from '../ports/storage/notifications.ts'
+import { addFacts } from './facts.ts'
+import { removeJob } from './jobs.ts'
+import { pageOf } from './page.ts'
+import type { MemoryState, StoredNotification } from './state.ts'
+
+export function memoryNotifications(state: MemoryState): NotificationRepository {
+  return {
+    async get(id) {
+      const stored = state.notifications.get(id)
+      return stored === undefined ? null : toNotification(stored)
+    },
+    async list(filter, page) {
+      const rows = state.notificationsOf.get(filter.organizationId) ?? []
+      return pageOf(
+        rows.filter((row) => matches(row, filter)),
+        page,
+        toNotification,
+      )
+    },
+    async timeline(id) {
+      return [...(state.notifications.get(id)?.timeline ?? [])]
+    },
+    async cancel(id) {
+      return cancel(state, id)
+    },
+  }
+}
+
+export function memoryLogs(state: MemoryState): LogRepository {
+  return {
+    async list(filter, page) {
+      const log = state.logOf.get(filter.organizationId) ?? []
+      const rows = log
+        .map((row, number) => ({ ...row, number }))
+        .filter(({ notification, entry }) => logged(notification, entry, filter))
+      return pageOf(rows, page, ({ notification, entry }) => toLogEntry(notification, entry))
+    },
+  }
+}
+
+function toNotification(stored: StoredNotification): Notification {
+  const { id, organizationId, channel, to, priority, sendAt, expiresAt, createdAt } = stored
+  const { status, provider, providerMessageId, error } = stored.facts
+  const content = JSON.parse(stored.content)
+  const identity = { id, organizationId, channel, to, status, content, priority }
+  return { ...identity, sendAt, expiresAt, provider, providerMessageId, error, createdAt }
+}
+
+function matches(row: StoredNotification, filter: NotificationFilter): boolean {
+  const { channel, status, to, templateId, from, until } = filter
+  return (
+    (channel === undefined || row.channel === channel) &&
+    (status === undefined || row.facts.status === status) &&
+    (to === undefined || row.to === to) &&
+    (templateId === undefined || templateOf(row)?.id === templateId) &&
+    (from === undefined || row.createdAt >= from) &&
+    (until === undefined || row.createdAt < until)
+  )
+}
+
+function templateOf(row: StoredNotification): { readonly id: string; readonly name: string } | undefined {
+  return JSON.parse(row.content).template
+}
+
+function logged(notification: StoredNotification, entry: TimelineEntry, filter: LogFilter): boolean {
+  return (
+    (filter.channel === undefined || notification.channel === filter.channel) &&
+    (filter.status === undefined || entry.status === filter.status) &&
+    (filter.notificationId === undefined || notification.id === filter.notificationId)
+  )
+}
+
+function toLogEntry(notification: StoredNotification, entry: TimelineEntry): LogEntry {
+  return {
+    ...entry,
+    id: `log_${notification.id.slice('notif_'.length)}_${entry.sequence}`,
+    notificationId: notification.id,
+    channel: notification.channel,
+    to: notification.to,
+    template: templateOf(notification)?.name ?? null,
+  }
+}
+
+function cancel(state: MemoryState, id: string): CancelAnswer {
+  const notification = state.notifications.get(id)
+  if (notification === undefined) return { kind: 'unknown' }
+  const { job } = notification
+  if (job === undefined) return { kind: 'ended' }
+  if (job.attempts > 0) return { kind: 'too_late' }
+  removeJob(state, job)
+  return { kind: 'cancelled', events: addFacts(state, notification, [{ type: 'cancelled' }], 'engine') }
+}

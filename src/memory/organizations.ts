@@ -1,0 +1,56 @@
+import { NotifierError } from '../domain/errors/notifier-error.ts'
+import { DEFAULT_ORGANIZATION, type Organization } from '../domain/organization.ts'
+import type { OrganizationRepository } from '../ports/storage/organizations.ts'
+import { pageOf } from './page.ts'
+import { type MemoryState, nextNumber } from './state.ts'
+
+export function memoryOrganizations(state: MemoryState): OrganizationRepository {
+  return {
+    async create(organization) {
+      return createOrganization(state, organization)
+    },
+    async get(id) {
+      const stored = state.organizations.get(id)
+      return stored === undefined ? null : toOrganization(stored)
+    },
+    async list(page) {
+      return pageOf(state.organizations.values(), page, toOrganization)
+    },
+    async update(id, { name, plan }) {
+      const stored = state.organizations.get(id)
+      if (stored === undefined) return null
+      const changed = {
+        ...stored,
+        name: name ?? stored.name,
+        plan: plan === undefined ? stored.plan : plan,
+      }
+      state.organizations.set(id, changed)
+      return toOrganization(changed)
+    },
+  }
+}
+
+/** Creates `org_default`, which always exists. */
+export function createDefaultOrganization(state: MemoryState): void {
+  createOrganization(state, { id: DEFAULT_ORGANIZATION, name: 'Default', plan: null })
+}
+
+/** @throws NotifierError `not_found` when the organization does not exist. */
+export function requireOrganization(state: MemoryState, id: string): void {
+  if (state.organizations.has(id)) return
+  throw new NotifierError('not_found', { message: `No organization has the id "${id}".` })
+}
+
+function createOrganization(
+  state: MemoryState,
+  { id, name, plan }: Omit<Organization, 'createdAt'>,
+): Organization | null {
+  if (state.organizations.has(id)) return null
+  const created = { id, name, plan, createdAt: state.now() }
+  state.organizations.set(id, { ...created, number: nextNumber(state) })
+  return created
+}
+
+function toOrganization({ number, ...organization }: Organization & { number: number }): Organization {
+  return organization
+}

@@ -1,0 +1,75 @@
+import type { NotificationEvent } from '../domain/event-payload.ts'
+import type { Fact } from '../domain/facts.ts'
+import type { ReceiptAnswer, ReceiptRecord } from '../ports/storage/receipts.ts'
+import { addFacts } from './facts.ts'
+import { appendTo, keyOf, type MemoryState, type StoredNotification } from './state.ts'
+
+/** How long a receipt that nothing matches is kept. */
+const KEEP_UNMATCHED_MS = 24 * 60 * 60_000
+
+/** Records one report, unless it is a repetition. */
+export function recordReceipt(state: MemoryState, receipt: ReceiptRecord): ReceiptAnswer {
+  forgetExpired(state)
+  const known = dedupeKey(receipt)
+  if (state.receipts.has(known)) return { kind: 'duplicate' }
+  state.receipts.add(known)
+  const notification = correlate(state, receipt)
+  if (notification === undefined) {
+    const key = keyOf(receipt.provider, receipt.fact.providerMessageId)
+    appendTo(state.unmatched, key, { record: receipt, receivedAt: state.now() })
+    return { kind: 'unmatched' }
+  }
+  const events = addFacts(state, notification, [receipt.fact], 'receipt')
+  return { kind: 'recorded', notificationId: notification.id, events }
+}
+
+/** Applies the receipts that came before the hand-over they speak of. */
+export function matchUnmatched(
+  state: MemoryState,
+  notification: StoredNotification,
+  sent: Fact,
+): NotificationEvent[] {
+  if (sent.providerMessageId === undefined) return []
+  const key = keyOf(sent.provider, sent.providerMessageId)
+  const waiting = state.unmatched.get(key) ?? []
+  const matching = waiting.filter(({ record }) => mayConcern(record, notification))
+  if (matching.length === 0) return []
+  state.unmatched.set(
+    key,
+    waiting.filter((entry) => !matching.includes(entry)),
+  )
+  const facts = matching.map(({ record }) => record.fact)
+  return addFacts(state, notification, facts, 'receipt')
+}
+
+function correlate(state: MemoryState, receipt: ReceiptRecord): StoredNotification | undefined {
+  const { notificationId, provider, fact } = receipt
+  const named = notificationId === undefined ? undefined : state.notifications.get(notificationId)
+  if (named !== undefined && mayConcern(receipt, named)) return named
+  if (fact.providerMessageId === undefined) return undefined
+  const handedOver = state.handovers.get(keyOf(provider, fact.providerMessageId)) ?? []
+  return handedOver.findLast((notification) => mayConcern(receipt, notification))
+}
+
+/** An organization's own instance reports about that organization's notifications only. */
+function mayConcern(receipt: ReceiptRecord, notification: StoredNotification): boolean {
+  return receipt.organizationId === null || receipt.organizationId === notification.organizationId
+}
+
+/** The keys of different organizations' instances are apart, whatever they are called. */
+function dedupeKey(receipt: ReceiptRecord): string {
+  return keyOf(receipt.organizationId, receipt.provider, receipt.dedupeKey)
+}
+
+function forgetExpired(state: MemoryState): void {
+  const oldest = state.now() - KEEP_UNMATCHED_MS
+  for (const [key, entries] of state.unmatched) {
+    const kept = entries.filter(({ receivedAt }) => receivedAt > oldest)
+    if (kept.length === entries.length) continue
+    for (const { record, receivedAt } of entries) {
+      if (receivedAt <= oldest) state.receipts.delete(dedupeKey(record))
+    }
+    if (kept.length === 0) state.unmatched.delete(key)
+    else state.unmatched.set(key, kept)
+  }
+}

@@ -1,0 +1,64 @@
+import type { NotificationEvent } from '../domain/event-payload.ts'
+import type { SettleAnswer, Settlement } from '../ports/storage/settle.ts'
+import { addFacts } from './facts.ts'
+import { makeDue, removeJob, underLease } from './jobs.ts'
+import { matchUnmatched } from './receipts.ts'
+import type { Job, MemoryState, StoredDelivery } from './state.ts'
+
+type EventSettlement = Extract<Settlement, { readonly kind: 'event' }>
+
+/** Ends one leased job's attempt. */
+export function settleOne(state: MemoryState, settlement: Settlement): SettleAnswer {
+  const job = underLease(state, settlement)
+  if (job === undefined || job.subject.kind !== settlement.kind) return { kind: 'stale' }
+  const events: NotificationEvent[] = []
+  if (settlement.kind === 'notification' && job.subject.kind === 'notification') {
+    const { notification } = job.subject
+    events.push(...addFacts(state, notification, settlement.facts, 'engine'))
+    for (const fact of settlement.facts) {
+      if (fact.type === 'sent') events.push(...matchUnmatched(state, notification, fact))
+    }
+  }
+  // Settled, it no longer has to run alone.
+  job.recovered = false
+  if (settlement.kind === 'event' && job.subject.kind === 'event') {
+    settleDelivery(state, job, job.subject.delivery, settlement)
+  } else {
+    next(state, job, settlement)
+  }
+  return { kind: 'settled', events }
+}
+
+function settleDelivery(
+  state: MemoryState,
+  job: Job,
+  delivery: StoredDelivery,
+  settlement: EventSettlement,
+): void {
+  if (settlement.attempt !== undefined) delivery.attempts.push(settlement.attempt)
+  if (settlement.next.kind === 'end') delivery.state = settlement.ended ?? 'failed'
+  next(state, job, settlement)
+  if (settlement.disable !== undefined) disable(state, delivery.endpointId, settlement.disable)
+}
+
+function next(state: MemoryState, job: Job, settlement: Settlement): void {
+  if (settlement.next.kind === 'end') removeJob(state, job)
+  else makeDue(state, job, state.now() + settlement.next.delayMs)
+}
+
+/** Disables an endpoint and holds its jobs. Those that are leased are held when they come back. */
+function disable(state: MemoryState, endpointId: string, reason: 'gone'): void {
+  const endpoint = state.endpoints.get(endpointId)
+  if (endpoint === undefined) return
+  state.endpoints.set(endpointId, { ...endpoint, status: 'disabled', disabledReason: reason })
+  for (const job of state.jobs.values()) {
+    if (job.lane === endpointId && job.state !== 'leased') hold(state, job)
+  }
+}
+
+/** Keeps a delivery without a job. */
+export function hold(state: MemoryState, job: Job): void {
+  if (job.subject.kind !== 'event') return
+  job.subject.delivery.state = 'held'
+  removeJob(state, job)
+}

@@ -1,0 +1,169 @@
+import type { ApiKey } from '../domain/api-key.ts'
+import type { EventType } from '../domain/facts.ts'
+import type { NewNotification } from '../domain/notification.ts'
+import type { Organization } from '../domain/organization.ts'
+import type { FactState } from '../domain/record-facts.ts'
+import type { Template } from '../domain/template/template.ts'
+import type { IdempotencyRecord } from '../ports/storage/accept.ts'
+import type { TimelineEntry } from '../ports/storage/notifications.ts'
+import type { ReceiptRecord } from '../ports/storage/receipts.ts'
+import type { DeliveryAttempt } from '../ports/storage/settle.ts'
+import type { WebhookEndpoint } from '../ports/storage/webhook-endpoints.ts'
+import { createHeap, type Heap } from './heap.ts'
+import type { Turns } from './turns.ts'
+
+/** A notification with what facts made of it. `content` is JSON, so that no caller shares it. */
+export interface StoredNotification extends Omit<NewNotification, 'content'> {
+  /** Order of the accepts. */
+  readonly number: number
+  readonly organizationId: string
+  readonly createdAt: number
+  readonly content: string
+  facts: FactState
+  /** The history, its accept first. */
+  readonly timeline: TimelineEntry[]
+  /** Present until its delivery has ended. */
+  job: Job | undefined
+}
+
+/** One announced event on its way to one endpoint. */
+export interface StoredDelivery {
+  readonly number: number
+  readonly eventId: string
+  readonly eventType: EventType
+  readonly organizationId: string
+  readonly endpointId: string
+  readonly payload: string
+  /** `held`: the endpoint is disabled; there is no job. */
+  state: 'pending' | 'delivered' | 'failed' | 'held'
+  readonly attempts: DeliveryAttempt[]
+}
+
+export interface Job {
+  readonly number: number
+  readonly lane: string
+  readonly organizationId: string
+  readonly high: boolean
+  readonly subject:
+    | { readonly kind: 'notification'; readonly notification: StoredNotification }
+    | { readonly kind: 'event'; readonly delivery: StoredDelivery }
+  /** `done` jobs may linger in a queue; nothing else refers to them. */
+  state: 'ready' | 'waiting' | 'leased' | 'recovered' | 'done'
+  dueAt: number
+  attempts: number
+  /** Of the newest lease. */
+  token: number
+  leaseUntil: number
+  /** The provider of the attempt that has started under this lease. */
+  started: string | undefined
+  /** An attempt ended with its process: the job runs alone until it settles. */
+  recovered: boolean
+}
+
+/** The ready jobs of a lane. */
+export interface Lane {
+  readonly high: Turns
+  readonly normal: Turns
+  /** See `shareSlots`. */
+  turn: number
+}
+
+export interface StoredTemplate {
+  readonly number: number
+  /** Newest last; kept when the template is deleted. */
+  readonly versions: Template[]
+  deleted: boolean
+}
+
+/** Everything that a memory storage knows. */
+export interface MemoryState {
+  readonly now: () => number
+  /** The last number given to anything that is listed in order. */
+  number: number
+  /** The last fencing token. */
+  token: number
+
+  readonly organizations: Map<string, Organization & { readonly number: number }>
+  readonly notifications: Map<string, StoredNotification>
+  /** Per organization, oldest first. */
+  readonly notificationsOf: Map<string, StoredNotification[]>
+  /** The log of each organization, oldest first. */
+  readonly logOf: Map<string, { readonly notification: StoredNotification; readonly entry: TimelineEntry }[]>
+  readonly idempotency: Map<string, IdempotencyRecord & { readonly expiresAt: number }>
+  /** Notifications accepted, by organization and period. */
+  readonly usage: Map<string, number>
+
+  readonly jobs: Map<number, Job>
+  readonly lanes: Map<string, Lane>
+  readonly waiting: Heap<Job>
+  readonly leased: Heap<Job>
+  /** By lane, oldest first. */
+  readonly recovered: Map<string, Heap<Job>>
+
+  readonly deliveries: Map<number, StoredDelivery>
+  /** Notifications by provider and the provider's message id. */
+  readonly handovers: Map<string, StoredNotification[]>
+  readonly receipts: Set<string>
+  /** By provider and the provider's message id. */
+  readonly unmatched: Map<string, UnmatchedReceipt[]>
+
+  readonly apiKeys: Map<string, ApiKey & { readonly number: number }>
+  /** Key ids by the hash of their secret, in hexadecimal. */
+  readonly apiKeyHashes: Map<string, string>
+  readonly templates: Map<string, StoredTemplate>
+  /** Template ids by organization and name; deleted ones left out. */
+  readonly templateNames: Map<string, string>
+  readonly endpoints: Map<string, WebhookEndpoint & { readonly number: number }>
+  readonly kept: Map<string, string>
+}
+
+export interface UnmatchedReceipt {
+  readonly record: ReceiptRecord
+  readonly receivedAt: number
+}
+
+export function createState(now: () => number): MemoryState {
+  return {
+    now,
+    number: 0,
+    token: 0,
+    organizations: new Map(),
+    notifications: new Map(),
+    notificationsOf: new Map(),
+    logOf: new Map(),
+    idempotency: new Map(),
+    usage: new Map(),
+    jobs: new Map(),
+    lanes: new Map(),
+    waiting: createHeap(),
+    leased: createHeap(),
+    recovered: new Map(),
+    deliveries: new Map(),
+    handovers: new Map(),
+    receipts: new Set(),
+    unmatched: new Map(),
+    apiKeys: new Map(),
+    apiKeyHashes: new Map(),
+    templates: new Map(),
+    templateNames: new Map(),
+    endpoints: new Map(),
+    kept: new Map(),
+  }
+}
+
+export function nextNumber(state: MemoryState): number {
+  state.number += 1
+  return state.number
+}
+
+/** A key of several parts; none of them contains a line break. */
+export function keyOf(...parts: readonly (string | null | undefined)[]): string {
+  return parts.map((part) => part ?? '').join('\n')
+}
+
+/** Appends to the list under `key`. */
+export function appendTo<Value>(lists: Map<string, Value[]>, key: string, value: Value): void {
+  const list = lists.get(key)
+  if (list === undefined) lists.set(key, [value])
+  else list.push(value)
+}

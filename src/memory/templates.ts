@@ -1,0 +1,90 @@
+import { NotifierError } from '../domain/errors/notifier-error.ts'
+import type { Template } from '../domain/template/template.ts'
+import type { TemplateChange, TemplateRepository } from '../ports/storage/templates.ts'
+import { requireOrganization } from './organizations.ts'
+import { pageOf } from './page.ts'
+import { keyOf, type MemoryState, nextNumber, type StoredTemplate } from './state.ts'
+
+export function memoryTemplates(state: MemoryState): TemplateRepository {
+  return {
+    async create(template) {
+      return create(state, template)
+    },
+    async get(id) {
+      return newest(state.templates.get(id))
+    },
+    async find(organizationId, references) {
+      return references.map((reference) => {
+        const named = state.templateNames.get(keyOf(organizationId, reference))
+        const found = newest(state.templates.get(named ?? reference))
+        return found?.organizationId === organizationId ? found : null
+      })
+    },
+    async versions(references) {
+      return references.map(({ id, version }) => state.templates.get(id)?.versions[version - 1] ?? null)
+    },
+    async list(organizationId, page) {
+      const rows: { number: number; template: Template }[] = []
+      for (const stored of state.templates.values()) {
+        const template = newest(stored)
+        if (template?.organizationId === organizationId) rows.push({ number: stored.number, template })
+      }
+      return pageOf(rows, page, ({ template }) => template)
+    },
+    async update(id, change) {
+      return update(state, id, change)
+    },
+    async delete(id) {
+      const stored = state.templates.get(id)
+      const template = newest(stored)
+      if (stored === undefined || template === null) return false
+      stored.deleted = true
+      state.templateNames.delete(nameOf(template))
+      return true
+    },
+  }
+}
+
+function create(state: MemoryState, template: Omit<Template, 'createdAt' | 'version'>): Template | null {
+  requireOrganization(state, template.organizationId)
+  if (state.templateNames.has(nameOf(template))) return null
+  if (state.templates.has(template.id)) {
+    throw new NotifierError('already_exists', { message: 'A template with this id exists.' })
+  }
+  const created: Template = { ...template, version: 1, createdAt: state.now() }
+  state.templates.set(template.id, { number: nextNumber(state), versions: [created], deleted: false })
+  state.templateNames.set(nameOf(template), template.id)
+  return created
+}
+
+function update(state: MemoryState, id: string, change: TemplateChange): Template | 'unknown' | 'taken' {
+  const stored = state.templates.get(id)
+  const before = newest(stored)
+  if (stored === undefined || before === null) return 'unknown'
+  const { name, subject, body, format, description } = change
+  const after: Template = {
+    ...before,
+    name: name ?? before.name,
+    subject: subject === undefined ? before.subject : subject,
+    body: body ?? before.body,
+    format: format === undefined ? before.format : format,
+    description: description === undefined ? before.description : description,
+  }
+  const holder = state.templateNames.get(nameOf(after))
+  if (holder !== undefined && holder !== id) return 'taken'
+  state.templateNames.delete(nameOf(before))
+  state.templateNames.set(nameOf(after), id)
+  const same =
+    after.subject === before.subject && after.body === before.body && after.format === before.format
+  const updated = same ? after : { ...after, version: before.version + 1 }
+  stored.versions[updated.version - 1] = updated
+  return updated
+}
+
+function newest(stored: StoredTemplate | undefined): Template | null {
+  return stored === undefined || stored.deleted ? null : (stored.versions.at(-1) ?? null)
+}
+
+function nameOf(template: { readonly organizationId: string; readonly name: string }): string {
+  return keyOf(template.organizationId, template.name)
+}
