@@ -12,8 +12,6 @@ const config: KnipConfig = {
     'test/matrix/*.test.mjs',
   ],
   project: ['src/**/*.ts!', 'adapters/**/*.ts!', '{test,examples,benchmarks}/**/*.{ts,mjs}', 'scripts/*.mjs'],
-  // Brings the `node` that runs every npm script.
-  ignoreDependencies: ['node'],
 }
 
 export default config

@@ -17,6 +17,8 @@ export default defineConfig({
   splitting: true,
   sourcemap: true,
   clean: true,
+  // Without it tsup writes "sqlite" for "node:sqlite", which exists only under its full name.
+  removeNodeProtocol: false,
   // tsup 8.5.1 always passes `baseUrl` to the declaration build; TypeScript 6 rejects it without this.
   dts: { compilerOptions: { ignoreDeprecations: '6.0' } },
 })

@@ -9,11 +9,9 @@ const steps = [
   ['types of everything', 'tsc', '-p', 'tsconfig.json'],
   ['lint and format', 'biome', 'check', '--error-on-warnings'],
   ['import rules', 'node', 'scripts/check-imports.mjs'],
-  ['unused code', 'knip'],
-  ['unused code in production', 'knip', '--production'],
+  ['unused code', 'npm', 'run', '--silent', 'check:unused'],
   ['build', 'tsup', '--silent'],
-  ['package metadata', 'publint', '--strict'],
-  ['package types', 'attw', '--pack', '.', '--profile', 'esm-only', '--no-emoji'],
+  ['package', 'npm', 'run', '--silent', 'check:package'],
   ['tests', 'vitest', 'run'],
   ['the built package on every Node', 'node', 'scripts/test-node-matrix.mjs'],
 ]

@@ -1,4 +1,5 @@
 import { readdir, readFile } from 'node:fs/promises'
+import { isBuiltin } from 'node:module'
 import { join } from 'node:path'
 import ts from 'typescript'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -25,6 +26,21 @@ afterAll(async () => {
 test('the package holds its build and its papers, and nothing else', async () => {
   const files = await readdir(join(bare.directory, 'node_modules/carillon'))
   expect(files.sort()).toEqual(['CHANGELOG.md', 'LICENSE', 'README.md', 'dist', 'package.json'])
+})
+
+test('core modules keep their full names, the only ones that all of them have', async () => {
+  const folder = join(bare.directory, 'node_modules/carillon/dist')
+  const files = await readdir(folder, { recursive: true })
+  for (const file of files.filter((each) => each.endsWith('.js'))) {
+    const text = await readFile(join(folder, file), 'utf8')
+    const names = [...text.matchAll(/(?:\bfrom|\bimport|\bimport\()\s*["']([^"'.][^"']*)["']/g)].map(
+      ([, name]) => name ?? '',
+    )
+    expect(
+      names.filter((name) => isBuiltin(name) && !name.startsWith('node:')),
+      file,
+    ).toEqual([])
+  }
 })
 
 test('what each entry point exports is what is written down', async () => {
