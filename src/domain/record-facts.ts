@@ -1,4 +1,3 @@
-import type { ErrorCode } from './errors/catalogue.ts'
 import { ERRORS } from './errors/catalogue.ts'
 import { ANNOUNCED_AS, EVENT_TYPES, type EventType, type Fact } from './facts.ts'
 import type { NotificationFailure, NotificationStatus } from './notification.ts'
@@ -42,28 +41,47 @@ export function recordFacts(
   facts: readonly Fact[],
   origin: 'engine' | 'receipt',
 ): { readonly state: FactState; readonly events: readonly RecordedEvent[] } {
-  let { fold, sequence, announced, status, provider, providerMessageId, error } = state
+  let current = state
   const events: RecordedEvent[] = []
   for (const fact of facts) {
-    const round = fact.type === 'redriven' ? roundOf(fold) + 1 : origin === 'engine' ? roundOf(fold) : 0
-    fold = foldFact(fold, fact, round)
-    status = statusOf(fold)
-    sequence += 1
-    if (fact.type === 'redriven') announced &= ~FAILED
-    if (fact.type === 'sent') {
-      provider = fact.provider ?? provider
-      providerMessageId = fact.providerMessageId ?? null
-    }
-    error =
-      status === 'failed' ? (fact.code === undefined ? error : failureOf(fact.code, fact.message)) : null
-    const type = ANNOUNCED_AS[fact.type]
-    const announce = type !== null && (announced & bit(type)) === 0 ? type : null
-    if (announce !== null) announced |= bit(announce)
-    events.push({ fact, sequence, status, announce })
+    const { next, announce } = recordFact(current, fact, origin)
+    current = next
+    events.push({ fact, sequence: next.sequence, status: next.status, announce })
   }
-  return { state: { status, fold, sequence, announced, provider, providerMessageId, error }, events }
+  return { state: current, events }
 }
 
-function failureOf(code: ErrorCode, message: string | undefined): NotificationFailure {
-  return { code, message: message ?? ERRORS[code].message }
+function recordFact(
+  state: FactState,
+  fact: Fact,
+  origin: 'engine' | 'receipt',
+): { readonly next: FactState; readonly announce: EventType | null } {
+  const fold = foldFact(state.fold, fact, roundFor(state.fold, fact, origin))
+  const status = statusOf(fold)
+  // A redrive lets the notification fail, and say so, once more.
+  const announced = fact.type === 'redriven' ? state.announced & ~FAILED : state.announced
+  const type = ANNOUNCED_AS[fact.type]
+  const announce = type !== null && (announced & bit(type)) === 0 ? type : null
+  const sent = fact.type === 'sent'
+  return {
+    announce,
+    next: {
+      status,
+      fold,
+      sequence: state.sequence + 1,
+      announced: announce === null ? announced : announced | bit(announce),
+      provider: sent ? (fact.provider ?? state.provider) : state.provider,
+      providerMessageId: sent ? (fact.providerMessageId ?? null) : state.providerMessageId,
+      error: status === 'failed' ? (failureOf(fact) ?? state.error) : null,
+    },
+  }
+}
+
+function roundFor(fold: Fold, fact: Fact, origin: 'engine' | 'receipt'): number {
+  if (fact.type === 'redriven') return roundOf(fold) + 1
+  return origin === 'engine' ? roundOf(fold) : 0
+}
+
+function failureOf({ code, message }: Fact): NotificationFailure | null {
+  return code === undefined ? null : { code, message: message ?? ERRORS[code].message }
 }

@@ -1,5 +1,7 @@
 /** Signs what receivers verify: Standard Webhooks 1.0.0, symmetric scheme `v1`. */
 export interface WebhookSigner {
+  /** A new `whsec_…` secret. */
+  newSecret(): string
   /**
    * @param id the `webhook-id`: constant over all deliveries of one event; contains no `.`
    * @param timestamp epoch seconds of this attempt

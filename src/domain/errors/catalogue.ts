@@ -112,6 +112,12 @@ const ROWS = {
   invalid_parameter: [400, 'A parameter has a wrong type or value.', 'Correct the field that is named.'],
   invalid_json: [400, 'The request body is not valid JSON.', 'Send one JSON object, encoded as UTF-8.'],
   unsupported_media_type: [415, 'The request body is not JSON.', 'Send "Content-Type: application/json".'],
+  request_timeout: [
+    408,
+    'The request body did not arrive in time.',
+    'Send the whole body without pausing.',
+    'retryable',
+  ],
   payload_too_large: [413, 'The request body is too large.', 'Send less in one request.'],
   not_cancellable: [
     409,
@@ -150,8 +156,12 @@ const ROWS = {
     'This Node.js version lacks what the feature needs.',
     'Use a newer Node.js version, or another adapter.',
   ],
-  not_started: [500, 'The notifier is not running.', 'Call start() before, and nothing after stop().'],
-
+  not_started: [
+    503,
+    'The notifier is not running.',
+    'Call start() before, and nothing after stop().',
+    'retryable',
+  ],
   invalid_sender: [
     422,
     'The sender address is not verified or not accepted.',

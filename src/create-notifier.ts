@@ -1,0 +1,112 @@
+import { randomBytes } from 'node:crypto'
+import { EventEmitter } from 'eventemitter3'
+import { NotifierError } from './domain/errors/notifier-error.ts'
+import type { NotificationEvent } from './domain/event-payload.ts'
+import { createIdGenerator } from './domain/ids.ts'
+import { type NotifierOptions, type ResolvedOptions, resolveOptions } from './options.ts'
+import { webhookSigner } from './outgoing/webhook-signer.ts'
+import { createAccept } from './services/accept/accept.ts'
+import { createApiKeys } from './services/api-keys/api-keys.ts'
+import { createEngine } from './services/delivery/engine.ts'
+import { createLifecycle } from './services/lifecycle.ts'
+import { createLogs, createNotifications } from './services/notifications/notifications.ts'
+import type { Notifier, NotifierEvents } from './services/notifier.ts'
+import { createOrganizations } from './services/organizations/organizations.ts'
+import { createSecretBox, newSecret, type SecretBox } from './services/secrets.ts'
+import { createCompiledTemplates } from './services/templates/compiled-templates.ts'
+import { createTemplates } from './services/templates/templates.ts'
+import { createWebhookEndpoints } from './services/webhooks/webhook-endpoints.ts'
+
+/**
+ * Creates a notification service in this process. Nothing happens before `start()`.
+ *
+ * @throws NotifierError `invalid_configuration`, naming the option that is wrong and what is right
+ */
+export function createNotifier(options: NotifierOptions): Notifier {
+  return wire(resolveOptions(options))
+}
+
+function wire(options: ResolvedOptions): Notifier {
+  const { storage, providers, outgoing, clock, logger } = options
+  const emitter = new EventEmitter<NotifierEvents>()
+  const ids = createIdGenerator({ now: clock.now, randomBytes })
+  const signer = webhookSigner()
+  const compiled = createCompiledTemplates(storage)
+  const organizations = createOrganizations(storage, ids)
+  let box: SecretBox | null = null
+
+  function failed(error: unknown): void {
+    const wrapped = error instanceof Error ? error : new Error(String(error))
+    logger.error('Something failed behind the scenes; delivery goes on.', { error: wrapped })
+    emit('error', wrapped)
+  }
+
+  function emit<Name extends keyof NotifierEvents>(name: Name, value: Error | NotificationEvent): void {
+    for (const listener of emitter.listeners(name)) {
+      try {
+        ;(listener as (value: Error | NotificationEvent) => void)(value)
+      } catch (error) {
+        logger.error('A listener threw.', { event: name, error })
+      }
+    }
+  }
+
+  function openBox(): SecretBox {
+    if (box === null) throw new NotifierError('not_started')
+    return box
+  }
+
+  const announce = (event: NotificationEvent): void => emit(event.event, event)
+  const engine = createEngine({
+    ...options,
+    compiled,
+    signer,
+    announce,
+    failed,
+    box: openBox,
+    random: Math.random,
+  })
+  const lifecycle = createLifecycle({
+    clock,
+    async open() {
+      await storage.start()
+      const secrets =
+        options.secrets.length > 0 ? options.secrets : [await storage.keep('secret', newSecret())]
+      box = createSecretBox(secrets)
+      if (!storage.durable) logger.warn('The memory storage loses everything when the process ends.')
+    },
+    deliver: engine.start,
+    async close(deadlineMs) {
+      await engine.stop(deadlineMs)
+      const plugins = [...providers.values()].flat().map(({ plugin }) => plugin.close?.())
+      for (const result of await Promise.allSettled([...plugins, outgoing.close()])) {
+        if (result.status === 'rejected') failed(result.reason)
+      }
+      await storage.stop()
+    },
+  })
+  const { guard } = lifecycle
+
+  const preparation = { providers, compiled, newId: ids.notification, now: clock.now }
+  const notifier: Notifier = {
+    ...guard(createAccept(storage, organizations, preparation, engine.wake)),
+    start: lifecycle.start,
+    stop: lifecycle.stop,
+    [Symbol.asyncDispose]: () => lifecycle.stop(),
+    on(event, listener) {
+      emitter.on(event, listener as never)
+      return notifier
+    },
+    off(event, listener) {
+      emitter.off(event, listener as never)
+      return notifier
+    },
+    notifications: guard(createNotifications(storage, announce)),
+    templates: guard(createTemplates(storage, ids, organizations)),
+    organizations: guard(organizations.api),
+    apiKeys: guard(createApiKeys(storage, ids, organizations)),
+    webhooks: guard(createWebhookEndpoints(storage, ids, organizations, outgoing, signer, openBox)),
+    logs: guard(createLogs(storage)),
+  }
+  return notifier
+}

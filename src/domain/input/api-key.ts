@@ -1,0 +1,21 @@
+import * as z from 'zod'
+import { PERMISSIONS, type Permission } from '../api-key.ts'
+import { instant, text } from './fields.ts'
+
+/** What creates an API key. */
+export interface NewApiKey {
+  readonly name: string
+  readonly permission: Permission
+  /** Epoch milliseconds; absent or null: never expires. */
+  readonly expiresAt?: number | null | undefined
+}
+
+/** The schema of {@link NewApiKey}; times as ISO 8601 or Date. */
+export const apiKeyInput: z.ZodType<
+  NewApiKey,
+  { name: string; permission: Permission; expiresAt?: string | Date | null | undefined }
+> = z.object({
+  name: text(1, 200).describe('To tell keys apart.'),
+  permission: z.enum(PERMISSIONS).describe('`Read Only`, `Write` or `Full Access`.'),
+  expiresAt: instant.nullish().describe('ISO 8601; left out, the key never expires.'),
+})

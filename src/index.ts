@@ -1,0 +1,67 @@
+export { createNotifier } from './create-notifier.ts'
+export type { ApiKey, Permission } from './domain/api-key.ts'
+export type { ChannelName } from './domain/channel.ts'
+export { CHANNELS } from './domain/channel.ts'
+export type { ErrorCode, ErrorEntry } from './domain/errors/catalogue.ts'
+export { ERRORS } from './domain/errors/catalogue.ts'
+export type { NotifierErrorOptions } from './domain/errors/notifier-error.ts'
+export { isNotifierError, NotifierError } from './domain/errors/notifier-error.ts'
+export type { NotificationEvent } from './domain/event-payload.ts'
+export type { EventType, Fact, FactType } from './domain/facts.ts'
+export type { SendInput } from './domain/input/send.ts'
+export type { TemplateInput } from './domain/input/template.ts'
+export type {
+  BodyFormat,
+  NotificationFailure,
+  NotificationStatus,
+  Priority,
+} from './domain/notification.ts'
+export type {
+  Accepted,
+  Ambiguous,
+  FailureDetail,
+  FaultScope,
+  Outcome,
+  Rejected,
+  Retry,
+} from './domain/outcome.ts'
+export type { RetryPolicy } from './domain/retry.ts'
+export { memoryStorage } from './memory/memory-storage.ts'
+export type { DeliveryOptions, NotifierOptions, WebhookOptions } from './options.ts'
+export type { Channel, Message, SendContext } from './ports/channel.ts'
+export type { Clock } from './ports/clock.ts'
+export type { LogFields, Logger } from './ports/logger.ts'
+export type { JobRef, Queue } from './ports/queue.ts'
+export type { LimitCheck, LimitDecision, LimitState, RateLimiter } from './ports/rate-limiter.ts'
+export type { Storage } from './ports/storage/storage.ts'
+export { API_KEY_PATTERN } from './services/api-keys/key-format.ts'
+export type {
+  ApiKeyInput,
+  ApiKeyRecord,
+  BatchItem,
+  BatchResult,
+  CreatedApiKey,
+  CreatedWebhookEndpoint,
+  ItemError,
+  List,
+  ListQuery,
+  LogQuery,
+  LogRecord,
+  NotificationQuery,
+  NotificationRecord,
+  NotificationSummary,
+  Notifier,
+  NotifierEvents,
+  OrganizationInput,
+  OrganizationRecord,
+  Scope,
+  SendOptions,
+  SentNotification,
+  StartOptions,
+  StopOptions,
+  TemplateRecord,
+  TimelineRecord,
+  ValidatedSend,
+  WebhookEndpointInput,
+  WebhookEndpointRecord,
+} from './services/notifier.ts'

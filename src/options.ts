@@ -1,0 +1,199 @@
+import { CHANNELS, type ChannelName, isChannelName } from './domain/channel.ts'
+import { NotifierError } from './domain/errors/notifier-error.ts'
+import { maxAttempts } from './domain/retry.ts'
+import { memoryStorage } from './memory/memory-storage.ts'
+import { silentLogger } from './memory/silent-logger.ts'
+import { systemClock } from './memory/system-clock.ts'
+import { guardedHttp } from './outgoing/guarded-http.ts'
+import type { Channel } from './ports/channel.ts'
+import type { Clock } from './ports/clock.ts'
+import type { Logger } from './ports/logger.ts'
+import type { OutgoingHttp } from './ports/outgoing.ts'
+import type { Storage } from './ports/storage/storage.ts'
+import { type Provider, type Providers, providerOf } from './services/providers.ts'
+
+/** Options of `createNotifier`. */
+export interface NotifierOptions {
+  /**
+   * The providers of each channel: one, or several in the order of preference. A channel that is left out is
+   * refused with `invalid_channel`.
+   */
+  readonly channels: { readonly [Name in ChannelName]?: Channel | readonly Channel[] | undefined }
+  /** Where everything is kept. Default: `memoryStorage()`, which loses all when the process ends. */
+  readonly storage?: Storage | undefined
+  /**
+   * Encrypts stored secrets (webhook signing secrets), at least 32 characters. A list rotates: the first encrypts, all
+   * decrypt. Default: one is created and kept in the storage.
+   */
+  readonly secret?: string | readonly string[] | undefined
+  /** Where operators are told what happens. Default: nowhere. */
+  readonly logger?: Logger | undefined
+  readonly webhooks?: WebhookOptions | undefined
+  readonly delivery?: DeliveryOptions | undefined
+  /** The process' time. Default: the runtime's. Tests pass the virtual clock of `carillon/testing`. */
+  readonly clock?: Clock | undefined
+}
+
+/** Deliveries of events to endpoints that users register. */
+export interface WebhookOptions {
+  /** CIDR blocks that the guard against private addresses lets through, for development. Default: none. */
+  readonly allow?: readonly string[] | undefined
+  /** Lets endpoints use plain HTTP, for development. Default false. */
+  readonly allowHttp?: boolean | undefined
+}
+
+export interface DeliveryOptions {
+  /**
+   * How long a claimed job belongs to a process that has gone silent, in milliseconds; renewed while the process lives.
+   * At least twice the longest timeout of a provider. Default 60 000, or that.
+   */
+  readonly leaseMs?: number | undefined
+  /** Longest time until work of other processes is noticed, in milliseconds. Default 1 000. */
+  readonly pollMs?: number | undefined
+}
+
+/** Options with every default in place. */
+export interface ResolvedOptions {
+  readonly providers: Providers
+  readonly storage: Storage
+  readonly secrets: readonly string[]
+  readonly logger: Logger
+  readonly outgoing: OutgoingHttp
+  readonly leaseMs: number
+  readonly pollMs: number
+  readonly clock: Clock
+}
+
+const DEFAULT_LEASE_MS = 60_000
+const DEFAULT_POLL_MS = 1_000
+const MIN_SECRET_LENGTH = 32
+const PROVIDER_NAME = /^[a-z0-9-]{1,64}$/
+
+/** @throws NotifierError `invalid_configuration`, naming the option and what is right */
+export function resolveOptions(options: NotifierOptions): ResolvedOptions {
+  if (typeof options !== 'object' || options === null)
+    throw wrong('options', 'an object with at least "channels"')
+  assertKeys('', options, ['channels', 'storage', 'secret', 'logger', 'webhooks', 'delivery', 'clock'])
+  const { webhooks = {}, delivery = {} } = options
+  assertObject('webhooks', webhooks)
+  assertKeys('webhooks.', webhooks, ['allow', 'allowHttp'])
+  assertObject('delivery', delivery)
+  assertKeys('delivery.', delivery, ['leaseMs', 'pollMs'])
+  const clock = options.clock ?? systemClock()
+  assertMethods('clock', clock, ['now', 'monotonic', 'timer'])
+  const storage = options.storage ?? memoryStorage({ clock })
+  assertMethods('storage', storage, ['start', 'stop', 'accept', 'claim', 'settle'])
+  const logger = options.logger ?? silentLogger()
+  assertMethods('logger', logger, ['debug', 'info', 'warn', 'error'])
+  const providers = resolveChannels(options.channels)
+  const longest = Math.max(0, ...[...providers.values()].flat().map(({ timeoutMs }) => timeoutMs))
+  const leaseMs = duration('delivery.leaseMs', delivery.leaseMs ?? Math.max(DEFAULT_LEASE_MS, 2 * longest))
+  if (leaseMs < 2 * longest) {
+    throw wrong(
+      'delivery.leaseMs',
+      `at least ${2 * longest}, twice the longest timeout of a provider (${longest} ms)`,
+    )
+  }
+  return {
+    providers,
+    storage,
+    logger,
+    clock,
+    leaseMs,
+    secrets: resolveSecrets(options.secret),
+    pollMs: duration('delivery.pollMs', delivery.pollMs ?? DEFAULT_POLL_MS),
+    outgoing: guardedHttp({ allow: webhooks.allow, allowHttp: webhooks.allowHttp }),
+  }
+}
+
+function resolveChannels(channels: NotifierOptions['channels']): Providers {
+  assertObject('channels', channels)
+  const providers = new Map<ChannelName, readonly Provider[]>()
+  for (const [name, value] of Object.entries(channels)) {
+    if (!isChannelName(name))
+      throw wrong(`channels.${name}`, `left out: the channels are ${CHANNELS.join(', ')}`)
+    if (value !== undefined) providers.set(name, resolveProviders(name, value))
+  }
+  return providers
+}
+
+function resolveProviders(name: ChannelName, value: Channel | readonly Channel[]): readonly Provider[] {
+  const option = `channels.${name}`
+  const plugins = Array.isArray(value) ? (value as readonly Channel[]) : [value as Channel]
+  if (plugins.length === 0) throw wrong(option, 'a provider or a list of at least one')
+  const names = new Set<string>()
+  for (const [index, plugin] of plugins.entries()) {
+    const at = plugins.length > 1 ? `${option}[${index}]` : option
+    assertChannel(at, name, plugin)
+    if (names.has(plugin.name)) {
+      throw wrong(
+        `${at}.name`,
+        `unique in its channel; "${plugin.name}" is there twice, give each a name of its own`,
+      )
+    }
+    names.add(plugin.name)
+  }
+  return plugins.map(providerOf)
+}
+
+function assertChannel(at: string, name: ChannelName, plugin: Channel): void {
+  assertMethods(at, plugin, ['send'])
+  if (typeof plugin.name !== 'string' || !PROVIDER_NAME.test(plugin.name)) {
+    throw wrong(`${at}.name`, '1 to 64 lower-case letters, digits and hyphens')
+  }
+  if (plugin.channel !== name)
+    throw wrong(at, `a provider for ${name}; "${plugin.name}" is one for ${plugin.channel}`)
+  const { maxConcurrent, timeoutMs, retry } = plugin
+  if (maxConcurrent !== undefined && (!Number.isInteger(maxConcurrent) || maxConcurrent < 1)) {
+    throw wrong(`${at}.maxConcurrent`, 'a whole number of at least 1')
+  }
+  if (timeoutMs !== undefined) duration(`${at}.timeoutMs`, timeoutMs)
+  if (retry !== undefined && !(maxAttempts(retry) >= 1))
+    throw wrong(`${at}.retry`, 'a policy of at least one attempt')
+}
+
+function resolveSecrets(secret: NotifierOptions['secret']): readonly string[] {
+  if (secret === undefined) return []
+  const secrets: readonly string[] = typeof secret === 'string' ? [secret] : secret
+  const valid =
+    Array.isArray(secrets) &&
+    secrets.length > 0 &&
+    secrets.every((text) => typeof text === 'string' && text.length >= MIN_SECRET_LENGTH)
+  if (!valid) throw wrong('secret', `a text of at least ${MIN_SECRET_LENGTH} characters, or a list of such`)
+  return [...secrets]
+}
+
+function duration(option: string, value: number): number {
+  if (!Number.isFinite(value) || value <= 0) throw wrong(option, 'a number of milliseconds above 0')
+  return value
+}
+
+function assertObject(option: string, value: unknown): void {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw wrong(option, 'an object')
+}
+
+function assertMethods(option: string, value: unknown, methods: readonly string[]): void {
+  const missing = methods.filter(
+    (method) => typeof (value as Record<string, unknown> | null | undefined)?.[method] !== 'function',
+  )
+  if (missing.length > 0) {
+    throw wrong(
+      option,
+      `an object with the ${missing.length === 1 ? 'method' : 'methods'} ${missing.join(', ')}`,
+    )
+  }
+}
+
+function assertKeys(prefix: string, value: object, known: readonly string[]): void {
+  for (const key of Object.keys(value)) {
+    if (!known.includes(key))
+      throw wrong(`${prefix}${key}`, `one of ${known.map((name) => prefix + name).join(', ')}`)
+  }
+}
+
+function wrong(option: string, expected: string): NotifierError {
+  return new NotifierError('invalid_configuration', {
+    message: `The option "${option}" must be ${expected}.`,
+    details: { option },
+  })
+}

@@ -1,0 +1,126 @@
+import type { ChannelName } from '../../domain/channel.ts'
+import { NotifierError } from '../../domain/errors/notifier-error.ts'
+import type { ParsedSend } from '../../domain/input/send.ts'
+import type { NewNotification, NotificationContent } from '../../domain/notification.ts'
+import { assertRecipient } from '../../domain/recipient.ts'
+import type { Template } from '../../domain/template/template.ts'
+import { accepts, type Providers } from '../providers.ts'
+import type { CompiledTemplates } from '../templates/compiled-templates.ts'
+
+/** What turns a valid input into something that can be stored. */
+export interface Preparation {
+  readonly providers: Providers
+  readonly compiled: CompiledTemplates
+  newId(): string
+  now(): number
+}
+
+/** Latest `sendAt`, from now. */
+const MAX_AHEAD_MS = 366 * 24 * 60 * 60 * 1000
+
+/**
+ * Judges one send by everything but the storage's own limits (DESIGN.md §4), in the order: channel, recipient,
+ * template, variables, times.
+ *
+ * @param template the template that `input.template` names; null when there is none
+ * @throws NotifierError as `Notifier.send`
+ */
+export function prepareSend(input: ParsedSend, template: Template | null, how: Preparation): NewNotification {
+  const channel = channelOf(input, template)
+  const providers = how.providers.get(channel)
+  if (providers === undefined) throw notConfigured(channel, how.providers)
+  assertRecipient(channel, input.to)
+  if (!providers.some((provider) => accepts(provider, input.to))) {
+    throw new NotifierError('invalid_recipient', {
+      message: `No configured ${channel} provider accepts this recipient.`,
+      details: { field: 'to', channel },
+    })
+  }
+  const content = contentOf(input, template, channel, how.compiled)
+  const { sendAt, expiresAt } = timesOf(input, how.now())
+  return {
+    id: how.newId(),
+    channel,
+    to: input.to,
+    content,
+    lane: channel,
+    priority: input.priority ?? 'normal',
+    sendAt,
+    expiresAt,
+  }
+}
+
+function channelOf(input: ParsedSend, template: Template | null): ChannelName {
+  if (input.channel !== undefined) return input.channel
+  if (input.template === undefined) throw missing('channel')
+  if (template === null) throw templateNotFound(input.template)
+  return template.channel
+}
+
+function contentOf(
+  input: ParsedSend,
+  template: Template | null,
+  channel: ChannelName,
+  compiled: CompiledTemplates,
+): NotificationContent {
+  const overrides = {
+    ...(input.subject === undefined ? {} : { subject: input.subject }),
+    ...(input.format === undefined ? {} : { format: input.format }),
+  }
+  if (input.template === undefined) {
+    if (input.body === undefined) throw missing('body')
+    return { ...overrides, body: input.body }
+  }
+  if (template === null) throw templateNotFound(input.template)
+  if (template.channel !== channel) {
+    throw new NotifierError('invalid_channel', {
+      message: `The template "${template.name}" is for ${template.channel}, not for ${channel}.`,
+      details: { field: 'channel', expected: template.channel },
+    })
+  }
+  const variables = { ...input.data, ...input.variables }
+  compiled.of(template).assertVariables(variables)
+  const { id, name, version } = template
+  return { ...overrides, template: { id, name, version }, variables }
+}
+
+function timesOf(
+  input: ParsedSend,
+  now: number,
+): { readonly sendAt: number | null; readonly expiresAt: number | null } {
+  const { sendAt = null, expiresAt = null } = input
+  if (sendAt !== null && sendAt > now + MAX_AHEAD_MS) throw wrongTime('sendAt', 'at most a year ahead')
+  if (expiresAt !== null && expiresAt <= Math.max(now, sendAt ?? 0)) {
+    throw wrongTime('expiresAt', sendAt === null ? 'in the future' : 'after "sendAt" and in the future')
+  }
+  return { sendAt, expiresAt }
+}
+
+function missing(field: string): NotifierError {
+  return new NotifierError('missing_required_field', {
+    message: `The field "${field}" is required unless a template is named.`,
+    details: { field },
+  })
+}
+
+function templateNotFound(reference: string): NotifierError {
+  return new NotifierError('template_not_found', {
+    status: 422,
+    message: `The template "${reference}" does not exist.`,
+    details: { field: 'template', template: reference },
+  })
+}
+
+function notConfigured(channel: ChannelName, providers: Providers): NotifierError {
+  return new NotifierError('invalid_channel', {
+    message: `The channel "${channel}" is not configured here; configured: ${[...providers.keys()].join(', ') || 'none'}.`,
+    details: { field: 'channel' },
+  })
+}
+
+function wrongTime(field: string, expected: string): NotifierError {
+  return new NotifierError('invalid_parameter', {
+    message: `"${field}" must be ${expected}.`,
+    details: { field, expected },
+  })
+}

@@ -1,0 +1,95 @@
+import type { NotificationEvent } from '../../domain/event-payload.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { Logger } from '../../ports/logger.ts'
+import type { OutgoingHttp } from '../../ports/outgoing.ts'
+import type { WebhookSigner } from '../../ports/signer.ts'
+import type { Storage } from '../../ports/storage/storage.ts'
+import type { Providers } from '../providers.ts'
+import type { SecretBox } from '../secrets.ts'
+import type { CompiledTemplates } from '../templates/compiled-templates.ts'
+import { createAttempts } from './attempts.ts'
+import { createDispatcher, type Dispatcher } from './dispatcher.ts'
+import { createLanes } from './lanes.ts'
+import { createLeases } from './leases.ts'
+import { createProviderState } from './provider-state.ts'
+
+/** The delivery engine of one process: it delivers notifications and webhook events alike. */
+export interface Engine {
+  start(): void
+  /** Something was stored that may be due. */
+  wake(lane?: string): void
+  /**
+   * Stops claiming, lets attempts end within `deadlineMs`, then aborts them and waits for their outcomes to be stored.
+   */
+  stop(deadlineMs: number): Promise<void>
+}
+
+export interface EngineOptions {
+  readonly storage: Storage
+  readonly providers: Providers
+  readonly compiled: CompiledTemplates
+  readonly outgoing: OutgoingHttp
+  readonly signer: WebhookSigner
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly leaseMs: number
+  readonly pollMs: number
+  box(): SecretBox
+  random(): number
+  announce(event: NotificationEvent): void
+  failed(error: unknown): void
+}
+
+/** How long aborted attempts have to report before the storage is closed under them. */
+const ABORT_GRACE_MS = 3_000
+
+export function createEngine(options: EngineOptions): Engine {
+  const { storage, clock, failed } = options
+  let dispatcher: Dispatcher | null = null
+  const wake = (lane?: string): void => dispatcher?.wake(lane)
+
+  const leases = createLeases(storage, clock, options.leaseMs, failed)
+  const attempts = createAttempts({
+    storage,
+    leases,
+    failed,
+    announce(event) {
+      options.announce(event)
+    },
+  })
+  const states = new Map(
+    [...options.providers].map(([channel, providers]) => [
+      channel,
+      providers.map((provider) => createProviderState(provider, clock, wake)),
+    ]),
+  )
+  const lanes = createLanes(states, { ...options, attempts }, { ...options, attempts }, wake)
+  dispatcher = createDispatcher({
+    storage,
+    lanes,
+    clock,
+    leaseMs: options.leaseMs,
+    pollMs: options.pollMs,
+    failed,
+  })
+
+  return {
+    start: dispatcher.start,
+    wake,
+    async stop(deadlineMs) {
+      await dispatcher.stop()
+      if (!(await within(lanes.idle(), deadlineMs, clock))) {
+        attempts.abort()
+        await within(lanes.idle(), ABORT_GRACE_MS, clock)
+      }
+      leases.close()
+    },
+  }
+}
+
+function within(work: Promise<void>, limitMs: number, clock: Clock): Promise<boolean> {
+  return new Promise((resolve, reject) => {
+    const cancel = clock.timer(limitMs, () => resolve(false))
+    work.then(() => resolve(true), reject).finally(cancel)
+  })
+}

@@ -1,0 +1,187 @@
+import { type Decision, decide } from '../../domain/decide.ts'
+import type { ErrorCode } from '../../domain/errors/catalogue.ts'
+import { isNotifierError } from '../../domain/errors/notifier-error.ts'
+import type { Outcome } from '../../domain/outcome.ts'
+import { maxAttempts } from '../../domain/retry.ts'
+import type { Message } from '../../ports/channel.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { Logger } from '../../ports/logger.ts'
+import type { ClaimedJob } from '../../ports/storage/claim.ts'
+import { accepts } from '../providers.ts'
+import { renderContent } from '../render.ts'
+import type { CompiledTemplates } from '../templates/compiled-templates.ts'
+import type { Attempts } from './attempts.ts'
+import type { Lane } from './lane.ts'
+import type { ProviderState } from './provider-state.ts'
+import { sendAttempt } from './send-attempt.ts'
+
+type NotificationJob = Extract<ClaimedJob, { kind: 'notification' }>
+
+/** What delivers notifications. */
+export interface NotificationDelivery {
+  readonly attempts: Attempts
+  readonly compiled: CompiledTemplates
+  readonly clock: Clock
+  readonly logger: Logger
+  /** In [0, 1). */
+  random(): number
+}
+
+/** The lane of one channel: its providers in the order of preference. */
+export function createNotificationLane(
+  states: readonly ProviderState[],
+  delivery: NotificationDelivery,
+): Lane {
+  const { attempts, compiled, clock, logger, random } = delivery
+  /** Providers that a job has failed over from; gone with the process, and then they are asked once more. */
+  const failedOver = new Map<string, Set<string>>()
+
+  function choose(job: NotificationJob): ProviderState | undefined {
+    const asked = failedOver.get(job.jobId)
+    return states.find(
+      (state) => state.free() > 0 && asked?.has(state.provider.name) !== true && reaches(state, job),
+    )
+  }
+
+  async function deliver(job: NotificationJob, state: ProviderState, stop: AbortSignal): Promise<void> {
+    const ended = endBefore(job, state)
+    if (ended !== null) return endWithout(job, ended.code, ended.message)
+    let message: Message
+    try {
+      message = await render(job, compiled)
+    } catch (error) {
+      if (!isNotifierError(error) || error.code === 'service_unavailable') throw error
+      return endWithout(job, 'template_error', error.message)
+    }
+    const { provider } = state
+    if (!(await attempts.begin({ jobId: job.jobId, token: job.token, provider: provider.name }))) return
+    const began = clock.monotonic()
+    const { notification, organizationId } = job
+    const attempt = job.attempts + 1
+    const context = {
+      notificationId: notification.id,
+      organizationId,
+      attempt,
+      idempotencyKey: notification.id,
+      createdAt: notification.createdAt,
+      logger,
+    }
+    const outcome = await sendAttempt(provider, message, context, stop, clock)
+    const durationMs = Math.round(clock.monotonic() - began)
+    await settle(job, state, decision(job, state, outcome, attempt, durationMs))
+  }
+
+  function decision(
+    job: NotificationJob,
+    state: ProviderState,
+    outcome: Outcome,
+    attempt: number,
+    durationMs: number,
+  ): Decision {
+    const { expiresInMs } = job.notification
+    const { provider } = state
+    return decide(outcome, {
+      attempt,
+      provider: provider.name,
+      hasNextProvider: states.some(
+        (other) => other !== state && !other.paused() && isNew(job, other) && reaches(other, job),
+      ),
+      policy: provider.retry,
+      onAmbiguous: provider.onAmbiguous,
+      expiresInMs: expiresInMs === null ? null : expiresInMs - durationMs,
+      random: random(),
+      durationMs,
+    })
+  }
+
+  async function settle(
+    job: NotificationJob,
+    state: ProviderState,
+    { facts, next, pauseMs }: Decision,
+  ): Promise<void> {
+    if (pauseMs === null) state.succeeded()
+    else state.faulted(pauseMs)
+    if (next.kind === 'retry' && next.failOver) {
+      const asked = failedOver.get(job.jobId) ?? new Set()
+      failedOver.set(job.jobId, asked.add(state.provider.name))
+    } else {
+      failedOver.delete(job.jobId)
+    }
+    const ref = { jobId: job.jobId, token: job.token, kind: 'notification' as const }
+    await attempts.settle({
+      ...ref,
+      facts,
+      next: next.kind === 'end' ? next : { kind: 'retry', delayMs: next.delayMs },
+    })
+  }
+
+  function endWithout(job: NotificationJob, code: ErrorCode, message: string): Promise<void> {
+    failedOver.delete(job.jobId)
+    const { jobId, token } = job
+    return attempts.settle({
+      jobId,
+      token,
+      kind: 'notification',
+      facts: [{ type: 'failed', code, message }],
+      next: { kind: 'end' },
+    })
+  }
+
+  function isNew(job: NotificationJob, state: ProviderState): boolean {
+    return failedOver.get(job.jobId)?.has(state.provider.name) !== true
+  }
+
+  return {
+    free: () => states.reduce((sum, state) => sum + state.free(), 0),
+    run(job) {
+      if (job.kind !== 'notification') return
+      const state = choose(job)
+      if (state !== undefined) {
+        state.run(() => attempts.run(job, (stop) => deliver(job, state, stop)))
+        return
+      }
+      void attempts.run(job, () =>
+        states.some((candidate) => reaches(candidate, job))
+          ? // The provider that is left rests or is full: back to the storage, and a little patience.
+            attempts.settle({
+              jobId: job.jobId,
+              token: job.token,
+              kind: 'notification',
+              facts: [],
+              next: { kind: 'retry', delayMs: 500 },
+            })
+          : endWithout(job, 'invalid_recipient', 'No configured provider accepts this recipient any more.'),
+      )
+    },
+    async idle() {
+      await Promise.all(states.map((state) => state.idle()))
+    },
+  }
+}
+
+function reaches(state: ProviderState, job: NotificationJob): boolean {
+  return accepts(state.provider, job.notification.to)
+}
+
+/** Why a job ends without another attempt; null: it has one. */
+function endBefore(
+  { notification, recovered, attempts }: NotificationJob,
+  { provider }: ProviderState,
+): { readonly code: ErrorCode; readonly message: string } | null {
+  if (recovered && (provider.onAmbiguous === 'fail' || attempts >= maxAttempts(provider.retry))) {
+    return {
+      code: 'delivery_unknown',
+      message: 'The process ended while the provider was being asked; whether it accepted is unknown.',
+    }
+  }
+  if (notification.expiresInMs !== null && notification.expiresInMs <= 0) {
+    return { code: 'expired', message: 'The notification expired before it could be delivered.' }
+  }
+  return null
+}
+
+async function render({ notification }: NotificationJob, compiled: CompiledTemplates): Promise<Message> {
+  const { channel, to, content } = notification
+  if ('template' in content) await compiled.load([content.template])
+  return { to, ...renderContent(channel, content, compiled) }
+}

@@ -1,0 +1,61 @@
+/** Hands items to a set-based operation, many at a time. */
+export type Group<Item, Answer> = (item: Item) => Promise<Answer>
+
+interface Waiting<Item, Answer> {
+  readonly item: Item
+  readonly resolve: (answer: Answer) => void
+  readonly reject: (error: unknown) => void
+}
+
+/**
+ * Lets concurrent callers share one call of a set-based operation (DESIGN.md §9): what is asked for in one turn of
+ * the event loop goes together, and what arrives while a call runs goes together in the next. An idle group adds no
+ * delay beyond the end of the turn.
+ *
+ * @param run gets at least one item and must answer for each, in order; a rejection reaches every caller of the set
+ * @param maxWeight the weight of one call; a single heavier item still goes, alone
+ * @param weigh default: 1 for each item
+ */
+export function createGroup<Item, Answer>(
+  run: (items: readonly Item[]) => Promise<readonly Answer[]>,
+  maxWeight = 1_000,
+  weigh: (item: Item) => number = () => 1,
+): Group<Item, Answer> {
+  let waiting: Waiting<Item, Answer>[] = []
+  let busy = false
+
+  function take(): Waiting<Item, Answer>[] {
+    let weight = 0
+    let count = 0
+    for (const { item } of waiting) {
+      weight += weigh(item)
+      if (count > 0 && weight > maxWeight) break
+      count += 1
+    }
+    const set = waiting.slice(0, count)
+    waiting = waiting.slice(count)
+    return set
+  }
+
+  async function flush(): Promise<void> {
+    const set = take()
+    try {
+      const answers = await run(set.map(({ item }) => item))
+      for (const [index, { resolve }] of set.entries()) resolve(answers[index] as Answer)
+    } catch (error) {
+      for (const { reject } of set) reject(error)
+    }
+    if (waiting.length > 0) setImmediate(flush)
+    else busy = false
+  }
+
+  return function group(item) {
+    return new Promise((resolve, reject) => {
+      waiting.push({ item, resolve, reject })
+      if (busy) return
+      busy = true
+      // The end of the turn: by then every request that arrived with this one has been read.
+      setImmediate(flush)
+    })
+  }
+}

@@ -1,0 +1,107 @@
+import { NotifierError } from '../domain/errors/notifier-error.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { Notifier } from './notifier.ts'
+
+/** Starting and stopping, and what may be called between. */
+export interface Lifecycle extends Pick<Notifier, 'start' | 'stop'> {
+  /** The same methods, refused before the start and after the stop, and waited for while stopping. */
+  guard<Methods extends object>(methods: Methods): Methods
+}
+
+export interface LifecycleParts {
+  readonly clock: Clock
+  open(): Promise<void>
+  /** Begins to deliver. */
+  deliver(): void
+  close(deadlineMs: number): Promise<void>
+}
+
+const DEFAULT_DEADLINE_MS = 10_000
+/** Longest delay of a timer; that it fires is of no use, only that it exists. */
+const FOREVER_MS = 0x7fffffff
+
+type AnyMethod = (...args: never[]) => Promise<unknown>
+
+export function createLifecycle({ clock, open, deliver, close }: LifecycleParts): Lifecycle {
+  let opened: Promise<void> | null = null
+  let closed: Promise<void> | null = null
+  let running = false
+  let calls = 0
+  let noCalls = (): void => {}
+  let keepAlive: NodeJS.Timeout | undefined
+
+  function refusal(): NotifierError {
+    return closed === null
+      ? new NotifierError('not_started', { retryAfterMs: 1_000 })
+      : new NotifierError('service_unavailable', {
+          message: 'The notifier is stopping or has stopped.',
+          retryAfterMs: 5_000,
+        })
+  }
+
+  function done(): void {
+    calls -= 1
+    if (calls === 0) noCalls()
+  }
+
+  async function shut(deadlineMs: number): Promise<void> {
+    running = false
+    // A start that failed left nothing to close but what it had opened.
+    await opened?.catch(() => {})
+    if (calls > 0) {
+      await new Promise<void>((resolve) => {
+        noCalls = resolve
+        clock.timer(deadlineMs, resolve)
+      })
+    }
+    try {
+      if (opened !== null) await close(deadlineMs)
+    } finally {
+      clearInterval(keepAlive)
+    }
+  }
+
+  return {
+    start(options) {
+      if (closed !== null) {
+        return Promise.reject(
+          new NotifierError('not_started', {
+            message: 'A stopped notifier cannot start again: create a new one.',
+          }),
+        )
+      }
+      opened ??= open().then(
+        () => {
+          if (closed !== null) return
+          running = true
+          if (options?.deliver === false) return
+          // A process that delivers is alive as long as it may have to, like one that listens.
+          keepAlive = setInterval(() => {}, FOREVER_MS)
+          deliver()
+        },
+        (error: unknown) => {
+          opened = null
+          throw error
+        },
+      )
+      return opened
+    },
+    stop(options) {
+      closed ??= shut(options?.deadlineMs ?? DEFAULT_DEADLINE_MS)
+      return closed
+    },
+    guard(methods) {
+      const guarded = Object.entries(methods as Record<string, AnyMethod>).map(([name, method]) => {
+        const call: AnyMethod = (...args) => {
+          if (!running) return Promise.reject(refusal())
+          calls += 1
+          const promise = method(...args)
+          promise.then(done, done)
+          return promise
+        }
+        return [name, call]
+      })
+      return Object.fromEntries(guarded)
+    },
+  }
+}

@@ -1,0 +1,159 @@
+import { ERRORS } from '../../domain/errors/catalogue.ts'
+import { NotifierError } from '../../domain/errors/notifier-error.ts'
+import type { Notification } from '../../domain/notification.ts'
+import type { LogEntry } from '../../ports/storage/logs.ts'
+import type { TimelineEntry } from '../../ports/storage/notifications.ts'
+import type { Storage } from '../../ports/storage/storage.ts'
+import type {
+  LogRecord,
+  NotificationRecord,
+  NotificationSummary,
+  Notifier,
+  NotifierEvents,
+  Scope,
+  TimelineRecord,
+} from '../notifier.ts'
+import { isoOrNull, listOf, organizationOf, owned, pageRequest } from '../scope.ts'
+
+type Announce = (event: Parameters<NotifierEvents['notification.sent']>[0]) => void
+
+/** The use cases that look at notifications, and cancel. */
+export function createNotifications(storage: Storage, announce: Announce): Notifier['notifications'] {
+  async function get(id: string, scope: Scope | undefined): Promise<NotificationRecord> {
+    const notification = owned(await storage.notifications.get(id), scope, 'notification_not_found')
+    const timeline = await storage.notifications.timeline(id)
+    return { ...summary(notification), timeline: timeline.map(timelineRecord) }
+  }
+
+  return {
+    get,
+    async list(query) {
+      const request = pageRequest(query)
+      const organizationId = organizationOf(query)
+      const filter = {
+        organizationId,
+        channel: query?.channel,
+        status: query?.status,
+        to: query?.to,
+        templateId:
+          query?.template === undefined ? undefined : await templateId(query.template, organizationId),
+        from: instant('from', query?.from),
+        until: instant('until', query?.until),
+      }
+      return listOf(await storage.notifications.list(filter, request), request, summary)
+    },
+    async cancel(id, scope) {
+      owned(await storage.notifications.get(id), scope, 'notification_not_found')
+      const answer = await storage.notifications.cancel(id)
+      switch (answer.kind) {
+        case 'cancelled':
+          for (const event of answer.events) announce(event)
+          return get(id, scope)
+        case 'unknown':
+          throw new NotifierError('notification_not_found')
+        case 'too_late':
+          throw new NotifierError('not_cancellable', {
+            message: 'It is too late to cancel: an attempt to deliver it has begun.',
+          })
+        case 'ended':
+          throw new NotifierError('not_cancellable', { message: 'It cannot be cancelled: it has ended.' })
+      }
+    },
+  }
+
+  async function templateId(idOrName: string, organizationId: string): Promise<string> {
+    if (idOrName.startsWith('tpl_')) return idOrName
+    const [template = null] = await storage.templates.find(organizationId, [idOrName])
+    // An unknown name is an empty result, not an error: the filter is right, and nothing was sent with it.
+    return template?.id ?? idOrName
+  }
+}
+
+/** The delivery log of a notifier. */
+export function createLogs(storage: Storage): Notifier['logs'] {
+  return {
+    async list(query) {
+      const request = pageRequest(query)
+      const filter = {
+        organizationId: organizationOf(query),
+        channel: query?.channel,
+        status: query?.status,
+        notificationId: query?.notificationId,
+      }
+      return listOf(await storage.logs.list(filter, request), request, logRecord)
+    },
+  }
+}
+
+function instant(field: string, value: string | undefined): number | undefined {
+  if (value === undefined) return undefined
+  const time = Date.parse(value)
+  if (Number.isNaN(time)) {
+    throw new NotifierError('invalid_parameter', {
+      message: `"${field}" must be a time in ISO 8601.`,
+      details: { field },
+    })
+  }
+  return time
+}
+
+function summary(notification: Notification): NotificationSummary {
+  const { id, status, channel, to, content, priority, sendAt, expiresAt, provider, error, createdAt } =
+    notification
+  return {
+    id,
+    status,
+    channel,
+    to,
+    subject: content.subject ?? null,
+    template: 'template' in content ? content.template.name : null,
+    priority,
+    sendAt: isoOrNull(sendAt),
+    expiresAt: isoOrNull(expiresAt),
+    provider,
+    error,
+    createdAt: new Date(createdAt).toISOString(),
+  }
+}
+
+function timelineRecord({ sequence, type, status, at, fact }: TimelineEntry): TimelineRecord {
+  const error = errorOf(fact)
+  return {
+    sequence,
+    event: type,
+    status,
+    timestamp: new Date(at).toISOString(),
+    attempt: fact?.attempt ?? null,
+    provider: fact?.provider ?? null,
+    providerMessageId: fact?.providerMessageId ?? null,
+    error:
+      error === null
+        ? null
+        : { ...error, ...(fact?.providerCode === undefined ? {} : { providerCode: fact.providerCode }) },
+    durationMs: fact?.durationMs ?? null,
+    ambiguous: fact?.ambiguous ?? false,
+  }
+}
+
+function logRecord(entry: LogEntry): LogRecord {
+  const { id, notificationId, channel, to, status, type, fact, template, at } = entry
+  return {
+    id,
+    notificationId,
+    channel,
+    to,
+    status,
+    event: type,
+    provider: fact?.provider ?? null,
+    attempt: fact?.attempt ?? null,
+    error: errorOf(fact),
+    template,
+    createdAt: new Date(at).toISOString(),
+  }
+}
+
+function errorOf(fact: TimelineEntry['fact']): LogRecord['error'] {
+  return fact?.code === undefined
+    ? null
+    : { code: fact.code, message: fact.message ?? ERRORS[fact.code].message }
+}

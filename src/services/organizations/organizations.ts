@@ -1,0 +1,82 @@
+import { NotifierError } from '../../domain/errors/notifier-error.ts'
+import type { IdGenerator } from '../../domain/ids.ts'
+import { organizationChange, organizationInput } from '../../domain/input/organization.ts'
+import { parseInput } from '../../domain/input/parse.ts'
+import { DEFAULT_ORGANIZATION, type Organization } from '../../domain/organization.ts'
+import type { Storage } from '../../ports/storage/storage.ts'
+import type { Notifier, OrganizationRecord, Scope } from '../notifier.ts'
+import { listOf, organizationOf, pageRequest } from '../scope.ts'
+
+/** The organization use cases, and what the other services need of them. */
+export interface Organizations {
+  readonly api: Notifier['organizations']
+  /**
+   * The organization of a call, known to exist. Remembered, because organizations are never deleted.
+   *
+   * @throws NotifierError `not_found`
+   */
+  existing(scope: Scope | undefined): Promise<string>
+}
+
+const MAX_KNOWN = 100_000
+
+export function createOrganizations(storage: Storage, ids: IdGenerator): Organizations {
+  const known = new Set([DEFAULT_ORGANIZATION])
+
+  function remember(id: string): void {
+    if (known.size >= MAX_KNOWN) known.clear()
+    known.add(id)
+  }
+
+  async function find(id: string): Promise<Organization> {
+    const organization = await storage.organizations.get(id)
+    if (organization === null) throw unknownOrganization(id)
+    remember(id)
+    return organization
+  }
+
+  return {
+    async existing(scope) {
+      const id = organizationOf(scope)
+      if (!known.has(id)) await find(id)
+      return id
+    },
+    api: {
+      async create(input) {
+        const { id = ids.random('org'), name } = parseInput(organizationInput, input)
+        const organization = await storage.organizations.create({ id, name, plan: null })
+        if (organization === null) {
+          throw new NotifierError('already_exists', {
+            message: `An organization with the id "${id}" exists.`,
+            details: { field: 'id' },
+          })
+        }
+        remember(id)
+        return view(organization)
+      },
+      async get(id) {
+        return view(await find(id))
+      },
+      async list(query) {
+        const request = pageRequest(query)
+        return listOf(await storage.organizations.list(request), request, view)
+      },
+      async update(id, change) {
+        const organization = await storage.organizations.update(id, parseInput(organizationChange, change))
+        if (organization === null) throw unknownOrganization(id)
+        return view(organization)
+      },
+    },
+  }
+}
+
+function unknownOrganization(id: string): NotifierError {
+  return new NotifierError('not_found', {
+    message: `No organization has the id "${id.slice(0, 100)}".`,
+    details: { field: 'organizationId' },
+  })
+}
+
+function view({ id, name, createdAt }: Organization): OrganizationRecord {
+  return { id, name, createdAt: new Date(createdAt).toISOString() }
+}

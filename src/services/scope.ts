@@ -1,0 +1,69 @@
+import type { ErrorCode } from '../domain/errors/catalogue.ts'
+import { NotifierError } from '../domain/errors/notifier-error.ts'
+import { DEFAULT_ORGANIZATION } from '../domain/organization.ts'
+import type { Page, PageRequest } from '../ports/storage/page.ts'
+import type { List, ListQuery, Scope } from './notifier.ts'
+
+/** The organization that a call concerns. */
+export function organizationOf(scope: Scope | undefined): string {
+  return scope?.organizationId ?? DEFAULT_ORGANIZATION
+}
+
+/**
+ * Lets a caller see a resource of its own organization only (DESIGN.md §4 "Permissions").
+ *
+ * @throws NotifierError `absent` when there is none, `organization_mismatch` when it is another's
+ */
+export function owned<Resource extends { readonly organizationId: string }>(
+  resource: Resource | null,
+  scope: Scope | undefined,
+  absent: ErrorCode,
+): Resource {
+  if (resource === null) throw new NotifierError(absent)
+  if (resource.organizationId !== organizationOf(scope)) throw new NotifierError('organization_mismatch')
+  return resource
+}
+
+/** Largest page of every list (SPEC.md "Limits", rule 6). */
+const MAX_LIMIT = 100
+const DEFAULT_LIMIT = 50
+
+/** @throws NotifierError `invalid_parameter` */
+export function pageRequest(query: ListQuery | undefined): PageRequest {
+  const limit = query?.limit ?? DEFAULT_LIMIT
+  const offset = query?.offset ?? 0
+  if (!Number.isInteger(limit) || limit < 1 || limit > MAX_LIMIT)
+    throw wrong('limit', `a whole number from 1 to ${MAX_LIMIT}`)
+  if (!Number.isInteger(offset) || offset < 0 || offset > 1_000_000)
+    throw wrong('offset', 'a whole number from 0 to 1000000')
+  const cursor = query?.cursor
+  if (cursor !== undefined && offset > 0) throw wrong('offset', 'left out beside "cursor"')
+  return { limit, offset, ...(cursor === undefined ? {} : { cursor }) }
+}
+
+function wrong(field: string, expected: string): NotifierError {
+  return new NotifierError('invalid_parameter', {
+    message: `"${field}" must be ${expected}.`,
+    details: { field, expected },
+  })
+}
+
+/** A page in its public form. */
+export function listOf<Row, Item>(
+  page: Page<Row>,
+  request: PageRequest,
+  view: (row: Row) => Item,
+): List<Item> {
+  return {
+    items: page.items.map(view),
+    limit: request.limit,
+    offset: request.offset,
+    hasMore: page.nextCursor !== null,
+    nextCursor: page.nextCursor,
+  }
+}
+
+/** ISO 8601 UTC; null stays null. */
+export function isoOrNull(time: number | null): string | null {
+  return time === null ? null : new Date(time).toISOString()
+}

@@ -1,0 +1,58 @@
+import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto'
+import { NotifierError } from '../domain/errors/notifier-error.ts'
+
+/** Encrypts what must be stored and read again: webhook signing secrets, provider credentials. */
+export interface SecretBox {
+  seal(plain: string): string
+  /** @throws NotifierError `invalid_configuration` when no configured secret opens it */
+  open(sealed: string): string
+}
+
+interface Key {
+  readonly id: string
+  readonly bytes: Buffer
+}
+
+/**
+ * AES-256-GCM under a key derived for this purpose alone (DESIGN.md §8). The first secret seals; older ones still
+ * open, so that `secret` can be rotated.
+ */
+export function createSecretBox(secrets: readonly string[]): SecretBox {
+  const keys = secrets.map(deriveKey)
+  const [newest] = keys
+  if (newest === undefined)
+    throw new NotifierError('invalid_configuration', { message: 'At least one secret is needed.' })
+  return {
+    seal(plain) {
+      const iv = randomBytes(12)
+      const cipher = createCipheriv('aes-256-gcm', newest.bytes, iv)
+      const body = Buffer.concat([cipher.update(plain, 'utf8'), cipher.final()])
+      return `v1.${newest.id}.${Buffer.concat([iv, cipher.getAuthTag(), body]).toString('base64url')}`
+    },
+    open(sealed) {
+      const [version, id, text = ''] = sealed.split('.')
+      const key = keys.find((candidate) => candidate.id === id)
+      if (version !== 'v1' || key === undefined) {
+        throw new NotifierError('invalid_configuration', {
+          message:
+            'A stored secret was encrypted with a "secret" that is no longer configured. Add the old one to the option "secret", behind the new one.',
+        })
+      }
+      const bytes = Buffer.from(text, 'base64url')
+      const decipher = createDecipheriv('aes-256-gcm', key.bytes, bytes.subarray(0, 12))
+      decipher.setAuthTag(bytes.subarray(12, 28))
+      return decipher.update(bytes.subarray(28), undefined, 'utf8') + decipher.final('utf8')
+    },
+  }
+}
+
+function deriveKey(secret: string): Key {
+  const bytes = Buffer.from(hkdfSync('sha256', secret, '', 'carillon/stored-secrets', 32))
+  const id = createHash('sha256').update(bytes).digest('base64url').slice(0, 8)
+  return { id, bytes }
+}
+
+/** A new random secret of 256 bits. */
+export function newSecret(): string {
+  return randomBytes(32).toString('base64url')
+}

@@ -1,0 +1,66 @@
+import { NotifierError } from '../../domain/errors/notifier-error.ts'
+import type { IdGenerator } from '../../domain/ids.ts'
+import { parseInput } from '../../domain/input/parse.ts'
+import { templateInput } from '../../domain/input/template.ts'
+import { compileTemplate } from '../../domain/template/compile.ts'
+import type { Template } from '../../domain/template/template.ts'
+import type { Storage } from '../../ports/storage/storage.ts'
+import type { Notifier, Scope, TemplateRecord } from '../notifier.ts'
+import type { Organizations } from '../organizations/organizations.ts'
+import { listOf, organizationOf, owned, pageRequest } from '../scope.ts'
+
+/** The template use cases of a notifier. */
+export function createTemplates(
+  storage: Storage,
+  ids: IdGenerator,
+  organizations: Organizations,
+): Notifier['templates'] {
+  async function find(idOrName: string, scope: Scope | undefined): Promise<Template> {
+    if (idOrName.startsWith('tpl_'))
+      return owned(await storage.templates.get(idOrName), scope, 'template_not_found')
+    const [template = null] = await storage.templates.find(organizationOf(scope), [idOrName])
+    return owned(template, scope, 'template_not_found')
+  }
+
+  return {
+    async create(input, scope) {
+      const parsed = parseInput(templateInput, input)
+      const organizationId = await organizations.existing(scope)
+      const template = {
+        id: ids.random('tpl'),
+        organizationId,
+        name: parsed.name,
+        channel: parsed.channel,
+        subject: parsed.subject ?? null,
+        body: parsed.body,
+        format: parsed.format ?? null,
+        description: parsed.description ?? null,
+      }
+      compileTemplate(template)
+      const created = await storage.templates.create(template)
+      if (created === null) {
+        throw new NotifierError('template_already_exists', {
+          message: `A template named "${parsed.name}" exists. Choose another name, or update the existing template.`,
+          details: { field: 'name' },
+        })
+      }
+      return view(created)
+    },
+    async get(idOrName, scope) {
+      return view(await find(idOrName, scope))
+    },
+    async list(query) {
+      const request = pageRequest(query)
+      return listOf(await storage.templates.list(organizationOf(query), request), request, view)
+    },
+    async delete(idOrName, scope) {
+      const template = await find(idOrName, scope)
+      if (!(await storage.templates.delete(template.id))) throw new NotifierError('template_not_found')
+    },
+  }
+}
+
+function view(template: Template): TemplateRecord {
+  const { organizationId: _, createdAt, ...shown } = template
+  return { ...shown, createdAt: new Date(createdAt).toISOString() }
+}
