@@ -1,0 +1,119 @@
+import { type Permission, permits } from '../domain/api-key.ts'
+import { NotifierError } from '../domain/errors/notifier-error.ts'
+import type { Notifier } from '../services/notifier.ts'
+import { bearerToken } from './authorization.ts'
+import { readJsonObject } from './body.ts'
+import { acceptsScheme, resolveClient } from './client.ts'
+import { publicError } from './errors.ts'
+import type { HttpRequest, HttpResponse } from './message.ts'
+import { type HttpApiOptions, type ResolvedHttpOptions, resolveHttpOptions } from './options.ts'
+import { organizationOf } from './organization.ts'
+import { parseQuery } from './query.ts'
+import { createRequestIds } from './request-id.ts'
+import { errorResponse, successResponse } from './respond.ts'
+import { compileRoutes, type Match, type RouteMatch } from './router.ts'
+import type { HandlerResult, Route } from './routes/route.ts'
+import { ROUTES } from './routes/table.ts'
+
+/** The REST API, independent of any framework. */
+export interface HttpApi {
+  /** Answers a request; null when its path is not the API's. The promise never rejects. */
+  handle(request: HttpRequest): Promise<HttpResponse> | null
+}
+
+/** For a client that has left: nobody reads it. */
+const GONE: HttpResponse = Object.freeze({ status: 499, headers: {}, body: null })
+const NO_BODY = Object.freeze({})
+
+/**
+ * Creates the REST API over a notifier. Everything that does not depend on a request is done here, once.
+ *
+ * @throws NotifierError `invalid_configuration`
+ */
+export function createHttpApi(
+  notifier: Notifier,
+  options: HttpApiOptions = {},
+  routes: readonly Route[] = ROUTES,
+): HttpApi {
+  if (typeof notifier?.send !== 'function') {
+    throw new NotifierError('invalid_configuration', {
+      message: 'The HTTP API needs the notifier that createNotifier() returned.',
+      details: { option: 'notifier' },
+    })
+  }
+  const resolved = resolveHttpOptions(options)
+  const findRoute = compileRoutes(routes)
+  const newRequestId = createRequestIds()
+
+  async function answer(request: HttpRequest, match: Match): Promise<HttpResponse> {
+    const client = resolveClient(request, resolved.trusted)
+    const envelope = {
+      requestId: newRequestId(),
+      secure: client.secure,
+      bodiless: request.method === 'HEAD',
+    }
+    try {
+      if (!acceptsScheme(resolved.https, client, request)) throw new NotifierError('https_required')
+      const key = await notifier.apiKeys.verify(bearerToken(request.header('authorization')))
+      // Here the request limits of the key's organization are counted, before anything more of the request is read;
+      // then the client's address is held against the key's IP list.
+      const permitted = permittedRoute(match, key.permission)
+      const result = await perform(request, permitted, key.organizationId)
+      return result === null ? GONE : successResponse(envelope, permitted.route.status, result)
+    } catch (error) {
+      const shown = publicError(error)
+      if (shown.status >= 500) report(resolved, shown, error, request, envelope.requestId)
+      const allow = match.kind === 'method' ? match.allow : undefined
+      return errorResponse(envelope, shown, resolved.errorFormat, allow)
+    }
+  }
+
+  /** What is left when it is known who asks, and that they may. Null: the client left before anything was done. */
+  async function perform(
+    request: HttpRequest,
+    { route, params, valid, organizationRequired }: RouteMatch,
+    keyOrganization: string,
+  ): Promise<HandlerResult | null> {
+    const query = parseQuery(request.query)
+    const organizationId = organizationOf(request, query, keyOrganization, organizationRequired)
+    if (!valid) throw new NotifierError(route.unknown ?? 'not_found')
+    const body =
+      route.body === undefined ? NO_BODY : await readJsonObject(request, bodyLimit(resolved, route))
+    if (request.aborted) return null
+    return route.handler({ request, organizationId, params, query, body }, notifier)
+  }
+
+  return {
+    handle(request) {
+      const match = findRoute(request.method, request.path)
+      return match === null ? null : answer(request, match)
+    },
+  }
+}
+
+/** @throws NotifierError `not_found`, `method_not_allowed`, `insufficient_permissions` */
+function permittedRoute(match: Match, granted: Permission): RouteMatch {
+  if (match.kind === 'unknown') throw new NotifierError('not_found')
+  if (match.kind === 'method') throw new NotifierError('method_not_allowed')
+  const required = match.route.permission
+  if (!permits(granted, required)) {
+    throw new NotifierError('insufficient_permissions', { details: { required, granted } })
+  }
+  return match
+}
+
+function bodyLimit(options: ResolvedHttpOptions, route: Route): number {
+  return route.bodySize === 'batch' ? options.maxBatchBytes : options.maxBodyBytes
+}
+
+function report(
+  { logger }: ResolvedHttpOptions,
+  shown: NotifierError,
+  error: unknown,
+  request: HttpRequest,
+  requestId: string,
+): void {
+  const fields = { requestId, method: request.method, path: request.path, error }
+  if (shown.code === 'service_unavailable') logger.warn('A request was refused: no service.', fields)
+  else logger.error('A request failed unexpectedly.', fields)
+}

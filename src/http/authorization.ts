@@ -1,0 +1,17 @@
+import { NotifierError } from '../domain/errors/notifier-error.ts'
+
+const MAX_TOKEN = 256
+const BEARER = /^bearer +([\x21-\x7e]+) *$/i
+
+/**
+ * The token of `Authorization: Bearer <token>`: scheme in any case, exactly one token. A repeated header arrives
+ * joined by a comma and a space, so it has two tokens and is refused like any malformed one.
+ *
+ * @throws NotifierError `missing_authorization`, or `invalid_api_key` for anything malformed
+ */
+export function bearerToken(header: string | undefined): string {
+  if (header === undefined || header === '') throw new NotifierError('missing_authorization')
+  const token = header.length > MAX_TOKEN + 64 ? undefined : BEARER.exec(header)?.[1]
+  if (token === undefined || token.length > MAX_TOKEN) throw new NotifierError('invalid_api_key')
+  return token
+}

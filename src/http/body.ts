@@ -1,0 +1,71 @@
+import { NotifierError } from '../domain/errors/notifier-error.ts'
+import type { HttpRequest } from './message.ts'
+
+const JSON_TYPE = /^application\/(?:json|[\w.!#$&^-]+\+json)\s*(?:;(.*))?$/i
+const CHARSET = /^\s*charset\s*=\s*"?([^";\s]+)"?\s*$/i
+const decoder = new TextDecoder('utf-8', { fatal: true })
+
+/**
+ * Reads the JSON object in a request. A host application's parser may have read it before; then its result counts.
+ *
+ * A body without Content-Type is taken for JSON: nothing else is ever accepted here, and a wrong guess is answered
+ * with `invalid_json` anyway.
+ *
+ * @throws NotifierError `unsupported_media_type`, `payload_too_large`, `invalid_json`, `invalid_parameter` for JSON
+ *   that is no object, and what `readBody` throws
+ */
+export async function readJsonObject(
+  request: HttpRequest,
+  limit: number,
+): Promise<Readonly<Record<string, unknown>>> {
+  assertJson(request.header('content-type'))
+  const parsed = request.parsedBody
+  if (parsed !== undefined) return asObject(parsed)
+  assertNotEncoded(request.header('content-encoding'))
+  return asObject(parseJson(await request.readBody(limit)))
+}
+
+function assertJson(contentType: string | undefined): void {
+  if (contentType === undefined || contentType === 'application/json') return
+  const match = JSON_TYPE.exec(contentType)
+  if (match === null) throw new NotifierError('unsupported_media_type')
+  for (const parameter of match[1]?.split(';') ?? []) {
+    const charset = CHARSET.exec(parameter)?.[1]?.toLowerCase()
+    if (charset !== undefined && charset !== 'utf-8' && charset !== 'utf8') {
+      throw new NotifierError('unsupported_media_type', {
+        message: 'JSON is sent in UTF-8 and nothing else.',
+      })
+    }
+  }
+}
+
+/** Inflating is left out: a small body could then become any size. */
+function assertNotEncoded(encoding: string | undefined): void {
+  if (encoding !== undefined && encoding !== '' && encoding.toLowerCase() !== 'identity') {
+    throw new NotifierError('unsupported_media_type', {
+      message: 'The request body must not be compressed: leave Content-Encoding out.',
+    })
+  }
+}
+
+/** The cause stays out of the answer: V8 quotes the input in it. */
+function parseJson(bytes: Uint8Array): unknown {
+  if (bytes.length === 0) {
+    throw new NotifierError('invalid_json', { message: 'The request has no body. Send one JSON object.' })
+  }
+  try {
+    return JSON.parse(decoder.decode(bytes))
+  } catch (cause) {
+    throw new NotifierError('invalid_json', { cause })
+  }
+}
+
+function asObject(value: unknown): Readonly<Record<string, unknown>> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new NotifierError('invalid_parameter', {
+      message: 'The request body must be a JSON object.',
+      details: { field: 'body', expected: 'object' },
+    })
+  }
+  return value as Readonly<Record<string, unknown>>
+}

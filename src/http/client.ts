@@ -1,0 +1,68 @@
+import type { HttpRequest } from './message.ts'
+import { type AddressMatcher, canonicalAddress, isLoopback } from './proxies.ts'
+
+/** Who sent a request and how, as far as it can be believed. */
+export interface Client {
+  /** Canonical IP address; null when it is not known. */
+  readonly address: string | null
+  /** True when the client's own connection was HTTPS. */
+  readonly secure: boolean
+}
+
+/** Whether plain HTTP is accepted. */
+export type HttpsMode = 'require' | 'allow-loopback' | 'off'
+
+/** Any of these on a request says that a proxy stands between: then a loopback peer is not the client. */
+const FORWARDING_HEADERS = [
+  'x-forwarded-for',
+  'x-forwarded-proto',
+  'x-forwarded-host',
+  'forwarded',
+  'x-real-ip',
+  'via',
+] as const
+
+/**
+ * Computes the client's address and scheme. Frameworks disagree about both, so none of them is asked.
+ *
+ * From the peer on, X-Forwarded-For is walked from the right while the address reached is a trusted proxy; the
+ * first that is not is the client. Each proxy appends one entry, so what a client wrote itself stays to the left
+ * of what is read. The scheme is the X-Forwarded-Proto entry at the depth of the client, or the last one.
+ */
+export function resolveClient(request: HttpRequest, trusted: AddressMatcher | null): Client {
+  const peer = request.remoteAddress === undefined ? null : canonicalAddress(request.remoteAddress)
+  if (trusted === null || peer === null || !trusted(peer)) {
+    return { address: peer, secure: request.encrypted }
+  }
+  const hops = entries(request.header('x-forwarded-for'))
+  let address: string | null = peer
+  let depth = 0
+  while (depth < hops.length && address !== null && trusted(address)) {
+    depth += 1
+    address = canonicalAddress(hops[hops.length - depth] ?? '')
+  }
+  return { address, secure: isSecure(request, depth) }
+}
+
+function isSecure(request: HttpRequest, depth: number): boolean {
+  const schemes = entries(request.header('x-forwarded-proto'))
+  if (schemes.length === 0) return request.encrypted
+  const scheme = schemes[schemes.length - Math.max(depth, 1)] ?? schemes[schemes.length - 1]
+  return scheme?.toLowerCase() === 'https'
+}
+
+function entries(header: string | undefined): string[] {
+  return header === undefined ? [] : header.split(',').map((entry) => entry.trim())
+}
+
+/** True when the request came in a way that the mode accepts. */
+export function acceptsScheme(mode: HttpsMode, client: Client, request: HttpRequest): boolean {
+  if (client.secure || mode === 'off') return true
+  if (mode === 'require') return false
+  const peer = request.remoteAddress === undefined ? null : canonicalAddress(request.remoteAddress)
+  return (
+    peer !== null &&
+    isLoopback(peer) &&
+    FORWARDING_HEADERS.every((name) => request.header(name) === undefined)
+  )
+}

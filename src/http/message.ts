@@ -1,0 +1,41 @@
+/**
+ * A request as the core sees it. Adapters make one from whatever their framework has.
+ * Nothing in it is interpreted: what the framework believes about address, scheme or body is not asked.
+ */
+export interface HttpRequest {
+  /** Upper case, as sent. */
+  readonly method: string
+  /** Below the mount, not decoded, without the query; begins with a slash. */
+  readonly path: string
+  /** Not decoded, without the question mark; empty: none. */
+  readonly query: string
+  /** Address of the peer of the connection; undefined when it is not known (a pipe, a closed socket). */
+  readonly remoteAddress: string | undefined
+  /** True when the connection itself is TLS. */
+  readonly encrypted: boolean
+  /** True when the client has gone: nobody will read the answer. */
+  readonly aborted: boolean
+  /** What a body parser of the host made of the body; undefined: none ran, use {@link readBody}. */
+  readonly parsedBody: unknown
+  /**
+   * Value of a header by its lower-case name; undefined when absent. Several lines of one name are joined by
+   * `, ` for every name: a repeated Authorization must be seen, not silently reduced to one of the two.
+   */
+  header(name: string): string | undefined
+  /**
+   * Reads the body once, and stops reading as soon as it is larger than `limit` bytes.
+   *
+   * @throws NotifierError `payload_too_large`; `invalid_json` when the client left before the end;
+   *   `request_timeout` when the end does not come; `invalid_configuration` when the host application has used the
+   *   body up
+   */
+  readBody(limit: number): Promise<Uint8Array>
+}
+
+/** An answer. Adapters send it as it is: status, each header, body. */
+export interface HttpResponse {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  /** Null: none (HEAD). */
+  readonly body: string | null
+}

@@ -1,0 +1,122 @@
+import { NotifierError } from '../domain/errors/notifier-error.ts'
+import type { Logger } from '../ports/logger.ts'
+import type { HttpsMode } from './client.ts'
+import type { ErrorFormat } from './errors.ts'
+import { type AddressMatcher, compileNetworks } from './proxies.ts'
+
+/** Options of the REST API, the same for every adapter. */
+export interface HttpApiOptions {
+  /**
+   * `require`: plain HTTP is refused with 403 `https_required`. `allow-loopback`: also accept plain HTTP from this
+   * machine itself, unless a forwarding header says that a proxy stands between. `off`: accept both.
+   *
+   * @default 'require'
+   */
+  readonly https?: HttpsMode | undefined
+  /**
+   * Proxies whose X-Forwarded-For and X-Forwarded-Proto are believed: addresses, CIDR blocks, `loopback`,
+   * `linklocal`, `uniquelocal`. The framework's own setting is not used.
+   *
+   * @default [] (none)
+   */
+  readonly trustedProxies?: readonly string[] | undefined
+  /** `nested`: `{ error: { code, … } }`. `flat`: `{ error, code, statusCode }`. @default 'nested' */
+  readonly errorFormat?: ErrorFormat | undefined
+  /** Largest request body in bytes. @default 1 048 576 (1 MiB) */
+  readonly maxBodyBytes?: number | undefined
+  /** Largest body of a batch in bytes. @default 16 777 216 (16 MiB) */
+  readonly maxBatchBytes?: number | undefined
+  /** Where unexpected failures are reported. @default warnings of the process (on stderr) */
+  readonly logger?: Pick<Logger, 'warn' | 'error'> | undefined
+}
+
+/** {@link HttpApiOptions}, validated and complete. */
+export interface ResolvedHttpOptions {
+  readonly https: HttpsMode
+  /** Null: no proxy is trusted. */
+  readonly trusted: AddressMatcher | null
+  readonly errorFormat: ErrorFormat
+  readonly maxBodyBytes: number
+  readonly maxBatchBytes: number
+  readonly logger: Pick<Logger, 'warn' | 'error'>
+}
+
+const MiB = 1024 * 1024
+const KNOWN: ReadonlySet<string> = new Set([
+  'https',
+  'trustedProxies',
+  'errorFormat',
+  'maxBodyBytes',
+  'maxBatchBytes',
+  'logger',
+])
+
+/** @throws NotifierError `invalid_configuration`, naming the option and what is right */
+export function resolveHttpOptions(options: HttpApiOptions): ResolvedHttpOptions {
+  if (typeof options !== 'object' || options === null) throw wrong('options', 'an object')
+  for (const name of Object.keys(options)) {
+    // A misspelt security option that is silently ignored would be worse than an error.
+    if (!KNOWN.has(name)) throw wrong(name, `one of ${[...KNOWN].join(', ')}`)
+  }
+  return Object.freeze({
+    https: oneOf('https', options.https ?? 'require', ['require', 'allow-loopback', 'off']),
+    trusted: trustedProxies(options.trustedProxies ?? []),
+    errorFormat: oneOf('errorFormat', options.errorFormat ?? 'nested', ['nested', 'flat']),
+    maxBodyBytes: bytes('maxBodyBytes', options.maxBodyBytes ?? MiB),
+    maxBatchBytes: bytes('maxBatchBytes', options.maxBatchBytes ?? 16 * MiB),
+    logger: logger(options.logger ?? processWarnings),
+  })
+}
+
+function oneOf<Value extends string>(name: string, value: Value, allowed: readonly Value[]): Value {
+  if (!allowed.includes(value)) {
+    throw wrong(name, `one of ${allowed.map((item) => `'${item}'`).join(', ')}`)
+  }
+  return value
+}
+
+function bytes(name: string, value: number): number {
+  if (!Number.isSafeInteger(value) || value < 1) throw wrong(name, 'a whole number of bytes above 0')
+  return value
+}
+
+function trustedProxies(entries: readonly string[]): AddressMatcher | null {
+  if (!Array.isArray(entries)) throw wrong('trustedProxies', 'an array')
+  entries.forEach((entry, index) => {
+    if (typeof entry !== 'string' || compileNetworks([entry]) === null) {
+      throw wrong(
+        `trustedProxies[${index}]`,
+        "an IP address, a CIDR block, 'loopback', 'linklocal' or 'uniquelocal'",
+      )
+    }
+  })
+  return entries.length === 0 ? null : compileNetworks(entries)
+}
+
+function logger(value: Pick<Logger, 'warn' | 'error'>): Pick<Logger, 'warn' | 'error'> {
+  if (typeof value?.warn !== 'function' || typeof value.error !== 'function') {
+    throw wrong('logger', 'an object with the methods warn and error')
+  }
+  return value
+}
+
+function wrong(option: string, expected: string): NotifierError {
+  return new NotifierError('invalid_configuration', {
+    message: `The option "${option}" of the HTTP API must be ${expected}.`,
+    details: { option, expected },
+  })
+}
+
+/** An unexpected failure must be visible somewhere, also when nobody configured a logger. */
+const processWarnings: Pick<Logger, 'warn' | 'error'> = {
+  warn: (message, fields) => emitWarning(message, fields),
+  error: (message, fields) => emitWarning(message, fields),
+}
+
+function emitWarning(message: string, fields: Readonly<Record<string, unknown>> = {}): void {
+  const { error, ...context } = fields
+  process.emitWarning(`${message} ${JSON.stringify(context)}`, {
+    type: 'CarillonHttpWarning',
+    detail: error instanceof Error ? (error.stack ?? error.message) : String(error),
+  })
+}

@@ -1,0 +1,57 @@
+import { BlockList, isIP } from 'node:net'
+
+/** Tells whether an address belongs to a set of networks. */
+export type AddressMatcher = (address: string) => boolean
+
+const PRESETS: Readonly<Record<string, readonly string[]>> = {
+  loopback: ['127.0.0.0/8', '::1/128'],
+  linklocal: ['169.254.0.0/16', 'fe80::/10'],
+  uniquelocal: ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7'],
+}
+
+const CIDR = /^([^/]+)(?:\/(\d{1,3}))?$/
+
+/** True for an address of this machine. */
+export const isLoopback: AddressMatcher = compileNetworks(['loopback']) ?? (() => false)
+
+/**
+ * Compiles addresses, CIDR blocks and the names `loopback`, `linklocal` and `uniquelocal` to one matcher.
+ *
+ * @returns null when an entry is none of these
+ */
+export function compileNetworks(entries: readonly string[]): AddressMatcher | null {
+  const list = new BlockList()
+  for (const entry of entries.flatMap((name) => (Object.hasOwn(PRESETS, name) ? PRESETS[name] : name))) {
+    if (entry === undefined || !addNetwork(list, entry)) return null
+  }
+  return (address) => list.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4')
+}
+
+function addNetwork(list: BlockList, entry: string): boolean {
+  const match = CIDR.exec(entry)
+  const address = match?.[1] ?? ''
+  const version = isIP(address)
+  if (version === 0 || address.includes('%')) return false
+  const bits = version === 6 ? 128 : 32
+  const prefix = match?.[2] === undefined ? bits : Number(match[2])
+  if (prefix > bits) return false
+  list.addSubnet(address, prefix, version === 6 ? 'ipv6' : 'ipv4')
+  return true
+}
+
+const MAPPED = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i
+const WITH_PORT = /^(?:\[([^\]]+)\](?::\d+)?|(\d+\.\d+\.\d+\.\d+):\d+)$/
+
+/**
+ * One spelling for an address: no port, brackets or zone; IPv4 that is mapped into IPv6 as IPv4.
+ *
+ * @returns null for what is no IP address
+ */
+export function canonicalAddress(text: string): string | null {
+  const match = WITH_PORT.exec(text)
+  let address = match?.[1] ?? match?.[2] ?? text
+  const zone = address.indexOf('%')
+  if (zone !== -1) address = address.slice(0, zone)
+  if (isIP(address) === 0) return null
+  return MAPPED.exec(address)?.[1] ?? address
+}

@@ -1,0 +1,51 @@
+import type { NotifierError } from '../domain/errors/notifier-error.ts'
+import { type ErrorFormat, errorAnswer } from './errors.ts'
+import type { HttpResponse } from './message.ts'
+import type { HandlerResult } from './routes/route.ts'
+
+/** What every answer to one request has in common. */
+export interface Envelope {
+  readonly requestId: string
+  /** The request came over HTTPS. */
+  readonly secure: boolean
+  /** HEAD: the answer is that of GET without its body. */
+  readonly bodiless: boolean
+}
+
+/** The answer to a request that succeeded. */
+export function successResponse(envelope: Envelope, status: number, result: HandlerResult): HttpResponse {
+  return toResponse(envelope, result.status ?? status, JSON.stringify(result.body), result.headers)
+}
+
+/** The answer to a request that failed, with an error that `publicError` gave. */
+export function errorResponse(
+  envelope: Envelope,
+  error: NotifierError,
+  format: ErrorFormat,
+  allow: string | undefined,
+): HttpResponse {
+  const { status, body, retryAfter } = errorAnswer(error, envelope.requestId, format)
+  const headers: Record<string, string> = {}
+  if (retryAfter !== null) headers['Retry-After'] = String(retryAfter)
+  if (status === 401) headers['WWW-Authenticate'] = 'Bearer'
+  if (allow !== undefined && error.code === 'method_not_allowed') headers.Allow = allow
+  return toResponse(envelope, status, body, headers)
+}
+
+function toResponse(
+  { requestId, secure, bodiless }: Envelope,
+  status: number,
+  body: string,
+  more: Readonly<Record<string, string>> | undefined,
+): HttpResponse {
+  const headers: Record<string, string> = {
+    'Content-Type': 'application/json; charset=utf-8',
+    'Content-Length': String(Buffer.byteLength(body)),
+    'Cache-Control': 'no-store',
+    'X-Content-Type-Options': 'nosniff',
+    'X-Request-Id': requestId,
+  }
+  if (secure) headers['Strict-Transport-Security'] = 'max-age=31536000'
+  if (more !== undefined) Object.assign(headers, more)
+  return { status, headers, body: bodiless ? null : body }
+}

@@ -1,0 +1,132 @@
+import { PERMISSIONS } from '../domain/api-key.ts'
+import { NotifierError } from '../domain/errors/notifier-error.ts'
+import type { Route } from './routes/route.ts'
+
+/** A route and what the path says to it. */
+export interface RouteMatch {
+  readonly kind: 'route'
+  readonly route: Route
+  readonly params: Readonly<Record<string, string>>
+  /** False: a segment that stands for a parameter can be no identifier, however it is read. */
+  readonly valid: boolean
+  /** True under /admin: the query must name the organization. */
+  readonly organizationRequired: boolean
+}
+
+/** What a path and a method lead to. */
+export type Match =
+  | RouteMatch
+  | { readonly kind: 'method'; readonly allow: string }
+  | { readonly kind: 'unknown' }
+
+/** Finds routes. Null: the path is not ours, and the host application may have a use for it. */
+export type Router = (method: string, path: string) => Match | null
+
+interface Node {
+  readonly literal: Map<string, Node>
+  parameter: Node | undefined
+  methods: Map<string, CompiledRoute> | undefined
+  allow: string
+}
+
+interface CompiledRoute {
+  readonly route: Route
+  readonly parameters: readonly string[]
+  readonly organizationRequired: boolean
+}
+
+const OWN_PREFIX = /^\/(?:v1|admin)(?:\/|$)/
+const IDENTIFIER = /^[\w-]{1,128}$/
+const NO_PARAMS: Readonly<Record<string, string>> = Object.freeze({})
+const UNKNOWN: Match = Object.freeze({ kind: 'unknown' })
+
+/**
+ * Compiles the table of routes. Literal segments go before parameters.
+ *
+ * @throws NotifierError `invalid_configuration` for a route without a permission level, or two for one address
+ */
+export function compileRoutes(routes: readonly Route[]): Router {
+  const root = newNode()
+  for (const route of routes) {
+    if (!PERMISSIONS.includes(route.permission)) throw wrong(`${route.operation} has no permission level`)
+    for (const path of route.paths) add(root, path, route)
+  }
+  return function findRoute(method, path) {
+    const segments = path.split('/')
+    const values: string[] = []
+    const node = descend(root, segments, values)
+    if (node?.methods === undefined) return OWN_PREFIX.test(path) ? UNKNOWN : null
+    const found = node.methods.get(method)
+    if (found === undefined) return { kind: 'method', allow: node.allow }
+    const params = values.length === 0 ? NO_PARAMS : decodeParams(found.parameters, values)
+    return {
+      kind: 'route',
+      route: found.route,
+      params: params ?? NO_PARAMS,
+      valid: params !== null,
+      organizationRequired: found.organizationRequired,
+    }
+  }
+}
+
+function newNode(): Node {
+  return { literal: new Map(), parameter: undefined, methods: undefined, allow: '' }
+}
+
+function add(root: Node, path: string, route: Route): void {
+  const parameters: string[] = []
+  let node = root
+  for (const segment of path.split('/').slice(1)) {
+    if (segment.startsWith('{')) {
+      parameters.push(segment.slice(1, -1))
+      node.parameter ??= newNode()
+      node = node.parameter
+    } else {
+      const next = node.literal.get(segment) ?? newNode()
+      node.literal.set(segment, next)
+      node = next
+    }
+  }
+  node.methods ??= new Map()
+  if (node.methods.has(route.method)) throw wrong(`${route.method} ${path} is there twice`)
+  const compiled = { route, parameters, organizationRequired: path.startsWith('/admin/') }
+  node.methods.set(route.method, compiled)
+  // HTTP wants HEAD wherever GET is; the body is left out when the answer is made.
+  if (route.method === 'GET') node.methods.set('HEAD', compiled)
+  node.allow = [...node.methods.keys()].sort().join(', ')
+}
+
+function descend(root: Node, segments: readonly string[], values: string[]): Node | undefined {
+  let node: Node | undefined = root
+  for (let index = 1; index < segments.length && node !== undefined; index += 1) {
+    const segment = segments[index] ?? ''
+    const literal: Node | undefined = node.literal.get(segment)
+    if (literal === undefined && segment !== '') values.push(segment)
+    node = literal ?? (segment === '' ? undefined : node.parameter)
+  }
+  return node
+}
+
+/** Null when a value is not percent-encoded text or no identifier: nothing of the kind can exist. */
+function decodeParams(names: readonly string[], values: readonly string[]): Record<string, string> | null {
+  const params: Record<string, string> = {}
+  for (const [index, name] of names.entries()) {
+    const value = decodeSegment(values[index] ?? '')
+    if (!IDENTIFIER.test(value)) return null
+    params[name] = value
+  }
+  return params
+}
+
+function decodeSegment(segment: string): string {
+  if (!segment.includes('%')) return segment
+  try {
+    return decodeURIComponent(segment)
+  } catch {
+    return ''
+  }
+}
+
+function wrong(message: string): NotifierError {
+  return new NotifierError('invalid_configuration', { message: `Route table: ${message}.` })
+}

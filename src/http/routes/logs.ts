@@ -1,0 +1,24 @@
+import { parseInput } from '../../domain/input/parse.ts'
+import type { Notifier } from '../../services/notifier.ts'
+import { logList } from '../schemas/log.ts'
+import { logQuery } from '../schemas/query.ts'
+import type { HandlerResult, RequestContext, Route } from './route.ts'
+
+async function list({ query, organizationId }: RequestContext, notifier: Notifier): Promise<HandlerResult> {
+  return { body: await notifier.logs.list({ ...parseInput(logQuery, query, 'query'), organizationId }) }
+}
+
+export const logRoutes: readonly Route[] = [
+  {
+    operation: 'listLogs',
+    summary: 'List the delivery log, newest first',
+    method: 'GET',
+    paths: ['/v1/logs', '/admin/logs'],
+    permission: 'Read Only',
+    limit: 'logs:list',
+    status: 200,
+    query: logQuery,
+    response: logList,
+    handler: list,
+  },
+]

@@ -1,0 +1,149 @@
+import * as z from 'zod'
+import { NotifierError } from '../../domain/errors/notifier-error.ts'
+import { parseInput } from '../../domain/input/parse.ts'
+import { type SendInput, sendInput } from '../../domain/input/send.ts'
+import type { Notifier } from '../../services/notifier.ts'
+import {
+  batchInput,
+  batchResult,
+  notificationList,
+  notificationRecord,
+  sentNotification,
+  validatedSend,
+} from '../schemas/notification.ts'
+import { notificationQuery } from '../schemas/query.ts'
+import { idempotencyKey, isTestMode } from '../send-headers.ts'
+import type { HandlerResult, RequestContext, Route } from './route.ts'
+
+const REPLAYED = { 'Idempotent-Replayed': 'true' }
+
+async function send(context: RequestContext, notifier: Notifier): Promise<HandlerResult> {
+  const { request, organizationId } = context
+  const key = idempotencyKey(request)
+  // The body may hold anything: the notifier parses it by `sendInput`, as it does for callers without types.
+  const message = context.body as unknown as SendInput
+  if (isTestMode(request)) {
+    return { status: 200, body: await notifier.validate(message, { organizationId, idempotencyKey: key }) }
+  }
+  const { id, status, channel, to, createdAt, replayed } = await notifier.send(message, {
+    organizationId,
+    idempotencyKey: key,
+  })
+  const body = { id, status, channel, to, createdAt }
+  return replayed ? { body, headers: REPLAYED } : { body }
+}
+
+async function sendBatch(context: RequestContext, notifier: Notifier): Promise<HandlerResult> {
+  const { request, organizationId } = context
+  const key = idempotencyKey(request)
+  if (isTestMode(request)) {
+    throw new NotifierError('invalid_parameter', {
+      message: 'The header X-Test-Mode is for single sends: a batch is not validated without being sent.',
+      details: { field: 'X-Test-Mode' },
+    })
+  }
+  const { replayed, ...body } = await notifier.sendBatch(batchItems(context.body), {
+    organizationId,
+    idempotencyKey: key,
+  })
+  return replayed ? { body, headers: REPLAYED } : { body }
+}
+
+/** Each item is judged on its own by the notifier; here only that there is a list (DESIGN.md §4 "Batch response"). */
+function batchItems({ notifications }: RequestContext['body']): readonly SendInput[] {
+  if (Array.isArray(notifications)) return notifications
+  const field = 'notifications'
+  if (notifications === undefined) {
+    throw new NotifierError('missing_required_field', {
+      message: `The field "${field}" is required.`,
+      details: { field },
+    })
+  }
+  throw new NotifierError('invalid_parameter', {
+    message: `The field "${field}" must be an array.`,
+    details: { field, expected: 'array' },
+    status: 422,
+  })
+}
+
+async function list(context: RequestContext, notifier: Notifier): Promise<HandlerResult> {
+  const query = parseInput(notificationQuery, context.query, 'query')
+  return {
+    body: await notifier.notifications.list({ ...query, organizationId: context.organizationId }),
+  }
+}
+
+async function get({ params, organizationId }: RequestContext, notifier: Notifier): Promise<HandlerResult> {
+  return { body: await notifier.notifications.get(params.id ?? '', { organizationId }) }
+}
+
+async function cancel(
+  { params, organizationId }: RequestContext,
+  notifier: Notifier,
+): Promise<HandlerResult> {
+  return { body: await notifier.notifications.cancel(params.id ?? '', { organizationId }) }
+}
+
+export const notificationRoutes: readonly Route[] = [
+  {
+    operation: 'sendNotification',
+    summary: 'Send one notification; with X-Test-Mode: true only validate it',
+    method: 'POST',
+    paths: ['/v1/notifications', '/v1/notify'],
+    permission: 'Write',
+    limit: 'requests',
+    status: 201,
+    body: sendInput,
+    response: z.union([sentNotification, validatedSend]),
+    handler: send,
+  },
+  {
+    operation: 'sendBatch',
+    summary: 'Send up to 10,000 notifications, each judged on its own',
+    method: 'POST',
+    paths: ['/v1/notifications/batch'],
+    permission: 'Write',
+    limit: 'requests',
+    status: 201,
+    body: batchInput,
+    bodySize: 'batch',
+    response: batchResult,
+    handler: sendBatch,
+  },
+  {
+    operation: 'listNotifications',
+    summary: 'List notifications, newest first',
+    method: 'GET',
+    paths: ['/v1/notifications'],
+    permission: 'Read Only',
+    limit: 'requests',
+    status: 200,
+    query: notificationQuery,
+    response: notificationList,
+    handler: list,
+  },
+  {
+    operation: 'getNotification',
+    summary: 'Get one notification with its timeline',
+    method: 'GET',
+    paths: ['/v1/notifications/{id}'],
+    permission: 'Read Only',
+    limit: 'requests',
+    status: 200,
+    unknown: 'notification_not_found',
+    response: notificationRecord,
+    handler: get,
+  },
+  {
+    operation: 'cancelNotification',
+    summary: 'Cancel a notification while no attempt has begun',
+    method: 'POST',
+    paths: ['/v1/notifications/{id}/cancel'],
+    permission: 'Write',
+    limit: 'requests',
+    status: 200,
+    unknown: 'notification_not_found',
+    response: notificationRecord,
+    handler: cancel,
+  },
+]

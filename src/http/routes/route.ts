@@ -1,0 +1,56 @@
+import type * as z from 'zod'
+import type { Permission } from '../../domain/api-key.ts'
+import type { ErrorCode } from '../../domain/errors/catalogue.ts'
+import type { Notifier } from '../../services/notifier.ts'
+import type { HttpRequest } from '../message.ts'
+import type { Query } from '../query.ts'
+
+/**
+ * One operation of the REST API, as data: the same table serves requests, describes the API (OpenAPI) and drives
+ * the tests.
+ */
+export interface Route {
+  /** Unique name in camel case. */
+  readonly operation: string
+  readonly summary: string
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
+  /** Patterns that mean the same; `{name}` stands for one segment. Under /admin the query `orgId` is required. */
+  readonly paths: readonly string[]
+  /** The lowest level of key that may call it. */
+  readonly permission: Permission
+  /** What X-RateLimit-Resource says; routes with the same name share one limit. */
+  readonly limit: string
+  /** Status of success. */
+  readonly status: 200 | 201
+  /** What a path parameter that can be no identifier is answered with. */
+  readonly unknown?: ErrorCode
+  /** Query parameters, beside `orgId`. */
+  readonly query?: z.ZodType
+  /** Present: the request has a body. The notifier validates by the same schema, so the core does not. */
+  readonly body?: z.ZodType
+  /** Which size limit holds for the body. Default `body`. */
+  readonly bodySize?: 'body' | 'batch'
+  readonly response: z.ZodType
+  readonly handler: Handler
+}
+
+/** Calls the notifier. All rules of the operation itself are there, none is here. */
+export type Handler = (context: RequestContext, notifier: Notifier) => Promise<HandlerResult>
+
+/** What a handler gets: everything in it has been checked. */
+export interface RequestContext {
+  readonly request: HttpRequest
+  readonly organizationId: string
+  /** Decoded path parameters. */
+  readonly params: Readonly<Record<string, string>>
+  readonly query: Query
+  /** A JSON object of any content; empty for routes without a body. */
+  readonly body: Readonly<Record<string, unknown>>
+}
+
+export interface HandlerResult {
+  readonly body: unknown
+  /** Replaces the route's status. */
+  readonly status?: number
+  readonly headers?: Readonly<Record<string, string>>
+}

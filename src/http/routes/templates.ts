@@ -1,0 +1,81 @@
+import { parseInput } from '../../domain/input/parse.ts'
+import { type TemplateInput, templateInput } from '../../domain/input/template.ts'
+import type { Notifier } from '../../services/notifier.ts'
+import { listQuery } from '../schemas/query.ts'
+import { deleted, templateList, templateRecord } from '../schemas/template.ts'
+import type { HandlerResult, RequestContext, Route } from './route.ts'
+
+async function create({ body, organizationId }: RequestContext, notifier: Notifier): Promise<HandlerResult> {
+  // The body may hold anything: the notifier parses it by `templateInput`.
+  return { body: await notifier.templates.create(body as unknown as TemplateInput, { organizationId }) }
+}
+
+async function list({ query, organizationId }: RequestContext, notifier: Notifier): Promise<HandlerResult> {
+  return { body: await notifier.templates.list({ ...parseInput(listQuery, query, 'query'), organizationId }) }
+}
+
+async function get({ params, organizationId }: RequestContext, notifier: Notifier): Promise<HandlerResult> {
+  return { body: await notifier.templates.get(params.idOrName ?? '', { organizationId }) }
+}
+
+async function remove(
+  { params, organizationId }: RequestContext,
+  notifier: Notifier,
+): Promise<HandlerResult> {
+  await notifier.templates.delete(params.idOrName ?? '', { organizationId })
+  return { body: { deleted: true } }
+}
+
+const collection = ['/v1/templates', '/admin/templates']
+const one = ['/v1/templates/{idOrName}', '/admin/templates/{idOrName}']
+
+export const templateRoutes: readonly Route[] = [
+  {
+    operation: 'createTemplate',
+    summary: 'Create a template',
+    method: 'POST',
+    paths: collection,
+    permission: 'Write',
+    limit: 'templates:create',
+    status: 201,
+    body: templateInput,
+    response: templateRecord,
+    handler: create,
+  },
+  {
+    operation: 'listTemplates',
+    summary: 'List templates, newest first',
+    method: 'GET',
+    paths: collection,
+    permission: 'Read Only',
+    limit: 'templates:list',
+    status: 200,
+    query: listQuery,
+    response: templateList,
+    handler: list,
+  },
+  {
+    operation: 'getTemplate',
+    summary: 'Get a template by its id or name',
+    method: 'GET',
+    paths: one,
+    permission: 'Read Only',
+    limit: 'requests',
+    status: 200,
+    unknown: 'template_not_found',
+    response: templateRecord,
+    handler: get,
+  },
+  {
+    operation: 'deleteTemplate',
+    summary: 'Delete a template; what is queued keeps the version it was accepted with',
+    method: 'DELETE',
+    paths: one,
+    permission: 'Full Access',
+    limit: 'requests',
+    status: 200,
+    unknown: 'template_not_found',
+    response: deleted,
+    handler: remove,
+  },
+]

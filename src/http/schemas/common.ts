@@ -1,0 +1,26 @@
+import * as z from 'zod'
+import { CHANNELS, type ChannelName } from '../../domain/channel.ts'
+import { type NotificationFailure, type NotificationStatus, STATUSES } from '../../domain/notification.ts'
+import type { List } from '../../services/notifier.ts'
+
+export const channelName: z.ZodType<ChannelName> = z.enum(CHANNELS)
+export const notificationStatus: z.ZodType<NotificationStatus> = z.enum(STATUSES)
+/** ISO 8601 UTC. */
+export const timestamp: z.ZodType<string> = z.iso.datetime()
+
+/** Why a notification failed. */
+export const failure: z.ZodType<Pick<NotificationFailure, 'message'> & { code: string }> = z.object({
+  code: z.string(),
+  message: z.string(),
+})
+
+/** One page of a list. */
+export function listOf<Item>(item: z.ZodType<Item>): z.ZodType<List<Item>> {
+  return z.object({
+    items: z.array(item),
+    limit: z.int().min(1).max(100),
+    offset: z.int().min(0),
+    hasMore: z.boolean(),
+    nextCursor: z.string().nullable(),
+  })
+}

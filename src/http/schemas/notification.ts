@@ -1,0 +1,87 @@
+import * as z from 'zod'
+import { type SendInput, sendInput } from '../../domain/input/send.ts'
+import type { BatchResult, SentNotification, ValidatedSend } from '../../services/notifier.ts'
+import { channelName, failure, listOf, notificationStatus, timestamp } from './common.ts'
+
+/** SPEC.md "Notification (response to a send request)". */
+export const sentNotification: z.ZodType<Omit<SentNotification, 'replayed'>> = z.object({
+  id: z.string().regex(/^notif_\d+$/),
+  status: z.enum(['queued', 'scheduled']),
+  channel: channelName,
+  to: z.string(),
+  createdAt: timestamp,
+})
+
+/** The answer to a send with `X-Test-Mode: true`. */
+export const validatedSend: z.ZodType<ValidatedSend> = z.object({
+  channel: channelName,
+  to: z.string(),
+  rendered: z.object({
+    subject: z.string().nullable(),
+    body: z.string(),
+    format: z.enum(['text', 'html']),
+  }),
+})
+
+/** SPEC.md "Send notifications in batch". */
+export const batchInput: z.ZodType<{ notifications: unknown[] }, { notifications: SendInput[] }> = z.object({
+  notifications: z.array(sendInput).min(1).max(10_000),
+})
+
+export const batchResult: z.ZodType<Omit<BatchResult, 'replayed' | 'items'> & { items: unknown[] }> =
+  z.object({
+    accepted: z.int(),
+    rejected: z.int(),
+    items: z.array(
+      z.union([
+        z.object({ index: z.int(), id: z.string(), status: z.enum(['queued', 'scheduled']) }),
+        z.object({
+          index: z.int(),
+          error: z.object({
+            code: z.string(),
+            message: z.string(),
+            details: z.record(z.string(), z.unknown()).optional(),
+          }),
+        }),
+      ]),
+    ),
+    createdAt: timestamp,
+  })
+
+const summaryFields = {
+  id: z.string(),
+  status: notificationStatus,
+  channel: channelName,
+  to: z.string(),
+  subject: z.string().nullable(),
+  template: z.string().nullable(),
+  priority: z.enum(['normal', 'high']),
+  sendAt: timestamp.nullable(),
+  expiresAt: timestamp.nullable(),
+  provider: z.string().nullable(),
+  error: failure.nullable(),
+  createdAt: timestamp,
+}
+
+/** A notification with everything that is known of it. */
+export const notificationRecord: z.ZodType = z.object({
+  ...summaryFields,
+  timeline: z.array(
+    z.object({
+      sequence: z.int(),
+      event: z.string(),
+      status: notificationStatus,
+      timestamp,
+      attempt: z.int().nullable(),
+      provider: z.string().nullable(),
+      providerMessageId: z.string().nullable(),
+      error: z
+        .object({ code: z.string(), message: z.string(), providerCode: z.string().optional() })
+        .nullable(),
+      durationMs: z.number().nullable(),
+      ambiguous: z.boolean(),
+    }),
+  ),
+})
+
+export const notificationList: z.ZodType = listOf(z.object(summaryFields))

@@ -1,0 +1,46 @@
+import * as z from 'zod'
+import { CHANNELS } from '../../domain/channel.ts'
+import { STATUSES } from '../../domain/notification.ts'
+import type { ListQuery, LogQuery, NotificationQuery } from '../../services/notifier.ts'
+
+// Digits only: Number() would also take "", " 5 ", "1e1" and "0x10".
+const digits = z
+  .string()
+  .regex(/^\d{1,15}$/, 'must be a whole number')
+  .transform(Number)
+
+const line = z
+  .string()
+  .min(1)
+  .max(4096)
+  .regex(/^\P{Cc}*$/u, 'must not contain control characters')
+
+const page = {
+  limit: digits.pipe(z.int().min(1).max(100)).optional().describe('Number of results. Default 50.'),
+  offset: digits.pipe(z.int().min(0)).optional().describe('Results to skip. For deep pages use `cursor`.'),
+  cursor: line.max(512).optional().describe('`nextCursor` of an earlier page.'),
+}
+
+type Filters<Query extends ListQuery> = Omit<Query, 'organizationId'>
+
+/** Paging alone. */
+export const listQuery: z.ZodType<Filters<ListQuery>> = z.object(page)
+
+/** Filters of `GET /v1/notifications`. */
+export const notificationQuery: z.ZodType<Filters<NotificationQuery>> = z.object({
+  ...page,
+  channel: z.enum(CHANNELS).optional(),
+  status: z.enum(STATUSES).optional(),
+  to: line.optional().describe('The recipient, exactly as sent.'),
+  template: line.max(128).optional().describe('Id or name of a template.'),
+  from: z.iso.datetime({ offset: true }).optional().describe('Accepted at or after this time.'),
+  until: z.iso.datetime({ offset: true }).optional().describe('Accepted before this time.'),
+})
+
+/** SPEC.md "Get logs". */
+export const logQuery: z.ZodType<Filters<LogQuery>> = z.object({
+  ...page,
+  channel: z.enum(CHANNELS).optional(),
+  status: z.enum(STATUSES).optional(),
+  notificationId: line.max(128).optional(),
+})

@@ -1,0 +1,21 @@
+import * as z from 'zod'
+import type { List, TemplateRecord } from '../../services/notifier.ts'
+import { channelName, listOf, timestamp } from './common.ts'
+
+/** SPEC.md "Template". */
+export const templateRecord: z.ZodType<TemplateRecord> = z.object({
+  id: z.string().regex(/^tpl_[\w-]+$/),
+  name: z.string(),
+  channel: channelName,
+  subject: z.string().nullable(),
+  body: z.string(),
+  format: z.enum(['text', 'html']).nullable(),
+  description: z.string().nullable(),
+  version: z.int().min(1),
+  createdAt: timestamp,
+})
+
+export const templateList: z.ZodType<List<TemplateRecord>> = listOf(templateRecord)
+
+/** The answer to a deletion. */
+export const deleted: z.ZodType<{ deleted: true }> = z.object({ deleted: z.literal(true) })
