@@ -1,0 +1,30 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { createHttpApi } from '../../src/http/api.ts'
+import type { HttpApiOptions } from '../../src/http/options.ts'
+import type { Notifier } from '../../src/services/notifier.ts'
+import { handleNodeRequest } from './node-request.ts'
+
+export type { HttpApiOptions } from '../../src/http/options.ts'
+
+/** A middleware of Express 4 and 5. Typed by what it needs, so that neither version's types are. */
+export type NotifierRouter = (
+  req: IncomingMessage,
+  res: ServerResponse,
+  next: (error?: unknown) => void,
+) => void
+
+/**
+ * The REST API as an Express middleware, for `app.use()` at the root or under a prefix. Paths that are not the
+ * API's go on to the application. No body parser is needed; one that runs before does no harm.
+ *
+ * @throws NotifierError `invalid_configuration`
+ *
+ * @example
+ * app.use('/notifications', notifierRouter(notifier))
+ */
+export function notifierRouter(notifier: Notifier, options?: HttpApiOptions): NotifierRouter {
+  const api = createHttpApi(notifier, options)
+  return function carillon(req, res, next) {
+    if (!handleNodeRequest(api, req, res)) next()
+  }
+}

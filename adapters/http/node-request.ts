@@ -1,0 +1,107 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { NotifierError } from '../../src/domain/errors/notifier-error.ts'
+import type { HttpApi } from '../../src/http/api.ts'
+import type { HttpRequest } from '../../src/http/message.ts'
+import { readNodeBody } from './node-body.ts'
+import { writeNodeResponse } from './node-response.ts'
+
+/** A request of node:http, perhaps with what a body parser of the host left in `body`. */
+export type NodeRequest = IncomingMessage & { readonly body?: unknown }
+
+/**
+ * Answers a Node request through the API.
+ *
+ * @returns false when the path is not the API's: then nothing was touched
+ */
+export function handleNodeRequest(api: HttpApi, req: NodeRequest, res: ServerResponse): boolean {
+  const answer = api.handle(new NodeHttpRequest(req, res))
+  if (answer === null) return false
+  answer.then((response) => writeNodeResponse(req, res, response)).catch((error) => res.destroy(error))
+  return true
+}
+
+/** A class, so that a request costs one small object and no closures. */
+class NodeHttpRequest implements HttpRequest {
+  readonly method: string
+  readonly path: string
+  readonly query: string
+  readonly #req: NodeRequest
+  readonly #res: ServerResponse
+
+  constructor(req: NodeRequest, res: ServerResponse) {
+    const url = withoutOrigin(req.url ?? '/')
+    const mark = url.indexOf('?')
+    this.method = req.method ?? 'GET'
+    this.path = mark === -1 ? url : url.slice(0, mark)
+    this.query = mark === -1 ? '' : url.slice(mark + 1)
+    this.#req = req
+    this.#res = res
+  }
+
+  get remoteAddress(): string | undefined {
+    return this.#req.socket.remoteAddress
+  }
+
+  get encrypted(): boolean {
+    return (this.#req.socket as { readonly encrypted?: boolean }).encrypted === true
+  }
+
+  get aborted(): boolean {
+    return this.#res.destroyed || this.#req.socket.destroyed
+  }
+
+  get parsedBody(): unknown {
+    const { body, readableDidRead } = this.#req
+    // A parser that did not feel responsible may leave an empty object there (Express 4): only what was made of
+    // a body that has been read counts. Text and bytes are left to `readBody`, which gives them to our own parser.
+    return readableDidRead && typeof body !== 'string' && !(body instanceof Uint8Array) ? body : undefined
+  }
+
+  header(name: string): string | undefined {
+    const value = this.#req.headers[name]
+    // Node keeps one line of these and drops the rest; all others arrive joined already.
+    if (value !== undefined && (name === 'authorization' || name === 'content-type')) {
+      return joinedLines(this.#req.rawHeaders, name, value)
+    }
+    return Array.isArray(value) ? value.join(', ') : (value as string | undefined)
+  }
+
+  readBody(limit: number): Promise<Uint8Array> {
+    const { body } = this.#req
+    if (!this.#req.readableDidRead) return readNodeBody(this.#req, limit)
+    if (typeof body === 'string') return bounded(Buffer.from(body), limit)
+    if (body instanceof Uint8Array) return bounded(body, limit)
+    return Promise.reject(
+      new NotifierError('invalid_configuration', {
+        message:
+          'The host application reads the request body before Carillon and leaves nothing in "req.body". ' +
+          'Mount Carillon before it, or leave the parsed body there.',
+      }),
+    )
+  }
+}
+
+function bounded(bytes: Uint8Array, limit: number): Promise<Uint8Array> {
+  return bytes.length > limit
+    ? Promise.reject(new NotifierError('payload_too_large', { details: { limit } }))
+    : Promise.resolve(bytes)
+}
+
+/** The form `GET http://host/path` is legal; everything before the path is dropped. */
+function withoutOrigin(url: string): string {
+  if (url.startsWith('/')) return url
+  const start = url.indexOf('/', url.indexOf('://') + 3)
+  return start === -1 ? '/' : url.slice(start)
+}
+
+function joinedLines(rawHeaders: readonly string[], name: string, value: string | string[]): string {
+  let joined: string | undefined
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const line = rawHeaders[index]
+    if (line?.length === name.length && line.toLowerCase() === name) {
+      // The first line is taken from `headers`, which a middleware of the host may have changed on purpose.
+      joined = joined === undefined ? String(value) : `${joined}, ${rawHeaders[index + 1]}`
+    }
+  }
+  return joined ?? String(value)
+}
