@@ -49,10 +49,11 @@ process.exitCode = stopped === '' ? 0 : 1
  */
 function run(command, args) {
   return new Promise((resolve, reject) => {
-    const color = process.stdout.isTTY ? { FORCE_COLOR: '1' } : {}
+    const color = process.stdout.isTTY ? { FORCE_COLOR: '1' } : { NO_COLOR: '1' }
     const child = spawn(command, args, {
       cwd: fromRoot('.'),
-      env: { ...process.env, ...color },
+      // CI: a snapshot that is not there is a failure, not a reason to write it.
+      env: { ...process.env, ...color, CI: '1' },
       stdio: ['ignore', 'pipe', 'inherit'],
       shell: process.platform === 'win32',
     })
