@@ -1,23 +1,27 @@
 import type { IncomingMessage } from 'node:http'
 import { NotifierError } from '../../src/domain/errors/notifier-error.ts'
 
-/** A client that stops in the middle of a body must not hold a request open for ever. */
-const BODY_TIMEOUT_MS = 30_000
+/** Longest pause in a body: a client that stops in the middle must not hold a request open for ever. */
+const IDLE_MS = 30_000
 const EMPTY = new Uint8Array()
 
 /** Reads a body that nobody has begun to read; see `HttpRequest.readBody`. */
-export function readNodeBody(req: IncomingMessage, limit: number): Promise<Uint8Array> {
+export function readNodeBody(
+  req: IncomingMessage,
+  limit: number,
+  idleMs: number = IDLE_MS,
+): Promise<Uint8Array> {
   if (Number(req.headers['content-length'] ?? 0) > limit) return Promise.reject(tooLarge(limit))
   if (req.destroyed) return Promise.reject(incomplete())
   // Most bodies arrive in one piece with the head of the request: then no listener and no timer is needed.
   if (req.complete) {
-    const all: Uint8Array = req.read() ?? EMPTY
+    const all = toBytes(req.read() ?? EMPTY)
     return all.length > limit ? Promise.reject(tooLarge(limit)) : Promise.resolve(all)
   }
-  return collect(req, limit)
+  return collect(req, limit, idleMs)
 }
 
-function collect(req: IncomingMessage, limit: number): Promise<Uint8Array> {
+function collect(req: IncomingMessage, limit: number, idleMs: number): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
     const chunks: Uint8Array[] = []
     let size = 0
@@ -32,10 +36,12 @@ function collect(req: IncomingMessage, limit: number): Promise<Uint8Array> {
       req.pause()
       reject(error)
     }
-    function onData(chunk: Uint8Array): void {
-      size += chunk.length
+    function onData(chunk: Uint8Array | string): void {
+      const bytes = toBytes(chunk)
+      size += bytes.length
+      timer.refresh()
       if (size > limit) settle(tooLarge(limit))
-      else chunks.push(chunk)
+      else chunks.push(bytes)
     }
     function onEnd(): void {
       settle()
@@ -43,9 +49,14 @@ function collect(req: IncomingMessage, limit: number): Promise<Uint8Array> {
     function onClose(): void {
       settle(incomplete())
     }
-    const timer = setTimeout(() => settle(new NotifierError('request_timeout')), BODY_TIMEOUT_MS)
+    const timer = setTimeout(() => settle(new NotifierError('request_timeout')), idleMs)
     req.on('data', onData).on('end', onEnd).on('close', onClose).on('error', onClose)
   })
+}
+
+/** The host application may have set an encoding on the stream; then text comes out of it. */
+function toBytes(chunk: Uint8Array | string): Uint8Array {
+  return typeof chunk === 'string' ? Buffer.from(chunk) : chunk
 }
 
 function tooLarge(limit: number): NotifierError {

@@ -1,0 +1,227 @@
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
+import { createHttpApi } from '../../../src/http/api.ts'
+import type { HttpApiOptions } from '../../../src/http/options.ts'
+import type { Notifier } from '../../../src/services/notifier.ts'
+import { emptyList, fakeNotifier, json, KEY, request } from './support.ts'
+
+afterEach(() => {
+  vi.restoreAllMocks()
+})
+
+const working = fakeNotifier({ templates: { list: async () => emptyList } })
+
+describe('an answer', () => {
+  it('carries the headers that every answer has', async () => {
+    const response = await createHttpApi(working).handle(request())
+    expect(response).toMatchObject({ status: 200, body: JSON.stringify(emptyList) })
+    expect(response?.headers).toEqual({
+      'Content-Type': 'application/json; charset=utf-8',
+      'Content-Length': String(JSON.stringify(emptyList).length),
+      'Cache-Control': 'no-store',
+      'X-Content-Type-Options': 'nosniff',
+      'X-Request-Id': expect.stringMatching(/^req_/),
+      'Strict-Transport-Security': 'max-age=31536000',
+    })
+  })
+
+  it('counts bytes, not characters', async () => {
+    const list = async () => ({ ...emptyList, nextCursor: 'ä€😀' })
+    const response = await createHttpApi(fakeNotifier({ templates: { list } })).handle(request())
+    expect(response?.headers['Content-Length']).toBe(String(Buffer.byteLength(response?.body ?? '')))
+  })
+
+  it('makes no promise about HTTPS over plain HTTP', async () => {
+    const response = await createHttpApi(working, { https: 'off' }).handle(request({ encrypted: false }))
+    expect(response?.headers).not.toHaveProperty('Strict-Transport-Security')
+  })
+
+  it('to HEAD is that to GET without its body', async () => {
+    const response = await createHttpApi(working).handle(request({ method: 'HEAD' }))
+    expect(response).toMatchObject({ status: 200, body: null })
+    expect(response?.headers['Content-Length']).toBe(String(JSON.stringify(emptyList).length))
+  })
+
+  it('names the request in the header and in an error alike', async () => {
+    const response = await createHttpApi(working).handle(request({ path: '/v1/nowhere' }))
+    expect(response?.status).toBe(404)
+    expect((json(response).error as { request_id: string }).request_id).toBe(
+      response?.headers['X-Request-Id'],
+    )
+  })
+
+  it('is none for paths of the host', () => {
+    expect(createHttpApi(working).handle(request({ path: '/orders' }))).toBeNull()
+  })
+})
+
+describe('the order of checks', () => {
+  // Each row repairs the fault of the row before, so that the next check in DESIGN.md §7 becomes the first to fail.
+  const order = [
+    { fault: 'HTTPS', expected: [403, 'https_required'], encrypted: false },
+    { fault: 'authentication', expected: [401, 'missing_authorization'], encrypted: true, authorization: '' },
+    { fault: 'permission', expected: [403, 'insufficient_permissions'], authorization: 'Bearer read' },
+    { fault: 'organization', expected: [403, 'organization_mismatch'], authorization: 'Bearer full' },
+    { fault: 'media type', expected: [415, 'unsupported_media_type'], organization: 'org_default' },
+    { fault: 'body', expected: [400, 'invalid_json'], type: 'application/json' },
+    { fault: 'idempotency key', expected: [400, 'invalid_parameter'], body: '{"to":"x"}' },
+    { fault: 'the operation', expected: [422, 'invalid_email'], idempotencyKey: 'k' },
+  ]
+  const api = createHttpApi(
+    fakeNotifier({
+      verify: async (secret) => ({ ...KEY, permission: secret === 'read' ? 'Read Only' : 'Full Access' }),
+      send: async () => {
+        throw new NotifierError('invalid_email')
+      },
+    }),
+  )
+  it.each(order.map((row, index) => [row.fault, index, row.expected] as const))(
+    '%s',
+    async (_fault, index, [status, code]) => {
+      const state = Object.assign(
+        {
+          encrypted: false,
+          authorization: '',
+          organization: 'org_x',
+          type: 'text/plain',
+          body: '{',
+          idempotencyKey: 'a b',
+        },
+        ...order.slice(0, index + 1),
+      )
+      const response = await api.handle(
+        request({
+          method: 'POST',
+          path: '/v1/notify',
+          encrypted: state.encrypted,
+          headers: {
+            authorization: state.authorization,
+            'x-organization-id': state.organization,
+            'content-type': state.type,
+            'idempotency-key': state.idempotencyKey,
+          },
+          body: state.body,
+        }),
+      )
+      expect([response?.status, (json(response).error as { code: string }).code]).toEqual([status, code])
+    },
+  )
+
+  it('does not ask for a key before HTTPS, nor read a body before permission', async () => {
+    const verify = vi.fn(async () => ({ ...KEY, permission: 'Read Only' as const }))
+    const secured = createHttpApi(fakeNotifier({ verify }))
+    await secured.handle(request({ encrypted: false }))
+    expect(verify).not.toHaveBeenCalled()
+    const incoming = request({ method: 'POST', path: '/v1/notify' })
+    const readBody = vi.spyOn(incoming, 'readBody')
+    expect((await secured.handle(incoming))?.status).toBe(403)
+    expect(readBody).not.toHaveBeenCalled()
+  })
+
+  it('asks for a key before it says what exists', async () => {
+    for (const path of ['/v1/nowhere', '/v1/notify']) {
+      const response = await createHttpApi(working).handle(request({ path, headers: { authorization: '' } }))
+      expect(response?.status).toBe(401)
+      expect(response?.headers['WWW-Authenticate']).toBe('Bearer')
+    }
+  })
+
+  it('stores nothing for a client that has left', async () => {
+    const send = vi.fn()
+    const incoming = request({ method: 'POST', path: '/v1/notify', parsedBody: { to: 'x' }, aborted: true })
+    await createHttpApi(fakeNotifier({ send })).handle(incoming)
+    expect(send).not.toHaveBeenCalled()
+  })
+})
+
+describe('failures of our side', () => {
+  const secret = 'SELECT password FROM users'
+  async function failing(error: unknown, options: HttpApiOptions = {}) {
+    const logger = { warn: vi.fn(), error: vi.fn() }
+    const list = async () => {
+      throw error
+    }
+    const api = createHttpApi(fakeNotifier({ templates: { list } }), { logger, ...options })
+    return { response: await api.handle(request()), logger }
+  }
+
+  it('are internal_server_error without a word of the cause, and reported', async () => {
+    const cause = new Error(secret)
+    const { response, logger } = await failing(cause)
+    expect(response?.status).toBe(500)
+    expect(json(response)).toMatchObject({ error: { code: 'internal_server_error', retry_after: 1 } })
+    expect(response?.headers['Retry-After']).toBe('1')
+    expect(response?.body).not.toContain('password')
+    expect(logger.error).toHaveBeenCalledExactlyOnceWith(
+      expect.any(String),
+      expect.objectContaining({ error: cause, requestId: response?.headers['X-Request-Id'] }),
+    )
+  })
+
+  it('are service_unavailable during an outage', async () => {
+    const { response, logger } = await failing(
+      new NotifierError('service_unavailable', { message: secret, retryAfterMs: 4500 }),
+    )
+    expect(response?.status).toBe(503)
+    expect(response?.headers['Retry-After']).toBe('5')
+    expect(response?.body).not.toContain('password')
+    expect(logger.warn).toHaveBeenCalledOnce()
+  })
+
+  it('look the same in the flat form', async () => {
+    const { response } = await failing(new Error(secret), { errorFormat: 'flat' })
+    expect(json(response)).toEqual({
+      error: expect.any(String),
+      code: 'INTERNAL_SERVER_ERROR',
+      statusCode: 500,
+    })
+    expect(response?.headers['Retry-After']).toBe('1')
+  })
+
+  it('are warnings of the process when there is no logger', async () => {
+    const emitWarning = vi.spyOn(process, 'emitWarning').mockImplementation(() => {})
+    const list = async () => {
+      throw new Error(secret)
+    }
+    await createHttpApi(fakeNotifier({ templates: { list } })).handle(request())
+    expect(emitWarning).toHaveBeenCalledOnce()
+  })
+
+  it('in an answer that cannot be written are answered too', async () => {
+    const list = async () => ({ ...emptyList, items: [1n] }) as never
+    const logger = { warn: vi.fn(), error: vi.fn() }
+    const response = await createHttpApi(fakeNotifier({ templates: { list } }), { logger }).handle(request())
+    expect(response?.status).toBe(500)
+  })
+})
+
+describe('options', () => {
+  const wrong: [string, HttpApiOptions][] = [
+    ['https', { https: 'yes' as never }],
+    ['trustedProxies', { trustedProxies: 'loopback' as never }],
+    ['trustedProxies[1]', { trustedProxies: ['loopback', '10.0.0.0/99'] }],
+    ['trustedProxies[0]', { trustedProxies: [1 as never] }],
+    ['errorFormat', { errorFormat: 'xml' as never }],
+    ['maxBodyBytes', { maxBodyBytes: 0 }],
+    ['maxBodyBytes', { maxBodyBytes: Number.NaN }],
+    ['maxBatchBytes', { maxBatchBytes: 1.5 }],
+    ['logger', { logger: { error() {} } as never }],
+    ['trustProxy', { trustProxy: true } as HttpApiOptions],
+    ['options', null as never],
+  ]
+  it.each(wrong)('%s is named when it is wrong', (option, options) => {
+    expect(() => createHttpApi(working, options)).toThrow(
+      expect.objectContaining({
+        code: 'invalid_configuration',
+        details: expect.objectContaining({ option }),
+        message: expect.stringContaining(option),
+      }),
+    )
+  })
+
+  it('need a notifier', () => {
+    expect(() => createHttpApi(undefined as unknown as Notifier)).toThrow(
+      expect.objectContaining({ code: 'invalid_configuration' }),
+    )
+  })
+})

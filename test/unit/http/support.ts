@@ -1,0 +1,70 @@
+import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
+import type { HttpRequest, HttpResponse } from '../../../src/http/message.ts'
+import type { ApiKeyRecord, Notifier } from '../../../src/services/notifier.ts'
+
+export interface TestRequest {
+  method?: string
+  path?: string
+  query?: string
+  remoteAddress?: string | undefined
+  encrypted?: boolean
+  aborted?: boolean
+  headers?: Record<string, string>
+  body?: string | Uint8Array
+  parsedBody?: unknown
+}
+
+/** A neutral request: over TLS, with a key, unless something else is said. */
+export function request(given: TestRequest = {}): HttpRequest {
+  const headers: Record<string, string> = { authorization: 'Bearer key', ...given.headers }
+  return {
+    method: given.method ?? 'GET',
+    path: given.path ?? '/v1/templates',
+    query: given.query ?? '',
+    remoteAddress: 'remoteAddress' in given ? given.remoteAddress : '198.51.100.7',
+    encrypted: given.encrypted ?? true,
+    aborted: given.aborted ?? false,
+    parsedBody: given.parsedBody,
+    header: (name) => headers[name],
+    async readBody(limit) {
+      const bytes = Buffer.from(given.body ?? '')
+      if (bytes.length > limit) throw new NotifierError('payload_too_large')
+      return bytes
+    },
+  }
+}
+
+export const KEY: ApiKeyRecord = {
+  id: 'key_1',
+  organizationId: 'org_default',
+  name: 'test',
+  permission: 'Full Access',
+  hint: 'crl_…',
+  expiresAt: null,
+  createdAt: '2026-01-01T00:00:00.000Z',
+}
+
+/** A notifier of which only the given parts exist; using another one fails the test loudly. */
+export function fakeNotifier(parts: {
+  send?: Notifier['send']
+  validate?: Notifier['validate']
+  verify?: Notifier['apiKeys']['verify']
+  templates?: Partial<Notifier['templates']>
+}): Notifier {
+  const missing = (): never => {
+    throw new Error('a part of the notifier that the test did not expect')
+  }
+  return {
+    send: parts.send ?? missing,
+    validate: parts.validate ?? missing,
+    apiKeys: { verify: parts.verify ?? (async () => KEY) },
+    templates: { list: missing, create: missing, get: missing, delete: missing, ...parts.templates },
+  } as unknown as Notifier
+}
+
+export const emptyList = { items: [], limit: 50, offset: 0, hasMore: false, nextCursor: null }
+
+/** The parsed body of an answer. */
+export function json(response: HttpResponse | null): Record<string, unknown> {
+  return JSON.parse(response?.body ?? 'null')
+}
