@@ -2,8 +2,8 @@ import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlit
 
 /** Inserts the rows that Carillon wrote once more, with nothing but SQLite in between: the floor. */
 export interface RawCopy {
-  /** Inserts `count` notifications with everything that was stored for each, `perCommit` of them in a commit. */
-  insert(count: number, perCommit: number): void
+  /** Inserts `count` notifications with everything that was stored for each, `perCommit` in a commit; gives `count`. */
+  insert(count: number, perCommit: number): number
   close(): void
 }
 
@@ -38,6 +38,7 @@ export function rawCopy(source: string, target: string): RawCopy {
         }
         commit.run()
       }
+      return count
     },
     close: () => into.close(),
   }

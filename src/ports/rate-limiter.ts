@@ -1,43 +1,67 @@
 /**
- * Counts what is limited: requests, notifications per hour, concurrent requests, provider pacing.
+ * Counts what is limited: requests, notifications per hour, concurrent requests, a provider's pace.
  *
- * Several limits are judged together: all are evaluated, and only if every one allows is anything counted,
- * atomically over all processes that share the limiter. The limiter owns its clock.
+ * All processes that share a limiter share its counts. The limiter owns its clock.
  */
 export interface RateLimiter {
-  /** Counts `cost` against every check, or against none. Never waits. */
-  consume(checks: readonly LimitCheck[]): Promise<LimitDecision>
-  /** Reads the same state without counting. */
-  peek(checks: readonly LimitCheck[]): Promise<LimitDecision>
   /**
-   * Takes one of `limit` slots under `key` for `leaseMs`. A slot that is not renewed comes back by itself.
+   * Judges several checks together: all are evaluated, and only if every one allows is anything counted, atomically.
+   * Of parallel calls that compete for the last unit exactly one gets it. Never waits for a limit.
    *
-   * @returns a token for {@link renew} and {@link release}; null when all slots are taken.
+   * @throws NotifierError `service_unavailable` when the limiter cannot decide
    */
-  acquire(key: string, limit: number, leaseMs: number): Promise<string | null>
-  /** Extends a lease. False: it had expired, and the slot may be another's. */
+  consume(checks: readonly LimitCheck[]): Promise<LimitDecision>
+  /** Judges the same way and counts nothing. */
+  peek(checks: readonly LimitCheck[]): Promise<LimitDecision>
+  /** Refuses every `pause` check of `key` for `ms`; a longer pause that holds already stays. */
+  pause(key: string, ms: number): Promise<void>
+  /** Extends a slot to `leaseMs` from now. False: it had expired, and may be another's. */
   renew(key: string, token: string, leaseMs: number): Promise<boolean>
-  /** Gives a slot back; harmless when repeated or expired. */
+  /** Gives a slot back. Harmless when repeated, or when the slot has expired. */
   release(key: string, token: string): Promise<void>
+  /** Releases what the limiter holds. Idempotent. */
   close(): Promise<void>
 }
 
-/** One sliding-window limit (reference: SPEC.md "Limits", rules 1 to 3). */
-export interface LimitCheck {
-  /** What is counted, for example `org_x:requests`. Keys of one organization share a prefix up to the first colon. */
+/** Keys of one organization are the same up to their first colon, so that a cluster can keep them together. */
+export type LimitCheck = WindowCheck | SlotCheck | PauseCheck
+
+/**
+ * At most `limit` units in any window of `windowMs`, and up to `burst` inside one episode (DESIGN.md §4 "Burst rule"):
+ * an episode opens with the first unit above `limit`, lasts `burstMs`, and the next opens no sooner than `windowMs`
+ * after it did.
+ */
+export interface WindowCheck {
+  readonly kind: 'window'
   readonly key: string
-  /** Most units in a window. */
   readonly limit: number
   readonly windowMs: number
-  /** Ceiling inside one burst episode; equal to `limit` for none. */
+  /** At least `limit`; equal: no bursts. */
   readonly burst: number
-  /** Longest burst episode. */
   readonly burstMs: number
-  /** Units of this call. */
+  /** Units of this call; at least 1. */
   readonly cost: number
+  /** True: takes as many of the units as there are, and is refused only when there is none. */
+  readonly partial?: boolean | undefined
+}
+
+/** One of `limit` slots, taken under a token of the caller's. A slot that is not renewed comes back by itself. */
+export interface SlotCheck {
+  readonly kind: 'slots'
+  readonly key: string
+  readonly limit: number
+  readonly token: string
+  readonly leaseMs: number
+}
+
+/** Refused while `key` is paused. */
+export interface PauseCheck {
+  readonly kind: 'pause'
+  readonly key: string
 }
 
 export interface LimitDecision {
+  /** True when every check allows. */
   readonly allowed: boolean
   /** One state per check, in order. */
   readonly states: readonly LimitState[]
@@ -45,10 +69,15 @@ export interface LimitDecision {
 
 export interface LimitState {
   readonly allowed: boolean
-  /** Units left in the window after this call; 0 while bursting. */
+  /** Units counted by this call: `cost`, or fewer when `partial`; 0 when the decision is a refusal. */
+  readonly granted: number
+  /** Units or slots left after this call; 0 while bursting. */
   readonly remaining: number
-  /** Epoch milliseconds at which `remaining` next rises. */
-  readonly resetAt: number
-  /** Milliseconds after which the same call succeeds if nothing else is counted; 0 when it was allowed. */
+  /** Milliseconds until `remaining` next rises; 0 when nothing is used. */
+  readonly resetInMs: number
+  /**
+   * Milliseconds after which the same check allows if nothing else is counted meanwhile: exact, and 0 when it allows.
+   * Of slots, the most that it can take. Infinity when `cost` is above every ceiling.
+   */
   readonly retryAfterMs: number
 }

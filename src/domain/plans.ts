@@ -1,0 +1,67 @@
+/** What one organization may do (SPEC.md "Plan limits"). Null: unlimited. */
+export interface Plan {
+  /** API requests in any sliding window of `windowMs`. */
+  readonly requests: { readonly limit: number; readonly windowMs: number } | null
+  /** Notifications accepted in any sliding hour. */
+  readonly notificationsPerHour: number | null
+  /** Requests under way at one time. */
+  readonly concurrentRequests: number | null
+  /** Notifications accepted in a calendar month, UTC. */
+  readonly notificationsPerMonth: number | null
+}
+
+/** Plans by name. */
+export type Plans = Readonly<Record<string, Plan>>
+
+const MINUTE = 60_000
+const SECOND = 1_000
+
+const perMinute = (limit: number): Plan['requests'] => ({ limit, windowMs: MINUTE })
+const perSecond = (limit: number): Plan['requests'] => ({ limit, windowMs: SECOND })
+
+/** No limits at all: the plan of `org_default`, and SPEC.md's "custom" until the application fills it in. */
+export const UNLIMITED: Plan = {
+  requests: null,
+  notificationsPerHour: null,
+  concurrentRequests: null,
+  notificationsPerMonth: null,
+}
+
+/** SPEC.md "Plan limits, per-minute form"; monthly quotas from DESIGN.md §4. */
+export const perMinutePlans: Plans = {
+  free: {
+    requests: perMinute(100),
+    notificationsPerHour: 1_000,
+    concurrentRequests: 5,
+    notificationsPerMonth: 10_000,
+  },
+  starter: {
+    requests: perMinute(1_000),
+    notificationsPerHour: 10_000,
+    concurrentRequests: 10,
+    notificationsPerMonth: 100_000,
+  },
+  pro: {
+    requests: perMinute(10_000),
+    notificationsPerHour: 100_000,
+    concurrentRequests: 50,
+    notificationsPerMonth: 1_000_000,
+  },
+  enterprise: UNLIMITED,
+}
+
+/** SPEC.md "Plan limits, per-second form". It states nothing but requests; monthly quotas as in the other form. */
+export const perSecondPlans: Plans = {
+  free: { ...UNLIMITED, requests: perSecond(10), notificationsPerMonth: 10_000 },
+  pro: { ...UNLIMITED, requests: perSecond(50), notificationsPerMonth: 1_000_000 },
+  team: { ...UNLIMITED, requests: perSecond(100) },
+  scale: UNLIMITED,
+}
+
+/** SPEC.md "Rules" 1: a 10-second window allowing 20 % above the limit. */
+export const BURST_MS = 10_000
+
+/** The ceiling inside a burst. */
+export function burstOf(limit: number): number {
+  return Math.floor(limit * 1.2)
+}

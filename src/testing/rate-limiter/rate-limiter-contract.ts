@@ -1,0 +1,233 @@
+import assert from 'node:assert/strict'
+import type { LimitState, RateLimiter, WindowCheck } from '../../ports/rate-limiter.ts'
+import type { TestApi } from '../test-api.ts'
+import { referenceWindow } from './reference-window.ts'
+
+/** A limiter under test, and a hand on its clock. */
+export interface RateLimiterHarness {
+  readonly limiter: RateLimiter
+  /** Lets the limiter's own time go by. */
+  advance(ms: number): Promise<void> | void
+}
+
+const MINUTE = 60_000
+
+function requests(change: Partial<WindowCheck> = {}): WindowCheck {
+  return {
+    kind: 'window',
+    key: 'org_a:requests',
+    limit: 10,
+    windowMs: MINUTE,
+    burst: 12,
+    burstMs: 10_000,
+    cost: 1,
+    ...change,
+  }
+}
+
+/** Every rate limiter passes this: see docs/testing.md. */
+export function rateLimiterContract(test: TestApi, create: () => Promise<RateLimiterHarness>): void {
+  async function one(harness: RateLimiterHarness, check: WindowCheck): Promise<LimitState> {
+    const { states } = await harness.limiter.consume([check])
+    return states[0] as LimitState
+  }
+
+  test('counts down and says what is left', async () => {
+    const harness = await create()
+    const plain = requests({ limit: 3, burst: 3 })
+    const remaining = []
+    for (let call = 0; call < 3; call += 1) remaining.push((await one(harness, plain)).remaining)
+    assert.deepEqual(remaining, [2, 1, 0])
+    const refused = await one(harness, plain)
+    assert.deepEqual(
+      {
+        ...refused,
+        resetInMs: Math.round(refused.resetInMs),
+        retryAfterMs: Math.round(refused.retryAfterMs),
+      },
+      { allowed: false, granted: 0, remaining: 0, resetInMs: MINUTE, retryAfterMs: MINUTE },
+    )
+    await harness.limiter.close()
+  })
+
+  test('lets a burst go to its ceiling, and no second one before the window has passed', async () => {
+    const harness = await create()
+    for (let call = 0; call < 12; call += 1)
+      assert.equal((await one(harness, requests())).allowed, true, `call ${call}`)
+    assert.equal((await one(harness, requests())).allowed, false)
+    await harness.advance(MINUTE)
+    for (let call = 0; call < 12; call += 1)
+      assert.equal((await one(harness, requests())).allowed, true, `call ${call} of the next window`)
+    await harness.limiter.close()
+  })
+
+  test('ends a burst after its episode', async () => {
+    const harness = await create()
+    for (let call = 0; call < 11; call += 1) await one(harness, requests())
+    await harness.advance(10_000)
+    assert.equal((await one(harness, requests())).allowed, false)
+    await harness.limiter.close()
+  })
+
+  test('counts nothing of a refused call, of any of its checks', async () => {
+    const harness = await create()
+    const roomy = requests({ key: 'org_a:roomy', limit: 100, burst: 100 })
+    const full = requests({ limit: 1, burst: 1 })
+    await one(harness, full)
+    const { allowed, states } = await harness.limiter.consume([roomy, full])
+    assert.equal(allowed, false)
+    assert.deepEqual(
+      states.map((state) => [state.allowed, state.granted]),
+      [
+        [true, 0],
+        [false, 0],
+      ],
+    )
+    assert.equal(states[0]?.remaining, 100)
+    assert.equal((await one(harness, roomy)).remaining, 99)
+    await harness.limiter.close()
+  })
+
+  test('peeks without counting', async () => {
+    const harness = await create()
+    const before = await harness.limiter.peek([requests()])
+    assert.deepEqual(await harness.limiter.peek([requests()]), before)
+    assert.equal((await one(harness, requests())).remaining, 9)
+    await harness.limiter.close()
+  })
+
+  test('takes several units at once, all or none', async () => {
+    const harness = await create()
+    const five = requests({ burst: 10, cost: 5 })
+    assert.equal((await one(harness, { ...five, cost: 8 })).allowed, true)
+    assert.equal((await one(harness, five)).allowed, false)
+    assert.equal((await one(harness, { ...five, cost: 2 })).remaining, 0)
+    const never = await one(harness, { ...five, cost: 11 })
+    assert.equal(never.retryAfterMs, Number.POSITIVE_INFINITY)
+    await harness.limiter.close()
+  })
+
+  test('takes as many units as there are when part of them is asked for', async () => {
+    const harness = await create()
+    const part = requests({ burst: 10, cost: 7, partial: true })
+    assert.equal((await one(harness, part)).granted, 7)
+    assert.equal((await one(harness, part)).granted, 3)
+    const none = await one(harness, part)
+    assert.deepEqual([none.allowed, none.granted, Math.round(none.retryAfterMs)], [false, 0, MINUTE])
+    await harness.limiter.close()
+  })
+
+  test('keeps keys apart', async () => {
+    const harness = await create()
+    const only = { limit: 1, burst: 1 }
+    assert.equal((await one(harness, requests(only))).allowed, true)
+    assert.equal((await one(harness, requests({ ...only, key: 'org_b:requests' }))).allowed, true)
+    assert.equal((await one(harness, requests(only))).allowed, false)
+    await harness.limiter.close()
+  })
+
+  test('gives the last unit of a race to one', async () => {
+    const harness = await create()
+    const last = requests({ limit: 7, burst: 7 })
+    const answers = await Promise.all(Array.from({ length: 200 }, () => harness.limiter.consume([last])))
+    assert.equal(answers.filter(({ allowed }) => allowed).length, 7)
+    await harness.limiter.close()
+  })
+
+  test('hands out slots, takes them back, and takes back those whose holder is silent', async () => {
+    const harness = await create()
+    const { limiter } = harness
+    const slot = (token: string) =>
+      limiter.consume([{ kind: 'slots', key: 'org_a:slots', limit: 2, token, leaseMs: 30_000 }])
+    assert.equal((await slot('a')).allowed, true)
+    assert.equal((await slot('b')).allowed, true)
+    assert.equal((await slot('c')).allowed, false)
+    await limiter.release('org_a:slots', 'a')
+    await limiter.release('org_a:slots', 'a')
+    assert.equal((await slot('c')).allowed, true)
+    assert.equal((await slot('d')).allowed, false)
+    await harness.advance(20_000)
+    assert.equal(await limiter.renew('org_a:slots', 'b', 30_000), true)
+    await harness.advance(15_000)
+    assert.equal(await limiter.renew('org_a:slots', 'c', 30_000), false)
+    assert.equal((await slot('d')).allowed, true)
+    assert.equal((await slot('e')).allowed, false)
+    await limiter.close()
+  })
+
+  test('gives slots in a race to as many as there are', async () => {
+    const { limiter } = await create()
+    const answers = await Promise.all(
+      Array.from({ length: 300 }, (_, index) =>
+        limiter.consume([
+          { kind: 'slots', key: 'org_a:slots', limit: 5, token: String(index), leaseMs: MINUTE },
+        ]),
+      ),
+    )
+    assert.equal(answers.filter(({ allowed }) => allowed).length, 5)
+    await limiter.close()
+  })
+
+  test('pauses a key for as long as the longest pause says', async () => {
+    const harness = await create()
+    const { limiter } = harness
+    const paused = async () => !(await limiter.consume([{ kind: 'pause', key: 'org_a:account' }])).allowed
+    assert.equal(await paused(), false)
+    await limiter.pause('org_a:account', 5_000)
+    await limiter.pause('org_a:account', 1_000)
+    await harness.advance(4_999)
+    assert.equal(await paused(), true)
+    await harness.advance(1)
+    assert.equal(await paused(), false)
+    await limiter.close()
+  })
+
+  for (const seed of [1, 2, 3, 4, 5, 6, 7, 8]) {
+    test(`decides, trace ${seed}, as a list of all that was ever counted would`, async () => {
+      const harness = await create()
+      await followTrace(harness, seed)
+      await harness.limiter.close()
+    })
+  }
+}
+
+async function followTrace({ limiter, advance }: RateLimiterHarness, seed: number): Promise<void> {
+  const random = pseudoRandom(seed)
+  const limit = 1 + Math.floor(random() * 30)
+  const model = referenceWindow()
+  let now = 0
+  let hint = 0
+  for (let step = 0; step < 600; step += 1) {
+    const cost = random() < 0.8 ? 1 : 1 + Math.floor(random() * 4)
+    const wait = nextWait(random, hint)
+    await advance(wait)
+    now += wait
+    const check = requests({ limit, burst: Math.floor(limit * 1.2), cost })
+    const { states } = await limiter.consume([check])
+    const { allowed, retryAfterMs } = states[0] as LimitState
+    assert.equal(allowed, model.consume(check, now), `step ${step} at ${now} ms`)
+    hint = Number.isFinite(retryAfterMs) ? retryAfterMs : 0
+    if (hint === 0) continue
+    assert.equal(model.allows(check, now + retryAfterMs), true, 'waiting for Retry-After is enough')
+    assert.equal(model.allows(check, now + retryAfterMs - 1), false, 'a millisecond less is not')
+  }
+}
+
+/** Mostly short waits; and often one that ends exactly where an episode or window does, where mistakes are. */
+function nextWait(random: () => number, hint: number): number {
+  const dice = random()
+  if (dice < 0.55) return Math.floor(random() * 300)
+  if (dice < 0.7) return Math.floor(random() * 15_000)
+  if (dice < 0.8) return 10_000
+  if (dice < 0.85) return MINUTE
+  return Math.max(0, hint - (dice < 0.9 ? 1 : 0))
+}
+
+/** A small generator with a seed: the contract's traces are the same everywhere. */
+function pseudoRandom(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (state * 1_103_515_245 + 12_345) % 2_147_483_648
+    return state / 2_147_483_648
+  }
+}

@@ -1,0 +1,31 @@
+import type { WindowCheck } from '../../ports/rate-limiter.ts'
+
+/** DESIGN.md §4 "Burst rule" in the plainest words: everything that was ever counted, in a list. */
+export interface ReferenceWindow {
+  allows(check: WindowCheck, now: number): boolean
+  /** Counts what is allowed. */
+  consume(check: WindowCheck, now: number): boolean
+}
+
+export function referenceWindow(): ReferenceWindow {
+  const times: number[] = []
+  let episode = Number.NEGATIVE_INFINITY
+
+  function allows({ cost, limit, burst, burstMs, windowMs }: WindowCheck, now: number): boolean {
+    const after = times.filter((time) => time > now - windowMs).length + cost
+    if (after <= limit) return true
+    if (after > burst) return false
+    return now - episode >= windowMs || now - episode < burstMs
+  }
+
+  return {
+    allows,
+    consume(check, now) {
+      if (!allows(check, now)) return false
+      const before = times.filter((time) => time > now - check.windowMs).length
+      if (before + check.cost > check.limit && now - episode >= check.windowMs) episode = now
+      for (let unit = 0; unit < check.cost; unit += 1) times.push(now)
+      return true
+    },
+  }
+}
