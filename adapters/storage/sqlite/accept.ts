@@ -1,0 +1,118 @@
+import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
+import type { NewNotification } from '../../../src/domain/notification.ts'
+import type { AcceptAnswer, AcceptRequest } from '../../../src/ports/storage/accept.ts'
+import type { Connection } from './connection.ts'
+import { dataError, isDataError } from './errors.ts'
+import type { IdempotencyRecords } from './idempotency.ts'
+import { notificationJob, READY, WAITING } from './jobs.ts'
+
+const INSERT_NOTIFICATION = `
+  INSERT INTO carillon_notifications
+    (id, organization, channel, recipient, created_at, high, send_at, expires_at, content)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`
+
+const INSERT_JOB = `
+  INSERT INTO carillon_jobs (id, organization, lane, high, state, due_at) VALUES (?, ?, ?, ?, ?, ?)`
+
+const SELECT_ORGANIZATION = 'SELECT 1 AS found FROM carillon_organizations WHERE id = ?'
+
+const SELECT_USED = 'SELECT used FROM carillon_usage WHERE organization = ? AND period = ?'
+
+const ADD_USED = `
+  INSERT INTO carillon_usage (organization, period, used) VALUES (?, ?, ?)
+  ON CONFLICT DO UPDATE SET used = used + excluded.used`
+
+type Accept = (requests: readonly AcceptRequest[]) => AcceptAnswer[]
+
+/** Stores sets of requests, each set in one commit. */
+export function createAccept(connection: Connection, idempotency: IdempotencyRecords): Accept {
+  const insertNotification = connection.statement(INSERT_NOTIFICATION)
+  const insertJob = connection.statement(INSERT_JOB)
+  const selectOrganization = connection.statement<{ found: 1 }>(SELECT_ORGANIZATION)
+  const selectUsed = connection.statement<{ used: number }>(SELECT_USED)
+  const addUsed = connection.statement(ADD_USED)
+  /** Organizations are never deleted. */
+  const known = new Set<string>()
+
+  function store(organizationId: string, notification: NewNotification, now: number): void {
+    const { id, channel, to, content, lane, priority, sendAt, expiresAt } = notification
+    const high = priority === 'high' ? 1 : 0
+    const text = JSON.stringify(content)
+    const { lastInsertRowid } = insertNotification().run(
+      id,
+      organizationId,
+      channel,
+      to,
+      now,
+      high,
+      sendAt,
+      expiresAt,
+      text,
+    )
+    const waits = sendAt !== null && sendAt > now
+    const job = notificationJob(Number(lastInsertRowid))
+    insertJob().run(job, organizationId, lane, high, waits ? WAITING : READY, waits ? sendAt : now)
+  }
+
+  function exists(organizationId: string): boolean {
+    if (known.has(organizationId)) return true
+    if (selectOrganization().get(organizationId) === undefined) return false
+    known.add(organizationId)
+    return true
+  }
+
+  function acceptOne(request: AcceptRequest, now: number): AcceptAnswer {
+    const { organizationId, notifications, quota } = request
+    if (!exists(organizationId)) {
+      const message = `No organization has the id "${organizationId}".`
+      return { kind: 'failed', error: new NotifierError('not_found', { message }) }
+    }
+    if (request.idempotency !== undefined) {
+      const record = idempotency.find({ ...request.idempotency, organizationId }, now)
+      if (record !== null) return { kind: 'replayed', record }
+    }
+    let admitted = notifications.length
+    if (quota !== undefined) {
+      const used = selectUsed().get(organizationId, quota.period)?.used ?? 0
+      admitted = Math.min(admitted, Math.max(0, quota.limit - used))
+    }
+    if (request.dryRun !== true) storeAdmitted(request, admitted, now)
+    return { kind: 'accepted', admitted, createdAt: now }
+  }
+
+  function storeAdmitted(request: AcceptRequest, admitted: number, now: number): void {
+    const { organizationId, notifications, quota } = request
+    let left = admitted
+    for (const notification of notifications) {
+      if (left === 0) break
+      left -= 1
+      store(organizationId, notification, now)
+    }
+    if (quota !== undefined && admitted > 0) addUsed().run(organizationId, quota.period, admitted)
+    const refused = admitted === 0 && notifications.length > 0
+    if (request.idempotency !== undefined && !refused) {
+      idempotency.insert(organizationId, request.idempotency, admitted, now)
+    }
+  }
+
+  return function accept(requests) {
+    try {
+      return connection.write(() => {
+        const now = connection.now()
+        return requests.map((request) => acceptOne(request, now))
+      })
+    } catch (error) {
+      if (!isDataError(error)) throw error
+    }
+    // One of them is guilty: once more, each under a savepoint of its own.
+    return connection.write(() => {
+      const now = connection.now()
+      return requests.map((request) =>
+        connection.attempt(
+          () => acceptOne(request, now),
+          (cause): AcceptAnswer => ({ kind: 'failed', error: dataError(cause) }),
+        ),
+      )
+    })
+  }
+}

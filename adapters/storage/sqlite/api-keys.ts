@@ -1,0 +1,106 @@
+import type { ApiKey, Permission } from '../../../src/domain/api-key.ts'
+import type { ApiKeyRepository, FoundApiKey } from '../../../src/ports/storage/api-keys.ts'
+import type { Connection } from './connection.ts'
+import { dataError, isDataError } from './errors.ts'
+import { createRequireOrganization } from './organizations.ts'
+import { pageBySeq } from './page.ts'
+
+const INSERT = `
+  INSERT INTO carillon_api_keys
+    (id, organization, hash, name, permission, prefix, last4, expires_at, allowed_ips, created_at)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+
+const SELECT = 'SELECT * FROM carillon_api_keys WHERE id = ?'
+
+const SELECT_BY_HASH = 'SELECT * FROM carillon_api_keys WHERE hash = ?'
+
+const LIST = `
+  SELECT * FROM carillon_api_keys WHERE organization = ? AND seq < ? ORDER BY seq DESC LIMIT ? OFFSET ?`
+
+const DELETE = 'DELETE FROM carillon_api_keys WHERE id = ?'
+
+interface ApiKeyRow {
+  readonly seq: number
+  readonly id: string
+  readonly organization: string
+  readonly hash: Uint8Array
+  readonly name: string
+  readonly permission: Permission
+  readonly prefix: string
+  readonly last4: string
+  readonly expires_at: number | null
+  readonly allowed_ips: string
+  readonly created_at: number
+}
+
+export function createApiKeys(connection: Connection): ApiKeyRepository {
+  const requireOrganization = createRequireOrganization(connection)
+  const insert = connection.statement(INSERT)
+  const select = connection.statement<ApiKeyRow>(SELECT)
+  const selectByHash = connection.statement<ApiKeyRow>(SELECT_BY_HASH)
+  const list = connection.statement<ApiKeyRow>(LIST)
+  const remove = connection.statement(DELETE)
+
+  function create(key: Omit<ApiKey, 'createdAt'>, hash: Uint8Array): ApiKey {
+    requireOrganization(key.organizationId)
+    const { id, organizationId, name, permission, prefix, last4, expiresAt, allowedIps } = key
+    const createdAt = connection.now()
+    const ips = JSON.stringify(allowedIps)
+    insert().run(id, organizationId, hash, name, permission, prefix, last4, expiresAt, ips, createdAt)
+    return { ...key, createdAt }
+  }
+
+  return {
+    async create(key, hash) {
+      try {
+        return connection.write(() => create(key, hash))
+      } catch (error) {
+        throw isDataError(error) ? dataError(error) : error
+      }
+    },
+    async findByHash(hashes) {
+      return connection.read(() => {
+        const now = connection.now()
+        return hashes.map((hash): FoundApiKey | null => {
+          const row = selectByHash().get(hash)
+          if (row === undefined) return null
+          return {
+            key: toApiKey(row),
+            hash: row.hash,
+            expired: row.expires_at !== null && row.expires_at <= now,
+          }
+        })
+      })
+    },
+    async list(organizationId, page) {
+      return connection.read(() =>
+        pageBySeq(
+          page,
+          (before, limit, offset) => list().all(organizationId, before, limit, offset),
+          toApiKey,
+        ),
+      )
+    },
+    async get(id) {
+      const row = connection.read(() => select().get(id))
+      return row === undefined ? null : toApiKey(row)
+    },
+    async delete(id) {
+      return connection.write(() => Number(remove().run(id).changes) === 1)
+    },
+  }
+}
+
+function toApiKey(row: ApiKeyRow): ApiKey {
+  return {
+    id: row.id,
+    organizationId: row.organization,
+    name: row.name,
+    permission: row.permission,
+    prefix: row.prefix,
+    last4: row.last4,
+    expiresAt: row.expires_at,
+    allowedIps: JSON.parse(row.allowed_ips) as string[],
+    createdAt: row.created_at,
+  }
+}

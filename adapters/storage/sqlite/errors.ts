@@ -1,0 +1,30 @@
+import { isNotifierError, NotifierError } from '../../../src/domain/errors/notifier-error.ts'
+
+/** Primary result codes of SQLite that speak of the data of one statement: TOOBIG, CONSTRAINT, MISMATCH, RANGE. */
+const DATA_ERRORS: ReadonlySet<number> = new Set([18, 19, 20, 25])
+
+/**
+ * True when the data is at fault and the same statement can never succeed; every other error is the storage's.
+ * Errors without a result code come from binding or serializing a value of the wrong type.
+ */
+export function isDataError(error: unknown): boolean {
+  if (!(error instanceof Error) || isNotifierError(error)) return false
+  if ('errcode' in error && typeof error.errcode === 'number') return DATA_ERRORS.has(error.errcode & 0xff)
+  return error instanceof TypeError || error instanceof RangeError
+}
+
+/** What callers see of an error of one item. */
+export function dataError(cause: unknown): NotifierError {
+  const unique = cause instanceof Error && cause.message.includes('UNIQUE constraint failed')
+  return unique
+    ? new NotifierError('already_exists', { cause })
+    : new NotifierError('internal_server_error', { message: 'The data could not be stored.', cause })
+}
+
+/** What callers see of an error of the storage. */
+export function unavailable(cause: unknown): NotifierError {
+  return new NotifierError('service_unavailable', {
+    message: 'The SQLite storage does not answer. Try again later; the cause is in the log.',
+    cause,
+  })
+}

@@ -1,0 +1,145 @@
+import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
+import type { Clock } from '../../../src/ports/clock.ts'
+import type { Storage } from '../../../src/ports/storage/storage.ts'
+import { createAccept } from './accept.ts'
+import { createApiKeys } from './api-keys.ts'
+import { createClaim } from './claim.ts'
+import { createConnection } from './connection.ts'
+import { createDeliveries } from './deliveries.ts'
+import { createAddFacts } from './facts.ts'
+import { createIdempotencyRecords } from './idempotency.ts'
+import { createKeep } from './keep.ts'
+import { createLeases } from './leases.ts'
+import { createLogs } from './logs.ts'
+import { migrate } from './migrate.ts'
+import { createNotifications } from './notifications.ts'
+import { type OpenOptions, openDatabase } from './open.ts'
+import { createDefaultOrganization, createOrganizations } from './organizations.ts'
+import { createOutlook } from './outlook.ts'
+import { createRecordReceipts, createUnmatchedReceipts } from './receipts.ts'
+import { createRecoverExpired } from './recover.ts'
+import { loadSqlite } from './runtime.ts'
+import { createSettle } from './settle.ts'
+import { createTemplates } from './templates.ts'
+import { createWebhookEndpoints } from './webhook-endpoints.ts'
+
+export interface SqliteStorageOptions {
+  /** The database file; created when it does not exist. On a local disk: SQLite's locks do not work on network drives. */
+  readonly file: string
+  /**
+   * `full`: what was answered survives a power failure. `normal`: it survives the death of the process, and a power
+   * failure may take the last moments.
+   *
+   * @default 'full'
+   */
+  readonly synchronous?: 'full' | 'normal' | undefined
+  /** The storage's clock. Default: the system's. */
+  readonly clock?: Pick<Clock, 'now'> | undefined
+}
+
+/**
+ * Keeps everything in one SQLite file, through the runtime's own `node:sqlite`. Several processes of one machine
+ * may share the file.
+ *
+ * SQLite works synchronously: every method does its work in one go, before it returns its promise.
+ *
+ * @throws NotifierError `unsupported_runtime` before Node.js 22.13; `invalid_configuration`
+ */
+export function sqliteStorage(options: SqliteStorageOptions): Storage {
+  const opening = validated(options)
+  const { clock = { now: () => Date.now() } } = options
+  loadSqlite()
+  const connection = createConnection(() => clock.now())
+
+  const deliveries = createDeliveries(connection)
+  const addFacts = createAddFacts(connection)
+  const idempotency = createIdempotencyRecords(connection)
+  const recoverExpired = createRecoverExpired(connection, { addFacts, deliveries })
+  const accept = createAccept(connection, idempotency)
+  const claim = createClaim(connection, { deliveries, outlook: createOutlook(connection), recoverExpired })
+  const settle = createSettle(connection, {
+    addFacts,
+    deliveries,
+    unmatched: createUnmatchedReceipts(connection),
+  })
+  const recordReceipts = createRecordReceipts(connection, { addFacts, deliveries })
+  const leases = createLeases(connection)
+  const keep = createKeep(connection)
+  let started = false
+
+  return {
+    name: 'sqlite',
+    durable: true,
+    async start() {
+      if (started) return
+      const database = openDatabase(opening)
+      connection.use(database)
+      try {
+        migrate(connection)
+        createDefaultOrganization(connection)
+        started = true
+      } catch (error) {
+        connection.use(undefined)
+        database.close()
+        throw error
+      }
+    },
+    async stop() {
+      started = false
+      connection.use(undefined)?.close()
+    },
+    async accept(requests) {
+      return accept(requests)
+    },
+    async findIdempotent(keys) {
+      return connection.read(() => {
+        const now = connection.now()
+        return keys.map((key) => idempotency.find(key, now))
+      })
+    },
+    async claim(request) {
+      return claim(request)
+    },
+    async startAttempts(refs) {
+      return leases.startAttempts(refs)
+    },
+    async renew(refs, leaseMs) {
+      return leases.renew(refs, leaseMs)
+    },
+    async release(refs) {
+      leases.release(refs)
+    },
+    async settle(settlements) {
+      return settle(settlements)
+    },
+    async recordReceipts(receipts) {
+      return recordReceipts(receipts)
+    },
+    notifications: createNotifications(connection, { addFacts, deliveries }),
+    logs: createLogs(connection),
+    organizations: createOrganizations(connection),
+    apiKeys: createApiKeys(connection),
+    templates: createTemplates(connection),
+    webhookEndpoints: createWebhookEndpoints(connection),
+    async keep(name, initial) {
+      return keep(name, initial)
+    },
+  }
+}
+
+function validated({ file, synchronous = 'full' }: SqliteStorageOptions): OpenOptions {
+  if (typeof file !== 'string' || file === '' || file.startsWith(':memory:')) {
+    throw new NotifierError('invalid_configuration', {
+      message:
+        'sqliteStorage: "file" must be the path of a file. To keep nothing, use memoryStorage() instead.',
+      details: { option: 'file' },
+    })
+  }
+  if (synchronous !== 'full' && synchronous !== 'normal') {
+    throw new NotifierError('invalid_configuration', {
+      message: 'sqliteStorage: "synchronous" must be "full" or "normal".',
+      details: { option: 'synchronous' },
+    })
+  }
+  return { file, synchronous }
+}

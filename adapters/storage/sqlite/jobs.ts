@@ -1,0 +1,22 @@
+/** States of a job, as in the schema. Statements name them literally, for the partial indexes to be used. */
+export const READY = 0
+export const WAITING = 1
+
+/** The id of a notification's job. */
+export function notificationJob(seq: number): number {
+  return 2 * seq
+}
+
+/** The id of a delivery's job. */
+export function eventJob(delivery: number): number {
+  return 2 * delivery + 1
+}
+
+export function isEventJob(id: number): boolean {
+  return id % 2 === 1
+}
+
+/** The notification's `seq`, or the delivery's `id`, of a job. */
+export function subjectOf(id: number): number {
+  return Math.floor(id / 2)
+}

@@ -1,0 +1,17 @@
+import type { Connection } from './connection.ts'
+
+const INSERT = 'INSERT INTO carillon_kept (name, value) VALUES (?, ?) ON CONFLICT DO NOTHING'
+
+const SELECT = 'SELECT value FROM carillon_kept WHERE name = ?'
+
+/** Inserts or gets, in one transaction. */
+export function createKeep(connection: Connection): (name: string, initial: string) => string {
+  const insert = connection.statement(INSERT)
+  const select = connection.statement<{ value: string }>(SELECT)
+  return function keep(name, initial) {
+    return connection.write(() => {
+      insert().run(name, initial)
+      return select().get(name)?.value ?? initial
+    })
+  }
+}

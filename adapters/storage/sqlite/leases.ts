@@ -1,0 +1,48 @@
+import type { LeaseRef, StartRef } from '../../../src/ports/storage/claim.ts'
+import type { Connection } from './connection.ts'
+
+const START = `
+  UPDATE carillon_jobs SET attempts = attempts + 1, provider = ?
+  WHERE id = ? AND state = 2 AND token = ? AND lease_until > ?`
+
+const RENEW = 'UPDATE carillon_jobs SET lease_until = ? WHERE id = ? AND state = 2 AND token = ?'
+
+const RELEASE = `
+  UPDATE carillon_jobs
+  SET state = CASE recovered WHEN 1 THEN 3 ELSE 0 END, token = NULL, lease_until = NULL
+  WHERE id = ? AND state = 2 AND token = ? AND provider IS NULL`
+
+export interface Leases {
+  startAttempts(refs: readonly StartRef[]): boolean[]
+  renew(refs: readonly LeaseRef[], leaseMs: number): boolean[]
+  release(refs: readonly LeaseRef[]): void
+}
+
+/** The verbs on leases, each set in one commit. */
+export function createLeases(connection: Connection): Leases {
+  const start = connection.statement(START)
+  const renew = connection.statement(RENEW)
+  const release = connection.statement(RELEASE)
+  return {
+    startAttempts(refs) {
+      return connection.write(() => {
+        const now = connection.now()
+        return refs.map(
+          ({ provider, jobId, token }) =>
+            Number(start().run(provider, Number(jobId), token, now).changes) === 1,
+        )
+      })
+    },
+    renew(refs, leaseMs) {
+      return connection.write(() => {
+        const until = Math.ceil(connection.now() + leaseMs)
+        return refs.map(({ jobId, token }) => Number(renew().run(until, Number(jobId), token).changes) === 1)
+      })
+    },
+    release(refs) {
+      connection.write(() => {
+        for (const { jobId, token } of refs) release().run(Number(jobId), token)
+      })
+    },
+  }
+}

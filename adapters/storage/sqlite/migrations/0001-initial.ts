@@ -1,0 +1,192 @@
+/**
+ * Hot tables are few and narrow. Columns that only later facts change have defaults, so that an accept binds
+ * little; `content` comes last, so that reading the others never walks a long body. The first event of a
+ * notification is derived from its row. A finished job is deleted, so that the indexes over jobs stay small
+ * whatever the history.
+ */
+export const initial = `
+CREATE TABLE carillon_organizations (
+  seq INTEGER PRIMARY KEY,
+  id TEXT NOT NULL UNIQUE,
+  name TEXT NOT NULL,
+  plan TEXT,
+  created_at INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE carillon_notifications (
+  seq INTEGER PRIMARY KEY,
+  id TEXT NOT NULL UNIQUE,
+  organization TEXT NOT NULL,
+  channel TEXT NOT NULL,
+  recipient TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  high INTEGER NOT NULL,
+  send_at INTEGER,
+  expires_at INTEGER,
+  status TEXT, -- null: as accepted
+  sequence INTEGER NOT NULL DEFAULT 1,
+  announced INTEGER NOT NULL DEFAULT 0,
+  fold TEXT, -- JSON; null: as accepted
+  provider TEXT,
+  provider_message_id TEXT,
+  error TEXT, -- JSON
+  content TEXT NOT NULL -- JSON
+) STRICT;
+CREATE INDEX carillon_notifications_by_time ON carillon_notifications (organization, created_at);
+
+CREATE TABLE carillon_events (
+  notification INTEGER NOT NULL,
+  sequence INTEGER NOT NULL,
+  organization TEXT NOT NULL,
+  at INTEGER NOT NULL,
+  status TEXT NOT NULL,
+  fact TEXT NOT NULL, -- JSON
+  PRIMARY KEY (notification, sequence)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX carillon_events_by_time ON carillon_events (organization, at);
+
+-- id: 2 * notification.seq, or 2 * delivery.id + 1
+-- state: 0 ready, 1 waits until due_at, 2 leased until lease_until, 3 ready but runs alone
+CREATE TABLE carillon_jobs (
+  id INTEGER PRIMARY KEY,
+  organization TEXT NOT NULL,
+  lane TEXT NOT NULL,
+  high INTEGER NOT NULL,
+  state INTEGER NOT NULL,
+  due_at INTEGER NOT NULL,
+  attempts INTEGER NOT NULL DEFAULT 0,
+  recovered INTEGER NOT NULL DEFAULT 0,
+  token INTEGER,
+  lease_until INTEGER,
+  provider TEXT -- of the attempt that has started under this lease
+) STRICT;
+CREATE INDEX carillon_jobs_ready ON carillon_jobs (lane, high, organization) WHERE state = 0;
+CREATE INDEX carillon_jobs_waiting ON carillon_jobs (due_at) WHERE state = 1;
+CREATE INDEX carillon_jobs_leased ON carillon_jobs (lease_until) WHERE state = 2;
+CREATE INDEX carillon_jobs_recovered ON carillon_jobs (lane) WHERE state = 3;
+
+CREATE TABLE carillon_tokens (
+  only INTEGER PRIMARY KEY CHECK (only = 1),
+  token INTEGER NOT NULL
+) STRICT;
+INSERT INTO carillon_tokens (only, token) VALUES (1, 0);
+
+CREATE TABLE carillon_deliveries (
+  id INTEGER PRIMARY KEY,
+  event_id TEXT NOT NULL,
+  event_type TEXT NOT NULL,
+  organization TEXT NOT NULL,
+  endpoint TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  state TEXT NOT NULL, -- pending, delivered, failed, held (the endpoint is disabled: no job)
+  payload TEXT NOT NULL
+) STRICT;
+CREATE INDEX carillon_deliveries_by_endpoint ON carillon_deliveries (endpoint);
+
+CREATE TABLE carillon_delivery_attempts (
+  id INTEGER PRIMARY KEY,
+  delivery INTEGER NOT NULL,
+  at INTEGER NOT NULL,
+  attempt TEXT NOT NULL -- JSON
+) STRICT;
+CREATE INDEX carillon_delivery_attempts_by_delivery ON carillon_delivery_attempts (delivery);
+
+CREATE TABLE carillon_handovers (
+  provider TEXT NOT NULL,
+  message_id TEXT NOT NULL,
+  notification INTEGER NOT NULL,
+  PRIMARY KEY (provider, message_id, notification)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE carillon_receipts (
+  hash BLOB PRIMARY KEY,
+  received_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE carillon_unmatched_receipts (
+  id INTEGER PRIMARY KEY,
+  hash BLOB NOT NULL,
+  organization TEXT,
+  provider TEXT NOT NULL,
+  message_id TEXT,
+  fact TEXT NOT NULL, -- JSON
+  received_at INTEGER NOT NULL
+) STRICT;
+CREATE INDEX carillon_unmatched_receipts_by_message ON carillon_unmatched_receipts (provider, message_id);
+
+CREATE TABLE carillon_idempotency (
+  hash BLOB PRIMARY KEY,
+  fingerprint TEXT NOT NULL,
+  admitted INTEGER NOT NULL,
+  created_at INTEGER NOT NULL,
+  expires_at INTEGER NOT NULL,
+  result TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX carillon_idempotency_by_expiry ON carillon_idempotency (expires_at);
+
+CREATE TABLE carillon_usage (
+  organization TEXT NOT NULL,
+  period TEXT NOT NULL,
+  used INTEGER NOT NULL,
+  PRIMARY KEY (organization, period)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE carillon_api_keys (
+  seq INTEGER PRIMARY KEY,
+  id TEXT NOT NULL UNIQUE,
+  organization TEXT NOT NULL REFERENCES carillon_organizations (id),
+  hash BLOB NOT NULL UNIQUE,
+  name TEXT NOT NULL,
+  permission TEXT NOT NULL,
+  prefix TEXT NOT NULL,
+  last4 TEXT NOT NULL,
+  expires_at INTEGER,
+  allowed_ips TEXT NOT NULL, -- JSON
+  created_at INTEGER NOT NULL
+) STRICT;
+CREATE INDEX carillon_api_keys_by_organization ON carillon_api_keys (organization);
+
+CREATE TABLE carillon_templates (
+  seq INTEGER PRIMARY KEY,
+  id TEXT NOT NULL UNIQUE,
+  organization TEXT NOT NULL REFERENCES carillon_organizations (id),
+  name TEXT NOT NULL,
+  channel TEXT NOT NULL,
+  description TEXT,
+  version INTEGER NOT NULL,
+  created_at INTEGER NOT NULL,
+  deleted_at INTEGER
+) STRICT;
+CREATE UNIQUE INDEX carillon_templates_by_name
+  ON carillon_templates (organization, name) WHERE deleted_at IS NULL;
+CREATE INDEX carillon_templates_by_organization
+  ON carillon_templates (organization) WHERE deleted_at IS NULL;
+
+CREATE TABLE carillon_template_versions (
+  template INTEGER NOT NULL REFERENCES carillon_templates (seq),
+  version INTEGER NOT NULL,
+  subject TEXT,
+  body TEXT NOT NULL,
+  format TEXT,
+  PRIMARY KEY (template, version)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE carillon_webhook_endpoints (
+  seq INTEGER PRIMARY KEY,
+  id TEXT NOT NULL UNIQUE,
+  organization TEXT NOT NULL REFERENCES carillon_organizations (id),
+  url TEXT NOT NULL,
+  events TEXT NOT NULL, -- JSON
+  success_status TEXT NOT NULL,
+  status TEXT NOT NULL DEFAULT 'active',
+  disabled_reason TEXT,
+  secrets TEXT NOT NULL, -- JSON
+  created_at INTEGER NOT NULL
+) STRICT;
+CREATE INDEX carillon_webhook_endpoints_by_organization ON carillon_webhook_endpoints (organization);
+
+CREATE TABLE carillon_kept (
+  name TEXT PRIMARY KEY,
+  value TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+`

@@ -1,0 +1,4 @@
+import { initial } from './0001-initial.ts'
+
+/** In order, append-only: the schema's version is the number of those that have run. */
+export const migrations: readonly string[] = [initial]

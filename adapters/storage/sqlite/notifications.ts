@@ -1,0 +1,150 @@
+import type { SQLInputValue } from 'node:sqlite'
+import { decodeCursor } from '../../../src/domain/cursor.ts'
+import type { Fact } from '../../../src/domain/facts.ts'
+import type { Notification, NotificationStatus } from '../../../src/domain/notification.ts'
+import type {
+  CancelAnswer,
+  NotificationFilter,
+  NotificationRepository,
+  TimelineEntry,
+} from '../../../src/ports/storage/notifications.ts'
+import type { PageRequest } from '../../../src/ports/storage/page.ts'
+import type { Connection } from './connection.ts'
+import type { Deliveries } from './deliveries.ts'
+import { type AddFacts, FACT_COLUMNS } from './facts.ts'
+import { notificationJob } from './jobs.ts'
+import { toPage } from './page.ts'
+import { acceptedStatus, type NotificationRow } from './rows.ts'
+
+const COLUMNS = `${FACT_COLUMNS}, n.high, n.expires_at, n.content`
+
+const SELECT = `SELECT ${COLUMNS} FROM carillon_notifications AS n WHERE n.id = ?`
+
+const SELECT_STATE = `SELECT ${FACT_COLUMNS} FROM carillon_notifications AS n WHERE n.id = ?`
+
+const SELECT_EVENTS = `
+  SELECT sequence, status, at, fact FROM carillon_events WHERE notification = ? ORDER BY sequence`
+
+const SELECT_ATTEMPTS = 'SELECT attempts FROM carillon_jobs WHERE id = ?'
+
+const DELETE_JOB = 'DELETE FROM carillon_jobs WHERE id = ?'
+
+/** What a row's status is called when no fact has changed it. */
+const STATUS = `coalesce(n.status, CASE WHEN n.send_at > n.created_at THEN 'scheduled' ELSE 'queued' END)`
+
+interface FullRow extends NotificationRow {
+  readonly high: number
+  readonly expires_at: number | null
+  readonly content: string
+}
+
+interface EventRow {
+  readonly sequence: number
+  readonly status: NotificationStatus
+  readonly at: number
+  readonly fact: string
+}
+
+export function createNotifications(
+  connection: Connection,
+  { addFacts, deliveries }: { readonly addFacts: AddFacts; readonly deliveries: Deliveries },
+): NotificationRepository {
+  const select = connection.statement<FullRow>(SELECT)
+  const selectState = connection.statement<NotificationRow>(SELECT_STATE)
+  const selectEvents = connection.statement<EventRow>(SELECT_EVENTS)
+  const selectAttempts = connection.statement<{ attempts: number }>(SELECT_ATTEMPTS)
+  const deleteJob = connection.statement(DELETE_JOB)
+
+  function cancel(id: string): CancelAnswer {
+    const row = selectState().get(id)
+    if (row === undefined) return { kind: 'unknown' }
+    const job = notificationJob(row.seq)
+    const attempts = selectAttempts().get(job)?.attempts
+    if (attempts === undefined) return { kind: 'ended' }
+    if (attempts > 0) return { kind: 'too_late' }
+    deleteJob().run(job)
+    const announcements = deliveries.announcements(connection.now())
+    return { kind: 'cancelled', events: addFacts(row, [{ type: 'cancelled' }], 'engine', announcements) }
+  }
+
+  return {
+    async get(id) {
+      const row = connection.read(() => select().get(id))
+      return row === undefined ? null : toNotification(row)
+    },
+    async list(filter, page) {
+      const { sql, values } = listStatement(filter, page)
+      const rows = connection.read(() =>
+        connection
+          .statement<FullRow>(sql)()
+          .all(...values),
+      )
+      return toPage(rows, page.limit, ({ created_at, seq }) => [created_at, seq], toNotification)
+    },
+    async timeline(id) {
+      return connection.read(() => {
+        const row = selectState().get(id)
+        return row === undefined ? [] : [acceptEntry(row), ...selectEvents().all(row.seq).map(toEntry)]
+      })
+    },
+    async cancel(id) {
+      return connection.write(() => cancel(id))
+    },
+  }
+}
+
+/** The conditions are ours; the values are parameters. */
+function listStatement(
+  filter: NotificationFilter,
+  page: PageRequest,
+): { readonly sql: string; readonly values: SQLInputValue[] } {
+  const conditions: [condition: string, ...values: (SQLInputValue | undefined)[]][] = [
+    ['n.organization = ?', filter.organizationId],
+    ['n.channel = ?', filter.channel],
+    [`${STATUS} = ?`, filter.status],
+    ['n.recipient = ?', filter.to],
+    [`json_extract(n.content, '$.template.id') = ?`, filter.templateId],
+    ['n.created_at >= ?', filter.from],
+    ['n.created_at < ?', filter.until],
+  ]
+  if (page.cursor !== undefined) {
+    conditions.push(['(n.created_at, n.seq) < (?, ?)', ...decodeCursor(page.cursor, 2)])
+  }
+  const used = conditions.filter(([, value]) => value !== undefined)
+  const values = used.flatMap(([, ...values]) => values.map((value) => value ?? null))
+  return {
+    sql: `
+      SELECT ${COLUMNS} FROM carillon_notifications AS n
+      WHERE ${used.map(([condition]) => condition).join(' AND ')}
+      ORDER BY n.created_at DESC, n.seq DESC LIMIT ? OFFSET ?`,
+    values: [...values, page.limit + 1, page.offset],
+  }
+}
+
+function acceptEntry(row: NotificationRow): TimelineEntry {
+  const status = acceptedStatus(row)
+  return { sequence: 1, type: status, status, at: row.created_at, fact: null }
+}
+
+function toEntry({ sequence, status, at, fact: text }: EventRow): TimelineEntry {
+  const fact: Fact = JSON.parse(text)
+  return { sequence, type: fact.type, status, at, fact }
+}
+
+function toNotification(row: FullRow): Notification {
+  return {
+    id: row.id,
+    organizationId: row.organization,
+    channel: row.channel,
+    to: row.recipient,
+    status: row.status ?? acceptedStatus(row),
+    content: JSON.parse(row.content),
+    priority: row.high === 1 ? 'high' : 'normal',
+    sendAt: row.send_at,
+    expiresAt: row.expires_at,
+    provider: row.provider,
+    providerMessageId: row.provider_message_id,
+    error: row.error === null ? null : JSON.parse(row.error),
+    createdAt: row.created_at,
+  }
+}

@@ -1,0 +1,48 @@
+import type { DatabaseSync } from 'node:sqlite'
+import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
+import { unavailable } from './errors.ts'
+import { loadSqlite } from './runtime.ts'
+
+/** How long a statement waits for another process' transaction. It blocks this process meanwhile. */
+const BUSY_TIMEOUT_MS = 5_000
+const RETRY_MS = 20
+
+export interface OpenOptions {
+  readonly file: string
+  readonly synchronous: 'full' | 'normal'
+}
+
+/** Opens the file for one writer and many readers. */
+export function openDatabase({ file, synchronous }: OpenOptions): DatabaseSync {
+  const Database = loadSqlite()
+  let database: DatabaseSync | undefined
+  try {
+    database = new Database(file)
+    database.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}; PRAGMA foreign_keys = ON`)
+    const mode = writeAheadLog(database)
+    if (mode !== 'wal') {
+      throw new NotifierError('invalid_configuration', {
+        message: `"${file}" cannot have a write-ahead log (its journal mode is "${mode}"). Use a file on a local disk.`,
+        details: { option: 'file' },
+      })
+    }
+    database.exec(`PRAGMA synchronous = ${synchronous === 'full' ? 'FULL' : 'NORMAL'}`)
+    return database
+  } catch (error) {
+    database?.close()
+    throw error instanceof NotifierError ? error : unavailable(error)
+  }
+}
+
+/** Two processes that switch a new file at once are told that it is locked, without waiting: so this waits. */
+function writeAheadLog(database: DatabaseSync): unknown {
+  for (let left = BUSY_TIMEOUT_MS; ; left -= RETRY_MS) {
+    try {
+      return database.prepare('PRAGMA journal_mode = WAL').get()?.journal_mode
+    } catch (error) {
+      const busy = error instanceof Error && 'errcode' in error && error.errcode === 5
+      if (!busy || left <= 0) throw error
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, RETRY_MS)
+    }
+  }
+}

@@ -1,0 +1,77 @@
+import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
+import { DEFAULT_ORGANIZATION, type Organization } from '../../../src/domain/organization.ts'
+import type { OrganizationRepository } from '../../../src/ports/storage/organizations.ts'
+import type { Connection } from './connection.ts'
+import { pageBySeq } from './page.ts'
+
+const INSERT = `
+  INSERT INTO carillon_organizations (id, name, plan, created_at) VALUES (?, ?, ?, ?)
+  ON CONFLICT DO NOTHING`
+
+const SELECT = 'SELECT * FROM carillon_organizations WHERE id = ?'
+
+const LIST = 'SELECT * FROM carillon_organizations WHERE seq < ? ORDER BY seq DESC LIMIT ? OFFSET ?'
+
+const UPDATE = 'UPDATE carillon_organizations SET name = ?, plan = ? WHERE id = ?'
+
+interface OrganizationRow {
+  readonly seq: number
+  readonly id: string
+  readonly name: string
+  readonly plan: string | null
+  readonly created_at: number
+}
+
+export function createOrganizations(connection: Connection): OrganizationRepository {
+  const select = connection.statement<OrganizationRow>(SELECT)
+  const list = connection.statement<OrganizationRow>(LIST)
+  const update = connection.statement(UPDATE)
+  const insert = connection.statement(INSERT)
+  return {
+    async create({ id, name, plan }) {
+      return connection.write(() => {
+        const createdAt = connection.now()
+        const { changes } = insert().run(id, name, plan, createdAt)
+        return Number(changes) === 1 ? { id, name, plan, createdAt } : null
+      })
+    },
+    async get(id) {
+      const row = connection.read(() => select().get(id))
+      return row === undefined ? null : toOrganization(row)
+    },
+    async list(page) {
+      return connection.read(() =>
+        pageBySeq(page, (before, limit, offset) => list().all(before, limit, offset), toOrganization),
+      )
+    },
+    async update(id, change) {
+      return connection.write(() => {
+        const row = select().get(id)
+        if (row === undefined) return null
+        const name = change.name ?? row.name
+        const plan = change.plan === undefined ? row.plan : change.plan
+        update().run(name, plan, id)
+        return toOrganization({ ...row, name, plan })
+      })
+    },
+  }
+}
+
+/** Creates `org_default`, which always exists. */
+export function createDefaultOrganization(connection: Connection): void {
+  const insert = connection.statement(INSERT)
+  connection.write(() => insert().run(DEFAULT_ORGANIZATION, 'Default', null, connection.now()))
+}
+
+/** Checks inside a transaction that an organization exists. */
+export function createRequireOrganization(connection: Connection): (id: string) => void {
+  const select = connection.statement<OrganizationRow>(SELECT)
+  return function requireOrganization(id) {
+    if (select().get(id) !== undefined) return
+    throw new NotifierError('not_found', { message: `No organization has the id "${id}".` })
+  }
+}
+
+function toOrganization({ id, name, plan, created_at }: OrganizationRow): Organization {
+  return { id, name, plan, createdAt: created_at }
+}

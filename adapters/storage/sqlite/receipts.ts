@@ -1,0 +1,114 @@
+import type { Fact } from '../../../src/domain/facts.ts'
+import type { ReceiptAnswer, ReceiptRecord } from '../../../src/ports/storage/receipts.ts'
+import type { Connection } from './connection.ts'
+import type { Announcements, Deliveries } from './deliveries.ts'
+import { type AddFacts, FACT_COLUMNS } from './facts.ts'
+import { hashOf } from './hash.ts'
+import type { NotificationRow } from './rows.ts'
+
+/** How long a receipt that nothing matches is kept. */
+const KEEP_UNMATCHED_MS = 24 * 60 * 60_000
+
+const INSERT_RECEIPT = 'INSERT OR IGNORE INTO carillon_receipts (hash, received_at) VALUES (?, ?)'
+
+const DELETE_RECEIPT = 'DELETE FROM carillon_receipts WHERE hash = ?'
+
+const SELECT_BY_ID = `SELECT ${FACT_COLUMNS} FROM carillon_notifications AS n WHERE n.id = ?`
+
+/** An organization's own instance reports about that organization's notifications only. */
+const SELECT_BY_MESSAGE = `
+  SELECT ${FACT_COLUMNS}
+  FROM carillon_handovers AS h JOIN carillon_notifications AS n ON n.seq = h.notification
+  WHERE h.provider = ? AND h.message_id = ? AND n.organization = coalesce(?, n.organization)
+  ORDER BY h.notification DESC LIMIT 1`
+
+const INSERT_UNMATCHED = `
+  INSERT INTO carillon_unmatched_receipts (hash, organization, provider, message_id, fact, received_at)
+  VALUES (?, ?, ?, ?, ?, ?)`
+
+const ANY_UNMATCHED = 'SELECT EXISTS (SELECT 1 FROM carillon_unmatched_receipts) AS found'
+
+const TAKE_UNMATCHED = `
+  DELETE FROM carillon_unmatched_receipts
+  WHERE provider = ? AND message_id = ? AND (organization IS NULL OR organization = ?)
+  RETURNING id, fact`
+
+const DELETE_EXPIRED = `
+  DELETE FROM carillon_unmatched_receipts WHERE id IN
+    (SELECT id FROM carillon_unmatched_receipts ORDER BY id LIMIT 100) AND received_at <= ?
+  RETURNING hash`
+
+/** Receipts that came before the hand-over they speak of. */
+export interface UnmatchedReceipts {
+  /** False: there is none, and {@link take} need not be asked. */
+  any(): boolean
+  /** Removes and returns what was reported about the messages that these facts say were sent. */
+  take(organization: string, facts: readonly Fact[]): Fact[]
+}
+
+export function createUnmatchedReceipts(connection: Connection): UnmatchedReceipts {
+  const any = connection.statement<{ found: number }>(ANY_UNMATCHED)
+  const take = connection.statement<{ id: number; fact: string }>(TAKE_UNMATCHED)
+  return {
+    any: () => any().get()?.found === 1,
+    take(organization, facts) {
+      const sent = facts.filter(({ type, providerMessageId: id }) => type === 'sent' && id !== undefined)
+      return sent.flatMap(({ provider, providerMessageId }) =>
+        take()
+          .all(provider ?? '', providerMessageId ?? '', organization)
+          .sort((a, b) => a.id - b.id)
+          .map(({ fact }): Fact => JSON.parse(fact)),
+      )
+    },
+  }
+}
+
+type RecordReceipts = (receipts: readonly ReceiptRecord[]) => ReceiptAnswer[]
+
+/** Records what providers report, each set in one commit. */
+export function createRecordReceipts(
+  connection: Connection,
+  { addFacts, deliveries }: { readonly addFacts: AddFacts; readonly deliveries: Deliveries },
+): RecordReceipts {
+  const insertReceipt = connection.statement(INSERT_RECEIPT)
+  const deleteReceipt = connection.statement(DELETE_RECEIPT)
+  const selectById = connection.statement<NotificationRow>(SELECT_BY_ID)
+  const selectByMessage = connection.statement<NotificationRow>(SELECT_BY_MESSAGE)
+  const insertUnmatched = connection.statement(INSERT_UNMATCHED)
+  const deleteExpired = connection.statement<{ hash: Uint8Array }>(DELETE_EXPIRED)
+
+  function correlate(receipt: ReceiptRecord): NotificationRow | undefined {
+    const { notificationId, organizationId, provider, fact } = receipt
+    const named = notificationId === undefined ? undefined : selectById().get(notificationId)
+    if (named !== undefined && (organizationId === null || organizationId === named.organization))
+      return named
+    if (fact.providerMessageId === undefined) return undefined
+    return selectByMessage().get(provider, fact.providerMessageId, organizationId)
+  }
+
+  function record(receipt: ReceiptRecord, announcements: Announcements): ReceiptAnswer {
+    const { organizationId, provider, dedupeKey, fact } = receipt
+    // The keys of different organizations' instances are apart, whatever they are called.
+    const hash = hashOf(organizationId ?? '', provider, dedupeKey)
+    const { now } = announcements
+    if (Number(insertReceipt().run(hash, now).changes) === 0) return { kind: 'duplicate' }
+    const row = correlate(receipt)
+    if (row === undefined) {
+      const messageId = fact.providerMessageId ?? null
+      insertUnmatched().run(hash, organizationId, provider, messageId, JSON.stringify(fact), now)
+      return { kind: 'unmatched' }
+    }
+    const events = addFacts(row, [fact], 'receipt', announcements)
+    return { kind: 'recorded', notificationId: row.id, events }
+  }
+
+  return function recordReceipts(receipts) {
+    return connection.write(() => {
+      const announcements = deliveries.announcements(connection.now())
+      for (const { hash } of deleteExpired().all(announcements.now - KEEP_UNMATCHED_MS)) {
+        deleteReceipt().run(hash)
+      }
+      return receipts.map((receipt) => record(receipt, announcements))
+    })
+  }
+}

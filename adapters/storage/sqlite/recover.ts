@@ -1,0 +1,63 @@
+import type { Connection } from './connection.ts'
+import type { Deliveries } from './deliveries.ts'
+import { type AddFacts, FACT_COLUMNS } from './facts.ts'
+import { isEventJob, subjectOf } from './jobs.ts'
+import type { NotificationRow } from './rows.ts'
+
+const SELECT_EXPIRED = `
+  SELECT id, attempts, provider FROM carillon_jobs
+  WHERE state = 2 AND lease_until <= ? ORDER BY lease_until LIMIT 1000`
+
+/** State 3 once an attempt had started, now or under an earlier lease. */
+const TAKE_BACK = `
+  UPDATE carillon_jobs
+  SET state = CASE WHEN recovered = 1 OR provider IS NOT NULL THEN 3 ELSE 0 END,
+      recovered = recovered OR provider IS NOT NULL,
+      token = NULL, lease_until = NULL, provider = NULL, due_at = ?
+  WHERE id = ?`
+
+const SELECT_NOTIFICATION = `SELECT ${FACT_COLUMNS} FROM carillon_notifications AS n WHERE n.seq = ?`
+
+const MESSAGE = 'The process ended, or stalled, before the outcome of this attempt was recorded.'
+
+/** Takes back the leases that have expired, inside the transaction of a claim. */
+export type RecoverExpired = (now: number) => void
+
+export function createRecoverExpired(
+  connection: Connection,
+  { addFacts, deliveries }: { readonly addFacts: AddFacts; readonly deliveries: Deliveries },
+): RecoverExpired {
+  const selectExpired = connection.statement<{ id: number; attempts: number; provider: string | null }>(
+    SELECT_EXPIRED,
+  )
+  const takeBack = connection.statement(TAKE_BACK)
+  const selectNotification = connection.statement<NotificationRow>(SELECT_NOTIFICATION)
+
+  return function recoverExpired(now) {
+    const expired = selectExpired().all(now)
+    if (expired.length === 0) return
+    const announcements = deliveries.announcements(now)
+    for (const { id, attempts: attempt, provider } of expired) {
+      takeBack().run(now, id)
+      if (provider === null) continue
+      const subject = subjectOf(id)
+      if (isEventJob(id)) {
+        const lost = { attempt, status: null, response: MESSAGE, durationMs: 0, succeeded: false }
+        deliveries.recordAttempt(subject, lost, now)
+        continue
+      }
+      const row = selectNotification().get(subject)
+      if (row === undefined) continue
+      const code = 'delivery_unknown'
+      const fact = {
+        type: 'attempt_ambiguous',
+        attempt,
+        provider,
+        code,
+        message: MESSAGE,
+        ambiguous: true,
+      } as const
+      addFacts(row, [fact], 'engine', announcements)
+    }
+  }
+}

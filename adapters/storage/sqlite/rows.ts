@@ -1,0 +1,57 @@
+import type { ChannelName } from '../../../src/domain/channel.ts'
+import type { EventType } from '../../../src/domain/facts.ts'
+import type { NotificationStatus } from '../../../src/domain/notification.ts'
+import type { WebhookEndpoint } from '../../../src/ports/storage/webhook-endpoints.ts'
+
+/** A notification without its content, as stored. */
+export interface NotificationRow {
+  readonly seq: number
+  readonly id: string
+  readonly organization: string
+  readonly channel: ChannelName
+  readonly recipient: string
+  readonly created_at: number
+  readonly send_at: number | null
+  status: NotificationStatus | null
+  sequence: number
+  announced: number
+  fold: string | null
+  provider: string | null
+  provider_message_id: string | null
+  error: string | null
+}
+
+/** The status that a notification was accepted with. */
+export function acceptedStatus(row: {
+  readonly send_at: number | null
+  readonly created_at: number
+}): 'scheduled' | 'queued' {
+  return row.send_at !== null && row.send_at > row.created_at ? 'scheduled' : 'queued'
+}
+
+export interface EndpointRow {
+  readonly seq: number
+  readonly id: string
+  readonly organization: string
+  readonly url: string
+  readonly events: string
+  readonly success_status: WebhookEndpoint['successStatus']
+  readonly status: WebhookEndpoint['status']
+  readonly disabled_reason: WebhookEndpoint['disabledReason']
+  readonly secrets: string
+  readonly created_at: number
+}
+
+export function toEndpoint(row: EndpointRow): WebhookEndpoint {
+  return {
+    id: row.id,
+    organizationId: row.organization,
+    url: row.url,
+    events: JSON.parse(row.events) as EventType[],
+    successStatus: row.success_status,
+    status: row.status,
+    disabledReason: row.disabled_reason,
+    secrets: JSON.parse(row.secrets) as string[],
+    createdAt: row.created_at,
+  }
+}

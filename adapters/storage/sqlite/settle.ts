@@ -1,0 +1,95 @@
+import type { SettleAnswer, Settlement } from '../../../src/ports/storage/settle.ts'
+import type { Connection } from './connection.ts'
+import type { Announcements, Deliveries } from './deliveries.ts'
+import { type AddFacts, FACT_COLUMNS } from './facts.ts'
+import { isEventJob, READY, subjectOf, WAITING } from './jobs.ts'
+import type { UnmatchedReceipts } from './receipts.ts'
+import type { NotificationRow } from './rows.ts'
+
+const SELECT_NOTIFICATION = `
+  SELECT ${FACT_COLUMNS}
+  FROM carillon_jobs AS j JOIN carillon_notifications AS n ON n.seq = ?
+  WHERE j.id = ? AND j.state = 2 AND j.token = ?`
+
+const SELECT_DELIVERY = `
+  SELECT d.id, d.endpoint
+  FROM carillon_jobs AS j JOIN carillon_deliveries AS d ON d.id = ?
+  WHERE j.id = ? AND j.state = 2 AND j.token = ?`
+
+const DELETE_JOB = 'DELETE FROM carillon_jobs WHERE id = ?'
+
+/** Settled, a recovered job no longer has to run alone. */
+const DUE_AGAIN = `
+  UPDATE carillon_jobs
+  SET state = ?, due_at = ?, recovered = 0, token = NULL, lease_until = NULL, provider = NULL
+  WHERE id = ?`
+
+type EventSettlement = Extract<Settlement, { readonly kind: 'event' }>
+type NotificationSettlement = Extract<Settlement, { readonly kind: 'notification' }>
+type Settle = (settlements: readonly Settlement[]) => SettleAnswer[]
+
+const STALE: SettleAnswer = { kind: 'stale' }
+
+/** Ends leased jobs' attempts, each set in one commit. */
+export function createSettle(
+  connection: Connection,
+  parts: {
+    readonly addFacts: AddFacts
+    readonly deliveries: Deliveries
+    readonly unmatched: UnmatchedReceipts
+  },
+): Settle {
+  const { addFacts, deliveries, unmatched } = parts
+  const selectNotification = connection.statement<NotificationRow>(SELECT_NOTIFICATION)
+  const selectDelivery = connection.statement<{ id: number; endpoint: string }>(SELECT_DELIVERY)
+  const deleteJob = connection.statement(DELETE_JOB)
+  const dueAgain = connection.statement(DUE_AGAIN)
+
+  function next(job: number, { next }: Settlement, now: number): void {
+    if (next.kind === 'end') deleteJob().run(job)
+    else if (next.delayMs <= 0) dueAgain().run(READY, now, job)
+    else dueAgain().run(WAITING, Math.ceil(now + next.delayMs), job)
+  }
+
+  function settleNotification(
+    job: number,
+    settlement: NotificationSettlement,
+    announcements: Announcements,
+    mayMatch: boolean,
+  ): SettleAnswer {
+    const row = selectNotification().get(subjectOf(job), job, settlement.token)
+    if (row === undefined) return STALE
+    const { facts } = settlement
+    const events = addFacts(row, facts, 'engine', announcements)
+    if (mayMatch) {
+      const receipts = unmatched.take(row.organization, facts)
+      events.push(...addFacts(row, receipts, 'receipt', announcements))
+    }
+    next(job, settlement, announcements.now)
+    return { kind: 'settled', events }
+  }
+
+  function settleDelivery(job: number, settlement: EventSettlement, now: number): SettleAnswer {
+    const row = selectDelivery().get(subjectOf(job), job, settlement.token)
+    if (row === undefined) return STALE
+    if (settlement.attempt !== undefined) deliveries.recordAttempt(row.id, settlement.attempt, now)
+    if (settlement.next.kind === 'end') deliveries.setState(row.id, settlement.ended ?? 'failed')
+    next(job, settlement, now)
+    if (settlement.disable !== undefined) deliveries.disable(row.endpoint, settlement.disable)
+    return { kind: 'settled', events: [] }
+  }
+
+  return function settle(settlements) {
+    return connection.write(() => {
+      const announcements = deliveries.announcements(connection.now())
+      const mayMatch = unmatched.any()
+      return settlements.map((settlement) => {
+        const job = Number(settlement.jobId)
+        if (isEventJob(job) !== (settlement.kind === 'event')) return STALE
+        return settlement.kind === 'event'
+          ? settleDelivery(job, settlement, announcements.now)
+          : settleNotification(job, settlement, announcements, mayMatch)
+      })
+    })
+  }
+}

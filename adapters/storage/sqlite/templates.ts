@@ -1,0 +1,167 @@
+import type { ChannelName } from '../../../src/domain/channel.ts'
+import type { BodyFormat } from '../../../src/domain/notification.ts'
+import type { Template } from '../../../src/domain/template/template.ts'
+import type { TemplateChange, TemplateRepository } from '../../../src/ports/storage/templates.ts'
+import type { Connection } from './connection.ts'
+import { dataError, isDataError } from './errors.ts'
+import { createRequireOrganization } from './organizations.ts'
+import { pageBySeq } from './page.ts'
+
+const INSERT = `
+  INSERT INTO carillon_templates (id, organization, name, channel, description, version, created_at)
+  VALUES (?, ?, ?, ?, ?, 1, ?)`
+
+const INSERT_VERSION = `
+  INSERT INTO carillon_template_versions (template, version, subject, body, format) VALUES (?, ?, ?, ?, ?)`
+
+const NAME_HOLDER = `
+  SELECT id FROM carillon_templates WHERE organization = ? AND name = ? AND deleted_at IS NULL`
+
+const COLUMNS = `
+  t.seq, t.id, t.organization, t.name, t.channel, t.description, t.created_at,
+  v.version, v.subject, v.body, v.format`
+
+const NEWEST = `
+  SELECT ${COLUMNS}
+  FROM carillon_templates AS t
+  JOIN carillon_template_versions AS v ON v.template = t.seq AND v.version = t.version
+  WHERE t.deleted_at IS NULL`
+
+const SELECT = `${NEWEST} AND t.id = ?`
+
+const SELECT_BY_NAME = `${NEWEST} AND t.organization = ? AND t.name = ?`
+
+const LIST = `${NEWEST} AND t.organization = ? AND t.seq < ? ORDER BY t.seq DESC LIMIT ? OFFSET ?`
+
+const SELECT_VERSION = `
+  SELECT ${COLUMNS}
+  FROM carillon_templates AS t
+  JOIN carillon_template_versions AS v ON v.template = t.seq AND v.version = ?
+  WHERE t.id = ?`
+
+const UPDATE = 'UPDATE carillon_templates SET name = ?, description = ?, version = ? WHERE seq = ?'
+
+const DELETE = 'UPDATE carillon_templates SET deleted_at = ? WHERE id = ? AND deleted_at IS NULL'
+
+interface TemplateRow {
+  readonly seq: number
+  readonly id: string
+  readonly organization: string
+  readonly name: string
+  readonly channel: ChannelName
+  readonly description: string | null
+  readonly created_at: number
+  readonly version: number
+  readonly subject: string | null
+  readonly body: string
+  readonly format: BodyFormat | null
+}
+
+export function createTemplates(connection: Connection): TemplateRepository {
+  const requireOrganization = createRequireOrganization(connection)
+  const insert = connection.statement(INSERT)
+  const insertVersion = connection.statement(INSERT_VERSION)
+  const nameHolder = connection.statement<{ id: string }>(NAME_HOLDER)
+  const select = connection.statement<TemplateRow>(SELECT)
+  const selectByName = connection.statement<TemplateRow>(SELECT_BY_NAME)
+  const selectVersion = connection.statement<TemplateRow>(SELECT_VERSION)
+  const list = connection.statement<TemplateRow>(LIST)
+  const updateRow = connection.statement(UPDATE)
+  const remove = connection.statement(DELETE)
+
+  function create(template: Omit<Template, 'createdAt' | 'version'>): Template | null {
+    const { id, organizationId, name, channel, subject, body, format, description } = template
+    requireOrganization(organizationId)
+    if (nameHolder().get(organizationId, name) !== undefined) return null
+    const createdAt = connection.now()
+    const { lastInsertRowid } = insert().run(id, organizationId, name, channel, description, createdAt)
+    insertVersion().run(lastInsertRowid, 1, subject, body, format)
+    return { ...template, version: 1, createdAt }
+  }
+
+  function update(id: string, change: TemplateChange): Template | 'unknown' | 'taken' {
+    const row = select().get(id)
+    if (row === undefined) return 'unknown'
+    const name = change.name ?? row.name
+    const holder = nameHolder().get(row.organization, name)
+    if (holder !== undefined && holder.id !== id) return 'taken'
+    const { subject, body, format, description } = changed(row, change)
+    const same = subject === row.subject && body === row.body && format === row.format
+    const version = same ? row.version : row.version + 1
+    if (!same) insertVersion().run(row.seq, version, subject, body, format)
+    updateRow().run(name, description, version, row.seq)
+    return toTemplate({ ...row, name, subject, body, format, description, version })
+  }
+
+  return {
+    async create(template) {
+      try {
+        return connection.write(() => create(template))
+      } catch (error) {
+        throw isDataError(error) ? dataError(error) : error
+      }
+    },
+    async get(id) {
+      return connection.read(() => orNull(select().get(id)))
+    },
+    async find(organizationId, references) {
+      return connection.read(() =>
+        references.map((reference) => {
+          const row = selectByName().get(organizationId, reference) ?? select().get(reference)
+          return row?.organization === organizationId ? toTemplate(row) : null
+        }),
+      )
+    },
+    async versions(references) {
+      return connection.read(() =>
+        references.map(({ id, version }) => orNull(selectVersion().get(version, id))),
+      )
+    },
+    async list(organizationId, page) {
+      return connection.read(() =>
+        pageBySeq(
+          page,
+          (before, limit, offset) => list().all(organizationId, before, limit, offset),
+          toTemplate,
+        ),
+      )
+    },
+    async update(id, change) {
+      return connection.write(() => update(id, change))
+    },
+    async delete(id) {
+      return connection.write(() => Number(remove().run(connection.now(), id).changes) === 1)
+    },
+  }
+}
+
+function changed(
+  row: TemplateRow,
+  { subject, body, format, description }: TemplateChange,
+): Pick<TemplateRow, 'subject' | 'body' | 'format' | 'description'> {
+  return {
+    subject: subject === undefined ? row.subject : subject,
+    body: body ?? row.body,
+    format: format === undefined ? row.format : format,
+    description: description === undefined ? row.description : description,
+  }
+}
+
+function orNull(row: TemplateRow | undefined): Template | null {
+  return row === undefined ? null : toTemplate(row)
+}
+
+function toTemplate(row: TemplateRow): Template {
+  return {
+    id: row.id,
+    organizationId: row.organization,
+    name: row.name,
+    channel: row.channel,
+    subject: row.subject,
+    body: row.body,
+    format: row.format,
+    description: row.description,
+    version: row.version,
+    createdAt: row.created_at,
+  }
+}
