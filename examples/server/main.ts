@@ -1,0 +1,89 @@
+// Carillon in an Express server, with everything it talks to on this machine: npm start
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { createNotifier } from 'carillon'
+import { notifierRouter } from 'carillon/express'
+import { smtpChannel } from 'carillon/smtp'
+import { sqliteStorage } from 'carillon/sqlite'
+import express from 'express'
+import { credentialsFile } from './credentials.ts'
+import { createFirstSend } from './first-send.ts'
+import { startInbox } from './inbox.ts'
+import { explain, quote, say } from './print.ts'
+import { listen, startReceiver } from './receiver.ts'
+import { portError, readSettings } from './settings.ts'
+import { setUp } from './setup.ts'
+import { closeOnSignals } from './shutdown.ts'
+
+const closers = closeOnSignals()
+
+async function main(): Promise<void> {
+  const { port, dataDir } = readSettings(process.env)
+  const credentials = credentialsFile(dataDir)
+  const first = createFirstSend()
+
+  const inbox = await startInbox(({ to, subject }) => {
+    say('Delivered', `over SMTP to ${quote(to)}, subject ${quote(subject)}`)
+  })
+  closers.push(inbox.close)
+
+  const { webhook } = await credentials.read()
+  const receiver = await startReceiver(
+    Number(webhook === undefined ? 0 : new URL(webhook.url).port),
+    (event) => {
+      const { id, error } = event.data
+      say('Verified', `the event ${event.event} of ${id}${error === undefined ? '' : ` (${error.code})`}`)
+      first.heard(event)
+    },
+    (reason) => say('Refused', `an event whose signature is wrong: ${quote(reason)}`),
+  )
+  receiver.secret = webhook?.secret
+  closers.push(receiver.close)
+
+  const notifier = createNotifier({
+    storage: sqliteStorage({ file: join(dataDir, 'carillon.db') }),
+    channels: {
+      email: smtpChannel({
+        host: '127.0.0.1',
+        port: inbox.port,
+        from: 'Example <hello@example.com>',
+        timeoutMs: 5_000,
+      }),
+    },
+    // Only because the receiver is on this machine: by default endpoints are public https addresses.
+    webhooks: { allow: ['127.0.0.1/32'], allowHttp: true },
+    // After a kill -9, what was under way is taken up again when its lease has run out.
+    delivery: { leaseMs: 10_000 },
+  })
+  notifier.on('error', (error) => console.error(`Behind the scenes: ${explain(error)}`))
+
+  const app = express()
+  app.use(notifierRouter(notifier, { https: 'allow-loopback' }))
+  app.get('/', (_request, response) => {
+    response.type('text').send('Carillon example server. Its API is under /v1 and /admin.\n')
+  })
+  const server = createServer(app)
+  await listen(server, port).catch((error) => {
+    throw portError(error, port)
+  })
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  closers.push(async () => {
+    server.close()
+    await notifier.stop()
+    server.closeAllConnections()
+  })
+
+  await notifier.start()
+  say('Started', `${url}, data in ${dataDir}, mail server on port ${inbox.port}`)
+  const apiKey = await setUp(notifier, credentials, receiver)
+  await first.run(url, apiKey)
+
+  console.log(`
+Send another one (to bounce@example.com to see one refused), or press Ctrl-C to stop:
+
+curl -i ${url}/v1/notify -H 'Authorization: Bearer ${apiKey}' -H 'Content-Type: application/json' -d '{"channel":"email","to":"grace@example.com","template":"welcome","variables":{"name":"Grace"}}'
+`)
+}
+
+await main().catch(closers.fail)

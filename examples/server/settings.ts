@@ -1,0 +1,45 @@
+import { accessSync, constants, mkdirSync } from 'node:fs'
+import { resolve } from 'node:path'
+
+export interface Settings {
+  readonly port: number
+  /** Absolute; exists and can be written to. */
+  readonly dataDir: string
+}
+
+/** A mistake of whoever started the example: its message says all there is to say. */
+export class SettingError extends Error {}
+
+/** @throws SettingError */
+export function readSettings(env: NodeJS.ProcessEnv): Settings {
+  return { port: readPort(env.PORT || '3000'), dataDir: prepareFolder(resolve(env.DATA_DIR || '.data')) }
+}
+
+function readPort(text: string): number {
+  const port = Number(text)
+  if (/^\d{1,5}$/.test(text) && port <= 65_535) return port
+  throw new SettingError(`PORT must be a whole number from 0 to 65535; it is ${JSON.stringify(text)}.`)
+}
+
+/** What it means that the port could not be had. */
+export function portError(error: NodeJS.ErrnoException, port: number): unknown {
+  switch (error.code) {
+    case 'EADDRINUSE':
+      return new SettingError(`Port ${port} is taken: set PORT to another one, or to 0 for any that is free.`)
+    case 'EACCES':
+      return new SettingError(`Port ${port} needs privileges: set PORT to one above 1023.`)
+    default:
+      return error
+  }
+}
+
+function prepareFolder(folder: string): string {
+  try {
+    mkdirSync(folder, { recursive: true })
+    accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK)
+    return folder
+  } catch (error) {
+    const { code = 'unknown' } = error as NodeJS.ErrnoException
+    throw new SettingError(`DATA_DIR must be a folder that can be written to: ${folder} (${code}).`)
+  }
+}

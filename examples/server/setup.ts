@@ -1,0 +1,106 @@
+import { isNotifierError, type Notifier, type TemplateRecord } from 'carillon'
+import type { CredentialsFile } from './credentials.ts'
+import { say } from './print.ts'
+import type { Receiver } from './receiver.ts'
+
+const ORGANIZATION = 'org_example'
+const scope = { organizationId: ORGANIZATION }
+
+/** Creates what the example needs, or finds it where an earlier start has created it. Returns the API key. */
+export async function setUp(notifier: Notifier, file: CredentialsFile, receiver: Receiver): Promise<string> {
+  await setUpOrganization(notifier)
+  await tellWhatWaits(notifier)
+  const apiKey = await setUpKey(notifier, file)
+  await setUpEndpoint(notifier, file, receiver)
+  await setUpTemplate(notifier)
+  return apiKey
+}
+
+async function setUpOrganization({ organizations }: Notifier): Promise<void> {
+  const { created, value } = await createOr(
+    'already_exists',
+    () => organizations.create({ id: ORGANIZATION, name: 'Example' }),
+    () => organizations.get(ORGANIZATION),
+  )
+  say('Organization', `${value.id}, ${created ? 'created' : `here since ${value.createdAt}`}`)
+}
+
+async function tellWhatWaits({ notifications }: Notifier): Promise<void> {
+  const { items, hasMore } = await notifications.list({ ...scope, status: 'queued', limit: 100 })
+  if (items.length === 0) return
+  say('Waiting', `${hasMore ? 'more than ' : ''}${items.length} accepted by an earlier start, delivered now`)
+}
+
+async function setUpKey({ apiKeys }: Notifier, file: CredentialsFile): Promise<string> {
+  const credentials = await file.read()
+  if (credentials.apiKey !== undefined && (await isValid(apiKeys, credentials.apiKey))) {
+    say('API key', `the one of an earlier start, from ${file.path}; Carillon itself keeps only its hash`)
+    return credentials.apiKey
+  }
+  const key = await apiKeys.create({ name: 'Example server', permission: 'Full Access' }, scope)
+  await file.write({ ...credentials, apiKey: key.secret })
+  say('API key', `${key.secret} (${key.permission})`)
+  say('', `Carillon shows it this once and keeps only its hash; the example keeps it in ${file.path}`)
+  return key.secret
+}
+
+async function isValid(apiKeys: Notifier['apiKeys'], secret: string): Promise<boolean> {
+  try {
+    return (await apiKeys.verify(secret)).organizationId === ORGANIZATION
+  } catch (error) {
+    if (isNotifierError(error) && (error.code === 'invalid_api_key' || error.code === 'expired_api_key')) {
+      return false
+    }
+    throw error
+  }
+}
+
+async function setUpEndpoint(notifier: Notifier, file: CredentialsFile, receiver: Receiver): Promise<void> {
+  const { webhooks } = notifier
+  const credentials = await file.read()
+  const { items } = await webhooks.list({ ...scope, limit: 100 })
+  const known = items.find(({ url, status }) => url === receiver.url && status === 'active')
+  if (known !== undefined && credentials.webhook?.url === receiver.url) {
+    say('Webhook', `${known.id} to ${known.url}, registered by an earlier start`)
+    return
+  }
+  // The receiver's old port is taken, or its secret is lost: events that still wait for the old endpoint go with it.
+  const old = items.filter(({ url }) => url.startsWith('http://127.0.0.1:'))
+  for (const { id } of old) await webhooks.delete(id, scope)
+  const { id, url, secret } = await webhooks.create({ url: receiver.url }, scope)
+  receiver.secret = secret
+  await file.write({ ...credentials, webhook: { url, secret } })
+  say('Webhook', `${id} to ${url}, registered${old.length > 0 ? ' in place of an earlier one' : ''}`)
+}
+
+async function setUpTemplate({ templates }: Notifier): Promise<void> {
+  const { created, value } = await createOr<TemplateRecord>(
+    'template_already_exists',
+    () =>
+      templates.create(
+        {
+          name: 'welcome',
+          channel: 'email',
+          subject: 'Welcome, {{name}}',
+          body: 'Hello {{name}},\n\nyour account is ready.\n',
+        },
+        scope,
+      ),
+    () => templates.get('welcome', scope),
+  )
+  say('Template', `"${value.name}" (${value.id}), ${created ? 'created' : 'here already'}`)
+}
+
+/** Creates a resource, or gets it where it exists. */
+async function createOr<Resource>(
+  exists: 'already_exists' | 'template_already_exists',
+  create: () => Promise<Resource>,
+  get: () => Promise<Resource>,
+): Promise<{ readonly created: boolean; readonly value: Resource }> {
+  try {
+    return { created: true, value: await create() }
+  } catch (error) {
+    if (!isNotifierError(error) || error.code !== exists) throw error
+    return { created: false, value: await get() }
+  }
+}

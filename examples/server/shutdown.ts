@@ -1,0 +1,51 @@
+import { constants } from 'node:os'
+import { explain, say } from './print.ts'
+
+/** A signal that comes twice was meant once: a terminal sends Ctrl-C to npm and to us, and npm passes it on. */
+const SAME_SIGNAL_MS = 1_000
+
+export interface Closers {
+  /** What is closed at the end, the last first. */
+  push(close: () => Promise<void>): void
+  /** Ends the process because of an error: one message, exit code 1. */
+  fail(error: unknown): Promise<void>
+}
+
+/** On SIGINT or SIGTERM everything is closed in turn and the process exits with 0; a second signal ends it at once. */
+export function closeOnSignals(): Closers {
+  const closers: (() => Promise<void>)[] = []
+  let stoppedAt: number | undefined
+
+  async function end(code: number): Promise<never> {
+    for (const close of closers.reverse()) await close().catch((error) => console.error(explain(error)))
+    if (code === 0) say('Stopped', 'all that was accepted is stored')
+    process.exit(code)
+  }
+
+  function stop(signal: 'SIGINT' | 'SIGTERM'): void {
+    if (stoppedAt === undefined) {
+      stoppedAt = performance.now()
+      console.log('')
+      say('Stopping', `what is under way may end within 10 s; ${signal} again ends it now`)
+      void end(0)
+    } else if (performance.now() - stoppedAt > SAME_SIGNAL_MS) {
+      say('Ended', 'at once; what was under way goes on after the next start')
+      process.exit(128 + constants.signals[signal])
+    }
+  }
+
+  process.on('SIGINT', stop)
+  process.on('SIGTERM', stop)
+  return {
+    push(close) {
+      closers.push(close)
+    },
+    fail(error) {
+      // A stop in the middle of the start makes it fail, and is under way already.
+      if (stoppedAt !== undefined) return Promise.resolve()
+      stoppedAt = performance.now()
+      console.error(explain(error))
+      return end(1)
+    },
+  }
+}
