@@ -1,10 +1,167 @@
+// Runs on plain Node.js of every supported version, against dist/: see scripts/test-node-matrix.mjs.
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer } from 'node:http'
 import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import test from 'node:test'
+import { createNotifier, isNotifierError, memoryStorage } from 'carillon'
+import { notifierRouter } from 'carillon/express'
+import { smtpChannel } from 'carillon/smtp'
+import { sqliteStorage } from 'carillon/sqlite'
+import { SMTPServer } from 'smtp-server'
 
-test('the built package loads through import and require, as one and the same', async () => {
-  const imported = await import('carillon')
-  const required = createRequire(import.meta.url)('carillon')
-  assert.equal(typeof imported.createNotifier, 'function')
-  assert.equal(required.createNotifier, imported.createNotifier)
+const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
+const hasSqlite = major > 22 || (major === 22 && minor >= 13)
+const specifiers = [
+  'carillon',
+  'carillon/express',
+  'carillon/sqlite',
+  'carillon/smtp',
+  'carillon/webhook',
+  'carillon/testing',
+]
+
+for (const specifier of specifiers) {
+  test(`${specifier} loads through import and require, as one and the same module`, async () => {
+    const imported = await import(specifier)
+    const required = createRequire(import.meta.url)(specifier)
+    assert.notEqual(Object.keys(imported).length, 0)
+    for (const name of Object.keys(imported)) assert.equal(required[name], imported[name], name)
+  })
+}
+
+test('a templated e-mail is delivered from memory storage', async () => {
+  const inbox = fakeChannel()
+  await whileRunning(
+    createNotifier({ storage: memoryStorage(), channels: { email: inbox } }),
+    async (notifier) => {
+      await notifier.templates.create({
+        name: 'welcome',
+        channel: 'email',
+        subject: 'Hi {{name}}',
+        body: 'Hello',
+      })
+      const { id } = await sendAndWait(notifier)
+      assert.deepEqual(inbox.sent, ['ada@example.com: Hi Ada'])
+      assert.equal((await notifier.notifications.get(id)).status, 'delivered')
+    },
+  )
 })
+
+test('SQLite keeps what was delivered over a restart', { skip: !hasSqlite }, async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'carillon-matrix-'))
+  const open = () =>
+    createNotifier({
+      storage: sqliteStorage({ file: join(folder, 'a.db') }),
+      channels: { email: fakeChannel() },
+    })
+  let id = ''
+  await whileRunning(open(), async (notifier) => {
+    await notifier.templates.create({
+      name: 'welcome',
+      channel: 'email',
+      subject: 'Hi {{name}}',
+      body: 'Hello',
+    })
+    id = (await sendAndWait(notifier)).id
+  })
+  await whileRunning(open(), async (notifier) => {
+    assert.equal((await notifier.notifications.get(id)).status, 'delivered')
+  })
+  await rm(folder, { recursive: true, force: true })
+})
+
+test('SQLite says which Node.js it needs', { skip: hasSqlite }, () => {
+  assert.throws(
+    () => sqliteStorage({ file: 'never.db' }),
+    (error) =>
+      isNotifierError(error) && error.code === 'unsupported_runtime' && error.message.includes('22.13'),
+  )
+})
+
+test('the REST API accepts a send and refuses one without a key', async () => {
+  await whileRunning(createNotifier({ channels: { email: fakeChannel() } }), async (notifier) => {
+    const router = notifierRouter(notifier, { https: 'allow-loopback' })
+    const server = createServer((req, res) => router(req, res, () => res.writeHead(404).end()))
+    await once(server.listen(0, '127.0.0.1'), 'listening')
+    const { port } = /** @type {import('node:net').AddressInfo} */ (server.address())
+    const { secret } = await notifier.apiKeys.create({ name: 'matrix', permission: 'Write' })
+    const post = (/** @type {Record<string, string>} */ headers) =>
+      fetch(`http://127.0.0.1:${port}/v1/notify`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', connection: 'close', ...headers },
+        body: JSON.stringify({ channel: 'email', to: 'ada@example.com', subject: 'Hi', body: 'Hello' }),
+      })
+    assert.equal((await post({})).status, 401)
+    assert.equal((await post({ authorization: `Bearer ${secret}` })).status, 201)
+    server.close()
+  })
+})
+
+test('an e-mail goes over SMTP', async () => {
+  /** @type {string[]} */
+  const received = []
+  const server = new SMTPServer({
+    authOptional: true,
+    disabledCommands: ['STARTTLS', 'AUTH'],
+    onData(stream, session, callback) {
+      received.push(...session.envelope.rcptTo.map(({ address }) => address))
+      stream.resume().on('end', () => callback())
+    },
+  })
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(undefined)))
+  const { port } = /** @type {import('node:net').AddressInfo} */ (server.server.address())
+  const email = smtpChannel({ host: '127.0.0.1', port, from: 'hello@example.com' })
+  await whileRunning(createNotifier({ channels: { email } }), async (notifier) => {
+    const sent = new Promise((resolve) => notifier.on('notification.sent', resolve))
+    await notifier.send({ channel: 'email', to: 'ada@example.com', subject: 'Hi', body: 'Hello' })
+    await sent
+  })
+  assert.deepEqual(received, ['ada@example.com'])
+  await new Promise((resolve) => server.close(() => resolve(undefined)))
+})
+
+/** @returns {import('carillon').Channel & { sent: string[] }} */
+function fakeChannel() {
+  /** @type {string[]} */
+  const sent = []
+  return {
+    name: 'fake',
+    channel: 'email',
+    sent,
+    async send({ to, subject }) {
+      sent.push(`${to}: ${subject}`)
+      return { kind: 'accepted', status: 'delivered' }
+    },
+  }
+}
+
+/** @param {import('carillon').Notifier} notifier */
+async function sendAndWait(notifier) {
+  const delivered = new Promise((resolve) => notifier.on('notification.delivered', resolve))
+  const variables = { name: 'Ada' }
+  const result = await notifier.send({
+    channel: 'email',
+    to: 'ada@example.com',
+    template: 'welcome',
+    variables,
+  })
+  await delivered
+  return result
+}
+
+/**
+ * @param {import('carillon').Notifier} notifier
+ * @param {(notifier: import('carillon').Notifier) => Promise<void>} use
+ */
+async function whileRunning(notifier, use) {
+  await notifier.start()
+  try {
+    await use(notifier)
+  } finally {
+    await notifier.stop()
+  }
+}
