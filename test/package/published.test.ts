@@ -102,7 +102,8 @@ test('an application with strict types and skipLibCheck off compiles, and needs 
   try {
     const imports = specifiers.map((each, at) => `import * as entry${at} from '${each}'`)
     const names = specifiers.map((_, at) => `entry${at}`)
-    await consumer.write('app.ts', `${imports.join('\n')}\nexport const all = [${names.join(', ')}]\n`)
+    await consumer.write('all.ts', `${imports.join('\n')}\nexport const all = [${names.join(', ')}]\n`)
+    await consumer.write('app.ts', application)
     const compilerOptions = {
       target: 'es2022',
       module: 'nodenext',
@@ -112,12 +113,53 @@ test('an application with strict types and skipLibCheck off compiles, and needs 
       noEmit: true,
       types: ['node'],
     }
-    await consumer.write('tsconfig.json', JSON.stringify({ compilerOptions, files: ['app.ts'] }))
+    await consumer.write('tsconfig.json', JSON.stringify({ compilerOptions, files: ['all.ts', 'app.ts'] }))
     expect(await consumer.node(fromRoot('node_modules/typescript/bin/tsc'), '-p', '.')).toBe('')
   } finally {
     await consumer.remove()
   }
 })
+
+/** Options that are there and undefined, as an application with exactOptionalPropertyTypes passes them on. */
+const application = `
+import { createServer } from 'node:http'
+import { type Channel, createNotifier, isNotifierError, memoryStorage, type Notifier } from 'carillon'
+import { notifierRouter } from 'carillon/express'
+import { smtpChannel } from 'carillon/smtp'
+import { sqliteStorage } from 'carillon/sqlite'
+
+const file: string | undefined = process.env['FILE']
+const port: number | undefined = file === undefined ? undefined : 25
+
+const sms: Channel = {
+  name: 'own',
+  channel: 'sms',
+  async send({ to, body }, { signal }) {
+    return signal.aborted ? { kind: 'ambiguous', reason: to + body } : { kind: 'accepted' }
+  },
+}
+
+export async function main(): Promise<void> {
+  const notifier: Notifier = createNotifier({
+    storage: file === undefined ? memoryStorage() : sqliteStorage({ file, synchronous: undefined }),
+    channels: { email: [smtpChannel({ host: 'mail', from: 'a@example.com', port })], sms, slack: undefined },
+    secret: undefined,
+  })
+  notifier.on('notification.delivered', ({ data }) => console.log(data.id, data.status)).on('error', console.error)
+  await notifier.start()
+  try {
+    const variables = { name: 'Ada' }
+    const { id } = await notifier.send({ channel: 'email', to: 'ada@example.com', template: 'welcome', variables })
+    const { timeline } = await notifier.notifications.get(id, { organizationId: undefined })
+    console.log(timeline[0]?.event)
+  } catch (error) {
+    if (isNotifierError(error) && error.code === 'template_not_found') console.log(error.message)
+  }
+  const router = notifierRouter(notifier)
+  createServer((req, res) => router(req, res, () => res.end())).listen(0)
+  await notifier[Symbol.asyncDispose]()
+}
+`
 
 test('the sources that tests and examples import by name are those of the entry points', async () => {
   const { config } = ts.readConfigFile(fromRoot('tsconfig.json'), ts.sys.readFile)
