@@ -79,13 +79,14 @@ export function decide(outcome: Outcome, context: AttemptContext): Decision {
     case 'ambiguous': {
       const failure = {
         ...about,
-        code: 'delivery_unknown' as const,
+        code: outcome.code ?? 'delivery_unknown',
         message: outcome.reason,
         providerCode: outcome.providerCode,
         ambiguous: true,
       }
       if (context.onAmbiguous === 'fail') {
-        return { facts: [{ type: 'failed', ...failure }], next: { kind: 'end' }, pauseMs: null }
+        const failed: Fact = { type: 'failed', ...failure, code: 'delivery_unknown' }
+        return { facts: [failed], next: { kind: 'end' }, pauseMs: null }
       }
       // The same provider again: only there can its own deduplication or our stable message id help.
       return again(failure, context, { failOver: false, hintMs: undefined, pauseMs: null })

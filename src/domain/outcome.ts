@@ -41,6 +41,8 @@ export interface Retry extends FailureDetail {
 /** The request left us and there is no usable answer: the provider may have acted. */
 export interface Ambiguous {
   readonly kind: 'ambiguous'
+  /** What the attempt met, for its log; the notification itself ends as `delivery_unknown`. Default: that code. */
+  readonly code?: ErrorCode | undefined
   /** A sentence for people. */
   readonly reason: string
   readonly providerCode?: string | undefined

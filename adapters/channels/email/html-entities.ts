@@ -1,0 +1,90 @@
+/** Named references that templates use; anything rarer is left as it stands, which is readable. */
+const NAMED: Readonly<Record<string, string>> = {
+  amp: '&',
+  lt: '<',
+  gt: '>',
+  quot: '"',
+  apos: "'",
+  nbsp: ' ',
+  ensp: ' ',
+  emsp: ' ',
+  thinsp: ' ',
+  shy: '',
+  zwnj: '',
+  zwj: '',
+  copy: '©',
+  reg: '®',
+  trade: '™',
+  hellip: '…',
+  middot: '·',
+  bull: '•',
+  ndash: '–',
+  mdash: '—',
+  lsquo: '‘',
+  rsquo: '’',
+  sbquo: '‚',
+  ldquo: '“',
+  rdquo: '”',
+  bdquo: '„',
+  laquo: '«',
+  raquo: '»',
+  lsaquo: '‹',
+  rsaquo: '›',
+  larr: '←',
+  uarr: '↑',
+  rarr: '→',
+  darr: '↓',
+  check: '✓',
+  times: '×',
+  divide: '÷',
+  plusmn: '±',
+  deg: '°',
+  sect: '§',
+  para: '¶',
+  euro: '€',
+  pound: '£',
+  yen: '¥',
+  cent: '¢',
+  frac12: '½',
+  iexcl: '¡',
+  iquest: '¿',
+  auml: 'ä',
+  Auml: 'Ä',
+  ouml: 'ö',
+  Ouml: 'Ö',
+  uuml: 'ü',
+  Uuml: 'Ü',
+  szlig: 'ß',
+  aacute: 'á',
+  agrave: 'à',
+  acirc: 'â',
+  aring: 'å',
+  aelig: 'æ',
+  ccedil: 'ç',
+  eacute: 'é',
+  egrave: 'è',
+  ecirc: 'ê',
+  euml: 'ë',
+  iacute: 'í',
+  ntilde: 'ñ',
+  oacute: 'ó',
+  ocirc: 'ô',
+  oslash: 'ø',
+  uacute: 'ú',
+}
+
+const REFERENCE = /&(?:#(\d{1,7})|#[xX]([0-9a-fA-F]{1,6})|([A-Za-z][A-Za-z0-9]{1,31}));?/g
+
+/** Replaces character references, once: what they stand for is not read again. */
+export function decodeEntities(html: string): string {
+  if (!html.includes('&')) return html
+  return html.replace(REFERENCE, (whole, decimal?: string, hex?: string, name?: string) => {
+    if (name !== undefined) return Object.hasOwn(NAMED, name) ? (NAMED[name] ?? whole) : whole
+    return character(decimal === undefined ? Number.parseInt(hex ?? '', 16) : Number(decimal))
+  })
+}
+
+function character(code: number): string {
+  const isText = code >= 0x20 && code <= 0x10ffff && !(code >= 0xd800 && code <= 0xdfff)
+  return isText ? String.fromCodePoint(code) : ' '
+}

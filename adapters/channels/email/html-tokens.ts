@@ -1,0 +1,102 @@
+/** A piece of HTML. Names are lower-case; attribute values are raw. */
+export type HtmlToken =
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'open'; readonly name: string; readonly attributes: string }
+  | { readonly kind: 'close'; readonly name: string }
+
+/** Elements whose content is not for readers. */
+const UNREAD: ReadonlySet<string> = new Set([
+  'script',
+  'style',
+  'title',
+  'template',
+  'svg',
+  'object',
+  'select',
+])
+
+/**
+ * Cuts HTML into text and tags, tolerantly: what is no tag is text, what is never closed reaches to the end.
+ * One pass, in time that grows with the length of the source.
+ */
+export function* htmlTokens(html: string): Generator<HtmlToken> {
+  let at = 0
+  while (at < html.length) {
+    const { token, next } =
+      html.charAt(at) === '<' ? markup(html, at) : plain(html, at, html.indexOf('<', at))
+    if (token !== null) yield token
+    at = next
+  }
+}
+
+interface Step {
+  readonly token: HtmlToken | null
+  readonly next: number
+}
+
+function plain(html: string, at: number, end: number): Step {
+  const next = end === -1 ? html.length : end
+  return { token: { kind: 'text', text: html.slice(at, next) }, next }
+}
+
+function markup(html: string, at: number): Step {
+  const first = html.charAt(at + 1)
+  if (first === '!' || first === '?') return { token: null, next: afterDeclaration(html, at) }
+  if (!/[a-z/]/i.test(first)) return plain(html, at, at + 1)
+  const end = tagEnd(html, at)
+  const token = readTag(html.slice(at + 1, end))
+  return { token, next: isUnread(token) ? afterElement(html, token.name, end + 1) : end + 1 }
+}
+
+function isUnread(tag: HtmlToken | null): tag is HtmlToken & { readonly kind: 'open' } {
+  return tag?.kind === 'open' && UNREAD.has(tag.name)
+}
+
+function afterDeclaration(html: string, at: number): number {
+  const isComment = html.startsWith('<!--', at)
+  const end = html.indexOf(isComment ? '-->' : '>', at)
+  return end === -1 ? html.length : end + (isComment ? 3 : 1)
+}
+
+function afterElement(html: string, name: string, at: number): number {
+  const end = new RegExp(`</${name}`, 'gi')
+  end.lastIndex = at
+  const found = end.exec(html)
+  return found === null ? html.length : Math.min(tagEnd(html, found.index) + 1, html.length)
+}
+
+/** Position of the `>` that ends a tag; those inside quoted values do not count. */
+function tagEnd(html: string, at: number): number {
+  let quote = ''
+  for (let index = at + 1; index < html.length; index += 1) {
+    const character = html.charAt(index)
+    if (quote !== '') {
+      if (character === quote) quote = ''
+    } else if (character === '>') {
+      return index
+    } else if ((character === '"' || character === "'") && html.charAt(index - 1) === '=') {
+      quote = character
+    }
+  }
+  return html.length
+}
+
+function readTag(source: string): HtmlToken | null {
+  const parts = /^(\/?)([a-z][a-z0-9:-]*)/i.exec(source)
+  if (parts === null) return null
+  const name = (parts[2] ?? '').toLowerCase()
+  return parts[1] === '/'
+    ? { kind: 'close', name }
+    : { kind: 'open', name, attributes: source.slice(parts[0].length) }
+}
+
+// Takes something at every position, so that no source makes it look at the same characters again and again.
+const ATTRIBUTE = /([^\s=/"'<>]+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))?)?|./gsy
+
+/** The raw value of an attribute; empty when it is absent. */
+export function attributeOf(attributes: string, name: string): string {
+  for (const [, key, double, single, bare] of attributes.matchAll(ATTRIBUTE)) {
+    if (key?.toLowerCase() === name) return double ?? single ?? bare ?? ''
+  }
+  return ''
+}

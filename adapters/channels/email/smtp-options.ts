@@ -1,0 +1,199 @@
+import type { ConnectionOptions } from 'node:tls'
+import * as z from 'zod'
+import type { RetryPolicy } from '../../../src/domain/retry.ts'
+import { checkOptions, wrongOption } from '../options.ts'
+import { type Mailbox, parseMailbox } from './address.ts'
+import { htmlToText } from './html-to-text.ts'
+
+/** Options of `smtpChannel`. */
+export interface SmtpChannelOptions {
+  /** Name or address of the mail server. */
+  readonly host: string
+  /** @default 465 with `secure`, else 587 */
+  readonly port?: number | undefined
+  /**
+   * TLS from the first byte; otherwise the connection is upgraded where the server offers STARTTLS.
+   *
+   * @default true on port 465
+   */
+  readonly secure?: boolean | undefined
+  /**
+   * Refuses a connection that cannot be upgraded to TLS.
+   *
+   * @default true with `auth`, except to this machine itself
+   */
+  readonly requireTls?: boolean | undefined
+  /** User name and password, for servers that want them. */
+  readonly auth?: { readonly user: string; readonly pass: string } | undefined
+  /** The sender: `no-reply@example.com` or `Example <no-reply@example.com>`. */
+  readonly from: string
+  /** Where answers go, in the same form. */
+  readonly replyTo?: string | undefined
+  /** More headers for every mail, one line each. Those that mail itself is made of are refused. */
+  readonly headers?: Readonly<Record<string, string>> | undefined
+  /**
+   * Instance id, unique among the e-mail providers.
+   *
+   * @default 'smtp'
+   */
+  readonly name?: string | undefined
+  /**
+   * Most connections, and most mails under way, at one time.
+   *
+   * @default 5
+   */
+  readonly maxConnections?: number | undefined
+  /**
+   * Mails after which a connection is replaced.
+   *
+   * @default 100
+   */
+  readonly maxMessages?: number | undefined
+  /**
+   * How long one mail may take altogether, in milliseconds.
+   *
+   * @default 60_000
+   */
+  readonly timeoutMs?: number | undefined
+  /** How long each phase may take. */
+  readonly timeouts?: SmtpTimeouts | undefined
+  /** TLS options of Node.js, for example `{ ca }` for a private authority. */
+  readonly tls?: ConnectionOptions | undefined
+  /** The name this machine introduces itself with. Default: the machine's own. */
+  readonly clientName?: string | undefined
+  /**
+   * The text alternative of an HTML mail.
+   *
+   * @default a small converter for mails
+   */
+  readonly toText?: ((html: string) => string) | undefined
+  /**
+   * What follows when the connection broke after the content had begun to flow. A second mail would have the same
+   * Message-ID, which many mailbox providers collapse.
+   *
+   * @default 'retry'
+   */
+  readonly onAmbiguous?: 'retry' | 'fail' | undefined
+  /** When failed attempts are tried again. Default: the engine's policy for providers. */
+  readonly retry?: RetryPolicy | undefined
+}
+
+/** All in milliseconds. */
+export interface SmtpTimeouts {
+  /** @default 5_000 */
+  readonly dnsMs?: number | undefined
+  /** @default 10_000 */
+  readonly connectMs?: number | undefined
+  /** @default 10_000 */
+  readonly greetingMs?: number | undefined
+  /** Silence of the server in the middle of a conversation. @default 30_000 */
+  readonly socketMs?: number | undefined
+}
+
+/** Options with every default filled in. */
+export interface ResolvedSmtpOptions {
+  readonly host: string
+  readonly port: number
+  readonly secure: boolean
+  readonly requireTls: boolean
+  readonly auth: { readonly user: string; readonly pass: string } | null
+  readonly from: Mailbox
+  readonly replyTo: Mailbox | null
+  readonly headers: Readonly<Record<string, string>>
+  readonly name: string
+  readonly maxConnections: number
+  readonly maxMessages: number
+  readonly timeoutMs: number
+  readonly timeouts: { readonly [Phase in keyof SmtpTimeouts]-?: number }
+  readonly tls: ConnectionOptions | null
+  readonly clientName: string | null
+  readonly toText: (html: string) => string
+  readonly onAmbiguous: 'retry' | 'fail'
+  readonly retry: RetryPolicy | undefined
+}
+
+const PLUGIN = 'smtpChannel'
+const RESERVED =
+  /^(?:from|to|cc|bcc|sender|reply-to|subject|date|message-id|in-reply-to|references|return-path|received|dkim-signature|mime-version|content-.*|resent-.*|list-unsubscribe.*)$/i
+
+const count = z.int().min(1, 'must be a whole number of at least 1')
+const milliseconds = count.max(600_000, 'must be at most 600000 milliseconds')
+const line = z.string().regex(/^[^\p{Cc}\u2028\u2029]*$/u, 'must be one line without control characters')
+const word = line.regex(/^\S+$/, 'must be a text without spaces')
+
+const schema = z.strictObject({
+  host: word,
+  port: z.int().min(1).max(65_535, 'must be a port from 1 to 65535').optional(),
+  secure: z.boolean().optional(),
+  requireTls: z.boolean().optional(),
+  auth: z.strictObject({ user: z.string().min(1), pass: z.string() }).optional(),
+  from: line,
+  replyTo: line.optional(),
+  headers: z.record(z.string(), line.max(900)).default({}),
+  name: z
+    .string()
+    .regex(/^[a-z0-9-]{1,64}$/, 'must be lower-case letters, digits and hyphens, at most 64')
+    .default('smtp'),
+  maxConnections: count.max(1000).default(5),
+  maxMessages: count.default(100),
+  timeoutMs: milliseconds.default(60_000),
+  timeouts: z
+    .strictObject({
+      dnsMs: milliseconds.default(5_000),
+      connectMs: milliseconds.default(10_000),
+      greetingMs: milliseconds.default(10_000),
+      socketMs: milliseconds.default(30_000),
+    })
+    .prefault({}),
+  tls: z.custom<ConnectionOptions>((value) => typeof value === 'object' && value !== null).optional(),
+  clientName: word.optional(),
+  toText: z
+    .custom<(html: string) => string>((value) => typeof value === 'function', 'must be a function')
+    .default(() => htmlToText),
+  onAmbiguous: z.enum(['retry', 'fail']).default('retry'),
+  retry: z.custom<RetryPolicy>((value) => typeof value === 'object' && value !== null).optional(),
+})
+
+/** @throws NotifierError `invalid_configuration`, naming the option */
+export function resolveSmtpOptions(options: SmtpChannelOptions): ResolvedSmtpOptions {
+  const given = checkOptions(PLUGIN, schema, options)
+  const secure = given.secure ?? given.port === 465
+  return {
+    ...given,
+    port: given.port ?? (secure ? 465 : 587),
+    secure,
+    // A password must not leave in clear because somebody on the way hid the server's STARTTLS.
+    requireTls: given.requireTls ?? (given.auth !== undefined && !isThisMachine(given.host)),
+    auth: given.auth ?? null,
+    from: mailbox('from', given.from),
+    replyTo: given.replyTo === undefined ? null : mailbox('replyTo', given.replyTo),
+    headers: checkedHeaders(given.headers),
+    tls: given.tls ?? null,
+    clientName: given.clientName ?? null,
+    retry: given.retry,
+  }
+}
+
+function mailbox(option: 'from' | 'replyTo', text: string): Mailbox {
+  const parsed = parseMailbox(text)
+  if (parsed !== null) return parsed
+  throw wrongOption(
+    PLUGIN,
+    option,
+    'must be one address such as no-reply@example.com or Name <no-reply@example.com>',
+  )
+}
+
+function checkedHeaders(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  for (const name of Object.keys(headers)) {
+    if (!/^[A-Za-z0-9-]{1,64}$/.test(name)) {
+      throw wrongOption(PLUGIN, 'headers', 'names must be letters, digits and hyphens, at most 64')
+    }
+    if (RESERVED.test(name)) throw wrongOption(PLUGIN, 'headers', `"${name}" cannot be set here`)
+  }
+  return { ...headers }
+}
+
+function isThisMachine(host: string): boolean {
+  return /^(?:localhost|127(?:\.\d{1,3}){3}|\[?::1\]?)$/i.test(host)
+}

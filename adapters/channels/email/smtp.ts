@@ -1,0 +1,134 @@
+import { isNotifierError, NotifierError } from '../../../src/domain/errors/notifier-error.ts'
+import type { Outcome } from '../../../src/domain/outcome.ts'
+import type { Channel } from '../../../src/ports/channel.ts'
+import { envelopeAddress } from './address.ts'
+import { composeMail, type Mail } from './mail.ts'
+import type { SentInfo } from './nodemailer.ts'
+import { classifySmtpError, toSmtpError } from './smtp-errors.ts'
+import { resolveSmtpOptions, type SmtpChannelOptions, type SmtpTimeouts } from './smtp-options.ts'
+import { openTransport, type SmtpTransport } from './smtp-transport.ts'
+
+export type { SmtpChannelOptions, SmtpTimeouts }
+
+/**
+ * An SMTP server as an e-mail provider, on the optional package nodemailer (7 to 10), with pooled connections.
+ *
+ * @throws NotifierError `invalid_configuration` naming the option that is wrong; `missing_peer` at the first use
+ *   when nodemailer is not installed.
+ */
+export function smtpChannel(options: SmtpChannelOptions): Channel {
+  const resolved = resolveSmtpOptions(options)
+  const { name, timeoutMs, maxConnections, onAmbiguous, retry, auth } = resolved
+  const redact = redactor(auth)
+  let opened: Promise<SmtpTransport> | undefined
+  let closed = false
+
+  const transport = (): Promise<SmtpTransport> => {
+    opened ??= openTransport(resolved).catch((error: unknown) => {
+      opened = undefined
+      throw error
+    })
+    return opened
+  }
+
+  return {
+    name,
+    channel: 'email',
+    maxConcurrent: maxConnections,
+    timeoutMs,
+    onAmbiguous,
+    retry,
+
+    async send(message, context) {
+      const to = envelopeAddress(message.to)
+      if (to === null) return invalidRecipient()
+      if (closed || context.signal.aborted) return notBegun()
+      let mail: Mail
+      let deliver: SmtpTransport['deliver']
+      try {
+        mail = composeMail(resolved, message, to, context.idempotencyKey)
+        deliver = (await transport()).deliver
+      } catch (error) {
+        return impossible(error)
+      }
+      const end = await deliver(mail, context.signal)
+      return end.kind === 'sent' ? accepted(end.info) : redact(classifySmtpError(end.error, end))
+    },
+
+    async check() {
+      const { verify } = await transport()
+      try {
+        await verify()
+      } catch (error) {
+        const outcome = redact(classifySmtpError(toSmtpError(error), { contentSent: false }))
+        const failed = outcome.kind === 'rejected' || outcome.kind === 'retry' ? outcome : null
+        throw new NotifierError(failed?.code ?? 'provider_error', {
+          message: `The mail server cannot be used: ${failed?.message ?? 'unknown reason'}`,
+        })
+      }
+    },
+
+    async close() {
+      closed = true
+      const pending = opened
+      opened = undefined
+      if (pending !== undefined) (await pending.catch(() => null))?.close()
+    },
+  }
+}
+
+function accepted(info: SentInfo): Outcome {
+  const id = info.serverMessageId ?? info.messageId
+  return { kind: 'accepted', ...(id === undefined ? {} : { providerMessageId: id.replace(/^<|>$/g, '') }) }
+}
+
+function invalidRecipient(): Outcome {
+  return {
+    kind: 'rejected',
+    code: 'invalid_recipient',
+    scope: 'recipient',
+    message: 'The recipient is not one plain e-mail address.',
+  }
+}
+
+/** Nothing was sent, and nothing will be before somebody acts: another provider may do better. */
+function impossible(error: unknown): Outcome {
+  return {
+    kind: 'rejected',
+    code: isNotifierError(error) ? error.code : 'provider_error',
+    scope: 'account',
+    message: error instanceof Error ? error.message : String(error),
+  }
+}
+
+function notBegun(): Outcome {
+  return {
+    kind: 'retry',
+    code: 'provider_unavailable',
+    scope: 'provider',
+    message: 'The attempt ended before it began.',
+  }
+}
+
+/** A server may repeat in a refusal what it was sent: removes the password in the forms in which it travels. */
+function redactor(
+  auth: { readonly user: string; readonly pass: string } | null,
+): (outcome: Outcome) => Outcome {
+  if (auth === null || auth.pass.length < 4) return (outcome) => outcome
+  const { user, pass } = auth
+  const base64 = (text: string) => Buffer.from(text, 'utf8').toString('base64')
+  const secrets = [pass, base64(pass), base64(`\0${user}\0${pass}`)]
+  const clean = (text: string | undefined) =>
+    secrets.reduce((left, secret) => left?.replaceAll(secret, '[secret]'), text)
+  return (outcome) => {
+    switch (outcome.kind) {
+      case 'accepted':
+        return outcome
+      case 'ambiguous':
+        return { ...outcome, reason: clean(outcome.reason) ?? '' }
+      case 'rejected':
+      case 'retry':
+        return { ...outcome, message: clean(outcome.message) }
+    }
+  }
+}
