@@ -9,6 +9,10 @@ import { createAccept } from './services/accept/accept.ts'
 import { createApiKeys } from './services/api-keys/api-keys.ts'
 import { createEngine } from './services/delivery/engine.ts'
 import { createLifecycle } from './services/lifecycle.ts'
+import { createLimits } from './services/limits/limits.ts'
+import { createPlanFinder } from './services/limits/plan-of.ts'
+import { createRequestLimits } from './services/limits/request-limits.ts'
+import { createSendLimits } from './services/limits/send-limits.ts'
 import { createLogs, createNotifications } from './services/notifications/notifications.ts'
 import type { Notifier, NotifierEvents } from './services/notifier.ts'
 import { createOrganizations } from './services/organizations/organizations.ts'
@@ -27,12 +31,15 @@ export function createNotifier(options: NotifierOptions): Notifier {
 }
 
 function wire(options: ResolvedOptions): Notifier {
-  const { storage, providers, outgoing, clock, logger } = options
+  const { storage, providers, outgoing, clock, logger, limiter } = options
   const emitter = new EventEmitter<NotifierEvents>()
   const ids = createIdGenerator({ now: clock.now, randomBytes })
   const signer = webhookSigner()
   const compiled = createCompiledTemplates(storage)
-  const organizations = createOrganizations(storage, ids)
+  const plans = createPlanFinder(storage, options.plans, clock)
+  const organizations = createOrganizations(storage, ids, plans)
+  const sendLimits = createSendLimits(limiter, plans, clock)
+  const requestLimits = createRequestLimits(limiter, plans, clock, options.overuse)
   let box: SecretBox | null = null
 
   function failed(error: unknown): void {
@@ -79,7 +86,7 @@ function wire(options: ResolvedOptions): Notifier {
     async close(deadlineMs) {
       await engine.stop(deadlineMs)
       const plugins = [...providers.values()].flat().map(({ plugin }) => plugin.close?.())
-      for (const result of await Promise.allSettled([...plugins, outgoing.close()])) {
+      for (const result of await Promise.allSettled([...plugins, outgoing.close(), limiter.close()])) {
         if (result.status === 'rejected') failed(result.reason)
       }
       await storage.stop()
@@ -87,9 +94,9 @@ function wire(options: ResolvedOptions): Notifier {
   })
   const { guard } = lifecycle
 
-  const preparation = { providers, compiled, newId: ids.notification, now: clock.now }
+  const preparation = { providers, compiled, clock, newId: ids.notification }
   const notifier: Notifier = {
-    ...guard(createAccept(storage, organizations, preparation, engine.wake)),
+    ...guard(createAccept(storage, organizations, sendLimits, preparation, engine.wake)),
     start: lifecycle.start,
     stop: lifecycle.stop,
     [Symbol.asyncDispose]: () => lifecycle.stop(),
@@ -106,6 +113,7 @@ function wire(options: ResolvedOptions): Notifier {
     organizations: guard(organizations.api),
     apiKeys: guard(createApiKeys(storage, ids, organizations)),
     webhooks: guard(createWebhookEndpoints(storage, ids, organizations, outgoing, signer, openBox)),
+    limits: guard(createLimits(storage, limiter, plans, requestLimits, clock)),
     logs: guard(createLogs(storage)),
   }
   return notifier

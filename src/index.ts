@@ -25,17 +25,31 @@ export type {
   Rejected,
   Retry,
 } from './domain/outcome.ts'
+export type { Plan, Plans } from './domain/plans.ts'
+export { perMinutePlans, perSecondPlans } from './domain/plans.ts'
 export type { RetryPolicy } from './domain/retry.ts'
 export { memoryStorage } from './memory/memory-storage.ts'
+export { memoryRateLimiter } from './memory/rate-limiter/memory-rate-limiter.ts'
 export type { DeliveryOptions, NotifierOptions, WebhookOptions } from './options.ts'
 export type { Channel, Message, SendContext } from './ports/channel.ts'
 export type { Clock } from './ports/clock.ts'
 export type { LogFields, Logger } from './ports/logger.ts'
 export type { JobRef, Queue } from './ports/queue.ts'
-export type { LimitCheck, LimitDecision, LimitState, RateLimiter } from './ports/rate-limiter.ts'
+export type {
+  LimitCheck,
+  LimitDecision,
+  LimitState,
+  PauseCheck,
+  RateLimiter,
+  SlotCheck,
+  WindowCheck,
+} from './ports/rate-limiter.ts'
 export type { Storage } from './ports/storage/storage.ts'
 export { API_KEY_PATTERN } from './services/api-keys/key-format.ts'
+export type { OverusePolicy } from './services/limits/request-limits.ts'
 export type {
+  AccountLimits,
+  Admission,
   ApiKeyInput,
   ApiKeyRecord,
   BatchItem,
@@ -43,6 +57,8 @@ export type {
   CreatedApiKey,
   CreatedWebhookEndpoint,
   ItemError,
+  LimitedResource,
+  LimitUsage,
   List,
   ListQuery,
   LogQuery,
@@ -54,6 +70,7 @@ export type {
   NotifierEvents,
   OrganizationInput,
   OrganizationRecord,
+  RateLimitState,
   Scope,
   SendOptions,
   SentNotification,

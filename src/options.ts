@@ -1,7 +1,9 @@
 import { CHANNELS, type ChannelName, isChannelName } from './domain/channel.ts'
 import { NotifierError } from './domain/errors/notifier-error.ts'
+import { type Plans, perMinutePlans } from './domain/plans.ts'
 import { maxAttempts } from './domain/retry.ts'
 import { memoryStorage } from './memory/memory-storage.ts'
+import { memoryRateLimiter } from './memory/rate-limiter/memory-rate-limiter.ts'
 import { silentLogger } from './memory/silent-logger.ts'
 import { systemClock } from './memory/system-clock.ts'
 import { guardedHttp } from './outgoing/guarded-http.ts'
@@ -9,7 +11,9 @@ import type { Channel } from './ports/channel.ts'
 import type { Clock } from './ports/clock.ts'
 import type { Logger } from './ports/logger.ts'
 import type { OutgoingHttp } from './ports/outgoing.ts'
+import type { RateLimiter } from './ports/rate-limiter.ts'
 import type { Storage } from './ports/storage/storage.ts'
+import { DEFAULT_OVERUSE, type OverusePolicy } from './services/limits/request-limits.ts'
 import { type Provider, type Providers, providerOf } from './services/providers.ts'
 
 /** Options of `createNotifier`. */
@@ -29,6 +33,18 @@ export interface NotifierOptions {
   /** Where operators are told what happens. Default: nowhere. */
   readonly logger?: Logger | undefined
   readonly webhooks?: WebhookOptions | undefined
+  /**
+   * The plans that organizations can have. `perMinutePlans`, `perSecondPlans` or the application's own; a plan named
+   * `org_default` limits the default organization, too. Default: `perMinutePlans`.
+   */
+  readonly plans?: Plans | undefined
+  /** Where requests and notifications are counted. Default: `memoryRateLimiter()`, in this process. */
+  readonly rateLimiter?: RateLimiter | undefined
+  /**
+   * When an organization that goes on far above its limit is restricted. Default: refusals above five times the limit
+   * within ten minutes, for five minutes. False: never.
+   */
+  readonly overuse?: OverusePolicy | false | undefined
   readonly delivery?: DeliveryOptions | undefined
   /** The process' time. Default: the runtime's. Tests pass the virtual clock of `carillon/testing`. */
   readonly clock?: Clock | undefined
@@ -59,6 +75,9 @@ export interface ResolvedOptions {
   readonly secrets: readonly string[]
   readonly logger: Logger
   readonly outgoing: OutgoingHttp
+  readonly plans: Plans
+  readonly limiter: RateLimiter
+  readonly overuse: OverusePolicy | null
   readonly leaseMs: number
   readonly pollMs: number
   readonly clock: Clock
@@ -73,7 +92,18 @@ const PROVIDER_NAME = /^[a-z0-9-]{1,64}$/
 export function resolveOptions(options: NotifierOptions): ResolvedOptions {
   if (typeof options !== 'object' || options === null)
     throw wrong('options', 'an object with at least "channels"')
-  assertKeys('', options, ['channels', 'storage', 'secret', 'logger', 'webhooks', 'delivery', 'clock'])
+  assertKeys('', options, [
+    'channels',
+    'storage',
+    'secret',
+    'logger',
+    'webhooks',
+    'plans',
+    'rateLimiter',
+    'overuse',
+    'delivery',
+    'clock',
+  ])
   const { webhooks = {}, delivery = {} } = options
   assertObject('webhooks', webhooks)
   assertKeys('webhooks.', webhooks, ['allow', 'allowHttp'])
@@ -85,6 +115,8 @@ export function resolveOptions(options: NotifierOptions): ResolvedOptions {
   assertMethods('storage', storage, ['start', 'stop', 'accept', 'claim', 'settle'])
   const logger = options.logger ?? silentLogger()
   assertMethods('logger', logger, ['debug', 'info', 'warn', 'error'])
+  const limiter = options.rateLimiter ?? memoryRateLimiter({ clock })
+  assertMethods('rateLimiter', limiter, ['consume', 'peek', 'pause', 'renew', 'release'])
   const providers = resolveChannels(options.channels)
   const longest = Math.max(0, ...[...providers.values()].flat().map(({ timeoutMs }) => timeoutMs))
   const leaseMs = duration('delivery.leaseMs', delivery.leaseMs ?? Math.max(DEFAULT_LEASE_MS, 2 * longest))
@@ -100,6 +132,9 @@ export function resolveOptions(options: NotifierOptions): ResolvedOptions {
     logger,
     clock,
     leaseMs,
+    limiter,
+    plans: resolvePlans(options.plans ?? perMinutePlans),
+    overuse: resolveOveruse(options.overuse),
     secrets: resolveSecrets(options.secret),
     pollMs: duration('delivery.pollMs', delivery.pollMs ?? DEFAULT_POLL_MS),
     outgoing: guardedHttp({ allow: webhooks.allow, allowHttp: webhooks.allowHttp }),
@@ -161,6 +196,36 @@ function resolveSecrets(secret: NotifierOptions['secret']): readonly string[] {
     secrets.every((text) => typeof text === 'string' && text.length >= MIN_SECRET_LENGTH)
   if (!valid) throw wrong('secret', `a text of at least ${MIN_SECRET_LENGTH} characters, or a list of such`)
   return [...secrets]
+}
+
+function resolvePlans(plans: Plans): Plans {
+  assertObject('plans', plans)
+  for (const [name, plan] of Object.entries(plans)) {
+    assertObject(`plans.${name}`, plan)
+    const { requests, ...counts } = plan
+    if (requests !== null) {
+      positive(`plans.${name}.requests.limit`, requests?.limit)
+      positive(`plans.${name}.requests.windowMs`, requests?.windowMs)
+    }
+    for (const field of ['notificationsPerHour', 'concurrentRequests', 'notificationsPerMonth'] as const) {
+      if (counts[field] !== null) positive(`plans.${name}.${field}`, counts[field])
+    }
+  }
+  return plans
+}
+
+function resolveOveruse(overuse: NotifierOptions['overuse']): OverusePolicy | null {
+  if (overuse === false) return null
+  const policy = overuse ?? DEFAULT_OVERUSE
+  assertObject('overuse', policy)
+  for (const field of ['factor', 'windowMs', 'restrictMs'] as const)
+    duration(`overuse.${field}`, policy[field])
+  return policy
+}
+
+function positive(option: string, value: unknown): void {
+  if (!Number.isInteger(value) || Number(value) < 1)
+    throw wrong(option, 'a whole number of at least 1, or null for none')
 }
 
 function duration(option: string, value: number): number {

@@ -11,7 +11,7 @@ interface Table {
   readonly name: string
   readonly rows: readonly SQLInputValue[][]
   readonly insert: StatementSync
-  /** Position of the column that must be new in every copy; -1 where SQLite numbers the rows. */
+  /** Position of the id, which must be new in every copy; -1 where SQLite numbers the rows. */
   readonly idColumn: number
 }
 
@@ -23,7 +23,7 @@ export function rawCopy(source: string, target: string): RawCopy {
   const from = new DatabaseSync(source)
   const into = new DatabaseSync(target)
   into.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL')
-  const tables = ['notifications', 'jobs'].map((name) => readTable(from, into, name))
+  const tables = ['carillon_notifications', 'carillon_jobs'].map((name) => readTable(from, into, name))
   from.close()
   const begin = into.prepare('BEGIN IMMEDIATE')
   const commit = into.prepare('COMMIT')
@@ -61,7 +61,7 @@ function readTable(from: DatabaseSync, into: DatabaseSync, name: string): Table 
     insert: into.prepare(
       `INSERT INTO ${name} (${names.join(', ')}) VALUES (${names.map(() => '?').join(', ')})`,
     ),
-    idColumn: used.findIndex((column) => column.pk === 1),
+    idColumn: used.findIndex(({ name: column, type }) => column === 'id' && type === 'TEXT'),
   }
 }
 

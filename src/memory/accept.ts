@@ -107,3 +107,8 @@ function store(
     dueAt: status === 'scheduled' && sendAt !== null ? sendAt : createdAt,
   })
 }
+
+/** How much of a quota is used. */
+export function quotaUsed(state: MemoryState, organizationId: string, period: string): number {
+  return state.usage.get(keyOf(organizationId, period)) ?? 0
+}

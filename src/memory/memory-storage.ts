@@ -1,6 +1,6 @@
 import type { Clock } from '../ports/clock.ts'
 import type { Storage } from '../ports/storage/storage.ts'
-import { acceptRequest, findIdempotent } from './accept.ts'
+import { acceptRequest, findIdempotent, quotaUsed } from './accept.ts'
 import { memoryApiKeys } from './api-keys.ts'
 import { claim, releaseLease, renewLease, startAttempt } from './claim.ts'
 import { memoryLogs, memoryNotifications } from './notifications.ts'
@@ -39,6 +39,9 @@ export function storageOf(state: MemoryState): Storage {
     async stop() {},
     async accept(requests) {
       return requests.map((request) => acceptRequest(state, request))
+    },
+    async quotaUsed(organizationId, period) {
+      return quotaUsed(state, organizationId, period)
     },
     async findIdempotent(keys) {
       return keys.map((key) => findIdempotent(state, key))

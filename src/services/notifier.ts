@@ -99,6 +99,21 @@ export interface Notifier {
     /** Pending deliveries to it are dropped. @throws NotifierError `not_found`, `organization_mismatch` */
     delete(id: string, scope?: Scope): Promise<void>
   }
+  readonly limits: {
+    /** The plan of an organization and how much of it is used. @throws NotifierError `not_found` */
+    get(scope?: Scope): Promise<AccountLimits>
+    /**
+     * Counts one API request before anything of it is read; the HTTP adapters do. Release the admission once, when the
+     * answer has been sent or the client has gone.
+     *
+     * @param who the organization of the key, or the client's address when there is no valid key
+     * @throws NotifierError `rate_limit_exceeded`
+     */
+    admit(
+      who: { organizationId: string } | { address: string },
+      resource: LimitedResource,
+    ): Promise<Admission>
+  }
   readonly logs: {
     /** The delivery log, newest first. */
     list(query?: LogQuery): Promise<List<LogRecord>>
@@ -172,6 +187,53 @@ export interface ItemError {
   readonly code: ErrorCode
   readonly message: string
   readonly details?: Readonly<Record<string, unknown>>
+}
+
+/** What has a request limit: an endpoint with one of its own (SPEC.md "Rules" 4), or everything else together. */
+export type LimitedResource = 'requests' | 'templates.list' | 'templates.create' | 'logs.list'
+
+/** One limit as it stands: what the X-RateLimit headers say. */
+export interface RateLimitState {
+  /** `requests`, an endpoint, `concurrency`, `hourly_notifications`, `monthly_notifications`, `account` or `address`. */
+  readonly resource: string
+  /** Most units in the window. */
+  readonly limit: number
+  readonly remaining: number
+  /** Unix seconds at which `remaining` next rises. */
+  readonly resetAt: number
+}
+
+/** A request that was counted. */
+export interface Admission {
+  /** The limit that is nearest to a refusal; null: nothing is limited. */
+  readonly state: RateLimitState | null
+  /** Gives the concurrency slot back. Harmless when repeated. */
+  release(): Promise<void>
+}
+
+/** SPEC.md "Account limits"; null where the plan has no limit. */
+export interface AccountLimits {
+  readonly organizationId: string
+  /** Name of the plan. */
+  readonly plan: string
+  readonly limits: {
+    readonly requests: LimitUsage | null
+    readonly concurrentRequests: { readonly limit: number } | null
+    readonly notificationsPerHour: LimitUsage | null
+    readonly notificationsPerMonth: LimitUsage | null
+  }
+  /** Set while sustained overuse restricts the organization. */
+  readonly restriction: { readonly until: string } | null
+}
+
+export interface LimitUsage {
+  readonly limit: number
+  readonly used: number
+  readonly remaining: number
+  /** ISO 8601: when `remaining` next rises. */
+  readonly resetAt: string
+  /** Length of the window; null: a calendar month. */
+  readonly windowSeconds: number | null
 }
 
 export interface ListQuery extends Scope {
@@ -280,11 +342,14 @@ export interface OrganizationInput {
   readonly id?: string | undefined
   /** 1 to 200 characters. */
   readonly name: string
+  /** Name of a plan of the option `plans`. Default: `free`. */
+  readonly plan?: string | null | undefined
 }
 
 export interface OrganizationRecord {
   readonly id: string
   readonly name: string
+  readonly plan: string | null
   readonly createdAt: string
 }
 

@@ -116,3 +116,11 @@ export function createAccept(connection: Connection, idempotency: IdempotencyRec
     })
   }
 }
+
+/** How much of a quota is used. */
+export function createQuotaUsed(
+  connection: Connection,
+): (organizationId: string, period: string) => number {
+  const select = connection.statement<{ used: number }>(SELECT_USED)
+  return (organizationId, period) => connection.read(() => select().get(organizationId, period)?.used ?? 0)
+}

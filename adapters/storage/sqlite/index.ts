@@ -1,7 +1,7 @@
 import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
 import type { Clock } from '../../../src/ports/clock.ts'
 import type { Storage } from '../../../src/ports/storage/storage.ts'
-import { createAccept } from './accept.ts'
+import { createAccept, createQuotaUsed } from './accept.ts'
 import { createApiKeys } from './api-keys.ts'
 import { createClaim } from './claim.ts'
 import { createConnection } from './connection.ts'
@@ -55,6 +55,7 @@ export function sqliteStorage(options: SqliteStorageOptions): Storage {
   const addFacts = createAddFacts(connection)
   const idempotency = createIdempotencyRecords(connection)
   const recoverExpired = createRecoverExpired(connection, { addFacts, deliveries })
+  const quotaUsed = createQuotaUsed(connection)
   const accept = createAccept(connection, idempotency)
   const claim = createClaim(connection, { deliveries, outlook: createOutlook(connection), recoverExpired })
   const settle = createSettle(connection, {
@@ -90,6 +91,9 @@ export function sqliteStorage(options: SqliteStorageOptions): Storage {
     },
     async accept(requests) {
       return accept(requests)
+    },
+    async quotaUsed(organizationId, period) {
+      return quotaUsed(organizationId, period)
     },
     async findIdempotent(keys) {
       return connection.read(() => {

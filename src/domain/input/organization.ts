@@ -7,9 +7,12 @@ export interface NewOrganization {
   readonly id?: string | undefined
   /** Display name. */
   readonly name: string
+  /** Name of a plan; null: the default. */
+  readonly plan?: string | null | undefined
 }
 
 const name = text(1, 200)
+const plan = text(1, 60).nullish()
 
 /** The schema of {@link NewOrganization}. */
 export const organizationInput: z.ZodType<NewOrganization, NewOrganization> = z.object({
@@ -18,9 +21,14 @@ export const organizationInput: z.ZodType<NewOrganization, NewOrganization> = z.
     .regex(/^org_[A-Za-z0-9_-]{1,60}$/, 'must be "org_" and 1 to 60 letters, digits, hyphens or underscores')
     .optional(),
   name,
+  plan,
 })
 
-/** The schema of a change to an organization. */
-export const organizationChange: z.ZodType<{ readonly name?: string | undefined }> = z.object({
-  name: name.optional(),
-})
+/** What changes an organization; absent fields stay. */
+export interface OrganizationChange {
+  readonly name?: string | undefined
+  readonly plan?: string | null | undefined
+}
+
+/** The schema of {@link OrganizationChange}. */
+export const organizationChange: z.ZodType<OrganizationChange> = z.object({ name: name.optional(), plan })

@@ -1,5 +1,5 @@
 import type { ChannelName } from '../../domain/channel.ts'
-import type { NotificationContent, Priority } from '../../domain/notification.ts'
+import type { NotificationContent } from '../../domain/notification.ts'
 import type { WebhookEndpoint } from './webhook-endpoints.ts'
 
 /** Which jobs to lease. Exactly one way of choosing. */

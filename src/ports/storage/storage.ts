@@ -51,6 +51,9 @@ export interface Storage {
    */
   accept(requests: readonly AcceptRequest[]): Promise<AcceptAnswer[]>
 
+  /** How many notifications {@link accept} has counted against a period's quota. */
+  quotaUsed(organizationId: string, period: string): Promise<number>
+
   /** Looks idempotency records up; null where there is none or it has expired. In order. */
   findIdempotent(keys: readonly IdempotencyKey[]): Promise<(IdempotencyRecord | null)[]>
 

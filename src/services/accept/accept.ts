@@ -12,6 +12,7 @@ import type {
 import type { Storage } from '../../ports/storage/storage.ts'
 import { fingerprint } from '../fingerprint.ts'
 import { createGroup } from '../group.ts'
+import type { SendLimits } from '../limits/send-limits.ts'
 import type {
   BatchItem,
   BatchResult,
@@ -24,6 +25,7 @@ import type { Organizations } from '../organizations/organizations.ts'
 import { renderContent } from '../render.ts'
 import { assertIdempotencyKey, assertSameRequest, type IdempotentUse, recordFor } from './idempotency.ts'
 import { type Preparation, prepareSend } from './prepare.ts'
+import { createTurns } from './turns.ts'
 
 /** Most notifications in one batch (SPEC.md "Limits", rule 5). */
 export const MAX_BATCH = 10_000
@@ -34,10 +36,16 @@ const COMMIT_WEIGHT = 2_000
 /** What the record of a single send keeps: the answer but its time, which is the record's own. */
 type SendResult = Pick<SentNotification, 'id' | 'status' | 'channel' | 'to'>
 
-/** What the record of a batch keeps: items that were refused by themselves, and the ids and states of the others. */
+/**
+ * What the record of a batch keeps: items that were refused by themselves, the ids and states of those that went to
+ * the storage, and the errors of those that met a limit: in order, first the admitted, then the month's, then the hour's.
+ */
 interface BatchRecord {
+  readonly size: number
   readonly errors: readonly (readonly [index: number, error: ItemError])[]
   readonly items: readonly (readonly [id: string, status: 'queued' | 'scheduled'])[]
+  readonly overHour?: ItemError
+  readonly overMonth: ItemError
 }
 
 /**
@@ -48,6 +56,7 @@ interface BatchRecord {
 export function createAccept(
   storage: Storage,
   organizations: Organizations,
+  limits: SendLimits,
   how: Preparation,
   accepted: (lane: string) => void,
 ): Pick<Notifier, 'send' | 'sendBatch' | 'validate'> {
@@ -57,6 +66,7 @@ export function createAccept(
     (request) => request.notifications.length,
   )
   const lookUp = createGroup((keys: readonly IdempotencyKey[]) => storage.findIdempotent(keys))
+  const turns = createTurns(how.clock)
   const findTemplate = createGroup((wanted: readonly WantedTemplate[]) => findTemplates(storage, wanted))
 
   async function store(request: AcceptRequest): Promise<Exclude<AcceptAnswer, { kind: 'failed' }>> {
@@ -69,10 +79,11 @@ export function createAccept(
     return answer
   }
 
-  async function judge(message: SendInput, options: SendOptions | undefined): Promise<Judged> {
-    const input = parseInput(sendInput, message)
-    const organizationId = await organizations.existing(options)
-    const use = idempotentUse('send', organizationId, options, input)
+  async function judge(
+    input: ParsedSend,
+    organizationId: string,
+    use: IdempotentUse | null,
+  ): Promise<Judged> {
     const record = use === null ? null : await lookUp(use.key)
     if (use !== null && record !== null) assertSameRequest(record, use)
     return { input, organizationId, use, record }
@@ -84,33 +95,72 @@ export function createAccept(
     return prepareSend(input, template, how)
   }
 
+  async function sendOnce(judged: Judged): Promise<SentNotification> {
+    const { organizationId, use, record } = judged
+    if (record !== null) return replayedSend(record)
+    const notification = await prepare(judged)
+    const { refusal, quota } = await limits.take(organizationId, 1)
+    if (refusal !== null) throw refusal
+    const { id, channel, to } = notification
+    const result: SendResult = { id, status: statusOf(notification, how.clock.now()), channel, to }
+    const answer = await store({
+      organizationId,
+      notifications: [notification],
+      ...quota,
+      ...recordFor(use, result),
+    })
+    if (answer.kind === 'replayed') {
+      if (use !== null) assertSameRequest(answer.record, use)
+      return replayedSend(answer.record)
+    }
+    if (answer.admitted === 0) throw await limits.quotaError(organizationId)
+    return { ...result, createdAt: new Date(answer.createdAt).toISOString(), replayed: false }
+  }
+
+  async function batchOnce(
+    messages: readonly SendInput[],
+    organizationId: string,
+    use: IdempotentUse | null,
+  ): Promise<BatchResult> {
+    const record = use === null ? null : await lookUp(use.key)
+    if (use !== null && record !== null) {
+      assertSameRequest(record, use)
+      return batchResult(record)
+    }
+    const judged = await judgeBatch(messages, organizationId, storage, how)
+    const { granted, refusal, quota } = await limits.take(organizationId, judged.notifications.length)
+    const notifications = judged.notifications.slice(0, granted)
+    const now = how.clock.now()
+    const result: BatchRecord = {
+      size: messages.length,
+      errors: judged.errors,
+      items: notifications.map((notification) => [notification.id, statusOf(notification, now)]),
+      ...(refusal === null ? {} : { overHour: itemError(refusal) }),
+      overMonth: itemError(await limits.quotaError(organizationId)),
+    }
+    const answer = await store({ organizationId, notifications, ...quota, ...recordFor(use, result) })
+    if (answer.kind === 'accepted') return toBatchResult(result, answer.admitted, answer.createdAt, false)
+    if (use !== null) assertSameRequest(answer.record, use)
+    return batchResult(answer.record)
+  }
+
   return {
     async send(message, options) {
-      const judged = await judge(message, options)
-      const { organizationId, use, record } = judged
-      if (record !== null) return replayedSend(record)
-      const notification = await prepare(judged)
-      const { id, channel, to } = notification
-      const result: SendResult = { id, status: statusOf(notification, how.now()), channel, to }
-      const answer = await store({ organizationId, notifications: [notification], ...recordFor(use, result) })
-      if (answer.kind === 'replayed') {
-        if (use !== null) assertSameRequest(answer.record, use)
-        return replayedSend(answer.record)
-      }
-      if (answer.admitted === 0) throw new NotifierError('notification_quota_exceeded')
-      return { ...result, createdAt: new Date(answer.createdAt).toISOString(), replayed: false }
+      const input = parseInput(sendInput, message)
+      const organizationId = await organizations.existing(options)
+      const use = idempotentUse('send', organizationId, options, input)
+      return turns.take(use, async () => sendOnce(await judge(input, organizationId, use)))
     },
 
     async validate(message, options) {
-      const judged = await judge(message, options)
+      const input = parseInput(sendInput, message)
+      const organizationId = await organizations.existing(options)
+      const judged = await judge(input, organizationId, idempotentUse('send', organizationId, options, input))
       const notification = await prepare(judged)
-      const answer = await store({
-        organizationId: judged.organizationId,
-        notifications: [notification],
-        dryRun: true,
-      })
-      if (answer.kind === 'accepted' && answer.admitted === 0)
-        throw new NotifierError('notification_quota_exceeded')
+      const { refusal, quota } = await limits.peek(organizationId, 1)
+      if (refusal !== null) throw refusal
+      const answer = await store({ organizationId, notifications: [notification], ...quota, dryRun: true })
+      if (answer.kind === 'accepted' && answer.admitted === 0) throw await limits.quotaError(organizationId)
       const { channel, to, content } = notification
       return { channel, to, rendered: renderContent(channel, content, how.compiled) }
     },
@@ -119,21 +169,7 @@ export function createAccept(
       assertBatch(messages)
       const organizationId = await organizations.existing(options)
       const use = idempotentUse('batch', organizationId, options, messages)
-      const record = use === null ? null : await lookUp(use.key)
-      if (use !== null && record !== null) {
-        assertSameRequest(record, use)
-        return batchResult(record, true)
-      }
-      const { notifications, errors } = await judgeBatch(messages, organizationId, storage, how)
-      const now = how.now()
-      const result: BatchRecord = {
-        errors,
-        items: notifications.map((notification) => [notification.id, statusOf(notification, now)]),
-      }
-      const answer = await store({ organizationId, notifications, ...recordFor(use, result) })
-      if (answer.kind === 'accepted') return toBatchResult(result, answer.admitted, answer.createdAt, false)
-      if (use !== null) assertSameRequest(answer.record, use)
-      return batchResult(answer.record, true)
+      return turns.take(use, () => batchOnce(messages, organizationId, use))
     },
   }
 }
@@ -162,8 +198,8 @@ function replayedSend(record: IdempotencyRecord): SentNotification {
   return { ...result, createdAt: new Date(record.createdAt).toISOString(), replayed: true }
 }
 
-function batchResult(record: IdempotencyRecord, replayed: boolean): BatchResult {
-  return toBatchResult(JSON.parse(record.result) as BatchRecord, record.admitted, record.createdAt, replayed)
+function batchResult(record: IdempotencyRecord): BatchResult {
+  return toBatchResult(JSON.parse(record.result) as BatchRecord, record.admitted, record.createdAt, true)
 }
 
 function toBatchResult(
@@ -172,23 +208,24 @@ function toBatchResult(
   createdAt: number,
   replayed: boolean,
 ): BatchResult {
-  const items: BatchItem[] = []
+  const { size, overMonth, overHour = overMonth } = record
   const errors = new Map(record.errors)
-  const over: ItemError = itemError(new NotifierError('notification_quota_exceeded'))
+  const items: BatchItem[] = []
   let next = 0
-  for (let index = 0; index < record.errors.length + record.items.length; index += 1) {
+  for (let index = 0; index < size; index += 1) {
     const error = errors.get(index)
     if (error !== undefined) {
       items.push({ index, error })
       continue
     }
-    const [id, status] = record.items[next] ?? ['', 'queued']
-    items.push(next < admitted ? { index, id, status } : { index, error: over })
+    const stored = next < admitted ? record.items[next] : undefined
+    if (stored !== undefined) items.push({ index, id: stored[0], status: stored[1] })
+    else items.push({ index, error: next < record.items.length ? overMonth : overHour })
     next += 1
   }
   return {
     accepted: admitted,
-    rejected: items.length - admitted,
+    rejected: size - admitted,
     items,
     createdAt: new Date(createdAt).toISOString(),
     replayed,

@@ -4,6 +4,7 @@ import type { ParsedSend } from '../../domain/input/send.ts'
 import type { NewNotification, NotificationContent } from '../../domain/notification.ts'
 import { assertRecipient } from '../../domain/recipient.ts'
 import type { Template } from '../../domain/template/template.ts'
+import type { Clock } from '../../ports/clock.ts'
 import { accepts, type Providers } from '../providers.ts'
 import type { CompiledTemplates } from '../templates/compiled-templates.ts'
 
@@ -11,8 +12,8 @@ import type { CompiledTemplates } from '../templates/compiled-templates.ts'
 export interface Preparation {
   readonly providers: Providers
   readonly compiled: CompiledTemplates
+  readonly clock: Clock
   newId(): string
-  now(): number
 }
 
 /** Latest `sendAt`, from now. */
@@ -37,7 +38,7 @@ export function prepareSend(input: ParsedSend, template: Template | null, how: P
     })
   }
   const content = contentOf(input, template, channel, how.compiled)
-  const { sendAt, expiresAt } = timesOf(input, how.now())
+  const { sendAt, expiresAt } = timesOf(input, how.clock.now())
   return {
     id: how.newId(),
     channel,

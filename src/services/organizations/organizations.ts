@@ -4,6 +4,7 @@ import { organizationChange, organizationInput } from '../../domain/input/organi
 import { parseInput } from '../../domain/input/parse.ts'
 import { DEFAULT_ORGANIZATION, type Organization } from '../../domain/organization.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
+import type { PlanFinder } from '../limits/plan-of.ts'
 import type { Notifier, OrganizationRecord, Scope } from '../notifier.ts'
 import { listOf, organizationOf, pageRequest } from '../scope.ts'
 
@@ -20,7 +21,7 @@ export interface Organizations {
 
 const MAX_KNOWN = 100_000
 
-export function createOrganizations(storage: Storage, ids: IdGenerator): Organizations {
+export function createOrganizations(storage: Storage, ids: IdGenerator, plans: PlanFinder): Organizations {
   const known = new Set([DEFAULT_ORGANIZATION])
 
   function remember(id: string): void {
@@ -43,8 +44,9 @@ export function createOrganizations(storage: Storage, ids: IdGenerator): Organiz
     },
     api: {
       async create(input) {
-        const { id = ids.random('org'), name } = parseInput(organizationInput, input)
-        const organization = await storage.organizations.create({ id, name, plan: null })
+        const { id = ids.random('org'), name, plan = null } = parseInput(organizationInput, input)
+        plans.assertKnown(plan)
+        const organization = await storage.organizations.create({ id, name, plan })
         if (organization === null) {
           throw new NotifierError('already_exists', {
             message: `An organization with the id "${id}" exists.`,
@@ -62,7 +64,10 @@ export function createOrganizations(storage: Storage, ids: IdGenerator): Organiz
         return listOf(await storage.organizations.list(request), request, view)
       },
       async update(id, change) {
-        const organization = await storage.organizations.update(id, parseInput(organizationChange, change))
+        const parsed = parseInput(organizationChange, change)
+        plans.assertKnown(parsed.plan ?? null)
+        const organization = await storage.organizations.update(id, parsed)
+        plans.forget(id)
         if (organization === null) throw unknownOrganization(id)
         return view(organization)
       },
@@ -77,6 +82,6 @@ function unknownOrganization(id: string): NotifierError {
   })
 }
 
-function view({ id, name, createdAt }: Organization): OrganizationRecord {
-  return { id, name, createdAt: new Date(createdAt).toISOString() }
+function view({ id, name, plan, createdAt }: Organization): OrganizationRecord {
+  return { id, name, plan, createdAt: new Date(createdAt).toISOString() }
 }

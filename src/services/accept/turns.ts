@@ -1,0 +1,50 @@
+import { NotifierError } from '../../domain/errors/notifier-error.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { IdempotentUse } from './idempotency.ts'
+
+/** Lets parallel requests with one idempotency key wait for the first, whose answer they then find stored. */
+export interface Turns {
+  /** @throws NotifierError `idempotency_in_progress` when the first takes too long */
+  take<Answer>(use: IdempotentUse | null, work: () => Promise<Answer>): Promise<Answer>
+}
+
+/** DESIGN.md §4 "Idempotency": 409 only after a wait. */
+const WAIT_MS = 10_000
+
+/**
+ * The storage alone makes sure that only one is stored, over all processes; this spares the others of this process the
+ * limits that they would be counted against for nothing.
+ */
+export function createTurns(clock: Clock): Turns {
+  const running = new Map<string, Promise<unknown>>()
+
+  return {
+    async take(use, work) {
+      if (use === null) return work()
+      const { organizationId, operation, key } = use.key
+      const name = `${organizationId} ${operation} ${key}`
+      const first = running.get(name)
+      if (first !== undefined) await wait(first, clock)
+      const mine = work()
+      running.set(name, mine)
+      try {
+        return await mine
+      } finally {
+        if (running.get(name) === mine) running.delete(name)
+      }
+    },
+  }
+}
+
+function wait(first: Promise<unknown>, clock: Clock): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const cancel = clock.timer(WAIT_MS, () =>
+      reject(new NotifierError('idempotency_in_progress', { retryAfterMs: 1_000 })),
+    )
+    const done = (): void => {
+      cancel()
+      resolve()
+    }
+    first.then(done, done)
+  })
+}

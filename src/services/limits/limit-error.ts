@@ -1,0 +1,20 @@
+import { NotifierError } from '../../domain/errors/notifier-error.ts'
+import type { RateLimitState } from '../notifier.ts'
+
+/** A refusal by a limit (SPEC.md "Limits", rule 11). `details` says which limit, in the same terms as the headers. */
+export function limitError(state: RateLimitState, retryAfterMs: number): NotifierError {
+  const code =
+    state.resource === 'monthly_notifications' ? 'notification_quota_exceeded' : 'rate_limit_exceeded'
+  return new NotifierError(code, {
+    message: MESSAGES[state.resource] ?? `The limit "${state.resource}" of ${state.limit} is used up.`,
+    retryAfterMs,
+    details: { ...state, remaining: 0 },
+  })
+}
+
+const MESSAGES: Readonly<Record<string, string>> = {
+  account: 'The account is restricted for a while, because it went on far above its limits.',
+  concurrency: 'Too many requests are under way at one time.',
+  monthly_notifications: 'The monthly notification quota is used up.',
+  hourly_notifications: 'Too many notifications were sent within an hour.',
+}

@@ -1,0 +1,80 @@
+import type { Clock } from '../../ports/clock.ts'
+import type { LimitState, RateLimiter } from '../../ports/rate-limiter.ts'
+import type { Storage } from '../../ports/storage/storage.ts'
+import type { LimitUsage, Notifier } from '../notifier.ts'
+import { organizationOf } from '../scope.ts'
+import type { PlanFinder } from './plan-of.ts'
+import { HOUR, hourlyCheck, type RequestLimits, windowCheck } from './request-limits.ts'
+import { monthOf, nextMonth } from './send-limits.ts'
+
+/** What an organization may ask about its limits, and how requests are counted. */
+export function createLimits(
+  storage: Storage,
+  limiter: RateLimiter,
+  plans: PlanFinder,
+  requests: RequestLimits,
+  clock: Clock,
+): Notifier['limits'] {
+  async function windowUsage(
+    key: string,
+    limit: number,
+    windowMs: number,
+    hourly: boolean,
+  ): Promise<LimitUsage> {
+    const check = hourly ? hourlyCheck(key, limit, 1) : windowCheck(`${key}:requests`, limit, windowMs)
+    const { states } = await limiter.peek([check])
+    const { remaining, granted, resetInMs } = states[0] as LimitState
+    // A peek speaks as if one more unit were counted.
+    const left = Math.min(limit, remaining + granted)
+    return {
+      limit,
+      used: limit - left,
+      remaining: left,
+      resetAt: new Date(clock.now() + resetInMs).toISOString(),
+      windowSeconds: windowMs / 1000,
+    }
+  }
+
+  return {
+    async get(scope) {
+      const organizationId = organizationOf(scope)
+      const { name, plan } = await plans.of(organizationId)
+      const now = clock.now()
+      const month = plan.notificationsPerMonth
+      const used = month === null ? 0 : await storage.quotaUsed(organizationId, monthOf(now))
+      const { states } = await limiter.peek([{ kind: 'pause', key: `${organizationId}:account` }])
+      const restrictedMs = states[0]?.retryAfterMs ?? 0
+      return {
+        organizationId,
+        plan: name,
+        limits: {
+          requests:
+            plan.requests === null
+              ? null
+              : await windowUsage(organizationId, plan.requests.limit, plan.requests.windowMs, false),
+          concurrentRequests: plan.concurrentRequests === null ? null : { limit: plan.concurrentRequests },
+          notificationsPerHour:
+            plan.notificationsPerHour === null
+              ? null
+              : await windowUsage(organizationId, plan.notificationsPerHour, HOUR, true),
+          notificationsPerMonth:
+            month === null
+              ? null
+              : {
+                  limit: month,
+                  used,
+                  remaining: Math.max(0, month - used),
+                  resetAt: new Date(nextMonth(now)).toISOString(),
+                  windowSeconds: null,
+                },
+        },
+        restriction: restrictedMs === 0 ? null : { until: new Date(now + restrictedMs).toISOString() },
+      }
+    },
+    admit(who, resource) {
+      return 'address' in who
+        ? requests.admitAddress(who.address)
+        : requests.admit(who.organizationId, resource)
+    },
+  }
+}

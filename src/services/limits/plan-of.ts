@@ -1,0 +1,66 @@
+import { NotifierError } from '../../domain/errors/notifier-error.ts'
+import { DEFAULT_ORGANIZATION } from '../../domain/organization.ts'
+import { type Plan, type Plans, UNLIMITED } from '../../domain/plans.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { Storage } from '../../ports/storage/storage.ts'
+
+/** The plan of an organization and its name. */
+export interface OrganizationPlan {
+  readonly name: string
+  readonly plan: Plan
+}
+
+/** Finds plans; what is known stays known for a few seconds, so that a request costs no look-up of its own. */
+export interface PlanFinder {
+  of(organizationId: string): OrganizationPlan | Promise<OrganizationPlan>
+  /** @throws NotifierError `invalid_parameter` when no plan has this name; null is the default and always known */
+  assertKnown(name: string | null): void
+  /** Forgets an organization whose plan has changed. */
+  forget(organizationId: string): void
+}
+
+/** How long another process may still use an organization's earlier plan. */
+const FRESH_MS = 5_000
+const MAX_KNOWN = 100_000
+
+/** DESIGN.md §4 "Plans": `org_default` is unlimited unless `plans` names it, other organizations default to `free`. */
+export function createPlanFinder(storage: Storage, plans: Plans, clock: Clock): PlanFinder {
+  const known = new Map<string, OrganizationPlan & { readonly until: number }>()
+
+  async function load(organizationId: string): Promise<OrganizationPlan> {
+    const organization = await storage.organizations.get(organizationId)
+    if (organization === null) throw new NotifierError('not_found', { details: { field: 'organizationId' } })
+    const found = choose(organizationId, organization.plan)
+    if (known.size >= MAX_KNOWN) known.clear()
+    known.set(organizationId, { ...found, until: clock.monotonic() + FRESH_MS })
+    return found
+  }
+
+  function choose(organizationId: string, named: string | null): OrganizationPlan {
+    const name = named ?? (Object.hasOwn(plans, organizationId) ? organizationId : null)
+    if (name === null && organizationId === DEFAULT_ORGANIZATION)
+      return { name: 'unlimited', plan: UNLIMITED }
+    const plan = plans[name ?? 'free']
+    // A plan that the configuration no longer knows must not become a licence for everything.
+    return plan === undefined
+      ? { name: 'free', plan: plans.free ?? UNLIMITED }
+      : { name: name ?? 'free', plan }
+  }
+
+  return {
+    of(organizationId) {
+      const fresh = known.get(organizationId)
+      return fresh !== undefined && fresh.until > clock.monotonic() ? fresh : load(organizationId)
+    },
+    assertKnown(name) {
+      if (name === null || Object.hasOwn(plans, name)) return
+      throw new NotifierError('invalid_parameter', {
+        message: `"plan" must be one of ${Object.keys(plans).join(', ')}.`,
+        details: { field: 'plan' },
+      })
+    },
+    forget(organizationId) {
+      known.delete(organizationId)
+    },
+  }
+}

@@ -1,0 +1,176 @@
+import { randomUUID } from 'node:crypto'
+import { BURST_MS, burstOf } from '../../domain/plans.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type {
+  LimitCheck,
+  LimitDecision,
+  LimitState,
+  RateLimiter,
+  WindowCheck,
+} from '../../ports/rate-limiter.ts'
+import type { Admission, LimitedResource, RateLimitState } from '../notifier.ts'
+import { limitError } from './limit-error.ts'
+import type { PlanFinder } from './plan-of.ts'
+
+/** Counts requests before anything of them is read (DESIGN.md §4 "Burst rule", §5 "RateLimiter"). */
+export interface RequestLimits {
+  admit(organizationId: string, resource: LimitedResource): Promise<Admission>
+  admitAddress(address: string): Promise<Admission>
+}
+
+const MINUTE = 60_000
+export const HOUR: number = 60 * MINUTE
+
+/** SPEC.md "Rules" 4: the same on all plans. Both path families share them. */
+const ENDPOINT_LIMITS: Readonly<Partial<Record<LimitedResource, number>>> = {
+  'templates.list': 1_000,
+  'templates.create': 100,
+  'logs.list': 500,
+}
+
+/** Requests of one address that show no valid key, in a minute: enough for a mistake, too few for guessing. */
+const PER_ADDRESS = 60
+
+/** A request that takes longer gives its slot back, unless it is renewed. */
+const SLOT_MS = 5 * MINUTE
+
+/** DESIGN.md §4 "Sustained overuse". */
+export interface OverusePolicy {
+  /** Refusals above this many times the limit … */
+  readonly factor: number
+  /** … within this time … */
+  readonly windowMs: number
+  /** … restrict the organization for so long. */
+  readonly restrictMs: number
+}
+
+export const DEFAULT_OVERUSE: OverusePolicy = { factor: 5, windowMs: 10 * MINUTE, restrictMs: 5 * MINUTE }
+
+export function createRequestLimits(
+  limiter: RateLimiter,
+  plans: PlanFinder,
+  clock: Clock,
+  overuse: OverusePolicy | null,
+): RequestLimits {
+  // Slots are shared by all processes: no two may use one token.
+  const process = randomUUID()
+  let requests = 0
+
+  async function admit(named: readonly NamedCheck[], onRefusal: () => Promise<void>): Promise<Admission> {
+    const decision = await limiter.consume(named.map(({ check }) => check))
+    const states = named.map(({ resource, limit }, index) =>
+      stateOf(resource, limit, decision.states[index] as LimitState, clock),
+    )
+    if (!decision.allowed) {
+      await onRefusal()
+      throw refusal(decision, states)
+    }
+    const slot = named.map(({ check }) => check).find((check) => check.kind === 'slots')
+    return {
+      state: nearest(states),
+      release: slot === undefined ? done : () => limiter.release(slot.key, slot.token),
+    }
+  }
+
+  async function refused(organizationId: string, limit: number): Promise<void> {
+    if (overuse === null) return
+    const units = Math.ceil(overuse.factor * limit)
+    const check = windowCheck(`${organizationId}:refusals`, units, overuse.windowMs)
+    const { allowed } = await limiter.consume([check])
+    if (!allowed) await limiter.pause(`${organizationId}:account`, overuse.restrictMs)
+  }
+
+  return {
+    async admit(organizationId, resource) {
+      const { plan } = await plans.of(organizationId)
+      const endpoint = ENDPOINT_LIMITS[resource]
+      const window = endpoint === undefined ? plan.requests : { limit: endpoint, windowMs: MINUTE }
+      const name = endpoint === undefined ? 'requests' : resource
+      const named: NamedCheck[] = [
+        { resource: 'account', limit: 0, check: { kind: 'pause', key: `${organizationId}:account` } },
+      ]
+      if (window !== null) {
+        const check = windowCheck(`${organizationId}:${name}`, window.limit, window.windowMs)
+        named.push({ resource: name, limit: window.limit, check })
+      }
+      if (plan.concurrentRequests !== null) {
+        requests += 1
+        named.push({
+          resource: 'concurrency',
+          limit: plan.concurrentRequests,
+          check: {
+            kind: 'slots',
+            key: `${organizationId}:concurrency`,
+            limit: plan.concurrentRequests,
+            token: `${process}:${requests}`,
+            leaseMs: SLOT_MS,
+          },
+        })
+      }
+      return admit(named, () => (window === null ? Promise.resolve() : refused(organizationId, window.limit)))
+    },
+    admitAddress(address) {
+      const check = windowCheck(`address:${address}`, PER_ADDRESS, MINUTE)
+      return admit([{ resource: 'address', limit: PER_ADDRESS, check }], done)
+    },
+  }
+}
+
+interface NamedCheck {
+  readonly resource: string
+  readonly limit: number
+  readonly check: LimitCheck
+}
+
+const done = async (): Promise<void> => {}
+
+/** Only the per-minute form knows bursts: SPEC.md states them above "the per-minute limit". */
+export function windowCheck(key: string, limit: number, windowMs: number, cost = 1): WindowCheck {
+  const burst = windowMs === MINUTE ? burstOf(limit) : limit
+  return { kind: 'window', key, limit, windowMs, burst, burstMs: BURST_MS, cost }
+}
+
+/** The hourly limit has no bursts; a batch takes what is left. */
+export function hourlyCheck(organizationId: string, limit: number, cost: number): WindowCheck {
+  return {
+    kind: 'window',
+    key: `${organizationId}:hourly_notifications`,
+    limit,
+    windowMs: HOUR,
+    burst: limit,
+    burstMs: 0,
+    cost,
+    partial: true,
+  }
+}
+
+export function stateOf(resource: string, limit: number, state: LimitState, clock: Clock): RateLimitState {
+  return {
+    resource,
+    limit,
+    remaining: state.remaining,
+    resetAt: Math.ceil((clock.now() + state.resetInMs) / 1000),
+  }
+}
+
+/** The limit that is closest to a refusal, by the share that is left. */
+function nearest(states: readonly RateLimitState[]): RateLimitState | null {
+  let closest: RateLimitState | null = null
+  for (const state of states) {
+    if (state.resource === 'account') continue
+    if (closest === null || state.remaining / state.limit < closest.remaining / closest.limit) closest = state
+  }
+  return closest
+}
+
+/** Of several refusals the one that lasts longest, so that waiting for it is enough. */
+function refusal({ states }: LimitDecision, named: readonly RateLimitState[]): Error {
+  let worst = 0
+  for (const [index, { allowed, retryAfterMs }] of states.entries()) {
+    if (!allowed && (states[worst]?.allowed !== false || retryAfterMs > (states[worst]?.retryAfterMs ?? 0)))
+      worst = index
+  }
+  const state = named[worst]
+  const retryAfterMs = state?.resource === 'concurrency' ? 1_000 : (states[worst]?.retryAfterMs ?? 0)
+  return limitError(state as RateLimitState, retryAfterMs)
+}

@@ -1,0 +1,72 @@
+import type { NotifierError } from '../../domain/errors/notifier-error.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { LimitState, RateLimiter } from '../../ports/rate-limiter.ts'
+import type { AcceptRequest } from '../../ports/storage/accept.ts'
+import { limitError } from './limit-error.ts'
+import type { PlanFinder } from './plan-of.ts'
+import { hourlyCheck, stateOf } from './request-limits.ts'
+
+/** What limits the notifications of an organization, however they are sent. */
+export interface SendLimits {
+  /** Counts up to `cost` notifications against the hour. */
+  take(organizationId: string, cost: number): Promise<Grant>
+  /** Answers as {@link take} would, and counts nothing. */
+  peek(organizationId: string, cost: number): Promise<Grant>
+  /** The error of a notification that met the monthly quota. */
+  quotaError(organizationId: string): Promise<NotifierError>
+}
+
+export interface Grant {
+  /** How many may go. */
+  readonly granted: number
+  /** The error of the others; null when all were granted. */
+  readonly refusal: NotifierError | null
+  /** What the accept counts against the month. */
+  readonly quota: Pick<AcceptRequest, 'quota'>
+}
+
+const NO_QUOTA: Grant['quota'] = Object.freeze({})
+
+export function createSendLimits(limiter: RateLimiter, plans: PlanFinder, clock: Clock): SendLimits {
+  async function judge(verb: 'consume' | 'peek', organizationId: string, cost: number): Promise<Grant> {
+    const found = plans.of(organizationId)
+    const { plan } = found instanceof Promise ? await found : found
+    const month = plan.notificationsPerMonth
+    const quota = month === null ? NO_QUOTA : { quota: { period: monthOf(clock.now()), limit: month } }
+    const limit = plan.notificationsPerHour
+    if (limit === null || cost === 0) return { granted: cost, refusal: null, quota }
+    const { states } = await limiter[verb]([hourlyCheck(organizationId, limit, cost)])
+    const state = states[0] as LimitState
+    if (state.granted === cost) return { granted: cost, refusal: null, quota }
+    // Some were granted, so nothing waits yet: the next one can go when the oldest unit of the hour comes back.
+    const retryAfterMs = state.granted === 0 ? state.retryAfterMs : state.resetInMs
+    const refusal = limitError(stateOf('hourly_notifications', limit, state, clock), retryAfterMs)
+    return { granted: state.granted, refusal, quota }
+  }
+
+  return {
+    take: (organizationId, cost) => judge('consume', organizationId, cost),
+    peek: (organizationId, cost) => judge('peek', organizationId, cost),
+    async quotaError(organizationId) {
+      const { plan } = await plans.of(organizationId)
+      const now = clock.now()
+      const resetAt = nextMonth(now)
+      const limit = plan.notificationsPerMonth ?? 0
+      return limitError(
+        { resource: 'monthly_notifications', limit, remaining: 0, resetAt: Math.ceil(resetAt / 1000) },
+        resetAt - now,
+      )
+    },
+  }
+}
+
+/** The calendar month in UTC, `2026-11`. */
+export function monthOf(time: number): string {
+  return new Date(time).toISOString().slice(0, 7)
+}
+
+/** When the next calendar month begins in UTC; epoch milliseconds. */
+export function nextMonth(time: number): number {
+  const date = new Date(time)
+  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1)
+}
