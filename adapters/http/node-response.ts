@@ -3,8 +3,9 @@ import type { HttpResponse } from '../../src/http/message.ts'
 
 /** A rest of a body that is smaller is read to its end: cheaper for both sides than a new connection. */
 const DRAIN_BYTES = 64 * 1024
-/** How long a client may go on sending after its request was refused, before the connection is cut. */
+/** How long and how much a client may go on sending after its request was refused, before the connection is cut. */
 const LINGER_MS = 1000
+const LINGER_BYTES = 16 * 1024 * 1024
 
 /** Sends an answer, unless the client has gone or the host application has answered meanwhile. */
 export function writeNodeResponse(req: IncomingMessage, res: ServerResponse, response: HttpResponse): void {
@@ -46,12 +47,16 @@ function refuseRest(
   res.writeHead(response.status, headers)
   if (response.body !== null) res.write(response.body)
   else res.flushHeaders()
-  const end = (): void => {
+  let left = LINGER_BYTES
+  function discard(chunk: Uint8Array): void {
+    left -= chunk.length
+    if (left < 0) end()
+  }
+  function end(): void {
     clearTimeout(timer)
-    req.off('end', end).off('close', end)
+    req.off('data', discard).off('end', end).off('close', end)
     res.end()
   }
   const timer = setTimeout(end, LINGER_MS)
-  req.on('end', end).on('close', end)
-  req.resume()
+  req.on('data', discard).on('end', end).on('close', end)
 }

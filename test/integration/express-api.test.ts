@@ -1,0 +1,174 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { ROUTES } from '../../src/http/routes/table.ts'
+import { EXPRESS, type Host, startHost } from './support/express-host.ts'
+import { type Answer, type Call, call, codeOf } from './support/http-client.ts'
+
+const mounts = ['/', '/notifications', '/a/b'] as const
+const parsers = ['none', 'before', 'after'] as const
+const setups = EXPRESS.flatMap(([name, express]) =>
+  mounts.flatMap((mount) => parsers.map((parser) => ({ name, express, mount, parser }))),
+)
+
+const mail = { channel: 'email', to: 'ada@example.com', subject: 'Hello', body: 'Hi Ada' }
+
+describe.each(setups)('$name, mounted at $mount, express.json() $parser', ({ express, mount, parser }) => {
+  let host: Host
+  let auth: { authorization: string }
+  const api = (options: Call): Promise<Answer> =>
+    call(host.port, { ...options, path: host.path(options.path), headers: { ...auth, ...options.headers } })
+
+  /** Every success must look as the table of routes promises. */
+  async function operation(name: string, options: Call): Promise<Answer> {
+    const route = ROUTES.find((entry) => entry.operation === name)
+    const answer = await api({ method: route?.method ?? '', ...options })
+    expect(answer.status, answer.text).toBe(route?.status)
+    expect(route?.response.safeParse(answer.json).error).toBeUndefined()
+    expect(answer.headers['x-request-id']).toMatch(/^req_[\w-]{22}$/)
+    return answer
+  }
+
+  beforeAll(async () => {
+    host = await startHost({ express, mount, parser })
+    auth = await host.key()
+  })
+  afterAll(() => host.close())
+
+  it('sends over both paths and gives the record of SPEC.md', async () => {
+    for (const path of ['/v1/notify', '/v1/notifications']) {
+      const { json } = await operation('sendNotification', { path, body: mail })
+      expect(json).toEqual({
+        id: expect.stringMatching(/^notif_\d+$/),
+        status: 'queued',
+        channel: 'email',
+        to: 'ada@example.com',
+        createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
+      })
+      const stored = await host.notifier.notifications.get(String(json?.id))
+      expect(stored).toMatchObject({ to: 'ada@example.com', subject: 'Hello' })
+      await operation('getNotification', { path: `/v1/notifications/${json?.id}` })
+    }
+  })
+
+  it('only validates in test mode', async () => {
+    const before = await host.notifier.notifications.list()
+    const headers = { 'x-test-mode': 'true' }
+    const answer = await api({ method: 'POST', path: '/v1/notify', headers, body: mail })
+    expect(answer.status).toBe(200)
+    expect(answer.json).toEqual({
+      channel: 'email',
+      to: 'ada@example.com',
+      rendered: { subject: 'Hello', body: 'Hi Ada', format: 'text' },
+    })
+    const refused = await api({ method: 'POST', path: '/v1/notify', headers, body: { ...mail, to: 'x' } })
+    expect([refused.status, codeOf(refused)]).toEqual([422, 'invalid_email'])
+    expect((await host.notifier.notifications.list()).items).toEqual(before.items)
+  })
+
+  it('replays an idempotent send, and refuses another body', async () => {
+    const headers = { 'idempotency-key': '"retry-1"' }
+    const first = await operation('sendNotification', { path: '/v1/notify', headers, body: mail })
+    expect(first.headers).not.toHaveProperty('idempotent-replayed')
+    const bare = { 'idempotency-key': 'retry-1' }
+    const second = await operation('sendNotification', {
+      path: '/v1/notifications',
+      headers: bare,
+      body: mail,
+    })
+    expect(second.headers['idempotent-replayed']).toBe('true')
+    expect(second.json).toEqual(first.json)
+    const other = await api({ method: 'POST', path: '/v1/notify', headers, body: { ...mail, body: 'Other' } })
+    expect([other.status, codeOf(other)]).toEqual([422, 'idempotency_key_reused'])
+  })
+
+  it('sends a batch, each item judged on its own', async () => {
+    const { json } = await operation('sendBatch', {
+      path: '/v1/notifications/batch',
+      body: { notifications: [mail, { ...mail, to: 'nobody' }, mail] },
+    })
+    expect(json).toMatchObject({
+      accepted: 2,
+      rejected: 1,
+      items: [{ index: 0 }, { index: 1, error: { code: 'invalid_email' } }, { index: 2 }],
+    })
+  })
+
+  it('keeps templates in both path families', async () => {
+    const body = { name: 'welcome', channel: 'email', subject: 'Hi {{name}}', body: 'Hello {{name}}' }
+    const created = await operation('createTemplate', { path: '/v1/templates', body })
+    const again = await api({ method: 'POST', path: '/admin/templates?orgId=org_default', body })
+    expect([again.status, codeOf(again)]).toEqual([409, 'template_already_exists'])
+    await operation('createTemplate', {
+      path: '/admin/templates?orgId=org_default',
+      body: { ...body, name: 'second' },
+    })
+    for (const path of ['/v1/templates', '/admin/templates?orgId=org_default']) {
+      const { json } = await operation('listTemplates', { path })
+      expect(json).toMatchObject({ items: [{ name: 'second' }, { name: 'welcome' }], hasMore: false })
+    }
+    const paged = await operation('listTemplates', { path: '/v1/templates?limit=1' })
+    expect(paged.json).toMatchObject({ items: [{ name: 'second' }], limit: 1, hasMore: true })
+    const cursor = encodeURIComponent(String(paged.json?.nextCursor))
+    const next = await operation('listTemplates', { path: `/v1/templates?limit=1&cursor=${cursor}` })
+    expect(next.json).toMatchObject({ items: [{ name: 'welcome' }] })
+
+    await operation('getTemplate', { path: `/v1/templates/${created.json?.id}` })
+    const send = { to: 'ada@example.com', template: 'welcome', variables: { name: 'Ada' } }
+    await operation('sendNotification', { path: '/v1/notify', body: send })
+    await operation('deleteTemplate', { path: '/v1/templates/welcome' })
+    expect(codeOf(await api({ path: '/v1/templates/welcome' }))).toBe('template_not_found')
+    const late = await api({ method: 'POST', path: '/v1/notify', body: send })
+    expect([late.status, codeOf(late)]).toEqual([422, 'template_not_found'])
+  })
+
+  it('lists notifications and logs, filtered', async () => {
+    const { json } = await operation('listNotifications', { path: '/v1/notifications?channel=email&limit=2' })
+    expect(json).toMatchObject({ limit: 2, offset: 0 })
+    await operation('listNotifications', {
+      path: `/v1/notifications?to=${encodeURIComponent('ada@example.com')}&from=2020-01-01T00:00:00Z`,
+    })
+    for (const path of ['/v1/logs?limit=1', '/admin/logs?orgId=org_default&status=queued']) {
+      await operation('listLogs', { path })
+    }
+  })
+
+  it('cancels what is scheduled', async () => {
+    const { json } = await operation('sendNotification', {
+      path: '/v1/notify',
+      body: { ...mail, sendAt: new Date(Date.now() + 3_600_000).toISOString() },
+    })
+    const cancelled = await operation('cancelNotification', {
+      path: `/v1/notifications/${json?.id}/cancel`,
+    })
+    expect(cancelled.json).toMatchObject({ status: 'cancelled' })
+  })
+
+  it('answers HEAD, 404 and 405', async () => {
+    const head = await api({ method: 'HEAD', path: '/v1/templates' })
+    expect([head.status, head.text]).toEqual([200, ''])
+    expect(Number(head.headers['content-length'])).toBeGreaterThan(0)
+    const unknown = await api({ path: '/v1/nowhere' })
+    expect([unknown.status, codeOf(unknown)]).toEqual([404, 'not_found'])
+    const method = await api({ method: 'DELETE', path: '/v1/templates' })
+    expect([method.status, codeOf(method), method.headers.allow]).toEqual([
+      405,
+      'method_not_allowed',
+      'GET, HEAD, POST',
+    ])
+  })
+
+  it('takes a URL with an origin in it', async () => {
+    const path = `http://127.0.0.1:${host.port}${host.path('/v1/templates?limit=1')}`
+    const answer = await call(host.port, { path, headers: auth })
+    expect(answer.status).toBe(200)
+  })
+
+  it('leaves the host its routes, its 404 and its error handler', async () => {
+    expect((await call(host.port, { path: '/host' })).json).toEqual({ host: true })
+    const echoed = await call(host.port, { method: 'POST', path: '/host/echo', body: { a: 1 } })
+    expect(echoed.json).toEqual({ echo: { a: 1 } })
+    expect((await call(host.port, { path: '/host/fails' })).json).toEqual({ hostError: true })
+    const unknown = await call(host.port, { path: host.path('/v2/notify'), headers: auth })
+    expect([unknown.status, unknown.json]).toEqual([404, undefined])
+    expect(host.errors).toHaveLength(1)
+  })
+})

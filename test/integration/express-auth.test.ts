@@ -1,0 +1,241 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { PERMISSIONS, permits } from '../../src/domain/api-key.ts'
+import { ROUTES } from '../../src/http/routes/table.ts'
+import { type Host, startHost } from './support/express-host.ts'
+import { type Answer, type Call, call, codeOf, exchange } from './support/http-client.ts'
+
+const OTHER = 'org_other'
+const paths = ROUTES.flatMap((route) => route.paths.map((path) => ({ route, path })))
+
+/** An address for a route; `/admin` ones name the key's organization. */
+function address(path: string, organizationId = 'org_default'): string {
+  const filled = path.replaceAll(/\{\w+\}/g, 'notif_1')
+  return path.startsWith('/admin/') ? `${filled}?orgId=${organizationId}` : filled
+}
+
+let host: Host
+beforeAll(async () => {
+  host = await startHost()
+  await host.notifier.organizations.create({ id: OTHER, name: 'Other' })
+})
+afterAll(() => host.close())
+
+const api = (options: Call): Promise<Answer> => call(host.port, options)
+const list = (headers: Call['headers'] = {}): Promise<Answer> => api({ path: '/v1/templates', headers })
+
+describe('SPEC.md, authentication failures', () => {
+  it('missing header', async () => {
+    const answer = await list()
+    expect([answer.status, codeOf(answer)]).toEqual([401, 'missing_authorization'])
+    expect(answer.headers['www-authenticate']).toBe('Bearer')
+  })
+
+  it.each([
+    ['no scheme', 'crl_x'],
+    ['another scheme', 'Basic YTpi'],
+    ['no key', 'Bearer'],
+    ['a malformed key', 'Bearer not-a-key'],
+    ['a key with a wrong checksum', `Bearer crl_${'0'.repeat(38)}`],
+    ['two keys', 'Bearer a b'],
+    ['an endless key', `Bearer ${'x'.repeat(5000)}`],
+  ])('%s', async (_title, authorization) => {
+    const answer = await list({ authorization })
+    expect([answer.status, codeOf(answer)]).toEqual([401, 'invalid_api_key'])
+    expect(answer.headers['www-authenticate']).toBe('Bearer')
+  })
+
+  it('a header that is there twice, also with the same key', async () => {
+    const { authorization } = await host.key()
+    const text = await exchange(
+      host.port,
+      `GET /v1/templates HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: ${authorization}\r\nauthorization: ${authorization}\r\n\r\n`,
+    )
+    expect(text).toMatch(/^HTTP\/1\.1 401 /)
+    expect(text).toContain('"invalid_api_key"')
+  })
+
+  it('an unknown key looks like a deleted one', async () => {
+    const created = await host.notifier.apiKeys.create({ name: 'gone', permission: 'Write' })
+    const headers = { authorization: `bearer ${created.secret}` }
+    expect((await list(headers)).status).toBe(200)
+    await host.notifier.apiKeys.delete(created.id)
+    const answer = await list(headers)
+    expect([answer.status, codeOf(answer)]).toEqual([401, 'invalid_api_key'])
+  })
+
+  it('an expired key, to the second', async () => {
+    const shifted = await startHost()
+    try {
+      const expiresAt = new Date(shifted.clock.now() + 3_600_000)
+      const { secret } = await shifted.notifier.apiKeys.create({
+        name: 'short',
+        permission: 'Write',
+        expiresAt,
+      })
+      const ask = (): Promise<Answer> =>
+        call(shifted.port, { path: '/v1/templates', headers: { authorization: `Bearer ${secret}` } })
+      shifted.clock.advance(3_595_000)
+      expect((await ask()).status).toBe(200)
+      shifted.clock.advance(5_000)
+      const answer = await ask()
+      expect([answer.status, codeOf(answer)]).toEqual([401, 'expired_api_key'])
+    } finally {
+      await shifted.close()
+    }
+  })
+
+  it('a key in the query is none', async () => {
+    const { authorization } = await host.key()
+    const answer = await api({ path: `/v1/templates?authorization=${encodeURIComponent(authorization)}` })
+    expect(codeOf(answer)).toBe('missing_authorization')
+  })
+})
+
+describe.each(paths)('$route.method $path', ({ route, path }) => {
+  it.each(PERMISSIONS)('with a %s key', async (permission) => {
+    const answer = await api({
+      method: route.method,
+      path: address(path),
+      headers: await host.key(permission),
+      ...(route.body === undefined ? {} : { body: {} }),
+    })
+    if (permits(permission, route.permission)) {
+      expect(answer.status).not.toBe(401)
+      expect(answer.status).not.toBe(403)
+    } else {
+      expect([answer.status, codeOf(answer)]).toEqual([403, 'insufficient_permissions'])
+    }
+    expect(answer.status).toBeLessThan(500)
+  })
+
+  it('refuses a key of another organization', async () => {
+    const headers = await host.key('Full Access', OTHER)
+    const query = path.startsWith('/admin/') ? '' : '?orgId=org_default'
+    const body = route.body === undefined ? {} : { body: {} }
+    const answer = await api({ method: route.method, path: address(path) + query, headers, ...body })
+    expect([answer.status, codeOf(answer)]).toEqual([403, 'organization_mismatch'])
+  })
+
+  it('refuses a request without a key', async () => {
+    const answer = await api({ method: route.method, path: address(path) })
+    expect([answer.status, codeOf(answer)]).toEqual([401, 'missing_authorization'])
+  })
+})
+
+describe('organizations', () => {
+  it('are named by header or query, or come from the key', async () => {
+    const headers = await host.key('Full Access', OTHER)
+    const body = { name: 'theirs', channel: 'email', body: 'Hi' }
+    expect((await api({ method: 'POST', path: '/v1/templates', headers, body })).status).toBe(201)
+    for (const answer of [
+      await list(headers),
+      await list({ ...headers, 'X-Organization-ID': OTHER }),
+      await api({ path: `/v1/templates?orgId=${OTHER}`, headers }),
+      await api({ path: `/admin/templates?orgId=${OTHER}`, headers }),
+    ]) {
+      expect(answer.json).toMatchObject({ items: [{ name: 'theirs' }] })
+    }
+    expect((await list(await host.key())).json).toMatchObject({ items: [] })
+  })
+
+  it('are required under /admin, and must agree', async () => {
+    const headers = await host.key()
+    for (const path of ['/admin/templates', '/admin/logs', '/admin/templates?orgId=']) {
+      const answer = await api({ path, headers: { ...headers, 'x-organization-id': 'org_default' } })
+      expect([answer.status, codeOf(answer)]).toEqual([422, 'missing_required_field'])
+      expect(answer.text).toContain('orgId')
+    }
+    const answer = await api({
+      path: '/v1/templates?orgId=org_default',
+      headers: { ...headers, 'x-organization-id': OTHER },
+    })
+    expect([answer.status, codeOf(answer)]).toEqual([400, 'invalid_parameter'])
+  })
+
+  it('do not see each other’s resources, but are told whose they are not', async () => {
+    const mine = await host.notifier.send({ channel: 'email', to: 'ada@example.com', body: 'Hi' })
+    const headers = await host.key('Full Access', OTHER)
+    const foreign = await api({ path: `/v1/notifications/${mine.id}`, headers })
+    expect([foreign.status, codeOf(foreign)]).toEqual([403, 'organization_mismatch'])
+    const unknown = await api({ path: '/v1/notifications/notif_1', headers })
+    expect([unknown.status, codeOf(unknown)]).toEqual([404, 'notification_not_found'])
+  })
+})
+
+describe('HTTPS', () => {
+  const spoofs: Call['headers'][] = [
+    {},
+    { 'x-forwarded-proto': 'https' },
+    { 'x-forwarded-for': '127.0.0.1', 'x-forwarded-proto': 'https' },
+    { forwarded: 'for=127.0.0.1;proto=https' },
+    { 'x-forwarded-ssl': 'on', 'front-end-https': 'on' },
+  ]
+
+  it('is required by default, whatever headers claim, before the key is looked at', async () => {
+    const strict = await startHost({ http: { https: 'require' } })
+    try {
+      for (const spoof of spoofs) {
+        for (const key of [{}, await strict.key()]) {
+          const answer = await call(strict.port, { path: '/v1/templates', headers: { ...key, ...spoof } })
+          expect([answer.status, codeOf(answer)]).toEqual([403, 'https_required'])
+          expect(answer.headers).not.toHaveProperty('strict-transport-security')
+        }
+      }
+    } finally {
+      await strict.close()
+    }
+  })
+
+  it('may be left out by this machine itself, but not by a proxy on it', async () => {
+    const headers = await host.key()
+    expect((await list(headers)).status).toBe(200)
+    for (const spoof of [
+      { 'x-forwarded-for': '127.0.0.1' },
+      { 'x-forwarded-proto': 'https' },
+      { via: '1.1 x' },
+    ]) {
+      const answer = await list({ ...headers, ...spoof })
+      expect([answer.status, codeOf(answer)]).toEqual([403, 'https_required'])
+    }
+  })
+
+  it('is believed of a trusted proxy', async () => {
+    const proxied = await startHost({ http: { https: 'require', trustedProxies: ['loopback'] } })
+    try {
+      const headers = await proxied.key()
+      const ask = (proto: string): Promise<Answer> =>
+        call(proxied.port, {
+          path: '/v1/templates',
+          headers: { ...headers, 'x-forwarded-for': '203.0.113.9', 'x-forwarded-proto': proto },
+        })
+      const secure = await ask('https')
+      expect(secure.status).toBe(200)
+      expect(secure.headers['strict-transport-security']).toBe('max-age=31536000')
+      expect((await ask('https, http')).status).toBe(403)
+      expect((await ask('http')).status).toBe(403)
+    } finally {
+      await proxied.close()
+    }
+  })
+
+  it('leaves a policy of the host alone', async () => {
+    const policy = 'max-age=60; includeSubDomains'
+    const proxied = await startHost({
+      http: { https: 'require', trustedProxies: ['loopback'] },
+      before: (app) => {
+        app.use((_req, res, next) => {
+          res.setHeader('Strict-Transport-Security', policy)
+          next()
+        })
+      },
+    })
+    try {
+      const headers = { ...(await proxied.key()), 'x-forwarded-proto': 'https' }
+      const answer = await call(proxied.port, { path: '/v1/templates', headers })
+      expect(answer.status).toBe(200)
+      expect(answer.headers['strict-transport-security']).toBe(policy)
+    } finally {
+      await proxied.close()
+    }
+  })
+})
