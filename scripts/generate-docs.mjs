@@ -1,0 +1,60 @@
+// Writes the parts of docs/ that come from the code, between their markers: node scripts/generate-docs.mjs [--check]
+import { readFileSync, writeFileSync } from 'node:fs'
+import { ERRORS } from '../src/domain/errors/catalogue.ts'
+import { ANNOUNCED_AS, EVENT_TYPES, SPEC_EVENT_TYPES } from '../src/domain/facts.ts'
+import { fromRoot } from './entries.mjs'
+
+/** @type {Record<string, Record<string, () => string>>} file → name of the part → its text */
+const parts = {
+  'docs/errors.md': { catalogue },
+  'docs/events.md': { types },
+}
+
+let stale = false
+for (const [file, makers] of Object.entries(parts)) {
+  const path = fromRoot(file)
+  const before = readFileSync(path, 'utf8')
+  let after = before
+  for (const [name, make] of Object.entries(makers)) after = replacePart(file, after, name, make())
+  if (after === before) continue
+  stale = true
+  if (process.argv.includes('--check'))
+    console.error(`${file} is out of date: node scripts/generate-docs.mjs`)
+  else writeFileSync(path, after)
+}
+process.exitCode = stale && process.argv.includes('--check') ? 1 : 0
+
+/**
+ * @param {string} file
+ * @param {string} text
+ * @param {string} name
+ * @param {string} part
+ */
+function replacePart(file, text, name, part) {
+  const begin = `<!-- generated: ${name} -->`
+  const end = `<!-- end of ${name} -->`
+  const from = text.indexOf(begin)
+  const to = text.indexOf(end)
+  if (from < 0 || to < from) throw new Error(`${file} has no place for the part "${name}"`)
+  return `${text.slice(0, from + begin.length)}\n\n${part}\n\n${text.slice(to)}`
+}
+
+function catalogue() {
+  const rows = Object.entries(ERRORS).map(
+    ([code, { status, message, action, retryable }]) =>
+      `| \`${code}\` | ${status} | ${retryable ? 'yes' : ''} | ${message} | ${action} |`,
+  )
+  return ['| Code | Status | Retry | What happened | What to do |', '|---|---|---|---|---|', ...rows].join(
+    '\n',
+  )
+}
+
+function types() {
+  const rows = EVENT_TYPES.map((type) => {
+    const facts = Object.entries(ANNOUNCED_AS)
+      .filter(([, announced]) => announced === type)
+      .map(([fact]) => `\`${fact}\``)
+    return `| \`${type}\` | ${SPEC_EVENT_TYPES.includes(type) ? 'yes' : 'on request'} | ${facts.join(', ')} |`
+  })
+  return ['| Event | Sent by default | Announces the fact |', '|---|---|---|', ...rows].join('\n')
+}
