@@ -3,6 +3,8 @@ import type { HttpRequest } from './message.ts'
 
 const JSON_TYPE = /^application\/(?:json|[\w.!#$&^-]+\+json)\s*(?:;(.*))?$/i
 const CHARSET = /^\s*charset\s*=\s*"?([^";\s]+)"?\s*$/i
+/** Deepest nesting of a body: whoever walks through it must not run out of stack. */
+const MAX_DEPTH = 64
 const decoder = new TextDecoder('utf-8', { fatal: true })
 
 /**
@@ -67,5 +69,19 @@ function asObject(value: unknown): Readonly<Record<string, unknown>> {
       details: { field: 'body', expected: 'object' },
     })
   }
+  if (!isShallow(value, MAX_DEPTH)) {
+    throw new NotifierError('invalid_parameter', {
+      message: `The request body is nested more than ${MAX_DEPTH} levels deep.`,
+      details: { field: 'body' },
+    })
+  }
   return value as Readonly<Record<string, unknown>>
+}
+
+function isShallow(value: object, left: number): boolean {
+  if (left === 0) return false
+  for (const member of Array.isArray(value) ? value : Object.values(value)) {
+    if (typeof member === 'object' && member !== null && !isShallow(member, left - 1)) return false
+  }
+  return true
 }

@@ -88,6 +88,15 @@ describe('the body', () => {
   it.each([['[]'], ['null'], ['1'], ['"x"'], ['true']])('is no object when it is %s', async (body) => {
     await expect(read({ body })).rejects.toThrow(code('invalid_parameter'))
   })
+  it('may be 64 levels deep and no more', async () => {
+    const deep = (levels: number): string => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`
+    const large = (body: string): Promise<unknown> => readJsonObject(request({ body }), 1e6)
+    await expect(large(deep(64))).resolves.toBeDefined()
+    await expect(large(deep(65))).rejects.toThrow(code('invalid_parameter'))
+    await expect(large(`{"a":${'['.repeat(50_000)}${']'.repeat(50_000)}}`)).rejects.toThrow(
+      code('invalid_parameter'),
+    )
+  })
   it('may begin with a byte order mark', async () => {
     expect(await read({ body: '\ufeff{"a":1}' })).toEqual({ a: 1 })
   })
