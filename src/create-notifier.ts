@@ -8,6 +8,7 @@ import { webhookSigner } from './outgoing/webhook-signer.ts'
 import { createAccept } from './services/accept/accept.ts'
 import { createApiKeys } from './services/api-keys/api-keys.ts'
 import { createEngine } from './services/delivery/engine.ts'
+import { reportHealth } from './services/health.ts'
 import { createLifecycle } from './services/lifecycle.ts'
 import { createLimits } from './services/limits/limits.ts'
 import { createPlanFinder } from './services/limits/plan-of.ts'
@@ -113,6 +114,8 @@ function wire(options: ResolvedOptions): Notifier {
     organizations: guard(organizations.api),
     apiKeys: guard(createApiKeys(storage, ids, organizations)),
     webhooks: guard(createWebhookEndpoints(storage, ids, organizations, outgoing, signer, openBox)),
+    maintenance: lifecycle.maintenance,
+    health: () => reportHealth(storage, lifecycle.refusal(), engine.providers()),
     limits: guard(createLimits(storage, limiter, plans, requestLimits, clock)),
     logs: guard(createLogs(storage)),
   }

@@ -3,7 +3,9 @@ import type { Clock } from '../ports/clock.ts'
 import type { Notifier } from './notifier.ts'
 
 /** Starting and stopping, and what may be called between. */
-export interface Lifecycle extends Pick<Notifier, 'start' | 'stop'> {
+export interface Lifecycle extends Pick<Notifier, 'start' | 'stop' | 'maintenance'> {
+  /** Why calls are refused; null: they are not. */
+  refusal(): NotifierError | null
   /** The same methods, refused before the start and after the stop, and waited for while stopping. */
   guard<Methods extends object>(methods: Methods): Methods
 }
@@ -26,17 +28,17 @@ export function createLifecycle({ clock, open, deliver, close }: LifecycleParts)
   let opened: Promise<void> | null = null
   let closed: Promise<void> | null = null
   let running = false
+  let maintained = false
   let calls = 0
   let noCalls = (): void => {}
   let keepAlive: NodeJS.Timeout | undefined
 
-  function refusal(): NotifierError {
-    return closed === null
-      ? new NotifierError('not_started', { retryAfterMs: 1_000 })
-      : new NotifierError('service_unavailable', {
-          message: 'The notifier is stopping or has stopped.',
-          retryAfterMs: 5_000,
-        })
+  function refusal(): NotifierError | null {
+    if (running && !maintained) return null
+    if (closed !== null) return unavailable('The notifier is stopping or has stopped.')
+    return running
+      ? unavailable('The service is under maintenance.')
+      : new NotifierError('not_started', { retryAfterMs: 1_000 })
   }
 
   function done(): void {
@@ -62,6 +64,10 @@ export function createLifecycle({ clock, open, deliver, close }: LifecycleParts)
   }
 
   return {
+    refusal,
+    maintenance(on) {
+      maintained = on
+    },
     start(options) {
       if (closed !== null) {
         return Promise.reject(
@@ -93,7 +99,8 @@ export function createLifecycle({ clock, open, deliver, close }: LifecycleParts)
     guard(methods) {
       const guarded = Object.entries(methods as Record<string, AnyMethod>).map(([name, method]) => {
         const call: AnyMethod = (...args) => {
-          if (!running) return Promise.reject(refusal())
+          const refused = refusal()
+          if (refused !== null) return Promise.reject(refused)
           calls += 1
           const promise = method(...args)
           promise.then(done, done)
@@ -104,4 +111,8 @@ export function createLifecycle({ clock, open, deliver, close }: LifecycleParts)
       return Object.fromEntries(guarded)
     },
   }
+}
+
+function unavailable(message: string): NotifierError {
+  return new NotifierError('service_unavailable', { message, retryAfterMs: 5_000 })
 }

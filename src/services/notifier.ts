@@ -4,7 +4,7 @@ import type { ErrorCode } from '../domain/errors/catalogue.ts'
 import type { NotificationEvent } from '../domain/event-payload.ts'
 import type { EventType } from '../domain/facts.ts'
 import type { SendInput } from '../domain/input/send.ts'
-import type { TemplateInput } from '../domain/input/template.ts'
+import type { TemplateChangeInput, TemplateInput } from '../domain/input/template.ts'
 import type { BodyFormat, NotificationFailure, NotificationStatus, Priority } from '../domain/notification.ts'
 
 /** A running notification service; made by `createNotifier`. Every method rejects with `NotifierError`. */
@@ -65,6 +65,22 @@ export interface Notifier {
     get(idOrName: string, scope?: Scope): Promise<TemplateRecord>
     /** Newest first. */
     list(query?: ListQuery): Promise<List<TemplateRecord>>
+    /**
+     * Changes what is given; a change of subject, body or format makes a new version. Queued notifications keep theirs.
+     *
+     * @throws NotifierError as `get` and `create`
+     */
+    update(idOrName: string, change: TemplateChangeInput, scope?: Scope): Promise<TemplateRecord>
+    /**
+     * Renders a template with example values, as a send would.
+     *
+     * @throws NotifierError as `get`, `invalid_template_variable`
+     */
+    preview(
+      idOrName: string,
+      variables?: Readonly<Record<string, unknown>>,
+      scope?: Scope,
+    ): Promise<RenderedRecord>
     /** Queued notifications keep the version they were accepted with. @throws NotifierError as `get` */
     delete(idOrName: string, scope?: Scope): Promise<void>
   }
@@ -99,6 +115,13 @@ export interface Notifier {
     /** Pending deliveries to it are dropped. @throws NotifierError `not_found`, `organization_mismatch` */
     delete(id: string, scope?: Scope): Promise<void>
   }
+  /**
+   * Refuses every call but this with `service_unavailable` while it is on; delivery goes on. What was accepted stays
+   * accepted.
+   */
+  maintenance(on: boolean): void
+  /** How the notifier is. Never rejects. */
+  health(): Promise<HealthReport>
   readonly limits: {
     /** The plan of an organization and how much of it is used. @throws NotifierError `not_found` */
     get(scope?: Scope): Promise<AccountLimits>
@@ -118,6 +141,25 @@ export interface Notifier {
     /** The delivery log, newest first. */
     list(query?: LogQuery): Promise<List<LogRecord>>
   }
+}
+
+export interface HealthReport {
+  /** `ok`: accepts. `unavailable`: not started, stopping, in maintenance, or the storage does not answer. */
+  readonly status: 'ok' | 'unavailable'
+  /** Why it is unavailable, for people. */
+  readonly reason: string | null
+  readonly storage: { readonly name: string; readonly durable: boolean; readonly answers: boolean }
+  /** The providers of this process. */
+  readonly providers: readonly ProviderHealth[]
+}
+
+export interface ProviderHealth {
+  readonly channel: ChannelName
+  readonly name: string
+  /** `paused`: rests after faults of its own. `probing`: the next message tells whether it works again. */
+  readonly state: 'ready' | 'paused' | 'probing'
+  /** Messages under way. */
+  readonly running: number
 }
 
 export interface StartOptions {
@@ -167,7 +209,14 @@ export interface ValidatedSend {
   readonly channel: ChannelName
   readonly to: string
   /** What would be sent. */
-  readonly rendered: { readonly subject: string | null; readonly body: string; readonly format: BodyFormat }
+  readonly rendered: RenderedRecord
+}
+
+/** Text as a recipient would get it. */
+export interface RenderedRecord {
+  readonly subject: string | null
+  readonly body: string
+  readonly format: BodyFormat
 }
 
 export interface BatchResult {
@@ -359,6 +408,8 @@ export interface ApiKeyInput {
   readonly permission: Permission
   /** ISO 8601 or a Date; default: never expires. */
   readonly expiresAt?: string | Date | null | undefined
+  /** Addresses and CIDR blocks, IPv4 or IPv6, that may use the key; at most 100. Default: any. */
+  readonly allowedIps?: readonly string[] | undefined
 }
 
 export interface ApiKeyRecord {
@@ -369,6 +420,8 @@ export interface ApiKeyRecord {
   /** How the secret begins and ends, to recognize it. */
   readonly hint: string
   readonly expiresAt: string | null
+  /** Empty: any address. */
+  readonly allowedIps: readonly string[]
   readonly createdAt: string
 }
 

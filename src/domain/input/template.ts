@@ -22,15 +22,14 @@ export interface TemplateInput {
   readonly description?: string | null | undefined
 }
 
-/** The one schema behind `notifier.templates.create` and the REST API. */
-export const templateInput: z.ZodType<TemplateInput, TemplateInput> = z.object({
-  name: z
-    .string()
-    .min(1)
-    .max(100)
-    .regex(TEMPLATE_NAME, 'must be lower-case words joined by hyphens')
-    .describe('Unique name, for example `welcome-email`.'),
-  channel,
+const name = z
+  .string()
+  .min(1)
+  .max(100)
+  .regex(TEMPLATE_NAME, 'must be lower-case words joined by hyphens')
+  .describe('Unique name, for example `welcome-email`.')
+
+const fields = {
   subject: text(0, MAX_SUBJECT_LENGTH).nullish().describe('E-mail only; may contain {{variable}}.'),
   body: text(1, MAX_BODY_LENGTH).describe('Text with {{variable}} placeholders.'),
   format: z
@@ -38,4 +37,25 @@ export const templateInput: z.ZodType<TemplateInput, TemplateInput> = z.object({
     .nullish()
     .describe('How an e-mail body is to be read; left out, the source decides.'),
   description: text(0, 2000).nullish().describe('Free text.'),
+}
+
+/** The one schema behind `notifier.templates.create` and the REST API. */
+export const templateInput: z.ZodType<TemplateInput, TemplateInput> = z.object({ name, channel, ...fields })
+
+/** What changes a template; absent fields stay. Its channel never changes. */
+export interface TemplateChangeInput {
+  readonly name?: string | undefined
+  readonly subject?: string | null | undefined
+  readonly body?: string | undefined
+  readonly format?: BodyFormat | null | undefined
+  readonly description?: string | null | undefined
+}
+
+/** The one schema behind `notifier.templates.update` and the REST API. */
+export const templateChange: z.ZodType<TemplateChangeInput, TemplateChangeInput> = z.object({
+  name: name.optional(),
+  subject: fields.subject,
+  body: fields.body.optional(),
+  format: fields.format,
+  description: fields.description,
 })

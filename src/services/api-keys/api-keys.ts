@@ -9,6 +9,7 @@ import { createGroup } from '../group.ts'
 import type { ApiKeyRecord, Notifier } from '../notifier.ts'
 import type { Organizations } from '../organizations/organizations.ts'
 import { isoOrNull, listOf, organizationOf, owned, pageRequest } from '../scope.ts'
+import { canonicalNetworks } from './ip-list.ts'
 import { isWellFormedApiKey, newApiKey } from './key-format.ts'
 
 /** The API key use cases of a notifier (SPEC.md "Authentication", DESIGN.md §8). */
@@ -33,7 +34,7 @@ export function createApiKeys(
           prefix: secret.slice(0, 8),
           last4: secret.slice(-4),
           expiresAt: parsed.expiresAt ?? null,
-          allowedIps: [],
+          allowedIps: canonicalNetworks(parsed.allowedIps ?? []),
         },
         hashOf(secret),
       )
@@ -64,7 +65,7 @@ function hashOf(secret: string): Buffer {
 }
 
 function view(key: ApiKey): ApiKeyRecord {
-  const { id, organizationId, name, permission, prefix, last4, expiresAt, createdAt } = key
+  const { id, organizationId, name, permission, prefix, last4, expiresAt, allowedIps, createdAt } = key
   return {
     id,
     organizationId,
@@ -72,6 +73,7 @@ function view(key: ApiKey): ApiKeyRecord {
     permission,
     hint: `${prefix}…${last4}`,
     expiresAt: isoOrNull(expiresAt),
+    allowedIps,
     createdAt: new Date(createdAt).toISOString(),
   }
 }

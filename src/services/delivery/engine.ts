@@ -4,6 +4,7 @@ import type { Logger } from '../../ports/logger.ts'
 import type { OutgoingHttp } from '../../ports/outgoing.ts'
 import type { WebhookSigner } from '../../ports/signer.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
+import type { ProviderHealth } from '../notifier.ts'
 import type { Providers } from '../providers.ts'
 import type { SecretBox } from '../secrets.ts'
 import type { CompiledTemplates } from '../templates/compiled-templates.ts'
@@ -15,6 +16,7 @@ import { createProviderState } from './provider-state.ts'
 
 /** The delivery engine of one process: it delivers notifications and webhook events alike. */
 export interface Engine {
+  providers(): readonly ProviderHealth[]
   start(): void
   /** Something was stored that may be due. */
   wake(lane?: string): void
@@ -74,6 +76,7 @@ export function createEngine(options: EngineOptions): Engine {
   })
 
   return {
+    providers: () => [...states.values()].flat().map((state) => state.health()),
     start: dispatcher.start,
     wake,
     async stop(deadlineMs) {

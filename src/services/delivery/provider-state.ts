@@ -1,5 +1,6 @@
 import PQueue from 'p-queue'
 import type { Clock } from '../../ports/clock.ts'
+import type { ProviderHealth } from '../notifier.ts'
 import type { Provider } from '../providers.ts'
 
 /** A provider at work: its slots, and its rest after faults of its own. */
@@ -15,6 +16,7 @@ export interface ProviderState {
   succeeded(): void
   /** A fault of the provider or of our account with it: it rests, longer with each fault in a row. */
   faulted(pauseMs: number): void
+  health(): ProviderHealth
   /** Resolves when no task runs. */
   idle(): Promise<void>
 }
@@ -57,6 +59,12 @@ export function createProviderState(provider: Provider, clock: Clock, available:
       restsUntil = clock.monotonic() + restMs
       clock.timer(restMs, available)
     },
+    health: () => ({
+      channel: provider.channel,
+      name: provider.name,
+      state: paused() ? 'paused' : faults > 0 ? 'probing' : 'ready',
+      running: busy(),
+    }),
     idle: () => queue.onIdle(),
   }
 }

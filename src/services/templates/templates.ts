@@ -1,7 +1,8 @@
 import { NotifierError } from '../../domain/errors/notifier-error.ts'
 import type { IdGenerator } from '../../domain/ids.ts'
+import { jsonObject } from '../../domain/input/fields.ts'
 import { parseInput } from '../../domain/input/parse.ts'
-import { templateInput } from '../../domain/input/template.ts'
+import { templateChange, templateInput } from '../../domain/input/template.ts'
 import { compileTemplate } from '../../domain/template/compile.ts'
 import type { Template } from '../../domain/template/template.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
@@ -39,10 +40,7 @@ export function createTemplates(
       compileTemplate(template)
       const created = await storage.templates.create(template)
       if (created === null) {
-        throw new NotifierError('template_already_exists', {
-          message: `A template named "${parsed.name}" exists. Choose another name, or update the existing template.`,
-          details: { field: 'name' },
-        })
+        throw nameTaken(parsed.name)
       }
       return view(created)
     },
@@ -53,11 +51,39 @@ export function createTemplates(
       const request = pageRequest(query)
       return listOf(await storage.templates.list(organizationOf(query), request), request, view)
     },
+    async update(idOrName, input, scope) {
+      const change = parseInput(templateChange, input)
+      const template = await find(idOrName, scope)
+      compileTemplate({ ...template, ...defined(change) })
+      const updated = await storage.templates.update(template.id, change)
+      if (updated === 'unknown') throw new NotifierError('template_not_found')
+      if (updated === 'taken') throw nameTaken(change.name ?? template.name)
+      return view(updated)
+    },
+    async preview(idOrName, variables = {}, scope) {
+      const parsed = parseInput(jsonObject, variables, 'variables')
+      const compiled = compileTemplate(await find(idOrName, scope))
+      compiled.assertVariables(parsed)
+      return compiled.render(parsed)
+    },
     async delete(idOrName, scope) {
       const template = await find(idOrName, scope)
       if (!(await storage.templates.delete(template.id))) throw new NotifierError('template_not_found')
     },
   }
+}
+
+function nameTaken(name: string): NotifierError {
+  return new NotifierError('template_already_exists', {
+    message: `A template named "${name}" exists. Choose another name, or update the existing template.`,
+    details: { field: 'name' },
+  })
+}
+
+function defined<Change extends object>(
+  change: Change,
+): { [Key in keyof Change]?: Exclude<Change[Key], undefined> } {
+  return Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined)) as never
 }
 
 function view(template: Template): TemplateRecord {

@@ -1,0 +1,72 @@
+import { BlockList, isIP } from 'node:net'
+import { NotifierError } from '../../domain/errors/notifier-error.ts'
+
+interface Network {
+  readonly address: string
+  readonly prefix: number
+  readonly family: 'ipv4' | 'ipv6'
+}
+
+const MAPPED = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i
+
+/**
+ * Checks the entries of a key's list: addresses or CIDR blocks, IPv4 or IPv6.
+ *
+ * @returns each as a CIDR block
+ * @throws NotifierError `invalid_parameter`, naming the entry. A block that holds every address is one: it would look
+ *   like a restriction and be none.
+ */
+export function canonicalNetworks(entries: readonly string[]): string[] {
+  return entries.map((entry, index) => {
+    const network = parseNetwork(entry)
+    if (network === null || network.prefix === 0) {
+      throw new NotifierError('invalid_parameter', {
+        message: `"allowedIps.${index}" must be an IP address or a CIDR block such as 203.0.113.0/24 that is not all of them.`,
+        details: { field: `allowedIps.${index}` },
+      })
+    }
+    return `${network.address}/${network.prefix}`
+  })
+}
+
+/** Tells whether an address is in a list. An empty list holds every address; an unknown address is in no other. */
+export function isAllowedAddress(networks: readonly string[], address: string | null): boolean {
+  if (networks.length === 0) return true
+  if (address === null) return false
+  const plain = MAPPED.exec(address)?.[1] ?? address
+  const version = isIP(plain)
+  if (version === 0) return false
+  return listOf(networks).check(plain, version === 4 ? 'ipv4' : 'ipv6')
+}
+
+/** Lists by their text, compiled once; keys of one organization often share one. */
+const compiled = new Map<string, BlockList>()
+const MAX_COMPILED = 1_000
+
+function listOf(networks: readonly string[]): BlockList {
+  const text = networks.join()
+  const known = compiled.get(text)
+  if (known !== undefined) return known
+  const list = new BlockList()
+  for (const entry of networks) {
+    const network = parseNetwork(entry)
+    if (network !== null) list.addSubnet(network.address, network.prefix, network.family)
+  }
+  if (compiled.size >= MAX_COMPILED) compiled.clear()
+  compiled.set(text, list)
+  return list
+}
+
+function parseNetwork(entry: string): Network | null {
+  const [text = '', bits, ...rest] = entry.split('/')
+  const mapped = MAPPED.exec(text)?.[1]
+  const address = mapped ?? text
+  const version = isIP(address)
+  if (version === 0 || rest.length > 0 || address.includes('%')) return null
+  const most = version === 4 ? 32 : 128
+  if (bits === undefined) return { address, prefix: most, family: version === 4 ? 'ipv4' : 'ipv6' }
+  if (!/^\d{1,3}$/.test(bits)) return null
+  // A mapped block counts its prefix from the front of the 128 bits.
+  const prefix = Number(bits) - (mapped === undefined ? 0 : 96)
+  return prefix < 0 || prefix > most ? null : { address, prefix, family: version === 4 ? 'ipv4' : 'ipv6' }
+}
