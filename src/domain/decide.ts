@@ -32,8 +32,11 @@ export interface Decision {
   readonly pauseMs: number | null
 }
 
-/** How long a provider rests after a fault that is its own and came without a hint. */
+/** How long a provider rests after it refused us (credentials, account): somebody has to act. */
 export const DEFAULT_PAUSE_MS = 30_000
+
+/** How long it rests after a passing fault without a hint. Faults in a row make the rest longer. */
+export const FIRST_REST_MS = 1_000
 
 /**
  * Decides what follows from an outcome (DESIGN.md §5): recipient and message faults end the notification and
@@ -73,7 +76,7 @@ export function decide(outcome: Outcome, context: AttemptContext): Decision {
       return again(failure, context, {
         failOver: providersFault,
         hintMs: outcome.retryAfterMs,
-        pauseMs: providersFault ? (outcome.retryAfterMs ?? null) : null,
+        pauseMs: providersFault ? (outcome.retryAfterMs ?? FIRST_REST_MS) : null,
       })
     }
     case 'ambiguous': {

@@ -8,7 +8,7 @@ export interface IdGenerator {
 
 /** What ids are made from. */
 export interface IdSource {
-  /** Epoch milliseconds. May step back. */
+  /** Epoch milliseconds, fractions allowed. May step back. */
   now(): number
   /** Cryptographically random bytes. */
   randomBytes(size: number): Uint8Array
@@ -33,7 +33,7 @@ export function createIdGenerator(source: IdSource): IdGenerator {
   let head = ''
   return {
     notification() {
-      const now = source.now()
+      const now = Math.floor(source.now())
       if (now > millisecond || count === PER_MILLISECOND) {
         millisecond = Math.max(now, millisecond + 1)
         count = 0

@@ -72,7 +72,7 @@ function recordFact(
       announced: announce === null ? announced : announced | bit(announce),
       provider: sent ? (fact.provider ?? state.provider) : state.provider,
       providerMessageId: sent ? (fact.providerMessageId ?? null) : state.providerMessageId,
-      error: status === 'failed' ? (failureOf(fact) ?? state.error) : null,
+      error: status === 'failed' ? failureAfter(state, fact, fold !== state.fold) : null,
     },
   }
 }
@@ -82,6 +82,9 @@ function roundFor(fold: Fold, fact: Fact, origin: 'engine' | 'receipt'): number 
   return origin === 'engine' ? roundOf(fold) : 0
 }
 
-function failureOf({ code, message }: Fact): NotificationFailure | null {
-  return code === undefined ? null : { code, message: message ?? ERRORS[code].message }
+/** Only a fact that changed the fold says why: a lesser or repeated one leaves the reason that is there. */
+function failureAfter(state: FactState, { code, message }: Fact, decided: boolean): NotificationFailure {
+  if (state.error !== null && (!decided || code === undefined)) return state.error
+  const known = code ?? 'provider_error'
+  return { code: known, message: message ?? ERRORS[known].message }
 }

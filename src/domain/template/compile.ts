@@ -66,8 +66,9 @@ export function compileTemplate(source: TemplateSource): CompiledTemplate {
     },
     render(variables) {
       return {
-        subject: subject === null ? null : toHeader(write(subject, source.subject ?? '', variables, 'text')),
-        body: write(body, source.body, variables, bodyLanding),
+        subject:
+          subject === null ? null : toHeader(writer.write(subject, source.subject ?? '', variables, 'text')),
+        body: writer.write(body, source.body, variables, bodyLanding),
         format,
       }
     },
@@ -87,6 +88,7 @@ export function toHeader(text: string): string {
     .replace(/[\p{Cc}\u2028\u2029]+/gu, ' ')
     .trim()
     .slice(0, MAX_SUBJECT_LENGTH)
+    .replace(/[\uD800-\uDBFF]$/, '')
 }
 
 function missingVariables(missing: readonly string[]): NotifierError {
@@ -100,7 +102,7 @@ function missingVariables(missing: readonly string[]): NotifierError {
 function parse(source: string, field: string): Token[] {
   let tokens: Token[]
   try {
-    tokens = Mustache.parse(source) as Token[]
+    tokens = writer.parse(source) as Token[]
   } catch (cause) {
     throw new NotifierError('invalid_parameter', {
       message: `The template's ${field} is not well-formed: ${cause instanceof Error ? cause.message : String(cause)}.`,
@@ -185,16 +187,58 @@ function plain(value: unknown): unknown {
   return typeof value === 'function' ? undefined : value
 }
 
-const writer = new Mustache.Writer()
+/** Most sections that one text may expand: nested lists multiply, and one text must not stop the whole process. */
+const MAX_SECTIONS = 100_000
 
-function write(tokens: Token[], source: string, variables: Variables, landing: Landing): string {
-  const text = writer.renderTokens(tokens as string[][], new OwnContext(variables), undefined, source, {
-    escape: escapeFor(landing),
-  })
-  if (text.length > MAX_BODY_LENGTH) {
-    throw new NotifierError('message_too_large', {
-      message: `The rendered text has ${text.length} characters; at most ${MAX_BODY_LENGTH} are allowed.`,
+/** mustache's writer, bounded; writes values that are text and nothing for others. */
+class BoundedWriter extends Mustache.Writer {
+  private sections = 0
+  private characters = 0
+
+  constructor() {
+    super()
+    // mustache remembers every source it has seen, for ever; we keep the compiled form ourselves.
+    Object.assign(this, { templateCache: undefined })
+  }
+
+  write(tokens: Token[], source: string, variables: Variables, landing: Landing): string {
+    this.sections = MAX_SECTIONS
+    this.characters = MAX_BODY_LENGTH
+    return this.renderTokens(tokens as string[][], new OwnContext(variables), undefined, source, {
+      escape: escapeFor(landing),
     })
   }
-  return text
+
+  override renderTokens(...how: Parameters<Mustache.Writer['renderTokens']>): string {
+    this.sections -= 1
+    if (this.sections < 0) throw tooLarge(`expands more than ${MAX_SECTIONS} sections`)
+    return super.renderTokens(...how)
+  }
+
+  override unescapedValue(token: string[], context: Mustache.Context): string {
+    const value = context.lookup(token[1] ?? '')
+    return isText(value) ? this.take(String(value)) : ''
+  }
+
+  override escapedValue(token: string[], context: Mustache.Context, how?: Mustache.RenderOptions): string {
+    const value = context.lookup(token[1] ?? '')
+    return isText(value) ? this.take(String(how?.escape?.(value) ?? '')) : ''
+  }
+
+  override rawValue(token: string[]): string {
+    return this.take(token[1] ?? '')
+  }
+
+  private take(text: string): string {
+    this.characters -= text.length
+    if (this.characters < 0)
+      throw tooLarge(`has more than the ${MAX_BODY_LENGTH} characters that are allowed`)
+    return text
+  }
 }
+
+function tooLarge(what: string): NotifierError {
+  return new NotifierError('message_too_large', { message: `The rendered text ${what}.` })
+}
+
+const writer = new BoundedWriter()

@@ -1,0 +1,163 @@
+import { describe, expect, it } from 'vitest'
+import { type AttemptContext, DEFAULT_PAUSE_MS, decide, FIRST_REST_MS } from '../../../src/domain/decide.ts'
+import type { FaultScope, Outcome } from '../../../src/domain/outcome.ts'
+import type { RetryPolicy } from '../../../src/domain/retry.ts'
+
+const policy: RetryPolicy = { kind: 'exponential', maxAttempts: 3, baseMs: 1_000, capMs: 60_000 }
+const context: AttemptContext = {
+  attempt: 1,
+  provider: 'a',
+  hasNextProvider: false,
+  policy,
+  onAmbiguous: 'retry',
+  expiresInMs: null,
+  random: 0.5,
+  durationMs: 7,
+}
+const about = { attempt: 1, provider: 'a', durationMs: 7 }
+const rejected = (scope: FaultScope): Outcome => ({ kind: 'rejected', code: 'provider_error', scope })
+const retry = (scope: FaultScope, retryAfterMs?: number): Outcome => ({
+  kind: 'retry',
+  code: 'provider_unavailable',
+  scope,
+  retryAfterMs,
+})
+const ambiguous: Outcome = { kind: 'ambiguous', reason: 'The connection broke.' }
+
+/** The decision in short: the facts' types (with the last code), then what is next, then the pause. */
+function short(outcome: Outcome, change: Partial<AttemptContext>): string {
+  const { facts, next, pauseMs } = decide(outcome, { ...context, ...change })
+  const after =
+    next.kind === 'end' ? 'end' : next.failOver ? `fail over ${next.delayMs}` : `retry ${next.delayMs}`
+  const types = facts.map(({ type, code }) => (type === 'failed' ? `failed(${code})` : type))
+  return `${types.join(' ')} | ${after} | ${pauseMs ?? '-'}`
+}
+
+const LAST = { attempt: 3 }
+const NEXT = { hasNextProvider: true }
+
+describe('decide', () => {
+  it.each<[string, Outcome, Partial<AttemptContext>, string]>([
+    ['accepted', { kind: 'accepted' }, {}, 'sent | end | -'],
+    ['accepted as delivered', { kind: 'accepted', status: 'delivered' }, {}, 'sent delivered | end | -'],
+    ['accepted at the last attempt', { kind: 'accepted' }, LAST, 'sent | end | -'],
+    ['accepted after its expiry', { kind: 'accepted' }, { expiresInMs: -5 }, 'sent | end | -'],
+
+    // Faults of the recipient and of the message: final, no fail-over, whatever else there is.
+    ...(['recipient', 'message'] as const).flatMap(
+      (scope): [string, Outcome, Partial<AttemptContext>, string][] => [
+        [`rejected: ${scope}`, rejected(scope), {}, 'failed(provider_error) | end | -'],
+        [`rejected: ${scope}, another provider`, rejected(scope), NEXT, 'failed(provider_error) | end | -'],
+        [`rejected: ${scope}, last`, rejected(scope), LAST, 'failed(provider_error) | end | -'],
+        [`retry: ${scope}`, retry(scope), {}, 'attempt_failed | retry 500 | -'],
+        [`retry: ${scope}, hint`, retry(scope, 9_000), {}, 'attempt_failed | retry 9000 | -'],
+        [`retry: ${scope}, another provider`, retry(scope), NEXT, 'attempt_failed | retry 500 | -'],
+        [`retry: ${scope}, last`, retry(scope), LAST, 'attempt_failed failed(attempts_exhausted) | end | -'],
+        [
+          `retry: ${scope}, expires before`,
+          retry(scope),
+          { expiresInMs: 500 },
+          'attempt_failed failed(expired) | end | -',
+        ],
+        [
+          `retry: ${scope}, expires after`,
+          retry(scope),
+          { expiresInMs: 501 },
+          'attempt_failed | retry 500 | -',
+        ],
+      ],
+    ),
+
+    // Faults of the account and the provider: the provider rests; another one is asked at once.
+    ...(['account', 'provider'] as const).flatMap(
+      (scope): [string, Outcome, Partial<AttemptContext>, string][] => [
+        [`rejected: ${scope}`, rejected(scope), {}, `attempt_failed | retry 500 | ${DEFAULT_PAUSE_MS}`],
+        [
+          `rejected: ${scope}, another provider`,
+          rejected(scope),
+          NEXT,
+          `attempt_failed | fail over 0 | ${DEFAULT_PAUSE_MS}`,
+        ],
+        [
+          `rejected: ${scope}, another provider, last`,
+          rejected(scope),
+          { ...NEXT, ...LAST },
+          `attempt_failed failed(attempts_exhausted) | end | ${DEFAULT_PAUSE_MS}`,
+        ],
+        [`retry: ${scope}`, retry(scope), {}, `attempt_failed | retry 500 | ${FIRST_REST_MS}`],
+        [`retry: ${scope}, hint`, retry(scope, 9_000), {}, 'attempt_failed | retry 9000 | 9000'],
+        [
+          `retry: ${scope}, another provider`,
+          retry(scope, 9_000),
+          NEXT,
+          'attempt_failed | fail over 0 | 9000',
+        ],
+        [
+          `retry: ${scope}, another provider, expires soon`,
+          retry(scope, 9_000),
+          { ...NEXT, expiresInMs: 1 },
+          'attempt_failed | fail over 0 | 9000',
+        ],
+        [
+          `retry: ${scope}, last`,
+          retry(scope),
+          LAST,
+          `attempt_failed failed(attempts_exhausted) | end | ${FIRST_REST_MS}`,
+        ],
+        [
+          `retry: ${scope}, expires before the hint`,
+          retry(scope, 9_000),
+          { expiresInMs: 5_000 },
+          'attempt_failed failed(expired) | end | 9000',
+        ],
+      ],
+    ),
+
+    // Nobody knows: the policy of the channel decides; never another provider, which could not deduplicate.
+    ['ambiguous', ambiguous, {}, 'attempt_ambiguous | retry 500 | -'],
+    ['ambiguous, another provider', ambiguous, NEXT, 'attempt_ambiguous | retry 500 | -'],
+    ['ambiguous, last', ambiguous, LAST, 'attempt_ambiguous failed(delivery_unknown) | end | -'],
+    [
+      'ambiguous, expires before',
+      ambiguous,
+      { expiresInMs: 1 },
+      'attempt_ambiguous failed(expired) | end | -',
+    ],
+    ['ambiguous, no retry wanted', ambiguous, { onAmbiguous: 'fail' }, 'failed(delivery_unknown) | end | -'],
+  ])('%s', (_name, outcome, change, expected) => {
+    expect(short(outcome, change)).toBe(expected)
+  })
+
+  it('puts attempt, provider, duration and the message id on what it records', () => {
+    const outcome: Outcome = { kind: 'accepted', providerMessageId: 'm', status: 'delivered' }
+    expect(decide(outcome, context).facts).toEqual([
+      { type: 'sent', ...about, providerMessageId: 'm' },
+      { type: 'delivered', ...about, providerMessageId: 'm' },
+    ])
+  })
+
+  it('keeps the code and the raw code of a refusal', () => {
+    const outcome: Outcome = {
+      kind: 'rejected',
+      scope: 'recipient',
+      code: 'blocked_recipient',
+      message: 'No such user.',
+      providerCode: '550 5.1.1',
+    }
+    const { kind, scope, ...said } = outcome
+    expect(decide(outcome, context).facts).toEqual([{ type: 'failed', ...about, ...said }])
+  })
+
+  it('marks what may have reached the provider', () => {
+    for (const onAmbiguous of ['retry', 'fail'] as const) {
+      const { facts } = decide(ambiguous, { ...context, onAmbiguous, attempt: 3 })
+      expect(facts.length).toBeGreaterThan(0)
+      for (const fact of facts) expect(fact).toMatchObject({ ambiguous: true, code: 'delivery_unknown' })
+    }
+  })
+
+  it('says what the last attempt said when it gives up', () => {
+    const last = decide({ ...retry('recipient'), message: 'Busy.' } as Outcome, { ...context, ...LAST })
+    expect(last.facts.at(-1)?.message).toBe('Gave up after 3 attempts; the last: provider_unavailable: Busy.')
+  })
+})

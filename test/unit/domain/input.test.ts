@@ -1,0 +1,197 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type * as z from 'zod'
+import { isNotifierError } from '../../../src/domain/errors/notifier-error.ts'
+import { apiKeyInput } from '../../../src/domain/input/api-key.ts'
+import { organizationInput } from '../../../src/domain/input/organization.ts'
+import { parseInput } from '../../../src/domain/input/parse.ts'
+import { sendInput } from '../../../src/domain/input/send.ts'
+import { templateInput } from '../../../src/domain/input/template.ts'
+import { webhookEndpointInput } from '../../../src/domain/input/webhook-endpoint.ts'
+
+function fault(schema: z.ZodType, input: unknown): [code: string, field: unknown] {
+  try {
+    parseInput(schema, input)
+  } catch (error) {
+    if (!isNotifierError(error)) throw error
+    const field = error.details?.field
+    expect(error.message).toContain(`"${error.code === 'invalid_channel' ? '' : String(field)}`)
+    return [error.code, field]
+  }
+  return ['', '']
+}
+
+function nested(depth: number): unknown {
+  return depth === 0 ? 'x' : { a: nested(depth - 1) }
+}
+
+const cyclic: Record<string, unknown> = {}
+cyclic.self = cyclic
+
+const send = { channel: 'email', to: 'ada@example.com', body: 'Hello' }
+const wrongText = [5, null, true, {}, ['x'], '']
+
+describe('a send', () => {
+  it('takes every field and gives times as numbers', () => {
+    const full = {
+      ...send,
+      subject: '',
+      template: 'welcome',
+      variables: { a: { b: [1, null, true, 'x'] } },
+      data: {},
+      format: 'html',
+      priority: 'high',
+      sendAt: '2026-11-21T12:00:00+01:00',
+      expiresAt: new Date(Date.UTC(2026, 10, 22)),
+    } as const
+    expect(parseInput(sendInput, full)).toEqual({
+      ...full,
+      sendAt: Date.UTC(2026, 10, 21, 11),
+      expiresAt: Date.UTC(2026, 10, 22),
+    })
+  })
+
+  it.each<[string, unknown, string]>([
+    ...wrongText.map((to): [string, unknown, string] => ['to', to, 'invalid_parameter']),
+    ...wrongText.map((body): [string, unknown, string] => ['body', body, 'invalid_parameter']),
+    ...wrongText.map((template): [string, unknown, string] => ['template', template, 'invalid_parameter']),
+    ['to', undefined, 'missing_required_field'],
+    ['to', 'a\uD800b', 'invalid_parameter'],
+    ['to', '\uDC00', 'invalid_parameter'],
+    ['to', 'a'.repeat(4097), 'invalid_parameter'],
+    ['body', 'a\uD800', 'invalid_parameter'],
+    ['body', 'a'.repeat(512 * 1024 + 1), 'invalid_parameter'],
+    ['subject', '\uDFFF', 'invalid_parameter'],
+    ['subject', 5, 'invalid_parameter'],
+    ['subject', null, 'invalid_parameter'],
+    ['subject', 'a'.repeat(999), 'invalid_parameter'],
+    ['template', 'a'.repeat(129), 'invalid_parameter'],
+    ['channel', 'fax', 'invalid_channel'],
+    ['channel', 'Email', 'invalid_channel'],
+    ['channel', '', 'invalid_channel'],
+    ['channel', '__proto__', 'invalid_channel'],
+    ['channel', 5, 'invalid_parameter'],
+    ['channel', null, 'invalid_parameter'],
+    ['variables', null, 'invalid_parameter'],
+    ['variables', [], 'invalid_parameter'],
+    ['variables', 'x', 'invalid_parameter'],
+    ['variables', nested(17), 'invalid_parameter'],
+    ['variables', cyclic, 'invalid_parameter'],
+    ['variables', { x: 1n }, 'invalid_parameter'],
+    ['variables', { x: () => 1 }, 'invalid_parameter'],
+    ['variables', { x: Symbol('x') }, 'invalid_parameter'],
+    ['variables', { x: Number.NaN }, 'invalid_parameter'],
+    ['variables', { x: 'a\uD800' }, 'invalid_parameter'],
+    ['variables', { '\uD800': 1 }, 'invalid_parameter'],
+    ['variables', { x: Array.from({ length: 10_001 }, () => 1) }, 'invalid_parameter'],
+    ['data', { x: Number.POSITIVE_INFINITY }, 'invalid_parameter'],
+    ['format', 'markdown', 'invalid_parameter'],
+    ['priority', 'urgent', 'invalid_parameter'],
+    ['sendAt', 'tomorrow', 'invalid_parameter'],
+    ['sendAt', '2026-11-21', 'invalid_parameter'],
+    ['sendAt', '2026-11-21T12:00:00', 'invalid_parameter'],
+    ['sendAt', 1_800_000_000_000, 'invalid_parameter'],
+    ['sendAt', new Date(Number.NaN), 'invalid_parameter'],
+    ['expiresAt', '2026-02-30T12:00:00Z', 'invalid_parameter'],
+    ['expiresAt', null, 'invalid_parameter'],
+  ])('with a wrong %s', (field, value, code) => {
+    expect(fault(sendInput, { ...send, [field]: value })).toEqual([code, field])
+  })
+
+  it.each([undefined, null, 5, 'x', [], true, () => send])('that is %s is refused as a whole', (input) => {
+    expect(fault(sendInput, input)).toEqual(['invalid_parameter', 'body'])
+  })
+
+  it('hears of an absent field before a wrong one', () => {
+    expect(fault(sendInput, { channel: 'fax', subject: 5 })).toEqual(['missing_required_field', 'to'])
+  })
+
+  it('takes what JSON makes of __proto__, and pollutes nothing', () => {
+    const text =
+      '{"to":"ada@example.com","body":"x","__proto__":{"channel":"fax"},"variables":{"__proto__":{"y":1}}}'
+    const parsed = parseInput(sendInput, JSON.parse(text))
+    expect(Object.keys(parsed).sort()).toEqual(['body', 'to', 'variables'])
+    expect(parsed.channel).toBeUndefined()
+    expect(({} as Record<string, unknown>).y).toBeUndefined()
+    expect(Object.hasOwn(parsed.variables ?? {}, '__proto__')).toBe(true)
+  })
+
+  it('survives JSON that is nested as deep as a parser allows', () => {
+    const deep = JSON.parse(`${'['.repeat(5_000)}${']'.repeat(5_000)}`)
+    expect(fault(sendInput, { ...send, variables: { deep } })).toEqual(['invalid_parameter', 'variables'])
+    expect(fault(sendInput, { ...send, to: deep })).toEqual(['invalid_parameter', 'to'])
+    expect(parseInput(sendInput, { ...send, variables: nested(16) as object }).to).toBe(send.to)
+  })
+
+  it('answers with a NotifierError, or takes it, for any JSON', () => {
+    const field = fc.constantFrom(
+      ...Object.keys(sendInput.safeParse(send).data ?? {}),
+      'variables',
+      'sendAt',
+      'x',
+    )
+    fc.assert(
+      fc.property(fc.dictionary(field, fc.jsonValue()), (input) => {
+        const [code, name] = fault(sendInput, input)
+        expect(['', 'missing_required_field', 'invalid_parameter', 'invalid_channel']).toContain(code)
+        expect(name).toBeTypeOf('string')
+      }),
+    )
+  })
+})
+
+describe('a template', () => {
+  const template = { name: 'welcome-email', channel: 'email', body: 'Hello' }
+
+  it.each<[string, unknown, string]>([
+    ['name', undefined, 'missing_required_field'],
+    ['channel', undefined, 'missing_required_field'],
+    ['body', undefined, 'missing_required_field'],
+    ['channel', 'fax', 'invalid_channel'],
+    ...['', 'Welcome', 'a b', 'a--b', '-a', 'a-', 'ä', 'a_b', 'a'.repeat(101), 5, 'a\n'].map(
+      (name): [string, unknown, string] => ['name', name, 'invalid_parameter'],
+    ),
+    ['body', '', 'invalid_parameter'],
+    ['body', '\uD800', 'invalid_parameter'],
+    ['subject', 'a'.repeat(999), 'invalid_parameter'],
+    ['description', 'a'.repeat(2001), 'invalid_parameter'],
+    ['format', 'rtf', 'invalid_parameter'],
+  ])('with a wrong %s', (field, value, code) => {
+    expect(fault(templateInput, { ...template, [field]: value })).toEqual([code, field])
+  })
+
+  it('takes null for what may be left out', () => {
+    const empty = { subject: null, format: null, description: null }
+    expect(parseInput(templateInput, { ...template, ...empty })).toMatchObject(empty)
+  })
+})
+
+describe('the other inputs', () => {
+  const key = { name: 'CI', permission: 'Write' }
+  const endpoint = { url: 'https://example.com/' }
+
+  it.each<[string, z.ZodType, unknown, string, string]>([
+    ['key', apiKeyInput, { ...key, name: undefined }, 'missing_required_field', 'name'],
+    ['key', apiKeyInput, { ...key, permission: undefined }, 'missing_required_field', 'permission'],
+    ['key', apiKeyInput, { ...key, permission: 'write' }, 'invalid_parameter', 'permission'],
+    ['key', apiKeyInput, { ...key, name: '' }, 'invalid_parameter', 'name'],
+    ['key', apiKeyInput, { ...key, expiresAt: 'never' }, 'invalid_parameter', 'expiresAt'],
+    ['organization', organizationInput, {}, 'missing_required_field', 'name'],
+    ['organization', organizationInput, { name: 'x', id: 'acme' }, 'invalid_parameter', 'id'],
+    ['organization', organizationInput, { name: 'x', id: 'org_' }, 'invalid_parameter', 'id'],
+    ['organization', organizationInput, { name: 'x', id: 'org_a b' }, 'invalid_parameter', 'id'],
+    ['organization', organizationInput, { name: 'x', id: 'org_a\n' }, 'invalid_parameter', 'id'],
+    ['endpoint', webhookEndpointInput, {}, 'missing_required_field', 'url'],
+    ['endpoint', webhookEndpointInput, { ...endpoint, events: [] }, 'invalid_parameter', 'events'],
+    ['endpoint', webhookEndpointInput, { ...endpoint, events: ['sent'] }, 'invalid_parameter', 'events.0'],
+    [
+      'endpoint',
+      webhookEndpointInput,
+      { ...endpoint, successStatus: 200 },
+      'invalid_parameter',
+      'successStatus',
+    ],
+  ])('%s', (_name, schema, input, code, field) => {
+    expect(fault(schema, input)).toEqual([code, field])
+  })
+})

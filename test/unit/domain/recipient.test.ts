@@ -1,0 +1,193 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { CHANNELS, type ChannelName } from '../../../src/domain/channel.ts'
+import { isNotifierError } from '../../../src/domain/errors/notifier-error.ts'
+import { assertRecipient } from '../../../src/domain/recipient.ts'
+
+function refusal(channel: ChannelName, to: string): string | null {
+  try {
+    assertRecipient(channel, to)
+    return null
+  } catch (error) {
+    if (!isNotifierError(error)) throw error
+    expect(error.details).toMatchObject({ field: 'to', channel })
+    return error.code
+  }
+}
+
+describe('sms', () => {
+  it.each([
+    '+14155550123',
+    '+15551234567', // possible, although no valid pattern
+    '+11234567890',
+    '+15005550006', // the provider's test number
+    '+442079460958', // a landline: whether it can receive is the provider's to say
+    '+551161234567',
+    '+80012345678',
+    '+886912345678',
+  ])('takes %s', (to) => {
+    expect(refusal('sms', to)).toBeNull()
+  })
+
+  it.each([
+    '14155550123',
+    '0014155550123',
+    '+04155550123',
+    '+12',
+    '+99912345678',
+    '+1 415 555 0123',
+    '+1-415-555-0123',
+    '+1(415)5550123',
+    '+1-800-FLOWERS',
+    '＋１４１５５５５０１２３',
+    '+１４１５５５５０１２３',
+    'Call +14155550123 now',
+    '+14155550123;ext=5',
+    '+14155550123\n',
+    '\n+14155550123',
+    '+14155550123,+14155550124',
+    '+1415555012345678',
+    '+',
+    '',
+  ])('refuses %j', (to) => {
+    expect(refusal('sms', to)).toBe('invalid_phone')
+  })
+})
+
+describe('email', () => {
+  it.each([
+    'ada@example.com',
+    'Ada.Lovelace+tag@Example.COM',
+    "o'hara@example.com",
+    'a@bücher.de',
+    'a@xn--bcher-kva.de',
+    '!#$%&*+/=?^_`{|}~-@example.com',
+    `${'a'.repeat(64)}@example.com`,
+  ])('takes %s', (to) => {
+    expect(refusal('email', to)).toBeNull()
+  })
+
+  it.each([
+    'ada',
+    '@example.com',
+    'ada@',
+    'ada@example',
+    'ada@example.c',
+    'ada@example.123',
+    'ada@exa mple.com',
+    'ada@example.com.',
+    'ada@-example.com',
+    'ada@exam_ple.com',
+    'ada@[127.0.0.1]',
+    'ada@127.0.0.1',
+    'ada..b@example.com',
+    '.ada@example.com',
+    'ada.@example.com',
+    '"a b"@example.com',
+    '"<script>"@example.com',
+    'ü@example.com',
+    '用户@例子.广告',
+    'Ada <ada@example.com>',
+    '<ada@example.com>',
+    'ada@example.com,eve@example.com',
+    'ada@example.com;eve@example.com',
+    'ada@example.com eve@example.com',
+    ' ada@example.com',
+    'ada@example.com ',
+    'ada@example.com\r\nBcc: eve@example.com',
+    'ada@example.com\nBcc: eve@example.com',
+    'b@x.com\r\nBcc: evil@x.com',
+    'ada\u0000@example.com',
+    'ada@example.com\u0000',
+    'ada\u2028@example.com',
+    `${'a'.repeat(65)}@example.com`,
+    `ada@${'a'.repeat(64)}.com`,
+    `ada@${'a.'.repeat(130)}com`,
+    'mailto:ada@example.com',
+    '',
+  ])('refuses %j', (to) => {
+    expect(refusal('email', to)).toBe('invalid_email')
+  })
+})
+
+describe('slack', () => {
+  it.each([
+    'C0123ABCD',
+    'G0123ABCD',
+    'D0123ABCD',
+    'U0123ABCD',
+    'W0123ABCD',
+    '#general',
+    '#größe',
+    '@ada',
+    'general',
+  ])('takes %s', (to) => {
+    expect(refusal('slack', to)).toBeNull()
+  })
+
+  it.each([
+    '',
+    '#',
+    '#a b',
+    '#a<b',
+    '<!channel>',
+    '#<!channel>',
+    'C012 3',
+    '#a\nb',
+    '#a,b',
+    '#a&b',
+    '@',
+    'X0123ABCD',
+  ])('refuses %j', (to) => {
+    expect(refusal('slack', to)).toBe('invalid_recipient')
+  })
+})
+
+describe('webhook', () => {
+  it.each(['https://example.com/hook?x=1', 'https://example.com:8443/'])('takes %s', (to) => {
+    expect(refusal('webhook', to)).toBeNull()
+  })
+
+  it.each([
+    'example.com',
+    '//example.com',
+    'ftp://example.com/',
+    'file:///etc/passwd',
+    'javascript:alert(1)',
+    'https://user:secret@example.com/',
+    'https://user@example.com/',
+    'https://example.com/\r\nX: y',
+    'https://',
+    `https://example.com/${'a'.repeat(2048)}`,
+    '',
+  ])('refuses %j', (to) => {
+    expect(refusal('webhook', to)).toBe('invalid_recipient')
+  })
+})
+
+describe('push', () => {
+  it('takes any token on one line, and leaves its form to the providers', () => {
+    expect(refusal('push', 'dGhpcyBpcyBhIHRva2Vu:APA91b')).toBeNull()
+    expect(refusal('push', '{"endpoint":"https://push.example.com/x"}')).toBeNull()
+  })
+
+  it.each([' token', 'token ', 'to\nken', 'to\u0000ken', '\uD800', 'a'.repeat(4097)])('refuses %j', (to) => {
+    expect(refusal('push', to)).toBe('invalid_recipient')
+  })
+})
+
+it('answers for every text, and never lets a line break or NUL through', () => {
+  const text = fc.string({ unit: 'binary', maxLength: 60 })
+  fc.assert(
+    fc.property(
+      fc.constantFrom(...CHANNELS),
+      text,
+      fc.constantFrom('\r', '\n', '\0'),
+      (channel, part, control) => {
+        refusal(channel, part)
+        expect(refusal(channel, `${part}${control}`)).not.toBeNull()
+        expect(refusal(channel, `ada@example.com${control}${part}`)).not.toBeNull()
+      },
+    ),
+  )
+})

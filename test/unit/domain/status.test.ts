@@ -1,0 +1,294 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { Fact, FactType } from '../../../src/domain/facts.ts'
+import { type FactState, recordFacts } from '../../../src/domain/record-facts.ts'
+import { foldFact, initialFold, statusOf } from '../../../src/domain/status.ts'
+
+const RECEIPTS = [
+  'sent',
+  'deferred',
+  'undelivered',
+  'delivered',
+  'bounced',
+  'opened',
+  'clicked',
+  'complained',
+  'unsubscribed',
+] as const satisfies readonly FactType[]
+
+/** Facts of two hand-overs, and our own of one round. */
+const anyFact: fc.Arbitrary<Fact> = fc.oneof(
+  fc.record({
+    type: fc.constantFrom<FactType>(...RECEIPTS),
+    provider: fc.constant('p'),
+    providerMessageId: fc.constantFrom('m1', 'm2'),
+  }),
+  fc.record({
+    type: fc.constantFrom<FactType>('attempt_failed', 'attempt_ambiguous', 'failed', 'cancelled'),
+    attempt: fc.integer({ min: 1, max: 3 }),
+  }),
+)
+
+const fold = (facts: readonly Fact[]) =>
+  facts.reduce((known, fact) => foldFact(known, fact), initialFold('queued'))
+const statusAfter = (...facts: Fact[]) => statusOf(fold(facts))
+
+const m1 = (type: FactType): Fact => ({ type, provider: 'p', providerMessageId: 'm1' })
+const m2 = (type: FactType): Fact => ({ type, provider: 'p', providerMessageId: 'm2' })
+const own = (type: FactType): Fact => ({ type, attempt: 1 })
+
+const accepted = (status: 'queued' | 'scheduled' = 'queued'): FactState => ({
+  status,
+  fold: initialFold(status),
+  sequence: 1,
+  announced: 0,
+  provider: null,
+  providerMessageId: null,
+  error: null,
+})
+
+function permutations<Item>(items: readonly Item[]): Item[][] {
+  if (items.length < 2) return [[...items]]
+  return items.flatMap((item, index) =>
+    permutations([...items.slice(0, index), ...items.slice(index + 1)]).map((rest) => [item, ...rest]),
+  )
+}
+
+describe('the status fold', () => {
+  it('does not depend on the order of the facts', () => {
+    const shuffled = fc
+      .array(anyFact, { maxLength: 12 })
+      .chain((facts) =>
+        fc.tuple(
+          fc.constant(facts),
+          fc.shuffledSubarray(facts, { minLength: facts.length, maxLength: facts.length }),
+        ),
+      )
+    fc.assert(
+      fc.property(shuffled, ([facts, other]) => {
+        expect(fold(other)).toEqual(fold(facts))
+      }),
+    )
+  })
+
+  it('does not change by a fact that it knows', () => {
+    fc.assert(
+      fc.property(fc.array(anyFact, { minLength: 1, maxLength: 12 }), fc.nat(), (facts, pick) => {
+        const known = fold(facts)
+        const again = facts[pick % facts.length]
+        expect(again && foldFact(known, again)).toBe(known)
+      }),
+    )
+  })
+
+  it('gives the same status when facts are folded in groups', () => {
+    // Recording a set in one commit or one by one is the same.
+    fc.assert(
+      fc.property(fc.array(anyFact, { maxLength: 12 }), fc.nat({ max: 12 }), (facts, at) => {
+        const whole = recordFacts(accepted(), facts, 'receipt').state
+        const first = recordFacts(accepted(), facts.slice(0, at), 'receipt').state
+        expect(recordFacts(first, facts.slice(at), 'receipt').state).toEqual(whole)
+      }),
+    )
+  })
+
+  it('only ever rises within one hand-over, from whatever side it is told', () => {
+    const order = ['sent', 'undelivered', 'delivered', 'bounced', 'opened', 'clicked'] as const
+    const shown = {
+      sent: 'sent',
+      undelivered: 'failed',
+      delivered: 'delivered',
+      bounced: 'failed',
+      opened: 'opened',
+      clicked: 'clicked',
+    } as const
+    for (const [low, first] of order.entries()) {
+      for (const [high, second] of order.entries()) {
+        const expected = shown[high > low ? second : first]
+        expect(statusAfter(m1(first), m1(second)), `${first}, ${second}`).toBe(expected)
+      }
+    }
+  })
+
+  it('ends all 720 orders of six receipts in one state', () => {
+    const six = (['sent', 'deferred', 'undelivered', 'delivered', 'bounced', 'opened'] as const).map(m1)
+    const states = permutations(six).map((facts) => {
+      const { state, events } = recordFacts(accepted(), facts, 'receipt')
+      expect(new Set(events.map(({ announce }) => announce).filter((type) => type !== null))).toEqual(
+        new Set([
+          'notification.sent',
+          'notification.deferred',
+          'notification.failed',
+          'notification.delivered',
+          'notification.opened',
+        ]),
+      )
+      return JSON.stringify({ ...state, fold: Object.entries(state.fold.handovers) })
+    })
+    expect(states).toHaveLength(720)
+    expect(new Set(states).size).toBe(1)
+  })
+
+  it.each<[string, Fact[], string]>([
+    ['delivered after undelivered wins', [m1('undelivered'), m1('delivered')], 'delivered'],
+    ['sent after delivered is ignored', [m1('delivered'), m1('sent')], 'delivered'],
+    ['a bounce outranks delivered in one hand-over', [m1('delivered'), m1('bounced')], 'failed'],
+    ['… told the other way round', [m1('bounced'), m1('delivered')], 'failed'],
+    ['opened stays when delivered comes later', [m1('opened'), m1('delivered')], 'opened'],
+    ['deferred is still sent', [m1('deferred')], 'sent'],
+    ['the best hand-over wins', [m1('bounced'), m2('delivered')], 'delivered'],
+    ['… also when the other was only sent', [m1('bounced'), m2('sent')], 'sent'],
+    ['… also when both failed', [m1('bounced'), m2('undelivered')], 'failed'],
+    ['a refused hand-over beside a delivered one', [m1('delivered'), m2('undelivered')], 'delivered'],
+    ['acceptance outranks cancelled', [own('cancelled'), m1('sent')], 'sent'],
+    ['… told the other way round', [m1('sent'), own('cancelled')], 'sent'],
+    ['acceptance outranks giving up', [own('failed'), m1('sent')], 'sent'],
+    ['a receipt corrects an unknown delivery', [own('failed'), m1('delivered')], 'delivered'],
+    ['a complaint changes no status', [m1('delivered'), m1('complained'), m1('unsubscribed')], 'delivered'],
+    ['failing wins over cancelled', [own('cancelled'), own('failed')], 'failed'],
+    ['a failed attempt stays queued', [own('attempt_failed')], 'queued'],
+    ['an ambiguous attempt stays queued', [own('attempt_ambiguous')], 'queued'],
+  ])('%s', (_name, facts, expected) => {
+    expect(statusAfter(...facts)).toBe(expected)
+  })
+
+  it('leaves scheduled by the first attempt', () => {
+    const scheduled = initialFold('scheduled')
+    expect(statusOf(scheduled)).toBe('scheduled')
+    expect(statusOf(foldFact(scheduled, own('attempt_failed')))).toBe('queued')
+    expect(statusOf(foldFact(scheduled, own('cancelled')))).toBe('cancelled')
+  })
+
+  it('tells hand-overs without a message id apart by their attempt', () => {
+    const attempt = (number: number, type: FactType): Fact => ({ type, attempt: number, provider: 'p' })
+    expect(statusAfter(attempt(1, 'sent'), attempt(1, 'bounced'))).toBe('failed')
+    expect(statusAfter(attempt(1, 'bounced'), attempt(2, 'sent'))).toBe('sent')
+  })
+})
+
+describe('a redrive', () => {
+  const failed = recordFacts(
+    accepted(),
+    [{ type: 'failed', attempt: 8, code: 'attempts_exhausted' }],
+    'engine',
+  ).state
+  const bounced = recordFacts(
+    recordFacts(accepted(), [m1('sent')], 'engine').state,
+    [{ ...m1('bounced'), code: 'blocked_recipient' }],
+    'receipt',
+  ).state
+
+  it.each([
+    ['of one that was given up', failed],
+    ['of one that bounced', bounced],
+  ])('%s is queued again, without an error', (_name, state) => {
+    const { state: redriven } = recordFacts(state, [{ type: 'redriven' }], 'engine')
+    expect(redriven).toMatchObject({ status: 'queued', error: null })
+  })
+
+  it('can fail again, and says so again', () => {
+    const redriven = recordFacts(failed, [{ type: 'redriven' }], 'engine').state
+    const { state, events } = recordFacts(
+      redriven,
+      [{ type: 'failed', attempt: 9, code: 'expired' }],
+      'engine',
+    )
+    expect(state).toMatchObject({ status: 'failed', error: { code: 'expired' } })
+    expect(events.map(({ announce }) => announce)).toEqual(['notification.failed'])
+  })
+
+  it('can bounce again in its own hand-over', () => {
+    const redriven = recordFacts(bounced, [{ type: 'redriven' }, m2('sent')], 'engine').state
+    expect(redriven.status).toBe('sent')
+    const again = recordFacts(redriven, [m2('bounced')], 'receipt').state
+    expect(again.status).toBe('failed')
+  })
+
+  it('is not failed by a late bounce of the round before', () => {
+    const sent = recordFacts(accepted(), [m1('sent'), { type: 'failed', code: 'expired' }], 'engine').state
+    const redriven = recordFacts(sent, [m1('bounced')], 'receipt').state
+    const waiting = recordFacts(redriven, [{ type: 'redriven' }], 'engine').state
+    expect(recordFacts(waiting, [m1('bounced')], 'receipt').state.status).toBe('queued')
+  })
+
+  it('keeps the best of an earlier round', () => {
+    const redriven = recordFacts(failed, [{ type: 'redriven' }], 'engine').state
+    expect(recordFacts(redriven, [m1('delivered')], 'receipt').state.status).toBe('delivered')
+  })
+})
+
+describe('recordFacts', () => {
+  const announcedBy = (facts: readonly Fact[]) =>
+    recordFacts(accepted(), facts, 'receipt').events.map(({ announce }) => announce)
+
+  it('announces every type once, at its first recording', () => {
+    expect(announcedBy([m1('sent'), m1('sent'), m2('sent')])).toEqual(['notification.sent', null, null])
+    expect(announcedBy([m1('undelivered'), m1('bounced'), own('failed')])).toEqual([
+      'notification.failed',
+      null,
+      null,
+    ])
+  })
+
+  it('announces delivered also after opened', () => {
+    expect(announcedBy([m1('opened'), m1('delivered')])).toEqual([
+      'notification.opened',
+      'notification.delivered',
+    ])
+  })
+
+  it('only logs attempts and redrives', () => {
+    expect(announcedBy([own('attempt_failed'), own('attempt_ambiguous'), own('redriven')])).toEqual([
+      null,
+      null,
+      null,
+    ])
+  })
+
+  it('announces what changes no status', () => {
+    const types = ['deferred', 'complained', 'unsubscribed', 'cancelled'] as const
+    for (const type of types) expect(announcedBy([m1(type)])).toEqual([`notification.${type}`])
+  })
+
+  it('numbers events from 2 and gives each its status', () => {
+    const { events } = recordFacts(accepted(), [m1('sent'), m1('delivered'), m1('bounced')], 'receipt')
+    expect(events.map(({ sequence, status }) => [sequence, status])).toEqual([
+      [2, 'sent'],
+      [3, 'delivered'],
+      [4, 'failed'],
+    ])
+  })
+
+  it('names the provider that accepted last', () => {
+    const first = recordFacts(accepted(), [m1('sent')], 'engine').state
+    const last = recordFacts(first, [{ type: 'sent', provider: 'q', providerMessageId: 'x' }], 'engine').state
+    expect(last).toMatchObject({ provider: 'q', providerMessageId: 'x' })
+    const receipt = recordFacts(last, [m1('delivered')], 'receipt').state
+    expect(receipt).toMatchObject({ provider: 'q', providerMessageId: 'x' })
+  })
+
+  it('has an error exactly while the status is failed', () => {
+    fc.assert(
+      fc.property(fc.array(anyFact, { maxLength: 12 }), (facts) => {
+        const { state } = recordFacts(accepted(), facts, 'receipt')
+        expect(state.error !== null).toBe(state.status === 'failed')
+      }),
+    )
+  })
+
+  it('keeps the error of the fact that decided, whatever lesser ones say later', () => {
+    const bounce: Fact = { ...m1('bounced'), code: 'blocked_recipient', message: 'No such user.' }
+    const lesser: Fact[] = [
+      { ...m1('undelivered'), code: 'provider_error', message: 'Later.' },
+      { ...m1('unsubscribed'), code: 'unsubscribed', message: 'Opted out.' },
+    ]
+    const { state } = recordFacts(accepted(), [bounce, ...lesser], 'receipt')
+    expect(state.error).toEqual({ code: 'blocked_recipient', message: 'No such user.' })
+  })
+
+  it('does not touch what it is given', () => {
+    const state = Object.freeze({ ...accepted(), fold: Object.freeze(initialFold('queued')) })
+    recordFacts(state, Object.freeze([m1('sent'), own('failed')]), 'engine')
+    expect(state.sequence).toBe(1)
+  })
+})

@@ -1,0 +1,280 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { ChannelName } from '../../../src/domain/channel.ts'
+import { isNotifierError } from '../../../src/domain/errors/notifier-error.ts'
+import {
+  compileTemplate,
+  detectFormat,
+  MAX_BODY_LENGTH,
+  MAX_SUBJECT_LENGTH,
+  toHeader,
+} from '../../../src/domain/template/compile.ts'
+
+type Variables = Record<string, unknown>
+
+const compile = (body: string, channel: ChannelName = 'sms', subject: string | null = null) =>
+  compileTemplate({ channel, subject, body, format: null })
+const render = (body: string, variables: Variables, channel: ChannelName = 'sms') =>
+  compile(body, channel).render(variables).body
+
+function fault(work: () => unknown): { code: string; message: string; details: unknown } {
+  try {
+    work()
+  } catch (error) {
+    if (isNotifierError(error)) return { code: error.code, message: error.message, details: error.details }
+    throw error
+  }
+  throw new Error('Nothing was thrown.')
+}
+
+describe('rendering', () => {
+  it('puts values in the place of placeholders', () => {
+    expect(
+      render('Hello {{name}}, {{ n }} of {{all.of.it}}: {{{ok}}}{{&ok}}.{{! nothing }}', {
+        name: 'Ada',
+        n: 0,
+        all: { of: { it: 5 } },
+        ok: false,
+      }),
+    ).toBe('Hello Ada, 0 of 5: falsefalse.')
+  })
+
+  it('never expands a value again', () => {
+    const value = '{{secret}} {{{secret}}} {{#a}}{{/a}} {{=<% %>=}}'
+    expect(render('{{x}}|{{{x}}}', { x: value, secret: 'S' })).toBe(`${value}|${value}`)
+    fc.assert(
+      fc.property(fc.string(), fc.string(), (x, secret) => {
+        expect(render('<{{x}}>', { x: `{{secret}}${x}`, secret })).toBe(`<{{secret}}${x}>`)
+      }),
+    )
+  })
+
+  it.each<[ChannelName, string, string, string]>([
+    ['sms', '', `<a href="x">'&\`=`, `<a href="x">'&\`=`],
+    ['push', '', `<&>"`, `<&>"`],
+    ['email', 'plain: ', `<&>"'`, `plain: <&>"'`],
+    ['email', '<p></p>', `<a href="x">'&\`=`, '<p></p>&lt;a href&#61;&quot;x&quot;&gt;&#39;&amp;&#96;&#61;'],
+    ['slack', '', '<!channel> & <@U1>"', '&lt;!channel&gt; &amp; &lt;@U1&gt;"'],
+    ['webhook', '', '"}\n\\\u0000', '\\"}\\n\\\\\\u0000'],
+  ])('escapes for where it lands: %s %s', (channel, before, value, expected) => {
+    expect(render(`${before}{{x}}`, { x: value }, channel)).toBe(expected)
+    expect(render(`${before}{{{x}}}`, { x: value }, channel)).toBe(before + value)
+  })
+
+  it('gives JSON that parses, whatever the value', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (x) => {
+        expect(JSON.parse(render('{"text":"{{x}}"}', { x }, 'webhook'))).toEqual({ text: x })
+      }),
+    )
+  })
+
+  it('does not escape subjects, and keeps them on one line', () => {
+    const { render: both } = compile('<p>{{x}}</p>', 'email', 'Re: {{x}}')
+    const x = 'A & B\r\nBcc: eve@example.com\n\u2028\u0000\u0085<i>'
+    expect(both({ x })).toMatchObject({
+      subject: 'Re: A & B Bcc: eve@example.com <i>',
+      format: 'html',
+    })
+    expect(both({ x }).body).toContain('A &amp; B')
+  })
+
+  it('has sections, inverted sections, lists and their nesting', () => {
+    const body = '{{#items}}{{name}}{{^last}}, {{/last}}{{/items}}{{^items}}none{{/items}}'
+    expect(render(body, { items: [{ name: 'a' }, { name: 'b', last: true }] })).toBe('a, b')
+    expect(render(body, { items: [] })).toBe('none')
+    expect(render(body, {})).toBe('none')
+    expect(render('{{#list}}{{.}};{{/list}}', { list: [1, 'two', true] })).toBe('1;two;true;')
+    expect(render('{{#a}}{{#b}}{{c}}{{outer}}{{/b}}{{/a}}', { a: { b: { c: 'c' } }, outer: 'o' })).toBe('co')
+  })
+
+  it.each([
+    '{{#a}}{{x}}{{/a}}',
+    '{{#a}}{{{x}}}{{/a}}',
+    '{{#a}}{{&x}}{{/a}}',
+    '{{#a}}{{#x}}{{.}}{{/x}}{{/a}}',
+  ])('writes nothing for a value that is no text: %s', (body) => {
+    for (const x of [
+      { toString: 1, valueOf: 2 },
+      {},
+      [[]],
+      [{}],
+      null,
+      Number.NaN,
+      new Map(),
+      () => 'called',
+    ]) {
+      expect(render(body, { a: [{ x }] })).toBe('')
+    }
+  })
+
+  it('reads own properties only', () => {
+    const inherited: Variables = Object.create({ x: 'inherited' })
+    for (const name of [
+      'constructor',
+      'toString',
+      '__proto__',
+      'hasOwnProperty',
+      'a.length',
+      'a.constructor',
+    ])
+      expect(render(`[{{#a}}{{${name}}}{{{${name}}}}{{/a}}{{#${name}}}x{{/${name}}}]`, { a: 'text' })).toBe(
+        '[]',
+      )
+    expect(render('[{{#a}}{{x}}{{/a}}]', Object.assign(inherited, { a: true }))).toBe('[]')
+    expect(
+      render('{{__proto__}} {{a.__proto__}}', JSON.parse('{"__proto__":"own","a":{"__proto__":1}}')),
+    ).toBe('own 1')
+    expect(({} as Variables).x).toBeUndefined()
+  })
+
+  it('ends a text that grows without bound', () => {
+    const list = Array.from({ length: 100 }, () => 'a')
+    const nested = `${'{{#list}}'.repeat(10)}x${'{{/list}}'.repeat(10)}`
+    expect(fault(() => render(nested, { list })).code).toBe('message_too_large')
+    expect(fault(() => render(`${'{{#list}}'.repeat(10)}${'{{/list}}'.repeat(10)}`, { list })).code).toBe(
+      'message_too_large',
+    )
+    const long = { text: 'x'.repeat(MAX_BODY_LENGTH / 2), list: [1, 2, 3] }
+    expect(fault(() => render('{{#list}}{{text}}{{/list}}', long)).code).toBe('message_too_large')
+    expect(render('{{#list}}{{.}}{{/list}}', { list })).toBe('a'.repeat(100))
+    expect(
+      render('{{#list}}{{.}}{{/list}}', { list: Array.from({ length: 10_000 }, () => 'ab') }),
+    ).toHaveLength(20_000)
+  })
+})
+
+describe('required variables', () => {
+  const missing = (body: string, variables: Variables, subject: string | null = null) =>
+    fault(() => compile(body, 'email', subject).assertVariables(variables))
+
+  it('are all named, of subject and body, once each', () => {
+    expect(missing('{{a}} {{b.c}} {{a}} {{{d}}} {{&e}}', { e: 1 }, '{{s}} {{a}}')).toEqual({
+      code: 'invalid_template_variable',
+      message: expect.stringContaining('"a", "b.c", "d", "s"'),
+      details: { field: 'variables', missing: ['a', 'b.c', 'd', 's'] },
+    })
+  })
+
+  it.each([undefined, null, {}, [], Number.NaN, Number.POSITIVE_INFINITY, { toString: 'x' }])(
+    'cannot be %j',
+    (x) => {
+      expect(missing('{{x}}', { x })).toMatchObject({ details: { missing: ['x'] } })
+    },
+  )
+
+  it.each(['', 'text', 0, -1.5, true, false])('can be %j', (x) => {
+    compile('{{x}}').assertVariables({ x })
+    expect(render('{{x}}', { x })).toBe(String(x))
+  })
+
+  it.each(['constructor', 'toString', '__proto__', 'a.length', 'a.constructor.name'])(
+    'are not inherited: %s',
+    (name) => {
+      expect(missing(`{{${name}}}`, { a: 'text' })).toMatchObject({ details: { missing: [name] } })
+    },
+  )
+
+  it('are optional inside of sections', () => {
+    const template = compile('{{#a}}{{b}}{{/a}}{{^a}}{{c}}{{/a}}')
+    template.assertVariables({})
+    expect(template.render({ a: {} }).body).toBe('')
+  })
+})
+
+describe('compileTemplate', () => {
+  it.each([
+    '{{',
+    '{{a',
+    '{{#a}}',
+    '{{#a}}{{/b}}',
+    '{{/a}}',
+    '{{> partial}}',
+    '{{#a}}{{> partial}}{{/a}}',
+    '{{=<% %>=}}',
+    '{{#a}}{{=| |=}}{{/a}}',
+    '{{=',
+    '{{=a=}}',
+    `${'{{#a}}'.repeat(22)}${'{{/a}}'.repeat(22)}`,
+    `${'{{#a}}'.repeat(20_000)}${'{{/a}}'.repeat(20_000)}`,
+  ])('refuses %.40s', (source) => {
+    expect(fault(() => compile(source))).toMatchObject({
+      code: 'invalid_parameter',
+      details: { field: 'body' },
+    })
+    expect(fault(() => compile('x', 'email', source))).toMatchObject({ details: { field: 'subject' } })
+  })
+
+  it('nests twenty sections', () => {
+    expect(render(`${'{{#a}}'.repeat(20)}x${'{{/a}}'.repeat(20)}`, { a: true })).toBe('x')
+  })
+
+  it('takes every text: compiles it, or says what is wrong', () => {
+    const part = fc.constantFrom(
+      '{{',
+      '}}',
+      '{{{',
+      '}}}',
+      '#',
+      '/',
+      '^',
+      '&',
+      '!',
+      '>',
+      '=',
+      'a',
+      '.',
+      ' ',
+      '\n',
+      '<',
+    )
+    fc.assert(
+      fc.property(fc.array(part, { maxLength: 20 }), (parts) => {
+        const source = parts.join('')
+        let template: ReturnType<typeof compile>
+        try {
+          template = compile(source)
+        } catch (error) {
+          expect(isNotifierError(error)).toBe(true)
+          return
+        }
+        expect(typeof template.render({ a: [{ a: 'x' }] }).body).toBe('string')
+      }),
+    )
+  })
+})
+
+describe('the format of an e-mail body', () => {
+  it.each([
+    ['Hello', 'text'],
+    ['a < b and b > c', 'text'],
+    ['<b>x</b>', 'html'],
+    ['x</P >', 'html'],
+    ['<!DOCTYPE html>x', 'html'],
+    ['<html lang="en">', 'html'],
+    ['{{x}}', 'text'],
+  ])('%s is %s', (source, expected) => {
+    expect(detectFormat('email', source)).toBe(expected)
+    expect(detectFormat('sms', source)).toBe('text')
+  })
+
+  it('is never decided by a value', () => {
+    expect(compile('{{x}}', 'email').render({ x: '<b>x</b>' })).toMatchObject({
+      format: 'text',
+      body: '<b>x</b>',
+    })
+  })
+})
+
+describe('toHeader', () => {
+  it('gives one bounded, well-formed line for every text', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme', maxLength: 3_000 }), (text) => {
+        const header = toHeader(text)
+        expect(header).not.toMatch(/[\p{Cc}\u2028\u2029]/u)
+        expect(header.length).toBeLessThanOrEqual(MAX_SUBJECT_LENGTH)
+      }),
+    )
+    expect(toHeader(`${'a'.repeat(MAX_SUBJECT_LENGTH - 1)}😀`)).toBe('a'.repeat(MAX_SUBJECT_LENGTH - 1))
+  })
+})
