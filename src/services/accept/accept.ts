@@ -1,8 +1,6 @@
-import { isNotifierError, NotifierError } from '../../domain/errors/notifier-error.ts'
 import { parseInput } from '../../domain/input/parse.ts'
 import { type ParsedSend, type SendInput, sendInput } from '../../domain/input/send.ts'
 import type { NewNotification } from '../../domain/notification.ts'
-import type { Template } from '../../domain/template/template.ts'
 import type {
   AcceptAnswer,
   AcceptRequest,
@@ -13,40 +11,20 @@ import type { Storage } from '../../ports/storage/storage.ts'
 import { fingerprint } from '../fingerprint.ts'
 import { createGroup } from '../group.ts'
 import type { SendLimits } from '../limits/send-limits.ts'
-import type {
-  BatchItem,
-  BatchResult,
-  ItemError,
-  Notifier,
-  SendOptions,
-  SentNotification,
-} from '../notifier.ts'
+import type { BatchResult, Notifier, SendOptions, SentNotification } from '../notifier.ts'
 import type { Organizations } from '../organizations/organizations.ts'
 import { renderContent } from '../render.ts'
+import { assertBatch, type BatchRecord, batchResult, itemError, judgeBatch, toBatchResult } from './batch.ts'
+import { findTemplates, type WantedTemplate } from './find-templates.ts'
 import { assertIdempotencyKey, assertSameRequest, type IdempotentUse, recordFor } from './idempotency.ts'
 import { type Preparation, prepareSend } from './prepare.ts'
 import { createTurns } from './turns.ts'
-
-/** Most notifications in one batch (SPEC.md "Limits", rule 5). */
-export const MAX_BATCH = 10_000
 
 /** Notifications in one commit; a larger batch goes in one of its own. */
 const COMMIT_WEIGHT = 2_000
 
 /** What the record of a single send keeps: the answer but its time, which is the record's own. */
 type SendResult = Pick<SentNotification, 'id' | 'status' | 'channel' | 'to'>
-
-/**
- * What the record of a batch keeps: items that were refused by themselves, the ids and states of those that went to
- * the storage, and the errors of those that met a limit: in order, first the admitted, then the month's, then the hour's.
- */
-interface BatchRecord {
-  readonly size: number
-  readonly errors: readonly (readonly [index: number, error: ItemError])[]
-  readonly items: readonly (readonly [id: string, status: 'queued' | 'scheduled'])[]
-  readonly overHour?: ItemError
-  readonly overMonth: ItemError
-}
 
 /**
  * The accept side of the service: judge, then store in commits that concurrent callers share.
@@ -198,116 +176,6 @@ function replayedSend(record: IdempotencyRecord): SentNotification {
   return { ...result, createdAt: new Date(record.createdAt).toISOString(), replayed: true }
 }
 
-function batchResult(record: IdempotencyRecord): BatchResult {
-  return toBatchResult(JSON.parse(record.result) as BatchRecord, record.admitted, record.createdAt, true)
-}
-
-function toBatchResult(
-  record: BatchRecord,
-  admitted: number,
-  createdAt: number,
-  replayed: boolean,
-): BatchResult {
-  const { size, overMonth, overHour = overMonth } = record
-  const errors = new Map(record.errors)
-  const items: BatchItem[] = []
-  let next = 0
-  for (let index = 0; index < size; index += 1) {
-    const error = errors.get(index)
-    if (error !== undefined) {
-      items.push({ index, error })
-      continue
-    }
-    const stored = next < admitted ? record.items[next] : undefined
-    if (stored !== undefined) items.push({ index, id: stored[0], status: stored[1] })
-    else items.push({ index, error: next < record.items.length ? overMonth : overHour })
-    next += 1
-  }
-  return {
-    accepted: admitted,
-    rejected: size - admitted,
-    items,
-    createdAt: new Date(createdAt).toISOString(),
-    replayed,
-  }
-}
-
-function assertBatch(messages: unknown): asserts messages is readonly unknown[] {
-  if (Array.isArray(messages) && messages.length >= 1 && messages.length <= MAX_BATCH) return
-  throw new NotifierError('invalid_parameter', {
-    status: 422,
-    message: `"notifications" must be an array of 1 to ${MAX_BATCH} notifications.`,
-    details: { field: 'notifications', ...(Array.isArray(messages) ? { received: messages.length } : {}) },
-  })
-}
-
-async function judgeBatch(
-  messages: readonly SendInput[],
-  organizationId: string,
-  storage: Storage,
-  how: Preparation,
-): Promise<{ readonly notifications: NewNotification[]; readonly errors: [number, ItemError][] }> {
-  const errors: [number, ItemError][] = []
-  const parsed: [number, ParsedSend][] = []
-  const references = new Set<string>()
-  for (const [index, message] of messages.entries()) {
-    attempt(index, errors, () => {
-      const input = parseInput(sendInput, message)
-      if (input.template !== undefined) references.add(input.template)
-      parsed.push([index, input])
-    })
-  }
-  const names = [...references]
-  const found = names.length === 0 ? [] : await storage.templates.find(organizationId, names)
-  const templates = new Map(names.map((name, position) => [name, found[position] ?? null]))
-  const notifications: NewNotification[] = []
-  for (const [index, input] of parsed) {
-    attempt(index, errors, () => {
-      notifications.push(prepareSend(input, templates.get(input.template ?? '') ?? null, how))
-    })
-  }
-  return { notifications, errors }
-}
-
-/** Judges one item; a fault of the item is its answer, any other is thrown. */
-function attempt(index: number, errors: [number, ItemError][], judge: () => void): void {
-  try {
-    judge()
-  } catch (error) {
-    if (!isNotifierError(error)) throw error
-    errors.push([index, itemError(error)])
-  }
-}
-
-function itemError({ code, message, details }: NotifierError): ItemError {
-  return { code, message, ...(details === undefined ? {} : { details }) }
-}
-
 function statusOf({ sendAt }: NewNotification, now: number): 'queued' | 'scheduled' {
   return sendAt !== null && sendAt > now ? 'scheduled' : 'queued'
-}
-
-interface WantedTemplate {
-  readonly organizationId: string
-  readonly reference: string
-}
-
-async function findTemplates(
-  storage: Storage,
-  wanted: readonly WantedTemplate[],
-): Promise<(Template | null)[]> {
-  const byOrganization = new Map<string, string[]>()
-  for (const { organizationId, reference } of wanted) {
-    const references = byOrganization.get(organizationId)
-    if (references === undefined) byOrganization.set(organizationId, [reference])
-    else if (!references.includes(reference)) references.push(reference)
-  }
-  const found = new Map<string, Template | null>()
-  for (const [organizationId, references] of byOrganization) {
-    const templates = await storage.templates.find(organizationId, references)
-    for (const [position, reference] of references.entries()) {
-      found.set(`${organizationId} ${reference}`, templates[position] ?? null)
-    }
-  }
-  return wanted.map(({ organizationId, reference }) => found.get(`${organizationId} ${reference}`) ?? null)
 }

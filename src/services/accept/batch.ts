@@ -1,0 +1,113 @@
+import { isNotifierError, NotifierError } from '../../domain/errors/notifier-error.ts'
+import { parseInput } from '../../domain/input/parse.ts'
+import { type ParsedSend, type SendInput, sendInput } from '../../domain/input/send.ts'
+import type { NewNotification } from '../../domain/notification.ts'
+import type { IdempotencyRecord } from '../../ports/storage/accept.ts'
+import type { Storage } from '../../ports/storage/storage.ts'
+import type { BatchItem, BatchResult, ItemError } from '../notifier.ts'
+import { type Preparation, prepareSend } from './prepare.ts'
+
+/** Most notifications in one batch (SPEC.md "Limits", rule 5). */
+const MAX_BATCH = 10_000
+
+/**
+ * What the record of a batch keeps: items that were refused by themselves, the ids and states of those that went to
+ * the storage, and the errors of those that met a limit: in order, first the admitted, then the month's, then the hour's.
+ */
+export interface BatchRecord {
+  readonly size: number
+  readonly errors: readonly (readonly [index: number, error: ItemError])[]
+  readonly items: readonly (readonly [id: string, status: 'queued' | 'scheduled'])[]
+  readonly overHour?: ItemError
+  readonly overMonth: ItemError
+}
+
+/** The answer to a repeated batch. */
+export function batchResult(record: IdempotencyRecord): BatchResult {
+  return toBatchResult(JSON.parse(record.result) as BatchRecord, record.admitted, record.createdAt, true)
+}
+
+/** The answer to a batch of which the first `admitted` were stored. */
+export function toBatchResult(
+  record: BatchRecord,
+  admitted: number,
+  createdAt: number,
+  replayed: boolean,
+): BatchResult {
+  const { size, overMonth, overHour = overMonth } = record
+  const errors = new Map(record.errors)
+  const items: BatchItem[] = []
+  let next = 0
+  for (let index = 0; index < size; index += 1) {
+    const error = errors.get(index)
+    if (error !== undefined) {
+      items.push({ index, error })
+      continue
+    }
+    const stored = next < admitted ? record.items[next] : undefined
+    if (stored !== undefined) items.push({ index, id: stored[0], status: stored[1] })
+    else items.push({ index, error: next < record.items.length ? overMonth : overHour })
+    next += 1
+  }
+  return {
+    accepted: admitted,
+    rejected: size - admitted,
+    items,
+    createdAt: new Date(createdAt).toISOString(),
+    replayed,
+  }
+}
+
+/** @throws NotifierError `invalid_parameter` (422) */
+export function assertBatch(messages: unknown): asserts messages is readonly unknown[] {
+  if (Array.isArray(messages) && messages.length >= 1 && messages.length <= MAX_BATCH) return
+  throw new NotifierError('invalid_parameter', {
+    status: 422,
+    message: `"notifications" must be an array of 1 to ${MAX_BATCH} notifications.`,
+    details: { field: 'notifications', ...(Array.isArray(messages) ? { received: messages.length } : {}) },
+  })
+}
+
+/** Judges each message on its own; templates are looked up in one go. */
+export async function judgeBatch(
+  messages: readonly SendInput[],
+  organizationId: string,
+  storage: Storage,
+  how: Preparation,
+): Promise<{ readonly notifications: NewNotification[]; readonly errors: [number, ItemError][] }> {
+  const errors: [number, ItemError][] = []
+  const parsed: [number, ParsedSend][] = []
+  const references = new Set<string>()
+  for (const [index, message] of messages.entries()) {
+    attempt(index, errors, () => {
+      const input = parseInput(sendInput, message)
+      if (input.template !== undefined) references.add(input.template)
+      parsed.push([index, input])
+    })
+  }
+  const names = [...references]
+  const found = names.length === 0 ? [] : await storage.templates.find(organizationId, names)
+  const templates = new Map(names.map((name, position) => [name, found[position] ?? null]))
+  const notifications: NewNotification[] = []
+  for (const [index, input] of parsed) {
+    attempt(index, errors, () => {
+      notifications.push(prepareSend(input, templates.get(input.template ?? '') ?? null, how))
+    })
+  }
+  return { notifications, errors }
+}
+
+/** Judges one item; a fault of the item is its answer, any other is thrown. */
+function attempt(index: number, errors: [number, ItemError][], judge: () => void): void {
+  try {
+    judge()
+  } catch (error) {
+    if (!isNotifierError(error)) throw error
+    errors.push([index, itemError(error)])
+  }
+}
+
+/** The form in which an item's fault is answered and recorded. */
+export function itemError({ code, message, details }: NotifierError): ItemError {
+  return { code, message, ...(details === undefined ? {} : { details }) }
+}

@@ -1,0 +1,29 @@
+import type { Template } from '../../domain/template/template.ts'
+import type { Storage } from '../../ports/storage/storage.ts'
+
+/** A template that a send names. */
+export interface WantedTemplate {
+  readonly organizationId: string
+  readonly reference: string
+}
+
+/** Looks up what several sends name: one query for each organization among them. */
+export async function findTemplates(
+  storage: Storage,
+  wanted: readonly WantedTemplate[],
+): Promise<(Template | null)[]> {
+  const byOrganization = new Map<string, string[]>()
+  for (const { organizationId, reference } of wanted) {
+    const references = byOrganization.get(organizationId)
+    if (references === undefined) byOrganization.set(organizationId, [reference])
+    else if (!references.includes(reference)) references.push(reference)
+  }
+  const found = new Map<string, Template | null>()
+  for (const [organizationId, references] of byOrganization) {
+    const templates = await storage.templates.find(organizationId, references)
+    for (const [position, reference] of references.entries()) {
+      found.set(`${organizationId} ${reference}`, templates[position] ?? null)
+    }
+  }
+  return wanted.map(({ organizationId, reference }) => found.get(`${organizationId} ${reference}`) ?? null)
+}
