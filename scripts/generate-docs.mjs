@@ -1,5 +1,6 @@
 // Writes the parts of docs/ that come from the code, between their markers: node scripts/generate-docs.mjs [--check]
 import { readFileSync, writeFileSync } from 'node:fs'
+import ts from 'typescript'
 import { ERRORS } from '../src/domain/errors/catalogue.ts'
 import { ANNOUNCED_AS, EVENT_TYPES, SPEC_EVENT_TYPES } from '../src/domain/facts.ts'
 import { fromRoot } from './entries.mjs'
@@ -8,6 +9,21 @@ import { fromRoot } from './entries.mjs'
 const parts = {
   'docs/errors.md': { catalogue },
   'docs/events.md': { types },
+  'docs/options.md': {
+    notifier: options('src/options.ts', 'NotifierOptions'),
+    webhooks: options('src/options.ts', 'WebhookOptions'),
+    delivery: options('src/options.ts', 'DeliveryOptions'),
+    overuse: options('src/services/limits/request-limits.ts', 'OverusePolicy'),
+    plan: options('src/domain/plans.ts', 'Plan'),
+    start: options('src/services/notifier.ts', 'StartOptions'),
+    stop: options('src/services/notifier.ts', 'StopOptions'),
+    http: options('src/http/options.ts', 'HttpApiOptions'),
+    sqlite: options('adapters/storage/sqlite/index.ts', 'SqliteStorageOptions'),
+    memory: options('src/memory/memory-storage.ts', 'MemoryStorageOptions'),
+    smtp: options('adapters/channels/email/smtp-options.ts', 'SmtpChannelOptions'),
+    timeouts: options('adapters/channels/email/smtp-options.ts', 'SmtpTimeouts'),
+    webhook: options('adapters/channels/webhook/webhook.ts', 'WebhookChannelOptions'),
+  },
 }
 
 let stale = false
@@ -57,4 +73,50 @@ function types() {
     return `| \`${type}\` | ${SPEC_EVENT_TYPES.includes(type) ? 'yes' : 'on request'} | ${facts.join(', ')} |`
   })
   return ['| Event | Sent by default | Announces the fact |', '|---|---|---|', ...rows].join('\n')
+}
+
+/**
+ * The members of an interface of options, with their comments.
+ *
+ * @param {string} file
+ * @param {string} name
+ * @returns {() => string}
+ */
+function options(file, name) {
+  return () => {
+    const source = ts.createSourceFile(
+      file,
+      readFileSync(fromRoot(file), 'utf8'),
+      ts.ScriptTarget.Latest,
+      true,
+    )
+    const found = source.statements
+      .filter(ts.isInterfaceDeclaration)
+      .find((statement) => statement.name.text === name)
+    if (found === undefined) throw new Error(`${file} has no interface ${name}`)
+    const rows = found.members.filter(ts.isPropertySignature).map((member) => optionRow(member, source))
+    return ['| Option | Type | |', '|---|---|---|', ...rows].join('\n')
+  }
+}
+
+/**
+ * @param {ts.PropertySignature} member
+ * @param {ts.SourceFile} source
+ */
+function optionRow(member, source) {
+  const type = (member.type?.getText(source) ?? '')
+    .replace(/\s*\|\s*undefined$/, '')
+    .replace(/\breadonly /g, '')
+    .replace(/\s+/g, ' ')
+    .replaceAll('|', '\\|')
+  const docs = ts.getJSDocCommentsAndTags(member).filter(ts.isJSDoc)
+  const comment = docs.map((doc) => ts.getTextOfJSDocComment(doc.comment) ?? '').join(' ')
+  const preset = ts.getJSDocTags(member).find((tag) => tag.tagName.text === 'default')
+  const text = [
+    member.questionToken === undefined ? '**Required.**' : '',
+    comment,
+    preset === undefined ? '' : `Default: ${ts.getTextOfJSDocComment(preset.comment) ?? ''}.`,
+  ]
+  const words = text.join(' ').replace(/\s+/g, ' ').trim().replaceAll('|', '\\|') || 'See below.'
+  return `| \`${member.name.getText(source)}\` | \`${type}\` | ${words} |`
 }
