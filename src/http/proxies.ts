@@ -11,8 +11,10 @@ const PRESETS: Readonly<Record<string, readonly string[]>> = {
 
 const CIDR = /^([^/]+)(?:\/(\d{1,3}))?$/
 
-/** True for an address of this machine. */
-export const isLoopback: AddressMatcher = compileNetworks(['loopback']) ?? (() => false)
+/** True for a canonical address of this machine. */
+export function isLoopback(address: string): boolean {
+  return address === '::1' || (address.startsWith('127.') && !address.includes(':'))
+}
 
 /**
  * Compiles addresses, CIDR blocks and the names `loopback`, `linklocal` and `uniquelocal` to one matcher.

@@ -32,6 +32,15 @@ describe('the table of routes', () => {
     },
   )
 
+  it.each(ROUTES)('describes $operation by schemas that OpenAPI can carry', ({ query, body, response }) => {
+    expect(z.toJSONSchema(response)).toBeTypeOf('object')
+    if (query !== undefined) expect(z.toJSONSchema(query, { io: 'output' })).toMatchObject({ type: 'object' })
+    if (body !== undefined) {
+      // Calls from code may pass a Date, and objects of any depth are bounded by a check that JSON Schema lacks.
+      expect(z.toJSONSchema(body, { io: 'input', unrepresentable: 'any' })).toMatchObject({ type: 'object' })
+    }
+  })
+
   it('names every operation once', () => {
     expect(new Set(ROUTES.map(({ operation }) => operation)).size).toBe(ROUTES.length)
   })
