@@ -2,7 +2,7 @@ import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
 import type { NewNotification } from '../../../src/domain/notification.ts'
 import type { AcceptAnswer, AcceptRequest } from '../../../src/ports/storage/accept.ts'
 import type { Connection } from './connection.ts'
-import { dataError, isDataError } from './errors.ts'
+import { dataError } from './errors.ts'
 import type { IdempotencyRecords } from './idempotency.ts'
 import { notificationJob, READY, WAITING } from './jobs.ts'
 
@@ -96,31 +96,17 @@ export function createAccept(connection: Connection, idempotency: IdempotencyRec
   }
 
   return function accept(requests) {
-    try {
-      return connection.write(() => {
-        const now = connection.now()
-        return requests.map((request) => acceptOne(request, now))
-      })
-    } catch (error) {
-      if (!isDataError(error)) throw error
-    }
-    // One of them is guilty: once more, each under a savepoint of its own.
-    return connection.write(() => {
+    return connection.writeSet(requests, failed, () => {
       const now = connection.now()
-      return requests.map((request) =>
-        connection.attempt(
-          () => acceptOne(request, now),
-          (cause): AcceptAnswer => ({ kind: 'failed', error: dataError(cause) }),
-        ),
-      )
+      return (request) => acceptOne(request, now)
     })
   }
 }
 
+const failed = (cause: unknown): AcceptAnswer => ({ kind: 'failed', error: dataError(cause) })
+
 /** How much of a quota is used. */
-export function createQuotaUsed(
-  connection: Connection,
-): (organizationId: string, period: string) => number {
+export function createQuotaUsed(connection: Connection): (organizationId: string, period: string) => number {
   const select = connection.statement<{ used: number }>(SELECT_USED)
   return (organizationId, period) => connection.read(() => select().get(organizationId, period)?.used ?? 0)
 }

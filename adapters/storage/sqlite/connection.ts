@@ -24,14 +24,29 @@ export interface Connection {
   /**
    * Runs `work` as one transaction with the write lock from its start, so that it never has to be repeated.
    * Data errors are passed on as they are; after any error nothing of it is stored and the handle can be used.
+   *
+   * @param durability `relaxed` does not wait for the disk: the next other commit brings it there, in order. For
+   *   leases, whose loss in a power failure only returns the jobs to the queue.
    */
-  write<Answer>(work: () => Answer): Answer
-  /** Runs `work` inside the transaction; its data error undoes `work` alone, and is handed to `guilty`. */
-  attempt<Answer>(work: () => Answer, guilty: (error: unknown) => Answer): Answer
+  write<Answer>(work: () => Answer, durability?: 'relaxed'): Answer
+  /**
+   * Answers every item of a set in one transaction. After a data error the set is run once more, each item under a
+   * savepoint of its own, so that the guilty one alone fails.
+   *
+   * @param failed the answer to a guilty item
+   * @param prepare begins a run and returns what answers one item
+   */
+  writeSet<Item, Answer>(
+    items: readonly Item[],
+    failed: (cause: unknown) => Answer,
+    prepare: () => (item: Item) => Answer,
+  ): Answer[]
 }
 
-export function createConnection(now: () => number): Connection {
+/** @param canRelax false where no commit waits for the disk anyway */
+export function createConnection(now: () => number, canRelax: boolean): Connection {
   let open: DatabaseSync | undefined
+  let waitsForDisk = true
 
   function database(): DatabaseSync {
     if (open !== undefined) return open
@@ -57,8 +72,15 @@ export function createConnection(now: () => number): Connection {
   const keepItem = statement('RELEASE item')
   const undoItem = statement('ROLLBACK TO item')
 
-  function failed(error: unknown): unknown {
+  function asFailure(error: unknown): unknown {
     return isNotifierError(error) || isDataError(error) ? error : unavailable(error)
+  }
+
+  /** A switch in memory. It works when it is parsed: a prepared statement would switch only once. */
+  function synchronize(wanted: boolean): void {
+    if (wanted === waitsForDisk || !canRelax) return
+    database().exec(wanted ? 'PRAGMA synchronous = FULL' : 'PRAGMA synchronous = NORMAL')
+    waitsForDisk = wanted
   }
 
   function undo(): void {
@@ -69,11 +91,42 @@ export function createConnection(now: () => number): Connection {
     }
   }
 
+  function write<Answer>(work: () => Answer, durability?: 'relaxed'): Answer {
+    let begun = false
+    try {
+      synchronize(durability === undefined)
+      begin().run()
+      begun = true
+      const answer = work()
+      commit().run()
+      return answer
+    } catch (error) {
+      if (begun) undo()
+      throw asFailure(error)
+    }
+  }
+
+  /** Runs `work` under a savepoint: its data error undoes it alone. */
+  function alone<Answer>(work: () => Answer, failed: (cause: unknown) => Answer): Answer {
+    savepoint().run()
+    try {
+      const answer = work()
+      keepItem().run()
+      return answer
+    } catch (error) {
+      if (!isDataError(error)) throw error
+      undoItem().run()
+      keepItem().run()
+      return failed(error)
+    }
+  }
+
   return {
     now,
     use(database) {
       const before = open
       open = database
+      waitsForDisk = true
       return before
     },
     statement,
@@ -84,34 +137,20 @@ export function createConnection(now: () => number): Connection {
       try {
         return work()
       } catch (error) {
-        throw failed(error)
+        throw asFailure(error)
       }
     },
-    write(work) {
-      let begun = false
+    write,
+    writeSet(items, failed, prepare) {
       try {
-        begin().run()
-        begun = true
-        const answer = work()
-        commit().run()
-        return answer
-      } catch (error) {
-        if (begun) undo()
-        throw failed(error)
-      }
-    },
-    attempt(work, guilty) {
-      savepoint().run()
-      try {
-        const answer = work()
-        keepItem().run()
-        return answer
+        return write(() => items.map(prepare()))
       } catch (error) {
         if (!isDataError(error)) throw error
-        undoItem().run()
-        keepItem().run()
-        return guilty(error)
       }
+      return write(() => {
+        const answer = prepare()
+        return items.map((item) => alone(() => answer(item), failed))
+      })
     },
   }
 }

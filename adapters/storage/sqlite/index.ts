@@ -49,7 +49,7 @@ export function sqliteStorage(options: SqliteStorageOptions): Storage {
   const opening = validated(options)
   const { clock = { now: () => Date.now() } } = options
   loadSqlite()
-  const connection = createConnection(() => clock.now())
+  const connection = createConnection(() => clock.now(), opening.synchronous === 'full')
 
   const deliveries = createDeliveries(connection)
   const addFacts = createAddFacts(connection)

@@ -37,12 +37,12 @@ export function createLeases(connection: Connection): Leases {
       return connection.write(() => {
         const until = Math.ceil(connection.now() + leaseMs)
         return refs.map(({ jobId, token }) => Number(renew().run(until, Number(jobId), token).changes) === 1)
-      })
+      }, 'relaxed')
     },
     release(refs) {
       connection.write(() => {
         for (const { jobId, token } of refs) release().run(Number(jobId), token)
-      })
+      }, 'relaxed')
     },
   }
 }

@@ -1,26 +1,14 @@
 import type { ClaimAnswer } from '../../../src/ports/storage/claim.ts'
-import type { Connection } from './connection.ts'
+import type { Connection, Statement } from './connection.ts'
 
 const MAX_LANES = 1_000
 
-/** Loose index scans: one step per lane, however many jobs it has. */
-const LANES = `
-  WITH RECURSIVE lanes (lane) AS (
-    SELECT min(lane) FROM carillon_jobs WHERE state = 0 AND lane > ?
-    UNION ALL
-    SELECT (SELECT min(lane) FROM carillon_jobs WHERE state = 0 AND lane > lanes.lane)
-    FROM lanes WHERE lanes.lane IS NOT NULL
-  )
-  SELECT lane FROM lanes WHERE lane IS NOT NULL LIMIT ?`
+/** One step of a loose index scan: it passes over all jobs of a lane. */
+const NEXT_LANE = `
+  SELECT lane FROM carillon_jobs WHERE state = 0 AND lane > ? ORDER BY lane LIMIT 1`
 
-const RECOVERED_LANES = `
-  WITH RECURSIVE lanes (lane) AS (
-    SELECT min(lane) FROM carillon_jobs WHERE state = 3
-    UNION ALL
-    SELECT (SELECT min(lane) FROM carillon_jobs WHERE state = 3 AND lane > lanes.lane)
-    FROM lanes WHERE lanes.lane IS NOT NULL
-  )
-  SELECT lane FROM lanes WHERE lane IS NOT NULL`
+const NEXT_RECOVERED_LANE = `
+  SELECT lane FROM carillon_jobs WHERE state = 3 AND lane > ? ORDER BY lane LIMIT 1`
 
 const NEXT_DUE = 'SELECT min(due_at) AS at FROM carillon_jobs WHERE state = 1'
 
@@ -30,17 +18,17 @@ const NEXT_LEASE_END = 'SELECT min(lease_until) AS at FROM carillon_jobs WHERE s
 export type Outlook = (now: number) => Omit<ClaimAnswer, 'jobs'>
 
 export function createOutlook(connection: Connection): Outlook {
-  const lanesAfter = connection.statement<{ lane: string }>(LANES)
-  const recoveredLanes = connection.statement<{ lane: string }>(RECOVERED_LANES)
+  const nextLane = connection.statement<{ lane: string }>(NEXT_LANE)
+  const nextRecoveredLane = connection.statement<{ lane: string }>(NEXT_RECOVERED_LANE)
   const nextDue = connection.statement<{ at: number | null }>(NEXT_DUE)
   const nextLeaseEnd = connection.statement<{ at: number | null }>(NEXT_LEASE_END)
   /** Where the last answer ended, when not all lanes fitted into it: the next one begins there. */
   let cursor = ''
 
   function lanes(): string[] {
-    const after = lanesAfter().all(cursor, MAX_LANES)
-    const wrapped = cursor === '' ? [] : lanesAfter().all('', MAX_LANES - after.length)
-    const found = [...new Set([...after, ...wrapped].map(({ lane }) => lane))]
+    const found = lanesAfter(nextLane(), cursor, MAX_LANES)
+    const wrapped = cursor === '' ? [] : lanesAfter(nextLane(), '', MAX_LANES - found.length)
+    found.push(...wrapped.filter((lane) => lane <= cursor))
     cursor = found.length === MAX_LANES ? (found.at(-1) ?? '') : ''
     return found
   }
@@ -51,10 +39,20 @@ export function createOutlook(connection: Connection): Outlook {
     const next = Math.min(due, leaseEnd)
     return {
       lanes: lanes(),
-      recoveredLanes: recoveredLanes()
-        .all()
-        .map(({ lane }) => lane),
+      recoveredLanes: lanesAfter(nextRecoveredLane(), '', MAX_LANES),
       nextDueInMs: next === Number.POSITIVE_INFINITY ? null : Math.max(0, next - now),
     }
   }
+}
+
+function lanesAfter(next: Statement<{ readonly lane: string }>, after: string, most: number): string[] {
+  const lanes: string[] = []
+  let last = after
+  while (lanes.length < most) {
+    const lane = next.get(last)?.lane
+    if (lane === undefined) break
+    lanes.push(lane)
+    last = lane
+  }
+  return lanes
 }

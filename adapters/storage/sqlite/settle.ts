@@ -1,6 +1,7 @@
 import type { SettleAnswer, Settlement } from '../../../src/ports/storage/settle.ts'
 import type { Connection } from './connection.ts'
 import type { Announcements, Deliveries } from './deliveries.ts'
+import { dataError } from './errors.ts'
 import { type AddFacts, FACT_COLUMNS } from './facts.ts'
 import { isEventJob, READY, subjectOf, WAITING } from './jobs.ts'
 import type { UnmatchedReceipts } from './receipts.ts'
@@ -28,6 +29,7 @@ type EventSettlement = Extract<Settlement, { readonly kind: 'event' }>
 type NotificationSettlement = Extract<Settlement, { readonly kind: 'notification' }>
 type Settle = (settlements: readonly Settlement[]) => SettleAnswer[]
 
+const failed = (cause: unknown): SettleAnswer => ({ kind: 'failed', error: dataError(cause) })
 const STALE: SettleAnswer = { kind: 'stale' }
 
 /** Ends leased jobs' attempts, each set in one commit. */
@@ -79,17 +81,19 @@ export function createSettle(
     return { kind: 'settled', events: [] }
   }
 
+  function settleOne(settlement: Settlement, announcements: Announcements, mayMatch: boolean): SettleAnswer {
+    const job = Number(settlement.jobId)
+    if (isEventJob(job) !== (settlement.kind === 'event')) return STALE
+    return settlement.kind === 'event'
+      ? settleDelivery(job, settlement, announcements.now)
+      : settleNotification(job, settlement, announcements, mayMatch)
+  }
+
   return function settle(settlements) {
-    return connection.write(() => {
+    return connection.writeSet(settlements, failed, () => {
       const announcements = deliveries.announcements(connection.now())
       const mayMatch = unmatched.any()
-      return settlements.map((settlement) => {
-        const job = Number(settlement.jobId)
-        if (isEventJob(job) !== (settlement.kind === 'event')) return STALE
-        return settlement.kind === 'event'
-          ? settleDelivery(job, settlement, announcements.now)
-          : settleNotification(job, settlement, announcements, mayMatch)
-      })
+      return (settlement) => settleOne(settlement, announcements, mayMatch)
     })
   }
 }

@@ -14,9 +14,8 @@ export interface JobRow {
 
 export const JOB_COLUMNS = 'id, organization, lane, due_at, attempts, recovered'
 
-const COUNT_READY = `
-  SELECT count(*) AS count
-  FROM (SELECT 1 FROM carillon_jobs WHERE state = 0 AND lane = ? AND high = ? LIMIT ?)`
+const SOME_READY = `
+  SELECT 1 AS found FROM carillon_jobs WHERE state = 0 AND lane = ? AND high = ? LIMIT ?`
 
 /** One step of a loose index scan: the next organization with a ready job, never the jobs between. */
 const NEXT_ORGANIZATION = `
@@ -24,20 +23,18 @@ const NEXT_ORGANIZATION = `
   WHERE state = 0 AND lane = ? AND high = ? AND organization > ?
   ORDER BY organization LIMIT 1`
 
-const LEASE_OLDEST = `
-  UPDATE carillon_jobs SET state = 2, token = ?, lease_until = ?
-  WHERE id IN
-    (SELECT id FROM carillon_jobs
-     WHERE state = 0 AND lane = ? AND high = ? AND organization = ? ORDER BY id LIMIT ?)
-  RETURNING ${JOB_COLUMNS}`
+const OLDEST = `
+  SELECT ${JOB_COLUMNS} FROM carillon_jobs
+  WHERE state = 0 AND lane = ? AND high = ? AND organization = ? ORDER BY id LIMIT ?`
 
-export interface Lease {
-  readonly token: number
-  readonly until: number
-}
+/** One statement a row: UPDATE … IN (SELECT …) RETURNING builds temporary tables, which cost more than ten rows. */
+export const LEASE = 'UPDATE carillon_jobs SET state = 2, token = ?, lease_until = ? WHERE id = ?'
 
-/** Leases at most `free` jobs of a lane. */
-export type LeaseTurns = (demand: LaneDemand, lease: Lease) => JobRow[]
+/** Leases a ready job, under the token and until the time of one claim. */
+export type LeaseJob = (job: JobRow) => void
+
+/** Chooses and leases at most `free` jobs of a lane. */
+export type LeaseTurns = (demand: LaneDemand, lease: LeaseJob) => JobRow[]
 
 /** The organization that had the last turn in each priority of a lane, and the turn of the priorities. */
 interface LaneTurns {
@@ -57,9 +54,9 @@ interface Place {
  * Whose turn it is lives in this process: several processes that share a database each take turns on their own.
  */
 export function createTurns(connection: Connection): LeaseTurns {
-  const countReady = connection.statement<{ count: number }>(COUNT_READY)
+  const someReady = connection.statement<{ found: 1 }>(SOME_READY)
   const nextOrganization = connection.statement<{ organization: string }>(NEXT_ORGANIZATION)
-  const leaseOldest = connection.statement<JobRow>(LEASE_OLDEST)
+  const oldest = connection.statement<JobRow>(OLDEST)
   const lanes = new Map<string, LaneTurns>()
 
   /** At most `most` organizations, in the order of their turns after `last`. */
@@ -81,36 +78,30 @@ export function createTurns(connection: Connection): LeaseTurns {
     return organizations
   }
 
-  function leaseOldestOf(organization: string, count: number, from: Place, lease: Lease): JobRow[] {
-    const rows = leaseOldest().all(lease.token, lease.until, from.lane, from.high, organization, count)
-    // RETURNING has no order of its own.
-    return rows.sort((a, b) => a.id - b.id)
-  }
-
   /** Divides `count` jobs evenly; what one organization does not have goes to the others. */
-  function leaseEvenly(count: number, from: Place, last: LaneTurns['last'], lease: Lease): JobRow[] {
+  function leaseEvenly(count: number, from: Place, last: LaneTurns['last'], lease: LeaseJob): JobRow[] {
     const jobs: JobRow[] = []
     let waiting = organizationsAfter(from.lane, from.high, last[from.high], count)
     while (jobs.length < count && waiting.length > 0) {
-      const shares = divide(count - jobs.length, waiting.length)
+      const shares = divide(count - jobs.length, waiting)
       // Those ahead may get one more than the others: the next claim goes on behind them.
-      last[from.high] = waiting[shares.lastIndexOf(shares[0] ?? 0)] ?? ''
-      const withMore = []
-      for (const [index, share] of shares.entries()) {
-        const organization = waiting[index] ?? ''
-        const leased = leaseOldestOf(organization, share, from, lease)
-        jobs.push(...leased)
-        if (leased.length === share) withMore.push(organization)
-      }
-      waiting = withMore
+      const most = shares[0]?.share
+      last[from.high] = shares.findLast(({ share }) => share === most)?.organization ?? ''
+      const withMore = shares.filter(({ organization, share }) => {
+        const chosen = oldest().all(from.lane, from.high, organization, share)
+        for (const job of chosen) lease(job)
+        jobs.push(...chosen)
+        return chosen.length === share
+      })
+      waiting = withMore.map(({ organization }) => organization)
     }
     return jobs
   }
 
   return function leaseTurns({ lane: name, free }, lease) {
     const lane: LaneTurns = lanes.get(name) ?? { turn: 0, last: ['', ''] }
-    const high = countReady().get(name, 1, free)?.count ?? 0
-    const normal = high === 0 ? free : (countReady().get(name, 0, free)?.count ?? 0)
+    const high = someReady().all(name, 1, free).length
+    const normal = high === 0 ? free : someReady().all(name, 0, free).length
     const share = shareSlots(free, high, normal, lane.turn)
     const jobs = share.high === 0 ? [] : leaseEvenly(share.high, { lane: name, high: 1 }, lane.last, lease)
     if (share.normal > 0) jobs.push(...leaseEvenly(share.normal, { lane: name, high: 0 }, lane.last, lease))
@@ -122,12 +113,12 @@ export function createTurns(connection: Connection): LeaseTurns {
 }
 
 /** Shares that differ by one at most, the larger ones first; no empty ones. */
-function divide(count: number, among: number): number[] {
-  const shares = []
-  for (let index = 0, left = count; index < among && left > 0; index += 1) {
-    const share = Math.ceil(left / (among - index))
-    shares.push(share)
-    left -= share
-  }
-  return shares
+function divide(
+  count: number,
+  organizations: readonly string[],
+): { readonly organization: string; readonly share: number }[] {
+  const among = organizations.slice(0, count)
+  const share = Math.floor(count / among.length)
+  const ahead = count % among.length
+  return among.map((organization, index) => ({ organization, share: index < ahead ? share + 1 : share }))
 }

@@ -13,7 +13,10 @@ export interface AcceptRequest {
   readonly dryRun?: boolean | undefined
 }
 
-/** What an idempotency record keeps. */
+/**
+ * What an idempotency record keeps. None is kept when the quota refused every notification of the request: nothing
+ * was done that a repetition could do twice.
+ */
 export interface IdempotencyContent {
   /** Hash of the canonical request; another one under the same key is a conflict. */
   readonly fingerprint: string
@@ -42,7 +45,10 @@ export type AcceptAnswer =
     }
   /** The key was used before; compare its fingerprint. Nothing was stored now. */
   | { readonly kind: 'replayed'; readonly record: IdempotencyRecord }
-  /** This request alone could not be stored; the others of the set were. */
+  /**
+   * This request alone could not be stored; the others of the set were. `not_found`: no such organization.
+   * `already_exists`: one of its ids is taken.
+   */
   | { readonly kind: 'failed'; readonly error: NotifierError }
 
 /** Names an idempotency record: never the path or the API key (DESIGN.md §4 "Idempotency"). */

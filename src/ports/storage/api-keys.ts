@@ -13,6 +13,7 @@ export interface ApiKeyRepository {
    * clock. Never answers from a cache: a deleted key is gone at once, on every machine.
    */
   findByHash(hashes: readonly Uint8Array[]): Promise<(FoundApiKey | null)[]>
+  /** Newest first. */
   list(organizationId: string, page: PageRequest): Promise<Page<ApiKey>>
   /** Any organization's; null: unknown. */
   get(id: string): Promise<ApiKey | null>

@@ -1,3 +1,4 @@
+import type { NotifierError } from '../../domain/errors/notifier-error.ts'
 import type { NotificationEvent } from '../../domain/event-payload.ts'
 import type { Fact } from '../../domain/facts.ts'
 import type { LeaseRef } from './claim.ts'
@@ -18,9 +19,12 @@ export type Settlement = LeaseRef & {
         readonly kind: 'event'
         /** What happened, for the endpoint's delivery log; absent when no request was made. */
         readonly attempt?: DeliveryAttempt | undefined
-        /** The delivery's state when the job ends. */
+        /** The delivery's state when the job ends. Default `failed`. */
         readonly ended?: 'delivered' | 'failed' | undefined
-        /** Disables the endpoint: its other jobs are held, and nothing of them is lost. */
+        /**
+         * Disables the endpoint: its other jobs are held, and nothing of them is lost. Those that are leased at that
+         * moment go on, and are held when they come back. Events announced from then on are held too.
+         */
         readonly disable?: 'gone' | undefined
       }
   )
@@ -44,3 +48,5 @@ export type SettleAnswer =
     }
   /** The lease was lost: another claim has the job. Nothing was changed. */
   | { readonly kind: 'stale' }
+  /** This settlement alone could not be recorded, the others of the set were. Nothing was changed; its lease goes on. */
+  | { readonly kind: 'failed'; readonly error: NotifierError }

@@ -16,7 +16,8 @@ import type { WebhookEndpointRepository } from './webhook-endpoints.ts'
  * Rules for every method:
  * - Times are absolute epoch milliseconds, durations end in `Ms`. The storage owns its clock; callers never pass
  *   the present time.
- * - A promise that resolves means that a durable storage has the data on disk.
+ * - A promise that resolves means that a durable storage has the data on disk. Leases alone (`claim`, `renew`,
+ *   `release`) may follow with the next commit: a power failure that takes them only returns the jobs.
  * - A storage that cannot answer rejects with `NotifierError` `service_unavailable` and keeps the cause. It never
  *   answers as if something were stored that is not, and after an unknown COMMIT it looks its own ids up before
  *   it answers.
@@ -62,7 +63,7 @@ export interface Storage {
    *
    * Before it looks for jobs it returns those whose lease has expired: a job whose attempt had not started becomes
    * claimable again, uncounted; one whose attempt had started keeps its count, has the attempt recorded as
-   * `attempt_ambiguous`, and is from then on claimable by `{ recovered: true }` alone.
+   * `attempt_ambiguous`, and is claimable by `{ recovered }` alone until it settles.
    *
    * Fair: inside a lane organizations take turns, so that one organization's backlog delays another's job by at most
    * one round; `high` goes before `normal` but leaves it a share. Cost grows with what is claimed, never with the
@@ -73,14 +74,17 @@ export interface Storage {
   /**
    * Records, before any provider is called, that attempts begin: the job's attempt count rises by one.
    *
-   * @returns one boolean per ref: false when the token is stale; that attempt must not begin.
+   * @returns one boolean per ref: false when the token is stale or the lease has ended; that attempt must not begin.
    */
   startAttempts(refs: readonly StartRef[]): Promise<boolean[]>
 
-  /** Extends leases to `leaseMs` from now. False per ref when the token is stale: stop working on it. */
+  /**
+   * Extends leases to `leaseMs` from now; one that has ended too, as long as no other claim has the job.
+   * False per ref when the token is stale: stop working on it.
+   */
   renew(refs: readonly LeaseRef[], leaseMs: number): Promise<boolean[]>
 
-  /** Returns claims whose attempt has not started, uncounted, due at once. Stale tokens are ignored. */
+  /** Returns claims whose attempt has not started, uncounted, due at once. Others and stale tokens are ignored. */
   release(refs: readonly LeaseRef[]): Promise<void>
 
   /**
@@ -91,8 +95,9 @@ export interface Storage {
   settle(settlements: readonly Settlement[]): Promise<SettleAnswer[]>
 
   /**
-   * Records what providers report after the hand-over. Deduplicated by (provider, dedupeKey); correlated first by
-   * our notification id, then by the provider's message id; kept while unmatched, for at least 15 minutes.
+   * Records what providers report after the hand-over. Deduplicated by (instance, dedupeKey), where the instance is
+   * the provider of that organization; correlated first by our notification id, then by the provider's message id of
+   * any hand-over, earlier ones included; kept while unmatched, for at least 15 minutes.
    */
   recordReceipts(receipts: readonly ReceiptRecord[]): Promise<ReceiptAnswer[]>
 

@@ -2,7 +2,11 @@ import type { Template } from '../../domain/template/template.ts'
 import type { Page, PageRequest } from './page.ts'
 
 export interface TemplateRepository {
-  /** Null when the organization has a template of this name: of ten in a race exactly one is created. */
+  /**
+   * Null when the organization has a template of this name: of ten in a race exactly one is created.
+   *
+   * @throws NotifierError `not_found` when the organization does not exist.
+   */
   create(template: Omit<Template, 'createdAt' | 'version'>): Promise<Template | null>
   /** The newest version, any organization's; null: unknown or deleted. */
   get(id: string): Promise<Template | null>
@@ -12,7 +16,10 @@ export interface TemplateRepository {
   versions(references: readonly TemplateVersion[]): Promise<(Template | null)[]>
   /** Newest first. */
   list(organizationId: string, page: PageRequest): Promise<Page<Template>>
-  /** Adds a version. `unknown`: no such template. `taken`: another template has the new name. */
+  /**
+   * Adds a version where subject, body or format become different; a new name or description alone keeps it.
+   * `unknown`: no such template. `taken`: another template has the new name.
+   */
   update(id: string, change: TemplateChange): Promise<Template | 'unknown' | 'taken'>
   /** Frees its name; queued notifications keep their version. False: unknown, or deleted before. */
   delete(id: string): Promise<boolean>

@@ -20,10 +20,12 @@ export interface WebhookEndpoint {
 }
 
 export interface WebhookEndpointRepository {
+  /** @throws NotifierError `not_found` when the organization does not exist. */
   create(endpoint: Omit<WebhookEndpoint, 'createdAt' | 'status' | 'disabledReason'>): Promise<WebhookEndpoint>
   /** Any organization's; null: unknown. */
   get(id: string): Promise<WebhookEndpoint | null>
+  /** Newest first. */
   list(organizationId: string, page: PageRequest): Promise<Page<WebhookEndpoint>>
-  /** Removes it with its jobs. False: unknown. */
+  /** Removes it with its jobs and its delivery log. False: unknown. */
   delete(id: string): Promise<boolean>
 }

@@ -1,0 +1,87 @@
+import type { ChannelName } from '../../../src/domain/channel.ts'
+import type { ClaimedDelivery, ClaimedJob, ClaimedNotification } from '../../../src/ports/storage/claim.ts'
+import type { WebhookEndpoint } from '../../../src/ports/storage/webhook-endpoints.ts'
+import type { Connection } from './connection.ts'
+import { isEventJob, subjectOf } from './jobs.ts'
+import { type EndpointRow, toEndpoint } from './rows.ts'
+import type { JobRow } from './turns.ts'
+
+const SELECT_NOTIFICATION = `
+  SELECT id, channel, recipient, content, created_at, expires_at FROM carillon_notifications WHERE seq = ?`
+
+const SELECT_DELIVERY = 'SELECT event_id, event_type, payload FROM carillon_deliveries WHERE id = ?'
+
+const SELECT_ENDPOINT = 'SELECT * FROM carillon_webhook_endpoints WHERE id = ?'
+
+interface NotificationContentRow {
+  readonly id: string
+  readonly channel: ChannelName
+  readonly recipient: string
+  readonly content: string
+  readonly created_at: number
+  readonly expires_at: number | null
+}
+
+interface DeliveryRow {
+  readonly event_id: string
+  readonly event_type: string
+  readonly payload: string
+}
+
+/** Reads what the delivery of a leased job needs; undefined when its endpoint no longer takes deliveries. */
+export type ReadClaimed = (job: JobRow, token: number) => ClaimedJob | undefined
+
+/** @returns a reader for one claim, which reads each endpoint once */
+export function createClaimedReader(connection: Connection): (now: number) => ReadClaimed {
+  const selectNotification = connection.statement<NotificationContentRow>(SELECT_NOTIFICATION)
+  const selectDelivery = connection.statement<DeliveryRow>(SELECT_DELIVERY)
+  const selectEndpoint = connection.statement<EndpointRow>(SELECT_ENDPOINT)
+
+  function notificationOf(job: JobRow, now: number): ClaimedNotification | undefined {
+    const row = selectNotification().get(subjectOf(job.id))
+    if (row === undefined) return undefined
+    return {
+      id: row.id,
+      channel: row.channel,
+      to: row.recipient,
+      content: JSON.parse(row.content),
+      createdAt: row.created_at,
+      expiresInMs: row.expires_at === null ? null : row.expires_at - now,
+    }
+  }
+
+  function deliveryOf(
+    job: JobRow,
+    endpoints: Map<string, WebhookEndpoint | undefined>,
+  ): ClaimedDelivery | undefined {
+    if (!endpoints.has(job.lane)) {
+      const found = selectEndpoint().get(job.lane)
+      endpoints.set(job.lane, found === undefined ? undefined : toEndpoint(found))
+    }
+    const endpoint = endpoints.get(job.lane)
+    const row = selectDelivery().get(subjectOf(job.id))
+    if (row === undefined || endpoint === undefined || endpoint.status === 'disabled') return undefined
+    return { eventId: row.event_id, eventType: row.event_type, payload: row.payload, endpoint }
+  }
+
+  return function readerAt(now) {
+    const endpoints = new Map<string, WebhookEndpoint | undefined>()
+    return function readClaimed(job, token) {
+      const about = {
+        jobId: String(job.id),
+        token,
+        lane: job.lane,
+        organizationId: job.organization,
+        attempts: job.attempts,
+        recovered: job.recovered === 1,
+        waitedMs: Math.max(0, now - job.due_at),
+      }
+      if (isEventJob(job.id)) {
+        const delivery = deliveryOf(job, endpoints)
+        return delivery === undefined ? undefined : { ...about, kind: 'event', delivery }
+      }
+      const notification = notificationOf(job, now)
+      return notification === undefined ? undefined : { ...about, kind: 'notification', notification }
+    }
+  }
+}
