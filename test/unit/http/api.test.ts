@@ -50,6 +50,15 @@ describe('an answer', () => {
     )
   })
 
+  it.each(['%00', '%', '..', 'a%2Fb'])(
+    'to the impossible identifier %s is 404, and nobody is asked',
+    async (id) => {
+      const response = await createHttpApi(working).handle(request({ path: `/v1/templates/${id}` }))
+      expect(response?.status).toBe(404)
+      expect(json(response)).toMatchObject({ error: { code: 'template_not_found' } })
+    },
+  )
+
   it('is none for paths of the host', () => {
     expect(createHttpApi(working).handle(request({ path: '/orders' }))).toBeNull()
   })
