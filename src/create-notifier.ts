@@ -21,6 +21,7 @@ import { createSecretBox, newSecret, type SecretBox } from './services/secrets.t
 import { createCompiledTemplates } from './services/templates/compiled-templates.ts'
 import { createTemplates } from './services/templates/templates.ts'
 import { createWebhookEndpoints } from './services/webhooks/webhook-endpoints.ts'
+import { within } from './services/within.ts'
 
 /**
  * Creates a notification service in this process. Nothing happens before `start()`.
@@ -52,11 +53,30 @@ function wire(options: ResolvedOptions): Notifier {
   function emit<Name extends keyof NotifierEvents>(name: Name, value: Error | NotificationEvent): void {
     for (const listener of emitter.listeners(name)) {
       try {
-        ;(listener as (value: Error | NotificationEvent) => void)(value)
+        const result: unknown = (listener as (value: Error | NotificationEvent) => unknown)(value)
+        // An async listener: what it rejects with must not end the process.
+        if (result instanceof Promise) result.catch((error: unknown) => threw(name, error))
       } catch (error) {
-        logger.error('A listener threw.', { event: name, error })
+        threw(name, error)
       }
     }
+  }
+
+  function threw(event: string, error: unknown): void {
+    logger.error('A listener threw.', { event, error })
+  }
+
+  /** Closes what is not the storage; neither a fault nor silence of one keeps the others open. */
+  async function closeParts(deadlineMs: number): Promise<void> {
+    const plugins = [...providers.values()].flat().map(({ plugin }) => plugin)
+    const closing = [...plugins, outgoing, limiter].map(async (part) => {
+      try {
+        await part.close?.()
+      } catch (error) {
+        failed(error)
+      }
+    })
+    await within(Promise.all(closing), deadlineMs, clock)
   }
 
   function openBox(): SecretBox {
@@ -86,10 +106,7 @@ function wire(options: ResolvedOptions): Notifier {
     deliver: engine.start,
     async close(deadlineMs) {
       await engine.stop(deadlineMs)
-      const plugins = [...providers.values()].flat().map(({ plugin }) => plugin.close?.())
-      for (const result of await Promise.allSettled([...plugins, outgoing.close(), limiter.close()])) {
-        if (result.status === 'rejected') failed(result.reason)
-      }
+      await closeParts(deadlineMs)
       await storage.stop()
     },
   })

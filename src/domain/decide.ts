@@ -28,15 +28,14 @@ export interface Decision {
   readonly next:
     | { readonly kind: 'end' }
     | { readonly kind: 'retry'; readonly delayMs: number; readonly failOver: boolean }
-  /** Whether this provider instance should rest, for this long, instead of burning other messages' attempts. */
+  /** What the outcome says about the provider itself; `unknown`: it gave no answer. */
+  readonly provider: 'works' | 'faulty' | 'unknown'
+  /** How long a faulty provider instance should rest, instead of burning other messages' attempts, if that is known. */
   readonly pauseMs: number | null
 }
 
 /** How long a provider rests after it refused us (credentials, account): somebody has to act. */
 export const DEFAULT_PAUSE_MS = 30_000
-
-/** How long it rests after a passing fault without a hint. Faults in a row make the rest longer. */
-export const FIRST_REST_MS = 1_000
 
 /**
  * Decides what follows from an outcome (DESIGN.md §5): recipient and message faults end the notification and
@@ -51,7 +50,7 @@ export function decide(outcome: Outcome, context: AttemptContext): Decision {
       const sent: Fact = { type: 'sent', ...about, providerMessageId: outcome.providerMessageId }
       const facts: Fact[] = [sent]
       if (outcome.status === 'delivered') facts.push({ ...sent, type: 'delivered' })
-      return { facts, next: { kind: 'end' }, pauseMs: null }
+      return { facts, next: { kind: 'end' }, provider: 'works', pauseMs: null }
     }
     case 'rejected': {
       const failure = {
@@ -61,9 +60,10 @@ export function decide(outcome: Outcome, context: AttemptContext): Decision {
         providerCode: outcome.providerCode,
       }
       if (outcome.scope === 'recipient' || outcome.scope === 'message') {
-        return { facts: [{ type: 'failed', ...failure }], next: { kind: 'end' }, pauseMs: null }
+        const failed: Fact = { type: 'failed', ...failure }
+        return { facts: [failed], next: { kind: 'end' }, provider: 'works', pauseMs: null }
       }
-      return again(failure, context, { failOver: true, hintMs: undefined, pauseMs: DEFAULT_PAUSE_MS })
+      return again(failure, context, { provider: 'faulty', hintMs: undefined, pauseMs: DEFAULT_PAUSE_MS })
     }
     case 'retry': {
       const failure = {
@@ -74,9 +74,9 @@ export function decide(outcome: Outcome, context: AttemptContext): Decision {
       }
       const providersFault = outcome.scope === 'account' || outcome.scope === 'provider'
       return again(failure, context, {
-        failOver: providersFault,
+        provider: providersFault ? 'faulty' : 'works',
         hintMs: outcome.retryAfterMs,
-        pauseMs: providersFault ? (outcome.retryAfterMs ?? FIRST_REST_MS) : null,
+        pauseMs: providersFault ? (outcome.retryAfterMs ?? null) : null,
       })
     }
     case 'ambiguous': {
@@ -89,10 +89,10 @@ export function decide(outcome: Outcome, context: AttemptContext): Decision {
       }
       if (context.onAmbiguous === 'fail') {
         const failed: Fact = { type: 'failed', ...failure, code: 'delivery_unknown' }
-        return { facts: [failed], next: { kind: 'end' }, pauseMs: null }
+        return { facts: [failed], next: { kind: 'end' }, provider: 'unknown', pauseMs: null }
       }
       // The same provider again: only there can its own deduplication or our stable message id help.
-      return again(failure, context, { failOver: false, hintMs: undefined, pauseMs: null })
+      return again(failure, context, { provider: 'unknown', hintMs: undefined, pauseMs: null })
     }
   }
 }
@@ -102,13 +102,14 @@ type Failure = Omit<Fact, 'type'> & { readonly code: ErrorCode }
 function again(
   failure: Failure,
   context: AttemptContext,
-  how: { readonly failOver: boolean; readonly hintMs: number | undefined; readonly pauseMs: number | null },
+  how: Pick<Decision, 'provider' | 'pauseMs'> & { readonly hintMs: number | undefined },
 ): Decision {
   const { attempt, policy, random, expiresInMs, hasNextProvider } = context
   const fact: Fact = { type: failure.ambiguous === true ? 'attempt_ambiguous' : 'attempt_failed', ...failure }
   const last = attempt >= maxAttempts(policy)
-  if (how.failOver && hasNextProvider && !last) {
-    return { facts: [fact], next: { kind: 'retry', delayMs: 0, failOver: true }, pauseMs: how.pauseMs }
+  const about = { provider: how.provider, pauseMs: how.pauseMs }
+  if (how.provider === 'faulty' && hasNextProvider && !last) {
+    return { facts: [fact], next: { kind: 'retry', delayMs: 0, failOver: true }, ...about }
   }
   const delayMs = retryDelay(policy, attempt, random, how.hintMs)
   if (delayMs === null) {
@@ -123,7 +124,7 @@ function again(
         },
       ],
       next: { kind: 'end' },
-      pauseMs: how.pauseMs,
+      ...about,
     }
   }
   if (expiresInMs !== null && delayMs >= expiresInMs) {
@@ -138,10 +139,10 @@ function again(
         },
       ],
       next: { kind: 'end' },
-      pauseMs: how.pauseMs,
+      ...about,
     }
   }
-  return { facts: [fact], next: { kind: 'retry', delayMs, failOver: false }, pauseMs: how.pauseMs }
+  return { facts: [fact], next: { kind: 'retry', delayMs, failOver: false }, ...about }
 }
 
 function gaveUp(attempt: number, failure: Failure): string {

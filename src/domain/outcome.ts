@@ -1,4 +1,5 @@
-import type { ErrorCode } from './errors/catalogue.ts'
+import { type ErrorCode, isErrorCode } from './errors/catalogue.ts'
+import { LONGEST_HINT_MS } from './retry.ts'
 
 /**
  * Whose fault a refusal is (DESIGN.md §5).
@@ -50,3 +51,55 @@ export interface Ambiguous {
 
 /** The four answers of a channel's `send` (DESIGN.md §5). */
 export type Outcome = Accepted | Rejected | Retry | Ambiguous
+
+/** Longest text of a provider that is kept. */
+const MAX_TEXT = 2_000
+const SCOPES: ReadonlySet<unknown> = new Set<FaultScope>(['recipient', 'message', 'account', 'provider'])
+
+/**
+ * Makes sure that what a plug-in answered is an outcome: what is unreadable in it is left out, or replaced by what
+ * claims the least.
+ *
+ * @returns null when it is none of the four answers
+ */
+export function soundOutcome(value: unknown): Outcome | null {
+  if (typeof value !== 'object' || value === null) return null
+  const answer = value as Readonly<Record<string, unknown>>
+  const code = isErrorCode(answer.code) ? answer.code : undefined
+  const detail = {
+    code: code ?? 'provider_error',
+    message: textOf(answer.message),
+    providerCode: textOf(answer.providerCode),
+    scope: SCOPES.has(answer.scope) ? (answer.scope as FaultScope) : 'provider',
+  } as const
+  switch (answer.kind) {
+    case 'accepted':
+      return {
+        kind: 'accepted',
+        providerMessageId: textOf(answer.providerMessageId),
+        status: answer.status === 'delivered' ? 'delivered' : 'sent',
+      }
+    case 'rejected':
+      return { kind: 'rejected', ...detail }
+    case 'retry':
+      return { kind: 'retry', ...detail, retryAfterMs: hintOf(answer.retryAfterMs) }
+    case 'ambiguous':
+      return {
+        kind: 'ambiguous',
+        code,
+        reason: textOf(answer.reason) ?? 'The provider gave no reason.',
+        providerCode: detail.providerCode,
+      }
+    default:
+      return null
+  }
+}
+
+function textOf(value: unknown): string | undefined {
+  if (typeof value === 'number' && Number.isFinite(value)) return String(value)
+  return typeof value === 'string' && value !== '' ? value.slice(0, MAX_TEXT) : undefined
+}
+
+function hintOf(value: unknown): number | undefined {
+  return typeof value === 'number' && value > 0 ? Math.min(Math.ceil(value), LONGEST_HINT_MS) : undefined
+}

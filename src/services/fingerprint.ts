@@ -1,19 +1,23 @@
 import { createHash } from 'node:crypto'
 
+/** Deeper than anything that is accepted; what is deeper still is refused by its own check. */
+const MAX_DEPTH = 32
+
 /** A hash of a JSON value that does not depend on the order of its keys; absent and undefined are the same. */
 export function fingerprint(value: unknown): string {
   return createHash('sha256').update(canonical(value)).digest('base64url')
 }
 
-function canonical(value: unknown): string {
+function canonical(value: unknown, depth = 0): string {
+  if (depth > MAX_DEPTH) return '"…"'
   if (value instanceof Date) return JSON.stringify(value)
-  if (Array.isArray(value)) return `[${value.map((item) => canonical(item ?? null)).join()}]`
+  if (Array.isArray(value)) return `[${value.map((item) => canonical(item ?? null, depth + 1)).join()}]`
   if (typeof value === 'object' && value !== null) {
     const members = Object.entries(value)
       .filter(([, member]) => member !== undefined)
       .sort(([left], [right]) => (left < right ? -1 : 1))
-      .map(([key, member]) => `${JSON.stringify(key)}:${canonical(member)}`)
+      .map(([key, member]) => `${JSON.stringify(key)}:${canonical(member, depth + 1)}`)
     return `{${members.join()}}`
   }
-  return JSON.stringify(value) ?? 'null'
+  return typeof value === 'bigint' ? `${value}n` : (JSON.stringify(value) ?? 'null')
 }

@@ -27,6 +27,7 @@ type AnyMethod = (...args: never[]) => Promise<unknown>
 export function createLifecycle({ clock, open, deliver, close }: LifecycleParts): Lifecycle {
   let opened: Promise<void> | null = null
   let closed: Promise<void> | null = null
+  let tried = false
   let running = false
   let maintained = false
   let calls = 0
@@ -48,7 +49,6 @@ export function createLifecycle({ clock, open, deliver, close }: LifecycleParts)
 
   async function shut(deadlineMs: number): Promise<void> {
     running = false
-    // A start that failed left nothing to close but what it had opened.
     await opened?.catch(() => {})
     if (calls > 0) {
       await new Promise<void>((resolve) => {
@@ -57,7 +57,8 @@ export function createLifecycle({ clock, open, deliver, close }: LifecycleParts)
       })
     }
     try {
-      if (opened !== null) await close(deadlineMs)
+      // Also after a start that failed: it may have opened something before it did.
+      if (tried) await close(deadlineMs)
     } finally {
       clearInterval(keepAlive)
     }
@@ -76,6 +77,7 @@ export function createLifecycle({ clock, open, deliver, close }: LifecycleParts)
           }),
         )
       }
+      tried = true
       opened ??= open().then(
         () => {
           if (closed !== null) return

@@ -32,7 +32,11 @@ export function providerOf(plugin: Channel): Provider {
   }
 }
 
-/** Whether a provider takes this recipient. */
+/** Whether a provider takes this recipient. One that throws over it does not. */
 export function accepts(provider: Provider, to: string): boolean {
-  return provider.plugin.accepts?.(to) ?? true
+  try {
+    return provider.plugin.accepts?.(to) ?? true
+  } catch {
+    return false
+  }
 }

@@ -1,5 +1,6 @@
 import type { NotificationEvent } from '../../domain/event-payload.ts'
-import type { ClaimedJob, LeaseRef, StartRef } from '../../ports/storage/claim.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { ClaimedJob, StartRef } from '../../ports/storage/claim.ts'
 import type { SettleAnswer, Settlement } from '../../ports/storage/settle.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
 import { createGroup } from '../group.ts'
@@ -9,10 +10,11 @@ import type { Leases } from './leases.ts'
 export interface Attempts {
   /** Records that an attempt begins. False: the job is another's now. */
   begin(ref: StartRef): Promise<boolean>
-  /** Ends an attempt, or the job without one. */
+  /**
+   * Ends an attempt, or the job without one. While the storage is away it is tried again for as long as a lease lasts:
+   * an outcome that is not recorded can mean a second hand-over.
+   */
   settle(settlement: Settlement): Promise<void>
-  /** Returns a claim whose attempt has not begun. */
-  release(ref: LeaseRef): Promise<void>
   /**
    * Runs one job under its lease. What `work` throws is reported, and the job is left to its lease's expiry.
    *
@@ -21,31 +23,55 @@ export interface Attempts {
   run(job: ClaimedJob, work: (signal: AbortSignal) => Promise<void>): Promise<void>
   /** Aborts every attempt that runs. */
   abort(): void
-  /** How many jobs run. */
-  running(): number
 }
 
 export interface AttemptsOptions {
   readonly storage: Storage
   readonly leases: Leases
+  readonly clock: Clock
   announce(event: NotificationEvent): void
   failed(error: unknown): void
 }
 
-export function createAttempts({ storage, leases, announce, failed }: AttemptsOptions): Attempts {
+/** Pauses between attempts to record an outcome. */
+const FIRST_DELAY_MS = 250
+const LONGEST_DELAY_MS = 5_000
+
+export function createAttempts({ storage, leases, clock, announce, failed }: AttemptsOptions): Attempts {
   const begin = createGroup((refs: readonly StartRef[]) => storage.startAttempts(refs))
   const settle = createGroup<Settlement, SettleAnswer>((settlements) => storage.settle(settlements))
-  const release = createGroup(async (refs: readonly LeaseRef[]) => {
-    await storage.release(refs)
-    return refs.map(() => undefined)
-  })
   const controllers = new Set<AbortController>()
+  const stopping = new AbortController()
+
+  async function settleSurely(settlement: Settlement): Promise<SettleAnswer> {
+    const since = clock.monotonic()
+    for (let delayMs = FIRST_DELAY_MS; ; delayMs = Math.min(2 * delayMs, LONGEST_DELAY_MS)) {
+      try {
+        return await settle(settlement)
+      } catch (error) {
+        if (stopping.signal.aborted || clock.monotonic() - since > leases.leaseMs) throw error
+        failed(error)
+        await pause(delayMs)
+      }
+    }
+  }
+
+  function pause(delayMs: number): Promise<void> {
+    return new Promise((resolve) => {
+      const end = (): void => {
+        cancel()
+        stopping.signal.removeEventListener('abort', end)
+        resolve()
+      }
+      const cancel = clock.timer(delayMs, end)
+      stopping.signal.addEventListener('abort', end)
+    })
+  }
 
   return {
     begin,
-    release,
     async settle(settlement) {
-      const answer = await settle(settlement)
+      const answer = await settleSurely(settlement)
       if (answer.kind === 'settled') for (const event of answer.events) announce(event)
     },
     async run(job, work) {
@@ -63,7 +89,7 @@ export function createAttempts({ storage, leases, announce, failed }: AttemptsOp
     },
     abort() {
       for (const controller of controllers) controller.abort(new Error('The notifier is stopping.'))
+      stopping.abort()
     },
-    running: () => controllers.size,
   }
 }

@@ -1,5 +1,5 @@
 import type { Clock } from '../../ports/clock.ts'
-import type { ClaimAnswer, ClaimRequest } from '../../ports/storage/claim.ts'
+import type { ClaimAnswer, ClaimedJob, ClaimRequest } from '../../ports/storage/claim.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
 import type { Lanes } from './lane.ts'
 
@@ -9,8 +9,10 @@ export interface Dispatcher {
   start(): void
   /** Something may be due or a slot free; `lane` where it is known. Cheap to call often. */
   wake(lane?: string): void
-  /** Claims nothing more. Resolves when a claim that was under way has been handed on. */
+  /** Claims nothing more; a claim that is under way is returned. */
   stop(): Promise<void>
+  /** Resolves when no job runs. */
+  idle(): Promise<void>
 }
 
 export interface DispatcherOptions {
@@ -40,6 +42,10 @@ export function createDispatcher({
 }: DispatcherOptions): Dispatcher {
   let due = new Set<string>()
   let recovered: readonly string[] = []
+  /** Jobs that have been claimed and not ended. */
+  const running = new Set<Promise<void>>()
+  /** A recovered job is among them. */
+  let alone = false
   let active = false
   let scheduled = false
   let round: Promise<void> | null = null
@@ -81,28 +87,42 @@ export function createDispatcher({
     // A recovered job runs alone: it waits until nothing else does, and meanwhile nothing else is taken.
     if (request === null) return sleep(pollMs)
     const answer = await storage.claim(request)
-    for (const job of answer.jobs) lanes.get(job.lane)?.run(job)
+    if (!active) return storage.release(answer.jobs)
+    alone = 'recovered' in request && answer.jobs.length > 0
+    for (const job of answer.jobs) run(job)
     learn(answer, request)
   }
 
+  function run(job: ClaimedJob): void {
+    const lane = lanes.get(job.lane)
+    if (lane === undefined) return
+    const end = lane
+      .run(job)
+      .catch(failed)
+      .finally(() => {
+        running.delete(end)
+        wake()
+      })
+    running.add(end)
+  }
+
   function nextRequest(): ClaimRequest | null {
-    if (recovered.length > 0) return lanes.running() > 0 ? null : { recovered, leaseMs }
-    const demand = []
-    for (const lane of due) {
-      const free = lanes.get(lane)?.free() ?? 0
-      if (free > 0) demand.push({ lane, free })
-    }
-    return { lanes: demand, leaseMs }
+    if (alone && running.size > 0) return null
+    const waiting = recovered.filter(hasRoom)
+    if (waiting.length > 0) return running.size > 0 ? null : { recovered: waiting, leaseMs }
+    return { lanes: lanes.demand(due), leaseMs }
+  }
+
+  function hasRoom(lane: string): boolean {
+    return (lanes.get(lane)?.free() ?? 0) > 0
   }
 
   function learn(answer: ClaimAnswer, request: ClaimRequest): void {
     due = new Set(answer.lanes)
-    recovered = answer.recoveredLanes.filter((lane) => lanes.get(lane) !== undefined)
+    recovered = answer.recoveredLanes
     const asked = 'lanes' in request ? new Set(request.lanes.map(({ lane }) => lane)) : new Set<string>()
-    const more = [...due].some(
-      (lane) => (lanes.get(lane)?.free() ?? 0) > 0 && (answer.jobs.length > 0 || !asked.has(lane)),
-    )
-    if (more || (recovered.length > 0 && lanes.running() === 0)) again = true
+    const more = [...due].some((lane) => hasRoom(lane) && (answer.jobs.length > 0 || !asked.has(lane)))
+    if (more || (running.size === 0 && recovered.some(hasRoom))) again = true
     sleep(Math.min(pollMs, answer.nextDueInMs ?? pollMs))
   }
 
@@ -122,6 +142,9 @@ export function createDispatcher({
       cancelTimer()
       await round
       cancelTimer()
+    },
+    async idle() {
+      await Promise.all(running)
     },
   }
 }

@@ -8,6 +8,7 @@ import type { ProviderHealth } from '../notifier.ts'
 import type { Providers } from '../providers.ts'
 import type { SecretBox } from '../secrets.ts'
 import type { CompiledTemplates } from '../templates/compiled-templates.ts'
+import { within } from '../within.ts'
 import { createAttempts } from './attempts.ts'
 import { createDispatcher, type Dispatcher } from './dispatcher.ts'
 import { createLanes } from './lanes.ts'
@@ -54,10 +55,9 @@ export function createEngine(options: EngineOptions): Engine {
   const attempts = createAttempts({
     storage,
     leases,
+    clock,
     failed,
-    announce(event) {
-      options.announce(event)
-    },
+    announce: options.announce,
   })
   const states = new Map(
     [...options.providers].map(([channel, providers]) => [
@@ -65,7 +65,7 @@ export function createEngine(options: EngineOptions): Engine {
       providers.map((provider) => createProviderState(provider, clock, wake)),
     ]),
   )
-  const lanes = createLanes(states, { ...options, attempts }, { ...options, attempts }, wake)
+  const lanes = createLanes(states, { ...options, attempts }, { ...options, attempts })
   dispatcher = createDispatcher({
     storage,
     lanes,
@@ -81,18 +81,11 @@ export function createEngine(options: EngineOptions): Engine {
     wake,
     async stop(deadlineMs) {
       await dispatcher.stop()
-      if (!(await within(lanes.idle(), deadlineMs, clock))) {
+      if (!(await within(dispatcher.idle(), deadlineMs, clock))) {
         attempts.abort()
-        await within(lanes.idle(), ABORT_GRACE_MS, clock)
+        await within(dispatcher.idle(), ABORT_GRACE_MS, clock)
       }
       leases.close()
     },
   }
-}
-
-function within(work: Promise<void>, limitMs: number, clock: Clock): Promise<boolean> {
-  return new Promise((resolve, reject) => {
-    const cancel = clock.timer(limitMs, () => resolve(false))
-    work.then(() => resolve(true), reject).finally(cancel)
-  })
 }

@@ -27,36 +27,44 @@ const TIMEOUT_MS = 5_000
 
 /** The lane of one webhook endpoint. @param slots bounds what all endpoints together and each alone have under way */
 export function createEventLane(
-  slots: { free(): number; run(task: () => Promise<void>): void; idle(): Promise<void> },
+  slots: { free(): number; run(task: () => Promise<void>): Promise<void> },
   delivery: EventDelivery,
 ): Lane {
   const { attempts, outgoing, signer, clock, box, random } = delivery
 
   async function deliver(job: EventJob, stop: AbortSignal): Promise<void> {
-    const { endpoint, eventId, payload } = job.delivery
+    const { endpoint } = job.delivery
     if (!(await attempts.begin({ jobId: job.jobId, token: job.token, provider: endpoint.id }))) return
-    const secrets = endpoint.secrets.map((sealed) => box().open(sealed))
-    const result = await outgoing.post({
-      url: endpoint.url,
-      headers: {
-        'content-type': 'application/json',
-        'user-agent': 'carillon-webhooks/1',
-        ...signer.headers(eventId, Math.floor(clock.now() / 1000), payload, secrets),
-      },
-      body: payload,
-      timeoutMs: TIMEOUT_MS,
-      signal: stop,
-    })
+    const result = await post(job, stop)
     const verdict = judgePost(result, endpoint.successStatus, clock.now())
     await attempts.settle(settlementOf(job, result, verdict, random()))
   }
 
+  async function post({ delivery }: EventJob, signal: AbortSignal): Promise<PostResult> {
+    const { endpoint, eventId, payload } = delivery
+    let signature: Record<string, string>
+    try {
+      const secrets = endpoint.secrets.map((sealed) => box().open(sealed))
+      signature = signer.headers(eventId, Math.floor(clock.now() / 1000), payload, secrets)
+    } catch (error) {
+      // Tried again by the schedule, so that a wrong "secret" can be put right, and ends visibly if it is not.
+      const message = error instanceof Error ? error.message : 'The event could not be signed.'
+      return { kind: 'failed', reason: 'aborted', requestSent: false, message, durationMs: 0 }
+    }
+    return outgoing.post({
+      url: endpoint.url,
+      headers: { 'content-type': 'application/json', 'user-agent': 'carillon-webhooks/1', ...signature },
+      body: payload,
+      timeoutMs: TIMEOUT_MS,
+      signal,
+    })
+  }
+
   return {
     free: slots.free,
-    run(job) {
-      if (job.kind === 'event') slots.run(() => attempts.run(job, (stop) => deliver(job, stop)))
+    async run(job) {
+      if (job.kind === 'event') await slots.run(() => attempts.run(job, (stop) => deliver(job, stop)))
     },
-    idle: slots.idle,
   }
 }
 

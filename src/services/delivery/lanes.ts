@@ -1,5 +1,6 @@
 import PQueue from 'p-queue'
 import type { ChannelName } from '../../domain/channel.ts'
+import type { LaneDemand } from '../../ports/storage/claim.ts'
 import { createEventLane, type EventDelivery } from './event-lane.ts'
 import type { Lane, Lanes } from './lane.ts'
 import { createNotificationLane, type NotificationDelivery } from './notification-lane.ts'
@@ -16,14 +17,11 @@ const ENDPOINT_PREFIX = 'wh_'
 
 /**
  * The lanes of one process: a fixed one for each configured channel, one for each webhook endpoint that has work.
- *
- * @param available is called when slots may have become free
  */
 export function createLanes(
   channels: ReadonlyMap<ChannelName, readonly ProviderState[]>,
   notifications: NotificationDelivery,
   events: EventDelivery,
-  available: () => void,
 ): Lanes {
   const fixed = new Map<string, Lane>()
   for (const [channel, states] of channels) fixed.set(channel, createNotificationLane(states, notifications))
@@ -40,12 +38,10 @@ export function createLanes(
         free: () => Math.max(0, Math.min(PER_ENDPOINT - queue.size - queue.pending, ALL_ENDPOINTS - posting)),
         run(task) {
           posting += 1
-          void queue.add(task).finally(() => {
+          return queue.add(task).finally(() => {
             posting -= 1
-            available()
           })
         },
-        idle: () => queue.onIdle(),
       },
       events,
     )
@@ -57,13 +53,23 @@ export function createLanes(
     for (const [id, { queue }] of endpoints) if (queue.size + queue.pending === 0) endpoints.delete(id)
   }
 
+  function get(name: string): Lane | undefined {
+    return fixed.get(name) ?? (name.startsWith(ENDPOINT_PREFIX) ? endpointLane(name) : undefined)
+  }
+
   return {
-    get: (name) => fixed.get(name) ?? (name.startsWith(ENDPOINT_PREFIX) ? endpointLane(name) : undefined),
-    running: () => notifications.attempts.running(),
-    async idle() {
-      await Promise.all(
-        [...fixed.values(), ...[...endpoints.values()].map(({ lane }) => lane)].map((lane) => lane.idle()),
-      )
+    get,
+    demand(names) {
+      const demand: LaneDemand[] = []
+      let posts = ALL_ENDPOINTS - posting
+      for (const name of names) {
+        const own = get(name)?.free() ?? 0
+        const free = fixed.has(name) ? own : Math.min(own, posts)
+        if (free <= 0) continue
+        if (!fixed.has(name)) posts -= free
+        demand.push({ lane: name, free })
+      }
+      return demand
     },
   }
 }

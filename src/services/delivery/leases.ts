@@ -21,6 +21,7 @@ export function createLeases(
 ): Leases {
   const held = new Map<LeaseRef, () => void>()
   let cancel: (() => void) | null = null
+  let closed = false
 
   async function renew(): Promise<void> {
     cancel = null
@@ -36,7 +37,7 @@ export function createLeases(
   }
 
   function arm(): void {
-    if (cancel === null && held.size > 0) cancel = clock.timer(leaseMs / 3, () => void renew())
+    if (!closed && cancel === null && held.size > 0) cancel = clock.timer(leaseMs / 3, () => void renew())
   }
 
   return {
@@ -47,6 +48,7 @@ export function createLeases(
       return () => held.delete(ref)
     },
     close() {
+      closed = true
       cancel?.()
       cancel = null
     },

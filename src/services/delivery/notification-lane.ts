@@ -1,6 +1,7 @@
 import { type Decision, decide } from '../../domain/decide.ts'
 import type { ErrorCode } from '../../domain/errors/catalogue.ts'
 import { isNotifierError } from '../../domain/errors/notifier-error.ts'
+import type { NotificationFailure } from '../../domain/notification.ts'
 import type { Outcome } from '../../domain/outcome.ts'
 import { maxAttempts } from '../../domain/retry.ts'
 import type { Message } from '../../ports/channel.ts'
@@ -27,6 +28,9 @@ export interface NotificationDelivery {
   random(): number
 }
 
+/** How long a job waits when the provider that is left for it has no free slot. */
+const PATIENCE_MS = 500
+
 /** The lane of one channel: its providers in the order of preference. */
 export function createNotificationLane(
   states: readonly ProviderState[],
@@ -46,13 +50,8 @@ export function createNotificationLane(
   async function deliver(job: NotificationJob, state: ProviderState, stop: AbortSignal): Promise<void> {
     const ended = endBefore(job, state)
     if (ended !== null) return endWithout(job, ended.code, ended.message)
-    let message: Message
-    try {
-      message = await render(job, compiled)
-    } catch (error) {
-      if (!isNotifierError(error) || error.code === 'service_unavailable') throw error
-      return endWithout(job, 'template_error', error.message)
-    }
+    const message = await render(job, compiled)
+    if ('code' in message) return endWithout(job, message.code, message.message)
     const { provider } = state
     if (!(await attempts.begin({ jobId: job.jobId, token: job.token, provider: provider.name }))) return
     const began = clock.monotonic()
@@ -97,10 +96,10 @@ export function createNotificationLane(
   async function settle(
     job: NotificationJob,
     state: ProviderState,
-    { facts, next, pauseMs }: Decision,
+    { facts, next, provider, pauseMs }: Decision,
   ): Promise<void> {
-    if (pauseMs === null) state.succeeded()
-    else state.faulted(pauseMs)
+    if (provider === 'works') state.succeeded()
+    else if (provider === 'faulty') state.faulted(pauseMs)
     if (next.kind === 'retry' && next.failOver) {
       const asked = failedOver.get(job.jobId) ?? new Set()
       failedOver.set(job.jobId, asked.add(state.provider.name))
@@ -113,6 +112,17 @@ export function createNotificationLane(
       facts,
       next: next.kind === 'end' ? next : { kind: 'retry', delayMs: next.delayMs },
     })
+  }
+
+  /** The providers that are left rest or are full: back to the storage, and a little patience. */
+  function later(job: NotificationJob): Promise<void> {
+    // When all that are left rest, those that it has failed over from are its next hope.
+    if (!states.some((state) => !state.paused() && isNew(job, state) && reaches(state, job))) {
+      failedOver.delete(job.jobId)
+    }
+    const { jobId, token } = job
+    const next = { kind: 'retry', delayMs: PATIENCE_MS } as const
+    return attempts.settle({ jobId, token, kind: 'notification', facts: [], next })
   }
 
   function endWithout(job: NotificationJob, code: ErrorCode, message: string): Promise<void> {
@@ -133,28 +143,17 @@ export function createNotificationLane(
 
   return {
     free: () => states.reduce((sum, state) => sum + state.free(), 0),
-    run(job) {
+    async run(job) {
       if (job.kind !== 'notification') return
       const state = choose(job)
       if (state !== undefined) {
-        state.run(() => attempts.run(job, (stop) => deliver(job, state, stop)))
-        return
+        return state.run(() => attempts.run(job, (stop) => deliver(job, state, stop)))
       }
-      void attempts.run(job, () =>
+      return attempts.run(job, () =>
         states.some((candidate) => reaches(candidate, job))
-          ? // The provider that is left rests or is full: back to the storage, and a little patience.
-            attempts.settle({
-              jobId: job.jobId,
-              token: job.token,
-              kind: 'notification',
-              facts: [],
-              next: { kind: 'retry', delayMs: 500 },
-            })
+          ? later(job)
           : endWithout(job, 'invalid_recipient', 'No configured provider accepts this recipient any more.'),
       )
-    },
-    async idle() {
-      await Promise.all(states.map((state) => state.idle()))
     },
   }
 }
@@ -180,8 +179,25 @@ function endBefore(
   return null
 }
 
-async function render({ notification }: NotificationJob, compiled: CompiledTemplates): Promise<Message> {
+/** The text to send, or why there will never be one. Rejects when the storage is away. */
+async function render(
+  { notification }: NotificationJob,
+  compiled: CompiledTemplates,
+): Promise<Message | NotificationFailure> {
   const { channel, to, content } = notification
-  if ('template' in content) await compiled.load([content.template])
-  return { to, ...renderContent(channel, content, compiled) }
+  try {
+    if ('template' in content) await compiled.load([content.template])
+  } catch (error) {
+    if (!isNotifierError(error) || error.code === 'service_unavailable') throw error
+    return { code: 'template_error', message: error.message }
+  }
+  try {
+    return { to, ...renderContent(channel, content, compiled) }
+  } catch (error) {
+    const tooLarge = isNotifierError(error) && error.code === 'message_too_large'
+    return {
+      code: tooLarge ? 'message_too_large' : 'template_error',
+      message: error instanceof Error ? error.message : String(error),
+    }
+  }
 }

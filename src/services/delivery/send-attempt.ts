@@ -1,12 +1,10 @@
-import type { Outcome } from '../../domain/outcome.ts'
+import { type Outcome, soundOutcome } from '../../domain/outcome.ts'
 import type { Message, SendContext } from '../../ports/channel.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Provider } from '../providers.ts'
 
 /** How long a provider may ignore its signal before its attempt is given up. */
 const GRACE_MS = 2_000
-
-const KINDS: ReadonlySet<unknown> = new Set(['accepted', 'rejected', 'retry', 'ambiguous'])
 
 /**
  * Calls a provider under its deadline. Whatever it does (throws, answers nonsense, never settles), there is an
@@ -19,6 +17,14 @@ export async function sendAttempt(
   stop: AbortSignal,
   clock: Clock,
 ): Promise<Outcome> {
+  if (stop.aborted) {
+    return {
+      kind: 'retry',
+      code: 'provider_unavailable',
+      scope: 'message',
+      message: 'The provider was not asked: the notifier is stopping, or has lost this job.',
+    }
+  }
   const deadline = new AbortController()
   const cancelTimer = clock.timer(provider.timeoutMs, () =>
     deadline.abort(new Error(`No answer within ${provider.timeoutMs} ms.`)),
@@ -26,12 +32,12 @@ export async function sendAttempt(
   const signal = AbortSignal.any([stop, deadline.signal])
   const abandoned = abandonAfter(signal, clock)
   try {
-    const outcome = await Promise.race([
+    const answer: unknown = await Promise.race([
       provider.plugin.send(message, { ...context, signal }),
       abandoned.promise,
     ])
-    if (typeof outcome === 'object' && KINDS.has(outcome?.kind)) return outcome
-    return { kind: 'ambiguous', reason: `The provider "${provider.name}" answered with no outcome.` }
+    const reason = `The provider "${provider.name}" answered with no outcome.`
+    return soundOutcome(answer) ?? { kind: 'ambiguous', reason }
   } catch (error) {
     context.logger.error('A channel threw instead of answering with an outcome.', {
       provider: provider.name,

@@ -29,13 +29,22 @@ export function createCompiledTemplates(storage: Storage): CompiledTemplates {
     return compiled
   }
 
+  /** What was used last is forgotten last. */
+  function recall(key: string): CompiledTemplate | undefined {
+    const compiled = entries.get(key)
+    if (compiled === undefined) return undefined
+    entries.delete(key)
+    entries.set(key, compiled)
+    return compiled
+  }
+
   return {
-    of: (template) => entries.get(keyOf(template)) ?? remember(template),
+    of: (template) => recall(keyOf(template)) ?? remember(template),
     async load(references) {
       const missing = new Map<string, TemplateVersion>()
       for (const reference of references) {
         const key = keyOf(reference)
-        if (!entries.has(key)) missing.set(key, reference)
+        if (recall(key) === undefined) missing.set(key, reference)
       }
       if (missing.size === 0) return
       for (const template of await storage.templates.versions([...missing.values()])) {

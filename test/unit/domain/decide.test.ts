@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type AttemptContext, DEFAULT_PAUSE_MS, decide, FIRST_REST_MS } from '../../../src/domain/decide.ts'
+import { type AttemptContext, DEFAULT_PAUSE_MS, decide } from '../../../src/domain/decide.ts'
 import type { FaultScope, Outcome } from '../../../src/domain/outcome.ts'
 import type { RetryPolicy } from '../../../src/domain/retry.ts'
 
@@ -26,11 +26,11 @@ const ambiguous: Outcome = { kind: 'ambiguous', reason: 'The connection broke.' 
 
 /** The decision in short: the facts' types (with the last code), then what is next, then the pause. */
 function short(outcome: Outcome, change: Partial<AttemptContext>): string {
-  const { facts, next, pauseMs } = decide(outcome, { ...context, ...change })
+  const { facts, next, provider, pauseMs } = decide(outcome, { ...context, ...change })
   const after =
     next.kind === 'end' ? 'end' : next.failOver ? `fail over ${next.delayMs}` : `retry ${next.delayMs}`
   const types = facts.map(({ type, code }) => (type === 'failed' ? `failed(${code})` : type))
-  return `${types.join(' ')} | ${after} | ${pauseMs ?? '-'}`
+  return `${types.join(' ')} | ${after} | ${provider === 'faulty' ? (pauseMs ?? 'faulty') : '-'}`
 }
 
 const LAST = { attempt: 3 }
@@ -84,7 +84,7 @@ describe('decide', () => {
           { ...NEXT, ...LAST },
           `attempt_failed failed(attempts_exhausted) | end | ${DEFAULT_PAUSE_MS}`,
         ],
-        [`retry: ${scope}`, retry(scope), {}, `attempt_failed | retry 500 | ${FIRST_REST_MS}`],
+        [`retry: ${scope}`, retry(scope), {}, `attempt_failed | retry 500 | faulty`],
         [`retry: ${scope}, hint`, retry(scope, 9_000), {}, 'attempt_failed | retry 9000 | 9000'],
         [
           `retry: ${scope}, another provider`,
@@ -102,7 +102,7 @@ describe('decide', () => {
           `retry: ${scope}, last`,
           retry(scope),
           LAST,
-          `attempt_failed failed(attempts_exhausted) | end | ${FIRST_REST_MS}`,
+          `attempt_failed failed(attempts_exhausted) | end | faulty`,
         ],
         [
           `retry: ${scope}, expires before the hint`,
@@ -154,6 +154,12 @@ describe('decide', () => {
       expect(facts.length).toBeGreaterThan(0)
       for (const fact of facts) expect(fact).toMatchObject({ ambiguous: true, code: 'delivery_unknown' })
     }
+  })
+
+  it('learns nothing about a provider that gave no answer', () => {
+    expect(decide(ambiguous, context).provider).toBe('unknown')
+    expect(decide({ kind: 'accepted' }, context).provider).toBe('works')
+    expect(decide(retry('recipient'), context).provider).toBe('works')
   })
 
   it('says what the last attempt said when it gives up', () => {

@@ -156,12 +156,11 @@ describe('required variables', () => {
     })
   })
 
-  it.each([undefined, null, {}, [], Number.NaN, Number.POSITIVE_INFINITY, { toString: 'x' }])(
-    'cannot be %j',
-    (x) => {
-      expect(missing('{{x}}', { x })).toMatchObject({ details: { missing: ['x'] } })
-    },
-  )
+  it.each<{ x: unknown }>(
+    [undefined, null, {}, [], Number.NaN, Number.POSITIVE_INFINITY, { toString: 'x' }].map((x) => ({ x })),
+  )('cannot be $x', ({ x }) => {
+    expect(missing('{{x}}', { x })).toMatchObject({ details: { missing: ['x'] } })
+  })
 
   it.each(['', 'text', 0, -1.5, true, false])('can be %j', (x) => {
     compile('{{x}}').assertVariables({ x })
