@@ -162,17 +162,22 @@ function delayed(reply: SmtpReply, command: string, answer: Answer): Outcome | n
   // Greylisting concerns one recipient and sender: the server is well, and another one would wait from the start.
   if (GREYLIST.test(reply.text)) return answer.retry('provider_rate_limited', 'recipient', GREYLIST_MS)
   if (reply.detail?.startsWith('7.') === true || THROTTLE.test(reply.text)) {
-    return answer.retry('provider_rate_limited', command === 'RCPT TO' ? 'recipient' : 'account')
+    return answer.retry('provider_rate_limited', isAboutRecipient(reply, command) ? 'recipient' : 'account')
   }
   return null
 }
 
-/** Anything else of class 4: it may pass. At RCPT it is about this recipient only. */
-function passing({ basic, detail }: SmtpReply, command: string, answer: Answer): Outcome {
-  if (basic === 452 && detail === null && command === 'RCPT TO') {
-    return answer.retry('mailbox_full', 'recipient', MAILBOX_FULL_MS)
-  }
-  return answer.retry('provider_unavailable', command === 'RCPT TO' ? 'recipient' : 'provider')
+/** Anything else of class 4: it may pass. */
+function passing(reply: SmtpReply, command: string, answer: Answer): Outcome {
+  if (!isAboutRecipient(reply, command)) return answer.retry('provider_unavailable', 'provider')
+  return reply.basic === 452 && reply.detail === null
+    ? answer.retry('mailbox_full', 'recipient', MAILBOX_FULL_MS)
+    : answer.retry('provider_unavailable', 'recipient')
+}
+
+/** With 421 the server ends the whole session, whichever command it answers (RFC 5321 3.8). */
+function isAboutRecipient({ basic }: SmtpReply, command: string): boolean {
+  return command === 'RCPT TO' && basic !== 421
 }
 
 type Verdict = readonly [code: ErrorCode, scope: FaultScope]

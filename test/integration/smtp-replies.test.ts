@@ -1,0 +1,379 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { smtpChannel } from '../../adapters/channels/email/smtp.ts'
+import type { Channel } from '../../src/ports/channel.ts'
+import { mailMessage, sendContext } from './support/channel-context.ts'
+import { closedPort } from './support/receivers.ts'
+import { type ScriptedSmtp, type SmtpMoment, type SmtpScript, scriptedSmtp } from './support/scripted-smtp.ts'
+
+/*
+ * The tables of reference "providers" 6.1, spoken by a real server to the real client: so that what is assumed of
+ * nodemailer's errors (which command they name, what they keep of the reply) is tested too.
+ */
+const MINUTE = 60_000
+const HOUR = 60 * MINUTE
+
+let server: ScriptedSmtp
+let channel: Channel
+beforeAll(async () => {
+  server = await scriptedSmtp()
+})
+beforeEach(() => {
+  server.lines.length = 0
+  channel = smtpChannel({
+    host: '127.0.0.1',
+    port: server.port,
+    from: 'Carillon <no-reply@example.org>',
+    auth: { user: 'mailer', pass: 'correct horse' },
+  })
+})
+afterEach(() => channel.close?.())
+afterAll(() => server.close())
+
+async function outcomeOf(script: SmtpScript) {
+  server.play(script)
+  return await channel.send(mailMessage(), sendContext())
+}
+
+type Row = readonly [
+  moment: Exclude<SmtpMoment, 'begun'>,
+  reply: string,
+  kind: 'rejected' | 'retry' | 'ambiguous',
+  code?: string,
+  scope?: 'recipient' | 'message' | 'account' | 'provider',
+  retryAfterMs?: number,
+]
+
+const ROWS: readonly Row[] = [
+  // x.1.1, x.1.2, x.1.3, x.1.6, x.1.10
+  ['rcpt', '550 5.1.1 User unknown', 'rejected', 'invalid_recipient', 'recipient'],
+  ['rcpt', '550 5.1.2 Host unknown', 'rejected', 'invalid_recipient', 'recipient'],
+  ['rcpt', '553 5.1.3 Bad address syntax', 'rejected', 'invalid_recipient', 'recipient'],
+  ['rcpt', '551 5.1.6 Mailbox has moved', 'rejected', 'invalid_recipient', 'recipient'],
+  ['rcpt', '556 5.1.10 Recipient address has null MX', 'rejected', 'invalid_recipient', 'recipient'],
+  ['content', '550 5.1.1 User unknown', 'rejected', 'invalid_recipient', 'recipient'],
+  ['rcpt', '450 4.1.2 Domain not found', 'retry', 'invalid_recipient', 'recipient'],
+  ['rcpt', '550 User unknown', 'rejected', 'invalid_recipient', 'recipient'],
+  ['rcpt', '551 User not local', 'rejected', 'invalid_recipient', 'recipient'],
+  ['rcpt', '553 Mailbox name not allowed', 'rejected', 'invalid_recipient', 'recipient'],
+  ['rcpt', '550 #5.1.0 Address rejected.', 'rejected', 'invalid_recipient', 'recipient'],
+  [
+    'rcpt',
+    '550 5.5.0 Requested action not taken: mailbox unavailable',
+    'rejected',
+    'invalid_recipient',
+    'recipient',
+  ],
+  // x.1.7, x.1.8, x.7.27
+  ['mail', '550 5.1.7 Bad sender syntax', 'rejected', 'invalid_sender', 'account'],
+  ['mail', '553 5.1.8 Sender domain does not exist', 'rejected', 'invalid_sender', 'account'],
+  ['rcpt', '550 5.1.8 Sender address rejected', 'rejected', 'invalid_sender', 'account'],
+  ['rcpt', '450 4.1.8 Sender address rejected: Domain not found', 'retry', 'invalid_sender', 'account'],
+  ['mail', '550 5.7.27 Sender address has null MX', 'rejected', 'invalid_sender', 'account'],
+  ['mail', '550 Sender refused', 'rejected', 'invalid_sender', 'account'],
+  ['mail', '553 Sender refused', 'rejected', 'invalid_sender', 'account'],
+  // x.2.1
+  ['rcpt', '550 5.2.1 Mailbox disabled', 'rejected', 'blocked_recipient', 'recipient'],
+  ['rcpt', '450 4.2.1 Mailbox temporarily disabled', 'retry', 'recipient_unreachable', 'recipient'],
+  // x.2.2
+  ['rcpt', '452 4.2.2 Mailbox full', 'retry', 'mailbox_full', 'recipient', 3 * HOUR],
+  ['rcpt', '552 5.2.2 Mailbox full', 'retry', 'mailbox_full', 'recipient', 3 * HOUR],
+  ['content', '552 5.2.2 Over quota', 'retry', 'mailbox_full', 'recipient', 3 * HOUR],
+  ['rcpt', '452 Insufficient system storage', 'retry', 'mailbox_full', 'recipient', 3 * HOUR],
+  ['rcpt', '552 Exceeded storage allocation', 'retry', 'mailbox_full', 'recipient', 3 * HOUR],
+  // x.2.3, x.3.4
+  ['content', '552 5.2.3 Message length exceeds limit', 'rejected', 'message_too_large', 'message'],
+  ['mail', '552 5.3.4 Message too big for system', 'rejected', 'message_too_large', 'message'],
+  ['content', '552 Message size exceeds fixed limit', 'rejected', 'message_too_large', 'message'],
+  // x.3.x, x.4.x
+  ['rcpt', '421 4.3.0 Temporary system problem', 'retry', 'provider_unavailable', 'provider'],
+  ['rcpt', '451 4.3.5 Server configuration problem', 'retry', 'provider_unavailable', 'recipient'],
+  ['mail', '451 4.3.0 Queue file write error', 'retry', 'provider_unavailable', 'provider'],
+  ['content', '451 4.3.0 Error: queue file write error', 'retry', 'provider_unavailable', 'provider'],
+  ['rcpt', '451 4.4.1 No answer from host', 'retry', 'provider_unavailable', 'recipient'],
+  ['content', '421 4.4.2 Bad connection', 'retry', 'provider_unavailable', 'provider'],
+  ['content', '450 4.4.6 Routing loop', 'retry', 'provider_unavailable', 'provider'],
+  ['content', '450 4.4.7 Delivery time expired', 'retry', 'provider_unavailable', 'provider'],
+  ['mail', '450 Try again', 'retry', 'provider_unavailable', 'provider'],
+  ['data', '451 Local error in processing', 'retry', 'provider_unavailable', 'provider'],
+  ['rcpt', '450 Mailbox busy', 'retry', 'provider_unavailable', 'recipient'],
+  ['rcpt', '550 5.4.4 Unable to route', 'rejected', 'invalid_recipient', 'recipient'],
+  [
+    'rcpt',
+    '550 5.4.1 Recipient address rejected: Access denied',
+    'rejected',
+    'invalid_recipient',
+    'recipient',
+  ],
+  ['content', '550 5.4.7 Message expired', 'rejected', 'expired', 'recipient'],
+  // x.5.x and 500 to 504
+  ['mail', '500 5.5.2 Syntax error', 'rejected', 'provider_error', 'message'],
+  ['mail', '501 5.5.4 Invalid arguments', 'rejected', 'provider_error', 'message'],
+  ['mail', '502 5.5.1 Command not implemented', 'rejected', 'provider_error', 'message'],
+  ['rcpt', '504 5.5.4 Parameter not implemented', 'rejected', 'provider_error', 'message'],
+  ['data', '503 5.5.1 Bad sequence of commands', 'retry', 'provider_unavailable', 'provider'],
+  ['mail', '503 Bad sequence of commands', 'retry', 'provider_unavailable', 'provider'],
+  // x.6.x
+  ['content', '554 5.6.0 Message contains invalid header', 'rejected', 'content_rejected', 'message'],
+  ['content', '554 5.6.3 Conversion required but not supported', 'rejected', 'content_rejected', 'message'],
+  ['content', '554 Transaction failed', 'rejected', 'content_rejected', 'message'],
+  // x.7.0, x.7.1
+  ['content', '554 5.7.1 Message rejected as spam', 'rejected', 'spam_detected', 'message'],
+  ['content', '550 5.7.1 Blocked by policy', 'rejected', 'spam_detected', 'message'],
+  ['rcpt', '550 5.7.1 Client host is blacklisted', 'rejected', 'spam_detected', 'message'],
+  ['rcpt', '554 5.7.0 Poor reputation', 'rejected', 'spam_detected', 'message'],
+  ['rcpt', '554 Service unavailable; blocked using zen.spamhaus.org', 'rejected', 'spam_detected', 'message'],
+  ['rcpt', '550 5.7.1 Recipient does not accept mail from you', 'rejected', 'blocked_recipient', 'recipient'],
+  ['rcpt', '550 5.7.0 Refused', 'rejected', 'blocked_recipient', 'recipient'],
+  ['rcpt', '554 Refused', 'rejected', 'blocked_recipient', 'recipient'],
+  ['rcpt', '554 5.7.1 <ada@example.com>: Relay access denied', 'rejected', 'provider_auth_failed', 'account'],
+  ['rcpt', '550 Unable to relay', 'rejected', 'provider_auth_failed', 'account'],
+  // x.7.8, x.7.9, 535, 530, 534
+  ['auth', '535 5.7.8 Authentication credentials invalid', 'rejected', 'provider_auth_failed', 'account'],
+  ['auth', '534 5.7.9 Authentication mechanism is too weak', 'rejected', 'provider_auth_failed', 'account'],
+  ['auth', '535 Incorrect authentication data', 'rejected', 'provider_auth_failed', 'account'],
+  ['auth', '550 Login denied', 'rejected', 'provider_auth_failed', 'account'],
+  ['mail', '530 5.7.0 Authentication required', 'rejected', 'provider_auth_failed', 'account'],
+  ['mail', '530 Must issue a STARTTLS command first', 'rejected', 'provider_auth_failed', 'account'],
+  ['auth', '454 4.7.0 Temporary authentication failure', 'retry', 'provider_unavailable', 'provider'],
+  ['auth', '421 4.3.0 Try later', 'retry', 'provider_unavailable', 'provider'],
+  [
+    'auth',
+    '454 Throttling failure: Maximum sending rate exceeded.',
+    'retry',
+    'provider_rate_limited',
+    'account',
+  ],
+  // x.7.20 to x.7.26, x.7.509, x.7.515
+  ...['20', '21', '22', '23', '24', '25', '26', '509', '515'].map(
+    (detail): Row => [
+      'content',
+      `550 5.7.${detail} Domain authentication failed`,
+      'rejected',
+      'invalid_sender',
+      'account',
+    ],
+  ),
+  // x.7.28, 4.7.x, greylisting
+  ['content', '421 4.7.28 Unusual rate of mail', 'retry', 'provider_rate_limited', 'account'],
+  ['content', '550 5.7.28 Unusual rate of mail', 'retry', 'provider_rate_limited', 'account'],
+  ['mail', '450 4.7.1 Too much mail from your address', 'retry', 'provider_rate_limited', 'account'],
+  ['rcpt', '451 4.7.1 Please try again later', 'retry', 'provider_rate_limited', 'recipient'],
+  [
+    'rcpt',
+    '451 4.7.0 Greylisting in action, try again',
+    'retry',
+    'provider_rate_limited',
+    'recipient',
+    5 * MINUTE,
+  ],
+  [
+    'rcpt',
+    '450 Greylisted, see http://postgrey.example',
+    'retry',
+    'provider_rate_limited',
+    'recipient',
+    5 * MINUTE,
+  ],
+  ['rcpt', '451 Gray-listed', 'retry', 'provider_rate_limited', 'recipient', 5 * MINUTE],
+  [
+    'mail',
+    '454 4.7.0 Throttling failure: Daily message quota exceeded.',
+    'retry',
+    'provider_rate_limited',
+    'account',
+  ],
+  ['mail', '421 4.7.0 Try again later, closing connection', 'retry', 'provider_rate_limited', 'account'],
+  ['rcpt', '452 4.5.3 Too many recipients', 'retry', 'provider_rate_limited', 'recipient'],
+  // greeting, EHLO
+  ['greeting', '554 No SMTP service here', 'rejected', 'provider_unavailable', 'provider'],
+  ['greeting', '421 Service not available', 'retry', 'provider_unavailable', 'provider'],
+  ['greeting', '421 Too many connections from your address', 'retry', 'provider_rate_limited', 'account'],
+  // unknown
+  ['rcpt', '550 5.7.606 Access denied, banned sending address', 'rejected', 'provider_error', 'message'],
+  ['rcpt', '599 5.9.9 Whatever', 'rejected', 'provider_error', 'message'],
+  ['content', '550 5.4.6 Routing loop detected', 'rejected', 'provider_error', 'message'],
+  ['content', '550 Message refused', 'rejected', 'provider_error', 'message'],
+  ['rcpt', '550 Refused, your address 5.1.1.9 is unknown here', 'rejected', 'invalid_recipient', 'recipient'],
+  // multi-line
+  [
+    'content',
+    '550-5.7.1 Our system has detected that this message is\r\n550 5.7.1 likely unsolicited spam.',
+    'rejected',
+    'spam_detected',
+    'message',
+  ],
+]
+
+describe('a reply of the mail server', () => {
+  it.each(ROWS)('at %s: %s → %s %s', async (moment, reply, kind, code, scope, retryAfterMs) => {
+    const outcome = await outcomeOf({ [moment]: reply })
+    expect(outcome).toMatchObject({ kind, code, scope })
+    expect('retryAfterMs' in outcome ? outcome.retryAfterMs : undefined).toBe(retryAfterMs)
+    const [first = ''] = /^\d{3}/.exec(reply) ?? []
+    expect(outcome).toMatchObject({ providerCode: expect.stringMatching(`^${first}`) })
+    expect(outcome).toMatchObject({
+      message: expect.stringContaining(reply.split('\r\n').at(-1)?.slice(10) ?? ''),
+    })
+  })
+
+  it('keeps both codes raw', async () => {
+    expect(await outcomeOf({ rcpt: '550 5.1.1 User unknown' })).toMatchObject({ providerCode: '550 5.1.1' })
+    expect(await outcomeOf({ rcpt: '550 User unknown' })).toMatchObject({ providerCode: '550' })
+  })
+
+  it('that is no reply at all: before the content it is tried again, after it nobody knows', async () => {
+    expect(await outcomeOf({ greeting: 'SSH-2.0-OpenSSH_9.6' })).toMatchObject({
+      kind: 'retry',
+      code: 'provider_unavailable',
+    })
+    expect(await outcomeOf({ content: 'what?' })).toMatchObject({ kind: 'ambiguous' })
+    expect(await outcomeOf({ content: '354 Go on' })).toMatchObject({ kind: 'ambiguous' })
+  })
+
+  it('does not spoil the connections for the next mails', async () => {
+    const before = server.connections
+    for (const reply of [
+      '550 5.1.1 User unknown',
+      '451 4.7.1 Greylisted',
+      '552 5.2.2 Full',
+      '554 5.7.1 Spam',
+    ]) {
+      expect(await outcomeOf({ rcpt: reply })).toMatchObject({ providerCode: reply.slice(0, 9) })
+      expect(await outcomeOf({})).toMatchObject({ kind: 'accepted' })
+    }
+    // The next mail does not wait for a connection that is still being reset.
+    expect(server.connections - before).toBeLessThanOrEqual(2)
+  })
+})
+
+describe('a connection that ends', () => {
+  const moments = ['greeting', 'ehlo', 'auth', 'mail', 'rcpt', 'data'] as const
+
+  it.each(moments.flatMap((moment) => [[moment, 'DROP'] as const, [moment, 'RESET'] as const]))(
+    'at %s (%s) leaves nothing behind: it is tried again',
+    async (moment, act) => {
+      expect(await outcomeOf({ [moment]: act })).toMatchObject({
+        kind: 'retry',
+        code: 'provider_unavailable',
+        scope: 'provider',
+      })
+      expect(server.lines.join('\n')).not.toContain('Hi Ada')
+    },
+  )
+
+  it.each([
+    ['begun', 'DROP'],
+    ['begun', 'RESET'],
+    ['content', 'DROP'],
+    ['content', 'RESET'],
+  ] as const)('in the middle of the content (%s, %s): nobody knows', async (moment, act) => {
+    const before = server.lines.filter((line) => line === 'DATA').length
+    expect(await outcomeOf({ [moment]: act })).toMatchObject({
+      kind: 'ambiguous',
+      reason: expect.any(String),
+    })
+    expect(server.lines.filter((line) => line === 'DATA').length).toBe(before + 1)
+  })
+
+  it('is not there', async () => {
+    const down = smtpChannel({ host: '127.0.0.1', port: await closedPort(), from: 'a@example.org' })
+    expect(await down.send(mailMessage(), sendContext())).toMatchObject({
+      kind: 'retry',
+      code: 'provider_unavailable',
+      scope: 'provider',
+      providerCode: 'ECONNREFUSED',
+    })
+    await down.close?.()
+  })
+
+  it('has no name', async () => {
+    const nowhere = smtpChannel({ host: 'mail.invalid', from: 'a@example.org' })
+    expect(await nowhere.send(mailMessage(), sendContext())).toMatchObject({
+      kind: 'retry',
+      code: 'provider_unavailable',
+    })
+    await nowhere.close?.()
+  })
+})
+
+describe('a server that hangs', () => {
+  const soon = { connectMs: 300, greetingMs: 300, socketMs: 300 }
+
+  it.each([
+    ['greeting', 'retry'],
+    ['ehlo', 'retry'],
+    ['auth', 'retry'],
+    ['mail', 'retry'],
+    ['rcpt', 'retry'],
+    ['data', 'retry'],
+    ['content', 'ambiguous'],
+  ] as const)('at %s: its timeouts end it as %s', async (moment, kind) => {
+    server.play({ [moment]: 'HANG' })
+    const hasty = smtpChannel({
+      host: '127.0.0.1',
+      port: server.port,
+      from: 'a@example.org',
+      auth: { user: 'mailer', pass: 'correct horse' },
+      timeouts: soon,
+    })
+    expect(await hasty.send(mailMessage(), sendContext())).toMatchObject({ kind })
+    await hasty.close?.()
+  })
+
+  it.each([
+    ['greeting', 'retry'],
+    ['rcpt', 'retry'],
+    ['content', 'ambiguous'],
+  ] as const)('at %s: the signal ends it as %s', async (moment, kind) => {
+    const abort = new AbortController()
+    server.play({ [moment]: 'HANG' })
+    const sending = channel.send(mailMessage(), sendContext({ signal: abort.signal }))
+    const reached = { greeting: '', rcpt: 'RCPT TO:<ada@example.com>', content: '.' }[moment]
+    while (reached !== '' && !server.lines.includes(reached))
+      await new Promise((resolve) => setTimeout(resolve, 5))
+    abort.abort()
+    expect(await sending).toMatchObject({ kind })
+  })
+
+  it('is not asked when the attempt is over before it begins', async () => {
+    server.play({})
+    expect(await channel.send(mailMessage(), sendContext({ signal: AbortSignal.abort() }))).toMatchObject({
+      kind: 'retry',
+    })
+    expect(server.lines).toEqual([])
+  })
+})
+
+describe('secrets', () => {
+  it('stay out of the outcome when the server repeats them', async () => {
+    const base64 = (text: string) => Buffer.from(text).toString('base64')
+    const plain = base64('\0mailer\0correct horse')
+    for (const echo of ['correct horse', base64('correct horse'), plain]) {
+      const outcome = await outcomeOf({ auth: `535 5.7.8 I do not like "${echo}"` })
+      expect(outcome).toMatchObject({
+        code: 'provider_auth_failed',
+        message: expect.stringContaining('[secret]'),
+      })
+      expect(JSON.stringify(outcome)).not.toContain(echo)
+    }
+  })
+})
+
+describe('check', () => {
+  it('resolves when server and credentials work, and sends nothing', async () => {
+    server.play({})
+    await expect(channel.check?.()).resolves.toBeUndefined()
+    expect(server.lines).not.toContain('DATA')
+  })
+
+  it.each<[SmtpScript, string]>([
+    [{ auth: '535 5.7.8 Bad "correct horse"' }, 'provider_auth_failed'],
+    [{ greeting: '421 Busy' }, 'provider_unavailable'],
+    [{ greeting: 'DROP' }, 'provider_unavailable'],
+  ])('rejects with the reason: %j', async (script, code) => {
+    server.play(script)
+    const failure = await channel.check?.().catch((error: unknown) => error)
+    expect(failure).toMatchObject({ name: 'NotifierError', code })
+    expect(String(failure)).not.toContain('correct horse')
+  })
+})
