@@ -1,4 +1,4 @@
-import { createServer, request as httpRequest } from 'node:http'
+import { createServer, request as httpRequest, type IncomingMessage } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readNodeBody } from '../../adapters/http/node-body.ts'
@@ -276,19 +276,25 @@ describe('a body that the host has read', () => {
   })
 })
 
-it('a body that pauses too long is request_timeout', async () => {
-  let outcome: unknown
-  const server = createServer((req, res) => {
-    readNodeBody(req, 1000, 50).catch((error) => {
-      outcome = error
-      res.destroy()
+describe('a body that never becomes complete', () => {
+  it.each([
+    ['pauses too long', () => {}, { code: 'request_timeout', status: 408 }],
+    ['is destroyed by the host', (req: IncomingMessage) => req.destroy(), { code: 'invalid_json' }],
+  ])('because it %s is an error', async (_title, disturb, expected) => {
+    let outcome: unknown
+    const server = createServer((req, res) => {
+      readNodeBody(req, 1000, 50).catch((error) => {
+        outcome = error
+        res.destroy()
+      })
+      disturb(req)
     })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const { port } = server.address() as AddressInfo
+    await exchange(port, 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n{')
+    await expect.poll(() => outcome).toMatchObject(expected)
+    server.close()
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  await exchange(port, 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n{')
-  expect(outcome).toMatchObject({ code: 'request_timeout', status: 408 })
-  server.close()
 })
 
 it('an answer to a client that has left while it was made is dropped', async () => {
