@@ -19,10 +19,13 @@ export async function setUp(notifier: Notifier, file: CredentialsFile, receiver:
 async function setUpOrganization({ organizations }: Notifier): Promise<void> {
   const { created, value } = await createOr(
     'already_exists',
-    () => organizations.create({ id: ORGANIZATION, name: 'Example' }),
+    () => organizations.create({ id: ORGANIZATION, name: 'Example', plan: 'pro' }),
     () => organizations.get(ORGANIZATION),
   )
-  say('Organization', `${value.id}, ${created ? 'created' : `here since ${value.createdAt}`}`)
+  say(
+    'Organization',
+    `${value.id} (plan ${value.plan}), ${created ? 'created' : `here since ${value.createdAt}`}`,
+  )
 }
 
 async function tellWhatWaits({ notifications }: Notifier): Promise<void> {

@@ -201,7 +201,7 @@ test('a second start finds organization, template, endpoint and key', async () =
 
   const second = await start('again')
   expect(second.key).toBe(first.key)
-  expect(second.printed()).toMatch(/^Organization +org_example, here since /m)
+  expect(second.printed()).toMatch(/^Organization +org_example \(plan pro\), here since /m)
   expect(second.printed()).toMatch(/^Template .* here already$/m)
   expect(second.printed()).toMatch(/^Webhook .* registered by an earlier start$/m)
   expect(await (await call(second, `/v1/notifications/${id}`)).json()).toMatchObject({ id, status: 'sent' })
