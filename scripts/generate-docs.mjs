@@ -3,12 +3,14 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import ts from 'typescript'
 import { ERRORS } from '../src/domain/errors/catalogue.ts'
 import { ANNOUNCED_AS, EVENT_TYPES, SPEC_EVENT_TYPES } from '../src/domain/facts.ts'
+import { ROUTES } from '../src/http/routes/table.ts'
 import { fromRoot } from './entries.mjs'
 
 /** @type {Record<string, Record<string, () => string>>} file → name of the part → its text */
 const parts = {
   'docs/errors.md': { catalogue },
   'docs/events.md': { types },
+  'docs/rest-api.md': { routes },
   'docs/options.md': {
     notifier: options('src/options.ts', 'NotifierOptions'),
     webhooks: options('src/options.ts', 'WebhookOptions'),
@@ -73,6 +75,14 @@ function types() {
     return `| \`${type}\` | ${SPEC_EVENT_TYPES.includes(type) ? 'yes' : 'on request'} | ${facts.join(', ')} |`
   })
   return ['| Event | Sent by default | Announces the fact |', '|---|---|---|', ...rows].join('\n')
+}
+
+function routes() {
+  const rows = ROUTES.map(({ method, paths, permission, summary }) => {
+    const forms = paths.map((path) => `\`${method} ${path}\``).join('<br>')
+    return `| ${forms} | ${permission} | ${summary} |`
+  })
+  return ['| Request | Permission | What it does |', '|---|---|---|', ...rows].join('\n')
 }
 
 /**
