@@ -35,7 +35,7 @@ export function createNotifier(options: NotifierOptions): Notifier {
 function wire(options: ResolvedOptions): Notifier {
   const { storage, providers, outgoing, clock, logger, limiter } = options
   const emitter = new EventEmitter<NotifierEvents>()
-  const ids = createIdGenerator({ now: clock.now, randomBytes })
+  const ids = createIdGenerator({ now: () => clock.now(), randomBytes })
   const signer = webhookSigner()
   const compiled = createCompiledTemplates(storage)
   const plans = createPlanFinder(storage, options.plans, clock)

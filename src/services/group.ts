@@ -41,6 +41,7 @@ export function createGroup<Item, Answer>(
     const set = take()
     try {
       const answers = await run(set.map(({ item }) => item))
+      if (answers.length !== set.length) throw new Error(`${answers.length} answers to ${set.length} items.`)
       for (const [index, { resolve }] of set.entries()) resolve(answers[index] as Answer)
     } catch (error) {
       for (const { reject } of set) reject(error)

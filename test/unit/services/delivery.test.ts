@@ -1,0 +1,637 @@
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { createNotifier } from '../../../src/create-notifier.ts'
+import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
+import type { NotificationEvent } from '../../../src/domain/event-payload.ts'
+import { EVENT_TYPES } from '../../../src/domain/facts.ts'
+import { memoryStorage } from '../../../src/memory/memory-storage.ts'
+import type { NotifierOptions } from '../../../src/options.ts'
+import type { Storage } from '../../../src/ports/storage/storage.ts'
+import type { Notifier } from '../../../src/services/notifier.ts'
+import { type RecordingChannel, recordingChannel } from '../../support/recording-channel.ts'
+import { type VirtualTime, virtualTime } from '../../support/virtual-time.ts'
+
+const HOUR = 3_600_000
+const mail = { channel: 'email', to: 'ada@example.com', body: 'Hello' } as const
+
+interface World {
+  readonly clock: VirtualTime
+  readonly notifier: Notifier
+  readonly storage: Storage
+  readonly events: NotificationEvent[]
+  readonly errors: Error[]
+  status(id: string): Promise<string>
+  /** The event names of a notification, with the codes of what failed. */
+  history(id: string): Promise<string[]>
+  ended(id: string): Promise<string>
+}
+
+async function world(
+  channels: readonly RecordingChannel[],
+  options: Partial<NotifierOptions> & { wrap?: (storage: Storage) => Partial<Storage> } = {},
+): Promise<World> {
+  const clock = virtualTime()
+  const { wrap, ...others } = options
+  const inner = options.storage ?? memoryStorage({ clock })
+  const storage = { ...inner, ...wrap?.(inner) }
+  const notifier = createNotifier({
+    channels: { email: channels },
+    clock,
+    delivery: { pollMs: HOUR },
+    ...others,
+    storage,
+  })
+  const events: NotificationEvent[] = []
+  const errors: Error[] = []
+  for (const type of EVENT_TYPES) notifier.on(type, (event) => void events.push(event))
+  notifier.on('error', (error) => void errors.push(error))
+  await notifier.start()
+  onTestFinished(async () => {
+    const stopped = notifier.stop({ deadlineMs: 1 })
+    await clock.advance(60_000)
+    await stopped
+  })
+  const status = async (id: string) => (await notifier.notifications.get(id)).status
+  return {
+    clock,
+    notifier,
+    storage: inner,
+    events,
+    errors,
+    status,
+    async history(id) {
+      const { timeline } = await notifier.notifications.get(id)
+      return timeline.map(({ event, error }) => (error === null ? event : `${event}: ${error.code}`))
+    },
+    ended: (id) =>
+      clock.until(async () => {
+        const now = await status(id)
+        return now === 'queued' || now === 'scheduled' ? null : now
+      }),
+  }
+}
+
+const retry =
+  (scope: string, more: object = {}) =>
+  async () => ({
+    kind: 'retry',
+    code: 'provider_unavailable',
+    scope,
+    ...more,
+  })
+const rejected =
+  (scope: string, code = 'provider_auth_failed') =>
+  async () => ({ kind: 'rejected', code, scope })
+
+describe('one provider', () => {
+  it('delivers, announces and remembers', async () => {
+    const channel = recordingChannel()
+    const { notifier, ended, history, events } = await world([channel])
+    const { id } = await notifier.send({ ...mail, subject: 'Hi' })
+    expect(await ended(id)).toBe('sent')
+    expect(await history(id)).toEqual(['queued', 'sent'])
+    expect(channel.calls[0]).toMatchObject({
+      message: { to: mail.to, subject: 'Hi', body: 'Hello', format: 'text' },
+      context: { notificationId: id, organizationId: 'org_default', attempt: 1, idempotencyKey: id },
+    })
+    expect(events.map(({ event }) => event)).toEqual(['notification.sent'])
+  })
+
+  it('keeps a failing recipient for weeks of policy, in milliseconds of ours', async () => {
+    const channel = recordingChannel({
+      send: retry('recipient'),
+      retry: { kind: 'schedule', delaysMs: [24 * HOUR, 7 * 24 * HOUR, 14 * 24 * HOUR], jitter: 0 },
+    })
+    const { notifier, clock, ended, history } = await world([channel], { delivery: { pollMs: 24 * HOUR } })
+    const { id } = await notifier.send(mail)
+    const began = clock.monotonic()
+    expect(await ended(id)).toBe('failed')
+    expect(clock.monotonic() - began).toBeGreaterThanOrEqual(22 * 24 * HOUR)
+    expect(channel.calls.map(({ context }) => context.attempt)).toEqual([1, 2, 3, 4])
+    expect(await history(id)).toEqual([
+      'queued',
+      ...Array.from({ length: 4 }, () => 'attempt_failed: provider_unavailable'),
+      'failed: attempts_exhausted',
+    ])
+    expect((await notifier.notifications.get(id)).error?.code).toBe('attempts_exhausted')
+  })
+
+  it('uses one idempotency key for all attempts', async () => {
+    const channel = recordingChannel({ send: async () => ({ kind: 'ambiguous', reason: 'broken' }) })
+    const { notifier, ended } = await world([channel])
+    const { id } = await notifier.send(mail)
+    await ended(id)
+    expect(new Set(channel.calls.map(({ context }) => context.idempotencyKey))).toEqual(new Set([id]))
+    expect(channel.calls).toHaveLength(8)
+  })
+
+  it('ends what is ambiguous as unknown, at once where the channel wants that', async () => {
+    const channel = recordingChannel({
+      onAmbiguous: 'fail',
+      send: async () => ({ kind: 'ambiguous', reason: 'broken' }),
+    })
+    const { notifier, ended, history } = await world([channel])
+    const { id } = await notifier.send(mail)
+    expect(await ended(id)).toBe('failed')
+    expect(await history(id)).toEqual(['queued', 'failed: delivery_unknown'])
+    expect((await notifier.notifications.get(id)).timeline.at(-1)?.ambiguous).toBe(true)
+  })
+
+  it.each<[string, () => unknown]>([
+    [
+      'throws',
+      () => {
+        throw new Error('x')
+      },
+    ],
+    ['rejects with no error', () => Promise.reject(5)],
+    ['never settles', () => new Promise(() => {})],
+    ['answers garbage', async () => ({ kind: 'accepted?' })],
+    [
+      'answers an unknown code',
+      async () => ({ kind: 'retry', code: 'no_such_code', retryAfterMs: Number.NaN }),
+    ],
+  ])('that %s harms no other message, and ends its own as failed', async (_name, poison) => {
+    const channel = recordingChannel({ maxConcurrent: 2, timeoutMs: 1_000 })
+    channel.behave((message, { notificationId }) =>
+      message.body === 'poison'
+        ? poison()
+        : Promise.resolve({ kind: 'accepted', providerMessageId: notificationId }),
+    )
+    const { notifier, ended } = await world([channel])
+    const bad = await notifier.send({ ...mail, body: 'poison' })
+    const good = await notifier.sendBatch(Array.from({ length: 20 }, () => mail))
+    for (const item of good.items) expect(await ended('id' in item ? item.id : '')).toBe('sent')
+    expect(await ended(bad.id)).toBe('failed')
+    expect(channel.calls.filter(({ message }) => message.body === 'poison')).toHaveLength(8)
+  })
+
+  it('ends a message that cannot be rendered, and its neighbours do not notice', async () => {
+    const channel = recordingChannel()
+    const { notifier, ended, history, storage } = await world([channel], {
+      wrap: (inner) => ({
+        accept: (requests) =>
+          inner.accept(
+            requests.map((request) => ({
+              ...request,
+              notifications: request.notifications.map((notification) =>
+                'template' in notification.content && notification.content.variables.lost === true
+                  ? {
+                      ...notification,
+                      content: { ...notification.content, template: { id: 'tpl_x', name: 'x', version: 9 } },
+                    }
+                  : notification,
+              ),
+            })),
+          ),
+      }),
+    })
+    expect(storage.name).toBe('memory')
+    await notifier.templates.create({
+      name: 't',
+      channel: 'email',
+      body: '{{#many}}{{#many}}{{#many}}{{#many}}{{x}}{{/many}}{{/many}}{{/many}}{{/many}}.',
+    })
+    const bomb = await notifier.send({
+      to: mail.to,
+      template: 't',
+      variables: { many: Array.from({ length: 500 }, () => 1) },
+    })
+    const lost = await notifier.send({ to: mail.to, template: 't', variables: { lost: true } })
+    const good = await notifier.send({
+      to: mail.to,
+      template: 't',
+      variables: { many: [{ x: { toString: 1 } }] },
+    })
+    expect(await ended(bomb.id)).toBe('failed')
+    expect(await history(bomb.id)).toEqual(['queued', 'failed: message_too_large'])
+    expect(await ended(lost.id)).toBe('failed')
+    expect(await history(lost.id)).toEqual(['queued', 'failed: template_error'])
+    expect(await ended(good.id)).toBe('sent')
+  })
+
+  it('refuses at accept what its accepts() throws over', async () => {
+    const channel = recordingChannel({
+      accepts(to) {
+        if (to.startsWith('bad')) throw new Error('x')
+        return true
+      },
+    })
+    const { notifier } = await world([channel])
+    const { items } = await notifier.sendBatch([{ ...mail, to: 'bad@example.com' }, mail])
+    expect(items).toMatchObject([{ error: { code: 'invalid_recipient' } }, { status: 'queued' }])
+  })
+
+  it('never runs more at once than it allows, and fills every slot', async () => {
+    let running = 0
+    let most = 0
+    const { clock, notifier, ended } = await world([
+      recordingChannel({
+        maxConcurrent: 3,
+        send: () =>
+          new Promise((resolve) => {
+            running += 1
+            most = Math.max(most, running)
+            clock.timer(1_000, () => {
+              running -= 1
+              resolve({ kind: 'accepted' })
+            })
+          }),
+      }),
+    ])
+    const { items } = await notifier.sendBatch(Array.from({ length: 12 }, () => mail))
+    const began = clock.monotonic()
+    for (const item of items) await ended('id' in item ? item.id : '')
+    expect(most).toBe(3)
+    expect(clock.monotonic() - began).toBe(4_000)
+  })
+})
+
+describe('times', () => {
+  it('keeps a scheduled notification until its time', async () => {
+    const channel = recordingChannel()
+    const { notifier, clock, status } = await world([channel])
+    const { id, status: first } = await notifier.send({ ...mail, sendAt: new Date(clock.now() + 10 * HOUR) })
+    expect(first).toBe('scheduled')
+    await clock.advance(10 * HOUR - 1)
+    expect([await status(id), channel.calls.length]).toEqual(['scheduled', 0])
+    await clock.advance(1)
+    expect([await status(id), channel.calls.length]).toEqual(['sent', 1])
+  })
+
+  it('takes a time in the past as now, and refuses one too far ahead', async () => {
+    const { notifier, clock, ended } = await world([recordingChannel()])
+    const { id, status } = await notifier.send({ ...mail, sendAt: new Date(clock.now() - 1) })
+    expect([status, await ended(id)]).toEqual(['queued', 'sent'])
+    const far = new Date(clock.now() + 367 * 24 * HOUR)
+    await expect(notifier.send({ ...mail, sendAt: far })).rejects.toMatchObject({
+      code: 'invalid_parameter',
+      details: { field: 'sendAt' },
+    })
+  })
+
+  it('hands nothing over after its expiry', async () => {
+    const channel = recordingChannel({ send: retry('recipient', { retryAfterMs: HOUR }) })
+    const { notifier, clock, ended, history } = await world([channel])
+    const { id } = await notifier.send({ ...mail, expiresAt: new Date(clock.now() + 2.5 * HOUR) })
+    expect(await ended(id)).toBe('failed')
+    expect(await history(id)).toEqual([
+      'queued',
+      'attempt_failed: provider_unavailable',
+      'attempt_failed: provider_unavailable',
+      'attempt_failed: provider_unavailable',
+      'failed: expired',
+    ])
+    expect(clock.monotonic()).toBeLessThanOrEqual(2.5 * HOUR)
+  })
+
+  it('ends what expired while its provider rested, without asking it', async () => {
+    const channel = recordingChannel({ maxConcurrent: 1, send: retry('account', { retryAfterMs: 5 * HOUR }) })
+    const { notifier, clock, ended, history } = await world([channel])
+    await notifier.send(mail)
+    const { id } = await notifier.send({ ...mail, expiresAt: new Date(clock.now() + HOUR) })
+    expect(await ended(id)).toBe('failed')
+    expect(await history(id)).toEqual(['queued', 'failed: expired'])
+  })
+
+  it.each([0, -1])('refuses an expiry %i ms from now, or from the time of sending', async (ms) => {
+    const { notifier, clock } = await world([recordingChannel()])
+    const sendAt = new Date(clock.now() + HOUR)
+    const refusal = { code: 'invalid_parameter', details: { field: 'expiresAt' } }
+    const now = new Date(clock.now() + ms)
+    await expect(notifier.send({ ...mail, expiresAt: now })).rejects.toMatchObject(refusal)
+    const later = new Date(sendAt.getTime() + ms)
+    await expect(notifier.send({ ...mail, sendAt, expiresAt: later })).rejects.toMatchObject(refusal)
+  })
+})
+
+describe('cancel', () => {
+  it('wins while no attempt has begun', async () => {
+    const channel = recordingChannel()
+    const { notifier, clock, events, history } = await world([channel])
+    const { id } = await notifier.send({ ...mail, sendAt: new Date(clock.now() + HOUR) })
+    expect(await notifier.notifications.cancel(id)).toMatchObject({ status: 'cancelled' })
+    await clock.advance(2 * HOUR)
+    expect(channel.calls).toEqual([])
+    expect(await history(id)).toEqual(['scheduled', 'cancelled'])
+    expect(events.map(({ event }) => event)).toEqual(['notification.cancelled'])
+    await expect(notifier.notifications.cancel(id)).rejects.toMatchObject({ code: 'not_cancellable' })
+  })
+
+  it('comes too late while an attempt runs, between attempts and after the end', async () => {
+    const channel = recordingChannel({ send: retry('recipient', { retryAfterMs: HOUR }) })
+    const { notifier, clock } = await world([channel])
+    const { id } = await notifier.send(mail)
+    await clock.advance(1)
+    await expect(notifier.notifications.cancel(id)).rejects.toThrow('too late')
+    channel.behave(async () => ({ kind: 'accepted' }))
+    await clock.advance(2 * HOUR)
+    await expect(notifier.notifications.cancel(id)).rejects.toThrow('it has ended')
+  })
+
+  it('knows its own organization only', async () => {
+    const { notifier, clock } = await world([recordingChannel()])
+    const { id: organizationId } = await notifier.organizations.create({ name: 'Acme' })
+    const { id } = await notifier.send({ ...mail, sendAt: new Date(clock.now() + HOUR) }, { organizationId })
+    await expect(notifier.notifications.cancel(id)).rejects.toMatchObject({ code: 'organization_mismatch' })
+    await expect(notifier.notifications.cancel('notif_0')).rejects.toMatchObject({
+      code: 'notification_not_found',
+    })
+    await notifier.notifications.cancel(id, { organizationId })
+  })
+})
+
+describe('two providers', () => {
+  const pair = () => [recordingChannel({ name: 'first' }), recordingChannel({ name: 'second' })] as const
+
+  it('are asked in their order', async () => {
+    const [first, second] = pair()
+    const { notifier, ended } = await world([first, second])
+    const { id } = await notifier.send(mail)
+    await ended(id)
+    expect([first.calls.length, second.calls.length]).toEqual([1, 0])
+  })
+
+  it.each([
+    ['rejected: account', rejected('account')],
+    ['rejected: provider', rejected('provider')],
+    ['retry: account', retry('account', { retryAfterMs: HOUR })],
+    ['retry: provider', retry('provider')],
+  ])('fail over at once: %s', async (_name, fault) => {
+    const [first, second] = pair()
+    first.behave(fault)
+    const { notifier, clock, ended, history } = await world([first, second])
+    const { id } = await notifier.send(mail)
+    expect(await ended(id)).toBe('sent')
+    expect(clock.monotonic()).toBe(0)
+    expect((await history(id)).at(-1)).toBe('sent')
+    expect((await notifier.notifications.get(id)).provider).toBe('second')
+    expect(second.calls[0]?.context).toMatchObject({ attempt: 2, idempotencyKey: id })
+  })
+
+  it.each([
+    ['recipient', rejected('recipient', 'blocked_recipient'), 'failed'],
+    ['message', rejected('message', 'content_rejected'), 'failed'],
+    ['retry: recipient', retry('recipient'), 'failed'],
+    ['ambiguous', async () => ({ kind: 'ambiguous', reason: 'broken' }), 'failed'],
+  ])('do not fail over: %s', async (_name, fault, expected) => {
+    const [first, second] = pair()
+    first.behave(fault)
+    const { notifier, ended } = await world([first, second])
+    const { id } = await notifier.send(mail)
+    expect(await ended(id)).toBe(expected)
+    expect(second.calls).toEqual([])
+  })
+
+  it('take turns again after both have failed, until the attempts are used up', async () => {
+    const [first, second] = pair()
+    first.behave(rejected('account'))
+    second.behave(rejected('account'))
+    const { notifier, ended, history } = await world([first, second])
+    const { id } = await notifier.send(mail)
+    expect(await ended(id)).toBe('failed')
+    expect(first.calls.length + second.calls.length).toBe(8)
+    expect(Math.abs(first.calls.length - second.calls.length)).toBeLessThanOrEqual(2)
+    expect((await history(id)).at(-1)).toBe('failed: attempts_exhausted')
+  })
+
+  it('are not stuck behind a second one that rests for a day', async () => {
+    const [first, second] = pair()
+    first.behave(retry('provider', { retryAfterMs: 60_000 }))
+    second.behave(retry('account', { retryAfterMs: 24 * HOUR }))
+    const { notifier, clock, ended, status } = await world([first, second])
+    const { id: warning } = await notifier.send(mail)
+    await clock.advance(1_000)
+    expect(await status(warning)).toBe('queued')
+    const { id } = await notifier.send(mail)
+    first.behave(async () => ({ kind: 'accepted' }))
+    expect(await ended(id)).toBe('sent')
+    expect(clock.monotonic()).toBeLessThan(HOUR)
+  })
+
+  it('get only the recipients that they accept', async () => {
+    const first = recordingChannel({ name: 'first', accepts: (to) => to.endsWith('.com') })
+    const second = recordingChannel({ name: 'second', accepts: (to) => to.endsWith('.org') })
+    const { notifier, ended } = await world([first, second])
+    const [a, b] = await Promise.all([notifier.send(mail), notifier.send({ ...mail, to: 'ada@example.org' })])
+    await ended(a.id)
+    await ended(b.id)
+    expect([first.calls.length, second.calls.length]).toEqual([1, 1])
+    await expect(notifier.send({ ...mail, to: 'ada@example.net' })).rejects.toMatchObject({
+      code: 'invalid_recipient',
+    })
+  })
+})
+
+describe('a fault of the provider', () => {
+  it('burns no attempts of the messages that wait', async () => {
+    const channel = recordingChannel({ maxConcurrent: 5, send: retry('provider') })
+    const { notifier, clock, status } = await world([channel])
+    const { items } = await notifier.sendBatch(Array.from({ length: 100 }, () => mail))
+    await clock.advance(60_000)
+    expect(channel.calls.length).toBeLessThan(20)
+    channel.behave(async () => ({ kind: 'accepted' }))
+    await clock.until(async () => {
+      const all = await Promise.all(items.map((item) => status('id' in item ? item.id : '')))
+      return all.every((one) => one === 'sent')
+    })
+    expect(new Set(channel.calls.map(({ context }) => context.notificationId)).size).toBe(100)
+  })
+
+  it('lets the provider rest as long as it asks for', async () => {
+    const channel = recordingChannel({ maxConcurrent: 5, send: retry('account', { retryAfterMs: HOUR }) })
+    const { notifier, clock } = await world([channel])
+    await notifier.sendBatch(Array.from({ length: 30 }, () => mail))
+    await clock.advance(HOUR - 1)
+    expect(channel.calls).toHaveLength(5)
+    await clock.advance(1)
+    expect(channel.calls).toHaveLength(6)
+  })
+
+  it('does not touch the other channels', async () => {
+    const channel = recordingChannel({ send: retry('account', { retryAfterMs: HOUR }) })
+    const sms = recordingChannel({ name: 'sms', channel: 'sms' })
+    const { notifier, clock, ended } = await world([], { channels: { email: channel, sms } })
+    await notifier.send(mail)
+    const { id } = await notifier.send({ channel: 'sms', to: '+14155550123', body: 'x' })
+    expect(await ended(id)).toBe('sent')
+    expect(clock.monotonic()).toBe(0)
+  })
+
+  it('of a timeout is none: the circuit stays as it was', async () => {
+    const channel = recordingChannel({ maxConcurrent: 4, timeoutMs: 1_000, send: rejected('account') })
+    const { notifier, clock } = await world([channel])
+    await notifier.sendBatch(Array.from({ length: 20 }, () => mail))
+    await clock.advance(29_999)
+    channel.behave(() => new Promise(() => {}))
+    const before = channel.calls.length
+    await clock.advance(1_000)
+    // The probe has not answered: there is no second one beside it.
+    expect(channel.calls.length - before).toBe(1)
+    await clock.advance(3_000)
+    expect(channel.calls.length - before).toBe(2)
+  })
+})
+
+describe('a storage that fails', () => {
+  const unavailable = () => Promise.reject(new NotifierError('service_unavailable'))
+
+  it('never makes a send resolve for something that is not stored', async () => {
+    let down = true
+    const { notifier, clock, storage } = await world([recordingChannel()], {
+      wrap: (inner) => ({ accept: (requests) => (down ? unavailable() : inner.accept(requests)) }),
+    })
+    const sends = await Promise.allSettled(Array.from({ length: 50 }, () => notifier.send(mail)))
+    for (const send of sends)
+      expect(send).toMatchObject({ status: 'rejected', reason: { code: 'service_unavailable' } })
+    await expect(notifier.sendBatch([mail])).rejects.toMatchObject({ code: 'service_unavailable' })
+    const stored = await storage.notifications.list(
+      { organizationId: 'org_default' },
+      { limit: 10, offset: 0 },
+    )
+    expect(stored.items).toEqual([])
+    down = false
+    await notifier.send(mail)
+    await clock.advance(0)
+  })
+
+  it('slows the claims down, reports it, and goes on when it is back', async () => {
+    let down = true
+    let claims = 0
+    const channel = recordingChannel()
+    const { notifier, clock, status, errors } = await world([channel], {
+      delivery: { pollMs: 1_000 },
+      wrap: (inner) => ({
+        claim(request) {
+          claims += 1
+          return down ? unavailable() : inner.claim(request)
+        },
+      }),
+    })
+    const { id } = await notifier.send(mail)
+    await clock.advance(10 * 60_000)
+    expect(claims).toBeLessThan(40)
+    expect(errors.length).toBe(claims)
+    expect(await status(id)).toBe('queued')
+    down = false
+    await clock.advance(30_000)
+    expect(await status(id)).toBe('sent')
+    expect(channel.calls).toHaveLength(1)
+  })
+
+  it('does not make a second hand-over while the lease lasts', async () => {
+    let down = 5
+    const channel = recordingChannel()
+    const { notifier, clock, status, errors, history } = await world([channel], {
+      delivery: { leaseMs: 60_000, pollMs: 1_000 },
+      wrap: (inner) => ({
+        settle(settlements) {
+          down -= 1
+          return down >= 0 ? unavailable() : inner.settle(settlements)
+        },
+      }),
+    })
+    const { id } = await notifier.send(mail)
+    await clock.advance(50_000)
+    expect(await status(id)).toBe('sent')
+    expect(await history(id)).toEqual(['queued', 'sent'])
+    expect([channel.calls.length, errors.length]).toEqual([1, 5])
+  })
+
+  it('that lost an outcome for good marks the attempt, and tries again', async () => {
+    let down = true
+    const channel = recordingChannel()
+    const { notifier, clock, ended, history } = await world([channel], {
+      delivery: { leaseMs: 60_000, pollMs: 1_000 },
+      wrap: (inner) => ({
+        settle: (settlements) => (down ? unavailable() : inner.settle(settlements)),
+        renew: (refs, leaseMs) => (down ? unavailable() : inner.renew(refs, leaseMs)),
+      }),
+    })
+    const { id } = await notifier.send(mail)
+    await clock.advance(120_000)
+    down = false
+    expect(await ended(id)).toBe('sent')
+    expect(channel.calls.length).toBeGreaterThanOrEqual(2)
+    expect((await history(id)).filter((event) => event.startsWith('attempt_ambiguous'))).toHaveLength(
+      channel.calls.length - 1,
+    )
+  })
+
+  it('that cannot begin an attempt lets nothing out', async () => {
+    let down = true
+    const channel = recordingChannel()
+    const { notifier, clock, ended, history } = await world([channel], {
+      delivery: { leaseMs: 60_000, pollMs: 1_000 },
+      wrap: (inner) => ({ startAttempts: (refs) => (down ? unavailable() : inner.startAttempts(refs)) }),
+    })
+    const { id } = await notifier.send(mail)
+    await clock.advance(30_000)
+    expect(channel.calls).toEqual([])
+    down = false
+    expect(await ended(id)).toBe('sent')
+    expect(await history(id)).toEqual(['queued', 'sent'])
+  })
+})
+
+describe('leases', () => {
+  it('are renewed for as long as an attempt takes', async () => {
+    let end = (): void => {}
+    const channel = recordingChannel({
+      timeoutMs: HOUR,
+      send: () => new Promise((resolve) => (end = () => resolve({ kind: 'accepted' }))),
+    })
+    const { notifier, clock, status, storage } = await world([channel], {
+      delivery: { leaseMs: 2 * HOUR, pollMs: HOUR },
+    })
+    const other = await storage.claim({ lanes: [], leaseMs: 1 })
+    expect(other.jobs).toEqual([])
+    const { id } = await notifier.send(mail)
+    await clock.advance(50 * 60_000)
+    expect(channel.calls).toHaveLength(1)
+    end()
+    await clock.advance(1)
+    expect(await status(id)).toBe('sent')
+  })
+
+  it('that were lost abort the attempt, and its outcome changes nothing', async () => {
+    const channel = recordingChannel({
+      send: (_message, { signal }) =>
+        new Promise((resolve) => signal.addEventListener('abort', () => resolve({ kind: 'accepted' }))),
+    })
+    let lost = false
+    const { notifier, clock, history } = await world([channel], {
+      wrap: (inner) => ({
+        renew: async (refs, leaseMs) => (lost ? refs.map(() => false) : inner.renew(refs, leaseMs)),
+        settle: async (settlements) =>
+          lost ? settlements.map(() => ({ kind: 'stale' })) : inner.settle(settlements),
+      }),
+    })
+    const { id } = await notifier.send(mail)
+    await clock.advance(1)
+    lost = true
+    await clock.advance(20_000)
+    expect(channel.calls[0]?.context.signal.aborted).toBe(true)
+    expect(await history(id)).toEqual(['queued'])
+  })
+})
+
+describe('listeners', () => {
+  it('that throw or reject harm nobody', async () => {
+    const heard: string[] = []
+    const { notifier, ended } = await world([recordingChannel()])
+    notifier.on('notification.sent', () => {
+      throw new Error('x')
+    })
+    notifier.on('notification.sent', (async () => {
+      throw new Error('y')
+    }) as () => void)
+    const last = ({ data }: NotificationEvent) => void heard.push(data.id)
+    notifier.on('notification.sent', last)
+    const { id } = await notifier.send(mail)
+    await ended(id)
+    expect(heard).toEqual([id])
+    notifier.off('notification.sent', last)
+    await ended((await notifier.send(mail)).id)
+    expect(heard).toEqual([id])
+  })
+})

@@ -1,0 +1,161 @@
+import { describe, expect, it } from 'vitest'
+import { silentLogger } from '../../../src/memory/silent-logger.ts'
+import { sendAttempt } from '../../../src/services/delivery/send-attempt.ts'
+import { providerOf } from '../../../src/services/providers.ts'
+import { type Behaviour, recordingChannel } from '../../support/recording-channel.ts'
+import { settled, virtualTime } from '../../support/virtual-time.ts'
+
+const message = { to: 'ada@example.com', subject: null, body: 'x', format: 'text' } as const
+const context = {
+  notificationId: 'notif_1',
+  organizationId: 'org_default',
+  attempt: 1,
+  idempotencyKey: 'notif_1',
+  createdAt: 0,
+  logger: silentLogger(),
+}
+
+function attempt(send: Behaviour, stop: AbortSignal = new AbortController().signal) {
+  const clock = virtualTime()
+  const channel = recordingChannel({ send, timeoutMs: 1_000 })
+  return { clock, channel, outcome: sendAttempt(providerOf(channel), message, context, stop, clock) }
+}
+
+describe('sendAttempt', () => {
+  it.each<[string, Behaviour]>([
+    [
+      'throws',
+      () => {
+        throw new Error('secret detail')
+      },
+    ],
+    [
+      'throws no error',
+      () => {
+        // biome-ignore lint/style/useThrowOnlyError: this is what the test is about
+        throw 'secret detail'
+      },
+    ],
+    ['rejects', () => Promise.reject(new Error('secret detail'))],
+    ['rejects with no error', () => Promise.reject('secret detail')],
+    ['rejects with nothing', () => Promise.reject(undefined)],
+    ['answers nothing', () => undefined],
+    ['answers null', () => null],
+    ['answers true', async () => true],
+    ['answers an empty object', async () => ({})],
+    ['answers another kind', async () => ({ kind: 'ok' })],
+    ['answers a kind that every object has', async () => ({ kind: 'constructor' })],
+    [
+      'answers through a getter that throws',
+      async () => ({
+        get kind() {
+          throw new Error('secret detail')
+        },
+      }),
+    ],
+  ])('takes a channel that %s as ambiguous, and tells no detail', async (_name, behaviour) => {
+    const outcome = await attempt(behaviour).outcome
+    expect(outcome).toMatchObject({ kind: 'ambiguous', reason: expect.stringContaining('"recorder"') })
+    expect(JSON.stringify(outcome)).not.toContain('secret detail')
+  })
+
+  it('repairs what is unreadable in an outcome', async () => {
+    const answers: [unknown, unknown][] = [
+      [
+        { kind: 'accepted', providerMessageId: 7, status: 'read' },
+        { kind: 'accepted', providerMessageId: '7', status: 'sent' },
+      ],
+      [
+        { kind: 'accepted', providerMessageId: {} },
+        { kind: 'accepted', status: 'sent' },
+      ],
+      [{ kind: 'rejected' }, { kind: 'rejected', code: 'provider_error', scope: 'provider' }],
+      [
+        { kind: 'rejected', code: '__proto__', scope: 'me' },
+        { kind: 'rejected', code: 'provider_error', scope: 'provider' },
+      ],
+      [
+        { kind: 'retry', code: 'mailbox_full', scope: 'recipient', retryAfterMs: Number.NaN },
+        { kind: 'retry', code: 'mailbox_full', scope: 'recipient' },
+      ],
+      [
+        { kind: 'retry', code: 'mailbox_full', scope: 'recipient', retryAfterMs: -5 },
+        { kind: 'retry', code: 'mailbox_full', scope: 'recipient' },
+      ],
+      [
+        { kind: 'retry', code: 'mailbox_full', scope: 'recipient', retryAfterMs: '5' },
+        { kind: 'retry', code: 'mailbox_full', scope: 'recipient' },
+      ],
+      [
+        { kind: 'retry', code: 'mailbox_full', scope: 'recipient', retryAfterMs: Infinity },
+        { kind: 'retry', code: 'mailbox_full', scope: 'recipient', retryAfterMs: 86_400_000 },
+      ],
+      [{ kind: 'ambiguous' }, { kind: 'ambiguous', reason: 'The provider gave no reason.' }],
+    ]
+    for (const [answer, expected] of answers) {
+      expect(JSON.parse(JSON.stringify(await attempt(async () => answer).outcome))).toEqual(expected)
+    }
+    const long = await attempt(async () => ({ kind: 'ambiguous', reason: 'x'.repeat(100_000) })).outcome
+    expect(JSON.stringify(long).length).toBeLessThan(3_000)
+  })
+
+  it('aborts at the deadline, and takes what a channel answers then', async () => {
+    const { clock, outcome } = attempt(
+      (_message, { signal }) =>
+        new Promise((resolve) => {
+          signal.addEventListener('abort', () => resolve({ kind: 'ambiguous', reason: 'aborted in DATA' }))
+        }),
+    )
+    await clock.advance(1_000)
+    expect(await outcome).toMatchObject({ kind: 'ambiguous', reason: 'aborted in DATA' })
+  })
+
+  it('gives a channel up that never settles, also after the abort', async () => {
+    const { clock, outcome, channel } = attempt(() => new Promise(() => {}))
+    let ended = false
+    void outcome.then(() => {
+      ended = true
+    })
+    await clock.advance(2_999)
+    expect(channel.calls[0]?.context.signal.aborted).toBe(true)
+    expect(ended).toBe(false)
+    await clock.advance(1)
+    expect(await outcome).toMatchObject({ kind: 'ambiguous', reason: 'No answer within 1000 ms.' })
+  })
+
+  it('does not hear what a channel that was given up says later', async () => {
+    let reject: (error: unknown) => void = () => {}
+    const { clock, outcome } = attempt(
+      () =>
+        new Promise((_resolve, late) => {
+          reject = late
+        }),
+    )
+    await clock.advance(5_000)
+    await outcome
+    reject(new Error('late'))
+    await settled()
+  })
+
+  it('is given up when it is stopped', async () => {
+    const stop = new AbortController()
+    const { clock, outcome } = attempt(() => new Promise(() => {}), stop.signal)
+    await settled()
+    stop.abort(new Error('The notifier is stopping.'))
+    await clock.advance(2_000)
+    expect(await outcome).toMatchObject({ kind: 'ambiguous', reason: 'The notifier is stopping.' })
+  })
+
+  it('does not begin when it is stopped already', async () => {
+    const { outcome, channel } = attempt(() => new Promise(() => {}), AbortSignal.abort(new Error('stopped')))
+    expect(await outcome).toMatchObject({ kind: 'retry', scope: 'message' })
+    expect(channel.calls).toEqual([])
+  })
+
+  it('leaves no timer behind', async () => {
+    const { clock, outcome, channel } = attempt(async () => ({ kind: 'accepted' }))
+    await outcome
+    await clock.advance(60_000)
+    expect(channel.calls[0]?.context.signal.aborted).toBe(false)
+  })
+})
