@@ -1,4 +1,4 @@
-// Writes the parts of docs/ that come from the code, between their markers: node scripts/generate-docs.mjs [--check]
+// Writes the parts of docs/ that come from the code, between their markers: npm run docs [-- --check]
 import { readFileSync, writeFileSync } from 'node:fs'
 import ts from 'typescript'
 import { ERRORS } from '../src/domain/errors/catalogue.ts'
@@ -37,7 +37,7 @@ for (const [file, makers] of Object.entries(parts)) {
   if (after === before) continue
   stale = true
   if (process.argv.includes('--check'))
-    console.error(`${file} is out of date: node scripts/generate-docs.mjs`)
+    console.error(`${file} is out of date: npm run docs`)
   else writeFileSync(path, after)
 }
 process.exitCode = stale && process.argv.includes('--check') ? 1 : 0
