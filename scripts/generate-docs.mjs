@@ -36,8 +36,7 @@ for (const [file, makers] of Object.entries(parts)) {
   for (const [name, make] of Object.entries(makers)) after = replacePart(file, after, name, make())
   if (after === before) continue
   stale = true
-  if (process.argv.includes('--check'))
-    console.error(`${file} is out of date: npm run docs`)
+  if (process.argv.includes('--check')) console.error(`${file} is out of date: npm run docs`)
   else writeFileSync(path, after)
 }
 process.exitCode = stale && process.argv.includes('--check') ? 1 : 0
