@@ -1,16 +1,17 @@
 import { type Permission, permits } from '../domain/api-key.ts'
-import { NotifierError } from '../domain/errors/notifier-error.ts'
-import type { Notifier } from '../services/notifier.ts'
+import { isNotifierError, NotifierError } from '../domain/errors/notifier-error.ts'
+import { isAllowedAddress } from '../services/api-keys/ip-list.ts'
+import type { Admission, ApiKeyRecord, LimitedResource, Notifier } from '../services/notifier.ts'
 import { bearerToken } from './authorization.ts'
 import { readJsonObject } from './body.ts'
-import { acceptsScheme, resolveClient } from './client.ts'
+import { acceptsScheme, type Client, resolveClient } from './client.ts'
 import { publicError } from './errors.ts'
 import type { HttpRequest, HttpResponse } from './message.ts'
 import { type HttpApiOptions, type ResolvedHttpOptions, resolveHttpOptions } from './options.ts'
 import { organizationOf } from './organization.ts'
 import { parseQuery } from './query.ts'
 import { createRequestIds } from './request-id.ts'
-import { errorResponse, successResponse } from './respond.ts'
+import { type Envelope, errorResponse, successResponse } from './respond.ts'
 import { compileRoutes, type Match, type RouteMatch } from './router.ts'
 import type { HandlerResult, Route } from './routes/route.ts'
 import { ROUTES } from './routes/table.ts'
@@ -19,6 +20,14 @@ import { ROUTES } from './routes/table.ts'
 export interface HttpApi {
   /** Answers a request; null when its path is not the API's. The promise never rejects. */
   handle(request: HttpRequest): Promise<HttpResponse> | null
+}
+
+type Admit = Notifier['limits']['admit']
+
+/** What is learned about one request on its way. */
+interface Visit extends Envelope {
+  limit: Envelope['limit']
+  release: Admission['release'] | null
 }
 
 /** For a client that has left: nobody reads it. */
@@ -47,25 +56,51 @@ export function createHttpApi(
 
   async function answer(request: HttpRequest, match: Match): Promise<HttpResponse> {
     const client = resolveClient(request, resolved.trusted)
-    const envelope = {
+    const visit: Visit = {
       requestId: newRequestId(),
       secure: client.secure,
       bodiless: request.method === 'HEAD',
+      limit: null,
+      release: null,
     }
     try {
-      if (!acceptsScheme(resolved.https, client, request)) throw new NotifierError('https_required')
-      const key = await notifier.apiKeys.verify(bearerToken(request.header('authorization')))
-      // Here the request limits of the key's organization are counted, before anything more of the request is read;
-      // then the client's address is held against the key's IP list.
+      const key = await identify(request, client, visit)
+      await count(visit, { organizationId: key.organizationId }, limitOf(match))
+      if (!isAllowedAddress(key.allowedIps, client.address)) throw new NotifierError('ip_not_allowed')
       const permitted = permittedRoute(match, key.permission)
       const result = await perform(request, permitted, key.organizationId)
-      return result === null ? GONE : successResponse(envelope, permitted.route.status, result)
+      return result === null ? GONE : successResponse(visit, permitted.route.status, result)
     } catch (error) {
       const shown = publicError(error)
-      if (shown.status >= 500) report(resolved, shown, error, request, envelope.requestId)
+      if (shown.status >= 500) report(resolved, shown, error, request, visit.requestId)
       const allow = match.kind === 'method' ? match.allow : undefined
-      return errorResponse(envelope, shown, resolved.errorFormat, allow)
+      return errorResponse(visit, shown, resolved.errorFormat, allow)
+    } finally {
+      // The answer does not wait for it: a slot that stays taken comes back by itself.
+      visit.release?.().catch((error: unknown) => {
+        resolved.logger.warn('A concurrency slot was not given back.', { requestId: visit.requestId, error })
+      })
     }
+  }
+
+  /** Whose request it is. Who shows no valid key is counted by address, so that keys cannot be guessed at will. */
+  async function identify(request: HttpRequest, client: Client, visit: Visit): Promise<ApiKeyRecord> {
+    try {
+      if (!acceptsScheme(resolved.https, client, request)) throw new NotifierError('https_required')
+      return await notifier.apiKeys.verify(bearerToken(request.header('authorization')))
+    } catch (error) {
+      if (isNotifierError(error) && error.status < 500) {
+        await count(visit, { address: client.address ?? 'unknown' }, 'requests')
+      }
+      throw error
+    }
+  }
+
+  /** @throws NotifierError `rate_limit_exceeded` */
+  async function count(visit: Visit, who: Parameters<Admit>[0], resource: LimitedResource): Promise<void> {
+    const admission = await notifier.limits.admit(who, resource)
+    visit.limit = admission.state
+    visit.release = admission.release
   }
 
   /** What is left when it is known who asks, and that they may. Null: the client left before anything was done. */
@@ -89,6 +124,10 @@ export function createHttpApi(
       return match === null ? null : answer(request, match)
     },
   }
+}
+
+function limitOf(match: Match): LimitedResource {
+  return match.kind === 'route' ? match.route.limit : 'requests'
 }
 
 /** @throws NotifierError `not_found`, `method_not_allowed`, `insufficient_permissions` */

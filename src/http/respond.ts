@@ -1,6 +1,8 @@
 import type { NotifierError } from '../domain/errors/notifier-error.ts'
+import type { RateLimitState } from '../services/notifier.ts'
 import { type ErrorFormat, errorAnswer } from './errors.ts'
 import type { HttpResponse } from './message.ts'
+import { addRateHeaders, refusingLimit } from './rate-headers.ts'
 import type { HandlerResult } from './routes/route.ts'
 
 /** What every answer to one request has in common. */
@@ -10,6 +12,8 @@ export interface Envelope {
   readonly secure: boolean
   /** HEAD: the answer is that of GET without its body. */
   readonly bodiless: boolean
+  /** The limit that the rate headers speak of; null: nothing is limited. */
+  readonly limit: RateLimitState | null
 }
 
 /** The answer to a request that succeeded. */
@@ -29,11 +33,11 @@ export function errorResponse(
   if (retryAfter !== null) headers['Retry-After'] = String(retryAfter)
   if (status === 401) headers['WWW-Authenticate'] = 'Bearer'
   if (allow !== undefined && error.code === 'method_not_allowed') headers.Allow = allow
-  return toResponse(envelope, status, body, headers)
+  return toResponse({ ...envelope, limit: refusingLimit(error) ?? envelope.limit }, status, body, headers)
 }
 
 function toResponse(
-  { requestId, secure, bodiless }: Envelope,
+  { requestId, secure, bodiless, limit }: Envelope,
   status: number,
   body: string,
   more: Readonly<Record<string, string>> | undefined,
@@ -46,6 +50,7 @@ function toResponse(
     'X-Request-Id': requestId,
   }
   if (secure) headers['Strict-Transport-Security'] = 'max-age=31536000'
+  if (limit !== null) addRateHeaders(headers, limit)
   if (more !== undefined) Object.assign(headers, more)
   return { status, headers, body: bodiless ? null : body }
 }

@@ -111,6 +111,14 @@ describe.each(setups)('$name, mounted at $mount, express.json() $parser', ({ exp
     const next = await operation('listTemplates', { path: `/v1/templates?limit=1&cursor=${cursor}` })
     expect(next.json).toMatchObject({ items: [{ name: 'welcome' }] })
 
+    const changed = await operation('updateTemplate', {
+      path: '/v1/templates/second',
+      body: { body: 'Bye {{name}}' },
+    })
+    expect(changed.json).toMatchObject({ name: 'second', version: 2 })
+    const preview = { path: '/v1/templates/second/preview', body: { variables: { name: 'Ada' } } }
+    expect((await operation('previewTemplate', preview)).json).toMatchObject({ body: 'Bye Ada' })
+
     await operation('getTemplate', { path: `/v1/templates/${created.json?.id}` })
     const send = { to: 'ada@example.com', template: 'welcome', variables: { name: 'Ada' } }
     await operation('sendNotification', { path: '/v1/notify', body: send })
@@ -129,6 +137,11 @@ describe.each(setups)('$name, mounted at $mount, express.json() $parser', ({ exp
     for (const path of ['/v1/logs?limit=1', '/admin/logs?orgId=org_default&status=queued']) {
       await operation('listLogs', { path })
     }
+  })
+
+  it('tells the limits of the account', async () => {
+    const { json } = await operation('getAccountLimits', { path: '/v1/account/limits' })
+    expect(json).toMatchObject({ organizationId: 'org_default' })
   })
 
   it('cancels what is scheduled', async () => {

@@ -15,7 +15,7 @@ export const logRoutes: readonly Route[] = [
     method: 'GET',
     paths: ['/v1/logs', '/admin/logs'],
     permission: 'Read Only',
-    limit: 'logs:list',
+    limit: 'logs.list',
     status: 200,
     query: logQuery,
     response: logList,

@@ -1,7 +1,7 @@
 import type * as z from 'zod'
 import type { Permission } from '../../domain/api-key.ts'
 import type { ErrorCode } from '../../domain/errors/catalogue.ts'
-import type { Notifier } from '../../services/notifier.ts'
+import type { LimitedResource, Notifier } from '../../services/notifier.ts'
 import type { HttpRequest } from '../message.ts'
 import type { Query } from '../query.ts'
 
@@ -18,8 +18,8 @@ export interface Route {
   readonly paths: readonly string[]
   /** The lowest level of key that may call it. */
   readonly permission: Permission
-  /** What X-RateLimit-Resource says; routes with the same name share one limit. */
-  readonly limit: string
+  /** Which request limit holds; routes that name the same share it. */
+  readonly limit: LimitedResource
   /** Status of success. */
   readonly status: 200 | 201
   /** What a path parameter that can be no identifier is answered with. */

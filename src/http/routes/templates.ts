@@ -1,8 +1,13 @@
 import { parseInput } from '../../domain/input/parse.ts'
-import { type TemplateInput, templateInput } from '../../domain/input/template.ts'
+import {
+  type TemplateChangeInput,
+  type TemplateInput,
+  templateChange,
+  templateInput,
+} from '../../domain/input/template.ts'
 import type { Notifier } from '../../services/notifier.ts'
 import { listQuery } from '../schemas/query.ts'
-import { deleted, templateList, templateRecord } from '../schemas/template.ts'
+import { deleted, previewInput, renderedRecord, templateList, templateRecord } from '../schemas/template.ts'
 import type { HandlerResult, RequestContext, Route } from './route.ts'
 
 async function create({ body, organizationId }: RequestContext, notifier: Notifier): Promise<HandlerResult> {
@@ -18,6 +23,23 @@ async function get({ params, organizationId }: RequestContext, notifier: Notifie
   return { body: await notifier.templates.get(params.idOrName ?? '', { organizationId }) }
 }
 
+async function update(
+  { params, body, organizationId }: RequestContext,
+  notifier: Notifier,
+): Promise<HandlerResult> {
+  // The body may hold anything: the notifier parses it by `templateChange`.
+  const change = body as TemplateChangeInput
+  return { body: await notifier.templates.update(params.idOrName ?? '', change, { organizationId }) }
+}
+
+async function preview(
+  { params, body, organizationId }: RequestContext,
+  notifier: Notifier,
+): Promise<HandlerResult> {
+  const { variables } = parseInput(previewInput, body)
+  return { body: await notifier.templates.preview(params.idOrName ?? '', variables, { organizationId }) }
+}
+
 async function remove(
   { params, organizationId }: RequestContext,
   notifier: Notifier,
@@ -28,6 +50,7 @@ async function remove(
 
 const collection = ['/v1/templates', '/admin/templates']
 const one = ['/v1/templates/{idOrName}', '/admin/templates/{idOrName}']
+const previews = ['/v1/templates/{idOrName}/preview', '/admin/templates/{idOrName}/preview']
 
 export const templateRoutes: readonly Route[] = [
   {
@@ -36,7 +59,7 @@ export const templateRoutes: readonly Route[] = [
     method: 'POST',
     paths: collection,
     permission: 'Write',
-    limit: 'templates:create',
+    limit: 'templates.create',
     status: 201,
     body: templateInput,
     response: templateRecord,
@@ -48,7 +71,7 @@ export const templateRoutes: readonly Route[] = [
     method: 'GET',
     paths: collection,
     permission: 'Read Only',
-    limit: 'templates:list',
+    limit: 'templates.list',
     status: 200,
     query: listQuery,
     response: templateList,
@@ -65,6 +88,32 @@ export const templateRoutes: readonly Route[] = [
     unknown: 'template_not_found',
     response: templateRecord,
     handler: get,
+  },
+  {
+    operation: 'updateTemplate',
+    summary: 'Change a template; what is queued keeps the version it was accepted with',
+    method: 'PATCH',
+    paths: one,
+    permission: 'Write',
+    limit: 'requests',
+    status: 200,
+    unknown: 'template_not_found',
+    body: templateChange,
+    response: templateRecord,
+    handler: update,
+  },
+  {
+    operation: 'previewTemplate',
+    summary: 'Render a template with example values; nothing is stored or sent',
+    method: 'POST',
+    paths: previews,
+    permission: 'Read Only',
+    limit: 'requests',
+    status: 200,
+    unknown: 'template_not_found',
+    body: previewInput,
+    response: renderedRecord,
+    handler: preview,
   },
   {
     operation: 'deleteTemplate',

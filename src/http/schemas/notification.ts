@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { type SendInput, sendInput } from '../../domain/input/send.ts'
 import type { BatchResult, SentNotification, ValidatedSend } from '../../services/notifier.ts'
 import { channelName, failure, listOf, notificationStatus, timestamp } from './common.ts'
+import { renderedRecord } from './template.ts'
 
 /** SPEC.md "Notification (response to a send request)". */
 export const sentNotification: z.ZodType<Omit<SentNotification, 'replayed'>> = z.object({
@@ -16,11 +17,7 @@ export const sentNotification: z.ZodType<Omit<SentNotification, 'replayed'>> = z
 export const validatedSend: z.ZodType<ValidatedSend> = z.object({
   channel: channelName,
   to: z.string(),
-  rendered: z.object({
-    subject: z.string().nullable(),
-    body: z.string(),
-    format: z.enum(['text', 'html']),
-  }),
+  rendered: renderedRecord,
 })
 
 /** SPEC.md "Send notifications in batch". */

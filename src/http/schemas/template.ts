@@ -1,5 +1,6 @@
 import * as z from 'zod'
-import type { List, TemplateRecord } from '../../services/notifier.ts'
+import { jsonObject } from '../../domain/input/fields.ts'
+import type { List, RenderedRecord, TemplateRecord } from '../../services/notifier.ts'
 import { channelName, listOf, timestamp } from './common.ts'
 
 /** SPEC.md "Template". */
@@ -19,3 +20,15 @@ export const templateList: z.ZodType<List<TemplateRecord>> = listOf(templateReco
 
 /** The answer to a deletion. */
 export const deleted: z.ZodType<{ deleted: true }> = z.object({ deleted: z.literal(true) })
+
+/** Example values for the placeholders. */
+export const previewInput: z.ZodType<{ variables?: Record<string, unknown> | undefined }> = z.object({
+  variables: jsonObject.optional().describe('Values for the placeholders of the template.'),
+})
+
+/** Text as a recipient would get it. */
+export const renderedRecord: z.ZodType<RenderedRecord> = z.object({
+  subject: z.string().nullable(),
+  body: z.string(),
+  format: z.enum(['text', 'html']),
+})

@@ -9,6 +9,7 @@ import {
   type Message,
   memoryStorage,
   type Notifier,
+  type NotifierOptions,
   type Permission,
   type Storage,
 } from '../../../src/index.ts'
@@ -30,6 +31,7 @@ export interface HostOptions {
   parser?: 'none' | 'before' | 'after'
   http?: HttpApiOptions
   storage?: Storage
+  plans?: NotifierOptions['plans']
   /** Called with the host before Carillon is mounted. */
   before?: (app: ReturnType<Express>) => void
 }
@@ -59,7 +61,12 @@ export async function startHost(options: HostOptions = {}): Promise<Host> {
   const errors: unknown[] = []
   const clock = shiftedClock()
   const storage = options.storage ?? memoryStorage({ clock })
-  const notifier = createNotifier({ storage, clock, channels: { email: recorder(sent) } })
+  const notifier = createNotifier({
+    storage,
+    clock,
+    plans: options.plans,
+    channels: { email: recorder(sent) },
+  })
   await notifier.start()
 
   const app = framework()

@@ -69,6 +69,8 @@ describe('the order of checks', () => {
   const order = [
     { fault: 'HTTPS', expected: [403, 'https_required'], encrypted: false },
     { fault: 'authentication', expected: [401, 'missing_authorization'], encrypted: true, authorization: '' },
+    { fault: 'request limit', expected: [429, 'rate_limit_exceeded'], authorization: 'Bearer limited' },
+    { fault: 'IP list', expected: [403, 'ip_not_allowed'], authorization: 'Bearer elsewhere' },
     { fault: 'permission', expected: [403, 'insufficient_permissions'], authorization: 'Bearer read' },
     { fault: 'organization', expected: [403, 'organization_mismatch'], authorization: 'Bearer full' },
     { fault: 'media type', expected: [415, 'unsupported_media_type'], organization: 'org_default' },
@@ -78,7 +80,18 @@ describe('the order of checks', () => {
   ]
   const api = createHttpApi(
     fakeNotifier({
-      verify: async (secret) => ({ ...KEY, permission: secret === 'read' ? 'Read Only' : 'Full Access' }),
+      verify: async (secret) => ({
+        ...KEY,
+        organizationId: secret === 'limited' ? 'org_limited' : KEY.organizationId,
+        allowedIps: secret === 'elsewhere' ? ['203.0.113.0/24'] : [],
+        permission: secret === 'full' ? 'Full Access' : 'Read Only',
+      }),
+      admit: async (who) => {
+        if ('organizationId' in who && who.organizationId === 'org_limited') {
+          throw new NotifierError('rate_limit_exceeded')
+        }
+        return { state: null, release: async () => {} }
+      },
       send: async () => {
         throw new NotifierError('invalid_email')
       },
@@ -140,6 +153,49 @@ describe('the order of checks', () => {
     const incoming = request({ method: 'POST', path: '/v1/notify', parsedBody: { to: 'x' }, aborted: true })
     await createHttpApi(fakeNotifier({ send })).handle(incoming)
     expect(send).not.toHaveBeenCalled()
+  })
+})
+
+describe('a counted request', () => {
+  const state = { resource: 'requests', limit: 100, remaining: 42, resetAt: 1_800_000_000 }
+
+  it('gives its slot back exactly once, however it ends', async () => {
+    const endings: Partial<Parameters<typeof fakeNotifier>[0]>[] = [
+      { templates: { list: async () => emptyList } },
+      { templates: { list: async () => Promise.reject(new Error('broken')) } },
+      { verify: async () => ({ ...KEY, allowedIps: ['203.0.113.1/32'] }) },
+    ]
+    for (const parts of endings) {
+      const release = vi.fn(async () => {})
+      const admit = vi.fn(async () => ({ state, release }))
+      const logger = { warn: vi.fn(), error: vi.fn() }
+      const response = await createHttpApi(fakeNotifier({ ...parts, admit }), { logger }).handle(request())
+      expect(release).toHaveBeenCalledOnce()
+      expect(admit).toHaveBeenCalledExactlyOnceWith({ organizationId: 'org_default' }, 'templates.list')
+      expect(response?.headers).toMatchObject({
+        'X-RateLimit-Limit': '100',
+        'X-RateLimit-Remaining': '42',
+        'X-RateLimit-Reset': '1800000000',
+        'X-RateLimit-Resource': 'requests',
+      })
+    }
+  })
+
+  it('is answered also when the slot cannot be given back', async () => {
+    const logger = { warn: vi.fn(), error: vi.fn() }
+    const admit = async () => ({ state, release: () => Promise.reject(new Error('limiter gone')) })
+    const api = createHttpApi(fakeNotifier({ admit, templates: { list: async () => emptyList } }), { logger })
+    expect((await api.handle(request()))?.status).toBe(200)
+    await expect.poll(() => logger.warn.mock.calls.length).toBe(1)
+  })
+
+  it('without a valid key counts for its address', async () => {
+    const admit = vi.fn(async () => ({ state, release: async () => {} }))
+    const api = createHttpApi(fakeNotifier({ admit }))
+    const missing = await api.handle(request({ headers: { authorization: '' } }))
+    expect(missing?.status).toBe(401)
+    expect(missing?.headers['X-RateLimit-Remaining']).toBe('42')
+    expect(admit).toHaveBeenCalledExactlyOnceWith({ address: '198.51.100.7' }, 'requests')
   })
 })
 

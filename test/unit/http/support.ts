@@ -41,6 +41,7 @@ export const KEY: ApiKeyRecord = {
   permission: 'Full Access',
   hint: 'crl_…',
   expiresAt: null,
+  allowedIps: [],
   createdAt: '2026-01-01T00:00:00.000Z',
 }
 
@@ -49,6 +50,7 @@ export function fakeNotifier(parts: {
   send?: Notifier['send']
   validate?: Notifier['validate']
   verify?: Notifier['apiKeys']['verify']
+  admit?: Notifier['limits']['admit']
   templates?: Partial<Notifier['templates']>
 }): Notifier {
   const missing = (): never => {
@@ -58,6 +60,7 @@ export function fakeNotifier(parts: {
     send: parts.send ?? missing,
     validate: parts.validate ?? missing,
     apiKeys: { verify: parts.verify ?? (async () => KEY) },
+    limits: { get: missing, admit: parts.admit ?? (async () => ({ state: null, release: async () => {} })) },
     templates: { list: missing, create: missing, get: missing, delete: missing, ...parts.templates },
   } as unknown as Notifier
 }
