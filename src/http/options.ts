@@ -107,16 +107,14 @@ function wrong(option: string, expected: string): NotifierError {
   })
 }
 
-/** An unexpected failure must be visible somewhere, also when nobody configured a logger. */
+/** An unexpected failure must be visible somewhere, also when nobody configured a logger; an outage is elsewhere. */
 const processWarnings: Pick<Logger, 'warn' | 'error'> = {
-  warn: (message, fields) => emitWarning(message, fields),
-  error: (message, fields) => emitWarning(message, fields),
-}
-
-function emitWarning(message: string, fields: Readonly<Record<string, unknown>> = {}): void {
-  const { error, ...context } = fields
-  process.emitWarning(`${message} ${JSON.stringify(context)}`, {
-    type: 'CarillonHttpWarning',
-    detail: error instanceof Error ? (error.stack ?? error.message) : String(error),
-  })
+  warn: () => {},
+  error(message, fields = {}) {
+    const { error, ...context } = fields
+    process.emitWarning(`${message} ${JSON.stringify(context)}`, {
+      type: 'CarillonHttpWarning',
+      detail: error instanceof Error ? (error.stack ?? error.message) : String(error),
+    })
+  },
 }
