@@ -73,7 +73,8 @@ const NAMED: Readonly<Record<string, string>> = {
   uacute: 'ú',
 }
 
-const REFERENCE = /&(?:#(\d{1,7})|#[xX]([0-9a-fA-F]{1,6})|([A-Za-z][A-Za-z0-9]{1,31}));?/g
+const REFERENCE =
+  /&(?:#(\d{1,7})(?!\d)|#[xX]([0-9a-fA-F]{1,6})(?![0-9a-fA-F])|([A-Za-z][A-Za-z0-9]{1,31}));?/g
 
 /** Replaces character references, once: what they stand for is not read again. */
 export function decodeEntities(html: string): string {

@@ -69,6 +69,7 @@ export async function scriptedSmtp(script: SmtpScript = {}): Promise<ScriptedSmt
           inContent = (current.data ?? '354').startsWith('3')
         } else if (verb === 'RSET') socket.write('250 Ok\r\n')
         else if (verb === 'QUIT') socket.end('221 Bye\r\n')
+        else if (verb === 'STAR') socket.write('502 5.5.1 Command not implemented\r\n')
       }
     })
   })

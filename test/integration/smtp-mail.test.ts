@@ -1,0 +1,344 @@
+import { readFileSync } from 'node:fs'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { type SmtpChannelOptions, smtpChannel } from '../../adapters/channels/email/smtp.ts'
+import { compileTemplate } from '../../src/domain/template/compile.ts'
+import type { Channel, Message } from '../../src/ports/channel.ts'
+import { mailMessage, sendContext } from './support/channel-context.ts'
+import { addresses, type MailServer, type ReceivedMail, startMailServer } from './support/mail-server.ts'
+import { certificate, httpReceiver } from './support/receivers.ts'
+import { scriptedSmtp } from './support/scripted-smtp.ts'
+
+const key = readFileSync(new URL('../fixtures/localhost.key.pem', import.meta.url), 'utf8')
+
+let server: MailServer
+let channel: Channel
+beforeAll(async () => {
+  server = await startMailServer()
+  channel = smtpChannel({
+    host: '127.0.0.1',
+    port: server.port,
+    from: 'Càrillon <no-reply@example.org>',
+    replyTo: 'help@example.org',
+    headers: { 'X-Campaign': 'welcome' },
+  })
+})
+beforeEach(() => {
+  server.inbox.length = 0
+})
+afterAll(async () => {
+  await channel.close?.()
+  await server.close()
+})
+
+async function arrived(message: Partial<Message>, idempotencyKey = 'notif_1'): Promise<ReceivedMail> {
+  server.inbox.length = 0
+  const outcome = await channel.send(mailMessage(message), sendContext({ idempotencyKey }))
+  expect(outcome).toMatchObject({ kind: 'accepted' })
+  const [mail] = server.inbox
+  if (mail === undefined) throw new Error('no mail arrived')
+  expect(server.inbox).toHaveLength(1)
+  return mail
+}
+
+describe('a mail', () => {
+  it('arrives as text with its subject, sender and headers', async () => {
+    const body = `Grüße 🎉\r\n.\r\n..two dots\n\nFrom the start\n${'long '.repeat(1000)}`
+    const { from, to, parsed, source } = await arrived({
+      subject: 'Grüße aus Köln 🎉 '.repeat(8).trim(),
+      body,
+    })
+    expect(from).toBe('no-reply@example.org')
+    expect(to).toEqual(['ada@example.com'])
+    expect(parsed.subject).toBe('Grüße aus Köln 🎉 '.repeat(8).trim())
+    expect(parsed.from?.value).toEqual([{ name: 'Càrillon', address: 'no-reply@example.org' }])
+    expect(addresses(parsed.to)).toEqual(['ada@example.com'])
+    expect(addresses(parsed.replyTo)).toEqual(['help@example.org'])
+    expect(parsed.text?.trimEnd()).toBe(body.replaceAll('\r\n', '\n').trimEnd())
+    expect(parsed.html).toBe(false)
+    expect(parsed.headers.get('auto-submitted')).toBe('auto-generated')
+    expect(parsed.headers.get('x-campaign')).toBe('welcome')
+    expect(parsed.headers.get('mime-version')).toBe('1.0')
+    expect(parsed.date).toBeInstanceOf(Date)
+    expect(source.split('\r\n').every((line) => line.length <= 998)).toBe(true)
+  })
+
+  it('of HTML carries a text alternative before it', async () => {
+    const { parsed, source } = await arrived({
+      format: 'html',
+      body: '<h1>Grüße</h1><p>Hi Ada, <a href="https://example.org/?a=1&amp;b=2">start here</a>.</p>',
+    })
+    expect(parsed.html).toContain('<h1>Grüße</h1>')
+    expect(parsed.text).toBe('Grüße\n\nHi Ada, start here (https://example.org/?a=1&b=2).')
+    expect(source).toMatch(/multipart\/alternative[\s\S]+text\/plain[\s\S]+text\/html/)
+  })
+
+  it('takes the text alternative of the application', async () => {
+    const own = smtpChannel({
+      host: '127.0.0.1',
+      port: server.port,
+      from: 'a@example.org',
+      toText: (html) => `own: ${html.length}`,
+    })
+    await own.send(mailMessage({ format: 'html', body: '<p>12345</p>' }), sendContext())
+    expect(server.inbox[0]?.parsed.text).toBe('own: 12')
+    await own.close?.()
+  })
+
+  it('without a subject arrives', async () => {
+    expect((await arrived({ subject: null })).parsed.subject ?? '').toBe('')
+  })
+
+  it('keeps its Message-ID over all attempts, in the domain of the sender', async () => {
+    const first = await arrived({}, 'notif_1')
+    const second = await arrived({ body: 'later' }, 'notif_1')
+    const other = await arrived({}, 'notif_2')
+    const elsewhere = await arrived({ to: 'bob@example.com' }, 'notif_1')
+    expect(first.parsed.messageId).toMatch(/^<notif_1\.[0-9a-f]{8}@example\.org>$/)
+    expect(second.parsed.messageId).toBe(first.parsed.messageId)
+    expect(other.parsed.messageId).not.toBe(first.parsed.messageId)
+    expect(elsewhere.parsed.messageId).not.toBe(first.parsed.messageId)
+  })
+
+  it('is known by its Message-ID afterwards', async () => {
+    const outcome = await channel.send(mailMessage(), sendContext({ idempotencyKey: 'notif_9' }))
+    const id = server.inbox[0]?.parsed.messageId?.slice(1, -1)
+    expect(outcome).toEqual({ kind: 'accepted', providerMessageId: id })
+  })
+
+  it.each(["o'hara+tag@example.com", 'a.b-c_d@sub.example.co.uk', '{x}|~!#$%&*/=?^`@example.com'])(
+    'goes to %s',
+    async (to) => {
+      expect((await arrived({ to })).to).toEqual([to])
+    },
+  )
+})
+
+describe('hostile input', () => {
+  it.each([
+    'b@example.com\r\nBcc: evil@example.net',
+    'b@example.com\nBcc: evil@example.net',
+    'b@example.com\r\nRCPT TO:<evil@example.net>',
+    'b@example.com>\r\nRCPT TO:<evil@example.net',
+    'b@example.com, evil@example.net',
+    'b@example.com;evil@example.net',
+    'b@example.com evil@example.net',
+    'Friends: b@example.com, evil@example.net;',
+    'Ada <evil@example.net>',
+    '<evil@example.net>',
+    '"b@example.com"@example.net',
+    '"evil@example.net"',
+    'evil@example.net@example.com',
+    'evil%example.net@[127.0.0.1]',
+    '@evil.example.net:b@example.com',
+    'b@example.com\0',
+    'b@exam\u00adple.com',
+    'b@example.com\u2028',
+    'b(comment)@example.com',
+    'b@example..com',
+    'b@-example.com',
+    '.b@example.com',
+    'b.@example.com',
+    'b@',
+    '@example.com',
+    'b',
+    '',
+    `${'a'.repeat(65)}@example.com`,
+    `b@${'a.'.repeat(130)}com`,
+    'ü@example.com',
+  ])('in the recipient %j is refused and goes nowhere', async (to) => {
+    expect(await channel.send(mailMessage({ to }), sendContext())).toMatchObject({
+      kind: 'rejected',
+      code: 'invalid_recipient',
+      scope: 'recipient',
+    })
+    expect(server.inbox).toEqual([])
+  })
+
+  it.each(['\r\n', '\n', '\r', '\r\n ', '\0', '\u2028'])(
+    'in the subject, with %j, adds no header and no recipient',
+    async (lineBreak) => {
+      const subject = `Hello${lineBreak}Bcc: evil@example.net${lineBreak}X-Evil: 1${lineBreak}${lineBreak}<b>body</b>`
+      const mail = await arrived({ subject })
+      expect(mail.to).toEqual(['ada@example.com'])
+      expect(mail.parsed.headers.has('bcc')).toBe(false)
+      expect(mail.parsed.headers.has('x-evil')).toBe(false)
+      expect(mail.parsed.text?.trim()).toBe('Hi Ada')
+      expect(mail.parsed.subject).toContain('Bcc: evil@example.net')
+    },
+  )
+
+  it('in the values of a template stays text', async () => {
+    const template = compileTemplate({
+      channel: 'email',
+      subject: 'Hi {{name}}',
+      body: '<p>Hi {{name}}</p>',
+      format: null,
+    })
+    const name = 'Ada\r\nBcc: evil@example.net\r\n\r\n<script>alert(1)</script>{{secret}}'
+    const mail = await arrived(template.render({ name, secret: 'hidden' }))
+    expect(mail.to).toEqual(['ada@example.com'])
+    expect(mail.parsed.headers.has('bcc')).toBe(false)
+    expect(mail.parsed.html).not.toContain('<script>')
+    expect(mail.parsed.text).toContain('<script>alert(1)</script>{{secret}}')
+    expect(mail.source).not.toContain('hidden')
+  })
+
+  it('in the body cannot end the mail or speak SMTP', async () => {
+    const body =
+      'Hi\r\n.\r\nMAIL FROM:<evil@example.net>\r\nRCPT TO:<evil@example.net>\r\nDATA\r\nBcc: x@example.net'
+    const mail = await arrived({ body })
+    expect(server.inbox).toHaveLength(1)
+    expect(mail.parsed.text?.trimEnd()).toBe(body.replaceAll('\r\n', '\n'))
+  })
+
+  it('in the idempotency key cannot reach the headers', async () => {
+    const mail = await arrived({}, 'a@b>\r\nBcc: evil@example.net')
+    expect(mail.parsed.headers.has('bcc')).toBe(false)
+    expect(mail.parsed.messageId).toMatch(/^<[0-9a-f]{32}\.[0-9a-f]{8}@example\.org>$/)
+  })
+
+  it('reads no file and asks no address, even when given as an object', async () => {
+    const receiver = await httpReceiver((response) => response.end('private'))
+    const url = `http://127.0.0.1:${receiver.port}/`
+    const here = new URL(import.meta.url).pathname
+    for (const body of [{ path: here }, { href: url }, { path: url }]) {
+      const outcome = await channel.send(mailMessage({ body: body as unknown as string }), sendContext())
+      expect(outcome).toMatchObject({ kind: 'rejected', scope: 'message' })
+    }
+    expect(server.inbox).toEqual([])
+    const mail = await arrived({
+      format: 'html',
+      body: `<p>Hi</p><img src="file://${here}"><img src="${url}"><link href="${url}" rel="stylesheet">`,
+    })
+    expect(mail.parsed.attachments).toEqual([])
+    expect(mail.parsed.html).toContain(url)
+    expect(receiver.connections).toBe(0)
+    await receiver.close()
+  })
+})
+
+describe('the connection', () => {
+  const open: { close?(): Promise<void> | void }[] = []
+  afterEach(async () => {
+    for (const one of open.splice(0)) await one.close?.()
+  })
+  const to = (port: number, more: Partial<SmtpChannelOptions> = {}) => {
+    const opened = smtpChannel({ host: 'localhost', port, from: 'a@example.org', ...more })
+    open.push(opened)
+    return opened
+  }
+
+  it('is shared by many mails, and there are never more than allowed', async () => {
+    const busy = await startMailServer()
+    const pooled = to(busy.port, { maxConnections: 3 })
+    expect(pooled.maxConcurrent).toBe(3)
+    const outcomes = await Promise.all(
+      Array.from({ length: 40 }, (_, index) =>
+        pooled.send(
+          mailMessage({ to: `u${index}@example.com` }),
+          sendContext({ idempotencyKey: `n${index}` }),
+        ),
+      ),
+    )
+    expect(outcomes.every(({ kind }) => kind === 'accepted')).toBe(true)
+    expect(busy.inbox.map((mail) => mail.to[0]).sort()).toEqual(
+      Array.from({ length: 40 }, (_, index) => `u${index}@example.com`).sort(),
+    )
+    expect(busy.mostOpen).toBeLessThanOrEqual(3)
+    await pooled.close?.()
+    await busy.close()
+  })
+
+  it('carries international domains in punycode', async () => {
+    const ascii = await scriptedSmtp()
+    open.push(ascii)
+    const one = to(ascii.port, { from: 'Büro <buero@bücher.example>', clientName: 'client.example.org' })
+    expect(await one.send(mailMessage({ to: 'ada@BÜCHER.example' }), sendContext())).toMatchObject({
+      kind: 'accepted',
+    })
+    expect(ascii.lines).toContain('EHLO client.example.org')
+    expect(ascii.lines).toContain('MAIL FROM:<buero@xn--bcher-kva.example>')
+    expect(ascii.lines).toContain('RCPT TO:<ada@xn--bcher-kva.example>')
+    expect(ascii.lines).toContain('To: ada@xn--bcher-kva.example')
+    await one.close?.()
+  })
+
+  it('logs in', async () => {
+    const guarded = await startMailServer({
+      authOptional: false,
+      allowInsecureAuth: true,
+      onAuth({ username, password }, _session, callback) {
+        if (username === 'mailer' && password === 'correct horse') callback(null, { user: username })
+        else callback(new Error('Invalid username or password'))
+      },
+    })
+    open.push(guarded)
+    const right = to(guarded.port, { auth: { user: 'mailer', pass: 'correct horse' } })
+    expect(await right.send(mailMessage(), sendContext())).toMatchObject({ kind: 'accepted' })
+    expect(guarded.inbox[0]).toMatchObject({ user: 'mailer', secure: false })
+    const wrong = to(guarded.port, { auth: { user: 'mailer', pass: 'battery staple' } })
+    const outcome = await wrong.send(mailMessage(), sendContext())
+    expect(outcome).toMatchObject({ kind: 'rejected', code: 'provider_auth_failed', scope: 'account' })
+    expect(JSON.stringify(outcome)).not.toContain('battery staple')
+    await right.close?.()
+  })
+
+  it.each([
+    ['upgraded by STARTTLS', false],
+    ['encrypted from the first byte', true],
+  ])('is %s where an authority vouches for the server', async (_, secure) => {
+    const tls = await startMailServer({ secure, cert: certificate, key })
+    open.push(tls)
+    const trusting = to(tls.port, { secure, tls: { ca: certificate }, requireTls: true })
+    await expect(trusting.check?.()).resolves.toBeUndefined()
+    expect(await trusting.send(mailMessage(), sendContext())).toMatchObject({ kind: 'accepted' })
+    expect(tls.inbox[0]?.secure).toBe(true)
+    const doubting = to(tls.port, { secure })
+    expect(await doubting.send(mailMessage(), sendContext())).toMatchObject({
+      kind: 'retry',
+      code: 'provider_unavailable',
+      scope: 'provider',
+    })
+    expect(tls.inbox).toHaveLength(1)
+    await trusting.close?.()
+  })
+
+  it('never carries a password in clear where TLS is required', async () => {
+    const plain = await scriptedSmtp()
+    open.push(plain)
+    const strict = to(plain.port, { auth: { user: 'mailer', pass: 'correct horse' }, requireTls: true })
+    expect(await strict.send(mailMessage(), sendContext())).toMatchObject({
+      code: 'provider_unavailable',
+      scope: 'provider',
+    })
+    expect(plain.lines.filter((line) => /^(?:AUTH|MAIL|DATA)/.test(line))).toEqual([])
+  })
+
+  it('is refused by the server for one recipient, and serves the next', async () => {
+    const picky = await startMailServer({
+      onRcptTo({ address }, _session, callback) {
+        if (address.startsWith('nobody')) {
+          callback(Object.assign(new Error('5.1.1 No such user'), { responseCode: 550 }))
+        } else callback()
+      },
+    })
+    open.push(picky)
+    const one = to(picky.port)
+    expect(await one.send(mailMessage({ to: 'nobody@example.com' }), sendContext())).toMatchObject({
+      kind: 'rejected',
+      code: 'invalid_recipient',
+      scope: 'recipient',
+      providerCode: '550 5.1.1',
+    })
+    expect(await one.send(mailMessage(), sendContext())).toMatchObject({ kind: 'accepted' })
+    await one.close?.()
+  })
+
+  it('is not opened again after close', async () => {
+    const closed = to(server.port)
+    await closed.send(mailMessage(), sendContext())
+    await closed.close?.()
+    expect(await closed.send(mailMessage(), sendContext())).toMatchObject({ kind: 'retry' })
+    expect(server.inbox).toHaveLength(1)
+  })
+})

@@ -1,0 +1,106 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { htmlToText } from '../../../../adapters/channels/email/html-to-text.ts'
+
+describe('htmlToText', () => {
+  it.each([
+    ['plain text', 'plain text'],
+    ['', ''],
+    ['  a \n\t b  ', 'a b'],
+    ['<p>One</p><p>Two</p>', 'One\n\nTwo'],
+    ['<p>One<p>Two', 'One\n\nTwo'],
+    ['One<br>Two<br/>Three', 'One\nTwo\nThree'],
+    ['One<br><br><br><br>Two', 'One\n\nTwo'],
+    ['<div>One</div><div><div>Two</div></div>Three', 'One\nTwo\nThree'],
+    ['<b>bo</b>ld <i>it</i>', 'bold it'],
+    ['<h1>Title</h1>Text', 'Title\n\nText'],
+    ['a<hr>b', 'a\n\n---\n\nb'],
+    ['<ul><li>One</li><li>Two</li></ul>', '- One\n- Two'],
+    ['<ol><li>One<li>Two<ul><li>In</ul><li>Three</ol>After', '1. One\n2. Two\n\n- In\n\n3. Three\n\nAfter'],
+    ['<table><tr><th>A</th><td>B</td></tr><tr><td>C<td>D</table>', 'A B\nC D'],
+    ['<pre>  a\n    b </pre>c', '  a\n    b\n\nc'.trim()],
+    ['<img src="x.png" alt="Logo">', 'Logo'],
+    ['<img src="x.png">', ''],
+    ['<a href="https://x.example/?a=1&amp;b=2">here</a>.', 'here (https://x.example/?a=1&b=2).'],
+    ["<a class=big href='https://x.example'>here</a>", 'here (https://x.example)'],
+    ['<a href=https://x.example>here</a>', 'here (https://x.example)'],
+    ['<a href="https://x.example">https://x.example</a>', 'https://x.example'],
+    ['<a href="https://x.example"><img src="x"></a>', 'https://x.example'],
+    [
+      '<a href="https://x.example">one<a href="https://y.example">two</a>',
+      'one (https://x.example)two (https://y.example)',
+    ],
+    ['<a href="https://x.example">open', 'open (https://x.example)'],
+    ['<a href="mailto:ada@example.com">ada@example.com</a>', 'ada@example.com'],
+    ['<a href="tel:+41441234567">call</a>', 'call (+41441234567)'],
+    ['<a href="javascript:alert(1)">bad</a>', 'bad'],
+    ['<a href="#top">top</a><a name="x"></a>', 'top'],
+    [
+      '&lt;b&gt; &amp;amp; &quot;x&quot; &#39;y&#39; &#x1F389; &euro; &nbsp;&nbsp;z',
+      '<b> &amp; "x" \'y\' 🎉 € z',
+    ],
+    [
+      '&unknown; &constructor; AT&T &; &#0; &#xD800; &#99999999;',
+      '&unknown; &constructor; AT&T &; &#99999999;',
+    ],
+    ['<style>p { a: "</p>" }</style><script>if (a < b) "</style>"</script>Text', 'Text'],
+    ['<STYLE>x</STYLE >Text<Script>y</SCRIPT>', 'Text'],
+    ['<title>T</title><svg><text>no</text></svg>Text', 'Text'],
+    ['a<!-- <p>no</p> -->b<!doctype html><?xml?>c', 'abc'],
+    ['<!--[if mso]><p>Outlook</p><![endif]-->Text', 'Text'],
+    ['<p title="a > b">Text</p>', 'Text'],
+    ['1 < 2 and 3 > 2 <', '1 < 2 and 3 > 2 <'],
+    ['<p', ''],
+    ['Text<!-- open', 'Text'],
+    ['İ<style>x</style>Text', 'İText'],
+    ['👨‍👩‍👧 family', '👨‍👩‍👧 family'],
+    ['Hi<div style="display:none">&#847;&zwnj;&nbsp;&#8203;\u200b</div>Ada', 'Hi\nAda'],
+  ])('turns %j into %j', (html, text) => {
+    expect(htmlToText(html)).toBe(text)
+  })
+
+  it('takes any text and never leaves a tag of the source behind', () => {
+    const piece = fc.constantFrom(
+      ...[
+        '<p>',
+        '</p>',
+        '<a href="https://x.example">',
+        '</a>',
+        '<li>',
+        '<ol>',
+        '</ol>',
+        '<pre>',
+        '<!--',
+        '-->',
+      ],
+      ...['<style>', '</style>', '"', "'", '=', '&amp;', '&', ' ', '\n', 'text', '<', '>', '/', 'ü'],
+    )
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 60 }), (pieces) => {
+        expect(htmlToText(pieces.join(''))).not.toMatch(/<(?:p|a|li|ol|pre|style)\b[^>]*>/)
+      }),
+    )
+  })
+
+  // Not timed: work that grew with the square of the length would exceed the time of any test.
+  it.each([
+    '<',
+    '<a ',
+    '<a href="',
+    '<a href=x>',
+    '<!--',
+    '<style>',
+    '<p ="',
+    '&#',
+    '&',
+    ' ',
+    '\t',
+    'a ',
+    '<pre>\t',
+    '<ol><li>',
+    '</style',
+  ])('reads a million characters of %j in one pass', (piece) => {
+    const half = piece.repeat(500_000 / piece.length)
+    expect(typeof htmlToText(`${half}<img ${half}>${half}`)).toBe('string')
+  })
+})

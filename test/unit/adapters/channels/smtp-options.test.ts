@@ -1,0 +1,117 @@
+import { describe, expect, it } from 'vitest'
+import { type SmtpChannelOptions, smtpChannel } from '../../../../adapters/channels/email/smtp.ts'
+import { resolveSmtpOptions } from '../../../../adapters/channels/email/smtp-options.ts'
+import { loadPeer } from '../../../../adapters/channels/peer.ts'
+
+const least: SmtpChannelOptions = { host: 'mail.example.org', from: 'no-reply@example.org' }
+
+describe('smtpChannel', () => {
+  it('needs a host and a sender, and fills the rest in', () => {
+    expect(smtpChannel(least)).toMatchObject({
+      name: 'smtp',
+      channel: 'email',
+      maxConcurrent: 5,
+      timeoutMs: 60_000,
+      onAmbiguous: 'retry',
+    })
+    expect(resolveSmtpOptions(least)).toMatchObject({
+      port: 587,
+      secure: false,
+      requireTls: false,
+      timeouts: { dnsMs: 5_000, connectMs: 10_000, greetingMs: 10_000, socketMs: 30_000 },
+    })
+  })
+
+  it('takes what is given', () => {
+    const retry = { kind: 'exponential', maxAttempts: 3, baseMs: 1, capMs: 2 } as const
+    expect(
+      smtpChannel({ ...least, name: 'backup', maxConnections: 2, timeoutMs: 9, onAmbiguous: 'fail', retry }),
+    ).toMatchObject({ name: 'backup', maxConcurrent: 2, timeoutMs: 9, onAmbiguous: 'fail', retry })
+  })
+
+  it.each([
+    [{ secure: true }, 465, true],
+    [{ port: 465 }, 465, true],
+    [{ port: 465, secure: false }, 465, false],
+    [{ port: 2525 }, 2525, false],
+  ])('with %j speaks to port %i, TLS from the start: %s', (options, port, secure) => {
+    expect(resolveSmtpOptions({ ...least, ...options })).toMatchObject({ port, secure })
+  })
+
+  it.each([
+    ['mail.example.org', true],
+    ['10.0.0.1', true],
+    ['localhost.example.org', true],
+    ['localhost', false],
+    ['127.0.0.1', false],
+    ['::1', false],
+  ])('requires TLS for a password to %s: %s', (host, requireTls) => {
+    const auth = { user: 'u', pass: 'p' }
+    expect(resolveSmtpOptions({ ...least, host, auth }).requireTls).toBe(requireTls)
+    expect(resolveSmtpOptions({ ...least, host, auth, requireTls: !requireTls }).requireTls).toBe(!requireTls)
+  })
+
+  it.each<[string, Record<string, unknown>]>([
+    ['host', { host: undefined }],
+    ['host', { host: '' }],
+    ['host', { host: 'mail.example.org\r\nx' }],
+    ['port', { port: 0 }],
+    ['port', { port: 65_536 }],
+    ['port', { port: '25' }],
+    ['secure', { secure: 'yes' }],
+    ['auth', { auth: 'user:pass' }],
+    ['auth.pass', { auth: { user: 'u' } }],
+    ['auth.user', { auth: { user: '', pass: 'p' } }],
+    ['from', { from: undefined }],
+    ['from', { from: 'nobody' }],
+    ['from', { from: 'a@example.org, b@example.org' }],
+    ['from', { from: 'a@example.org\r\nBcc: evil@example.net' }],
+    ['replyTo', { replyTo: 'nobody' }],
+    ['headers.X-A', { headers: { 'X-A': 'a\r\nBcc: evil@example.net' } }],
+    ['headers', { headers: { 'X A': 'a' } }],
+    ['headers', { headers: { 'X-A\r\nBcc': 'a' } }],
+    ['headers', { headers: { bcc: 'evil@example.net' } }],
+    ['headers', { headers: { 'Content-Type': 'text/plain' } }],
+    ['headers', { headers: { 'List-Unsubscribe': '<x>' } }],
+    ['name', { name: 'Main' }],
+    ['name', { name: '' }],
+    ['name', { name: 'a'.repeat(65) }],
+    ['maxConnections', { maxConnections: 0 }],
+    ['maxConnections', { maxConnections: 1.5 }],
+    ['timeoutMs', { timeoutMs: -1 }],
+    ['timeouts.socketMs', { timeouts: { socketMs: Number.POSITIVE_INFINITY } }],
+    ['timeouts', { timeouts: 5 }],
+    ['tls', { tls: 'yes' }],
+    ['clientName', { clientName: 'a b' }],
+    ['toText', { toText: 'text' }],
+    ['onAmbiguous', { onAmbiguous: 'ignore' }],
+    ['pass', { pass: 'correct horse' }],
+  ])('names the option "%s" that is wrong in %j', (option, wrong) => {
+    const options = { ...least, ...wrong } as SmtpChannelOptions
+    expect(() => smtpChannel(options)).toThrowError(
+      expect.objectContaining({
+        code: 'invalid_configuration',
+        details: { option },
+        message: expect.stringMatching(`^smtpChannel: "${option}"`),
+      }),
+    )
+    expect(() => smtpChannel(options)).not.toThrowError(/correct horse/)
+  })
+})
+
+describe('loadPeer', () => {
+  it('says how to install a package that is absent', async () => {
+    const absent = loadPeer('no-such-peer', () => import('no-such-peer' as string))
+    await expect(absent).rejects.toMatchObject({
+      code: 'missing_peer',
+      message: 'The package "no-such-peer" is not installed. Run: npm install no-such-peer',
+      details: { package: 'no-such-peer', command: 'npm install no-such-peer' },
+    })
+  })
+
+  it('passes on what is wrong inside a package that is there', async () => {
+    const broken = new Error("Cannot find package 'other' imported from nodemailer")
+    Object.assign(broken, { code: 'ERR_MODULE_NOT_FOUND' })
+    await expect(loadPeer('nodemailer', () => Promise.reject(broken))).rejects.toBe(broken)
+  })
+})
