@@ -20,7 +20,7 @@ export function webhookSigner(): WebhookSigner {
       return {
         'webhook-id': id,
         'webhook-timestamp': String(timestamp),
-        'webhook-signature': signatures.join(' '),
+        ...(signatures.length === 0 ? {} : { 'webhook-signature': signatures.join(' ') }),
       }
     },
   }

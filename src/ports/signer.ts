@@ -6,7 +6,7 @@ export interface WebhookSigner {
    * @param id the `webhook-id`: constant over all deliveries of one event; contains no `.`
    * @param timestamp epoch seconds of this attempt
    * @param secrets `whsec_…`; every one signs, newest first, so that receivers can rotate
-   * @returns the headers `webhook-id`, `webhook-timestamp` and `webhook-signature`
+   * @returns the headers `webhook-id`, `webhook-timestamp` and, unless there is no secret, `webhook-signature`
    */
   headers(id: string, timestamp: number, body: string, secrets: readonly string[]): Record<string, string>
 }
