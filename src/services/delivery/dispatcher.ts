@@ -119,7 +119,9 @@ export function createDispatcher({
 
   function learn(answer: ClaimAnswer, request: ClaimRequest): void {
     due = new Set(answer.lanes)
-    recovered = answer.recoveredLanes
+    // One that nobody got is another process' by now, and no reason to ask again at once.
+    const taken = 'recovered' in request && answer.jobs.length === 0
+    recovered = taken ? [] : answer.recoveredLanes
     const asked = 'lanes' in request ? new Set(request.lanes.map(({ lane }) => lane)) : new Set<string>()
     const more = [...due].some((lane) => hasRoom(lane) && (answer.jobs.length > 0 || !asked.has(lane)))
     if (more || (running.size === 0 && recovered.some(hasRoom))) again = true

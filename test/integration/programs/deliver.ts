@@ -1,0 +1,71 @@
+// A process that accepts and delivers until it is killed. It says on standard output what it has promised:
+// "accepted <id>" after `send` resolved; the hand-overs are lines of a file.
+// Usage: node deliver.ts <options as JSON>
+import { appendFileSync } from 'node:fs'
+import { sqliteStorage } from '../../../adapters/storage/sqlite/index.ts'
+import { createNotifier } from '../../../src/create-notifier.ts'
+import type { Channel } from '../../../src/ports/channel.ts'
+
+export interface DeliverOptions {
+  readonly database: string
+  readonly handOvers: string
+  /** How many senders run side by side; 0: only deliver. */
+  readonly senders: number
+  readonly leaseMs: number
+  readonly timeoutMs: number
+  readonly maxConcurrent?: number
+  /** Milliseconds that the provider takes. */
+  readonly slowMs?: number
+}
+
+const options: DeliverOptions = JSON.parse(process.argv[2] ?? '')
+
+function say(line: string): void {
+  // One write to a pipe, at once: a line that was written is not lost by a kill.
+  process.stdout.write(`${line}\n`)
+}
+
+const channel: Channel = {
+  name: 'file',
+  channel: 'email',
+  timeoutMs: options.timeoutMs,
+  maxConcurrent: options.maxConcurrent ?? 20,
+  async send(message, { notificationId, attempt }) {
+    if (message.body === 'poison') process.exit(13)
+    appendFileSync(options.handOvers, `${notificationId} ${attempt} ${process.pid}\n`)
+    if (options.slowMs !== undefined) await new Promise((resolve) => setTimeout(resolve, options.slowMs))
+    return { kind: 'accepted', providerMessageId: `${notificationId}.${attempt}` }
+  },
+}
+
+const notifier = createNotifier({
+  channels: { email: channel },
+  storage: sqliteStorage({ file: options.database, synchronous: 'normal' }),
+  delivery: { leaseMs: options.leaseMs, pollMs: 50 },
+})
+notifier.on('error', (error) => say(`error ${error.message}`))
+await notifier.start()
+
+process.once('SIGTERM', () => {
+  void notifier.stop().then(() => say('stopped'))
+})
+say('started')
+
+async function keepSending(sender: number): Promise<void> {
+  for (let count = 0; ; count += 1) {
+    try {
+      const { id } = await notifier.send({
+        channel: 'email',
+        to: 'ada@example.com',
+        body: `${sender}.${count}`,
+      })
+      say(`accepted ${id}`)
+    } catch (error) {
+      say(`refused ${error instanceof Error ? error.message : String(error)}`)
+      return
+    }
+    // Delivery is to have a chance of keeping up.
+    await new Promise((resolve) => setTimeout(resolve, 5))
+  }
+}
+for (let sender = 0; sender < options.senders; sender += 1) void keepSending(sender)

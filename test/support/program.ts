@@ -1,0 +1,54 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { onTestFinished } from 'vitest'
+import { eventually } from './eventually.ts'
+
+/** A program of test/integration/programs/ in a process of its own. */
+export interface Program {
+  readonly process: ChildProcess
+  /** What it has written, line by line. */
+  readonly lines: readonly string[]
+  readonly errors: readonly string[]
+  /** Resolves when a line with this beginning has come. */
+  said(beginning: string): Promise<string>
+  kill(signal: NodeJS.Signals): void
+  /** Exit code, or the signal that ended it; all its lines have been read then. */
+  readonly ended: Promise<number | string>
+}
+
+/** Starts a program with its options; it is killed when the test ends. */
+export function runProgram(name: string, options: object): Program {
+  const file = fileURLToPath(new URL(`../integration/programs/${name}.ts`, import.meta.url))
+  const child = spawn(
+    process.execPath,
+    ['--disable-warning=ExperimentalWarning', file, JSON.stringify(options)],
+    {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
+  )
+  const lines: string[] = []
+  const errors: string[] = []
+  createInterface({ input: child.stdout }).on('line', (line) => lines.push(line))
+  createInterface({ input: child.stderr }).on('line', (line) => errors.push(line))
+  const ended = once(child, 'close').then(([code, signal]) => (code ?? signal) as number | string)
+  onTestFinished(() => {
+    child.kill('SIGKILL')
+  })
+  return {
+    process: child,
+    lines,
+    errors,
+    ended,
+    kill: (signal) => void child.kill(signal),
+    said: (beginning) =>
+      eventually(() => {
+        const line = lines.find((text) => text.startsWith(beginning))
+        if (line === undefined && child.exitCode !== null) {
+          throw new Error(`Ended with ${child.exitCode}: ${errors.join('\n')}`)
+        }
+        return line
+      }),
+  }
+}

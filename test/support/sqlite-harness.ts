@@ -1,0 +1,82 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { sqliteStorage } from '../../adapters/storage/sqlite/index.ts'
+import type {
+  SecondDoor,
+  StorageHarness,
+  StoredDeliveryRow,
+  StoredEventRow,
+  StoredIdempotencyRow,
+  StoredJobRow,
+  StoredNotificationRow,
+} from '../../src/testing/storage/harness.ts'
+
+/** A directory of its own for a database. */
+export function temporaryFile(): { readonly file: string; remove(): void } {
+  const directory = mkdtempSync(join(tmpdir(), 'carillon-'))
+  return {
+    file: join(directory, 'notifications.db'),
+    remove: () => rmSync(directory, { recursive: true, force: true }),
+  }
+}
+
+export async function sqliteHarness(): Promise<StorageHarness> {
+  const { file, remove } = temporaryFile()
+  let now = Date.now()
+  const storage = sqliteStorage({ file, clock: { now: () => now } })
+  await storage.start()
+  const database = new DatabaseSync(file, { readOnly: true })
+  return {
+    storage,
+    advance(ms) {
+      now += ms
+    },
+    secondDoor: sqliteSecondDoor(database),
+    close() {
+      database.close()
+      remove()
+    },
+  }
+}
+
+/** Reads the tables on a connection of its own. */
+export function sqliteSecondDoor(database: DatabaseSync): SecondDoor {
+  const all = <Row>(sql: string): Row[] => database.prepare(sql).all() as unknown as Row[]
+  return {
+    async notifications() {
+      return all<StoredNotificationRow>(
+        `SELECT id, organization AS organizationId,
+           coalesce(status, iif(send_at > created_at, 'scheduled', 'queued')) AS status
+         FROM carillon_notifications`,
+      )
+    },
+    async jobs() {
+      return all<StoredJobRow & { readonly at: 0 | 1 | 2 | 3 }>(
+        'SELECT CAST(id AS TEXT) AS id, lane, organization AS organizationId, state AS at, attempts FROM carillon_jobs',
+      ).map((row) => ({ ...row, state: (['ready', 'waiting', 'leased', 'recovered'] as const)[row.at] }))
+    },
+    async events() {
+      return all<StoredEventRow>(
+        `SELECT n.id AS notificationId, e.sequence, json_extract(e.fact, '$.type') AS type, e.status
+         FROM carillon_events AS e JOIN carillon_notifications AS n ON n.seq = e.notification
+         ORDER BY e.notification, e.sequence`,
+      )
+    },
+    async deliveries() {
+      return all<StoredDeliveryRow>(
+        `SELECT event_id AS eventId, endpoint AS endpointId, state,
+           (SELECT count(*) FROM carillon_delivery_attempts WHERE delivery = d.id) AS attempts
+         FROM carillon_deliveries AS d`,
+      )
+    },
+    async idempotency() {
+      return all<StoredIdempotencyRow>('SELECT fingerprint, admitted FROM carillon_idempotency').map(
+        (row) => ({
+          ...row,
+        }),
+      )
+    },
+  }
+}

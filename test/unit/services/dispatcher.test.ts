@@ -1,0 +1,223 @@
+import { describe, expect, it } from 'vitest'
+import type { ClaimAnswer, ClaimedJob, ClaimRequest } from '../../../src/ports/storage/claim.ts'
+import type { Storage } from '../../../src/ports/storage/storage.ts'
+import { createDispatcher } from '../../../src/services/delivery/dispatcher.ts'
+import type { Lane } from '../../../src/services/delivery/lane.ts'
+import { settled, virtualTime } from '../../support/virtual-time.ts'
+
+const NOTHING: ClaimAnswer = { jobs: [], lanes: [], recoveredLanes: [], nextDueInMs: null }
+
+function job(jobId: string, lane = 'email'): ClaimedJob {
+  return {
+    kind: 'notification',
+    jobId,
+    token: 1,
+    lane,
+    organizationId: 'org_default',
+    attempts: 0,
+    recovered: false,
+    waitedMs: 0,
+    notification: {
+      id: jobId,
+      channel: 'email',
+      to: 'a@b.cd',
+      content: { body: 'x' },
+      createdAt: 0,
+      expiresInMs: null,
+    },
+  }
+}
+
+/** A dispatcher over a storage that answers as told, and lanes whose jobs end when the test says so. */
+function create(answer: (request: ClaimRequest, count: number) => ClaimAnswer | Promise<ClaimAnswer>) {
+  const clock = virtualTime()
+  const requests: ClaimRequest[] = []
+  const released: string[] = []
+  const errors: unknown[] = []
+  const running = new Map<string, () => void>()
+  const free = new Map([['email', 10]])
+  const storage = {
+    claim(request: ClaimRequest) {
+      requests.push(request)
+      return Promise.resolve().then(() => answer(request, requests.length))
+    },
+    async release(refs: readonly ClaimedJob[]) {
+      released.push(...refs.map(({ jobId }) => jobId))
+    },
+  } as unknown as Storage
+  const lane = (name: string): Lane => ({
+    free: () => free.get(name) ?? 0,
+    run: ({ jobId }) => new Promise((resolve) => running.set(jobId, resolve)),
+  })
+  const get = (name: string) => (free.has(name) ? lane(name) : undefined)
+  const dispatcher = createDispatcher({
+    storage,
+    lanes: {
+      get,
+      demand: (names) =>
+        [...names].flatMap((name) => {
+          const slots = get(name)?.free() ?? 0
+          return slots > 0 ? [{ lane: name, free: slots }] : []
+        }),
+    },
+    clock,
+    leaseMs: 60_000,
+    pollMs: 1_000,
+    failed: (error) => void errors.push(error),
+  })
+  const end = async (jobId: string) => {
+    running.get(jobId)?.()
+    running.delete(jobId)
+    await settled()
+  }
+  return { clock, dispatcher, requests, released, errors, running, free, end }
+}
+
+describe('the dispatcher', () => {
+  it.each<[string, Partial<ClaimAnswer>, number]>([
+    ['nothing is due', {}, 10],
+    ['the lane of what is due is not of this process', { lanes: ['push'], recoveredLanes: ['push'] }, 10],
+    ['the lane of what is due rests', { lanes: ['email'], recoveredLanes: ['email'] }, 0],
+    ['the lane of what is due gives nothing', { lanes: ['email'] }, 10],
+    ['nobody gets what was recovered', { recoveredLanes: ['email'] }, 10],
+  ])('does not spin when %s', async (_name, answer, slots) => {
+    const { clock, dispatcher, requests, free } = create(() => ({ ...NOTHING, ...answer }))
+    free.set('email', slots)
+    dispatcher.start()
+    await clock.advance(10_000)
+    expect(requests.length).toBeLessThanOrEqual(25)
+    expect(requests.length).toBeGreaterThanOrEqual(10)
+  })
+
+  it('asks for free slots only, of the lanes that have something', async () => {
+    const { dispatcher, requests, running } = create((_request, count) =>
+      count === 1
+        ? { ...NOTHING, lanes: ['email', 'push'] }
+        : count === 2
+          ? { ...NOTHING, jobs: [job('1')] }
+          : NOTHING,
+    )
+    dispatcher.start()
+    await settled()
+    expect(requests.slice(0, 2)).toEqual([
+      { lanes: [], leaseMs: 60_000 },
+      { lanes: [{ lane: 'email', free: 10 }], leaseMs: 60_000 },
+    ])
+    expect([...running.keys()]).toEqual(['1'])
+  })
+
+  it('looks again when something falls due, and at least once in every poll', async () => {
+    const { clock, dispatcher, requests } = create((_request, count) => ({
+      ...NOTHING,
+      nextDueInMs: count === 1 ? 300 : 500_000,
+    }))
+    dispatcher.start()
+    await clock.advance(299)
+    expect(requests).toHaveLength(1)
+    await clock.advance(1)
+    expect(requests).toHaveLength(2)
+    await clock.advance(1_000)
+    expect(requests).toHaveLength(3)
+  })
+
+  it('fills a slot that a job has left', async () => {
+    const { dispatcher, requests, end } = create((_request, count) =>
+      count === 1 ? { ...NOTHING, jobs: [job('1')] } : NOTHING,
+    )
+    dispatcher.start()
+    await settled()
+    const before = requests.length
+    await end('1')
+    expect(requests.length).toBe(before + 1)
+  })
+
+  it('slows down while the storage fails, tells of each failure, and recovers', async () => {
+    let down = true
+    const { clock, dispatcher, requests, errors } = create(() => {
+      if (down) throw new Error('away')
+      return NOTHING
+    })
+    dispatcher.start()
+    await clock.advance(2_000 + 4_000 + 8_000 + 16_000 + 30_000 + 30_000 - 1)
+    expect(requests).toHaveLength(6)
+    expect(errors).toHaveLength(6)
+    down = false
+    await clock.advance(1)
+    await clock.advance(3_000)
+    expect(requests.length).toBeGreaterThanOrEqual(10)
+    expect(errors).toHaveLength(6)
+  })
+
+  it('runs a recovered job alone, from before it begins until it has ended', async () => {
+    const { clock, dispatcher, requests, running, end } = create((request, count) => {
+      if (count === 1)
+        return { ...NOTHING, jobs: [job('neighbour')], lanes: ['email'], recoveredLanes: ['email'] }
+      if ('recovered' in request) return { ...NOTHING, jobs: [job('poison')], lanes: ['email'] }
+      return { ...NOTHING, jobs: [job('next')] }
+    })
+    dispatcher.start()
+    dispatcher.wake('email')
+    await clock.advance(5_000)
+    expect([...running.keys()]).toEqual(['neighbour'])
+    await end('neighbour')
+    expect([...running.keys()]).toEqual(['poison'])
+    dispatcher.wake('email')
+    await clock.advance(5_000)
+    expect([...running.keys()]).toEqual(['poison'])
+    expect(requests).toHaveLength(2)
+    await end('poison')
+    expect([...running.keys()]).toEqual(['next'])
+  })
+
+  it('delivers the rest while the lane of a recovered job rests', async () => {
+    const { dispatcher, running, free } = create((request, count) => {
+      if (count === 1) return { ...NOTHING, lanes: ['sms'], recoveredLanes: ['email'] }
+      return 'recovered' in request
+        ? { ...NOTHING, jobs: [job('poison')] }
+        : { ...NOTHING, jobs: [job('1', 'sms')] }
+    })
+    free.set('email', 0).set('sms', 5)
+    dispatcher.start()
+    await settled()
+    expect([...running.keys()]).toEqual(['1'])
+  })
+
+  it('returns a claim that comes after its stop, and waits for what runs', async () => {
+    let answerLate = (_answer: ClaimAnswer): void => {}
+    const { dispatcher, released, running, end } = create((_request, count) =>
+      count === 1
+        ? { ...NOTHING, jobs: [job('1')], lanes: ['email'] }
+        : new Promise<ClaimAnswer>((resolve) => {
+            answerLate = resolve
+          }),
+    )
+    dispatcher.start()
+    await settled()
+    const stopped = dispatcher.stop()
+    answerLate({ ...NOTHING, jobs: [job('2'), job('3')] })
+    await stopped
+    expect(released).toEqual(['2', '3'])
+    expect([...running.keys()]).toEqual(['1'])
+    let idle = false
+    void dispatcher.idle().then(() => {
+      idle = true
+    })
+    await settled()
+    expect(idle).toBe(false)
+    await end('1')
+    expect(idle).toBe(true)
+  })
+
+  it('claims nothing before its start and after its stop', async () => {
+    const { clock, dispatcher, requests } = create(() => NOTHING)
+    dispatcher.wake('email')
+    await clock.advance(5_000)
+    expect(requests).toEqual([])
+    dispatcher.start()
+    await settled()
+    await dispatcher.stop()
+    dispatcher.wake('email')
+    await clock.advance(60_000)
+    expect(requests).toHaveLength(1)
+  })
+})
