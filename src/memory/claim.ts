@@ -99,17 +99,30 @@ function claimedJob(state: MemoryState, job: Job): ClaimedJob | undefined {
 }
 
 function outlook(state: MemoryState): Omit<ClaimAnswer, 'jobs'> {
-  const lanes: string[] = []
-  for (const [name, lane] of state.lanes) {
-    if (lane.high.count + lane.normal.count === 0) state.lanes.delete(name)
-    else if (lanes.length < MAX_LANES) lanes.push(name)
-  }
+  const lanes = claimableLanes(state)
   const recoveredLanes = [...state.recovered.keys()].filter(
     (lane) => nextRecovered(state, lane) !== undefined,
   )
   const due = Math.min(nextWaiting(state)?.dueAt ?? Infinity, nextLeased(state)?.leaseUntil ?? Infinity)
   const nextDueInMs = due === Infinity ? null : Math.max(0, due - state.now())
   return { lanes, recoveredLanes, nextDueInMs }
+}
+
+function claimableLanes(state: MemoryState): string[] {
+  const lanes: string[] = []
+  for (const [name, lane] of state.lanes) {
+    if (lane.high.count + lane.normal.count === 0) state.lanes.delete(name)
+    else lanes.push(name)
+  }
+  if (lanes.length <= MAX_LANES) return lanes
+  const shown = lanes.slice(0, MAX_LANES)
+  for (const name of shown) {
+    const lane = state.lanes.get(name)
+    state.lanes.delete(name)
+    // Set anew it goes to the end: the others are shown next time.
+    if (lane !== undefined) state.lanes.set(name, lane)
+  }
+  return shown
 }
 
 /** Takes back the leases that have expired. */

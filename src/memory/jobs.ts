@@ -110,7 +110,7 @@ export function nextRecovered(state: MemoryState, lane: string): Job | undefined
 }
 
 /** Takes `count` ready jobs. */
-export function takeTurns(turns: Turns, count: number): Job[] {
+export function takeTurns(turns: Turns<Job>, count: number): Job[] {
   const jobs: Job[] = []
   while (jobs.length < count) {
     const job = takeReady(turns)
@@ -126,7 +126,7 @@ function leave(state: MemoryState, job: Job): void {
   if (job.state === 'ready') turnsOf(state, job).count -= 1
 }
 
-function turnsOf(state: MemoryState, job: Job): Turns {
+function turnsOf(state: MemoryState, job: Job): Turns<Job> {
   let lane: Lane | undefined = state.lanes.get(job.lane)
   if (lane === undefined) {
     lane = { high: createTurns(), normal: createTurns(), turn: 0 }

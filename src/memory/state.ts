@@ -62,8 +62,8 @@ export interface Job {
 
 /** The ready jobs of a lane. */
 export interface Lane {
-  readonly high: Turns
-  readonly normal: Turns
+  readonly high: Turns<Job>
+  readonly normal: Turns<Job>
   /** See `shareSlots`. */
   turn: number
 }

@@ -1,24 +1,30 @@
 import { createHeap, type Heap } from './heap.ts'
-import type { Job } from './state.ts'
+
+/** What taking turns needs to know of a job. */
+interface Waiting {
+  readonly number: number
+  readonly organizationId: string
+  readonly state: string
+}
 
 /**
  * The ready jobs of one lane and priority: organizations take turns, and each hands out its oldest job.
  * A job that was claimed by id, cancelled or held stays in the heap; it is recognized by its state and dropped.
  */
-export interface Turns {
+export interface Turns<Item extends Waiting> {
   /** Jobs that are ready. */
   count: number
-  readonly byOrganization: Map<string, Heap<Job>>
+  readonly byOrganization: Map<string, Heap<Item>>
   /** Organizations in the order of their turns; those before `next` have had theirs. */
   order: string[]
   next: number
 }
 
-export function createTurns(): Turns {
+export function createTurns<Item extends Waiting>(): Turns<Item> {
   return { count: 0, byOrganization: new Map(), order: [], next: 0 }
 }
 
-export function addReady(turns: Turns, job: Job): void {
+export function addReady<Item extends Waiting>(turns: Turns<Item>, job: Item): void {
   turns.count += 1
   let heap = turns.byOrganization.get(job.organizationId)
   if (heap === undefined) {
@@ -30,7 +36,7 @@ export function addReady(turns: Turns, job: Job): void {
 }
 
 /** The job whose turn it is, removed; undefined: none is ready. */
-export function takeReady(turns: Turns): Job | undefined {
+export function takeReady<Item extends Waiting>(turns: Turns<Item>): Item | undefined {
   for (;;) {
     const organization = turns.order[turns.next]
     if (organization === undefined) return undefined
@@ -50,7 +56,7 @@ export function takeReady(turns: Turns): Job | undefined {
   }
 }
 
-function popReady(heap: Heap<Job>): Job | undefined {
+function popReady<Item extends Waiting>(heap: Heap<Item>): Item | undefined {
   for (let entry = heap.pop(); entry !== undefined; entry = heap.pop()) {
     if (entry.value.state === 'ready') return entry.value
   }

@@ -19,7 +19,7 @@ export interface LaneDemand {
 
 export interface ClaimAnswer {
   readonly jobs: readonly ClaimedJob[]
-  /** Lanes with jobs that are still claimable now, at most 1,000, whatever was asked for. */
+  /** Lanes with jobs that are still claimable now, whatever was asked for: at most 1,000, in turns if there are more. */
   readonly lanes: readonly string[]
   /** Lanes with recovered jobs that are claimable now. */
   readonly recoveredLanes: readonly string[]

@@ -1,0 +1,13 @@
+export { type FakeClock, fakeClock } from './fake-clock.ts'
+export { type RateLimiterHarness, rateLimiterContract } from './rate-limiter/rate-limiter-contract.ts'
+export type {
+  SecondDoor,
+  StorageHarness,
+  StoredDeliveryRow,
+  StoredEventRow,
+  StoredIdempotencyRow,
+  StoredJobRow,
+  StoredNotificationRow,
+} from './storage/harness.ts'
+export { storageContract } from './storage-contract.ts'
+export type { TestApi } from './test-api.ts'

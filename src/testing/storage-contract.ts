@@ -1,0 +1,39 @@
+import { acceptChecks } from './storage/accept.ts'
+import { apiKeyChecks } from './storage/api-keys.ts'
+import { claimChecks } from './storage/claim.ts'
+import { deliveryChecks } from './storage/deliveries.ts'
+import { fairnessChecks } from './storage/fairness.ts'
+import { checkWith, type StorageHarness } from './storage/harness.ts'
+import { idempotencyChecks } from './storage/idempotency.ts'
+import { leaseChecks } from './storage/leases.ts'
+import { logChecks } from './storage/logs.ts'
+import { notificationChecks } from './storage/notifications.ts'
+import { organizationChecks } from './storage/organizations.ts'
+import { receiptChecks } from './storage/receipts.ts'
+import { settleChecks } from './storage/settle.ts'
+import { templateChecks } from './storage/templates.ts'
+import { webhookEndpointChecks } from './storage/webhook-endpoints.ts'
+import type { TestApi } from './test-api.ts'
+
+/**
+ * Every storage passes this: see docs/custom-storage.md.
+ *
+ * @param create makes a started, empty storage for one test; the contract stops it
+ */
+export function storageContract(test: TestApi, create: () => Promise<StorageHarness>): void {
+  const check = checkWith(test, create)
+  acceptChecks(check)
+  idempotencyChecks(check)
+  claimChecks(check)
+  fairnessChecks(check)
+  leaseChecks(check)
+  settleChecks(check)
+  deliveryChecks(check)
+  receiptChecks(check)
+  notificationChecks(check)
+  logChecks(check)
+  templateChecks(check)
+  organizationChecks(check)
+  apiKeyChecks(check)
+  webhookEndpointChecks(check)
+}

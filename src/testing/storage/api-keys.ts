@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict'
+import type { ApiKey } from '../../domain/api-key.ts'
+import { DEFAULT_ORGANIZATION } from '../../domain/organization.ts'
+import { organization, page, readAll, TEN, unique } from './fixtures.ts'
+import type { Check } from './harness.ts'
+
+function key(change: Partial<ApiKey> = {}): Omit<ApiKey, 'createdAt'> {
+  return {
+    id: `key_${unique()}`,
+    organizationId: DEFAULT_ORGANIZATION,
+    name: 'Server',
+    permission: 'Write',
+    prefix: 'ck_live_abcd',
+    last4: 'wxyz',
+    expiresAt: null,
+    allowedIps: [],
+    ...change,
+  }
+}
+
+/** Like a SHA-256: 32 bytes; equal texts, equal bytes. */
+function hashOf(text: string): Uint8Array {
+  const bytes = new Uint8Array(32).fill(0xff)
+  bytes.set(new TextEncoder().encode(text))
+  return bytes
+}
+
+export function apiKeyChecks(check: Check): void {
+  check('a key is found by the hash of its secret', async ({ storage }) => {
+    const given = key({ allowedIps: ['10.0.0.0/8', '::1'], permission: 'Full Access', expiresAt: 4e12 })
+    const created = await storage.apiKeys.create(given, hashOf('one'))
+    assert.deepEqual(created, { ...given, createdAt: created.createdAt })
+    const [found] = await storage.apiKeys.findByHash([hashOf('one')])
+    assert.ok(found !== undefined && found !== null)
+    assert.deepEqual(found.key, created)
+    assert.deepEqual([...found.hash], [...hashOf('one')])
+    assert.equal(found.expired, false)
+    assert.deepEqual(await storage.apiKeys.get(given.id), created)
+  })
+
+  check('a set of hashes is answered in order', async ({ storage }) => {
+    const [a, b] = [
+      await storage.apiKeys.create(key(), hashOf('a')),
+      await storage.apiKeys.create(key(), hashOf('b')),
+    ]
+    const found = await storage.apiKeys.findByHash(['b', 'x', 'a', 'b'].map(hashOf))
+    assert.deepEqual(
+      found.map((one) => one?.key.id ?? null),
+      [b.id, null, a.id, b.id],
+    )
+    assert.deepEqual(await storage.apiKeys.findByHash([]), [])
+  })
+
+  check("a key expires by the storage's clock", async (harness) => {
+    const { storage } = harness
+    const probe = await storage.apiKeys.create(key(), hashOf('probe'))
+    await storage.apiKeys.create(key({ expiresAt: probe.createdAt + 10_000 }), hashOf('one'))
+    const expired = async (): Promise<boolean | undefined> =>
+      (await storage.apiKeys.findByHash([hashOf('one')]))[0]?.expired
+    assert.equal(await expired(), false)
+    await harness.advance(10_000)
+    assert.equal(await expired(), true)
+  })
+
+  check('a deleted key is gone at once', async ({ storage }) => {
+    const { id } = await storage.apiKeys.create(key(), hashOf('one'))
+    assert.equal(await storage.apiKeys.delete(id), true)
+    assert.deepEqual(await storage.apiKeys.findByHash([hashOf('one')]), [null])
+    assert.equal(await storage.apiKeys.get(id), null)
+    assert.equal(await storage.apiKeys.delete(id), false)
+    assert.equal(await storage.apiKeys.delete('key_unknown'), false)
+  })
+
+  check('of ten deletes in a race one deletes', async ({ storage }) => {
+    const { id } = await storage.apiKeys.create(key(), hashOf('one'))
+    const answers = await Promise.all(TEN.map(() => storage.apiKeys.delete(id)))
+    assert.equal(answers.filter(Boolean).length, 1)
+  })
+
+  check('a key of an unknown organization is refused', async ({ storage }) => {
+    await assert.rejects(storage.apiKeys.create(key({ organizationId: 'org_unknown' }), hashOf('one')), {
+      code: 'not_found',
+    })
+    assert.deepEqual(await storage.apiKeys.findByHash([hashOf('one')]), [null])
+  })
+
+  check('a secret belongs to one key', async ({ storage }) => {
+    const first = await storage.apiKeys.create(key(), hashOf('one'))
+    await assert.rejects(storage.apiKeys.create(key(), hashOf('one')), { code: 'already_exists' })
+    await assert.rejects(storage.apiKeys.create(key({ id: first.id }), hashOf('two')), {
+      code: 'already_exists',
+    })
+    assert.deepEqual((await storage.apiKeys.findByHash([hashOf('one')]))[0]?.key, first)
+  })
+
+  check('keys are listed newest first, in pages, each organization its own', async ({ storage }) => {
+    const other = await organization(storage)
+    const ids: string[] = []
+    for (let index = 0; index < 5; index += 1) {
+      ids.unshift((await storage.apiKeys.create(key(), hashOf(unique()))).id)
+    }
+    await storage.apiKeys.create(key({ organizationId: other }), hashOf(unique()))
+    const read = await readAll(
+      (request) => storage.apiKeys.list(DEFAULT_ORGANIZATION, request),
+      2,
+      async () => void (await storage.apiKeys.create(key(), hashOf(unique()))),
+    )
+    assert.deepEqual(
+      read.map(({ id }) => id),
+      ids,
+    )
+    assert.equal((await storage.apiKeys.list(other, page())).items.length, 1)
+  })
+}

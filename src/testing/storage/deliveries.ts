@@ -1,0 +1,231 @@
+import assert from 'node:assert/strict'
+import type { DeliveryAttempt, Settlement } from '../../ports/storage/settle.ts'
+import {
+  accept,
+  claim,
+  claimOne,
+  deliver,
+  endpoint,
+  LEASE_MS,
+  note,
+  notes,
+  organization,
+  sent,
+  start,
+} from './fixtures.ts'
+import type { Check } from './harness.ts'
+
+type EventSettlement = Extract<Settlement, { readonly kind: 'event' }>
+
+const ANSWERED: DeliveryAttempt = {
+  attempt: 1,
+  status: 200,
+  response: 'ok',
+  durationMs: 3.25,
+  succeeded: true,
+}
+
+function settled(
+  { jobId, token }: { readonly jobId: string; readonly token: number },
+  change: Partial<EventSettlement> = {},
+): EventSettlement {
+  return { kind: 'event', jobId, token, attempt: ANSWERED, next: { kind: 'end' }, ...change }
+}
+
+export function deliveryChecks(check: Check): void {
+  check(
+    'every endpoint that chose an event gets it, with a job of its own',
+    async ({ storage, secondDoor }) => {
+      const [a, b, c] = [
+        await endpoint(storage),
+        await endpoint(storage, { events: ['notification.delivered', 'notification.sent'] }),
+        await endpoint(storage, { events: ['notification.opened'] }),
+      ]
+      const [id = ''] = await accept(storage, [note()])
+      await deliver(storage, [sent(), sent({ type: 'delivered' })])
+      const deliveries = await secondDoor.deliveries()
+      const eventId = (sequence: number): string => `evt_${id.slice('notif_'.length)}_${sequence}`
+      assert.deepEqual(
+        deliveries.map((row) => `${row.endpointId} ${row.eventId} ${row.state}`).sort(),
+        [a, b].flatMap((hook) => [2, 3].map((n) => `${hook.id} ${eventId(n)} pending`)).sort(),
+      )
+      assert.deepEqual(
+        (await secondDoor.jobs()).map(({ lane, state }) => `${lane} ${state}`).sort(),
+        [a, a, b, b].map((hook) => `${hook.id} ready`).sort(),
+      )
+      assert.deepEqual(await claim(storage, 5, c.id), [])
+    },
+  )
+
+  check("no endpoint gets another organization's events", async ({ storage, secondDoor }) => {
+    const other = await organization(storage)
+    await endpoint(storage, { organizationId: other })
+    await accept(storage, [note()])
+    await deliver(storage)
+    assert.deepEqual(await secondDoor.deliveries(), [])
+  })
+
+  check('an endpoint gets what is announced after it was created', async ({ storage, secondDoor }) => {
+    await accept(storage, notes(2))
+    await deliver(storage)
+    const hook = await endpoint(storage)
+    await deliver(storage)
+    assert.deepEqual(
+      (await secondDoor.deliveries()).map(({ endpointId }) => endpointId),
+      [hook.id],
+    )
+  })
+
+  check('the payload is what the settlement announced', async ({ storage }) => {
+    const hook = await endpoint(storage)
+    await accept(storage, [note()])
+    const notification = await claimOne(storage)
+    const [answer] = await storage.settle([
+      {
+        kind: 'notification',
+        jobId: notification.jobId,
+        token: notification.token,
+        facts: [sent()],
+        next: { kind: 'end' },
+      },
+    ])
+    assert.ok(answer?.kind === 'settled')
+    const job = await claimOne(storage, hook.id)
+    assert.ok(job.kind === 'event')
+    assert.deepEqual(JSON.parse(job.delivery.payload), answer.events[0])
+  })
+
+  check('a delivery that succeeds is logged and ends', async ({ storage, secondDoor }) => {
+    const hook = await endpoint(storage)
+    await accept(storage, [note()])
+    await deliver(storage)
+    const job = await claimOne(storage, hook.id)
+    await start(storage, [job], hook.id)
+    assert.deepEqual(await storage.settle([settled(job, { ended: 'delivered' })]), [
+      { kind: 'settled', events: [] },
+    ])
+    assert.deepEqual(
+      (await secondDoor.deliveries()).map(({ state, attempts }) => [state, attempts]),
+      [['delivered', 1]],
+    )
+    assert.deepEqual(await secondDoor.jobs(), [])
+  })
+
+  check('a delivery that is given up is failed', async ({ storage, secondDoor }) => {
+    const hook = await endpoint(storage)
+    await accept(storage, notes(2))
+    await deliver(storage)
+    await deliver(storage)
+    const [first, second] = await claim(storage, 2, hook.id)
+    assert.ok(first !== undefined && second !== undefined)
+    await storage.settle([settled(first, { ended: 'failed' }), settled(second)])
+    assert.deepEqual(
+      (await secondDoor.deliveries()).map(({ state }) => state),
+      ['failed', 'failed'],
+    )
+  })
+
+  check('a delivery that is tried again keeps its event id and its log', async (harness) => {
+    const { storage, secondDoor } = harness
+    const hook = await endpoint(storage)
+    await accept(storage, [note()])
+    await deliver(storage)
+    const first = await claimOne(storage, hook.id)
+    await start(storage, [first], hook.id)
+    const failed = { ...ANSWERED, status: null, response: 'timeout', succeeded: false }
+    await storage.settle([settled(first, { attempt: failed, next: { kind: 'retry', delayMs: 5_000 } })])
+    assert.deepEqual(await claim(storage, 5, hook.id), [])
+    await harness.advance(5_001)
+    const second = await claimOne(storage, hook.id)
+    assert.ok(first.kind === 'event' && second.kind === 'event')
+    assert.deepEqual(second.delivery, first.delivery)
+    assert.equal(second.attempts, 1)
+    assert.deepEqual(
+      (await secondDoor.deliveries()).map(({ state, attempts }) => [state, attempts]),
+      [['pending', 1]],
+    )
+  })
+
+  check('no request, no line in the log', async ({ storage, secondDoor }) => {
+    const hook = await endpoint(storage)
+    await accept(storage, [note()])
+    await deliver(storage)
+    const job = await claimOne(storage, hook.id)
+    await storage.settle([settled(job, { attempt: undefined, next: { kind: 'retry', delayMs: 0 } })])
+    assert.deepEqual(
+      (await secondDoor.deliveries()).map(({ attempts }) => attempts),
+      [0],
+    )
+  })
+
+  check('an endpoint that is gone is disabled, and nothing of its is lost', async (harness) => {
+    const { storage, secondDoor } = harness
+    const [gone, other] = [await endpoint(storage), await endpoint(storage)]
+    await accept(storage, notes(6))
+    for (let index = 0; index < 5; index += 1) await deliver(storage)
+    const [waiting, elsewhere, last] = await claim(storage, 3, gone.id)
+    assert.ok(waiting !== undefined && elsewhere !== undefined && last !== undefined)
+    await storage.settle([settled(waiting, { next: { kind: 'retry', delayMs: 60_000 } })])
+    await storage.settle([settled(last, { ended: 'failed', disable: 'gone' })])
+
+    const disabled = await storage.webhookEndpoints.get(gone.id)
+    assert.deepEqual([disabled?.status, disabled?.disabledReason], ['disabled', 'gone'])
+    const states = async (): Promise<string[]> =>
+      (await secondDoor.deliveries())
+        .filter((row) => row.endpointId === gone.id)
+        .map(({ state }) => state)
+        .sort()
+    assert.deepEqual(await states(), ['failed', 'held', 'held', 'held', 'pending'])
+    assert.deepEqual(
+      (await secondDoor.jobs()).filter(({ lane }) => lane === gone.id).map(({ state }) => state),
+      ['leased'],
+    )
+
+    await storage.settle([settled(elsewhere, { next: { kind: 'retry', delayMs: 0 } })])
+    assert.deepEqual(await claim(storage, 5, gone.id), [])
+    assert.deepEqual(await states(), ['failed', 'held', 'held', 'held', 'held'])
+
+    await deliver(storage)
+    assert.deepEqual(await states(), ['failed', 'held', 'held', 'held', 'held', 'held'])
+    assert.deepEqual(await claim(storage, 9, gone.id), [])
+    assert.equal((await claim(storage, 9, other.id)).length, 6)
+  })
+
+  check('a delivery that was under way when its endpoint was disabled may still succeed', async (harness) => {
+    const { storage, secondDoor } = harness
+    const hook = await endpoint(storage)
+    await accept(storage, notes(2))
+    await deliver(storage)
+    await deliver(storage)
+    const [first, second] = await claim(storage, 2, hook.id)
+    assert.ok(first !== undefined && second !== undefined)
+    await storage.settle([settled(first, { ended: 'failed', disable: 'gone' })])
+    await storage.settle([settled(second, { ended: 'delivered' })])
+    assert.deepEqual((await secondDoor.deliveries()).map(({ state }) => state).sort(), [
+      'delivered',
+      'failed',
+    ])
+  })
+
+  check('an endpoint is deleted with its jobs', async ({ storage, secondDoor }) => {
+    const [gone, kept] = [await endpoint(storage), await endpoint(storage)]
+    await accept(storage, notes(2))
+    await deliver(storage)
+    await deliver(storage)
+    const leased = await claimOne(storage, gone.id)
+    assert.equal(await storage.webhookEndpoints.delete(gone.id), true)
+    assert.equal(await storage.webhookEndpoints.delete(gone.id), false)
+    assert.equal(await storage.webhookEndpoints.get(gone.id), null)
+    assert.deepEqual(
+      (await secondDoor.jobs()).map(({ lane }) => lane),
+      [kept.id, kept.id],
+    )
+    assert.deepEqual(
+      (await secondDoor.deliveries()).map(({ endpointId }) => endpointId),
+      [kept.id, kept.id],
+    )
+    assert.deepEqual(await storage.settle([settled(leased)]), [{ kind: 'stale' }])
+    const { lanes } = await storage.claim({ lanes: [], leaseMs: LEASE_MS })
+    assert.deepEqual(lanes, [kept.id])
+  })
+}

@@ -1,0 +1,147 @@
+import assert from 'node:assert/strict'
+import type { Fact } from '../../domain/facts.ts'
+import type { NewNotification } from '../../domain/notification.ts'
+import { DEFAULT_ORGANIZATION } from '../../domain/organization.ts'
+import type { ClaimedJob, LeaseRef } from '../../ports/storage/claim.ts'
+import type { PageRequest } from '../../ports/storage/page.ts'
+import type { Settlement } from '../../ports/storage/settle.ts'
+import type { Storage } from '../../ports/storage/storage.ts'
+import type { WebhookEndpoint } from '../../ports/storage/webhook-endpoints.ts'
+
+export const LANE = 'email/smtp'
+export const LEASE_MS = 60_000
+export const TEN: readonly number[] = Array.from({ length: 10 }, (_, index) => index)
+
+let count = 0
+
+/** A number of its own for every call. */
+export function unique(): string {
+  count += 1
+  return String(count)
+}
+
+export function note(change: Partial<NewNotification> = {}): NewNotification {
+  return {
+    id: `notif_${unique().padStart(29, '0')}`,
+    channel: 'email',
+    to: 'ada@example.com',
+    content: { subject: 'Hello', body: 'Hello, Ada' },
+    lane: LANE,
+    priority: 'normal',
+    sendAt: null,
+    expiresAt: null,
+    ...change,
+  }
+}
+
+/** So many notifications, alike but for their ids. */
+export function notes(length: number, change: Partial<NewNotification> = {}): NewNotification[] {
+  return Array.from({ length }, () => note(change))
+}
+
+/** Accepts notifications; answers their ids. */
+export async function accept(
+  storage: Storage,
+  notifications: readonly NewNotification[],
+  organizationId: string = DEFAULT_ORGANIZATION,
+): Promise<string[]> {
+  const [answer] = await storage.accept([{ organizationId, notifications }])
+  assert.equal(answer?.kind, 'accepted')
+  return notifications.map(({ id }) => id)
+}
+
+/** Creates an organization; answers its id. */
+export async function organization(storage: Storage, id = `org_${unique()}`): Promise<string> {
+  assert.notEqual(await storage.organizations.create({ id, name: id, plan: null }), null)
+  return id
+}
+
+export async function endpoint(
+  storage: Storage,
+  change: Partial<WebhookEndpoint> = {},
+): Promise<WebhookEndpoint> {
+  return storage.webhookEndpoints.create({
+    id: `wh_${unique()}`,
+    organizationId: DEFAULT_ORGANIZATION,
+    url: 'https://example.com/hook',
+    events: ['notification.sent', 'notification.delivered', 'notification.failed'],
+    successStatus: '200',
+    secrets: ['encrypted'],
+    ...change,
+  })
+}
+
+export async function claim(
+  storage: Storage,
+  free = 100,
+  lane: string = LANE,
+): Promise<readonly ClaimedJob[]> {
+  return (await storage.claim({ lanes: [{ lane, free }], leaseMs: LEASE_MS })).jobs
+}
+
+/** Claims exactly one job of a lane. */
+export async function claimOne(storage: Storage, lane: string = LANE): Promise<ClaimedJob> {
+  const [job] = await claim(storage, 1, lane)
+  assert.ok(job !== undefined, `a job of ${lane} was expected`)
+  return job
+}
+
+export function start(storage: Storage, jobs: readonly LeaseRef[], provider = 'smtp'): Promise<boolean[]> {
+  return storage.startAttempts(jobs.map(({ jobId, token }) => ({ jobId, token, provider })))
+}
+
+export function sent(change: Partial<Fact> = {}): Fact {
+  return { type: 'sent', attempt: 1, provider: 'smtp', ...change }
+}
+
+/** Ends a notification's job with these facts. */
+export function ended({ jobId, token }: LeaseRef, facts: readonly Fact[] = [sent()]): Settlement {
+  return { kind: 'notification', jobId, token, facts, next: { kind: 'end' } }
+}
+
+export function retried({ jobId, token }: LeaseRef, delayMs: number): Settlement {
+  const facts: Fact[] = [{ type: 'attempt_failed', attempt: 1, provider: 'smtp', code: 'provider_error' }]
+  return { kind: 'notification', jobId, token, facts, next: { kind: 'retry', delayMs } }
+}
+
+/** Takes one notification through a whole delivery. */
+export async function deliver(storage: Storage, facts: readonly Fact[] = [sent()]): Promise<void> {
+  const job = await claimOne(storage)
+  assert.deepEqual(await start(storage, [job]), [true])
+  const [answer] = await storage.settle([ended(job, facts)])
+  assert.equal(answer?.kind, 'settled')
+}
+
+export function idOf(job: ClaimedJob | undefined): string | undefined {
+  return job?.kind === 'notification' ? job.notification.id : job?.delivery.eventId
+}
+
+export function page(change: Partial<PageRequest> = {}): PageRequest {
+  return { limit: 100, offset: 0, ...change }
+}
+
+/** How many of the answers are what a race must have one of. */
+export function countOf<Answer>(answers: readonly Answer[], test: (answer: Answer) => boolean): number {
+  return answers.filter(test).length
+}
+
+/** Reads a list from its first page to its last, with something happening between the pages. */
+export async function readAll<Item>(
+  list: (
+    request: PageRequest,
+  ) => Promise<{ readonly items: readonly Item[]; readonly nextCursor: string | null }>,
+  limit: number,
+  between: () => Promise<void> = async () => {},
+): Promise<Item[]> {
+  const items: Item[] = []
+  let cursor: string | undefined
+  for (;;) {
+    const found = await list(page({ limit, ...(cursor === undefined ? {} : { cursor }) }))
+    assert.ok(found.items.length <= limit)
+    items.push(...found.items)
+    if (found.nextCursor === null) return items
+    assert.match(found.nextCursor, /^[\w.~-]+$/)
+    cursor = found.nextCursor
+    await between()
+  }
+}

@@ -1,0 +1,76 @@
+import type { NotificationStatus } from '../../domain/notification.ts'
+import type { Storage } from '../../ports/storage/storage.ts'
+import type { TestApi } from '../test-api.ts'
+
+/** A storage under test, started and empty but for `org_default`. */
+export interface StorageHarness {
+  readonly storage: Storage
+  /** Lets the storage's own time go by. */
+  advance(ms: number): Promise<void> | void
+  /** Reads what was stored by another way than the storage's own methods. */
+  readonly secondDoor: SecondDoor
+  /** Releases what {@link create} opened; the storage has been stopped. */
+  close?(): Promise<void> | void
+}
+
+/** Raw reads, each of the whole table. Order does not matter. */
+export interface SecondDoor {
+  notifications(): Promise<StoredNotificationRow[]>
+  jobs(): Promise<StoredJobRow[]>
+  /** Without the accepts, which may be derived. */
+  events(): Promise<StoredEventRow[]>
+  deliveries(): Promise<StoredDeliveryRow[]>
+  /** Also records that have expired. */
+  idempotency(): Promise<StoredIdempotencyRow[]>
+}
+
+export interface StoredNotificationRow {
+  readonly id: string
+  readonly organizationId: string
+  readonly status: NotificationStatus
+}
+
+export interface StoredJobRow {
+  readonly id: string
+  readonly lane: string
+  readonly organizationId: string
+  readonly state: 'ready' | 'waiting' | 'leased' | 'recovered'
+  readonly attempts: number
+}
+
+export interface StoredEventRow {
+  readonly notificationId: string
+  readonly sequence: number
+  readonly type: string
+  readonly status: NotificationStatus
+}
+
+export interface StoredDeliveryRow {
+  readonly eventId: string
+  readonly endpointId: string
+  readonly state: 'pending' | 'delivered' | 'failed' | 'held'
+  /** Lines of its delivery log. */
+  readonly attempts: number
+}
+
+export interface StoredIdempotencyRow {
+  readonly fingerprint: string
+  readonly admitted: number
+}
+
+/** Declares one test that gets a storage of its own. */
+export type Check = (title: string, run: (harness: StorageHarness) => Promise<void>) => void
+
+export function checkWith(test: TestApi, create: () => Promise<StorageHarness>): Check {
+  return function check(title, run) {
+    test(title, async () => {
+      const harness = await create()
+      try {
+        await run(harness)
+      } finally {
+        await harness.storage.stop()
+        await harness.close?.()
+      }
+    })
+  }
+}

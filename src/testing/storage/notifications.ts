@@ -1,0 +1,231 @@
+import assert from 'node:assert/strict'
+import { DEFAULT_ORGANIZATION } from '../../domain/organization.ts'
+import type { NotificationFilter } from '../../ports/storage/notifications.ts'
+import type { PageRequest } from '../../ports/storage/page.ts'
+import type { Storage } from '../../ports/storage/storage.ts'
+import {
+  accept,
+  claim,
+  claimOne,
+  countOf,
+  deliver,
+  endpoint,
+  idOf,
+  LANE,
+  LEASE_MS,
+  note,
+  notes,
+  organization,
+  page,
+  readAll,
+  retried,
+  start,
+  TEN,
+} from './fixtures.ts'
+import type { Check } from './harness.ts'
+
+async function listed(
+  storage: Storage,
+  filter: Partial<NotificationFilter> = {},
+  request: Partial<PageRequest> = {},
+): Promise<string[]> {
+  const found = await storage.notifications.list(
+    { organizationId: DEFAULT_ORGANIZATION, ...filter },
+    page(request),
+  )
+  return found.items.map(({ id }) => id)
+}
+
+export function notificationChecks(check: Check): void {
+  check('an unknown notification is null, and has no timeline', async ({ storage }) => {
+    assert.equal(await storage.notifications.get('notif_0'), null)
+    assert.deepEqual(await storage.notifications.timeline('notif_0'), [])
+    assert.deepEqual(await storage.notifications.cancel('notif_0'), { kind: 'unknown' })
+  })
+
+  check("get answers any organization's notification, and says whose it is", async ({ storage }) => {
+    const other = await organization(storage)
+    const [id = ''] = await accept(storage, [note()], other)
+    assert.equal((await storage.notifications.get(id))?.organizationId, other)
+  })
+
+  check('the timeline begins with the accept', async ({ storage }) => {
+    const [id = ''] = await accept(storage, [note()])
+    const stored = await storage.notifications.get(id)
+    assert.deepEqual(await storage.notifications.timeline(id), [
+      { sequence: 1, type: 'queued', status: 'queued', at: stored?.createdAt, fact: null },
+    ])
+  })
+
+  check('a list is newest first and of one organization', async (harness) => {
+    const { storage } = harness
+    const other = await organization(storage)
+    const first = await accept(storage, notes(3))
+    await accept(storage, notes(2), other)
+    await harness.advance(1_000)
+    const second = await accept(storage, notes(3))
+    assert.deepEqual(await listed(storage), [...first, ...second].reverse())
+    assert.equal((await listed(storage, { organizationId: other })).length, 2)
+    assert.deepEqual(await listed(storage, { organizationId: 'org_unknown' }), [])
+  })
+
+  check('a list is filtered by each property, and by several', async (harness) => {
+    const { storage } = harness
+    const template = { template: { id: 'tpl_1', name: 'hi', version: 1 }, variables: {} }
+    const [a = '', b = '', c = ''] = await accept(storage, [
+      note({ to: 'bob@example.com' }),
+      note({ channel: 'sms', to: '+4917', content: template }),
+      note({ channel: 'sms', to: '+4918' }),
+    ])
+    await storage.notifications.cancel(c)
+    assert.deepEqual(await listed(storage, { channel: 'sms' }), [c, b])
+    assert.deepEqual(await listed(storage, { to: 'bob@example.com' }), [a])
+    assert.deepEqual(await listed(storage, { to: 'bob' }), [])
+    assert.deepEqual(await listed(storage, { templateId: 'tpl_1' }), [b])
+    assert.deepEqual(await listed(storage, { status: 'cancelled' }), [c])
+    assert.deepEqual(await listed(storage, { status: 'queued' }), [b, a])
+    assert.deepEqual(await listed(storage, { status: 'queued', channel: 'sms' }), [b])
+    assert.deepEqual(await listed(storage, { status: 'failed', channel: 'sms' }), [])
+  })
+
+  check('a list is filtered by scheduled', async ({ storage }) => {
+    const [later = ''] = await accept(storage, [note({ sendAt: 32_000_000_000_000 }), note()])
+    assert.deepEqual(await listed(storage, { status: 'scheduled' }), [later])
+  })
+
+  check('a list is filtered by the time of the accept: from included, until not', async (harness) => {
+    const { storage } = harness
+    const ids: string[] = []
+    for (let index = 0; index < 3; index += 1) {
+      ids.push(...(await accept(storage, [note()])))
+      await harness.advance(1_000)
+    }
+    const [first = '', second = '', third = ''] = ids
+    const at = (await storage.notifications.get(second))?.createdAt ?? 0
+    assert.deepEqual(await listed(storage, { from: at }), [third, second])
+    assert.deepEqual(await listed(storage, { until: at }), [first])
+    assert.deepEqual(await listed(storage, { from: at, until: at + 1 }), [second])
+  })
+
+  check('pages by offset and by cursor cover a list once', async ({ storage }) => {
+    const ids = (await accept(storage, notes(25))).reverse()
+    assert.deepEqual(await listed(storage, {}, { limit: 10, offset: 20 }), ids.slice(20))
+    assert.deepEqual(await listed(storage, {}, { limit: 10, offset: 25 }), [])
+    const all = await readAll(
+      (request) => storage.notifications.list({ organizationId: DEFAULT_ORGANIZATION }, request),
+      10,
+    )
+    assert.deepEqual(
+      all.map(({ id }) => id),
+      ids,
+    )
+  })
+
+  check('a page says whether another follows', async ({ storage }) => {
+    await accept(storage, notes(4))
+    const filter = { organizationId: DEFAULT_ORGANIZATION }
+    const cursorAt = async (request: Partial<PageRequest>): Promise<string | null> =>
+      (await storage.notifications.list(filter, page(request))).nextCursor
+    assert.notEqual(await cursorAt({ limit: 3 }), null)
+    assert.equal(await cursorAt({ limit: 4 }), null)
+    assert.equal(await cursorAt({ limit: 2, offset: 2 }), null)
+    assert.notEqual(await cursorAt({ limit: 2, offset: 1 }), null)
+  })
+
+  check('what arrives while a list is read neither repeats nor hides anything', async (harness) => {
+    const { storage } = harness
+    const ids = (await accept(storage, notes(30))).reverse()
+    const read = await readAll(
+      (request) => storage.notifications.list({ organizationId: DEFAULT_ORGANIZATION }, request),
+      7,
+      async () => {
+        await accept(storage, notes(3))
+        await harness.advance(10)
+        await accept(storage, notes(3))
+      },
+    )
+    assert.deepEqual(
+      read.map(({ id }) => id),
+      ids,
+    )
+  })
+
+  check('a cursor that is none is refused', async ({ storage }) => {
+    for (const cursor of ['', 'nonsense!', '1.2.3.4.5']) {
+      await assert.rejects(
+        storage.notifications.list({ organizationId: DEFAULT_ORGANIZATION }, page({ cursor })),
+        { code: 'invalid_parameter' },
+      )
+    }
+  })
+
+  check('cancel ends what has not begun, and announces it', async ({ storage, secondDoor }) => {
+    await endpoint(storage, { events: ['notification.cancelled'] })
+    const ids = await accept(storage, [note(), note({ sendAt: 32_000_000_000_000 })])
+    for (const id of ids) {
+      const answer = await storage.notifications.cancel(id)
+      assert.ok(answer.kind === 'cancelled')
+      assert.deepEqual(
+        answer.events.map(({ event, data }) => [event, data.id, data.status, data.sequence]),
+        [['notification.cancelled', id, 'cancelled', 2]],
+      )
+      assert.equal((await storage.notifications.get(id))?.status, 'cancelled')
+      assert.deepEqual(await storage.notifications.cancel(id), { kind: 'ended' })
+    }
+    assert.deepEqual(await claim(storage), [])
+    assert.equal((await secondDoor.deliveries()).length, 2)
+    assert.equal((await secondDoor.jobs()).filter(({ lane }) => lane === LANE).length, 0)
+  })
+
+  check('cancel wins over a claim whose attempt has not begun', async ({ storage }) => {
+    const [id = ''] = await accept(storage, [note()])
+    const job = await claimOne(storage)
+    assert.equal((await storage.notifications.cancel(id)).kind, 'cancelled')
+    assert.deepEqual(await start(storage, [job]), [false])
+    assert.deepEqual(await storage.renew([job], LEASE_MS), [false])
+  })
+
+  check('cancel comes too late once an attempt has begun, and after a failed one', async ({ storage }) => {
+    const [id = ''] = await accept(storage, [note()])
+    const job = await claimOne(storage)
+    await start(storage, [job])
+    assert.deepEqual(await storage.notifications.cancel(id), { kind: 'too_late' })
+    await storage.settle([retried(job, 60_000)])
+    assert.deepEqual(await storage.notifications.cancel(id), { kind: 'too_late' })
+    assert.equal((await storage.notifications.get(id))?.status, 'queued')
+  })
+
+  check('cancel finds that a delivered notification has ended', async ({ storage }) => {
+    const [id = ''] = await accept(storage, [note()])
+    await deliver(storage)
+    assert.deepEqual(await storage.notifications.cancel(id), { kind: 'ended' })
+    assert.equal((await storage.notifications.get(id))?.status, 'sent')
+  })
+
+  check('of ten cancels in a race one cancels', async ({ storage, secondDoor }) => {
+    const [id = ''] = await accept(storage, [note()])
+    const answers = await Promise.all(TEN.map(() => storage.notifications.cancel(id)))
+    assert.equal(
+      countOf(answers, ({ kind }) => kind === 'cancelled'),
+      1,
+    )
+    assert.equal(
+      countOf(answers, ({ kind }) => kind === 'ended'),
+      9,
+    )
+    assert.equal((await secondDoor.events()).length, 1)
+  })
+
+  check('a cancel and a start in a race: exactly one wins', async ({ storage }) => {
+    for (const cancelFirst of [true, false, true, false]) {
+      const [id = ''] = await accept(storage, [note()])
+      const job = await claimOne(storage)
+      assert.equal(idOf(job), id)
+      const cancel = (): Promise<boolean> =>
+        storage.notifications.cancel(id).then(({ kind }) => kind === 'cancelled')
+      const begin = (): Promise<boolean> => start(storage, [job]).then(([begun]) => begun === true)
+      const [a, b] = await Promise.all(cancelFirst ? [cancel(), begin()] : [begin(), cancel()])
+      assert.notEqual(a, b)
+    }
+  })
+}

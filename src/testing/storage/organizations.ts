@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict'
+import { DEFAULT_ORGANIZATION } from '../../domain/organization.ts'
+import { countOf, organization, page, readAll, TEN } from './fixtures.ts'
+import type { Check } from './harness.ts'
+
+export function organizationChecks(check: Check): void {
+  check('org_default exists from the start', async ({ storage }) => {
+    const stored = await storage.organizations.get(DEFAULT_ORGANIZATION)
+    assert.deepEqual([stored?.id, stored?.plan], [DEFAULT_ORGANIZATION, null])
+    assert.equal(
+      await storage.organizations.create({ id: DEFAULT_ORGANIZATION, name: 'Mine', plan: null }),
+      null,
+    )
+  })
+
+  check('starting again changes nothing', async ({ storage }) => {
+    await storage.organizations.update(DEFAULT_ORGANIZATION, { name: 'Renamed' })
+    await storage.start()
+    assert.equal((await storage.organizations.get(DEFAULT_ORGANIZATION))?.name, 'Renamed')
+    assert.equal((await storage.organizations.list(page())).items.length, 1)
+  })
+
+  check('an organization is stored as it was given', async ({ storage }) => {
+    const created = await storage.organizations.create({ id: 'org_a', name: 'Acme', plan: 'pro' })
+    assert.deepEqual(created, { id: 'org_a', name: 'Acme', plan: 'pro', createdAt: created?.createdAt })
+    assert.equal(typeof created?.createdAt, 'number')
+    assert.deepEqual(await storage.organizations.get('org_a'), created)
+    assert.equal(await storage.organizations.get('org_unknown'), null)
+  })
+
+  check('of ten creates of one id in a race one succeeds', async ({ storage }) => {
+    const answers = await Promise.all(
+      TEN.map((index) => storage.organizations.create({ id: 'org_a', name: `Acme ${index}`, plan: null })),
+    )
+    assert.equal(
+      countOf(answers, (answer) => answer !== null),
+      1,
+    )
+    const winner = answers.find((answer) => answer !== null)
+    assert.deepEqual(await storage.organizations.get('org_a'), winner)
+  })
+
+  check('an update changes what it names', async ({ storage }) => {
+    const created = await storage.organizations.create({ id: 'org_a', name: 'Acme', plan: 'pro' })
+    assert.ok(created !== null)
+    const renamed = await storage.organizations.update('org_a', { name: 'Apex' })
+    assert.deepEqual(renamed, { ...created, name: 'Apex' })
+    assert.deepEqual(await storage.organizations.update('org_a', { plan: null }), { ...renamed, plan: null })
+    assert.deepEqual(await storage.organizations.get('org_a'), { ...renamed, plan: null })
+    assert.equal(await storage.organizations.update('org_unknown', { name: 'x' }), null)
+  })
+
+  check('organizations are listed newest first, in pages', async ({ storage }) => {
+    const ids: string[] = [DEFAULT_ORGANIZATION]
+    for (let index = 0; index < 6; index += 1) ids.unshift(await organization(storage))
+    const read = await readAll(
+      (request) => storage.organizations.list(request),
+      3,
+      async () => void (await organization(storage)),
+    )
+    assert.deepEqual(
+      read.map(({ id }) => id),
+      ids,
+    )
+  })
+}

@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict'
+import { DEFAULT_ORGANIZATION } from '../../domain/organization.ts'
+import { endpoint, organization, page, readAll } from './fixtures.ts'
+import type { Check } from './harness.ts'
+
+export function webhookEndpointChecks(check: Check): void {
+  check('an endpoint is stored as it was given, active', async ({ storage }) => {
+    const created = await endpoint(storage, {
+      id: 'wh_1',
+      url: 'https://example.com/a?b=c',
+      events: ['notification.opened'],
+      successStatus: '2xx',
+      secrets: ['newest', 'older'],
+    })
+    assert.deepEqual(created, {
+      id: 'wh_1',
+      organizationId: DEFAULT_ORGANIZATION,
+      url: 'https://example.com/a?b=c',
+      events: ['notification.opened'],
+      successStatus: '2xx',
+      secrets: ['newest', 'older'],
+      status: 'active',
+      disabledReason: null,
+      createdAt: created.createdAt,
+    })
+    assert.deepEqual(await storage.webhookEndpoints.get('wh_1'), created)
+    assert.equal(await storage.webhookEndpoints.get('wh_unknown'), null)
+    await assert.rejects(endpoint(storage, { id: 'wh_1' }), { code: 'already_exists' })
+    assert.equal(await storage.webhookEndpoints.delete('wh_unknown'), false)
+  })
+
+  check('an endpoint of an unknown organization is refused', async ({ storage }) => {
+    await assert.rejects(endpoint(storage, { organizationId: 'org_unknown' }), { code: 'not_found' })
+  })
+
+  check('endpoints are listed newest first, in pages, each organization its own', async ({ storage }) => {
+    const other = await organization(storage)
+    const ids: string[] = []
+    for (let index = 0; index < 5; index += 1) ids.unshift((await endpoint(storage)).id)
+    await endpoint(storage, { organizationId: other })
+    const read = await readAll(
+      (request) => storage.webhookEndpoints.list(DEFAULT_ORGANIZATION, request),
+      2,
+      async () => void (await endpoint(storage)),
+    )
+    assert.deepEqual(
+      read.map(({ id }) => id),
+      ids,
+    )
+    assert.equal((await storage.webhookEndpoints.list(other, page())).items.length, 1)
+  })
+
+  check('a kept value is the first one, for all who ask', async ({ storage }) => {
+    const answers = await Promise.all(['a', 'b', 'c', 'd'].map((initial) => storage.keep('secret', initial)))
+    assert.equal(new Set(answers).size, 1)
+    assert.equal(await storage.keep('secret', 'later'), answers[0])
+    assert.equal(await storage.keep('other', 'its own'), 'its own')
+  })
+}

@@ -1,0 +1,43 @@
+import { test } from 'vitest'
+import { storageOf } from '../../src/memory/memory-storage.ts'
+import { createState } from '../../src/memory/state.ts'
+import { storageContract } from '../../src/testing/storage-contract.ts'
+
+storageContract(test, async () => {
+  let now = Date.now()
+  const state = createState(() => now)
+  const storage = storageOf(state)
+  await storage.start()
+  return {
+    storage,
+    advance(ms) {
+      now += ms
+    },
+    secondDoor: {
+      async notifications() {
+        return [...state.notifications.values()].map(({ id, organizationId, facts: { status } }) => ({
+          id,
+          organizationId,
+          status,
+        }))
+      },
+      async jobs() {
+        return [...state.jobs.values()].map((job) => {
+          if (job.state === 'done') throw new Error('a finished job is still stored')
+          return { ...job, id: String(job.number), state: job.state }
+        })
+      },
+      async events() {
+        return [...state.notifications.values()].flatMap(({ id: notificationId, timeline }) =>
+          timeline.slice(1).map((entry) => ({ ...entry, notificationId })),
+        )
+      },
+      async deliveries() {
+        return [...state.deliveries.values()].map((row) => ({ ...row, attempts: row.attempts.length }))
+      },
+      async idempotency() {
+        return [...state.idempotency.values()].map(({ fingerprint, admitted }) => ({ fingerprint, admitted }))
+      },
+    },
+  }
+})
