@@ -1,7 +1,7 @@
 import { CHANNELS, type ChannelName, isChannelName } from './domain/channel.ts'
-import { NotifierError } from './domain/errors/notifier-error.ts'
+import { isNotifierError, NotifierError } from './domain/errors/notifier-error.ts'
 import { type Plans, perMinutePlans } from './domain/plans.ts'
-import { maxAttempts } from './domain/retry.ts'
+import type { RetryPolicy } from './domain/retry.ts'
 import { memoryStorage } from './memory/memory-storage.ts'
 import { memoryRateLimiter } from './memory/rate-limiter/memory-rate-limiter.ts'
 import { silentLogger } from './memory/silent-logger.ts'
@@ -109,17 +109,16 @@ export function resolveOptions(options: NotifierOptions): ResolvedOptions {
   assertKeys('webhooks.', webhooks, ['allow', 'allowHttp'])
   assertObject('delivery', delivery)
   assertKeys('delivery.', delivery, ['leaseMs', 'pollMs'])
-  const clock = options.clock ?? systemClock()
+  const { clock = systemClock(), logger = silentLogger() } = options
   assertMethods('clock', clock, ['now', 'monotonic', 'timer'])
-  const storage = options.storage ?? memoryStorage({ clock })
-  assertMethods('storage', storage, ['start', 'stop', 'accept', 'claim', 'settle'])
-  const logger = options.logger ?? silentLogger()
   assertMethods('logger', logger, ['debug', 'info', 'warn', 'error'])
-  const limiter = options.rateLimiter ?? memoryRateLimiter({ clock })
+  const { storage = memoryStorage({ clock }), rateLimiter: limiter = memoryRateLimiter({ clock }) } = options
+  assertMethods('storage', storage, ['start', 'stop', 'accept', 'claim', 'settle'])
   assertMethods('rateLimiter', limiter, ['consume', 'peek', 'pause', 'renew', 'release'])
   const providers = resolveChannels(options.channels)
   const longest = Math.max(0, ...[...providers.values()].flat().map(({ timeoutMs }) => timeoutMs))
-  const leaseMs = duration('delivery.leaseMs', delivery.leaseMs ?? Math.max(DEFAULT_LEASE_MS, 2 * longest))
+  const { leaseMs = Math.max(DEFAULT_LEASE_MS, 2 * longest), pollMs = DEFAULT_POLL_MS } = delivery
+  duration('delivery.leaseMs', leaseMs)
   if (leaseMs < 2 * longest) {
     throw wrong(
       'delivery.leaseMs',
@@ -133,11 +132,11 @@ export function resolveOptions(options: NotifierOptions): ResolvedOptions {
     clock,
     leaseMs,
     limiter,
-    plans: resolvePlans(options.plans ?? perMinutePlans),
+    plans: resolvePlans(options.plans),
     overuse: resolveOveruse(options.overuse),
     secrets: resolveSecrets(options.secret),
-    pollMs: duration('delivery.pollMs', delivery.pollMs ?? DEFAULT_POLL_MS),
-    outgoing: guardedHttp({ allow: webhooks.allow, allowHttp: webhooks.allowHttp }),
+    pollMs: duration('delivery.pollMs', pollMs),
+    outgoing: resolveWebhooks(webhooks),
   }
 }
 
@@ -178,13 +177,49 @@ function assertChannel(at: string, name: ChannelName, plugin: Channel): void {
   }
   if (plugin.channel !== name)
     throw wrong(at, `a provider for ${name}; "${plugin.name}" is one for ${plugin.channel}`)
-  const { maxConcurrent, timeoutMs, retry } = plugin
+  const { maxConcurrent, timeoutMs, retry, onAmbiguous } = plugin
   if (maxConcurrent !== undefined && (!Number.isInteger(maxConcurrent) || maxConcurrent < 1)) {
     throw wrong(`${at}.maxConcurrent`, 'a whole number of at least 1')
   }
   if (timeoutMs !== undefined) duration(`${at}.timeoutMs`, timeoutMs)
-  if (retry !== undefined && !(maxAttempts(retry) >= 1))
-    throw wrong(`${at}.retry`, 'a policy of at least one attempt')
+  if (retry !== undefined) assertRetry(`${at}.retry`, retry)
+  if (onAmbiguous !== undefined && onAmbiguous !== 'retry' && onAmbiguous !== 'fail')
+    throw wrong(`${at}.onAmbiguous`, '"retry" or "fail"')
+  for (const method of ['accepts', 'check', 'close'] as const) {
+    if (plugin[method] !== undefined && typeof plugin[method] !== 'function')
+      throw wrong(`${at}.${method}`, 'a function')
+  }
+}
+
+function assertRetry(option: string, retry: RetryPolicy): void {
+  assertObject(option, retry)
+  switch (retry.kind) {
+    case 'exponential':
+      if (!Number.isInteger(retry.maxAttempts) || retry.maxAttempts < 1)
+        throw wrong(`${option}.maxAttempts`, 'a whole number of at least 1')
+      duration(`${option}.baseMs`, retry.baseMs)
+      duration(`${option}.capMs`, retry.capMs)
+      return
+    case 'schedule':
+      if (!Array.isArray(retry.delaysMs) || !retry.delaysMs.every((ms) => Number.isFinite(ms) && ms >= 0))
+        throw wrong(`${option}.delaysMs`, 'a list of milliseconds of at least 0')
+      if (!(retry.jitter >= 0 && retry.jitter <= 1)) throw wrong(`${option}.jitter`, 'a number from 0 to 1')
+      return
+    default:
+      throw wrong(`${option}.kind`, '"exponential" or "schedule"')
+  }
+}
+
+function resolveWebhooks({ allow, allowHttp }: WebhookOptions): OutgoingHttp {
+  const right = 'a list of CIDR blocks such as 127.0.0.0/8'
+  if (allow !== undefined && !Array.isArray(allow)) throw wrong('webhooks.allow', right)
+  if (allowHttp !== undefined && typeof allowHttp !== 'boolean')
+    throw wrong('webhooks.allowHttp', 'true or false')
+  try {
+    return guardedHttp({ allow, allowHttp })
+  } catch (error) {
+    throw isNotifierError(error) ? wrong('webhooks.allow', right) : error
+  }
 }
 
 function resolveSecrets(secret: NotifierOptions['secret']): readonly string[] {
@@ -198,7 +233,7 @@ function resolveSecrets(secret: NotifierOptions['secret']): readonly string[] {
   return [...secrets]
 }
 
-function resolvePlans(plans: Plans): Plans {
+function resolvePlans(plans: Plans = perMinutePlans): Plans {
   assertObject('plans', plans)
   for (const [name, plan] of Object.entries(plans)) {
     assertObject(`plans.${name}`, plan)
@@ -216,7 +251,7 @@ function resolvePlans(plans: Plans): Plans {
 
 function resolveOveruse(overuse: NotifierOptions['overuse']): OverusePolicy | null {
   if (overuse === false) return null
-  const policy = overuse ?? DEFAULT_OVERUSE
+  const policy = overuse === undefined ? DEFAULT_OVERUSE : overuse
   assertObject('overuse', policy)
   for (const field of ['factor', 'windowMs', 'restrictMs'] as const)
     duration(`overuse.${field}`, policy[field])

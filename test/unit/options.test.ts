@@ -1,0 +1,126 @@
+import { describe, expect, it } from 'vitest'
+import { createNotifier } from '../../src/create-notifier.ts'
+import { isNotifierError } from '../../src/domain/errors/notifier-error.ts'
+import { type NotifierOptions, resolveOptions } from '../../src/options.ts'
+import { recordingChannel } from '../support/recording-channel.ts'
+
+const channel = recordingChannel()
+const channels = { email: channel }
+const odd = (change: object) => ({ channels: { email: { ...channel, ...change } } })
+const exponential = { kind: 'exponential', maxAttempts: 3, baseMs: 1, capMs: 2 }
+const schedule = { kind: 'schedule', delaysMs: [1], jitter: 0 }
+
+describe('a wrong option is one error that names it and says what is right', () => {
+  it.each<[option: string, options: unknown, right: string]>([
+    ['options', undefined, 'an object'],
+    ['options', null, 'an object'],
+    ['options', 'x', 'an object'],
+    ['channels', {}, 'an object'],
+    ['channels', { channels: [] }, 'an object'],
+    ['chanels', { chanels: {} }, 'channels'],
+    ['channels.fax', { channels: { fax: channel } }, 'email, sms, push, slack, webhook'],
+    ['channels.email', { channels: { email: null } }, 'send'],
+    ['channels.email', { channels: { email: {} } }, 'send'],
+    ['channels.email', { channels: { email: [] } }, 'at least one'],
+    ['channels.email', { channels: { email: 'smtp' } }, 'send'],
+    ['channels.sms', { channels: { sms: channel } }, 'for sms'],
+    ['channels.email[1]', { channels: { email: [channel, {}] } }, 'send'],
+    ['channels.email[1].name', { channels: { email: [channel, channel] } }, 'unique'],
+    ['channels.email.name', odd({ name: '' }), 'lower-case'],
+    ['channels.email.name', odd({ name: 'A b' }), 'lower-case'],
+    ['channels.email.name', odd({ name: 'a\n' }), 'lower-case'],
+    ['channels.email.name', odd({ name: 'a'.repeat(65) }), '64'],
+    ['channels.email.maxConcurrent', odd({ maxConcurrent: 0 }), 'at least 1'],
+    ['channels.email.maxConcurrent', odd({ maxConcurrent: 1.5 }), 'whole number'],
+    ['channels.email.maxConcurrent', odd({ maxConcurrent: '5' }), 'whole number'],
+    ['channels.email.timeoutMs', odd({ timeoutMs: 0 }), 'above 0'],
+    ['channels.email.timeoutMs', odd({ timeoutMs: Number.POSITIVE_INFINITY }), 'above 0'],
+    ['channels.email.onAmbiguous', odd({ onAmbiguous: 'ignore' }), '"retry" or "fail"'],
+    ['channels.email.accepts', odd({ accepts: true }), 'a function'],
+    ['channels.email.close', odd({ close: {} }), 'a function'],
+    ['channels.email.retry', odd({ retry: 3 }), 'an object'],
+    ['channels.email.retry', odd({ retry: null }), 'an object'],
+    ['channels.email.retry.kind', odd({ retry: {} }), '"exponential"'],
+    ['channels.email.retry.maxAttempts', odd({ retry: { ...exponential, maxAttempts: 0 } }), 'at least 1'],
+    [
+      'channels.email.retry.maxAttempts',
+      odd({ retry: { ...exponential, maxAttempts: Number.NaN } }),
+      'at least 1',
+    ],
+    ['channels.email.retry.baseMs', odd({ retry: { ...exponential, baseMs: undefined } }), 'above 0'],
+    ['channels.email.retry.capMs', odd({ retry: { ...exponential, capMs: -1 } }), 'above 0'],
+    ['channels.email.retry.delaysMs', odd({ retry: { ...schedule, delaysMs: undefined } }), 'a list'],
+    ['channels.email.retry.delaysMs', odd({ retry: { ...schedule, delaysMs: [1, Number.NaN] } }), 'a list'],
+    ['channels.email.retry.jitter', odd({ retry: { ...schedule, jitter: 2 } }), 'from 0 to 1'],
+    ['storage', { channels, storage: 'file.db' }, 'start, stop, accept, claim, settle'],
+    ['storage', { channels, storage: null }, 'start'],
+    ['logger', { channels, logger: { info() {} } }, 'debug, warn, error'],
+    ['clock', { channels, clock: { now: Date.now } }, 'monotonic, timer'],
+    ['rateLimiter', { channels, rateLimiter: {} }, 'consume'],
+    ['secret', { channels, secret: '' }, '32 characters'],
+    ['secret', { channels, secret: 'short' }, '32 characters'],
+    ['secret', { channels, secret: [] }, '32 characters'],
+    ['secret', { channels, secret: ['x'.repeat(32), 'short'] }, '32 characters'],
+    ['secret', { channels, secret: 5 }, '32 characters'],
+    ['webhooks', { channels, webhooks: null }, 'an object'],
+    ['webhooks.alow', { channels, webhooks: { alow: [] } }, 'webhooks.allow'],
+    ['webhooks.allow', { channels, webhooks: { allow: ['10.0.0.0/99'] } }, 'CIDR'],
+    ['webhooks.allow', { channels, webhooks: { allow: ['localhost'] } }, 'CIDR'],
+    ['webhooks.allow', { channels, webhooks: { allow: '10.0.0.0/8' } }, 'list'],
+    ['webhooks.allowHttp', { channels, webhooks: { allowHttp: 'yes' } }, 'true or false'],
+    ['delivery', { channels, delivery: [] }, 'an object'],
+    ['delivery.lease', { channels, delivery: { lease: 5 } }, 'delivery.leaseMs'],
+    ['delivery.leaseMs', { channels, delivery: { leaseMs: 0 } }, 'above 0'],
+    ['delivery.leaseMs', { channels, delivery: { leaseMs: 59_999 } }, 'at least 60000'],
+    ['delivery.leaseMs', { channels, delivery: { leaseMs: '60000' } }, 'milliseconds'],
+    ['delivery.pollMs', { channels, delivery: { pollMs: -1 } }, 'above 0'],
+    ['delivery.pollMs', { channels, delivery: { pollMs: Number.NaN } }, 'above 0'],
+    ['plans', { channels, plans: [] }, 'an object'],
+    ['overuse', { channels, overuse: null }, 'an object'],
+    ['overuse.factor', { channels, overuse: { factor: 0, windowMs: 1, restrictMs: 1 } }, 'above 0'],
+  ])('%s (%#)', (option, options, right) => {
+    let error: unknown
+    try {
+      createNotifier(options as NotifierOptions)
+    } catch (thrown) {
+      error = thrown
+    }
+    if (!isNotifierError(error)) throw error ?? new Error('It was taken.')
+    expect(error.code).toBe('invalid_configuration')
+    expect(error.message).toContain(`"${option}"`)
+    expect(error.message).toContain(right)
+    expect(error.details).toMatchObject({ option })
+  })
+})
+
+describe('defaults', () => {
+  it('are in place', () => {
+    const resolved = resolveOptions({ channels })
+    expect(resolved).toMatchObject({
+      leaseMs: 60_000,
+      pollMs: 1_000,
+      secrets: [],
+      storage: { name: 'memory' },
+    })
+    expect(resolved.providers.get('email')).toMatchObject([
+      {
+        name: 'recorder',
+        maxConcurrent: 10,
+        timeoutMs: 30_000,
+        onAmbiguous: 'retry',
+        retry: { maxAttempts: 8 },
+      },
+    ])
+  })
+
+  it('make a lease last twice the longest timeout', () => {
+    const slow = recordingChannel({ name: 'slow', timeoutMs: 90_000 })
+    expect(resolveOptions({ channels: { email: [channel, slow] } }).leaseMs).toBe(180_000)
+  })
+
+  it('leave a channel out that is undefined', () => {
+    expect([...resolveOptions({ channels: { email: channel, sms: undefined } }).providers.keys()]).toEqual([
+      'email',
+    ])
+  })
+})

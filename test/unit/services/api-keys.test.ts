@@ -1,0 +1,153 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { createNotifier } from '../../../src/create-notifier.ts'
+import { memoryStorage } from '../../../src/memory/memory-storage.ts'
+import { API_KEY_PATTERN, isWellFormedApiKey, newApiKey } from '../../../src/services/api-keys/key-format.ts'
+import { virtualTime } from '../../support/virtual-time.ts'
+
+describe('the form of a key', () => {
+  it('has its prefix, 38 characters of base 62, and no two are alike', () => {
+    const keys = Array.from({ length: 2_000 }, newApiKey)
+    expect(keys.every((key) => API_KEY_PATTERN.test(key) && isWellFormedApiKey(key))).toBe(true)
+    expect(new Set(keys).size).toBe(2_000)
+  })
+
+  it('uses every character about as often as any other', () => {
+    const counts = new Map<string, number>()
+    for (let n = 0; n < 2_000; n += 1) {
+      for (const character of newApiKey().slice(4, 36))
+        counts.set(character, (counts.get(character) ?? 0) + 1)
+    }
+    expect(counts.size).toBe(62)
+    const expected = (2_000 * 32) / 62
+    for (const [character, count] of counts) expect(count / expected, character).toBeGreaterThan(0.75)
+  })
+
+  it('refuses a key with any one character changed, and two that were swapped', () => {
+    const key = newApiKey()
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 4, max: 41 }),
+        fc.constantFrom(...'0123456789ABCxyz'),
+        (at, character) => {
+          const changed = key.slice(0, at) + character + key.slice(at + 1)
+          expect(isWellFormedApiKey(changed)).toBe(changed === key)
+        },
+      ),
+    )
+  })
+
+  it.each([
+    '',
+    'crl_',
+    'crl_x',
+    `${'a'.repeat(42)}`,
+    `crl_${'0'.repeat(38)}`,
+    `${newApiKey()} `,
+    `${newApiKey()}\n`,
+  ])('refuses %j', (text) => {
+    expect(isWellFormedApiKey(text)).toBe(false)
+  })
+})
+
+describe('API keys', () => {
+  async function start() {
+    const clock = virtualTime()
+    const inner = memoryStorage({ clock })
+    let lookUps = 0
+    const storage = {
+      ...inner,
+      apiKeys: {
+        ...inner.apiKeys,
+        findByHash(hashes: readonly Uint8Array[]) {
+          lookUps += 1
+          return inner.apiKeys.findByHash(hashes)
+        },
+      },
+    }
+    const notifier = createNotifier({ channels: {}, storage, clock })
+    await notifier.start()
+    return { clock, notifier, inner, lookUps: () => lookUps }
+  }
+
+  it('are found by their secret, which is shown once and stored nowhere', async () => {
+    const { notifier, inner } = await start()
+    const created = await notifier.apiKeys.create({ name: 'CI', permission: 'Write' })
+    const { secret, ...record } = created
+    expect(await notifier.apiKeys.verify(secret)).toEqual(record)
+    const listed = await notifier.apiKeys.list()
+    expect(listed.items).toEqual([record])
+    expect(JSON.stringify([listed, await inner.apiKeys.get(record.id)])).not.toContain(secret.slice(8, -4))
+    await notifier.stop()
+  })
+
+  it('that are garbage are refused without a look-up', async () => {
+    const { notifier, lookUps } = await start()
+    const { secret } = await notifier.apiKeys.create({ name: 'CI', permission: 'Write' })
+    const last = secret.endsWith('0') ? '1' : '0'
+    for (const text of ['', 'x', 'x'.repeat(1e6), `${secret.slice(0, -1)}${last}`, undefined, null, 5])
+      await expect(notifier.apiKeys.verify(text as string)).rejects.toMatchObject({ code: 'invalid_api_key' })
+    expect(lookUps()).toBe(0)
+    await expect(notifier.apiKeys.verify(newApiKey())).rejects.toMatchObject({ code: 'invalid_api_key' })
+    expect(lookUps()).toBe(1)
+    await notifier.stop()
+  })
+
+  it('share a look-up when they come together, and each gets its own', async () => {
+    const { notifier, lookUps } = await start()
+    const keys = await Promise.all(
+      Array.from({ length: 20 }, (_, n) =>
+        notifier.apiKeys.create({ name: `${n}`, permission: 'Read Only' }),
+      ),
+    )
+    const found = await Promise.all(keys.map(({ secret }) => notifier.apiKeys.verify(secret)))
+    expect(found.map(({ id }) => id)).toEqual(keys.map(({ id }) => id))
+    expect(lookUps()).toBe(1)
+    await notifier.stop()
+  })
+
+  it('stop working at once when they are deleted, and cannot come back', async () => {
+    const { notifier } = await start()
+    const { id, secret } = await notifier.apiKeys.create({ name: 'CI', permission: 'Write' })
+    await notifier.apiKeys.verify(secret)
+    await notifier.apiKeys.delete(id)
+    await expect(notifier.apiKeys.verify(secret)).rejects.toMatchObject({
+      code: 'invalid_api_key',
+      status: 401,
+    })
+    await expect(notifier.apiKeys.delete(id)).rejects.toMatchObject({ code: 'not_found' })
+    await notifier.stop()
+  })
+
+  it('expire at their time', async () => {
+    const { notifier, clock } = await start()
+    const expiresAt = new Date(clock.now() + 1_000)
+    const { secret } = await notifier.apiKeys.create({ name: 'CI', permission: 'Write', expiresAt })
+    await clock.advance(999)
+    await notifier.apiKeys.verify(secret)
+    await clock.advance(1)
+    await expect(notifier.apiKeys.verify(secret)).rejects.toMatchObject({
+      code: 'expired_api_key',
+      status: 401,
+    })
+    await notifier.stop()
+  })
+
+  it('belong to one organization', async () => {
+    const { notifier } = await start()
+    const { id: organizationId } = await notifier.organizations.create({ name: 'Acme' })
+    const { id, secret } = await notifier.apiKeys.create(
+      { name: 'CI', permission: 'Write' },
+      { organizationId },
+    )
+    expect((await notifier.apiKeys.verify(secret)).organizationId).toBe(organizationId)
+    await expect(notifier.apiKeys.delete(id)).rejects.toMatchObject({ code: 'organization_mismatch' })
+    expect((await notifier.apiKeys.list()).items).toEqual([])
+    const unknown = notifier.apiKeys.create(
+      { name: 'CI', permission: 'Write' },
+      { organizationId: 'org_none' },
+    )
+    await expect(unknown).rejects.toMatchObject({ code: 'not_found' })
+    await notifier.stop()
+  })
+})

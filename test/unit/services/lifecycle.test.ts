@@ -1,0 +1,226 @@
+import { describe, expect, it } from 'vitest'
+import { createNotifier } from '../../../src/create-notifier.ts'
+import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
+import { memoryStorage } from '../../../src/memory/memory-storage.ts'
+import type { Storage } from '../../../src/ports/storage/storage.ts'
+import { recordingChannel } from '../../support/recording-channel.ts'
+import { settled, virtualTime } from '../../support/virtual-time.ts'
+
+const mail = { channel: 'email', to: 'ada@example.com', body: 'Hello' } as const
+
+function create(change: Partial<Storage> = {}, channel = recordingChannel()) {
+  const clock = virtualTime()
+  const counts = { start: 0, stop: 0 }
+  const inner = memoryStorage({ clock })
+  const storage: Storage = {
+    ...inner,
+    async start() {
+      counts.start += 1
+    },
+    async stop() {
+      counts.stop += 1
+    },
+    ...change,
+  }
+  return {
+    clock,
+    counts,
+    channel,
+    notifier: createNotifier({ channels: { email: channel }, storage, clock }),
+  }
+}
+
+describe('start', () => {
+  it('opens once, however often it is called', async () => {
+    const { notifier, counts } = create()
+    await Promise.all([notifier.start(), notifier.start()])
+    await notifier.start()
+    expect(counts.start).toBe(1)
+    await notifier.stop()
+  })
+
+  it('is what every method waits for', async () => {
+    const { notifier } = create()
+    const calls = [
+      () => notifier.send(mail),
+      () => notifier.sendBatch([mail]),
+      () => notifier.validate(mail),
+      () => notifier.notifications.list(),
+      () => notifier.templates.list(),
+      () => notifier.apiKeys.verify('x'),
+      () => notifier.organizations.list(),
+      () => notifier.webhooks.list(),
+      () => notifier.logs.list(),
+    ]
+    for (const call of calls) await expect(call()).rejects.toMatchObject({ code: 'not_started', status: 503 })
+    await notifier.start()
+    await notifier.send(mail)
+    await notifier.stop()
+    for (const call of calls) await expect(call()).rejects.toMatchObject({ code: 'service_unavailable' })
+  })
+
+  it('can be repeated when it failed', async () => {
+    let down = true
+    const { notifier } = create({
+      async keep(_name, initial) {
+        if (down) throw new NotifierError('service_unavailable')
+        return initial
+      },
+    })
+    await expect(notifier.start()).rejects.toMatchObject({ code: 'service_unavailable' })
+    await expect(notifier.send(mail)).rejects.toMatchObject({ code: 'not_started' })
+    down = false
+    await notifier.start()
+    await notifier.send(mail)
+    await notifier.stop()
+  })
+
+  it('is refused after a stop', async () => {
+    const { notifier } = create()
+    await notifier.start()
+    await notifier.stop()
+    await expect(notifier.start()).rejects.toMatchObject({ code: 'not_started' })
+  })
+
+  it('without delivery only accepts', async () => {
+    const { notifier, clock, channel } = create()
+    await notifier.start({ deliver: false })
+    const { id } = await notifier.send(mail)
+    await clock.advance(60_000)
+    expect(channel.calls).toEqual([])
+    expect((await notifier.notifications.get(id)).status).toBe('queued')
+    await notifier.stop()
+  })
+})
+
+describe('stop', () => {
+  it('closes once, however often it is called', async () => {
+    let closed = 0
+    const close = () => {
+      closed += 1
+    }
+    const { notifier, counts } = create({}, recordingChannel({ close }))
+    await notifier.start()
+    await Promise.all([notifier.stop(), notifier.stop(), notifier[Symbol.asyncDispose]()])
+    expect([counts.stop, closed]).toEqual([1, 1])
+  })
+
+  it('before any start opens nothing', async () => {
+    const { notifier, counts } = create()
+    await notifier.stop()
+    expect(counts).toEqual({ start: 0, stop: 0 })
+    await expect(notifier.start()).rejects.toMatchObject({ code: 'not_started' })
+  })
+
+  it('during a start waits for it and delivers nothing', async () => {
+    let open = (): void => {}
+    const { notifier, counts, channel } = create({ start: () => new Promise((resolve) => (open = resolve)) })
+    const started = notifier.start()
+    const stopped = notifier.stop()
+    open()
+    await Promise.all([started, stopped])
+    expect(counts.stop).toBe(1)
+    expect(channel.calls).toEqual([])
+    await expect(notifier.send(mail)).rejects.toMatchObject({ code: 'service_unavailable' })
+  })
+
+  it('closes what a start had opened before it failed', async () => {
+    const { notifier, counts } = create({
+      keep: () => Promise.reject(new NotifierError('service_unavailable')),
+    })
+    await expect(notifier.start()).rejects.toThrow()
+    await notifier.stop()
+    expect(counts).toEqual({ start: 1, stop: 1 })
+  })
+
+  it('waits for calls that were taken before it', async () => {
+    const inner = memoryStorage()
+    let go = (): void => {}
+    const gate = new Promise<void>((resolve) => (go = resolve))
+    const { notifier, counts } = create({
+      async accept(requests) {
+        await gate
+        expect(counts.stop).toBe(0)
+        return inner.accept(requests)
+      },
+    })
+    await notifier.start()
+    const sent = notifier.send(mail)
+    await settled()
+    const stopped = notifier.stop()
+    await settled()
+    go()
+    await expect(sent).resolves.toMatchObject({ status: 'queued' })
+    await stopped
+    expect(counts.stop).toBe(1)
+  })
+
+  it('lets running attempts end, and what they did is recorded', async () => {
+    let answer = (): void => {}
+    const channel = recordingChannel({
+      send: () => new Promise((resolve) => (answer = () => resolve({ kind: 'accepted' }))),
+    })
+    const settlements: unknown[] = []
+    const inner = memoryStorage()
+    const { notifier, clock, counts } = create(
+      {
+        accept: inner.accept,
+        claim: inner.claim,
+        startAttempts: inner.startAttempts,
+        async settle(some) {
+          expect(counts.stop).toBe(0)
+          settlements.push(...some)
+          return inner.settle(some)
+        },
+      },
+      channel,
+    )
+    await notifier.start()
+    await notifier.send(mail)
+    await clock.advance(1)
+    const stopped = notifier.stop()
+    await clock.advance(5_000)
+    expect(settlements).toEqual([])
+    answer()
+    await settled()
+    await stopped
+    expect(settlements).toMatchObject([{ facts: [{ type: 'sent' }], next: { kind: 'end' } }])
+  })
+
+  it('aborts what runs on past the deadline, and records that too', async () => {
+    const channel = recordingChannel({
+      send: (_message, { signal }) =>
+        new Promise((resolve) =>
+          signal.addEventListener('abort', () => resolve({ kind: 'ambiguous', reason: 'aborted' })),
+        ),
+    })
+    const { notifier, clock, counts } = create({}, channel)
+    await notifier.start()
+    await notifier.send(mail)
+    await clock.advance(1)
+    const stopped = notifier.stop({ deadlineMs: 3_000 })
+    await clock.advance(2_999)
+    expect([channel.calls[0]?.context.signal.aborted, counts.stop]).toEqual([false, 0])
+    await clock.advance(1)
+    await stopped
+    expect([channel.calls[0]?.context.signal.aborted, counts.stop]).toEqual([true, 1])
+  })
+
+  it.each<[string, () => void]>([
+    [
+      'throws',
+      () => {
+        throw new Error('x')
+      },
+    ],
+    ['rejects', () => Promise.reject(new Error('x'))],
+    ['never settles', () => new Promise(() => {})],
+  ])('closes the storage also when the close of a channel %s', async (_name, close) => {
+    const { notifier, clock, counts } = create({}, recordingChannel({ close }))
+    await notifier.start()
+    const stopped = notifier.stop({ deadlineMs: 1_000 })
+    await clock.advance(1_000)
+    await stopped
+    expect(counts.stop).toBe(1)
+  })
+})

@@ -1,0 +1,52 @@
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { createSecretBox, newSecret } from '../../../src/services/secrets.ts'
+
+const [first, second, third] = [newSecret(), newSecret(), newSecret()]
+
+it('opens what it sealed, and seals the same text differently each time', () => {
+  const box = createSecretBox([first])
+  fc.assert(
+    fc.property(fc.string({ unit: 'grapheme' }), (plain) => {
+      const sealed = [box.seal(plain), box.seal(plain)]
+      expect(sealed.map(box.open)).toEqual([plain, plain])
+      expect(sealed[0]).not.toBe(sealed[1])
+    }),
+  )
+  expect(box.seal('whsec_very-visible')).not.toContain('visible')
+})
+
+it('opens with older secrets, and seals with the newest', () => {
+  const old = createSecretBox([first]).seal('a')
+  const rotated = createSecretBox([second, first])
+  expect(rotated.open(old)).toBe('a')
+  expect(createSecretBox([second]).open(rotated.seal('b'))).toBe('b')
+  expect(createSecretBox([third, second, first]).open(old)).toBe('a')
+})
+
+it('says what to do when the secret is gone', () => {
+  const sealed = createSecretBox([first]).seal('a')
+  expect(() => createSecretBox([second]).open(sealed)).toThrow('Add the old one to the option "secret"')
+})
+
+it.each(['', 'v1', 'v2.x.y', 'whsec_x'])('refuses %j', (sealed) => {
+  expect(() => createSecretBox([first]).open(sealed)).toThrow()
+})
+
+it('refuses a text in which any character was changed', () => {
+  const box = createSecretBox([first])
+  const sealed = box.seal('a secret')
+  for (let at = 0; at < sealed.length - 1; at += 1) {
+    const changed = `${sealed.slice(0, at)}${sealed[at] === 'A' ? 'B' : 'A'}${sealed.slice(at + 1)}`
+    expect(() => box.open(changed), `${at}`).toThrow()
+  }
+})
+
+it('needs a secret', () => {
+  expect(() => createSecretBox([])).toThrow('At least one secret')
+})
+
+it('makes secrets of 256 bits', () => {
+  expect(Buffer.from(newSecret(), 'base64url')).toHaveLength(32)
+  expect(newSecret()).not.toBe(newSecret())
+})
