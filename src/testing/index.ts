@@ -1,5 +1,13 @@
+export {
+  type ChannelHarness,
+  channelContract,
+  type OutcomeRow,
+  type ProviderAct,
+  type TakenMessage,
+} from './channel-contract.ts'
 export { type FakeClock, fakeClock } from './fake-clock.ts'
 export { type RateLimiterHarness, rateLimiterContract } from './rate-limiter/rate-limiter-contract.ts'
+export { recordingLogger } from './recording-logger.ts'
 export type {
   SecondDoor,
   StorageHarness,

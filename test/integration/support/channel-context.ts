@@ -1,5 +1,5 @@
 import type { Message, SendContext } from '../../../src/ports/channel.ts'
-import type { LogFields, Logger } from '../../../src/ports/logger.ts'
+import { recordingLogger } from '../../../src/testing/recording-logger.ts'
 
 /** What the engine would pass to `send`. */
 export function sendContext(more: Partial<SendContext> = {}): SendContext {
@@ -10,22 +10,11 @@ export function sendContext(more: Partial<SendContext> = {}): SendContext {
     idempotencyKey: 'notif_17637264000000000123456789012',
     createdAt: Date.parse('2026-11-21T12:00:00Z'),
     signal: new AbortController().signal,
-    logger: memoryLogger().logger,
+    logger: recordingLogger().logger,
     ...more,
   }
 }
 
 export function mailMessage(more: Partial<Message> = {}): Message {
   return { to: 'ada@example.com', subject: 'Hello', body: 'Hi Ada', format: 'text', ...more }
-}
-
-/** A logger whose lines can be looked at. */
-export function memoryLogger(): { readonly logger: Logger; text(): string } {
-  const lines: string[] = []
-  const log = (message: string, fields: LogFields = {}) => {
-    lines.push(
-      `${message} ${JSON.stringify(fields, (_, value) => (value instanceof Error ? String(value.stack) : value))}`,
-    )
-  }
-  return { logger: { debug: log, info: log, warn: log, error: log }, text: () => lines.join('\n') }
 }

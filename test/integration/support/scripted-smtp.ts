@@ -12,6 +12,10 @@ export type SmtpScript = Partial<Record<SmtpMoment, SmtpAct>>
 export interface ScriptedSmtp extends Receiver {
   /** Every line that clients sent, content included, in order. */
   readonly lines: string[]
+  /** Mails that were accepted. */
+  readonly mails: { readonly to: string; readonly source: string }[]
+  /** Resolves when the server has reached a moment at which it hangs. */
+  hanging(): Promise<void>
   /** Changes what happens from now on. */
   play(script: SmtpScript): void
 }
@@ -29,12 +33,18 @@ const FRIENDLY: Record<Exclude<SmtpMoment, 'begun'>, string> = {
 /** A mail server that says exactly what a test wants, at once; everything else as a friendly one would. */
 export async function scriptedSmtp(script: SmtpScript = {}): Promise<ScriptedSmtp> {
   const lines: string[] = []
+  const mails: ScriptedSmtp['mails'] = []
   let current = script
+  const waiting: (() => void)[] = []
+  let hangs = 0
 
   function act(socket: Socket, moment: SmtpMoment): void {
     const what = current[moment] ?? (moment === 'begun' ? undefined : FRIENDLY[moment])
-    if (what === undefined || what === 'HANG') return
-    if (what === 'DROP') socket.end()
+    if (what === undefined) return
+    if (what === 'HANG') {
+      hangs += 1
+      for (const resolve of waiting.splice(0)) resolve()
+    } else if (what === 'DROP') socket.end()
     else if (what === 'RESET') socket.resetAndDestroy()
     else socket.write(`${what}\r\n`)
   }
@@ -43,6 +53,8 @@ export async function scriptedSmtp(script: SmtpScript = {}): Promise<ScriptedSmt
     let inContent = false
     let begun = false
     let rest = ''
+    let to = ''
+    let content: string[] = []
     act(socket, 'greeting')
     socket.setEncoding('utf8').on('data', (chunk: string) => {
       const complete = (rest + chunk).split('\r\n')
@@ -55,7 +67,10 @@ export async function scriptedSmtp(script: SmtpScript = {}): Promise<ScriptedSmt
           if (line === '.') {
             inContent = false
             begun = false
+            if ((current.content ?? '2').startsWith('2')) mails.push({ to, source: content.join('\r\n') })
             act(socket, 'content')
+          } else {
+            content.push(line.replace(/^\.\./, '.'))
           }
           continue
         }
@@ -63,9 +78,12 @@ export async function scriptedSmtp(script: SmtpScript = {}): Promise<ScriptedSmt
         if (verb === 'EHLO' || verb === 'HELO') act(socket, 'ehlo')
         else if (verb === 'AUTH') act(socket, 'auth')
         else if (verb === 'MAIL') act(socket, 'mail')
-        else if (verb === 'RCPT') act(socket, 'rcpt')
-        else if (verb === 'DATA') {
+        else if (verb === 'RCPT') {
+          to = /<(.*)>/.exec(line)?.[1] ?? ''
+          act(socket, 'rcpt')
+        } else if (verb === 'DATA') {
           act(socket, 'data')
+          content = []
           inContent = (current.data ?? '354').startsWith('3')
         } else if (verb === 'RSET') socket.write('250 Ok\r\n')
         else if (verb === 'QUIT') socket.end('221 Bye\r\n')
@@ -75,6 +93,8 @@ export async function scriptedSmtp(script: SmtpScript = {}): Promise<ScriptedSmt
   })
   return Object.assign(receiver, {
     lines,
+    mails,
+    hanging: () => (hangs > 0 ? Promise.resolve() : new Promise<void>((resolve) => waiting.push(resolve))),
     play(next: SmtpScript) {
       current = next
     },

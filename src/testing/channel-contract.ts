@@ -1,0 +1,241 @@
+import assert from 'node:assert/strict'
+import { isChannelName } from '../domain/channel.ts'
+import { isErrorCode } from '../domain/errors/catalogue.ts'
+import type { Outcome } from '../domain/outcome.ts'
+import type { Channel, Message, SendContext } from '../ports/channel.ts'
+import { recordingLogger } from './recording-logger.ts'
+import type { TestApi } from './test-api.ts'
+
+/** A channel before a provider that the harness plays. */
+export interface ChannelHarness {
+  readonly channel: Channel
+  /** A message that the channel can deliver; the contract puts its own text into the body. */
+  readonly message: Message
+  /** Credentials and the like, which must appear in no outcome and no log line. */
+  readonly secrets: readonly string[]
+  /** What the provider does from now on. */
+  act(how: ProviderAct): void
+  /** Messages that the provider has taken responsibility for, oldest first: the second door. */
+  taken(): Promise<readonly TakenMessage[]>
+  /** Resolves when the provider, told to hang, has one whole message and stays silent. */
+  hanging(): Promise<void>
+  /** Most connections that were open to the provider at one time. */
+  mostConnections(): number
+  /** Resolves when no connection to the provider is open. */
+  drained(): Promise<void>
+  /** Ends the provider. The contract has closed the channel before. */
+  close(): Promise<void>
+}
+
+/** `hang`: takes a whole message and never answers. `break`: takes one and ends the connection. */
+export type ProviderAct =
+  | { readonly kind: 'accept' | 'hang' | 'break' }
+  | { readonly kind: 'answer'; readonly row: string }
+
+/** One message as the provider understood it. */
+export interface TakenMessage {
+  readonly to: string
+  readonly body: string
+  /** What tells the provider or the recipient that two attempts are one notification; null: nothing does. */
+  readonly id: string | null
+}
+
+/** One row of the provider's table of errors: the harness plays it, the channel must answer with the outcome. */
+export interface OutcomeRow {
+  readonly row: string
+  readonly outcome: { readonly kind: Outcome['kind'] } & Readonly<Record<string, unknown>>
+}
+
+/** Text that survives only where it is encoded well. */
+const TEXT = 'Grüße 🎉 an Ada'
+
+/**
+ * Every channel passes this: see docs/custom-channel.md.
+ *
+ * @param create makes a fresh channel and provider for one test
+ * @param rows the provider's errors
+ */
+export function channelContract(
+  test: TestApi,
+  create: () => Promise<ChannelHarness>,
+  rows: readonly OutcomeRow[],
+): void {
+  const check = (name: string, run: (bench: Bench) => Promise<void>): void =>
+    test(name, async () => {
+      const harness = await create()
+      const bench = benchOf(harness)
+      try {
+        await run(bench)
+      } finally {
+        await harness.channel.close?.()
+        await harness.close()
+      }
+      bench.assertSecretsKept()
+    })
+
+  describesItself(check)
+  delivers(check)
+  failsAsItSays(check, rows)
+  endsInTime(check)
+}
+
+type Check = (name: string, run: (bench: Bench) => Promise<void>) => void
+
+interface Bench extends ChannelHarness {
+  /** Sends the harness' message and remembers the outcome. */
+  send(notification?: string, more?: Partial<Message>, signal?: AbortSignal): Promise<Outcome>
+  assertSecretsKept(): void
+}
+
+function benchOf(harness: ChannelHarness): Bench {
+  const { logger, lines } = recordingLogger()
+  const outcomes: Outcome[] = []
+  return {
+    ...harness,
+    async send(notification = '1', more = {}, signal = new AbortController().signal) {
+      const message = { ...harness.message, body: TEXT, ...more }
+      const outcome = await harness.channel.send(message, contextOf(notification, signal, logger))
+      outcomes.push(outcome)
+      return outcome
+    },
+    assertSecretsKept() {
+      const said = [...lines(), ...outcomes.map((outcome) => JSON.stringify(outcome))].join('\n')
+      for (const secret of harness.secrets) {
+        assert.ok(!said.includes(secret), 'a secret appears in an outcome or a log line')
+      }
+    },
+  }
+}
+
+function contextOf(notification: string, signal: AbortSignal, logger: SendContext['logger']): SendContext {
+  const id = `notif_${notification.padStart(29, '0')}`
+  return {
+    notificationId: id,
+    organizationId: 'org_default',
+    attempt: 1,
+    idempotencyKey: id,
+    createdAt: Date.UTC(2026, 0, 15, 12),
+    signal,
+    logger,
+  }
+}
+
+function describesItself(check: Check): void {
+  check('a channel has an instance id and names its channel', async ({ channel }) => {
+    assert.match(channel.name, /^[a-z0-9-]{1,64}$/)
+    assert.ok(isChannelName(channel.channel))
+    assert.ok((channel.maxConcurrent ?? 1) >= 1)
+  })
+
+  check('a channel reaches the recipient of its own message', async ({ channel, message }) => {
+    assert.notEqual(channel.accepts?.(message.to), false)
+  })
+
+  check('a check sends nothing', async ({ channel, taken }) => {
+    await channel.check?.()
+    assert.deepEqual(await taken(), [])
+  })
+}
+
+function delivers(check: Check): void {
+  check('an accepted message has reached the provider, once, unchanged', async ({ message, send, taken }) => {
+    const outcome = await send()
+    assert.equal(outcome.kind, 'accepted', JSON.stringify(outcome))
+    const [only, ...others] = await taken()
+    assert.deepEqual(others, [])
+    assert.equal(only?.to, message.to)
+    assert.ok(only?.body.includes(TEXT), `the body is ${JSON.stringify(only?.body)}`)
+  })
+
+  check('a message without a subject is delivered', async ({ send }) => {
+    assert.equal((await send('1', { subject: null })).kind, 'accepted')
+  })
+
+  check(
+    'attempts of one notification carry one id, those of another one its own',
+    async ({ send, taken }) => {
+      for (const notification of ['1', '1', '2']) await send(notification)
+      const [first, again, other] = await taken()
+      assert.equal(again?.id, first?.id)
+      if (first?.id !== null) assert.notEqual(other?.id, first?.id)
+    },
+  )
+
+  check('parallel messages open no more connections than announced', async (bench) => {
+    const parallel = bench.channel.maxConcurrent ?? 10
+    const bodies = Array.from({ length: parallel * 3 }, (_, index) => `${TEXT} number ${index}.`)
+    for (const round of [0, 1, 2]) {
+      const outcomes = await Promise.all(
+        bodies
+          .slice(round * parallel, (round + 1) * parallel)
+          .map((body, index) => bench.send(`${round * parallel + index + 1}`, { body })),
+      )
+      assert.ok(outcomes.every(({ kind }) => kind === 'accepted'))
+    }
+    assert.ok(bench.mostConnections() <= parallel, `${bench.mostConnections()} connections for ${parallel}`)
+    const taken = await bench.taken()
+    for (const body of bodies) {
+      assert.equal(taken.filter((one) => one.body.includes(body)).length, 1, body)
+    }
+  })
+
+  check('a closed channel leaves no connection open', async ({ channel, send, drained }) => {
+    await send()
+    await channel.close?.()
+    await drained()
+  })
+}
+
+function failsAsItSays(check: Check, rows: readonly OutcomeRow[]): void {
+  for (const { row, outcome: expected } of rows) {
+    check(`an answer is understood: ${row}`, async ({ act, send, taken }) => {
+      act({ kind: 'answer', row })
+      const outcome = await send()
+      assertIncludes(outcome, expected)
+      if (outcome.kind === 'accepted') return
+      assert.deepEqual(await taken(), [])
+      if (outcome.kind !== 'ambiguous') assert.ok(isErrorCode(outcome.code))
+    })
+  }
+
+  check('a failure does not spoil the next message', async ({ act, send, taken }) => {
+    for (const { row } of rows) {
+      act({ kind: 'answer', row })
+      await send('1')
+      act({ kind: 'accept' })
+      assert.equal((await send('2')).kind, 'accepted', `after ${row}`)
+    }
+    assert.ok((await taken()).length >= rows.length)
+  })
+}
+
+function endsInTime(check: Check): void {
+  check('a signal that has aborted before keeps the message here', async ({ send, taken }) => {
+    assert.equal((await send('1', {}, AbortSignal.abort(new Error('Too late.')))).kind, 'retry')
+    assert.deepEqual(await taken(), [])
+  })
+
+  check('a signal ends a call whose answer does not come, and nobody knows', async (bench) => {
+    bench.act({ kind: 'hang' })
+    const abort = new AbortController()
+    const sending = bench.send('1', {}, abort.signal)
+    await bench.hanging()
+    abort.abort(new Error('The time is over.'))
+    assert.equal((await sending).kind, 'ambiguous')
+    bench.act({ kind: 'accept' })
+    assert.equal((await bench.send('2')).kind, 'accepted')
+  })
+
+  check('a connection that breaks before the answer leaves nobody knowing', async (bench) => {
+    bench.act({ kind: 'break' })
+    assert.equal((await bench.send('1')).kind, 'ambiguous')
+    bench.act({ kind: 'accept' })
+    assert.equal((await bench.send('2')).kind, 'accepted')
+  })
+}
+
+function assertIncludes(outcome: Outcome, expected: Readonly<Record<string, unknown>>): void {
+  const fields: Readonly<Record<string, unknown>> = { ...outcome }
+  const relevant = Object.fromEntries(Object.keys(expected).map((key) => [key, fields[key]]))
+  assert.deepEqual(relevant, expected, `the outcome is ${JSON.stringify(outcome)}`)
+}

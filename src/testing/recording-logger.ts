@@ -1,0 +1,14 @@
+import type { LogFields, Logger } from '../ports/logger.ts'
+
+/** A logger that keeps everything it is given, errors with their stacks and causes. */
+export function recordingLogger(): { readonly logger: Logger; lines(): readonly string[] } {
+  const lines: string[] = []
+  const log = (message: string, fields: LogFields = {}): void => {
+    lines.push(`${message} ${JSON.stringify(fields, spellOut)}`)
+  }
+  return { logger: { debug: log, info: log, warn: log, error: log }, lines: () => lines }
+}
+
+function spellOut(_key: string, value: unknown): unknown {
+  return value instanceof Error ? { ...value, stack: value.stack, cause: value.cause } : value
+}

@@ -1,0 +1,200 @@
+import { describe, expect, it } from 'vitest'
+import type { Outcome } from '../../src/domain/outcome.ts'
+import type { Channel, Message, SendContext } from '../../src/ports/channel.ts'
+import { type ChannelHarness, channelContract, type ProviderAct } from '../../src/testing/channel-contract.ts'
+
+/* The contract itself: a channel that keeps it passes, and every way to break it is found. */
+
+interface Provider {
+  act: ProviderAct
+  readonly taken: { to: string; body: string; id: string | null }[]
+  open: number
+  most: number
+  hangs(): void
+  readonly hanging: Promise<void>
+}
+
+type Send = (provider: Provider, message: Message, context: SendContext) => Promise<Outcome>
+
+const pause = () => new Promise<void>((resolve) => setImmediate(resolve))
+const refused: Outcome = { kind: 'rejected', code: 'invalid_recipient', scope: 'recipient', message: 'No.' }
+
+const good: Send = async (provider, { to, body }, { idempotencyKey, signal }) => {
+  if (signal.aborted) return { kind: 'retry', code: 'provider_unavailable', scope: 'provider' }
+  provider.open += 1
+  provider.most = Math.max(provider.most, provider.open)
+  try {
+    await pause()
+    switch (provider.act.kind) {
+      case 'answer':
+        return refused
+      case 'break':
+        return { kind: 'ambiguous', reason: 'It broke.' }
+      case 'hang':
+        provider.hangs()
+        await new Promise((resolve) => signal.addEventListener('abort', resolve))
+        return { kind: 'ambiguous', reason: 'No answer.' }
+      case 'accept':
+        provider.taken.push({ to, body, id: idempotencyKey })
+        return { kind: 'accepted' }
+    }
+  } finally {
+    provider.open -= 1
+  }
+}
+
+/** The names of the checks that a channel does not pass. */
+async function failuresOf(send: Send, more: Partial<Channel> = {}): Promise<string[]> {
+  const checks: [string, () => Promise<void>][] = []
+  channelContract(
+    (name, run) => checks.push([name, run]),
+    async () => harnessOf(send, more),
+    [{ row: 'no', outcome: { kind: 'rejected', code: 'invalid_recipient', scope: 'recipient' } }],
+  )
+  const failures: string[] = []
+  for (const [name, run] of checks) await run().catch(() => failures.push(name))
+  return failures
+}
+
+function harnessOf(send: Send, more: Partial<Channel>): ChannelHarness {
+  let hangs = () => {}
+  const hanging = new Promise<void>((resolve) => {
+    hangs = resolve
+  })
+  const provider: Provider = { act: { kind: 'accept' }, taken: [], open: 0, most: 0, hangs, hanging }
+  return {
+    channel: {
+      name: 'fake',
+      channel: 'sms',
+      maxConcurrent: 3,
+      send: (message, context) => send(provider, message, context),
+      ...more,
+    },
+    message: { to: '+14155550123', subject: null, body: '', format: 'text' },
+    secrets: ['correct horse'],
+    act(how) {
+      provider.act = how
+    },
+    taken: async () => provider.taken,
+    hanging: () => provider.hanging,
+    mostConnections: () => provider.most,
+    drained: async () => {
+      if (provider.open > 0) throw new Error('still open')
+    },
+    close: async () => {},
+  }
+}
+
+describe('channelContract', () => {
+  it('is kept by a good channel', async () => {
+    expect(await failuresOf(good)).toEqual([])
+  })
+
+  it.each<[string, Send, Partial<Channel>, RegExp]>([
+    ['has no usable name', good, { name: 'My SMS' }, /instance id/],
+    ['does not accept its own message', good, { accepts: () => false }, /reaches the recipient/],
+    [
+      'throws for an error',
+      async (provider, message, context) => {
+        if (provider.act.kind === 'answer') throw new Error('no')
+        return good(provider, message, context)
+      },
+      {},
+      /an answer is understood: no/,
+    ],
+    [
+      'sends twice',
+      async (provider, message, context) => {
+        await good(provider, message, context)
+        return good(provider, message, context)
+      },
+      {},
+      /reached the provider, once/,
+    ],
+    [
+      'loses characters',
+      (provider, message, context) =>
+        good(provider, { ...message, body: Buffer.from(message.body, 'latin1').toString('latin1') }, context),
+      {},
+      /unchanged/,
+    ],
+    [
+      'makes a new id for every attempt',
+      (provider, message, context) =>
+        good(provider, message, { ...context, idempotencyKey: String(Math.random()) }),
+      {},
+      /carry one id/,
+    ],
+    [
+      'uses one id for all',
+      (provider, message, context) => good(provider, message, { ...context, idempotencyKey: 'same' }),
+      {},
+      /carry one id/,
+    ],
+    [
+      'announces fewer connections than it opens',
+      async (provider, message, context) => {
+        provider.most = 99
+        return good(provider, message, context)
+      },
+      {},
+      /no more connections/,
+    ],
+    [
+      'keeps connections open',
+      async (provider, message, context) => {
+        provider.open += 1
+        return good(provider, message, context)
+      },
+      {},
+      /leaves no connection open/,
+    ],
+    [
+      'begins although the signal has aborted',
+      (provider, message, context) => {
+        const signal = context.signal.aborted ? new AbortController().signal : context.signal
+        return good(provider, message, { ...context, signal })
+      },
+      {},
+      /aborted before/,
+    ],
+    [
+      'calls a hanging provider retryable',
+      async (provider, message, context) => {
+        const outcome = await good(provider, message, context)
+        return provider.act.kind === 'hang' ? { ...refused, kind: 'retry' } : outcome
+      },
+      {},
+      /answer does not come/,
+    ],
+    [
+      'calls a broken connection retryable',
+      async (provider, message, context) => {
+        const outcome = await good(provider, message, context)
+        return provider.act.kind === 'break' ? { ...refused, kind: 'retry' } : outcome
+      },
+      {},
+      /breaks before the answer/,
+    ],
+    [
+      'logs a secret',
+      (provider, message, context) => {
+        context.logger.debug('connecting', { error: new Error('with correct horse') })
+        return good(provider, message, context)
+      },
+      {},
+      /unchanged/,
+    ],
+    [
+      'tells a secret',
+      async (provider, message, context) => ({
+        ...(await good(provider, message, context)),
+        providerMessageId: 'correct horse',
+      }),
+      {},
+      /unchanged/,
+    ],
+  ])('finds a channel that %s', async (_, send, more, expected) => {
+    expect(await failuresOf(send, more)).toEqual(expect.arrayContaining([expect.stringMatching(expected)]))
+  })
+})
