@@ -1,0 +1,202 @@
+import { describe, expect, it } from 'vitest'
+import type { PostResult } from '../../../src/domain/http-answer.ts'
+import { storageOf } from '../../../src/memory/memory-storage.ts'
+import { silentLogger } from '../../../src/memory/silent-logger.ts'
+import { createState } from '../../../src/memory/state.ts'
+import { webhookSigner } from '../../../src/outgoing/webhook-signer.ts'
+import type { PostRequest } from '../../../src/ports/outgoing.ts'
+import { createEngine } from '../../../src/services/delivery/engine.ts'
+import { providerOf } from '../../../src/services/providers.ts'
+import { createSecretBox, newSecret } from '../../../src/services/secrets.ts'
+import { createCompiledTemplates } from '../../../src/services/templates/compiled-templates.ts'
+import { recordingChannel } from '../../support/recording-channel.ts'
+import { virtualTime } from '../../support/virtual-time.ts'
+
+const MINUTE = 60_000
+const answered = (status: number, headers: Record<string, string> = {}): PostResult => ({
+  kind: 'answered',
+  status,
+  headers,
+  body: '',
+  durationMs: 1,
+})
+
+/** An engine whose way out is a function of the test. */
+async function create(post: (request: PostRequest) => PostResult | Promise<PostResult>, endpoints = 1) {
+  const clock = virtualTime()
+  const state = createState(clock.now)
+  const storage = storageOf(state)
+  const posts: { readonly request: PostRequest; readonly at: number }[] = []
+  const errors: unknown[] = []
+  const boxes = { current: createSecretBox([newSecret()]) }
+  const signer = webhookSigner()
+  const channel = recordingChannel()
+  const engine = createEngine({
+    storage,
+    clock,
+    signer,
+    providers: new Map([['email', [providerOf(channel)]]]),
+    compiled: createCompiledTemplates(storage),
+    outgoing: {
+      async post(request) {
+        posts.push({ request, at: clock.monotonic() })
+        return post(request)
+      },
+      refuses: () => null,
+      async close() {},
+    },
+    logger: silentLogger(),
+    leaseMs: MINUTE,
+    pollMs: 60 * MINUTE,
+    box: () => boxes.current,
+    random: () => 0.5,
+    announce() {},
+    failed: (error) => void errors.push(error),
+  })
+  for (let number = 0; number < endpoints; number += 1) {
+    await storage.webhookEndpoints.create({
+      id: `wh_${number}`,
+      organizationId: 'org_default',
+      url: `https://example.com/${number}`,
+      events: ['notification.sent'],
+      successStatus: '200',
+      secrets: [boxes.current.seal(signer.newSecret())],
+    })
+  }
+  engine.start()
+  const send = (count: number) =>
+    storage
+      .accept([
+        {
+          organizationId: 'org_default',
+          notifications: Array.from({ length: count }, (_, number) => ({
+            id: `notif_${String(clock.monotonic())}${String(number).padStart(6, '0')}`,
+            channel: 'email' as const,
+            to: 'ada@example.com',
+            content: { body: 'x' },
+            lane: 'email',
+            priority: 'normal' as const,
+            sendAt: null,
+            expiresAt: null,
+          })),
+        },
+      ])
+      .then(() => engine.wake('email'))
+  const deliveries = () => [...state.deliveries.values()]
+  return { clock, engine, posts, errors, boxes, send, storage, deliveries, channel }
+}
+
+describe('webhook events', () => {
+  it('are posted once when the endpoint answers 200, signed, with an id of their own', async () => {
+    const { clock, posts, send, deliveries } = await create(() => answered(200))
+    await send(1)
+    await clock.advance(1_000)
+    expect(posts).toHaveLength(1)
+    const { headers, body, timeoutMs } = posts[0]!.request
+    expect(headers).toMatchObject({
+      'webhook-id': expect.stringMatching(/^evt_\d+_2$/),
+      'content-type': 'application/json',
+    })
+    expect(headers['webhook-signature']).toMatch(/^v1,/)
+    expect(JSON.parse(body)).toMatchObject({ event: 'notification.sent', data: { status: 'sent' } })
+    expect(timeoutMs).toBe(5_000)
+    expect(deliveries()[0]?.state).toBe('delivered')
+  })
+
+  it('are tried again by the schedule, with the same id and body, and then fail', async () => {
+    const { clock, posts, send, deliveries } = await create(() => answered(500))
+    await send(1)
+    await clock.until(() => deliveries()[0]?.state === 'failed')
+    const minutes = posts.map(({ at }) => at / MINUTE)
+    const waits = minutes.slice(1).map((minute, index) => minute - (minutes[index] ?? 0))
+    expect(waits.map((wait) => Math.round(wait * 12) / 12)).toEqual(
+      [5 / 60, 5, 30, 120, 300, 600, 600].map((m) => Math.round(m * 12) / 12),
+    )
+    expect(new Set(posts.map(({ request }) => request.headers['webhook-id'])).size).toBe(1)
+    expect(new Set(posts.map(({ request }) => request.body)).size).toBe(1)
+    expect(new Set(posts.map(({ request }) => request.headers['webhook-timestamp'])).size).toBe(posts.length)
+  })
+
+  it('wait as long as an overloaded endpoint asks, up to twice the delay', async () => {
+    const { clock, posts, send } = await create(() => answered(429, { 'retry-after': '8' }))
+    await send(1)
+    await clock.advance(30_000)
+    expect(posts.map(({ at }) => at)).toEqual([0, 8_000])
+  })
+
+  it('end and disable an endpoint that is gone', async () => {
+    const { clock, posts, send, deliveries, storage } = await create(() => answered(410))
+    await send(1)
+    await clock.advance(1_000)
+    expect(await storage.webhookEndpoints.get('wh_0')).toMatchObject({
+      status: 'disabled',
+      disabledReason: 'gone',
+    })
+    await send(1)
+    await clock.advance(24 * 60 * MINUTE)
+    expect(posts).toHaveLength(1)
+    expect(deliveries().map(({ state }) => state)).toEqual(['failed', 'held'])
+  })
+
+  it('whose secret cannot be opened wait for it by the schedule, hold nobody up, and end', async () => {
+    const { clock, posts, send, boxes, errors, deliveries, channel } = await create(() => answered(200))
+    const right = boxes.current
+    boxes.current = createSecretBox([newSecret()])
+    await send(1)
+    await clock.advance(10 * MINUTE)
+    expect(posts).toEqual([])
+    expect(deliveries()[0]?.attempts.length).toBe(3)
+    expect(deliveries()[0]?.attempts[0]?.response).toContain('"secret"')
+    await send(1)
+    await clock.advance(1_000)
+    expect(channel.calls).toHaveLength(2)
+    boxes.current = right
+    await clock.until(() => deliveries().every(({ state }) => state === 'delivered'))
+    boxes.current = createSecretBox([newSecret()])
+    await send(1)
+    await clock.until(() => deliveries().at(-1)?.state === 'failed')
+    expect(errors).toEqual([])
+  })
+
+  it('never have more than five requests under way to one endpoint, nor a hundred to all', async () => {
+    const underWay = new Map<string, number>()
+    let all = 0
+    let mostOfOne = 0
+    let mostOfAll = 0
+    const { clock, send, posts } = await create(
+      ({ url }) =>
+        new Promise((resolve) => {
+          const own = (underWay.get(url) ?? 0) + 1
+          underWay.set(url, own)
+          all += 1
+          mostOfOne = Math.max(mostOfOne, own)
+          mostOfAll = Math.max(mostOfAll, all)
+          clock.timer(1_000, () => {
+            underWay.set(url, (underWay.get(url) ?? 0) - 1)
+            all -= 1
+            resolve(answered(200))
+          })
+        }),
+      40,
+    )
+    await send(20)
+    await clock.advance(60_000)
+    expect(posts).toHaveLength(800)
+    expect([mostOfOne, mostOfAll]).toEqual([5, 100])
+  })
+
+  it('of a slow endpoint do not hold up another', async () => {
+    const { clock, send, posts } = await create(({ url }) => {
+      if (!url.endsWith('/0')) return answered(200)
+      return new Promise((resolve) => {
+        clock.timer(5_000, () =>
+          resolve({ kind: 'failed', reason: 'timeout', requestSent: true, message: 'x', durationMs: 5_000 }),
+        )
+      })
+    }, 2)
+    await send(30)
+    await clock.advance(1_000)
+    expect(posts.filter(({ request }) => request.url.endsWith('/0'))).toHaveLength(5)
+    expect(posts.filter(({ request }) => request.url.endsWith('/1'))).toHaveLength(30)
+  })
+})
