@@ -1,9 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { NotifierError } from '../../src/domain/errors/notifier-error.ts'
-
-/** Longest pause in a body: a client that stops in the middle must not hold a request open for ever. */
-const IDLE_MS = 30_000
-const EMPTY = new Uint8Array()
+import { EMPTY, IDLE_MS, incomplete, tooLarge } from './body.ts'
 
 /** Reads a body that nobody has begun to read; see `HttpRequest.readBody`. */
 export function readNodeBody(
@@ -57,17 +54,4 @@ function collect(req: IncomingMessage, limit: number, idleMs: number): Promise<U
 /** The host application may have set an encoding on the stream; then text comes out of it. */
 function toBytes(chunk: Uint8Array | string): Uint8Array {
   return typeof chunk === 'string' ? Buffer.from(chunk) : chunk
-}
-
-function tooLarge(limit: number): NotifierError {
-  return new NotifierError('payload_too_large', {
-    message: `The request body is larger than ${limit} bytes. Send less in one request.`,
-    details: { limit },
-  })
-}
-
-function incomplete(): NotifierError {
-  return new NotifierError('invalid_json', {
-    message: 'The connection was closed before the request body was complete.',
-  })
 }

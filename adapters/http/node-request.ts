@@ -1,9 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { NotifierError } from '../../src/domain/errors/notifier-error.ts'
 import type { HttpApi } from '../../src/http/api.ts'
 import type { HttpRequest } from '../../src/http/message.ts'
+import { alreadyRead, tooLarge } from './body.ts'
 import { readNodeBody } from './node-body.ts'
 import { writeNodeResponse } from './node-response.ts'
+import { withoutOrigin } from './target.ts'
 
 /** A request of node:http, perhaps with what a body parser of the host left in `body`. */
 export type NodeRequest = IncomingMessage & { readonly body?: unknown }
@@ -11,31 +12,39 @@ export type NodeRequest = IncomingMessage & { readonly body?: unknown }
 /**
  * Answers a Node request through the API.
  *
+ * @param url the target below the mount
  * @returns false when the path is not the API's: then nothing was touched
  */
-export function handleNodeRequest(api: HttpApi, req: NodeRequest, res: ServerResponse): boolean {
-  const answer = api.handle(new NodeHttpRequest(req, res))
+export function handleNodeRequest(
+  api: HttpApi,
+  req: NodeRequest,
+  res: ServerResponse,
+  url: string = withoutOrigin(req.url ?? '/'),
+): boolean {
+  const answer = api.handle(new NodeHttpRequest(req, res, url))
   if (answer === null) return false
   answer.then((response) => writeNodeResponse(req, res, response)).catch((error) => res.destroy(error))
   return true
 }
 
 /** A class, so that a request costs one small object and no closures. */
-class NodeHttpRequest implements HttpRequest {
+export class NodeHttpRequest implements HttpRequest {
   readonly method: string
   readonly path: string
   readonly query: string
   readonly #req: NodeRequest
   readonly #res: ServerResponse
+  readonly #body: unknown
 
-  constructor(req: NodeRequest, res: ServerResponse) {
-    const url = withoutOrigin(req.url ?? '/')
+  /** @param body what a body parser of the host left, wherever the framework keeps it */
+  constructor(req: NodeRequest, res: ServerResponse, url: string, body: unknown = req.body) {
     const mark = url.indexOf('?')
     this.method = req.method ?? 'GET'
     this.path = mark === -1 ? url : url.slice(0, mark)
     this.query = mark === -1 ? '' : url.slice(mark + 1)
     this.#req = req
     this.#res = res
+    this.#body = body
   }
 
   get remoteAddress(): string | undefined {
@@ -51,10 +60,11 @@ class NodeHttpRequest implements HttpRequest {
   }
 
   get parsedBody(): unknown {
-    const { body, readableDidRead } = this.#req
+    const body = this.#body
     // A parser that did not feel responsible may leave an empty object there (Express 4): only what was made of
     // a body that has been read counts. Text and bytes are left to `readBody`, which gives them to our own parser.
-    return readableDidRead && typeof body !== 'string' && !(body instanceof Uint8Array) ? body : undefined
+    if (!this.#req.readableDidRead) return undefined
+    return typeof body === 'string' || body instanceof Uint8Array ? undefined : body
   }
 
   header(name: string): string | undefined {
@@ -67,31 +77,16 @@ class NodeHttpRequest implements HttpRequest {
   }
 
   readBody(limit: number): Promise<Uint8Array> {
-    const { body } = this.#req
+    const body = this.#body
     if (!this.#req.readableDidRead) return readNodeBody(this.#req, limit)
     if (typeof body === 'string') return bounded(Buffer.from(body), limit)
     if (body instanceof Uint8Array) return bounded(body, limit)
-    return Promise.reject(
-      new NotifierError('invalid_configuration', {
-        message:
-          'The host application reads the request body before Carillon and leaves nothing in "req.body". ' +
-          'Mount Carillon before it, or leave the parsed body there.',
-      }),
-    )
+    return Promise.reject(alreadyRead())
   }
 }
 
 function bounded(bytes: Uint8Array, limit: number): Promise<Uint8Array> {
-  return bytes.length > limit
-    ? Promise.reject(new NotifierError('payload_too_large', { details: { limit } }))
-    : Promise.resolve(bytes)
-}
-
-/** The form `GET http://host/path` is legal; everything before the path is dropped. */
-function withoutOrigin(url: string): string {
-  if (url.startsWith('/')) return url
-  const start = url.indexOf('/', url.indexOf('://') + 3)
-  return start === -1 ? '/' : url.slice(start)
+  return bytes.length > limit ? Promise.reject(tooLarge(limit)) : Promise.resolve(bytes)
 }
 
 function joinedLines(rawHeaders: readonly string[], name: string, value: string | string[]): string {

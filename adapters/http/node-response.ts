@@ -14,7 +14,7 @@ export function writeNodeResponse(req: IncomingMessage, res: ServerResponse, res
     return
   }
   const headers = keepHostPolicy(res, response.headers)
-  if (req.complete || restIsSmall(req)) {
+  if (restIsSmall(req)) {
     res.writeHead(response.status, headers)
     res.end(response.body ?? undefined)
     return
@@ -22,13 +22,25 @@ export function writeNodeResponse(req: IncomingMessage, res: ServerResponse, res
   refuseRest(req, res, response, headers)
 }
 
+/**
+ * True when a framework may send an answer in its own way. Else {@link writeNodeResponse} must: the client has gone,
+ * or is still sending.
+ */
+export function isPlainAnswer(req: IncomingMessage, res: ServerResponse): boolean {
+  return !res.headersSent && !res.destroyed && !req.socket.destroyed && restIsSmall(req)
+}
+
 /** HSTS is a promise of the whole host: one that the application has made itself is not overwritten. */
-function keepHostPolicy(res: ServerResponse, headers: HttpResponse['headers']): Record<string, string> {
+export function keepHostPolicy(
+  res: Pick<ServerResponse, 'hasHeader'>,
+  headers: HttpResponse['headers'],
+): Record<string, string> {
   const { 'Strict-Transport-Security': policy, ...others } = headers
   return policy === undefined || res.hasHeader('strict-transport-security') ? others : { ...headers }
 }
 
 function restIsSmall(req: IncomingMessage): boolean {
+  if (req.complete) return true
   const declared = req.headers['content-length']
   return declared !== undefined && Number(declared) <= DRAIN_BYTES
 }

@@ -18,6 +18,10 @@ const hasSqlite = major > 22 || (major === 22 && minor >= 13)
 const specifiers = [
   'carillon',
   'carillon/express',
+  'carillon/fastify',
+  'carillon/koa',
+  'carillon/node',
+  'carillon/fetch',
   'carillon/sqlite',
   'carillon/smtp',
   'carillon/webhook',

@@ -125,6 +125,10 @@ const application = `
 import { createServer } from 'node:http'
 import { type Channel, createNotifier, isNotifierError, memoryStorage, type Notifier } from 'carillon'
 import { notifierRouter } from 'carillon/express'
+import { notifierPlugin } from 'carillon/fastify'
+import { notifierFetch } from 'carillon/fetch'
+import { notifierMiddleware } from 'carillon/koa'
+import { notifierHandler } from 'carillon/node'
 import { smtpChannel } from 'carillon/smtp'
 import { sqliteStorage } from 'carillon/sqlite'
 
@@ -157,6 +161,11 @@ export async function main(): Promise<void> {
   }
   const router = notifierRouter(notifier)
   createServer((req, res) => router(req, res, () => res.end())).listen(0)
+  const prefix: string | undefined = process.env['PREFIX']
+  createServer(notifierHandler(notifier, { prefix, https: 'off' })).listen(0)
+  const connection = { remoteAddress: undefined, encrypted: true }
+  const response = await notifierFetch(notifier, { prefix })(new Request('https://localhost/v1/notify'), connection)
+  console.log(response?.status, notifierPlugin(notifier), notifierMiddleware(notifier, { prefix }))
   await notifier[Symbol.asyncDispose]()
 }
 `

@@ -1,0 +1,26 @@
+import { NotifierError } from '../../src/domain/errors/notifier-error.ts'
+
+/** Longest pause in a body: a client that stops in the middle must not hold a request open for ever. */
+export const IDLE_MS = 30_000
+export const EMPTY: Uint8Array<ArrayBuffer> = new Uint8Array()
+
+export function tooLarge(limit: number): NotifierError {
+  return new NotifierError('payload_too_large', {
+    message: `The request body is larger than ${limit} bytes. Send less in one request.`,
+    details: { limit },
+  })
+}
+
+export function incomplete(): NotifierError {
+  return new NotifierError('invalid_json', {
+    message: 'The connection was closed before the request body was complete.',
+  })
+}
+
+export function alreadyRead(): NotifierError {
+  return new NotifierError('invalid_configuration', {
+    message:
+      'The host application reads the request body before Carillon and does not leave the result where body ' +
+      'parsers do. Mount Carillon before whatever reads it.',
+  })
+}

@@ -1,0 +1,75 @@
+import { createHttpApi } from '../../src/http/api.ts'
+import type { HttpRequest } from '../../src/http/message.ts'
+import type { Notifier } from '../../src/services/notifier.ts'
+import { alreadyRead } from './body.ts'
+import { cutPrefix, type MountOptions } from './target.ts'
+import { readWebBody } from './web-body.ts'
+
+export type { HttpApiOptions } from '../../src/http/options.ts'
+export type { MountOptions } from './target.ts'
+
+/** The connection a request came over, which a `Request` does not tell. */
+export interface Connection {
+  /** Address of the peer of the connection; undefined when it is not known. */
+  readonly remoteAddress: string | undefined
+  /** True when the connection itself is TLS. */
+  readonly encrypted: boolean
+}
+
+/** Answers a request; null when its path is not the API's: then nothing was touched. */
+export type NotifierFetch = (request: Request, connection: Connection) => Promise<Response | null>
+
+/**
+ * The REST API for whatever speaks `Request` and `Response`: Hono, Next.js route handlers, Bun. Nothing may have read
+ * the body before.
+ *
+ * @throws NotifierError `invalid_configuration`
+ *
+ * @example
+ * const answer = notifierFetch(notifier, { prefix: '/notifications' })
+ * const response = await answer(request, { remoteAddress: '192.0.2.7', encrypted: true })
+ */
+export function notifierFetch(notifier: Notifier, options: MountOptions = {}): NotifierFetch {
+  const { prefix, ...rest } = options
+  const api = createHttpApi(notifier, rest)
+  const belowPrefix = cutPrefix(prefix)
+  return async function carillon(request, connection) {
+    const url = belowPrefix(request.url)
+    const answer = url === null ? null : api.handle(new WebHttpRequest(request, connection, url))
+    if (answer === null) return null
+    const { status, headers, body } = await answer
+    return new Response(body, { status, headers })
+  }
+}
+
+class WebHttpRequest implements HttpRequest {
+  readonly method: string
+  readonly path: string
+  readonly query: string
+  readonly remoteAddress: string | undefined
+  readonly encrypted: boolean
+  readonly parsedBody = undefined
+  readonly #request: Request
+
+  constructor(request: Request, { remoteAddress, encrypted }: Connection, url: string) {
+    const mark = url.indexOf('?')
+    this.method = request.method
+    this.path = mark === -1 ? url : url.slice(0, mark)
+    this.query = mark === -1 ? '' : url.slice(mark + 1)
+    this.remoteAddress = remoteAddress
+    this.encrypted = encrypted
+    this.#request = request
+  }
+
+  get aborted(): boolean {
+    return this.#request.signal.aborted
+  }
+
+  header(name: string): string | undefined {
+    return this.#request.headers.get(name) ?? undefined
+  }
+
+  readBody(limit: number): Promise<Uint8Array> {
+    return this.#request.bodyUsed ? Promise.reject(alreadyRead()) : readWebBody(this.#request, limit)
+  }
+}

@@ -1,0 +1,39 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { createHttpApi } from '../../src/http/api.ts'
+import type { Notifier } from '../../src/services/notifier.ts'
+import { handleNodeRequest } from './node-request.ts'
+import { writeNodeResponse } from './node-response.ts'
+import { cutPrefix, type MountOptions } from './target.ts'
+
+export type { HttpApiOptions } from '../../src/http/options.ts'
+export type { MountOptions } from './target.ts'
+
+/** A listener for requests of node:http, or a step before another one. */
+export type NotifierHandler = (req: IncomingMessage, res: ServerResponse, next?: () => void) => void
+
+const NOT_FOUND = Object.freeze({
+  status: 404,
+  headers: { 'Content-Type': 'text/plain; charset=utf-8', 'Content-Length': '9' },
+  body: 'Not Found',
+})
+
+/**
+ * The REST API as a listener for `http.createServer()` and `https.createServer()`. A path that is not the API's goes to
+ * `next`; without one it is answered with 404.
+ *
+ * @throws NotifierError `invalid_configuration`
+ *
+ * @example
+ * createServer(notifierHandler(notifier, { prefix: '/notifications' })).listen(3000)
+ */
+export function notifierHandler(notifier: Notifier, options: MountOptions = {}): NotifierHandler {
+  const { prefix, ...rest } = options
+  const api = createHttpApi(notifier, rest)
+  const belowPrefix = cutPrefix(prefix)
+  return function carillon(req, res, next) {
+    const url = belowPrefix(req.url ?? '/')
+    if (url !== null && handleNodeRequest(api, req, res, url)) return
+    if (next === undefined) writeNodeResponse(req, res, NOT_FOUND)
+    else next()
+  }
+}

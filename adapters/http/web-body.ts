@@ -1,0 +1,66 @@
+import { isNotifierError, NotifierError } from '../../src/domain/errors/notifier-error.ts'
+import { EMPTY, IDLE_MS, incomplete, tooLarge } from './body.ts'
+
+/** Reads a body that nobody has begun to read; see `HttpRequest.readBody`. What is left of one is the server's. */
+export async function readWebBody(
+  { body, headers, signal }: Request,
+  limit: number,
+  idleMs: number = IDLE_MS,
+): Promise<Uint8Array> {
+  if (Number(headers.get('content-length') ?? 0) > limit) throw tooLarge(limit)
+  if (signal.aborted) throw incomplete()
+  if (body === null) return EMPTY
+  const reader = body.getReader()
+  const watch = watchPauses(signal, idleMs)
+  try {
+    return await collect(reader, limit, watch)
+  } catch (error) {
+    throw isNotifierError(error) ? error : incomplete()
+  } finally {
+    watch.end()
+    reader.releaseLock()
+  }
+}
+
+async function collect(
+  reader: ReadableStreamDefaultReader<Uint8Array>,
+  limit: number,
+  { interruption, progress }: Watch,
+): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for (;;) {
+    const { done, value } = await Promise.race([reader.read(), interruption])
+    if (done) return chunks.length === 1 ? (chunks[0] ?? EMPTY) : Buffer.concat(chunks, size)
+    size += value.length
+    if (size > limit) throw tooLarge(limit)
+    chunks.push(value)
+    progress()
+  }
+}
+
+interface Watch {
+  readonly interruption: Promise<never>
+  /** Something has arrived: the pause begins anew. */
+  progress(): void
+  end(): void
+}
+
+/** Rejects when the client has gone or has sent nothing for too long: a stream alone need not say so. */
+function watchPauses(signal: AbortSignal, idleMs: number): Watch {
+  let stop: (error: NotifierError) => void = () => {}
+  const interruption = new Promise<never>((_resolve, reject) => {
+    stop = reject
+  })
+  const timer = setTimeout(() => stop(new NotifierError('request_timeout')), idleMs)
+  const onAbort = (): void => stop(incomplete())
+  signal.addEventListener('abort', onAbort)
+  return {
+    interruption,
+    progress: () => timer.refresh(),
+    end() {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', onAbort)
+    },
+  }
+}
