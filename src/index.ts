@@ -47,6 +47,7 @@ export type {
 export type { Storage } from './ports/storage/storage.ts'
 export { API_KEY_PATTERN } from './services/api-keys/key-format.ts'
 export type { OverusePolicy } from './services/limits/request-limits.ts'
+export type { Notifier, NotifierEvents, SendOptions, StartOptions, StopOptions } from './services/notifier.ts'
 export type {
   AccountLimits,
   Admission,
@@ -66,19 +67,14 @@ export type {
   NotificationQuery,
   NotificationRecord,
   NotificationSummary,
-  Notifier,
-  NotifierEvents,
   OrganizationInput,
   OrganizationRecord,
   RateLimitState,
   Scope,
-  SendOptions,
   SentNotification,
-  StartOptions,
-  StopOptions,
   TemplateRecord,
   TimelineRecord,
   ValidatedSend,
   WebhookEndpointInput,
   WebhookEndpointRecord,
-} from './services/notifier.ts'
+} from './services/records.ts'

@@ -1,7 +1,7 @@
 import type { NotifierError } from '../domain/errors/notifier-error.ts'
 import { DEFAULT_ORGANIZATION } from '../domain/organization.ts'
 import type { Storage } from '../ports/storage/storage.ts'
-import type { HealthReport, ProviderHealth } from './notifier.ts'
+import type { HealthReport, ProviderHealth } from './records.ts'
 
 /** Asks the storage for something that always exists. @param refusal why calls are refused; null: they are not */
 export async function reportHealth(

@@ -1,11 +1,34 @@
-import type { Permission } from '../domain/api-key.ts'
-import type { ChannelName } from '../domain/channel.ts'
-import type { ErrorCode } from '../domain/errors/catalogue.ts'
 import type { NotificationEvent } from '../domain/event-payload.ts'
 import type { EventType } from '../domain/facts.ts'
 import type { SendInput } from '../domain/input/send.ts'
 import type { TemplateChangeInput, TemplateInput } from '../domain/input/template.ts'
-import type { BodyFormat, NotificationFailure, NotificationStatus, Priority } from '../domain/notification.ts'
+import type {
+  AccountLimits,
+  Admission,
+  ApiKeyInput,
+  ApiKeyRecord,
+  BatchResult,
+  CreatedApiKey,
+  CreatedWebhookEndpoint,
+  HealthReport,
+  LimitedResource,
+  List,
+  ListQuery,
+  LogQuery,
+  LogRecord,
+  NotificationQuery,
+  NotificationRecord,
+  NotificationSummary,
+  OrganizationInput,
+  OrganizationRecord,
+  RenderedRecord,
+  Scope,
+  SentNotification,
+  TemplateRecord,
+  ValidatedSend,
+  WebhookEndpointInput,
+  WebhookEndpointRecord,
+} from './records.ts'
 
 /** A running notification service; made by `createNotifier`. Every method rejects with `NotifierError`. */
 export interface Notifier {
@@ -143,25 +166,6 @@ export interface Notifier {
   }
 }
 
-export interface HealthReport {
-  /** `ok`: accepts. `unavailable`: not started, stopping, in maintenance, or the storage does not answer. */
-  readonly status: 'ok' | 'unavailable'
-  /** Why it is unavailable, for people. */
-  readonly reason: string | null
-  readonly storage: { readonly name: string; readonly durable: boolean; readonly answers: boolean }
-  /** The providers of this process. */
-  readonly providers: readonly ProviderHealth[]
-}
-
-export interface ProviderHealth {
-  readonly channel: ChannelName
-  readonly name: string
-  /** `paused`: rests after faults of its own. `probing`: the next message tells whether it works again. */
-  readonly state: 'ready' | 'paused' | 'probing'
-  /** Messages under way. */
-  readonly running: number
-}
-
 export interface StartOptions {
   /** False: accept and answer, but let other processes deliver. Default true. */
   readonly deliver?: boolean | undefined
@@ -180,276 +184,7 @@ export type NotifierEvents = {
   error: (error: Error) => void
 }
 
-/** Which organization a call concerns. */
-export interface Scope {
-  /** Default `org_default`. */
-  readonly organizationId?: string | undefined
-}
-
 export interface SendOptions extends Scope {
   /** 1 to 255 visible ASCII characters; the same request with the same key is accepted once. Kept for 24 hours. */
   readonly idempotencyKey?: string | undefined
-}
-
-/** SPEC.md "Notification (response to a send request)". */
-export interface SentNotification {
-  /** `notif_<digits>` */
-  readonly id: string
-  readonly status: 'queued' | 'scheduled'
-  readonly channel: ChannelName
-  /** Recipient as sent. */
-  readonly to: string
-  /** ISO 8601 UTC. */
-  readonly createdAt: string
-  /** True when an earlier request with the same idempotency key made it. */
-  readonly replayed: boolean
-}
-
-export interface ValidatedSend {
-  readonly channel: ChannelName
-  readonly to: string
-  /** What would be sent. */
-  readonly rendered: RenderedRecord
-}
-
-/** Text as a recipient would get it. */
-export interface RenderedRecord {
-  readonly subject: string | null
-  readonly body: string
-  readonly format: BodyFormat
-}
-
-export interface BatchResult {
-  readonly accepted: number
-  readonly rejected: number
-  /** One per message, in order. */
-  readonly items: readonly BatchItem[]
-  readonly createdAt: string
-  readonly replayed: boolean
-}
-
-export type BatchItem =
-  | { readonly index: number; readonly id: string; readonly status: 'queued' | 'scheduled' }
-  | { readonly index: number; readonly error: ItemError }
-
-export interface ItemError {
-  readonly code: ErrorCode
-  readonly message: string
-  readonly details?: Readonly<Record<string, unknown>>
-}
-
-/** What has a request limit: an endpoint with one of its own (SPEC.md "Rules" 4), or everything else together. */
-export type LimitedResource = 'requests' | 'templates.list' | 'templates.create' | 'logs.list'
-
-/** One limit as it stands: what the X-RateLimit headers say. */
-export interface RateLimitState {
-  /** `requests`, an endpoint, `concurrency`, `hourly_notifications`, `monthly_notifications`, `account` or `address`. */
-  readonly resource: string
-  /** Most units in the window. */
-  readonly limit: number
-  readonly remaining: number
-  /** Unix seconds at which `remaining` next rises. */
-  readonly resetAt: number
-}
-
-/** A request that was counted. */
-export interface Admission {
-  /** The limit that is nearest to a refusal; null: nothing is limited. */
-  readonly state: RateLimitState | null
-  /** Gives the concurrency slot back. Harmless when repeated. */
-  release(): Promise<void>
-}
-
-/** SPEC.md "Account limits"; null where the plan has no limit. */
-export interface AccountLimits {
-  readonly organizationId: string
-  /** Name of the plan. */
-  readonly plan: string
-  readonly limits: {
-    readonly requests: LimitUsage | null
-    readonly concurrentRequests: { readonly limit: number } | null
-    readonly notificationsPerHour: LimitUsage | null
-    readonly notificationsPerMonth: LimitUsage | null
-  }
-  /** Set while sustained overuse restricts the organization. */
-  readonly restriction: { readonly until: string } | null
-}
-
-export interface LimitUsage {
-  readonly limit: number
-  readonly used: number
-  readonly remaining: number
-  /** ISO 8601: when `remaining` next rises. */
-  readonly resetAt: string
-  /** Length of the window; null: a calendar month. */
-  readonly windowSeconds: number | null
-}
-
-export interface ListQuery extends Scope {
-  /** 1 to 100; default 50. */
-  readonly limit?: number | undefined
-  /** Rows to skip; default 0. For deep pages use `cursor`. */
-  readonly offset?: number | undefined
-  /** `nextCursor` of an earlier page. */
-  readonly cursor?: string | undefined
-}
-
-export interface NotificationQuery extends ListQuery {
-  readonly channel?: ChannelName | undefined
-  readonly status?: NotificationStatus | undefined
-  readonly to?: string | undefined
-  /** Template id or name. */
-  readonly template?: string | undefined
-  /** Accepted at or after: ISO 8601. */
-  readonly from?: string | undefined
-  /** Accepted before: ISO 8601. */
-  readonly until?: string | undefined
-}
-
-export interface LogQuery extends ListQuery {
-  readonly channel?: ChannelName | undefined
-  readonly status?: NotificationStatus | undefined
-  readonly notificationId?: string | undefined
-}
-
-/** One page, newest first. */
-export interface List<Item> {
-  readonly items: readonly Item[]
-  readonly limit: number
-  readonly offset: number
-  readonly hasMore: boolean
-  readonly nextCursor: string | null
-}
-
-export interface NotificationSummary {
-  readonly id: string
-  readonly status: NotificationStatus
-  readonly channel: ChannelName
-  readonly to: string
-  /** Literal subject; null where a template gives it. */
-  readonly subject: string | null
-  /** Name of the template; null where the text was sent literally. */
-  readonly template: string | null
-  readonly priority: Priority
-  readonly sendAt: string | null
-  readonly expiresAt: string | null
-  readonly provider: string | null
-  readonly error: NotificationFailure | null
-  readonly createdAt: string
-}
-
-export interface NotificationRecord extends NotificationSummary {
-  /** Everything that is known of it, in order. */
-  readonly timeline: readonly TimelineRecord[]
-}
-
-export interface TimelineRecord {
-  readonly sequence: number
-  readonly event: string
-  readonly status: NotificationStatus
-  /** ISO 8601 UTC. */
-  readonly timestamp: string
-  readonly attempt: number | null
-  readonly provider: string | null
-  readonly providerMessageId: string | null
-  readonly error: (NotificationFailure & { readonly providerCode?: string }) | null
-  readonly durationMs: number | null
-  /** True when the provider may have acted although no answer came. */
-  readonly ambiguous: boolean
-}
-
-/** DESIGN.md §4 "Log entry". */
-export interface LogRecord {
-  readonly id: string
-  readonly notificationId: string
-  readonly channel: ChannelName
-  readonly to: string
-  readonly status: NotificationStatus
-  readonly event: string
-  readonly provider: string | null
-  readonly attempt: number | null
-  readonly error: NotificationFailure | null
-  readonly template: string | null
-  readonly createdAt: string
-}
-
-/** SPEC.md "Template". */
-export interface TemplateRecord {
-  readonly id: string
-  readonly name: string
-  readonly channel: ChannelName
-  readonly subject: string | null
-  readonly body: string
-  readonly format: BodyFormat | null
-  readonly description: string | null
-  readonly version: number
-  readonly createdAt: string
-}
-
-export interface OrganizationInput {
-  /** `org_` and 1 to 60 letters, digits, hyphens or underscores. Default: random. */
-  readonly id?: string | undefined
-  /** 1 to 200 characters. */
-  readonly name: string
-  /** Name of a plan of the option `plans`. Default: `free`. */
-  readonly plan?: string | null | undefined
-}
-
-export interface OrganizationRecord {
-  readonly id: string
-  readonly name: string
-  readonly plan: string | null
-  readonly createdAt: string
-}
-
-export interface ApiKeyInput {
-  /** 1 to 200 characters. */
-  readonly name: string
-  readonly permission: Permission
-  /** ISO 8601 or a Date; default: never expires. */
-  readonly expiresAt?: string | Date | null | undefined
-  /** Addresses and CIDR blocks, IPv4 or IPv6, that may use the key; at most 100. Default: any. */
-  readonly allowedIps?: readonly string[] | undefined
-}
-
-export interface ApiKeyRecord {
-  readonly id: string
-  readonly organizationId: string
-  readonly name: string
-  readonly permission: Permission
-  /** How the secret begins and ends, to recognize it. */
-  readonly hint: string
-  readonly expiresAt: string | null
-  /** Empty: any address. */
-  readonly allowedIps: readonly string[]
-  readonly createdAt: string
-}
-
-export interface CreatedApiKey extends ApiKeyRecord {
-  /** The key itself: shown once, stored only as a hash. */
-  readonly secret: string
-}
-
-export interface WebhookEndpointInput {
-  /** Public https address without credentials. */
-  readonly url: string
-  /** Default: the five events of SPEC.md. */
-  readonly events?: readonly EventType[] | undefined
-  /** What counts as success. Default `200` (SPEC.md "Events"). */
-  readonly successStatus?: '200' | '2xx' | undefined
-}
-
-export interface WebhookEndpointRecord {
-  readonly id: string
-  readonly url: string
-  readonly events: readonly EventType[]
-  readonly successStatus: '200' | '2xx'
-  readonly status: 'active' | 'disabled'
-  readonly disabledReason: string | null
-  readonly createdAt: string
-}
-
-export interface CreatedWebhookEndpoint extends WebhookEndpointRecord {
-  /** `whsec_…`, for the receiver's Standard Webhooks library. */
-  readonly secret: string
 }

@@ -2,7 +2,7 @@ import type { ErrorCode } from '../domain/errors/catalogue.ts'
 import { NotifierError } from '../domain/errors/notifier-error.ts'
 import { DEFAULT_ORGANIZATION } from '../domain/organization.ts'
 import type { Page, PageRequest } from '../ports/storage/page.ts'
-import type { List, ListQuery, Scope } from './notifier.ts'
+import type { List, ListQuery, Scope } from './records.ts'
 
 /** The organization that a call concerns. */
 export function organizationOf(scope: Scope | undefined): string {

@@ -1,7 +1,8 @@
 import type * as z from 'zod'
 import type { Permission } from '../../domain/api-key.ts'
 import type { ErrorCode } from '../../domain/errors/catalogue.ts'
-import type { LimitedResource, Notifier } from '../../services/notifier.ts'
+import type { Notifier } from '../../services/notifier.ts'
+import type { LimitedResource } from '../../services/records.ts'
 import type { HttpRequest } from '../message.ts'
 import type { Query } from '../query.ts'
 

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import type { AccountLimits } from '../../services/notifier.ts'
+import type { AccountLimits } from '../../services/records.ts'
 import { timestamp } from './common.ts'
 
 const usage = z.object({

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { CHANNELS } from '../../domain/channel.ts'
 import { STATUSES } from '../../domain/notification.ts'
-import type { ListQuery, LogQuery, NotificationQuery } from '../../services/notifier.ts'
+import type { ListQuery, LogQuery, NotificationQuery } from '../../services/records.ts'
 
 // Digits only: Number() would also take "", " 5 ", "1e1" and "0x10".
 const digits = z

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { jsonObject } from '../../domain/input/fields.ts'
-import type { List, RenderedRecord, TemplateRecord } from '../../services/notifier.ts'
+import type { List, RenderedRecord, TemplateRecord } from '../../services/records.ts'
 import { channelName, listOf, timestamp } from './common.ts'
 
 /** SPEC.md "Template". */

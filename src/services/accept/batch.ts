@@ -4,7 +4,7 @@ import { type ParsedSend, type SendInput, sendInput } from '../../domain/input/s
 import type { NewNotification } from '../../domain/notification.ts'
 import type { IdempotencyRecord } from '../../ports/storage/accept.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
-import type { BatchItem, BatchResult, ItemError } from '../notifier.ts'
+import type { BatchItem, BatchResult, ItemError } from '../records.ts'
 import { type Preparation, prepareSend } from './prepare.ts'
 
 /** Most notifications in one batch (SPEC.md "Limits", rule 5). */

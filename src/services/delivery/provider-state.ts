@@ -1,7 +1,7 @@
 import PQueue from 'p-queue'
 import type { Clock } from '../../ports/clock.ts'
-import type { ProviderHealth } from '../notifier.ts'
 import type { Provider } from '../providers.ts'
+import type { ProviderHealth } from '../records.ts'
 
 /** A provider at work: its slots, and its rest after faults of its own. */
 export interface ProviderState {

@@ -8,7 +8,7 @@ import type {
   RateLimiter,
   WindowCheck,
 } from '../../ports/rate-limiter.ts'
-import type { Admission, LimitedResource, RateLimitState } from '../notifier.ts'
+import type { Admission, LimitedResource, RateLimitState } from '../records.ts'
 import { limitError } from './limit-error.ts'
 import type { PlanFinder } from './plan-of.ts'
 

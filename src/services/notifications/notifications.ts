@@ -4,15 +4,8 @@ import type { Notification } from '../../domain/notification.ts'
 import type { LogEntry } from '../../ports/storage/logs.ts'
 import type { TimelineEntry } from '../../ports/storage/notifications.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
-import type {
-  LogRecord,
-  NotificationRecord,
-  NotificationSummary,
-  Notifier,
-  NotifierEvents,
-  Scope,
-  TimelineRecord,
-} from '../notifier.ts'
+import type { Notifier, NotifierEvents } from '../notifier.ts'
+import type { LogRecord, NotificationRecord, NotificationSummary, Scope, TimelineRecord } from '../records.ts'
 import { isoOrNull, listOf, organizationOf, owned, pageRequest } from '../scope.ts'
 
 type Announce = (event: Parameters<NotifierEvents['notification.sent']>[0]) => void

@@ -5,7 +5,8 @@ import { parseInput } from '../../domain/input/parse.ts'
 import { DEFAULT_ORGANIZATION, type Organization } from '../../domain/organization.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
 import type { PlanFinder } from '../limits/plan-of.ts'
-import type { Notifier, OrganizationRecord, Scope } from '../notifier.ts'
+import type { Notifier } from '../notifier.ts'
+import type { OrganizationRecord, Scope } from '../records.ts'
 import { listOf, organizationOf, pageRequest } from '../scope.ts'
 
 /** The organization use cases, and what the other services need of them. */

@@ -6,8 +6,9 @@ import { templateChange, templateInput } from '../../domain/input/template.ts'
 import { compileTemplate } from '../../domain/template/compile.ts'
 import type { Template } from '../../domain/template/template.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
-import type { Notifier, Scope, TemplateRecord } from '../notifier.ts'
+import type { Notifier } from '../notifier.ts'
 import type { Organizations } from '../organizations/organizations.ts'
+import type { Scope, TemplateRecord } from '../records.ts'
 import { listOf, organizationOf, owned, pageRequest } from '../scope.ts'
 
 /** The template use cases of a notifier. */

@@ -1,6 +1,7 @@
 import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
 import type { HttpRequest, HttpResponse } from '../../../src/http/message.ts'
-import type { ApiKeyRecord, Notifier } from '../../../src/services/notifier.ts'
+import type { Notifier } from '../../../src/services/notifier.ts'
+import type { ApiKeyRecord } from '../../../src/services/records.ts'
 
 export interface TestRequest {
   method?: string
