@@ -12,10 +12,9 @@ export function encodeCursor(key: readonly number[]): string {
  * @throws NotifierError `invalid_parameter` for anything that is not a cursor of such a list.
  */
 export function decodeCursor(cursor: string, parts: number): number[] {
-  const key = cursor.split('.')
-  if (key.length === parts && key.every((part) => /^-?[0-9a-z]{1,11}$/.test(part))) {
-    return key.map((part) => Number.parseInt(part, 36))
-  }
+  const texts = cursor.split('.')
+  const key = texts.map((text) => (/^-?[0-9a-z]+$/.test(text) ? Number.parseInt(text, 36) : Number.NaN))
+  if (key.length === parts && key.every(Number.isSafeInteger)) return key
   throw new NotifierError('invalid_parameter', {
     message: 'This is not a cursor of this list. Use "nextCursor" of an earlier page.',
     details: { field: 'cursor' },

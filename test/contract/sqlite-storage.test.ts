@@ -2,4 +2,4 @@ import { test } from 'vitest'
 import { storageContract } from '../../src/testing/storage-contract.ts'
 import { sqliteHarness } from '../support/sqlite-harness.ts'
 
-storageContract(test, sqliteHarness)
+storageContract(test, () => sqliteHarness())

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { sqliteStorage } from '../../adapters/storage/sqlite/index.ts'
+import type { Clock } from '../../src/ports/clock.ts'
 import type {
   SecondDoor,
   StorageHarness,
@@ -22,10 +23,11 @@ export function temporaryFile(): { readonly file: string; remove(): void } {
   }
 }
 
-export async function sqliteHarness(): Promise<StorageHarness> {
+/** @param clock replaces the one that `advance` moves */
+export async function sqliteHarness(clock?: Pick<Clock, 'now'>): Promise<StorageHarness> {
   const { file, remove } = temporaryFile()
   let now = Date.now()
-  const storage = sqliteStorage({ file, clock: { now: () => now } })
+  const storage = sqliteStorage({ file, clock: clock ?? { now: () => now } })
   await storage.start()
   const database = new DatabaseSync(file, { readOnly: true })
   return {

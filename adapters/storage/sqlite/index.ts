@@ -87,7 +87,12 @@ export function sqliteStorage(options: SqliteStorageOptions): Storage {
     },
     async stop() {
       started = false
-      connection.use(undefined)?.close()
+      const database = connection.use(undefined)
+      try {
+        database?.close()
+      } catch {
+        // It was closed underneath: there is nothing left to release.
+      }
     },
     async accept(requests) {
       return accept(requests)

@@ -1,0 +1,225 @@
+import { writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { sqliteStorage } from '../../adapters/storage/sqlite/index.ts'
+import type { Fact } from '../../src/domain/facts.ts'
+import type { Storage } from '../../src/ports/storage/storage.ts'
+import {
+  accept,
+  claim,
+  claimOne,
+  deliver,
+  ended,
+  endpoint,
+  note,
+  notes,
+  page,
+  sent,
+} from '../../src/testing/storage/fixtures.ts'
+import { openSqlite } from '../support/sqlite-handle.ts'
+import { sqliteSecondDoor, temporaryFile } from '../support/sqlite-harness.ts'
+
+const ORGANIZATION = 'org_default'
+const quota = { period: '2026-01', limit: 100_000 }
+const idempotency = {
+  organizationId: ORGANIZATION,
+  operation: 'batch',
+  key: 'k',
+  fingerprint: 'f',
+  result: 'r',
+  ttlMs: 1_000,
+} as const
+
+let file = ''
+let remove = (): void => {}
+let storage: Storage
+let handle: DatabaseSync
+let statements: ReadonlySet<string>
+let reader: DatabaseSync
+
+beforeEach(async () => {
+  ;({ file, remove } = temporaryFile())
+  ;({ storage, handle, statements } = await openSqlite({ file }))
+  reader = new DatabaseSync(file)
+})
+
+afterEach(async () => {
+  vi.restoreAllMocks()
+  await storage.stop()
+  reader.close()
+  remove()
+})
+
+async function stored(): Promise<unknown> {
+  const door = sqliteSecondDoor(reader)
+  return {
+    notifications: await door.notifications(),
+    jobs: await door.jobs(),
+    events: await door.events(),
+    deliveries: await door.deliveries(),
+    idempotency: await door.idempotency(),
+    used: reader.prepare('SELECT used FROM carillon_usage').all(),
+  }
+}
+
+/** Lets the file grow no further. */
+function fillDisk(): void {
+  const pages = handle.prepare('PRAGMA page_count').get()?.page_count
+  handle.exec(`PRAGMA max_page_count = ${Number(pages)}`)
+}
+
+function freeDisk(): void {
+  handle.exec('PRAGMA max_page_count = 1000000')
+}
+
+test('a full disk stores nothing of a set, and the storage works again when there is room', async () => {
+  await accept(storage, notes(3))
+  const before = await stored()
+  fillDisk()
+  const request = { organizationId: ORGANIZATION, notifications: notes(2_000), idempotency, quota }
+  const failure = await storage.accept([request]).catch((error: unknown) => error)
+  expect(failure).toMatchObject({ code: 'service_unavailable', retryable: true })
+  expect((failure as Error).cause).toMatchObject({ message: 'database or disk is full' })
+  expect(await stored()).toEqual(before)
+  freeDisk()
+  expect(await storage.accept([request])).toMatchObject([{ kind: 'accepted', admitted: 2_000 }])
+  expect(await storage.quotaUsed(ORGANIZATION, quota.period)).toBe(2_000)
+})
+
+test('a full disk does not end an attempt half', async () => {
+  await endpoint(storage)
+  await accept(storage, notes(100))
+  const jobs = await claim(storage, 100)
+  const before = await stored()
+  fillDisk()
+  const long: Fact = sent({ message: 'x'.repeat(4_000) })
+  const settlements = jobs.map((job) => ended(job, [long]))
+  await expect(storage.settle(settlements)).rejects.toMatchObject({ code: 'service_unavailable' })
+  expect(await stored()).toEqual(before)
+  freeDisk()
+  const answers = await storage.settle(settlements)
+  expect(answers.every(({ kind }) => kind === 'settled')).toBe(true)
+})
+
+test("another process' long transaction is waited for, then told as unavailable", async () => {
+  const before = await stored()
+  handle.exec('PRAGMA busy_timeout = 50')
+  reader.exec('BEGIN IMMEDIATE')
+  const request = { organizationId: ORGANIZATION, notifications: [note()] }
+  await expect(storage.accept([request])).rejects.toMatchObject({ code: 'service_unavailable' })
+  await expect(storage.keep('a', 'b')).rejects.toMatchObject({ code: 'service_unavailable' })
+  await expect(storage.claim({ lanes: [], leaseMs: 1 })).rejects.toMatchObject({
+    code: 'service_unavailable',
+  })
+  expect((await storage.notifications.list({ organizationId: ORGANIZATION }, page())).items).toEqual([])
+  reader.exec('ROLLBACK')
+  expect(await stored()).toEqual(before)
+  expect(await storage.accept([request])).toMatchObject([{ kind: 'accepted' }])
+})
+
+test('a handle that was closed underneath is told as unavailable', async () => {
+  await accept(storage, [note()])
+  handle.close()
+  const calls = [
+    () => storage.accept([{ organizationId: ORGANIZATION, notifications: [note()] }]),
+    () => storage.claim({ lanes: [], leaseMs: 1 }),
+    () => storage.settle([]),
+    () => storage.notifications.get('notif_1'),
+    () => storage.apiKeys.findByHash([new Uint8Array(32)]),
+    () => storage.organizations.create({ id: 'org_x', name: 'x', plan: null }),
+  ]
+  for (const call of calls) await expect(call()).rejects.toMatchObject({ code: 'service_unavailable' })
+  await storage.stop()
+  await storage.start()
+  expect(await claim(storage)).toHaveLength(1)
+})
+
+test('a read-only database stores nothing and says so', async () => {
+  handle.exec('PRAGMA query_only = ON')
+  await expect(
+    storage.accept([{ organizationId: ORGANIZATION, notifications: [note()] }]),
+  ).rejects.toMatchObject({ code: 'service_unavailable' })
+  handle.exec('PRAGMA query_only = OFF')
+  await accept(storage, [note()])
+})
+
+test('a place that cannot be opened, and a file that is no database, fail the start', async () => {
+  const directory = sqliteStorage({ file: dirname(file) })
+  await expect(directory.start()).rejects.toMatchObject({ code: 'service_unavailable' })
+  writeFileSync(`${file}.txt`, 'This is a text. '.repeat(1_000))
+  const text = sqliteStorage({ file: `${file}.txt` })
+  await expect(text.start()).rejects.toMatchObject({ code: 'service_unavailable' })
+  await text.stop()
+})
+
+test('one notification that cannot be stored fails its request alone', async () => {
+  const guilty = note({ content: { body: 'x', count: 1n } as never })
+  const answers = await storage.accept(
+    [[note()], [note(), guilty], [note()]].map((notifications, index) => ({
+      organizationId: ORGANIZATION,
+      notifications,
+      quota,
+      idempotency: { ...idempotency, key: `k${index}` },
+    })),
+  )
+  expect(answers.map(({ kind }) => kind)).toEqual(['accepted', 'failed', 'accepted'])
+  expect(answers[1]).toMatchObject({ error: { code: 'internal_server_error' } })
+  expect(await storage.quotaUsed(ORGANIZATION, quota.period)).toBe(2)
+  expect(await sqliteSecondDoor(reader).notifications()).toHaveLength(2)
+  expect(await sqliteSecondDoor(reader).idempotency()).toHaveLength(2)
+})
+
+test('one settlement that cannot be recorded fails alone, and keeps its lease', async () => {
+  await accept(storage, notes(3))
+  const [first, second, third] = await claim(storage)
+  if (first === undefined || second === undefined || third === undefined)
+    throw new Error('three jobs expected')
+  const guilty = ended(second, [sent(), { type: 'failed', durationMs: 1n as never }])
+  const answers = await storage.settle([ended(first), guilty, ended(third)])
+  expect(answers.map(({ kind }) => kind)).toEqual(['settled', 'failed', 'settled'])
+  expect(await sqliteSecondDoor(reader).events()).toHaveLength(2)
+  expect(await storage.settle([ended(second)])).toMatchObject([{ kind: 'settled' }])
+})
+
+test('no statement walks through a table that grows', async () => {
+  const hook = await endpoint(storage)
+  const [id = ''] = await accept(storage, [...notes(3), note({ priority: 'high' })])
+  await deliver(storage, [sent({ providerMessageId: 'm' })])
+  const job = await claimOne(storage)
+  await storage.release([job])
+  await storage.renew([job], 1)
+  await claimOne(storage, hook.id)
+  await storage.claim({ recovered: [hook.id], leaseMs: 1 })
+  await storage.claim({ ids: ['1'], leaseMs: 1 })
+  await storage.notifications.cancel(id)
+  await storage.notifications.timeline(id)
+  const filter = { organizationId: ORGANIZATION }
+  await storage.notifications.list({ ...filter, from: 0, until: 1 }, page({ cursor: '1.1' }))
+  await storage.logs.list({ ...filter, notificationId: id }, page({ cursor: '1.1.1' }))
+  await storage.recordReceipts([
+    { provider: 'p', organizationId: null, dedupeKey: '1', fact: { type: 'opened', providerMessageId: 'x' } },
+  ])
+  await storage.findIdempotent([idempotency])
+  await storage.accept([{ organizationId: ORGANIZATION, notifications: [], idempotency, quota }])
+  await storage.templates.list(ORGANIZATION, page())
+  await storage.templates.find(ORGANIZATION, ['a'])
+  await storage.templates.versions([{ id: 'a', version: 1 }])
+  await storage.apiKeys.list(ORGANIZATION, page())
+  await storage.apiKeys.findByHash([new Uint8Array(32)])
+  await storage.webhookEndpoints.list(ORGANIZATION, page())
+  await storage.webhookEndpoints.delete(hook.id)
+
+  const walks: string[] = []
+  for (const sql of statements) {
+    if (!/^\s*(SELECT|UPDATE|DELETE|INSERT|WITH)/.test(sql)) continue
+    for (const { detail } of handle.prepare(`EXPLAIN QUERY PLAN ${sql}`).all()) {
+      if (/^SCAN (carillon_|[a-z]\b)/.test(String(detail))) walks.push(`${detail}: ${sql.trim()}`)
+    }
+  }
+  // By its key, or asked for one row: the oldest of the unmatched, the newest organizations, the schema's version.
+  const bounded =
+    /unmatched_receipts\)? AS found|unmatched_receipts ORDER BY id LIMIT 100|FROM carillon_organizations WHERE seq|carillon_schema_version/
+  expect(walks.filter((walk) => !bounded.test(walk.replace(/\s+/g, ' ')))).toEqual([])
+  expect(statements.size).toBeGreaterThan(40)
+})

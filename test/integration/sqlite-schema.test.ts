@@ -1,0 +1,180 @@
+import { DatabaseSync } from 'node:sqlite'
+import { afterEach, expect, test, vi } from 'vitest'
+import { sqliteStorage } from '../../adapters/storage/sqlite/index.ts'
+import { migrations } from '../../adapters/storage/sqlite/migrations/index.ts'
+import { accept, claimOne, deliver, note, notes, start } from '../../src/testing/storage/fixtures.ts'
+import { runProgram } from '../support/program.ts'
+import { openSqlite } from '../support/sqlite-handle.ts'
+import { temporaryFile } from '../support/sqlite-harness.ts'
+
+const files: ReturnType<typeof temporaryFile>[] = []
+
+function newFile(): string {
+  const file = temporaryFile()
+  files.push(file)
+  return file.file
+}
+
+afterEach(() => {
+  vi.restoreAllMocks()
+  for (const { remove } of files.splice(0)) remove()
+})
+
+function query(file: string, sql: string): Record<string, unknown>[] {
+  const database = new DatabaseSync(file)
+  try {
+    return database.prepare(sql).all()
+  } finally {
+    database.close()
+  }
+}
+
+test('four processes that open a new file at once migrate it once, and keep one secret', async () => {
+  const database = newFile()
+  const at = Date.now() + 1_000
+  const programs = [1, 2, 3, 4].map(() => runProgram('open-sqlite', { database, at }))
+  const ends = await Promise.all(programs.map(({ ended }) => ended))
+  expect([ends, programs.flatMap(({ errors }) => errors)]).toEqual([[0, 0, 0, 0], []])
+  expect(new Set(programs.flatMap(({ lines }) => lines)).size).toBe(1)
+  expect(query(database, 'SELECT version FROM carillon_schema_version')).toHaveLength(migrations.length)
+  expect(query(database, 'SELECT id FROM carillon_organizations')).toHaveLength(1)
+})
+
+test('four processes that claim at once share the jobs, each leased once', async () => {
+  const database = newFile()
+  const storage = sqliteStorage({ file: database })
+  await storage.start()
+  await accept(storage, notes(300))
+  await storage.stop()
+  const at = Date.now() + 1_000
+  const programs = [1, 2, 3, 4].map(() => runProgram('open-sqlite', { database, at }))
+  expect(await Promise.all(programs.map(({ ended }) => ended))).toEqual([0, 0, 0, 0])
+  const claims = programs.flatMap(({ lines }) => lines.filter((line) => line.startsWith('claimed')))
+  expect(claims).toHaveLength(300)
+  expect(new Set(claims.map((line) => line.split(' ')[1])).size).toBe(300)
+  expect(query(database, 'SELECT count(*) AS leased FROM carillon_jobs WHERE state = 2')).toEqual([
+    { leased: 300 },
+  ])
+})
+
+test('what was stored is there after a restart, leases and tokens included', async () => {
+  const file = newFile()
+  const first = sqliteStorage({ file })
+  await first.start()
+  const [sentId = '', leasedId = ''] = await accept(first, [note(), note(), note()])
+  await deliver(first)
+  const leased = await claimOne(first)
+  await start(first, [leased])
+  const before = await Promise.all([sentId, leasedId].map((id) => first.notifications.timeline(id)))
+  await first.stop()
+
+  const second = sqliteStorage({ file })
+  await second.start()
+  const after = await Promise.all([sentId, leasedId].map((id) => second.notifications.timeline(id)))
+  expect(after).toEqual(before)
+  expect((await second.notifications.get(sentId))?.status).toBe('sent')
+  expect(await second.renew([leased], 60_000)).toEqual([true])
+  const other = await claimOne(second)
+  expect(other.token).toBeGreaterThan(leased.token)
+  await second.stop()
+})
+
+test('a storage can be stopped and started again', async () => {
+  const storage = sqliteStorage({ file: newFile() })
+  await storage.start()
+  const [id = ''] = await accept(storage, [note()])
+  await storage.stop()
+  await storage.stop()
+  await expect(storage.notifications.get(id)).rejects.toMatchObject({ code: 'service_unavailable' })
+  await expect(storage.accept([])).rejects.toMatchObject({ code: 'service_unavailable' })
+  await storage.start()
+  expect((await storage.notifications.get(id))?.id).toBe(id)
+  await storage.stop()
+})
+
+test('a schema newer than this code is refused, and left alone', async () => {
+  const file = newFile()
+  const storage = sqliteStorage({ file })
+  await storage.start()
+  await storage.stop()
+  query(file, `INSERT INTO carillon_schema_version VALUES (${migrations.length + 1}, 0)`)
+  await expect(storage.start()).rejects.toMatchObject({
+    code: 'invalid_configuration',
+    details: { found: migrations.length + 1, known: migrations.length },
+  })
+  await expect(storage.claim({ lanes: [], leaseMs: 1 })).rejects.toMatchObject({
+    code: 'service_unavailable',
+  })
+})
+
+test("Carillon's tables live beside an application's own of the same names", async () => {
+  const file = newFile()
+  const database = new DatabaseSync(file)
+  database.exec("CREATE TABLE jobs (x); CREATE TABLE notifications (x); INSERT INTO jobs VALUES ('mine')")
+  database.close()
+  const storage = sqliteStorage({ file })
+  await storage.start()
+  await accept(storage, [note()])
+  await storage.stop()
+  expect(query(file, 'SELECT x FROM jobs')).toEqual([{ x: 'mine' }])
+})
+
+test.each([
+  ['full', 2],
+  ['normal', 1],
+] as const)('the log is written ahead, synchronous is %s', async (synchronous, expected) => {
+  const { storage, handle } = await openSqlite({ file: newFile(), synchronous })
+  const pragma = (name: string): unknown => Object.values(handle.prepare(`PRAGMA ${name}`).get() ?? {})[0]
+  expect([pragma('journal_mode'), pragma('synchronous'), pragma('foreign_keys')]).toEqual([
+    'wal',
+    expected,
+    1,
+  ])
+  await storage.stop()
+})
+
+test('only leases do not wait for the disk', async () => {
+  const { storage, handle } = await openSqlite({ file: newFile() })
+  const levels: unknown[] = []
+  const exec = handle.exec.bind(handle)
+  const during = async (work: () => Promise<unknown>): Promise<unknown> => {
+    await work()
+    return handle.prepare('PRAGMA synchronous').get()?.synchronous
+  }
+  exec('SELECT 1')
+  levels.push(await during(() => accept(storage, [note()])))
+  let job = await claimOne(storage)
+  levels.push(await during(() => storage.renew([job], 1_000)))
+  levels.push(await during(() => storage.release([job])))
+  levels.push(await during(async () => (job = await claimOne(storage))))
+  levels.push(await during(() => start(storage, [job])))
+  levels.push(await during(() => storage.renew([job], 1_000)))
+  levels.push(await during(() => storage.settle([])))
+  expect(levels).toEqual([2, 1, 1, 1, 2, 1, 2])
+  await storage.stop()
+})
+
+test('wrong options are told apart at creation', () => {
+  const wrong = (options: object): unknown => {
+    try {
+      return sqliteStorage(options as never)
+    } catch (error) {
+      return error
+    }
+  }
+  for (const options of [{}, { file: '' }, { file: ':memory:' }, { file: 7 }]) {
+    expect(wrong(options)).toMatchObject({ code: 'invalid_configuration', details: { option: 'file' } })
+  }
+  expect(wrong({ file: 'x.db', synchronous: 'off' })).toMatchObject({
+    code: 'invalid_configuration',
+    details: { option: 'synchronous' },
+  })
+})
+
+test('a runtime without node:sqlite is told what it needs', () => {
+  vi.spyOn(process, 'getBuiltinModule').mockReturnValue(undefined as never)
+  expect(() => sqliteStorage({ file: newFile() })).toThrow(/22\.13/)
+  expect(() => sqliteStorage({ file: newFile() })).toThrow(
+    expect.objectContaining({ code: 'unsupported_runtime' }),
+  )
+})

@@ -1,0 +1,255 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import type { Fact, FactType } from '../../src/domain/facts.ts'
+import type { NewNotification } from '../../src/domain/notification.ts'
+import { storageOf } from '../../src/memory/memory-storage.ts'
+import { createState } from '../../src/memory/state.ts'
+import type { ClaimedJob } from '../../src/ports/storage/claim.ts'
+import type { Storage } from '../../src/ports/storage/storage.ts'
+import { note, page } from '../../src/testing/storage/fixtures.ts'
+import type { StorageHarness } from '../../src/testing/storage/harness.ts'
+import { sqliteHarness } from '../support/sqlite-harness.ts'
+
+const LANES = ['email/a', 'email/b']
+const ORGANIZATIONS = ['org_default', 'org_b']
+const LEASE_MS = 1_000
+
+type Step =
+  | { readonly do: 'accept'; readonly organization: number; readonly high: boolean; readonly inMs: number }
+  | { readonly do: 'claim' | 'recover' }
+  | { readonly do: 'start' | 'release' | 'renew'; readonly pick: number }
+  | {
+      readonly do: 'settle'
+      readonly pick: number
+      readonly how: 'sent' | 'failed' | 'retry' | 'deliver' | 'gone'
+    }
+  | { readonly do: 'cancel'; readonly pick: number }
+  | { readonly do: 'receipt'; readonly pick: number; readonly type: FactType; readonly named: boolean }
+  | { readonly do: 'advance'; readonly ms: number }
+
+const pick = fc.nat({ max: 30 })
+const step: fc.Arbitrary<Step> = fc.oneof(
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      do: fc.constant('accept' as const),
+      organization: fc.nat({ max: 1 }),
+      high: fc.boolean(),
+      inMs: fc.constantFrom(0, 0, 700),
+    }),
+  },
+  { weight: 5, arbitrary: fc.record({ do: fc.constant('claim' as const) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('recover' as const) }) },
+  { weight: 5, arbitrary: fc.record({ do: fc.constant('start' as const), pick }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constantFrom('release' as const, 'renew' as const), pick }) },
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      do: fc.constant('settle' as const),
+      pick,
+      how: fc.constantFrom(
+        'sent' as const,
+        'sent' as const,
+        'failed' as const,
+        'retry' as const,
+        'deliver' as const,
+        'gone' as const,
+      ),
+    }),
+  },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('cancel' as const), pick }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      do: fc.constant('receipt' as const),
+      pick,
+      type: fc.constantFrom('delivered' as const, 'bounced' as const, 'opened' as const),
+      named: fc.boolean(),
+    }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({ do: fc.constant('advance' as const), ms: fc.constantFrom(1, 300, 1_100) }),
+  },
+)
+
+/** What one storage has been through: the same for both, but for job ids and tokens. */
+interface World {
+  readonly harness: StorageHarness
+  readonly ids: string[]
+  /** Every job that was ever claimed, newest lease last; old ones are tried, too. */
+  readonly claimed: ClaimedJob[]
+  receipts: number
+}
+
+/** Names a job by what it is about, because ids differ from storage to storage. */
+function nameOf(job: ClaimedJob): string {
+  return job.kind === 'notification' ? job.notification.id : `${job.delivery.eventId} → ${job.lane}`
+}
+
+function remember(world: World, jobs: readonly ClaimedJob[]): unknown {
+  const sorted = [...jobs].sort((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1))
+  world.claimed.push(...sorted)
+  return sorted.map(({ jobId, token, ...job }) => job)
+}
+
+async function take(
+  world: World,
+  storage: Storage,
+  one: Step,
+  fresh: NewNotification,
+  now: number,
+): Promise<unknown> {
+  const at = <Item>(items: readonly Item[], index: number): Item | undefined =>
+    items[index % (items.length || 1)]
+  switch (one.do) {
+    case 'accept': {
+      world.ids.push(fresh.id)
+      const sendAt = one.inMs === 0 ? null : now + one.inMs
+      const notification = { ...fresh, sendAt, priority: one.high ? ('high' as const) : ('normal' as const) }
+      const organizationId = ORGANIZATIONS[one.organization] ?? ''
+      return storage.accept([{ organizationId, notifications: [notification] }])
+    }
+    case 'claim': {
+      const lanes = [...LANES, 'wh_1', 'wh_2'].map((lane) => ({ lane, free: 50 }))
+      const { jobs, ...outlook } = await storage.claim({ lanes, leaseMs: LEASE_MS })
+      return [remember(world, jobs), outlook.nextDueInMs, [...outlook.recoveredLanes].sort(), outlook.lanes]
+    }
+    case 'recover': {
+      const { jobs } = await storage.claim({ recovered: LANES, leaseMs: LEASE_MS })
+      return remember(world, jobs)
+    }
+    case 'start':
+    case 'release':
+    case 'renew': {
+      const job = at(world.claimed, one.pick)
+      if (job === undefined) return null
+      if (one.do === 'start') return storage.startAttempts([{ ...job, provider: 'smtp' }])
+      return one.do === 'renew' ? storage.renew([job], LEASE_MS) : storage.release([job])
+    }
+    case 'settle': {
+      const job = at(world.claimed, one.pick)
+      if (job === undefined) return null
+      const { jobId, token } = job
+      const next =
+        one.how === 'retry' ? ({ kind: 'retry', delayMs: 500 } as const) : ({ kind: 'end' } as const)
+      if (job.kind === 'event') {
+        const attempt = { attempt: 1, status: 200, response: '', durationMs: 1, succeeded: true }
+        const disable = one.how === 'gone' ? ('gone' as const) : undefined
+        const ended = one.how === 'failed' ? ('failed' as const) : ('delivered' as const)
+        return storage.settle([{ kind: 'event', jobId, token, next, attempt, disable, ended }])
+      }
+      const sent: Fact = { type: 'sent', attempt: 1, provider: 'smtp', providerMessageId: `m-${nameOf(job)}` }
+      const facts: Fact[] = {
+        sent: [sent],
+        deliver: [sent, { ...sent, type: 'delivered' as const }],
+        failed: [{ type: 'failed' as const, code: 'mailbox_full' as const }],
+        gone: [{ type: 'failed' as const, code: 'expired' as const }],
+        retry: [{ type: 'attempt_failed' as const, code: 'provider_error' as const }],
+      }[one.how]
+      return storage.settle([{ kind: 'notification', jobId, token, next, facts }])
+    }
+    case 'cancel': {
+      const id = at(world.ids, one.pick)
+      return id === undefined ? null : storage.notifications.cancel(id)
+    }
+    case 'receipt': {
+      const id = at(world.ids, one.pick)
+      if (id === undefined) return null
+      world.receipts += 1
+      const dedupeKey = String(Math.floor(world.receipts / 2))
+      const fact: Fact = { type: one.type, provider: 'smtp', providerMessageId: `m-${id}` }
+      const named = one.named ? { notificationId: id } : {}
+      return storage.recordReceipts([{ provider: 'smtp', organizationId: null, dedupeKey, fact, ...named }])
+    }
+    case 'advance':
+      return world.harness.advance(one.ms)
+  }
+}
+
+async function observe({ harness: { storage, secondDoor }, ids }: World): Promise<unknown> {
+  const jobs = (await secondDoor.jobs()).map(({ lane, organizationId, state, attempts }) =>
+    [lane, organizationId, state, attempts].join(' '),
+  )
+  const deliveries = (await secondDoor.deliveries()).map((row) =>
+    [row.eventId, row.endpointId, row.state, row.attempts].join(' '),
+  )
+  return {
+    jobs: jobs.sort(),
+    deliveries: deliveries.sort(),
+    notifications: await Promise.all(ids.map((id) => storage.notifications.get(id))),
+    timelines: await Promise.all(ids.map((id) => storage.notifications.timeline(id))),
+    lists: await Promise.all(
+      ORGANIZATIONS.map((organizationId) => storage.notifications.list({ organizationId }, page())),
+    ).then((lists) => lists.map(({ items }) => items.map(({ id }) => id))),
+    endpoints: await Promise.all(['wh_1', 'wh_2'].map((id) => storage.webhookEndpoints.get(id))),
+  }
+}
+
+function memoryHarness(now: () => number): StorageHarness {
+  const state = createState(now)
+  return {
+    storage: storageOf(state),
+    advance() {},
+    secondDoor: {
+      notifications: async () => [],
+      events: async () => [],
+      idempotency: async () => [],
+      jobs: async () =>
+        [...state.jobs.values()].map((job) => ({
+          ...job,
+          id: String(job.number),
+          state: job.state as 'ready',
+        })),
+      deliveries: async () =>
+        [...state.deliveries.values()].map((row) => ({ ...row, attempts: row.attempts.length })),
+    },
+  }
+}
+
+async function begin(harness: StorageHarness): Promise<World> {
+  const { storage } = harness
+  await storage.organizations.create({ id: 'org_b', name: 'B', plan: null })
+  const events = ['notification.sent', 'notification.failed', 'notification.opened'] as const
+  for (const [id, organizationId] of [
+    ['wh_1', 'org_default'],
+    ['wh_2', 'org_b'],
+  ] as const) {
+    await storage.webhookEndpoints.create({
+      id,
+      organizationId,
+      url: 'https://x',
+      events,
+      successStatus: '200',
+      secrets: [],
+    })
+  }
+  return { harness, ids: [], claimed: [], receipts: 0 }
+}
+
+test('SQLite and the memory storage answer and store the same, whatever happens', {
+  timeout: 120_000,
+}, async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 80 }), async (steps) => {
+      let now = 1_800_000_000_000
+      const clock = { now: () => now }
+      const sqlite = await begin(await sqliteHarness(clock))
+      const memory = await begin(memoryHarness(clock.now))
+      try {
+        for (const [index, one] of steps.entries()) {
+          if (one.do === 'advance') now += one.ms
+          const fresh = note({ lane: LANES[index % LANES.length] ?? '' })
+          const theirs = await take(sqlite, sqlite.harness.storage, one, fresh, now)
+          const ours = await take(memory, memory.harness.storage, one, fresh, now)
+          expect(theirs, JSON.stringify(one)).toEqual(ours)
+        }
+        expect(await observe(sqlite)).toEqual(await observe(memory))
+      } finally {
+        await sqlite.harness.storage.stop()
+        await sqlite.harness.close?.()
+      }
+    }),
+    { numRuns: 60 },
+  )
+})
