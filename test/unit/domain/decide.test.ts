@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { type AttemptContext, DEFAULT_PAUSE_MS, decide } from '../../../src/domain/decide.ts'
 import type { FaultScope, Outcome } from '../../../src/domain/outcome.ts'
-import type { RetryPolicy } from '../../../src/domain/retry.ts'
+import { maxOutageAttempts, type RetryPolicy } from '../../../src/domain/retry.ts'
 
 const policy: RetryPolicy = { kind: 'exponential', maxAttempts: 3, baseMs: 1_000, capMs: 60_000 }
 const context: AttemptContext = {
@@ -34,6 +34,8 @@ function short(outcome: Outcome, change: Partial<AttemptContext>): string {
 }
 
 const LAST = { attempt: 3 }
+/** Faults of the provider use no message up, but not for ever. */
+const OUTAGE_OVER: Partial<AttemptContext> = { attempt: maxOutageAttempts(policy) }
 const NEXT = { hasNextProvider: true }
 
 describe('decide', () => {
@@ -81,7 +83,7 @@ describe('decide', () => {
         [
           `rejected: ${scope}, another provider, last`,
           rejected(scope),
-          { ...NEXT, ...LAST },
+          { ...NEXT, ...OUTAGE_OVER },
           `attempt_failed failed(attempts_exhausted) | end | ${DEFAULT_PAUSE_MS}`,
         ],
         [`retry: ${scope}`, retry(scope), {}, `attempt_failed | retry 500 | faulty`],
@@ -99,9 +101,15 @@ describe('decide', () => {
           'attempt_failed | fail over 0 | 9000',
         ],
         [
-          `retry: ${scope}, last`,
+          `retry: ${scope}, beyond the message's own attempts`,
           retry(scope),
           LAST,
+          `attempt_failed | retry 30000 | faulty`,
+        ],
+        [
+          `retry: ${scope}, the last of an outage`,
+          retry(scope),
+          OUTAGE_OVER,
           `attempt_failed failed(attempts_exhausted) | end | faulty`,
         ],
         [

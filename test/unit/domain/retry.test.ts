@@ -41,9 +41,9 @@ describe('retryDelay', () => {
     )
   })
 
-  it('stays within the ceiling of a provider, which doubles up to its cap', () => {
+  it('stays within the ceiling of a provider, which grows up to its cap at the last', () => {
     const ceilings = [1, 2, 3, 4, 5, 6, 7].map((attempt) => retryDelay(PROVIDER_RETRY, attempt, 1 - 2 ** -53))
-    expect(ceilings).toEqual([1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 64_000])
+    expect(ceilings).toEqual([1_000, 3_107, 9_655, 30_000, 93_217, 289_647, 900_000])
     const capped: RetryPolicy = { kind: 'exponential', maxAttempts: 2_000, baseMs: 1_000, capMs: 900_000 }
     expect(retryDelay(capped, 1_999, 1 - 2 ** -53)).toBe(900_000)
     expect(retryDelay(PROVIDER_RETRY, 7, 0)).toBe(0)
@@ -51,7 +51,7 @@ describe('retryDelay', () => {
 
   it('follows the longer hint of a provider, for a day at most', () => {
     expect(retryDelay(PROVIDER_RETRY, 1, 0.5, 120_000)).toBe(120_000)
-    expect(retryDelay(PROVIDER_RETRY, 7, 0.5, 10)).toBe(32_000)
+    expect(retryDelay(PROVIDER_RETRY, 7, 0.5, 10)).toBe(450_000)
     expect(retryDelay(PROVIDER_RETRY, 1, 0.5, Number.MAX_SAFE_INTEGER)).toBe(LONGEST_HINT_MS)
   })
 

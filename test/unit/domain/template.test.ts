@@ -174,6 +174,12 @@ describe('required variables', () => {
     },
   )
 
+  it('are not inherited from an object of the caller', () => {
+    const a = Object.create({ x: 'inherited' })
+    expect(missing('{{a.x}}', { a })).toMatchObject({ details: { missing: ['a.x'] } })
+    expect(missing('{{x}}', a)).toMatchObject({ details: { missing: ['x'] } })
+  })
+
   it('are optional inside of sections', () => {
     const template = compile('{{#a}}{{b}}{{/a}}{{^a}}{{c}}{{/a}}')
     template.assertVariables({})

@@ -382,14 +382,14 @@ describe('two providers', () => {
     expect(second.calls).toEqual([])
   })
 
-  it('take turns again after both have failed, until the attempts are used up', async () => {
+  it('take turns again after both have failed, for as long as an outage may last', async () => {
     const [first, second] = pair()
     first.behave(rejected('account'))
     second.behave(rejected('account'))
     const { notifier, ended, history } = await world([first, second])
     const { id } = await notifier.send(mail)
     expect(await ended(id)).toBe('failed')
-    expect(first.calls.length + second.calls.length).toBe(8)
+    expect(first.calls.length + second.calls.length).toBe(128)
     expect(Math.abs(first.calls.length - second.calls.length)).toBeLessThanOrEqual(2)
     expect((await history(id)).at(-1)).toBe('failed: attempts_exhausted')
   })
@@ -406,6 +406,30 @@ describe('two providers', () => {
     first.behave(async () => ({ kind: 'accepted' }))
     expect(await ended(id)).toBe('sent')
     expect(clock.monotonic()).toBeLessThan(HOUR)
+  })
+
+  it('go back to the first when the second rests before it was their turn', async () => {
+    const first = recordingChannel({ name: 'first', send: retry('provider', { retryAfterMs: 60_000 }) })
+    const second = recordingChannel({ name: 'second', maxConcurrent: 1 })
+    const { notifier, clock, ended } = await world([first, second])
+    second.behave(
+      () =>
+        new Promise((resolve) => {
+          const fault = {
+            kind: 'retry',
+            code: 'provider_quota_exceeded',
+            scope: 'account',
+            retryAfterMs: 24 * HOUR,
+          }
+          clock.timer(1_000, () => resolve(fault))
+        }),
+    )
+    const [, waiting] = await Promise.all([notifier.send(mail), notifier.send(mail)])
+    await clock.advance(2_000)
+    expect([first.calls.length, second.calls.length]).toEqual([2, 1])
+    first.behave(async () => ({ kind: 'accepted' }))
+    expect(await ended(waiting.id)).toBe('sent')
+    expect(clock.monotonic()).toBeLessThan(2 * 60_000)
   })
 
   it('get only the recipients that they accept', async () => {
