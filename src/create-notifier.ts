@@ -104,6 +104,7 @@ function wire(options: ResolvedOptions): Notifier {
       if (!storage.durable) logger.warn('The memory storage loses everything when the process ends.')
     },
     deliver: engine.start,
+    hurry: engine.hurry,
     async close(deadlineMs) {
       await engine.stop(deadlineMs)
       await closeParts(deadlineMs)

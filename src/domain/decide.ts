@@ -1,7 +1,7 @@
 import type { ErrorCode } from './errors/catalogue.ts'
 import type { Fact } from './facts.ts'
 import type { Outcome } from './outcome.ts'
-import { maxAttempts, type RetryPolicy, retryDelay } from './retry.ts'
+import { maxAttempts, maxOutageAttempts, type RetryPolicy, retryDelay } from './retry.ts'
 
 /** What the engine knows when an attempt has ended. */
 export interface AttemptContext {
@@ -106,12 +106,16 @@ function again(
 ): Decision {
   const { attempt, policy, random, expiresInMs, hasNextProvider } = context
   const fact: Fact = { type: failure.ambiguous === true ? 'attempt_ambiguous' : 'attempt_failed', ...failure }
-  const last = attempt >= maxAttempts(policy)
+  const most = how.provider === 'faulty' ? maxOutageAttempts(policy) : maxAttempts(policy)
+  const last = attempt >= most
   const about = { provider: how.provider, pauseMs: how.pauseMs }
   if (how.provider === 'faulty' && hasNextProvider && !last) {
     return { facts: [fact], next: { kind: 'retry', delayMs: 0, failOver: true }, ...about }
   }
-  const delayMs = retryDelay(policy, attempt, random, how.hintMs)
+  // Beyond its own attempts a message waits for its provider at the longest delay.
+  const delayMs = last
+    ? null
+    : retryDelay(policy, Math.min(attempt, maxAttempts(policy) - 1), random, how.hintMs)
   if (delayMs === null) {
     return {
       facts: [

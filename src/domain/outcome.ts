@@ -70,7 +70,7 @@ export function soundOutcome(value: unknown): Outcome | null {
     code: code ?? 'provider_error',
     message: textOf(answer.message),
     providerCode: textOf(answer.providerCode),
-    scope: SCOPES.has(answer.scope) ? (answer.scope as FaultScope) : 'provider',
+    scope: SCOPES.has(answer.scope) ? (answer.scope as FaultScope) : 'message',
   } as const
   switch (answer.kind) {
     case 'accepted':

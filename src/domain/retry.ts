@@ -6,7 +6,7 @@ export type RetryPolicy =
       readonly maxAttempts: number
       /** Ceiling of the first delay. */
       readonly baseMs: number
-      /** Ceiling of every delay. */
+      /** Ceiling of the last delay; those between grow by the same factor each. */
       readonly capMs: number
     }
   | {
@@ -44,6 +44,17 @@ export function maxAttempts(policy: RetryPolicy): number {
 }
 
 /**
+ * How many attempts an outage may cost: faults of the provider itself use no message up (DESIGN.md §5, `scope`). With
+ * the default policy a message waits for a provider that is down for about half a day.
+ */
+export function maxOutageAttempts(policy: RetryPolicy): number {
+  const attempts = maxAttempts(policy)
+  return attempts === 1 ? 1 : attempts * OUTAGE_FACTOR
+}
+
+const OUTAGE_FACTOR = 16
+
+/**
  * Milliseconds to wait after attempt number `attempt` (from 1) failed; null when it was the last.
  *
  * @param random a number in [0, 1)
@@ -59,7 +70,9 @@ export function retryDelay(
   if (attempt >= maxAttempts(policy)) return null
   const hint = Math.min(retryAfterMs ?? 0, LONGEST_HINT_MS)
   if (policy.kind === 'exponential') {
-    const ceiling = Math.min(policy.capMs, policy.baseMs * 2 ** (attempt - 1))
+    // Doubling would never come near the cap within a few attempts, and an outage of minutes would end messages.
+    const growth = (policy.capMs / policy.baseMs) ** (1 / Math.max(1, policy.maxAttempts - 2))
+    const ceiling = Math.min(policy.capMs, policy.baseMs * growth ** (attempt - 1))
     return Math.max(Math.round(ceiling * random), hint)
   }
   const base = policy.delaysMs[attempt - 1] ?? 0

@@ -16,6 +16,8 @@ export interface LifecycleParts {
   /** Begins to deliver. */
   deliver(): void
   close(deadlineMs: number): Promise<void>
+  /** Ends what {@link close} waits for. */
+  hurry(): void
 }
 
 const DEFAULT_DEADLINE_MS = 10_000
@@ -24,7 +26,7 @@ const FOREVER_MS = 0x7fffffff
 
 type AnyMethod = (...args: never[]) => Promise<unknown>
 
-export function createLifecycle({ clock, open, deliver, close }: LifecycleParts): Lifecycle {
+export function createLifecycle({ clock, open, deliver, close, hurry }: LifecycleParts): Lifecycle {
   let opened: Promise<void> | null = null
   let closed: Promise<void> | null = null
   let tried = false
@@ -95,7 +97,8 @@ export function createLifecycle({ clock, open, deliver, close }: LifecycleParts)
       return opened
     },
     stop(options) {
-      closed ??= shut(options?.deadlineMs ?? DEFAULT_DEADLINE_MS)
+      if (closed === null) closed = shut(options?.deadlineMs ?? DEFAULT_DEADLINE_MS)
+      else if (options?.deadlineMs !== undefined) clock.timer(options.deadlineMs, hurry)
       return closed
     },
     guard(methods) {

@@ -21,6 +21,8 @@ export interface Engine {
   start(): void
   /** Something was stored that may be due. */
   wake(lane?: string): void
+  /** Aborts the attempts that run. */
+  hurry(): void
   /**
    * Stops claiming, lets attempts end within `deadlineMs`, then aborts them and waits for their outcomes to be stored.
    */
@@ -79,6 +81,7 @@ export function createEngine(options: EngineOptions): Engine {
     providers: () => [...states.values()].flat().map((state) => state.health()),
     start: dispatcher.start,
     wake,
+    hurry: attempts.abort,
     async stop(deadlineMs) {
       await dispatcher.stop()
       if (!(await within(dispatcher.idle(), deadlineMs, clock))) {

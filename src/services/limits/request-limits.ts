@@ -153,11 +153,14 @@ export function stateOf(resource: string, limit: number, state: LimitState, cloc
   }
 }
 
-/** The limit that is closest to a refusal, by the share that is left. */
+/**
+ * The limit that is closest to a refusal, by the share that is left. Slots come back with every answer, so they only
+ * count when none is left: the headers speak of "requests in the window" (SPEC.md "Rules" 10).
+ */
 function nearest(states: readonly RateLimitState[]): RateLimitState | null {
   let closest: RateLimitState | null = null
   for (const state of states) {
-    if (state.resource === 'account') continue
+    if (state.resource === 'account' || (state.resource === 'concurrency' && state.remaining > 0)) continue
     if (closest === null || state.remaining / state.limit < closest.remaining / closest.limit) closest = state
   }
   return closest

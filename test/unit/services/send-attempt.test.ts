@@ -69,10 +69,10 @@ describe('sendAttempt', () => {
         { kind: 'accepted', providerMessageId: {} },
         { kind: 'accepted', status: 'sent' },
       ],
-      [{ kind: 'rejected' }, { kind: 'rejected', code: 'provider_error', scope: 'provider' }],
+      [{ kind: 'rejected' }, { kind: 'rejected', code: 'provider_error', scope: 'message' }],
       [
         { kind: 'rejected', code: '__proto__', scope: 'me' },
-        { kind: 'rejected', code: 'provider_error', scope: 'provider' },
+        { kind: 'rejected', code: 'provider_error', scope: 'message' },
       ],
       [
         { kind: 'retry', code: 'mailbox_full', scope: 'recipient', retryAfterMs: Number.NaN },
