@@ -115,7 +115,8 @@ describe('kill -9', () => {
 describe('a message that ends the process', () => {
   it('fails after its attempts, and its neighbours are delivered', async () => {
     const where = places()
-    const options: DeliverOptions = { ...where, senders: 0, leaseMs: 200, timeoutMs: 100, maxConcurrent: 5 }
+    const quick = { senders: 0, leaseMs: 200, timeoutMs: 100, maxConcurrent: 5, maxAttempts: 4 }
+    const options: DeliverOptions = { ...where, ...quick }
     const neighbours = Array.from({ length: 30 }, (_, index) => `notif_${String(index).padStart(29, '0')}`)
     const poison = `notif_${'9'.repeat(29)}`
     const ids = [...neighbours.slice(0, 15), poison, ...neighbours.slice(15)]
@@ -143,7 +144,7 @@ describe('a message that ends the process', () => {
       if (end === 'drained') break
       expect(end).toBe(13)
       deaths += 1
-      expect(deaths).toBeLessThanOrEqual(8)
+      expect(deaths).toBeLessThanOrEqual(4)
     }
     const seen = handOvers(where.handOvers)
     await opened(where.database, async (storage) => {
@@ -157,7 +158,7 @@ describe('a message that ends the process', () => {
         expect(seen.get(id)?.length, id).toBeLessThanOrEqual(2)
       }
     })
-    expect(deaths).toBe(8)
+    expect(deaths).toBe(4)
     expect(seen.has(poison)).toBe(false)
   }, 90_000)
 })

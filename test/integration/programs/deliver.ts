@@ -14,6 +14,8 @@ export interface DeliverOptions {
   readonly leaseMs: number
   readonly timeoutMs: number
   readonly maxConcurrent?: number
+  /** Attempts of one message, the first included. */
+  readonly maxAttempts?: number
   /** Milliseconds that the provider takes. */
   readonly slowMs?: number
 }
@@ -30,6 +32,7 @@ const channel: Channel = {
   channel: 'email',
   timeoutMs: options.timeoutMs,
   maxConcurrent: options.maxConcurrent ?? 20,
+  retry: { kind: 'exponential', maxAttempts: options.maxAttempts ?? 8, baseMs: 100, capMs: 1_000 },
   async send(message, { notificationId, attempt }) {
     if (message.body === 'poison') process.exit(13)
     appendFileSync(options.handOvers, `${notificationId} ${attempt} ${process.pid}\n`)
