@@ -461,6 +461,17 @@ describe('a fault of the provider', () => {
     expect(new Set(channel.calls.map(({ context }) => context.notificationId)).size).toBe(100)
   })
 
+  it('loses no message to an outage of hours, not the only one that waits either', async () => {
+    const channel = recordingChannel({ send: retry('provider') })
+    const { notifier, clock, ended, status } = await world([channel])
+    const { id } = await notifier.send(mail)
+    await clock.advance(6 * HOUR)
+    expect(await status(id)).toBe('queued')
+    channel.behave(async () => ({ kind: 'accepted' }))
+    expect(await ended(id)).toBe('sent')
+    expect(clock.monotonic()).toBeLessThan(6.5 * HOUR)
+  })
+
   it('lets the provider rest as long as it asks for', async () => {
     const channel = recordingChannel({ maxConcurrent: 5, send: retry('account', { retryAfterMs: HOUR }) })
     const { notifier, clock } = await world([channel])

@@ -206,6 +206,28 @@ describe('stop', () => {
     expect([channel.calls[0]?.context.signal.aborted, counts.stop]).toEqual([true, 1])
   })
 
+  it('is hurried by a second one', async () => {
+    const channel = recordingChannel({
+      send: (_message, { signal }) =>
+        new Promise((resolve) =>
+          signal.addEventListener('abort', () => resolve({ kind: 'ambiguous', reason: 'aborted' })),
+        ),
+    })
+    const { notifier, clock, counts } = create({}, channel)
+    await notifier.start()
+    await notifier.send(mail)
+    await clock.advance(1)
+    const stopped = notifier.stop()
+    await clock.advance(2_000)
+    void notifier.stop()
+    await clock.advance(0)
+    expect([channel.calls[0]?.context.signal.aborted, counts.stop]).toEqual([false, 0])
+    void notifier.stop({ deadlineMs: 1 })
+    await clock.advance(1)
+    await stopped
+    expect([channel.calls[0]?.context.signal.aborted, counts.stop]).toEqual([true, 1])
+  })
+
   it.each<[string, () => void]>([
     [
       'throws',
