@@ -11,6 +11,8 @@ export interface DeliverOptions {
   readonly handOvers: string
   /** How many senders run side by side; 0: only deliver. */
   readonly senders: number
+  /** How many each of them sends. Default: no end. */
+  readonly sends?: number
   readonly leaseMs: number
   readonly timeoutMs: number
   readonly maxConcurrent?: number
@@ -55,7 +57,7 @@ process.once('SIGTERM', () => {
 say('started')
 
 async function keepSending(sender: number): Promise<void> {
-  for (let count = 0; ; count += 1) {
+  for (let count = 0; count < (options.sends ?? Infinity); count += 1) {
     try {
       const { id } = await notifier.send({
         channel: 'email',
