@@ -1,15 +1,7 @@
 import type { Clock } from '../ports/clock.ts'
 import type { Storage } from '../ports/storage/storage.ts'
-import { acceptRequest, findIdempotent, quotaUsed } from './accept.ts'
-import { memoryApiKeys } from './api-keys.ts'
-import { claim, releaseLease, renewLease, startAttempt } from './claim.ts'
-import { memoryLogs, memoryNotifications } from './notifications.ts'
-import { createDefaultOrganization, memoryOrganizations } from './organizations.ts'
-import { recordReceipt } from './receipts.ts'
-import { settleOne } from './settle.ts'
-import { createState, type MemoryState } from './state.ts'
-import { memoryTemplates } from './templates.ts'
-import { memoryWebhookEndpoints } from './webhook-endpoints.ts'
+import { createState } from './state.ts'
+import { storageOf } from './storage-of.ts'
 
 export interface MemoryStorageOptions {
   /** The storage's clock. Default: the system's. */
@@ -22,58 +14,4 @@ export interface MemoryStorageOptions {
 export function memoryStorage(options: MemoryStorageOptions = {}): Storage {
   const { clock = { now: () => Date.now() } } = options
   return storageOf(createState(() => clock.now()))
-}
-
-/**
- * The storage over a given state, which tests can look into.
- *
- * Every method does its work in one go before it returns its promise, and JavaScript runs one piece of code at a
- * time: that is what makes the verbs atomic here.
- */
-export function storageOf(state: MemoryState): Storage {
-  createDefaultOrganization(state)
-  return {
-    name: 'memory',
-    durable: false,
-    async start() {},
-    async stop() {},
-    async accept(requests) {
-      return requests.map((request) => acceptRequest(state, request))
-    },
-    async quotaUsed(organizationId, period) {
-      return quotaUsed(state, organizationId, period)
-    },
-    async findIdempotent(keys) {
-      return keys.map((key) => findIdempotent(state, key))
-    },
-    async claim(request) {
-      return claim(state, request)
-    },
-    async startAttempts(refs) {
-      return refs.map((ref) => startAttempt(state, ref))
-    },
-    async renew(refs, leaseMs) {
-      return refs.map((ref) => renewLease(state, ref, leaseMs))
-    },
-    async release(refs) {
-      for (const ref of refs) releaseLease(state, ref)
-    },
-    async settle(settlements) {
-      return settlements.map((settlement) => settleOne(state, settlement))
-    },
-    async recordReceipts(receipts) {
-      return receipts.map((receipt) => recordReceipt(state, receipt))
-    },
-    notifications: memoryNotifications(state),
-    logs: memoryLogs(state),
-    organizations: memoryOrganizations(state),
-    apiKeys: memoryApiKeys(state),
-    templates: memoryTemplates(state),
-    webhookEndpoints: memoryWebhookEndpoints(state),
-    async keep(name, initial) {
-      const kept = state.kept.get(name) ?? initial
-      state.kept.set(name, kept)
-      return kept
-    },
-  }
 }

@@ -1,6 +1,6 @@
 import { test } from 'vitest'
-import { storageOf } from '../../src/memory/memory-storage.ts'
 import { createState } from '../../src/memory/state.ts'
+import { storageOf } from '../../src/memory/storage-of.ts'
 import { storageContract } from '../../src/testing/storage-contract.ts'
 
 storageContract(test, async () => {

@@ -3,9 +3,10 @@ import { afterEach, expect, test, vi } from 'vitest'
 import { sqliteStorage } from '../../adapters/storage/sqlite/index.ts'
 import { migrations } from '../../adapters/storage/sqlite/migrations/index.ts'
 import { accept, claimOne, deliver, note, notes, start } from '../../src/testing/storage/fixtures.ts'
-import { runProgram } from '../support/program.ts'
+import { type Program, runProgram } from '../support/program.ts'
 import { openSqlite } from '../support/sqlite-handle.ts'
 import { temporaryFile } from '../support/sqlite-harness.ts'
+import type { OpenOptions } from './programs/open-sqlite.ts'
 
 const files: ReturnType<typeof temporaryFile>[] = []
 
@@ -20,6 +21,12 @@ afterEach(() => {
   for (const { remove } of files.splice(0)) remove()
 })
 
+/** Four processes that open the file in the same moment. */
+function openTogether(database: string): Program[] {
+  const options: OpenOptions = { database, at: Date.now() + 1_000 }
+  return [1, 2, 3, 4].map(() => runProgram('open-sqlite', options))
+}
+
 function query(file: string, sql: string): Record<string, unknown>[] {
   const database = new DatabaseSync(file)
   try {
@@ -31,8 +38,7 @@ function query(file: string, sql: string): Record<string, unknown>[] {
 
 test('four processes that open a new file at once migrate it once, and keep one secret', async () => {
   const database = newFile()
-  const at = Date.now() + 1_000
-  const programs = [1, 2, 3, 4].map(() => runProgram('open-sqlite', { database, at }))
+  const programs = openTogether(database)
   const ends = await Promise.all(programs.map(({ ended }) => ended))
   expect([ends, programs.flatMap(({ errors }) => errors)]).toEqual([[0, 0, 0, 0], []])
   expect(new Set(programs.flatMap(({ lines }) => lines)).size).toBe(1)
@@ -46,8 +52,7 @@ test('four processes that claim at once share the jobs, each leased once', async
   await storage.start()
   await accept(storage, notes(300))
   await storage.stop()
-  const at = Date.now() + 1_000
-  const programs = [1, 2, 3, 4].map(() => runProgram('open-sqlite', { database, at }))
+  const programs = openTogether(database)
   expect(await Promise.all(programs.map(({ ended }) => ended))).toEqual([0, 0, 0, 0])
   const claims = programs.flatMap(({ lines }) => lines.filter((line) => line.startsWith('claimed')))
   expect(claims).toHaveLength(300)

@@ -135,7 +135,7 @@ export async function readAll<Item>(
 ): Promise<Item[]> {
   const items: Item[] = []
   let cursor: string | undefined
-  for (;;) {
+  for (let pages = 0; pages < 200; pages += 1) {
     const found = await list(page({ limit, ...(cursor === undefined ? {} : { cursor }) }))
     assert.ok(found.items.length <= limit)
     items.push(...found.items)
@@ -144,4 +144,5 @@ export async function readAll<Item>(
     cursor = found.nextCursor
     await between()
   }
+  assert.fail('the list does not end')
 }
