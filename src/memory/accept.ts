@@ -31,6 +31,7 @@ export function acceptRequest(state: MemoryState, request: AcceptRequest): Accep
   const refused = admitted.length === 0 && notifications.length > 0
   if (idempotency !== undefined && !refused) {
     const { operation, key, fingerprint, result, ttlMs } = idempotency
+    forgetExpired(state)
     state.idempotency.set(keyOf(organizationId, operation, key), {
       fingerprint,
       result,
@@ -51,6 +52,14 @@ export function findIdempotent(state: MemoryState, name: IdempotencyKey): Idempo
   if (expiresAt > state.now()) return record
   state.idempotency.delete(key)
   return null
+}
+
+/** Records are mostly kept for the same time, so the oldest ones expire first. */
+function forgetExpired(state: MemoryState): void {
+  for (const [key, { expiresAt }] of state.idempotency) {
+    if (expiresAt > state.now()) return
+    state.idempotency.delete(key)
+  }
 }
 
 /** Looks before anything is stored, so that a request is stored whole or not at all. */
