@@ -193,7 +193,9 @@ const ROWS: readonly Row[] = [
   ['rcpt', '599 5.9.9 Whatever', 'rejected', 'provider_error', 'message'],
   ['content', '550 5.4.6 Routing loop detected', 'rejected', 'provider_error', 'message'],
   ['content', '550 Message refused', 'rejected', 'provider_error', 'message'],
-  ['rcpt', '550 Refused, your address 5.1.1.9 is unknown here', 'rejected', 'invalid_recipient', 'recipient'],
+  // no enhanced codes, but addresses of hosts
+  ['rcpt', '550 Refused, see 5.7.9.1', 'rejected', 'invalid_recipient', 'recipient'],
+  ['rcpt', '550 Host 10.5.7.9 unknown', 'rejected', 'invalid_recipient', 'recipient'],
   // multi-line
   [
     'content',
@@ -255,12 +257,15 @@ describe('a connection that ends', () => {
   it.each(moments.flatMap((moment) => [[moment, 'DROP'] as const, [moment, 'RESET'] as const]))(
     'at %s (%s) leaves nothing behind: it is tried again',
     async (moment, act) => {
+      const before = server.connections
       expect(await outcomeOf({ [moment]: act })).toMatchObject({
         kind: 'retry',
         code: 'provider_unavailable',
         scope: 'provider',
       })
       expect(server.lines.join('\n')).not.toContain('Hi Ada')
+      // Attempts are the engine's to count: the client makes one.
+      expect(server.connections - before).toBe(1)
     },
   )
 

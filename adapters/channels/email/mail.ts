@@ -36,8 +36,6 @@ export function composeMail(frame: MailFrame, message: Message, to: string, idem
     ...(message.format === 'html'
       ? { text: toText(message.body), html: message.body }
       : { text: message.body }),
-    disableFileAccess: true,
-    disableUrlAccess: true,
   }
 }
 

@@ -1,0 +1,25 @@
+import { describe, expect, it } from 'vitest'
+import { composeMail } from '../../../../adapters/channels/email/mail.ts'
+
+const frame = {
+  from: { name: 'Ada, "Countess"', address: 'ada@example.org' },
+  replyTo: null,
+  headers: {},
+  toText: () => 'text',
+}
+
+describe('composeMail', () => {
+  it('states the envelope and gives every address as an object, so that none is parsed again', () => {
+    const message = { to: 'bob@bücher.example', subject: 'Hi', body: 'Hello', format: 'text' } as const
+    expect(composeMail(frame, message, 'bob@xn--bcher-kva.example', 'notif_1')).toEqual({
+      from: frame.from,
+      to: [{ name: '', address: 'bob@xn--bcher-kva.example' }],
+      envelope: { from: 'ada@example.org', to: ['bob@xn--bcher-kva.example'] },
+      maxRecipients: 1,
+      subject: 'Hi',
+      messageId: expect.stringMatching(/^<notif_1\.[0-9a-f]{8}@example\.org>$/),
+      headers: { 'Auto-Submitted': 'auto-generated' },
+      text: 'Hello',
+    })
+  })
+})
