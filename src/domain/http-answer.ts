@@ -121,7 +121,7 @@ const IMF_DATE = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d{2} [A-Z][a-z]{2} \d{4} \d
  *
  * @returns milliseconds from now, at most {@link LONGEST_HINT_MS}; undefined when absent, past or unreadable.
  */
-export function parseRetryAfter(value: string | undefined, nowMs: number): number | undefined {
+function parseRetryAfter(value: string | undefined, nowMs: number): number | undefined {
   if (value === undefined) return undefined
   const text = value.trim()
   const waitMs = /^\d{1,15}(?:\.\d{1,9})?$/.test(text)

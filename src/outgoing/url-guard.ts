@@ -29,7 +29,7 @@ export function judgeUrl(text: string, guard: AddressGuard, allowHttp: boolean):
 }
 
 /** The host as `net` understands it: an IPv6 literal without brackets. */
-export function hostOf(url: URL): string {
+function hostOf(url: URL): string {
   return url.hostname.replace(/^\[|\]$/g, '')
 }
 

@@ -43,7 +43,7 @@ export function composeMail(frame: MailFrame, message: Message, to: string, idem
  * The same for all attempts of one notification to one recipient, so that mailbox providers can collapse the
  * duplicate that an ambiguous attempt may have left.
  */
-export function messageId(idempotencyKey: string, to: string, from: string): string {
+function messageId(idempotencyKey: string, to: string, from: string): string {
   const stem = /^[A-Za-z0-9_-]{1,64}$/.test(idempotencyKey) ? idempotencyKey : digest(idempotencyKey, 32)
   return `<${stem}.${digest(to, 8)}@${from.slice(from.lastIndexOf('@') + 1)}>`
 }

@@ -1,10 +1,18 @@
 import { describe, expect, it } from 'vitest'
-import { judgePost, type PostResult, parseRetryAfter } from '../../../src/domain/http-answer.ts'
+import { judgePost, type PostResult } from '../../../src/domain/http-answer.ts'
 import { LONGEST_HINT_MS } from '../../../src/domain/retry.ts'
 
 const NOW = Date.parse('2026-11-21T12:00:00Z')
 
-describe('parseRetryAfter', () => {
+const answer = (status: number, headers: Record<string, string> = {}): PostResult => ({
+  kind: 'answered',
+  status,
+  headers,
+  body: '',
+  durationMs: 1,
+})
+
+describe('Retry-After', () => {
   it.each<[string | undefined, number | undefined]>([
     ['0', undefined],
     ['1', 1_000],
@@ -25,20 +33,14 @@ describe('parseRetryAfter', () => {
     ['9'.repeat(400), undefined],
     ['', undefined],
     [undefined, undefined],
-  ])('reads %j as %j', (value, expected) => {
-    expect(parseRetryAfter(value, NOW)).toBe(expected)
+  ])('%j is read as %j ms', (value, expected) => {
+    const headers: Record<string, string> = value === undefined ? {} : { 'retry-after': value }
+    const verdict = judgePost(answer(429, headers), '200', NOW)
+    expect('retryAfterMs' in verdict ? verdict.retryAfterMs : null).toBe(expected)
   })
 })
 
 describe('judgePost', () => {
-  const answer = (status: number, headers: Record<string, string> = {}): PostResult => ({
-    kind: 'answered',
-    status,
-    headers,
-    body: '',
-    durationMs: 1,
-  })
-
   it('takes 200 alone as success, unless the receiver chose any 2xx', () => {
     expect(judgePost(answer(200), '200', NOW)).toEqual({ kind: 'succeeded' })
     for (const status of [200, 201, 202, 204, 299]) {
