@@ -1,5 +1,6 @@
 import { type Permission, permits } from '../domain/api-key.ts'
 import { isNotifierError, NotifierError } from '../domain/errors/notifier-error.ts'
+import { assertKnownFields } from '../domain/input/known-fields.ts'
 import { isAllowedAddress } from '../services/api-keys/ip-list.ts'
 import type { Notifier } from '../services/notifier.ts'
 import type { Admission, ApiKeyRecord, LimitedResource } from '../services/records.ts'
@@ -8,6 +9,7 @@ import { readJsonObject } from './body.ts'
 import { acceptsScheme, type Client, resolveClient } from './client.ts'
 import { publicError } from './errors.ts'
 import type { HttpRequest, HttpResponse } from './message.ts'
+import { openApiDocument } from './openapi/document.ts'
 import { type HttpApiOptions, type ResolvedHttpOptions, resolveHttpOptions } from './options.ts'
 import { organizationOf } from './organization.ts'
 import { parseQuery } from './query.ts'
@@ -54,6 +56,7 @@ export function createHttpApi(
   const resolved = resolveHttpOptions(options)
   const findRoute = compileRoutes(routes)
   const newRequestId = createRequestIds()
+  const document = once(() => openApiDocument(routes, resolved))
 
   async function answer(request: HttpRequest, match: Match): Promise<HttpResponse> {
     const client = resolveClient(request, resolved.trusted)
@@ -65,11 +68,10 @@ export function createHttpApi(
       release: null,
     }
     try {
-      const key = await identify(request, client, visit)
-      await count(visit, { organizationId: key.organizationId }, limitOf(match))
-      if (!isAllowedAddress(key.allowedIps, client.address)) throw new NotifierError('ip_not_allowed')
-      const permitted = permittedRoute(match, key.permission)
-      const result = await perform(request, permitted, key.organizationId)
+      const { permitted, organizationId } = isPublic(match)
+        ? { permitted: match, organizationId: await welcome(request, client, visit) }
+        : await authorize(request, client, visit, match)
+      const result = await perform(request, permitted, organizationId)
       return result === null ? GONE : successResponse(visit, permitted.route.status, result)
     } catch (error) {
       const shown = publicError(error)
@@ -82,6 +84,25 @@ export function createHttpApi(
         resolved.logger.warn('A concurrency slot was not given back.', { requestId: visit.requestId, error })
       })
     }
+  }
+
+  /** Lets anyone in, over HTTPS and within the limit of the address. */
+  async function welcome(request: HttpRequest, client: Client, visit: Visit): Promise<null> {
+    await count(visit, { address: client.address ?? 'unknown' }, 'public')
+    if (!acceptsScheme(resolved.https, client, request)) throw new NotifierError('https_required')
+    return null
+  }
+
+  async function authorize(
+    request: HttpRequest,
+    client: Client,
+    visit: Visit,
+    match: Match,
+  ): Promise<{ permitted: RouteMatch; organizationId: string }> {
+    const { organizationId, allowedIps, permission } = await identify(request, client, visit)
+    await count(visit, { organizationId }, limitOf(match))
+    if (!isAllowedAddress(allowedIps, client.address)) throw new NotifierError('ip_not_allowed')
+    return { permitted: permittedRoute(match, permission), organizationId }
   }
 
   /** Whose request it is. Who shows no valid key is counted by address, so that keys cannot be guessed at will. */
@@ -108,15 +129,18 @@ export function createHttpApi(
   async function perform(
     request: HttpRequest,
     { route, params, valid, organizationRequired }: RouteMatch,
-    keyOrganization: string,
+    keyOrganization: string | null,
   ): Promise<HandlerResult | null> {
     const query = parseQuery(request.query)
-    const organizationId = organizationOf(request, query, keyOrganization, organizationRequired)
+    const organizationId =
+      keyOrganization === null ? '' : organizationOf(request, query, keyOrganization, organizationRequired)
     if (!valid) throw new NotifierError(route.unknown ?? 'not_found')
     const body =
       route.body === undefined ? NO_BODY : await readJsonObject(request, bodyLimit(resolved, route))
     if (request.aborted) return null
-    return route.handler({ request, organizationId, params, query, body }, notifier)
+    const strict = resolved.strictBody
+    if (strict && route.body !== undefined) assertKnownFields(route.body, body)
+    return route.handler({ request, organizationId, params, query, body, strict, document }, notifier)
   }
 
   return {
@@ -124,6 +148,18 @@ export function createHttpApi(
       const match = findRoute(request.method, request.path)
       return match === null ? null : answer(request, match)
     },
+  }
+}
+
+function isPublic(match: Match): match is RouteMatch {
+  return match.kind === 'route' && match.route.permission === 'public'
+}
+
+function once<Value>(make: () => Value): () => Value {
+  let made: { readonly value: Value } | undefined
+  return () => {
+    made ??= { value: make() }
+    return made.value
   }
 }
 
@@ -136,7 +172,7 @@ function permittedRoute(match: Match, granted: Permission): RouteMatch {
   if (match.kind === 'unknown') throw new NotifierError('not_found')
   if (match.kind === 'method') throw new NotifierError('method_not_allowed')
   const required = match.route.permission
-  if (!permits(granted, required)) {
+  if (required !== 'public' && !permits(granted, required)) {
     throw new NotifierError('insufficient_permissions', { details: { required, granted } })
   }
   return match

@@ -26,6 +26,12 @@ export interface HttpApiOptions {
   readonly maxBodyBytes?: number | undefined
   /** Largest body of a batch in bytes. @default 16 777 216 (16 MiB) */
   readonly maxBatchBytes?: number | undefined
+  /**
+   * Refuses bodies with fields that no operation knows, with `invalid_parameter`; in a batch, the item that has them.
+   *
+   * @default false (they are ignored)
+   */
+  readonly strictBody?: boolean | undefined
   /** Where unexpected failures are reported. @default warnings of the process (on stderr) */
   readonly logger?: Pick<Logger, 'warn' | 'error'> | undefined
 }
@@ -38,6 +44,7 @@ export interface ResolvedHttpOptions {
   readonly errorFormat: ErrorFormat
   readonly maxBodyBytes: number
   readonly maxBatchBytes: number
+  readonly strictBody: boolean
   readonly logger: Pick<Logger, 'warn' | 'error'>
 }
 
@@ -48,6 +55,7 @@ const KNOWN: ReadonlySet<string> = new Set([
   'errorFormat',
   'maxBodyBytes',
   'maxBatchBytes',
+  'strictBody',
   'logger',
 ])
 
@@ -64,13 +72,17 @@ export function resolveHttpOptions(options: HttpApiOptions): ResolvedHttpOptions
     errorFormat: oneOf('errorFormat', options.errorFormat ?? 'nested', ['nested', 'flat']),
     maxBodyBytes: bytes('maxBodyBytes', options.maxBodyBytes ?? MiB),
     maxBatchBytes: bytes('maxBatchBytes', options.maxBatchBytes ?? 16 * MiB),
+    strictBody: oneOf('strictBody', options.strictBody ?? false, [false, true]),
     logger: logger(options.logger ?? processWarnings),
   })
 }
 
-function oneOf<Value extends string>(name: string, value: Value, allowed: readonly Value[]): Value {
+function oneOf<Value extends string | boolean>(name: string, value: Value, allowed: readonly Value[]): Value {
   if (!allowed.includes(value)) {
-    throw wrong(name, `one of ${allowed.map((item) => `'${item}'`).join(', ')}`)
+    throw wrong(
+      name,
+      `one of ${allowed.map((item) => (typeof item === 'string' ? `'${item}'` : item)).join(', ')}`,
+    )
   }
   return value
 }

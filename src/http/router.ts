@@ -48,7 +48,8 @@ const UNKNOWN: Match = Object.freeze({ kind: 'unknown' })
 export function compileRoutes(routes: readonly Route[]): Router {
   const root = newNode()
   for (const route of routes) {
-    if (!PERMISSIONS.includes(route.permission)) throw wrong(`${route.operation} has no permission level`)
+    if (route.permission !== 'public' && !PERMISSIONS.includes(route.permission))
+      throw wrong(`${route.operation} has no permission level`)
     for (const path of route.paths) add(root, path, route)
   }
   return function findRoute(method, path) {
@@ -57,7 +58,8 @@ export function compileRoutes(routes: readonly Route[]): Router {
     const node = descend(root, segments, values)
     if (node?.methods === undefined) return OWN_PREFIX.test(path) ? UNKNOWN : null
     const found = node.methods.get(method)
-    if (found === undefined) return { kind: 'method', allow: node.allow }
+    // Outside /v1 and /admin only the operation itself is ours.
+    if (found === undefined) return OWN_PREFIX.test(path) ? { kind: 'method', allow: node.allow } : null
     const params = values.length === 0 ? NO_PARAMS : decodeParams(found.parameters, values)
     return {
       kind: 'route',

@@ -58,10 +58,7 @@ export interface Notifier {
    */
   send(message: SendInput, options?: SendOptions): Promise<SentNotification>
   /** Checks everything that {@link send} checks, in the same order, and renders; stores and sends nothing. */
-  validate(
-    message: SendInput,
-    options?: Pick<SendOptions, 'organizationId' | 'idempotencyKey'>,
-  ): Promise<ValidatedSend>
+  validate(message: SendInput, options?: SendOptions): Promise<ValidatedSend>
   /**
    * Accepts up to 10,000 notifications in one commit. Each is judged on its own: a bad one never fails the others.
    *
@@ -190,4 +187,6 @@ export type NotifierEvents = {
 export interface SendOptions extends Scope {
   /** 1 to 255 visible ASCII characters; the same request with the same key is accepted once. Kept for 24 hours. */
   readonly idempotencyKey?: string | undefined
+  /** Refuses messages with fields that are unknown (`invalid_parameter`). Default false: they are ignored. */
+  readonly strict?: boolean | undefined
 }

@@ -76,12 +76,15 @@ export interface ItemError {
   readonly details?: Readonly<Record<string, unknown>>
 }
 
-/** What has a request limit: an endpoint with one of its own (SPEC.md "Rules" 4), or everything else together. */
-export type LimitedResource = 'requests' | 'templates.list' | 'templates.create' | 'logs.list'
+/**
+ * What has a request limit: an endpoint with one of its own (SPEC.md "Rules" 4), what needs no key (`public`), or
+ * everything else together.
+ */
+export type LimitedResource = 'requests' | 'templates.list' | 'templates.create' | 'logs.list' | 'public'
 
 /** One limit as it stands: what the X-RateLimit headers say. */
 export interface RateLimitState {
-  /** `requests`, an endpoint, `concurrency`, `hourly_notifications`, `monthly_notifications`, `account` or `address`. */
+  /** `requests`, an endpoint, `concurrency`, `hourly_notifications`, `monthly_notifications`, `account`, `address` or `public`. */
   readonly resource: string
   /** Most units in the window. */
   readonly limit: number

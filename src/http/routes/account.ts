@@ -10,6 +10,7 @@ export const accountRoutes: readonly Route[] = [
   {
     operation: 'getAccountLimits',
     summary: 'Get the limits of the organization and how much of them is used',
+    tag: 'Account',
     method: 'GET',
     paths: ['/v1/account/limits'],
     permission: 'Read Only',

@@ -12,6 +12,7 @@ export const logRoutes: readonly Route[] = [
   {
     operation: 'listLogs',
     summary: 'List the delivery log, newest first',
+    tag: 'Logs',
     method: 'GET',
     paths: ['/v1/logs', '/admin/logs'],
     permission: 'Read Only',

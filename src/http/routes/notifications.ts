@@ -1,4 +1,3 @@
-import * as z from 'zod'
 import { NotifierError } from '../../domain/errors/notifier-error.ts'
 import { parseInput } from '../../domain/input/parse.ts'
 import { type SendInput, sendInput } from '../../domain/input/send.ts'
@@ -13,7 +12,7 @@ import {
 } from '../schemas/notification.ts'
 import { notificationQuery } from '../schemas/query.ts'
 import { idempotencyKey, isTestMode } from '../send-headers.ts'
-import type { HandlerResult, RequestContext, Route } from './route.ts'
+import type { HandlerResult, RequestContext, Route, RouteError } from './route.ts'
 
 const REPLAYED = { 'Idempotent-Replayed': 'true' }
 
@@ -44,6 +43,7 @@ async function sendBatch(context: RequestContext, notifier: Notifier): Promise<H
   }
   const { replayed, ...body } = await notifier.sendBatch(batchItems(context.body), {
     organizationId,
+    strict: context.strict,
     idempotencyKey: key,
   })
   return replayed ? { body, headers: REPLAYED } : { body }
@@ -84,27 +84,48 @@ async function cancel(
   return { body: await notifier.notifications.cancel(params.id ?? '', { organizationId }) }
 }
 
+const IDEMPOTENCY_ERRORS: readonly RouteError[] = ['idempotency_key_reused', 'idempotency_in_progress']
+const SEND_ERRORS: readonly RouteError[] = [
+  'missing_required_field',
+  'invalid_channel',
+  'invalid_email',
+  'invalid_phone',
+  'invalid_recipient',
+  ['template_not_found', 422],
+  'invalid_template_variable',
+  'blocked_address',
+  'notification_quota_exceeded',
+  ...IDEMPOTENCY_ERRORS,
+]
+
 export const notificationRoutes: readonly Route[] = [
   {
     operation: 'sendNotification',
     summary: 'Send one notification; with X-Test-Mode: true only validate it',
+    tag: 'Notifications',
     method: 'POST',
     paths: ['/v1/notifications', '/v1/notify'],
     permission: 'Write',
     limit: 'requests',
     status: 201,
+    errors: SEND_ERRORS,
+    requestHeaders: ['Idempotency-Key', 'X-Test-Mode'],
     body: sendInput,
-    response: z.union([sentNotification, validatedSend]),
+    response: sentNotification,
+    otherwise: { status: 200, when: 'Validated in test mode.', response: validatedSend },
     handler: send,
   },
   {
     operation: 'sendBatch',
     summary: 'Send up to 10,000 notifications, each judged on its own',
+    tag: 'Notifications',
     method: 'POST',
     paths: ['/v1/notifications/batch'],
     permission: 'Write',
     limit: 'requests',
     status: 201,
+    errors: [['invalid_parameter', 422], 'missing_required_field', ...IDEMPOTENCY_ERRORS],
+    requestHeaders: ['Idempotency-Key'],
     body: batchInput,
     bodySize: 'batch',
     response: batchResult,
@@ -113,6 +134,7 @@ export const notificationRoutes: readonly Route[] = [
   {
     operation: 'listNotifications',
     summary: 'List notifications, newest first',
+    tag: 'Notifications',
     method: 'GET',
     paths: ['/v1/notifications'],
     permission: 'Read Only',
@@ -125,6 +147,7 @@ export const notificationRoutes: readonly Route[] = [
   {
     operation: 'getNotification',
     summary: 'Get one notification with its timeline',
+    tag: 'Notifications',
     method: 'GET',
     paths: ['/v1/notifications/{id}'],
     permission: 'Read Only',
@@ -137,12 +160,14 @@ export const notificationRoutes: readonly Route[] = [
   {
     operation: 'cancelNotification',
     summary: 'Cancel a notification while no attempt has begun',
+    tag: 'Notifications',
     method: 'POST',
     paths: ['/v1/notifications/{id}/cancel'],
     permission: 'Write',
     limit: 'requests',
     status: 200,
     unknown: 'notification_not_found',
+    errors: ['not_cancellable'],
     response: notificationRecord,
     handler: cancel,
   },

@@ -4,7 +4,25 @@ import type { ErrorCode } from '../../domain/errors/catalogue.ts'
 import type { Notifier } from '../../services/notifier.ts'
 import type { LimitedResource } from '../../services/records.ts'
 import type { HttpRequest } from '../message.ts'
+import type { OpenApiDocument } from '../openapi/types.ts'
 import type { Query } from '../query.ts'
+
+/** Groups of operations, in the order in which the document shows them. */
+export const TAGS = {
+  Notifications: 'Send notifications and follow what becomes of them.',
+  Templates: 'Reusable texts with `{{variable}}` placeholders.',
+  Logs: 'The delivery log.',
+  Account: 'Limits and their use.',
+  'API keys': 'Who may call this API.',
+  Webhooks: 'Endpoints that are told about deliveries.',
+  Service: 'The service itself; no API key is needed.',
+} as const
+
+/** A code that an operation answers with, by the catalogue's status or by another one. */
+export type RouteError = ErrorCode | readonly [code: ErrorCode, status: number]
+
+/** Headers that only some operations read. */
+export type RequestHeader = 'Idempotency-Key' | 'X-Test-Mode'
 
 /**
  * One operation of the REST API, as data: the same table serves requests, describes the API (OpenAPI) and drives
@@ -14,17 +32,21 @@ export interface Route {
   /** Unique name in camel case. */
   readonly operation: string
   readonly summary: string
+  readonly tag: keyof typeof TAGS
   readonly method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
   /** Patterns that mean the same; `{name}` stands for one segment. Under /admin the query `orgId` is required. */
   readonly paths: readonly string[]
-  /** The lowest level of key that may call it. */
-  readonly permission: Permission
-  /** Which request limit holds; routes that name the same share it. */
+  /** The lowest level of key that may call it; `public`: no key is needed, none is looked at. */
+  readonly permission: Permission | 'public'
+  /** Which request limit holds; routes that name the same share it. Public routes are limited by address. */
   readonly limit: LimitedResource
   /** Status of success. */
   readonly status: 200 | 201
   /** What a path parameter that can be no identifier is answered with. */
   readonly unknown?: ErrorCode
+  /** Codes of its own, beside those that any operation can answer with. */
+  readonly errors?: readonly RouteError[]
+  readonly requestHeaders?: readonly RequestHeader[]
   /** Query parameters, beside `orgId`. */
   readonly query?: z.ZodType
   /** Present: the request has a body. The notifier validates by the same schema, so the core does not. */
@@ -32,6 +54,8 @@ export interface Route {
   /** Which size limit holds for the body. Default `body`. */
   readonly bodySize?: 'body' | 'batch'
   readonly response: z.ZodType
+  /** Another success than `status` and `response`. */
+  readonly otherwise?: { readonly status: 200; readonly when: string; readonly response: z.ZodType }
   readonly handler: Handler
 }
 
@@ -41,12 +65,17 @@ export type Handler = (context: RequestContext, notifier: Notifier) => Promise<H
 /** What a handler gets: everything in it has been checked. */
 export interface RequestContext {
   readonly request: HttpRequest
+  /** Empty for public routes. */
   readonly organizationId: string
   /** Decoded path parameters. */
   readonly params: Readonly<Record<string, string>>
   readonly query: Query
   /** A JSON object of any content; empty for routes without a body. */
   readonly body: Readonly<Record<string, unknown>>
+  /** Unknown fields are refused; of `body` itself they have been. */
+  readonly strict: boolean
+  /** The description of the API. */
+  document(): OpenApiDocument
 }
 
 export interface HandlerResult {

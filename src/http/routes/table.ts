@@ -1,8 +1,11 @@
 import { accountRoutes } from './account.ts'
+import { apiKeyRoutes } from './api-keys.ts'
 import { logRoutes } from './logs.ts'
 import { notificationRoutes } from './notifications.ts'
 import type { Route } from './route.ts'
+import { serviceRoutes } from './service.ts'
 import { templateRoutes } from './templates.ts'
+import { webhookRoutes } from './webhooks.ts'
 
 /** Every operation of the REST API. */
 export const ROUTES: readonly Route[] = [
@@ -10,4 +13,7 @@ export const ROUTES: readonly Route[] = [
   ...templateRoutes,
   ...logRoutes,
   ...accountRoutes,
+  ...apiKeyRoutes,
+  ...webhookRoutes,
+  ...serviceRoutes,
 ]

@@ -6,8 +6,9 @@ import {
   templateInput,
 } from '../../domain/input/template.ts'
 import type { Notifier } from '../../services/notifier.ts'
+import { deleted } from '../schemas/common.ts'
 import { listQuery } from '../schemas/query.ts'
-import { deleted, previewInput, renderedRecord, templateList, templateRecord } from '../schemas/template.ts'
+import { previewInput, renderedRecord, templateList, templateRecord } from '../schemas/template.ts'
 import type { HandlerResult, RequestContext, Route } from './route.ts'
 
 async function create({ body, organizationId }: RequestContext, notifier: Notifier): Promise<HandlerResult> {
@@ -56,11 +57,13 @@ export const templateRoutes: readonly Route[] = [
   {
     operation: 'createTemplate',
     summary: 'Create a template',
+    tag: 'Templates',
     method: 'POST',
     paths: collection,
     permission: 'Write',
     limit: 'templates.create',
     status: 201,
+    errors: ['missing_required_field', 'invalid_channel', 'template_already_exists'],
     body: templateInput,
     response: templateRecord,
     handler: create,
@@ -68,6 +71,7 @@ export const templateRoutes: readonly Route[] = [
   {
     operation: 'listTemplates',
     summary: 'List templates, newest first',
+    tag: 'Templates',
     method: 'GET',
     paths: collection,
     permission: 'Read Only',
@@ -80,6 +84,7 @@ export const templateRoutes: readonly Route[] = [
   {
     operation: 'getTemplate',
     summary: 'Get a template by its id or name',
+    tag: 'Templates',
     method: 'GET',
     paths: one,
     permission: 'Read Only',
@@ -92,12 +97,14 @@ export const templateRoutes: readonly Route[] = [
   {
     operation: 'updateTemplate',
     summary: 'Change a template; what is queued keeps the version it was accepted with',
+    tag: 'Templates',
     method: 'PATCH',
     paths: one,
     permission: 'Write',
     limit: 'requests',
     status: 200,
     unknown: 'template_not_found',
+    errors: ['template_already_exists'],
     body: templateChange,
     response: templateRecord,
     handler: update,
@@ -105,12 +112,14 @@ export const templateRoutes: readonly Route[] = [
   {
     operation: 'previewTemplate',
     summary: 'Render a template with example values; nothing is stored or sent',
+    tag: 'Templates',
     method: 'POST',
     paths: previews,
     permission: 'Read Only',
     limit: 'requests',
     status: 200,
     unknown: 'template_not_found',
+    errors: ['invalid_template_variable'],
     body: previewInput,
     response: renderedRecord,
     handler: preview,
@@ -118,6 +127,7 @@ export const templateRoutes: readonly Route[] = [
   {
     operation: 'deleteTemplate',
     summary: 'Delete a template; what is queued keeps the version it was accepted with',
+    tag: 'Templates',
     method: 'DELETE',
     paths: one,
     permission: 'Full Access',

@@ -1,8 +1,9 @@
 import * as z from 'zod'
-import type { AccountLimits } from '../../services/records.ts'
+import type { AccountLimits, LimitUsage } from '../../services/records.ts'
 import { timestamp } from './common.ts'
 
-const usage = z.object({
+/** One limit and how much of it is used. */
+export const limitUsage: z.ZodType<LimitUsage> = z.object({
   limit: z.int(),
   used: z.int(),
   remaining: z.int(),
@@ -15,10 +16,10 @@ export const accountLimits: z.ZodType<AccountLimits> = z.object({
   organizationId: z.string(),
   plan: z.string(),
   limits: z.object({
-    requests: usage.nullable(),
+    requests: limitUsage.nullable(),
     concurrentRequests: z.object({ limit: z.int() }).nullable(),
-    notificationsPerHour: usage.nullable(),
-    notificationsPerMonth: usage.nullable(),
+    notificationsPerHour: limitUsage.nullable(),
+    notificationsPerMonth: limitUsage.nullable(),
   }),
   restriction: z.object({ until: timestamp }).nullable(),
 })

@@ -14,6 +14,9 @@ export const failure: z.ZodType<Pick<NotificationFailure, 'message'> & { code: s
   message: z.string(),
 })
 
+/** The answer to a deletion. */
+export const deleted: z.ZodType<{ deleted: true }> = z.object({ deleted: z.literal(true) })
+
 /** One page of a list. */
 export function listOf<Item>(item: z.ZodType<Item>): z.ZodType<List<Item>> {
   return z.object({

@@ -2,18 +2,18 @@ import * as z from 'zod'
 import { channelName, failure, listOf, notificationStatus, timestamp } from './common.ts'
 
 /** DESIGN.md §4 "Log entry". */
-export const logList: z.ZodType = listOf(
-  z.object({
-    id: z.string(),
-    notificationId: z.string(),
-    channel: channelName,
-    to: z.string(),
-    status: notificationStatus,
-    event: z.string(),
-    provider: z.string().nullable(),
-    attempt: z.int().nullable(),
-    error: failure.nullable(),
-    template: z.string().nullable(),
-    createdAt: timestamp,
-  }),
-)
+export const logEntry: z.ZodType = z.object({
+  id: z.string(),
+  notificationId: z.string(),
+  channel: channelName,
+  to: z.string(),
+  status: notificationStatus,
+  event: z.string(),
+  provider: z.string().nullable(),
+  attempt: z.int().nullable(),
+  error: failure.nullable(),
+  template: z.string().nullable(),
+  createdAt: timestamp,
+})
+
+export const logList: z.ZodType = listOf(logEntry)

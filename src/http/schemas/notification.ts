@@ -81,4 +81,7 @@ export const notificationRecord: z.ZodType = z.object({
   ),
 })
 
-export const notificationList: z.ZodType = listOf(z.object(summaryFields))
+/** A notification as lists show it. */
+export const notificationSummary: z.ZodType = z.object(summaryFields)
+
+export const notificationList: z.ZodType = listOf(notificationSummary)

@@ -18,9 +18,6 @@ export const templateRecord: z.ZodType<TemplateRecord> = z.object({
 
 export const templateList: z.ZodType<List<TemplateRecord>> = listOf(templateRecord)
 
-/** The answer to a deletion. */
-export const deleted: z.ZodType<{ deleted: true }> = z.object({ deleted: z.literal(true) })
-
 /** Example values for the placeholders. */
 export const previewInput: z.ZodType<{ variables?: Record<string, unknown> | undefined }> = z.object({
   variables: jsonObject.optional().describe('Values for the placeholders of the template.'),

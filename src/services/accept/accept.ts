@@ -1,3 +1,4 @@
+import { assertKnownFields } from '../../domain/input/known-fields.ts'
 import { parseInput } from '../../domain/input/parse.ts'
 import { type ParsedSend, type SendInput, sendInput } from '../../domain/input/send.ts'
 import type { NewNotification } from '../../domain/notification.ts'
@@ -100,13 +101,14 @@ export function createAccept(
     messages: readonly SendInput[],
     organizationId: string,
     use: IdempotentUse | null,
+    strict: boolean,
   ): Promise<BatchResult> {
     const record = use === null ? null : await lookUp(use.key)
     if (use !== null && record !== null) {
       assertSameRequest(record, use)
       return batchResult(record)
     }
-    const judged = await judgeBatch(messages, organizationId, storage, how)
+    const judged = await judgeBatch(messages, organizationId, storage, how, strict)
     const { granted, refusal, quota } = await limits.take(organizationId, judged.notifications.length)
     const notifications = judged.notifications.slice(0, granted)
     const now = how.clock.now()
@@ -125,14 +127,14 @@ export function createAccept(
 
   return {
     async send(message, options) {
-      const input = parseInput(sendInput, message)
+      const input = parseSend(message, options)
       const organizationId = await organizations.existing(options)
       const use = idempotentUse('send', organizationId, options, input)
       return turns.take(use, async () => sendOnce(await judge(input, organizationId, use)))
     },
 
     async validate(message, options) {
-      const input = parseInput(sendInput, message)
+      const input = parseSend(message, options)
       const organizationId = await organizations.existing(options)
       const judged = await judge(input, organizationId, idempotentUse('send', organizationId, options, input))
       const notification = await prepare(judged)
@@ -148,7 +150,7 @@ export function createAccept(
       assertBatch(messages)
       const organizationId = await organizations.existing(options)
       const use = idempotentUse('batch', organizationId, options, messages)
-      return turns.take(use, () => batchOnce(messages, organizationId, use))
+      return turns.take(use, () => batchOnce(messages, organizationId, use, options?.strict === true))
     },
   }
 }
@@ -158,6 +160,11 @@ interface Judged {
   readonly organizationId: string
   readonly use: IdempotentUse | null
   readonly record: IdempotencyRecord | null
+}
+
+function parseSend(message: SendInput, options: SendOptions | undefined): ParsedSend {
+  if (options?.strict === true) assertKnownFields(sendInput, message)
+  return parseInput(sendInput, message)
 }
 
 function idempotentUse(

@@ -1,4 +1,5 @@
 import { isNotifierError, NotifierError } from '../../domain/errors/notifier-error.ts'
+import { assertKnownFields } from '../../domain/input/known-fields.ts'
 import { parseInput } from '../../domain/input/parse.ts'
 import { type ParsedSend, type SendInput, sendInput } from '../../domain/input/send.ts'
 import type { NewNotification } from '../../domain/notification.ts'
@@ -74,12 +75,14 @@ export async function judgeBatch(
   organizationId: string,
   storage: Storage,
   how: Preparation,
+  strict: boolean,
 ): Promise<{ readonly notifications: NewNotification[]; readonly errors: [number, ItemError][] }> {
   const errors: [number, ItemError][] = []
   const parsed: [number, ParsedSend][] = []
   const references = new Set<string>()
   for (const [index, message] of messages.entries()) {
     attempt(index, errors, () => {
+      if (strict) assertKnownFields(sendInput, message)
       const input = parseInput(sendInput, message)
       if (input.template !== undefined) references.add(input.template)
       parsed.push([index, input])

@@ -74,7 +74,7 @@ export function createLimits(
     },
     admit(who, resource) {
       return 'address' in who
-        ? requests.admitAddress(who.address)
+        ? requests.admitAddress(who.address, resource)
         : requests.admit(who.organizationId, resource)
     },
   }

@@ -15,7 +15,7 @@ import type { PlanFinder } from './plan-of.ts'
 /** Counts requests before anything of them is read (DESIGN.md §4 "Burst rule", §5 "RateLimiter"). */
 export interface RequestLimits {
   admit(organizationId: string, resource: LimitedResource): Promise<Admission>
-  admitAddress(address: string): Promise<Admission>
+  admitAddress(address: string, resource: LimitedResource): Promise<Admission>
 }
 
 const MINUTE = 60_000
@@ -30,6 +30,9 @@ const ENDPOINT_LIMITS: Readonly<Partial<Record<LimitedResource, number>>> = {
 
 /** Requests of one address that show no valid key, in a minute: enough for a mistake, too few for guessing. */
 const PER_ADDRESS = 60
+
+/** Requests of one address that need no key, in a minute: several load balancers may look at the health each second. */
+const PUBLIC_PER_ADDRESS = 600
 
 /** A request that takes longer gives its slot back, unless it is renewed. */
 const SLOT_MS = 5 * MINUTE
@@ -109,9 +112,10 @@ export function createRequestLimits(
       }
       return admit(named, () => (window === null ? Promise.resolve() : refused(organizationId, window.limit)))
     },
-    admitAddress(address) {
-      const check = windowCheck(`address:${address}`, PER_ADDRESS, MINUTE)
-      return admit([{ resource: 'address', limit: PER_ADDRESS, check }], done)
+    admitAddress(address, resource) {
+      const [name, limit] =
+        resource === 'public' ? ['public', PUBLIC_PER_ADDRESS] : (['address', PER_ADDRESS] as const)
+      return admit([{ resource: name, limit, check: windowCheck(`${name}:${address}`, limit, MINUTE) }], done)
     },
   }
 }

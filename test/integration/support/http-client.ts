@@ -1,5 +1,6 @@
 import { request as httpRequest, type IncomingHttpHeaders, type OutgoingHttpHeaders } from 'node:http'
 import { connect } from 'node:net'
+import { assertDocumented } from './openapi.ts'
 
 export interface Answer {
   readonly status: number
@@ -17,8 +18,17 @@ export interface Call {
   body?: unknown
 }
 
-/** One request over a socket of its own. Nothing is normalized: `path` goes out as it is written. */
-export function call(port: number, { method = 'GET', path, headers = {}, body }: Call): Promise<Answer> {
+/**
+ * One request over a socket of its own. Nothing is normalized: `path` goes out as it is written. An answer of Carillon
+ * that the OpenAPI document does not describe is a failure.
+ */
+export async function call(port: number, options: Call): Promise<Answer> {
+  const answer = await exchangeOne(port, options)
+  assertDocumented(options.method ?? 'GET', options.path, answer)
+  return answer
+}
+
+function exchangeOne(port: number, { method = 'GET', path, headers = {}, body }: Call): Promise<Answer> {
   const raw = body === undefined || typeof body === 'string' || body instanceof Uint8Array
   const payload = raw ? body : JSON.stringify(body)
   return new Promise((resolve, reject) => {

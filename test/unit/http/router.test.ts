@@ -9,6 +9,7 @@ function route(change: Partial<Route> = {}): Route {
   return {
     operation: 'test',
     summary: 'Test',
+    tag: 'Service',
     method: 'GET',
     paths: ['/v1/things/{id}'],
     permission: 'Read Only',

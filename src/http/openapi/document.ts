@@ -1,0 +1,48 @@
+import type { ErrorFormat } from '../errors.ts'
+import { type Route, TAGS } from '../routes/route.ts'
+import { errorSchemas, sharedResponses } from './errors.ts'
+import { HEADERS } from './headers.ts'
+import { operationOf, PARAMETERS } from './operation.ts'
+import { componentSchemas } from './schemas.ts'
+import type { OpenApiDocument, Operation } from './types.ts'
+
+/**
+ * Describes the API in OpenAPI 3.1, from the table of routes that serves it and the schemas that validate it.
+ */
+export function openApiDocument(
+  routes: readonly Route[],
+  options: { readonly errorFormat: ErrorFormat; readonly strictBody: boolean },
+): OpenApiDocument {
+  const { errorFormat, strictBody } = options
+  const paths: Record<string, Record<string, Operation>> = {}
+  for (const route of routes) {
+    for (const path of route.paths) {
+      const methods = paths[path] ?? {}
+      methods[route.method.toLowerCase()] = operationOf(route, path, errorFormat)
+      paths[path] = methods
+    }
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Carillon',
+      version: '1.0.0',
+      description: 'Sends notifications over several channels; keeps templates and delivery logs.',
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    // Relative to the address of this document, which is below the mount.
+    servers: [{ url: '.', description: 'Where this document is served.' }],
+    security: [{ apiKey: [] }],
+    tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
+    paths,
+    components: {
+      schemas: { ...componentSchemas(strictBody), Error: errorSchemas[errorFormat] },
+      parameters: PARAMETERS,
+      headers: HEADERS,
+      responses: sharedResponses(errorFormat),
+      securitySchemes: {
+        apiKey: { type: 'http', scheme: 'bearer', description: 'An API key: `Authorization: Bearer crl_…`.' },
+      },
+    },
+  }
+}

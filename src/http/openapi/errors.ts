@@ -1,0 +1,162 @@
+import { ERRORS, type ErrorCode } from '../../domain/errors/catalogue.ts'
+import type { ErrorFormat } from '../errors.ts'
+import type { Route } from '../routes/route.ts'
+import { answerHeaders } from './headers.ts'
+import type { JsonObject } from './types.ts'
+
+/** Codes by status. */
+type Codes = ReadonlyMap<number, ReadonlySet<ErrorCode>>
+
+const ANY: readonly ErrorCode[] = [
+  'invalid_parameter',
+  'https_required',
+  'rate_limit_exceeded',
+  'internal_server_error',
+  'service_unavailable',
+]
+const WITH_KEY: readonly ErrorCode[] = [
+  'missing_authorization',
+  'invalid_api_key',
+  'expired_api_key',
+  'ip_not_allowed',
+  'insufficient_permissions',
+  'organization_mismatch',
+]
+const WITH_BODY: readonly ErrorCode[] = [
+  'invalid_json',
+  'request_timeout',
+  'payload_too_large',
+  'unsupported_media_type',
+]
+
+/** Answers that many operations have in common, by the name of their component. */
+const SHARED: readonly (readonly [name: string, status: number, codes: readonly ErrorCode[]])[] = [
+  ['BadRequest', 400, ['invalid_parameter']],
+  ['BadBody', 400, ['invalid_parameter', 'invalid_json']],
+  ['Unauthorized', 401, ['missing_authorization', 'invalid_api_key', 'expired_api_key']],
+  [
+    'Forbidden',
+    403,
+    ['https_required', 'ip_not_allowed', 'insufficient_permissions', 'organization_mismatch'],
+  ],
+  ['RequestTimeout', 408, ['request_timeout']],
+  ['PayloadTooLarge', 413, ['payload_too_large']],
+  ['UnsupportedMediaType', 415, ['unsupported_media_type']],
+  ['TooManyRequests', 429, ['rate_limit_exceeded']],
+  ['InternalServerError', 500, ['internal_server_error']],
+  ['ServiceUnavailable', 503, ['service_unavailable']],
+]
+const shared = new Map(SHARED.map(([name, status, codes]) => [keyOf(status, new Set(codes)), name]))
+
+const retry_after = { type: 'integer', minimum: 1, description: 'Seconds; the same as Retry-After.' }
+
+/** SPEC.md "Body forms". */
+export const errorSchemas: Readonly<Record<ErrorFormat, JsonObject>> = {
+  nested: {
+    type: 'object',
+    required: ['error'],
+    properties: {
+      error: {
+        type: 'object',
+        required: ['code', 'message', 'request_id'],
+        properties: {
+          code: { type: 'string', description: 'Machine-readable; never changes its meaning.' },
+          message: { type: 'string', description: 'For people.' },
+          details: { type: 'object', description: 'Extra context, for example the field that is wrong.' },
+          request_id: { type: 'string', pattern: '^req_', description: 'The same as X-Request-Id.' },
+          retry_after,
+        },
+      },
+    },
+  },
+  flat: {
+    type: 'object',
+    required: ['error', 'code', 'statusCode'],
+    properties: {
+      error: { type: 'string', description: 'For people.' },
+      code: { type: 'string', description: 'Machine-readable; never changes its meaning.' },
+      statusCode: { type: 'integer' },
+    },
+  },
+}
+
+/** The errors of an operation, by status. @param organizationRequired the query must name the organization */
+export function errorResponses(
+  route: Route,
+  organizationRequired: boolean,
+  format: ErrorFormat,
+): Readonly<Record<string, JsonObject>> {
+  const responses: Record<string, JsonObject> = {}
+  for (const [status, codes] of codesOf(route, organizationRequired)) {
+    const name = shared.get(keyOf(status, codes))
+    responses[status] =
+      name === undefined ? errorResponse(status, codes, format) : { $ref: `#/components/responses/${name}` }
+  }
+  return responses
+}
+
+export function sharedResponses(format: ErrorFormat): Readonly<Record<string, JsonObject>> {
+  return Object.fromEntries(
+    SHARED.map(([name, status, codes]) => [name, errorResponse(status, new Set(codes), format)]),
+  )
+}
+
+function codesOf(route: Route, organizationRequired: boolean): Codes {
+  const all = [
+    ...ANY,
+    ...(route.permission === 'public' ? [] : WITH_KEY),
+    ...(route.body === undefined ? [] : WITH_BODY),
+    ...(organizationRequired ? (['missing_required_field'] as const) : []),
+    ...(route.unknown === undefined ? [] : [route.unknown]),
+    ...(route.errors ?? []),
+  ]
+  const byStatus = new Map<number, Set<ErrorCode>>()
+  for (const error of all) {
+    const [code, status] = typeof error === 'string' ? [error, ERRORS[error].status] : error
+    const codes = byStatus.get(status) ?? new Set()
+    byStatus.set(status, codes.add(code))
+  }
+  return new Map([...byStatus].sort(([a], [b]) => a - b))
+}
+
+function keyOf(status: number, codes: ReadonlySet<ErrorCode>): string {
+  return `${status} ${[...codes].sort().join(' ')}`
+}
+
+function errorResponse(status: number, codes: ReadonlySet<ErrorCode>, format: ErrorFormat): JsonObject {
+  const list = [...codes]
+  const description = list.map((code) => `- \`${code}\`: ${ERRORS[code].message}`).join('\n')
+  const waits = status === 429 || list.some((code) => ERRORS[code].retryable)
+  const headers = [...(status === 401 ? ['WWW-Authenticate'] : []), ...(waits ? ['Retry-After'] : [])]
+  return {
+    description,
+    headers: answerHeaders(headers),
+    content: {
+      'application/json': {
+        schema: {
+          allOf: [
+            { $ref: '#/components/schemas/Error' },
+            format === 'nested' ? nested(status, list) : flat(status, list),
+          ],
+        },
+      },
+    },
+  }
+}
+
+function nested(status: number, codes: readonly string[]): JsonObject {
+  const code = { type: 'string', enum: codes }
+  const error =
+    status === 429
+      ? { required: ['retry_after'], properties: { code, retry_after } }
+      : { properties: { code } }
+  return { type: 'object', properties: { error: { type: 'object', ...error } } }
+}
+
+function flat(status: number, codes: readonly string[]): JsonObject {
+  const upper = codes.map((code) => code.toUpperCase())
+  return {
+    type: 'object',
+    properties: { code: { type: 'string', enum: upper }, statusCode: { const: status } },
+  }
+}

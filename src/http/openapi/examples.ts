@@ -1,0 +1,77 @@
+import type { JsonObject } from './types.ts'
+
+/** Examples of an operation. */
+interface Example {
+  readonly request?: JsonObject
+  readonly response?: JsonObject
+}
+
+const id = 'notif_1790000000000001234567'
+const createdAt = '2026-11-21T12:00:00.000Z'
+const template = {
+  name: 'welcome-email',
+  channel: 'email',
+  subject: 'Welcome, {{name}}',
+  body: 'Hello {{name}}!',
+}
+const key = {
+  id: 'key_3fJ0kT9sLrZyQw2XbVn8aA',
+  organizationId: 'org_default',
+  name: 'billing',
+  permission: 'Write',
+  hint: 'crl_abcd…wxyz',
+  expiresAt: null,
+  allowedIps: [],
+  createdAt,
+}
+
+/** By operation. A test holds each against its schema. */
+export const EXAMPLES: Readonly<Record<string, Example>> = {
+  sendNotification: {
+    request: {
+      channel: 'email',
+      to: 'ada@example.com',
+      template: 'welcome-email',
+      variables: { name: 'Ada' },
+    },
+    response: { id, status: 'queued', channel: 'email', to: 'ada@example.com', createdAt },
+  },
+  sendBatch: {
+    request: {
+      notifications: [
+        { to: 'ada@example.com', template: 'welcome-email', variables: { name: 'Ada' } },
+        { channel: 'email', to: 'nobody', body: 'Hello!' },
+      ],
+    },
+    response: {
+      accepted: 1,
+      rejected: 1,
+      items: [
+        { index: 0, id, status: 'queued' },
+        {
+          index: 1,
+          error: { code: 'invalid_email', message: 'The recipient is not a valid e-mail address.' },
+        },
+      ],
+      createdAt,
+    },
+  },
+  createTemplate: {
+    request: template,
+    response: {
+      id: 'tpl_Zt6vQ1mYb0cWn4RkXe7uHg',
+      ...template,
+      format: null,
+      description: null,
+      version: 1,
+      createdAt,
+    },
+  },
+  createApiKey: {
+    request: { name: 'billing', permission: 'Write' },
+    response: { ...key, secret: 'crl_…' },
+  },
+  createWebhook: {
+    request: { url: 'https://example.com/hooks', events: ['notification.delivered', 'notification.failed'] },
+  },
+}

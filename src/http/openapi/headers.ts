@@ -1,0 +1,43 @@
+import type { JsonObject } from './types.ts'
+
+const integer = { type: 'integer', minimum: 0 }
+
+/** Headers of answers (SPEC.md "Rules" 10 and 11), by name. */
+export const HEADERS: Readonly<Record<string, JsonObject>> = {
+  'X-Request-Id': {
+    description: 'Names this request, for support.',
+    required: true,
+    schema: { type: 'string', pattern: '^req_[\\w-]+$' },
+  },
+  'X-RateLimit-Limit': {
+    description: 'Maximum requests in the window. Absent where nothing is limited.',
+    schema: integer,
+  },
+  'X-RateLimit-Remaining': { description: 'Requests left in the window.', schema: integer },
+  'X-RateLimit-Reset': { description: 'Unix timestamp when the limit resets.', schema: integer },
+  'X-RateLimit-Resource': {
+    description: 'Which limit it is: the one that is nearest to a refusal.',
+    schema: { type: 'string' },
+  },
+  'Retry-After': { description: 'Seconds to wait.', schema: { type: 'integer', minimum: 1 } },
+  'WWW-Authenticate': { description: 'How to authenticate.', schema: { type: 'string' } },
+  'Idempotent-Replayed': {
+    description: 'Present when an earlier request with the same Idempotency-Key got this answer.',
+    schema: { type: 'string', const: 'true' },
+  },
+}
+
+const ALWAYS = [
+  'X-Request-Id',
+  'X-RateLimit-Limit',
+  'X-RateLimit-Remaining',
+  'X-RateLimit-Reset',
+  'X-RateLimit-Resource',
+]
+
+/** References to the headers that every answer has, and to more. */
+export function answerHeaders(more: readonly string[] = []): JsonObject {
+  return Object.fromEntries(
+    [...ALWAYS, ...more].map((name) => [name, { $ref: `#/components/headers/${name}` }]),
+  )
+}

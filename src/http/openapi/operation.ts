@@ -1,0 +1,133 @@
+import type { ErrorFormat } from '../errors.ts'
+import type { RequestHeader, Route } from '../routes/route.ts'
+import { errorResponses } from './errors.ts'
+import { EXAMPLES } from './examples.ts'
+import { answerHeaders } from './headers.ts'
+import { queryParameters, schemaOf } from './schemas.ts'
+import type { JsonObject, Operation } from './types.ts'
+
+const identifier = { type: 'string', minLength: 1, maxLength: 128, pattern: '^[\\w-]+$' }
+
+/** Parameters that several operations have, by the name of their component. */
+export const PARAMETERS: Readonly<Record<string, JsonObject>> = {
+  OrganizationId: {
+    name: 'X-Organization-ID',
+    in: 'header',
+    description: "The organization that the request concerns; left out, the key's own.",
+    schema: { type: 'string' },
+  },
+  OrgId: {
+    name: 'orgId',
+    in: 'query',
+    description: 'The same as X-Organization-ID.',
+    schema: { type: 'string' },
+  },
+  RequiredOrgId: {
+    name: 'orgId',
+    in: 'query',
+    required: true,
+    description: 'The organization that the request concerns.',
+    schema: { type: 'string' },
+  },
+  IdempotencyKey: {
+    name: 'Idempotency-Key',
+    in: 'header',
+    description:
+      'A repetition of the same request with the same key within 24 hours gets the first answer and does nothing.',
+    schema: { type: 'string', minLength: 1, maxLength: 255 },
+  },
+  TestMode: {
+    name: 'X-Test-Mode',
+    in: 'header',
+    description: 'With `true` the request is only validated; nothing is stored or sent.',
+    schema: { type: 'string', enum: ['true', 'false'] },
+  },
+}
+
+const REQUEST_HEADERS: Readonly<Record<RequestHeader, string>> = {
+  'Idempotency-Key': 'IdempotencyKey',
+  'X-Test-Mode': 'TestMode',
+}
+
+const PATH_PARAMETERS: Readonly<Record<string, string>> = {
+  id: 'Identifier of the resource.',
+  idOrName: 'Identifier or name of the template.',
+}
+
+/** What one route is at one of its paths. */
+export function operationOf(route: Route, path: string, format: ErrorFormat): Operation {
+  const admin = path.startsWith('/admin/')
+  return {
+    operationId: operationId(route, path),
+    summary: route.summary,
+    description: describePermission(route),
+    tags: [route.tag],
+    ...(route.permission === 'public' ? { security: [] } : {}),
+    parameters: parametersOf(route, path, admin),
+    ...(route.body === undefined ? {} : { requestBody: requestBody(route, route.body) }),
+    responses: { ...successes(route), ...errorResponses(route, admin, format) },
+  }
+}
+
+/** Generated code uses the names: they do not change. The first path has the route's own. */
+function operationId({ operation, paths }: Route, path: string): string {
+  if (path === paths[0]) return operation
+  if (path.startsWith('/admin/')) return `admin${capitalized(operation)}`
+  return `${operation}Via${capitalized(path.slice(path.lastIndexOf('/') + 1))}`
+}
+
+function capitalized(word: string): string {
+  return word.charAt(0).toUpperCase() + word.slice(1)
+}
+
+function describePermission({ permission }: Route): string {
+  switch (permission) {
+    case 'public':
+      return 'Needs no API key. Limited by client address.'
+    case 'Full Access':
+      return 'Needs an API key with the permission `Full Access`.'
+    default:
+      return `Needs an API key with the permission \`${permission}\` or a higher one.`
+  }
+}
+
+function parametersOf(route: Route, path: string, admin: boolean): JsonObject[] {
+  const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => ({
+    name,
+    in: 'path',
+    required: true,
+    description: PATH_PARAMETERS[name] ?? 'Identifier.',
+    schema: identifier,
+  }))
+  const scope = admin ? ['RequiredOrgId', 'OrganizationId'] : ['OrgId', 'OrganizationId']
+  const shared = [
+    ...(route.permission === 'public' ? [] : scope),
+    ...(route.requestHeaders ?? []).map((name) => REQUEST_HEADERS[name]),
+  ].map((name) => ({ $ref: `#/components/parameters/${name}` }))
+  return [...inPath, ...(route.query === undefined ? [] : queryParameters(route.query)), ...shared]
+}
+
+function requestBody({ operation }: Route, schema: NonNullable<Route['body']>): JsonObject {
+  const example = EXAMPLES[operation]?.request
+  return {
+    required: true,
+    content: { 'application/json': { schema: schemaOf(schema), ...(example ? { example } : {}) } },
+  }
+}
+
+function successes(route: Route): Record<string, JsonObject> {
+  const replayable = route.requestHeaders?.includes('Idempotency-Key') ?? false
+  const headers = answerHeaders(replayable ? ['Idempotent-Replayed'] : [])
+  const example = EXAMPLES[route.operation]?.response
+  const media = { schema: schemaOf(route.response), ...(example ? { example } : {}) }
+  const description = route.status === 201 ? 'Created.' : 'Success.'
+  const responses: Record<string, JsonObject> = {
+    [route.status]: { description, headers, content: { 'application/json': media } },
+  }
+  if (route.otherwise !== undefined) {
+    const { status, when, response } = route.otherwise
+    const content = { 'application/json': { schema: schemaOf(response) } }
+    responses[status] = { description: when, headers: answerHeaders(), content }
+  }
+  return responses
+}

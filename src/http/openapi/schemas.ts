@@ -1,0 +1,126 @@
+import * as z from 'zod'
+import { apiKeyInput } from '../../domain/input/api-key.ts'
+import { instant, jsonObject } from '../../domain/input/fields.ts'
+import { sendInput } from '../../domain/input/send.ts'
+import { templateChange, templateInput } from '../../domain/input/template.ts'
+import { webhookEndpointInput } from '../../domain/input/webhook-endpoint.ts'
+import { accountLimits, limitUsage } from '../schemas/account.ts'
+import { apiKeyList, apiKeyRecord, createdApiKey } from '../schemas/api-key.ts'
+import { channelName, deleted, failure, notificationStatus } from '../schemas/common.ts'
+import { logEntry, logList } from '../schemas/log.ts'
+import {
+  batchInput,
+  batchResult,
+  notificationList,
+  notificationRecord,
+  notificationSummary,
+  sentNotification,
+  validatedSend,
+} from '../schemas/notification.ts'
+import { healthStatus } from '../schemas/service.ts'
+import { previewInput, renderedRecord, templateList, templateRecord } from '../schemas/template.ts'
+import { createdWebhookEndpoint, webhookEndpointList, webhookEndpointRecord } from '../schemas/webhook.ts'
+import type { JsonObject } from './types.ts'
+
+/** What clients send. Generated code uses the names: they do not change. */
+const INPUTS: readonly (readonly [name: string, schema: z.ZodType])[] = [
+  ['SendRequest', sendInput],
+  ['BatchRequest', batchInput],
+  ['TemplateRequest', templateInput],
+  ['TemplateChange', templateChange],
+  ['PreviewRequest', previewInput],
+  ['ApiKeyRequest', apiKeyInput],
+  ['WebhookEndpointRequest', webhookEndpointInput],
+]
+
+/** What clients get. Generated code uses the names: they do not change. */
+const OUTPUTS: readonly (readonly [name: string, schema: z.ZodType])[] = [
+  ['Channel', channelName],
+  ['NotificationStatus', notificationStatus],
+  ['Failure', failure],
+  ['SentNotification', sentNotification],
+  ['ValidatedSend', validatedSend],
+  ['BatchResult', batchResult],
+  ['Notification', notificationRecord],
+  ['NotificationSummary', notificationSummary],
+  ['NotificationList', notificationList],
+  ['Template', templateRecord],
+  ['TemplateList', templateList],
+  ['Rendered', renderedRecord],
+  ['LogEntry', logEntry],
+  ['LogList', logList],
+  ['LimitUsage', limitUsage],
+  ['AccountLimits', accountLimits],
+  ['ApiKey', apiKeyRecord],
+  ['CreatedApiKey', createdApiKey],
+  ['ApiKeyList', apiKeyList],
+  ['WebhookEndpoint', webhookEndpointRecord],
+  ['CreatedWebhookEndpoint', createdWebhookEndpoint],
+  ['WebhookEndpointList', webhookEndpointList],
+  ['Deleted', deleted],
+  ['Health', healthStatus],
+]
+
+const names = new Map([...INPUTS, ...OUTPUTS].map(([name, schema]) => [schema, name]))
+
+/** The named schemas. @param strict fields that an input does not name are refused */
+export function componentSchemas(strict: boolean): Readonly<Record<string, JsonObject>> {
+  const inputs = convertAll(INPUTS, 'input')
+  if (strict) {
+    for (const schema of Object.values(inputs)) schema.additionalProperties = false
+  }
+  return { ...inputs, ...convertAll(OUTPUTS, 'output') }
+}
+
+/** A reference to a named schema; what has no name is described on the spot. */
+export function schemaOf(schema: z.ZodType): JsonObject {
+  const name = names.get(schema)
+  return name === undefined ? convert(schema) : { $ref: refTo(name) }
+}
+
+/** The query parameters that a schema describes, as their values are once they have been read. */
+export function queryParameters(schema: z.ZodType): readonly JsonObject[] {
+  const { properties } = convert(schema) as { properties: Readonly<Record<string, JsonObject>> }
+  return Object.entries(properties).map(([name, { description, ...rest }]) => ({
+    name,
+    in: 'query',
+    ...(description === undefined ? {} : { description }),
+    schema: rest,
+  }))
+}
+
+const refTo = (name: string): string => `#/components/schemas/${name}`
+
+type Mutable = Record<string, unknown>
+
+function convertAll(
+  entries: readonly (readonly [name: string, schema: z.ZodType])[],
+  io: 'input' | 'output',
+): Record<string, Mutable> {
+  const registry = z.registry<{ id: string }>()
+  for (const [id, schema] of entries) registry.add(schema, { id })
+  const { schemas } = z.toJSONSchema(registry, { io, unrepresentable: 'any', override: tidy, uri: refTo })
+  return Object.fromEntries(
+    Object.entries(schemas).map(([name, { $schema: _dialect, $id: _id, ...schema }]) => [name, schema]),
+  )
+}
+
+function convert(schema: z.ZodType): JsonObject {
+  const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, { unrepresentable: 'any', override: tidy })
+  return rest
+}
+
+/** Says in JSON Schema what a check in code says, and leaves out what says nothing. */
+function tidy({ zodSchema, jsonSchema }: { zodSchema: z.core.$ZodType; jsonSchema: Mutable }): void {
+  if (zodSchema === jsonObject) jsonSchema.type = 'object'
+  if (zodSchema === instant) {
+    delete jsonSchema.anyOf
+    Object.assign(jsonSchema, { type: 'string', format: 'date-time' })
+  }
+  if (jsonSchema.format === 'date-time') delete jsonSchema.pattern
+  if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum
+  if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum
+  // Answers may gain fields: clients must not refuse them.
+  if (jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties
+  delete jsonSchema.propertyNames
+}

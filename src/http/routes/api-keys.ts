@@ -1,0 +1,71 @@
+import { apiKeyInput } from '../../domain/input/api-key.ts'
+import { parseInput } from '../../domain/input/parse.ts'
+import type { Notifier } from '../../services/notifier.ts'
+import type { ApiKeyInput } from '../../services/records.ts'
+import { apiKeyList, createdApiKey } from '../schemas/api-key.ts'
+import { deleted } from '../schemas/common.ts'
+import { listQuery } from '../schemas/query.ts'
+import type { HandlerResult, RequestContext, Route } from './route.ts'
+
+async function create({ body, organizationId }: RequestContext, notifier: Notifier): Promise<HandlerResult> {
+  // The body may hold anything: the notifier parses it by `apiKeyInput`.
+  return { body: await notifier.apiKeys.create(body as unknown as ApiKeyInput, { organizationId }) }
+}
+
+async function list({ query, organizationId }: RequestContext, notifier: Notifier): Promise<HandlerResult> {
+  return { body: await notifier.apiKeys.list({ ...parseInput(listQuery, query, 'query'), organizationId }) }
+}
+
+async function remove(
+  { params, organizationId }: RequestContext,
+  notifier: Notifier,
+): Promise<HandlerResult> {
+  await notifier.apiKeys.delete(params.id ?? '', { organizationId })
+  return { body: { deleted: true } }
+}
+
+const collection = ['/v1/api-keys', '/admin/api-keys']
+const one = ['/v1/api-keys/{id}', '/admin/api-keys/{id}']
+
+export const apiKeyRoutes: readonly Route[] = [
+  {
+    operation: 'createApiKey',
+    summary: 'Create an API key; its secret is shown in this answer and never again',
+    tag: 'API keys',
+    method: 'POST',
+    paths: collection,
+    permission: 'Full Access',
+    limit: 'requests',
+    status: 201,
+    errors: ['missing_required_field'],
+    body: apiKeyInput,
+    response: createdApiKey,
+    handler: create,
+  },
+  {
+    operation: 'listApiKeys',
+    summary: 'List API keys without their secrets, newest first',
+    tag: 'API keys',
+    method: 'GET',
+    paths: collection,
+    permission: 'Read Only',
+    limit: 'requests',
+    status: 200,
+    query: listQuery,
+    response: apiKeyList,
+    handler: list,
+  },
+  {
+    operation: 'deleteApiKey',
+    summary: 'Delete an API key; it stops working at once',
+    tag: 'API keys',
+    method: 'DELETE',
+    paths: one,
+    permission: 'Full Access',
+    limit: 'requests',
+    status: 200,
+    unknown: 'not_found',
+    response: deleted,
+    handler: remove,
+  },
+]

@@ -1,0 +1,42 @@
+import { NotifierError } from '../../domain/errors/notifier-error.ts'
+import type { Notifier } from '../../services/notifier.ts'
+import { healthStatus, openApiDocument } from '../schemas/service.ts'
+import type { HandlerResult, RequestContext, Route } from './route.ts'
+
+/** Why it is unavailable, and of what it is made, is for who runs it: `notifier.health()`. */
+async function health(_context: RequestContext, notifier: Notifier): Promise<HandlerResult> {
+  const { status } = await notifier.health()
+  if (status !== 'ok') throw new NotifierError('service_unavailable', { retryAfterMs: 5_000 })
+  return { body: { status } }
+}
+
+async function describe({ document }: RequestContext): Promise<HandlerResult> {
+  return { body: document() }
+}
+
+export const serviceRoutes: readonly Route[] = [
+  {
+    operation: 'getHealth',
+    summary: 'Tell whether the service accepts requests',
+    tag: 'Service',
+    method: 'GET',
+    paths: ['/health'],
+    permission: 'public',
+    limit: 'public',
+    status: 200,
+    response: healthStatus,
+    handler: health,
+  },
+  {
+    operation: 'getOpenApi',
+    summary: 'Get this document',
+    tag: 'Service',
+    method: 'GET',
+    paths: ['/openapi.json'],
+    permission: 'public',
+    limit: 'public',
+    status: 200,
+    response: openApiDocument,
+    handler: describe,
+  },
+]

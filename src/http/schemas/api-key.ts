@@ -1,0 +1,25 @@
+import * as z from 'zod'
+import { PERMISSIONS } from '../../domain/api-key.ts'
+import type { ApiKeyRecord, CreatedApiKey, List } from '../../services/records.ts'
+import { listOf, timestamp } from './common.ts'
+
+const fields = {
+  id: z.string().regex(/^key_[\w-]+$/),
+  organizationId: z.string(),
+  name: z.string(),
+  permission: z.enum(PERMISSIONS),
+  hint: z.string().describe('How the secret begins and ends, to recognize it.'),
+  expiresAt: timestamp.nullable().describe('Null: never.'),
+  allowedIps: z.array(z.string()).describe('Empty: any address.'),
+  createdAt: timestamp,
+}
+
+/** SPEC.md "API key": everything but the secret. */
+export const apiKeyRecord: z.ZodType<ApiKeyRecord> = z.object(fields)
+
+export const createdApiKey: z.ZodType<CreatedApiKey> = z.object({
+  ...fields,
+  secret: z.string().describe('The key itself. Shown once, stored only as a hash.'),
+})
+
+export const apiKeyList: z.ZodType<List<ApiKeyRecord>> = listOf(apiKeyRecord)

@@ -1,0 +1,7 @@
+import * as z from 'zod'
+
+/** The answer of a service that accepts requests; one that does not answers with an error. */
+export const healthStatus: z.ZodType<{ status: 'ok' }> = z.object({ status: z.literal('ok') })
+
+/** An OpenAPI 3.1 document, as far as it is worth describing by itself. */
+export const openApiDocument: z.ZodType = z.looseObject({ openapi: z.string(), paths: z.looseObject({}) })

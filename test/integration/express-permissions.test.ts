@@ -1,0 +1,168 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { PERMISSIONS, type Permission, permits } from '../../src/domain/api-key.ts'
+import type { SendInput } from '../../src/domain/input/send.ts'
+import type { Route } from '../../src/http/routes/route.ts'
+import { ROUTES } from '../../src/http/routes/table.ts'
+import { type Host, startHost } from './support/express-host.ts'
+import { type Answer, call, codeOf } from './support/http-client.ts'
+
+const OWN = 'org_default'
+const OTHER = 'org_other'
+const mail: SendInput = { channel: 'email', to: 'ada@example.com', body: 'Hi' }
+
+const entries = ROUTES.flatMap((route) => route.paths.map((path) => ({ route, path })))
+const guarded = entries.filter(({ route }) => route.permission !== 'public')
+const open = entries.filter(({ route }) => route.permission === 'public')
+const ofOne = guarded.filter(({ path }) => path.includes('{'))
+
+let host: Host
+const keys = new Map<string, { authorization: string }>()
+let names = 0
+
+beforeAll(async () => {
+  host = await startHost()
+  await host.notifier.organizations.create({ id: OTHER, name: 'Other', plan: 'enterprise' })
+  for (const organizationId of [OWN, OTHER]) {
+    for (const permission of PERMISSIONS) {
+      keys.set(`${organizationId} ${permission}`, await host.key(permission, organizationId))
+    }
+  }
+})
+afterAll(() => host.close())
+
+/** A body with which each operation succeeds. */
+const bodies: Readonly<Record<string, () => object>> = {
+  sendNotification: () => mail,
+  sendBatch: () => ({ notifications: [mail] }),
+  createTemplate: () => ({ name: newName(), channel: 'email', body: 'Hi' }),
+  updateTemplate: () => ({ body: 'Hello' }),
+  previewTemplate: () => ({}),
+  createApiKey: () => ({ name: 'k', permission: 'Read Only' }),
+  createWebhook: () => ({ url: 'https://example.com/hook' }),
+}
+
+function newName(): string {
+  names += 1
+  return `template-${names}`
+}
+
+/** Something that an operation on one resource can be done to. */
+async function resource({ tag }: Route, organizationId: string): Promise<{ id: string }> {
+  const { notifier } = host
+  const scope = { organizationId }
+  switch (tag) {
+    case 'Notifications':
+      return notifier.send({ ...mail, sendAt: new Date(host.clock.now() + 3_600_000) }, scope)
+    case 'Templates':
+      return notifier.templates.create({ name: newName(), channel: 'email', body: 'Hi' }, scope)
+    case 'API keys':
+      return notifier.apiKeys.create({ name: 'k', permission: 'Read Only' }, scope)
+    case 'Webhooks':
+      return notifier.webhooks.create({ url: 'https://example.com/hook' }, scope)
+    default:
+      throw new Error(`no resource for ${tag}`)
+  }
+}
+
+interface Attempt {
+  permission?: Permission | null
+  /** Of the key, and of the query under /admin. */
+  organizationId?: string
+  query?: string
+  /** In place of a resource of the organization. */
+  id?: string
+}
+
+async function attempt(route: Route, path: string, options: Attempt = {}): Promise<Answer> {
+  const { permission = 'Full Access', organizationId = OWN } = options
+  const id = path.includes('{') ? (options.id ?? (await resource(route, organizationId)).id) : ''
+  const query = options.query ?? (path.startsWith('/admin/') ? `?orgId=${organizationId}` : '')
+  const body = bodies[route.operation]?.()
+  if (route.body !== undefined && body === undefined) throw new Error(`no body for ${route.operation}`)
+  return call(host.port, {
+    method: route.method,
+    path: path.replace(/\{\w+\}/, id) + query,
+    headers: permission === null ? {} : { ...keys.get(`${organizationId} ${permission}`) },
+    ...(body === undefined ? {} : { body }),
+  })
+}
+
+const outcome = (answer: Answer): unknown[] => [answer.status, codeOf(answer)]
+
+it('every operation needs the level of DESIGN.md §4', () => {
+  const levels = ROUTES.map(({ operation, permission }) => [operation, permission])
+  expect(Object.fromEntries(levels)).toEqual({
+    sendNotification: 'Write',
+    sendBatch: 'Write',
+    listNotifications: 'Read Only',
+    getNotification: 'Read Only',
+    cancelNotification: 'Write',
+    createTemplate: 'Write',
+    listTemplates: 'Read Only',
+    getTemplate: 'Read Only',
+    updateTemplate: 'Write',
+    previewTemplate: 'Read Only',
+    deleteTemplate: 'Full Access',
+    listLogs: 'Read Only',
+    getAccountLimits: 'Read Only',
+    createApiKey: 'Full Access',
+    listApiKeys: 'Read Only',
+    deleteApiKey: 'Full Access',
+    createWebhook: 'Full Access',
+    listWebhooks: 'Read Only',
+    getWebhook: 'Read Only',
+    deleteWebhook: 'Full Access',
+    getHealth: 'public',
+    getOpenApi: 'public',
+  })
+})
+
+describe.each(guarded)('$route.method $path', ({ route, path }) => {
+  it.each(PERMISSIONS)('with a %s key', async (permission) => {
+    const expected = permits(permission, route.permission as Permission)
+      ? [route.status, undefined]
+      : [403, 'insufficient_permissions']
+    expect(outcome(await attempt(route, path, { permission }))).toEqual(expected)
+  })
+
+  it('with no key', async () => {
+    expect(outcome(await attempt(route, path, { permission: null }))).toEqual([401, 'missing_authorization'])
+  })
+
+  it.each(PERMISSIONS)('with a %s key of another organization, on its own', async (permission) => {
+    const allowed = permits(permission, route.permission as Permission)
+    const answer = await attempt(route, path, { permission, organizationId: OTHER })
+    expect(outcome(answer)).toEqual(allowed ? [route.status, undefined] : [403, 'insufficient_permissions'])
+  })
+
+  it('with a key of another organization, naming this one', async () => {
+    const options = { organizationId: OTHER, query: `?orgId=${OWN}` }
+    expect(outcome(await attempt(route, path, options))).toEqual([403, 'organization_mismatch'])
+  })
+})
+
+describe.each(ofOne)('$route.method $path', ({ route, path }) => {
+  it("of another organization's resource is refused, and leaves it as it was", async () => {
+    const { id } = await resource(route, OWN)
+    const foreign = await attempt(route, path, { organizationId: OTHER, id })
+    expect(outcome(foreign)).toEqual([403, 'organization_mismatch'])
+    expect(outcome(await attempt(route, path, { id }))).toEqual([route.status, undefined])
+  })
+
+  it('of something unknown is 404', async () => {
+    const { id } = await resource(route, OWN)
+    const unknown = `${id.slice(0, id.indexOf('_') + 1)}${'0'.repeat(22)}`
+    for (const absent of [unknown, 'x', '%00', '..%2F..', '__proto__']) {
+      expect(outcome(await attempt(route, path, { id: absent }))).toEqual([404, route.unknown])
+    }
+  })
+})
+
+describe.each(open)('$route.method $path', ({ route, path }) => {
+  it('needs no key, and looks at none', async () => {
+    for (const headers of [{}, { authorization: 'Bearer x' }, { 'x-organization-id': 'org_nobody' }]) {
+      const answer = await call(host.port, { method: route.method, path, headers })
+      expect(outcome(answer)).toEqual([route.status, undefined])
+    }
+  })
+})
