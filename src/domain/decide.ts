@@ -5,8 +5,10 @@ import { maxAttempts, maxOutageAttempts, type RetryPolicy, retryDelay } from './
 
 /** What the engine knows when an attempt has ended. */
 export interface AttemptContext {
-  /** From 1. */
+  /** From 1; of all attempts, whosever fault they met. */
   readonly attempt: number
+  /** How many of the attempts before this one met a fault of the provider. */
+  readonly outages: number
   /** Instance id of the provider that was asked. */
   readonly provider: string
   /** True when another provider of the lane has not been asked since the last delay and is not paused. */
@@ -27,7 +29,13 @@ export interface Decision {
   /** `end`: the job is done. `retry`: due again after `delayMs`; 0 with `failOver`: another provider at once. */
   readonly next:
     | { readonly kind: 'end' }
-    | { readonly kind: 'retry'; readonly delayMs: number; readonly failOver: boolean }
+    | {
+        readonly kind: 'retry'
+        readonly delayMs: number
+        readonly failOver: boolean
+        /** The attempt met a fault of the provider: it is counted apart, and uses the message up no further. */
+        readonly outage: boolean
+      }
   /** What the outcome says about the provider itself; `unknown`: it gave no answer. */
   readonly provider: 'works' | 'faulty' | 'unknown'
   /** How long a faulty provider instance should rest, instead of burning other messages' attempts, if that is known. */
@@ -104,18 +112,20 @@ function again(
   context: AttemptContext,
   how: Pick<Decision, 'provider' | 'pauseMs'> & { readonly hintMs: number | undefined },
 ): Decision {
-  const { attempt, policy, random, expiresInMs, hasNextProvider } = context
+  const { attempt, outages, policy, random, expiresInMs, hasNextProvider } = context
   const fact: Fact = { type: failure.ambiguous === true ? 'attempt_ambiguous' : 'attempt_failed', ...failure }
-  const most = how.provider === 'faulty' ? maxOutageAttempts(policy) : maxAttempts(policy)
-  const last = attempt >= most
+  const outage = how.provider === 'faulty'
+  // Each kind has its own count: an outage leaves a message the attempts that are its own.
+  const count = outage ? outages + 1 : attempt - outages
+  const last = count >= (outage ? maxOutageAttempts(policy) : maxAttempts(policy))
   const about = { provider: how.provider, pauseMs: how.pauseMs }
-  if (how.provider === 'faulty' && hasNextProvider && !last) {
-    return { facts: [fact], next: { kind: 'retry', delayMs: 0, failOver: true }, ...about }
+  if (outage && hasNextProvider && !last) {
+    return { facts: [fact], next: { kind: 'retry', delayMs: 0, failOver: true, outage }, ...about }
   }
-  // Beyond its own attempts a message waits for its provider at the longest delay.
+  // In a long outage a message waits for its provider at the longest delay.
   const delayMs = last
     ? null
-    : retryDelay(policy, Math.min(attempt, maxAttempts(policy) - 1), random, how.hintMs)
+    : retryDelay(policy, Math.min(count, maxAttempts(policy) - 1), random, how.hintMs)
   if (delayMs === null) {
     return {
       facts: [
@@ -146,7 +156,7 @@ function again(
       ...about,
     }
   }
-  return { facts: [fact], next: { kind: 'retry', delayMs, failOver: false }, ...about }
+  return { facts: [fact], next: { kind: 'retry', delayMs, failOver: false, outage }, ...about }
 }
 
 function gaveUp(attempt: number, failure: Failure): string {

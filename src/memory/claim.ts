@@ -73,6 +73,7 @@ function claimedJob(state: MemoryState, job: Job): ClaimedJob | undefined {
     lane: job.lane,
     organizationId: job.organizationId,
     attempts: job.attempts,
+    outages: job.outages,
     recovered: job.recovered,
     waitedMs: Math.max(0, now - job.dueAt),
   }

@@ -12,6 +12,7 @@ export function createJob(
     number: nextNumber(state),
     state: 'done',
     attempts: 0,
+    outages: 0,
     token: 0,
     leaseUntil: 0,
     started: undefined,

@@ -42,8 +42,12 @@ function settleDelivery(
 }
 
 function next(state: MemoryState, job: Job, settlement: Settlement): void {
-  if (settlement.next.kind === 'end') removeJob(state, job)
-  else makeDue(state, job, state.now() + settlement.next.delayMs)
+  if (settlement.next.kind === 'end') {
+    removeJob(state, job)
+    return
+  }
+  if (settlement.next.outage === true) job.outages += 1
+  makeDue(state, job, state.now() + settlement.next.delayMs)
 }
 
 /** Disables an endpoint and holds its jobs. Those that are leased are held when they come back. */

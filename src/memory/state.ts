@@ -51,6 +51,8 @@ export interface Job {
   state: 'ready' | 'waiting' | 'leased' | 'recovered' | 'done'
   dueAt: number
   attempts: number
+  /** Attempts that met a fault of the provider. */
+  outages: number
   /** Of the newest lease. */
   token: number
   leaseUntil: number

@@ -21,7 +21,7 @@ type Step =
   | {
       readonly do: 'settle'
       readonly pick: number
-      readonly how: 'sent' | 'failed' | 'retry' | 'deliver' | 'gone'
+      readonly how: 'sent' | 'failed' | 'retry' | 'outage' | 'deliver' | 'gone'
     }
   | { readonly do: 'cancel'; readonly pick: number }
   | { readonly do: 'receipt'; readonly pick: number; readonly type: FactType; readonly named: boolean }
@@ -52,6 +52,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
         'sent' as const,
         'failed' as const,
         'retry' as const,
+        'outage' as const,
         'deliver' as const,
         'gone' as const,
       ),
@@ -131,8 +132,9 @@ async function take(
       const job = at(world.claimed, one.pick)
       if (job === undefined) return null
       const { jobId, token } = job
-      const next =
-        one.how === 'retry' ? ({ kind: 'retry', delayMs: 500 } as const) : ({ kind: 'end' } as const)
+      const outage = one.how === 'outage' ? true : undefined
+      const again = one.how === 'retry' || one.how === 'outage'
+      const next = again ? ({ kind: 'retry', delayMs: 500, outage } as const) : ({ kind: 'end' } as const)
       if (job.kind === 'event') {
         const attempt = { attempt: 1, status: 200, response: '', durationMs: 1, succeeded: true }
         const disable = one.how === 'gone' ? ('gone' as const) : undefined
@@ -146,6 +148,7 @@ async function take(
         failed: [{ type: 'failed' as const, code: 'mailbox_full' as const }],
         gone: [{ type: 'failed' as const, code: 'expired' as const }],
         retry: [{ type: 'attempt_failed' as const, code: 'provider_error' as const }],
+        outage: [{ type: 'attempt_failed' as const, code: 'provider_unavailable' as const }],
       }[one.how]
       return storage.settle([{ kind: 'notification', jobId, token, next, facts }])
     }

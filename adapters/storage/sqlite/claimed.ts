@@ -73,6 +73,7 @@ export function createClaimedReader(connection: Connection): (now: number) => Re
         lane: job.lane,
         organizationId: job.organization,
         attempts: job.attempts,
+        outages: job.outages,
         recovered: job.recovered === 1,
         waitedMs: Math.max(0, now - job.due_at),
       }

@@ -22,7 +22,7 @@ const DELETE_JOB = 'DELETE FROM carillon_jobs WHERE id = ?'
 /** Settled, a recovered job no longer has to run alone. */
 const DUE_AGAIN = `
   UPDATE carillon_jobs
-  SET state = ?, due_at = ?, recovered = 0, token = NULL, lease_until = NULL, provider = NULL
+  SET state = ?, due_at = ?, outages = outages + ?, recovered = 0, token = NULL, lease_until = NULL, provider = NULL
   WHERE id = ?`
 
 type EventSettlement = Extract<Settlement, { readonly kind: 'event' }>
@@ -48,9 +48,13 @@ export function createSettle(
   const dueAgain = connection.statement(DUE_AGAIN)
 
   function next(job: number, { next }: Settlement, now: number): void {
-    if (next.kind === 'end') deleteJob().run(job)
-    else if (next.delayMs <= 0) dueAgain().run(READY, now, job)
-    else dueAgain().run(WAITING, Math.ceil(now + next.delayMs), job)
+    if (next.kind === 'end') {
+      deleteJob().run(job)
+      return
+    }
+    const outage = next.outage === true ? 1 : 0
+    if (next.delayMs <= 0) dueAgain().run(READY, now, outage, job)
+    else dueAgain().run(WAITING, Math.ceil(now + next.delayMs), outage, job)
   }
 
   function settleNotification(

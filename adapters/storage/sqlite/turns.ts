@@ -9,10 +9,11 @@ export interface JobRow {
   readonly lane: string
   readonly due_at: number
   readonly attempts: number
+  readonly outages: number
   readonly recovered: number
 }
 
-export const JOB_COLUMNS = 'id, organization, lane, due_at, attempts, recovered'
+export const JOB_COLUMNS = 'id, organization, lane, due_at, attempts, outages, recovered'
 
 const SOME_READY = `
   SELECT 1 AS found FROM carillon_jobs WHERE state = 0 AND lane = ? AND high = ? LIMIT ?`

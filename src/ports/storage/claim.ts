@@ -43,6 +43,8 @@ interface JobState extends LeaseRef {
   readonly organizationId: string
   /** Attempts that have started so far. */
   readonly attempts: number
+  /** How many of them were settled with `outage`; the others, those that ended with their process too, are its own. */
+  readonly outages: number
   /** True when an attempt of it ended with its process: see `Storage.claim`. */
   readonly recovered: boolean
   /** Milliseconds since it became due: the delay that the backlog causes. */

@@ -7,8 +7,11 @@ import type { LeaseRef } from './claim.ts'
 export type Settlement = LeaseRef & {
   readonly next:
     | { readonly kind: 'end' }
-    /** Due again after `delayMs` of the storage's clock. */
-    | { readonly kind: 'retry'; readonly delayMs: number }
+    /**
+     * Due again after `delayMs` of the storage's clock. `outage`: the attempt met a fault of the provider, and the job
+     * counts it in `ClaimedJob.outages`; absent: it does not.
+     */
+    | { readonly kind: 'retry'; readonly delayMs: number; readonly outage?: true | undefined }
 } & (
     | {
         readonly kind: 'notification'

@@ -81,6 +81,7 @@ export function createNotificationLane(
     const { provider } = state
     return decide(outcome, {
       attempt,
+      outages: job.outages,
       provider: provider.name,
       hasNextProvider: states.some(
         (other) => other !== state && !other.paused() && isNew(job, other) && reaches(other, job),
@@ -110,7 +111,10 @@ export function createNotificationLane(
     await attempts.settle({
       ...ref,
       facts,
-      next: next.kind === 'end' ? next : { kind: 'retry', delayMs: next.delayMs },
+      next:
+        next.kind === 'end'
+          ? next
+          : { kind: 'retry', delayMs: next.delayMs, ...(next.outage ? { outage: true } : {}) },
     })
   }
 
@@ -164,10 +168,11 @@ function reaches(state: ProviderState, job: NotificationJob): boolean {
 
 /** Why a job ends without another attempt; null: it has one. */
 function endBefore(
-  { notification, recovered, attempts }: NotificationJob,
+  { notification, recovered, attempts, outages }: NotificationJob,
   { provider }: ProviderState,
 ): { readonly code: ErrorCode; readonly message: string } | null {
-  if (recovered && (provider.onAmbiguous === 'fail' || attempts >= maxAttempts(provider.retry))) {
+  // A message that ends its process ends itself at last, and an outage before that is no part of it.
+  if (recovered && (provider.onAmbiguous === 'fail' || attempts - outages >= maxAttempts(provider.retry))) {
     return {
       code: 'delivery_unknown',
       message: 'The process ended while the provider was being asked; whether it accepted is unknown.',

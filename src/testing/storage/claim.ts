@@ -38,6 +38,7 @@ export function claimChecks(check: Check): void {
       lane: LANE,
       organizationId: DEFAULT_ORGANIZATION,
       attempts: 0,
+      outages: 0,
       recovered: false,
       waitedMs: job.waitedMs,
       notification: { id, channel, to, content, createdAt: answer.createdAt, expiresInMs: null },

@@ -99,9 +99,10 @@ export function ended({ jobId, token }: LeaseRef, facts: readonly Fact[] = [sent
   return { kind: 'notification', jobId, token, facts, next: { kind: 'end' } }
 }
 
-export function retried({ jobId, token }: LeaseRef, delayMs: number): Settlement {
+/** @param outage whether the attempt met a fault of the provider */
+export function retried({ jobId, token }: LeaseRef, delayMs: number, outage?: true): Settlement {
   const facts: Fact[] = [{ type: 'attempt_failed', attempt: 1, provider: 'smtp', code: 'provider_error' }]
-  return { kind: 'notification', jobId, token, facts, next: { kind: 'retry', delayMs } }
+  return { kind: 'notification', jobId, token, facts, next: { kind: 'retry', delayMs, outage } }
 }
 
 /** Takes one notification through a whole delivery. */

@@ -174,6 +174,30 @@ export function leaseChecks(check: Check): void {
     assert.deepEqual([again.attempts, again.recovered], [2, false])
   })
 
+  check(
+    'attempts that met an outage are counted apart, and a lost one is not among them',
+    async (harness) => {
+      const { storage } = harness
+      await accept(storage, [note()])
+      for (const outage of [true, undefined, true] as const) {
+        const job = await claimOne(storage)
+        await start(storage, [job])
+        await storage.settle([retried(job, 0, outage)])
+      }
+      const waiting = await claimOne(storage)
+      assert.deepEqual([waiting.attempts, waiting.outages], [3, 2])
+      await start(storage, [waiting])
+      await harness.advance(LEASE_MS + 1)
+      await storage.claim({ lanes: [], leaseMs: LEASE_MS })
+      const [lost] = (await storage.claim({ recovered: [LANE], leaseMs: LEASE_MS })).jobs
+      assert.deepEqual([lost?.attempts, lost?.outages, lost?.recovered], [4, 2, true])
+      if (lost !== undefined) await storage.settle([retried(lost, 1_000, true)])
+      await harness.advance(1_001)
+      const later = await claimOne(storage)
+      assert.deepEqual([later.attempts, later.outages], [4, 3])
+    },
+  )
+
   check('a message that kills every process is counted each time', async (harness) => {
     const { storage } = harness
     const [id = ''] = await loseAttempts(harness, [note()])

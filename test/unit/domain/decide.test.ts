@@ -6,6 +6,7 @@ import { maxOutageAttempts, type RetryPolicy } from '../../../src/domain/retry.t
 const policy: RetryPolicy = { kind: 'exponential', maxAttempts: 3, baseMs: 1_000, capMs: 60_000 }
 const context: AttemptContext = {
   attempt: 1,
+  outages: 0,
   provider: 'a',
   hasNextProvider: false,
   policy,
@@ -35,7 +36,9 @@ function short(outcome: Outcome, change: Partial<AttemptContext>): string {
 
 const LAST = { attempt: 3 }
 /** Faults of the provider use no message up, but not for ever. */
-const OUTAGE_OVER: Partial<AttemptContext> = { attempt: maxOutageAttempts(policy) }
+const OUTAGE_OVER: Partial<AttemptContext> = { attempt: 50, outages: maxOutageAttempts(policy) - 1 }
+/** Twenty faults of the provider came before. */
+const AFTER_OUTAGE: Partial<AttemptContext> = { attempt: 21, outages: 20 }
 const NEXT = { hasNextProvider: true }
 
 describe('decide', () => {
@@ -101,9 +104,15 @@ describe('decide', () => {
           'attempt_failed | fail over 0 | 9000',
         ],
         [
-          `retry: ${scope}, beyond the message's own attempts`,
+          `retry: ${scope}, when the message has no attempt of its own left`,
           retry(scope),
-          LAST,
+          { attempt: 4, outages: 0 },
+          `attempt_failed | retry 500 | faulty`,
+        ],
+        [
+          `retry: ${scope}, in a long outage`,
+          retry(scope),
+          AFTER_OUTAGE,
           `attempt_failed | retry 30000 | faulty`,
         ],
         [
@@ -120,6 +129,16 @@ describe('decide', () => {
         ],
       ],
     ),
+
+    // An outage leaves a message its own attempts, and the delays between them.
+    ['retry: recipient, after an outage', retry('recipient'), AFTER_OUTAGE, 'attempt_failed | retry 500 | -'],
+    [
+      'retry: recipient, the last of its own after an outage',
+      retry('recipient'),
+      { attempt: 23, outages: 20 },
+      'attempt_failed failed(attempts_exhausted) | end | -',
+    ],
+    ['ambiguous, after an outage', ambiguous, AFTER_OUTAGE, 'attempt_ambiguous | retry 500 | -'],
 
     // Nobody knows: the policy of the channel decides; never another provider, which could not deduplicate.
     ['ambiguous', ambiguous, {}, 'attempt_ambiguous | retry 500 | -'],
@@ -162,6 +181,15 @@ describe('decide', () => {
       expect(facts.length).toBeGreaterThan(0)
       for (const fact of facts) expect(fact).toMatchObject({ ambiguous: true, code: 'delivery_unknown' })
     }
+  })
+
+  it('counts apart what the provider is to blame for, and only that', () => {
+    const outage = (outcome: Outcome): boolean | null => {
+      const { next } = decide(outcome, context)
+      return next.kind === 'retry' ? next.outage : null
+    }
+    expect([retry('provider'), retry('account'), rejected('account')].map(outage)).toEqual([true, true, true])
+    expect([retry('recipient'), retry('message'), ambiguous].map(outage)).toEqual([false, false, false])
   })
 
   it('learns nothing about a provider that gave no answer', () => {

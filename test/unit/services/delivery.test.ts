@@ -446,6 +446,18 @@ describe('two providers', () => {
   })
 })
 
+/** A message that has met twenty faults of its provider. */
+async function afterOutage(
+  options: Parameters<typeof world>[1] = {},
+): Promise<World & { readonly channel: RecordingChannel }> {
+  const channel = recordingChannel({ send: retry('provider') })
+  const made = await world([channel], options)
+  await made.notifier.send(mail)
+  await made.clock.until(() => channel.calls.length === 20)
+  await made.clock.advance(0)
+  return { ...made, channel }
+}
+
 describe('a fault of the provider', () => {
   it('burns no attempts of the messages that wait', async () => {
     const channel = recordingChannel({ maxConcurrent: 5, send: retry('provider') })
@@ -470,6 +482,39 @@ describe('a fault of the provider', () => {
     channel.behave(async () => ({ kind: 'accepted' }))
     expect(await ended(id)).toBe('sent')
     expect(clock.monotonic()).toBeLessThan(6.5 * HOUR)
+  })
+
+  it('leaves a message its own attempts: after an outage one reply of the recipient does not end it', async () => {
+    const { channel, notifier, clock, ended, history } = await afterOutage()
+    channel.behave(retry('recipient'))
+    await clock.until(() => channel.calls.length > 21)
+    channel.behave(async () => ({ kind: 'accepted' }))
+    const id = channel.calls[0]?.context.notificationId ?? ''
+    expect(await ended(id)).toBe('sent')
+    expect((await history(id)).filter((event) => event.startsWith('attempt_failed')).length).toBeGreaterThan(
+      20,
+    )
+    expect((await notifier.notifications.get(id)).timeline.at(-1)?.attempt).toBe(channel.calls.length)
+  })
+
+  it('leaves a message its own attempts: after an outage a crash does not end it', async () => {
+    let crashed = false
+    const { channel, clock, ended, history } = await afterOutage({
+      delivery: { leaseMs: 60_000, pollMs: 30_000 },
+      // The outcome never reaches the storage: the lease runs out, as after the death of the process.
+      wrap: (inner) => ({
+        settle: async (settlements) =>
+          crashed ? settlements.map(() => ({ kind: 'stale' as const })) : inner.settle(settlements),
+      }),
+    })
+    crashed = true
+    channel.behave(async () => ({ kind: 'accepted' }))
+    await clock.until(() => channel.calls.length > 20)
+    await clock.advance(1)
+    crashed = false
+    const id = channel.calls[0]?.context.notificationId ?? ''
+    expect(await ended(id)).toBe('sent')
+    expect((await history(id)).at(-2)).toBe('attempt_ambiguous: delivery_unknown')
   })
 
   it('lets the provider rest as long as it asks for', async () => {

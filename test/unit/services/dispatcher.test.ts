@@ -15,6 +15,7 @@ function job(jobId: string, lane = 'email'): ClaimedJob {
     lane,
     organizationId: 'org_default',
     attempts: 0,
+    outages: 0,
     recovered: false,
     waitedMs: 0,
     notification: {

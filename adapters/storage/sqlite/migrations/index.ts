@@ -1,4 +1,5 @@
 import { initial } from './0001-initial.ts'
+import { outages } from './0002-outages.ts'
 
 /** In order, append-only: the schema's version is the number of those that have run. */
-export const migrations: readonly string[] = [initial]
+export const migrations: readonly string[] = [initial, outages]
