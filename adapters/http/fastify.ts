@@ -61,7 +61,7 @@ export function notifierPlugin(notifier: Notifier, options?: HttpApiOptions): No
   const api = createHttpApi(notifier, options)
 
   async function carillon(scope: FastifyScope): Promise<void> {
-    const depth = scope.prefix.split('/').length - 1
+    const depth = scope.prefix.split('/').filter((segment) => segment !== '').length
     scope.removeAllContentTypeParsers()
     scope.addContentTypeParser('*', (_request, _payload, done) => done(null))
     scope.addHook('onRequest', skipFastifysCheck)

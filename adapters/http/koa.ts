@@ -15,7 +15,7 @@ export interface KoaContext {
   readonly request: object
   status: number
   body: unknown
-  respond?: boolean
+  respond?: boolean | undefined
   set(headers: Record<string, string>): unknown
 }
 

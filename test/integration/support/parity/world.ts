@@ -1,0 +1,186 @@
+import type { HttpApiOptions } from '../../../../adapters/http/node.ts'
+import { createNotifier, memoryStorage, type Notifier, type Permission } from '../../../../src/index.ts'
+import { type Answer, type Call, call } from '../http-client.ts'
+import type { Case } from './cases.ts'
+import type { Harness, Mount } from './harness.ts'
+
+const START = Date.UTC(2026, 0, 15, 12)
+
+/** One host with a notifier of its own. Two worlds that get the same requests have the same history. */
+export interface World {
+  readonly url: string
+  readonly port: number
+  readonly prefix: string
+  readonly notifier: Notifier
+  readonly clock: { now(): number; advance(ms: number): void }
+  readonly keys: Readonly<
+    Record<'full' | 'read' | 'expired' | 'restricted' | 'small' | 'quota' | 'slot', string>
+  >
+  /** Ids by the names that cases gave them. */
+  readonly saved: Map<string, string>
+  readonly errors: unknown[]
+  /** What was reported as a fault of ours. */
+  readonly faults: unknown[]
+  readonly active: { count: number }
+  /** Requests that were admitted and not released. */
+  readonly admitted: { count: number }
+  close(): Promise<void>
+}
+
+export interface WorldOptions extends Partial<Pick<Mount, 'prefix' | 'parser'>> {
+  readonly http?: HttpApiOptions
+  /** Waited for in every send, before it begins. */
+  readonly gate?: () => Promise<void>
+}
+
+export async function createWorld(harness: Harness, options: WorldOptions = {}): Promise<World> {
+  const { prefix = '', parser = 'none', gate } = options
+  const clock = steppedClock()
+  const plan = {
+    requests: null,
+    notificationsPerHour: null,
+    concurrentRequests: null,
+    notificationsPerMonth: null,
+  }
+  const notifier = createNotifier({
+    clock,
+    storage: memoryStorage({ clock }),
+    channels: {
+      email: { name: 'mail', channel: 'email', send: async () => ({ kind: 'accepted' }) },
+      sms: { name: 'sms', channel: 'sms', send: async () => ({ kind: 'accepted' }) },
+    },
+    plans: {
+      small: { ...plan, requests: { limit: 2, windowMs: 60_000 } },
+      quota: { ...plan, notificationsPerMonth: 1 },
+      slot: { ...plan, concurrentRequests: 1 },
+    },
+  })
+  // What is stored stays as it is, so that every world answers alike.
+  await notifier.start({ deliver: false })
+  const keys = await createKeys(notifier, clock)
+
+  const errors: unknown[] = []
+  const faults: unknown[] = []
+  const active = { count: 0 }
+  const admitted = { count: 0 }
+  const host = await harness.start({
+    notifier: watched(notifier, admitted, gate),
+    prefix,
+    parser,
+    errors,
+    active,
+    http: {
+      https: 'allow-loopback',
+      trustedProxies: ['loopback'],
+      maxBodyBytes: 50_000,
+      maxBatchBytes: 200_000,
+      logger: { warn: () => {}, error: (_message, fields) => faults.push(fields) },
+      ...options.http,
+    },
+  })
+  return {
+    url: host.url,
+    port: Number(new URL(host.url).port),
+    prefix,
+    notifier,
+    clock,
+    keys,
+    errors,
+    faults,
+    active,
+    admitted,
+    saved: new Map(),
+    async close() {
+      await host.close()
+      await notifier.stop()
+    },
+  }
+}
+
+/** Sends one case and gives the answer as it came. */
+export async function send(
+  world: World,
+  { call: given, key = 'full', host, before, save }: Case,
+): Promise<Answer> {
+  await before?.(world)
+  world.clock.advance(1000)
+  const request: Call = typeof given === 'function' ? given(world) : given
+  const authorization = key === null ? {} : { authorization: `Bearer ${world.keys[key]}` }
+  const path =
+    request.path.startsWith('http') || (host && key === null) ? request.path : world.prefix + request.path
+  const answer = await call(world.port, {
+    ...request,
+    path: path === '' ? '/' : path,
+    headers: { ...authorization, ...request.headers },
+  })
+  if (save !== undefined) world.saved.set(save, String(answer.json?.id))
+  return answer
+}
+
+async function createKeys(notifier: Notifier, clock: World['clock']): Promise<World['keys']> {
+  for (const plan of ['small', 'quota', 'slot']) {
+    await notifier.organizations.create({ id: `org_${plan}`, name: plan, plan })
+  }
+  const key = async (permission: Permission, organizationId?: string, more = {}): Promise<string> =>
+    (await notifier.apiKeys.create({ name: 'test', permission, ...more }, { organizationId })).secret
+  const keys = {
+    full: await key('Full Access'),
+    read: await key('Read Only'),
+    expired: await key('Full Access', undefined, { expiresAt: new Date(clock.now() + 500) }),
+    restricted: await key('Full Access', undefined, { allowedIps: ['10.0.0.0/8'] }),
+    small: await key('Full Access', 'org_small'),
+    quota: await key('Full Access', 'org_quota'),
+    slot: await key('Full Access', 'org_slot'),
+  }
+  clock.advance(1000)
+  return keys
+}
+
+/** The notifier with a fault in it, a gate before sends, and a count of what was admitted and not released. */
+function watched(notifier: Notifier, admitted: { count: number }, gate: WorldOptions['gate']): Notifier {
+  return {
+    ...notifier,
+    async send(...input) {
+      await gate?.()
+      return notifier.send(...input)
+    },
+    templates: {
+      ...notifier.templates,
+      async get(idOrName, scope) {
+        if (idOrName === 'explodes') throw new Error('a secret of the house')
+        return notifier.templates.get(idOrName, scope)
+      },
+    },
+    limits: {
+      ...notifier.limits,
+      async admit(...input) {
+        const admission = await notifier.limits.admit(...input)
+        admitted.count += 1
+        return {
+          ...admission,
+          async release() {
+            await admission.release()
+            admitted.count -= 1
+          },
+        }
+      },
+    },
+  }
+}
+
+/** Stands still but for `advance`; timers are real. */
+function steppedClock() {
+  let now = START
+  return {
+    now: () => now,
+    monotonic: () => now - START,
+    timer(delayMs: number, callback: () => void) {
+      const timer = setTimeout(callback, delayMs)
+      timer.unref()
+      return () => clearTimeout(timer)
+    },
+    advance(ms: number) {
+      now += ms
+    },
+  }
+}
