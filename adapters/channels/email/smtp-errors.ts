@@ -93,6 +93,8 @@ function beforeContent(error: SmtpError, reply: SmtpReply): Outcome {
     case 'ETIMEDOUT':
     case 'EPROTOCOL':
     case 'EABORT':
+    // nodemailer before 10.5 gives no code when a server ends the connection before its greeting.
+    case undefined:
       return answer.retry('provider_unavailable', 'provider')
     default:
       return answer.rejected('provider_error', 'message')
