@@ -1,0 +1,38 @@
+import { expect, test, vi } from 'vitest'
+import { smtpChannel } from '../../adapters/channels/email/smtp.ts'
+import { channelContract } from '../../src/testing/channel-contract.ts'
+import { mailMessage, sendContext } from '../integration/support/channel-context.ts'
+import { scriptedSmtp } from '../integration/support/scripted-smtp.ts'
+import { SMTP_ROWS, smtpHarness } from '../integration/support/smtp-harness.ts'
+
+/* The oldest nodemailer that package.json allows: it knows no signal and gives some errors no code. */
+const loaded = vi.hoisted(() => ({ version: '' }))
+vi.mock('nodemailer', async () => {
+  const { createRequire } = await import('node:module')
+  loaded.version = createRequire(import.meta.url)('nodemailer7/package.json').version
+  // @ts-expect-error -- this version brings no types
+  return await import('nodemailer7')
+})
+
+channelContract(test, smtpHarness, SMTP_ROWS)
+
+test('a connection that ends before the greeting, or before anything was said, is tried again', async () => {
+  const server = await scriptedSmtp()
+  for (const script of [{ greeting: 'DROP' }, { ehlo: 'RESET' }, { rcpt: 'DROP' }]) {
+    const channel = smtpChannel({ host: '127.0.0.1', port: server.port, from: 'a@example.org' })
+    server.play(script)
+    const before = server.connections
+    expect(await channel.send(mailMessage(), sendContext())).toMatchObject({
+      kind: 'retry',
+      code: 'provider_unavailable',
+      scope: 'provider',
+    })
+    expect(server.connections - before).toBe(1)
+    await channel.close?.()
+  }
+  await server.close()
+})
+
+test('it was the oldest one', () => {
+  expect(loaded.version).toMatch(/^7\./)
+})
