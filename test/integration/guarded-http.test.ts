@@ -40,7 +40,7 @@ const request = (url: string, more: Partial<PostRequest> = {}): PostRequest => (
 })
 
 /** For servers that never answer: short enough to wait for, long enough for a slow machine to connect. */
-const SOON = 400
+const SOON = 800
 
 /** Resolves names as told, one answer after the other, the last one for ever. */
 function resolver(...answers: string[][]) {

@@ -203,7 +203,7 @@ describe('an answer', () => {
 })
 
 describe('no answer', () => {
-  const hasty = () => webhookChannel({ ...development, secret, timeoutMs: 300 })
+  const hasty = () => webhookChannel({ ...development, secret, timeoutMs: 800 })
 
   it('in time: nobody knows whether it was received', async () => {
     const silent = await tcpReceiver((socket) => socket.resume())
