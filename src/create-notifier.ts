@@ -114,8 +114,9 @@ function wire(options: ResolvedOptions): Notifier {
   const { guard } = lifecycle
 
   const preparation = { providers, compiled, clock, newId: ids.notification }
+  const { resend, ...accept } = createAccept(storage, organizations, sendLimits, preparation, engine.wake)
   const notifier: Notifier = {
-    ...guard(createAccept(storage, organizations, sendLimits, preparation, engine.wake)),
+    ...guard(accept),
     start: lifecycle.start,
     stop: lifecycle.stop,
     [Symbol.asyncDispose]: () => lifecycle.stop(),
@@ -127,7 +128,7 @@ function wire(options: ResolvedOptions): Notifier {
       emitter.off(event, listener as never)
       return notifier
     },
-    notifications: guard(createNotifications(storage, announce)),
+    notifications: guard({ ...createNotifications(storage, announce), resend }),
     templates: guard(createTemplates(storage, ids, organizations)),
     organizations: guard(organizations.api),
     apiKeys: guard(createApiKeys(storage, ids, organizations)),

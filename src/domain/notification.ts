@@ -69,6 +69,8 @@ export interface Notification {
   /** Present while the status is `failed`. */
   readonly error: NotificationFailure | null
   readonly createdAt: number
+  /** The notification that this one repeats; null: none. */
+  readonly resendOf: string | null
 }
 
 /** What the accept of a notification stores; the storage adds its own time as `createdAt`. */
@@ -84,4 +86,6 @@ export interface NewNotification {
   readonly sendAt: number | null
   /** Not handed to a provider after this time. */
   readonly expiresAt: number | null
+  /** The notification that this one repeats. */
+  readonly resendOf?: string | undefined
 }

@@ -51,7 +51,8 @@ function toNotification(stored: StoredNotification): Notification {
   const { status, provider, providerMessageId, error } = stored.facts
   const content = JSON.parse(stored.content)
   const identity = { id, organizationId, channel, to, status, content, priority }
-  return { ...identity, sendAt, expiresAt, provider, providerMessageId, error, createdAt }
+  const resendOf = stored.resendOf ?? null
+  return { ...identity, sendAt, expiresAt, provider, providerMessageId, error, createdAt, resendOf }
 }
 
 function matches(row: StoredNotification, filter: NotificationFilter): boolean {

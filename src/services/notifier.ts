@@ -77,6 +77,15 @@ export interface Notifier {
      * @throws NotifierError `not_cancellable` when it came too late, `notification_not_found`, `organization_mismatch`
      */
     cancel(id: string, scope?: Scope): Promise<NotificationRecord>
+    /**
+     * Sends the same message once more, whatever became of it, as a new notification: its template version and
+     * variables, recipient and priority, at once. Where the first was to expire, this one does after the same time.
+     * Counts like any send.
+     *
+     * @throws NotifierError `notification_not_found`, `organization_mismatch`, `invalid_channel` when the channel is no
+     *   longer configured, and as {@link Notifier.send}
+     */
+    resend(id: string, options?: Omit<SendOptions, 'strict'>): Promise<SentNotification>
   }
   readonly templates: {
     /** @throws NotifierError `template_already_exists`, `missing_required_field`, `invalid_parameter` */

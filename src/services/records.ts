@@ -177,6 +177,8 @@ export interface NotificationSummary {
   readonly provider: string | null
   readonly error: NotificationFailure | null
   readonly createdAt: string
+  /** The id of the notification that this one repeats. */
+  readonly resendOf: string | null
 }
 
 export interface NotificationRecord extends NotificationSummary {

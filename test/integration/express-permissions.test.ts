@@ -97,6 +97,7 @@ it('every operation needs the level of DESIGN.md §4', () => {
     listNotifications: 'Read Only',
     getNotification: 'Read Only',
     cancelNotification: 'Write',
+    resendNotification: 'Write',
     createTemplate: 'Write',
     listTemplates: 'Read Only',
     getTemplate: 'Read Only',

@@ -11,6 +11,9 @@ const INSERT_NOTIFICATION = `
     (id, organization, channel, recipient, created_at, high, send_at, expires_at, content)
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`
 
+/** After the insert, so that an ordinary accept binds nothing for it. */
+const SET_RESEND_OF = 'UPDATE carillon_notifications SET resend_of = ? WHERE seq = ?'
+
 const INSERT_JOB = `
   INSERT INTO carillon_jobs (id, organization, lane, high, state, due_at) VALUES (?, ?, ?, ?, ?, ?)`
 
@@ -27,6 +30,7 @@ type Accept = (requests: readonly AcceptRequest[]) => AcceptAnswer[]
 /** Stores sets of requests, each set in one commit. */
 export function createAccept(connection: Connection, idempotency: IdempotencyRecords): Accept {
   const insertNotification = connection.statement(INSERT_NOTIFICATION)
+  const setResendOf = connection.statement(SET_RESEND_OF)
   const insertJob = connection.statement(INSERT_JOB)
   const selectOrganization = connection.statement<{ found: 1 }>(SELECT_ORGANIZATION)
   const selectUsed = connection.statement<{ used: number }>(SELECT_USED)
@@ -35,7 +39,7 @@ export function createAccept(connection: Connection, idempotency: IdempotencyRec
   const known = new Set<string>()
 
   function store(organizationId: string, notification: NewNotification, now: number): void {
-    const { id, channel, to, content, lane, priority, sendAt, expiresAt } = notification
+    const { id, channel, to, content, lane, priority, sendAt, expiresAt, resendOf } = notification
     const high = priority === 'high' ? 1 : 0
     const text = JSON.stringify(content)
     const { lastInsertRowid } = insertNotification().run(
@@ -49,6 +53,7 @@ export function createAccept(connection: Connection, idempotency: IdempotencyRec
       expiresAt,
       text,
     )
+    if (resendOf !== undefined) setResendOf().run(resendOf, lastInsertRowid)
     const waits = sendAt !== null && sendAt > now
     const job = notificationJob(Number(lastInsertRowid))
     insertJob().run(job, organizationId, lane, high, waits ? WAITING : READY, waits ? sendAt : now)

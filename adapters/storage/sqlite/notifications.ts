@@ -16,7 +16,7 @@ import { notificationJob } from './jobs.ts'
 import { toPage } from './page.ts'
 import { acceptedStatus, type NotificationRow } from './rows.ts'
 
-const COLUMNS = `${FACT_COLUMNS}, n.high, n.expires_at, n.content`
+const COLUMNS = `${FACT_COLUMNS}, n.high, n.expires_at, n.content, n.resend_of`
 
 const SELECT = `SELECT ${COLUMNS} FROM carillon_notifications AS n WHERE n.id = ?`
 
@@ -36,6 +36,7 @@ interface FullRow extends NotificationRow {
   readonly high: number
   readonly expires_at: number | null
   readonly content: string
+  readonly resend_of: string | null
 }
 
 interface EventRow {
@@ -146,5 +147,6 @@ function toNotification(row: FullRow): Notification {
     providerMessageId: row.provider_message_id,
     error: row.error === null ? null : JSON.parse(row.error),
     createdAt: row.created_at,
+    resendOf: row.resend_of,
   }
 }

@@ -2,6 +2,7 @@ import { NotifierError } from '../../domain/errors/notifier-error.ts'
 import { parseInput } from '../../domain/input/parse.ts'
 import { type SendInput, sendInput } from '../../domain/input/send.ts'
 import type { Notifier } from '../../services/notifier.ts'
+import type { SentNotification } from '../../services/records.ts'
 import {
   batchInput,
   batchResult,
@@ -24,10 +25,10 @@ async function send(context: RequestContext, notifier: Notifier): Promise<Handle
   if (isTestMode(request)) {
     return { status: 200, body: await notifier.validate(message, { organizationId, idempotencyKey: key }) }
   }
-  const { id, status, channel, to, createdAt, replayed } = await notifier.send(message, {
-    organizationId,
-    idempotencyKey: key,
-  })
+  return sent(await notifier.send(message, { organizationId, idempotencyKey: key }))
+}
+
+function sent({ id, status, channel, to, createdAt, replayed }: SentNotification): HandlerResult {
   const body = { id, status, channel, to, createdAt }
   return replayed ? { body, headers: REPLAYED } : { body }
 }
@@ -82,6 +83,14 @@ async function cancel(
   notifier: Notifier,
 ): Promise<HandlerResult> {
   return { body: await notifier.notifications.cancel(params.id ?? '', { organizationId }) }
+}
+
+async function resend(
+  { params, request, organizationId }: RequestContext,
+  notifier: Notifier,
+): Promise<HandlerResult> {
+  const options = { organizationId, idempotencyKey: idempotencyKey(request) }
+  return sent(await notifier.notifications.resend(params.id ?? '', options))
 }
 
 const IDEMPOTENCY_ERRORS: readonly RouteError[] = ['idempotency_key_reused', 'idempotency_in_progress']
@@ -170,5 +179,20 @@ export const notificationRoutes: readonly Route[] = [
     errors: ['not_cancellable'],
     response: notificationRecord,
     handler: cancel,
+  },
+  {
+    operation: 'resendNotification',
+    summary: 'Send the same message once more, as a new notification',
+    tag: 'Notifications',
+    method: 'POST',
+    paths: ['/v1/notifications/{id}/resend'],
+    permission: 'Write',
+    limit: 'requests',
+    status: 201,
+    unknown: 'notification_not_found',
+    errors: ['invalid_channel', 'invalid_recipient', 'notification_quota_exceeded', ...IDEMPOTENCY_ERRORS],
+    requestHeaders: ['Idempotency-Key'],
+    response: sentNotification,
+    handler: resend,
   },
 ]

@@ -58,6 +58,7 @@ const summaryFields = {
   provider: z.string().nullable(),
   error: failure.nullable(),
   createdAt: timestamp,
+  resendOf: z.string().nullable().describe('The notification that this one repeats.'),
 }
 
 /** A notification with everything that is known of it. */

@@ -16,10 +16,11 @@ import type { Notifier, SendOptions } from '../notifier.ts'
 import type { Organizations } from '../organizations/organizations.ts'
 import type { BatchResult, SentNotification } from '../records.ts'
 import { renderContent } from '../render.ts'
+import { owned } from '../scope.ts'
 import { assertBatch, type BatchRecord, batchResult, itemError, judgeBatch, toBatchResult } from './batch.ts'
 import { findTemplates, type WantedTemplate } from './find-templates.ts'
 import { assertIdempotencyKey, assertSameRequest, type IdempotentUse, recordFor } from './idempotency.ts'
-import { type Preparation, prepareSend } from './prepare.ts'
+import { type Preparation, prepareResend, prepareSend } from './prepare.ts'
 import { createTurns } from './turns.ts'
 
 /** Notifications in one commit; a larger batch goes in one of its own. */
@@ -39,7 +40,7 @@ export function createAccept(
   limits: SendLimits,
   how: Preparation,
   accepted: (lane: string) => void,
-): Pick<Notifier, 'send' | 'sendBatch' | 'validate'> {
+): Pick<Notifier, 'send' | 'sendBatch' | 'validate'> & Pick<Notifier['notifications'], 'resend'> {
   const commit = createGroup(
     (requests: readonly AcceptRequest[]) => storage.accept(requests),
     COMMIT_WEIGHT,
@@ -59,26 +60,26 @@ export function createAccept(
     return answer
   }
 
-  async function judge(
-    input: ParsedSend,
-    organizationId: string,
-    use: IdempotentUse | null,
-  ): Promise<Judged> {
+  async function earlier(use: IdempotentUse | null): Promise<IdempotencyRecord | null> {
     const record = use === null ? null : await lookUp(use.key)
     if (use !== null && record !== null) assertSameRequest(record, use)
-    return { input, organizationId, use, record }
+    return record
   }
 
-  async function prepare({ input, organizationId }: Judged): Promise<NewNotification> {
+  async function prepare(input: ParsedSend, organizationId: string): Promise<NewNotification> {
     const template =
       input.template === undefined ? null : await findTemplate({ organizationId, reference: input.template })
     return prepareSend(input, template, how)
   }
 
-  async function sendOnce(judged: Judged): Promise<SentNotification> {
-    const { organizationId, use, record } = judged
+  async function acceptOnce(
+    organizationId: string,
+    use: IdempotentUse | null,
+    judge: () => Promise<NewNotification>,
+  ): Promise<SentNotification> {
+    const record = await earlier(use)
     if (record !== null) return replayedSend(record)
-    const notification = await prepare(judged)
+    const notification = await judge()
     const { refusal, quota } = await limits.take(organizationId, 1)
     if (refusal !== null) throw refusal
     const { id, channel, to } = notification
@@ -103,11 +104,8 @@ export function createAccept(
     use: IdempotentUse | null,
     strict: boolean,
   ): Promise<BatchResult> {
-    const record = use === null ? null : await lookUp(use.key)
-    if (use !== null && record !== null) {
-      assertSameRequest(record, use)
-      return batchResult(record)
-    }
+    const record = await earlier(use)
+    if (record !== null) return batchResult(record)
     const judged = await judgeBatch(messages, organizationId, storage, how, strict)
     const { granted, refusal, quota } = await limits.take(organizationId, judged.notifications.length)
     const notifications = judged.notifications.slice(0, granted)
@@ -130,14 +128,25 @@ export function createAccept(
       const input = parseSend(message, options)
       const organizationId = await organizations.existing(options)
       const use = idempotentUse('send', organizationId, options, input)
-      return turns.take(use, async () => sendOnce(await judge(input, organizationId, use)))
+      return turns.take(use, () => acceptOnce(organizationId, use, () => prepare(input, organizationId)))
+    },
+
+    async resend(id, options) {
+      const organizationId = await organizations.existing(options)
+      const use = idempotentUse('resend', organizationId, options, { id })
+      return turns.take(use, () =>
+        acceptOnce(organizationId, use, async () => {
+          const original = await storage.notifications.get(id)
+          return prepareResend(owned(original, { organizationId }, 'notification_not_found'), how)
+        }),
+      )
     },
 
     async validate(message, options) {
       const input = parseSend(message, options)
       const organizationId = await organizations.existing(options)
-      const judged = await judge(input, organizationId, idempotentUse('send', organizationId, options, input))
-      const notification = await prepare(judged)
+      await earlier(idempotentUse('send', organizationId, options, input))
+      const notification = await prepare(input, organizationId)
       const { refusal, quota } = await limits.peek(organizationId, 1)
       if (refusal !== null) throw refusal
       const answer = await store({ organizationId, notifications: [notification], ...quota, dryRun: true })
@@ -153,13 +162,6 @@ export function createAccept(
       return turns.take(use, () => batchOnce(messages, organizationId, use, options?.strict === true))
     },
   }
-}
-
-interface Judged {
-  readonly input: ParsedSend
-  readonly organizationId: string
-  readonly use: IdempotentUse | null
-  readonly record: IdempotencyRecord | null
 }
 
 function parseSend(message: SendInput, options: SendOptions | undefined): ParsedSend {

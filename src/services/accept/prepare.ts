@@ -1,7 +1,7 @@
 import type { ChannelName } from '../../domain/channel.ts'
 import { NotifierError } from '../../domain/errors/notifier-error.ts'
 import type { ParsedSend } from '../../domain/input/send.ts'
-import type { NewNotification, NotificationContent } from '../../domain/notification.ts'
+import type { NewNotification, Notification, NotificationContent } from '../../domain/notification.ts'
 import { assertRecipient } from '../../domain/recipient.ts'
 import type { Template } from '../../domain/template/template.ts'
 import type { Clock } from '../../ports/clock.ts'
@@ -28,15 +28,7 @@ const MAX_AHEAD_MS = 366 * 24 * 60 * 60 * 1000
  */
 export function prepareSend(input: ParsedSend, template: Template | null, how: Preparation): NewNotification {
   const channel = channelOf(input, template)
-  const providers = how.providers.get(channel)
-  if (providers === undefined) throw notConfigured(channel, how.providers)
-  assertRecipient(channel, input.to)
-  if (!providers.some((provider) => accepts(provider, input.to))) {
-    throw new NotifierError('invalid_recipient', {
-      message: `No configured ${channel} provider accepts this recipient.`,
-      details: { field: 'to', channel },
-    })
-  }
+  assertReachable(channel, input.to, how.providers)
   const content = contentOf(input, template, channel, how.compiled)
   const { sendAt, expiresAt } = timesOf(input, how.clock.now())
   return {
@@ -49,6 +41,39 @@ export function prepareSend(input: ParsedSend, template: Template | null, how: P
     sendAt,
     expiresAt,
   }
+}
+
+/**
+ * The same message once more: its pinned content, to its recipient, at once. It may take as long as the first one might.
+ *
+ * @throws NotifierError `invalid_channel`, `invalid_recipient`: what was right then need not be right now
+ */
+export function prepareResend(original: Notification, how: Preparation): NewNotification {
+  const { id, channel, to, content, priority, sendAt, expiresAt, createdAt } = original
+  assertReachable(channel, to, how.providers)
+  const mayTakeMs = expiresAt === null ? null : expiresAt - Math.max(createdAt, sendAt ?? 0)
+  return {
+    id: how.newId(),
+    channel,
+    to,
+    content,
+    lane: channel,
+    priority,
+    sendAt: null,
+    expiresAt: mayTakeMs === null ? null : how.clock.now() + mayTakeMs,
+    resendOf: id,
+  }
+}
+
+function assertReachable(channel: ChannelName, to: string, all: Providers): void {
+  const providers = all.get(channel)
+  if (providers === undefined) throw notConfigured(channel, all)
+  assertRecipient(channel, to)
+  if (providers.some((provider) => accepts(provider, to))) return
+  throw new NotifierError('invalid_recipient', {
+    message: `No configured ${channel} provider accepts this recipient.`,
+    details: { field: 'to', channel },
+  })
 }
 
 function channelOf(input: ParsedSend, template: Template | null): ChannelName {

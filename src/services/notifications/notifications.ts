@@ -11,7 +11,10 @@ import { isoOrNull, listOf, organizationOf, owned, pageRequest } from '../scope.
 type Announce = (event: Parameters<NotifierEvents['notification.sent']>[0]) => void
 
 /** The use cases that look at notifications, and cancel. */
-export function createNotifications(storage: Storage, announce: Announce): Notifier['notifications'] {
+export function createNotifications(
+  storage: Storage,
+  announce: Announce,
+): Omit<Notifier['notifications'], 'resend'> {
   async function get(id: string, scope: Scope | undefined): Promise<NotificationRecord> {
     const notification = owned(await storage.notifications.get(id), scope, 'notification_not_found')
     const timeline = await storage.notifications.timeline(id)
@@ -91,8 +94,8 @@ function instant(field: string, value: string | undefined): number | undefined {
 }
 
 function summary(notification: Notification): NotificationSummary {
-  const { id, status, channel, to, content, priority, sendAt, expiresAt, provider, error, createdAt } =
-    notification
+  const { id, status, channel, to, content, priority, sendAt, expiresAt } = notification
+  const { provider, error, createdAt, resendOf } = notification
   return {
     id,
     status,
@@ -106,6 +109,7 @@ function summary(notification: Notification): NotificationSummary {
     provider,
     error,
     createdAt: new Date(createdAt).toISOString(),
+    resendOf,
   }
 }
 

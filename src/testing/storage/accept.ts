@@ -46,6 +46,7 @@ export function acceptChecks(check: Check): void {
     assert.deepEqual(await storage.notifications.get(notification.id), {
       ...stored,
       organizationId: DEFAULT_ORGANIZATION,
+      resendOf: null,
       status: 'queued',
       provider: null,
       providerMessageId: null,

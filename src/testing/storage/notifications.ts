@@ -49,6 +49,19 @@ export function notificationChecks(check: Check): void {
     assert.equal((await storage.notifications.get(id))?.organizationId, other)
   })
 
+  check('a resend says what it repeats, and others that they repeat nothing', async ({ storage }) => {
+    const first = note()
+    const second = note({ resendOf: first.id, content: { body: 'x'.repeat(10_000) } })
+    await accept(storage, [first, second])
+    assert.equal((await storage.notifications.get(first.id))?.resendOf, null)
+    assert.equal((await storage.notifications.get(second.id))?.resendOf, first.id)
+    const { items } = await storage.notifications.list({ organizationId: DEFAULT_ORGANIZATION }, page())
+    assert.deepEqual(
+      items.map(({ resendOf }) => resendOf),
+      [first.id, null],
+    )
+  })
+
   check('the timeline begins with the accept', async ({ storage }) => {
     const [id = ''] = await accept(storage, [note()])
     const stored = await storage.notifications.get(id)

@@ -1,5 +1,6 @@
 import { initial } from './0001-initial.ts'
 import { outages } from './0002-outages.ts'
+import { resends } from './0003-resends.ts'
 
 /** In order, append-only: the schema's version is the number of those that have run. */
-export const migrations: readonly string[] = [initial, outages]
+export const migrations: readonly string[] = [initial, outages, resends]
