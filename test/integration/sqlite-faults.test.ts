@@ -196,7 +196,9 @@ test('no statement walks through a table that grows', async () => {
   await storage.notifications.timeline(id)
   const filter = { organizationId: ORGANIZATION }
   await storage.notifications.list({ ...filter, from: 0, until: 1 }, page({ cursor: '1.1' }))
-  await storage.logs.list({ ...filter, notificationId: id }, page({ cursor: '1.1.1' }))
+  await storage.logs.list({ ...filter, notificationId: id }, page())
+  await storage.logs.list(filter, page({ cursor: '1.1.1' }))
+  await storage.logs.list({ ...filter, status: 'sent', channel: 'sms' }, page())
   await storage.recordReceipts([
     { provider: 'p', organizationId: null, dedupeKey: '1', fact: { type: 'opened', providerMessageId: 'x' } },
   ])
@@ -214,12 +216,20 @@ test('no statement walks through a table that grows', async () => {
   for (const sql of statements) {
     if (!/^\s*(SELECT|UPDATE|DELETE|INSERT|WITH)/.test(sql)) continue
     for (const { detail } of handle.prepare(`EXPLAIN QUERY PLAN ${sql}`).all()) {
-      if (/^SCAN (carillon_|[a-z]\b)/.test(String(detail))) walks.push(`${detail}: ${sql.trim()}`)
+      if (/^SCAN (carillon_|[a-z]\b)|^USE TEMP B-TREE FOR .*ORDER BY/.test(String(detail)))
+        walks.push(`${detail}: ${sql.trim()}`)
     }
   }
-  // By its key, or asked for one row: the oldest of the unmatched, the newest organizations, the schema's version.
-  const bounded =
-    /unmatched_receipts\)? AS found|unmatched_receipts ORDER BY id LIMIT 100|FROM carillon_organizations WHERE seq|carillon_schema_version/
-  expect(walks.filter((walk) => !bounded.test(walk.replace(/\s+/g, ' ')))).toEqual([])
+  // What these look at is small: one row of a table, the jobs of recovery, the events of one notification.
+  const bounded = [
+    /unmatched_receipts\) AS found/,
+    /unmatched_receipts ORDER BY id LIMIT 100/,
+    /carillon_organizations WHERE seq/,
+    /carillon_schema_version/,
+    /WHERE state = 3 AND lane IN/,
+    /AND n\.id = \?/,
+  ]
+  const known = (walk: string): boolean => bounded.some((one) => one.test(walk.replace(/\s+/g, ' ')))
+  expect(walks.filter((walk) => !known(walk))).toEqual([])
   expect(statements.size).toBeGreaterThan(40)
 })
