@@ -2,7 +2,7 @@ import Mustache from 'mustache'
 import type { ChannelName } from '../channel.ts'
 import { NotifierError } from '../errors/notifier-error.ts'
 import type { BodyFormat } from '../notification.ts'
-import { escapeFor, type Landing } from './escape.ts'
+import { escapeFor, type Landing, landingOf } from './escape.ts'
 
 /** Longest source of a body and longest rendered text, in characters. */
 export const MAX_BODY_LENGTH: number = 512 * 1024
@@ -52,7 +52,7 @@ export function compileTemplate(source: TemplateSource): CompiledTemplate {
   const format = source.format ?? detectFormat(source.channel, source.body)
   const body = parse(source.body, 'body')
   const subject = source.subject === null ? null : parse(source.subject, 'subject')
-  const bodyLanding: Landing = source.channel === 'email' ? format : source.channel
+  const bodyLanding = landingOf(source.channel, format, source.body)
   const required = new Set<string>()
   for (const tokens of subject === null ? [body] : [body, subject]) collectRequired(tokens, required)
   const names = [...required]

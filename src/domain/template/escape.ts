@@ -1,8 +1,8 @@
 import type { ChannelName } from '../channel.ts'
 import type { BodyFormat } from '../notification.ts'
 
-/** Where a value lands: an e-mail's text or HTML part, or another channel's body. */
-export type Landing = BodyFormat | ChannelName
+/** Where a value lands: each kind of place has its own escaping. */
+export type Landing = 'text' | 'html' | 'slack' | 'json'
 
 const HTML: Readonly<Record<string, string>> = {
   '&': '&amp;',
@@ -14,19 +14,34 @@ const HTML: Readonly<Record<string, string>> = {
   '=': '&#61;',
 }
 
-/** The escaping for a landing (DESIGN.md §4 "Rendering"). Values are never expanded again. */
+/**
+ * Where the values of a body land (DESIGN.md §4 "Rendering"). The source decides what a webhook gets: JSON when it
+ * begins as an object or a list does, else plain text.
+ */
+export function landingOf(channel: ChannelName, format: BodyFormat, source: string): Landing {
+  switch (channel) {
+    case 'email':
+      return format
+    case 'slack':
+      return 'slack'
+    case 'webhook':
+      return /^\s*(?:\[|\{(?!\{))/.test(source) ? 'json' : 'text'
+    case 'sms':
+    case 'push':
+      return 'text'
+  }
+}
+
+/** The escaping for a landing. Values are never expanded again. */
 export function escapeFor(landing: Landing): (value: unknown) => string {
   switch (landing) {
     case 'html':
       return escapeHtml
     case 'slack':
       return escapeSlack
-    case 'webhook':
+    case 'json':
       return escapeJson
     case 'text':
-    case 'email':
-    case 'sms':
-    case 'push':
       return String
   }
 }

@@ -55,7 +55,9 @@ describe('rendering', () => {
     ['email', 'plain: ', `<&>"'`, `plain: <&>"'`],
     ['email', '<p></p>', `<a href="x">'&\`=`, '<p></p>&lt;a href&#61;&quot;x&quot;&gt;&#39;&amp;&#96;&#61;'],
     ['slack', '', '<!channel> & <@U1>"', '&lt;!channel&gt; &amp; &lt;@U1&gt;"'],
-    ['webhook', '', '"}\n\\\u0000', '\\"}\\n\\\\\\u0000'],
+    ['webhook', '[', '"}\n\\\u0000', '[\\"}\\n\\\\\\u0000'],
+    ['webhook', 'said: ', '"}\n', 'said: "}\n'],
+    ['webhook', '', '"}\n', '"}\n'],
   ])('escapes for where it lands: %s %s', (channel, before, value, expected) => {
     expect(render(`${before}{{x}}`, { x: value }, channel)).toBe(expected)
     expect(render(`${before}{{{x}}}`, { x: value }, channel)).toBe(before + value)
