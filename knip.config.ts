@@ -8,7 +8,8 @@ const config: KnipConfig = {
     'benchmarks/**/*.ts',
     'scripts/*.mjs',
     'test/**/*.test.ts',
-    'test/**/*.test-d.ts',
+    // Started in processes of their own, by name.
+    'test/integration/programs/*.ts',
     'test/matrix/*.test.mjs',
   ],
   project: ['src/**/*.ts!', 'adapters/**/*.ts!', '{test,examples,benchmarks}/**/*.{ts,mjs}', 'scripts/*.mjs'],

@@ -60,7 +60,7 @@ export function initialFold(status: 'scheduled' | 'queued'): Fold {
 }
 
 /** Identifies the hand-over that a fact speaks of: the provider's id for the message, else our attempt. */
-export function handoverKey(fact: Fact): string {
+function handoverKey(fact: Fact): string {
   return fact.providerMessageId === undefined
     ? `#${fact.attempt ?? 0}`
     : `${fact.provider ?? ''}|${fact.providerMessageId}`
