@@ -73,6 +73,8 @@ export function createAttempts({ storage, leases, clock, announce, failed }: Att
     async settle(settlement) {
       const answer = await settleSurely(settlement)
       if (answer.kind === 'settled') for (const event of answer.events) announce(event)
+      // It keeps its lease, and is recovered when that ends; that it happened must not go unseen.
+      else if (answer.kind === 'failed') failed(answer.error)
     },
     async run(job, work) {
       const controller = new AbortController()
