@@ -21,6 +21,7 @@ import {
 } from './jobs.ts'
 import { hold } from './settle.ts'
 import type { Job, MemoryState } from './state.ts'
+import { toEndpoint } from './webhook-endpoints.ts'
 
 const MAX_LANES = 1_000
 
@@ -95,7 +96,7 @@ function claimedJob(state: MemoryState, job: Job): ClaimedJob | undefined {
   const { eventId, eventType, payload, endpointId } = job.subject.delivery
   const stored = state.endpoints.get(endpointId)
   if (stored === undefined || stored.status === 'disabled') return undefined
-  const { number, ...endpoint } = stored
+  const endpoint = toEndpoint(state, stored)
   return { ...about, kind: 'event', delivery: { eventId, eventType, payload, endpoint } }
 }
 
@@ -144,7 +145,7 @@ function recordLostAttempt(state: MemoryState, job: Job, provider: string): void
   const attempt = job.attempts
   if (job.subject.kind === 'event') {
     const lost = { attempt, status: null, response: message, durationMs: 0, succeeded: false }
-    job.subject.delivery.attempts.push(lost)
+    job.subject.delivery.attempts.push({ ...lost, at: state.now() })
     return
   }
   const code = 'delivery_unknown'

@@ -53,6 +53,7 @@ function announceTo(state: MemoryState, event: NotificationEvent): void {
       organizationId,
       endpointId: endpoint.id,
       payload: JSON.stringify(event),
+      createdAt: state.now(),
       state: endpoint.status === 'active' ? 'pending' : 'held',
       attempts: [],
     }

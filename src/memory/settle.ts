@@ -35,7 +35,7 @@ function settleDelivery(
   delivery: StoredDelivery,
   settlement: EventSettlement,
 ): void {
-  if (settlement.attempt !== undefined) delivery.attempts.push(settlement.attempt)
+  if (settlement.attempt !== undefined) delivery.attempts.push({ ...settlement.attempt, at: state.now() })
   if (settlement.next.kind === 'end') delivery.state = settlement.ended ?? 'failed'
   next(state, job, settlement)
   if (settlement.disable !== undefined) disable(state, delivery.endpointId, settlement.disable)
@@ -51,7 +51,7 @@ function next(state: MemoryState, job: Job, settlement: Settlement): void {
 }
 
 /** Disables an endpoint and holds its jobs. Those that are leased are held when they come back. */
-function disable(state: MemoryState, endpointId: string, reason: 'gone'): void {
+export function disable(state: MemoryState, endpointId: string, reason: 'gone' | 'manual'): void {
   const endpoint = state.endpoints.get(endpointId)
   if (endpoint === undefined) return
   state.endpoints.set(endpointId, { ...endpoint, status: 'disabled', disabledReason: reason })

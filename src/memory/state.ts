@@ -7,8 +7,7 @@ import type { Template } from '../domain/template/template.ts'
 import type { IdempotencyRecord } from '../ports/storage/accept.ts'
 import type { TimelineEntry } from '../ports/storage/notifications.ts'
 import type { ReceiptRecord } from '../ports/storage/receipts.ts'
-import type { DeliveryAttempt } from '../ports/storage/settle.ts'
-import type { WebhookEndpoint } from '../ports/storage/webhook-endpoints.ts'
+import type { LoggedAttempt, WebhookDelivery, WebhookEndpoint } from '../ports/storage/webhook-endpoints.ts'
 import { createHeap, type Heap } from './heap.ts'
 import type { Turns } from './turns.ts'
 
@@ -34,9 +33,15 @@ export interface StoredDelivery {
   readonly organizationId: string
   readonly endpointId: string
   readonly payload: string
-  /** `held`: the endpoint is disabled; there is no job. */
-  state: 'pending' | 'delivered' | 'failed' | 'held'
-  readonly attempts: DeliveryAttempt[]
+  readonly createdAt: number
+  /** Only a `pending` one has a job. */
+  state: WebhookDelivery['state']
+  readonly attempts: LoggedAttempt[]
+}
+
+export interface StoredEndpoint extends Omit<WebhookEndpoint, 'secrets'> {
+  readonly number: number
+  readonly secrets: readonly { readonly secret: string; readonly endsAt: number }[]
 }
 
 export interface Job {
@@ -115,7 +120,7 @@ export interface MemoryState {
   readonly templates: Map<string, StoredTemplate>
   /** Template ids by organization and name; deleted ones left out. */
   readonly templateNames: Map<string, string>
-  readonly endpoints: Map<string, WebhookEndpoint & { readonly number: number }>
+  readonly endpoints: Map<string, StoredEndpoint>
   readonly kept: Map<string, string>
 }
 

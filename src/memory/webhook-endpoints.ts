@@ -1,9 +1,16 @@
 import { NotifierError } from '../domain/errors/notifier-error.ts'
-import type { WebhookEndpoint, WebhookEndpointRepository } from '../ports/storage/webhook-endpoints.ts'
-import { removeJob } from './jobs.ts'
+import type {
+  SecretRotation,
+  WebhookDelivery,
+  WebhookEndpoint,
+  WebhookEndpointChange,
+  WebhookEndpointRepository,
+} from '../ports/storage/webhook-endpoints.ts'
+import { createJob, removeJob } from './jobs.ts'
 import { requireOrganization } from './organizations.ts'
 import { pageOf } from './page.ts'
-import { type MemoryState, nextNumber } from './state.ts'
+import { disable } from './settle.ts'
+import { type MemoryState, nextNumber, type StoredDelivery, type StoredEndpoint } from './state.ts'
 
 export function memoryWebhookEndpoints(state: MemoryState): WebhookEndpointRepository {
   return {
@@ -12,26 +19,48 @@ export function memoryWebhookEndpoints(state: MemoryState): WebhookEndpointRepos
       if (state.endpoints.has(endpoint.id)) {
         throw new NotifierError('already_exists', { message: 'A webhook endpoint with this id exists.' })
       }
-      const created: WebhookEndpoint = {
+      const created: StoredEndpoint = {
         ...endpoint,
+        secrets: endpoint.secrets.map((secret) => ({ secret, endsAt: Infinity })),
         status: 'active',
         disabledReason: null,
         createdAt: state.now(),
+        number: nextNumber(state),
       }
-      state.endpoints.set(endpoint.id, { ...created, number: nextNumber(state) })
-      return created
+      state.endpoints.set(endpoint.id, created)
+      return toEndpoint(state, created)
     },
     async get(id) {
       const stored = state.endpoints.get(id)
-      return stored === undefined ? null : toEndpoint(stored)
+      return stored === undefined ? null : toEndpoint(state, stored)
     },
     async list(organizationId, page) {
       const endpoints = [...state.endpoints.values()]
       return pageOf(
         endpoints.filter((endpoint) => endpoint.organizationId === organizationId),
         page,
-        toEndpoint,
+        (endpoint) => toEndpoint(state, endpoint),
       )
+    },
+    async update(id, change) {
+      return update(state, id, change)
+    },
+    async rotateSecret(id, rotation) {
+      return rotateSecret(state, id, rotation)
+    },
+    async deliveries({ endpointId, state: wanted }, page) {
+      const deliveries = [...state.deliveries.values()].filter(
+        (delivery) =>
+          delivery.endpointId === endpointId && (wanted === undefined || delivery.state === wanted),
+      )
+      return pageOf(deliveries, page, toDelivery)
+    },
+    async replay(id, { since, most }) {
+      const status = state.endpoints.get(id)?.status ?? 'unknown'
+      if (status !== 'active') return status
+      const deliveries = [...state.deliveries.values()].filter((delivery) => isOver(delivery, id, since))
+      for (const delivery of deliveries.slice(0, most)) makePending(state, delivery)
+      return Math.min(deliveries.length, most)
     },
     async delete(id) {
       for (const job of state.jobs.values()) if (job.lane === id) removeJob(state, job)
@@ -43,6 +72,60 @@ export function memoryWebhookEndpoints(state: MemoryState): WebhookEndpointRepos
   }
 }
 
-function toEndpoint({ number, ...endpoint }: WebhookEndpoint & { number: number }): WebhookEndpoint {
-  return endpoint
+/** The endpoint as the port shows it. */
+export function toEndpoint(state: MemoryState, stored: StoredEndpoint): WebhookEndpoint {
+  const { number, ...endpoint } = stored
+  const now = state.now()
+  const secrets = stored.secrets.filter(({ endsAt }) => endsAt > now).map(({ secret }) => secret)
+  return { ...endpoint, secrets }
+}
+
+function update(state: MemoryState, id: string, change: WebhookEndpointChange): WebhookEndpoint | null {
+  const before = state.endpoints.get(id)
+  if (before === undefined) return null
+  const { url, events, successStatus, status } = change
+  state.endpoints.set(id, {
+    ...before,
+    url: url ?? before.url,
+    events: events ?? before.events,
+    successStatus: successStatus ?? before.successStatus,
+    ...(status === 'active' ? { status, disabledReason: null } : {}),
+  })
+  if (status === 'disabled' && before.status === 'active') disable(state, id, 'manual')
+  return toEndpoint(state, state.endpoints.get(id) ?? before)
+}
+
+function rotateSecret(state: MemoryState, id: string, rotation: SecretRotation): WebhookEndpoint | null {
+  const before = state.endpoints.get(id)
+  if (before === undefined) return null
+  const latest = state.now() + rotation.overlapMs
+  const older = before.secrets
+    .map(({ secret, endsAt }) => ({ secret, endsAt: Math.min(endsAt, latest) }))
+    .filter(({ endsAt }) => endsAt > state.now())
+  const secrets = [{ secret: rotation.secret, endsAt: Infinity }, ...older].slice(0, rotation.most)
+  const after = { ...before, secrets }
+  state.endpoints.set(id, after)
+  return toEndpoint(state, after)
+}
+
+/** Held or failed, and of an event since then. */
+function isOver(delivery: StoredDelivery, endpointId: string, since: number): boolean {
+  const over = delivery.state === 'held' || delivery.state === 'failed'
+  return over && delivery.endpointId === endpointId && delivery.createdAt >= since
+}
+
+function makePending(state: MemoryState, delivery: StoredDelivery): void {
+  delivery.state = 'pending'
+  createJob(state, {
+    lane: delivery.endpointId,
+    organizationId: delivery.organizationId,
+    high: false,
+    subject: { kind: 'event', delivery },
+    dueAt: state.now(),
+  })
+}
+
+function toDelivery(delivery: StoredDelivery): WebhookDelivery {
+  const { eventId, eventType, payload, state, createdAt, attempts } = delivery
+  return { eventId, eventType, payload, state, createdAt, attempts: [...attempts] }
 }

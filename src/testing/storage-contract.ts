@@ -12,6 +12,7 @@ import { organizationChecks } from './storage/organizations.ts'
 import { receiptChecks } from './storage/receipts.ts'
 import { settleChecks } from './storage/settle.ts'
 import { templateChecks } from './storage/templates.ts'
+import { webhookChangeChecks } from './storage/webhook-changes.ts'
 import { webhookEndpointChecks } from './storage/webhook-endpoints.ts'
 import type { TestApi } from './test-api.ts'
 
@@ -36,4 +37,5 @@ export function storageContract(test: TestApi, create: () => Promise<StorageHarn
   organizationChecks(check)
   apiKeyChecks(check)
   webhookEndpointChecks(check)
+  webhookChangeChecks(check)
 }

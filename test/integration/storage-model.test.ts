@@ -25,6 +25,7 @@ type Step =
     }
   | { readonly do: 'cancel'; readonly pick: number }
   | { readonly do: 'receipt'; readonly pick: number; readonly type: FactType; readonly named: boolean }
+  | { readonly do: 'disable' | 'enable' | 'replay' | 'rotate' }
   | { readonly do: 'advance'; readonly ms: number }
 
 const pick = fc.nat({ max: 30 })
@@ -66,6 +67,12 @@ const step: fc.Arbitrary<Step> = fc.oneof(
       pick,
       type: fc.constantFrom('delivered' as const, 'bounced' as const, 'opened' as const),
       named: fc.boolean(),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constantFrom('disable' as const, 'enable' as const, 'replay' as const, 'rotate' as const),
     }),
   },
   {
@@ -165,6 +172,14 @@ async function take(
       const named = one.named ? { notificationId: id } : {}
       return storage.recordReceipts([{ provider: 'smtp', organizationId: null, dedupeKey, fact, ...named }])
     }
+    case 'disable':
+      return storage.webhookEndpoints.update('wh_1', { status: 'disabled' })
+    case 'enable':
+      return storage.webhookEndpoints.update('wh_1', { status: 'active' })
+    case 'replay':
+      return storage.webhookEndpoints.replay('wh_1', { since: now - 1_000, most: 2 })
+    case 'rotate':
+      return storage.webhookEndpoints.rotateSecret('wh_1', { secret: `s${now}`, overlapMs: 400, most: 2 })
     case 'advance':
       return world.harness.advance(one.ms)
   }
@@ -186,6 +201,7 @@ async function observe({ harness: { storage, secondDoor }, ids }: World): Promis
       ORGANIZATIONS.map((organizationId) => storage.notifications.list({ organizationId }, page())),
     ).then((lists) => lists.map(({ items }) => items.map(({ id }) => id))),
     endpoints: await Promise.all(['wh_1', 'wh_2'].map((id) => storage.webhookEndpoints.get(id))),
+    log: await storage.webhookEndpoints.deliveries({ endpointId: 'wh_1' }, page()),
   }
 }
 

@@ -53,10 +53,11 @@ export function createClaimedReader(connection: Connection): (now: number) => Re
   function deliveryOf(
     job: JobRow,
     endpoints: Map<string, WebhookEndpoint | undefined>,
+    now: number,
   ): ClaimedDelivery | undefined {
     if (!endpoints.has(job.lane)) {
       const found = selectEndpoint().get(job.lane)
-      endpoints.set(job.lane, found === undefined ? undefined : toEndpoint(found))
+      endpoints.set(job.lane, found === undefined ? undefined : toEndpoint(found, now))
     }
     const endpoint = endpoints.get(job.lane)
     const row = selectDelivery().get(subjectOf(job.id))
@@ -78,7 +79,7 @@ export function createClaimedReader(connection: Connection): (now: number) => Re
         waitedMs: Math.max(0, now - job.due_at),
       }
       if (isEventJob(job.id)) {
-        const delivery = deliveryOf(job, endpoints)
+        const delivery = deliveryOf(job, endpoints, now)
         return delivery === undefined ? undefined : { ...about, kind: 'event', delivery }
       }
       const notification = notificationOf(job, now)

@@ -47,7 +47,7 @@ export interface Deliveries {
   /** Keeps a delivery without a job. */
   hold(delivery: number): void
   /** Disables an endpoint and holds its jobs; those that are leased are held when they come back. */
-  disable(endpoint: string, reason: 'gone'): void
+  disable(endpoint: string, reason: 'gone' | 'manual'): void
 }
 
 export function createDeliveries(connection: Connection): Deliveries {

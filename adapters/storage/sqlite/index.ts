@@ -129,7 +129,7 @@ export function sqliteStorage(options: SqliteStorageOptions): Storage {
     organizations: createOrganizations(connection),
     apiKeys: createApiKeys(connection),
     templates: createTemplates(connection),
-    webhookEndpoints: createWebhookEndpoints(connection),
+    webhookEndpoints: createWebhookEndpoints(connection, deliveries),
     async keep(name, initial) {
       return keep(name, initial)
     },

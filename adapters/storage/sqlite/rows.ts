@@ -39,10 +39,25 @@ export interface EndpointRow {
   readonly status: WebhookEndpoint['status']
   readonly disabled_reason: WebhookEndpoint['disabledReason']
   readonly secrets: string
+  readonly secret_ends: string | null
   readonly created_at: number
 }
 
-export function toEndpoint(row: EndpointRow): WebhookEndpoint {
+/** A stored secret; `endsAt` null: it signs until it is rotated. */
+export interface EndpointSecret {
+  readonly secret: string
+  readonly endsAt: number | null
+}
+
+/** The secrets of an endpoint that have not ended. */
+export function secretsOf(row: Pick<EndpointRow, 'secrets' | 'secret_ends'>, now: number): EndpointSecret[] {
+  const ends: (number | null)[] = row.secret_ends === null ? [] : JSON.parse(row.secret_ends)
+  return (JSON.parse(row.secrets) as string[])
+    .map((secret, position) => ({ secret, endsAt: ends[position] ?? null }))
+    .filter(({ endsAt }) => endsAt === null || endsAt > now)
+}
+
+export function toEndpoint(row: EndpointRow, now: number): WebhookEndpoint {
   return {
     id: row.id,
     organizationId: row.organization,
@@ -51,7 +66,7 @@ export function toEndpoint(row: EndpointRow): WebhookEndpoint {
     successStatus: row.success_status,
     status: row.status,
     disabledReason: row.disabled_reason,
-    secrets: JSON.parse(row.secrets) as string[],
+    secrets: secretsOf(row, now).map(({ secret }) => secret),
     createdAt: row.created_at,
   }
 }

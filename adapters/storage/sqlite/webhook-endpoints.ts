@@ -1,12 +1,17 @@
 import type {
+  SecretRotation,
   WebhookEndpoint,
+  WebhookEndpointChange,
   WebhookEndpointRepository,
 } from '../../../src/ports/storage/webhook-endpoints.ts'
 import type { Connection } from './connection.ts'
+import type { Deliveries } from './deliveries.ts'
+import { createDeliveryLog } from './delivery-log.ts'
 import { dataError, isDataError } from './errors.ts'
 import { createRequireOrganization } from './organizations.ts'
 import { pageBySeq } from './page.ts'
-import { type EndpointRow, toEndpoint } from './rows.ts'
+import { createReplay } from './replay.ts'
+import { type EndpointRow, secretsOf, toEndpoint } from './rows.ts'
 
 const INSERT = `
   INSERT INTO carillon_webhook_endpoints (id, organization, url, events, success_status, secrets, created_at)
@@ -17,6 +22,13 @@ const SELECT = 'SELECT * FROM carillon_webhook_endpoints WHERE id = ?'
 const LIST = `
   SELECT * FROM carillon_webhook_endpoints
   WHERE organization = ? AND seq < ? ORDER BY seq DESC LIMIT ? OFFSET ?`
+
+const UPDATE = 'UPDATE carillon_webhook_endpoints SET url = ?, events = ?, success_status = ? WHERE id = ?'
+
+const ENABLE = `
+  UPDATE carillon_webhook_endpoints SET status = 'active', disabled_reason = NULL WHERE id = ?`
+
+const SET_SECRETS = 'UPDATE carillon_webhook_endpoints SET secrets = ?, secret_ends = ? WHERE id = ?'
 
 const DELETE = 'DELETE FROM carillon_webhook_endpoints WHERE id = ?'
 
@@ -30,12 +42,20 @@ const DELETE_ATTEMPTS = `
 
 const DELETE_DELIVERIES = 'DELETE FROM carillon_deliveries WHERE endpoint = ?'
 
-export function createWebhookEndpoints(connection: Connection): WebhookEndpointRepository {
+export function createWebhookEndpoints(
+  connection: Connection,
+  deliveries: Deliveries,
+): WebhookEndpointRepository {
   const requireOrganization = createRequireOrganization(connection)
   const insert = connection.statement(INSERT)
   const select = connection.statement<EndpointRow>(SELECT)
   const list = connection.statement<EndpointRow>(LIST)
+  const updateRow = connection.statement(UPDATE)
+  const enable = connection.statement(ENABLE)
+  const setSecrets = connection.statement(SET_SECRETS)
   const remove = connection.statement(DELETE)
+  const listDeliveries = createDeliveryLog(connection)
+  const replay = createReplay(connection)
   const dependents = [DELETE_JOBS, DELETE_ATTEMPTS, DELETE_DELIVERIES].map((sql) => connection.statement(sql))
 
   function create(
@@ -49,6 +69,35 @@ export function createWebhookEndpoints(connection: Connection): WebhookEndpointR
     return { ...endpoint, status: 'active', disabledReason: null, createdAt }
   }
 
+  function read(id: string): WebhookEndpoint | null {
+    const row = select().get(id)
+    return row === undefined ? null : toEndpoint(row, connection.now())
+  }
+
+  function update(id: string, change: WebhookEndpointChange): WebhookEndpoint | null {
+    const before = read(id)
+    if (before === null) return null
+    const { url = before.url, events = before.events, successStatus = before.successStatus, status } = change
+    updateRow().run(url, JSON.stringify(events), successStatus, id)
+    if (status === 'active') enable().run(id)
+    else if (status === 'disabled' && before.status === 'active') deliveries.disable(id, 'manual')
+    return read(id)
+  }
+
+  function rotateSecret(id: string, { secret, overlapMs, most }: SecretRotation): WebhookEndpoint | null {
+    const row = select().get(id)
+    if (row === undefined) return null
+    const now = connection.now()
+    const latest = now + overlapMs
+    const older = secretsOf(row, now)
+      .map((one) => ({ ...one, endsAt: Math.min(one.endsAt ?? latest, latest) }))
+      .filter(({ endsAt }) => endsAt > now)
+    const kept = [{ secret, endsAt: null }, ...older].slice(0, most)
+    const [values, ends] = [kept.map((one) => one.secret), kept.map(({ endsAt }) => endsAt)]
+    setSecrets().run(JSON.stringify(values), JSON.stringify(ends), id)
+    return read(id)
+  }
+
   return {
     async create(endpoint) {
       try {
@@ -58,17 +107,32 @@ export function createWebhookEndpoints(connection: Connection): WebhookEndpointR
       }
     },
     async get(id) {
-      const row = connection.read(() => select().get(id))
-      return row === undefined ? null : toEndpoint(row)
+      return connection.read(() => read(id))
     },
     async list(organizationId, page) {
-      return connection.read(() =>
-        pageBySeq(
+      return connection.read(() => {
+        const now = connection.now()
+        return pageBySeq(
           page,
           (before, limit, offset) => list().all(organizationId, before, limit, offset),
-          toEndpoint,
-        ),
-      )
+          (row) => toEndpoint(row, now),
+        )
+      })
+    },
+    async update(id, change) {
+      return connection.write(() => update(id, change))
+    },
+    async rotateSecret(id, rotation) {
+      return connection.write(() => rotateSecret(id, rotation))
+    },
+    async deliveries(filter, page) {
+      return connection.read(() => listDeliveries(filter, page))
+    },
+    async replay(id, which) {
+      return connection.write(() => {
+        const status = select().get(id)?.status ?? 'unknown'
+        return status === 'active' ? replay(id, which) : status
+      })
     },
     async delete(id) {
       return connection.write(() => {

@@ -1,5 +1,6 @@
 import type { EventType } from '../../domain/facts.ts'
 import type { Page, PageRequest } from './page.ts'
+import type { DeliveryAttempt } from './settle.ts'
 
 /** Where an organization receives events. */
 export interface WebhookEndpoint {
@@ -13,7 +14,7 @@ export interface WebhookEndpoint {
   readonly status: 'active' | 'disabled'
   /** Why it is disabled. */
   readonly disabledReason: 'gone' | 'failing' | 'manual' | null
-  /** Encrypted `whsec_…` secrets, newest first; opaque to the storage. */
+  /** Encrypted `whsec_…` secrets, newest first, without those that have ended; opaque to the storage. */
   readonly secrets: readonly string[]
   /** Epoch milliseconds. */
   readonly createdAt: number
@@ -26,6 +27,65 @@ export interface WebhookEndpointRepository {
   get(id: string): Promise<WebhookEndpoint | null>
   /** Newest first. */
   list(organizationId: string, page: PageRequest): Promise<Page<WebhookEndpoint>>
+  /**
+   * Changes what is given. `disabled` holds its jobs as a settlement's `disable` does, for the reason `manual` unless it
+   * was disabled before. `active` clears the reason, and leaves what is held where it is. Null: unknown.
+   */
+  update(id: string, change: WebhookEndpointChange): Promise<WebhookEndpoint | null>
+  /**
+   * Puts a new secret first. Those before end after `overlapMs` of the storage's clock, or when they were to end if that
+   * is sooner, so that 0 ends them all at once. The `most` newest are kept. Of two at one time both are. Null: unknown.
+   */
+  rotateSecret(id: string, rotation: SecretRotation): Promise<WebhookEndpoint | null>
+  /** The delivery log of an endpoint, newest first, its attempts in order. */
+  deliveries(filter: DeliveryFilter, page: PageRequest): Promise<Page<WebhookDelivery>>
+  /**
+   * Makes held and failed deliveries of events since then due at once, oldest first, each with all attempts of the
+   * schedule before it; at most `most`, so that a long list never blocks others. Nothing is made due twice by two at one
+   * time. `disabled`: the endpoint is, and nothing was done.
+   *
+   * @returns how many; fewer than `most`: none are left
+   */
+  replay(
+    id: string,
+    which: { readonly since: number; readonly most: number },
+  ): Promise<number | 'disabled' | 'unknown'>
   /** Removes it with its jobs and its delivery log. False: unknown. */
   delete(id: string): Promise<boolean>
+}
+
+/** Absent: unchanged. */
+export type WebhookEndpointChange = {
+  readonly [Field in 'url' | 'events' | 'successStatus' | 'status']?: WebhookEndpoint[Field] | undefined
+}
+
+export interface SecretRotation {
+  /** Encrypted. */
+  readonly secret: string
+  readonly overlapMs: number
+  /** At least 1. */
+  readonly most: number
+}
+
+export interface DeliveryFilter {
+  readonly endpointId: string
+  readonly state?: WebhookDelivery['state'] | undefined
+}
+
+/** One event on its way to one endpoint, or arrived. */
+export interface WebhookDelivery {
+  /** The `webhook-id`. */
+  readonly eventId: string
+  readonly eventType: EventType
+  readonly payload: string
+  /** `held`: the endpoint was disabled; it waits for a replay. */
+  readonly state: 'pending' | 'delivered' | 'failed' | 'held'
+  /** When the event was announced; epoch milliseconds. */
+  readonly createdAt: number
+  readonly attempts: readonly LoggedAttempt[]
+}
+
+export interface LoggedAttempt extends DeliveryAttempt {
+  /** When it was recorded; epoch milliseconds. */
+  readonly at: number
 }

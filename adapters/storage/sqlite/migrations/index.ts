@@ -1,6 +1,7 @@
 import { initial } from './0001-initial.ts'
 import { outages } from './0002-outages.ts'
 import { resends } from './0003-resends.ts'
+import { webhookEndpoints } from './0004-webhook-endpoints.ts'
 
 /** In order, append-only: the schema's version is the number of those that have run. */
-export const migrations: readonly string[] = [initial, outages, resends]
+export const migrations: readonly string[] = [initial, outages, resends, webhookEndpoints]

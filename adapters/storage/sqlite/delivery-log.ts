@@ -1,0 +1,52 @@
+import type { EventType } from '../../../src/domain/facts.ts'
+import type { Page, PageRequest } from '../../../src/ports/storage/page.ts'
+import type { DeliveryAttempt } from '../../../src/ports/storage/settle.ts'
+import type { DeliveryFilter, WebhookDelivery } from '../../../src/ports/storage/webhook-endpoints.ts'
+import type { Connection } from './connection.ts'
+import { pageBySeq } from './page.ts'
+
+const LIST = `
+  SELECT id AS seq, event_id, event_type, payload, state, created_at FROM carillon_deliveries
+  WHERE endpoint = ? AND id < ? AND (state = ? OR ? IS NULL) ORDER BY id DESC LIMIT ? OFFSET ?`
+
+const SELECT_ATTEMPTS = `
+  SELECT at, attempt FROM carillon_delivery_attempts WHERE delivery = ? ORDER BY id`
+
+interface DeliveryRow {
+  readonly seq: number
+  readonly event_id: string
+  readonly event_type: EventType
+  readonly payload: string
+  readonly state: WebhookDelivery['state']
+  readonly created_at: number
+}
+
+/** Lists what went, or is to go, to one endpoint. */
+export type ListDeliveries = (filter: DeliveryFilter, page: PageRequest) => Page<WebhookDelivery>
+
+export function createDeliveryLog(connection: Connection): ListDeliveries {
+  const list = connection.statement<DeliveryRow>(LIST)
+  const selectAttempts = connection.statement<{ at: number; attempt: string }>(SELECT_ATTEMPTS)
+
+  function toDelivery(row: DeliveryRow): WebhookDelivery {
+    const attempts = selectAttempts()
+      .all(row.seq)
+      .map(({ at, attempt }) => ({ ...(JSON.parse(attempt) as DeliveryAttempt), at }))
+    return {
+      eventId: row.event_id,
+      eventType: row.event_type,
+      payload: row.payload,
+      state: row.state,
+      createdAt: row.created_at,
+      attempts,
+    }
+  }
+
+  return function listDeliveries({ endpointId, state = null }, page) {
+    return pageBySeq(
+      page,
+      (before, limit, offset) => list().all(endpointId, before, state, state, limit, offset),
+      toDelivery,
+    )
+  }
+}
