@@ -62,7 +62,11 @@ export const errorSchemas: Readonly<Record<ErrorFormat, JsonObject>> = {
         properties: {
           code: { type: 'string', description: 'Machine-readable; never changes its meaning.' },
           message: { type: 'string', description: 'For people.' },
-          details: { type: 'object', description: 'Extra context, for example the field that is wrong.' },
+          details: {
+            type: 'object',
+            additionalProperties: true,
+            description: 'Extra context, for example the field that is wrong.',
+          },
           request_id: { type: 'string', pattern: '^req_', description: 'The same as X-Request-Id.' },
           retry_after,
         },

@@ -112,7 +112,8 @@ function convert(schema: z.ZodType): JsonObject {
 
 /** Says in JSON Schema what a check in code says, and leaves out what says nothing. */
 function tidy({ zodSchema, jsonSchema }: { zodSchema: z.core.$ZodType; jsonSchema: Mutable }): void {
-  if (zodSchema === jsonObject) jsonSchema.type = 'object'
+  // Said aloud for generators that otherwise take an object without properties for an empty one.
+  if (zodSchema === jsonObject) Object.assign(jsonSchema, { type: 'object', additionalProperties: true })
   if (zodSchema === instant) {
     delete jsonSchema.anyOf
     Object.assign(jsonSchema, { type: 'string', format: 'date-time' })

@@ -13,6 +13,7 @@ import {
   type Permission,
   type Storage,
 } from '../../../src/index.ts'
+import type { FakeClock } from '../../../src/testing/fake-clock.ts'
 
 type Express = typeof express
 
@@ -32,6 +33,9 @@ export interface HostOptions {
   http?: HttpApiOptions
   storage?: Storage
   plans?: NotifierOptions['plans']
+  overuse?: NotifierOptions['overuse']
+  /** Default: the real time, which can be shifted. */
+  clock?: FakeClock
   /** Called with the host before Carillon is mounted. */
   before?: (app: ReturnType<Express>) => void
 }
@@ -48,7 +52,7 @@ export interface Host {
   readonly sent: Message[]
   /** What reached the error handler of the host. */
   readonly errors: unknown[]
-  readonly clock: { now(): number; advance(ms: number): void }
+  readonly clock: { now(): number; advance(ms: number): unknown }
   /** Headers with a key of the organization. */
   key(permission?: Permission, organizationId?: string): Promise<{ authorization: string }>
   close(): Promise<void>
@@ -59,12 +63,13 @@ export async function startHost(options: HostOptions = {}): Promise<Host> {
   if (framework === undefined) throw new Error('no Express')
   const sent: Message[] = []
   const errors: unknown[] = []
-  const clock = shiftedClock()
+  const clock = options.clock ?? shiftedClock()
   const storage = options.storage ?? memoryStorage({ clock })
   const notifier = createNotifier({
     storage,
     clock,
     plans: options.plans,
+    overuse: options.overuse,
     channels: { email: recorder(sent) },
   })
   await notifier.start()

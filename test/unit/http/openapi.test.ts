@@ -1,0 +1,176 @@
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import { describe, expect, it } from 'vitest'
+import * as z from 'zod'
+import { openApiDocument } from '../../../src/http/openapi/document.ts'
+import { EXAMPLES } from '../../../src/http/openapi/examples.ts'
+import type { JsonObject, Operation } from '../../../src/http/openapi/types.ts'
+import { ROUTES } from '../../../src/http/routes/table.ts'
+
+const document = openApiDocument(ROUTES, { errorFormat: 'nested', strictBody: false })
+const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
+)
+
+function bodyOf(operation: Operation): { schema: JsonObject; example?: unknown } {
+  const { content } = operation.requestBody as { content: Record<string, { schema: JsonObject }> }
+  return content['application/json'] ?? { schema: {} }
+}
+
+describe('the document', () => {
+  it('has every route at every path, and no two operations of one name', () => {
+    const wanted = ROUTES.flatMap(({ method, paths }) => paths.map((path) => `${method} ${path}`))
+    expect(operations.map(({ path, method }) => `${method.toUpperCase()} ${path}`).sort()).toEqual(
+      wanted.sort(),
+    )
+    expect(new Set(operations.map(({ operation }) => operation.operationId)).size).toBe(operations.length)
+  })
+
+  it('keeps the names that generated clients use', () => {
+    // More may come; none of these may go.
+    const operationIds = operations.map(({ operation }) => operation.operationId)
+    expect(operationIds).toEqual(
+      expect.arrayContaining([
+        'adminCreateApiKey',
+        'adminCreateTemplate',
+        'adminDeleteApiKey',
+        'adminDeleteTemplate',
+        'adminGetTemplate',
+        'adminListApiKeys',
+        'adminListLogs',
+        'adminListTemplates',
+        'adminPreviewTemplate',
+        'adminUpdateTemplate',
+        'cancelNotification',
+        'createApiKey',
+        'createTemplate',
+        'createWebhook',
+        'deleteApiKey',
+        'deleteTemplate',
+        'deleteWebhook',
+        'getAccountLimits',
+        'getHealth',
+        'getNotification',
+        'getOpenApi',
+        'getTemplate',
+        'getWebhook',
+        'listApiKeys',
+        'listLogs',
+        'listNotifications',
+        'listTemplates',
+        'listWebhooks',
+        'previewTemplate',
+        'resendNotification',
+        'sendBatch',
+        'sendNotification',
+        'sendNotificationViaNotify',
+        'updateTemplate',
+      ]),
+    )
+    expect(Object.keys(document.components.schemas ?? {})).toEqual(
+      expect.arrayContaining([
+        'AccountLimits',
+        'ApiKey',
+        'ApiKeyList',
+        'ApiKeyRequest',
+        'BatchRequest',
+        'BatchResult',
+        'Channel',
+        'CreatedApiKey',
+        'CreatedWebhookEndpoint',
+        'Deleted',
+        'Error',
+        'Failure',
+        'Health',
+        'LimitUsage',
+        'LogEntry',
+        'LogList',
+        'Notification',
+        'NotificationList',
+        'NotificationStatus',
+        'NotificationSummary',
+        'PreviewRequest',
+        'Rendered',
+        'SendRequest',
+        'SentNotification',
+        'Template',
+        'TemplateChange',
+        'TemplateList',
+        'TemplateRequest',
+        'ValidatedSend',
+        'WebhookEndpoint',
+        'WebhookEndpointList',
+        'WebhookEndpointRequest',
+      ]),
+    )
+  })
+
+  it('refers to named schemas for every body and answer', () => {
+    for (const { operation } of operations) {
+      if (operation.requestBody !== undefined) {
+        expect(bodyOf(operation).schema, operation.operationId).toHaveProperty('$ref')
+      }
+      if (operation.operationId === 'getOpenApi') continue
+      const success = operation.responses['200'] ?? operation.responses['201']
+      expect(success, operation.operationId).toHaveProperty(['content', 'application/json', 'schema', '$ref'])
+    }
+  })
+
+  it('asks for a key everywhere but where none is needed, and for orgId under /admin', () => {
+    expect(document.security).toEqual([{ apiKey: [] }])
+    for (const { path, operation } of operations) {
+      const parameters = JSON.stringify(operation.parameters)
+      const isPublic = path === '/health' || path === '/openapi.json'
+      expect('security' in operation).toBe(isPublic)
+      expect(operation.responses['401'] === undefined).toBe(isPublic)
+      expect(parameters.includes('RequiredOrgId')).toBe(path.startsWith('/admin/'))
+    }
+  })
+
+  it('tells a template that a send misses from one that is asked for', () => {
+    const codes = (path: string, method: string, status: string): string =>
+      JSON.stringify(document.paths[path]?.[method]?.responses[status] ?? null)
+    expect(codes('/v1/notify', 'post', '422')).toContain('"template_not_found"')
+    expect(codes('/v1/notify', 'post', '404')).toBe('null')
+    expect(codes('/v1/templates/{idOrName}', 'get', '404')).toContain('"template_not_found"')
+  })
+
+  it('closes bodies where unknown fields are refused', () => {
+    const strict = openApiDocument(ROUTES, { errorFormat: 'nested', strictBody: true })
+    expect(strict.components.schemas?.SendRequest).toMatchObject({ additionalProperties: false })
+    expect(document.components.schemas?.SendRequest).not.toHaveProperty('additionalProperties')
+    expect(strict.components.schemas?.Template).not.toHaveProperty('additionalProperties')
+  })
+
+  it('gives examples that its schemas accept', () => {
+    const ajv = new Ajv2020({ strict: false, formats: { 'date-time': true } })
+    ajv.addSchema(document, 'api')
+    const ids = new Set(operations.map(({ operation }) => operation.operationId))
+    for (const [name, { request, response }] of Object.entries(EXAMPLES)) {
+      expect(ids).toContain(name)
+      const route = ROUTES.find(({ operation }) => operation === name)
+      const found = operations.find(({ operation }) => operation.operationId === name)
+      const validate = ajv.compile({
+        $ref: `api${found === undefined ? '' : bodyOf(found.operation).schema.$ref}`,
+      })
+      expect(validate(request), ajv.errorsText(validate.errors)).toBe(true)
+      expect(route?.body?.safeParse(request).error).toBeUndefined()
+      if (response !== undefined) expect(route?.response.safeParse(response).error).toBeUndefined()
+    }
+  })
+})
+
+it('no body has objects with fields inside objects: strictBody looks at one level', () => {
+  for (const { body, operation } of ROUTES) {
+    if (body === undefined) continue
+    expect(body, operation).toBeInstanceOf(z.ZodObject)
+    const { properties = {} } = z.toJSONSchema(body, { io: 'input', unrepresentable: 'any' })
+    const nested = Object.entries(properties).filter(([, field]) =>
+      JSON.stringify(field).includes('"properties"'),
+    )
+    // A batch: its items are judged one by one.
+    expect(
+      nested.map(([name]) => name),
+      operation,
+    ).toEqual(operation === 'sendBatch' ? ['notifications'] : [])
+  }
+})
