@@ -1,23 +1,29 @@
-import { createServer, type Server } from 'node:http'
+import { createRequire } from 'node:module'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { createNotifier, type Notifier } from 'carillon'
+import { createNotifier, type Notifier, perMinutePlans } from 'carillon'
 import { notifierRouter } from 'carillon/express'
+import { notifierPlugin } from 'carillon/fastify'
+import { notifierMiddleware } from 'carillon/koa'
 import { sqliteStorage } from 'carillon/sqlite'
 import express from 'express'
+import Fastify, { type FastifyInstance } from 'fastify'
+import Koa from 'koa'
 import { startLoad } from './lib/load.ts'
 import { compare, describeMachine, median, report, withFolder } from './lib/measure.ts'
+import { type Listening, listen } from './lib/servers.ts'
+import { fastifySqliteRival } from './rivals/fastify-sqlite.ts'
 
 /**
- * Accepts over HTTP: authenticated, validated, in a durable commit before the answer. Beside them, in the same
- * process and run, a bare Express route that parses the same JSON and stores nothing.
+ * Accepts over HTTP: authenticated, limited, validated, in a durable commit before the answer. Beside each framework,
+ * in the same process and run, the same framework with a bare route that parses the same JSON and stores nothing; and
+ * the stack that a user would otherwise write.
  */
 
 const CONNECTIONS = 50
-const REQUESTS = 20_000
+const REQUESTS = 10_000
 const PATH = '/v1/notify'
-const BARE = 'Express with express.json(), stores nothing'
-const OURS = 'Carillon through Express, SQLite, full sync'
+const HTTPS = { https: 'allow-loopback' } as const
 
 const body = JSON.stringify({
   channel: 'email',
@@ -27,39 +33,89 @@ const body = JSON.stringify({
   variables: { order: '2026-11-0815', carrier: 'Pigeon', days: 2 },
 })
 
-async function listen(app: express.Express): Promise<{ server: Server; port: number }> {
-  const server = createServer(app)
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  return { server, port: (server.address() as AddressInfo).port }
-}
+const answerTo = ({ channel, to }: { channel: string; to: string }): object => ({
+  id: 'notif_17952659221930000841517644962',
+  status: 'queued',
+  channel,
+  to,
+  createdAt: new Date().toISOString(),
+})
 
-function bareApplication(): express.Express {
+function bareExpress(): Promise<Listening> {
   const app = express()
   app.post(PATH, express.json(), (req, res) => {
-    const { channel, to } = req.body
-    const createdAt = new Date().toISOString()
-    res
-      .status(201)
-      .json({ id: 'notif_17952659221930000841517644962', status: 'queued', channel, to, createdAt })
+    res.status(201).json(answerTo(req.body))
   })
-  return app
+  return listen(app)
 }
 
-function carillonApplication(notifier: Notifier): express.Express {
-  const app = express()
-  app.use(notifierRouter(notifier, { https: 'allow-loopback' }))
-  return app
+/** The usual parser of Koa brings no types. */
+const koaJson = createRequire(import.meta.url)('koa-bodyparser') as () => Koa.Middleware
+
+function bareKoa(): Promise<Listening> {
+  const app = new Koa()
+  app.use(koaJson())
+  app.use((ctx) => {
+    ctx.status = 201
+    ctx.body = answerTo((ctx.request as unknown as { body: { channel: string; to: string } }).body)
+  })
+  return listen(app.callback())
+}
+
+async function started(app: FastifyInstance): Promise<Listening> {
+  await app.listen({ port: 0, host: '127.0.0.1' })
+  const { port } = app.server.address() as AddressInfo
+  return { port, close: () => app.close() }
+}
+
+function bareFastify(): Promise<Listening> {
+  const app = Fastify()
+  app.post(PATH, async (request, reply) =>
+    reply.code(201).send(answerTo(request.body as { channel: string; to: string })),
+  )
+  return started(app)
+}
+
+function onExpress(notifier: Notifier): Promise<Listening> {
+  return listen(express().use(notifierRouter(notifier, HTTPS)))
+}
+
+function onKoa(notifier: Notifier): Promise<Listening> {
+  return listen(new Koa().use(notifierMiddleware(notifier, HTTPS)).callback())
+}
+
+function onFastify(notifier: Notifier): Promise<Listening> {
+  const app = Fastify()
+  app.register(notifierPlugin(notifier, HTTPS))
+  return started(app)
 }
 
 await withFolder(async (folder) => {
   const notifier = createNotifier({
     storage: sqliteStorage({ file: join(folder, 'notifier.db') }),
     channels: { email: { name: 'none', channel: 'email', send: async () => ({ kind: 'accepted' }) } },
+    // Limits that count everything and refuse nothing.
+    plans: {
+      ...perMinutePlans,
+      org_default: {
+        requests: { limit: 1_000_000_000, windowMs: 60_000 },
+        notificationsPerHour: 1_000_000_000,
+        concurrentRequests: 1_000,
+        notificationsPerMonth: 1_000_000_000,
+      },
+    },
   })
   await notifier.start({ deliver: false })
   const { secret } = await notifier.apiKeys.create({ name: 'benchmark', permission: 'Write' })
-  const bare = await listen(bareApplication())
-  const carillon = await listen(carillonApplication(notifier))
+  const servers: Record<string, Listening> = {
+    'Express, bare': await bareExpress(),
+    'Express, Carillon': await onExpress(notifier),
+    'Koa, bare': await bareKoa(),
+    'Koa, Carillon': await onKoa(notifier),
+    'Fastify, bare': await bareFastify(),
+    'Fastify, Carillon': await onFastify(notifier),
+    'Fastify, own stack': await started(fastifySqliteRival(join(folder, 'rival.db'), secret)),
+  }
   const load = startLoad()
   const headers = { Authorization: `Bearer ${secret}`, 'Content-Type': 'application/json', Accept: '*/*' }
   const cpu = new Map<string, number[]>()
@@ -78,20 +134,25 @@ await withFolder(async (folder) => {
     return units
   }
   try {
-    const rates = await compare([
-      { name: BARE, run: post(BARE, bare.port) },
-      { name: OURS, run: post(OURS, carillon.port) },
-    ])
+    const rates = await compare(
+      Object.entries(servers).map(([name, { port }]) => ({ name, run: post(name, port) })),
+    )
     console.log(describeMachine())
-    report(`HTTP accepts (${CONNECTIONS} connections)`, 'requests', rates, BARE)
+    for (const framework of ['Express', 'Koa', 'Fastify']) {
+      const own = rates.filter(({ name }) => name.startsWith(framework))
+      report(`HTTP accepts (${CONNECTIONS} connections)`, 'requests', own, `${framework}, bare`)
+    }
+    const onFastifyRates = rates.filter(({ name }) => /^Fastify, (?:Carillon|own)/.test(name))
+    report('Beside the own stack', 'requests', onFastifyRates, 'Fastify, own stack')
     // The load generator shares the machine: where it is the bottleneck, only this tells the servers apart.
     for (const [name, perRequest] of cpu) {
-      console.log(`${median(perRequest.slice(1)).toFixed(0)} µs of processor time a request: ${name}`)
+      console.log(
+        `${median(perRequest.slice(1)).toFixed(0).padStart(5)} µs of processor time a request: ${name}`,
+      )
     }
   } finally {
     load.stop()
-    bare.server.close()
-    carillon.server.close()
+    for (const server of Object.values(servers)) await server.close()
     await notifier.stop()
   }
 })

@@ -1,11 +1,5 @@
 import type { Clock } from '../../ports/clock.ts'
-import type {
-  LimitCheck,
-  LimitDecision,
-  LimitState,
-  RateLimiter,
-  WindowCheck,
-} from '../../ports/rate-limiter.ts'
+import type { LimitCheck, LimitState, RateLimiter } from '../../ports/rate-limiter.ts'
 import { systemClock } from '../system-clock.ts'
 import { createSlots, type Slots } from './slots.ts'
 import { createWindow, type Window } from './window.ts'
@@ -23,49 +17,76 @@ const SWEEP_FLOOR = 1_024
 export function memoryRateLimiter({ clock = systemClock() }: MemoryRateLimiterOptions = {}): RateLimiter {
   const windows = createKeyed<Window>()
   const slots = createKeyed<Slots>()
-  const pauses = createKeyed<{ until: number; idle(now: number): boolean }>()
+  const pauses = createKeyed<Pause>()
 
-  const windowOf = (check: WindowCheck, now: number): Window =>
-    windows.get(check.key, now, () => createWindow(check))
-  const slotsOf = (key: string, now: number): Slots => slots.get(key, now, createSlots)
-
-  function judge(check: LimitCheck, now: number): LimitState {
+  /** What a check is about, found once for judging and counting. */
+  function subjectOf(check: LimitCheck, now: number): Subject {
     switch (check.kind) {
       case 'window':
-        return windowOf(check, now).judge(check, now)
+        return windows.peek(check.key) ?? windows.add(check.key, now, createWindow(check))
       case 'slots':
-        return slotsOf(check.key, now).judge(check, now)
+        return slots.peek(check.key) ?? slots.add(check.key, now, createSlots())
+      case 'pause':
+        return pauses.peek(check.key) ?? NEVER_PAUSED
+    }
+  }
+
+  function judge(check: LimitCheck, subject: Subject, now: number): LimitState {
+    switch (check.kind) {
+      case 'window':
+        return (subject as Window).judge(check, now)
+      case 'slots':
+        return (subject as Slots).judge(check, now)
       case 'pause': {
-        const leftMs = Math.max(0, (pauses.peek(check.key)?.until ?? 0) - now)
-        return { allowed: leftMs === 0, granted: 0, remaining: 0, resetInMs: leftMs, retryAfterMs: leftMs }
+        const leftMs = Math.max(0, (subject as Pause).until - now)
+        return leftMs === 0
+          ? NOT_PAUSED
+          : { allowed: false, granted: 0, remaining: 0, resetInMs: leftMs, retryAfterMs: leftMs }
       }
     }
   }
 
-  function take(check: LimitCheck, { granted }: LimitState, now: number): void {
-    if (check.kind === 'window') windowOf(check, now).take(check, granted, now)
-    else if (check.kind === 'slots') slotsOf(check.key, now).take(check, now)
+  function take(check: LimitCheck, subject: Subject, { granted }: LimitState, now: number): void {
+    if (check.kind === 'window') (subject as Window).take(check, granted, now)
+    else if (check.kind === 'slots') (subject as Slots).take(check, now)
   }
 
-  function decide(checks: readonly LimitCheck[], now: number): LimitDecision {
-    const states = checks.map((check) => judge(check, now))
-    return { allowed: states.every(({ allowed }) => allowed), states }
+  /** What a check says when another one refused: it would have allowed, and counted nothing. */
+  function uncounted(check: LimitCheck, subject: Subject, state: LimitState, now: number): LimitState {
+    const left = check.kind === 'window' ? (subject as Window).unused(check, now) : {}
+    return { ...state, ...left, granted: 0 }
   }
 
   return {
     async consume(checks) {
       const now = clock.monotonic()
-      const decision = decide(checks, now)
-      if (!decision.allowed) return { allowed: false, states: uncounted(decision.states, checks, now) }
-      for (const [index, check] of checks.entries()) take(check, decision.states[index] as LimitState, now)
-      return decision
+      const subjects: Subject[] = []
+      const states: LimitState[] = []
+      let allowed = true
+      // Nothing is counted in this loop: every check is judged before any takes.
+      for (const check of checks) {
+        const subject = subjectOf(check, now)
+        const state = judge(check, subject, now)
+        subjects.push(subject)
+        states.push(state)
+        allowed &&= state.allowed
+      }
+      for (let index = 0; index < checks.length; index += 1) {
+        const check = checks[index] as LimitCheck
+        const [subject, state] = [subjects[index] as Subject, states[index] as LimitState]
+        if (allowed) take(check, subject, state, now)
+        else states[index] = uncounted(check, subject, state, now)
+      }
+      return { allowed, states }
     },
     async peek(checks) {
-      return decide(checks, clock.monotonic())
+      const now = clock.monotonic()
+      const states = checks.map((check) => judge(check, subjectOf(check, now), now))
+      return { allowed: states.every(({ allowed }) => allowed), states }
     },
     async pause(key, ms) {
       const now = clock.monotonic()
-      const pause = pauses.get(key, now, () => ({ until: 0, idle: (time) => pause.until <= time }))
+      const pause = pauses.peek(key) ?? pauses.add(key, now, createPause())
       pause.until = Math.max(pause.until, now + ms)
     },
     async renew(key, token, leaseMs) {
@@ -76,25 +97,27 @@ export function memoryRateLimiter({ clock = systemClock() }: MemoryRateLimiterOp
     },
     async close() {},
   }
-
-  /** What the checks that would have allowed say when nothing was counted. */
-  function uncounted(
-    states: readonly LimitState[],
-    checks: readonly LimitCheck[],
-    now: number,
-  ): LimitState[] {
-    return states.map((state, index) => {
-      const check = checks[index]
-      if (check?.kind !== 'window' || state.granted === 0) return { ...state, granted: 0 }
-      const none = windowOf(check, now).unused(check, now)
-      return { ...state, ...none, granted: 0 }
-    })
-  }
 }
 
+type Subject = Window | Slots | Pause
+
+interface Pause {
+  until: number
+  idle(now: number): boolean
+}
+
+function createPause(): Pause {
+  const pause: Pause = { until: 0, idle: (now) => pause.until <= now }
+  return pause
+}
+
+const NEVER_PAUSED: Pause = createPause()
+const NOT_PAUSED: LimitState = { allowed: true, granted: 0, remaining: 0, resetInMs: 0, retryAfterMs: 0 }
+
 interface Keyed<Value> {
-  get(key: string, now: number, create: () => Value): Value
   peek(key: string): Value | undefined
+  /** Keeps a new value. */
+  add(key: string, now: number, value: Value): Value
 }
 
 /** Values by key; idle ones are dropped when the number of keys has doubled, so that looking through them is cheap. */
@@ -102,17 +125,14 @@ function createKeyed<Value extends { idle(now: number): boolean }>(): Keyed<Valu
   const values = new Map<string, Value>()
   let sweepAt = SWEEP_FLOOR
   return {
-    get(key, now, create) {
-      const known = values.get(key)
-      if (known !== undefined) return known
+    peek: (key) => values.get(key),
+    add(key, now, value) {
       if (values.size >= sweepAt) {
-        for (const [name, value] of values) if (value.idle(now)) values.delete(name)
+        for (const [name, known] of values) if (known.idle(now)) values.delete(name)
         sweepAt = Math.max(SWEEP_FLOOR, values.size * 2)
       }
-      const value = create()
       values.set(key, value)
       return value
     },
-    peek: (key) => values.get(key),
   }
 }

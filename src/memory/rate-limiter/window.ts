@@ -86,16 +86,8 @@ export function createWindow({ limit, windowMs }: Pick<WindowCheck, 'limit' | 'w
     return target < granted ? stamp(now) + windowMs : fallsTo(target - granted, now)
   }
 
-  function left(
-    sustained: number,
-    granted: number,
-    now: number,
-  ): Pick<LimitState, 'remaining' | 'resetInMs'> {
-    const target = Math.min(count + granted, sustained) - 1
-    return {
-      remaining: Math.max(0, sustained - count - granted),
-      resetInMs: risesAt(target, granted, now) - now,
-    }
+  function resetIn(sustained: number, granted: number, now: number): number {
+    return risesAt(Math.min(count + granted, sustained) - 1, granted, now) - now
   }
 
   /** How many units are allowed at `now`. */
@@ -125,13 +117,17 @@ export function createWindow({ limit, windowMs }: Pick<WindowCheck, 'limit' | 'w
       const free = room(check, now)
       const granted = free >= cost ? cost : partial === true ? free : 0
       return {
-        ...left(sustained, granted, now),
         allowed: granted > 0,
         granted,
+        remaining: Math.max(0, sustained - count - granted),
+        resetInMs: resetIn(sustained, granted, now),
         retryAfterMs: granted > 0 ? 0 : allowsAt(check, partial === true ? 1 : cost, now) - now,
       }
     },
-    unused: (check, now) => left(check.limit, 0, now),
+    unused: ({ limit: sustained }, now) => ({
+      remaining: Math.max(0, sustained - count),
+      resetInMs: resetIn(sustained, 0, now),
+    }),
     take(check, taken, now) {
       expire(now)
       // The unit that goes above the limit opens an episode, unless one is open.

@@ -19,7 +19,7 @@ export function createApiKeys(
   ids: IdGenerator,
   organizations: Organizations,
 ): Notifier['apiKeys'] {
-  const lookUp = createGroup((hashes: readonly Uint8Array[]) => storage.apiKeys.findByHash(hashes))
+  const identify = createGroup((secrets: readonly string[]) => identifyAll(storage, secrets))
 
   return {
     async create(input, scope) {
@@ -51,13 +51,29 @@ export function createApiKeys(
     },
     async verify(secret) {
       if (!isWellFormedApiKey(secret)) throw new NotifierError('invalid_api_key')
-      const hash = hashOf(secret)
-      const found = await lookUp(hash)
-      if (found === null || !timingSafeEqual(found.hash, hash)) throw new NotifierError('invalid_api_key')
-      if (found.expired) throw new NotifierError('expired_api_key')
-      return view(found.key)
+      const identity = await identify(secret)
+      if (identity === 'unknown') throw new NotifierError('invalid_api_key')
+      if (identity === 'expired') throw new NotifierError('expired_api_key')
+      return identity
     },
   }
+}
+
+type Identity = ApiKeyRecord | 'unknown' | 'expired'
+
+/** Looks several secrets up in one query; requests of one caller that arrive together share its row. */
+async function identifyAll(storage: Storage, secrets: readonly string[]): Promise<Identity[]> {
+  const distinct = [...new Set(secrets)]
+  const hashes = distinct.map(hashOf)
+  const found = await storage.apiKeys.findByHash(hashes)
+  const identities = new Map<string, Identity>()
+  for (const [index, secret] of distinct.entries()) {
+    const row = found[index] ?? null
+    const hash = hashes[index] as Buffer
+    if (row === null || !timingSafeEqual(row.hash, hash)) identities.set(secret, 'unknown')
+    else identities.set(secret, row.expired ? 'expired' : Object.freeze(view(row.key)))
+  }
+  return secrets.map((secret) => identities.get(secret) ?? 'unknown')
 }
 
 /** A key has 190 random bits, so a plain hash cannot be reversed and needs no secret that would have to outlive it. */

@@ -65,7 +65,11 @@ export function createRequestLimits(
       stateOf(resource, limit, decision.states[index] as LimitState, clock),
     )
     if (!decision.allowed) {
-      await onRefusal()
+      // A restriction that is on is not prolonged by those who ask meanwhile: they were told when it ends.
+      const restricted = decision.states.some(
+        ({ allowed }, index) => !allowed && named[index]?.check.kind === 'pause',
+      )
+      if (!restricted) await onRefusal()
       throw refusal(decision, states)
     }
     const slot = named.map(({ check }) => check).find((check) => check.kind === 'slots')

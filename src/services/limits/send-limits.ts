@@ -62,7 +62,8 @@ export function createSendLimits(limiter: RateLimiter, plans: PlanFinder, clock:
 
 /** The calendar month in UTC, `2026-11`. */
 export function monthOf(time: number): string {
-  return new Date(time).toISOString().slice(0, 7)
+  const date = new Date(time)
+  return `${date.getUTCFullYear()}-${String(date.getUTCMonth() + 1).padStart(2, '0')}`
 }
 
 /** When the next calendar month begins in UTC; epoch milliseconds. */
