@@ -133,10 +133,13 @@ describe.each(HARNESSES.map((harness) => ({ harness, name: harness.name })))(
   'a client that leaves $name',
   ({ harness }) => {
     const open: (() => void)[] = []
-    let waiting: Promise<void> | undefined
+    let waiting: { place: 'admitted' | 'send'; until: Promise<void> } | undefined
     let world: World
     beforeAll(async () => {
-      world = await createWorld(harness, { prefix: '/n', gate: async () => waiting })
+      world = await createWorld(harness, {
+        prefix: '/n',
+        gate: (place) => (waiting?.place === place ? waiting.until : undefined),
+      })
     })
     afterAll(async () => {
       for (const release of open) release()
@@ -178,15 +181,43 @@ describe.each(HARNESSES.map((harness) => ({ harness, name: harness.name })))(
       await expectNothingLeft()
     })
 
-    it('while the answer is made', async () => {
-      waiting = new Promise((resolve) => open.push(resolve))
+    /** Sends a request, leaves when it has come to the place, and lets it go on. */
+    async function leaveAt(place: 'admitted' | 'send', request: string): Promise<void> {
+      waiting = { place, until: new Promise((resolve) => open.push(resolve)) }
       const socket = connect(world.port, '127.0.0.1')
-      socket.write(`${head(`Content-Length: ${text.length}`)}${text}`)
+      socket.write(request)
       await admitted()
       socket.destroy()
       await new Promise((resolve) => setTimeout(resolve, 20))
       waiting = undefined
       open.pop()?.()
+    }
+
+    it('while the answer is made', async () => {
+      await leaveAt('send', `${head(`Content-Length: ${text.length}`)}${text}`)
+      await expectNothingLeft()
+    })
+
+    it('before anything is done', async () => {
+      await leaveAt(
+        'admitted',
+        `${head(`Content-Length: ${text.length}`).replace('/notify', '/nowhere')}${text}`,
+      )
+      await expectNothingLeft()
+      const list = head('').replace('POST /n/v1/notify', 'GET /n/v1/templates')
+      await leaveAt('admitted', list.replace('\r\n\r\n\r\n', '\r\n\r\n'))
+      await expectNothingLeft()
+      expect(world.admitted.lists).toBe(0)
+    })
+
+    it('never, and never ends what was refused', async () => {
+      for (const path of ['/n/v1/notify', '/n/v1/notifications/batch']) {
+        const start = head('Transfer-Encoding: chunked').replace('/n/v1/notify', path)
+        const { answer, sent } = await pour(world.port, start, 400_000_000)
+        expect(answer).toMatch(/^HTTP\/1\.1 413 /)
+        expect(answer.toLowerCase()).toContain('\r\nx-host: yes\r\n')
+        expect(sent).toBeLessThan(400_000_000)
+      }
       await expectNothingLeft()
     })
 
@@ -210,6 +241,31 @@ function difference({ title, host }: Case, seen: Seen, wanted: Seen | undefined)
     JSON.stringify(host && each !== undefined ? { ...each, headers: null } : each),
   )
   return one === other ? [] : [`${title}\n  ${one}\n  ${other}`]
+}
+
+/** Sends chunks until the server ends the connection, or `most` bytes are out. */
+function pour(port: number, start: string, most: number): Promise<{ answer: string; sent: number }> {
+  const chunk = `10000\r\n${'x'.repeat(0x10000)}\r\n`
+  return new Promise((resolve) => {
+    let answer = ''
+    let sent = 0
+    const socket = connect(port, '127.0.0.1')
+    const more = (): void => {
+      while (!socket.destroyed && sent < most) {
+        sent += chunk.length
+        if (!socket.write(chunk)) return
+      }
+      if (sent >= most) socket.destroy()
+    }
+    socket.write(start)
+    socket.on('data', (data) => {
+      answer += data.toString()
+    })
+    socket.on('drain', more)
+    socket.on('error', () => {})
+    socket.on('close', () => resolve({ answer, sent }))
+    more()
+  })
 }
 
 function never(): never {

@@ -40,6 +40,8 @@ export interface Harness {
 }
 
 export async function listen(server: Server, close?: () => Promise<unknown>): Promise<RunningHost> {
+  // A connection that only this would end has been forgotten.
+  server.keepAliveTimeout = 60_000
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,

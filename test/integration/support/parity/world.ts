@@ -22,15 +22,15 @@ export interface World {
   /** What was reported as a fault of ours. */
   readonly faults: unknown[]
   readonly active: { count: number }
-  /** Requests that were admitted and not released. */
-  readonly admitted: { count: number }
+  /** Requests that were admitted and not released, and lists of templates that were asked for. */
+  readonly admitted: { count: number; lists: number }
   close(): Promise<void>
 }
 
 export interface WorldOptions extends Partial<Pick<Mount, 'prefix' | 'parser'>> {
   readonly http?: HttpApiOptions
-  /** Waited for in every send, before it begins. */
-  readonly gate?: () => Promise<void>
+  /** Waited for when a request has been admitted, and before a send begins. */
+  readonly gate?: (place: 'admitted' | 'send') => Promise<void> | undefined
 }
 
 export async function createWorld(harness: Harness, options: WorldOptions = {}): Promise<World> {
@@ -62,7 +62,7 @@ export async function createWorld(harness: Harness, options: WorldOptions = {}):
   const errors: unknown[] = []
   const faults: unknown[] = []
   const active = { count: 0 }
-  const admitted = { count: 0 }
+  const admitted = { count: 0, lists: 0 }
   const host = await harness.start({
     notifier: watched(notifier, admitted, gate),
     prefix,
@@ -137,11 +137,11 @@ async function createKeys(notifier: Notifier, clock: World['clock']): Promise<Wo
 }
 
 /** The notifier with a fault in it, a gate before sends, and a count of what was admitted and not released. */
-function watched(notifier: Notifier, admitted: { count: number }, gate: WorldOptions['gate']): Notifier {
+function watched(notifier: Notifier, admitted: World['admitted'], gate: WorldOptions['gate']): Notifier {
   return {
     ...notifier,
     async send(...input) {
-      await gate?.()
+      await gate?.('send')
       return notifier.send(...input)
     },
     templates: {
@@ -150,12 +150,17 @@ function watched(notifier: Notifier, admitted: { count: number }, gate: WorldOpt
         if (idOrName === 'explodes') throw new Error('a secret of the house')
         return notifier.templates.get(idOrName, scope)
       },
+      async list(query) {
+        admitted.lists += 1
+        return notifier.templates.list(query)
+      },
     },
     limits: {
       ...notifier.limits,
       async admit(...input) {
         const admission = await notifier.limits.admit(...input)
         admitted.count += 1
+        await gate?.('admitted')
         return {
           ...admission,
           async release() {
