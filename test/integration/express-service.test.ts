@@ -1,0 +1,262 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { ROUTES } from '../../src/http/routes/table.ts'
+import { memoryStorage } from '../../src/memory/memory-storage.ts'
+import { type Host, type HostOptions, startHost } from './support/express-host.ts'
+import { type Answer, type Call, call, codeOf } from './support/http-client.ts'
+
+const mail = { channel: 'email', to: 'ada@example.com', body: 'Hi' }
+const OTHER = 'org_other'
+
+let host: Host
+let auth: { authorization: string }
+afterEach(() => host.close())
+
+async function start(options: HostOptions = {}): Promise<void> {
+  host = await startHost(options)
+  auth = await host.key()
+}
+const api = (options: Call): Promise<Answer> => call(host.port, { headers: auth, ...options })
+const post = (path: string, body: unknown): Promise<Answer> => api({ method: 'POST', path, body })
+
+describe('GET /health', () => {
+  it('says that it is well, and nothing else, with or without a key', async () => {
+    await start({ mount: '/prefix' })
+    for (const headers of [{}, auth]) {
+      const answer = await call(host.port, { path: '/prefix/health', headers })
+      expect([answer.status, answer.json]).toEqual([200, { status: 'ok' }])
+    }
+  })
+
+  it('is 503 in maintenance and when the storage does not answer, without a word of why', async () => {
+    const storage = memoryStorage()
+    let broken = false
+    const organizations = {
+      ...storage.organizations,
+      async get(id: string) {
+        if (broken) throw new Error('connection to db.internal:5432 refused')
+        return storage.organizations.get(id)
+      },
+    }
+    await start({ storage: { ...storage, organizations } })
+    const failing: (() => void)[] = [
+      () => host.notifier.maintenance(true),
+      () => {
+        host.notifier.maintenance(false)
+        broken = true
+      },
+    ]
+    for (const fail of failing) {
+      fail()
+      const answer = await call(host.port, { path: '/health' })
+      expect([answer.status, codeOf(answer)]).toEqual([503, 'service_unavailable'])
+      expect(Number(answer.headers['retry-after'])).toBeGreaterThanOrEqual(1)
+      expect(answer.text).not.toMatch(/db|maintenance|storage/i)
+    }
+    broken = false
+    expect((await call(host.port, { path: '/health' })).status).toBe(200)
+  })
+
+  it('leaves other methods and root paths to the host', async () => {
+    await start({
+      before: (app) => {
+        app.post('/health', (_req, res) => void res.json({ host: true }))
+      },
+    })
+    expect((await call(host.port, { method: 'POST', path: '/health' })).json).toEqual({ host: true })
+    for (const [method, path] of [
+      ['DELETE', '/openapi.json'],
+      ['GET', '/health/'],
+      ['GET', '/healthz'],
+      ['GET', '/metrics'],
+    ] as const) {
+      const answer = await call(host.port, { method, path })
+      expect([answer.status, answer.headers['x-request-id']], path).toEqual([404, undefined])
+    }
+  })
+
+  it('needs HTTPS like everything else', async () => {
+    await start({ http: { https: 'require' } })
+    expect(codeOf(await call(host.port, { path: '/health' }))).toBe('https_required')
+  })
+})
+
+describe('maintenance', () => {
+  it('is 503 with Retry-After on every route, in both forms, and nothing is stored', async () => {
+    for (const errorFormat of ['nested', 'flat'] as const) {
+      await start({ http: { errorFormat } })
+      host.notifier.maintenance(true)
+      for (const { method, paths, body } of ROUTES) {
+        const path = (paths[0] ?? '').replaceAll(/\{\w+\}/g, 'notif_1')
+        const answer = await api({ method, path, ...(body === undefined ? {} : { body: mail }) })
+        expect([answer.status, String(codeOf(answer)).toLowerCase()], path).toEqual([
+          503,
+          'service_unavailable',
+        ])
+        expect(Number(answer.headers['retry-after'])).toBeGreaterThanOrEqual(1)
+      }
+      host.notifier.maintenance(false)
+      expect((await host.notifier.notifications.list()).items).toEqual([])
+      if (errorFormat === 'nested') await host.close()
+    }
+  })
+})
+
+describe('API keys', () => {
+  it.each(['/v1/api-keys', '/admin/api-keys'])('%s: shown once, never listed, dead at once', async (path) => {
+    await start()
+    const query = path.startsWith('/admin') ? '?orgId=org_default' : ''
+    const made = await post(path + query, {
+      name: 'ci',
+      permission: 'Read Only',
+      allowedIps: ['127.0.0.0/8'],
+    })
+    expect([made.status, made.json]).toMatchObject([
+      201,
+      { name: 'ci', permission: 'Read Only', organizationId: 'org_default', allowedIps: ['127.0.0.0/8'] },
+    ])
+    const { id, secret } = made.json as { id: string; secret: string }
+    const headers = { authorization: `Bearer ${secret}` }
+    const listed = await call(host.port, { path: path + query, headers })
+    expect(listed.status).toBe(200)
+    expect(listed.text).toContain(id)
+    expect(listed.text).not.toContain(secret)
+    expect(listed.text).not.toContain('"secret"')
+    expect((await api({ method: 'DELETE', path: `${path}/${id}${query}` })).json).toEqual({ deleted: true })
+    expect(codeOf(await call(host.port, { path: path + query, headers }))).toBe('invalid_api_key')
+    expect(codeOf(await api({ method: 'DELETE', path: `${path}/${id}${query}` }))).toBe('not_found')
+  })
+
+  it('belong to the organization of the key that makes them, whatever the body says', async () => {
+    await start()
+    await host.notifier.organizations.create({ id: OTHER, name: 'Other' })
+    const body = {
+      name: 'k',
+      permission: 'Full Access',
+      organizationId: OTHER,
+      id: 'key_mine',
+      secret: 'crl_x',
+    }
+    const { json } = await post('/v1/api-keys', body)
+    expect(json).toMatchObject({ organizationId: 'org_default' })
+    expect([json?.id, json?.secret]).not.toEqual(expect.arrayContaining(['key_mine', 'crl_x']))
+    const theirs = await call(host.port, {
+      path: '/v1/api-keys',
+      headers: await host.key('Full Access', OTHER),
+    })
+    expect(theirs.json?.items).toHaveLength(1)
+  })
+
+  it.each([
+    [{}, 422, 'missing_required_field'],
+    [{ name: 'k', permission: 'Root' }, 400, 'invalid_parameter'],
+    [{ name: 'k', permission: 'Write', expiresAt: 'tomorrow' }, 400, 'invalid_parameter'],
+    [{ name: 'k', permission: 'Write', allowedIps: ['everywhere'] }, 400, 'invalid_parameter'],
+  ])('refuses %j', async (body, status, code) => {
+    await start()
+    const answer = await post('/v1/api-keys', body)
+    expect([answer.status, codeOf(answer)]).toEqual([status, code])
+  })
+})
+
+describe('webhook endpoints', () => {
+  it('show their secret once', async () => {
+    await start()
+    const url = 'https://example.com/hook'
+    const made = await post('/v1/webhooks', { url, events: ['notification.failed'] })
+    expect([made.status, made.json]).toMatchObject([
+      201,
+      { url, events: ['notification.failed'], status: 'active' },
+    ])
+    const { id, secret } = made.json as { id: string; secret: string }
+    expect(secret).toMatch(/^whsec_/)
+    for (const path of ['/v1/webhooks', `/v1/webhooks/${id}`]) {
+      const answer = await api({ path })
+      expect(answer.text).toContain(id)
+      expect(answer.text).not.toMatch(/whsec_|"secret"/)
+    }
+    expect((await api({ method: 'DELETE', path: `/v1/webhooks/${id}` })).json).toEqual({ deleted: true })
+    expect(codeOf(await api({ path: `/v1/webhooks/${id}` }))).toBe('not_found')
+  })
+
+  it.each([
+    'http://example.com/',
+    'https://127.0.0.1/',
+    'https://u:p@example.com/',
+    'https://[::1]/',
+    'nonsense',
+  ])('are not registered at %s', async (url) => {
+    await start()
+    const answer = await post('/v1/webhooks', { url })
+    expect([answer.status, codeOf(answer)]).toEqual([422, 'blocked_address'])
+    expect((await host.notifier.webhooks.list()).items).toEqual([])
+  })
+})
+
+describe('unknown fields of a body', () => {
+  const withBody = ROUTES.filter(({ body }) => body !== undefined)
+
+  it.each(withBody)(
+    'of $operation are refused where the option says so, and named',
+    async ({ method, paths }) => {
+      await start({ http: { strictBody: true } })
+      for (const path of paths) {
+        const query = path.startsWith('/admin') ? '?orgId=org_default' : ''
+        const answer = await api({
+          method,
+          path: path.replaceAll(/\{\w+\}/g, 'notif_1') + query,
+          body: { surprise: 1, 'another\u0000one': null },
+        })
+        expect([answer.status, codeOf(answer)]).toEqual([400, 'invalid_parameter'])
+        expect(answer.json).toMatchObject({
+          error: { details: { field: 'surprise', fields: ['surprise', 'another\u0000one'] } },
+        })
+      }
+    },
+  )
+
+  it('are refused in a batch for the item that has them', async () => {
+    await start({ http: { strictBody: true } })
+    const notifications = [
+      mail,
+      { ...mail, bodyy: 'typo' },
+      { ...mail, variables: { anything: { goes: 1 } } },
+    ]
+    const { status, json } = await post('/v1/notifications/batch', { notifications })
+    expect([status, json?.accepted]).toEqual([201, 2])
+    expect(json?.items).toMatchObject([
+      {},
+      { error: { code: 'invalid_parameter', details: { field: 'bodyy' } } },
+      {},
+    ])
+  })
+
+  it('are refused in test mode, as the send would be', async () => {
+    await start({ http: { strictBody: true } })
+    const headers = { ...auth, 'x-test-mode': 'true' }
+    const answer = await api({ method: 'POST', path: '/v1/notify', headers, body: { ...mail, bodyy: 1 } })
+    expect([answer.status, codeOf(answer)]).toEqual([400, 'invalid_parameter'])
+  })
+
+  it('are ignored by default', async () => {
+    await start()
+    expect((await post('/v1/notify', { ...mail, surprise: 1 })).status).toBe(201)
+    const batch = await post('/v1/notifications/batch', {
+      notifications: [{ ...mail, surprise: 1 }],
+      more: 1,
+    })
+    expect(batch.json).toMatchObject({ accepted: 1 })
+  })
+
+  it('named like members of every object are unknown, too', async () => {
+    await start({ http: { strictBody: true } })
+    for (const name of ['__proto__', 'constructor', 'toString']) {
+      const answer = await api({
+        method: 'POST',
+        path: '/v1/notify',
+        headers: { ...auth, 'content-type': 'application/json' },
+        body: `{"channel":"email","to":"ada@example.com","body":"Hi","${name}":{}}`,
+      })
+      expect([answer.status, codeOf(answer)]).toEqual([400, 'invalid_parameter'])
+    }
+  })
+})
