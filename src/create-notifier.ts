@@ -113,6 +113,16 @@ function wire(options: ResolvedOptions): Notifier {
   })
   const { guard } = lifecycle
 
+  const webhookParts = {
+    storage,
+    ids,
+    organizations,
+    outgoing,
+    signer,
+    clock,
+    box: openBox,
+    wake: engine.wake,
+  }
   const preparation = { providers, compiled, clock, newId: ids.notification }
   const { resend, ...accept } = createAccept(storage, organizations, sendLimits, preparation, engine.wake)
   const notifier: Notifier = {
@@ -132,7 +142,7 @@ function wire(options: ResolvedOptions): Notifier {
     templates: guard(createTemplates(storage, ids, organizations)),
     organizations: guard(organizations.api),
     apiKeys: guard(createApiKeys(storage, ids, organizations)),
-    webhooks: guard(createWebhookEndpoints(storage, ids, organizations, outgoing, signer, openBox)),
+    webhooks: guard(createWebhookEndpoints(webhookParts)),
     maintenance: lifecycle.maintenance,
     health: () => reportHealth(storage, lifecycle.refusal(), engine.providers()),
     limits: guard(createLimits(storage, limiter, plans, requestLimits, clock)),

@@ -75,6 +75,11 @@ export type {
   TemplateRecord,
   TimelineRecord,
   ValidatedSend,
+  WebhookAttemptRecord,
+  WebhookDeliveryQuery,
+  WebhookDeliveryRecord,
   WebhookEndpointInput,
   WebhookEndpointRecord,
+  WebhookEndpointUpdate,
+  WebhookPostRecord,
 } from './services/records.ts'

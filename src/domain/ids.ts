@@ -3,7 +3,7 @@ export interface IdGenerator {
   /** `notif_` and 29 digits: sortable by time, unique over processes without coordination. */
   notification(): string
   /** `<prefix>_` and 22 url-safe characters, 128 random bits or more. */
-  random(prefix: 'tpl' | 'org' | 'req' | 'key' | 'wh'): string
+  random(prefix: 'tpl' | 'org' | 'req' | 'key' | 'wh' | 'evt'): string
 }
 
 /** What ids are made from. */

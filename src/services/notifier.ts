@@ -26,8 +26,12 @@ import type {
   SentNotification,
   TemplateRecord,
   ValidatedSend,
+  WebhookDeliveryQuery,
+  WebhookDeliveryRecord,
   WebhookEndpointInput,
   WebhookEndpointRecord,
+  WebhookEndpointUpdate,
+  WebhookPostRecord,
 } from './records.ts'
 
 /** A running notification service; made by `createNotifier`. Every method rejects with `NotifierError`. */
@@ -141,6 +145,40 @@ export interface Notifier {
     /** @throws NotifierError `not_found`, `organization_mismatch` */
     get(id: string, scope?: Scope): Promise<WebhookEndpointRecord>
     list(query?: ListQuery): Promise<List<WebhookEndpointRecord>>
+    /**
+     * Changes what is given. Enabling replays nothing by itself.
+     *
+     * @throws NotifierError `not_found`, `organization_mismatch`, `invalid_parameter`, `blocked_address`
+     */
+    update(id: string, change: WebhookEndpointUpdate, scope?: Scope): Promise<WebhookEndpointRecord>
+    /**
+     * Makes a new signing secret, which the answer holds and which is never shown again. Those before sign beside it for
+     * `overlapMs` (default: a day; 0 ends them at once); at most five sign.
+     *
+     * @throws NotifierError `not_found`, `organization_mismatch`, `invalid_parameter`
+     */
+    rotateSecret(
+      id: string,
+      options?: Scope & { readonly overlapMs?: number | undefined },
+    ): Promise<CreatedWebhookEndpoint>
+    /**
+     * Posts an example event of the type `webhook.test` at once, to a disabled endpoint too, and says how that ended.
+     *
+     * @throws NotifierError `not_found`, `organization_mismatch`
+     */
+    test(id: string, scope?: Scope): Promise<WebhookPostRecord>
+    /** The delivery log of an endpoint, newest first. @throws NotifierError `not_found`, `organization_mismatch` */
+    deliveries(id: string, query?: WebhookDeliveryQuery): Promise<List<WebhookDeliveryRecord>>
+    /**
+     * Makes what was held, or failed, of the events since a time due again, under the same `webhook-id`s.
+     *
+     * @throws NotifierError `not_found`, `organization_mismatch`, `invalid_parameter`, `endpoint_disabled`
+     */
+    replay(
+      id: string,
+      which: { readonly since: string | Date },
+      scope?: Scope,
+    ): Promise<{ readonly replayed: number }>
     /** Pending deliveries to it are dropped. @throws NotifierError `not_found`, `organization_mismatch` */
     delete(id: string, scope?: Scope): Promise<void>
   }

@@ -292,6 +292,51 @@ export interface WebhookEndpointRecord {
   readonly createdAt: string
 }
 
+/** What is absent stays as it is. */
+export interface WebhookEndpointUpdate extends Omit<WebhookEndpointInput, 'url'> {
+  readonly url?: string | undefined
+  /**
+   * `disabled`: nothing is sent; what was for it is held. `active`: what comes from now on is sent; what was held is not,
+   * until a replay.
+   */
+  readonly status?: 'active' | 'disabled' | undefined
+}
+
+/** The end of one post to an endpoint. */
+export interface WebhookPostRecord {
+  readonly succeeded: boolean
+  /** Null: no answer. */
+  readonly status: number | null
+  /** The beginning of the answer's body, or why there was none. */
+  readonly response: string
+  readonly durationMs: number
+}
+
+export interface WebhookAttemptRecord extends WebhookPostRecord {
+  /** From 1; a replay begins anew. */
+  readonly attempt: number
+  /** When it was recorded: ISO 8601 UTC. */
+  readonly timestamp: string
+}
+
+/** One event on its way to one endpoint, or arrived. */
+export interface WebhookDeliveryRecord {
+  /** The `webhook-id` that the receiver sees. */
+  readonly eventId: string
+  readonly event: EventType
+  /** `held`: the endpoint was disabled; it waits for a replay. */
+  readonly status: 'pending' | 'delivered' | 'failed' | 'held'
+  /** The exact body. */
+  readonly payload: string
+  readonly createdAt: string
+  /** In order. */
+  readonly attempts: readonly WebhookAttemptRecord[]
+}
+
+export interface WebhookDeliveryQuery extends ListQuery {
+  readonly status?: WebhookDeliveryRecord['status'] | undefined
+}
+
 export interface CreatedWebhookEndpoint extends WebhookEndpointRecord {
   /** `whsec_…`, for the receiver's Standard Webhooks library. */
   readonly secret: string

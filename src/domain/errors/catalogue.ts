@@ -119,6 +119,11 @@ const ROWS = {
     'retryable',
   ],
   payload_too_large: [413, 'The request body is too large.', 'Send less in one request.'],
+  endpoint_disabled: [
+    409,
+    'The webhook endpoint is disabled.',
+    'Enable it first: set its status to "active".',
+  ],
   not_cancellable: [
     409,
     'The notification can no longer be cancelled.',

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { EVENT_TYPES, type EventType } from '../facts.ts'
+import { instant } from './fields.ts'
 
 /** What registers a webhook endpoint. */
 export interface NewWebhookEndpoint {
@@ -8,14 +9,46 @@ export interface NewWebhookEndpoint {
   readonly successStatus?: '200' | '2xx' | undefined
 }
 
+const url = z.string().min(1).max(2048).describe('Public https address without credentials.')
+const events = z.array(z.enum(EVENT_TYPES)).min(1).max(EVENT_TYPES.length)
+const successStatus = z.enum(['200', '2xx'])
+
 /** The schema of {@link NewWebhookEndpoint}; the address itself is judged by the outgoing guard. */
 export const webhookEndpointInput: z.ZodType<NewWebhookEndpoint, NewWebhookEndpoint> = z.object({
-  url: z.string().min(1).max(2048).describe('Public https address without credentials.'),
-  events: z
-    .array(z.enum(EVENT_TYPES))
-    .min(1)
-    .max(EVENT_TYPES.length)
+  url,
+  events: events.optional().describe('Default: the five events of the specification.'),
+  successStatus: successStatus.optional().describe('What counts as success. Default `200`.'),
+})
+
+/** What changes a webhook endpoint; what is absent stays. */
+export interface WebhookEndpointChange extends Omit<NewWebhookEndpoint, 'url'> {
+  readonly url?: string | undefined
+  readonly status?: 'active' | 'disabled' | undefined
+}
+
+export const webhookEndpointChange: z.ZodType<WebhookEndpointChange, WebhookEndpointChange> = z.object({
+  url: url.optional(),
+  events: events.optional(),
+  successStatus: successStatus.optional().describe('What counts as success.'),
+  status: z
+    .enum(['active', 'disabled'])
     .optional()
-    .describe('Default: the five events of the specification.'),
-  successStatus: z.enum(['200', '2xx']).optional().describe('What counts as success. Default `200`.'),
+    .describe('A disabled endpoint gets nothing; what was for it is held until a replay.'),
+})
+
+const DAY_MS = 86_400_000
+
+/** How long older secrets sign beside a new one. */
+export const secretRotation: z.ZodType<{ overlapMs: number }, { overlapMs?: number | undefined }> = z.object({
+  overlapMs: z
+    .int()
+    .min(0)
+    .max(30 * DAY_MS)
+    .default(DAY_MS)
+    .describe('How long older secrets sign beside the new one, in milliseconds. Default: a day.'),
+})
+
+/** What is to be replayed: events that were announced at or after a time. */
+export const replayInput: z.ZodType<{ since: number }, { since: string | Date }> = z.object({
+  since: instant,
 })

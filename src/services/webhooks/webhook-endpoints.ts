@@ -1,33 +1,53 @@
 import { NotifierError } from '../../domain/errors/notifier-error.ts'
 import { SPEC_EVENT_TYPES } from '../../domain/facts.ts'
+import { judgePost } from '../../domain/http-answer.ts'
 import type { IdGenerator } from '../../domain/ids.ts'
 import { parseInput } from '../../domain/input/parse.ts'
-import { webhookEndpointInput } from '../../domain/input/webhook-endpoint.ts'
-import type { OutgoingHttp } from '../../ports/outgoing.ts'
-import type { WebhookSigner } from '../../ports/signer.ts'
+import {
+  replayInput,
+  secretRotation,
+  webhookEndpointChange,
+  webhookEndpointInput,
+} from '../../domain/input/webhook-endpoint.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
-import type { WebhookEndpoint } from '../../ports/storage/webhook-endpoints.ts'
+import type { WebhookDelivery, WebhookEndpoint } from '../../ports/storage/webhook-endpoints.ts'
 import type { Notifier } from '../notifier.ts'
 import type { Organizations } from '../organizations/organizations.ts'
-import type { WebhookEndpointRecord } from '../records.ts'
+import type { Scope, WebhookDeliveryRecord, WebhookEndpointRecord } from '../records.ts'
 import { listOf, organizationOf, owned, pageRequest } from '../scope.ts'
-import type { SecretBox } from '../secrets.ts'
+import { attemptOf, type EventPost, postEvent } from './post-event.ts'
 
-/** The webhook endpoint use cases of a notifier. `box` is known once the notifier has started. */
-export function createWebhookEndpoints(
-  storage: Storage,
-  ids: IdGenerator,
-  organizations: Organizations,
-  outgoing: OutgoingHttp,
-  signer: WebhookSigner,
-  box: () => SecretBox,
-): Notifier['webhooks'] {
+/** Most secrets that sign: each makes every request's signature header longer. */
+const MAX_SECRETS = 5
+
+/** Deliveries that one commit of a replay makes due. */
+const REPLAY_STEP = 1_000
+
+export interface WebhookParts extends EventPost {
+  readonly storage: Storage
+  readonly ids: IdGenerator
+  readonly organizations: Organizations
+  /** Something of this lane is due. */
+  wake(lane: string): void
+}
+
+/** The webhook endpoint use cases of a notifier. */
+export function createWebhookEndpoints(parts: WebhookParts): Notifier['webhooks'] {
+  const { storage, ids, organizations, outgoing, signer, clock, box, wake } = parts
+
+  async function find(id: string, scope: Scope | undefined): Promise<WebhookEndpoint> {
+    return owned(await storage.webhookEndpoints.get(id), scope, 'not_found')
+  }
+
+  function assertAllowed(url: string): void {
+    const message = outgoing.refuses(url)
+    if (message !== null) throw new NotifierError('blocked_address', { message, details: { field: 'url' } })
+  }
+
   return {
     async create(input, scope) {
       const parsed = parseInput(webhookEndpointInput, input)
-      const refusal = outgoing.refuses(parsed.url)
-      if (refusal !== null)
-        throw new NotifierError('blocked_address', { message: refusal, details: { field: 'url' } })
+      assertAllowed(parsed.url)
       const organizationId = await organizations.existing(scope)
       const secret = signer.newSecret()
       const endpoint = await storage.webhookEndpoints.create({
@@ -41,16 +61,89 @@ export function createWebhookEndpoints(
       return { ...view(endpoint), secret }
     },
     async get(id, scope) {
-      return view(owned(await storage.webhookEndpoints.get(id), scope, 'not_found'))
+      return view(await find(id, scope))
     },
     async list(query) {
       const request = pageRequest(query)
       return listOf(await storage.webhookEndpoints.list(organizationOf(query), request), request, view)
     },
+    async update(id, input, scope) {
+      const change = parseInput(webhookEndpointChange, input)
+      if (change.url !== undefined) assertAllowed(change.url)
+      await find(id, scope)
+      return view(known(await storage.webhookEndpoints.update(id, change)))
+    },
+    async rotateSecret(id, options) {
+      const { overlapMs } = parseInput(secretRotation, { overlapMs: options?.overlapMs })
+      await find(id, options)
+      const secret = signer.newSecret()
+      const rotation = { secret: box().seal(secret), overlapMs, most: MAX_SECRETS }
+      return { ...view(known(await storage.webhookEndpoints.rotateSecret(id, rotation))), secret }
+    },
+    async test(id, scope) {
+      const endpoint = await find(id, scope)
+      const payload = JSON.stringify(exampleEvent(endpoint.organizationId, clock.now()))
+      const result = await postEvent(parts, endpoint, { eventId: ids.random('evt'), payload })
+      const verdict = judgePost(result, endpoint.successStatus, clock.now())
+      const { attempt: _, ...record } = attemptOf(1, result, verdict.kind === 'succeeded')
+      return record
+    },
+    async deliveries(id, query) {
+      const request = pageRequest(query)
+      await find(id, query)
+      const filter = { endpointId: id, state: query?.status }
+      return listOf(await storage.webhookEndpoints.deliveries(filter, request), request, deliveryView)
+    },
+    async replay(id, which, scope) {
+      const { since } = parseInput(replayInput, which)
+      await find(id, scope)
+      let replayed = 0
+      for (;;) {
+        const count = await storage.webhookEndpoints.replay(id, { since, most: REPLAY_STEP })
+        if (count === 'unknown') throw new NotifierError('not_found')
+        if (count === 'disabled') throw new NotifierError('endpoint_disabled')
+        if (count > 0) wake(id)
+        replayed += count
+        if (count < REPLAY_STEP) return { replayed }
+      }
+    },
     async delete(id, scope) {
-      owned(await storage.webhookEndpoints.get(id), scope, 'not_found')
+      await find(id, scope)
       if (!(await storage.webhookEndpoints.delete(id))) throw new NotifierError('not_found')
     },
+  }
+}
+
+function known(endpoint: WebhookEndpoint | null): WebhookEndpoint {
+  if (endpoint === null) throw new NotifierError('not_found')
+  return endpoint
+}
+
+/** What `test` posts: SPEC.md's payload under a type of its own, about a notification that never was. */
+function exampleEvent(organizationId: string, now: number): object {
+  return {
+    event: 'webhook.test',
+    data: {
+      id: `notif_${'0'.repeat(29)}`,
+      channel: 'email',
+      to: 'ada@example.com',
+      status: 'delivered',
+      timestamp: new Date(now).toISOString(),
+      sequence: 1,
+      organizationId,
+    },
+  }
+}
+
+function deliveryView(delivery: WebhookDelivery): WebhookDeliveryRecord {
+  const { eventId, eventType, state, payload, createdAt, attempts } = delivery
+  return {
+    eventId,
+    event: eventType,
+    status: state,
+    payload,
+    createdAt: new Date(createdAt).toISOString(),
+    attempts: attempts.map(({ at, ...attempt }) => ({ ...attempt, timestamp: new Date(at).toISOString() })),
   }
 }
 

@@ -1,0 +1,288 @@
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { sqliteStorage } from '../../../adapters/storage/sqlite/index.ts'
+import type { PostResult } from '../../../src/domain/http-answer.ts'
+import { createIdGenerator } from '../../../src/domain/ids.ts'
+import { UNLIMITED } from '../../../src/domain/plans.ts'
+import { memoryStorage } from '../../../src/memory/memory-storage.ts'
+import { silentLogger } from '../../../src/memory/silent-logger.ts'
+import { webhookSigner } from '../../../src/outgoing/webhook-signer.ts'
+import type { PostRequest } from '../../../src/ports/outgoing.ts'
+import type { Storage } from '../../../src/ports/storage/storage.ts'
+import { createEngine } from '../../../src/services/delivery/engine.ts'
+import { createPlanFinder } from '../../../src/services/limits/plan-of.ts'
+import { createOrganizations } from '../../../src/services/organizations/organizations.ts'
+import { providerOf } from '../../../src/services/providers.ts'
+import { createSecretBox, newSecret } from '../../../src/services/secrets.ts'
+import { createCompiledTemplates } from '../../../src/services/templates/compiled-templates.ts'
+import { createWebhookEndpoints } from '../../../src/services/webhooks/webhook-endpoints.ts'
+import { accept, deliver, note } from '../../../src/testing/storage/fixtures.ts'
+import { recordingChannel } from '../../support/recording-channel.ts'
+import { temporaryDirectory } from '../../support/temporary-directory.ts'
+import { virtualTime } from '../../support/virtual-time.ts'
+
+const DAY = 86_400_000
+const URL = 'https://example.com/hook'
+const directory = temporaryDirectory()
+let files = 0
+
+const answered = (status: number): PostResult => ({
+  kind: 'answered',
+  status,
+  headers: {},
+  body: `said ${status}`,
+  durationMs: 1.4,
+})
+
+describe.each(['memory', 'sqlite'])('webhook endpoints on %s', (kind) => {
+  /** The service and an engine that delivers events; notifications are taken through by `announce`. */
+  async function start() {
+    const clock = virtualTime()
+    files += 1
+    const storage: Storage =
+      kind === 'memory'
+        ? memoryStorage({ clock })
+        : sqliteStorage({ file: join(directory, `${files}.db`), synchronous: 'normal', clock })
+    await storage.start()
+    const ids = createIdGenerator({
+      now: clock.now,
+      randomBytes: (size) => crypto.getRandomValues(new Uint8Array(size)),
+    })
+    const plans = createPlanFinder(storage, { free: UNLIMITED }, clock)
+    const posts: PostRequest[] = []
+    const world = { answer: (_request: PostRequest): PostResult => answered(200) }
+    const box = createSecretBox([newSecret()])
+    const parts = {
+      storage,
+      ids,
+      organizations: createOrganizations(storage, ids, plans),
+      signer: webhookSigner(),
+      clock,
+      box: () => box,
+      outgoing: {
+        async post(request: PostRequest) {
+          posts.push(request)
+          return world.answer(request)
+        },
+        refuses: (url: string) => (url.includes('127.0.0.1') ? 'A private address.' : null),
+        async close() {},
+      },
+    }
+    const engine = createEngine({
+      ...parts,
+      providers: new Map([['push', [providerOf(recordingChannel({ channel: 'push' }))]]]),
+      compiled: createCompiledTemplates(storage),
+      logger: silentLogger(),
+      leaseMs: 60_000,
+      pollMs: DAY,
+      random: () => 0.5,
+      announce: () => {},
+      failed: (error) => {
+        throw error
+      },
+    })
+    engine.start()
+    onTestFinished(async () => {
+      await engine.stop(0)
+      await storage.stop()
+    })
+    const webhooks = createWebhookEndpoints({ ...parts, wake: engine.wake })
+    async function announce(): Promise<void> {
+      await accept(storage, [note()])
+      await deliver(storage)
+      engine.wake()
+      await clock.advance(0)
+    }
+    return { clock, storage, webhooks, posts, world, announce, signer: parts.signer }
+  }
+
+  it('change, and are guarded like new ones', async () => {
+    const { webhooks, posts, announce } = await start()
+    const { secret, ...hook } = await webhooks.create({ url: URL })
+    const url = 'https://example.com/b'
+    expect(await webhooks.update(hook.id, { url, successStatus: '2xx' })).toEqual({
+      ...hook,
+      url,
+      successStatus: '2xx',
+    })
+    await expect(webhooks.update(hook.id, { url: 'https://127.0.0.1/' })).rejects.toMatchObject({
+      code: 'blocked_address',
+      details: { field: 'url' },
+    })
+    for (const change of [{ events: [] }, { events: ['x'] }, { status: 'gone' }, { url: '' }, { url: 1 }]) {
+      await expect(webhooks.update(hook.id, change as never)).rejects.toMatchObject({
+        code: 'invalid_parameter',
+      })
+    }
+    expect((await webhooks.get(hook.id)).url).toBe(url)
+    await announce()
+    expect(posts.map((post) => post.url)).toEqual([url])
+    expect(secret).toMatch(/^whsec_/)
+  })
+
+  it('hold what comes while they are disabled, until a replay', async () => {
+    const { webhooks, posts, announce, clock } = await start()
+    const { id } = await webhooks.create({ url: URL })
+    expect(await webhooks.update(id, { status: 'disabled' })).toMatchObject({
+      status: 'disabled',
+      disabledReason: 'manual',
+    })
+    await announce()
+    await clock.advance(1_000)
+    const since = new Date(clock.now()).toISOString()
+    await announce()
+    await expect(webhooks.replay(id, { since })).rejects.toMatchObject({ code: 'endpoint_disabled' })
+    expect(await webhooks.update(id, { status: 'active' })).toMatchObject({
+      status: 'active',
+      disabledReason: null,
+    })
+    await clock.advance(DAY)
+    expect(posts).toEqual([])
+    expect(await webhooks.replay(id, { since })).toEqual({ replayed: 1 })
+    await clock.advance(0)
+    expect(posts).toHaveLength(1)
+    expect(await webhooks.replay(id, { since: '2020-01-01T00:00:00Z' })).toEqual({ replayed: 1 })
+    await clock.advance(0)
+    const { items } = await webhooks.deliveries(id)
+    expect(items.map(({ status }) => status)).toEqual(['delivered', 'delivered'])
+    await expect(webhooks.replay(id, { since: 'yesterday' })).rejects.toMatchObject({
+      code: 'invalid_parameter',
+    })
+    await expect(webhooks.replay(id, {} as never)).rejects.toMatchObject({ code: 'missing_required_field' })
+  })
+
+  it('that are gone come back when enabled, and a replay brings what failed under its old id', async () => {
+    const { webhooks, posts, announce, world, clock } = await start()
+    const { id } = await webhooks.create({ url: URL })
+    world.answer = () => answered(410)
+    await announce()
+    await announce()
+    expect(await webhooks.get(id)).toMatchObject({ status: 'disabled', disabledReason: 'gone' })
+    expect(posts).toHaveLength(1)
+    world.answer = () => answered(200)
+    await webhooks.update(id, { status: 'active' })
+    expect(await webhooks.replay(id, { since: new Date(0) })).toEqual({ replayed: 2 })
+    await clock.advance(0)
+    expect(posts[1]?.headers['webhook-id']).toBe(posts[0]?.headers['webhook-id'])
+    expect(posts).toHaveLength(3)
+    const { items } = await webhooks.deliveries(id)
+    expect(items[1]?.attempts).toMatchObject([
+      { attempt: 1, status: 410, response: 'said 410', durationMs: 1, succeeded: false },
+      { attempt: 1, status: 200, response: 'said 200', durationMs: 1, succeeded: true },
+    ])
+  })
+
+  it('show every delivery with its attempts, filtered and in pages', async () => {
+    const { webhooks, posts, announce, world, clock } = await start()
+    const { id } = await webhooks.create({ url: URL })
+    await announce()
+    world.answer = () => ({
+      kind: 'failed',
+      reason: 'timeout',
+      requestSent: true,
+      message: 'No answer within 5000 ms.',
+      durationMs: 5_000,
+    })
+    await announce()
+    const { items, ...page } = await webhooks.deliveries(id, { status: 'pending' })
+    expect(page).toMatchObject({ limit: 50, hasMore: false, nextCursor: null })
+    expect(items).toEqual([
+      {
+        eventId: posts[1]?.headers['webhook-id'],
+        event: 'notification.sent',
+        status: 'pending',
+        payload: posts[1]?.body,
+        createdAt: new Date(clock.now()).toISOString(),
+        attempts: [
+          {
+            attempt: 1,
+            timestamp: new Date(clock.now()).toISOString(),
+            status: null,
+            response: 'No answer within 5000 ms.',
+            durationMs: 5_000,
+            succeeded: false,
+          },
+        ],
+      },
+    ])
+    expect(posts[1]?.maxResponseBytes).toBe(2_048)
+    expect((await webhooks.deliveries(id, { limit: 1 })).hasMore).toBe(true)
+    await expect(webhooks.deliveries(id, { limit: 0 })).rejects.toMatchObject({ code: 'invalid_parameter' })
+  })
+
+  it('sign with a new secret and the older ones until these end, five at most', async () => {
+    const { webhooks, posts, announce, signer, clock } = await start()
+    const { id, secret: first } = await webhooks.create({ url: URL })
+    const signedWith = (secrets: string[]): string | undefined => {
+      const { headers, body } = posts.at(-1) as PostRequest
+      const at = Number(headers['webhook-timestamp'])
+      return signer.headers(headers['webhook-id'] ?? '', at, body, secrets)['webhook-signature']
+    }
+    const signature = (): string | undefined => posts.at(-1)?.headers['webhook-signature']
+
+    const { secret: second, ...shown } = await webhooks.rotateSecret(id)
+    expect(shown).toEqual(await webhooks.get(id))
+    expect(second).not.toBe(first)
+    await announce()
+    expect(signature()).toBe(signedWith([second, first]))
+    await clock.advance(DAY - 1)
+    await announce()
+    expect(signature()).toBe(signedWith([second, first]))
+    await clock.advance(1)
+    await announce()
+    expect(signature()).toBe(signedWith([second]))
+
+    const { secret: third } = await webhooks.rotateSecret(id, { overlapMs: 0 })
+    await announce()
+    expect(signature()).toBe(signedWith([third]))
+    for (let turn = 0; turn < 6; turn += 1) await webhooks.rotateSecret(id)
+    await announce()
+    expect(signature()?.split(' ')).toHaveLength(5)
+    for (const overlapMs of [-1, 1.5, 31 * DAY, Number.NaN])
+      await expect(webhooks.rotateSecret(id, { overlapMs })).rejects.toMatchObject({
+        code: 'invalid_parameter',
+      })
+  })
+
+  it('are tested with a signed example, disabled ones too, which leaves no trace', async () => {
+    const { webhooks, posts, world, signer } = await start()
+    const { id, secret } = await webhooks.create({ url: URL })
+    expect(await webhooks.test(id)).toEqual({
+      succeeded: true,
+      status: 200,
+      response: 'said 200',
+      durationMs: 1,
+    })
+    const { headers, body } = posts[0] as PostRequest
+    expect(JSON.parse(body)).toMatchObject({ event: 'webhook.test', data: { organizationId: 'org_default' } })
+    const eventId = headers['webhook-id'] ?? ''
+    expect(headers).toMatchObject(
+      signer.headers(eventId, Number(headers['webhook-timestamp']), body, [secret]),
+    )
+    await webhooks.update(id, { status: 'disabled' })
+    world.answer = () => answered(410)
+    expect(await webhooks.test(id)).toMatchObject({ succeeded: false, status: 410 })
+    expect(posts[1]?.headers['webhook-id']).not.toBe(eventId)
+    expect(await webhooks.get(id)).toMatchObject({ disabledReason: 'manual' })
+    expect((await webhooks.deliveries(id)).items).toEqual([])
+  })
+
+  it('are shown to their own organization only', async () => {
+    const { webhooks, storage } = await start()
+    await storage.organizations.create({ id: 'org_b', name: 'B', plan: null })
+    const { id } = await webhooks.create({ url: URL })
+    const scope = { organizationId: 'org_b' }
+    const calls = (target: string, own: object) => [
+      webhooks.update(target, { status: 'disabled' }, own),
+      webhooks.rotateSecret(target, own),
+      webhooks.test(target, own),
+      webhooks.deliveries(target, own),
+      webhooks.replay(target, { since: new Date(0) }, own),
+    ]
+    for (const foreign of calls(id, scope))
+      await expect(foreign).rejects.toMatchObject({ code: 'organization_mismatch' })
+    for (const unknown of calls('wh_unknown', {}))
+      await expect(unknown).rejects.toMatchObject({ code: 'not_found', status: 404 })
+    expect((await webhooks.get(id)).status).toBe('active')
+  })
+})
