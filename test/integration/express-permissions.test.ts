@@ -20,7 +20,8 @@ const keys = new Map<string, { authorization: string }>()
 let names = 0
 
 beforeAll(async () => {
-  host = await startHost()
+  // What tests an endpoint posts to this host itself.
+  host = await startHost({ webhooks: { allow: ['127.0.0.1/32'], allowHttp: true } })
   await host.notifier.organizations.create({ id: OTHER, name: 'Other', plan: 'enterprise' })
   for (const organizationId of [OWN, OTHER]) {
     for (const permission of PERMISSIONS) {
@@ -38,6 +39,9 @@ const bodies: Readonly<Record<string, () => object>> = {
   updateTemplate: () => ({ body: 'Hello' }),
   previewTemplate: () => ({}),
   createApiKey: () => ({ name: 'k', permission: 'Read Only' }),
+  updateWebhook: () => ({ successStatus: '2xx' }),
+  rotateWebhookSecret: () => ({}),
+  replayWebhook: () => ({ since: '2026-01-01T00:00:00Z' }),
   createWebhook: () => ({ url: 'https://example.com/hook' }),
 }
 
@@ -58,7 +62,7 @@ async function resource({ tag }: Route, organizationId: string): Promise<{ id: s
     case 'API keys':
       return notifier.apiKeys.create({ name: 'k', permission: 'Read Only' }, scope)
     case 'Webhooks':
-      return notifier.webhooks.create({ url: 'https://example.com/hook' }, scope)
+      return notifier.webhooks.create({ url: `http://127.0.0.1:${host.port}/host/echo` }, scope)
     default:
       throw new Error(`no resource for ${tag}`)
   }
@@ -112,6 +116,11 @@ it('every operation needs the level of DESIGN.md §4', () => {
     createWebhook: 'Full Access',
     listWebhooks: 'Read Only',
     getWebhook: 'Read Only',
+    updateWebhook: 'Full Access',
+    rotateWebhookSecret: 'Full Access',
+    testWebhook: 'Full Access',
+    listWebhookDeliveries: 'Read Only',
+    replayWebhook: 'Full Access',
     deleteWebhook: 'Full Access',
     getHealth: 'public',
     getOpenApi: 'public',

@@ -3,7 +3,12 @@ import { apiKeyInput } from '../../domain/input/api-key.ts'
 import { instant, jsonObject } from '../../domain/input/fields.ts'
 import { sendInput } from '../../domain/input/send.ts'
 import { templateChange, templateInput } from '../../domain/input/template.ts'
-import { webhookEndpointInput } from '../../domain/input/webhook-endpoint.ts'
+import {
+  replayInput,
+  secretRotation,
+  webhookEndpointChange,
+  webhookEndpointInput,
+} from '../../domain/input/webhook-endpoint.ts'
 import { accountLimits, limitUsage } from '../schemas/account.ts'
 import { apiKeyList, apiKeyRecord, createdApiKey } from '../schemas/api-key.ts'
 import { channelName, deleted, failure, notificationStatus } from '../schemas/common.ts'
@@ -19,7 +24,15 @@ import {
 } from '../schemas/notification.ts'
 import { healthStatus } from '../schemas/service.ts'
 import { previewInput, renderedRecord, templateList, templateRecord } from '../schemas/template.ts'
-import { createdWebhookEndpoint, webhookEndpointList, webhookEndpointRecord } from '../schemas/webhook.ts'
+import {
+  createdWebhookEndpoint,
+  replayed,
+  webhookDeliveryList,
+  webhookDeliveryRecord,
+  webhookEndpointList,
+  webhookEndpointRecord,
+  webhookPostRecord,
+} from '../schemas/webhook.ts'
 import type { JsonObject } from './types.ts'
 
 /** What clients send. Generated code uses the names: they do not change. */
@@ -31,6 +44,9 @@ const INPUTS: readonly (readonly [name: string, schema: z.ZodType])[] = [
   ['PreviewRequest', previewInput],
   ['ApiKeyRequest', apiKeyInput],
   ['WebhookEndpointRequest', webhookEndpointInput],
+  ['WebhookEndpointChange', webhookEndpointChange],
+  ['SecretRotationRequest', secretRotation],
+  ['ReplayRequest', replayInput],
 ]
 
 /** What clients get. Generated code uses the names: they do not change. */
@@ -57,6 +73,10 @@ const OUTPUTS: readonly (readonly [name: string, schema: z.ZodType])[] = [
   ['WebhookEndpoint', webhookEndpointRecord],
   ['CreatedWebhookEndpoint', createdWebhookEndpoint],
   ['WebhookEndpointList', webhookEndpointList],
+  ['WebhookPost', webhookPostRecord],
+  ['WebhookDelivery', webhookDeliveryRecord],
+  ['WebhookDeliveryList', webhookDeliveryList],
+  ['Replayed', replayed],
   ['Deleted', deleted],
   ['Health', healthStatus],
 ]

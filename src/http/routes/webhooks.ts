@@ -1,10 +1,22 @@
 import { parseInput } from '../../domain/input/parse.ts'
-import { webhookEndpointInput } from '../../domain/input/webhook-endpoint.ts'
+import {
+  replayInput,
+  secretRotation,
+  webhookEndpointChange,
+  webhookEndpointInput,
+} from '../../domain/input/webhook-endpoint.ts'
 import type { Notifier } from '../../services/notifier.ts'
 import type { WebhookEndpointInput } from '../../services/records.ts'
 import { deleted } from '../schemas/common.ts'
-import { listQuery } from '../schemas/query.ts'
-import { createdWebhookEndpoint, webhookEndpointList, webhookEndpointRecord } from '../schemas/webhook.ts'
+import { listQuery, webhookDeliveryQuery } from '../schemas/query.ts'
+import {
+  createdWebhookEndpoint,
+  replayed,
+  webhookDeliveryList,
+  webhookEndpointList,
+  webhookEndpointRecord,
+  webhookPostRecord,
+} from '../schemas/webhook.ts'
 import type { HandlerResult, RequestContext, Route } from './route.ts'
 
 async function create({ body, organizationId }: RequestContext, notifier: Notifier): Promise<HandlerResult> {
@@ -19,6 +31,42 @@ async function list({ query, organizationId }: RequestContext, notifier: Notifie
 
 async function get({ params, organizationId }: RequestContext, notifier: Notifier): Promise<HandlerResult> {
   return { body: await notifier.webhooks.get(params.id ?? '', { organizationId }) }
+}
+
+async function update(
+  { params, body, organizationId }: RequestContext,
+  notifier: Notifier,
+): Promise<HandlerResult> {
+  return { body: await notifier.webhooks.update(params.id ?? '', body, { organizationId }) }
+}
+
+async function rotateSecret(
+  { params, body, organizationId }: RequestContext,
+  notifier: Notifier,
+): Promise<HandlerResult> {
+  const { overlapMs } = parseInput(secretRotation, body)
+  return { body: await notifier.webhooks.rotateSecret(params.id ?? '', { overlapMs, organizationId }) }
+}
+
+async function test({ params, organizationId }: RequestContext, notifier: Notifier): Promise<HandlerResult> {
+  return { body: await notifier.webhooks.test(params.id ?? '', { organizationId }) }
+}
+
+async function deliveries(
+  { params, query, organizationId }: RequestContext,
+  notifier: Notifier,
+): Promise<HandlerResult> {
+  const parsed = parseInput(webhookDeliveryQuery, query, 'query')
+  return { body: await notifier.webhooks.deliveries(params.id ?? '', { ...parsed, organizationId }) }
+}
+
+async function replay(
+  { params, body, organizationId }: RequestContext,
+  notifier: Notifier,
+): Promise<HandlerResult> {
+  // The body may hold anything: the notifier parses it by `replayInput`.
+  const which = body as unknown as { since: string }
+  return { body: await notifier.webhooks.replay(params.id ?? '', which, { organizationId }) }
 }
 
 async function remove(
@@ -72,6 +120,78 @@ export const webhookRoutes: readonly Route[] = [
     unknown: 'not_found',
     response: webhookEndpointRecord,
     handler: get,
+  },
+  {
+    operation: 'updateWebhook',
+    summary: 'Change a webhook endpoint, disable it or enable it again',
+    tag: 'Webhooks',
+    method: 'PATCH',
+    paths: one,
+    permission: 'Full Access',
+    limit: 'requests',
+    status: 200,
+    unknown: 'not_found',
+    errors: ['blocked_address'],
+    body: webhookEndpointChange,
+    response: webhookEndpointRecord,
+    handler: update,
+  },
+  {
+    operation: 'rotateWebhookSecret',
+    summary:
+      'Make a new signing secret, shown in this answer and never again; older ones sign beside it for a while',
+    tag: 'Webhooks',
+    method: 'POST',
+    paths: ['/v1/webhooks/{id}/rotate-secret'],
+    permission: 'Full Access',
+    limit: 'requests',
+    status: 200,
+    unknown: 'not_found',
+    body: secretRotation,
+    response: createdWebhookEndpoint,
+    handler: rotateSecret,
+  },
+  {
+    operation: 'testWebhook',
+    summary: 'Post an example event at once and say how that ended',
+    tag: 'Webhooks',
+    method: 'POST',
+    paths: ['/v1/webhooks/{id}/test'],
+    permission: 'Full Access',
+    limit: 'requests',
+    status: 200,
+    unknown: 'not_found',
+    response: webhookPostRecord,
+    handler: test,
+  },
+  {
+    operation: 'listWebhookDeliveries',
+    summary: 'List what went, or is to go, to a webhook endpoint, with its attempts, newest first',
+    tag: 'Webhooks',
+    method: 'GET',
+    paths: ['/v1/webhooks/{id}/deliveries'],
+    permission: 'Read Only',
+    limit: 'requests',
+    status: 200,
+    unknown: 'not_found',
+    query: webhookDeliveryQuery,
+    response: webhookDeliveryList,
+    handler: deliveries,
+  },
+  {
+    operation: 'replayWebhook',
+    summary: 'Send again what was held, or failed, since a time',
+    tag: 'Webhooks',
+    method: 'POST',
+    paths: ['/v1/webhooks/{id}/replay'],
+    permission: 'Full Access',
+    limit: 'requests',
+    status: 200,
+    unknown: 'not_found',
+    errors: ['missing_required_field', 'endpoint_disabled'],
+    body: replayInput,
+    response: replayed,
+    handler: replay,
   },
   {
     operation: 'deleteWebhook',

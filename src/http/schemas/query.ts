@@ -1,7 +1,8 @@
 import * as z from 'zod'
 import { CHANNELS } from '../../domain/channel.ts'
 import { STATUSES } from '../../domain/notification.ts'
-import type { ListQuery, LogQuery, NotificationQuery } from '../../services/records.ts'
+import type { ListQuery, LogQuery, NotificationQuery, WebhookDeliveryQuery } from '../../services/records.ts'
+import { webhookDeliveryStatus } from './webhook.ts'
 
 // Digits only: Number() would also take "", " 5 ", "1e1" and "0x10".
 const digits = z
@@ -43,4 +44,10 @@ export const logQuery: z.ZodType<Filters<LogQuery>> = z.object({
   channel: z.enum(CHANNELS).optional(),
   status: z.enum(STATUSES).optional(),
   notificationId: line.max(128).optional(),
+})
+
+/** Filters of `GET /v1/webhooks/{id}/deliveries`. */
+export const webhookDeliveryQuery: z.ZodType<Filters<WebhookDeliveryQuery>> = z.object({
+  ...page,
+  status: webhookDeliveryStatus.optional(),
 })

@@ -1,6 +1,12 @@
 import * as z from 'zod'
 import { EVENT_TYPES } from '../../domain/facts.ts'
-import type { CreatedWebhookEndpoint, List, WebhookEndpointRecord } from '../../services/records.ts'
+import type {
+  CreatedWebhookEndpoint,
+  List,
+  WebhookDeliveryRecord,
+  WebhookEndpointRecord,
+  WebhookPostRecord,
+} from '../../services/records.ts'
 import { listOf, timestamp } from './common.ts'
 
 const fields = {
@@ -22,3 +28,31 @@ export const createdWebhookEndpoint: z.ZodType<CreatedWebhookEndpoint> = z.objec
 })
 
 export const webhookEndpointList: z.ZodType<List<WebhookEndpointRecord>> = listOf(webhookEndpointRecord)
+
+const postFields = {
+  succeeded: z.boolean(),
+  status: z.int().nullable().describe('The HTTP status; null: no answer.'),
+  response: z.string().describe("The beginning of the answer's body, or why there was none."),
+  durationMs: z.number(),
+}
+
+/** The end of one post to an endpoint. */
+export const webhookPostRecord: z.ZodType<WebhookPostRecord> = z.object(postFields)
+
+export const webhookDeliveryStatus: z.ZodType<WebhookDeliveryRecord['status']> = z
+  .enum(['pending', 'delivered', 'failed', 'held'])
+  .describe('`held`: the endpoint was disabled; it waits for a replay.')
+
+export const webhookDeliveryRecord: z.ZodType<WebhookDeliveryRecord> = z.object({
+  eventId: z.string().describe('The `webhook-id` that the receiver sees.'),
+  event: z.enum(EVENT_TYPES),
+  status: webhookDeliveryStatus,
+  payload: z.string().describe('The exact body.'),
+  createdAt: timestamp,
+  attempts: z.array(z.object({ attempt: z.int(), timestamp, ...postFields })),
+})
+
+export const webhookDeliveryList: z.ZodType<List<WebhookDeliveryRecord>> = listOf(webhookDeliveryRecord)
+
+/** The answer to a replay. */
+export const replayed: z.ZodType<{ replayed: number }> = z.object({ replayed: z.int() })

@@ -34,6 +34,7 @@ export interface HostOptions {
   storage?: Storage
   plans?: NotifierOptions['plans']
   overuse?: NotifierOptions['overuse']
+  webhooks?: NotifierOptions['webhooks']
   /** Default: the real time, which can be shifted. */
   clock?: FakeClock
   /** Called with the host before Carillon is mounted. */
@@ -70,6 +71,7 @@ export async function startHost(options: HostOptions = {}): Promise<Host> {
     clock,
     plans: options.plans,
     overuse: options.overuse,
+    webhooks: options.webhooks,
     channels: { email: recorder(sent) },
   })
   await notifier.start()

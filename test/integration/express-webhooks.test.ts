@@ -1,0 +1,54 @@
+import { afterEach, expect, it } from 'vitest'
+import { type Host, startHost } from './support/express-host.ts'
+import { type Answer, call, codeOf } from './support/http-client.ts'
+
+let host: Host
+afterEach(() => host.close())
+
+async function start() {
+  host = await startHost({ webhooks: { allow: ['127.0.0.1/32'], allowHttp: true } })
+  const headers = await host.key('Full Access')
+  const request = (method: string, path: string, body?: object): Promise<Answer> =>
+    call(host.port, { method, path: `/v1/webhooks${path}`, headers, ...(body === undefined ? {} : { body }) })
+  const created = await request('POST', '', { url: `http://127.0.0.1:${host.port}/host/echo` })
+  return { request, id: String(created.json?.id), secret: created.json?.secret }
+}
+
+it('a webhook endpoint is changed, rotated and tested over HTTP', async () => {
+  const { request, id, secret } = await start()
+  const changed = await request('PATCH', `/${id}`, { events: ['notification.failed'], status: 'disabled' })
+  expect([changed.status, changed.json?.events, changed.json?.disabledReason]).toEqual([
+    200,
+    ['notification.failed'],
+    'manual',
+  ])
+  const blocked = await request('PATCH', `/${id}`, { url: 'https://10.0.0.1/' })
+  expect([blocked.status, codeOf(blocked)]).toEqual([422, 'blocked_address'])
+  const rotated = await request('POST', `/${id}/rotate-secret`, { overlapMs: 0 })
+  expect(rotated.status).toBe(200)
+  expect(rotated.json?.secret).toMatch(/^whsec_/)
+  expect(rotated.json?.secret).not.toBe(secret)
+  const tested = await request('POST', `/${id}/test`)
+  expect([tested.status, tested.json]).toMatchObject([200, { succeeded: true, status: 200 }])
+  expect(String(tested.json?.response)).toContain('webhook.test')
+})
+
+it('what was held for a webhook endpoint is listed and replayed over HTTP', async () => {
+  const { request, id } = await start()
+  const { notifier, clock } = host
+  await request('PATCH', `/${id}`, { status: 'disabled' })
+  const sent = new Promise((resolve) => notifier.on('notification.sent', resolve))
+  await notifier.send({ channel: 'email', to: 'ada@example.com', body: 'Hi' })
+  await sent
+  const since = new Date(clock.now() - 60_000).toISOString()
+  const refused = await request('POST', `/${id}/replay`, { since })
+  expect([refused.status, codeOf(refused)]).toEqual([409, 'endpoint_disabled'])
+  const held = await request('GET', `/${id}/deliveries?status=held`)
+  expect(held.json?.items).toMatchObject([{ event: 'notification.sent', status: 'held', attempts: [] }])
+  await request('PATCH', `/${id}`, { status: 'active' })
+  expect((await request('POST', `/${id}/replay`, { since })).json).toEqual({ replayed: 1 })
+  const wrong = await request('GET', `/${id}/deliveries?status=lost`)
+  expect([wrong.status, codeOf(wrong)]).toEqual([400, 'invalid_parameter'])
+  const empty = await request('POST', `/${id}/replay`, {})
+  expect([empty.status, codeOf(empty)]).toEqual([422, 'missing_required_field'])
+})
