@@ -1,6 +1,6 @@
 import { eventId, type NotificationEvent } from '../../../src/domain/event-payload.ts'
 import type { EventType } from '../../../src/domain/facts.ts'
-import type { DeliveryAttempt } from '../../../src/ports/storage/settle.ts'
+import type { DeliveryAttempt } from '../../../src/ports/storage/webhook-endpoints.ts'
 import type { Connection } from './connection.ts'
 import { eventJob, subjectOf } from './jobs.ts'
 

@@ -1,7 +1,10 @@
 import type { EventType } from '../../../src/domain/facts.ts'
 import type { Page, PageRequest } from '../../../src/ports/storage/page.ts'
-import type { DeliveryAttempt } from '../../../src/ports/storage/settle.ts'
-import type { DeliveryFilter, WebhookDelivery } from '../../../src/ports/storage/webhook-endpoints.ts'
+import type {
+  DeliveryAttempt,
+  DeliveryFilter,
+  WebhookDelivery,
+} from '../../../src/ports/storage/webhook-endpoints.ts'
 import type { Connection } from './connection.ts'
 import { pageBySeq } from './page.ts'
 

@@ -2,6 +2,7 @@ import type { NotifierError } from '../../domain/errors/notifier-error.ts'
 import type { NotificationEvent } from '../../domain/event-payload.ts'
 import type { Fact } from '../../domain/facts.ts'
 import type { LeaseRef } from './claim.ts'
+import type { DeliveryAttempt } from './webhook-endpoints.ts'
 
 /** The end of one leased job's attempt. */
 export type Settlement = LeaseRef & {
@@ -31,17 +32,6 @@ export type Settlement = LeaseRef & {
         readonly disable?: 'gone' | undefined
       }
   )
-
-/** One request to a webhook endpoint. */
-export interface DeliveryAttempt {
-  readonly attempt: number
-  /** Null: no answer. */
-  readonly status: number | null
-  /** The beginning of the answer's body, or why there was none. */
-  readonly response: string
-  readonly durationMs: number
-  readonly succeeded: boolean
-}
 
 export type SettleAnswer =
   | {

@@ -1,6 +1,5 @@
 import type { EventType } from '../../domain/facts.ts'
 import type { Page, PageRequest } from './page.ts'
-import type { DeliveryAttempt } from './settle.ts'
 
 /** Where an organization receives events. */
 export interface WebhookEndpoint {
@@ -83,6 +82,17 @@ export interface WebhookDelivery {
   /** When the event was announced; epoch milliseconds. */
   readonly createdAt: number
   readonly attempts: readonly LoggedAttempt[]
+}
+
+/** One request to a webhook endpoint. */
+export interface DeliveryAttempt {
+  readonly attempt: number
+  /** Null: no answer. */
+  readonly status: number | null
+  /** The beginning of the answer's body, or why there was none. */
+  readonly response: string
+  readonly durationMs: number
+  readonly succeeded: boolean
 }
 
 export interface LoggedAttempt extends DeliveryAttempt {

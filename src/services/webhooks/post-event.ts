@@ -2,8 +2,7 @@ import type { PostResult } from '../../domain/http-answer.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { OutgoingHttp } from '../../ports/outgoing.ts'
 import type { WebhookSigner } from '../../ports/signer.ts'
-import type { DeliveryAttempt } from '../../ports/storage/settle.ts'
-import type { WebhookEndpoint } from '../../ports/storage/webhook-endpoints.ts'
+import type { DeliveryAttempt, WebhookEndpoint } from '../../ports/storage/webhook-endpoints.ts'
 import type { SecretBox } from '../secrets.ts'
 
 /** What signs and posts events. */

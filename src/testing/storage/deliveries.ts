@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import type { DeliveryAttempt, Settlement } from '../../ports/storage/settle.ts'
+import type { Settlement } from '../../ports/storage/settle.ts'
+import type { DeliveryAttempt } from '../../ports/storage/webhook-endpoints.ts'
 import {
   accept,
   claim,
