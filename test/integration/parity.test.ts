@@ -12,7 +12,7 @@ const errorFormats = ['nested', 'flat'] as const
 /** What a framework or node:http adds for the connection and for itself. */
 const TRANSPORT = new Set(['connection', 'keep-alive', 'date', 'transfer-encoding', 'x-powered-by', 'vary'])
 const GENERATED = /\b(?:(?:notif|log)_\d+|(?:tpl|req|key|wh)_[\w-]{22})/g
-const CURSOR = /"nextCursor":"[^"]+"/g
+const RANDOM = /"(nextCursor|secret|hint)":"[^"]+"/g
 
 interface Seen {
   readonly status: number
@@ -31,7 +31,7 @@ async function play(
     const answer = await send(world, each)
     let count = 0
     const normalize = (text: string): string =>
-      text.replace(CURSOR, '"nextCursor":"…"').replaceAll(GENERATED, (id) => {
+      text.replaceAll(RANDOM, '"$1":"…"').replaceAll(GENERATED, (id) => {
         const name = ids.get(id) ?? `<${id.split('_')[0]} ${count++} of "${each.title}">`
         ids.set(id, name)
         return name

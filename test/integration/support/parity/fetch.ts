@@ -9,7 +9,7 @@ export const fetchHarness: Harness = {
   name: 'fetch (Hono)',
   // What has read a Request leaves nothing in it.
   parserReads: false,
-  ownWays: ['dot-segments', 'methods'],
+  ownWays: ['methods'],
   start({ notifier, prefix, http, errors, active }) {
     const answer = notifierFetch(notifier, { prefix, ...http })
     const app = new Hono<{ Bindings: HttpBindings }>()

@@ -35,7 +35,7 @@ export interface Harness {
   /** False: a parser of the application never gets to a body that is Carillon's, or cannot be there. */
   readonly parserReads: boolean
   /** What the framework itself does with requests before any application sees them. */
-  readonly ownWays?: readonly ('bad-url' | 'methods' | 'dot-segments')[]
+  readonly ownWays?: readonly ('bad-url' | 'methods')[]
   start(mount: Mount): Promise<RunningHost>
 }
 
