@@ -144,7 +144,7 @@ function wire(options: ResolvedOptions): Notifier {
     apiKeys: guard(createApiKeys(storage, ids, organizations)),
     webhooks: guard(createWebhookEndpoints(webhookParts)),
     maintenance: lifecycle.maintenance,
-    health: () => reportHealth(storage, lifecycle.refusal(), engine.providers()),
+    health: () => reportHealth(storage, lifecycle.refusal(), engine.providers(), clock),
     limits: guard(createLimits(storage, limiter, plans, requestLimits, clock)),
     logs: guard(createLogs(storage)),
   }

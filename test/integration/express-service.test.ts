@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { ROUTES } from '../../src/http/routes/table.ts'
 import { memoryStorage } from '../../src/memory/memory-storage.ts'
+import { fakeClock } from '../../src/testing/fake-clock.ts'
 import { type Host, type HostOptions, startHost } from './support/express-host.ts'
 import { type Answer, type Call, call, codeOf } from './support/http-client.ts'
 
@@ -54,6 +55,27 @@ describe('GET /health', () => {
     }
     broken = false
     expect((await call(host.port, { path: '/health' })).status).toBe(200)
+  })
+
+  it('is 503 when the storage hangs', async () => {
+    const clock = fakeClock()
+    const storage = memoryStorage({ clock })
+    let asked = false
+    let hangs = false
+    const organizations = {
+      ...storage.organizations,
+      get(id: string) {
+        if (!hangs) return storage.organizations.get(id)
+        asked = true
+        return new Promise<never>(() => {})
+      },
+    }
+    await start({ clock, storage: { ...storage, organizations } })
+    hangs = true
+    const answer = call(host.port, { path: '/health' })
+    await expect.poll(() => asked).toBe(true)
+    await clock.advance(2_000)
+    expect([(await answer).status, codeOf(await answer)]).toEqual([503, 'service_unavailable'])
   })
 
   it('leaves other methods and root paths to the host', async () => {

@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process'
-import { symlinkSync, writeFileSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import openapiTS, { astToString } from 'openapi-typescript'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { ErrorFormat } from '../../src/http/errors.ts'
@@ -8,7 +8,7 @@ import { temporaryDirectory } from '../support/temporary-directory.ts'
 import { type Host, startHost } from './support/express-host.ts'
 import { call } from './support/http-client.ts'
 
-const root = fileURLToPath(new URL('../../', import.meta.url))
+const require = createRequire(import.meta.url)
 const directory = temporaryDirectory()
 
 function node(args: string[], env: NodeJS.ProcessEnv = {}) {
@@ -28,7 +28,7 @@ describe.each<ErrorFormat>(['nested', 'flat'])('the document with %s errors', (e
       writeFileSync(`${directory}/${errorFormat}.json`, text)
       const linted = node(
         [
-          `${root}node_modules/@redocly/cli/bin/cli.js`,
+          require.resolve('@redocly/cli/bin/cli.js'),
           'lint',
           '--extends=recommended',
           '--format=json',
@@ -119,7 +119,12 @@ describe('a client that openapi-typescript generates', () => {
   let host: Host
   beforeAll(async () => {
     host = await startHost({ mount: '/prefix' })
-    symlinkSync(`${root}node_modules`, `${directory}/node_modules`, 'junction')
+    // What a project that uses the client has installed, and nothing more.
+    mkdirSync(`${directory}/node_modules/@types`, { recursive: true })
+    for (const file of [require.resolve('openapi-fetch'), require.resolve('@types/node/package.json')]) {
+      const [, folder = '', name = ''] = /^(.*node_modules[\\/]((?:@[\w-]+[\\/])?[\w-]+))/.exec(file) ?? []
+      symlinkSync(folder, `${directory}/node_modules/${name}`, 'junction')
+    }
     writeFileSync(`${directory}/package.json`, '{ "type": "module" }')
     writeFileSync(`${directory}/program.ts`, program)
     const { text } = await call(host.port, { path: '/prefix/openapi.json' })
@@ -146,7 +151,7 @@ describe('a client that openapi-typescript generates', () => {
   afterAll(() => host.close())
 
   it('compiles', () => {
-    expect(node([`${root}node_modules/typescript/bin/tsc`, '-p', '.'])).toEqual({ status: 0, output: '' })
+    expect(node([require.resolve('typescript/bin/tsc'), '-p', '.'])).toEqual({ status: 0, output: '' })
   })
 
   it('drives sends, batches, templates and logs', async () => {
