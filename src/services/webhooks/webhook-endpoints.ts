@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { NotifierError } from '../../domain/errors/notifier-error.ts'
 import { SPEC_EVENT_TYPES } from '../../domain/facts.ts'
 import { judgePost } from '../../domain/http-answer.ts'
@@ -105,6 +106,8 @@ export function createWebhookEndpoints(parts: WebhookParts): Notifier['webhooks'
         if (count > 0) wake(id)
         replayed += count
         if (count < REPLAY_STEP) return { replayed }
+        // A storage that works synchronously would otherwise keep the process from everything else until the last step.
+        await nextTurn()
       }
     },
     async delete(id, scope) {

@@ -16,7 +16,7 @@ import { providerOf } from '../../../src/services/providers.ts'
 import { createSecretBox, newSecret } from '../../../src/services/secrets.ts'
 import { createCompiledTemplates } from '../../../src/services/templates/compiled-templates.ts'
 import { createWebhookEndpoints } from '../../../src/services/webhooks/webhook-endpoints.ts'
-import { accept, deliver, note } from '../../../src/testing/storage/fixtures.ts'
+import { accept, claim, deliver, ended, note, notes } from '../../../src/testing/storage/fixtures.ts'
 import { recordingChannel } from '../../support/recording-channel.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
 import { virtualTime } from '../../support/virtual-time.ts'
@@ -170,6 +170,25 @@ describe.each(['memory', 'sqlite'])('webhook endpoints on %s', (kind) => {
       { attempt: 1, status: 410, response: 'said 410', durationMs: 1, succeeded: false },
       { attempt: 1, status: 200, response: 'said 200', durationMs: 1, succeeded: true },
     ])
+  })
+
+  it('let others work between the steps of a long replay', async () => {
+    const { webhooks, storage } = await start()
+    const { id } = await webhooks.create({ url: URL })
+    await webhooks.update(id, { status: 'disabled' })
+    await accept(storage, notes(2_001))
+    const jobs = await claim(storage, 2_001)
+    await storage.settle(jobs.map((job) => ended(job)))
+    await webhooks.update(id, { status: 'active' })
+    let turns = 0
+    const count = (): void => {
+      turns += 1
+      timer = setImmediate(count)
+    }
+    let timer = setImmediate(count)
+    expect(await webhooks.replay(id, { since: new Date(0) })).toEqual({ replayed: 2_001 })
+    clearImmediate(timer)
+    expect(turns).toBeGreaterThanOrEqual(2)
   })
 
   it('show every delivery with its attempts, filtered and in pages', async () => {
