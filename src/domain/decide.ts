@@ -42,7 +42,11 @@ export interface Decision {
   readonly pauseMs: number | null
 }
 
-/** How long a provider rests after it refused us (credentials, account): somebody has to act. */
+/**
+ * How long a provider rests after it refused us (credentials, account): somebody has to act.
+ *
+ * @internal
+ */
 export const DEFAULT_PAUSE_MS = 30_000
 
 /**
