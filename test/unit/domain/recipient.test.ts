@@ -1,8 +1,9 @@
 import fc from 'fast-check'
+import validator from 'validator'
 import { describe, expect, it } from 'vitest'
 import { CHANNELS, type ChannelName } from '../../../src/domain/channel.ts'
 import { isNotifierError } from '../../../src/domain/errors/notifier-error.ts'
-import { assertRecipient } from '../../../src/domain/recipient.ts'
+import { assertRecipient, isPlainEmail } from '../../../src/domain/recipient.ts'
 
 function refusal(channel: ChannelName, to: string): string | null {
   try {
@@ -190,4 +191,43 @@ it('answers for every text, and never lets a line break or NUL through', () => {
       },
     ),
   )
+})
+
+describe('the short cut for plain addresses', () => {
+  const STRICT = { allow_utf8_local_part: false, allow_display_name: false, require_tld: true }
+  const word = fc.stringMatching(/^[A-Za-z0-9_+.-]{1,70}$/)
+  const label = fc.stringMatching(/^[A-Za-z0-9-]{1,66}$/)
+
+  it('takes nothing that validator refuses', () => {
+    let taken = 0
+    const near = fc
+      .tuple(word, fc.array(label, { minLength: 1, maxLength: 3 }), fc.stringMatching(/^[a-z]{1,4}$/))
+      .map(([local, labels, last]) => `${local}@${[...labels, last].join('.')}`)
+    const mutated = fc
+      .tuple(near, fc.nat(), fc.string({ unit: 'binary', maxLength: 2 }))
+      .map(([address, at, piece]) => {
+        const place = at % (address.length + 1)
+        return address.slice(0, place) + piece + address.slice(place)
+      })
+    fc.assert(
+      fc.property(fc.oneof(near, mutated, fc.emailAddress(), fc.string()), (address) => {
+        if (!isPlainEmail(address)) return
+        taken += 1
+        expect(validator.isEmail(address, STRICT), address).toBe(true)
+      }),
+      { numRuns: 5_000 },
+    )
+    expect(taken).toBeGreaterThan(200)
+  })
+
+  it('is taken by ordinary addresses', () => {
+    for (const address of ['ada@example.com', 'a.b+tag@mail.example.co.uk', 'O_1-x@xn--bcher-kva.de']) {
+      expect(isPlainEmail(address), address).toBe(true)
+    }
+  })
+
+  it('needs no more time for hostile input', () => {
+    const hostile = [`${'a.'.repeat(60)}@x`, `a@${'a-'.repeat(60)}`, `a@${'a.'.repeat(60)}1`]
+    for (const address of hostile) expect(isPlainEmail(address)).toBe(false)
+  })
 })
