@@ -1,8 +1,7 @@
 import { join } from 'node:path'
-import { createNotifier, type Notifier } from 'carillon'
-import { sqliteStorage } from 'carillon/sqlite'
+import type { Notifier } from 'carillon'
 import { compare, describeMachine, report, withFolder } from './lib/measure.ts'
-import { rawCopy } from './lib/raw-sqlite.ts'
+import { acceptingNotifier, floorOf } from './lib/notifiers.ts'
 
 /** Durable accepts through `notifier.send`, beside SQLite alone with the same rows, tables and indexes. */
 
@@ -30,19 +29,10 @@ async function send(notifier: Notifier): Promise<number> {
 
 await withFolder(async (folder) => {
   const file = join(folder, 'notifier.db')
-  const notifier = createNotifier({
-    storage: sqliteStorage({ file }),
-    channels: { email: { name: 'none', channel: 'email', send: async () => ({ kind: 'accepted' }) } },
-  })
-  await notifier.start({ deliver: false })
+  const notifier = await acceptingNotifier(file, 'unlimited')
   await send(notifier)
 
-  const floorFile = join(folder, 'floor.db')
-  const empty = sqliteStorage({ file: floorFile })
-  await empty.start()
-  await empty.stop()
-  const raw = rawCopy(file, floorFile)
-
+  const raw = await floorOf(file)
   const rates = await compare([
     { name: 'SQLite alone, a commit each', run: async () => raw.insert(SINGLES, 1) },
     { name: `SQLite alone, ${CALLERS} a commit`, run: async () => raw.insert(SENDS, CALLERS) },

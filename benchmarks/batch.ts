@@ -1,8 +1,6 @@
 import { join } from 'node:path'
-import { createNotifier } from 'carillon'
-import { sqliteStorage } from 'carillon/sqlite'
 import { compare, describeMachine, report, withFolder } from './lib/measure.ts'
-import { rawCopy } from './lib/raw-sqlite.ts'
+import { acceptingNotifier, floorOf, mails } from './lib/notifiers.ts'
 
 /** `sendBatch` of 10,000, beside a raw set-based insert of the same rows into the same tables and indexes. */
 
@@ -10,25 +8,11 @@ const ITEMS = 10_000
 
 await withFolder(async (folder) => {
   const file = join(folder, 'notifier.db')
-  const notifier = createNotifier({
-    storage: sqliteStorage({ file }),
-    channels: { email: { name: 'none', channel: 'email', send: async () => ({ kind: 'accepted' }) } },
-  })
-  await notifier.start({ deliver: false })
-  const messages = Array.from({ length: ITEMS }, (_, index) => ({
-    channel: 'email' as const,
-    to: `customer-${index}@example.com`,
-    subject: 'Your parcel',
-    body: 'Your parcel was handed to the carrier today and should reach you within two days.',
-  }))
+  const notifier = await acceptingNotifier(file, 'unlimited')
+  const messages = mails(ITEMS)
   await notifier.sendBatch(messages)
 
-  const floorFile = join(folder, 'floor.db')
-  const empty = sqliteStorage({ file: floorFile })
-  await empty.start()
-  await empty.stop()
-  const raw = rawCopy(file, floorFile)
-
+  const raw = await floorOf(file)
   const rates = await compare(
     [
       { name: 'SQLite alone, one commit', run: async () => raw.insert(ITEMS, ITEMS) },

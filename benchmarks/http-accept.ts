@@ -1,16 +1,16 @@
 import { createRequire } from 'node:module'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { createNotifier, type Notifier, perMinutePlans } from 'carillon'
+import type { Notifier } from 'carillon'
 import { notifierRouter } from 'carillon/express'
 import { notifierPlugin } from 'carillon/fastify'
 import { notifierMiddleware } from 'carillon/koa'
-import { sqliteStorage } from 'carillon/sqlite'
 import express from 'express'
 import Fastify, { type FastifyInstance } from 'fastify'
 import Koa from 'koa'
 import { startLoad } from './lib/load.ts'
 import { compare, describeMachine, median, report, withFolder } from './lib/measure.ts'
+import { acceptingNotifier } from './lib/notifiers.ts'
 import { type Listening, listen } from './lib/servers.ts'
 import { fastifySqliteRival } from './rivals/fastify-sqlite.ts'
 
@@ -91,21 +91,7 @@ function onFastify(notifier: Notifier): Promise<Listening> {
 }
 
 await withFolder(async (folder) => {
-  const notifier = createNotifier({
-    storage: sqliteStorage({ file: join(folder, 'notifier.db') }),
-    channels: { email: { name: 'none', channel: 'email', send: async () => ({ kind: 'accepted' }) } },
-    // Limits that count everything and refuse nothing.
-    plans: {
-      ...perMinutePlans,
-      org_default: {
-        requests: { limit: 1_000_000_000, windowMs: 60_000 },
-        notificationsPerHour: 1_000_000_000,
-        concurrentRequests: 1_000,
-        notificationsPerMonth: 1_000_000_000,
-      },
-    },
-  })
-  await notifier.start({ deliver: false })
+  const notifier = await acceptingNotifier(join(folder, 'notifier.db'), 'limited')
   const { secret } = await notifier.apiKeys.create({ name: 'benchmark', permission: 'Write' })
   const servers: Record<string, Listening> = {
     'Express, bare': await bareExpress(),

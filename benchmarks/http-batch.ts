@@ -1,12 +1,10 @@
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { createNotifier } from 'carillon'
 import { notifierPlugin } from 'carillon/fastify'
-import { sqliteStorage } from 'carillon/sqlite'
 import Fastify from 'fastify'
 import { startLoad } from './lib/load.ts'
 import { compare, describeMachine, report, withFolder } from './lib/measure.ts'
-import { rawCopy } from './lib/raw-sqlite.ts'
+import { acceptingNotifier, floorOf, mails } from './lib/notifiers.ts'
 
 /**
  * A batch of 10,000 over HTTP, beside JSON.parse of the same body plus a raw set-based insert of the same rows into
@@ -18,25 +16,11 @@ const FLOOR = 'JSON.parse and SQLite alone'
 
 await withFolder(async (folder) => {
   const file = join(folder, 'notifier.db')
-  const notifier = createNotifier({
-    storage: sqliteStorage({ file }),
-    channels: { email: { name: 'none', channel: 'email', send: async () => ({ kind: 'accepted' }) } },
-  })
-  await notifier.start({ deliver: false })
+  const notifier = await acceptingNotifier(file, 'unlimited')
   const { secret } = await notifier.apiKeys.create({ name: 'benchmark', permission: 'Write' })
-  const messages = Array.from({ length: ITEMS }, (_, index) => ({
-    channel: 'email' as const,
-    to: `customer-${index}@example.com`,
-    subject: 'Your parcel',
-    body: 'Your parcel was handed to the carrier today and should reach you within two days.',
-  }))
+  const messages = mails(ITEMS)
   await notifier.sendBatch(messages)
-  const floorFile = join(folder, 'floor.db')
-  const empty = sqliteStorage({ file: floorFile })
-  await empty.start()
-  await empty.stop()
-  const raw = rawCopy(file, floorFile)
-
+  const raw = await floorOf(file)
   const body = JSON.stringify({ notifications: messages })
   const app = Fastify()
   app.register(notifierPlugin(notifier, { https: 'allow-loopback' }))

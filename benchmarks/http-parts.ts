@@ -1,11 +1,11 @@
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { createNotifier, type Notifier, perMinutePlans } from 'carillon'
+import type { Notifier } from 'carillon'
 import { notifierPlugin } from 'carillon/fastify'
-import { sqliteStorage } from 'carillon/sqlite'
 import Fastify from 'fastify'
 import { startLoad } from './lib/load.ts'
 import { describeMachine, median, withFolder } from './lib/measure.ts'
+import { acceptingNotifier } from './lib/notifiers.ts'
 
 /**
  * Where the processor time of an accepted request goes: each part alone, as often as requests come, in sets of as many
@@ -60,20 +60,7 @@ function parts(notifier: Notifier, secret: string): Record<string, () => unknown
 }
 
 await withFolder(async (folder) => {
-  const notifier = createNotifier({
-    storage: sqliteStorage({ file: join(folder, 'notifier.db') }),
-    channels: { email: { name: 'none', channel: 'email', send: async () => ({ kind: 'accepted' }) } },
-    plans: {
-      ...perMinutePlans,
-      org_default: {
-        requests: { limit: 1_000_000_000, windowMs: 60_000 },
-        notificationsPerHour: 1_000_000_000,
-        concurrentRequests: 1_000,
-        notificationsPerMonth: 1_000_000_000,
-      },
-    },
-  })
-  await notifier.start({ deliver: false })
+  const notifier = await acceptingNotifier(join(folder, 'notifier.db'), 'limited')
   const { secret } = await notifier.apiKeys.create({ name: 'benchmark', permission: 'Write' })
   const app = Fastify()
   app.register(notifierPlugin(notifier, { https: 'allow-loopback' }))

@@ -1,0 +1,41 @@
+import { createNotifier, type Notifier, perMinutePlans } from 'carillon'
+import { sqliteStorage } from 'carillon/sqlite'
+import { type RawCopy, rawCopy } from './raw-sqlite.ts'
+
+/** Counts everything and refuses nothing. */
+const ROOMY = {
+  requests: { limit: 1_000_000_000, windowMs: 60_000 },
+  notificationsPerHour: 1_000_000_000,
+  concurrentRequests: 1_000,
+  notificationsPerMonth: 1_000_000_000,
+}
+
+/** A notifier that accepts into a SQLite file with full sync and delivers nothing. */
+export async function acceptingNotifier(file: string, limits: 'limited' | 'unlimited'): Promise<Notifier> {
+  const notifier = createNotifier({
+    storage: sqliteStorage({ file }),
+    channels: { email: { name: 'none', channel: 'email', send: async () => ({ kind: 'accepted' }) } },
+    plans: limits === 'limited' ? { ...perMinutePlans, org_default: ROOMY } : perMinutePlans,
+  })
+  await notifier.start({ deliver: false })
+  return notifier
+}
+
+/** The rows in `file` once more, for a floor: into a new file with the same tables and indexes. */
+export async function floorOf(file: string): Promise<RawCopy> {
+  const target = `${file}.floor`
+  const empty = sqliteStorage({ file: target })
+  await empty.start()
+  await empty.stop()
+  return rawCopy(file, target)
+}
+
+/** A batch of ordinary mails. */
+export function mails(count: number): { channel: 'email'; to: string; subject: string; body: string }[] {
+  return Array.from({ length: count }, (_, index) => ({
+    channel: 'email',
+    to: `customer-${index}@example.com`,
+    subject: 'Your parcel',
+    body: 'Your parcel was handed to the carrier today and should reach you within two days.',
+  }))
+}
