@@ -7,6 +7,7 @@ import type { Template } from '../domain/template/template.ts'
 import type { IdempotencyRecord } from '../ports/storage/accept.ts'
 import type { TimelineEntry } from '../ports/storage/notifications.ts'
 import type { ReceiptRecord } from '../ports/storage/receipts.ts'
+import type { Suppression } from '../ports/storage/suppressions.ts'
 import type { LoggedAttempt, WebhookDelivery, WebhookEndpoint } from '../ports/storage/webhook-endpoints.ts'
 import { createHeap, type Heap } from './heap.ts'
 import type { Turns } from './turns.ts'
@@ -42,6 +43,10 @@ export interface StoredDelivery {
 export interface StoredEndpoint extends Omit<WebhookEndpoint, 'secrets'> {
   readonly number: number
   readonly secrets: readonly { readonly secret: string; readonly endsAt: number }[]
+}
+
+export interface StoredSuppression extends Suppression {
+  readonly number: number
 }
 
 export interface Job {
@@ -121,6 +126,8 @@ export interface MemoryState {
   /** Template ids by organization and name; deleted ones left out. */
   readonly templateNames: Map<string, string>
   readonly endpoints: Map<string, StoredEndpoint>
+  /** By organization, channel and address. */
+  readonly suppressions: Map<string, StoredSuppression>
   readonly kept: Map<string, string>
 }
 
@@ -154,6 +161,7 @@ export function createState(now: () => number): MemoryState {
     templates: new Map(),
     templateNames: new Map(),
     endpoints: new Map(),
+    suppressions: new Map(),
     kept: new Map(),
   }
 }

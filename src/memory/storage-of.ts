@@ -7,6 +7,7 @@ import { createDefaultOrganization, memoryOrganizations } from './organizations.
 import { recordReceipt } from './receipts.ts'
 import { settleOne } from './settle.ts'
 import type { MemoryState } from './state.ts'
+import { memorySuppressions } from './suppressions.ts'
 import { memoryTemplates } from './templates.ts'
 import { memoryWebhookEndpoints } from './webhook-endpoints.ts'
 
@@ -56,6 +57,7 @@ export function storageOf(state: MemoryState): Storage {
     apiKeys: memoryApiKeys(state),
     templates: memoryTemplates(state),
     webhookEndpoints: memoryWebhookEndpoints(state),
+    suppressions: memorySuppressions(state),
     async keep(name, initial) {
       const kept = state.kept.get(name) ?? initial
       state.kept.set(name, kept)

@@ -11,6 +11,7 @@ import { notificationChecks } from './storage/notifications.ts'
 import { organizationChecks } from './storage/organizations.ts'
 import { receiptChecks } from './storage/receipts.ts'
 import { settleChecks } from './storage/settle.ts'
+import { suppressionChecks } from './storage/suppressions.ts'
 import { templateChecks } from './storage/templates.ts'
 import { webhookChangeChecks } from './storage/webhook-changes.ts'
 import { webhookEndpointChecks } from './storage/webhook-endpoints.ts'
@@ -38,4 +39,5 @@ export function storageContract(test: TestApi, create: () => Promise<StorageHarn
   apiKeyChecks(check)
   webhookEndpointChecks(check)
   webhookChangeChecks(check)
+  suppressionChecks(check)
 }

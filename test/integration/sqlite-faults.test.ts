@@ -127,6 +127,7 @@ test('a handle that was closed underneath is told as unavailable', async () => {
     () => storage.settle([]),
     () => storage.notifications.get('notif_1'),
     () => storage.apiKeys.findByHash([new Uint8Array(32)]),
+    () => storage.suppressions.match([{ organizationId: ORGANIZATION, channel: 'email', address: 'x' }]),
     () => storage.organizations.create({ id: 'org_x', name: 'x', plan: null }),
   ]
   for (const call of calls) await expect(call()).rejects.toMatchObject({ code: 'service_unavailable' })
@@ -211,6 +212,12 @@ test('no statement walks through a table that grows', async () => {
   await storage.apiKeys.findByHash([new Uint8Array(32)])
   await storage.webhookEndpoints.list(ORGANIZATION, page())
   await storage.webhookEndpoints.delete(hook.id)
+  const address = { channel: 'email', address: 'ada@example.com' } as const
+  await storage.suppressions.add({ ...filter, ...address, reason: 'manual', source: null })
+  await storage.suppressions.match([{ ...filter, ...address }])
+  await storage.suppressions.list(ORGANIZATION, {}, page({ cursor: '1' }))
+  await storage.suppressions.list(ORGANIZATION, { channel: 'email' }, page({ cursor: '1' }))
+  await storage.suppressions.remove(ORGANIZATION, address.channel, address.address)
 
   const walks: string[] = []
   for (const sql of statements) {
@@ -226,6 +233,7 @@ test('no statement walks through a table that grows', async () => {
     /unmatched_receipts ORDER BY id LIMIT 100/,
     /carillon_organizations WHERE seq/,
     /carillon_schema_version/,
+    /FROM carillon_suppressions LIMIT 1$/,
     /WHERE state = 3 AND lane IN/,
     /AND n\.id = \?/,
   ]

@@ -20,6 +20,7 @@ import { createRecordReceipts, createUnmatchedReceipts } from './receipts.ts'
 import { createRecoverExpired } from './recover.ts'
 import { loadSqlite } from './runtime.ts'
 import { createSettle } from './settle.ts'
+import { createSuppressions } from './suppressions.ts'
 import { createTemplates } from './templates.ts'
 import { createWebhookEndpoints } from './webhook-endpoints.ts'
 
@@ -130,6 +131,7 @@ export function sqliteStorage(options: SqliteStorageOptions): Storage {
     apiKeys: createApiKeys(connection),
     templates: createTemplates(connection),
     webhookEndpoints: createWebhookEndpoints(connection, deliveries),
+    suppressions: createSuppressions(connection),
     async keep(name, initial) {
       return keep(name, initial)
     },

@@ -6,6 +6,7 @@ import type { NotificationRepository } from './notifications.ts'
 import type { OrganizationRepository } from './organizations.ts'
 import type { ReceiptAnswer, ReceiptRecord } from './receipts.ts'
 import type { SettleAnswer, Settlement } from './settle.ts'
+import type { SuppressionRepository } from './suppressions.ts'
 import type { TemplateRepository } from './templates.ts'
 import type { WebhookEndpointRepository } from './webhook-endpoints.ts'
 
@@ -107,6 +108,7 @@ export interface Storage {
   readonly apiKeys: ApiKeyRepository
   readonly templates: TemplateRepository
   readonly webhookEndpoints: WebhookEndpointRepository
+  readonly suppressions: SuppressionRepository
 
   /**
    * Returns the value kept under `name`; stores `initial` first when there is none. All processes that share the

@@ -1,0 +1,108 @@
+import type { ChannelName } from '../../../src/domain/channel.ts'
+import type { SuppressionReason } from '../../../src/domain/suppression.ts'
+import type { PageRequest } from '../../../src/ports/storage/page.ts'
+import type { Suppression, SuppressionRepository } from '../../../src/ports/storage/suppressions.ts'
+import type { Connection } from './connection.ts'
+import { dataError, isDataError } from './errors.ts'
+import { createRequireOrganization } from './organizations.ts'
+import { pageBySeq } from './page.ts'
+
+const INSERT = `
+  INSERT INTO carillon_suppressions (organization, channel, address, reason, source, created_at, seq)
+  VALUES (?1, ?2, ?3, ?4, ?5, ?6,
+    (SELECT coalesce(max(seq), 0) + 1 FROM carillon_suppressions WHERE organization = ?1))
+  ON CONFLICT DO NOTHING`
+
+const SELECT = 'SELECT * FROM carillon_suppressions WHERE organization = ? AND channel = ? AND address = ?'
+
+const DELETE = 'DELETE FROM carillon_suppressions WHERE organization = ? AND channel = ? AND address = ?'
+
+const LIST = `
+  SELECT * FROM carillon_suppressions WHERE organization = ? AND seq < ? ORDER BY seq DESC LIMIT ? OFFSET ?`
+
+const LIST_CHANNEL = `
+  SELECT * FROM carillon_suppressions
+  WHERE organization = ? AND channel = ? AND seq < ? ORDER BY seq DESC LIMIT ? OFFSET ?`
+
+const ANY = 'SELECT 1 AS found FROM carillon_suppressions LIMIT 1'
+
+const MATCH = `
+  SELECT reason FROM carillon_suppressions WHERE organization = ? AND channel = ? AND address = ?`
+
+interface SuppressionRow {
+  readonly seq: number
+  readonly organization: string
+  readonly channel: ChannelName
+  readonly address: string
+  readonly reason: SuppressionReason
+  readonly source: string | null
+  readonly created_at: number
+}
+
+export function createSuppressions(connection: Connection): SuppressionRepository {
+  const requireOrganization = createRequireOrganization(connection)
+  const insert = connection.statement(INSERT)
+  const select = connection.statement<SuppressionRow>(SELECT)
+  const remove = connection.statement(DELETE)
+  const list = connection.statement<SuppressionRow>(LIST)
+  const listChannel = connection.statement<SuppressionRow>(LIST_CHANNEL)
+  const any = connection.statement<{ found: 1 }>(ANY)
+  const match = connection.statement<Pick<SuppressionRow, 'reason'>>(MATCH)
+
+  function add(entry: Omit<Suppression, 'createdAt'>): Suppression {
+    const { organizationId, channel, address, reason, source } = entry
+    requireOrganization(organizationId)
+    const createdAt = connection.now()
+    insert().run(organizationId, channel, address, reason, source, createdAt)
+    const row = select().get(organizationId, channel, address)
+    return row === undefined ? { ...entry, createdAt } : toSuppression(row)
+  }
+
+  function listPage(organizationId: string, channel: ChannelName | undefined, page: PageRequest) {
+    return pageBySeq(
+      page,
+      (before, limit, offset) =>
+        channel === undefined
+          ? list().all(organizationId, before, limit, offset)
+          : listChannel().all(organizationId, channel, before, limit, offset),
+      toSuppression,
+    )
+  }
+
+  return {
+    async add(entry) {
+      try {
+        return connection.write(() => add(entry))
+      } catch (error) {
+        throw isDataError(error) ? dataError(error) : error
+      }
+    },
+    async remove(organizationId, channel, address) {
+      return connection.write(() => Number(remove().run(organizationId, channel, address).changes) === 1)
+    },
+    async list(organizationId, { channel }, page) {
+      return connection.read(() => listPage(organizationId, channel, page))
+    },
+    async match(keys) {
+      return connection.read(() => {
+        // Most lists are empty for long, and every send asks: then one look at the table answers for the whole set.
+        if (any().get() === undefined) return keys.map(() => null)
+        return keys.map(
+          ({ organizationId, channel, address }) =>
+            match().get(organizationId, channel, address)?.reason ?? null,
+        )
+      })
+    },
+  }
+}
+
+function toSuppression(row: SuppressionRow): Suppression {
+  return {
+    organizationId: row.organization,
+    channel: row.channel,
+    address: row.address,
+    reason: row.reason,
+    source: row.source,
+    createdAt: row.created_at,
+  }
+}

@@ -1,0 +1,30 @@
+import type { ChannelName } from './channel.ts'
+import { NotifierError } from './errors/notifier-error.ts'
+
+/** Why an address gets nothing more. */
+export const SUPPRESSION_REASONS = ['hard_bounce', 'complaint', 'unsubscribe', 'manual'] as const
+
+export type SuppressionReason = (typeof SUPPRESSION_REASONS)[number]
+
+/**
+ * The form in which an address is kept and looked for. Mail servers take `Ada@` and `ada@` for one mailbox, so another
+ * case must not get around the list; a device token or a URL of another case is another one.
+ */
+export function suppressedAddress(channel: ChannelName, to: string): string {
+  return channel === 'email' ? to.toLowerCase() : to
+}
+
+const MESSAGES: Readonly<Record<SuppressionReason, string>> = {
+  hard_bounce: 'The recipient is suppressed: an earlier message bounced for good.',
+  complaint: 'The recipient is suppressed: an earlier message was reported as spam.',
+  unsubscribe: 'The recipient is suppressed: it has opted out.',
+  manual: 'The recipient is suppressed by hand.',
+}
+
+/** How a send to a suppressed recipient is refused, and how one ends that was accepted before. */
+export function suppressionError(reason: SuppressionReason): NotifierError {
+  return new NotifierError(reason === 'unsubscribe' ? 'unsubscribed' : 'blocked_recipient', {
+    message: MESSAGES[reason],
+    details: { field: 'to', reason },
+  })
+}

@@ -1,0 +1,49 @@
+import type { Suppression, SuppressionKey, SuppressionRepository } from '../ports/storage/suppressions.ts'
+import { requireOrganization } from './organizations.ts'
+import { pageOf } from './page.ts'
+import { keyOf, type MemoryState, nextNumber, type StoredSuppression } from './state.ts'
+
+export function memorySuppressions(state: MemoryState): SuppressionRepository {
+  return {
+    async add({ organizationId, channel, address, reason, source }) {
+      requireOrganization(state, organizationId)
+      const key = nameOf({ organizationId, channel, address })
+      const before = state.suppressions.get(key)
+      if (before !== undefined) return toSuppression(before)
+      const createdAt = state.now()
+      const added = {
+        organizationId,
+        channel,
+        address,
+        reason,
+        source,
+        createdAt,
+        number: nextNumber(state),
+      }
+      state.suppressions.set(key, added)
+      return toSuppression(added)
+    },
+    async remove(organizationId, channel, address) {
+      return state.suppressions.delete(nameOf({ organizationId, channel, address }))
+    },
+    async list(organizationId, { channel }, page) {
+      const found = [...state.suppressions.values()].filter(
+        (entry) =>
+          entry.organizationId === organizationId && (channel === undefined || entry.channel === channel),
+      )
+      return pageOf(found, page, toSuppression)
+    },
+    async match(keys) {
+      return keys.map((key) => state.suppressions.get(nameOf(key))?.reason ?? null)
+    },
+  }
+}
+
+/** The address comes last: it is the only part that may hold anything. */
+function nameOf({ organizationId, channel, address }: SuppressionKey): string {
+  return keyOf(organizationId, channel, address)
+}
+
+function toSuppression({ number, ...suppression }: StoredSuppression): Suppression {
+  return suppression
+}
