@@ -18,6 +18,7 @@ import { createLogs, createNotifications } from './services/notifications/notifi
 import type { Notifier, NotifierEvents } from './services/notifier.ts'
 import { createOrganizations } from './services/organizations/organizations.ts'
 import { createSecretBox, newSecret, type SecretBox } from './services/secrets.ts'
+import { createSuppressions } from './services/suppressions/suppressions.ts'
 import { createCompiledTemplates } from './services/templates/compiled-templates.ts'
 import { createTemplates } from './services/templates/templates.ts'
 import { createWebhookEndpoints } from './services/webhooks/webhook-endpoints.ts'
@@ -143,6 +144,7 @@ function wire(options: ResolvedOptions): Notifier {
     organizations: guard(organizations.api),
     apiKeys: guard(createApiKeys(storage, ids, organizations)),
     webhooks: guard(createWebhookEndpoints(webhookParts)),
+    suppressions: guard(createSuppressions(storage, organizations)),
     maintenance: lifecycle.maintenance,
     health: () => reportHealth(storage, lifecycle.refusal(), engine.providers(), clock),
     limits: guard(createLimits(storage, limiter, plans, requestLimits, clock)),

@@ -28,6 +28,7 @@ export type {
 export type { Plan, Plans } from './domain/plans.ts'
 export { perMinutePlans, perSecondPlans } from './domain/plans.ts'
 export type { RetryPolicy } from './domain/retry.ts'
+export type { SuppressionReason } from './domain/suppression.ts'
 export { memoryStorage } from './memory/memory-storage.ts'
 export { memoryRateLimiter } from './memory/rate-limiter/memory-rate-limiter.ts'
 export type { DeliveryOptions, NotifierOptions, WebhookOptions } from './options.ts'
@@ -72,6 +73,10 @@ export type {
   RateLimitState,
   Scope,
   SentNotification,
+  SuppressionInput,
+  SuppressionQuery,
+  SuppressionRecord,
+  SuppressionTarget,
   TemplateRecord,
   TimelineRecord,
   ValidatedSend,

@@ -24,6 +24,10 @@ import type {
   RenderedRecord,
   Scope,
   SentNotification,
+  SuppressionInput,
+  SuppressionQuery,
+  SuppressionRecord,
+  SuppressionTarget,
   TemplateRecord,
   ValidatedSend,
   WebhookDeliveryQuery,
@@ -58,7 +62,8 @@ export interface Notifier {
    *
    * @throws NotifierError `missing_required_field`, `invalid_parameter`, `invalid_channel`, `invalid_email`,
    *   `invalid_phone`, `invalid_recipient`, `template_not_found` (422), `invalid_template_variable`,
-   *   `idempotency_key_reused`, `notification_quota_exceeded`, `service_unavailable`, `not_started`
+   *   `blocked_recipient` and `unsubscribed` when the recipient is suppressed, `idempotency_key_reused`,
+   *   `notification_quota_exceeded`, `service_unavailable`, `not_started`
    */
   send(message: SendInput, options?: SendOptions): Promise<SentNotification>
   /** Checks everything that {@link send} checks, in the same order, and renders; stores and sends nothing. */
@@ -181,6 +186,21 @@ export interface Notifier {
     ): Promise<{ readonly replayed: number }>
     /** Pending deliveries to it are dropped. @throws NotifierError `not_found`, `organization_mismatch` */
     delete(id: string, scope?: Scope): Promise<void>
+  }
+  /** Recipients that nothing is sent to: sends to them are refused, and what was accepted before ends as failed. */
+  readonly suppressions: {
+    /**
+     * Sends nothing more to a recipient on a channel. One that is suppressed already stays so for its first reason, which
+     * the answer tells.
+     *
+     * @throws NotifierError `missing_required_field`, `invalid_parameter`, `invalid_channel`, `invalid_email`,
+     *   `invalid_phone`, `invalid_recipient`
+     */
+    add(suppression: SuppressionInput, scope?: Scope): Promise<SuppressionRecord>
+    /** Newest first. */
+    list(query?: SuppressionQuery): Promise<List<SuppressionRecord>>
+    /** Sends to it again. @throws NotifierError `not_found` */
+    remove(recipient: SuppressionTarget, scope?: Scope): Promise<void>
   }
   /**
    * Refuses every call but this with `service_unavailable` while it is on; delivery goes on. What was accepted stays

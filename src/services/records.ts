@@ -2,7 +2,9 @@ import type { Permission } from '../domain/api-key.ts'
 import type { ChannelName } from '../domain/channel.ts'
 import type { ErrorCode } from '../domain/errors/catalogue.ts'
 import type { EventType } from '../domain/facts.ts'
+import type { NewSuppression, SuppressionTarget } from '../domain/input/suppression.ts'
 import type { BodyFormat, NotificationFailure, NotificationStatus, Priority } from '../domain/notification.ts'
+import type { SuppressionReason } from '../domain/suppression.ts'
 
 export interface HealthReport {
   /** `ok`: accepts. `unavailable`: not started, stopping, in maintenance, or the storage does not answer. */
@@ -340,4 +342,24 @@ export interface WebhookDeliveryQuery extends ListQuery {
 export interface CreatedWebhookEndpoint extends WebhookEndpointRecord {
   /** `whsec_…`, for the receiver's Standard Webhooks library. */
   readonly secret: string
+}
+
+export type { SuppressionTarget }
+
+export type SuppressionInput = NewSuppression
+
+/** A recipient that gets nothing more on a channel. */
+export interface SuppressionRecord {
+  readonly channel: ChannelName
+  /** E-mail addresses in lower case. */
+  readonly to: string
+  readonly reason: SuppressionReason
+  /** Where it comes from, for people. */
+  readonly source: string | null
+  /** ISO 8601 UTC. */
+  readonly createdAt: string
+}
+
+export interface SuppressionQuery extends ListQuery {
+  readonly channel?: ChannelName | undefined
 }

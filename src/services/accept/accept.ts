@@ -2,6 +2,7 @@ import { assertKnownFields } from '../../domain/input/known-fields.ts'
 import { parseInput } from '../../domain/input/parse.ts'
 import { type ParsedSend, type SendInput, sendInput } from '../../domain/input/send.ts'
 import type { NewNotification } from '../../domain/notification.ts'
+import { suppressionError } from '../../domain/suppression.ts'
 import type {
   AcceptAnswer,
   AcceptRequest,
@@ -17,6 +18,7 @@ import type { Organizations } from '../organizations/organizations.ts'
 import type { BatchResult, SentNotification } from '../records.ts'
 import { renderContent } from '../render.ts'
 import { owned } from '../scope.ts'
+import { createMatchSuppression, suppressionKey } from '../suppressions/match.ts'
 import { assertBatch, type BatchRecord, batchResult, itemError, judgeBatch, toBatchResult } from './batch.ts'
 import { findTemplates, type WantedTemplate } from './find-templates.ts'
 import { assertIdempotencyKey, assertSameRequest, type IdempotentUse, recordFor } from './idempotency.ts'
@@ -47,6 +49,7 @@ export function createAccept(
     (request) => request.notifications.length,
   )
   const lookUp = createGroup((keys: readonly IdempotencyKey[]) => storage.findIdempotent(keys))
+  const matchSuppression = createMatchSuppression(storage)
   const turns = createTurns(how.clock)
   const findTemplate = createGroup((wanted: readonly WantedTemplate[]) => findTemplates(storage, wanted))
 
@@ -72,6 +75,12 @@ export function createAccept(
     return prepareSend(input, template, how)
   }
 
+  /** @throws NotifierError `blocked_recipient`, `unsubscribed` */
+  async function assertNotSuppressed(organizationId: string, notification: NewNotification): Promise<void> {
+    const reason = await matchSuppression(suppressionKey(organizationId, notification))
+    if (reason !== null) throw suppressionError(reason)
+  }
+
   async function acceptOnce(
     organizationId: string,
     use: IdempotentUse | null,
@@ -80,6 +89,7 @@ export function createAccept(
     const record = await earlier(use)
     if (record !== null) return replayedSend(record)
     const notification = await judge()
+    await assertNotSuppressed(organizationId, notification)
     const { refusal, quota } = await limits.take(organizationId, 1)
     if (refusal !== null) throw refusal
     const { id, channel, to } = notification
@@ -147,6 +157,7 @@ export function createAccept(
       const organizationId = await organizations.existing(options)
       await earlier(idempotentUse('send', organizationId, options, input))
       const notification = await prepare(input, organizationId)
+      await assertNotSuppressed(organizationId, notification)
       const { refusal, quota } = await limits.peek(organizationId, 1)
       if (refusal !== null) throw refusal
       const answer = await store({ organizationId, notifications: [notification], ...quota, dryRun: true })

@@ -3,9 +3,11 @@ import { assertKnownFields } from '../../domain/input/known-fields.ts'
 import { parseInput } from '../../domain/input/parse.ts'
 import { type ParsedSend, type SendInput, sendInput } from '../../domain/input/send.ts'
 import type { NewNotification } from '../../domain/notification.ts'
+import { suppressionError } from '../../domain/suppression.ts'
 import type { IdempotencyRecord } from '../../ports/storage/accept.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
 import type { BatchItem, BatchResult, ItemError } from '../records.ts'
+import { suppressionKey } from '../suppressions/match.ts'
 import { type Preparation, prepareSend } from './prepare.ts'
 
 /** Most notifications in one batch (SPEC.md "Limits", rule 5). */
@@ -69,7 +71,7 @@ export function assertBatch(messages: unknown): asserts messages is readonly unk
   })
 }
 
-/** Judges each message on its own; templates are looked up in one go. */
+/** Judges each message on its own; templates are looked up in one go, and so are suppressed recipients. */
 export async function judgeBatch(
   messages: readonly SendInput[],
   organizationId: string,
@@ -91,11 +93,21 @@ export async function judgeBatch(
   const names = [...references]
   const found = names.length === 0 ? [] : await storage.templates.find(organizationId, names)
   const templates = new Map(names.map((name, position) => [name, found[position] ?? null]))
-  const notifications: NewNotification[] = []
+  const prepared: [number, NewNotification][] = []
   for (const [index, input] of parsed) {
     attempt(index, errors, () => {
-      notifications.push(prepareSend(input, templates.get(input.template ?? '') ?? null, how))
+      prepared.push([index, prepareSend(input, templates.get(input.template ?? '') ?? null, how)])
     })
+  }
+  const keys = prepared.map(([, notification]) => suppressionKey(organizationId, notification))
+  const reasons = keys.length === 0 ? [] : await storage.suppressions.match(keys)
+  const notifications: NewNotification[] = []
+  for (const [position, [index, notification]] of prepared.entries()) {
+    const reason = reasons[position]
+    // No answer is no permission.
+    if (reason === undefined) throw new Error(`${reasons.length} answers to ${keys.length} suppression keys.`)
+    if (reason === null) notifications.push(notification)
+    else errors.push([index, itemError(suppressionError(reason))])
   }
   return { notifications, errors }
 }

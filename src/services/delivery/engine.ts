@@ -7,6 +7,7 @@ import type { Storage } from '../../ports/storage/storage.ts'
 import type { Providers } from '../providers.ts'
 import type { ProviderHealth } from '../records.ts'
 import type { SecretBox } from '../secrets.ts'
+import { createMatchSuppression } from '../suppressions/match.ts'
 import type { CompiledTemplates } from '../templates/compiled-templates.ts'
 import { within } from '../within.ts'
 import { createAttempts } from './attempts.ts'
@@ -67,7 +68,8 @@ export function createEngine(options: EngineOptions): Engine {
       providers.map((provider) => createProviderState(provider, clock, wake)),
     ]),
   )
-  const lanes = createLanes(states, { ...options, attempts }, { ...options, attempts })
+  const matchSuppression = createMatchSuppression(storage)
+  const lanes = createLanes(states, { ...options, attempts, matchSuppression }, { ...options, attempts })
   dispatcher = createDispatcher({
     storage,
     lanes,

@@ -4,12 +4,14 @@ import { isNotifierError } from '../../domain/errors/notifier-error.ts'
 import type { NotificationFailure } from '../../domain/notification.ts'
 import type { Outcome } from '../../domain/outcome.ts'
 import { maxAttempts } from '../../domain/retry.ts'
+import { suppressionError } from '../../domain/suppression.ts'
 import type { Message } from '../../ports/channel.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Logger } from '../../ports/logger.ts'
 import type { ClaimedJob } from '../../ports/storage/claim.ts'
 import { accepts } from '../providers.ts'
 import { renderContent } from '../render.ts'
+import { type MatchSuppression, suppressionKey } from '../suppressions/match.ts'
 import type { CompiledTemplates } from '../templates/compiled-templates.ts'
 import type { Attempts } from './attempts.ts'
 import type { Lane } from './lane.ts'
@@ -22,6 +24,7 @@ type NotificationJob = Extract<ClaimedJob, { kind: 'notification' }>
 export interface NotificationDelivery {
   readonly attempts: Attempts
   readonly compiled: CompiledTemplates
+  readonly matchSuppression: MatchSuppression
   readonly clock: Clock
   readonly logger: Logger
   /** In [0, 1). */
@@ -36,7 +39,7 @@ export function createNotificationLane(
   states: readonly ProviderState[],
   delivery: NotificationDelivery,
 ): Lane {
-  const { attempts, compiled, clock, logger, random } = delivery
+  const { attempts, compiled, matchSuppression, clock, logger, random } = delivery
   /** Providers that a job has failed over from; gone with the process, and then they are asked once more. */
   const failedOver = new Map<string, Set<string>>()
 
@@ -52,6 +55,13 @@ export function createNotificationLane(
     if (ended !== null) return endWithout(job, ended.code, ended.message)
     const message = await render(job, compiled)
     if ('code' in message) return endWithout(job, message.code, message.message)
+    // Last of all, because it may have been suppressed since the accept, or since the attempt before. Where it rejects,
+    // nothing is sent and the job comes back when its lease ends.
+    const reason = await matchSuppression(suppressionKey(job.organizationId, job.notification))
+    if (reason !== null) {
+      const { code, message: why } = suppressionError(reason)
+      return endWithout(job, code, why)
+    }
     const { provider } = state
     if (!(await attempts.begin({ jobId: job.jobId, token: job.token, provider: provider.name }))) return
     const began = clock.monotonic()

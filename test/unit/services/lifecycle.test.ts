@@ -50,6 +50,7 @@ describe('start', () => {
       () => notifier.apiKeys.verify('x'),
       () => notifier.organizations.list(),
       () => notifier.webhooks.list(),
+      () => notifier.suppressions.list(),
       () => notifier.logs.list(),
     ]
     for (const call of calls) await expect(call()).rejects.toMatchObject({ code: 'not_started', status: 503 })

@@ -1,0 +1,33 @@
+import * as z from 'zod'
+import type { ChannelName } from '../channel.ts'
+import { MAX_RECIPIENT_LENGTH } from '../recipient.ts'
+import { SUPPRESSION_REASONS, type SuppressionReason } from '../suppression.ts'
+import { channel, text } from './fields.ts'
+
+/** An address on a channel. */
+export interface SuppressionTarget {
+  readonly channel: ChannelName
+  /** Recipient, as in a send. E-mail addresses are the same in any case. */
+  readonly to: string
+}
+
+/** What adds an entry to the suppression list. */
+export interface NewSuppression extends SuppressionTarget {
+  /** Default `manual`. */
+  readonly reason?: SuppressionReason | undefined
+  /** Where it comes from, for people; at most 200 characters. */
+  readonly source?: string | null | undefined
+}
+
+const to = text(1, MAX_RECIPIENT_LENGTH).describe(
+  'Recipient, as in a send. E-mail addresses are the same in any case.',
+)
+
+export const suppressionTarget: z.ZodType<SuppressionTarget, SuppressionTarget> = z.object({ channel, to })
+
+export const suppressionInput: z.ZodType<NewSuppression, NewSuppression> = z.object({
+  channel,
+  to,
+  reason: z.enum(SUPPRESSION_REASONS).optional().describe('Why nothing more is sent. Default `manual`.'),
+  source: text(1, 200).nullish().describe('Where it comes from, for people.'),
+})

@@ -1,0 +1,206 @@
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { sqliteStorage } from '../../../adapters/storage/sqlite/index.ts'
+import { createNotifier } from '../../../src/create-notifier.ts'
+import { UNLIMITED } from '../../../src/domain/plans.ts'
+import { memoryStorage } from '../../../src/memory/memory-storage.ts'
+import type { NotifierOptions } from '../../../src/options.ts'
+import { recordingChannel } from '../../support/recording-channel.ts'
+import { temporaryDirectory } from '../../support/temporary-directory.ts'
+import { virtualTime } from '../../support/virtual-time.ts'
+
+const ada = { channel: 'email', to: 'ada@example.com' } as const
+const mail = { ...ada, body: 'Hello' }
+const MINUTE = 60_000
+const directory = temporaryDirectory()
+let files = 0
+
+describe.each(['memory', 'sqlite'])('suppressions on %s', (kind) => {
+  async function start(options: Partial<NotifierOptions> = {}, deliver = false) {
+    const clock = virtualTime()
+    files += 1
+    const storage =
+      kind === 'memory'
+        ? memoryStorage({ clock })
+        : sqliteStorage({ file: join(directory, `suppressions-${files}.db`), synchronous: 'normal', clock })
+    const email = recordingChannel()
+    const push = recordingChannel({ channel: 'push' })
+    const notifier = createNotifier({ channels: { email, push }, storage, clock, ...options })
+    await notifier.start({ deliver })
+    onTestFinished(() => notifier.stop())
+    return { clock, notifier, storage, email }
+  }
+
+  it('are added once, listed and removed, each organization its own', async () => {
+    const { notifier, clock } = await start()
+    await notifier.organizations.create({ id: 'org_a', name: 'A' })
+    const added = await notifier.suppressions.add({ ...ada, to: 'Ada@Example.COM', source: 'support' })
+    const createdAt = new Date(clock.now()).toISOString()
+    expect(added).toEqual({ ...ada, reason: 'manual', source: 'support', createdAt })
+    await clock.advance(1_000)
+    expect(await notifier.suppressions.add({ ...ada, reason: 'complaint' })).toEqual(added)
+    await notifier.suppressions.add({ channel: 'push', to: 'Token' }, { organizationId: 'org_a' })
+    expect((await notifier.suppressions.list()).items).toEqual([added])
+    expect((await notifier.suppressions.list({ channel: 'push' })).items).toEqual([])
+    expect((await notifier.suppressions.list({ organizationId: 'org_a' })).items).toMatchObject([
+      { to: 'Token' },
+    ])
+    await expect(notifier.suppressions.remove(ada, { organizationId: 'org_a' })).rejects.toMatchObject({
+      code: 'not_found',
+    })
+    await notifier.suppressions.remove({ ...ada, to: 'ADA@example.com' })
+    await expect(notifier.suppressions.remove(ada)).rejects.toMatchObject({ code: 'not_found', status: 404 })
+    await expect(
+      notifier.suppressions.remove({ channel: 'push', to: 'token' }, { organizationId: 'org_a' }),
+    ).rejects.toMatchObject({ code: 'not_found' })
+  })
+
+  it('are of well-formed recipients and known organizations', async () => {
+    const { suppressions } = (await start()).notifier
+    const cases = [
+      [{ channel: 'email', to: 'nobody' }, 'invalid_email'],
+      [{ channel: 'sms', to: '123' }, 'invalid_phone'],
+      [{ channel: 'pigeon', to: 'x' }, 'invalid_channel'],
+      [{ channel: 'email' }, 'missing_required_field'],
+      [{ ...ada, reason: 'whim' }, 'invalid_parameter'],
+      [{ ...ada, source: 'x'.repeat(201) }, 'invalid_parameter'],
+    ] as const
+    for (const [input, code] of cases) {
+      await expect(suppressions.add(input as never)).rejects.toMatchObject({ code })
+    }
+    await expect(suppressions.add(ada, { organizationId: 'org_nobody' })).rejects.toMatchObject({
+      code: 'not_found',
+    })
+  })
+
+  it.each([
+    ['hard_bounce', 'blocked_recipient'],
+    ['complaint', 'blocked_recipient'],
+    ['manual', 'blocked_recipient'],
+    ['unsubscribe', 'unsubscribed'],
+  ] as const)('for the reason %s refuse with %s, until they are removed', async (reason, code) => {
+    const free = { ...UNLIMITED, notificationsPerHour: 2, notificationsPerMonth: 2 }
+    const { notifier } = await start({ plans: { free } })
+    const scope = { organizationId: 'org_a' }
+    await notifier.organizations.create({ id: 'org_a', name: 'A', plan: 'free' })
+    const { id } = await notifier.send(mail, scope)
+    await notifier.suppressions.add({ ...ada, reason }, scope)
+    const refused = { code, status: 422, details: { field: 'to', reason } }
+    const shouted = { ...mail, to: 'ADA@example.com' }
+    for (const message of [mail, shouted]) {
+      await expect(notifier.send(message, scope)).rejects.toMatchObject(refused)
+      await expect(notifier.validate(message, scope)).rejects.toMatchObject(refused)
+    }
+    await expect(notifier.notifications.resend(id, scope)).rejects.toMatchObject(refused)
+    expect((await notifier.send(mail)).status).toBe('queued')
+    await notifier.suppressions.remove(ada, scope)
+    // No refusal was counted: the second of two in the hour and in the month is left.
+    await notifier.validate(mail, scope)
+    expect((await notifier.send(mail, scope)).status).toBe('queued')
+  })
+
+  it('refuse what is wrong for another reason by that one', async () => {
+    const { notifier } = await start()
+    await notifier.suppressions.add(ada)
+    await expect(notifier.send({ ...ada, template: 'nothing' })).rejects.toMatchObject({
+      code: 'template_not_found',
+    })
+  })
+
+  it('refuse single items of a batch, looked for in one go, which count against no limit', async () => {
+    const free = { ...UNLIMITED, notificationsPerHour: 2 }
+    const { notifier, storage } = await start({ plans: { free } })
+    const scope = { organizationId: 'org_a' }
+    await notifier.organizations.create({ id: 'org_a', name: 'A', plan: 'free' })
+    await notifier.suppressions.add({ ...ada, reason: 'unsubscribe' }, scope)
+    await notifier.suppressions.add({ channel: 'push', to: 'token' }, scope)
+    const match = vi.spyOn(storage.suppressions, 'match')
+    const batch = [
+      mail,
+      { ...mail, to: 'bob@example.com' },
+      { ...mail, to: 'nobody' },
+      { channel: 'push', to: 'token', body: 'Hi' },
+      { channel: 'push', to: 'Token', body: 'Hi' },
+    ] as const
+    const result = await notifier.sendBatch(batch, { ...scope, idempotencyKey: 'k' })
+    expect(match).toHaveBeenCalledTimes(1)
+    expect(result).toMatchObject({
+      accepted: 2,
+      rejected: 3,
+      items: [
+        { index: 0, error: { code: 'unsubscribed', details: { field: 'to', reason: 'unsubscribe' } } },
+        { index: 1, status: 'queued' },
+        { index: 2, error: { code: 'invalid_email' } },
+        { index: 3, error: { code: 'blocked_recipient' } },
+        { index: 4, status: 'queued' },
+      ],
+    })
+    await notifier.suppressions.remove(ada, scope)
+    expect((await notifier.sendBatch(batch, { ...scope, idempotencyKey: 'k' })).items).toEqual(result.items)
+  })
+
+  it('do not change the answer to a repeated send', async () => {
+    const { notifier } = await start()
+    const options = { idempotencyKey: 'k' }
+    const first = await notifier.send(mail, options)
+    await notifier.suppressions.add(ada)
+    expect(await notifier.send(mail, options)).toEqual({ ...first, replayed: true })
+    await expect(notifier.send(mail, { idempotencyKey: 'other' })).rejects.toMatchObject({
+      code: 'blocked_recipient',
+    })
+  })
+
+  it.each([
+    ['complaint', 'blocked_recipient'],
+    ['unsubscribe', 'unsubscribed'],
+  ] as const)('that come between accept and delivery end it (%s)', async (reason, code) => {
+    const { notifier, clock, email } = await start({}, true)
+    const sendAt = new Date(clock.now() + MINUTE)
+    const { id } = await notifier.send({ ...mail, sendAt })
+    const other = await notifier.send({ ...mail, to: 'bob@example.com', sendAt })
+    await notifier.suppressions.add({ ...ada, reason })
+    const failed = vi.fn()
+    notifier.on('notification.failed', failed)
+    await clock.advance(2 * MINUTE)
+    const record = await notifier.notifications.get(id)
+    expect(record).toMatchObject({ status: 'failed', error: { code } })
+    expect(record.timeline.map(({ event }) => event)).toEqual(['scheduled', 'failed'])
+    expect(failed).toHaveBeenCalledTimes(1)
+    expect(email.calls.map(({ message }) => message.to)).toEqual(['bob@example.com'])
+    expect((await notifier.notifications.get(other.id)).status).toBe('sent')
+  })
+
+  it('that come between two attempts end it', async () => {
+    const { notifier, clock, email } = await start({}, true)
+    email.behave(() => ({ kind: 'retry', code: 'mailbox_full', scope: 'recipient' }))
+    const { id } = await notifier.send(mail)
+    await clock.until(() => email.calls.length === 1)
+    await notifier.suppressions.add({ ...ada, reason: 'hard_bounce' })
+    await clock.advance(60 * MINUTE)
+    expect(email.calls).toHaveLength(1)
+    expect(await notifier.notifications.get(id)).toMatchObject({
+      status: 'failed',
+      error: { code: 'blocked_recipient' },
+    })
+  })
+
+  it('that cannot be looked for let nothing through', async () => {
+    const { notifier, storage, clock, email } = await start({}, true)
+    const errors = vi.fn()
+    notifier.on('error', errors)
+    const { id } = await notifier.send({ ...mail, sendAt: new Date(clock.now() + MINUTE) })
+    const match = vi.spyOn(storage.suppressions, 'match').mockRejectedValue(new Error('away'))
+    await expect(notifier.send(mail)).rejects.toThrow('away')
+    await expect(notifier.sendBatch([mail])).rejects.toThrow('away')
+    await expect(notifier.validate(mail)).rejects.toThrow('away')
+    await clock.advance(3 * MINUTE)
+    expect(email.calls).toEqual([])
+    expect(errors).toHaveBeenCalled()
+    match.mockResolvedValue([])
+    await expect(notifier.sendBatch([mail])).rejects.toThrow('0 answers')
+    match.mockRestore()
+    await clock.until(() => email.calls.length === 1)
+    await clock.advance(1)
+    expect((await notifier.notifications.get(id)).status).toBe('sent')
+  })
+})
