@@ -8,6 +8,7 @@ import { type Answer, call, codeOf } from './support/http-client.ts'
 
 const OWN = 'org_default'
 const OTHER = 'org_other'
+const suppressed = { channel: 'push', to: 'token' } as const
 const mail: SendInput = { channel: 'email', to: 'ada@example.com', body: 'Hi' }
 
 const entries = ROUTES.flatMap((route) => route.paths.map((path) => ({ route, path })))
@@ -43,6 +44,7 @@ const bodies: Readonly<Record<string, () => object>> = {
   rotateWebhookSecret: () => ({}),
   replayWebhook: () => ({ since: '2026-01-01T00:00:00Z' }),
   createWebhook: () => ({ url: 'https://example.com/hook' }),
+  addSuppression: () => suppressed,
 }
 
 function newName(): string {
@@ -80,7 +82,11 @@ interface Attempt {
 async function attempt(route: Route, path: string, options: Attempt = {}): Promise<Answer> {
   const { permission = 'Full Access', organizationId = OWN } = options
   const id = path.includes('{') ? (options.id ?? (await resource(route, organizationId)).id) : ''
-  const query = options.query ?? (path.startsWith('/admin/') ? `?orgId=${organizationId}` : '')
+  let query = options.query ?? (path.startsWith('/admin/') ? `?orgId=${organizationId}` : '')
+  if (route.operation === 'removeSuppression') {
+    await host.notifier.suppressions.add(suppressed, { organizationId })
+    query = `${query === '' ? '?' : `${query}&`}channel=push&to=token`
+  }
   const body = bodies[route.operation]?.()
   if (route.body !== undefined && body === undefined) throw new Error(`no body for ${route.operation}`)
   return call(host.port, {
@@ -122,6 +128,9 @@ it('every operation needs the level of DESIGN.md §4', () => {
     listWebhookDeliveries: 'Read Only',
     replayWebhook: 'Full Access',
     deleteWebhook: 'Full Access',
+    addSuppression: 'Full Access',
+    listSuppressions: 'Read Only',
+    removeSuppression: 'Full Access',
     getHealth: 'public',
     getOpenApi: 'public',
   })

@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { apiKeyInput } from '../../domain/input/api-key.ts'
 import { instant, jsonObject } from '../../domain/input/fields.ts'
 import { sendInput } from '../../domain/input/send.ts'
+import { suppressionInput } from '../../domain/input/suppression.ts'
 import { templateChange, templateInput } from '../../domain/input/template.ts'
 import {
   replayInput,
@@ -23,6 +24,7 @@ import {
   validatedSend,
 } from '../schemas/notification.ts'
 import { healthStatus } from '../schemas/service.ts'
+import { suppressionList, suppressionRecord } from '../schemas/suppression.ts'
 import { previewInput, renderedRecord, templateList, templateRecord } from '../schemas/template.ts'
 import {
   createdWebhookEndpoint,
@@ -47,6 +49,7 @@ const INPUTS: readonly (readonly [name: string, schema: z.ZodType])[] = [
   ['WebhookEndpointChange', webhookEndpointChange],
   ['SecretRotationRequest', secretRotation],
   ['ReplayRequest', replayInput],
+  ['SuppressionRequest', suppressionInput],
 ]
 
 /** What clients get. Generated code uses the names: they do not change. */
@@ -77,6 +80,8 @@ const OUTPUTS: readonly (readonly [name: string, schema: z.ZodType])[] = [
   ['WebhookDelivery', webhookDeliveryRecord],
   ['WebhookDeliveryList', webhookDeliveryList],
   ['Replayed', replayed],
+  ['Suppression', suppressionRecord],
+  ['SuppressionList', suppressionList],
   ['Deleted', deleted],
   ['Health', healthStatus],
 ]
@@ -100,10 +105,14 @@ export function schemaOf(schema: z.ZodType): JsonObject {
 
 /** The query parameters that a schema describes, as their values are once they have been read. */
 export function queryParameters(schema: z.ZodType): readonly JsonObject[] {
-  const { properties } = convert(schema) as { properties: Readonly<Record<string, JsonObject>> }
+  const { properties, required = [] } = convert(schema) as {
+    properties: Readonly<Record<string, JsonObject>>
+    required?: readonly string[]
+  }
   return Object.entries(properties).map(([name, { description, ...rest }]) => ({
     name,
     in: 'query',
+    ...(required.includes(name) ? { required: true } : {}),
     ...(description === undefined ? {} : { description }),
     schema: rest,
   }))

@@ -94,6 +94,7 @@ async function resend(
 }
 
 const IDEMPOTENCY_ERRORS: readonly RouteError[] = ['idempotency_key_reused', 'idempotency_in_progress']
+const SUPPRESSED: readonly RouteError[] = ['blocked_recipient', 'unsubscribed']
 const SEND_ERRORS: readonly RouteError[] = [
   'missing_required_field',
   'invalid_channel',
@@ -103,6 +104,7 @@ const SEND_ERRORS: readonly RouteError[] = [
   ['template_not_found', 422],
   'invalid_template_variable',
   'blocked_address',
+  ...SUPPRESSED,
   'notification_quota_exceeded',
   ...IDEMPOTENCY_ERRORS,
 ]
@@ -190,7 +192,13 @@ export const notificationRoutes: readonly Route[] = [
     limit: 'requests',
     status: 201,
     unknown: 'notification_not_found',
-    errors: ['invalid_channel', 'invalid_recipient', 'notification_quota_exceeded', ...IDEMPOTENCY_ERRORS],
+    errors: [
+      'invalid_channel',
+      'invalid_recipient',
+      ...SUPPRESSED,
+      'notification_quota_exceeded',
+      ...IDEMPOTENCY_ERRORS,
+    ],
     requestHeaders: ['Idempotency-Key'],
     response: sentNotification,
     handler: resend,

@@ -15,6 +15,7 @@ export const TAGS = {
   Account: 'Limits and their use.',
   'API keys': 'Who may call this API.',
   Webhooks: 'Endpoints that are told about deliveries.',
+  Suppressions: 'Recipients that nothing is sent to.',
   Service: 'The service itself; no API key is needed.',
 } as const
 

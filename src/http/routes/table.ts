@@ -4,6 +4,7 @@ import { logRoutes } from './logs.ts'
 import { notificationRoutes } from './notifications.ts'
 import type { Route } from './route.ts'
 import { serviceRoutes } from './service.ts'
+import { suppressionRoutes } from './suppressions.ts'
 import { templateRoutes } from './templates.ts'
 import { webhookRoutes } from './webhooks.ts'
 
@@ -15,5 +16,6 @@ export const ROUTES: readonly Route[] = [
   ...accountRoutes,
   ...apiKeyRoutes,
   ...webhookRoutes,
+  ...suppressionRoutes,
   ...serviceRoutes,
 ]

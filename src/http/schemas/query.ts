@@ -1,7 +1,14 @@
 import * as z from 'zod'
 import { CHANNELS } from '../../domain/channel.ts'
 import { STATUSES } from '../../domain/notification.ts'
-import type { ListQuery, LogQuery, NotificationQuery, WebhookDeliveryQuery } from '../../services/records.ts'
+import type {
+  ListQuery,
+  LogQuery,
+  NotificationQuery,
+  SuppressionQuery,
+  SuppressionTarget,
+  WebhookDeliveryQuery,
+} from '../../services/records.ts'
 import { webhookDeliveryStatus } from './webhook.ts'
 
 // Digits only: Number() would also take "", " 5 ", "1e1" and "0x10".
@@ -50,4 +57,16 @@ export const logQuery: z.ZodType<Filters<LogQuery>> = z.object({
 export const webhookDeliveryQuery: z.ZodType<Filters<WebhookDeliveryQuery>> = z.object({
   ...page,
   status: webhookDeliveryStatus.optional(),
+})
+
+/** Filters of `GET /v1/suppressions`. */
+export const suppressionQuery: z.ZodType<Filters<SuppressionQuery>> = z.object({
+  ...page,
+  channel: z.enum(CHANNELS).optional(),
+})
+
+/** What `DELETE /v1/suppressions` removes. */
+export const suppressionTargetQuery: z.ZodType<SuppressionTarget> = z.object({
+  channel: z.enum(CHANNELS),
+  to: line.describe('The recipient, percent-encoded: the plus sign of a phone number is `%2B`.'),
 })

@@ -221,6 +221,29 @@ const administration: Case[] = [
     call: at('webhook', (id) => `/v1/webhooks/${id}`, { method: 'DELETE' }),
     status: 200,
   },
+  {
+    title: 'suppress a recipient',
+    call: post('/v1/suppressions', { channel: 'email', to: 'Gone+1@example.com', reason: 'unsubscribe' }),
+    status: 201,
+  },
+  {
+    title: 'send to a suppressed recipient',
+    call: notify({ ...mail, to: 'gone+1@example.com' }),
+    status: 422,
+    code: 'unsubscribed',
+  },
+  { title: 'list suppressions', call: { path: '/v1/suppressions?channel=email' }, status: 200 },
+  {
+    title: 'let a recipient through again',
+    call: { method: 'DELETE', path: '/v1/suppressions?channel=email&to=gone%2B1%40example.com' },
+    status: 200,
+  },
+  {
+    title: 'let it through once more',
+    call: { method: 'DELETE', path: '/v1/suppressions?channel=email&to=gone%2B1%40example.com' },
+    status: 404,
+    code: 'not_found',
+  },
 ]
 
 const access: Case[] = [

@@ -1,0 +1,78 @@
+import { parseInput } from '../../domain/input/parse.ts'
+import { suppressionInput } from '../../domain/input/suppression.ts'
+import type { Notifier } from '../../services/notifier.ts'
+import type { SuppressionInput } from '../../services/records.ts'
+import { deleted } from '../schemas/common.ts'
+import { suppressionQuery, suppressionTargetQuery } from '../schemas/query.ts'
+import { suppressionList, suppressionRecord } from '../schemas/suppression.ts'
+import type { HandlerResult, RequestContext, Route } from './route.ts'
+
+async function add({ body, organizationId }: RequestContext, notifier: Notifier): Promise<HandlerResult> {
+  // The body may hold anything: the notifier parses it by `suppressionInput`.
+  return { body: await notifier.suppressions.add(body as unknown as SuppressionInput, { organizationId }) }
+}
+
+async function list({ query, organizationId }: RequestContext, notifier: Notifier): Promise<HandlerResult> {
+  const parsed = parseInput(suppressionQuery, query, 'query')
+  return { body: await notifier.suppressions.list({ ...parsed, organizationId }) }
+}
+
+async function remove({ query, organizationId }: RequestContext, notifier: Notifier): Promise<HandlerResult> {
+  const target = parseInput(suppressionTargetQuery, query, 'query')
+  await notifier.suppressions.remove(target, { organizationId })
+  return { body: { deleted: true } }
+}
+
+const collection = ['/v1/suppressions']
+
+export const suppressionRoutes: readonly Route[] = [
+  {
+    operation: 'addSuppression',
+    summary: 'Send nothing more to a recipient; an entry that is there stays as it is',
+    tag: 'Suppressions',
+    method: 'POST',
+    paths: collection,
+    permission: 'Full Access',
+    limit: 'requests',
+    status: 201,
+    errors: [
+      'missing_required_field',
+      'invalid_channel',
+      'invalid_email',
+      'invalid_phone',
+      'invalid_recipient',
+    ],
+    body: suppressionInput,
+    response: suppressionRecord,
+    handler: add,
+  },
+  {
+    operation: 'listSuppressions',
+    summary: 'List suppressed recipients, newest first',
+    tag: 'Suppressions',
+    method: 'GET',
+    paths: collection,
+    permission: 'Read Only',
+    limit: 'requests',
+    status: 200,
+    errors: ['invalid_channel'],
+    query: suppressionQuery,
+    response: suppressionList,
+    handler: list,
+  },
+  {
+    // In the query and not in the path: proxies and routers take paths with encoded slashes or dots apart.
+    operation: 'removeSuppression',
+    summary: 'Send to a recipient again',
+    tag: 'Suppressions',
+    method: 'DELETE',
+    paths: collection,
+    permission: 'Full Access',
+    limit: 'requests',
+    status: 200,
+    errors: ['missing_required_field', 'invalid_channel', 'not_found'],
+    query: suppressionTargetQuery,
+    response: deleted,
+    handler: remove,
+  },
+]

@@ -1,0 +1,15 @@
+import * as z from 'zod'
+import { SUPPRESSION_REASONS } from '../../domain/suppression.ts'
+import type { List, SuppressionRecord } from '../../services/records.ts'
+import { channelName, listOf, timestamp } from './common.ts'
+
+/** An address that gets nothing more on a channel. */
+export const suppressionRecord: z.ZodType<SuppressionRecord> = z.object({
+  channel: channelName,
+  to: z.string().describe('The recipient; e-mail addresses in lower case.'),
+  reason: z.enum(SUPPRESSION_REASONS),
+  source: z.string().nullable().describe('Where it comes from, for people.'),
+  createdAt: timestamp,
+})
+
+export const suppressionList: z.ZodType<List<SuppressionRecord>> = listOf(suppressionRecord)
