@@ -51,6 +51,7 @@ export function createAccept(
   const lookUp = createGroup((keys: readonly IdempotencyKey[]) => storage.findIdempotent(keys))
   const matchSuppression = createMatchSuppression(storage)
   const turns = createTurns(how.clock)
+  const isoOf = createIso()
   const findTemplate = createGroup((wanted: readonly WantedTemplate[]) => findTemplates(storage, wanted))
 
   async function store(request: AcceptRequest): Promise<Exclude<AcceptAnswer, { kind: 'failed' }>> {
@@ -105,7 +106,7 @@ export function createAccept(
       return replayedSend(answer.record)
     }
     if (answer.admitted === 0) throw await limits.quotaError(organizationId)
-    return { ...result, createdAt: new Date(answer.createdAt).toISOString(), replayed: false }
+    return { ...result, createdAt: isoOf(answer.createdAt), replayed: false }
   }
 
   async function batchOnce(
@@ -199,4 +200,13 @@ function replayedSend(record: IdempotencyRecord): SentNotification {
 
 function statusOf({ sendAt }: NewNotification, now: number): 'queued' | 'scheduled' {
   return sendAt !== null && sendAt > now ? 'scheduled' : 'queued'
+}
+
+/** ISO 8601 UTC. All of one commit have one time, so its text is made once. */
+function createIso(): (time: number) => string {
+  let last = { time: Number.NaN, text: '' }
+  return (time) => {
+    if (time !== last.time) last = { time, text: new Date(time).toISOString() }
+    return last.text
+  }
 }
