@@ -33,6 +33,7 @@ export type LimitCheck = WindowCheck | SlotCheck | PauseCheck
  */
 export interface WindowCheck {
   readonly kind: 'window'
+  /** Names one count. All checks of a key have the same `windowMs`. */
   readonly key: string
   readonly limit: number
   readonly windowMs: number

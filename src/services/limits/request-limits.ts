@@ -135,7 +135,8 @@ const done = async (): Promise<void> => {}
 /** Only the per-minute form knows bursts: SPEC.md states them above "the per-minute limit". */
 export function windowCheck(key: string, limit: number, windowMs: number, cost = 1): WindowCheck {
   const burst = windowMs === MINUTE ? burstOf(limit) : limit
-  return { kind: 'window', key, limit, windowMs, burst, burstMs: BURST_MS, cost }
+  // A plan with another window starts a count of its own: units of the old one would expire at the wrong time.
+  return { kind: 'window', key: `${key}:${windowMs}`, limit, windowMs, burst, burstMs: BURST_MS, cost }
 }
 
 /** The hourly limit has no bursts; a batch takes what is left. */
