@@ -32,7 +32,15 @@ export type { SuppressionReason } from './domain/suppression.ts'
 export { memoryStorage } from './memory/memory-storage.ts'
 export { memoryRateLimiter } from './memory/rate-limiter/memory-rate-limiter.ts'
 export type { DeliveryOptions, NotifierOptions, WebhookOptions } from './options.ts'
-export type { Channel, Message, SendContext } from './ports/channel.ts'
+export type {
+  Attachment,
+  Channel,
+  EmailParts,
+  Message,
+  PushParts,
+  SendContext,
+  SlackParts,
+} from './ports/channel.ts'
 export type { Clock } from './ports/clock.ts'
 export type { LogFields, Logger } from './ports/logger.ts'
 export type { JobRef, Queue } from './ports/queue.ts'
@@ -45,6 +53,7 @@ export type {
   SlotCheck,
   WindowCheck,
 } from './ports/rate-limiter.ts'
+export type { ParsedReceipts, Receipt, ReceiptRequest } from './ports/receipts.ts'
 export type { Storage } from './ports/storage/storage.ts'
 export { API_KEY_PATTERN } from './services/api-keys/key-format.ts'
 export type { OverusePolicy } from './services/limits/request-limits.ts'

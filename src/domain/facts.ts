@@ -2,7 +2,8 @@ import type { ErrorCode } from './errors/catalogue.ts'
 
 /**
  * Everything that can become known about a notification after its accept.
- * `sent` … `unsubscribed` concern one hand-over to a provider; the others are our own.
+ * `sent` … `unsubscribed` concern one hand-over to a provider; the others are our own. `reported` is what a provider said
+ * that has no meaning here: it is logged with its raw code, and changes nothing.
  */
 export type FactType =
   | 'sent'
@@ -19,6 +20,7 @@ export type FactType =
   | 'failed'
   | 'cancelled'
   | 'redriven'
+  | 'reported'
 
 /** One fact. The storage gives it its sequence number and its time when it is recorded. */
 export interface Fact {
@@ -40,6 +42,8 @@ export interface Fact {
   readonly occurredAt?: number | undefined
   /** True when the provider may have acted although we have no answer. */
   readonly ambiguous?: boolean | undefined
+  /** True on `opened` and `clicked` that a machine did (a mail privacy proxy, a scanner): logged, and changes nothing. */
+  readonly machine?: boolean | undefined
 }
 
 /** Types of event that are announced to webhook endpoints and in-process listeners. */
@@ -77,4 +81,5 @@ export const ANNOUNCED_AS: Readonly<Record<FactType, EventType | null>> = {
   failed: 'notification.failed',
   cancelled: 'notification.cancelled',
   redriven: null,
+  reported: null,
 }

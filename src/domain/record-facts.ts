@@ -60,7 +60,7 @@ function recordFact(
   const status = statusOf(fold)
   // A redrive lets the notification fail, and say so, once more.
   const announced = fact.type === 'redriven' ? state.announced & ~FAILED : state.announced
-  const type = ANNOUNCED_AS[fact.type]
+  const type = fact.machine === true ? null : ANNOUNCED_AS[fact.type]
   const announce = type !== null && (announced & bit(type)) === 0 ? type : null
   const sent = fact.type === 'sent'
   return {

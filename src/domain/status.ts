@@ -73,6 +73,7 @@ function handoverKey(fact: Fact): string {
  *   do not know it.
  */
 export function foldFact(fold: Fold, fact: Fact, round = 0): Fold {
+  if (fact.machine === true) return fold
   const rank = HANDOVER[fact.type]
   if (rank !== undefined) {
     const key = handoverKey(fact)

@@ -3,6 +3,7 @@ import type { BodyFormat } from '../domain/notification.ts'
 import type { Outcome } from '../domain/outcome.ts'
 import type { RetryPolicy } from '../domain/retry.ts'
 import type { Logger } from './logger.ts'
+import type { ParsedReceipts, ReceiptRequest } from './receipts.ts'
 
 /**
  * One way to deliver one channel's messages: an SMTP server, an SMS account, a Slack app.
@@ -36,6 +37,12 @@ export interface Channel {
    * times in parallel. Only `accepted` may be answered once the provider has taken responsibility.
    */
   send(message: Message, context: SendContext): Promise<Outcome>
+  /**
+   * Reads what the provider reports after the hand-over (`POST /receipts/{channel}/{name}`). Verifies the signature over
+   * the raw bytes before it reads anything else; compares in constant time. Answers `refused` for what is not proven to
+   * come from the provider; never throws over what it cannot read: an unknown report is a `reported` fact.
+   */
+  parseReceipts?(request: ReceiptRequest): Promise<ParsedReceipts>
   /** Asks the provider, without sending, whether the configuration works. Rejects with the reason. */
   check?(): Promise<void>
   /** Releases sockets and timers. Called once, after the last `send` has ended. */
@@ -50,6 +57,43 @@ export interface Message {
   readonly subject: string | null
   readonly body: string
   readonly format: BodyFormat
+  /** Present only for what the caller gave, on `email`. */
+  readonly email?: EmailParts | undefined
+  /** Present only for what the caller gave, on `push`. */
+  readonly push?: PushParts | undefined
+  /** Present only for what the caller gave, on `slack`. */
+  readonly slack?: SlackParts | undefined
+}
+
+/** What an e-mail may carry beside its text. */
+export interface EmailParts {
+  /** A plain address. */
+  readonly replyTo?: string | undefined
+  /** More headers, names and values already judged: no line breaks, none that the mail system owns. */
+  readonly headers?: Readonly<Record<string, string>> | undefined
+  readonly attachments?: readonly Attachment[] | undefined
+  /** HTTPS address of the one-click unsubscription (RFC 8058): goes into List-Unsubscribe and List-Unsubscribe-Post. */
+  readonly unsubscribeUrl?: string | undefined
+}
+
+/** A file in an e-mail. */
+export interface Attachment {
+  readonly filename: string
+  /** A media type. */
+  readonly contentType: string
+  readonly content: Uint8Array
+}
+
+/** What a push message may carry beside its text; its `subject` is the title. */
+export interface PushParts {
+  /** For the application on the device. */
+  readonly data?: Readonly<Record<string, string>> | undefined
+}
+
+/** What a Slack message may carry beside its text, which stays the fallback. */
+export interface SlackParts {
+  /** Block Kit blocks. */
+  readonly blocks?: readonly Readonly<Record<string, unknown>>[] | undefined
 }
 
 /** What a channel may use during one `send`. */

@@ -237,12 +237,21 @@ describe('recordFacts', () => {
     ])
   })
 
-  it('only logs attempts and redrives', () => {
-    expect(announcedBy([own('attempt_failed'), own('attempt_ambiguous'), own('redriven')])).toEqual([
-      null,
-      null,
-      null,
-    ])
+  it('only logs attempts, redrives and what means nothing here', () => {
+    expect(
+      announcedBy([own('attempt_failed'), own('attempt_ambiguous'), own('redriven'), m1('reported')]),
+    ).toEqual([null, null, null, null])
+  })
+
+  it('only logs what a machine opened or clicked', () => {
+    const byMachine = [
+      { ...m1('opened'), machine: true },
+      { ...m1('clicked'), machine: true },
+    ]
+    const { state, events } = recordFacts(accepted(), [m1('delivered'), ...byMachine], 'receipt')
+    expect(state.status).toBe('delivered')
+    expect(events.map(({ announce }) => announce)).toEqual(['notification.delivered', null, null])
+    expect(recordFacts(state, [m1('opened')], 'receipt').events[0]?.announce).toBe('notification.opened')
   })
 
   it('announces what changes no status', () => {
