@@ -1,0 +1,56 @@
+/** How a text travels by SMS, and what it is charged as. */
+export interface SmsText {
+  /** `gsm-7`: 7-bit characters of GSM 03.38; `ucs-2`: 16-bit units, as soon as one character is in neither GSM table. */
+  readonly encoding: 'gsm-7' | 'ucs-2'
+  /** Messages that the carrier sends, and charges; at least 1. */
+  readonly segments: number
+  /** As the carrier counts: septets in `gsm-7`, where `^{}\[~]|€` and the form feed take two; UTF-16 units in `ucs-2`. */
+  readonly characters: number
+}
+
+/** 3GPP TS 23.038 6.2.1: the default alphabet, in its order, without the escape. */
+const BASIC =
+  '@£$¥èéùìòÇ\nØø\rÅåΔ_ΦΓΛΩΠΨΣΘΞÆæßÉ !"#¤%&\'()*+,-./0123456789:;<=>?' +
+  '¡ABCDEFGHIJKLMNOPQRSTUVWXYZÄÖÑÜ§¿abcdefghijklmnopqrstuvwxyzäöñüà'
+/** 3GPP TS 23.038 6.2.1.1: the extension table; each is an escape and a septet. */
+const EXTENSION = '\f^{}\\[~]|€'
+
+const SEPTETS: ReadonlyMap<string, 1 | 2> = new Map([
+  ...[...BASIC].map((character) => [character, 1] as const),
+  ...[...EXTENSION].map((character) => [character, 2] as const),
+])
+
+/** Units of one message alone, and of each part of several, whose header takes 7 septets or 3 units. */
+const GSM = { alone: 160, part: 153 } as const
+const UCS = { alone: 70, part: 67 } as const
+
+/**
+ * Counts the segments of a text. Neither an escaped character nor a surrogate pair is split between two of them, so a
+ * part may have a unit to spare.
+ */
+export function smsText(body: string): SmsText {
+  const gsm = isGsm(body)
+  const sizes = gsm ? GSM : UCS
+  let characters = 0
+  let parts = 1
+  let used = 0
+  for (const character of body) {
+    const size = gsm ? (SEPTETS.get(character) ?? 1) : character.length
+    characters += size
+    used += size
+    if (used > sizes.part) {
+      parts += 1
+      used = size
+    }
+  }
+  return {
+    encoding: gsm ? 'gsm-7' : 'ucs-2',
+    segments: characters <= sizes.alone ? 1 : parts,
+    characters,
+  }
+}
+
+function isGsm(body: string): boolean {
+  for (const character of body) if (!SEPTETS.has(character)) return false
+  return true
+}
