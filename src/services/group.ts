@@ -1,3 +1,5 @@
+import { atEndOfTurn, endingTurn } from './turn.ts'
+
 /** Hands items to a set-based operation, many at a time. */
 export type Group<Item, Answer> = (item: Item) => Promise<Answer>
 
@@ -23,6 +25,7 @@ export function createGroup<Item, Answer>(
 ): Group<Item, Answer> {
   let waiting: Waiting<Item, Answer>[] = []
   let busy = false
+  let lastTurn = 0
 
   function take(): Waiting<Item, Answer>[] {
     let weight = 0
@@ -38,6 +41,7 @@ export function createGroup<Item, Answer>(
   }
 
   async function flush(): Promise<void> {
+    lastTurn = endingTurn()
     const set = take()
     try {
       const answers = await run(set.map(({ item }) => item))
@@ -46,7 +50,7 @@ export function createGroup<Item, Answer>(
     } catch (error) {
       for (const { reject } of set) reject(error)
     }
-    if (waiting.length > 0) setImmediate(flush)
+    if (waiting.length > 0) atEndOfTurn(flush, lastTurn)
     else busy = false
   }
 
@@ -55,8 +59,7 @@ export function createGroup<Item, Answer>(
       waiting.push({ item, resolve, reject })
       if (busy) return
       busy = true
-      // The end of the turn: by then every request that arrived with this one has been read.
-      setImmediate(flush)
+      atEndOfTurn(flush, lastTurn)
     })
   }
 }
