@@ -9,6 +9,8 @@ export interface Organization {
   readonly name: string
   /** Name of a plan in the `plans` option; null for the default (`org_default`: unlimited, others: free). */
   readonly plan: string | null
+  /** Calling codes (`+49`) that text messages may go to; null: all, none listed: none. */
+  readonly smsCountries: readonly string[] | null
   /** Epoch milliseconds. */
   readonly createdAt: number
 }

@@ -16,13 +16,14 @@ export function memoryOrganizations(state: MemoryState): OrganizationRepository 
     async list(page) {
       return pageOf(state.organizations.values(), page, toOrganization)
     },
-    async update(id, { name, plan }) {
+    async update(id, { name, plan, smsCountries }) {
       const stored = state.organizations.get(id)
       if (stored === undefined) return null
       const changed = {
         ...stored,
         name: name ?? stored.name,
         plan: plan === undefined ? stored.plan : plan,
+        smsCountries: smsCountries === undefined ? stored.smsCountries : smsCountries,
       }
       state.organizations.set(id, changed)
       return toOrganization(changed)
@@ -32,7 +33,7 @@ export function memoryOrganizations(state: MemoryState): OrganizationRepository 
 
 /** Creates `org_default`, which always exists. */
 export function createDefaultOrganization(state: MemoryState): void {
-  createOrganization(state, { id: DEFAULT_ORGANIZATION, name: 'Default', plan: null })
+  createOrganization(state, { id: DEFAULT_ORGANIZATION, name: 'Default', plan: null, smsCountries: null })
 }
 
 /** @throws NotifierError `not_found` when the organization does not exist. */
@@ -43,10 +44,10 @@ export function requireOrganization(state: MemoryState, id: string): void {
 
 function createOrganization(
   state: MemoryState,
-  { id, name, plan }: Omit<Organization, 'createdAt'>,
+  { id, name, plan, smsCountries }: Omit<Organization, 'createdAt'>,
 ): Organization | null {
   if (state.organizations.has(id)) return null
-  const created = { id, name, plan, createdAt: state.now() }
+  const created = { id, name, plan, smsCountries, createdAt: state.now() }
   state.organizations.set(id, { ...created, number: nextNumber(state) })
   return created
 }

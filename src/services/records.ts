@@ -238,12 +238,19 @@ export interface OrganizationInput {
   readonly name: string
   /** Name of a plan of the option `plans`. Default: `free`. */
   readonly plan?: string | null | undefined
+  /**
+   * Calling codes such as `+49` that text messages may go to; for a part of `+1` its area code (`+1876`). Others are
+   * refused with `region_not_permitted`. Default null: all.
+   */
+  readonly smsCountries?: readonly string[] | null | undefined
 }
 
 export interface OrganizationRecord {
   readonly id: string
   readonly name: string
   readonly plan: string | null
+  /** Calling codes that text messages may go to; null: all. */
+  readonly smsCountries: readonly string[] | null
   readonly createdAt: string
 }
 

@@ -128,7 +128,7 @@ test('a handle that was closed underneath is told as unavailable', async () => {
     () => storage.notifications.get('notif_1'),
     () => storage.apiKeys.findByHash([new Uint8Array(32)]),
     () => storage.suppressions.match([{ organizationId: ORGANIZATION, channel: 'email', address: 'x' }]),
-    () => storage.organizations.create({ id: 'org_x', name: 'x', plan: null }),
+    () => storage.organizations.create({ id: 'org_x', name: 'x', plan: null, smsCountries: null }),
   ]
   for (const call of calls) await expect(call()).rejects.toMatchObject({ code: 'service_unavailable' })
   await storage.stop()

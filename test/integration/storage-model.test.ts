@@ -228,7 +228,7 @@ function memoryHarness(now: () => number): StorageHarness {
 
 async function begin(harness: StorageHarness): Promise<World> {
   const { storage } = harness
-  await storage.organizations.create({ id: 'org_b', name: 'B', plan: null })
+  await storage.organizations.create({ id: 'org_b', name: 'B', plan: null, smsCountries: null })
   const events = ['notification.sent', 'notification.failed', 'notification.opened'] as const
   for (const [id, organizationId] of [
     ['wh_1', 'org_default'],

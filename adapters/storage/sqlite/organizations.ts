@@ -5,20 +5,22 @@ import type { Connection } from './connection.ts'
 import { pageBySeq } from './page.ts'
 
 const INSERT = `
-  INSERT INTO carillon_organizations (id, name, plan, created_at) VALUES (?, ?, ?, ?)
+  INSERT INTO carillon_organizations (id, name, plan, sms_countries, created_at) VALUES (?, ?, ?, ?, ?)
   ON CONFLICT DO NOTHING`
 
 const SELECT = 'SELECT * FROM carillon_organizations WHERE id = ?'
 
 const LIST = 'SELECT * FROM carillon_organizations WHERE seq < ? ORDER BY seq DESC LIMIT ? OFFSET ?'
 
-const UPDATE = 'UPDATE carillon_organizations SET name = ?, plan = ? WHERE id = ?'
+const UPDATE = 'UPDATE carillon_organizations SET name = ?, plan = ?, sms_countries = ? WHERE id = ?'
 
 interface OrganizationRow {
   readonly seq: number
   readonly id: string
   readonly name: string
   readonly plan: string | null
+  /** A JSON array. */
+  readonly sms_countries: string | null
   readonly created_at: number
 }
 
@@ -28,11 +30,11 @@ export function createOrganizations(connection: Connection): OrganizationReposit
   const update = connection.statement(UPDATE)
   const insert = connection.statement(INSERT)
   return {
-    async create({ id, name, plan }) {
+    async create({ id, name, plan, smsCountries }) {
       return connection.write(() => {
         const createdAt = connection.now()
-        const { changes } = insert().run(id, name, plan, createdAt)
-        return Number(changes) === 1 ? { id, name, plan, createdAt } : null
+        const { changes } = insert().run(id, name, plan, toColumn(smsCountries), createdAt)
+        return Number(changes) === 1 ? { id, name, plan, smsCountries, createdAt } : null
       })
     },
     async get(id) {
@@ -50,8 +52,10 @@ export function createOrganizations(connection: Connection): OrganizationReposit
         if (row === undefined) return null
         const name = change.name ?? row.name
         const plan = change.plan === undefined ? row.plan : change.plan
-        update().run(name, plan, id)
-        return toOrganization({ ...row, name, plan })
+        const sms_countries =
+          change.smsCountries === undefined ? row.sms_countries : toColumn(change.smsCountries)
+        update().run(name, plan, sms_countries, id)
+        return toOrganization({ ...row, name, plan, sms_countries })
       })
     },
   }
@@ -60,7 +64,7 @@ export function createOrganizations(connection: Connection): OrganizationReposit
 /** Creates `org_default`, which always exists. */
 export function createDefaultOrganization(connection: Connection): void {
   const insert = connection.statement(INSERT)
-  connection.write(() => insert().run(DEFAULT_ORGANIZATION, 'Default', null, connection.now()))
+  connection.write(() => insert().run(DEFAULT_ORGANIZATION, 'Default', null, null, connection.now()))
 }
 
 /** Checks inside a transaction that an organization exists. */
@@ -72,6 +76,11 @@ export function createRequireOrganization(connection: Connection): (id: string) 
   }
 }
 
-function toOrganization({ id, name, plan, created_at }: OrganizationRow): Organization {
-  return { id, name, plan, createdAt: created_at }
+function toOrganization({ id, name, plan, sms_countries, created_at }: OrganizationRow): Organization {
+  const smsCountries = sms_countries === null ? null : (JSON.parse(sms_countries) as readonly string[])
+  return { id, name, plan, smsCountries, createdAt: created_at }
+}
+
+function toColumn(smsCountries: readonly string[] | null): string | null {
+  return smsCountries === null ? null : JSON.stringify(smsCountries)
 }

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { isCallingCode } from '../sms-countries.ts'
 import { text } from './fields.ts'
 
 /** What creates an organization. */
@@ -9,10 +10,16 @@ export interface NewOrganization {
   readonly name: string
   /** Name of a plan; null: the default. */
   readonly plan?: string | null | undefined
+  /** Calling codes such as `+49` that text messages may go to; null: all. */
+  readonly smsCountries?: readonly string[] | null | undefined
 }
 
 const name = text(1, 200)
 const plan = text(1, 60).nullish()
+const smsCountries = z
+  .array(z.string().refine(isCallingCode, 'must be a calling code such as +49'))
+  .max(300)
+  .nullish()
 
 /** The schema of {@link NewOrganization}. */
 export const organizationInput: z.ZodType<NewOrganization, NewOrganization> = z.object({
@@ -22,13 +29,19 @@ export const organizationInput: z.ZodType<NewOrganization, NewOrganization> = z.
     .optional(),
   name,
   plan,
+  smsCountries,
 })
 
 /** What changes an organization; absent fields stay. */
 export interface OrganizationChange {
   readonly name?: string | undefined
   readonly plan?: string | null | undefined
+  readonly smsCountries?: readonly string[] | null | undefined
 }
 
 /** The schema of {@link OrganizationChange}. */
-export const organizationChange: z.ZodType<OrganizationChange> = z.object({ name: name.optional(), plan })
+export const organizationChange: z.ZodType<OrganizationChange> = z.object({
+  name: name.optional(),
+  plan,
+  smsCountries,
+})

@@ -10,6 +10,10 @@ export interface OrganizationRepository {
   /** Null: unknown. */
   update(
     id: string,
-    change: { readonly name?: string | undefined; readonly plan?: string | null | undefined },
+    change: {
+      readonly name?: string | undefined
+      readonly plan?: string | null | undefined
+      readonly smsCountries?: readonly string[] | null | undefined
+    },
   ): Promise<Organization | null>
 }

@@ -45,9 +45,10 @@ export function createOrganizations(storage: Storage, ids: IdGenerator, plans: P
     },
     api: {
       async create(input) {
-        const { id = ids.random('org'), name, plan = null } = parseInput(organizationInput, input)
+        const parsed = parseInput(organizationInput, input)
+        const { id = ids.random('org'), name, plan = null, smsCountries = null } = parsed
         plans.assertKnown(plan)
-        const organization = await storage.organizations.create({ id, name, plan })
+        const organization = await storage.organizations.create({ id, name, plan, smsCountries })
         if (organization === null) {
           throw new NotifierError('already_exists', {
             message: `An organization with the id "${id}" exists.`,
@@ -83,6 +84,6 @@ function unknownOrganization(id: string): NotifierError {
   })
 }
 
-function view({ id, name, plan, createdAt }: Organization): OrganizationRecord {
-  return { id, name, plan, createdAt: new Date(createdAt).toISOString() }
+function view({ createdAt, ...organization }: Organization): OrganizationRecord {
+  return { ...organization, createdAt: new Date(createdAt).toISOString() }
 }

@@ -52,7 +52,7 @@ export async function accept(
 
 /** Creates an organization; answers its id. */
 export async function organization(storage: Storage, id = `org_${unique()}`): Promise<string> {
-  assert.notEqual(await storage.organizations.create({ id, name: id, plan: null }), null)
+  assert.notEqual(await storage.organizations.create({ id, name: id, plan: null, smsCountries: null }), null)
   return id
 }
 

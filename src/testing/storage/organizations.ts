@@ -6,9 +6,14 @@ import type { Check } from './harness.ts'
 export function organizationChecks(check: Check): void {
   check('org_default exists from the start', async ({ storage }) => {
     const stored = await storage.organizations.get(DEFAULT_ORGANIZATION)
-    assert.deepEqual([stored?.id, stored?.plan], [DEFAULT_ORGANIZATION, null])
+    assert.deepEqual([stored?.id, stored?.plan, stored?.smsCountries], [DEFAULT_ORGANIZATION, null, null])
     assert.equal(
-      await storage.organizations.create({ id: DEFAULT_ORGANIZATION, name: 'Mine', plan: null }),
+      await storage.organizations.create({
+        id: DEFAULT_ORGANIZATION,
+        name: 'Mine',
+        plan: null,
+        smsCountries: null,
+      }),
       null,
     )
   })
@@ -21,8 +26,9 @@ export function organizationChecks(check: Check): void {
   })
 
   check('an organization is stored as it was given', async ({ storage }) => {
-    const created = await storage.organizations.create({ id: 'org_a', name: 'Acme', plan: 'pro' })
-    assert.deepEqual(created, { id: 'org_a', name: 'Acme', plan: 'pro', createdAt: created?.createdAt })
+    const given = { id: 'org_a', name: 'Acme', plan: 'pro', smsCountries: ['+49', '+1'] }
+    const created = await storage.organizations.create(given)
+    assert.deepEqual(created, { ...given, createdAt: created?.createdAt })
     assert.equal(typeof created?.createdAt, 'number')
     assert.deepEqual(await storage.organizations.get('org_a'), created)
     assert.equal(await storage.organizations.get('org_unknown'), null)
@@ -30,7 +36,9 @@ export function organizationChecks(check: Check): void {
 
   check('of ten creates of one id in a race one succeeds', async ({ storage }) => {
     const answers = await Promise.all(
-      TEN.map((index) => storage.organizations.create({ id: 'org_a', name: `Acme ${index}`, plan: null })),
+      TEN.map((index) =>
+        storage.organizations.create({ id: 'org_a', name: `Acme ${index}`, plan: null, smsCountries: null }),
+      ),
     )
     assert.equal(
       countOf(answers, (answer) => answer !== null),
@@ -41,13 +49,28 @@ export function organizationChecks(check: Check): void {
   })
 
   check('an update changes what it names', async ({ storage }) => {
-    const created = await storage.organizations.create({ id: 'org_a', name: 'Acme', plan: 'pro' })
+    const given = { id: 'org_a', name: 'Acme', plan: 'pro', smsCountries: null }
+    const created = await storage.organizations.create(given)
     assert.ok(created !== null)
     const renamed = await storage.organizations.update('org_a', { name: 'Apex' })
     assert.deepEqual(renamed, { ...created, name: 'Apex' })
     assert.deepEqual(await storage.organizations.update('org_a', { plan: null }), { ...renamed, plan: null })
     assert.deepEqual(await storage.organizations.get('org_a'), { ...renamed, plan: null })
     assert.equal(await storage.organizations.update('org_unknown', { name: 'x' }), null)
+  })
+
+  check('the countries of text messages are set, changed, emptied and freed', async ({ storage }) => {
+    const given = { id: 'org_a', name: 'Acme', plan: null, smsCountries: ['+49'] }
+    const created = await storage.organizations.create(given)
+    assert.deepEqual(await storage.organizations.update('org_a', { name: 'Apex' }), {
+      ...created,
+      name: 'Apex',
+    })
+    for (const smsCountries of [['+41', '+43'], [], null]) {
+      const changed = await storage.organizations.update('org_a', { smsCountries })
+      assert.deepEqual(changed, { ...created, name: 'Apex', smsCountries })
+      assert.deepEqual(await storage.organizations.get('org_a'), changed)
+    }
   })
 
   check('organizations are listed newest first, in pages', async ({ storage }) => {

@@ -288,7 +288,7 @@ describe.each(['memory', 'sqlite'])('webhook endpoints on %s', (kind) => {
 
   it('are shown to their own organization only', async () => {
     const { webhooks, storage } = await start()
-    await storage.organizations.create({ id: 'org_b', name: 'B', plan: null })
+    await storage.organizations.create({ id: 'org_b', name: 'B', plan: null, smsCountries: null })
     const { id } = await webhooks.create({ url: URL })
     const scope = { organizationId: 'org_b' }
     const calls = (target: string, own: object) => [

@@ -3,6 +3,14 @@ import { outages } from './0002-outages.ts'
 import { resends } from './0003-resends.ts'
 import { webhookEndpoints } from './0004-webhook-endpoints.ts'
 import { suppressions } from './0005-suppressions.ts'
+import { smsCountries } from './0006-sms-countries.ts'
 
 /** In order, append-only: the schema's version is the number of those that have run. */
-export const migrations: readonly string[] = [initial, outages, resends, webhookEndpoints, suppressions]
+export const migrations: readonly string[] = [
+  initial,
+  outages,
+  resends,
+  webhookEndpoints,
+  suppressions,
+  smsCountries,
+]
