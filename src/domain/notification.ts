@@ -88,4 +88,9 @@ export interface NewNotification {
   readonly expiresAt: number | null
   /** The notification that this one repeats. */
   readonly resendOf?: string | undefined
+  /**
+   * The trace that its delivery belongs to: a W3C `traceparent`, then a space and the `tracestate` where there is one; at
+   * most 600 visible ASCII characters and spaces. Opaque to the storage, which hands it back with every claim.
+   */
+  readonly trace?: string | undefined
 }

@@ -79,7 +79,7 @@ function claimedJob(state: MemoryState, job: Job): ClaimedJob | undefined {
     waitedMs: Math.max(0, now - job.dueAt),
   }
   if (job.subject.kind === 'notification') {
-    const { id, channel, to, content, createdAt, expiresAt } = job.subject.notification
+    const { id, channel, to, content, createdAt, expiresAt, trace = null } = job.subject.notification
     return {
       ...about,
       kind: 'notification',
@@ -90,14 +90,15 @@ function claimedJob(state: MemoryState, job: Job): ClaimedJob | undefined {
         content: JSON.parse(content),
         createdAt,
         expiresInMs: expiresAt === null ? null : expiresAt - now,
+        trace,
       },
     }
   }
-  const { eventId, eventType, payload, endpointId } = job.subject.delivery
+  const { eventId, eventType, payload, endpointId, trace } = job.subject.delivery
   const stored = state.endpoints.get(endpointId)
   if (stored === undefined || stored.status === 'disabled') return undefined
   const endpoint = toEndpoint(state, stored)
-  return { ...about, kind: 'event', delivery: { eventId, eventType, payload, endpoint } }
+  return { ...about, kind: 'event', delivery: { eventId, eventType, payload, endpoint, trace } }
 }
 
 function outlook(state: MemoryState): Omit<ClaimAnswer, 'jobs'> {

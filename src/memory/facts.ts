@@ -36,13 +36,13 @@ export function addFacts(
     if (announce === null) continue
     const event = eventPayload(notification, { fact, sequence, status, announce }, at)
     announced.push(event)
-    announceTo(state, event)
+    announceTo(state, event, notification.trace ?? null)
   }
   return announced
 }
 
 /** Stores a delivery for each endpoint of the organization that chose the event. */
-function announceTo(state: MemoryState, event: NotificationEvent): void {
+function announceTo(state: MemoryState, event: NotificationEvent, trace: string | null): void {
   const { organizationId, id, sequence } = event.data
   for (const endpoint of state.endpoints.values()) {
     if (endpoint.organizationId !== organizationId || !endpoint.events.includes(event.event)) continue
@@ -54,6 +54,7 @@ function announceTo(state: MemoryState, event: NotificationEvent): void {
       endpointId: endpoint.id,
       payload: JSON.stringify(event),
       createdAt: state.now(),
+      trace,
       state: endpoint.status === 'active' ? 'pending' : 'held',
       attempts: [],
     }

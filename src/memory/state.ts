@@ -35,6 +35,7 @@ export interface StoredDelivery {
   readonly endpointId: string
   readonly payload: string
   readonly createdAt: number
+  readonly trace: string | null
   /** Only a `pending` one has a job. */
   state: WebhookDelivery['state']
   readonly attempts: LoggedAttempt[]

@@ -1,6 +1,7 @@
 import type { Storage } from '../ports/storage/storage.ts'
 import { acceptRequest, findIdempotent, quotaUsed } from './accept.ts'
 import { memoryApiKeys } from './api-keys.ts'
+import { backlog } from './backlog.ts'
 import { claim, releaseLease, renewLease, startAttempt } from './claim.ts'
 import { memoryLogs, memoryNotifications } from './notifications.ts'
 import { createDefaultOrganization, memoryOrganizations } from './organizations.ts'
@@ -50,6 +51,9 @@ export function storageOf(state: MemoryState): Storage {
     },
     async recordReceipts(receipts) {
       return receipts.map((receipt) => recordReceipt(state, receipt))
+    },
+    async backlog(most) {
+      return backlog(state, most)
     },
     notifications: memoryNotifications(state),
     logs: memoryLogs(state),

@@ -1,5 +1,6 @@
 import { acceptChecks } from './storage/accept.ts'
 import { apiKeyChecks } from './storage/api-keys.ts'
+import { backlogChecks } from './storage/backlog.ts'
 import { claimChecks } from './storage/claim.ts'
 import { deliveryChecks } from './storage/deliveries.ts'
 import { fairnessChecks } from './storage/fairness.ts'
@@ -13,6 +14,7 @@ import { receiptChecks } from './storage/receipts.ts'
 import { settleChecks } from './storage/settle.ts'
 import { suppressionChecks } from './storage/suppressions.ts'
 import { templateChecks } from './storage/templates.ts'
+import { traceChecks } from './storage/traces.ts'
 import { webhookChangeChecks } from './storage/webhook-changes.ts'
 import { webhookEndpointChecks } from './storage/webhook-endpoints.ts'
 import type { TestApi } from './test-api.ts'
@@ -40,4 +42,6 @@ export function storageContract(test: TestApi, create: () => Promise<StorageHarn
   webhookEndpointChecks(check)
   webhookChangeChecks(check)
   suppressionChecks(check)
+  backlogChecks(check)
+  traceChecks(check)
 }

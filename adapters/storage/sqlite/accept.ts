@@ -14,6 +14,8 @@ const INSERT_NOTIFICATION = `
 /** After the insert, so that an ordinary accept binds nothing for it. */
 const SET_RESEND_OF = 'UPDATE carillon_notifications SET resend_of = ? WHERE seq = ?'
 
+const SET_TRACE = 'UPDATE carillon_notifications SET trace = ? WHERE seq = ?'
+
 const INSERT_JOB = `
   INSERT INTO carillon_jobs (id, organization, lane, high, state, due_at) VALUES (?, ?, ?, ?, ?, ?)`
 
@@ -31,6 +33,7 @@ type Accept = (requests: readonly AcceptRequest[]) => AcceptAnswer[]
 export function createAccept(connection: Connection, idempotency: IdempotencyRecords): Accept {
   const insertNotification = connection.statement(INSERT_NOTIFICATION)
   const setResendOf = connection.statement(SET_RESEND_OF)
+  const setTrace = connection.statement(SET_TRACE)
   const insertJob = connection.statement(INSERT_JOB)
   const selectOrganization = connection.statement<{ found: 1 }>(SELECT_ORGANIZATION)
   const selectUsed = connection.statement<{ used: number }>(SELECT_USED)
@@ -39,7 +42,7 @@ export function createAccept(connection: Connection, idempotency: IdempotencyRec
   const known = new Set<string>()
 
   function store(organizationId: string, notification: NewNotification, now: number): void {
-    const { id, channel, to, content, lane, priority, sendAt, expiresAt, resendOf } = notification
+    const { id, channel, to, content, lane, priority, sendAt, expiresAt, resendOf, trace } = notification
     const high = priority === 'high' ? 1 : 0
     const text = JSON.stringify(content)
     const { lastInsertRowid } = insertNotification().run(
@@ -54,6 +57,7 @@ export function createAccept(connection: Connection, idempotency: IdempotencyRec
       text,
     )
     if (resendOf !== undefined) setResendOf().run(resendOf, lastInsertRowid)
+    if (trace !== undefined) setTrace().run(trace, lastInsertRowid)
     const waits = sendAt !== null && sendAt > now
     const job = notificationJob(Number(lastInsertRowid))
     insertJob().run(job, organizationId, lane, high, waits ? WAITING : READY, waits ? sendAt : now)

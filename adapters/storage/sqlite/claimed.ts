@@ -7,9 +7,9 @@ import { type EndpointRow, toEndpoint } from './rows.ts'
 import type { JobRow } from './turns.ts'
 
 const SELECT_NOTIFICATION = `
-  SELECT id, channel, recipient, content, created_at, expires_at FROM carillon_notifications WHERE seq = ?`
+  SELECT id, channel, recipient, content, created_at, expires_at, trace FROM carillon_notifications WHERE seq = ?`
 
-const SELECT_DELIVERY = 'SELECT event_id, event_type, payload FROM carillon_deliveries WHERE id = ?'
+const SELECT_DELIVERY = 'SELECT event_id, event_type, payload, trace FROM carillon_deliveries WHERE id = ?'
 
 const SELECT_ENDPOINT = 'SELECT * FROM carillon_webhook_endpoints WHERE id = ?'
 
@@ -20,12 +20,14 @@ interface NotificationContentRow {
   readonly content: string
   readonly created_at: number
   readonly expires_at: number | null
+  readonly trace: string | null
 }
 
 interface DeliveryRow {
   readonly event_id: string
   readonly event_type: string
   readonly payload: string
+  readonly trace: string | null
 }
 
 /** Reads what the delivery of a leased job needs; undefined when its endpoint no longer takes deliveries. */
@@ -47,6 +49,7 @@ export function createClaimedReader(connection: Connection): (now: number) => Re
       content: JSON.parse(row.content),
       createdAt: row.created_at,
       expiresInMs: row.expires_at === null ? null : row.expires_at - now,
+      trace: row.trace,
     }
   }
 
@@ -62,7 +65,8 @@ export function createClaimedReader(connection: Connection): (now: number) => Re
     const endpoint = endpoints.get(job.lane)
     const row = selectDelivery().get(subjectOf(job.id))
     if (row === undefined || endpoint === undefined || endpoint.status === 'disabled') return undefined
-    return { eventId: row.event_id, eventType: row.event_type, payload: row.payload, endpoint }
+    const { event_id: eventId, event_type: eventType, payload, trace } = row
+    return { eventId, eventType, payload, endpoint, trace }
   }
 
   return function readerAt(now) {

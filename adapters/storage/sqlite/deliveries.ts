@@ -10,6 +10,9 @@ const INSERT_DELIVERY = `
   INSERT INTO carillon_deliveries (event_id, event_type, organization, endpoint, created_at, state, payload)
   VALUES (?, ?, ?, ?, ?, ?, ?)`
 
+/** After the insert, so that nothing is bound for it where nobody traces. */
+const SET_TRACE = 'UPDATE carillon_deliveries SET trace = ? WHERE id = ?'
+
 const INSERT_JOB = `
   INSERT INTO carillon_jobs (id, organization, lane, high, state, due_at) VALUES (?, ?, ?, 0, 0, ?)`
 
@@ -30,7 +33,8 @@ const DISABLE = `
 /** Collects what one transaction announces; knows each organization's endpoints after the first look. */
 export interface Announcements {
   readonly now: number
-  add(event: NotificationEvent): void
+  /** @param trace of its notification */
+  add(event: NotificationEvent, trace: string | null): void
 }
 
 interface EndpointChoice {
@@ -55,6 +59,7 @@ export function createDeliveries(connection: Connection): Deliveries {
     SELECT_ENDPOINTS,
   )
   const insertDelivery = connection.statement(INSERT_DELIVERY)
+  const setTrace = connection.statement(SET_TRACE)
   const insertJob = connection.statement(INSERT_JOB)
   const insertAttempt = connection.statement(INSERT_ATTEMPT)
   const updateState = connection.statement(UPDATE_STATE)
@@ -78,7 +83,12 @@ export function createDeliveries(connection: Connection): Deliveries {
   }
 
   /** One delivery for each endpoint that chose the event, and a job unless the endpoint is disabled. */
-  function announce(event: NotificationEvent, endpoints: readonly EndpointChoice[], now: number): void {
+  function announce(
+    event: NotificationEvent,
+    endpoints: readonly EndpointChoice[],
+    trace: string | null,
+    now: number,
+  ): void {
     const { organizationId, id, sequence } = event.data
     const choosing = endpoints.filter(({ events }) => events.has(event.event))
     if (choosing.length === 0) return
@@ -95,6 +105,7 @@ export function createDeliveries(connection: Connection): Deliveries {
         state,
         payload,
       )
+      if (trace !== null) setTrace().run(trace, delivery.lastInsertRowid)
       if (active) insertJob().run(eventJob(Number(delivery.lastInsertRowid)), organizationId, endpoint, now)
     }
   }
@@ -104,14 +115,14 @@ export function createDeliveries(connection: Connection): Deliveries {
       const known = new Map<string, EndpointChoice[]>()
       return {
         now,
-        add(event) {
+        add(event, trace) {
           const { organizationId } = event.data
           let endpoints = known.get(organizationId)
           if (endpoints === undefined) {
             endpoints = endpointsOf(organizationId)
             known.set(organizationId, endpoints)
           }
-          if (endpoints.length > 0) announce(event, endpoints, now)
+          if (endpoints.length > 0) announce(event, endpoints, trace, now)
         },
       }
     },

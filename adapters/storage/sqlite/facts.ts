@@ -9,7 +9,7 @@ import { acceptedStatus, type NotificationRow } from './rows.ts'
 /** The columns of a notification that facts need: never its content. */
 export const FACT_COLUMNS: string =
   'n.seq, n.id, n.organization, n.channel, n.recipient, n.created_at, n.send_at, n.status, n.sequence, ' +
-  'n.announced, n.fold, n.provider, n.provider_message_id, n.error'
+  'n.announced, n.fold, n.provider, n.provider_message_id, n.error, n.trace'
 
 const INSERT_EVENT = `
   INSERT INTO carillon_events (notification, sequence, organization, at, status, fact) VALUES (?, ?, ?, ?, ?, ?)`
@@ -52,7 +52,7 @@ export function createAddFacts(connection: Connection): AddFacts {
       const about = { id, organizationId: organization, channel, to: recipient }
       const event = eventPayload(about, { fact, sequence, status, announce }, announcements.now)
       announced.push(event)
-      announcements.add(event)
+      announcements.add(event, row.trace)
     }
     row.status = state.status
     row.sequence = state.sequence

@@ -3,6 +3,7 @@ import type { Clock } from '../../../src/ports/clock.ts'
 import type { Storage } from '../../../src/ports/storage/storage.ts'
 import { createAccept, createQuotaUsed } from './accept.ts'
 import { createApiKeys } from './api-keys.ts'
+import { createBacklog } from './backlog.ts'
 import { createClaim } from './claim.ts'
 import { createConnection } from './connection.ts'
 import { createDeliveries } from './deliveries.ts'
@@ -66,6 +67,7 @@ export function sqliteStorage(options: SqliteStorageOptions): Storage {
   })
   const recordReceipts = createRecordReceipts(connection, { addFacts, deliveries })
   const leases = createLeases(connection)
+  const backlog = createBacklog(connection)
   const keep = createKeep(connection)
   let started = false
 
@@ -124,6 +126,9 @@ export function sqliteStorage(options: SqliteStorageOptions): Storage {
     },
     async recordReceipts(receipts) {
       return recordReceipts(receipts)
+    },
+    async backlog(most) {
+      return backlog(most)
     },
     notifications: createNotifications(connection, { addFacts, deliveries }),
     logs: createLogs(connection),

@@ -19,6 +19,7 @@ export interface NotificationRow {
   provider: string | null
   provider_message_id: string | null
   error: string | null
+  readonly trace: string | null
 }
 
 /** The status that a notification was accepted with. */

@@ -64,6 +64,8 @@ export interface ClaimedNotification {
   readonly createdAt: number
   /** Milliseconds until it expires, negative when it has; null: never. */
   readonly expiresInMs: number | null
+  /** `NewNotification.trace` as it was accepted; null: none. */
+  readonly trace: string | null
 }
 
 /** One event on its way to one endpoint. */
@@ -75,4 +77,6 @@ export interface ClaimedDelivery {
   readonly payload: string
   /** The endpoint as it is now. */
   readonly endpoint: WebhookEndpoint
+  /** The `trace` of the notification that it tells about; null: none. */
+  readonly trace: string | null
 }

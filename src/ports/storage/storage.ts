@@ -1,5 +1,6 @@
 import type { AcceptAnswer, AcceptRequest, IdempotencyKey, IdempotencyRecord } from './accept.ts'
 import type { ApiKeyRepository } from './api-keys.ts'
+import type { Backlog } from './backlog.ts'
 import type { ClaimAnswer, ClaimRequest, LeaseRef, StartRef } from './claim.ts'
 import type { LogRepository } from './logs.ts'
 import type { NotificationRepository } from './notifications.ts'
@@ -101,6 +102,14 @@ export interface Storage {
    * any hand-over, earlier ones included; kept while unmatched, for at least 15 minutes.
    */
   recordReceipts(receipts: readonly ReceiptRecord[]): Promise<ReceiptAnswer[]>
+
+  /**
+   * Counts what has not ended. Asked every few seconds, so its cost is bounded by `most` and by the lanes, never by the
+   * backlog: it counts at most `most` due jobs of each lane (of all endpoints together), and at most as many of all
+   * scheduled ones (the soonest first), of all leased ones and of all that are held. A count that reaches `most` means at
+   * least so many; below it everything is exact. Changes nothing: neither what is due nor what ran out is moved.
+   */
+  backlog(most: number): Promise<Backlog>
 
   readonly notifications: NotificationRepository
   readonly logs: LogRepository

@@ -41,7 +41,7 @@ export function claimChecks(check: Check): void {
       outages: 0,
       recovered: false,
       waitedMs: job.waitedMs,
-      notification: { id, channel, to, content, createdAt: answer.createdAt, expiresInMs: null },
+      notification: { id, channel, to, content, createdAt: answer.createdAt, expiresInMs: null, trace: null },
     })
   })
 

@@ -25,6 +25,7 @@ function job(jobId: string, lane = 'email'): ClaimedJob {
       content: { body: 'x' },
       createdAt: 0,
       expiresInMs: null,
+      trace: null,
     },
   }
 }

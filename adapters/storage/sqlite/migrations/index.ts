@@ -4,6 +4,7 @@ import { resends } from './0003-resends.ts'
 import { webhookEndpoints } from './0004-webhook-endpoints.ts'
 import { suppressions } from './0005-suppressions.ts'
 import { smsCountries } from './0006-sms-countries.ts'
+import { traces } from './0007-traces.ts'
 
 /** In order, append-only: the schema's version is the number of those that have run. */
 export const migrations: readonly string[] = [
@@ -13,4 +14,5 @@ export const migrations: readonly string[] = [
   webhookEndpoints,
   suppressions,
   smsCountries,
+  traces,
 ]

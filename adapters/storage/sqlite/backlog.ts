@@ -1,0 +1,98 @@
+import type { Backlog, LaneBacklog } from '../../../src/ports/storage/backlog.ts'
+import type { Connection } from './connection.ts'
+
+/** The lanes of webhook endpoints, which are their ids; the second bound is the first text after them all. */
+const ENDPOINTS = { from: 'wh_', until: 'wh`' }
+
+/** One step of a loose index scan: it passes over all jobs of a lane. */
+const NEXT_LANE = `
+  SELECT lane FROM carillon_jobs WHERE state = 0 AND lane > ? ORDER BY lane LIMIT 1`
+
+const READY = `
+  SELECT count(*) AS jobs, min(due_at) AS oldest FROM
+    (SELECT due_at FROM carillon_jobs WHERE state = 0 AND lane = ? LIMIT ?)`
+
+const READY_EVENTS = `
+  SELECT count(*) AS jobs, min(due_at) AS oldest FROM
+    (SELECT due_at FROM carillon_jobs WHERE state = 0 AND lane >= ? AND lane < ? LIMIT ?)`
+
+/** An odd id is an event's. What has come due, or run out, counts as due although no claim has moved it. */
+const WAITING = `
+  SELECT iif(id % 2 = 1, NULL, lane) AS name, due_at <= ? AS due, count(*) AS jobs, min(due_at) AS oldest FROM
+    (SELECT id, lane, due_at FROM carillon_jobs WHERE state = 1 ORDER BY due_at LIMIT ?)
+  GROUP BY 1, 2`
+
+const LEASED = `
+  SELECT iif(id % 2 = 1, NULL, lane) AS name, until <= ? AS due, count(*) AS jobs, min(until) AS oldest FROM
+    (SELECT id, lane, lease_until AS until FROM carillon_jobs WHERE state = 2 ORDER BY lease_until LIMIT ?)
+  GROUP BY 1, 2`
+
+const RECOVERED = `
+  SELECT iif(id % 2 = 1, NULL, lane) AS name, 1 AS due, count(*) AS jobs, min(due_at) AS oldest FROM
+    (SELECT id, lane, due_at FROM carillon_jobs WHERE state = 3 LIMIT ?)
+  GROUP BY 1`
+
+const HELD = `
+  SELECT count(*) AS held FROM (SELECT 1 FROM carillon_deliveries WHERE state = 'held' LIMIT ?)`
+
+interface CountRow {
+  readonly jobs: number
+  readonly oldest: number
+}
+
+interface LaneRow extends CountRow {
+  /** Null: of an endpoint. */
+  readonly name: string | null
+  readonly due: 0 | 1
+}
+
+type Mutable<Value> = { -readonly [Key in keyof Value]: Value[Key] }
+
+/** Counts what has not ended; every count reads one partial index, and stops. */
+export function createBacklog(connection: Connection): (most: number) => Backlog {
+  const nextLane = connection.statement<{ lane: string }>(NEXT_LANE)
+  const ready = connection.statement<CountRow>(READY)
+  const readyEvents = connection.statement<CountRow>(READY_EVENTS)
+  const waiting = connection.statement<LaneRow>(WAITING)
+  const leased = connection.statement<LaneRow>(LEASED)
+  const recovered = connection.statement<LaneRow>(RECOVERED)
+  const held = connection.statement<{ held: number }>(HELD)
+
+  function countReady(lane: string | null, most: number): CountRow[] {
+    return lane === null ? readyEvents().all(ENDPOINTS.from, ENDPOINTS.until, most) : ready().all(lane, most)
+  }
+
+  function* readyLanes(most: number): Generator<LaneRow> {
+    let lane = nextLane().get('')?.lane
+    while (lane !== undefined) {
+      const ofEvents = lane >= ENDPOINTS.from && lane < ENDPOINTS.until
+      const name = ofEvents ? null : lane
+      for (const row of countReady(name, most)) yield { ...row, name, due: 1 }
+      lane = nextLane().get(ofEvents ? ENDPOINTS.until : lane)?.lane
+    }
+  }
+
+  function count(most: number): Backlog {
+    const now = connection.now()
+    const lanes = new Map<string | null, Mutable<LaneBacklog>>()
+
+    function add({ name, due, jobs, oldest }: LaneRow, otherwise: 'scheduled' | 'leased'): void {
+      const lane = lanes.get(name) ?? { lane: name, due: 0, scheduled: 0, leased: 0, oldestDueMs: null }
+      lanes.set(name, lane)
+      if (due === 0) {
+        lane[otherwise] += jobs
+        return
+      }
+      lane.due = Math.min(lane.due + jobs, most)
+      lane.oldestDueMs = Math.max(lane.oldestDueMs ?? 0, now - oldest)
+    }
+
+    for (const row of readyLanes(most)) add(row, 'scheduled')
+    for (const row of waiting().all(now, most)) add(row, 'scheduled')
+    for (const row of leased().all(now, most)) add(row, 'leased')
+    for (const row of recovered().all(most)) add(row, 'leased')
+    return { lanes: [...lanes.values()], held: held().get(most)?.held ?? 0 }
+  }
+
+  return (most) => connection.read(() => count(most))
+}

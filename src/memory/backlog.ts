@@ -1,0 +1,47 @@
+import type { Backlog, LaneBacklog } from '../ports/storage/backlog.ts'
+import type { Job, MemoryState } from './state.ts'
+
+type Mutable<Value> = { -readonly [Key in keyof Value]: Value[Key] }
+
+/** Looks at every job: a storage in memory holds few. */
+export function backlog(state: MemoryState, most: number): Backlog {
+  const now = state.now()
+  const lanes = new Map<string | null, Mutable<LaneBacklog>>()
+  const left = { scheduled: most, leased: most }
+
+  function laneOf(job: Job): Mutable<LaneBacklog> {
+    const name = job.subject.kind === 'event' ? null : job.lane
+    let lane = lanes.get(name)
+    if (lane === undefined) {
+      lane = { lane: name, due: 0, scheduled: 0, leased: 0, oldestDueMs: null }
+      lanes.set(name, lane)
+    }
+    return lane
+  }
+
+  function countDue(job: Job, since: number): void {
+    const lane = laneOf(job)
+    lane.due = Math.min(lane.due + 1, most)
+    lane.oldestDueMs = Math.max(lane.oldestDueMs ?? 0, now - since)
+  }
+
+  function countOther(job: Job, as: 'scheduled' | 'leased'): void {
+    if (left[as] === 0) return
+    left[as] -= 1
+    laneOf(job)[as] += 1
+  }
+
+  for (const job of state.jobs.values()) {
+    if (job.state === 'waiting' && job.dueAt > now) countOther(job, 'scheduled')
+    else if (job.state !== 'leased') countDue(job, job.dueAt)
+    else if (job.leaseUntil > now) countOther(job, 'leased')
+    else countDue(job, job.leaseUntil)
+  }
+  return { lanes: [...lanes.values()], held: heldOf(state, most) }
+}
+
+function heldOf(state: MemoryState, most: number): number {
+  let held = 0
+  for (const delivery of state.deliveries.values()) if (delivery.state === 'held') held += 1
+  return Math.min(held, most)
+}
