@@ -10,6 +10,8 @@ export interface PostAnswer {
   readonly headers: Readonly<Record<string, string>>
   /** The beginning of the body, decoded leniently. */
   readonly body: string
+  /** True when the end of the body is missing: it was too long, or the connection ended or hung in the middle of it. */
+  readonly cut?: boolean | undefined
   readonly durationMs: number
 }
 
@@ -121,7 +123,7 @@ const IMF_DATE = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d{2} [A-Z][a-z]{2} \d{4} \d
  *
  * @returns milliseconds from now, at most {@link LONGEST_HINT_MS}; undefined when absent, past or unreadable.
  */
-function parseRetryAfter(value: string | undefined, nowMs: number): number | undefined {
+export function parseRetryAfter(value: string | undefined, nowMs: number): number | undefined {
   if (value === undefined) return undefined
   const text = value.trim()
   const waitMs = /^\d{1,15}(?:\.\d{1,9})?$/.test(text)

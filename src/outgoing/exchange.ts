@@ -5,13 +5,15 @@ import type { PostAnswer, PostFailure, PostResult } from '../domain/http-answer.
 import type { AddressGuard } from './address-guard.ts'
 import { BlockedAddressError } from './guarded-lookup.ts'
 
-/** One POST whose URL has been judged. */
+/** One request whose URL has been judged. */
 export interface Exchange {
+  readonly method: string
   readonly url: URL
   readonly agent: HttpAgent | HttpsAgent
-  readonly guard: AddressGuard
+  /** Judges the address that was connected to; null for addresses that no user chooses. */
+  readonly guard: AddressGuard | null
   readonly headers: Readonly<Record<string, string>>
-  readonly body: string
+  readonly body: string | Uint8Array
   readonly timeoutMs: number
   readonly maxResponseBytes: number
   readonly signal: AbortSignal | undefined
@@ -77,7 +79,7 @@ export function exchange(what: Exchange): Promise<PostResult> {
     request.once('socket', (socket) => {
       onConnected(socket, what.url.protocol === 'https:', (ready) => {
         const { remoteAddress } = socket
-        if (remoteAddress !== undefined && what.guard.blocks(remoteAddress)) {
+        if (remoteAddress !== undefined && what.guard?.blocks(remoteAddress) === true) {
           request?.destroy(new BlockedAddressError())
         } else if (ready) {
           requestSent = true
@@ -101,16 +103,16 @@ export function exchange(what: Exchange): Promise<PostResult> {
   })
 }
 
-function start({ url, agent, headers, body }: Exchange): ClientRequest {
+function start({ method, url, agent, headers, body }: Exchange): ClientRequest {
   const own = Object.entries(headers).filter(([name]) => !RESERVED.has(name.toLowerCase()))
   const send = url.protocol === 'https:' ? https : http
   return send(url, {
     agent,
-    method: 'POST',
+    method,
     headers: {
       'user-agent': 'Carillon',
       ...Object.fromEntries(own),
-      'content-length': Buffer.byteLength(body),
+      ...(method === 'GET' ? {} : { 'content-length': Buffer.byteLength(body) }),
     },
   })
 }
@@ -137,13 +139,17 @@ function collect(
 ): Answer {
   const chunks: Buffer[] = []
   let size = 0
+  let whole = false
   response.on('data', (chunk: Buffer) => {
     const rest = maxBytes - size
     chunks.push(chunk.length > rest ? chunk.subarray(0, rest) : chunk)
     size += Math.min(chunk.length, rest)
     if (chunk.length > rest) ended.cut()
   })
-  response.once('end', ended.whole)
+  response.once('end', () => {
+    whole = true
+    ended.whole()
+  })
   response.on('error', ended.cut)
   return {
     read: () => ({
@@ -151,6 +157,7 @@ function collect(
       status: response.statusCode ?? 0,
       headers: firstValues(response.rawHeaders),
       body: new TextDecoder().decode(Buffer.concat(chunks)),
+      ...(whole ? {} : { cut: true }),
     }),
   }
 }

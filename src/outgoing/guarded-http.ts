@@ -77,6 +77,7 @@ export function guardedHttp(options: GuardedHttpOptions = {}): OutgoingHttp {
         })
       }
       return exchange({
+        method: 'POST',
         url: judged.url,
         agent: judged.url.protocol === 'https:' ? https : http,
         guard,

@@ -23,7 +23,7 @@ export interface OutgoingHttp {
 export interface PostRequest {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
-  readonly body: string
+  readonly body: string | Uint8Array
   /** One deadline for look-up, connect, request and answer, in milliseconds. */
   readonly timeoutMs: number
   /** Bytes of the answer's body that are kept; the rest is not read. Default 16 384. */

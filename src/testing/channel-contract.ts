@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { isChannelName } from '../domain/channel.ts'
 import { isErrorCode } from '../domain/errors/catalogue.ts'
 import type { Outcome } from '../domain/outcome.ts'
+import { LONGEST_HINT_MS } from '../domain/retry.ts'
 import type { Channel, Message, SendContext } from '../ports/channel.ts'
 import { recordingLogger } from './recording-logger.ts'
 import type { TestApi } from './test-api.ts'
@@ -15,6 +16,8 @@ export interface ChannelHarness {
   readonly secrets: readonly string[]
   /** What the provider does from now on. */
   act(how: ProviderAct): void
+  /** The same, with what only HTTP can do; for `traits.http`. */
+  actHttp?(how: HttpAct): void
   /** Messages that the provider has taken responsibility for, oldest first: the second door. */
   taken(): Promise<readonly TakenMessage[]>
   /** Resolves when the provider, told to hang, has one whole message and stays silent. */
@@ -31,6 +34,23 @@ export interface ChannelHarness {
 export type ProviderAct =
   | { readonly kind: 'accept' | 'hang' | 'break' }
   | { readonly kind: 'answer'; readonly row: string }
+
+/**
+ * What only HTTP can do, all after a whole message was taken. `hang-in-body`, `truncate`: begins its answer of success
+ * and falls silent, or ends the connection. `html`: a page with the status of success. `empty`: that status and nothing.
+ * `overloaded`: the provider's answer to too many requests, with this `Retry-After`; null: without one.
+ */
+export type HttpAct =
+  | { readonly kind: 'hang-in-body' | 'truncate' | 'html' | 'empty' }
+  | { readonly kind: 'overloaded'; readonly retryAfter: string | null }
+
+/** What a provider does beyond the rest: more is checked. */
+export interface ChannelTraits {
+  /** It is called over HTTP, and only an answer that can be read counts as its word. Default false. */
+  readonly http?: boolean | undefined
+  /** Its answers over HTTP may carry `Retry-After`. Default true. */
+  readonly retryAfter?: boolean | undefined
+}
 
 /** One message as the provider understood it. */
 export interface TakenMessage {
@@ -59,6 +79,7 @@ export function channelContract(
   test: TestApi,
   create: () => Promise<ChannelHarness>,
   rows: readonly OutcomeRow[],
+  traits: ChannelTraits = {},
 ): void {
   const check = (name: string, run: (bench: Bench) => Promise<void>): void =>
     test(name, async () => {
@@ -77,11 +98,14 @@ export function channelContract(
   delivers(check)
   failsAsItSays(check, rows)
   endsInTime(check)
+  if (traits.http === true) readsHttp(check)
+  if (traits.http === true && traits.retryAfter !== false) waitsAsAsked(check)
 }
 
 type Check = (name: string, run: (bench: Bench) => Promise<void>) => void
 
 interface Bench extends ChannelHarness {
+  actHttp(how: HttpAct): void
   /** Sends the harness' message and remembers the outcome. */
   send(notification?: string, more?: Partial<Message>, signal?: AbortSignal): Promise<Outcome>
   assertSecretsKept(): void
@@ -92,6 +116,10 @@ function benchOf(harness: ChannelHarness): Bench {
   const outcomes: Outcome[] = []
   return {
     ...harness,
+    actHttp(how) {
+      assert.ok(harness.actHttp, 'the harness does not play what only HTTP can do')
+      harness.actHttp(how)
+    },
     async send(notification = '1', more = {}, signal = new AbortController().signal) {
       const message = { ...harness.message, body: TEXT, ...more }
       const outcome = await harness.channel.send(message, contextOf(notification, signal, logger))
@@ -229,6 +257,53 @@ function endsInTime(check: Check): void {
   check('a connection that breaks before the answer leaves nobody knowing', async (bench) => {
     bench.act({ kind: 'break' })
     assert.equal((await bench.send('1')).kind, 'ambiguous')
+    bench.act({ kind: 'accept' })
+    assert.equal((await bench.send('2')).kind, 'accepted')
+  })
+}
+
+/** What `Retry-After` may hold, and the range in which the hint must lie; null: there is none. */
+const RETRY_AFTER: readonly (readonly [what: string, header: () => string | null, ms: Range | null])[] = [
+  ['seconds', () => '9', [9_000, 9_000]],
+  ['a part of a second', () => '0.5', [500, 500]],
+  ['a date', () => new Date(Date.now() + 120_000).toUTCString(), [60_000, 120_000]],
+  ['an absurd number', () => '99999999999', [LONGEST_HINT_MS, LONGEST_HINT_MS]],
+  ['a date that has passed', () => new Date(Date.now() - 120_000).toUTCString(), null],
+  ['nonsense', () => 'soon', null],
+  ['nothing', () => null, null],
+]
+type Range = readonly [least: number, most: number]
+
+function waitsAsAsked(check: Check): void {
+  for (const [what, header, range] of RETRY_AFTER) {
+    check(`a hint to wait is understood: ${what}`, async ({ actHttp, send }) => {
+      actHttp({ kind: 'overloaded', retryAfter: header() })
+      const outcome = await send()
+      assert.ok(outcome.kind === 'retry', JSON.stringify(outcome))
+      const { retryAfterMs: hint } = outcome
+      if (range === null) assert.equal(hint, undefined)
+      else assert.ok(hint !== undefined && hint >= range[0] && hint <= range[1], `the hint is ${hint}`)
+    })
+  }
+}
+
+function readsHttp(check: Check): void {
+  for (const kind of ['truncate', 'html', 'empty'] as const) {
+    check(`a success that cannot be read leaves nobody knowing: ${kind}`, async ({ act, actHttp, send }) => {
+      actHttp({ kind })
+      assert.equal((await send('1')).kind, 'ambiguous')
+      act({ kind: 'accept' })
+      assert.equal((await send('2')).kind, 'accepted')
+    })
+  }
+
+  check('a signal ends a call whose answer stops in the middle, and nobody knows', async (bench) => {
+    bench.actHttp({ kind: 'hang-in-body' })
+    const abort = new AbortController()
+    const sending = bench.send('1', {}, abort.signal)
+    await bench.hanging()
+    abort.abort(new Error('The time is over.'))
+    assert.equal((await sending).kind, 'ambiguous')
     bench.act({ kind: 'accept' })
     assert.equal((await bench.send('2')).kind, 'accepted')
   })

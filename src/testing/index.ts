@@ -1,6 +1,8 @@
 export {
   type ChannelHarness,
+  type ChannelTraits,
   channelContract,
+  type HttpAct,
   type OutcomeRow,
   type ProviderAct,
   type TakenMessage,

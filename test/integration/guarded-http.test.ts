@@ -229,6 +229,7 @@ describe('the guard', () => {
   it('judges the connected socket too, whatever led to it', async () => {
     const receiver = await keep(httpReceiver((response) => response.end()))
     const result = await exchange({
+      method: 'POST',
       url: new URL(`http://127.0.0.1:${receiver.port}/`),
       agent: new Agent(),
       guard: addressGuard(),

@@ -98,7 +98,7 @@ describe('webhook events', () => {
       'content-type': 'application/json',
     })
     expect(headers['webhook-signature']).toMatch(/^v1,/)
-    expect(JSON.parse(body)).toMatchObject({ event: 'notification.sent', data: { status: 'sent' } })
+    expect(JSON.parse(String(body))).toMatchObject({ event: 'notification.sent', data: { status: 'sent' } })
     expect(timeoutMs).toBe(5_000)
     expect(deliveries()[0]?.state).toBe('delivered')
   })

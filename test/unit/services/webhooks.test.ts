@@ -235,7 +235,7 @@ describe.each(['memory', 'sqlite'])('webhook endpoints on %s', (kind) => {
     const signedWith = (secrets: string[]): string | undefined => {
       const { headers, body } = posts.at(-1) as PostRequest
       const at = Number(headers['webhook-timestamp'])
-      return signer.headers(headers['webhook-id'] ?? '', at, body, secrets)['webhook-signature']
+      return signer.headers(headers['webhook-id'] ?? '', at, String(body), secrets)['webhook-signature']
     }
     const signature = (): string | undefined => posts.at(-1)?.headers['webhook-signature']
 
@@ -273,10 +273,13 @@ describe.each(['memory', 'sqlite'])('webhook endpoints on %s', (kind) => {
       durationMs: 1,
     })
     const { headers, body } = posts[0] as PostRequest
-    expect(JSON.parse(body)).toMatchObject({ event: 'webhook.test', data: { organizationId: 'org_default' } })
+    expect(JSON.parse(String(body))).toMatchObject({
+      event: 'webhook.test',
+      data: { organizationId: 'org_default' },
+    })
     const eventId = headers['webhook-id'] ?? ''
     expect(headers).toMatchObject(
-      signer.headers(eventId, Number(headers['webhook-timestamp']), body, [secret]),
+      signer.headers(eventId, Number(headers['webhook-timestamp']), String(body), [secret]),
     )
     await webhooks.update(id, { status: 'disabled' })
     world.answer = () => answered(410)

@@ -1,0 +1,172 @@
+import { afterEach, describe, expect, it, test } from 'vitest'
+import { refuse, textMember, type Verdict } from '../../adapters/channels/http/provider-answer.ts'
+import { type ProviderHttpOptions, providerHttp } from '../../adapters/channels/http/provider-http.ts'
+import type { Channel } from '../../src/ports/channel.ts'
+import { channelContract } from '../../src/testing/channel-contract.ts'
+import { sendContext } from '../integration/support/channel-context.ts'
+import { closedPort, httpsReceiver, tcpReceiver } from '../integration/support/receivers.ts'
+import { type ProviderRow, providerHarness } from '../support/provider-server.ts'
+
+/* The core that every provider over HTTP is built on, held to the contract by the smallest provider there can be. */
+
+const TOKEN = 'correct-horse-battery'
+
+function acme(baseUrl: string, more: Partial<ProviderHttpOptions> = {}): Channel {
+  const http = providerHttp({ maxConnections: 4, timeoutMs: 20_000, secrets: [TOKEN], ...more })
+  const table: Readonly<Record<string, Verdict>> = {
+    bad_number: ['rejected', 'invalid_phone_number', 'recipient'],
+  }
+  return {
+    name: 'acme',
+    channel: 'sms',
+    maxConcurrent: 4,
+    send: ({ to, body }, { idempotencyKey, signal }) =>
+      http.send(
+        {
+          url: `${baseUrl}/messages`,
+          headers: { authorization: `Bearer ${TOKEN}`, 'idempotency-key': idempotencyKey },
+          body: JSON.stringify({ to, body }),
+          signal,
+        },
+        (answer) => {
+          const providerMessageId = textMember(answer.json, 'id')
+          if (answer.status === 201 && providerMessageId !== undefined) {
+            return { kind: 'accepted', providerMessageId }
+          }
+          const code = textMember(answer.json, 'error')
+          if (code === undefined) return null
+          return refuse(answer, { code, message: textMember(answer.json, 'message') }, table[code])
+        },
+      ),
+    close: () => http.close(),
+  }
+}
+
+const ROWS: readonly ProviderRow[] = [
+  {
+    row: 'of its table',
+    reply: { status: 400, body: { error: 'bad_number', message: 'No such number.' } },
+    outcome: {
+      kind: 'rejected',
+      code: 'invalid_phone_number',
+      scope: 'recipient',
+      message: 'No such number.',
+      providerCode: 'bad_number',
+    },
+  },
+  {
+    row: 'a code that nobody knows',
+    reply: { status: 422, body: { error: 'brand_new' } },
+    outcome: {
+      kind: 'rejected',
+      code: 'provider_error',
+      scope: 'message',
+      message: 'The provider answered 422.',
+      providerCode: 'brand_new',
+    },
+  },
+  {
+    row: 'our credentials, repeated',
+    reply: { status: 401, body: { error: 'denied', message: 'Not $credentials!' } },
+    outcome: {
+      kind: 'rejected',
+      code: 'provider_auth_failed',
+      scope: 'account',
+      message: 'Not Bearer [secret]!',
+    },
+  },
+  ...(
+    [
+      [302, 'rejected', 'provider_error', 'account'],
+      [403, 'rejected', 'provider_auth_failed', 'account'],
+      [404, 'rejected', 'provider_error', 'account'],
+      [408, 'retry', 'provider_unavailable', 'provider'],
+      [413, 'rejected', 'message_too_large', 'message'],
+      [418, 'rejected', 'provider_error', 'message'],
+      [429, 'retry', 'provider_rate_limited', 'account'],
+      [503, 'retry', 'provider_unavailable', 'provider'],
+    ] as const
+  ).map(([status, kind, code, scope]) => ({
+    row: `a page with ${status}`,
+    reply: { status, body: '<p>No.</p>' },
+    outcome: { kind, code, scope, providerCode: String(status) },
+  })),
+  ...[500, 502, 504].map((status) => ({
+    row: `a page with ${status}`,
+    reply: { status, body: '<p>No.</p>' },
+    outcome: { kind: 'ambiguous', code: 'provider_unavailable', providerCode: String(status) } as const,
+  })),
+]
+
+channelContract(
+  test,
+  () =>
+    providerHarness({
+      channel: (url) => acme(url),
+      message: { to: '+14155550123', subject: null, body: '', format: 'text' },
+      secrets: [TOKEN],
+      accept: (_, number) => ({ status: 201, body: { id: `m${number}` } }),
+      take: ({ headers, body }) => ({
+        ...JSON.parse(body.toString('utf8')),
+        id: String(headers['idempotency-key']),
+      }),
+      rows: ROWS,
+    }),
+  ROWS,
+  { http: true },
+)
+
+describe('a message that cannot have left', () => {
+  const open: { close?(): Promise<void> | void }[] = []
+  afterEach(async () => {
+    for (const one of open.splice(0)) await one.close?.()
+  })
+  const keep = <One extends { close?(): Promise<void> | void }>(one: One): One => {
+    open.push(one)
+    return one
+  }
+  const message = { to: '+14155550123', subject: null, body: 'Hi', format: 'text' } as const
+  const again = { kind: 'retry', code: 'provider_unavailable', scope: 'provider' } as const
+
+  it('is tried again: no such name', async () => {
+    const channel = keep(acme('https://api.provider.invalid'))
+    expect(await channel.send(message, sendContext())).toMatchObject({
+      ...again,
+      providerCode: 'unreachable',
+    })
+  })
+
+  it('is tried again: nobody listens', async () => {
+    const channel = keep(acme(`http://127.0.0.1:${await closedPort()}`))
+    expect(await channel.send(message, sendContext())).toMatchObject(again)
+  })
+
+  it('is tried again: nobody vouches for the certificate', async () => {
+    const receiver = keep(await httpsReceiver((response) => response.end('{"id":"1"}')))
+    const channel = keep(acme(`https://localhost:${receiver.port}`))
+    expect(await channel.send(message, sendContext())).toMatchObject(again)
+    expect(receiver.requests).toEqual([])
+  })
+
+  it('is tried again: the handshake hangs until the deadline', async () => {
+    const receiver = keep(await tcpReceiver((socket) => socket.resume()))
+    const channel = keep(acme(`https://127.0.0.1:${receiver.port}`, { timeoutMs: 50 }))
+    expect(await channel.send(message, sendContext())).toMatchObject({ ...again, providerCode: 'timeout' })
+  })
+
+  it('is tried again: every connection is busy until the deadline', async () => {
+    const receiver = keep(await tcpReceiver((socket) => socket.resume()))
+    const channel = keep(acme(`http://127.0.0.1:${receiver.port}`, { maxConnections: 1, timeoutMs: 50 }))
+    const outcomes = await Promise.all([
+      channel.send(message, sendContext()),
+      channel.send(message, sendContext()),
+    ])
+    expect(outcomes.map(({ kind }) => kind)).toEqual(['ambiguous', 'retry'])
+  })
+
+  it('is tried again: the channel is closed', async () => {
+    const channel = acme('https://api.provider.invalid')
+    await channel.close?.()
+    expect(await channel.send(message, sendContext())).toMatchObject({ ...again, providerCode: 'aborted' })
+  })
+})
