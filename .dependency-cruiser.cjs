@@ -7,6 +7,7 @@ const layers = {
   'src/http': ['src/domain', 'src/ports', 'src/services'],
   'src/memory': ['src/domain', 'src/ports'],
   'src/testing': ['src/domain', 'src/ports', 'src/memory'],
+  'src/webhooks': ['src/domain'],
   'adapters/http': ['src/domain', 'src/ports', 'src/services', 'src/http'],
   'adapters/storage': ['src/domain', 'src/ports'],
   'adapters/rate-limit': ['src/domain', 'src/ports'],
@@ -87,6 +88,16 @@ module.exports = {
       to: {
         dependencyTypes: npm,
         pathNot: packages('eventemitter3', 'p-queue', 'mustache', 'libphonenumber-js', 'validator', 'zod'),
+      },
+    },
+    {
+      name: 'webhooks-stay-small',
+      comment: 'What receives webhooks loads the error catalogue and node:crypto; of the rest only types.',
+      severity: 'error',
+      from: { path: '^src/webhooks/' },
+      to: {
+        pathNot: ['^src/(?!domain/)', '^adapters/', '^src/domain/errors/', '^(node:)?crypto$'],
+        dependencyTypesNot: ['type-only'],
       },
     },
     {

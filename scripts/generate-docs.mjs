@@ -9,7 +9,11 @@ import { fromRoot } from './entries.mjs'
 /** @type {Record<string, Record<string, () => string>>} file → name of the part → its text */
 const parts = {
   'docs/errors.md': { catalogue },
-  'docs/events.md': { types },
+  'docs/events.md': {
+    types,
+    receiver: options('src/webhooks/receive.ts', 'ReceiverOptions'),
+    verify: options('src/webhooks/verify.ts', 'VerifyOptions'),
+  },
   'docs/rest-api.md': { routes },
   'docs/options.md': {
     notifier: options('src/options.ts', 'NotifierOptions'),

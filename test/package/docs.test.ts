@@ -102,8 +102,7 @@ test('the receiver of the guide takes a signed event and refuses another', async
     import { receiver } from './receiver.ts'
     const secret = 'whsec_' + Buffer.alloc(32, 7).toString('base64')
     const app = express()
-    app.use(receiver(secret, async (event) => console.log(event.event)))
-    app.use((error, request, response, next) => response.sendStatus(400))
+    app.use(receiver(secret, async (id, { event }) => console.log(id, event)))
     const server = app.listen(0, '127.0.0.1')
     await new Promise((resolve) => server.once('listening', resolve))
     const body = JSON.stringify({ event: 'notification.sent', data: {} })
@@ -120,5 +119,5 @@ test('the receiver of the guide takes a signed event and refuses another', async
     }
     server.close()
     server.closeAllConnections()`
-  expect(await consumer.node('--input-type=module', '-e', code)).toBe('notification.sent\n200\n400\n')
+  expect(await consumer.node('--input-type=module', '-e', code)).toBe('evt_1_2 notification.sent\n200\n401\n')
 })

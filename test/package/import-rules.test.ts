@@ -16,6 +16,7 @@ const mayImport: Record<string, string[]> = {
   'src/http': ['src/domain', 'src/ports', 'src/services'],
   'src/memory': ['src/domain', 'src/ports'],
   'src/testing': ['src/domain', 'src/ports', 'src/memory'],
+  'src/webhooks': ['src/domain'],
   'adapters/http': ['src/domain', 'src/ports', 'src/services', 'src/http'],
   'adapters/storage': ['src/domain', 'src/ports'],
   'adapters/rate-limit': ['src/domain', 'src/ports'],
@@ -42,8 +43,13 @@ afterEach(() => rm(directory, { recursive: true, force: true }))
 
 test('a tree that keeps the rules passes', async () => {
   for (const [layer, allowed] of Object.entries(mayImport)) {
+    if (layer === 'src/webhooks') continue
     for (const target of allowed) addImport(`${layer}/allowed.ts`, leaf(target))
   }
+  tree.set('src/domain/errors/error.ts', "export const name = ''\n")
+  addImport('src/webhooks/allowed.ts', 'src/domain/errors/error.ts')
+  tree.set('src/webhooks/type.ts', typeImport('../domain/leaf.ts'))
+  addPackage('src/webhooks/packages.ts', 'node:crypto')
   addPackage('src/domain/packages.ts', 'libphonenumber-js', 'validator', 'mustache', 'zod')
   addPackage('src/services/packages.ts', 'p-queue', 'eventemitter3', 'zod', 'node:crypto')
   addPackage('adapters/http/packages.ts', 'express', 'node:http')
@@ -67,10 +73,7 @@ test('every import that no layer allows is reported under the name of its layer'
 })
 
 test('a type import counts like any other', async () => {
-  tree.set(
-    'src/domain/breach.ts',
-    "import type { name } from '../services/leaf.ts'\nexport type Name = typeof name\n",
-  )
+  tree.set('src/domain/breach.ts', typeImport('../services/leaf.ts'))
   expect(await check()).toEqual({
     passed: false,
     breaches: ['layer:src/domain: src/domain/breach.ts → src/services/leaf.ts'],
@@ -139,6 +142,17 @@ test('src/ never loads a peer or a development package, not even for its types',
   ])
 })
 
+test('what receives webhooks loads the errors and node:crypto, and nothing else', async () => {
+  addImport('src/webhooks/domain.ts', 'src/domain/leaf.ts')
+  addPackage('src/webhooks/core.ts', 'node:http')
+  addPackage('src/webhooks/package.ts', 'zod')
+  expect((await check()).breaches).toEqual([
+    'webhooks-stay-small: src/webhooks/core.ts → http',
+    'webhooks-stay-small: src/webhooks/domain.ts → src/domain/leaf.ts',
+    'webhooks-stay-small: src/webhooks/package.ts → node_modules/zod/index.js',
+  ])
+})
+
 test('adapters load peers, but nothing of the development', async () => {
   addPackage('adapters/storage/breach.ts', 'vitest')
   expect((await check()).breaches).toEqual([
@@ -175,6 +189,10 @@ test('a run that reads no module fails', async () => {
   ])
   expect(await check()).toEqual({ passed: false, breaches: [] })
 })
+
+function typeImport(of: string): string {
+  return `import type { name } from '${of}'\nexport type Name = typeof name\n`
+}
 
 function leaf(layer: string): string {
   return `${layer}/leaf.ts`

@@ -97,6 +97,26 @@ describe('with the peers installed', () => {
   })
 })
 
+test('what receives webhooks loads the error catalogue and node:crypto, and nothing else', async () => {
+  const code = `
+    import { statSync } from 'node:fs'
+    import { registerHooks } from 'node:module'
+    const loaded = []
+    registerHooks({
+      resolve(specifier, context, next) {
+        const resolved = next(specifier, context)
+        loaded.push([specifier, resolved.url.startsWith('file:') ? statSync(new URL(resolved.url)).size : 0])
+        return resolved
+      },
+    })
+    await import('carillon/webhooks')
+    console.log(JSON.stringify(loaded))`
+  const loaded: [string, number][] = JSON.parse(await bare.node('--input-type=module', '-e', code))
+  const elsewhere = loaded.map(([specifier]) => specifier).filter((each) => !each.startsWith('../chunk-'))
+  expect(elsewhere).toEqual(['carillon/webhooks', 'node:crypto'])
+  expect(loaded.reduce((sum, [, size]) => sum + size, 0)).toBeLessThan(40_000)
+})
+
 test('an application with strict types and skipLibCheck off compiles, and needs no types of a peer', async () => {
   const consumer = await createConsumer(['@types/node'])
   try {

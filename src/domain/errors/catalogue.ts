@@ -280,6 +280,17 @@ const ROWS = {
     'The address is not a public one.',
     'Use a public https address without credentials.',
   ],
+
+  invalid_webhook_signature: [
+    401,
+    'The webhook is not signed with this secret.',
+    'Check the secret of the endpoint, and that the body is verified as it came.',
+  ],
+  webhook_timestamp_out_of_range: [
+    401,
+    'The webhook was signed too long ago, or in the future.',
+    "Check this machine's clock; a repetition by the sender carries a new time.",
+  ],
 } as const
 
 /** A stable code from the catalogue. */

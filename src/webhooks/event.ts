@@ -1,0 +1,17 @@
+import type { NotificationEvent } from '../domain/event-payload.ts'
+
+/** What `notifier.webhooks.test(id)` posts: shaped like any event, about a notification that never was. */
+export interface WebhookTestEvent extends Omit<NotificationEvent, 'event'> {
+  readonly event: 'webhook.test'
+}
+
+/** The body of a webhook. A later version of the sender may add types: leave unknown ones alone. */
+export type WebhookEvent = NotificationEvent | WebhookTestEvent
+
+/** What the headers of a verified webhook say. */
+export interface WebhookDelivery {
+  /** `webhook-id`: the same for every delivery of one event. What was handled under it before is a repetition. */
+  readonly id: string
+  /** `webhook-timestamp`: when this attempt was made, to the second. */
+  readonly timestamp: Date
+}

@@ -1,0 +1,67 @@
+import type { IncomingMessage } from 'node:http'
+import { type ParsedBody, readNodeBody } from './node-body.ts'
+import { createReceiver, type ReceiverOptions } from './receive.ts'
+
+/** What is used of a request of Fastify 5. */
+export interface FastifyWebhookRequest {
+  readonly raw: IncomingMessage
+}
+
+/** What is used of a reply of Fastify 5. */
+export interface FastifyWebhookReply {
+  code(status: number): unknown
+  headers(values: Record<string, string>): unknown
+  send(payload: string): unknown
+}
+
+/** What is used of an instance of Fastify 5. */
+export interface FastifyWebhookScope {
+  removeAllContentTypeParsers(): unknown
+  addContentTypeParser(
+    type: string,
+    parser: (request: never, payload: never, done: (error: Error | null, body?: unknown) => void) => void,
+  ): unknown
+  post(
+    path: string,
+    handler: (request: FastifyWebhookRequest, reply: FastifyWebhookReply) => Promise<unknown>,
+  ): unknown
+}
+
+/** A plugin of Fastify 5. Typed by what it needs, so that Fastify's types are not. */
+export type FastifyReceiver = (scope: FastifyWebhookScope, options: object) => Promise<void>
+
+const REMEDY = 'A hook of the application reads the stream before the handler: leave this route out of it.'
+
+/**
+ * Receives webhooks in Fastify 5, as a plugin with one route, `POST` at its prefix. Encapsulated: it reads the body
+ * itself and leaves the parsers of the application as they are.
+ *
+ * @throws NotifierError `invalid_configuration`
+ *
+ * @example
+ * app.register(fastifyReceiver({ secret, handle: async (event) => { await store(event) } }), { prefix: '/events' })
+ */
+export function fastifyReceiver(options: ReceiverOptions): FastifyReceiver {
+  const receiver = createReceiver(options)
+
+  async function carillonWebhook(scope: FastifyWebhookScope): Promise<void> {
+    scope.removeAllContentTypeParsers()
+    scope.addContentTypeParser('*', (_request, _payload, done) => done(null))
+    scope.post('/', answer)
+  }
+
+  async function answer(request: FastifyWebhookRequest, reply: FastifyWebhookReply): Promise<unknown> {
+    const { raw } = request
+    const { status, headers, body } = await receiver.receive(raw.headers, () =>
+      readNodeBody(raw, request as ParsedBody, receiver.maxBytes, REMEDY),
+    )
+    reply.code(status)
+    reply.headers(headers)
+    reply.send(body)
+    return reply
+  }
+
+  return Object.assign(carillonWebhook, {
+    [Symbol.for('plugin-meta')]: { name: 'carillon-webhooks', fastify: '5.x' },
+  })
+}

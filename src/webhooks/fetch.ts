@@ -1,0 +1,30 @@
+import { alreadyRead, collectBody } from './body.ts'
+import { createReceiver, type ReceiverOptions } from './receive.ts'
+
+/** Answers a request. */
+export type FetchReceiver = (request: Request) => Promise<Response>
+
+const REMEDY =
+  'Hand the request over before anything calls its json() or text(), or hand over a clone() made before.'
+
+/**
+ * Receives webhooks in whatever speaks `Request` and `Response`: Hono, Next.js route handlers, Bun, Deno.
+ *
+ * @throws NotifierError `invalid_configuration`
+ *
+ * @example
+ * export const POST = fetchReceiver({ secret, handle: async (event) => { await store(event) } })
+ */
+export function fetchReceiver(options: ReceiverOptions): FetchReceiver {
+  const receiver = createReceiver(options)
+  return async function carillonWebhook(request) {
+    const { headers } = request
+    const answer = await receiver.receive(headers, async () => {
+      if (request.bodyUsed) throw alreadyRead(REMEDY)
+      return collectBody(request.body ?? NO_CHUNKS, receiver.maxBytes, headers.get('content-length'))
+    })
+    return new Response(answer.body, { status: answer.status, headers: answer.headers })
+  }
+}
+
+const NO_CHUNKS: AsyncIterable<Uint8Array> = { async *[Symbol.asyncIterator]() {} }

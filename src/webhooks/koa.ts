@@ -1,0 +1,39 @@
+import type { IncomingMessage } from 'node:http'
+import { type ParsedBody, readNodeBody } from './node-body.ts'
+import { createReceiver, type ReceiverOptions } from './receive.ts'
+
+/** What is used of a context of Koa 2 and 3. */
+export interface KoaWebhookContext {
+  readonly req: IncomingMessage
+  readonly request: object
+  status: number
+  body: unknown
+  set(headers: Record<string, string>): unknown
+}
+
+/** A middleware of Koa 2 and 3. Typed by what it needs, so that neither version's types are. */
+export type KoaReceiver = (context: KoaWebhookContext) => Promise<void>
+
+const REMEDY = 'Use this middleware before the body parser, or a parser that keeps ctx.request.rawBody.'
+
+/**
+ * Receives webhooks in Koa 2 and 3: every request that reaches it, so give it a path with a router or `koa-mount`. It
+ * reads the body itself; behind a parser that keeps `ctx.request.rawBody` it takes that.
+ *
+ * @throws NotifierError `invalid_configuration`
+ *
+ * @example
+ * router.post('/events', koaReceiver({ secret, handle: async (event) => { await store(event) } }))
+ */
+export function koaReceiver(options: ReceiverOptions): KoaReceiver {
+  const receiver = createReceiver(options)
+  return async function carillonWebhook(context) {
+    const { req, request } = context
+    const answer = await receiver.receive(req.headers, () =>
+      readNodeBody(req, request as ParsedBody, receiver.maxBytes, REMEDY),
+    )
+    context.status = answer.status
+    context.body = answer.body
+    context.set(answer.headers)
+  }
+}

@@ -1,0 +1,91 @@
+import { isNotifierError, NotifierError } from '../domain/errors/notifier-error.ts'
+import { invalidOption } from './errors.ts'
+import type { WebhookDelivery, WebhookEvent } from './event.ts'
+import type { WebhookHeaders } from './headers.ts'
+import { createVerifier, type Verified, type VerifyOptions } from './verify.ts'
+
+/** Options of the receivers. */
+export interface ReceiverOptions extends VerifyOptions {
+  /** The endpoint's signing secret (`whsec_…`); several while one rotates. */
+  readonly secret: string | readonly string[]
+  /**
+   * Does what the event asks for. 200 is answered when it has resolved, and 500 when it has failed: then the sender
+   * repeats the event. The sender waits 5 seconds, so store the event here and work afterwards.
+   */
+  readonly handle: (event: WebhookEvent, delivery: WebhookDelivery) => Promise<void> | void
+  /** Hears why `handle` failed. @default a process warning */
+  readonly onError?: ((error: unknown, delivery: WebhookDelivery) => void) | undefined
+  /** Largest body that is accepted, in bytes; a larger one gets 413. @default 1_048_576 (1 MiB) */
+  readonly maxBytes?: number | undefined
+}
+
+/** What is to be answered. */
+export interface Answer {
+  readonly status: number
+  readonly headers: Record<string, string>
+  readonly body: string
+}
+
+/** One receiver, whatever the framework. */
+export interface Receiver {
+  readonly maxBytes: number
+  /**
+   * @param read gives the body as it came
+   * @throws NotifierError `invalid_configuration` from `read`; everything else becomes an answer
+   */
+  receive(headers: WebhookHeaders, read: () => Promise<string | Uint8Array>): Promise<Answer>
+}
+
+const MAX_BYTES = 1024 * 1024
+
+/** @throws NotifierError `invalid_configuration` */
+export function createReceiver(options: ReceiverOptions): Receiver {
+  const { secret, handle, onError = warn, maxBytes = MAX_BYTES } = options
+  const verify = createVerifier(secret, options)
+  if (typeof handle !== 'function') {
+    throw invalidOption('handle', 'The option "handle" must be a function that takes an event.')
+  }
+  if (!(maxBytes > 0)) {
+    throw invalidOption('maxBytes', 'The option "maxBytes" must be a number of bytes above 0.')
+  }
+  return {
+    maxBytes,
+    async receive(headers, read) {
+      let verified: Verified
+      try {
+        verified = verify(await read(), headers)
+      } catch (error) {
+        return refusal(error)
+      }
+      const { event, id, timestamp } = verified
+      try {
+        await handle(event, { id, timestamp })
+      } catch (error) {
+        onError(error, { id, timestamp })
+        return answerOf(new NotifierError('internal_server_error', { message: 'The event was not handled.' }))
+      }
+      return { status: 200, headers: {}, body: '' }
+    },
+  }
+}
+
+function refusal(error: unknown): Answer {
+  if (!isNotifierError(error)) {
+    const message = 'The connection was closed before the request body was complete.'
+    return answerOf(new NotifierError('invalid_json', { message }))
+  }
+  if (error.code === 'invalid_configuration') throw error
+  return answerOf(error)
+}
+
+function answerOf({ code, message, status }: NotifierError): Answer {
+  const headers: Record<string, string> = { 'content-type': 'application/json; charset=utf-8' }
+  // What is left of the body is not read any more, so nothing else can come over this connection.
+  if (code === 'payload_too_large') headers.connection = 'close'
+  return { status, headers, body: JSON.stringify({ error: { code, message } }) }
+}
+
+function warn(error: unknown, { id }: WebhookDelivery): void {
+  const reason = error instanceof Error ? (error.stack ?? error.message) : String(error)
+  process.emitWarning(`The webhook ${id} was not handled: ${reason}`, { type: 'CarillonWebhookWarning' })
+}

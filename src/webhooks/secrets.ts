@@ -1,0 +1,32 @@
+import { invalidOption } from './errors.ts'
+
+const PREFIX = 'whsec_'
+const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/
+
+/**
+ * The keys of serialized secrets (Standard Webhooks 1.0.0: `whsec_` and base64; the prefix may be left out).
+ *
+ * @throws NotifierError `invalid_configuration`
+ */
+export function keysOf(secrets: string | readonly string[]): Buffer[] {
+  const list = typeof secrets === 'string' ? [secrets] : secrets
+  if (!Array.isArray(list) || list.length === 0) throw invalidSecret()
+  return list.map(keyOf)
+}
+
+function keyOf(secret: unknown): Buffer {
+  if (typeof secret !== 'string') throw invalidSecret()
+  const text = secret.startsWith(PREFIX) ? secret.slice(PREFIX.length) : secret
+  // One character beyond a multiple of four holds no byte: the secret was cut when it was copied.
+  const cut = text.replace(/=+$/, '').length % 4 === 1
+  if (text.length < 4 || !BASE64.test(text) || cut) throw invalidSecret()
+  return Buffer.from(text, 'base64')
+}
+
+function invalidSecret(): Error {
+  return invalidOption(
+    'secret',
+    'The webhook secret must be the text that the service showed when the endpoint was created: "whsec_" and base64. ' +
+      'While a secret rotates, give an array of both.',
+  )
+}

@@ -1,0 +1,128 @@
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import { NotifierError } from '../domain/errors/notifier-error.ts'
+import { invalidOption, invalidSignature } from './errors.ts'
+import type { WebhookDelivery, WebhookEvent } from './event.ts'
+import { type SignatureHeaders, signatureHeaders, type WebhookHeaders } from './headers.ts'
+import { keysOf } from './secrets.ts'
+
+/** Options of {@link verifyWebhook}. */
+export interface VerifyOptions {
+  /** How far `webhook-timestamp` may be from now, into the past and into the future. @default 300_000 (5 min) */
+  readonly toleranceMs?: number | undefined
+  /** Milliseconds since 1970 now. @default Date.now */
+  readonly now?: (() => number) | undefined
+}
+
+/** A webhook that was verified. */
+export interface Verified extends WebhookDelivery {
+  readonly event: WebhookEvent
+}
+
+const TOLERANCE_MS = 5 * 60_000
+
+/**
+ * Verifies a webhook by Standard Webhooks 1.0.0, scheme `v1`, and gives the event in it.
+ *
+ * @param rawBody the body as it came, before any parser
+ * @param secret the endpoint's signing secret; several while one rotates: any of them will do
+ * @throws NotifierError `invalid_webhook_signature` when a header is missing or no signature is right
+ * @throws NotifierError `webhook_timestamp_out_of_range` when it is too old, or from too far in the future
+ * @throws NotifierError `invalid_json` when the signature is right and the body holds no event all the same
+ * @throws NotifierError `invalid_configuration` when a secret or an option is wrong, or the body already parsed
+ *
+ * @example
+ * const event = verifyWebhook(rawBody, request.headers, process.env.WEBHOOK_SECRET)
+ */
+export function verifyWebhook(
+  rawBody: string | Uint8Array,
+  headers: WebhookHeaders,
+  secret: string | readonly string[],
+  options: VerifyOptions = {},
+): WebhookEvent {
+  return createVerifier(secret, options)(rawBody, headers).event
+}
+
+/**
+ * {@link verifyWebhook} for many webhooks: secrets and options are judged once.
+ *
+ * @throws NotifierError `invalid_configuration`
+ */
+export function createVerifier(
+  secret: string | readonly string[],
+  { toleranceMs = TOLERANCE_MS, now = Date.now }: VerifyOptions,
+): (rawBody: string | Uint8Array, headers: WebhookHeaders) => Verified {
+  const keys = keysOf(secret)
+  if (!(toleranceMs >= 0)) {
+    throw invalidOption(
+      'toleranceMs',
+      'The option "toleranceMs" must be a number of milliseconds, at least 0.',
+    )
+  }
+  return function verify(rawBody, headers) {
+    if (typeof rawBody !== 'string' && !(rawBody instanceof Uint8Array)) throw alreadyParsed()
+    const given = signatureHeaders(headers)
+    const seconds = timestampWithin(given.timestamp, toleranceMs, now())
+    if (!isSigned(given, seconds, rawBody, keys)) {
+      throw invalidSignature('No signature of the webhook was made with this secret over this body.')
+    }
+    return { event: parseEvent(rawBody), id: given.id, timestamp: new Date(seconds * 1000) }
+  }
+}
+
+function timestampWithin(text: string, toleranceMs: number, now: number): number {
+  // Read as the reference library reads it; what is signed is this number, so text behind it changes nothing.
+  const seconds = Number.parseInt(text, 10)
+  if (Number.isNaN(seconds)) throw invalidSignature('The header webhook-timestamp is no number.')
+  const off = Math.floor(now / 1000) - seconds
+  if (Math.abs(off) * 1000 > toleranceMs) {
+    throw new NotifierError('webhook_timestamp_out_of_range', { details: { offBySeconds: off } })
+  }
+  return seconds
+}
+
+function isSigned(
+  { id, signature }: SignatureHeaders,
+  seconds: number,
+  body: string | Uint8Array,
+  keys: readonly Buffer[],
+): boolean {
+  const given = signature
+    .split(' ')
+    .map((each) => each.split(','))
+    .filter(([version]) => version === 'v1')
+    .map(([, text = '']) => Buffer.from(text))
+  return keys.some((key) => {
+    const digest = createHmac('sha256', key).update(`${id}.${seconds}.`).update(body).digest('base64')
+    const expected = Buffer.from(digest)
+    return given.some((each) => each.length === expected.length && timingSafeEqual(each, expected))
+  })
+}
+
+function parseEvent(body: string | Uint8Array): WebhookEvent {
+  const message = 'The webhook is signed with this secret, but its body holds no event.'
+  let parsed: unknown
+  try {
+    const text = typeof body === 'string' ? body : new TextDecoder('utf-8', UNCHANGED).decode(body)
+    parsed = JSON.parse(text)
+  } catch (cause) {
+    throw new NotifierError('invalid_json', { message, cause })
+  }
+  if (!isEvent(parsed)) throw new NotifierError('invalid_json', { message })
+  return parsed
+}
+
+const UNCHANGED = { fatal: true, ignoreBOM: true } as const
+
+/** Only what tells an event from something else: fields and types may be added to it later. */
+function isEvent(value: unknown): value is WebhookEvent {
+  if (typeof value !== 'object' || value === null) return false
+  const { event, data } = value as { event?: unknown; data?: unknown }
+  return typeof event === 'string' && typeof data === 'object' && data !== null
+}
+
+function alreadyParsed(): NotifierError {
+  return invalidOption(
+    'rawBody',
+    'The signature is over the bytes of the body: give them, or the text, as it came and before any parser.',
+  )
+}

@@ -1,0 +1,328 @@
+import { createServer, type RequestListener, type Server } from 'node:http'
+import { createRequire } from 'node:module'
+import type { AddressInfo } from 'node:net'
+import { getRequestListener } from '@hono/node-server'
+import type express from 'express'
+import Fastify from 'fastify'
+import type Koa from 'koa'
+import { afterEach, describe, expect, it } from 'vitest'
+import { createNotifier, type Notifier } from '../../src/index.ts'
+import { webhookSigner } from '../../src/outgoing/webhook-signer.ts'
+import { fakeClock } from '../../src/testing/fake-clock.ts'
+import {
+  expressReceiver,
+  fastifyReceiver,
+  fetchReceiver,
+  koaReceiver,
+  type ReceiverOptions,
+  type WebhookDelivery,
+  type WebhookEvent,
+} from '../../src/webhooks/index.ts'
+import { eventually } from '../support/eventually.ts'
+import { EXPRESS } from './support/express-host.ts'
+
+const require = createRequire(import.meta.url)
+/** Comes without types of its own. */
+const bodyParser = require('koa-bodyparser') as () => Koa.Middleware
+const signer = webhookSigner()
+
+type Listen = (options: ReceiverOptions) => Promise<RequestListener>
+
+/** A framework: its receiver as its guide mounts it, and behind a parser that has consumed the body. */
+interface Harness {
+  readonly name: string
+  readonly plain: Listen
+  readonly parsed: Listen
+  /** Behind a parser that keeps the bytes. */
+  readonly kept?: Listen
+}
+
+function expressHarness(name: string, create: typeof express): Harness {
+  const app = (...before: express.RequestHandler[]): Listen => {
+    return async (options) => {
+      const host = create().disable('x-powered-by')
+      // What an application does with errors: their text goes into the answer.
+      for (const each of before) host.use(each)
+      host.post('/events', expressReceiver(options))
+      const failed: express.ErrorRequestHandler = (error, _req, res, _next) => {
+        res.status(500).send(String(error.message))
+      }
+      return host.use(failed)
+    }
+  }
+  return {
+    name,
+    plain: app(),
+    parsed: app(create.json()),
+    kept: app(create.raw({ type: 'application/json' })),
+  }
+}
+
+function koaHarness(name: string, KoaApp: typeof Koa): Harness {
+  const app = (...before: Koa.Middleware[]): Listen => {
+    return async (options) => {
+      const host = new KoaApp()
+      host.silent = true
+      host.use(async (context, next) => {
+        try {
+          await next()
+        } catch (error) {
+          context.status = 500
+          context.body = (error as Error).message
+        }
+      })
+      for (const each of before) host.use(each)
+      return host.use(koaReceiver(options)).callback()
+    }
+  }
+  const consume: Koa.Middleware = async (context, next) => {
+    for await (const _chunk of context.req);
+    Object.assign(context.request, { body: {} })
+    await next()
+  }
+  return { name, plain: app(), parsed: app(consume), kept: app(bodyParser()) }
+}
+
+const fastifyHarness: Harness = {
+  name: 'Fastify 5',
+  plain: async (options) => {
+    const app = Fastify()
+    await app.register(fastifyReceiver(options), { prefix: '/events' })
+    await app.ready()
+    return app.routing
+  },
+  parsed: async (options) => {
+    const app = Fastify()
+    app.addHook('onRequest', async ({ raw }) => {
+      for await (const _chunk of raw);
+    })
+    await app.register(fastifyReceiver(options), { prefix: '/events' })
+    await app.ready()
+    return app.routing
+  },
+}
+
+const fetchHarness: Harness = {
+  name: 'fetch',
+  plain: async (options) => getRequestListener(fetchReceiver(options)),
+  parsed: async (options) => {
+    const receive = fetchReceiver(options)
+    return getRequestListener(async (request) => {
+      await request.json()
+      return receive(request).catch((error: Error) => new Response(error.message, { status: 500 }))
+    })
+  },
+}
+
+const harnesses: readonly Harness[] = [
+  ...EXPRESS.map(([name, create]) => expressHarness(name, create)),
+  koaHarness('Koa 2', require('koa2') as typeof Koa),
+  koaHarness('Koa 3', require('koa') as typeof Koa),
+  fastifyHarness,
+  fetchHarness,
+]
+
+const open: (Server | Notifier)[] = []
+afterEach(async () => {
+  for (const each of open.splice(0)) {
+    if ('stop' in each) await each.stop()
+    else {
+      each.closeAllConnections()
+      await new Promise((resolve) => each.close(resolve))
+    }
+  }
+})
+
+async function serve(listener: RequestListener): Promise<string> {
+  const server = createServer(listener)
+  open.push(server)
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/events`
+}
+
+const secret = signer.newSecret()
+const example = JSON.stringify({ event: 'notification.sent', data: { to: 'å🎉' } })
+
+function post(url: string, body: string, headers: Record<string, string> = {}): Promise<Response> {
+  const signed = signer.headers('evt_1_2', Math.floor(Date.now() / 1000), body, [secret])
+  return fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...signed, ...headers },
+    body,
+  })
+}
+
+async function codeOf(response: Response): Promise<unknown> {
+  return ((await response.json()) as { error: { code: unknown } }).error.code
+}
+
+describe.each(harnesses)('$name', ({ plain, parsed, kept }) => {
+  it('takes the events of a notifier, each once it is handled, and gets those again that it failed', async () => {
+    const clock = fakeClock()
+    const notifier = createNotifier({
+      clock,
+      channels: { email: { name: 'own', channel: 'email', send: async () => ({ kind: 'accepted' }) } },
+      webhooks: { allow: ['127.0.0.1/32'], allowHttp: true },
+    })
+    open.push(notifier)
+    const taken: [WebhookEvent, WebhookDelivery][] = []
+    const failures: unknown[] = []
+    let listener: RequestListener = (_req, res) => res.end()
+    const url = await serve((req, res) => listener(req, res))
+    await notifier.start()
+    const endpoint = await notifier.webhooks.create({ url })
+    listener = await plain({
+      secret: endpoint.secret,
+      now: clock.now,
+      handle: async (event, delivery) => {
+        taken.push([event, delivery])
+        if (taken.length === 1) throw new Error('The database is away.')
+      },
+      onError: (error, { id }) => failures.push([id, error]),
+    })
+    const { id } = await notifier.send({ channel: 'email', to: 'ada@example.com', body: 'Hi' })
+    const delivery = () => notifier.webhooks.deliveries(endpoint.id).then(({ items }) => items[0])
+    const failed = await eventually(async () => {
+      await clock.advance(0)
+      return (await delivery())?.attempts[0]
+    })
+    expect(failed).toMatchObject({ status: 500 })
+    const done = await eventually(async () => {
+      await clock.advance(2_000)
+      const last = await delivery()
+      return last?.status === 'delivered' ? last : undefined
+    })
+    expect(done.attempts.map(({ status }) => status)).toEqual([500, 200])
+    const [[first, attempt1], [again, attempt2]] = taken as [(typeof taken)[0], (typeof taken)[0]]
+    expect(first).toMatchObject({ event: 'notification.sent', data: { id, to: 'ada@example.com' } })
+    expect(again).toEqual(first)
+    expect(attempt2.id).toBe(attempt1.id)
+    expect(attempt2.timestamp.getTime()).toBeGreaterThan(attempt1.timestamp.getTime())
+    expect(failures).toEqual([[attempt1.id, expect.objectContaining({ message: 'The database is away.' })]])
+    expect(await notifier.webhooks.test(endpoint.id)).toMatchObject({ succeeded: true })
+    expect(taken.at(-1)?.[0]).toMatchObject({ event: 'webhook.test' })
+  })
+
+  it('answers only after the handler has resolved', async () => {
+    let finish: () => void = () => {}
+    const finished = new Promise<void>((resolve) => {
+      finish = resolve
+    })
+    let began = false
+    let answered = false
+    const url = await serve(
+      await plain({
+        secret,
+        handle: () => {
+          began = true
+          return finished
+        },
+      }),
+    )
+    const response = post(url, example).then((given) => {
+      answered = true
+      return given
+    })
+    await eventually(() => began)
+    // A whole other exchange fits in between.
+    expect((await post(url, example, { 'webhook-id': 'evt_9_9' })).status).toBe(401)
+    expect(answered).toBe(false)
+    finish()
+    expect((await response).status).toBe(200)
+  })
+
+  it('answers 401 to what is not signed with its secret, 400 to what is no event, and handles neither', async () => {
+    const events: WebhookEvent[] = []
+    const url = await serve(await plain({ secret, handle: (event) => void events.push(event) }))
+    const forged = await post(url, example, { 'webhook-signature': 'v1,AAAA' })
+    expect([forged.status, await codeOf(forged)]).toEqual([401, 'invalid_webhook_signature'])
+    const old = signer.headers('evt_1', Math.floor(Date.now() / 1000) - 400, example, [secret])
+    const late = await post(url, example, old)
+    expect([late.status, await codeOf(late)]).toEqual([401, 'webhook_timestamp_out_of_range'])
+    const empty = await post(url, '[]')
+    expect([empty.status, await codeOf(empty)]).toEqual([400, 'invalid_json'])
+    const bare = await fetch(url, { method: 'POST' })
+    expect([bare.status, await codeOf(bare)]).toEqual([401, 'invalid_webhook_signature'])
+    expect(events).toEqual([])
+    expect((await post(url, example)).status).toBe(200)
+    expect(events).toEqual([JSON.parse(example)])
+  })
+
+  it('answers 413 above its limit, declared or not, and goes on', async () => {
+    const url = await serve(await plain({ secret, handle: () => {}, maxBytes: 200 }))
+    const padded = (size: number): string => {
+      const empty = JSON.stringify({ event: 'x', data: { pad: '' } })
+      return empty.replace('""', `"${'x'.repeat(size - empty.length)}"`)
+    }
+    expect((await post(url, padded(200))).status).toBe(200)
+    const refused = await post(url, padded(201))
+    expect([refused.status, await codeOf(refused)]).toEqual([413, 'payload_too_large'])
+    const signed = signer.headers('evt_1', Math.floor(Date.now() / 1000), padded(100_000), [secret])
+    const chunked = await fetch(url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...signed },
+      body: new Blob([padded(100_000)]).stream(),
+      duplex: 'half',
+    })
+    expect(chunked.status).toBe(413)
+    expect((await post(url, example)).status).toBe(200)
+  })
+
+  it('says what to do when a body parser has consumed the bytes', async () => {
+    const events: WebhookEvent[] = []
+    const url = await serve(await parsed({ secret, handle: (event) => void events.push(event) }))
+    const response = await post(url, example)
+    expect(response.status).toBe(500)
+    const text = await response.text()
+    expect(text).toContain('a body parser has consumed them')
+    expect(text).toMatch(/Register this route|Use this middleware|leave this route out|Hand the request over/)
+    expect(events).toEqual([])
+  })
+
+  it.runIf(kept)('takes the bytes from a parser that keeps them', async () => {
+    const events: WebhookEvent[] = []
+    const listener = await (kept ?? plain)({
+      secret,
+      handle: (event) => void events.push(event),
+      maxBytes: 200,
+    })
+    const url = await serve(listener)
+    expect((await post(url, example)).status).toBe(200)
+    expect((await post(url, example, { 'webhook-id': 'evt_7' })).status).toBe(401)
+    expect((await post(url, JSON.stringify({ event: 'x', data: { pad: 'x'.repeat(200) } }))).status).toBe(413)
+    expect(events).toEqual([JSON.parse(example)])
+  })
+})
+
+it('a failure that nobody listens for becomes a warning of the process', async () => {
+  const warned = new Promise<Error>((resolve) => process.once('warning', resolve))
+  const url = await serve(
+    getRequestListener(
+      fetchReceiver({
+        secret,
+        handle: () => {
+          throw new Error('The database is away.')
+        },
+      }),
+    ),
+  )
+  const response = await post(url, example)
+  expect(response.status).toBe(500)
+  expect(await response.text()).not.toContain('database')
+  expect(await warned).toMatchObject({
+    name: 'CarillonWebhookWarning',
+    message: expect.stringContaining('The database is away.'),
+  })
+})
+
+it.each([
+  ['no handler', { secret, handle: undefined }],
+  ['a bad secret', { secret: 'whsec_', handle: () => {} }],
+  ['a limit of nothing', { secret, handle: () => {}, maxBytes: 0 }],
+])('with %s a receiver is refused when it is made', (_, options) => {
+  for (const make of [expressReceiver, koaReceiver, fastifyReceiver, fetchReceiver]) {
+    expect(() => make(options as unknown as ReceiverOptions)).toThrow(
+      expect.objectContaining({ code: 'invalid_configuration' }),
+    )
+  }
+})
