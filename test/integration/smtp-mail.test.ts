@@ -113,6 +113,88 @@ describe('a mail', () => {
   )
 })
 
+describe('a mail with parts', () => {
+  const email = {
+    replyTo: 'Ada.Answers@BÜCHER.example',
+    headers: { 'X-Campaign': 'spring', 'X-Unit': 'Büro Köln' },
+    unsubscribeUrl: 'https://example.org/u?t=ä b&l=<1>',
+    attachments: [
+      {
+        filename: 'Rechnung Größe.pdf',
+        contentType: 'application/pdf',
+        content: new Uint8Array([0, 1, 2, 253, 254, 255]),
+      },
+      {
+        filename: 'a.txt',
+        contentType: 'text/plain; charset=utf-8',
+        content: new TextEncoder().encode('Grüße\r\n.\r\n'),
+      },
+    ],
+  }
+
+  it('arrives with its files, byte by byte', async () => {
+    const { parsed } = await arrived({ email })
+    expect(
+      parsed.attachments.map(({ filename, contentType, contentDisposition, content }) => ({
+        filename,
+        contentType,
+        contentDisposition,
+        content: new Uint8Array(content),
+      })),
+    ).toEqual([
+      { ...email.attachments[0], contentDisposition: 'attachment' },
+      { ...email.attachments[1], contentType: 'text/plain', contentDisposition: 'attachment' },
+    ])
+  })
+
+  it('carries its headers once, before those of the channel, and the address for answers', async () => {
+    const { parsed, source } = await arrived({ email })
+    expect(parsed.headers.get('x-campaign')).toBe('spring')
+    expect(source.match(/^X-Campaign:/gim)).toHaveLength(1)
+    expect(parsed.headers.get('x-unit')).toBe('=?UTF-8?Q?B=C3=BCro_K=C3=B6ln?=')
+    expect(addresses(parsed.replyTo)).toEqual(['Ada.Answers@xn--bcher-kva.example'])
+  })
+
+  it('can be unsubscribed with one click (RFC 8058)', async () => {
+    const { parsed, source } = await arrived({ email })
+    expect(parsed.headers.get('list')).toMatchObject({
+      unsubscribe: { url: 'https://example.org/u?t=%C3%A4%20b&l=%3C1%3E' },
+      'unsubscribe-post': { name: 'List-Unsubscribe=One-Click' },
+    })
+    const unfolded = source.replace(/\r\n(?=[ \t])/g, '')
+    expect(unfolded.match(/^List-Unsubscribe:.*$/gm)).toEqual([
+      'List-Unsubscribe: <https://example.org/u?t=%C3%A4%20b&l=%3C1%3E>',
+    ])
+    expect(unfolded.match(/^List-Unsubscribe-Post:.*$/gm)).toEqual([
+      'List-Unsubscribe-Post: List-Unsubscribe=One-Click',
+    ])
+  })
+
+  const file = { filename: 'a.txt', contentType: 'text/plain', content: new Uint8Array(1) }
+  it.each<[string, Message['email']]>([
+    ['an address for answers with a second header', { replyTo: 'a@example.org\r\nBcc: evil@example.net' }],
+    ['a header that mail owns', { headers: { Bcc: 'evil@example.net' } }],
+    ['a header name that ends the header', { headers: { 'X-A:\r\nBcc': 'evil@example.net' } }],
+    ['a header value of two lines', { headers: { 'X-A': 'b\r\nBcc: evil@example.net' } }],
+    ['a file name of two lines', { attachments: [{ ...file, filename: 'a\r\nBcc: evil@example.net' }] }],
+    ['a path for a file name', { attachments: [{ ...file, filename: '../../etc/passwd' }] }],
+    ['a media type of two lines', { attachments: [{ ...file, contentType: 'text/plain\r\nBcc: b@c.d' }] }],
+    [
+      'a path for a content',
+      { attachments: [{ ...file, content: { path: '/etc/passwd' } as unknown as Uint8Array }] },
+    ],
+    ['an unsubscription without https', { unsubscribeUrl: 'http://example.org/u' }],
+    ['an unsubscription that is no address', { unsubscribeUrl: 'mailto:a@example.org' }],
+  ])('is refused for %s', async (_, parts) => {
+    expect(await channel.send(mailMessage({ email: parts }), sendContext())).toMatchObject({
+      kind: 'rejected',
+      code: 'invalid_content',
+      scope: 'message',
+    })
+    expect(server.inbox).toEqual([])
+  })
+})
+
 describe('hostile input', () => {
   it.each([
     'b@example.com\r\nBcc: evil@example.net',

@@ -1,9 +1,8 @@
 import type { ConnectionOptions } from 'node:tls'
 import * as z from 'zod'
 import type { RetryPolicy } from '../../../src/domain/retry.ts'
-import { checkOptions, wrongOption } from '../options.ts'
-import { type Mailbox, parseMailbox } from './address.ts'
-import { htmlToText } from './html-to-text.ts'
+import { checkOptions } from '../options.ts'
+import { line, type MailFrame, mailFrame, mailShape } from './mail-frame.ts'
 
 /** Options of `smtpChannel`. */
 export interface SmtpChannelOptions {
@@ -91,15 +90,12 @@ export interface SmtpTimeouts {
 }
 
 /** Options with every default filled in. */
-export interface ResolvedSmtpOptions {
+export interface ResolvedSmtpOptions extends MailFrame {
   readonly host: string
   readonly port: number
   readonly secure: boolean
   readonly requireTls: boolean
   readonly auth: { readonly user: string; readonly pass: string } | null
-  readonly from: Mailbox
-  readonly replyTo: Mailbox | null
-  readonly headers: Readonly<Record<string, string>>
   readonly name: string
   readonly maxConnections: number
   readonly maxMessages: number
@@ -107,19 +103,14 @@ export interface ResolvedSmtpOptions {
   readonly timeouts: { readonly [Phase in keyof SmtpTimeouts]-?: number }
   readonly tls: ConnectionOptions | null
   readonly clientName: string | null
-  readonly toText: (html: string) => string
   readonly onAmbiguous: 'retry' | 'fail'
   readonly retry: RetryPolicy | undefined
 }
 
 const PLUGIN = 'smtpChannel'
-const RESERVED =
-  /^(?:from|to|cc|bcc|sender|reply-to|subject|date|message-id|in-reply-to|references|return-path|received|dkim-signature|mime-version|content-.*|resent-.*|list-unsubscribe.*)$/i
-
 const count = z.int().min(1, 'must be a whole number of at least 1')
 const milliseconds = count.max(600_000, 'must be at most 600000 milliseconds')
-const line = z.string().regex(/^[^\p{Cc}\u2028\u2029]*$/u, 'must be one line without control characters')
-const word = line.regex(/^\S+$/, 'must be a text without spaces')
+const word = line.refine((text) => /^\S+$/.test(text), 'must be a text without spaces')
 
 const schema = z.strictObject({
   host: word,
@@ -127,9 +118,7 @@ const schema = z.strictObject({
   secure: z.boolean().optional(),
   requireTls: z.boolean().optional(),
   auth: z.strictObject({ user: z.string().min(1), pass: z.string() }).optional(),
-  from: line,
-  replyTo: line.optional(),
-  headers: z.record(z.string(), line.max(900)).default({}),
+  ...mailShape,
   name: z
     .string()
     .regex(/^[a-z0-9-]{1,64}$/, 'must be lower-case letters, digits and hyphens, at most 64')
@@ -147,9 +136,6 @@ const schema = z.strictObject({
     .prefault({}),
   tls: z.custom<ConnectionOptions>((value) => typeof value === 'object' && value !== null).optional(),
   clientName: word.optional(),
-  toText: z
-    .custom<(html: string) => string>((value) => typeof value === 'function', 'must be a function')
-    .default(() => htmlToText),
   onAmbiguous: z.enum(['retry', 'fail']).default('retry'),
   retry: z.custom<RetryPolicy>((value) => typeof value === 'object' && value !== null).optional(),
 })
@@ -165,33 +151,11 @@ export function resolveSmtpOptions(options: SmtpChannelOptions): ResolvedSmtpOpt
     // A password must not leave in clear because somebody on the way hid the server's STARTTLS.
     requireTls: given.requireTls ?? (given.auth !== undefined && !isThisMachine(given.host)),
     auth: given.auth ?? null,
-    from: mailbox('from', given.from),
-    replyTo: given.replyTo === undefined ? null : mailbox('replyTo', given.replyTo),
-    headers: checkedHeaders(given.headers),
+    ...mailFrame(PLUGIN, given),
     tls: given.tls ?? null,
     clientName: given.clientName ?? null,
     retry: given.retry,
   }
-}
-
-function mailbox(option: 'from' | 'replyTo', text: string): Mailbox {
-  const parsed = parseMailbox(text)
-  if (parsed !== null) return parsed
-  throw wrongOption(
-    PLUGIN,
-    option,
-    'must be one address such as no-reply@example.com or Name <no-reply@example.com>',
-  )
-}
-
-function checkedHeaders(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
-  for (const name of Object.keys(headers)) {
-    if (!/^[A-Za-z0-9-]{1,64}$/.test(name)) {
-      throw wrongOption(PLUGIN, 'headers', 'names must be letters, digits and hyphens, at most 64')
-    }
-    if (RESERVED.test(name)) throw wrongOption(PLUGIN, 'headers', `"${name}" cannot be set here`)
-  }
-  return { ...headers }
 }
 
 function isThisMachine(host: string): boolean {

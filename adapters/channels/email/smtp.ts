@@ -1,8 +1,9 @@
 import { isNotifierError, NotifierError } from '../../../src/domain/errors/notifier-error.ts'
 import type { Outcome } from '../../../src/domain/outcome.ts'
 import type { Channel } from '../../../src/ports/channel.ts'
-import { envelopeAddress } from './address.ts'
+import { redactor } from '../redact.ts'
 import { composeMail, type Mail } from './mail.ts'
+import { isMail, mailContent } from './mail-content.ts'
 import type { SentInfo } from './nodemailer.ts'
 import { classifySmtpError, toSmtpError } from './smtp-errors.ts'
 import { resolveSmtpOptions, type SmtpChannelOptions, type SmtpTimeouts } from './smtp-options.ts'
@@ -19,7 +20,7 @@ export type { SmtpChannelOptions, SmtpTimeouts }
 export function smtpChannel(options: SmtpChannelOptions): Channel {
   const resolved = resolveSmtpOptions(options)
   const { name, timeoutMs, maxConnections, onAmbiguous, retry, auth } = resolved
-  const redact = redactor(auth)
+  const redact = redactor(secretsOf(auth))
   let opened: Promise<SmtpTransport> | undefined
   let closed = false
 
@@ -40,13 +41,13 @@ export function smtpChannel(options: SmtpChannelOptions): Channel {
     retry,
 
     async send(message, context) {
-      const to = envelopeAddress(message.to)
-      if (to === null) return invalidRecipient()
       if (closed || context.signal.aborted) return notBegun()
       let mail: Mail
       let deliver: SmtpTransport['deliver']
       try {
-        mail = composeMail(resolved, message, to, context.idempotencyKey)
+        const content = mailContent(resolved, message, context.idempotencyKey)
+        if (!isMail(content)) return content
+        mail = composeMail(content)
         deliver = (await transport()).deliver
       } catch (error) {
         return impossible(error)
@@ -82,15 +83,6 @@ function accepted(info: SentInfo): Outcome {
   return { kind: 'accepted', ...(id === undefined ? {} : { providerMessageId: id.replace(/^<|>$/g, '') }) }
 }
 
-function invalidRecipient(): Outcome {
-  return {
-    kind: 'rejected',
-    code: 'invalid_recipient',
-    scope: 'recipient',
-    message: 'The recipient is not one plain e-mail address.',
-  }
-}
-
 /** Nothing was sent, and nothing will be before somebody acts: another provider may do better. */
 function impossible(error: unknown): Outcome {
   return {
@@ -110,25 +102,10 @@ function notBegun(): Outcome {
   }
 }
 
-/** A server may repeat in a refusal what it was sent: removes the password in the forms in which it travels. */
-function redactor(
-  auth: { readonly user: string; readonly pass: string } | null,
-): (outcome: Outcome) => Outcome {
-  if (auth === null || auth.pass.length < 4) return (outcome) => outcome
+/** The password in the forms in which it travels. */
+function secretsOf(auth: { readonly user: string; readonly pass: string } | null): readonly string[] {
+  if (auth === null || auth.pass.length < 4) return []
   const { user, pass } = auth
   const base64 = (text: string) => Buffer.from(text, 'utf8').toString('base64')
-  const secrets = [pass, base64(pass), base64(`\0${user}\0${pass}`)]
-  const clean = (text: string | undefined) =>
-    secrets.reduce((left, secret) => left?.replaceAll(secret, '[secret]'), text)
-  return (outcome) => {
-    switch (outcome.kind) {
-      case 'accepted':
-        return outcome
-      case 'ambiguous':
-        return { ...outcome, reason: clean(outcome.reason) ?? '' }
-      case 'rejected':
-      case 'retry':
-        return { ...outcome, message: clean(outcome.message) }
-    }
-  }
+  return [pass, base64(pass), base64(`\0${user}\0${pass}`)]
 }

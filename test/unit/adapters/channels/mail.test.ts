@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { composeMail } from '../../../../adapters/channels/email/mail.ts'
+import { isMail, mailContent } from '../../../../adapters/channels/email/mail-content.ts'
 
 const frame = {
   from: { name: 'Ada, "Countess"', address: 'ada@example.org' },
@@ -11,7 +12,8 @@ const frame = {
 describe('composeMail', () => {
   it('states the envelope and gives every address as an object, so that none is parsed again', () => {
     const message = { to: 'bob@bücher.example', subject: 'Hi', body: 'Hello', format: 'text' } as const
-    expect(composeMail(frame, message, 'bob@xn--bcher-kva.example', 'notif_1')).toEqual({
+    const content = mailContent(frame, message, 'notif_1')
+    expect(isMail(content) && composeMail(content)).toEqual({
       from: frame.from,
       to: [{ name: '', address: 'bob@xn--bcher-kva.example' }],
       envelope: { from: 'ada@example.org', to: ['bob@xn--bcher-kva.example'] },

@@ -1,0 +1,99 @@
+import * as z from 'zod'
+import { wrongOption } from '../options.ts'
+import { type Mailbox, parseMailbox } from './address.ts'
+import { htmlToText } from './html-to-text.ts'
+
+/** What all mails of one provider have in common, as its options give it. */
+export interface MailOptions {
+  /** The sender: `no-reply@example.com` or `Example <no-reply@example.com>`. */
+  readonly from: string
+  /** Where answers go unless a message says otherwise, in the same form. */
+  readonly replyTo?: string | undefined
+  /** More headers for every mail, one line each. Those that mail itself is made of are refused. */
+  readonly headers?: Readonly<Record<string, string>> | undefined
+  /**
+   * The text alternative of an HTML mail.
+   *
+   * @default a small converter for mails
+   */
+  readonly toText?: ((html: string) => string) | undefined
+}
+
+/** {@link MailOptions}, checked. */
+export interface MailFrame {
+  readonly from: Mailbox
+  readonly replyTo: Mailbox | null
+  readonly headers: Readonly<Record<string, string>>
+  readonly toText: (html: string) => string
+}
+
+const RESERVED =
+  /^(?:from|to|cc|bcc|sender|reply-to|subject|date|message-id|in-reply-to|references|return-path|received|dkim-signature|mime-version|content-.*|resent-.*|list-unsubscribe.*)$/i
+const NAME = /^[A-Za-z0-9-]{1,64}$/
+const ONE_LINE = /^[^\p{Cc}\u2028\u2029]{0,900}$/u
+
+/** A text on one line. */
+export const line: z.ZodType<string> = z
+  .string()
+  .regex(/^[^\p{Cc}\u2028\u2029]*$/u, 'must be one line without control characters')
+
+/** The schemas of {@link MailOptions}, to be spread into a provider's own. */
+export interface MailShape {
+  readonly from: z.ZodType<string>
+  readonly replyTo: z.ZodType<string | undefined>
+  readonly headers: z.ZodType<Readonly<Record<string, string>>>
+  readonly toText: z.ZodType<(html: string) => string>
+}
+
+export const mailShape: MailShape = {
+  from: line,
+  replyTo: line.optional(),
+  headers: z
+    .record(z.string(), z.string().regex(ONE_LINE, 'must be one line of at most 900 characters'))
+    .default({}),
+  toText: z
+    .custom<(html: string) => string>((value) => typeof value === 'function', 'must be a function')
+    .default(() => htmlToText),
+}
+
+/** @throws NotifierError `invalid_configuration`, naming the option */
+export function mailFrame(
+  plugin: string,
+  given: {
+    readonly from: string
+    readonly replyTo?: string | undefined
+    readonly headers: Readonly<Record<string, string>>
+    readonly toText: (html: string) => string
+  },
+): MailFrame {
+  for (const name of Object.keys(given.headers)) {
+    const fault = headerNameFault(name)
+    if (fault !== null) throw wrongOption(plugin, 'headers', fault)
+  }
+  return {
+    from: mailbox(plugin, 'from', given.from),
+    replyTo: given.replyTo === undefined ? null : mailbox(plugin, 'replyTo', given.replyTo),
+    headers: { ...given.headers },
+    toText: given.toText,
+  }
+}
+
+/** What is wrong with a header that somebody chose; null when it may be set. */
+export function headerFault(name: string, value: string): string | null {
+  return headerNameFault(name) ?? (ONE_LINE.test(value) ? null : `"${name}" is not one line of text`)
+}
+
+function headerNameFault(name: string): string | null {
+  if (!NAME.test(name)) return 'names must be letters, digits and hyphens, at most 64'
+  return RESERVED.test(name) ? `"${name}" cannot be set here` : null
+}
+
+function mailbox(plugin: string, option: 'from' | 'replyTo', text: string): Mailbox {
+  const parsed = parseMailbox(text)
+  if (parsed !== null) return parsed
+  throw wrongOption(
+    plugin,
+    option,
+    'must be one address such as no-reply@example.com or Name <no-reply@example.com>',
+  )
+}
