@@ -21,6 +21,8 @@ export interface AttemptContext {
   /** In [0, 1). */
   readonly random: number
   readonly durationMs: number
+  /** Of a text message. */
+  readonly segments?: number | undefined
 }
 
 /** What follows from an attempt. */
@@ -59,9 +61,9 @@ export function decide(outcome: Outcome, context: AttemptContext): Decision {
   const about = { attempt, provider, durationMs }
   switch (outcome.kind) {
     case 'accepted': {
-      const sent: Fact = { type: 'sent', ...about, providerMessageId: outcome.providerMessageId }
-      const facts: Fact[] = [sent]
-      if (outcome.status === 'delivered') facts.push({ ...sent, type: 'delivered' })
+      const handedOver = { ...about, providerMessageId: outcome.providerMessageId }
+      const facts: Fact[] = [{ type: 'sent', ...handedOver, segments: context.segments }]
+      if (outcome.status === 'delivered') facts.push({ type: 'delivered', ...handedOver })
       return { facts, next: { kind: 'end' }, provider: 'works', pauseMs: null }
     }
     case 'rejected': {
@@ -72,7 +74,7 @@ export function decide(outcome: Outcome, context: AttemptContext): Decision {
         providerCode: outcome.providerCode,
       }
       if (outcome.scope === 'recipient' || outcome.scope === 'message') {
-        const failed: Fact = { type: 'failed', ...failure }
+        const failed: Fact = { type: 'failed', ...failure, occurredAt: outcome.since }
         return { facts: [failed], next: { kind: 'end' }, provider: 'works', pauseMs: null }
       }
       return again(failure, context, { provider: 'faulty', hintMs: undefined, pauseMs: DEFAULT_PAUSE_MS })

@@ -1,6 +1,6 @@
 import type { ChannelName } from './channel.ts'
 import type { ErrorCode } from './errors/catalogue.ts'
-import type { EventType } from './facts.ts'
+import type { EventType, Fact } from './facts.ts'
 import type { NotificationStatus } from './notification.ts'
 import type { RecordedEvent } from './record-facts.ts'
 
@@ -20,7 +20,12 @@ export interface NotificationEvent {
     readonly sequence: number
     readonly organizationId: string
     /** Why, on `notification.failed`. */
-    readonly error?: { readonly code: ErrorCode; readonly message: string }
+    readonly error?: {
+      readonly code: ErrorCode
+      readonly message: string
+      /** With `device_unregistered`, where the provider says it; ISO 8601 UTC: since when the token has been dead. */
+      readonly since?: string
+    }
   }
 }
 
@@ -47,10 +52,16 @@ export function eventPayload(
       sequence,
       organizationId: notification.organizationId,
       ...(announce === 'notification.failed' && fact.code !== undefined
-        ? { error: { code: fact.code, message: fact.message ?? fact.code } }
+        ? { error: { code: fact.code, message: fact.message ?? fact.code, ...sinceWhen(fact) } }
         : {}),
     },
   }
+}
+
+function sinceWhen({ code, occurredAt }: Fact): { readonly since?: string } {
+  return code === 'device_unregistered' && occurredAt !== undefined
+    ? { since: new Date(occurredAt).toISOString() }
+    : {}
 }
 
 /**

@@ -29,6 +29,8 @@ export interface Accepted {
 export interface Rejected extends FailureDetail {
   readonly kind: 'rejected'
   readonly scope: FaultScope
+  /** With `device_unregistered`: since when the token has been dead, by the provider's clock; epoch milliseconds. */
+  readonly since?: number | undefined
 }
 
 /** The provider did certainly not act, and the same call can succeed later. */
@@ -54,6 +56,8 @@ export type Outcome = Accepted | Rejected | Retry | Ambiguous
 
 /** Longest text of a provider that is kept. */
 const MAX_TEXT = 2_000
+/** ECMA-262 21.4.1.1: the last time that a date can hold. */
+const LATEST_TIME = 8.64e15
 const SCOPES: ReadonlySet<unknown> = new Set<FaultScope>(['recipient', 'message', 'account', 'provider'])
 
 /**
@@ -80,7 +84,7 @@ export function soundOutcome(value: unknown): Outcome | null {
         status: answer.status === 'delivered' ? 'delivered' : 'sent',
       }
     case 'rejected':
-      return { kind: 'rejected', ...detail }
+      return { kind: 'rejected', ...detail, since: timeOf(answer.since) }
     case 'retry':
       return { kind: 'retry', ...detail, retryAfterMs: hintOf(answer.retryAfterMs) }
     case 'ambiguous':
@@ -98,6 +102,10 @@ export function soundOutcome(value: unknown): Outcome | null {
 function textOf(value: unknown): string | undefined {
   if (typeof value === 'number' && Number.isFinite(value)) return String(value)
   return typeof value === 'string' && value !== '' ? value.slice(0, MAX_TEXT) : undefined
+}
+
+function timeOf(value: unknown): number | undefined {
+  return typeof value === 'number' && value > 0 && value <= LATEST_TIME ? Math.floor(value) : undefined
 }
 
 function hintOf(value: unknown): number | undefined {

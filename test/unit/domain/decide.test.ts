@@ -42,6 +42,13 @@ const AFTER_OUTAGE: Partial<AttemptContext> = { attempt: 21, outages: 20 }
 const NEXT = { hasNextProvider: true }
 
 describe('decide', () => {
+  it('keeps since when a device token has been dead', () => {
+    const dead: Outcome = { kind: 'rejected', code: 'device_unregistered', scope: 'recipient', since: 1_000 }
+    expect(decide(dead, context).facts).toEqual([
+      { type: 'failed', ...about, code: 'device_unregistered', occurredAt: 1_000 },
+    ])
+  })
+
   it.each<[string, Outcome, Partial<AttemptContext>, string]>([
     ['accepted', { kind: 'accepted' }, {}, 'sent | end | -'],
     ['accepted as delivered', { kind: 'accepted', status: 'delivered' }, {}, 'sent delivered | end | -'],

@@ -1,0 +1,259 @@
+import { type ClientHttp2Session, connect, constants } from 'node:http2'
+
+/** Where a session leads, and how it is looked after. */
+export interface Http2SessionOptions {
+  /** `https://host` or `https://host:port`. */
+  readonly origin: string
+  /** Certificates (PEM) to trust instead of the runtime's own list. */
+  readonly ca: string | readonly string[] | undefined
+  /** How long look-up, TCP, TLS and the first SETTINGS may take, in milliseconds. */
+  readonly connectTimeoutMs: number
+  /** Between two PINGs, in milliseconds; one that is not answered before the next is due ends the session. */
+  readonly keepAliveMs: number
+}
+
+export interface Http2Request {
+  readonly path: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: Uint8Array
+  readonly signal: AbortSignal
+}
+
+export type Http2Result =
+  | {
+      readonly kind: 'answered'
+      readonly status: number
+      /** One header of the answer, by its lower-case name. */
+      header(name: string): string | undefined
+      /** The beginning of the body, decoded leniently. */
+      readonly body: string
+    }
+  | {
+      readonly kind: 'failed'
+      /** True when the server may have acted on the request. */
+      readonly mayHaveActed: boolean
+      /** For people; holds no header. */
+      readonly message: string
+    }
+
+/** One connection to one host. */
+export interface Http2Session {
+  /**
+   * Waits until the server's limit of streams leaves room for one more.
+   *
+   * @returns false when the session takes no more requests, or the signal aborted; nothing was sent
+   */
+  room(signal: AbortSignal): Promise<boolean>
+  /** Sends one request at once; never rejects. */
+  post(request: Http2Request): Promise<Http2Result>
+  /** True when no further request can be sent. */
+  readonly spent: boolean
+  /** Resolves when the connection has ended. */
+  readonly gone: Promise<void>
+  /** Takes no more requests; those under way go on. */
+  retire(): void
+  /** Ends the connection, with whatever is under way. Resolves when it is gone. */
+  close(): Promise<void>
+}
+
+const MAX_BODY_BYTES = 16_384
+
+/** Connects. Rejects when there is no HTTP/2 session in time, or `signal` aborts; nothing was sent then. */
+export async function openHttp2Session(
+  options: Http2SessionOptions,
+  signal: AbortSignal,
+): Promise<Http2Session> {
+  const { origin, ca, connectTimeoutMs, keepAliveMs } = options
+  const session = connect(origin, ca === undefined ? {} : { ca: [ca].flat() })
+  // Faults of an idle connection must not end the process; the requests that meet them report them.
+  session.on('error', () => {})
+  await established(session, connectTimeoutMs, signal)
+
+  let open = 0
+  let retired = false
+  let lastStreamId = Number.POSITIVE_INFINITY
+  const waiting = new Set<() => void>()
+  const wake = (): void => {
+    for (const look of [...waiting]) look()
+  }
+  const isSpent = (): boolean => retired || session.closed || session.destroyed
+  const stopPings = keepAlive(session, keepAliveMs)
+
+  session.on('remoteSettings', wake)
+  session.on('goaway', (_code, last) => {
+    lastStreamId = Math.min(lastStreamId, last ?? lastStreamId)
+    retired = true
+    wake()
+  })
+  const gone = new Promise<void>((resolve) => {
+    session.once('close', () => {
+      stopPings()
+      wake()
+      resolve()
+    })
+  })
+
+  return {
+    gone,
+    get spent() {
+      return isSpent()
+    },
+    room(signal) {
+      return new Promise((resolve) => {
+        const look = (): void => {
+          const refused = isSpent() || signal.aborted
+          if (!refused && open >= limitOf(session)) return
+          waiting.delete(look)
+          signal.removeEventListener('abort', look)
+          // Taken here, so that those who look in the same turn do not share one place.
+          if (!refused) open += 1
+          resolve(!refused)
+        }
+        waiting.add(look)
+        signal.addEventListener('abort', look)
+        look()
+      })
+    },
+    post: (request) =>
+      exchange(session, request, {
+        wasRefused: (streamId) => streamId > lastStreamId,
+        ended() {
+          open -= 1
+          wake()
+        },
+      }),
+    retire() {
+      retired = true
+      session.close()
+      wake()
+    },
+    close() {
+      session.destroy()
+      return gone
+    },
+  }
+}
+
+/** The server's first SETTINGS say how many streams it takes; before them any number would be a guess. */
+function established(session: ClientHttp2Session, timeoutMs: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const fail = (error: Error): void => {
+      end()
+      session.destroy()
+      reject(error)
+    }
+    const onAbort = (): void => fail(new Error('The channel was closed.'))
+    const end = (): void => {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', onAbort)
+    }
+    const timer = setTimeout(() => fail(new Error(`No HTTP/2 session within ${timeoutMs} ms.`)), timeoutMs)
+    session.once('error', (error: NodeJS.ErrnoException) =>
+      fail(new Error(`No connection could be made (${error.code ?? 'unknown'}).`)),
+    )
+    session.once('close', () => fail(new Error('The connection ended before it was ready.')))
+    session.once('remoteSettings', () => {
+      end()
+      resolve()
+    })
+    signal.addEventListener('abort', onAbort, { once: true })
+    if (signal.aborted) onAbort()
+  })
+}
+
+/** A connection that a firewall forgot looks open for ever: only an answer proves that it is not. */
+function keepAlive(session: ClientHttp2Session, everyMs: number): () => void {
+  let unanswered = false
+  const timer = setInterval(() => {
+    if (unanswered) {
+      session.destroy(new Error('The connection does not answer.'))
+      return
+    }
+    unanswered = session.ping((error) => {
+      if (error === null) unanswered = false
+    })
+  }, everyMs)
+  timer.unref()
+  return () => clearInterval(timer)
+}
+
+function limitOf(session: ClientHttp2Session): number {
+  return session.remoteSettings.maxConcurrentStreams ?? Number.POSITIVE_INFINITY
+}
+
+function exchange(
+  session: ClientHttp2Session,
+  { path, headers, body, signal }: Http2Request,
+  hooks: { readonly wasRefused: (streamId: number) => boolean; readonly ended: () => void },
+): Promise<Http2Result> {
+  return new Promise((resolve) => {
+    const failed = (mayHaveActed: boolean, message: string): void =>
+      resolve({ kind: 'failed', mayHaveActed, message })
+    let stream: ReturnType<ClientHttp2Session['request']>
+    try {
+      stream = session.request({ ':method': 'POST', ':path': path, ...headers })
+    } catch {
+      hooks.ended()
+      failed(false, 'The connection ended before the request was sent.')
+      return
+    }
+    const answer = collector()
+    const onAbort = (): void => {
+      failed(true, 'The attempt ended before the answer came.')
+      stream.close(constants.NGHTTP2_CANCEL)
+    }
+    signal.addEventListener('abort', onAbort, { once: true })
+    stream.on('error', () => {})
+    stream.on('response', answer.start)
+    stream.on('data', answer.add)
+    stream.once('close', () => {
+      signal.removeEventListener('abort', onAbort)
+      hooks.ended()
+      const result = answer.read()
+      if (result !== null) {
+        resolve(result)
+        return
+      }
+      // RFC 9113 6.8 and 8.7: both are the server's word that it has not looked at the request.
+      const refused =
+        stream.id === undefined ||
+        stream.rstCode === constants.NGHTTP2_REFUSED_STREAM ||
+        hooks.wasRefused(stream.id)
+      failed(
+        !refused,
+        refused ? 'The server refused the request unseen.' : 'The connection ended without an answer.',
+      )
+    })
+    stream.end(body)
+  })
+}
+
+function collector(): {
+  readonly start: (headers: NodeJS.Dict<string | string[] | number>) => void
+  readonly add: (chunk: Buffer) => void
+  readonly read: () => Http2Result | null
+} {
+  let headers: NodeJS.Dict<string | string[] | number> | undefined
+  const chunks: Buffer[] = []
+  let size = 0
+  return {
+    start(received) {
+      headers = received
+    },
+    add(chunk) {
+      const kept = chunk.subarray(0, MAX_BODY_BYTES - size)
+      size += kept.length
+      chunks.push(kept)
+    },
+    read() {
+      if (headers === undefined) return null
+      const received = headers
+      return {
+        kind: 'answered',
+        status: Number(received[':status']),
+        header: (name) => [received[name]].flat()[0]?.toString(),
+        body: new TextDecoder().decode(Buffer.concat(chunks)),
+      }
+    },
+  }
+}
