@@ -18,6 +18,7 @@ const parts = {
   'docs/options.md': {
     notifier: options('src/options.ts', 'NotifierOptions'),
     webhooks: options('src/options.ts', 'WebhookOptions'),
+    sms: options('src/options.ts', 'SmsOptions'),
     delivery: options('src/options.ts', 'DeliveryOptions'),
     overuse: options('src/services/limits/request-limits.ts', 'OverusePolicy'),
     plan: options('src/domain/plans.ts', 'Plan'),

@@ -124,7 +124,14 @@ function wire(options: ResolvedOptions): Notifier {
     box: openBox,
     wake: engine.wake,
   }
-  const preparation = { providers, compiled, clock, newId: ids.notification }
+  const preparation = {
+    providers,
+    compiled,
+    clock,
+    newId: ids.notification,
+    maxSmsSegments: options.maxSmsSegments,
+    smsCountries: async (organizationId: string) => (await plans.of(organizationId)).smsCountries,
+  }
   const { resend, ...accept } = createAccept(storage, organizations, sendLimits, preparation, engine.wake)
   const notifier: Notifier = {
     ...guard(accept),

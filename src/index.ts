@@ -28,10 +28,11 @@ export type {
 export type { Plan, Plans } from './domain/plans.ts'
 export { perMinutePlans, perSecondPlans } from './domain/plans.ts'
 export type { RetryPolicy } from './domain/retry.ts'
+export type { SmsText } from './domain/sms-segments.ts'
 export type { SuppressionReason } from './domain/suppression.ts'
 export { memoryStorage } from './memory/memory-storage.ts'
 export { memoryRateLimiter } from './memory/rate-limiter/memory-rate-limiter.ts'
-export type { DeliveryOptions, NotifierOptions, WebhookOptions } from './options.ts'
+export type { DeliveryOptions, NotifierOptions, SmsOptions, WebhookOptions } from './options.ts'
 export type {
   Attachment,
   Channel,

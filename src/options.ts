@@ -45,9 +45,16 @@ export interface NotifierOptions {
    * within ten minutes, for five minutes. False: never.
    */
   readonly overuse?: OverusePolicy | false | undefined
+  readonly sms?: SmsOptions | undefined
   readonly delivery?: DeliveryOptions | undefined
   /** The process' time. Default: the runtime's. Tests pass the virtual clock of `carillon/testing`. */
   readonly clock?: Clock | undefined
+}
+
+/** Text messages, whichever provider sends them. Where they may go is a setting of each organization. */
+export interface SmsOptions {
+  /** Most segments, each of which is charged; a longer text is refused with `message_too_large`. Default 10. */
+  readonly maxSegments?: number | undefined
 }
 
 /** Deliveries of events to endpoints that users register. */
@@ -78,6 +85,7 @@ export interface ResolvedOptions {
   readonly plans: Plans
   readonly limiter: RateLimiter
   readonly overuse: OverusePolicy | null
+  readonly maxSmsSegments: number
   readonly leaseMs: number
   readonly pollMs: number
   readonly clock: Clock
@@ -85,6 +93,7 @@ export interface ResolvedOptions {
 
 const DEFAULT_LEASE_MS = 60_000
 const DEFAULT_POLL_MS = 1_000
+const DEFAULT_SMS_SEGMENTS = 10
 const MIN_SECRET_LENGTH = 32
 const PROVIDER_NAME = /^[a-z0-9-]{1,64}$/
 
@@ -101,6 +110,7 @@ export function resolveOptions(options: NotifierOptions): ResolvedOptions {
     'plans',
     'rateLimiter',
     'overuse',
+    'sms',
     'delivery',
     'clock',
   ])
@@ -109,6 +119,7 @@ export function resolveOptions(options: NotifierOptions): ResolvedOptions {
   assertKeys('webhooks.', webhooks, ['allow', 'allowHttp'])
   assertObject('delivery', delivery)
   assertKeys('delivery.', delivery, ['leaseMs', 'pollMs'])
+  const { maxSegments: maxSmsSegments = DEFAULT_SMS_SEGMENTS } = assertSms(options.sms)
   const { clock = systemClock(), logger = silentLogger() } = options
   assertMethods('clock', clock, ['now', 'monotonic', 'timer'])
   assertMethods('logger', logger, ['debug', 'info', 'warn', 'error'])
@@ -134,6 +145,7 @@ export function resolveOptions(options: NotifierOptions): ResolvedOptions {
     limiter,
     plans: resolvePlans(options.plans),
     overuse: resolveOveruse(options.overuse),
+    maxSmsSegments,
     secrets: resolveSecrets(options.secret),
     pollMs: duration('delivery.pollMs', pollMs),
     outgoing: resolveWebhooks(webhooks),
@@ -256,6 +268,15 @@ function resolveOveruse(overuse: NotifierOptions['overuse']): OverusePolicy | nu
   for (const field of ['factor', 'windowMs', 'restrictMs'] as const)
     duration(`overuse.${field}`, policy[field])
   return policy
+}
+
+function assertSms(sms: SmsOptions = {}): SmsOptions {
+  assertObject('sms', sms)
+  assertKeys('sms.', sms, ['maxSegments'])
+  const { maxSegments } = sms
+  if (maxSegments !== undefined && (!Number.isInteger(maxSegments) || maxSegments < 1 || maxSegments > 255))
+    throw wrong('sms.maxSegments', 'a whole number from 1 to 255')
+  return sms
 }
 
 function positive(option: string, value: unknown): void {

@@ -38,6 +38,8 @@ export interface Fact {
   readonly providerCode?: string | undefined
   /** Milliseconds that the provider call took. */
   readonly durationMs?: number | undefined
+  /** On `sent` of a text message: the segments that it is charged as. */
+  readonly segments?: number | undefined
   /** When it happened, by the provider's clock; for display only, never for the fold. Epoch milliseconds. */
   readonly occurredAt?: number | undefined
   /** True when the provider may have acted although we have no answer. */

@@ -1,3 +1,5 @@
+import { NotifierError } from './errors/notifier-error.ts'
+
 /** How a text travels by SMS, and what it is charged as. */
 export interface SmsText {
   /** `gsm-7`: 7-bit characters of GSM 03.38; `ucs-2`: 16-bit units, as soon as one character is in neither GSM table. */
@@ -48,6 +50,22 @@ export function smsText(body: string): SmsText {
     segments: characters <= sizes.alone ? 1 : parts,
     characters,
   }
+}
+
+/**
+ * Counts the segments of a text that may have so many.
+ *
+ * @throws NotifierError `message_too_large`
+ */
+export function boundedSmsText(body: string, maxSegments: number): SmsText {
+  const text = smsText(body)
+  if (text.segments <= maxSegments) return text
+  throw new NotifierError('message_too_large', {
+    message:
+      `The text takes ${text.segments} segments (${text.characters} characters in ${text.encoding}); ` +
+      `${maxSegments} are allowed.`,
+    details: { field: 'body', ...text, maxSegments },
+  })
 }
 
 function isGsm(body: string): boolean {

@@ -4,6 +4,7 @@ import type { ErrorCode } from '../domain/errors/catalogue.ts'
 import type { EventType } from '../domain/facts.ts'
 import type { NewSuppression, SuppressionTarget } from '../domain/input/suppression.ts'
 import type { BodyFormat, NotificationFailure, NotificationStatus, Priority } from '../domain/notification.ts'
+import type { SmsText } from '../domain/sms-segments.ts'
 import type { SuppressionReason } from '../domain/suppression.ts'
 
 export interface HealthReport {
@@ -57,6 +58,8 @@ export interface RenderedRecord {
   readonly subject: string | null
   readonly body: string
   readonly format: BodyFormat
+  /** On the channel `sms`: how the text travels, and what it is charged as. */
+  readonly sms?: SmsText | undefined
 }
 
 export interface BatchResult {
@@ -199,6 +202,8 @@ export interface TimelineRecord {
   readonly providerMessageId: string | null
   readonly error: (NotificationFailure & { readonly providerCode?: string }) | null
   readonly durationMs: number | null
+  /** Of a text message that was handed over: the segments it is charged as. */
+  readonly segments: number | null
   /** True when the provider may have acted although no answer came. */
   readonly ambiguous: boolean
 }
@@ -213,6 +218,8 @@ export interface LogRecord {
   readonly event: string
   readonly provider: string | null
   readonly attempt: number | null
+  /** Of a text message that was handed over: the segments it is charged as. */
+  readonly segments: number | null
   readonly error: NotificationFailure | null
   readonly template: string | null
   readonly createdAt: string

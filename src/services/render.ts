@@ -1,6 +1,8 @@
 import type { ChannelName } from '../domain/channel.ts'
 import type { NotificationContent } from '../domain/notification.ts'
+import { smsText } from '../domain/sms-segments.ts'
 import { detectFormat, type RenderedText, toHeader } from '../domain/template/compile.ts'
+import type { RenderedRecord } from './records.ts'
 import type { CompiledTemplates } from './templates/compiled-templates.ts'
 
 /**
@@ -22,4 +24,9 @@ export function renderContent(
   }
   const text = compiled.get(content.template).render(content.variables)
   return content.subject === undefined ? text : { ...text, subject: toHeader(content.subject) }
+}
+
+/** Text as a caller is shown it before it is sent. */
+export function shownText(channel: ChannelName, text: RenderedText): RenderedRecord {
+  return channel === 'sms' ? { ...text, sms: smsText(text.body) } : text
 }

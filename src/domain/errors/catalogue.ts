@@ -205,7 +205,7 @@ const ROWS = {
   region_not_permitted: [
     422,
     'Sending to this region is not enabled.',
-    'Enable the region with the provider.',
+    "Enable the region with the provider, or in the organization's smsCountries.",
   ],
   sender_not_registered: [
     422,

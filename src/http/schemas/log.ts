@@ -11,6 +11,7 @@ export const logEntry: z.ZodType = z.object({
   event: z.string(),
   provider: z.string().nullable(),
   attempt: z.int().nullable(),
+  segments: z.int().nullable().describe('Of a text message that was handed over.'),
   error: failure.nullable(),
   template: z.string().nullable(),
   createdAt: timestamp,

@@ -77,6 +77,7 @@ export const notificationRecord: z.ZodType = z.object({
         .object({ code: z.string(), message: z.string(), providerCode: z.string().optional() })
         .nullable(),
       durationMs: z.number().nullable(),
+      segments: z.int().nullable().describe('Of a text message that was handed over.'),
       ambiguous: z.boolean(),
     }),
   ),

@@ -28,4 +28,8 @@ export const renderedRecord: z.ZodType<RenderedRecord> = z.object({
   subject: z.string().nullable(),
   body: z.string(),
   format: z.enum(['text', 'html']),
+  sms: z
+    .object({ encoding: z.enum(['gsm-7', 'ucs-2']), segments: z.int(), characters: z.int() })
+    .optional()
+    .describe('Text messages only: how the text travels, and the segments it is charged as.'),
 })

@@ -2,6 +2,7 @@ import { assertKnownFields } from '../../domain/input/known-fields.ts'
 import { parseInput } from '../../domain/input/parse.ts'
 import { type ParsedSend, type SendInput, sendInput } from '../../domain/input/send.ts'
 import type { NewNotification } from '../../domain/notification.ts'
+import { assertPermittedCountry } from '../../domain/sms-countries.ts'
 import { suppressionError } from '../../domain/suppression.ts'
 import type {
   AcceptAnswer,
@@ -16,7 +17,7 @@ import type { SendLimits } from '../limits/send-limits.ts'
 import type { Notifier, SendOptions } from '../notifier.ts'
 import type { Organizations } from '../organizations/organizations.ts'
 import type { BatchResult, SentNotification } from '../records.ts'
-import { renderContent } from '../render.ts'
+import { renderContent, shownText } from '../render.ts'
 import { owned } from '../scope.ts'
 import { createMatchSuppression, suppressionKey } from '../suppressions/match.ts'
 import { assertBatch, type BatchRecord, batchResult, itemError, judgeBatch, toBatchResult } from './batch.ts'
@@ -73,7 +74,14 @@ export function createAccept(
   async function prepare(input: ParsedSend, organizationId: string): Promise<NewNotification> {
     const template =
       input.template === undefined ? null : await findTemplate({ organizationId, reference: input.template })
-    return prepareSend(input, template, how)
+    return permitted(organizationId, prepareSend(input, template, how))
+  }
+
+  /** @throws NotifierError `region_not_permitted` */
+  async function permitted(organizationId: string, notification: NewNotification): Promise<NewNotification> {
+    if (notification.channel === 'sms')
+      assertPermittedCountry(notification.to, await how.smsCountries(organizationId))
+    return notification
   }
 
   /** @throws NotifierError `blocked_recipient`, `unsubscribed` */
@@ -148,7 +156,8 @@ export function createAccept(
       return turns.take(use, () =>
         acceptOnce(organizationId, use, async () => {
           const original = await storage.notifications.get(id)
-          return prepareResend(owned(original, { organizationId }, 'notification_not_found'), how)
+          const resend = prepareResend(owned(original, { organizationId }, 'notification_not_found'), how)
+          return permitted(organizationId, resend)
         }),
       )
     },
@@ -164,7 +173,7 @@ export function createAccept(
       const answer = await store({ organizationId, notifications: [notification], ...quota, dryRun: true })
       if (answer.kind === 'accepted' && answer.admitted === 0) throw await limits.quotaError(organizationId)
       const { channel, to, content } = notification
-      return { channel, to, rendered: renderContent(channel, content, how.compiled) }
+      return { channel, to, rendered: shownText(channel, renderContent(channel, content, how.compiled)) }
     },
 
     async sendBatch(messages, options) {

@@ -3,6 +3,7 @@ import { assertKnownFields } from '../../domain/input/known-fields.ts'
 import { parseInput } from '../../domain/input/parse.ts'
 import { type ParsedSend, type SendInput, sendInput } from '../../domain/input/send.ts'
 import type { NewNotification } from '../../domain/notification.ts'
+import { assertPermittedCountry } from '../../domain/sms-countries.ts'
 import { suppressionError } from '../../domain/suppression.ts'
 import type { IdempotencyRecord } from '../../ports/storage/accept.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
@@ -101,13 +102,18 @@ export async function judgeBatch(
   }
   const keys = prepared.map(([, notification]) => suppressionKey(organizationId, notification))
   const reasons = keys.length === 0 ? [] : await storage.suppressions.match(keys)
+  const textMessages = prepared.some(([, { channel }]) => channel === 'sms')
+  const countries = textMessages ? await how.smsCountries(organizationId) : null
   const notifications: NewNotification[] = []
   for (const [position, [index, notification]] of prepared.entries()) {
     const reason = reasons[position]
     // No answer is no permission.
     if (reason === undefined) throw new Error(`${reasons.length} answers to ${keys.length} suppression keys.`)
-    if (reason === null) notifications.push(notification)
-    else errors.push([index, itemError(suppressionError(reason))])
+    attempt(index, errors, () => {
+      if (notification.channel === 'sms') assertPermittedCountry(notification.to, countries)
+      if (reason !== null) throw suppressionError(reason)
+      notifications.push(notification)
+    })
   }
   return { notifications, errors }
 }

@@ -3,9 +3,11 @@ import { NotifierError } from '../../domain/errors/notifier-error.ts'
 import type { ParsedSend } from '../../domain/input/send.ts'
 import type { NewNotification, Notification, NotificationContent } from '../../domain/notification.ts'
 import { assertRecipient } from '../../domain/recipient.ts'
+import { boundedSmsText } from '../../domain/sms-segments.ts'
 import type { Template } from '../../domain/template/template.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { accepts, type Providers } from '../providers.ts'
+import { renderContent } from '../render.ts'
 import type { CompiledTemplates } from '../templates/compiled-templates.ts'
 
 /** What turns a valid input into something that can be stored. */
@@ -13,6 +15,10 @@ export interface Preparation {
   readonly providers: Providers
   readonly compiled: CompiledTemplates
   readonly clock: Clock
+  /** Most segments of a text message. */
+  readonly maxSmsSegments: number
+  /** Calling codes that an organization's text messages may go to; null: all. */
+  smsCountries(organizationId: string): Promise<readonly string[] | null>
   newId(): string
 }
 
@@ -21,7 +27,7 @@ const MAX_AHEAD_MS = 366 * 24 * 60 * 60 * 1000
 
 /**
  * Judges one send by everything but the storage's own limits (DESIGN.md §4), in the order: channel, recipient,
- * template, variables, times.
+ * template, variables, segments, times.
  *
  * @param template the template that `input.template` names; null when there is none
  * @throws NotifierError as `Notifier.send`
@@ -30,6 +36,9 @@ export function prepareSend(input: ParsedSend, template: Template | null, how: P
   const channel = channelOf(input, template)
   assertReachable(channel, input.to, how.providers)
   const content = contentOf(input, template, channel, how.compiled)
+  if (channel === 'sms') {
+    boundedSmsText(renderContent(channel, content, how.compiled).body, how.maxSmsSegments)
+  }
   const { sendAt, expiresAt } = timesOf(input, how.clock.now())
   return {
     id: how.newId(),

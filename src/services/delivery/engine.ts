@@ -38,6 +38,7 @@ export interface EngineOptions {
   readonly signer: WebhookSigner
   readonly clock: Clock
   readonly logger: Logger
+  readonly maxSmsSegments: number
   readonly leaseMs: number
   readonly pollMs: number
   box(): SecretBox

@@ -1,9 +1,10 @@
-import { type Decision, decide } from '../../domain/decide.ts'
+import { type AttemptContext, type Decision, decide } from '../../domain/decide.ts'
 import type { ErrorCode } from '../../domain/errors/catalogue.ts'
 import { isNotifierError } from '../../domain/errors/notifier-error.ts'
 import type { NotificationFailure } from '../../domain/notification.ts'
 import type { Outcome } from '../../domain/outcome.ts'
 import { maxAttempts } from '../../domain/retry.ts'
+import { boundedSmsText } from '../../domain/sms-segments.ts'
 import { suppressionError } from '../../domain/suppression.ts'
 import type { Message } from '../../ports/channel.ts'
 import type { Clock } from '../../ports/clock.ts'
@@ -27,6 +28,7 @@ export interface NotificationDelivery {
   readonly matchSuppression: MatchSuppression
   readonly clock: Clock
   readonly logger: Logger
+  readonly maxSmsSegments: number
   /** In [0, 1). */
   random(): number
 }
@@ -39,7 +41,7 @@ export function createNotificationLane(
   states: readonly ProviderState[],
   delivery: NotificationDelivery,
 ): Lane {
-  const { attempts, compiled, matchSuppression, clock, logger, random } = delivery
+  const { attempts, matchSuppression, clock, logger, random } = delivery
   /** Providers that a job has failed over from; gone with the process, and then they are asked once more. */
   const failedOver = new Map<string, Set<string>>()
 
@@ -53,8 +55,9 @@ export function createNotificationLane(
   async function deliver(job: NotificationJob, state: ProviderState, stop: AbortSignal): Promise<void> {
     const ended = endBefore(job, state)
     if (ended !== null) return endWithout(job, ended.code, ended.message)
-    const message = await render(job, compiled)
-    if ('code' in message) return endWithout(job, message.code, message.message)
+    const rendered = await render(job, delivery)
+    if ('code' in rendered) return endWithout(job, rendered.code, rendered.message)
+    const { message, segments } = rendered
     // Last of all, because it may have been suppressed since the accept, or since the attempt before. Where it rejects,
     // nothing is sent and the job comes back when its lease ends.
     const reason = await matchSuppression(suppressionKey(job.organizationId, job.notification))
@@ -77,20 +80,19 @@ export function createNotificationLane(
     }
     const outcome = await sendAttempt(provider, message, context, stop, clock)
     const durationMs = Math.round(clock.monotonic() - began)
-    await settle(job, state, decision(job, state, outcome, attempt, durationMs))
+    await settle(job, state, decision(job, state, outcome, { attempt, durationMs, segments }))
   }
 
   function decision(
     job: NotificationJob,
     state: ProviderState,
     outcome: Outcome,
-    attempt: number,
-    durationMs: number,
+    about: Pick<AttemptContext, 'attempt' | 'durationMs' | 'segments'>,
   ): Decision {
     const { expiresInMs } = job.notification
     const { provider } = state
     return decide(outcome, {
-      attempt,
+      ...about,
       outages: job.outages,
       provider: provider.name,
       hasNextProvider: states.some(
@@ -98,9 +100,8 @@ export function createNotificationLane(
       ),
       policy: provider.retry,
       onAmbiguous: provider.onAmbiguous,
-      expiresInMs: expiresInMs === null ? null : expiresInMs - durationMs,
+      expiresInMs: expiresInMs === null ? null : expiresInMs - about.durationMs,
       random: random(),
-      durationMs,
     })
   }
 
@@ -194,11 +195,17 @@ function endBefore(
   return null
 }
 
+interface RenderedMessage {
+  readonly message: Message
+  /** Of a text message. */
+  readonly segments: number | undefined
+}
+
 /** The text to send, or why there will never be one. Rejects when the storage is away. */
 async function render(
   { notification }: NotificationJob,
-  compiled: CompiledTemplates,
-): Promise<Message | NotificationFailure> {
+  { compiled, maxSmsSegments }: NotificationDelivery,
+): Promise<RenderedMessage | NotificationFailure> {
   const { channel, to, content } = notification
   try {
     if ('template' in content) await compiled.load([content.template])
@@ -207,7 +214,9 @@ async function render(
     return { code: 'template_error', message: error.message }
   }
   try {
-    return { to, ...renderContent(channel, content, compiled) }
+    const message = { to, ...renderContent(channel, content, compiled) }
+    const segments = channel === 'sms' ? boundedSmsText(message.body, maxSmsSegments).segments : undefined
+    return { message, segments }
   } catch (error) {
     const tooLarge = isNotifierError(error) && error.code === 'message_too_large'
     return {

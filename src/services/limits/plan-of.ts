@@ -4,10 +4,12 @@ import { type Plan, type Plans, UNLIMITED } from '../../domain/plans.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
 
-/** The plan of an organization and its name. */
+/** The plan of an organization and its name, and where its text messages may go. */
 export interface OrganizationPlan {
   readonly name: string
   readonly plan: Plan
+  /** Calling codes; null: everywhere. */
+  readonly smsCountries: readonly string[] | null
 }
 
 /** Finds plans; what is known stays known for a few seconds, so that a request costs no look-up of its own. */
@@ -15,11 +17,11 @@ export interface PlanFinder {
   of(organizationId: string): OrganizationPlan | Promise<OrganizationPlan>
   /** @throws NotifierError `invalid_parameter` when no plan has this name; null is the default and always known */
   assertKnown(name: string | null): void
-  /** Forgets an organization whose plan has changed. */
+  /** Forgets an organization that has changed. */
   forget(organizationId: string): void
 }
 
-/** How long another process may still use an organization's earlier plan. */
+/** How long another process may still use an organization's earlier plan and countries. */
 const FRESH_MS = 5_000
 const MAX_KNOWN = 100_000
 
@@ -30,13 +32,14 @@ export function createPlanFinder(storage: Storage, plans: Plans, clock: Clock): 
   async function load(organizationId: string): Promise<OrganizationPlan> {
     const organization = await storage.organizations.get(organizationId)
     if (organization === null) throw new NotifierError('not_found', { details: { field: 'organizationId' } })
-    const found = choose(organizationId, organization.plan)
+    const { smsCountries } = organization
+    const found = { ...choose(organizationId, organization.plan), smsCountries }
     if (known.size >= MAX_KNOWN) known.clear()
     known.set(organizationId, { ...found, until: clock.monotonic() + FRESH_MS })
     return found
   }
 
-  function choose(organizationId: string, named: string | null): OrganizationPlan {
+  function choose(organizationId: string, named: string | null): Pick<OrganizationPlan, 'name' | 'plan'> {
     const name = named ?? (Object.hasOwn(plans, organizationId) ? organizationId : null)
     if (name === null && organizationId === DEFAULT_ORGANIZATION)
       return { name: 'unlimited', plan: UNLIMITED }

@@ -128,6 +128,7 @@ function timelineRecord({ sequence, type, status, at, fact }: TimelineEntry): Ti
         ? null
         : { ...error, ...(fact?.providerCode === undefined ? {} : { providerCode: fact.providerCode }) },
     durationMs: fact?.durationMs ?? null,
+    segments: fact?.segments ?? null,
     ambiguous: fact?.ambiguous ?? false,
   }
 }
@@ -143,6 +144,7 @@ function logRecord(entry: LogEntry): LogRecord {
     event: type,
     provider: fact?.provider ?? null,
     attempt: fact?.attempt ?? null,
+    segments: fact?.segments ?? null,
     error: errorOf(fact),
     template,
     createdAt: new Date(at).toISOString(),

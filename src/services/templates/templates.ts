@@ -9,6 +9,7 @@ import type { Storage } from '../../ports/storage/storage.ts'
 import type { Notifier } from '../notifier.ts'
 import type { Organizations } from '../organizations/organizations.ts'
 import type { Scope, TemplateRecord } from '../records.ts'
+import { shownText } from '../render.ts'
 import { listOf, organizationOf, owned, pageRequest } from '../scope.ts'
 
 /** The template use cases of a notifier. */
@@ -65,7 +66,7 @@ export function createTemplates(
       const parsed = parseInput(jsonObject, variables, 'variables')
       const compiled = compileTemplate(await find(idOrName, scope))
       compiled.assertVariables(parsed)
-      return compiled.render(parsed)
+      return shownText(compiled.channel, compiled.render(parsed))
     },
     async delete(idOrName, scope) {
       const template = await find(idOrName, scope)

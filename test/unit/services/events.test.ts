@@ -46,6 +46,7 @@ async function create(post: (request: PostRequest) => PostResult | Promise<PostR
       async close() {},
     },
     logger: silentLogger(),
+    maxSmsSegments: 10,
     leaseMs: MINUTE,
     pollMs: 60 * MINUTE,
     box: () => boxes.current,

@@ -73,6 +73,7 @@ describe.each(['memory', 'sqlite'])('webhook endpoints on %s', (kind) => {
       providers: new Map([['push', [providerOf(recordingChannel({ channel: 'push' }))]]]),
       compiled: createCompiledTemplates(storage),
       logger: silentLogger(),
+      maxSmsSegments: 10,
       leaseMs: 60_000,
       pollMs: DAY,
       random: () => 0.5,
