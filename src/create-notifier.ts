@@ -12,7 +12,7 @@ import { reportHealth } from './services/health.ts'
 import { createLifecycle } from './services/lifecycle.ts'
 import { createLimits } from './services/limits/limits.ts'
 import { createPlanFinder } from './services/limits/plan-of.ts'
-import { createRequestLimits } from './services/limits/request-limits.ts'
+import { closedLimit, createRequestLimits } from './services/limits/request-limits.ts'
 import { createSendLimits } from './services/limits/send-limits.ts'
 import { createLogs, createNotifications } from './services/notifications/notifications.ts'
 import type { Notifier, NotifierEvents } from './services/notifier.ts'
@@ -154,7 +154,10 @@ function wire(options: ResolvedOptions): Notifier {
     suppressions: guard(createSuppressions(storage, organizations)),
     maintenance: lifecycle.maintenance,
     health: () => reportHealth(storage, lifecycle.refusal(), engine.providers(), clock),
-    limits: guard(createLimits(storage, limiter, plans, requestLimits, clock)),
+    limits: {
+      ...guard(createLimits(storage, limiter, plans, requestLimits, clock)),
+      closed: (retryAfterMs) => closedLimit(retryAfterMs, clock),
+    },
     logs: guard(createLogs(storage)),
   }
   return notifier

@@ -28,8 +28,9 @@ export interface HttpApi {
 type Admit = Notifier['limits']['admit']
 
 /** What is learned about one request on its way. */
-interface Visit extends Envelope {
-  limit: Envelope['limit']
+interface Visit extends Omit<Envelope, 'limit'> {
+  /** Null: it failed before a limit judged it. */
+  limit: Envelope['limit'] | null
   release: Admission['release'] | null
 }
 
@@ -72,18 +73,24 @@ export function createHttpApi(
         ? { permitted: match, organizationId: await welcome(request, client, visit) }
         : await authorize(request, client, visit, match)
       const result = await perform(request, permitted, organizationId)
-      return result === null ? GONE : successResponse(visit, permitted.route.status, result)
+      return result === null ? GONE : successResponse(envelopeOf(visit), permitted.route.status, result)
     } catch (error) {
       const shown = publicError(error)
       if (shown.status >= 500) report(resolved, shown, error, request, visit.requestId)
       const allow = match.kind === 'method' ? match.allow : undefined
-      return errorResponse(visit, shown, resolved.errorFormat, allow)
+      return errorResponse(envelopeOf(visit, shown), shown, resolved.errorFormat, allow)
     } finally {
       // The answer does not wait for it: a slot that stays taken comes back by itself.
       visit.release?.().catch((error: unknown) => {
         resolved.logger.warn('A concurrency slot was not given back.', { requestId: visit.requestId, error })
       })
     }
+  }
+
+  /** SPEC.md "Limits", rule 10: every answer tells a limit. Where not even one could be judged, nothing passes. */
+  function envelopeOf(visit: Visit, error?: NotifierError): Envelope {
+    visit.limit ??= notifier.limits.closed(error?.retryAfterMs ?? 1_000)
+    return visit as Envelope
   }
 
   /** Lets anyone in, over HTTPS and within the limit of the address. */

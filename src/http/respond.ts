@@ -12,8 +12,8 @@ export interface Envelope {
   readonly secure: boolean
   /** HEAD: the answer is that of GET without its body. */
   readonly bodiless: boolean
-  /** The limit that the rate headers speak of; null: nothing is limited. */
-  readonly limit: RateLimitState | null
+  /** The limit that the rate headers speak of. */
+  readonly limit: RateLimitState
 }
 
 /** The answer to a request that succeeded. */
@@ -50,7 +50,7 @@ function toResponse(
     'X-Request-Id': requestId,
   }
   if (secure) headers['Strict-Transport-Security'] = 'max-age=31536000'
-  if (limit !== null) addRateHeaders(headers, limit)
+  addRateHeaders(headers, limit)
   if (more !== undefined) Object.assign(headers, more)
   return { status, headers, body: bodiless ? null : body }
 }

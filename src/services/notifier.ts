@@ -21,6 +21,7 @@ import type {
   NotificationSummary,
   OrganizationInput,
   OrganizationRecord,
+  RateLimitState,
   RenderedRecord,
   Scope,
   SentNotification,
@@ -223,6 +224,8 @@ export interface Notifier {
       who: { organizationId: string } | { address: string },
       resource: LimitedResource,
     ): Promise<Admission>
+    /** What the rate headers say while nothing passes (maintenance, an outage) for `retryAfterMs`. */
+    closed(retryAfterMs: number): RateLimitState
   }
   readonly logs: {
     /** The delivery log, newest first. */

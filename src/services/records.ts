@@ -89,7 +89,11 @@ export type LimitedResource = 'requests' | 'templates.list' | 'templates.create'
 
 /** One limit as it stands: what the X-RateLimit headers say. */
 export interface RateLimitState {
-  /** `requests`, an endpoint, `concurrency`, `hourly_notifications`, `monthly_notifications`, `account`, `address` or `public`. */
+  /**
+   * `requests`, an endpoint, `concurrency`, `hourly_notifications`, `monthly_notifications`, `account`, `address` or
+   * `public`; `unlimited` where the plan limits nothing, and then `limit` and `remaining` are {@link NO_LIMIT}; `service`
+   * where nothing passes at all.
+   */
   readonly resource: string
   /** Most units in the window. */
   readonly limit: number
@@ -98,10 +102,16 @@ export interface RateLimitState {
   readonly resetAt: number
 }
 
+/**
+ * What stands for "no limit" where a number must be (SPEC.md "Rules" 10: every response carries the rate headers): the
+ * largest that a client which reads 32-bit integers can take.
+ */
+export const NO_LIMIT = 2_147_483_647
+
 /** A request that was counted. */
 export interface Admission {
-  /** The limit that is nearest to a refusal; null: nothing is limited. */
-  readonly state: RateLimitState | null
+  /** The limit that is nearest to a refusal. */
+  readonly state: RateLimitState
   /** Gives the concurrency slot back. Harmless when repeated. */
   release(): Promise<void>
 }

@@ -191,6 +191,19 @@ it('every answer carries the rate headers, whatever its status', async () => {
   }
 })
 
+it('every response of an organization without limits says so in numbers', async () => {
+  await start({})
+  for (const path of ['/v1/notifications', '/v1/nowhere']) {
+    const answer = await api({ path })
+    expect(answer.headers).toMatchObject({
+      'x-ratelimit-limit': '2147483647',
+      'x-ratelimit-remaining': '2147483647',
+      'x-ratelimit-reset': expect.stringMatching(/^\d{10}$/),
+      'x-ratelimit-resource': 'unlimited',
+    })
+  }
+})
+
 describe('hundreds of parallel requests', () => {
   it('never pass the ceiling: the limit and its burst, to the request', async () => {
     await start({ requests: { limit: 100, windowMs: MINUTE } })

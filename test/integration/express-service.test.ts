@@ -114,7 +114,15 @@ describe('maintenance', () => {
           503,
           'service_unavailable',
         ])
-        expect(Number(answer.headers['retry-after'])).toBeGreaterThanOrEqual(1)
+        const wait = Number(answer.headers['retry-after'])
+        expect(wait).toBeGreaterThanOrEqual(1)
+        expect(answer.headers).toMatchObject({
+          'x-ratelimit-limit': '0',
+          'x-ratelimit-remaining': '0',
+          'x-ratelimit-resource': 'service',
+        })
+        const { date = '', 'x-ratelimit-reset': reset } = answer.headers
+        expect(Number(reset) - Date.parse(date) / 1000).toBeGreaterThanOrEqual(wait)
       }
       host.notifier.maintenance(false)
       expect((await host.notifier.notifications.list()).items).toEqual([])

@@ -10,13 +10,24 @@ export const HEADERS: Readonly<Record<string, JsonObject>> = {
     schema: { type: 'string', pattern: '^req_[\\w-]+$' },
   },
   'X-RateLimit-Limit': {
-    description: 'Maximum requests in the window. Absent where nothing is limited.',
+    description: 'Maximum requests in the window; 2147483647 where nothing is limited, 0 during an outage.',
+    required: true,
     schema: integer,
   },
-  'X-RateLimit-Remaining': { description: 'Requests left in the window.', schema: integer },
-  'X-RateLimit-Reset': { description: 'Unix timestamp when the limit resets.', schema: integer },
+  'X-RateLimit-Remaining': {
+    description: 'Requests left in the window.',
+    required: true,
+    schema: integer,
+  },
+  'X-RateLimit-Reset': {
+    description: 'Unix timestamp when the limit resets.',
+    required: true,
+    schema: integer,
+  },
   'X-RateLimit-Resource': {
-    description: 'Which limit it is: the one that is nearest to a refusal.',
+    description:
+      'Which limit it is: the one that is nearest to a refusal; `unlimited` where there is none, `service` during an outage.',
+    required: true,
     schema: { type: 'string' },
   },
   'Retry-After': { description: 'Seconds to wait.', schema: { type: 'integer', minimum: 1 } },

@@ -15,7 +15,7 @@ export function createLimits(
   plans: PlanFinder,
   requests: RequestLimits,
   clock: Clock,
-): Notifier['limits'] {
+): Omit<Notifier['limits'], 'closed'> {
   async function windowUsage(
     key: string,
     limit: number,

@@ -8,7 +8,7 @@ import type {
   RateLimiter,
   WindowCheck,
 } from '../../ports/rate-limiter.ts'
-import type { Admission, LimitedResource, RateLimitState } from '../records.ts'
+import { type Admission, type LimitedResource, NO_LIMIT, type RateLimitState } from '../records.ts'
 import { limitError } from './limit-error.ts'
 import type { PlanFinder } from './plan-of.ts'
 
@@ -74,7 +74,7 @@ export function createRequestLimits(
     }
     const slot = named.map(({ check }) => check).find((check) => check.kind === 'slots')
     return {
-      state: nearest(states),
+      state: nearest(states) ?? unlimited(clock),
       release: slot === undefined ? done : () => limiter.release(slot.key, slot.token),
     }
   }
@@ -160,6 +160,17 @@ export function stateOf(resource: string, limit: number, state: LimitState, cloc
     remaining: state.remaining,
     resetAt: Math.ceil((clock.now() + state.resetInMs) / 1000),
   }
+}
+
+function unlimited(clock: Clock): RateLimitState {
+  const resetAt = Math.ceil(clock.now() / 1000)
+  return { resource: 'unlimited', limit: NO_LIMIT, remaining: NO_LIMIT, resetAt }
+}
+
+/** What is told while nothing passes. */
+export function closedLimit(retryAfterMs: number, clock: Clock): RateLimitState {
+  const resetAt = Math.ceil((clock.now() + retryAfterMs) / 1000)
+  return { resource: 'service', limit: 0, remaining: 0, resetAt }
 }
 
 /**

@@ -3,7 +3,7 @@ import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
 import { createHttpApi } from '../../../src/http/api.ts'
 import type { HttpApiOptions } from '../../../src/http/options.ts'
 import type { Notifier } from '../../../src/services/notifier.ts'
-import { emptyList, fakeNotifier, json, KEY, request } from './support.ts'
+import { emptyList, fakeNotifier, json, KEY, LIMIT, request } from './support.ts'
 
 afterEach(() => {
   vi.restoreAllMocks()
@@ -22,6 +22,10 @@ describe('an answer', () => {
       'X-Content-Type-Options': 'nosniff',
       'X-Request-Id': expect.stringMatching(/^req_/),
       'Strict-Transport-Security': 'max-age=31536000',
+      'X-RateLimit-Limit': '10',
+      'X-RateLimit-Remaining': '9',
+      'X-RateLimit-Reset': '1800000000',
+      'X-RateLimit-Resource': 'requests',
     })
   })
 
@@ -90,7 +94,7 @@ describe('the order of checks', () => {
         if ('organizationId' in who && who.organizationId === 'org_limited') {
           throw new NotifierError('rate_limit_exceeded')
         }
-        return { state: null, release: async () => {} }
+        return { state: LIMIT, release: async () => {} }
       },
       send: async () => {
         throw new NotifierError('invalid_email')

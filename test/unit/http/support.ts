@@ -1,7 +1,7 @@
 import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
 import type { HttpRequest, HttpResponse } from '../../../src/http/message.ts'
 import type { Notifier } from '../../../src/services/notifier.ts'
-import type { ApiKeyRecord } from '../../../src/services/records.ts'
+import type { ApiKeyRecord, RateLimitState } from '../../../src/services/records.ts'
 
 export interface TestRequest {
   method?: string
@@ -46,6 +46,8 @@ export const KEY: ApiKeyRecord = {
   createdAt: '2026-01-01T00:00:00.000Z',
 }
 
+export const LIMIT: RateLimitState = { resource: 'requests', limit: 10, remaining: 9, resetAt: 1_800_000_000 }
+
 /** A notifier of which only the given parts exist; using another one fails the test loudly. */
 export function fakeNotifier(parts: {
   send?: Notifier['send']
@@ -61,7 +63,11 @@ export function fakeNotifier(parts: {
     send: parts.send ?? missing,
     validate: parts.validate ?? missing,
     apiKeys: { verify: parts.verify ?? (async () => KEY) },
-    limits: { get: missing, admit: parts.admit ?? (async () => ({ state: null, release: async () => {} })) },
+    limits: {
+      get: missing,
+      admit: parts.admit ?? (async () => ({ state: LIMIT, release: async () => {} })),
+      closed: () => ({ ...LIMIT, resource: 'service' }),
+    },
     templates: { list: missing, create: missing, get: missing, delete: missing, ...parts.templates },
   } as unknown as Notifier
 }
