@@ -96,6 +96,7 @@ describe('verifyWebhook', () => {
     ['no secret', body, '', {}],
     ['an empty list of secrets', body, [], {}],
     ['a secret that is not there', body, undefined as unknown as string, {}],
+    ['a secret with too much padding', body, 'whsec_AAAA===', {}],
     ['a secret that was cut', body, secret.slice(0, -3), {}],
     ['one bad secret of two', body, [secret, 'whsec_*'], {}],
     ['a tolerance below 0', body, secret, { toleranceMs: -1 }],
