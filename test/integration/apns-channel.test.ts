@@ -7,17 +7,21 @@ import { ApnsClient, Notification } from 'apns2'
 import { jwtVerify } from 'jose'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { type ApnsChannelOptions, apnsChannel } from '../../adapters/channels/push/apns.ts'
-import type { Channel, Message } from '../../src/ports/channel.ts'
+import type { Channel, Message, SendContext } from '../../src/ports/channel.ts'
 import { recordingLogger } from '../../src/testing/recording-logger.ts'
 import { eventually } from '../support/eventually.ts'
 import { certificate, type Http2Server, http2Server } from '../support/http2-server.ts'
+import { sendContext } from './support/channel-context.ts'
 import { closedPort, tcpReceiver } from './support/receivers.ts'
-import { sendContext } from './support/send-context.ts'
 
 const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' })
 const KEY = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
 const TOKEN = 'ab'.repeat(32)
 const MESSAGE: Message = { to: TOKEN, subject: 'Hello', body: 'Grüße 🎉', format: 'text' }
+
+const CREATED_AT = Date.UTC(2026, 0, 15, 12)
+const contextOf = (id: string, change: Partial<SendContext> = {}): SendContext =>
+  sendContext({ idempotencyKey: `notif_${id.padStart(29, '0')}`, createdAt: CREATED_AT, ...change })
 
 const closing: (() => Promise<void> | void)[] = []
 afterEach(async () => {
@@ -61,7 +65,7 @@ function channelTo(baseUrl: string, change: Partial<ApnsChannelOptions> = {}): C
 }
 
 const send = (channel: Channel, id = '1', change: Partial<Message> = {}) =>
-  channel.send({ ...MESSAGE, ...change }, sendContext(id))
+  channel.send({ ...MESSAGE, ...change }, contextOf(id))
 
 describe('a request to APNs', () => {
   it('carries the message, where it goes, how long it is good and what replaces it', async () => {
@@ -81,7 +85,7 @@ describe('a request to APNs', () => {
       'apns-topic': 'com.example.app',
       'apns-push-type': 'alert',
       'apns-priority': '5',
-      'apns-expiration': String(Date.UTC(2026, 0, 15, 12, 1) / 1000),
+      'apns-expiration': String((CREATED_AT + 60_000) / 1000),
       'apns-collapse-id': id,
     })
     expect(JSON.parse(String(request?.body))).toEqual({
@@ -201,7 +205,7 @@ describe('the provider token', () => {
     const server = await serve(refuse(403, 'ExpiredProviderToken'))
     const channel = channelTo(server.origin)
     const { logger, lines } = recordingLogger()
-    await channel.send(MESSAGE, sendContext('1', { logger }))
+    await channel.send(MESSAGE, contextOf('1', { logger }))
     await send(channel)
     const [first, second] = server.requests.map(({ headers }) => headers.authorization)
     expect(second).toBe(first)
@@ -241,7 +245,7 @@ describe('the connection to APNs', () => {
     const first = send(channel, '1')
     await eventually(() => waiting.length === 1)
     const abort = new AbortController()
-    const second = channel.send(MESSAGE, sendContext('2', { signal: abort.signal }))
+    const second = channel.send(MESSAGE, contextOf('2', { signal: abort.signal }))
     abort.abort()
     expect(await second).toMatchObject({ kind: 'retry', code: 'provider_unavailable' })
     for (const stream of waiting) ok(stream, 0)
@@ -366,7 +370,7 @@ describe('the connection to APNs', () => {
     closing.push(close)
     const abort = new AbortController()
     const channel = channelTo(`https://localhost:${port}`)
-    const sending = channel.send(MESSAGE, sendContext('1', { signal: abort.signal }))
+    const sending = channel.send(MESSAGE, contextOf('1', { signal: abort.signal }))
     setImmediate(() => abort.abort())
     expect(await sending).toMatchObject({ kind: 'retry', code: 'provider_unavailable' })
   })
