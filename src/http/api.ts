@@ -143,7 +143,9 @@ export function createHttpApi(
       keyOrganization === null ? '' : organizationOf(request, query, keyOrganization, organizationRequired)
     if (!valid) throw new NotifierError(route.unknown ?? 'not_found')
     const body =
-      route.body === undefined ? NO_BODY : await readJsonObject(request, bodyLimit(resolved, route))
+      route.body === undefined
+        ? NO_BODY
+        : await readJsonObject(request, bodyLimit(resolved, route), route.bodyOptional)
     if (request.aborted) return null
     const strict = resolved.strictBody
     if (strict && route.body !== undefined) assertKnownFields(route.body, body)

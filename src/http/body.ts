@@ -5,6 +5,7 @@ const JSON_TYPE = /^application\/(?:json|[\w.!#$&^-]+\+json)\s*(?:;(.*))?$/i
 const CHARSET = /^\s*charset\s*=\s*"?([^";\s]+)"?\s*$/i
 /** Deepest nesting of a body: whoever walks through it must not run out of stack. */
 const MAX_DEPTH = 64
+const NOTHING = Object.freeze({})
 const decoder = new TextDecoder('utf-8', { fatal: true })
 
 /**
@@ -13,18 +14,21 @@ const decoder = new TextDecoder('utf-8', { fatal: true })
  * A body without Content-Type is taken for JSON: nothing else is ever accepted here, and a wrong guess is answered
  * with `invalid_json` anyway.
  *
+ * @param optional an empty body is an empty object
  * @throws NotifierError `unsupported_media_type`, `payload_too_large`, `invalid_json`, `invalid_parameter` for JSON
  *   that is no object, and what `readBody` throws
  */
 export async function readJsonObject(
   request: HttpRequest,
   limit: number,
+  optional = false,
 ): Promise<Readonly<Record<string, unknown>>> {
   assertJson(request.header('content-type'))
   const parsed = request.parsedBody
   if (parsed !== undefined) return asObject(parsed)
   assertNotEncoded(request.header('content-encoding'))
-  return asObject(parseJson(await request.readBody(limit)))
+  const bytes = await request.readBody(limit)
+  return optional && bytes.length === 0 ? NOTHING : asObject(parseJson(bytes))
 }
 
 function assertJson(contentType: string | undefined): void {

@@ -107,10 +107,10 @@ function parametersOf(route: Route, path: string, admin: boolean): JsonObject[] 
   return [...inPath, ...(route.query === undefined ? [] : queryParameters(route.query)), ...shared]
 }
 
-function requestBody({ operation }: Route, schema: NonNullable<Route['body']>): JsonObject {
+function requestBody({ operation, bodyOptional }: Route, schema: NonNullable<Route['body']>): JsonObject {
   const example = EXAMPLES[operation]?.request
   return {
-    required: true,
+    required: bodyOptional !== true,
     content: { 'application/json': { schema: schemaOf(schema), ...(example ? { example } : {}) } },
   }
 }

@@ -52,6 +52,8 @@ export interface Route {
   readonly query?: z.ZodType
   /** Present: the request has a body. The notifier validates by the same schema, so the core does not. */
   readonly body?: z.ZodType
+  /** True: no body means `{}`. */
+  readonly bodyOptional?: true
   /** Which size limit holds for the body. Default `body`. */
   readonly bodySize?: 'body' | 'batch'
   readonly response: z.ZodType

@@ -148,6 +148,7 @@ export const webhookRoutes: readonly Route[] = [
     status: 200,
     unknown: 'not_found',
     body: secretRotation,
+    bodyOptional: true,
     response: createdWebhookEndpoint,
     handler: rotateSecret,
   },
