@@ -1,4 +1,5 @@
 import type { ErrorCode } from './errors/catalogue.ts'
+import type { SuppressionReason } from './suppression.ts'
 
 /**
  * Everything that can become known about a notification after its accept.
@@ -46,6 +47,11 @@ export interface Fact {
   readonly ambiguous?: boolean | undefined
   /** True on `opened` and `clicked` that a machine did (a mail privacy proxy, a scanner): logged, and changes nothing. */
   readonly machine?: boolean | undefined
+  /**
+   * The recipient can take, or wants, nothing more: whoever records the fact suppresses it for this reason, in the same
+   * commit. Only for hard bounces, complaints and opt-outs.
+   */
+  readonly suppress?: SuppressionReason | undefined
 }
 
 /** Types of event that are announced to webhook endpoints and in-process listeners. */

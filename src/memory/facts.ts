@@ -1,6 +1,7 @@
 import { eventId, eventPayload, type NotificationEvent } from '../domain/event-payload.ts'
 import type { Fact } from '../domain/facts.ts'
 import { recordFacts } from '../domain/record-facts.ts'
+import { suppressedAddress } from '../domain/suppression.ts'
 import { createJob } from './jobs.ts'
 import {
   appendTo,
@@ -10,6 +11,7 @@ import {
   type StoredDelivery,
   type StoredNotification,
 } from './state.ts'
+import { addSuppression } from './suppressions.ts'
 
 /**
  * Adds facts to a notification: status, history, and a delivery for every endpoint that wants an announced event.
@@ -30,6 +32,17 @@ export function addFacts(
     const entry = { sequence, type: fact.type, status, at, fact }
     notification.timeline.push(entry)
     appendTo(state.logOf, notification.organizationId, { notification, entry })
+    if (fact.suppress !== undefined) {
+      const { organizationId, channel, to } = notification
+      const address = suppressedAddress(channel, to)
+      addSuppression(state, {
+        organizationId,
+        channel,
+        address,
+        reason: fact.suppress,
+        source: fact.provider ?? null,
+      })
+    }
     if (fact.type === 'sent' && fact.providerMessageId !== undefined) {
       appendTo(state.handovers, keyOf(fact.provider, fact.providerMessageId), notification)
     }

@@ -5,23 +5,9 @@ import { keyOf, type MemoryState, nextNumber, type StoredSuppression } from './s
 
 export function memorySuppressions(state: MemoryState): SuppressionRepository {
   return {
-    async add({ organizationId, channel, address, reason, source }) {
-      requireOrganization(state, organizationId)
-      const key = nameOf({ organizationId, channel, address })
-      const before = state.suppressions.get(key)
-      if (before !== undefined) return toSuppression(before)
-      const createdAt = state.now()
-      const added = {
-        organizationId,
-        channel,
-        address,
-        reason,
-        source,
-        createdAt,
-        number: nextNumber(state),
-      }
-      state.suppressions.set(key, added)
-      return toSuppression(added)
+    async add(entry) {
+      requireOrganization(state, entry.organizationId)
+      return addSuppression(state, entry)
     },
     async remove(organizationId, channel, address) {
       return state.suppressions.delete(nameOf({ organizationId, channel, address }))
@@ -37,6 +23,19 @@ export function memorySuppressions(state: MemoryState): SuppressionRepository {
       return keys.map((key) => state.suppressions.get(nameOf(key))?.reason ?? null)
     },
   }
+}
+
+/** Adds an entry, unless there is one. */
+export function addSuppression(state: MemoryState, entry: Omit<Suppression, 'createdAt'>): Suppression {
+  const key = nameOf(entry)
+  const before = state.suppressions.get(key)
+  if (before !== undefined) return toSuppression(before)
+  const { organizationId, channel, address, reason, source } = entry
+  const createdAt = state.now()
+  const number = nextNumber(state)
+  const added = { organizationId, channel, address, reason, source, createdAt, number }
+  state.suppressions.set(key, added)
+  return toSuppression(added)
 }
 
 /** The address comes last: it is the only part that may hold anything. */

@@ -2,9 +2,11 @@ import { eventPayload, type NotificationEvent } from '../../../src/domain/event-
 import type { Fact } from '../../../src/domain/facts.ts'
 import { type FactState, recordFacts } from '../../../src/domain/record-facts.ts'
 import { initialFold } from '../../../src/domain/status.ts'
+import { suppressedAddress } from '../../../src/domain/suppression.ts'
 import type { Connection } from './connection.ts'
 import type { Announcements } from './deliveries.ts'
 import { acceptedStatus, type NotificationRow } from './rows.ts'
+import { INSERT_SUPPRESSION } from './suppressions.ts'
 
 /** The columns of a notification that facts need: never its content. */
 export const FACT_COLUMNS: string =
@@ -37,6 +39,7 @@ export function createAddFacts(connection: Connection): AddFacts {
   const insertEvent = connection.statement(INSERT_EVENT)
   const updateNotification = connection.statement(UPDATE_NOTIFICATION)
   const insertHandover = connection.statement(INSERT_HANDOVER)
+  const insertSuppression = connection.statement(INSERT_SUPPRESSION)
 
   return function addFacts(row, facts, origin, announcements) {
     if (facts.length === 0) return []
@@ -45,6 +48,11 @@ export function createAddFacts(connection: Connection): AddFacts {
     const announced: NotificationEvent[] = []
     for (const { fact, sequence, status, announce } of events) {
       insertEvent().run(seq, sequence, organization, announcements.now, status, JSON.stringify(fact))
+      if (fact.suppress !== undefined) {
+        const address = suppressedAddress(channel, recipient)
+        const source = fact.provider ?? null
+        insertSuppression().run(organization, channel, address, fact.suppress, source, announcements.now)
+      }
       if (fact.type === 'sent' && fact.providerMessageId !== undefined) {
         insertHandover().run(fact.provider ?? '', fact.providerMessageId, seq)
       }

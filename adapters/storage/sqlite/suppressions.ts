@@ -7,7 +7,8 @@ import { dataError, isDataError } from './errors.ts'
 import { createRequireOrganization } from './organizations.ts'
 import { pageBySeq } from './page.ts'
 
-const INSERT = `
+/** Adds an entry, unless there is one: organization, channel, address, reason, source, time. */
+export const INSERT_SUPPRESSION: string = `
   INSERT INTO carillon_suppressions (organization, channel, address, reason, source, created_at, seq)
   VALUES (?1, ?2, ?3, ?4, ?5, ?6,
     (SELECT coalesce(max(seq), 0) + 1 FROM carillon_suppressions WHERE organization = ?1))
@@ -41,7 +42,7 @@ interface SuppressionRow {
 
 export function createSuppressions(connection: Connection): SuppressionRepository {
   const requireOrganization = createRequireOrganization(connection)
-  const insert = connection.statement(INSERT)
+  const insert = connection.statement(INSERT_SUPPRESSION)
   const select = connection.statement<SuppressionRow>(SELECT)
   const remove = connection.statement(DELETE)
   const list = connection.statement<SuppressionRow>(LIST)

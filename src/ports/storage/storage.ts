@@ -92,6 +92,8 @@ export interface Storage {
   /**
    * Ends attempts: facts, status fold, next due time or the end of the job, and the webhook deliveries that follow
    * from announced events, in one commit. A settlement with a stale token changes nothing and answers `stale`.
+   * A fact that says `suppress` adds the notification's recipient to the suppression list, as `suppressions.add` does,
+   * with the provider as its source; so does one of a receipt.
    * Unmatched receipts for a provider message id that becomes known here are applied in the same commit.
    */
   settle(settlements: readonly Settlement[]): Promise<SettleAnswer[]>
