@@ -1,8 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import { EventEmitter } from 'eventemitter3'
-import { NotifierError } from './domain/errors/notifier-error.ts'
+import { isNotifierError, NotifierError } from './domain/errors/notifier-error.ts'
 import type { NotificationEvent } from './domain/event-payload.ts'
 import { createIdGenerator } from './domain/ids.ts'
+import { MOST_COUNTED } from './domain/metrics.ts'
+import type { ProcessEvent, ProcessListeners } from './domain/process-event.ts'
 import { type NotifierOptions, type ResolvedOptions, resolveOptions } from './options.ts'
 import { webhookSigner } from './outgoing/webhook-signer.ts'
 import { createAccept } from './services/accept/accept.ts'
@@ -19,6 +21,12 @@ import type { Notifier, NotifierEvents } from './services/notifier.ts'
 import { createOrganizations } from './services/organizations/organizations.ts'
 import { createSecretBox, newSecret, type SecretBox } from './services/secrets.ts'
 import { createSuppressions } from './services/suppressions/suppressions.ts'
+import { createMeter } from './services/telemetry/meter.ts'
+import { readMetrics } from './services/telemetry/metrics.ts'
+import { observedStorage } from './services/telemetry/observed-storage.ts'
+import { createObserver } from './services/telemetry/observer.ts'
+import { createPlugins } from './services/telemetry/plugins.ts'
+import { createReporting } from './services/telemetry/reporting.ts'
 import { createCompiledTemplates } from './services/templates/compiled-templates.ts'
 import { createTemplates } from './services/templates/templates.ts'
 import { createWebhookEndpoints } from './services/webhooks/webhook-endpoints.ts'
@@ -34,8 +42,20 @@ export function createNotifier(options: NotifierOptions): Notifier {
 }
 
 function wire(options: ResolvedOptions): Notifier {
-  const { storage, providers, outgoing, clock, logger, limiter } = options
+  const { providers, outgoing, clock, logger, limiter, telemetry } = options
   const emitter = new EventEmitter<NotifierEvents>()
+  const meter = createMeter()
+  const observer = createObserver(meter.record, telemetry, ({ name }, error) =>
+    logger.error('A telemetry plug-in threw; what it throws from now on is ignored.', {
+      plugin: name,
+      error,
+    }),
+  )
+  const listeners: ProcessListeners = {
+    wants: (name) => emitter.listenerCount(name) > 0,
+    tell: (event) => emit(event.event, event),
+  }
+  const storage = observedStorage(options.storage, { observer, listeners, clock })
   const ids = createIdGenerator({ now: () => clock.now(), randomBytes })
   const signer = webhookSigner()
   const compiled = createCompiledTemplates(storage)
@@ -51,10 +71,15 @@ function wire(options: ResolvedOptions): Notifier {
     emit('error', wrapped)
   }
 
-  function emit<Name extends keyof NotifierEvents>(name: Name, value: Error | NotificationEvent): void {
+  function emit<Name extends keyof NotifierEvents>(
+    name: Name,
+    value: Error | NotificationEvent | ProcessEvent,
+  ): void {
     for (const listener of emitter.listeners(name)) {
       try {
-        const result: unknown = (listener as (value: Error | NotificationEvent) => unknown)(value)
+        const result: unknown = (listener as (value: Error | NotificationEvent | ProcessEvent) => unknown)(
+          value,
+        )
         // An async listener: what it rejects with must not end the process.
         if (result instanceof Promise) result.catch((error: unknown) => threw(name, error))
       } catch (error) {
@@ -85,9 +110,16 @@ function wire(options: ResolvedOptions): Notifier {
     return box
   }
 
-  const announce = (event: NotificationEvent): void => emit(event.event, event)
+  function announce(event: NotificationEvent): void {
+    observer.record({ type: 'announced', event: event.event })
+    emit(event.event, event)
+  }
+
   const engine = createEngine({
     ...options,
+    storage,
+    observer,
+    listeners,
     compiled,
     signer,
     announce,
@@ -95,9 +127,12 @@ function wire(options: ResolvedOptions): Notifier {
     box: openBox,
     random: Math.random,
   })
+  const source = { backlog: () => storage.backlog(MOST_COUNTED), providers: engine.providers }
+  const plugins = createPlugins(telemetry, source, failed)
   const lifecycle = createLifecycle({
     clock,
     async open() {
+      if (telemetry.length > 0) await plugins.start()
       await storage.start()
       const secrets =
         options.secrets.length > 0 ? options.secrets : [await storage.keep('secret', newSecret())]
@@ -110,6 +145,7 @@ function wire(options: ResolvedOptions): Notifier {
       await engine.stop(deadlineMs)
       await closeParts(deadlineMs)
       await storage.stop()
+      await plugins.stop()
     },
   })
   const { guard } = lifecycle
@@ -121,6 +157,7 @@ function wire(options: ResolvedOptions): Notifier {
     outgoing,
     signer,
     clock,
+    observer,
     box: openBox,
     wake: engine.wake,
   }
@@ -132,9 +169,21 @@ function wire(options: ResolvedOptions): Notifier {
     maxSmsSegments: options.maxSmsSegments,
     smsCountries: async (organizationId: string) => (await plans.of(organizationId)).smsCountries,
   }
-  const { resend, ...accept } = createAccept(storage, organizations, sendLimits, preparation, engine.wake)
+  const { resend, ...accept } = createAccept(
+    storage,
+    organizations,
+    sendLimits,
+    preparation,
+    engine.wake,
+    observer,
+  )
+  function refused(operation: string, error: unknown): void {
+    const code = isNotifierError(error) ? error.code : 'internal_server_error'
+    observer.record({ type: 'refused', operation, code, count: 1 })
+  }
+
   const notifier: Notifier = {
-    ...guard(accept),
+    ...guard(accept, refused),
     start: lifecycle.start,
     stop: lifecycle.stop,
     [Symbol.asyncDispose]: () => lifecycle.stop(),
@@ -146,13 +195,15 @@ function wire(options: ResolvedOptions): Notifier {
       emitter.off(event, listener as never)
       return notifier
     },
-    notifications: guard({ ...createNotifications(storage, announce), resend }),
+    notifications: { ...guard(createNotifications(storage, announce)), ...guard({ resend }, refused) },
     templates: guard(createTemplates(storage, ids, organizations)),
     organizations: guard(organizations.api),
     apiKeys: guard(createApiKeys(storage, ids, organizations)),
     webhooks: guard(createWebhookEndpoints(webhookParts)),
     suppressions: guard(createSuppressions(storage, organizations)),
     maintenance: lifecycle.maintenance,
+    metrics: () => readMetrics(meter, source, clock),
+    reporting: createReporting(options.hasLogger ? logger : null, observer, clock),
     health: () => reportHealth(storage, lifecycle.refusal(), engine.providers(), clock),
     limits: {
       ...guard(createLimits(storage, limiter, plans, requestLimits, clock)),

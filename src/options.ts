@@ -13,7 +13,9 @@ import type { Logger } from './ports/logger.ts'
 import type { OutgoingHttp } from './ports/outgoing.ts'
 import type { RateLimiter } from './ports/rate-limiter.ts'
 import type { Storage } from './ports/storage/storage.ts'
+import type { Telemetry } from './ports/telemetry.ts'
 import { DEFAULT_OVERUSE, type OverusePolicy } from './services/limits/request-limits.ts'
+import { redactingLogger } from './services/logging/redacting-logger.ts'
 import { type Provider, type Providers, providerOf } from './services/providers.ts'
 
 /** Options of `createNotifier`. */
@@ -30,8 +32,15 @@ export interface NotifierOptions {
    * decrypt. Default: one is created and kept in the storage.
    */
   readonly secret?: string | readonly string[] | undefined
-  /** Where operators are told what happens. Default: nowhere. */
+  /**
+   * Where operators are told what happens: the console, pino, winston or alike, behind a redaction that hides secrets and
+   * contents. Default: nowhere.
+   */
   readonly logger?: Logger | undefined
+  /** Whether log lines show whole recipients, or `a***@example.com` and `+49…12`. Default `masked`. */
+  readonly logRecipients?: 'masked' | 'shown' | undefined
+  /** Where metrics and traces go: `prometheusMetrics()`, `openTelemetry()`, or both in a list. Default: nowhere. */
+  readonly telemetry?: Telemetry | readonly Telemetry[] | undefined
   readonly webhooks?: WebhookOptions | undefined
   /**
    * The plans that organizations can have. `perMinutePlans`, `perSecondPlans` or the application's own; a plan named
@@ -80,7 +89,11 @@ export interface ResolvedOptions {
   readonly providers: Providers
   readonly storage: Storage
   readonly secrets: readonly string[]
+  /** Behind the redaction. */
   readonly logger: Logger
+  /** False: it is the silent one. */
+  readonly hasLogger: boolean
+  readonly telemetry: readonly Telemetry[]
   readonly outgoing: OutgoingHttp
   readonly plans: Plans
   readonly limiter: RateLimiter
@@ -106,6 +119,8 @@ export function resolveOptions(options: NotifierOptions): ResolvedOptions {
     'storage',
     'secret',
     'logger',
+    'logRecipients',
+    'telemetry',
     'webhooks',
     'plans',
     'rateLimiter',
@@ -120,9 +135,11 @@ export function resolveOptions(options: NotifierOptions): ResolvedOptions {
   assertObject('delivery', delivery)
   assertKeys('delivery.', delivery, ['leaseMs', 'pollMs'])
   const { maxSegments: maxSmsSegments = DEFAULT_SMS_SEGMENTS } = assertSms(options.sms)
-  const { clock = systemClock(), logger = silentLogger() } = options
+  const { clock = systemClock(), logger = silentLogger(), logRecipients = 'masked' } = options
   assertMethods('clock', clock, ['now', 'monotonic', 'timer'])
   assertMethods('logger', logger, ['debug', 'info', 'warn', 'error'])
+  if (logRecipients !== 'masked' && logRecipients !== 'shown')
+    throw wrong('logRecipients', '"masked" or "shown"')
   const { storage = memoryStorage({ clock }), rateLimiter: limiter = memoryRateLimiter({ clock }) } = options
   assertMethods('storage', storage, ['start', 'stop', 'accept', 'claim', 'settle'])
   assertMethods('rateLimiter', limiter, ['consume', 'peek', 'pause', 'renew', 'release'])
@@ -139,7 +156,9 @@ export function resolveOptions(options: NotifierOptions): ResolvedOptions {
   return {
     providers,
     storage,
-    logger,
+    logger: redactingLogger(logger, { showRecipients: logRecipients === 'shown' }),
+    hasLogger: options.logger !== undefined,
+    telemetry: resolveTelemetry(options.telemetry),
     clock,
     leaseMs,
     limiter,
@@ -150,6 +169,17 @@ export function resolveOptions(options: NotifierOptions): ResolvedOptions {
     pollMs: duration('delivery.pollMs', pollMs),
     outgoing: resolveWebhooks(webhooks),
   }
+}
+
+function resolveTelemetry(telemetry: NotifierOptions['telemetry'] = []): readonly Telemetry[] {
+  const plugins = Array.isArray(telemetry) ? (telemetry as readonly Telemetry[]) : [telemetry as Telemetry]
+  for (const plugin of plugins) {
+    assertObject('telemetry', plugin)
+    if (typeof plugin.name !== 'string') throw wrong('telemetry', 'a plug-in with a name, or a list of them')
+  }
+  if (plugins.filter(({ startSpan }) => startSpan !== undefined).length > 1)
+    throw wrong('telemetry', 'at most one plug-in that traces')
+  return plugins
 }
 
 function resolveChannels(channels: NotifierOptions['channels']): Providers {

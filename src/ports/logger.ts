@@ -1,4 +1,7 @@
-/** Where Carillon reports what an operator should know. Never receives a secret or a message's content. */
+/**
+ * Where Carillon reports what an operator should know; pino and the console fit as they are, and `redactingLogger` puts
+ * everything that is handed over through one redaction before. What a logger throws is ignored.
+ */
 export interface Logger {
   debug(message: string, fields?: LogFields): void
   info(message: string, fields?: LogFields): void

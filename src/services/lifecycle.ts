@@ -6,8 +6,12 @@ import type { Notifier } from './notifier.ts'
 export interface Lifecycle extends Pick<Notifier, 'start' | 'stop' | 'maintenance'> {
   /** Why calls are refused; null: they are not. */
   refusal(): NotifierError | null
-  /** The same methods, refused before the start and after the stop, and waited for while stopping. */
-  guard<Methods extends object>(methods: Methods): Methods
+  /**
+   * The same methods, refused before the start and after the stop, and waited for while stopping.
+   *
+   * @param failed is told of every call that failed, by the method's name
+   */
+  guard<Methods extends object>(methods: Methods, failed?: (name: string, error: unknown) => void): Methods
 }
 
 export interface LifecycleParts {
@@ -101,14 +105,20 @@ export function createLifecycle({ clock, open, deliver, close, hurry }: Lifecycl
       else if (options?.deadlineMs !== undefined) clock.timer(options.deadlineMs, hurry)
       return closed
     },
-    guard(methods) {
+    guard(methods, failed = () => {}) {
       const guarded = Object.entries(methods as Record<string, AnyMethod>).map(([name, method]) => {
         const call: AnyMethod = (...args) => {
           const refused = refusal()
-          if (refused !== null) return Promise.reject(refused)
+          if (refused !== null) {
+            failed(name, refused)
+            return Promise.reject(refused)
+          }
           calls += 1
           const promise = method(...args)
-          promise.then(done, done)
+          promise.then(done, (error: unknown) => {
+            done()
+            failed(name, error)
+          })
           return promise
         }
         return [name, call]

@@ -2,6 +2,8 @@ import type { NotificationEvent } from '../domain/event-payload.ts'
 import type { EventType } from '../domain/facts.ts'
 import type { SendInput } from '../domain/input/send.ts'
 import type { TemplateChangeInput, TemplateInput } from '../domain/input/template.ts'
+import type { ProcessEvent } from '../domain/process-event.ts'
+import type { Logger } from '../ports/logger.ts'
 import type {
   AccountLimits,
   Admission,
@@ -16,6 +18,7 @@ import type {
   ListQuery,
   LogQuery,
   LogRecord,
+  MetricsSnapshot,
   NotificationQuery,
   NotificationRecord,
   NotificationSummary,
@@ -208,6 +211,10 @@ export interface Notifier {
    * accepted.
    */
   maintenance(on: boolean): void
+  /** What can be counted: in this process since it was created, and in the storage now. Never rejects. */
+  metrics(): Promise<MetricsSnapshot>
+  /** For what serves this notifier, as the HTTP adapters do. */
+  readonly reporting: Reporting
   /** How the notifier is. Never rejects. */
   health(): Promise<HealthReport>
   readonly limits: {
@@ -233,6 +240,18 @@ export interface Notifier {
   }
 }
 
+/** Where what serves a notifier reports. */
+export interface Reporting {
+  /** The application's, behind the redaction; null: none was given. */
+  readonly logger: Logger | null
+  /**
+   * Counts a request of the REST API when it is answered.
+   *
+   * @returns call once: the operation of the route, or `unknown`, and the status
+   */
+  requestBegan(): (route: string, status: number) => void
+}
+
 export interface StartOptions {
   /** False: accept and answer, but let other processes deliver. Default true. */
   readonly deliver?: boolean | undefined
@@ -246,9 +265,14 @@ export interface StopOptions {
   readonly deadlineMs?: number | undefined
 }
 
-/** Events of a notifier: the webhook events by their names, and `error` for faults behind the scenes. */
+/**
+ * Events of a notifier: the webhook events by their names; those that only this process tells, of what it does itself; and
+ * `error` for faults behind the scenes.
+ */
 export type NotifierEvents = {
   [Name in EventType]: (event: NotificationEvent) => void
+} & {
+  [Event in ProcessEvent as Event['event']]: (event: Event) => void
 } & {
   /** Something failed that no caller is waiting for; delivery goes on. */
   error: (error: Error) => void

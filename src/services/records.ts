@@ -3,9 +3,11 @@ import type { ChannelName } from '../domain/channel.ts'
 import type { ErrorCode } from '../domain/errors/catalogue.ts'
 import type { EventType } from '../domain/facts.ts'
 import type { NewSuppression, SuppressionTarget } from '../domain/input/suppression.ts'
+import type { CounterName, HistogramName } from '../domain/metrics.ts'
 import type { BodyFormat, NotificationFailure, NotificationStatus, Priority } from '../domain/notification.ts'
 import type { SmsText } from '../domain/sms-segments.ts'
 import type { SuppressionReason } from '../domain/suppression.ts'
+import type { Backlog } from '../ports/storage/backlog.ts'
 
 export interface HealthReport {
   /** `ok`: accepts. `unavailable`: not started, stopping, in maintenance, or the storage does not answer. */
@@ -386,4 +388,29 @@ export interface SuppressionRecord {
 
 export interface SuppressionQuery extends ListQuery {
   readonly channel?: ChannelName | undefined
+}
+
+/** What can be counted: in this process since it was created, and in the storage now. */
+export interface MetricsSnapshot {
+  /** ISO 8601 UTC. */
+  readonly at: string
+  /** What waits in the storage, for whichever process; null: it did not answer. */
+  readonly backlog: (Backlog & { readonly most: number }) | null
+  readonly providers: readonly ProviderHealth[]
+  readonly counters: Readonly<Record<CounterName, readonly CountRecord[]>>
+  readonly histograms: Readonly<Record<HistogramName, readonly DistributionRecord[]>>
+}
+
+export interface CountRecord {
+  readonly labels: Readonly<Record<string, string>>
+  readonly value: number
+}
+
+export interface DistributionRecord {
+  readonly labels: Readonly<Record<string, string>>
+  /** How many were measured, and their sum. */
+  readonly count: number
+  readonly sum: number
+  /** How many were above the bound before and up to `le`; null: without bound. */
+  readonly buckets: readonly { readonly le: number | null; readonly count: number }[]
 }

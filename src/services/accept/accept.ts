@@ -11,6 +11,7 @@ import type {
   IdempotencyRecord,
 } from '../../ports/storage/accept.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
+import type { Span } from '../../ports/telemetry.ts'
 import { fingerprint } from '../fingerprint.ts'
 import { createGroup } from '../group.ts'
 import type { SendLimits } from '../limits/send-limits.ts'
@@ -20,9 +21,11 @@ import type { BatchResult, SentNotification } from '../records.ts'
 import { renderContent, shownText } from '../render.ts'
 import { owned } from '../scope.ts'
 import { createMatchSuppression, suppressionKey } from '../suppressions/match.ts'
+import type { Observer } from '../telemetry/observer.ts'
 import { assertBatch, type BatchRecord, batchResult, itemError, judgeBatch, toBatchResult } from './batch.ts'
 import { findTemplates, type WantedTemplate } from './find-templates.ts'
 import { assertIdempotencyKey, assertSameRequest, type IdempotentUse, recordFor } from './idempotency.ts'
+import { aboutBatch, aboutSent, recordRefused, traced } from './observed.ts'
 import { type Preparation, prepareResend, prepareSend } from './prepare.ts'
 import { createTurns } from './turns.ts'
 
@@ -43,6 +46,7 @@ export function createAccept(
   limits: SendLimits,
   how: Preparation,
   accepted: (lane: string) => void,
+  observer: Observer,
 ): Pick<Notifier, 'send' | 'sendBatch' | 'validate'> & Pick<Notifier['notifications'], 'resend'> {
   const commit = createGroup(
     (requests: readonly AcceptRequest[]) => storage.accept(requests),
@@ -93,6 +97,7 @@ export function createAccept(
   async function acceptOnce(
     organizationId: string,
     use: IdempotentUse | null,
+    span: Span | null,
     judge: () => Promise<NewNotification>,
   ): Promise<SentNotification> {
     const record = await earlier(use)
@@ -105,7 +110,7 @@ export function createAccept(
     const result: SendResult = { id, status: statusOf(notification, how.clock.now()), channel, to }
     const answer = await store({
       organizationId,
-      notifications: [notification],
+      notifications: traced([notification], span),
       ...quota,
       ...recordFor(use, result),
     })
@@ -122,12 +127,13 @@ export function createAccept(
     organizationId: string,
     use: IdempotentUse | null,
     strict: boolean,
+    span: Span | null,
   ): Promise<BatchResult> {
     const record = await earlier(use)
     if (record !== null) return batchResult(record)
     const judged = await judgeBatch(messages, organizationId, storage, how, strict)
     const { granted, refusal, quota } = await limits.take(organizationId, judged.notifications.length)
-    const notifications = judged.notifications.slice(0, granted)
+    const notifications = traced(judged.notifications.slice(0, granted), span)
     const now = how.clock.now()
     const result: BatchRecord = {
       size: messages.length,
@@ -143,24 +149,36 @@ export function createAccept(
   }
 
   return {
-    async send(message, options) {
-      const input = parseSend(message, options)
-      const organizationId = await organizations.existing(options)
-      const use = idempotentUse('send', organizationId, options, input)
-      return turns.take(use, () => acceptOnce(organizationId, use, () => prepare(input, organizationId)))
-    },
+    send: (message, options) =>
+      observer.span(
+        { name: 'accept', operation: 'send' },
+        async (span) => {
+          const input = parseSend(message, options)
+          const organizationId = await organizations.existing(options)
+          const use = idempotentUse('send', organizationId, options, input)
+          return turns.take(use, () =>
+            acceptOnce(organizationId, use, span, () => prepare(input, organizationId)),
+          )
+        },
+        aboutSent,
+      ),
 
-    async resend(id, options) {
-      const organizationId = await organizations.existing(options)
-      const use = idempotentUse('resend', organizationId, options, { id })
-      return turns.take(use, () =>
-        acceptOnce(organizationId, use, async () => {
-          const original = await storage.notifications.get(id)
-          const resend = prepareResend(owned(original, { organizationId }, 'notification_not_found'), how)
-          return permitted(organizationId, resend)
-        }),
-      )
-    },
+    resend: (id, options) =>
+      observer.span(
+        { name: 'accept', operation: 'resend' },
+        async (span) => {
+          const organizationId = await organizations.existing(options)
+          const use = idempotentUse('resend', organizationId, options, { id })
+          return turns.take(use, () =>
+            acceptOnce(organizationId, use, span, async () => {
+              const original = await storage.notifications.get(id)
+              const resend = prepareResend(owned(original, { organizationId }, 'notification_not_found'), how)
+              return permitted(organizationId, resend)
+            }),
+          )
+        },
+        aboutSent,
+      ),
 
     async validate(message, options) {
       const input = parseSend(message, options)
@@ -176,12 +194,20 @@ export function createAccept(
       return { channel, to, rendered: shownText(channel, renderContent(channel, content, how.compiled)) }
     },
 
-    async sendBatch(messages, options) {
-      assertBatch(messages)
-      const organizationId = await organizations.existing(options)
-      const use = idempotentUse('batch', organizationId, options, messages)
-      return turns.take(use, () => batchOnce(messages, organizationId, use, options?.strict === true))
-    },
+    sendBatch: (messages, options) =>
+      observer.span(
+        { name: 'accept', operation: 'batch' },
+        async (span) => {
+          assertBatch(messages)
+          const organizationId = await organizations.existing(options)
+          const use = idempotentUse('batch', organizationId, options, messages)
+          const strict = options?.strict === true
+          const result = await turns.take(use, () => batchOnce(messages, organizationId, use, strict, span))
+          if (!result.replayed) recordRefused(observer, result)
+          return result
+        },
+        aboutBatch,
+      ),
   }
 }
 

@@ -1,9 +1,14 @@
 import type { NotificationEvent } from '../../domain/event-payload.ts'
+import { EVENTS_LANE } from '../../domain/metrics.ts'
+import type { ProcessListeners } from '../../domain/process-event.ts'
+import type { SpanEnd, SpanStart } from '../../domain/telemetry.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { ClaimedJob, StartRef } from '../../ports/storage/claim.ts'
 import type { SettleAnswer, Settlement } from '../../ports/storage/settle.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
 import { createGroup } from '../group.ts'
+import type { Observer } from '../telemetry/observer.ts'
+import { createAttemptEvents } from './attempt-events.ts'
 import type { Leases } from './leases.ts'
 
 /** How both kinds of job begin and end an attempt, in commits that concurrent attempts share. */
@@ -29,6 +34,8 @@ export interface AttemptsOptions {
   readonly storage: Storage
   readonly leases: Leases
   readonly clock: Clock
+  readonly observer: Observer
+  readonly listeners: ProcessListeners
   announce(event: NotificationEvent): void
   failed(error: unknown): void
 }
@@ -37,7 +44,9 @@ export interface AttemptsOptions {
 const FIRST_DELAY_MS = 250
 const LONGEST_DELAY_MS = 5_000
 
-export function createAttempts({ storage, leases, clock, announce, failed }: AttemptsOptions): Attempts {
+export function createAttempts(options: AttemptsOptions): Attempts {
+  const { storage, leases, clock, observer, announce, failed } = options
+  const events = createAttemptEvents(options.listeners)
   const begin = createGroup((refs: readonly StartRef[]) => storage.startAttempts(refs))
   const settle = createGroup<Settlement, SettleAnswer>((settlements) => storage.settle(settlements))
   const controllers = new Set<AbortController>()
@@ -69,10 +78,17 @@ export function createAttempts({ storage, leases, clock, announce, failed }: Att
   }
 
   return {
-    begin,
+    async begin(ref) {
+      const begun = await begin(ref)
+      if (begun) events.started(ref)
+      return begun
+    },
     async settle(settlement) {
-      const answer = await settleSurely(settlement)
-      if (answer.kind === 'settled') for (const event of answer.events) announce(event)
+      const answer = await observer.span({ name: 'settle' }, () => settleSurely(settlement), spanEnd)
+      if (answer.kind === 'settled') {
+        events.settled(settlement)
+        for (const event of answer.events) announce(event)
+      }
       // It keeps its lease, and is recovered when that ends; that it happened must not go unseen.
       else if (answer.kind === 'failed') failed(answer.error)
     },
@@ -80,11 +96,17 @@ export function createAttempts({ storage, leases, clock, announce, failed }: Att
       const controller = new AbortController()
       controllers.add(controller)
       const letGo = leases.hold(job, () => controller.abort(new Error('The lease of this job was lost.')))
+      const forget = events.follow(job)
       try {
-        await work(controller.signal)
+        await observer.span(
+          spanStart(job),
+          () => work(controller.signal),
+          () => aboutJob(job),
+        )
       } catch (error) {
         failed(error)
       } finally {
+        forget()
         letGo()
         controllers.delete(controller)
       }
@@ -94,4 +116,20 @@ export function createAttempts({ storage, leases, clock, announce, failed }: Att
       stopping.abort()
     },
   }
+}
+
+function spanStart(job: ClaimedJob): SpanStart {
+  const { waitedMs } = job
+  return job.kind === 'event'
+    ? { name: 'deliver', lane: EVENTS_LANE, parent: job.delivery.trace, waitedMs }
+    : { name: 'deliver', lane: job.lane, parent: job.notification.trace, waitedMs }
+}
+
+function aboutJob(job: ClaimedJob): SpanEnd {
+  if (job.kind === 'event') return {}
+  return { notificationId: job.notification.id, channel: job.notification.channel }
+}
+
+function spanEnd({ kind }: SettleAnswer): SpanEnd {
+  return kind === 'settled' ? {} : { failure: kind }
 }

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Clock } from '../../ports/clock.ts'
 import type { ClaimAnswer, ClaimedJob, ClaimRequest } from '../../ports/storage/claim.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
@@ -52,6 +53,8 @@ export function createDispatcher({
   let again = false
   let failures = 0
   let cancelTimer = (): void => {}
+  /** What delivery does belongs to no caller who happens to wake it, neither to their traces nor to their context. */
+  const outside = AsyncLocalStorage.snapshot()
 
   function wake(lane?: string): void {
     if (lane !== undefined) due.add(lane)
@@ -59,7 +62,7 @@ export function createDispatcher({
     if (!active || scheduled || round !== null) return
     scheduled = true
     // The end of the turn: slots that become free together are filled by one claim.
-    setImmediate(() => {
+    setImmediate(outside, () => {
       scheduled = false
       round = rounds().finally(() => {
         round = null

@@ -1,4 +1,5 @@
 import type { NotificationEvent } from '../../domain/event-payload.ts'
+import type { ProcessListeners } from '../../domain/process-event.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Logger } from '../../ports/logger.ts'
 import type { OutgoingHttp } from '../../ports/outgoing.ts'
@@ -8,6 +9,7 @@ import type { Providers } from '../providers.ts'
 import type { ProviderHealth } from '../records.ts'
 import type { SecretBox } from '../secrets.ts'
 import { createMatchSuppression } from '../suppressions/match.ts'
+import type { Observer } from '../telemetry/observer.ts'
 import type { CompiledTemplates } from '../templates/compiled-templates.ts'
 import { within } from '../within.ts'
 import { createAttempts } from './attempts.ts'
@@ -41,6 +43,8 @@ export interface EngineOptions {
   readonly maxSmsSegments: number
   readonly leaseMs: number
   readonly pollMs: number
+  readonly observer: Observer
+  readonly listeners: ProcessListeners
   box(): SecretBox
   random(): number
   announce(event: NotificationEvent): void
@@ -61,6 +65,8 @@ export function createEngine(options: EngineOptions): Engine {
     leases,
     clock,
     failed,
+    observer: options.observer,
+    listeners: options.listeners,
     announce: options.announce,
   })
   const states = new Map(

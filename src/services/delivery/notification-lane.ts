@@ -13,6 +13,7 @@ import type { ClaimedJob } from '../../ports/storage/claim.ts'
 import { accepts } from '../providers.ts'
 import { renderContent } from '../render.ts'
 import { type MatchSuppression, suppressionKey } from '../suppressions/match.ts'
+import type { Observer } from '../telemetry/observer.ts'
 import type { CompiledTemplates } from '../templates/compiled-templates.ts'
 import type { Attempts } from './attempts.ts'
 import type { Lane } from './lane.ts'
@@ -28,6 +29,7 @@ export interface NotificationDelivery {
   readonly matchSuppression: MatchSuppression
   readonly clock: Clock
   readonly logger: Logger
+  readonly observer: Observer
   readonly maxSmsSegments: number
   /** In [0, 1). */
   random(): number
@@ -41,7 +43,7 @@ export function createNotificationLane(
   states: readonly ProviderState[],
   delivery: NotificationDelivery,
 ): Lane {
-  const { attempts, matchSuppression, clock, logger, random } = delivery
+  const { attempts, matchSuppression, clock, logger, observer, random } = delivery
   /** Providers that a job has failed over from; gone with the process, and then they are asked once more. */
   const failedOver = new Map<string, Set<string>>()
 
@@ -78,7 +80,7 @@ export function createNotificationLane(
       createdAt: notification.createdAt,
       logger,
     }
-    const outcome = await sendAttempt(provider, message, context, stop, clock)
+    const outcome = await sendAttempt(provider, message, context, stop, clock, observer)
     const durationMs = Math.round(clock.monotonic() - began)
     await settle(job, state, decision(job, state, outcome, { attempt, durationMs, segments }))
   }

@@ -1,7 +1,10 @@
+import type { ErrorCode } from '../../domain/errors/catalogue.ts'
 import { type Outcome, soundOutcome } from '../../domain/outcome.ts'
+import type { SpanEnd } from '../../domain/telemetry.ts'
 import type { Message, SendContext } from '../../ports/channel.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Provider } from '../providers.ts'
+import type { Observer } from '../telemetry/observer.ts'
 
 /** How long a provider may ignore its signal before its attempt is given up. */
 const GRACE_MS = 2_000
@@ -16,6 +19,7 @@ export async function sendAttempt(
   context: Omit<SendContext, 'signal'>,
   stop: AbortSignal,
   clock: Clock,
+  observer: Observer,
 ): Promise<Outcome> {
   if (stop.aborted) {
     return {
@@ -25,6 +29,32 @@ export async function sendAttempt(
       message: 'The provider was not asked: the notifier is stopping, or has lost this job.',
     }
   }
+  const { name, channel } = provider
+  const { notificationId, attempt } = context
+  const began = clock.monotonic()
+  const outcome = await observer.span(
+    { name: 'attempt', channel, provider: name, notificationId, attempt },
+    () => ask(provider, message, context, stop, clock),
+    spanEnd,
+  )
+  observer.record({
+    type: 'attempt',
+    channel,
+    provider: name,
+    outcome: outcome.kind,
+    code: codeOf(outcome),
+    durationMs: clock.monotonic() - began,
+  })
+  return outcome
+}
+
+async function ask(
+  provider: Provider,
+  message: Message,
+  context: Omit<SendContext, 'signal'>,
+  stop: AbortSignal,
+  clock: Clock,
+): Promise<Outcome> {
   const deadline = new AbortController()
   const cancelTimer = clock.timer(provider.timeoutMs, () =>
     deadline.abort(new Error(`No answer within ${provider.timeoutMs} ms.`)),
@@ -71,4 +101,14 @@ function abandonAfter(
       cancelTimer()
     },
   }
+}
+
+function codeOf(outcome: Outcome): ErrorCode | null {
+  if (outcome.kind === 'accepted') return null
+  return outcome.code ?? 'delivery_unknown'
+}
+
+function spanEnd(outcome: Outcome): SpanEnd {
+  const failure = codeOf(outcome)
+  return { outcome: outcome.kind, ...(failure === null ? {} : { failure }) }
 }

@@ -84,7 +84,11 @@ export function createWebhookEndpoints(parts: WebhookParts): Notifier['webhooks'
     async test(id, scope) {
       const endpoint = await find(id, scope)
       const payload = JSON.stringify(exampleEvent(endpoint.organizationId, clock.now()))
-      const result = await postEvent(parts, endpoint, { eventId: ids.random('evt'), payload })
+      const result = await postEvent(parts, endpoint, {
+        eventId: ids.random('evt'),
+        eventType: 'webhook.test',
+        payload,
+      })
       const verdict = judgePost(result, endpoint.successStatus, clock.now())
       const { attempt: _, ...record } = attemptOf(1, result, verdict.kind === 'succeeded')
       return record

@@ -5,6 +5,7 @@ import { systemClock } from '../../../src/memory/system-clock.ts'
 import type { SettleAnswer } from '../../../src/ports/storage/settle.ts'
 import { createAttempts } from '../../../src/services/delivery/attempts.ts'
 import { createLeases } from '../../../src/services/delivery/leases.ts'
+import { observation } from '../../support/observation.ts'
 
 function attemptsThatAnswer(answer: SettleAnswer) {
   const storage = { ...memoryStorage(), settle: async () => [answer] }
@@ -15,6 +16,7 @@ function attemptsThatAnswer(answer: SettleAnswer) {
     storage,
     clock,
     leases: createLeases(storage, clock, 60_000, () => {}),
+    ...observation(),
     announce: (event) => announced.push(event),
     failed: (error) => failures.push(error),
   })

@@ -9,6 +9,7 @@ import { createEngine } from '../../../src/services/delivery/engine.ts'
 import { providerOf } from '../../../src/services/providers.ts'
 import { createSecretBox, newSecret } from '../../../src/services/secrets.ts'
 import { createCompiledTemplates } from '../../../src/services/templates/compiled-templates.ts'
+import { observation } from '../../support/observation.ts'
 import { recordingChannel } from '../../support/recording-channel.ts'
 import { virtualTime } from '../../support/virtual-time.ts'
 
@@ -45,6 +46,7 @@ async function create(post: (request: PostRequest) => PostResult | Promise<PostR
       refuses: () => null,
       async close() {},
     },
+    ...observation(),
     logger: silentLogger(),
     maxSmsSegments: 10,
     leaseMs: MINUTE,

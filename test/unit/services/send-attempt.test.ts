@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { silentLogger } from '../../../src/memory/silent-logger.ts'
 import { sendAttempt } from '../../../src/services/delivery/send-attempt.ts'
 import { providerOf } from '../../../src/services/providers.ts'
+import { observation } from '../../support/observation.ts'
 import { type Behaviour, recordingChannel } from '../../support/recording-channel.ts'
 import { settled, virtualTime } from '../../support/virtual-time.ts'
 
@@ -18,7 +19,11 @@ const context = {
 function attempt(send: Behaviour, stop: AbortSignal = new AbortController().signal) {
   const clock = virtualTime()
   const channel = recordingChannel({ send, timeoutMs: 1_000 })
-  return { clock, channel, outcome: sendAttempt(providerOf(channel), message, context, stop, clock) }
+  return {
+    clock,
+    channel,
+    outcome: sendAttempt(providerOf(channel), message, context, stop, clock, observation().observer),
+  }
 }
 
 describe('sendAttempt', () => {

@@ -17,6 +17,7 @@ import { createSecretBox, newSecret } from '../../../src/services/secrets.ts'
 import { createCompiledTemplates } from '../../../src/services/templates/compiled-templates.ts'
 import { createWebhookEndpoints } from '../../../src/services/webhooks/webhook-endpoints.ts'
 import { accept, claim, deliver, ended, note, notes } from '../../../src/testing/storage/fixtures.ts'
+import { observation } from '../../support/observation.ts'
 import { recordingChannel } from '../../support/recording-channel.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
 import { virtualTime } from '../../support/virtual-time.ts'
@@ -58,6 +59,7 @@ describe.each(['memory', 'sqlite'])('webhook endpoints on %s', (kind) => {
       organizations: createOrganizations(storage, ids, plans),
       signer: webhookSigner(),
       clock,
+      ...observation(),
       box: () => box,
       outgoing: {
         async post(request: PostRequest) {

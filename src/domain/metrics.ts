@@ -1,0 +1,185 @@
+import type { TelemetryFact } from './telemetry.ts'
+
+/** A number that is kept for every combination of its labels' values, all of which come from bounded sets. */
+export interface Metric {
+  /** By the conventions of Prometheus: base units, `_total` for what only rises. */
+  readonly name: string
+  readonly kind: 'counter' | 'histogram'
+  readonly help: string
+  readonly labels: readonly string[]
+  /** Upper bounds, rising, of a histogram; the last one is without bound. */
+  readonly buckets: readonly number[]
+}
+
+/** Seconds: what a provider or an endpoint may take. */
+const SECONDS: readonly number[] = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
+/** Seconds: what a backlog may delay. */
+const LONG_SECONDS: readonly number[] = [0.01, 0.05, 0.25, 1, 5, 15, 60, 300, 1_800, 7_200, 43_200]
+const ITEMS: readonly number[] = [1, 2, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_000, 10_000]
+
+function counter(
+  name: string,
+  labels: readonly string[],
+  help: string,
+): Metric & { readonly kind: 'counter' } {
+  return { name: `carillon_${name}`, kind: 'counter', labels, help, buckets: [] }
+}
+
+function histogram(
+  name: string,
+  labels: readonly string[],
+  buckets: readonly number[],
+  help: string,
+): Metric & { readonly kind: 'histogram' } {
+  return { name: `carillon_${name}`, kind: 'histogram', labels, help, buckets }
+}
+
+/** What this process has done, by the names that a snapshot has for it. */
+export const METRICS = {
+  accepted: counter('notifications_accepted_total', ['channel'], 'Notifications that were stored.'),
+  refused: counter(
+    'notifications_refused_total',
+    ['operation', 'code'],
+    'Sends, resends and items of batches that were refused.',
+  ),
+  events: counter(
+    'events_total',
+    ['event'],
+    'Transitions of notifications that were recorded and announced.',
+  ),
+  attempts: counter(
+    'attempts_total',
+    ['channel', 'provider', 'outcome', 'code'],
+    'Calls of providers; the code is empty where the provider accepted.',
+  ),
+  leasesLost: counter(
+    'leases_lost_total',
+    [],
+    'Jobs that were taken from this process while it worked on them.',
+  ),
+  recovered: counter(
+    'jobs_recovered_total',
+    ['lane'],
+    'Jobs that this process took over after the attempt of another had ended with its process.',
+  ),
+  posts: counter(
+    'webhook_posts_total',
+    ['event', 'status'],
+    'Posts to webhook endpoints by class of answer.',
+  ),
+  storageFailures: counter('storage_failures_total', ['verb'], 'Calls of the storage that failed.'),
+  attemptDuration: histogram(
+    'attempt_duration_seconds',
+    ['channel', 'provider'],
+    SECONDS,
+    'How long providers take to answer.',
+  ),
+  wait: histogram(
+    'wait_seconds',
+    ['lane'],
+    LONG_SECONDS,
+    'How long jobs wait from becoming due to being taken: the delay that the backlog causes.',
+  ),
+  postDuration: histogram(
+    'webhook_post_duration_seconds',
+    [],
+    SECONDS,
+    'How long webhook endpoints take to answer.',
+  ),
+  storageDuration: histogram('storage_duration_seconds', ['verb'], SECONDS, 'How long the storage takes.'),
+  commitItems: histogram('commit_items', ['verb'], ITEMS, 'Items that shared one commit of the storage.'),
+  requestDuration: histogram(
+    'http_request_duration_seconds',
+    ['route', 'status'],
+    SECONDS,
+    'How long requests of the REST API take, from the head of the request to its answer.',
+  ),
+} as const satisfies Readonly<Record<string, Metric>>
+
+export type MetricName = keyof typeof METRICS
+
+export type CounterName = {
+  [Name in MetricName]: (typeof METRICS)[Name]['kind'] extends 'counter' ? Name : never
+}[MetricName]
+export type HistogramName = Exclude<MetricName, CounterName>
+
+/** The value of each label, in the order of the metric's labels. */
+export type LabelValues = readonly string[]
+
+/** Takes measurements: an amount to add to a counter, or a value for a histogram. */
+export type Measure = (metric: MetricName, value: number, labels: LabelValues) => void
+
+const NO_LABELS: LabelValues = []
+
+/** What a fact adds to which metrics. */
+export function measureFact(fact: TelemetryFact, measure: Measure): void {
+  switch (fact.type) {
+    case 'accepted':
+      measure('accepted', fact.count, [fact.channel])
+      break
+    case 'refused':
+      measure('refused', fact.count, [fact.operation, fact.code])
+      break
+    case 'announced':
+      measure('events', 1, [fact.event])
+      break
+    case 'claimed':
+      if (fact.recovered) measure('recovered', 1, [fact.lane])
+      measure('wait', fact.waitedMs / 1000, [fact.lane])
+      break
+    case 'attempt':
+      measure('attempts', 1, [fact.channel, fact.provider, fact.outcome, fact.code ?? ''])
+      measure('attemptDuration', fact.durationMs / 1000, [fact.channel, fact.provider])
+      break
+    case 'posted':
+      measure('posts', 1, [fact.event, fact.status])
+      measure('postDuration', fact.durationMs / 1000, NO_LABELS)
+      break
+    case 'lease_lost':
+      measure('leasesLost', 1, NO_LABELS)
+      break
+    case 'stored':
+      if (fact.failed) measure('storageFailures', 1, [fact.verb])
+      if (fact.verb !== 'claim' && fact.verb !== 'renew') measure('commitItems', fact.items, [fact.verb])
+      measure('storageDuration', fact.durationMs / 1000, [fact.verb])
+      break
+    case 'request':
+      measure('requestDuration', fact.durationMs / 1000, [fact.route, String(fact.status)])
+      break
+  }
+}
+
+/** What is read when somebody looks: of the storage, the same from every process; of providers, this process' own. */
+export const GAUGES = {
+  backlog: {
+    name: 'carillon_backlog_jobs',
+    labels: ['lane', 'state'],
+    help: 'Jobs in the storage by lane and state (due, scheduled, leased); counts stop at 10,000.',
+  },
+  oldestDue: {
+    name: 'carillon_backlog_oldest_due_seconds',
+    labels: ['lane'],
+    help: 'How long the due job that waits longest has been due; 0: none is.',
+  },
+  held: {
+    name: 'carillon_backlog_held',
+    labels: [],
+    help: 'Webhook deliveries that wait for the replay of a disabled endpoint; stops at 10,000.',
+  },
+  running: {
+    name: 'carillon_provider_running',
+    labels: ['channel', 'provider'],
+    help: 'Messages that this process has under way to a provider.',
+  },
+  resting: {
+    name: 'carillon_provider_resting',
+    labels: ['channel', 'provider'],
+    help: '1 while this process lets a provider rest after faults of its own, otherwise 0.',
+  },
+} as const satisfies Readonly<Record<string, Pick<Metric, 'name' | 'labels' | 'help'>>>
+
+/** Where the counts of a backlog stop. */
+export const MOST_COUNTED = 10_000
+
+/** The lane under which the jobs of all webhook endpoints go. */
+export const EVENTS_LANE = 'events'

@@ -1,0 +1,139 @@
+/** What is hidden from a log whatever it is called there, compared without case, hyphens and underscores. */
+const HIDDEN: ReadonlySet<string> = new Set([
+  'authorization',
+  'proxyauthorization',
+  'cookie',
+  'setcookie',
+  'xapikey',
+  'credential',
+  'credentials',
+  'auth',
+  'pass',
+  'signature',
+  'subject',
+  'body',
+  'html',
+  'text',
+  'content',
+  'payload',
+  'variables',
+  'attachments',
+])
+
+/** Names of secrets mostly end like this: `webhookSecret`, `access_token`. */
+const HIDDEN_ENDINGS: readonly string[] = ['secret', 'secrets', 'token', 'password', 'apikey', 'privatekey']
+
+/** Where a recipient stands, in whichever form. */
+const RECIPIENT_KEYS: ReadonlySet<string> = new Set(['to', 'cc', 'bcc', 'recipient', 'recipients'])
+
+const EMAIL = /([\p{L}\p{N}])[\p{L}\p{N}._%+-]{0,63}@([\p{L}\p{N}-]{1,63}(?:\.[\p{L}\p{N}-]{1,63})+)/gu
+const PHONE = /\+[1-9]\d{6,14}(?!\d)/g
+/** Credentials that give themselves away: of HTTP, of Standard Webhooks, our own keys. */
+const CREDENTIAL = /\b(Bearer|Basic)\s+[\w.~+/=-]{8,}|\bwhsec_[\w+/=-]+|\bcrl_[0-9A-Za-z]{20,}/gi
+
+const MAX_DEPTH = 6
+const MAX_ENTRIES = 50
+const MAX_TEXT = 4_000
+
+export interface RedactOptions {
+  /** Leaves recipients as they are. */
+  readonly showRecipients: boolean
+}
+
+/**
+ * A copy of a log line's fields that is safe to keep: secrets and contents hidden, recipients masked, errors as plain
+ * data with their causes, cycles cut, depth and size bounded. Never throws, whatever it is given.
+ */
+export function redactFields(
+  fields: Readonly<Record<string, unknown>>,
+  options: RedactOptions,
+): Record<string, unknown> {
+  const redacted = redactValue(fields, 0, new Set(), options)
+  return typeof redacted === 'object' && redacted !== null ? (redacted as Record<string, unknown>) : {}
+}
+
+/** Hides credentials in a text, and masks recipients. */
+export function redactText(text: string, { showRecipients }: RedactOptions): string {
+  const shown = text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}…` : text
+  const safe = shown.replace(CREDENTIAL, (_, scheme?: string) =>
+    scheme === undefined ? '[hidden]' : `${scheme} [hidden]`,
+  )
+  return showRecipients ? safe : safe.replace(EMAIL, '$1***@$2').replace(PHONE, maskEnds)
+}
+
+function maskEnds(text: string): string {
+  return `${text.slice(0, 3)}…${text.slice(-2)}`
+}
+
+/** An e-mail address or a telephone number by its form; anything else (a device token, an id) by its beginning. */
+function maskRecipient(to: string, options: RedactOptions): string {
+  const masked = redactText(to, options)
+  if (masked !== to || options.showRecipients) return masked
+  return to.length <= 4 ? '***' : `${to.slice(0, 4)}…`
+}
+
+function redactValue(value: unknown, depth: number, above: Set<object>, options: RedactOptions): unknown {
+  if (typeof value === 'string') return redactText(value, options)
+  if (typeof value === 'bigint') return String(value)
+  if (typeof value === 'function' || typeof value === 'symbol') return `[${typeof value}]`
+  if (typeof value !== 'object' || value === null) return value
+  if (above.has(value)) return '[circular]'
+  if (depth >= MAX_DEPTH) return '[too deep]'
+  above.add(value)
+  try {
+    return redactObject(value, depth, above, options)
+  } catch {
+    return '[unreadable]'
+  } finally {
+    above.delete(value)
+  }
+}
+
+function redactObject(value: object, depth: number, above: Set<object>, options: RedactOptions): unknown {
+  if (value instanceof Error) return redactError(value, depth, above, options)
+  if (value instanceof Date) return Number.isNaN(value.getTime()) ? '[invalid date]' : value.toISOString()
+  if (value instanceof URL) return redactText(`${value.origin}${value.pathname}`, options)
+  if (ArrayBuffer.isView(value)) return `[${value.byteLength} bytes]`
+  if (Array.isArray(value)) {
+    return value.slice(0, MAX_ENTRIES).map((entry) => redactValue(entry, depth + 1, above, options))
+  }
+  return redactEntries(value, Object.keys(value), depth, above, options)
+}
+
+/** Errors have what matters in properties that are not enumerable: as plain data every logger shows them. */
+function redactError(error: Error, depth: number, above: Set<object>, options: RedactOptions): unknown {
+  const own = Object.keys(error).filter((key) => !['name', 'message', 'stack', 'cause'].includes(key))
+  return {
+    name: String(error.name),
+    message: redactText(String(error.message), options),
+    ...redactEntries(error, own, depth, above, options),
+    ...(typeof error.stack === 'string' ? { stack: redactText(error.stack, options) } : {}),
+    ...(error.cause === undefined ? {} : { cause: redactValue(error.cause, depth + 1, above, options) }),
+  }
+}
+
+function redactEntries(
+  value: object,
+  keys: readonly string[],
+  depth: number,
+  above: Set<object>,
+  options: RedactOptions,
+): Record<string, unknown> {
+  const entries = keys.slice(0, MAX_ENTRIES).map((key): [string, unknown] => {
+    const plain = key.toLowerCase().replace(/[-_]/g, '')
+    if (isHidden(plain)) return [key, '[hidden]']
+    let entry: unknown
+    try {
+      entry = (value as Readonly<Record<string, unknown>>)[key]
+    } catch {
+      return [key, '[unreadable]']
+    }
+    if (typeof entry === 'string' && RECIPIENT_KEYS.has(plain)) return [key, maskRecipient(entry, options)]
+    return [key, redactValue(entry, depth + 1, above, options)]
+  })
+  return Object.fromEntries(entries)
+}
+
+function isHidden(key: string): boolean {
+  return HIDDEN.has(key) || HIDDEN_ENDINGS.some((ending) => key.endsWith(ending))
+}

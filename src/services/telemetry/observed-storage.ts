@@ -1,0 +1,114 @@
+import { EVENTS_LANE } from '../../domain/metrics.ts'
+import type { ProcessListeners } from '../../domain/process-event.ts'
+import type { StorageVerb } from '../../domain/telemetry.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { AcceptAnswer, AcceptRequest } from '../../ports/storage/accept.ts'
+import type { ClaimedJob } from '../../ports/storage/claim.ts'
+import type { Storage } from '../../ports/storage/storage.ts'
+import type { Observer } from './observer.ts'
+
+/** The same storage; what its hot verbs did is recorded, once for each set. */
+export function observedStorage(
+  storage: Storage,
+  parts: { readonly observer: Observer; readonly listeners: ProcessListeners; readonly clock: Clock },
+): Storage {
+  const { observer, listeners, clock } = parts
+
+  async function timed<Answer>(
+    verb: StorageVerb,
+    items: number,
+    call: () => Promise<Answer>,
+  ): Promise<Answer> {
+    const began = clock.monotonic()
+    let failed = true
+    try {
+      const answer = await call()
+      failed = false
+      return answer
+    } finally {
+      observer.record({ type: 'stored', verb, items, durationMs: clock.monotonic() - began, failed })
+    }
+  }
+
+  function recordAccepted(requests: readonly AcceptRequest[], answers: readonly AcceptAnswer[]): void {
+    for (const [index, { notifications, dryRun }] of requests.entries()) {
+      const answer = answers[index]
+      if (answer?.kind !== 'accepted' || dryRun === true) continue
+      // Notifications of one channel mostly come together.
+      let from = 0
+      for (let at = 1; at <= answer.admitted; at += 1) {
+        const channel = notifications[from]?.channel
+        if (channel === undefined || (at < answer.admitted && notifications[at]?.channel === channel))
+          continue
+        observer.record({ type: 'accepted', channel, count: at - from })
+        from = at
+      }
+    }
+  }
+
+  function tellAccepted(requests: readonly AcceptRequest[], answers: readonly AcceptAnswer[]): void {
+    for (const [index, { notifications, organizationId, dryRun }] of requests.entries()) {
+      const answer = answers[index]
+      if (answer?.kind !== 'accepted' || dryRun === true) continue
+      const { createdAt, admitted } = answer
+      const timestamp = new Date(createdAt).toISOString()
+      for (const { id, channel, to, sendAt } of notifications.slice(0, admitted)) {
+        const status = sendAt !== null && sendAt > createdAt ? 'scheduled' : 'queued'
+        const data = { id, channel, to, organizationId, status, timestamp, sequence: 1 } as const
+        listeners.tell({ event: 'notification.accepted', data })
+      }
+    }
+  }
+
+  function recordClaimed({ kind, lane, waitedMs, recovered }: ClaimedJob): void {
+    const name = kind === 'event' ? EVENTS_LANE : lane
+    observer.record({ type: 'claimed', lane: name, waitedMs, recovered })
+  }
+
+  function recordLost(): void {
+    observer.record({ type: 'lease_lost' })
+  }
+
+  return {
+    name: storage.name,
+    durable: storage.durable,
+    start: () => storage.start(),
+    stop: () => storage.stop(),
+    async accept(requests) {
+      const answers = await timed('accept', requests.length, () => storage.accept(requests))
+      recordAccepted(requests, answers)
+      if (listeners.wants('notification.accepted')) tellAccepted(requests, answers)
+      return answers
+    },
+    quotaUsed: (organizationId, period) => storage.quotaUsed(organizationId, period),
+    findIdempotent: (keys) => storage.findIdempotent(keys),
+    async claim(request) {
+      const answer = await timed('claim', 1, () => storage.claim(request))
+      for (const job of answer.jobs) recordClaimed(job)
+      return answer
+    },
+    async startAttempts(refs) {
+      const answers = await timed('start', refs.length, () => storage.startAttempts(refs))
+      for (const begun of answers) if (!begun) recordLost()
+      return answers
+    },
+    renew: (refs, leaseMs) => timed('renew', refs.length, () => storage.renew(refs, leaseMs)),
+    release: (refs) => storage.release(refs),
+    async settle(settlements) {
+      const answers = await timed('settle', settlements.length, () => storage.settle(settlements))
+      // A lease that was lost shows itself here or at the start of the attempt, once.
+      for (const { kind } of answers) if (kind === 'stale') recordLost()
+      return answers
+    },
+    recordReceipts: (receipts) => storage.recordReceipts(receipts),
+    backlog: (most) => storage.backlog(most),
+    keep: (name, initial) => storage.keep(name, initial),
+    notifications: storage.notifications,
+    logs: storage.logs,
+    organizations: storage.organizations,
+    apiKeys: storage.apiKeys,
+    templates: storage.templates,
+    webhookEndpoints: storage.webhookEndpoints,
+    suppressions: storage.suppressions,
+  }
+}

@@ -1,0 +1,83 @@
+import { isNotifierError } from '../../domain/errors/notifier-error.ts'
+import type { SpanEnd, SpanStart, TelemetryFact } from '../../domain/telemetry.ts'
+import type { Span, Telemetry } from '../../ports/telemetry.ts'
+
+/** What the services report to; whatever a plug-in does, it neither throws nor rejects by itself. */
+export interface Observer {
+  record(fact: TelemetryFact): void
+  /**
+   * Runs `work` inside a span, which ends with it; without one where nobody traces, at no cost.
+   *
+   * @param endOf what an answer says about the span
+   */
+  span<Answer>(
+    start: SpanStart,
+    work: (span: Span | null) => Promise<Answer>,
+    endOf?: (answer: Answer) => SpanEnd,
+  ): Promise<Answer>
+}
+
+/**
+ * @param record keeps what always is kept
+ * @param faulty is told once for each plug-in that throws
+ */
+export function createObserver(
+  record: (fact: TelemetryFact) => void,
+  plugins: readonly Telemetry[],
+  faulty: (plugin: Telemetry, error: unknown) => void,
+): Observer {
+  const reported = new Set<Telemetry>()
+  const recorders = plugins.filter((plugin) => plugin.record !== undefined)
+  const tracer = plugins.find((plugin) => plugin.startSpan !== undefined)
+
+  function guarded<Answer>(plugin: Telemetry, call: () => Answer): Answer | null {
+    try {
+      return call()
+    } catch (error) {
+      if (!reported.has(plugin)) faulty(plugin, error)
+      reported.add(plugin)
+      return null
+    }
+  }
+
+  async function inSpan<Answer>(
+    plugin: Telemetry,
+    start: SpanStart,
+    work: (span: Span | null) => Promise<Answer>,
+    endOf: (answer: Answer) => SpanEnd,
+  ): Promise<Answer> {
+    const span = guarded(plugin, () => plugin.startSpan?.(start)) ?? null
+    if (span === null) return work(null)
+    let begun: Promise<Answer> | undefined
+    guarded(plugin, () =>
+      span.run(() => {
+        begun = work(span)
+        // It is waited for below; until then nothing else would.
+        begun.catch(() => {})
+      }),
+    )
+    try {
+      const answer = await (begun ?? work(null))
+      guarded(plugin, () => span.end(endOf(answer)))
+      return answer
+    } catch (error) {
+      guarded(plugin, () => span.end({ failure: failureOf(error) }))
+      throw error
+    }
+  }
+
+  return {
+    record(fact) {
+      record(fact)
+      for (const plugin of recorders) guarded(plugin, () => plugin.record?.(fact))
+    },
+    span(start, work, endOf = () => ({})) {
+      return tracer === undefined ? work(null) : inSpan(tracer, start, work, endOf)
+    },
+  }
+}
+
+function failureOf(error: unknown): string {
+  if (isNotifierError(error)) return error.code
+  return error instanceof Error ? error.name : typeof error
+}

@@ -1,0 +1,36 @@
+import type { Telemetry, TelemetrySource } from '../../ports/telemetry.ts'
+
+/** The plug-ins' beginning and end. */
+export interface Plugins {
+  /** Starts those that have not been; a start that failed is tried again by the next. */
+  start(): Promise<void>
+  /** Stops those that were started; a fault of one keeps no other running. */
+  stop(): Promise<void>
+}
+
+export function createPlugins(
+  plugins: readonly Telemetry[],
+  source: TelemetrySource,
+  failed: (error: unknown) => void,
+): Plugins {
+  const started = new Set<Telemetry>()
+  return {
+    async start() {
+      for (const plugin of plugins) {
+        if (started.has(plugin)) continue
+        await plugin.start?.(source)
+        started.add(plugin)
+      }
+    },
+    async stop() {
+      for (const plugin of started) {
+        try {
+          await plugin.stop?.()
+        } catch (error) {
+          failed(error)
+        }
+      }
+      started.clear()
+    },
+  }
+}

@@ -1,0 +1,20 @@
+import type { ProcessEvent, ProcessListeners } from '../../src/domain/process-event.ts'
+import type { TelemetryFact } from '../../src/domain/telemetry.ts'
+import { createObserver, type Observer } from '../../src/services/telemetry/observer.ts'
+
+/** Keeps what is recorded and told. */
+export function observation(): {
+  readonly observer: Observer
+  readonly listeners: ProcessListeners
+  readonly facts: TelemetryFact[]
+  readonly told: ProcessEvent[]
+} {
+  const facts: TelemetryFact[] = []
+  const told: ProcessEvent[] = []
+  const observer = createObserver(
+    (fact) => facts.push(fact),
+    [],
+    () => {},
+  )
+  return { observer, listeners: { wants: () => true, tell: (event) => told.push(event) }, facts, told }
+}
