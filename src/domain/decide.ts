@@ -9,6 +9,8 @@ export interface AttemptContext {
   readonly attempt: number
   /** How many of the attempts before this one met a fault of the provider. */
   readonly outages: number
+  /** How many were before the notification was redriven: they no longer count. Default 0. */
+  readonly earlierAttempts?: number | undefined
   /** Instance id of the provider that was asked. */
   readonly provider: string
   /** True when another provider of the lane has not been asked since the last delay and is not paused. */
@@ -118,11 +120,11 @@ function again(
   context: AttemptContext,
   how: Pick<Decision, 'provider' | 'pauseMs'> & { readonly hintMs: number | undefined },
 ): Decision {
-  const { attempt, outages, policy, random, expiresInMs, hasNextProvider } = context
+  const { attempt, outages, earlierAttempts = 0, policy, random, expiresInMs, hasNextProvider } = context
   const fact: Fact = { type: failure.ambiguous === true ? 'attempt_ambiguous' : 'attempt_failed', ...failure }
   const outage = how.provider === 'faulty'
   // Each kind has its own count: an outage leaves a message the attempts that are its own.
-  const count = outage ? outages + 1 : attempt - outages
+  const count = outage ? outages + 1 : attempt - earlierAttempts - outages
   const last = count >= (outage ? maxOutageAttempts(policy) : maxAttempts(policy))
   const about = { provider: how.provider, pauseMs: how.pauseMs }
   if (outage && hasNextProvider && !last) {

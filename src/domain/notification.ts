@@ -62,9 +62,9 @@ export interface Notification {
   readonly priority: Priority
   readonly sendAt: number | null
   readonly expiresAt: number | null
-  /** The instance id of the provider that accepted it last. */
+  /** The instance id of the provider that accepted it last, or that it failed at in the end. */
   readonly provider: string | null
-  /** That provider's id for the message. */
+  /** That provider's id for the message, if it accepted one. */
   readonly providerMessageId: string | null
   /** Present while the status is `failed`. */
   readonly error: NotificationFailure | null

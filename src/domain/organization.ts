@@ -11,6 +11,8 @@ export interface Organization {
   readonly plan: string | null
   /** Calling codes (`+49`) that text messages may go to; null: all, none listed: none. */
   readonly smsCountries: readonly string[] | null
+  /** Days after which what has ended is removed, at least 1; null: as the option `retention` says. */
+  readonly retentionDays: number | null
   /** Epoch milliseconds. */
   readonly createdAt: number
 }

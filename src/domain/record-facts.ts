@@ -63,6 +63,10 @@ function recordFact(
   const type = fact.machine === true ? null : ANNOUNCED_AS[fact.type]
   const announce = type !== null && (announced & bit(type)) === 0 ? type : null
   const sent = fact.type === 'sent'
+  // Of what failed in the end one asks which provider it failed at.
+  const failedAt = fact.type === 'failed' && status === 'failed' ? fact.provider : undefined
+  const provider = sent || failedAt !== undefined ? (fact.provider ?? state.provider) : state.provider
+  const messageId = provider === state.provider ? state.providerMessageId : null
   return {
     announce,
     next: {
@@ -70,8 +74,8 @@ function recordFact(
       fold,
       sequence: state.sequence + 1,
       announced: announce === null ? announced : announced | bit(announce),
-      provider: sent ? (fact.provider ?? state.provider) : state.provider,
-      providerMessageId: sent ? (fact.providerMessageId ?? null) : state.providerMessageId,
+      provider,
+      providerMessageId: sent ? (fact.providerMessageId ?? null) : messageId,
       error: status === 'failed' ? failureAfter(state, fact, fold !== state.fold) : null,
     },
   }

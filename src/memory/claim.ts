@@ -75,6 +75,7 @@ function claimedJob(state: MemoryState, job: Job): ClaimedJob | undefined {
     organizationId: job.organizationId,
     attempts: job.attempts,
     outages: job.outages,
+    earlierAttempts: job.earlierAttempts,
     recovered: job.recovered,
     waitedMs: Math.max(0, now - job.dueAt),
   }

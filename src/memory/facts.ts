@@ -1,3 +1,4 @@
+import { type EndpointEvent, endpointEventId, type WebhookEventType } from '../domain/endpoint-health.ts'
 import { eventId, eventPayload, type NotificationEvent } from '../domain/event-payload.ts'
 import type { Fact } from '../domain/facts.ts'
 import { recordFacts } from '../domain/record-facts.ts'
@@ -57,28 +58,54 @@ export function addFacts(
 /** Stores a delivery for each endpoint of the organization that chose the event. */
 function announceTo(state: MemoryState, event: NotificationEvent, trace: string | null): void {
   const { organizationId, id, sequence } = event.data
+  store(state, event.event, organizationId, {
+    eventId: eventId(id, sequence),
+    notificationId: id,
+    payload: JSON.stringify(event),
+    trace,
+  })
+}
+
+/** Tells the organization's other endpoints, those that chose it, what became of one. */
+export function announceEndpoint(state: MemoryState, event: EndpointEvent): void {
+  const { id, organizationId } = event.data
+  const delivery = {
+    eventId: endpointEventId(event),
+    notificationId: null,
+    payload: JSON.stringify(event),
+    trace: null,
+  }
+  store(state, event.event, organizationId, delivery, id)
+}
+
+function store(
+  state: MemoryState,
+  eventType: WebhookEventType,
+  organizationId: string,
+  about: Pick<StoredDelivery, 'eventId' | 'notificationId' | 'payload' | 'trace'>,
+  except?: string,
+): void {
   for (const endpoint of state.endpoints.values()) {
-    if (endpoint.organizationId !== organizationId || !endpoint.events.includes(event.event)) continue
+    if (endpoint.organizationId !== organizationId || endpoint.id === except) continue
+    if (!endpoint.events.includes(eventType)) continue
     const delivery: StoredDelivery = {
+      ...about,
       number: nextNumber(state),
-      eventId: eventId(id, sequence),
-      eventType: event.event,
+      eventType,
       organizationId,
       endpointId: endpoint.id,
-      payload: JSON.stringify(event),
       createdAt: state.now(),
-      trace,
       state: endpoint.status === 'active' ? 'pending' : 'held',
       attempts: [],
     }
     state.deliveries.set(delivery.number, delivery)
-    if (delivery.state === 'held') continue
-    createJob(state, {
-      lane: endpoint.id,
-      organizationId,
-      high: false,
-      subject: { kind: 'event', delivery },
-      dueAt: state.now(),
-    })
+    if (delivery.state === 'pending') createEventJob(state, delivery)
   }
+}
+
+/** Creates the job of a pending delivery, due at once. */
+export function createEventJob(state: MemoryState, delivery: StoredDelivery): void {
+  const { organizationId, endpointId: lane } = delivery
+  const subject = { kind: 'event', delivery } as const
+  createJob(state, { lane, organizationId, high: false, subject, dueAt: state.now() })
 }

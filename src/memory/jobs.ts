@@ -2,16 +2,18 @@ import { createHeap } from './heap.ts'
 import { type Job, type Lane, type MemoryState, nextNumber } from './state.ts'
 import { addReady, createTurns, type Turns, takeReady } from './turns.ts'
 
-/** Creates a job that is due at `dueAt`. */
+/** Creates a job that is due at `dueAt`. @param job its `attempts` were before a redrive */
 export function createJob(
   state: MemoryState,
-  job: Pick<Job, 'lane' | 'organizationId' | 'high' | 'subject' | 'dueAt'>,
+  job: Pick<Job, 'lane' | 'organizationId' | 'high' | 'subject' | 'dueAt'> & { readonly attempts?: number },
 ): Job {
+  const { attempts = 0 } = job
   const created: Job = {
     ...job,
     number: nextNumber(state),
     state: 'done',
-    attempts: 0,
+    attempts,
+    earlierAttempts: attempts,
     outages: 0,
     token: 0,
     leaseUntil: 0,

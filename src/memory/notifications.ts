@@ -9,6 +9,7 @@ import type {
 import { addFacts } from './facts.ts'
 import { removeJob } from './jobs.ts'
 import { pageOf } from './page.ts'
+import { redrive } from './redrive.ts'
 import type { MemoryState, StoredNotification } from './state.ts'
 
 export function memoryNotifications(state: MemoryState): NotificationRepository {
@@ -30,6 +31,9 @@ export function memoryNotifications(state: MemoryState): NotificationRepository 
     },
     async cancel(id) {
       return cancel(state, id)
+    },
+    async redrive(request) {
+      return redrive(state, request, matches)
     },
   }
 }
@@ -56,14 +60,17 @@ function toNotification(stored: StoredNotification): Notification {
 }
 
 function matches(row: StoredNotification, filter: NotificationFilter): boolean {
-  const { channel, status, to, templateId, from, until } = filter
+  const { channel, status, to, templateId, from, until, code, provider, ids } = filter
   return (
     (channel === undefined || row.channel === channel) &&
     (status === undefined || row.facts.status === status) &&
     (to === undefined || row.to === to) &&
     (templateId === undefined || templateOf(row)?.id === templateId) &&
     (from === undefined || row.createdAt >= from) &&
-    (until === undefined || row.createdAt < until)
+    (until === undefined || row.createdAt < until) &&
+    (code === undefined || row.facts.error?.code === code) &&
+    (provider === undefined || row.facts.provider === provider) &&
+    (ids === undefined || ids.includes(row.id))
   )
 }
 
@@ -95,7 +102,7 @@ function cancel(state: MemoryState, id: string): CancelAnswer {
   if (notification === undefined) return { kind: 'unknown' }
   const { job } = notification
   if (job === undefined) return { kind: 'ended' }
-  if (job.attempts > 0) return { kind: 'too_late' }
+  if (job.attempts > job.earlierAttempts) return { kind: 'too_late' }
   removeJob(state, job)
   return { kind: 'cancelled', events: addFacts(state, notification, [{ type: 'cancelled' }], 'engine') }
 }

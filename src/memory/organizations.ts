@@ -1,6 +1,6 @@
 import { NotifierError } from '../domain/errors/notifier-error.ts'
 import { DEFAULT_ORGANIZATION, type Organization } from '../domain/organization.ts'
-import type { OrganizationRepository } from '../ports/storage/organizations.ts'
+import type { NewOrganization, OrganizationRepository } from '../ports/storage/organizations.ts'
 import { pageOf } from './page.ts'
 import { type MemoryState, nextNumber } from './state.ts'
 
@@ -16,7 +16,7 @@ export function memoryOrganizations(state: MemoryState): OrganizationRepository 
     async list(page) {
       return pageOf(state.organizations.values(), page, toOrganization)
     },
-    async update(id, { name, plan, smsCountries }) {
+    async update(id, { name, plan, smsCountries, retentionDays }) {
       const stored = state.organizations.get(id)
       if (stored === undefined) return null
       const changed = {
@@ -24,6 +24,7 @@ export function memoryOrganizations(state: MemoryState): OrganizationRepository 
         name: name ?? stored.name,
         plan: plan === undefined ? stored.plan : plan,
         smsCountries: smsCountries === undefined ? stored.smsCountries : smsCountries,
+        retentionDays: retentionDays === undefined ? stored.retentionDays : retentionDays,
       }
       state.organizations.set(id, changed)
       return toOrganization(changed)
@@ -44,10 +45,10 @@ export function requireOrganization(state: MemoryState, id: string): void {
 
 function createOrganization(
   state: MemoryState,
-  { id, name, plan, smsCountries }: Omit<Organization, 'createdAt'>,
+  { id, name, plan, smsCountries, retentionDays = null }: NewOrganization,
 ): Organization | null {
   if (state.organizations.has(id)) return null
-  const created = { id, name, plan, smsCountries, createdAt: state.now() }
+  const created = { id, name, plan, smsCountries, retentionDays, createdAt: state.now() }
   state.organizations.set(id, { ...created, number: nextNumber(state) })
   return created
 }

@@ -4,15 +4,11 @@ import type { ReceiptAnswer, ReceiptRecord } from '../ports/storage/receipts.ts'
 import { addFacts } from './facts.ts'
 import { appendTo, keyOf, type MemoryState, type StoredNotification } from './state.ts'
 
-/** How long a receipt that nothing matches is kept. */
-const KEEP_UNMATCHED_MS = 24 * 60 * 60_000
-
 /** Records one report, unless it is a repetition. */
 export function recordReceipt(state: MemoryState, receipt: ReceiptRecord): ReceiptAnswer {
-  forgetExpired(state)
   const known = dedupeKey(receipt)
   if (state.receipts.has(known)) return { kind: 'duplicate' }
-  state.receipts.add(known)
+  state.receipts.set(known, state.now())
   const notification = correlate(state, receipt)
   if (notification === undefined) {
     const key = keyOf(receipt.provider, receipt.fact.providerMessageId)
@@ -57,19 +53,6 @@ function mayConcern(receipt: ReceiptRecord, notification: StoredNotification): b
 }
 
 /** The keys of different organizations' instances are apart, whatever they are called. */
-function dedupeKey(receipt: ReceiptRecord): string {
+export function dedupeKey(receipt: ReceiptRecord): string {
   return keyOf(receipt.organizationId, receipt.provider, receipt.dedupeKey)
-}
-
-function forgetExpired(state: MemoryState): void {
-  const oldest = state.now() - KEEP_UNMATCHED_MS
-  for (const [key, entries] of state.unmatched) {
-    const kept = entries.filter(({ receivedAt }) => receivedAt > oldest)
-    if (kept.length === entries.length) continue
-    for (const { record, receivedAt } of entries) {
-      if (receivedAt <= oldest) state.receipts.delete(dedupeKey(record))
-    }
-    if (kept.length === 0) state.unmatched.delete(key)
-    else state.unmatched.set(key, kept)
-  }
 }

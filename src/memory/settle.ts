@@ -1,6 +1,7 @@
+import { type EndpointEvent, endpointEvent, judgeEndpoint } from '../domain/endpoint-health.ts'
 import type { NotificationEvent } from '../domain/event-payload.ts'
 import type { SettleAnswer, Settlement } from '../ports/storage/settle.ts'
-import { addFacts } from './facts.ts'
+import { addFacts, announceEndpoint } from './facts.ts'
 import { makeDue, removeJob, underLease } from './jobs.ts'
 import { matchUnmatched } from './receipts.ts'
 import type { Job, MemoryState, StoredDelivery } from './state.ts'
@@ -12,6 +13,7 @@ export function settleOne(state: MemoryState, settlement: Settlement): SettleAns
   const job = underLease(state, settlement)
   if (job === undefined || job.subject.kind !== settlement.kind) return { kind: 'stale' }
   const events: NotificationEvent[] = []
+  let endpointEvents: EndpointEvent[] = []
   if (settlement.kind === 'notification' && job.subject.kind === 'notification') {
     const { notification } = job.subject
     events.push(...addFacts(state, notification, settlement.facts, 'engine'))
@@ -22,11 +24,11 @@ export function settleOne(state: MemoryState, settlement: Settlement): SettleAns
   // Settled, it no longer has to run alone.
   job.recovered = false
   if (settlement.kind === 'event' && job.subject.kind === 'event') {
-    settleDelivery(state, job, job.subject.delivery, settlement)
+    endpointEvents = settleDelivery(state, job, job.subject.delivery, settlement)
   } else {
     next(state, job, settlement)
   }
-  return { kind: 'settled', events }
+  return { kind: 'settled', events, ...(endpointEvents.length > 0 ? { endpointEvents } : {}) }
 }
 
 function settleDelivery(
@@ -34,11 +36,23 @@ function settleDelivery(
   job: Job,
   delivery: StoredDelivery,
   settlement: EventSettlement,
-): void {
+): EndpointEvent[] {
   if (settlement.attempt !== undefined) delivery.attempts.push({ ...settlement.attempt, at: state.now() })
   if (settlement.next.kind === 'end') delivery.state = settlement.ended ?? 'failed'
   next(state, job, settlement)
-  if (settlement.disable !== undefined) disable(state, delivery.endpointId, settlement.disable)
+  return judge(state, delivery.endpointId, settlement)
+}
+
+function judge(state: MemoryState, endpointId: string, settlement: EventSettlement): EndpointEvent[] {
+  const endpoint = state.endpoints.get(endpointId)
+  if (endpoint === undefined || endpoint.status === 'disabled') return []
+  const verdict = judgeEndpoint(endpoint.health, settlement, state.now())
+  state.endpoints.set(endpointId, { ...endpoint, health: verdict.health })
+  if (verdict.disable !== null) disable(state, endpointId, verdict.disable)
+  const event = endpointEvent(endpoint, verdict, state.now())
+  if (event === null) return []
+  announceEndpoint(state, event)
+  return [event]
 }
 
 function next(state: MemoryState, job: Job, settlement: Settlement): void {
@@ -51,7 +65,7 @@ function next(state: MemoryState, job: Job, settlement: Settlement): void {
 }
 
 /** Disables an endpoint and holds its jobs. Those that are leased are held when they come back. */
-export function disable(state: MemoryState, endpointId: string, reason: 'gone' | 'manual'): void {
+export function disable(state: MemoryState, endpointId: string, reason: 'gone' | 'failing' | 'manual'): void {
   const endpoint = state.endpoints.get(endpointId)
   if (endpoint === undefined) return
   state.endpoints.set(endpointId, { ...endpoint, status: 'disabled', disabledReason: reason })

@@ -1,5 +1,5 @@
 import type { ApiKey } from '../domain/api-key.ts'
-import type { EventType } from '../domain/facts.ts'
+import type { EndpointHealth, WebhookEventType } from '../domain/endpoint-health.ts'
 import type { NewNotification } from '../domain/notification.ts'
 import type { Organization } from '../domain/organization.ts'
 import type { FactState } from '../domain/record-facts.ts'
@@ -30,7 +30,9 @@ export interface StoredNotification extends Omit<NewNotification, 'content'> {
 export interface StoredDelivery {
   readonly number: number
   readonly eventId: string
-  readonly eventType: EventType
+  readonly eventType: WebhookEventType
+  /** What it tells about; null: an endpoint. */
+  readonly notificationId: string | null
   readonly organizationId: string
   readonly endpointId: string
   readonly payload: string
@@ -41,8 +43,9 @@ export interface StoredDelivery {
   readonly attempts: LoggedAttempt[]
 }
 
-export interface StoredEndpoint extends Omit<WebhookEndpoint, 'secrets'> {
+export interface StoredEndpoint extends Omit<WebhookEndpoint, 'secrets' | 'failingSince'> {
   readonly number: number
+  readonly health: EndpointHealth
   readonly secrets: readonly { readonly secret: string; readonly endsAt: number }[]
 }
 
@@ -64,6 +67,8 @@ export interface Job {
   attempts: number
   /** Attempts that met a fault of the provider. */
   outages: number
+  /** Those of `attempts` that were before the redrive that made it. */
+  readonly earlierAttempts: number
   /** Of the newest lease. */
   token: number
   leaseUntil: number
@@ -116,7 +121,8 @@ export interface MemoryState {
   readonly deliveries: Map<number, StoredDelivery>
   /** Notifications by provider and the provider's message id. */
   readonly handovers: Map<string, StoredNotification[]>
-  readonly receipts: Set<string>
+  /** When each was received, by its key; oldest first. */
+  readonly receipts: Map<string, number>
   /** By provider and the provider's message id. */
   readonly unmatched: Map<string, UnmatchedReceipt[]>
 
@@ -155,7 +161,7 @@ export function createState(now: () => number): MemoryState {
     recovered: new Map(),
     deliveries: new Map(),
     handovers: new Map(),
-    receipts: new Set(),
+    receipts: new Map(),
     unmatched: new Map(),
     apiKeys: new Map(),
     apiKeyHashes: new Map(),

@@ -6,6 +6,7 @@ import { claim, releaseLease, renewLease, startAttempt } from './claim.ts'
 import { memoryLogs, memoryNotifications } from './notifications.ts'
 import { createDefaultOrganization, memoryOrganizations } from './organizations.ts'
 import { recordReceipt } from './receipts.ts'
+import { memoryRetention } from './retention.ts'
 import { settleOne } from './settle.ts'
 import type { MemoryState } from './state.ts'
 import { memorySuppressions } from './suppressions.ts'
@@ -62,6 +63,7 @@ export function storageOf(state: MemoryState): Storage {
     templates: memoryTemplates(state),
     webhookEndpoints: memoryWebhookEndpoints(state),
     suppressions: memorySuppressions(state),
+    retention: memoryRetention(state),
     async keep(name, initial) {
       const kept = state.kept.get(name) ?? initial
       state.kept.set(name, kept)

@@ -1,3 +1,4 @@
+import { HEALTHY } from '../domain/endpoint-health.ts'
 import { NotifierError } from '../domain/errors/notifier-error.ts'
 import type {
   SecretRotation,
@@ -6,7 +7,8 @@ import type {
   WebhookEndpointChange,
   WebhookEndpointRepository,
 } from '../ports/storage/webhook-endpoints.ts'
-import { createJob, removeJob } from './jobs.ts'
+import { createEventJob } from './facts.ts'
+import { makeDue, removeJob } from './jobs.ts'
 import { requireOrganization } from './organizations.ts'
 import { pageOf } from './page.ts'
 import { disable } from './settle.ts'
@@ -24,6 +26,7 @@ export function memoryWebhookEndpoints(state: MemoryState): WebhookEndpointRepos
         secrets: endpoint.secrets.map((secret) => ({ secret, endsAt: Infinity })),
         status: 'active',
         disabledReason: null,
+        health: HEALTHY,
         createdAt: state.now(),
         number: nextNumber(state),
       }
@@ -62,6 +65,16 @@ export function memoryWebhookEndpoints(state: MemoryState): WebhookEndpointRepos
       for (const delivery of deliveries.slice(0, most)) makePending(state, delivery)
       return Math.min(deliveries.length, most)
     },
+    async retry(id, eventId) {
+      const status = state.endpoints.get(id)?.status ?? 'unknown'
+      if (status !== 'active') return status
+      const deliveries = [...state.deliveries.values()]
+      const delivery = deliveries.find((one) => one.endpointId === id && one.eventId === eventId)
+      if (delivery === undefined) return 'unknown'
+      if (delivery.state !== 'pending') makePending(state, delivery)
+      else hurry(state, delivery)
+      return toDelivery(delivery)
+    },
     async delete(id) {
       for (const job of state.jobs.values()) if (job.lane === id) removeJob(state, job)
       for (const [number, { endpointId }] of state.deliveries) {
@@ -74,10 +87,10 @@ export function memoryWebhookEndpoints(state: MemoryState): WebhookEndpointRepos
 
 /** The endpoint as the port shows it. */
 export function toEndpoint(state: MemoryState, stored: StoredEndpoint): WebhookEndpoint {
-  const { number, ...endpoint } = stored
+  const { number, health, ...endpoint } = stored
   const now = state.now()
   const secrets = stored.secrets.filter(({ endsAt }) => endsAt > now).map(({ secret }) => secret)
-  return { ...endpoint, secrets }
+  return { ...endpoint, failingSince: health.failingSince, secrets }
 }
 
 function update(state: MemoryState, id: string, change: WebhookEndpointChange): WebhookEndpoint | null {
@@ -90,6 +103,7 @@ function update(state: MemoryState, id: string, change: WebhookEndpointChange): 
     events: events ?? before.events,
     successStatus: successStatus ?? before.successStatus,
     ...(status === 'active' ? { status, disabledReason: null } : {}),
+    ...(status === 'active' || (url ?? before.url) !== before.url ? { health: HEALTHY } : {}),
   })
   if (status === 'disabled' && before.status === 'active') disable(state, id, 'manual')
   return toEndpoint(state, state.endpoints.get(id) ?? before)
@@ -116,13 +130,15 @@ function isOver(delivery: StoredDelivery, endpointId: string, since: number): bo
 
 function makePending(state: MemoryState, delivery: StoredDelivery): void {
   delivery.state = 'pending'
-  createJob(state, {
-    lane: delivery.endpointId,
-    organizationId: delivery.organizationId,
-    high: false,
-    subject: { kind: 'event', delivery },
-    dueAt: state.now(),
-  })
+  createEventJob(state, delivery)
+}
+
+/** Makes a delivery that waits for its next attempt due; one that is under way stays. */
+function hurry(state: MemoryState, delivery: StoredDelivery): void {
+  for (const job of state.jobs.values()) {
+    const own = job.subject.kind === 'event' && job.subject.delivery === delivery
+    if (own && job.state === 'waiting') makeDue(state, job, state.now())
+  }
 }
 
 function toDelivery(delivery: StoredDelivery): WebhookDelivery {

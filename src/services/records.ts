@@ -1,7 +1,7 @@
 import type { Permission } from '../domain/api-key.ts'
 import type { ChannelName } from '../domain/channel.ts'
+import type { WebhookEventType } from '../domain/endpoint-health.ts'
 import type { ErrorCode } from '../domain/errors/catalogue.ts'
-import type { EventType } from '../domain/facts.ts'
 import type { NewSuppression, SuppressionTarget } from '../domain/input/suppression.ts'
 import type { CounterName, HistogramName } from '../domain/metrics.ts'
 import type { BodyFormat, NotificationFailure, NotificationStatus, Priority } from '../domain/notification.ts'
@@ -262,6 +262,11 @@ export interface OrganizationInput {
    * refused with `region_not_permitted`. Default null: all.
    */
   readonly smsCountries?: readonly string[] | null | undefined
+  /**
+   * Days after which what has ended is removed, with its log and webhook deliveries; 1 to 36 500. Default null: as the
+   * option `retention` says.
+   */
+  readonly retentionDays?: number | null | undefined
 }
 
 export interface OrganizationRecord {
@@ -270,6 +275,8 @@ export interface OrganizationRecord {
   readonly plan: string | null
   /** Calling codes that text messages may go to; null: all. */
   readonly smsCountries: readonly string[] | null
+  /** Days after which what has ended is removed; null: as the option `retention` says. */
+  readonly retentionDays: number | null
   readonly createdAt: string
 }
 
@@ -305,7 +312,7 @@ export interface WebhookEndpointInput {
   /** Public https address without credentials. */
   readonly url: string
   /** Default: the five events of SPEC.md. */
-  readonly events?: readonly EventType[] | undefined
+  readonly events?: readonly WebhookEventType[] | undefined
   /** What counts as success. Default `200` (SPEC.md "Events"). */
   readonly successStatus?: '200' | '2xx' | undefined
 }
@@ -313,10 +320,12 @@ export interface WebhookEndpointInput {
 export interface WebhookEndpointRecord {
   readonly id: string
   readonly url: string
-  readonly events: readonly EventType[]
+  readonly events: readonly WebhookEventType[]
   readonly successStatus: '200' | '2xx'
   readonly status: 'active' | 'disabled'
   readonly disabledReason: string | null
+  /** ISO 8601; since when every attempt has failed. Null: the last one succeeded, or there was none. */
+  readonly failingSince: string | null
   readonly createdAt: string
 }
 
@@ -351,7 +360,7 @@ export interface WebhookAttemptRecord extends WebhookPostRecord {
 export interface WebhookDeliveryRecord {
   /** The `webhook-id` that the receiver sees. */
   readonly eventId: string
-  readonly event: EventType
+  readonly event: WebhookEventType
   /** `held`: the endpoint was disabled; it waits for a replay. */
   readonly status: 'pending' | 'delivered' | 'failed' | 'held'
   /** The exact body. */

@@ -3,6 +3,7 @@ import { apiKeyChecks } from './storage/api-keys.ts'
 import { backlogChecks } from './storage/backlog.ts'
 import { claimChecks } from './storage/claim.ts'
 import { deliveryChecks } from './storage/deliveries.ts'
+import { endpointHealthChecks } from './storage/endpoint-health.ts'
 import { fairnessChecks } from './storage/fairness.ts'
 import { checkWith, type StorageHarness } from './storage/harness.ts'
 import { idempotencyChecks } from './storage/idempotency.ts'
@@ -11,6 +12,8 @@ import { logChecks } from './storage/logs.ts'
 import { notificationChecks } from './storage/notifications.ts'
 import { organizationChecks } from './storage/organizations.ts'
 import { receiptChecks } from './storage/receipts.ts'
+import { redriveChecks } from './storage/redrive.ts'
+import { retentionChecks } from './storage/retention.ts'
 import { settleChecks } from './storage/settle.ts'
 import { suppressionChecks } from './storage/suppressions.ts'
 import { templateChecks } from './storage/templates.ts'
@@ -44,4 +47,7 @@ export function storageContract(test: TestApi, create: () => Promise<StorageHarn
   suppressionChecks(check)
   backlogChecks(check)
   traceChecks(check)
+  redriveChecks(check)
+  retentionChecks(check)
+  endpointHealthChecks(check)
 }

@@ -35,6 +35,15 @@ storageContract(test, async () => {
       async deliveries() {
         return [...state.deliveries.values()].map((row) => ({ ...row, attempts: row.attempts.length }))
       },
+      async dependents() {
+        const countOf = (lists: Iterable<readonly unknown[]>): number => [...lists].flat().length
+        return {
+          handovers: countOf(state.handovers.values()),
+          deliveryAttempts: [...state.deliveries.values()].flatMap(({ attempts }) => attempts).length,
+          receipts: state.receipts.size,
+          unmatchedReceipts: countOf(state.unmatched.values()),
+        }
+      },
       async idempotency() {
         return [...state.idempotency.values()].map(({ fingerprint, admitted }) => ({ fingerprint, admitted }))
       },

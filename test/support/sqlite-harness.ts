@@ -8,6 +8,7 @@ import type {
   SecondDoor,
   StorageHarness,
   StoredDeliveryRow,
+  StoredDependents,
   StoredEventRow,
   StoredIdempotencyRow,
   StoredJobRow,
@@ -72,6 +73,16 @@ export function sqliteSecondDoor(database: DatabaseSync): SecondDoor {
            (SELECT count(*) FROM carillon_delivery_attempts WHERE delivery = d.id) AS attempts
          FROM carillon_deliveries AS d`,
       )
+    },
+    async dependents() {
+      const [counts] = all<StoredDependents>(
+        `SELECT (SELECT count(*) FROM carillon_handovers) AS handovers,
+           (SELECT count(*) FROM carillon_delivery_attempts) AS deliveryAttempts,
+           (SELECT count(*) FROM carillon_receipts) AS receipts,
+           (SELECT count(*) FROM carillon_unmatched_receipts) AS unmatchedReceipts`,
+      )
+      if (counts === undefined) throw new Error('no counts')
+      return { ...counts }
     },
     async idempotency() {
       return all<StoredIdempotencyRow>('SELECT fingerprint, admitted FROM carillon_idempotency').map(

@@ -56,6 +56,24 @@ export function createClaim(
     return chosen
   }
 
+  /** Those that can go on; a delivery whose endpoint was disabled meanwhile is held, and some of its lane with it. */
+  function claimedJobs(rows: readonly JobRow[], token: number, now: number): ClaimedJob[] {
+    const readClaimed = readerAt(now)
+    const jobs: ClaimedJob[] = []
+    const disabled = new Set<string>()
+    for (const row of rows) {
+      const job = readClaimed(row, token)
+      if (job !== undefined) {
+        jobs.push(job)
+        continue
+      }
+      parts.deliveries.hold(subjectOf(row.id))
+      disabled.add(row.lane)
+    }
+    for (const endpoint of disabled) parts.deliveries.holdWaiting(endpoint)
+    return jobs
+  }
+
   return function claim(request) {
     return connection.write(() => {
       const now = connection.now()
@@ -68,14 +86,7 @@ export function createClaim(
       // Nothing is written, and so nothing synchronized, for a claim that finds nothing.
       if (rows.length > 0) useToken().run(token)
 
-      const readClaimed = readerAt(now)
-      const jobs: ClaimedJob[] = []
-      for (const row of rows) {
-        const job = readClaimed(row, token)
-        // Its endpoint was disabled while another attempt was under way.
-        if (job === undefined) parts.deliveries.hold(subjectOf(row.id))
-        else jobs.push(job)
-      }
+      const jobs = claimedJobs(rows, token, now)
       return { jobs, ...parts.outlook(now) }
     }, 'relaxed')
   }

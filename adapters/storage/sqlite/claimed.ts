@@ -79,6 +79,7 @@ export function createClaimedReader(connection: Connection): (now: number) => Re
         organizationId: job.organization,
         attempts: job.attempts,
         outages: job.outages,
+        earlierAttempts: job.earlier_attempts,
         recovered: job.recovered === 1,
         waitedMs: Math.max(0, now - job.due_at),
       }

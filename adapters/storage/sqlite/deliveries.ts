@@ -1,5 +1,9 @@
+import {
+  type EndpointEvent,
+  endpointEventId,
+  type WebhookEventType,
+} from '../../../src/domain/endpoint-health.ts'
 import { eventId, type NotificationEvent } from '../../../src/domain/event-payload.ts'
-import type { EventType } from '../../../src/domain/facts.ts'
 import type { DeliveryAttempt } from '../../../src/ports/storage/webhook-endpoints.ts'
 import type { Connection } from './connection.ts'
 import { eventJob, subjectOf } from './jobs.ts'
@@ -23,9 +27,12 @@ const UPDATE_STATE = 'UPDATE carillon_deliveries SET state = ? WHERE id = ?'
 const DELETE_JOB = 'DELETE FROM carillon_jobs WHERE id = ?'
 
 /** The jobs of an endpoint that nobody has leased; one statement per partial index. */
-const SELECT_LANE = [0, 1, 3].map(
-  (state) => `SELECT id FROM carillon_jobs WHERE state = ${state} AND lane = ?`,
+const SELECT_LANE = [0, 3, 1].map(
+  (state) => `SELECT id FROM carillon_jobs WHERE state = ${state} AND lane = ? LIMIT ?`,
 )
+
+/** Jobs that one commit holds. */
+const HELD_AT_ONCE = 1_000
 
 const DISABLE = `
   UPDATE carillon_webhook_endpoints SET status = 'disabled', disabled_reason = ? WHERE id = ? AND status = 'active'`
@@ -37,10 +44,19 @@ export interface Announcements {
   add(event: NotificationEvent, trace: string | null): void
 }
 
+/** What deliveries of one event have in common. */
+interface Announced {
+  readonly eventId: string
+  readonly eventType: WebhookEventType
+  readonly organizationId: string
+  readonly payload: string
+  readonly trace: string | null
+}
+
 interface EndpointChoice {
   readonly id: string
   readonly active: boolean
-  readonly events: ReadonlySet<EventType>
+  readonly events: ReadonlySet<WebhookEventType>
 }
 
 export interface Deliveries {
@@ -50,8 +66,12 @@ export interface Deliveries {
   setState(delivery: number, state: 'delivered' | 'failed'): void
   /** Keeps a delivery without a job. */
   hold(delivery: number): void
-  /** Disables an endpoint and holds its jobs; those that are leased are held when they come back. */
-  disable(endpoint: string, reason: 'gone' | 'manual'): void
+  /** Keeps a disabled endpoint's deliveries without jobs, a step of them. */
+  holdWaiting(endpoint: string): void
+  /** Disables an endpoint and holds its jobs; claims hold those that are left when they meet them. */
+  disable(endpoint: string, reason: 'gone' | 'failing' | 'manual'): void
+  /** Tells the organization's other endpoints, those that chose it, what became of one. */
+  announceEndpoint(event: EndpointEvent, now: number): void
 }
 
 export function createDeliveries(connection: Connection): Deliveries {
@@ -73,7 +93,7 @@ export function createDeliveries(connection: Connection): Deliveries {
       .map(({ id, status, events }) => ({
         id,
         active: status === 'active',
-        events: new Set(JSON.parse(events) as EventType[]),
+        events: new Set(JSON.parse(events) as WebhookEventType[]),
       }))
   }
 
@@ -82,31 +102,31 @@ export function createDeliveries(connection: Connection): Deliveries {
     deleteJob().run(eventJob(delivery))
   }
 
-  /** One delivery for each endpoint that chose the event, and a job unless the endpoint is disabled. */
-  function announce(
-    event: NotificationEvent,
-    endpoints: readonly EndpointChoice[],
-    trace: string | null,
-    now: number,
-  ): void {
-    const { organizationId, id, sequence } = event.data
-    const choosing = endpoints.filter(({ events }) => events.has(event.event))
-    if (choosing.length === 0) return
-    const payload = JSON.stringify(event)
-    const webhookId = eventId(id, sequence)
-    for (const { id: endpoint, active } of choosing) {
+  /** One delivery for each of the endpoints, and a job unless it is disabled. */
+  function store(about: Announced, endpoints: readonly EndpointChoice[], now: number): void {
+    const { eventId, eventType, organizationId, payload, trace } = about
+    for (const { id: endpoint, active } of endpoints) {
       const state = active ? 'pending' : 'held'
-      const delivery = insertDelivery().run(
-        webhookId,
-        event.event,
+      const { lastInsertRowid } = insertDelivery().run(
+        eventId,
+        eventType,
         organizationId,
         endpoint,
         now,
         state,
         payload,
       )
-      if (trace !== null) setTrace().run(trace, delivery.lastInsertRowid)
-      if (active) insertJob().run(eventJob(Number(delivery.lastInsertRowid)), organizationId, endpoint, now)
+      if (trace !== null) setTrace().run(trace, lastInsertRowid)
+      if (active) insertJob().run(eventJob(Number(lastInsertRowid)), organizationId, endpoint, now)
+    }
+  }
+
+  function holdWaiting(endpoint: string): void {
+    let left = HELD_AT_ONCE
+    for (const select of selectLane) {
+      const jobs = select().all(endpoint, left)
+      for (const { id } of jobs) hold(subjectOf(id))
+      left -= jobs.length
     }
   }
 
@@ -122,9 +142,26 @@ export function createDeliveries(connection: Connection): Deliveries {
             endpoints = endpointsOf(organizationId)
             known.set(organizationId, endpoints)
           }
-          if (endpoints.length > 0) announce(event, endpoints, trace, now)
+          const choosing = endpoints.filter(({ events }) => events.has(event.event))
+          if (choosing.length === 0) return
+          const { id, sequence } = event.data
+          const payload = JSON.stringify(event)
+          store(
+            { eventId: eventId(id, sequence), eventType: event.event, organizationId, payload, trace },
+            choosing,
+            now,
+          )
         },
       }
+    },
+    announceEndpoint(event, now) {
+      const { id, organizationId } = event.data
+      const others = endpointsOf(organizationId).filter(
+        (other) => other.id !== id && other.events.has(event.event),
+      )
+      const payload = JSON.stringify(event)
+      const about = { eventId: endpointEventId(event), eventType: event.event, payload, trace: null }
+      store({ ...about, organizationId }, others, now)
     },
     recordAttempt(delivery, attempt, now) {
       insertAttempt().run(delivery, now, JSON.stringify(attempt))
@@ -133,11 +170,10 @@ export function createDeliveries(connection: Connection): Deliveries {
       updateState().run(state, delivery)
     },
     hold,
+    holdWaiting,
     disable(endpoint, reason) {
       disable().run(reason, endpoint)
-      for (const select of selectLane) {
-        for (const { id } of select().all(endpoint)) hold(subjectOf(id))
-      }
+      holdWaiting(endpoint)
     },
   }
 }

@@ -1,4 +1,4 @@
-import type { EventType } from '../../../src/domain/facts.ts'
+import type { WebhookEventType } from '../../../src/domain/endpoint-health.ts'
 import type { Page, PageRequest } from '../../../src/ports/storage/page.ts'
 import type {
   DeliveryAttempt,
@@ -8,8 +8,12 @@ import type {
 import type { Connection } from './connection.ts'
 import { pageBySeq } from './page.ts'
 
+const COLUMNS = 'id AS seq, event_id, event_type, payload, state, created_at'
+
+const SELECT = `SELECT ${COLUMNS} FROM carillon_deliveries WHERE id = ?`
+
 const LIST = `
-  SELECT id AS seq, event_id, event_type, payload, state, created_at FROM carillon_deliveries
+  SELECT ${COLUMNS} FROM carillon_deliveries
   WHERE endpoint = ? AND id < ? AND (state = ? OR ? IS NULL) ORDER BY id DESC LIMIT ? OFFSET ?`
 
 const SELECT_ATTEMPTS = `
@@ -18,17 +22,21 @@ const SELECT_ATTEMPTS = `
 interface DeliveryRow {
   readonly seq: number
   readonly event_id: string
-  readonly event_type: EventType
+  readonly event_type: WebhookEventType
   readonly payload: string
   readonly state: WebhookDelivery['state']
   readonly created_at: number
 }
 
-/** Lists what went, or is to go, to one endpoint. */
-export type ListDeliveries = (filter: DeliveryFilter, page: PageRequest) => Page<WebhookDelivery>
+/** Shows what went, or is to go, to one endpoint. */
+export interface DeliveryLog {
+  list(filter: DeliveryFilter, page: PageRequest): Page<WebhookDelivery>
+  one(delivery: number): WebhookDelivery | null
+}
 
-export function createDeliveryLog(connection: Connection): ListDeliveries {
+export function createDeliveryLog(connection: Connection): DeliveryLog {
   const list = connection.statement<DeliveryRow>(LIST)
+  const selectOne = connection.statement<DeliveryRow>(SELECT)
   const selectAttempts = connection.statement<{ at: number; attempt: string }>(SELECT_ATTEMPTS)
 
   function toDelivery(row: DeliveryRow): WebhookDelivery {
@@ -45,11 +53,17 @@ export function createDeliveryLog(connection: Connection): ListDeliveries {
     }
   }
 
-  return function listDeliveries({ endpointId, state = null }, page) {
-    return pageBySeq(
-      page,
-      (before, limit, offset) => list().all(endpointId, before, state, state, limit, offset),
-      toDelivery,
-    )
+  return {
+    list({ endpointId, state = null }, page) {
+      return pageBySeq(
+        page,
+        (before, limit, offset) => list().all(endpointId, before, state, state, limit, offset),
+        toDelivery,
+      )
+    },
+    one(delivery) {
+      const row = selectOne().get(delivery)
+      return row === undefined ? null : toDelivery(row)
+    },
   }
 }

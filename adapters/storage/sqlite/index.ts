@@ -19,6 +19,7 @@ import { createDefaultOrganization, createOrganizations } from './organizations.
 import { createOutlook } from './outlook.ts'
 import { createRecordReceipts, createUnmatchedReceipts } from './receipts.ts'
 import { createRecoverExpired } from './recover.ts'
+import { createRetention } from './retention.ts'
 import { loadSqlite } from './runtime.ts'
 import { createSettle } from './settle.ts'
 import { createSuppressions } from './suppressions.ts'
@@ -137,6 +138,7 @@ export function sqliteStorage(options: SqliteStorageOptions): Storage {
     templates: createTemplates(connection),
     webhookEndpoints: createWebhookEndpoints(connection, deliveries),
     suppressions: createSuppressions(connection),
+    retention: createRetention(connection),
     async keep(name, initial) {
       return keep(name, initial)
     },

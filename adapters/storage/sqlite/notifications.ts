@@ -14,6 +14,7 @@ import type { Deliveries } from './deliveries.ts'
 import { type AddFacts, FACT_COLUMNS } from './facts.ts'
 import { notificationJob } from './jobs.ts'
 import { toPage } from './page.ts'
+import { createRedrive } from './redrive.ts'
 import { acceptedStatus, type NotificationRow } from './rows.ts'
 
 const COLUMNS = `${FACT_COLUMNS}, n.high, n.expires_at, n.content, n.resend_of`
@@ -25,7 +26,8 @@ const SELECT_STATE = `SELECT ${FACT_COLUMNS} FROM carillon_notifications AS n WH
 const SELECT_EVENTS = `
   SELECT sequence, status, at, fact FROM carillon_events WHERE notification = ? ORDER BY sequence`
 
-const SELECT_ATTEMPTS = 'SELECT attempts FROM carillon_jobs WHERE id = ?'
+/** Of this round: not those before a redrive. */
+const SELECT_ATTEMPTS = 'SELECT attempts - earlier_attempts AS attempts FROM carillon_jobs WHERE id = ?'
 
 const DELETE_JOB = 'DELETE FROM carillon_jobs WHERE id = ?'
 
@@ -48,13 +50,15 @@ interface EventRow {
 
 export function createNotifications(
   connection: Connection,
-  { addFacts, deliveries }: { readonly addFacts: AddFacts; readonly deliveries: Deliveries },
+  parts: { readonly addFacts: AddFacts; readonly deliveries: Deliveries },
 ): NotificationRepository {
+  const { addFacts, deliveries } = parts
   const select = connection.statement<FullRow>(SELECT)
   const selectState = connection.statement<NotificationRow>(SELECT_STATE)
   const selectEvents = connection.statement<EventRow>(SELECT_EVENTS)
   const selectAttempts = connection.statement<{ attempts: number }>(SELECT_ATTEMPTS)
   const deleteJob = connection.statement(DELETE_JOB)
+  const redrive = createRedrive(connection, parts)
 
   function cancel(id: string): CancelAnswer {
     const row = selectState().get(id)
@@ -91,6 +95,9 @@ export function createNotifications(
     async cancel(id) {
       return connection.write(() => cancel(id))
     },
+    async redrive(request) {
+      return redrive(request)
+    },
   }
 }
 
@@ -102,16 +109,20 @@ function listStatement(
   const conditions: [condition: string, ...values: (SQLInputValue | undefined)[]][] = [
     ['n.organization = ?', filter.organizationId],
     ['n.channel = ?', filter.channel],
-    [`${STATUS} = ?`, filter.status],
+    // The condition of the index of what has failed.
+    filter.status === 'failed' ? ["n.status = 'failed'"] : [`${STATUS} = ?`, filter.status],
     ['n.recipient = ?', filter.to],
     [`json_extract(n.content, '$.template.id') = ?`, filter.templateId],
     ['n.created_at >= ?', filter.from],
     ['n.created_at < ?', filter.until],
+    [`json_extract(n.error, '$.code') = ?`, filter.code],
+    ['n.provider = ?', filter.provider],
+    ['n.id IN (SELECT value FROM json_each(?))', filter.ids && JSON.stringify(filter.ids)],
   ]
   if (page.cursor !== undefined) {
     conditions.push(['(n.created_at, n.seq) < (?, ?)', ...decodeCursor(page.cursor, 2)])
   }
-  const used = conditions.filter(([, value]) => value !== undefined)
+  const used = conditions.filter(([, ...values]) => !values.includes(undefined))
   const values = used.flatMap(([, ...values]) => values.map((value) => value ?? null))
   return {
     sql: `

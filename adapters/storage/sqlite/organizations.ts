@@ -5,14 +5,16 @@ import type { Connection } from './connection.ts'
 import { pageBySeq } from './page.ts'
 
 const INSERT = `
-  INSERT INTO carillon_organizations (id, name, plan, sms_countries, created_at) VALUES (?, ?, ?, ?, ?)
+  INSERT INTO carillon_organizations (id, name, plan, sms_countries, retention_days, created_at)
+  VALUES (?, ?, ?, ?, ?, ?)
   ON CONFLICT DO NOTHING`
 
 const SELECT = 'SELECT * FROM carillon_organizations WHERE id = ?'
 
 const LIST = 'SELECT * FROM carillon_organizations WHERE seq < ? ORDER BY seq DESC LIMIT ? OFFSET ?'
 
-const UPDATE = 'UPDATE carillon_organizations SET name = ?, plan = ?, sms_countries = ? WHERE id = ?'
+const UPDATE = `
+  UPDATE carillon_organizations SET name = ?, plan = ?, sms_countries = ?, retention_days = ? WHERE id = ?`
 
 interface OrganizationRow {
   readonly seq: number
@@ -21,6 +23,7 @@ interface OrganizationRow {
   readonly plan: string | null
   /** A JSON array. */
   readonly sms_countries: string | null
+  readonly retention_days: number | null
   readonly created_at: number
 }
 
@@ -30,11 +33,11 @@ export function createOrganizations(connection: Connection): OrganizationReposit
   const update = connection.statement(UPDATE)
   const insert = connection.statement(INSERT)
   return {
-    async create({ id, name, plan, smsCountries }) {
+    async create({ id, name, plan, smsCountries, retentionDays = null }) {
       return connection.write(() => {
         const createdAt = connection.now()
-        const { changes } = insert().run(id, name, plan, toColumn(smsCountries), createdAt)
-        return Number(changes) === 1 ? { id, name, plan, smsCountries, createdAt } : null
+        const { changes } = insert().run(id, name, plan, toColumn(smsCountries), retentionDays, createdAt)
+        return Number(changes) === 1 ? { id, name, plan, smsCountries, retentionDays, createdAt } : null
       })
     },
     async get(id) {
@@ -54,8 +57,9 @@ export function createOrganizations(connection: Connection): OrganizationReposit
         const plan = change.plan === undefined ? row.plan : change.plan
         const sms_countries =
           change.smsCountries === undefined ? row.sms_countries : toColumn(change.smsCountries)
-        update().run(name, plan, sms_countries, id)
-        return toOrganization({ ...row, name, plan, sms_countries })
+        const retention_days = change.retentionDays === undefined ? row.retention_days : change.retentionDays
+        update().run(name, plan, sms_countries, retention_days, id)
+        return toOrganization({ ...row, name, plan, sms_countries, retention_days })
       })
     },
   }
@@ -64,7 +68,7 @@ export function createOrganizations(connection: Connection): OrganizationReposit
 /** Creates `org_default`, which always exists. */
 export function createDefaultOrganization(connection: Connection): void {
   const insert = connection.statement(INSERT)
-  connection.write(() => insert().run(DEFAULT_ORGANIZATION, 'Default', null, null, connection.now()))
+  connection.write(() => insert().run(DEFAULT_ORGANIZATION, 'Default', null, null, null, connection.now()))
 }
 
 /** Checks inside a transaction that an organization exists. */
@@ -76,9 +80,10 @@ export function createRequireOrganization(connection: Connection): (id: string) 
   }
 }
 
-function toOrganization({ id, name, plan, sms_countries, created_at }: OrganizationRow): Organization {
+function toOrganization(row: OrganizationRow): Organization {
+  const { id, name, plan, sms_countries, retention_days: retentionDays, created_at: createdAt } = row
   const smsCountries = sms_countries === null ? null : (JSON.parse(sms_countries) as readonly string[])
-  return { id, name, plan, smsCountries, createdAt: created_at }
+  return { id, name, plan, smsCountries, retentionDays, createdAt }
 }
 
 function toColumn(smsCountries: readonly string[] | null): string | null {

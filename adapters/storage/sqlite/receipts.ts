@@ -6,12 +6,7 @@ import { type AddFacts, FACT_COLUMNS } from './facts.ts'
 import { hashOf } from './hash.ts'
 import type { NotificationRow } from './rows.ts'
 
-/** How long a receipt that nothing matches is kept. */
-const KEEP_UNMATCHED_MS = 24 * 60 * 60_000
-
 const INSERT_RECEIPT = 'INSERT OR IGNORE INTO carillon_receipts (hash, received_at) VALUES (?, ?)'
-
-const DELETE_RECEIPT = 'DELETE FROM carillon_receipts WHERE hash = ?'
 
 const SELECT_BY_ID = `SELECT ${FACT_COLUMNS} FROM carillon_notifications AS n WHERE n.id = ?`
 
@@ -32,11 +27,6 @@ const TAKE_UNMATCHED = `
   DELETE FROM carillon_unmatched_receipts
   WHERE provider = ? AND message_id = ? AND (organization IS NULL OR organization = ?)
   RETURNING id, fact`
-
-const DELETE_EXPIRED = `
-  DELETE FROM carillon_unmatched_receipts WHERE id IN
-    (SELECT id FROM carillon_unmatched_receipts ORDER BY id LIMIT 100) AND received_at <= ?
-  RETURNING hash`
 
 /** Receipts that came before the hand-over they speak of. */
 export interface UnmatchedReceipts {
@@ -71,11 +61,9 @@ export function createRecordReceipts(
   { addFacts, deliveries }: { readonly addFacts: AddFacts; readonly deliveries: Deliveries },
 ): RecordReceipts {
   const insertReceipt = connection.statement(INSERT_RECEIPT)
-  const deleteReceipt = connection.statement(DELETE_RECEIPT)
   const selectById = connection.statement<NotificationRow>(SELECT_BY_ID)
   const selectByMessage = connection.statement<NotificationRow>(SELECT_BY_MESSAGE)
   const insertUnmatched = connection.statement(INSERT_UNMATCHED)
-  const deleteExpired = connection.statement<{ hash: Uint8Array }>(DELETE_EXPIRED)
 
   function correlate(receipt: ReceiptRecord): NotificationRow | undefined {
     const { notificationId, organizationId, provider, fact } = receipt
@@ -105,9 +93,6 @@ export function createRecordReceipts(
   return function recordReceipts(receipts) {
     return connection.write(() => {
       const announcements = deliveries.announcements(connection.now())
-      for (const { hash } of deleteExpired().all(announcements.now - KEEP_UNMATCHED_MS)) {
-        deleteReceipt().run(hash)
-      }
       return receipts.map((receipt) => record(receipt, announcements))
     })
   }

@@ -11,21 +11,53 @@ const MAKE_PENDING = "UPDATE carillon_deliveries SET state = 'pending' WHERE id 
 const INSERT_JOB = `
   INSERT INTO carillon_jobs (id, organization, lane, high, state, due_at) VALUES (?, ?, ?, 0, 0, ?)`
 
-/** Makes deliveries that are over due again, inside a transaction; answers how many. */
-export type Replay = (endpoint: string, which: { readonly since: number; readonly most: number }) => number
+const SELECT_ONE = `
+  SELECT id, organization, state FROM carillon_deliveries WHERE event_id = ? AND endpoint = ?`
+
+/** One that is leased is under way, and stays so. */
+const HURRY = `
+  UPDATE carillon_jobs SET state = CASE recovered WHEN 1 THEN 3 ELSE 0 END, due_at = ?
+  WHERE id = ? AND state = 1`
+
+/** Both work inside a transaction. */
+export interface Replay {
+  /** Makes deliveries that are over due again; answers how many. */
+  replay(endpoint: string, which: { readonly since: number; readonly most: number }): number
+  /** Makes one delivery due; answers its id, null: there is none. */
+  retry(endpoint: string, eventId: string): number | null
+}
+
+interface DeliveryRow {
+  readonly id: number
+  readonly organization: string
+}
 
 export function createReplay(connection: Connection): Replay {
-  const selectOver = connection.statement<{ id: number; organization: string }>(SELECT_OVER)
+  const selectOver = connection.statement<DeliveryRow>(SELECT_OVER)
+  const selectOne = connection.statement<DeliveryRow & { readonly state: string }>(SELECT_ONE)
   const makePending = connection.statement(MAKE_PENDING)
   const insertJob = connection.statement(INSERT_JOB)
+  const hurry = connection.statement(HURRY)
 
-  return function replay(endpoint, { since, most }) {
-    const now = connection.now()
-    const rows = selectOver().all(endpoint, since, most)
-    for (const { id, organization } of rows) {
-      makePending().run(id)
-      insertJob().run(eventJob(id), organization, endpoint, now)
-    }
-    return rows.length
+  function takeUp({ id, organization }: DeliveryRow, endpoint: string, now: number): void {
+    makePending().run(id)
+    insertJob().run(eventJob(id), organization, endpoint, now)
+  }
+
+  return {
+    replay(endpoint, { since, most }) {
+      const now = connection.now()
+      const rows = selectOver().all(endpoint, since, most)
+      for (const row of rows) takeUp(row, endpoint, now)
+      return rows.length
+    },
+    retry(endpoint, eventId) {
+      const now = connection.now()
+      const row = selectOne().get(eventId, endpoint)
+      if (row === undefined) return null
+      if (row.state === 'pending') hurry().run(now, eventJob(row.id))
+      else takeUp(row, endpoint, now)
+      return row.id
+    },
   }
 }

@@ -1,5 +1,5 @@
 import type { ChannelName } from '../../../src/domain/channel.ts'
-import type { EventType } from '../../../src/domain/facts.ts'
+import type { WebhookEventType } from '../../../src/domain/endpoint-health.ts'
 import type { NotificationStatus } from '../../../src/domain/notification.ts'
 import type { WebhookEndpoint } from '../../../src/ports/storage/webhook-endpoints.ts'
 
@@ -39,6 +39,7 @@ export interface EndpointRow {
   readonly success_status: WebhookEndpoint['successStatus']
   readonly status: WebhookEndpoint['status']
   readonly disabled_reason: WebhookEndpoint['disabledReason']
+  readonly failing_since: number | null
   readonly secrets: string
   readonly secret_ends: string | null
   readonly created_at: number
@@ -63,10 +64,11 @@ export function toEndpoint(row: EndpointRow, now: number): WebhookEndpoint {
     id: row.id,
     organizationId: row.organization,
     url: row.url,
-    events: JSON.parse(row.events) as EventType[],
+    events: JSON.parse(row.events) as WebhookEventType[],
     successStatus: row.success_status,
     status: row.status,
     disabledReason: row.disabled_reason,
+    failingSince: row.failing_since,
     secrets: secretsOf(row, now).map(({ secret }) => secret),
     createdAt: row.created_at,
   }

@@ -1,3 +1,4 @@
+import { type EndpointEvent, endpointEvent, judgeEndpoint } from '../../../src/domain/endpoint-health.ts'
 import type { SettleAnswer, Settlement } from '../../../src/ports/storage/settle.ts'
 import type { Connection } from './connection.ts'
 import type { Announcements, Deliveries } from './deliveries.ts'
@@ -17,6 +18,12 @@ const SELECT_DELIVERY = `
   FROM carillon_jobs AS j JOIN carillon_deliveries AS d ON d.id = ?
   WHERE j.id = ? AND j.state = 2 AND j.token = ?`
 
+const SELECT_HEALTH = `
+  SELECT organization, status, failing_since, failing_told FROM carillon_webhook_endpoints WHERE id = ?`
+
+const UPDATE_HEALTH = `
+  UPDATE carillon_webhook_endpoints SET failing_since = ?, failing_told = ? WHERE id = ?`
+
 const DELETE_JOB = 'DELETE FROM carillon_jobs WHERE id = ?'
 
 /** Settled, a recovered job no longer has to run alone. */
@@ -24,6 +31,13 @@ const DUE_AGAIN = `
   UPDATE carillon_jobs
   SET state = ?, due_at = ?, outages = outages + ?, recovered = 0, token = NULL, lease_until = NULL, provider = NULL
   WHERE id = ?`
+
+interface HealthRow {
+  readonly organization: string
+  readonly status: 'active' | 'disabled'
+  readonly failing_since: number | null
+  readonly failing_told: number
+}
 
 type EventSettlement = Extract<Settlement, { readonly kind: 'event' }>
 type NotificationSettlement = Extract<Settlement, { readonly kind: 'notification' }>
@@ -44,6 +58,8 @@ export function createSettle(
   const { addFacts, deliveries, unmatched } = parts
   const selectNotification = connection.statement<NotificationRow>(SELECT_NOTIFICATION)
   const selectDelivery = connection.statement<{ id: number; endpoint: string }>(SELECT_DELIVERY)
+  const selectHealth = connection.statement<HealthRow>(SELECT_HEALTH)
+  const updateHealth = connection.statement(UPDATE_HEALTH)
   const deleteJob = connection.statement(DELETE_JOB)
   const dueAgain = connection.statement(DUE_AGAIN)
 
@@ -75,14 +91,29 @@ export function createSettle(
     return { kind: 'settled', events }
   }
 
+  function judge(id: string, settlement: EventSettlement, now: number): EndpointEvent | null {
+    const row = selectHealth().get(id)
+    if (row === undefined || row.status === 'disabled') return null
+    const before = { failingSince: row.failing_since, told: row.failing_told === 1 }
+    const verdict = judgeEndpoint(before, settlement, now)
+    const { failingSince, told } = verdict.health
+    if (failingSince !== before.failingSince || told !== before.told) {
+      updateHealth().run(failingSince, told ? 1 : 0, id)
+    }
+    if (verdict.disable !== null) deliveries.disable(id, verdict.disable)
+    const event = endpointEvent({ id, organizationId: row.organization }, verdict, now)
+    if (event !== null) deliveries.announceEndpoint(event, now)
+    return event
+  }
+
   function settleDelivery(job: number, settlement: EventSettlement, now: number): SettleAnswer {
     const row = selectDelivery().get(subjectOf(job), job, settlement.token)
     if (row === undefined) return STALE
     if (settlement.attempt !== undefined) deliveries.recordAttempt(row.id, settlement.attempt, now)
     if (settlement.next.kind === 'end') deliveries.setState(row.id, settlement.ended ?? 'failed')
     next(job, settlement, now)
-    if (settlement.disable !== undefined) deliveries.disable(row.endpoint, settlement.disable)
-    return { kind: 'settled', events: [] }
+    const event = judge(row.endpoint, settlement, now)
+    return { kind: 'settled', events: [], ...(event === null ? {} : { endpointEvents: [event] }) }
   }
 
   function settleOne(settlement: Settlement, announcements: Announcements, mayMatch: boolean): SettleAnswer {

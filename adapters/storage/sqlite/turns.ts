@@ -10,10 +10,11 @@ export interface JobRow {
   readonly due_at: number
   readonly attempts: number
   readonly outages: number
+  readonly earlier_attempts: number
   readonly recovered: number
 }
 
-export const JOB_COLUMNS = 'id, organization, lane, due_at, attempts, outages, recovered'
+export const JOB_COLUMNS = 'id, organization, lane, due_at, attempts, outages, earlier_attempts, recovered'
 
 const SOME_READY = `
   SELECT 1 AS found FROM carillon_jobs WHERE state = 0 AND lane = ? AND high = ? LIMIT ?`

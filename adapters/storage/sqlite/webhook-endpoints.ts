@@ -1,4 +1,5 @@
 import type {
+  NewWebhookEndpoint,
   SecretRotation,
   WebhookEndpoint,
   WebhookEndpointChange,
@@ -28,6 +29,10 @@ const UPDATE = 'UPDATE carillon_webhook_endpoints SET url = ?, events = ?, succe
 const ENABLE = `
   UPDATE carillon_webhook_endpoints SET status = 'active', disabled_reason = NULL WHERE id = ?`
 
+/** What failed at another address, or before its owner enabled it, says nothing of it. */
+const FORGIVE = `
+  UPDATE carillon_webhook_endpoints SET failing_since = NULL, failing_told = 0 WHERE id = ?`
+
 const SET_SECRETS = 'UPDATE carillon_webhook_endpoints SET secrets = ?, secret_ends = ? WHERE id = ?'
 
 const DELETE = 'DELETE FROM carillon_webhook_endpoints WHERE id = ?'
@@ -52,21 +57,20 @@ export function createWebhookEndpoints(
   const list = connection.statement<EndpointRow>(LIST)
   const updateRow = connection.statement(UPDATE)
   const enable = connection.statement(ENABLE)
+  const forgive = connection.statement(FORGIVE)
   const setSecrets = connection.statement(SET_SECRETS)
   const remove = connection.statement(DELETE)
-  const listDeliveries = createDeliveryLog(connection)
-  const replay = createReplay(connection)
+  const log = createDeliveryLog(connection)
+  const { replay, retry } = createReplay(connection)
   const dependents = [DELETE_JOBS, DELETE_ATTEMPTS, DELETE_DELIVERIES].map((sql) => connection.statement(sql))
 
-  function create(
-    endpoint: Omit<WebhookEndpoint, 'createdAt' | 'status' | 'disabledReason'>,
-  ): WebhookEndpoint {
+  function create(endpoint: NewWebhookEndpoint): WebhookEndpoint {
     const { id, organizationId, url, events, successStatus, secrets } = endpoint
     requireOrganization(organizationId)
     const createdAt = connection.now()
     const [chosen, hidden] = [JSON.stringify(events), JSON.stringify(secrets)]
     insert().run(id, organizationId, url, chosen, successStatus, hidden, createdAt)
-    return { ...endpoint, status: 'active', disabledReason: null, createdAt }
+    return { ...endpoint, status: 'active', disabledReason: null, failingSince: null, createdAt }
   }
 
   function read(id: string): WebhookEndpoint | null {
@@ -79,6 +83,7 @@ export function createWebhookEndpoints(
     if (before === null) return null
     const { url = before.url, events = before.events, successStatus = before.successStatus, status } = change
     updateRow().run(url, JSON.stringify(events), successStatus, id)
+    if (status === 'active' || url !== before.url) forgive().run(id)
     if (status === 'active') enable().run(id)
     else if (status === 'disabled' && before.status === 'active') deliveries.disable(id, 'manual')
     return read(id)
@@ -126,12 +131,20 @@ export function createWebhookEndpoints(
       return connection.write(() => rotateSecret(id, rotation))
     },
     async deliveries(filter, page) {
-      return connection.read(() => listDeliveries(filter, page))
+      return connection.read(() => log.list(filter, page))
     },
     async replay(id, which) {
       return connection.write(() => {
         const status = select().get(id)?.status ?? 'unknown'
         return status === 'active' ? replay(id, which) : status
+      })
+    },
+    async retry(id, eventId) {
+      return connection.write(() => {
+        const status = select().get(id)?.status ?? 'unknown'
+        if (status !== 'active') return status
+        const delivery = retry(id, eventId)
+        return (delivery === null ? null : log.one(delivery)) ?? 'unknown'
       })
     },
     async delete(id) {

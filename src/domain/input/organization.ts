@@ -12,6 +12,8 @@ export interface NewOrganization {
   readonly plan?: string | null | undefined
   /** Calling codes such as `+49` that text messages may go to; null: all. */
   readonly smsCountries?: readonly string[] | null | undefined
+  /** Days after which what has ended is removed, 1 to 36 500; null: as the option `retention` says. */
+  readonly retentionDays?: number | null | undefined
 }
 
 const name = text(1, 200)
@@ -20,6 +22,8 @@ const smsCountries = z
   .array(z.string().refine(isCallingCode, 'must be a calling code such as +49'))
   .max(300)
   .nullish()
+
+const retentionDays = z.int().min(1).max(36_500).nullish()
 
 /** The schema of {@link NewOrganization}. */
 export const organizationInput: z.ZodType<NewOrganization, NewOrganization> = z.object({
@@ -30,6 +34,7 @@ export const organizationInput: z.ZodType<NewOrganization, NewOrganization> = z.
   name,
   plan,
   smsCountries,
+  retentionDays,
 })
 
 /** What changes an organization; absent fields stay. */
@@ -37,6 +42,8 @@ export interface OrganizationChange {
   readonly name?: string | undefined
   readonly plan?: string | null | undefined
   readonly smsCountries?: readonly string[] | null | undefined
+  /** Days after which what has ended is removed, 1 to 36 500; null: as the option `retention` says. */
+  readonly retentionDays?: number | null | undefined
 }
 
 /** The schema of {@link OrganizationChange}. */
@@ -44,4 +51,5 @@ export const organizationChange: z.ZodType<OrganizationChange> = z.object({
   name: name.optional(),
   plan,
   smsCountries,
+  retentionDays,
 })

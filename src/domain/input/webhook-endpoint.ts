@@ -1,16 +1,16 @@
 import * as z from 'zod'
-import { EVENT_TYPES, type EventType } from '../facts.ts'
+import { WEBHOOK_EVENT_TYPES, type WebhookEventType } from '../endpoint-health.ts'
 import { instant } from './fields.ts'
 
 /** What registers a webhook endpoint. */
 export interface NewWebhookEndpoint {
   readonly url: string
-  readonly events?: readonly EventType[] | undefined
+  readonly events?: readonly WebhookEventType[] | undefined
   readonly successStatus?: '200' | '2xx' | undefined
 }
 
 const url = z.string().min(1).max(2048).describe('Public https address without credentials.')
-const events = z.array(z.enum(EVENT_TYPES)).min(1).max(EVENT_TYPES.length)
+const events = z.array(z.enum(WEBHOOK_EVENT_TYPES)).min(1).max(WEBHOOK_EVENT_TYPES.length)
 const successStatus = z.enum(['200', '2xx'])
 
 /** The schema of {@link NewWebhookEndpoint}; the address itself is judged by the outgoing guard. */

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { EVENT_TYPES } from '../../domain/facts.ts'
+import { WEBHOOK_EVENT_TYPES } from '../../domain/endpoint-health.ts'
 import type {
   CreatedWebhookEndpoint,
   List,
@@ -12,10 +12,11 @@ import { listOf, timestamp } from './common.ts'
 const fields = {
   id: z.string().regex(/^wh_[\w-]+$/),
   url: z.string(),
-  events: z.array(z.enum(EVENT_TYPES)),
+  events: z.array(z.enum(WEBHOOK_EVENT_TYPES)),
   successStatus: z.enum(['200', '2xx']).describe('What counts as success.'),
   status: z.enum(['active', 'disabled']),
   disabledReason: z.string().nullable(),
+  failingSince: timestamp.nullable().describe('Since when every attempt has failed.'),
   createdAt: timestamp,
 }
 
@@ -45,7 +46,7 @@ export const webhookDeliveryStatus: z.ZodType<WebhookDeliveryRecord['status']> =
 
 export const webhookDeliveryRecord: z.ZodType<WebhookDeliveryRecord> = z.object({
   eventId: z.string().describe('The `webhook-id` that the receiver sees.'),
-  event: z.enum(EVENT_TYPES),
+  event: z.enum(WEBHOOK_EVENT_TYPES),
   status: webhookDeliveryStatus,
   payload: z.string().describe('The exact body.'),
   createdAt: timestamp,

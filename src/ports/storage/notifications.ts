@@ -1,4 +1,5 @@
 import type { ChannelName } from '../../domain/channel.ts'
+import type { ErrorCode } from '../../domain/errors/catalogue.ts'
 import type { NotificationEvent } from '../../domain/event-payload.ts'
 import type { Fact } from '../../domain/facts.ts'
 import type { Notification, NotificationStatus } from '../../domain/notification.ts'
@@ -16,6 +17,15 @@ export interface NotificationRepository {
    * `too_late`: an attempt has begun. `ended`: it had ended before, a cancelled one too.
    */
   cancel(id: string): Promise<CancelAnswer>
+  /**
+   * Takes up dead letters again, oldest first, one step of them in one commit. A dead letter is a notification whose
+   * status is `failed` and that has no job. Each gets the fact `redriven`, which opens a new round of its fold, and a
+   * job in its channel's lane that has all attempts before it; the numbers of attempts go on (`earlierAttempts`).
+   *
+   * Judged under the row's lock: of ten in a race one redrives it, and a step that finds it queued passes it by. One that
+   * would have expired when its job falls due, or whose channel has no lane, is left as it is and counted.
+   */
+  redrive(request: RedriveRequest): Promise<RedriveAnswer>
 }
 
 export interface NotificationFilter {
@@ -29,6 +39,41 @@ export interface NotificationFilter {
   readonly from?: number | undefined
   /** Accepted before; epoch milliseconds. */
   readonly until?: number | undefined
+  /** `error.code` of a failed one. */
+  readonly code?: ErrorCode | undefined
+  /** Instance id, as in `Notification.provider`. */
+  readonly provider?: string | undefined
+  /** Only these; at most 1,000. Those of other organizations and unknown ones are not found. */
+  readonly ids?: readonly string[] | undefined
+}
+
+/** One step of a redrive; `createRedrivePlan` of the domain says which are taken up, and when they fall due. */
+export interface RedriveRequest {
+  readonly filter: Omit<NotificationFilter, 'status'>
+  /** The lane of each channel's new jobs. */
+  readonly lanes: Readonly<Partial<Record<ChannelName, string>>>
+  /** So many are looked at, at most, so that a step stays short; 1 to 1,000. */
+  readonly most: number
+  /** `next` of the step before; absent: from the oldest. So no redrive meets a dead letter twice. */
+  readonly after?: string | undefined
+  /** Counts what would be redriven, and changes nothing. */
+  readonly dryRun?: boolean | undefined
+  /** When the first job falls due, by the storage's clock. Absent, or past: now. Epoch milliseconds. */
+  readonly dueAt?: number | undefined
+  /** Between the due times of one and the next, in milliseconds; need not be whole. Default 0. */
+  readonly spacingMs?: number | undefined
+}
+
+export interface RedriveAnswer {
+  readonly redriven: number
+  /** Left as they are, because they expire before they would be due. */
+  readonly expired: number
+  /** Left as they are, because their channel has no lane. */
+  readonly unroutable: number
+  /** `dueAt` of the next step. */
+  readonly nextDueAt: number
+  /** `after` of the next step; null: all have been looked at. */
+  readonly next: string | null
 }
 
 /** One event of a notification. The accept has the type `queued` or `scheduled`. */

@@ -3,7 +3,7 @@ import type { Page, PageRequest } from './page.ts'
 
 export interface OrganizationRepository {
   /** Null when the id is taken, also in a race. */
-  create(organization: Omit<Organization, 'createdAt'>): Promise<Organization | null>
+  create(organization: NewOrganization): Promise<Organization | null>
   get(id: string): Promise<Organization | null>
   /** Newest first. */
   list(page: PageRequest): Promise<Page<Organization>>
@@ -14,6 +14,11 @@ export interface OrganizationRepository {
       readonly name?: string | undefined
       readonly plan?: string | null | undefined
       readonly smsCountries?: readonly string[] | null | undefined
+      readonly retentionDays?: number | null | undefined
     },
   ): Promise<Organization | null>
 }
+
+/** `retentionDays` absent: null. */
+export type NewOrganization = Omit<Organization, 'createdAt' | 'retentionDays'> &
+  Partial<Pick<Organization, 'retentionDays'>>

@@ -1,3 +1,4 @@
+import type { EndpointEvent } from '../../domain/endpoint-health.ts'
 import type { NotifierError } from '../../domain/errors/notifier-error.ts'
 import type { NotificationEvent } from '../../domain/event-payload.ts'
 import type { Fact } from '../../domain/facts.ts'
@@ -21,13 +22,19 @@ export type Settlement = LeaseRef & {
       }
     | {
         readonly kind: 'event'
-        /** What happened, for the endpoint's delivery log; absent when no request was made. */
+        /**
+         * What happened, for the endpoint's delivery log; absent when no request was made. While the endpoint is active,
+         * `judgeEndpoint` of the domain judges it by every attempt, under its row's lock: since when it fails, whether it
+         * is disabled, and what its organization's other endpoints that chose the event are told of it in this commit,
+         * under `endpointEventId`.
+         */
         readonly attempt?: DeliveryAttempt | undefined
         /** The delivery's state when the job ends. Default `failed`. */
         readonly ended?: 'delivered' | 'failed' | undefined
         /**
          * Disables the endpoint: its other jobs are held, and nothing of them is lost. Those that are leased at that
-         * moment go on, and are held when they come back. Events announced from then on are held too.
+         * moment go on, and are held when they come back. Events announced from then on are held too. One commit holds
+         * a thousand jobs, so that it stays short; claims hold the rest as they meet them, a thousand at a time.
          */
         readonly disable?: 'gone' | undefined
       }
@@ -38,6 +45,8 @@ export type SettleAnswer =
       readonly kind: 'settled'
       /** Announced in this commit, in order: for listeners in this process. */
       readonly events: readonly NotificationEvent[]
+      /** The same about the endpoint; absent: none. */
+      readonly endpointEvents?: readonly EndpointEvent[] | undefined
     }
   /** The lease was lost: another claim has the job. Nothing was changed. */
   | { readonly kind: 'stale' }

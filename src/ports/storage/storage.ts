@@ -6,6 +6,7 @@ import type { LogRepository } from './logs.ts'
 import type { NotificationRepository } from './notifications.ts'
 import type { OrganizationRepository } from './organizations.ts'
 import type { ReceiptAnswer, ReceiptRecord } from './receipts.ts'
+import type { RetentionRepository } from './retention.ts'
 import type { SettleAnswer, Settlement } from './settle.ts'
 import type { SuppressionRepository } from './suppressions.ts'
 import type { TemplateRepository } from './templates.ts'
@@ -101,7 +102,7 @@ export interface Storage {
   /**
    * Records what providers report after the hand-over. Deduplicated by (instance, dedupeKey), where the instance is
    * the provider of that organization; correlated first by our notification id, then by the provider's message id of
-   * any hand-over, earlier ones included; kept while unmatched, for at least 15 minutes.
+   * any hand-over, earlier ones included; kept while unmatched, until `retention.expire` removes them.
    */
   recordReceipts(receipts: readonly ReceiptRecord[]): Promise<ReceiptAnswer[]>
 
@@ -120,6 +121,7 @@ export interface Storage {
   readonly templates: TemplateRepository
   readonly webhookEndpoints: WebhookEndpointRepository
   readonly suppressions: SuppressionRepository
+  readonly retention: RetentionRepository
 
   /**
    * Returns the value kept under `name`; stores `initial` first when there is none. All processes that share the

@@ -1,4 +1,4 @@
-import type { EventType } from '../../domain/facts.ts'
+import type { WebhookEventType } from '../../domain/endpoint-health.ts'
 import type { Page, PageRequest } from './page.ts'
 
 /** Where an organization receives events. */
@@ -7,12 +7,14 @@ export interface WebhookEndpoint {
   readonly id: string
   readonly organizationId: string
   readonly url: string
-  readonly events: readonly EventType[]
+  readonly events: readonly WebhookEventType[]
   /** SPEC.md: success is `200`; an endpoint may opt into any `2xx`. */
   readonly successStatus: '200' | '2xx'
   readonly status: 'active' | 'disabled'
   /** Why it is disabled. */
   readonly disabledReason: 'gone' | 'failing' | 'manual' | null
+  /** When the first attempt since the last success failed; epoch milliseconds. Null: it works, or was never asked. */
+  readonly failingSince: number | null
   /** Encrypted `whsec_…` secrets, newest first, without those that have ended; opaque to the storage. */
   readonly secrets: readonly string[]
   /** Epoch milliseconds. */
@@ -21,14 +23,15 @@ export interface WebhookEndpoint {
 
 export interface WebhookEndpointRepository {
   /** @throws NotifierError `not_found` when the organization does not exist. */
-  create(endpoint: Omit<WebhookEndpoint, 'createdAt' | 'status' | 'disabledReason'>): Promise<WebhookEndpoint>
+  create(endpoint: NewWebhookEndpoint): Promise<WebhookEndpoint>
   /** Any organization's; null: unknown. */
   get(id: string): Promise<WebhookEndpoint | null>
   /** Newest first. */
   list(organizationId: string, page: PageRequest): Promise<Page<WebhookEndpoint>>
   /**
    * Changes what is given. `disabled` holds its jobs as a settlement's `disable` does, for the reason `manual` unless it
-   * was disabled before. `active` clears the reason, and leaves what is held where it is. Null: unknown.
+   * was disabled before. `active` clears the reason, and leaves what is held where it is. `active` and a new address make
+   * it healthy again: what failed before no longer counts. Null: unknown.
    */
   update(id: string, change: WebhookEndpointChange): Promise<WebhookEndpoint | null>
   /**
@@ -49,9 +52,23 @@ export interface WebhookEndpointRepository {
     id: string,
     which: { readonly since: number; readonly most: number },
   ): Promise<number | 'disabled' | 'unknown'>
+  /**
+   * Makes one delivery due at once, whatever became of it, as {@link replay} would; one that waits for its next attempt
+   * keeps those it had. One that is under way is left alone. Of ten at one time one makes it due. `unknown`: there is no
+   * such endpoint or delivery. `disabled`: nothing was done.
+   *
+   * @returns the delivery after it
+   */
+  retry(id: string, eventId: string): Promise<WebhookDelivery | 'disabled' | 'unknown'>
   /** Removes it with its jobs and its delivery log. False: unknown. */
   delete(id: string): Promise<boolean>
 }
+
+/** What registers an endpoint; it is active. */
+export type NewWebhookEndpoint = Omit<
+  WebhookEndpoint,
+  'createdAt' | 'status' | 'disabledReason' | 'failingSince'
+>
 
 /** Absent: unchanged. */
 export type WebhookEndpointChange = {
@@ -75,7 +92,7 @@ export interface DeliveryFilter {
 export interface WebhookDelivery {
   /** The `webhook-id`. */
   readonly eventId: string
-  readonly eventType: EventType
+  readonly eventType: WebhookEventType
   readonly payload: string
   /** `held`: the endpoint was disabled; it waits for a replay. */
   readonly state: 'pending' | 'delivered' | 'failed' | 'held'

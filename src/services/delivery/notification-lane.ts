@@ -96,6 +96,7 @@ export function createNotificationLane(
     return decide(outcome, {
       ...about,
       outages: job.outages,
+      earlierAttempts: job.earlierAttempts,
       provider: provider.name,
       hasNextProvider: states.some(
         (other) => other !== state && !other.paused() && isNew(job, other) && reaches(other, job),
@@ -181,11 +182,12 @@ function reaches(state: ProviderState, job: NotificationJob): boolean {
 
 /** Why a job ends without another attempt; null: it has one. */
 function endBefore(
-  { notification, recovered, attempts, outages }: NotificationJob,
+  { notification, recovered, attempts, outages, earlierAttempts }: NotificationJob,
   { provider }: ProviderState,
 ): { readonly code: ErrorCode; readonly message: string } | null {
   // A message that ends its process ends itself at last, and an outage before that is no part of it.
-  if (recovered && (provider.onAmbiguous === 'fail' || attempts - outages >= maxAttempts(provider.retry))) {
+  const own = attempts - earlierAttempts - outages
+  if (recovered && (provider.onAmbiguous === 'fail' || own >= maxAttempts(provider.retry))) {
     return {
       code: 'delivery_unknown',
       message: 'The process ended while the provider was being asked; whether it accepted is unknown.',

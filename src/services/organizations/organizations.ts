@@ -46,9 +46,21 @@ export function createOrganizations(storage: Storage, ids: IdGenerator, plans: P
     api: {
       async create(input) {
         const parsed = parseInput(organizationInput, input)
-        const { id = ids.random('org'), name, plan = null, smsCountries = null } = parsed
+        const {
+          id = ids.random('org'),
+          name,
+          plan = null,
+          smsCountries = null,
+          retentionDays = null,
+        } = parsed
         plans.assertKnown(plan)
-        const organization = await storage.organizations.create({ id, name, plan, smsCountries })
+        const organization = await storage.organizations.create({
+          id,
+          name,
+          plan,
+          smsCountries,
+          retentionDays,
+        })
         if (organization === null) {
           throw new NotifierError('already_exists', {
             message: `An organization with the id "${id}" exists.`,

@@ -15,7 +15,7 @@ import type { WebhookDelivery, WebhookEndpoint } from '../../ports/storage/webho
 import type { Notifier } from '../notifier.ts'
 import type { Organizations } from '../organizations/organizations.ts'
 import type { Scope, WebhookDeliveryRecord, WebhookEndpointRecord } from '../records.ts'
-import { listOf, organizationOf, owned, pageRequest } from '../scope.ts'
+import { isoOrNull, listOf, organizationOf, owned, pageRequest } from '../scope.ts'
 import { attemptOf, type EventPost, postEvent } from './post-event.ts'
 
 /** Most secrets that sign: each makes every request's signature header longer. */
@@ -155,7 +155,7 @@ function deliveryView(delivery: WebhookDelivery): WebhookDeliveryRecord {
 }
 
 function view(endpoint: WebhookEndpoint): WebhookEndpointRecord {
-  const { id, url, events, successStatus, status, disabledReason, createdAt } = endpoint
+  const { id, url, events, successStatus, status, disabledReason, failingSince, createdAt } = endpoint
   return {
     id,
     url,
@@ -163,6 +163,7 @@ function view(endpoint: WebhookEndpoint): WebhookEndpointRecord {
     successStatus,
     status,
     disabledReason,
+    failingSince: isoOrNull(failingSince),
     createdAt: new Date(createdAt).toISOString(),
   }
 }

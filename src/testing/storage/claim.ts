@@ -39,6 +39,7 @@ export function claimChecks(check: Check): void {
       organizationId: DEFAULT_ORGANIZATION,
       attempts: 0,
       outages: 0,
+      earlierAttempts: 0,
       recovered: false,
       waitedMs: job.waitedMs,
       notification: { id, channel, to, content, createdAt: answer.createdAt, expiresInMs: null, trace: null },

@@ -22,6 +22,17 @@ export interface SecondDoor {
   deliveries(): Promise<StoredDeliveryRow[]>
   /** Also records that have expired. */
   idempotency(): Promise<StoredIdempotencyRow[]>
+  /** How many rows there are of what hangs on the others. */
+  dependents(): Promise<StoredDependents>
+}
+
+export interface StoredDependents {
+  readonly handovers: number
+  /** Lines of the delivery logs of endpoints, those of deliveries that are gone too. */
+  readonly deliveryAttempts: number
+  /** Keys by which receipts are deduplicated. */
+  readonly receipts: number
+  readonly unmatchedReceipts: number
 }
 
 export interface StoredNotificationRow {

@@ -26,7 +26,7 @@ export function organizationChecks(check: Check): void {
   })
 
   check('an organization is stored as it was given', async ({ storage }) => {
-    const given = { id: 'org_a', name: 'Acme', plan: 'pro', smsCountries: ['+49', '+1'] }
+    const given = { id: 'org_a', name: 'Acme', plan: 'pro', smsCountries: ['+49', '+1'], retentionDays: 30 }
     const created = await storage.organizations.create(given)
     assert.deepEqual(created, { ...given, createdAt: created?.createdAt })
     assert.equal(typeof created?.createdAt, 'number')
@@ -49,13 +49,18 @@ export function organizationChecks(check: Check): void {
   })
 
   check('an update changes what it names', async ({ storage }) => {
-    const given = { id: 'org_a', name: 'Acme', plan: 'pro', smsCountries: null }
+    const given = { id: 'org_a', name: 'Acme', plan: 'pro', smsCountries: null, retentionDays: 7 }
     const created = await storage.organizations.create(given)
     assert.ok(created !== null)
     const renamed = await storage.organizations.update('org_a', { name: 'Apex' })
     assert.deepEqual(renamed, { ...created, name: 'Apex' })
     assert.deepEqual(await storage.organizations.update('org_a', { plan: null }), { ...renamed, plan: null })
     assert.deepEqual(await storage.organizations.get('org_a'), { ...renamed, plan: null })
+    for (const retentionDays of [1, null]) {
+      const kept = await storage.organizations.update('org_a', { retentionDays })
+      assert.deepEqual(kept, { ...renamed, plan: null, retentionDays })
+      assert.deepEqual(await storage.organizations.get('org_a'), kept)
+    }
     assert.equal(await storage.organizations.update('org_unknown', { name: 'x' }), null)
   })
 

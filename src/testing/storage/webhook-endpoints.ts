@@ -21,6 +21,7 @@ export function webhookEndpointChecks(check: Check): void {
       secrets: ['newest', 'older'],
       status: 'active',
       disabledReason: null,
+      failingSince: null,
       createdAt: created.createdAt,
     })
     assert.deepEqual(await storage.webhookEndpoints.get('wh_1'), created)

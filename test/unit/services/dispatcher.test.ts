@@ -16,6 +16,7 @@ function job(jobId: string, lane = 'email'): ClaimedJob {
     organizationId: 'org_default',
     attempts: 0,
     outages: 0,
+    earlierAttempts: 0,
     recovered: false,
     waitedMs: 0,
     notification: {

@@ -5,6 +5,7 @@ import { webhookEndpoints } from './0004-webhook-endpoints.ts'
 import { suppressions } from './0005-suppressions.ts'
 import { smsCountries } from './0006-sms-countries.ts'
 import { traces } from './0007-traces.ts'
+import { retention } from './0008-retention.ts'
 
 /** In order, append-only: the schema's version is the number of those that have run. */
 export const migrations: readonly string[] = [
@@ -15,4 +16,5 @@ export const migrations: readonly string[] = [
   suppressions,
   smsCountries,
   traces,
+  retention,
 ]

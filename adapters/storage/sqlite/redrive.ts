@@ -1,0 +1,107 @@
+import { decodeCursor, encodeCursor } from '../../../src/domain/cursor.ts'
+import type { NotificationFailure } from '../../../src/domain/notification.ts'
+import { createRedrivePlan } from '../../../src/domain/redrive-plan.ts'
+import type {
+  NotificationFilter,
+  RedriveAnswer,
+  RedriveRequest,
+} from '../../../src/ports/storage/notifications.ts'
+import type { Connection } from './connection.ts'
+import type { Announcements, Deliveries } from './deliveries.ts'
+import { type AddFacts, FACT_COLUMNS } from './facts.ts'
+import { notificationJob, READY, WAITING } from './jobs.ts'
+import type { NotificationRow } from './rows.ts'
+
+/** What is looked at is bounded before it is filtered, so that a step stays short however few match. */
+const LOOK = `
+  AND n.status = 'failed' AND n.created_at >= ? AND n.created_at < ? AND (n.created_at, n.seq) > (?, ?)
+  AND NOT EXISTS (SELECT 1 FROM carillon_jobs AS j WHERE j.id = 2 * n.seq)
+  ORDER BY n.created_at, n.seq LIMIT ?`
+
+/** The content is read where a template is asked for, and nowhere else. */
+const COLUMNS = `${FACT_COLUMNS}, n.high, n.expires_at,
+  CASE WHEN ? THEN json_extract(n.content, '$.template.id') END AS template`
+
+const LOOK_AT_ALL = `SELECT ${COLUMNS} FROM carillon_notifications AS n WHERE n.organization = ? ${LOOK}`
+
+/** The plus sign keeps the planner to the index on ids. */
+const LOOK_AT_IDS = `
+  SELECT ${COLUMNS} FROM carillon_notifications AS n
+  WHERE n.id IN (SELECT value FROM json_each(?)) AND +n.organization = ? ${LOOK}`
+
+const ATTEMPTS = `
+  SELECT max(json_extract(fact, '$.attempt')) AS attempts FROM carillon_events WHERE notification = ?`
+
+const INSERT_JOB = `
+  INSERT INTO carillon_jobs (id, organization, lane, high, state, due_at, attempts, earlier_attempts)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?)`
+
+interface DeadRow extends NotificationRow {
+  readonly high: number
+  readonly expires_at: number | null
+  readonly template: string | null
+}
+
+/** Takes up one step of an organization's dead letters again. */
+export type Redrive = (request: RedriveRequest) => RedriveAnswer
+
+export function createRedrive(
+  connection: Connection,
+  { addFacts, deliveries }: { readonly addFacts: AddFacts; readonly deliveries: Deliveries },
+): Redrive {
+  const lookAtAll = connection.statement<DeadRow>(LOOK_AT_ALL)
+  const lookAtIds = connection.statement<DeadRow>(LOOK_AT_IDS)
+  const countAttempts = connection.statement<{ attempts: number | null }>(ATTEMPTS)
+  const insertJob = connection.statement(INSERT_JOB)
+
+  function look({ filter, most, after }: RedriveRequest): DeadRow[] {
+    const { organizationId, ids, templateId, from, until } = filter
+    const [afterTime = -1, afterSeq = -1] = after === undefined ? [] : decodeCursor(after, 2)
+    const withTemplate = templateId === undefined ? 0 : 1
+    const end = until ?? Number.MAX_SAFE_INTEGER
+    const rest = [organizationId, from ?? 0, end, afterTime, afterSeq, most] as const
+    return ids === undefined
+      ? lookAtAll().all(withTemplate, ...rest)
+      : lookAtIds().all(withTemplate, JSON.stringify(ids), ...rest)
+  }
+
+  function takeUp(row: DeadRow, lane: string, dueAt: number, announcements: Announcements): void {
+    const attempts = countAttempts().get(row.seq)?.attempts ?? 0
+    addFacts(row, [{ type: 'redriven' }], 'engine', announcements)
+    const state = dueAt > announcements.now ? WAITING : READY
+    const { seq, organization, high } = row
+    insertJob().run(notificationJob(seq), organization, lane, high, state, dueAt, attempts, attempts)
+  }
+
+  function redrive(request: RedriveRequest): RedriveAnswer {
+    const { filter, most, dryRun } = request
+    const announcements = deliveries.announcements(connection.now())
+    const plan = createRedrivePlan(request, announcements.now)
+    const rows = look(request)
+    for (const row of rows) {
+      if (!matches(row, filter)) continue
+      const place = plan.place({ channel: row.channel, expiresAt: row.expires_at })
+      if (place !== null && dryRun !== true) takeUp(row, place.lane, place.dueAt, announcements)
+    }
+    const { redriven, expired, unroutable, nextDueAt } = plan
+    const last = rows.at(-1)
+    const next = rows.length < most || last === undefined ? null : encodeCursor([last.created_at, last.seq])
+    return { redriven, expired, unroutable, nextDueAt, next }
+  }
+
+  return (request) =>
+    request.dryRun === true
+      ? connection.read(() => redrive(request))
+      : connection.write(() => redrive(request))
+}
+
+function matches(row: DeadRow, { channel, to, templateId, code, provider }: NotificationFilter): boolean {
+  return (
+    (channel === undefined || row.channel === channel) &&
+    (to === undefined || row.recipient === to) &&
+    (templateId === undefined || row.template === templateId) &&
+    (provider === undefined || row.provider === provider) &&
+    (code === undefined ||
+      (row.error !== null && (JSON.parse(row.error) as NotificationFailure).code === code))
+  )
+}

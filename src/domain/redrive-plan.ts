@@ -1,0 +1,59 @@
+import type { ChannelName } from './channel.ts'
+
+/** What one step of a redrive does, counted as it goes. */
+export interface RedrivePlan {
+  /** The job that a dead letter gets; null: it is left as it is. To be asked once for each, in order. */
+  place(letter: {
+    readonly channel: ChannelName
+    readonly expiresAt: number | null
+  }): { readonly lane: string; readonly dueAt: number } | null
+  readonly redriven: number
+  /** Left, because they expire before they would be due. */
+  readonly expired: number
+  /** Left, because their channel has no lane. */
+  readonly unroutable: number
+  /** When the next one would be due. */
+  readonly nextDueAt: number
+}
+
+/** Spreads redriven notifications over time: the same for every storage. @param now the storage's time */
+export function createRedrivePlan(
+  how: {
+    readonly lanes: Readonly<Partial<Record<ChannelName, string>>>
+    readonly dueAt?: number | undefined
+    readonly spacingMs?: number | undefined
+  },
+  now: number,
+): RedrivePlan {
+  const { lanes, spacingMs = 0 } = how
+  const first = Math.max(now, how.dueAt ?? now)
+  let [redriven, expired, unroutable] = [0, 0, 0]
+  return {
+    place({ channel, expiresAt }) {
+      const dueAt = Math.floor(first + redriven * spacingMs)
+      if (expiresAt !== null && expiresAt <= dueAt) {
+        expired += 1
+        return null
+      }
+      const lane = lanes[channel]
+      if (lane === undefined) {
+        unroutable += 1
+        return null
+      }
+      redriven += 1
+      return { lane, dueAt }
+    },
+    get redriven() {
+      return redriven
+    },
+    get expired() {
+      return expired
+    },
+    get unroutable() {
+      return unroutable
+    },
+    get nextDueAt() {
+      return first + redriven * spacingMs
+    },
+  }
+}

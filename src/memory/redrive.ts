@@ -1,0 +1,45 @@
+import { decodeCursor, encodeCursor } from '../domain/cursor.ts'
+import { createRedrivePlan } from '../domain/redrive-plan.ts'
+import type { NotificationFilter, RedriveAnswer, RedriveRequest } from '../ports/storage/notifications.ts'
+import { addFacts } from './facts.ts'
+import { createJob } from './jobs.ts'
+import type { MemoryState, StoredNotification } from './state.ts'
+
+/** Takes up one step of an organization's dead letters again. @param matches judges all of a filter but its status */
+export function redrive(
+  state: MemoryState,
+  request: RedriveRequest,
+  matches: (row: StoredNotification, filter: NotificationFilter) => boolean,
+): RedriveAnswer {
+  const { filter, most, after, dryRun } = request
+  const [from = -1] = after === undefined ? [] : decodeCursor(after, 1)
+  const rows = (state.notificationsOf.get(filter.organizationId) ?? []).filter(
+    (row) => row.number > from && isDead(row) && matches(row, filter),
+  )
+  const looked = rows.slice(0, most)
+  const plan = createRedrivePlan(request, state.now())
+  for (const row of looked) {
+    const place = plan.place(row)
+    if (place !== null && dryRun !== true) takeUp(state, row, place.lane, place.dueAt)
+  }
+  const { redriven, expired, unroutable, nextDueAt } = plan
+  const last = looked.at(-1)
+  const next = rows.length > looked.length && last !== undefined ? encodeCursor([last.number]) : null
+  return { redriven, expired, unroutable, nextDueAt, next }
+}
+
+function isDead(row: StoredNotification): boolean {
+  return row.facts.status === 'failed' && row.job === undefined
+}
+
+function takeUp(state: MemoryState, row: StoredNotification, lane: string, dueAt: number): void {
+  addFacts(state, row, [{ type: 'redriven' }], 'engine')
+  row.job = createJob(state, {
+    lane,
+    organizationId: row.organizationId,
+    high: row.priority === 'high',
+    subject: { kind: 'notification', notification: row },
+    dueAt,
+    attempts: Math.max(0, ...row.timeline.map(({ fact }) => fact?.attempt ?? 0)),
+  })
+}
