@@ -110,5 +110,6 @@ export function observedStorage(
     templates: storage.templates,
     webhookEndpoints: storage.webhookEndpoints,
     suppressions: storage.suppressions,
+    retention: storage.retention,
   }
 }
