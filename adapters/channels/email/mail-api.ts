@@ -1,0 +1,68 @@
+import type { Outcome } from '../../../src/domain/outcome.ts'
+import type { Message, SendContext } from '../../../src/ports/channel.ts'
+import { type ProviderOptions, type ProviderShape, providerShape } from '../http/provider-options.ts'
+import { asciiText } from './header-text.ts'
+import { isMail, type MailContent, mailContent } from './mail-content.ts'
+import { type MailFrame, type MailOptions, type MailShape, mailShape } from './mail-frame.ts'
+
+/** Options of every e-mail provider that is called over HTTP. */
+export interface MailApiOptions extends ProviderOptions, MailOptions {}
+
+/** The schemas of {@link MailApiOptions}, to be spread into a provider's own. */
+export function mailApiShape(name: string, baseUrl: string): ProviderShape & MailShape {
+  return { ...providerShape({ name, baseUrl }), ...mailShape }
+}
+
+/** Under this name a mail carries our id, and the provider's reports bring it back. */
+export const OUR_ID = 'carillon_id'
+
+/** What every provider's request is made of. */
+export interface ApiMail extends MailContent {
+  /** Not empty: most providers refuse an empty one. */
+  readonly subject: string
+  /** Not empty. */
+  readonly text: string
+  /** In ASCII, in the order given. */
+  readonly headerList: readonly { readonly name: string; readonly value: string }[]
+  /** Our id for the notification. */
+  readonly ourId: string
+}
+
+/** Where a mail has none, mail clients show the same. */
+const NO_SUBJECT = '(no subject)'
+
+/**
+ * Makes a mail of a message and hands it to `send`; answers the refusal where none can be made of it, and `retry` where
+ * the attempt is over before it began.
+ */
+export async function sendMail(
+  frame: MailFrame,
+  message: Message,
+  { idempotencyKey, notificationId, signal }: SendContext,
+  send: (mail: ApiMail) => Promise<Outcome>,
+): Promise<Outcome> {
+  const content = mailContent(frame, message, idempotencyKey)
+  if (!isMail(content)) return content
+  if (signal.aborted) {
+    return {
+      kind: 'retry',
+      code: 'provider_unavailable',
+      scope: 'provider',
+      message: 'The attempt ended before it began.',
+    }
+  }
+  const subject = content.subject.trim() === '' ? NO_SUBJECT : content.subject
+  return send({
+    ...content,
+    subject,
+    // Of a mail that is nothing but a picture.
+    text: content.text.trim() === '' ? subject : content.text,
+    headerList: Object.entries(content.headers).map(([name, value]) => ({ name, value: asciiText(value) })),
+    ourId: notificationId,
+  })
+}
+
+/** The content of an attachment as APIs take it. */
+export function base64(content: Uint8Array): string {
+  return Buffer.from(content.buffer, content.byteOffset, content.byteLength).toString('base64')
+}

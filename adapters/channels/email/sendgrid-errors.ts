@@ -1,0 +1,54 @@
+import type { Outcome } from '../../../src/domain/outcome.ts'
+import {
+  byStatus,
+  member,
+  type ProviderAnswer,
+  refuse,
+  textMember,
+  type Verdict,
+} from '../http/provider-answer.ts'
+
+/**
+ * Reads an answer of `POST /v3/mail/send` (reference: the tables of providers, 6.3). SendGrid has no error codes: the
+ * status, the field that is named and the words tell.
+ */
+export function judgeSendgrid(answer: ProviderAnswer): Outcome | null {
+  const id = answer.headers['x-message-id']
+  if (answer.status === 202 && id !== undefined && id !== '')
+    return { kind: 'accepted', providerMessageId: id }
+  if (answer.status < 400) return null
+  const errors = member(answer.json, 'errors')
+  const first: unknown = Array.isArray(errors) ? errors[0] : undefined
+  const message = textMember(first, 'message') ?? ''
+  const field = textMember(first, 'field') ?? ''
+  return refuse(
+    answer,
+    {
+      code: field === '' ? answer.status : `${answer.status} ${field}`,
+      message,
+      retryAfterMs: answer.retryAfterMs ?? untilReset(answer),
+    },
+    verdictOf(answer.status, field, message),
+  )
+}
+
+function verdictOf(status: number, field: string, message: string): Verdict {
+  if (status === 400) {
+    if (/^from\b/.test(field)) return ['rejected', 'invalid_sender', 'account']
+    if (/^personalizations\.\d+\.(?:to|cc|bcc)\b/.test(field)) {
+      return ['rejected', 'invalid_recipient', 'recipient']
+    }
+  }
+  if (status === 401 && /credits? exceeded/i.test(message)) {
+    return ['retry', 'provider_quota_exceeded', 'account']
+  }
+  if (status === 403 && /sender identity/i.test(message)) return ['rejected', 'invalid_sender', 'account']
+  return byStatus(status)
+}
+
+/** `X-RateLimit-Reset`: the second at which the window ends. */
+function untilReset({ headers }: ProviderAnswer): number | undefined {
+  const seconds = Number(headers['x-ratelimit-reset'])
+  const waitMs = seconds * 1000 - Date.now()
+  return waitMs > 0 ? waitMs : undefined
+}

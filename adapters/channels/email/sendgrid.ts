@@ -1,0 +1,114 @@
+import * as z from 'zod'
+import type { Channel } from '../../../src/ports/channel.ts'
+import { providerHttp } from '../http/provider-http.ts'
+import { credential } from '../http/provider-options.ts'
+import { checkOptions, wrongOption } from '../options.ts'
+import type { Mailbox } from './address.ts'
+import { type ApiMail, base64, type MailApiOptions, mailApiShape, OUR_ID, sendMail } from './mail-api.ts'
+import { mailFrame } from './mail-frame.ts'
+import { judgeSendgrid } from './sendgrid-errors.ts'
+import { publicKeyOf, sendgridReceipts } from './sendgrid-receipts.ts'
+
+/** Options of `sendgridChannel`. */
+export interface SendgridChannelOptions extends MailApiOptions {
+  /** An API key that may send mail. */
+  readonly apiKey: string
+  /**
+   * Public keys of the signed event webhook, as the console shows them (base64), the current one and those before it.
+   *
+   * @default none: reports are not received
+   */
+  readonly webhookPublicKey?: string | readonly string[] | undefined
+  /**
+   * How old a signed report may be, in milliseconds. SendGrid repeats a report for a day.
+   *
+   * @default 90_000_000, which is 25 hours
+   */
+  readonly webhookMaxAgeMs?: number | undefined
+}
+
+const PLUGIN = 'sendgridChannel'
+const keys = z.string().min(1).max(1000)
+const schema = z.strictObject({
+  ...mailApiShape('sendgrid', 'https://api.sendgrid.com'),
+  apiKey: credential,
+  webhookPublicKey: z.union([keys.transform((one) => [one]), z.array(keys)]).default([]),
+  webhookMaxAgeMs: z.int().min(1000).default(90_000_000),
+})
+
+/**
+ * Twilio SendGrid's Web API v3 as an e-mail provider; `baseUrl: 'https://api.eu.sendgrid.com'` is its European region.
+ * It knows no idempotency: a repetition carries the same Message-ID.
+ *
+ * @throws NotifierError `invalid_configuration`, naming the option that is wrong
+ */
+export function sendgridChannel(options: SendgridChannelOptions): Channel {
+  const given = checkOptions(PLUGIN, schema, options)
+  const { name, baseUrl, timeoutMs, maxConcurrent, onAmbiguous, retry, apiKey } = given
+  const frame = mailFrame(PLUGIN, given)
+  const publicKeys = given.webhookPublicKey.map((text) => {
+    const key = publicKeyOf(text)
+    if (key === null) throw wrongOption(PLUGIN, 'webhookPublicKey', 'must be a public key in base64')
+    return key
+  })
+  const http = providerHttp({ maxConnections: maxConcurrent, timeoutMs, secrets: [apiKey] })
+
+  return {
+    name,
+    channel: 'email',
+    maxConcurrent,
+    // The deadline of the request itself comes first and knows more about what happened.
+    timeoutMs: timeoutMs + 1000,
+    onAmbiguous,
+    retry,
+    send: (message, context) =>
+      sendMail(frame, message, context, (mail) =>
+        http.send(
+          {
+            url: `${baseUrl}/v3/mail/send`,
+            headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
+            body: JSON.stringify(toRequest(mail)),
+            signal: context.signal,
+          },
+          judgeSendgrid,
+        ),
+      ),
+    ...(publicKeys.length === 0
+      ? {}
+      : { parseReceipts: sendgridReceipts(publicKeys, given.webhookMaxAgeMs) }),
+    close: () => http.close(),
+  }
+}
+
+function toRequest(mail: ApiMail): Readonly<Record<string, unknown>> {
+  const { to, from, replyTo, subject, text, html, headerList, messageId, attachments, ourId } = mail
+  return {
+    personalizations: [{ to: [{ email: to }] }],
+    from: person(from),
+    ...(replyTo === null ? {} : { reply_to: person(replyTo) }),
+    subject,
+    content: [
+      { type: 'text/plain', value: text },
+      ...(html === null ? [] : [{ type: 'text/html', value: html }]),
+    ],
+    headers: {
+      'Message-ID': messageId,
+      ...Object.fromEntries(headerList.map(({ name, value }) => [name, value])),
+    },
+    custom_args: { [OUR_ID]: ourId },
+    ...(attachments.length === 0
+      ? {}
+      : {
+          attachments: attachments.map(({ filename, contentType, content }) => ({
+            content: base64(content),
+            type: contentType,
+            filename,
+            disposition: 'attachment',
+          })),
+        }),
+  }
+}
+
+function person({ name, address }: Mailbox): Readonly<Record<string, string>> {
+  return name === '' ? { email: address } : { email: address, name }
+}

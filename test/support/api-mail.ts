@@ -1,0 +1,34 @@
+import type { Message } from '../../src/ports/channel.ts'
+
+/** A mail with everything that a mail may carry, in characters of all kinds. */
+export const FULL_MAIL: Message = {
+  to: 'ada@bücher.example',
+  subject: 'Grüße 🎉',
+  body: '<h1>Grüße</h1><p>Hi Ada, <a href="https://example.org/?a=1&amp;b=2">start here</a>.</p>',
+  format: 'html',
+  email: {
+    replyTo: 'answers@bücher.example',
+    headers: { 'X-Campaign': 'spring', 'X-Unit': 'Büro' },
+    unsubscribeUrl: 'https://example.org/u?t=1',
+    attachments: [
+      {
+        filename: 'Größe.pdf',
+        contentType: 'application/pdf',
+        content: new Uint8Array([0, 1, 2, 253, 254, 255]),
+      },
+    ],
+  },
+}
+
+/** What {@link FULL_MAIL} must have become. */
+export const FULL_TEXT = 'Grüße\n\nHi Ada, start here (https://example.org/?a=1&b=2).'
+export const FULL_TO = 'ada@xn--bcher-kva.example'
+export const FULL_REPLY_TO = 'answers@xn--bcher-kva.example'
+export const FULL_FILE = 'AAEC/f7/'
+export const FULL_HEADERS = {
+  'Auto-Submitted': 'auto-generated',
+  'X-Campaign': 'spring',
+  'X-Unit': '=?UTF-8?B?QsO8cm8=?=',
+  'List-Unsubscribe': '<https://example.org/u?t=1>',
+  'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',
+}
