@@ -5,10 +5,12 @@ import type { NotificationEvent } from './domain/event-payload.ts'
 import { createIdGenerator } from './domain/ids.ts'
 import { MOST_COUNTED } from './domain/metrics.ts'
 import type { ProcessEvent, ProcessListeners } from './domain/process-event.ts'
+import type { ProviderEvent } from './domain/provider-event.ts'
 import { type NotifierOptions, type ResolvedOptions, resolveOptions } from './options.ts'
 import { webhookSigner } from './outgoing/webhook-signer.ts'
 import { createAccept } from './services/accept/accept.ts'
 import { createApiKeys } from './services/api-keys/api-keys.ts'
+import { createRoutes } from './services/channels/routes.ts'
 import { createEngine } from './services/delivery/engine.ts'
 import { reportHealth } from './services/health.ts'
 import { createLifecycle } from './services/lifecycle.ts'
@@ -42,7 +44,7 @@ export function createNotifier(options: NotifierOptions): Notifier {
 }
 
 function wire(options: ResolvedOptions): Notifier {
-  const { providers, outgoing, clock, logger, limiter, telemetry } = options
+  const { outgoing, clock, logger, limiter, telemetry } = options
   const emitter = new EventEmitter<NotifierEvents>()
   const meter = createMeter()
   const observer = createObserver(meter.record, telemetry, ({ name }, error) =>
@@ -73,13 +75,13 @@ function wire(options: ResolvedOptions): Notifier {
 
   function emit<Name extends keyof NotifierEvents>(
     name: Name,
-    value: Error | NotificationEvent | ProcessEvent,
+    value: Error | NotificationEvent | ProcessEvent | ProviderEvent,
   ): void {
     for (const listener of emitter.listeners(name)) {
       try {
-        const result: unknown = (listener as (value: Error | NotificationEvent | ProcessEvent) => unknown)(
-          value,
-        )
+        const result: unknown = (
+          listener as (value: Error | NotificationEvent | ProcessEvent | ProviderEvent) => unknown
+        )(value)
         // An async listener: what it rejects with must not end the process.
         if (result instanceof Promise) result.catch((error: unknown) => threw(name, error))
       } catch (error) {
@@ -94,8 +96,7 @@ function wire(options: ResolvedOptions): Notifier {
 
   /** Closes what is not the storage; neither a fault nor silence of one keeps the others open. */
   async function closeParts(deadlineMs: number): Promise<void> {
-    const plugins = [...providers.values()].flat().map(({ plugin }) => plugin)
-    const closing = [...plugins, outgoing, limiter].map(async (part) => {
+    const closing = [{ close: routes.close }, outgoing, limiter].map(async (part) => {
       try {
         await part.close?.()
       } catch (error) {
@@ -115,8 +116,11 @@ function wire(options: ResolvedOptions): Notifier {
     emit(event.event, event)
   }
 
+  const routes = createRoutes({ ...options, failed })
   const engine = createEngine({
     ...options,
+    routes,
+    tell: (event: ProviderEvent) => emit(event.event, event),
     storage,
     observer,
     listeners,
@@ -162,7 +166,7 @@ function wire(options: ResolvedOptions): Notifier {
     wake: engine.wake,
   }
   const preparation = {
-    providers,
+    routes,
     compiled,
     clock,
     newId: ids.notification,
@@ -204,7 +208,7 @@ function wire(options: ResolvedOptions): Notifier {
     maintenance: lifecycle.maintenance,
     metrics: () => readMetrics(meter, source, clock),
     reporting: createReporting(options.hasLogger ? logger : null, observer, clock),
-    health: () => reportHealth(storage, lifecycle.refusal(), engine.providers(), clock),
+    health: () => reportHealth(storage, lifecycle.refusal(), engine, clock),
     limits: {
       ...guard(createLimits(storage, limiter, plans, requestLimits, clock)),
       closed: (retryAfterMs) => closedLimit(retryAfterMs, clock),

@@ -1,30 +1,33 @@
-import { CHANNELS, type ChannelName, isChannelName } from './domain/channel.ts'
-import { isNotifierError, NotifierError } from './domain/errors/notifier-error.ts'
+import type { ChannelName } from './domain/channel.ts'
+import { isNotifierError } from './domain/errors/notifier-error.ts'
 import { type Plans, perMinutePlans } from './domain/plans.ts'
-import type { RetryPolicy } from './domain/retry.ts'
 import { memoryStorage } from './memory/memory-storage.ts'
 import { memoryRateLimiter } from './memory/rate-limiter/memory-rate-limiter.ts'
 import { silentLogger } from './memory/silent-logger.ts'
 import { systemClock } from './memory/system-clock.ts'
 import { guardedHttp } from './outgoing/guarded-http.ts'
-import type { Channel } from './ports/channel.ts'
 import type { Clock } from './ports/clock.ts'
 import type { Logger } from './ports/logger.ts'
 import type { OutgoingHttp } from './ports/outgoing.ts'
 import type { RateLimiter } from './ports/rate-limiter.ts'
 import type { Storage } from './ports/storage/storage.ts'
 import type { Telemetry } from './ports/telemetry.ts'
+import {
+  type ChannelOption,
+  type ChannelSources,
+  resolveChannels,
+} from './services/channels/channel-option.ts'
 import { DEFAULT_OVERUSE, type OverusePolicy } from './services/limits/request-limits.ts'
 import { redactingLogger } from './services/logging/redacting-logger.ts'
-import { type Provider, type Providers, providerOf } from './services/providers.ts'
+import { assertKeys, assertMethods, assertObject, duration, wrong } from './services/option-checks.ts'
 
 /** Options of `createNotifier`. */
 export interface NotifierOptions {
   /**
-   * The providers of each channel: one, or several in the order of preference. A channel that is left out is
-   * refused with `invalid_channel`.
+   * The providers of each channel: one, several in the order of preference, several that share the messages by weight, or a
+   * function that makes those of an organization. A channel that is left out is refused with `invalid_channel`.
    */
-  readonly channels: { readonly [Name in ChannelName]?: Channel | readonly Channel[] | undefined }
+  readonly channels: { readonly [Name in ChannelName]?: ChannelOption | undefined }
   /** Where everything is kept. Default: `memoryStorage()`, which loses all when the process ends. */
   readonly storage?: Storage | undefined
   /**
@@ -82,11 +85,16 @@ export interface DeliveryOptions {
   readonly leaseMs?: number | undefined
   /** Longest time until work of other processes is noticed, in milliseconds. Default 1 000. */
   readonly pollMs?: number | undefined
+  /**
+   * The longest rest of a provider after faults of its own, in milliseconds, also where it asks for a longer one: then it is
+   * tried with one message. Default 3 600 000 (an hour).
+   */
+  readonly maxPauseMs?: number | undefined
 }
 
 /** Options with every default in place. */
 export interface ResolvedOptions {
-  readonly providers: Providers
+  readonly sources: ChannelSources
   readonly storage: Storage
   readonly secrets: readonly string[]
   /** Behind the redaction. */
@@ -97,10 +105,13 @@ export interface ResolvedOptions {
   readonly outgoing: OutgoingHttp
   readonly plans: Plans
   readonly limiter: RateLimiter
+  /** Of this process alone: stands in while `limiter` is away. */
+  readonly localLimiter: RateLimiter
   readonly overuse: OverusePolicy | null
   readonly maxSmsSegments: number
   readonly leaseMs: number
   readonly pollMs: number
+  readonly maxPauseMs: number
   readonly clock: Clock
 }
 
@@ -108,7 +119,7 @@ const DEFAULT_LEASE_MS = 60_000
 const DEFAULT_POLL_MS = 1_000
 const DEFAULT_SMS_SEGMENTS = 10
 const MIN_SECRET_LENGTH = 32
-const PROVIDER_NAME = /^[a-z0-9-]{1,64}$/
+const DEFAULT_MAX_PAUSE_MS = 3_600_000
 
 /** @throws NotifierError `invalid_configuration`, naming the option and what is right */
 export function resolveOptions(options: NotifierOptions): ResolvedOptions {
@@ -133,7 +144,7 @@ export function resolveOptions(options: NotifierOptions): ResolvedOptions {
   assertObject('webhooks', webhooks)
   assertKeys('webhooks.', webhooks, ['allow', 'allowHttp'])
   assertObject('delivery', delivery)
-  assertKeys('delivery.', delivery, ['leaseMs', 'pollMs'])
+  assertKeys('delivery.', delivery, ['leaseMs', 'pollMs', 'maxPauseMs'])
   const { maxSegments: maxSmsSegments = DEFAULT_SMS_SEGMENTS } = assertSms(options.sms)
   const { clock = systemClock(), logger = silentLogger(), logRecipients = 'masked' } = options
   assertMethods('clock', clock, ['now', 'monotonic', 'timer'])
@@ -143,9 +154,14 @@ export function resolveOptions(options: NotifierOptions): ResolvedOptions {
   const { storage = memoryStorage({ clock }), rateLimiter: limiter = memoryRateLimiter({ clock }) } = options
   assertMethods('storage', storage, ['start', 'stop', 'accept', 'claim', 'settle'])
   assertMethods('rateLimiter', limiter, ['consume', 'peek', 'pause', 'renew', 'release'])
-  const providers = resolveChannels(options.channels)
-  const longest = Math.max(0, ...[...providers.values()].flat().map(({ timeoutMs }) => timeoutMs))
-  const { leaseMs = Math.max(DEFAULT_LEASE_MS, 2 * longest), pollMs = DEFAULT_POLL_MS } = delivery
+  const sources = resolveChannels(options.channels)
+  const providers = [...sources.values()].flatMap(({ shared }) => shared?.providers ?? [])
+  const longest = Math.max(0, ...providers.map(({ timeoutMs }) => timeoutMs))
+  const {
+    leaseMs = Math.max(DEFAULT_LEASE_MS, 2 * longest),
+    pollMs = DEFAULT_POLL_MS,
+    maxPauseMs = DEFAULT_MAX_PAUSE_MS,
+  } = delivery
   duration('delivery.leaseMs', leaseMs)
   if (leaseMs < 2 * longest) {
     throw wrong(
@@ -154,7 +170,7 @@ export function resolveOptions(options: NotifierOptions): ResolvedOptions {
     )
   }
   return {
-    providers,
+    sources,
     storage,
     logger: redactingLogger(logger, { showRecipients: logRecipients === 'shown' }),
     hasLogger: options.logger !== undefined,
@@ -162,11 +178,13 @@ export function resolveOptions(options: NotifierOptions): ResolvedOptions {
     clock,
     leaseMs,
     limiter,
+    localLimiter: memoryRateLimiter({ clock }),
     plans: resolvePlans(options.plans),
     overuse: resolveOveruse(options.overuse),
     maxSmsSegments,
     secrets: resolveSecrets(options.secret),
     pollMs: duration('delivery.pollMs', pollMs),
+    maxPauseMs: duration('delivery.maxPauseMs', maxPauseMs),
     outgoing: resolveWebhooks(webhooks),
   }
 }
@@ -180,76 +198,6 @@ function resolveTelemetry(telemetry: NotifierOptions['telemetry'] = []): readonl
   if (plugins.filter(({ startSpan }) => startSpan !== undefined).length > 1)
     throw wrong('telemetry', 'at most one plug-in that traces')
   return plugins
-}
-
-function resolveChannels(channels: NotifierOptions['channels']): Providers {
-  assertObject('channels', channels)
-  const providers = new Map<ChannelName, readonly Provider[]>()
-  for (const [name, value] of Object.entries(channels)) {
-    if (!isChannelName(name))
-      throw wrong(`channels.${name}`, `left out: the channels are ${CHANNELS.join(', ')}`)
-    if (value !== undefined) providers.set(name, resolveProviders(name, value))
-  }
-  return providers
-}
-
-function resolveProviders(name: ChannelName, value: Channel | readonly Channel[]): readonly Provider[] {
-  const option = `channels.${name}`
-  const plugins = Array.isArray(value) ? (value as readonly Channel[]) : [value as Channel]
-  if (plugins.length === 0) throw wrong(option, 'a provider or a list of at least one')
-  const names = new Set<string>()
-  for (const [index, plugin] of plugins.entries()) {
-    const at = plugins.length > 1 ? `${option}[${index}]` : option
-    assertChannel(at, name, plugin)
-    if (names.has(plugin.name)) {
-      throw wrong(
-        `${at}.name`,
-        `unique in its channel; "${plugin.name}" is there twice, give each a name of its own`,
-      )
-    }
-    names.add(plugin.name)
-  }
-  return plugins.map(providerOf)
-}
-
-function assertChannel(at: string, name: ChannelName, plugin: Channel): void {
-  assertMethods(at, plugin, ['send'])
-  if (typeof plugin.name !== 'string' || !PROVIDER_NAME.test(plugin.name)) {
-    throw wrong(`${at}.name`, '1 to 64 lower-case letters, digits and hyphens')
-  }
-  if (plugin.channel !== name)
-    throw wrong(at, `a provider for ${name}; "${plugin.name}" is one for ${plugin.channel}`)
-  const { maxConcurrent, timeoutMs, retry, onAmbiguous } = plugin
-  if (maxConcurrent !== undefined && (!Number.isInteger(maxConcurrent) || maxConcurrent < 1)) {
-    throw wrong(`${at}.maxConcurrent`, 'a whole number of at least 1')
-  }
-  if (timeoutMs !== undefined) duration(`${at}.timeoutMs`, timeoutMs)
-  if (retry !== undefined) assertRetry(`${at}.retry`, retry)
-  if (onAmbiguous !== undefined && onAmbiguous !== 'retry' && onAmbiguous !== 'fail')
-    throw wrong(`${at}.onAmbiguous`, '"retry" or "fail"')
-  for (const method of ['accepts', 'check', 'close'] as const) {
-    if (plugin[method] !== undefined && typeof plugin[method] !== 'function')
-      throw wrong(`${at}.${method}`, 'a function')
-  }
-}
-
-function assertRetry(option: string, retry: RetryPolicy): void {
-  assertObject(option, retry)
-  switch (retry.kind) {
-    case 'exponential':
-      if (!Number.isInteger(retry.maxAttempts) || retry.maxAttempts < 1)
-        throw wrong(`${option}.maxAttempts`, 'a whole number of at least 1')
-      duration(`${option}.baseMs`, retry.baseMs)
-      duration(`${option}.capMs`, retry.capMs)
-      return
-    case 'schedule':
-      if (!Array.isArray(retry.delaysMs) || !retry.delaysMs.every((ms) => Number.isFinite(ms) && ms >= 0))
-        throw wrong(`${option}.delaysMs`, 'a list of milliseconds of at least 0')
-      if (!(retry.jitter >= 0 && retry.jitter <= 1)) throw wrong(`${option}.jitter`, 'a number from 0 to 1')
-      return
-    default:
-      throw wrong(`${option}.kind`, '"exponential" or "schedule"')
-  }
 }
 
 function resolveWebhooks({ allow, allowHttp }: WebhookOptions): OutgoingHttp {
@@ -312,39 +260,4 @@ function assertSms(sms: SmsOptions = {}): SmsOptions {
 function positive(option: string, value: unknown): void {
   if (!Number.isInteger(value) || Number(value) < 1)
     throw wrong(option, 'a whole number of at least 1, or null for none')
-}
-
-function duration(option: string, value: number): number {
-  if (!Number.isFinite(value) || value <= 0) throw wrong(option, 'a number of milliseconds above 0')
-  return value
-}
-
-function assertObject(option: string, value: unknown): void {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw wrong(option, 'an object')
-}
-
-function assertMethods(option: string, value: unknown, methods: readonly string[]): void {
-  const missing = methods.filter(
-    (method) => typeof (value as Record<string, unknown> | null | undefined)?.[method] !== 'function',
-  )
-  if (missing.length > 0) {
-    throw wrong(
-      option,
-      `an object with the ${missing.length === 1 ? 'method' : 'methods'} ${missing.join(', ')}`,
-    )
-  }
-}
-
-function assertKeys(prefix: string, value: object, known: readonly string[]): void {
-  for (const key of Object.keys(value)) {
-    if (!known.includes(key))
-      throw wrong(`${prefix}${key}`, `one of ${known.map((name) => prefix + name).join(', ')}`)
-  }
-}
-
-function wrong(option: string, expected: string): NotifierError {
-  return new NotifierError('invalid_configuration', {
-    message: `The option "${option}" must be ${expected}.`,
-    details: { option },
-  })
 }

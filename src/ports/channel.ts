@@ -18,6 +18,11 @@ export interface Channel {
   readonly channel: ChannelName
   /** Most messages that may be under way at one time. Default 10. */
   readonly maxConcurrent?: number | undefined
+  /**
+   * Most messages that may be handed over in any second, by all processes together that share the rate limiter: a whole
+   * number, or a fraction below 1 (0.5: one in two seconds). Default: no limit.
+   */
+  readonly maxPerSecond?: number | undefined
   /** How long one `send` may take, in milliseconds, before its signal aborts. Default 30 000. */
   readonly timeoutMs?: number | undefined
   /** When failed attempts are tried again. Default: 8 attempts, exponential with full jitter, 1 s to 15 min. */

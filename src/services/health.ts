@@ -2,7 +2,7 @@ import type { NotifierError } from '../domain/errors/notifier-error.ts'
 import { DEFAULT_ORGANIZATION } from '../domain/organization.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Storage } from '../ports/storage/storage.ts'
-import type { HealthReport, ProviderHealth } from './records.ts'
+import type { HealthReport } from './records.ts'
 import { within } from './within.ts'
 
 /** A storage that takes longer does not answer: who looks at the health may itself wait for no more than seconds. */
@@ -12,7 +12,7 @@ const ANSWER_MS = 2_000
 export async function reportHealth(
   storage: Storage,
   refusal: NotifierError | null,
-  providers: readonly ProviderHealth[],
+  delivery: { providers(): HealthReport['providers']; waiting(): HealthReport['waiting'] },
   clock: Clock,
 ): Promise<HealthReport> {
   let answers = false
@@ -29,6 +29,7 @@ export async function reportHealth(
     status: reason === null ? 'ok' : 'unavailable',
     reason,
     storage: { name: storage.name, durable: storage.durable, answers },
-    providers,
+    providers: delivery.providers(),
+    waiting: delivery.waiting(),
   }
 }

@@ -1,5 +1,6 @@
 import type { NotificationEvent } from '../domain/event-payload.ts'
 import type { EventType } from '../domain/facts.ts'
+import type { ProviderPausedEvent, ProviderResumedEvent } from '../domain/provider-event.ts'
 import type { SendInput } from '../domain/input/send.ts'
 import type { TemplateChangeInput, TemplateInput } from '../domain/input/template.ts'
 import type { ProcessEvent } from '../domain/process-event.ts'
@@ -276,6 +277,10 @@ export type NotifierEvents = {
 } & {
   /** Something failed that no caller is waiting for; delivery goes on. */
   error: (error: Error) => void
+  /** A provider rests after a fault that this process met. */
+  'provider.paused': (event: ProviderPausedEvent) => void
+  /** After a rest a provider has taken a message of this process. */
+  'provider.resumed': (event: ProviderResumedEvent) => void
 }
 
 export interface SendOptions extends Scope {

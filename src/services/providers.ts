@@ -6,26 +6,37 @@ import type { Channel } from '../ports/channel.ts'
 export interface Provider {
   readonly name: string
   readonly channel: ChannelName
+  /** The organization whose instance this is; null: it serves all. */
+  readonly organizationId: string | null
   readonly plugin: Channel
   readonly maxConcurrent: number
+  /** Null: no limit. */
+  readonly maxPerSecond: number | null
   readonly timeoutMs: number
   readonly retry: RetryPolicy
   readonly onAmbiguous: 'retry' | 'fail'
 }
 
-/** The configured providers by channel, in the order of preference. */
-export type Providers = ReadonlyMap<ChannelName, readonly Provider[]>
+/** The providers of one lane. */
+export interface ProviderSet {
+  /** At least one, in the order in which they are asked. */
+  readonly providers: readonly Provider[]
+  /** The share of each by its name; null: the first that can take a message gets it. */
+  readonly weights: ReadonlyMap<string, number> | null
+}
 
 const DEFAULT_CONCURRENT = 10
 const DEFAULT_TIMEOUT_MS = 30_000
 
 /** Fills in the defaults that the port's documentation promises. */
-export function providerOf(plugin: Channel): Provider {
+export function providerOf(plugin: Channel, organizationId: string | null = null): Provider {
   return {
     name: plugin.name,
     channel: plugin.channel,
+    organizationId,
     plugin,
     maxConcurrent: plugin.maxConcurrent ?? DEFAULT_CONCURRENT,
+    maxPerSecond: plugin.maxPerSecond ?? null,
     timeoutMs: plugin.timeoutMs ?? DEFAULT_TIMEOUT_MS,
     retry: plugin.retry ?? PROVIDER_RETRY,
     onAmbiguous: plugin.onAmbiguous ?? 'retry',

@@ -15,17 +15,36 @@ export interface HealthReport {
   /** Why it is unavailable, for people. */
   readonly reason: string | null
   readonly storage: { readonly name: string; readonly durable: boolean; readonly answers: boolean }
-  /** The providers of this process. */
+  /** The providers of this process; of those of single organizations the ones that are open, at most 1,000 in all. */
   readonly providers: readonly ProviderHealth[]
+  /** What is due and has no provider that could be asked: at most 100 lanes. */
+  readonly waiting: readonly WaitingLane[]
 }
 
 export interface ProviderHealth {
   readonly channel: ChannelName
   readonly name: string
+  /** The organization whose instance it is; null: it serves all. */
+  readonly organizationId: string | null
   /** `paused`: rests after faults of its own. `probing`: the next message tells whether it works again. */
   readonly state: 'ready' | 'paused' | 'probing'
-  /** Messages under way. */
+  /** When its rest ends, ISO 8601 UTC; null: it does not rest. */
+  readonly pausedUntil: string | null
+  /** Why it rests or is tried again; null: it is ready, or another process met the fault. */
+  readonly code: ErrorCode | null
+  /** Messages of this process under way. */
   readonly running: number
+}
+
+/** Notifications that are due, and wait for a configuration. */
+export interface WaitingLane {
+  /** The name that the storage's jobs carry: `email`, or `email@org_…` for an organization's own providers. */
+  readonly lane: string
+  /**
+   * `not_configured`: this process has no provider for them. `unavailable`: the function that makes the organization's
+   * providers fails.
+   */
+  readonly reason: 'not_configured' | 'unavailable'
 }
 
 /** Which organization a call concerns. */

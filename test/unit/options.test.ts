@@ -7,6 +7,7 @@ import { recordingChannel } from '../support/recording-channel.ts'
 const channel = recordingChannel()
 const channels = { email: channel }
 const odd = (change: object) => ({ channels: { email: { ...channel, ...change } } })
+const list = (change: object) => ({ channels: { email: { providers: [channel], ...change } } })
 const exponential = { kind: 'exponential', maxAttempts: 3, baseMs: 1, capMs: 2 }
 const schedule = { kind: 'schedule', delaysMs: [1], jitter: 0 }
 
@@ -52,6 +53,25 @@ describe('a wrong option is one error that names it and says what is right', () 
     ['channels.email.retry.delaysMs', odd({ retry: { ...schedule, delaysMs: undefined } }), 'a list'],
     ['channels.email.retry.delaysMs', odd({ retry: { ...schedule, delaysMs: [1, Number.NaN] } }), 'a list'],
     ['channels.email.retry.jitter', odd({ retry: { ...schedule, jitter: 2 } }), 'from 0 to 1'],
+    ['channels.email.maxPerSecond', odd({ maxPerSecond: 0 }), 'whole number'],
+    ['channels.email.maxPerSecond', odd({ maxPerSecond: 2.5 }), 'fraction'],
+    ['channels.email.maxPerSecond', odd({ maxPerSecond: '5' }), 'whole number'],
+    ['channels.email.providers', list({ providers: [] }), 'at least one'],
+    ['channels.email.providers', list({ providers: channel }), 'a list'],
+    ['channels.email.providers.name', list({ providers: [{ ...channel, name: '' }] }), 'lower-case'],
+    ['channels.email.provider', list({ provider: channel }), 'channels.email.providers'],
+    ['channels.email.distribution', list({ distribution: 'random' }), '"ordered" or "weighted"'],
+    ['channels.email.weights', list({ weights: { recorder: 1 } }), 'left out'],
+    ['channels.email.weights', list({ distribution: 'weighted' }), 'recorder'],
+    ['channels.email.weights', list({ distribution: 'weighted', weights: {} }), 'recorder'],
+    ['channels.email.weights.other', list({ distribution: 'weighted', weights: { other: 1 } }), 'recorder'],
+    [
+      'channels.email.weights.recorder',
+      list({ distribution: 'weighted', weights: { recorder: 0 } }),
+      'whole number from 1',
+    ],
+    ['channels.email.perOrganization', list({ perOrganization: {} }), 'a function'],
+    ['delivery.maxPauseMs', { channels, delivery: { maxPauseMs: 0 } }, 'above 0'],
     ['storage', { channels, storage: 'file.db' }, 'start, stop, accept, claim, settle'],
     ['storage', { channels, storage: null }, 'start'],
     ['logger', { channels, logger: { info() {} } }, 'debug, warn, error'],
@@ -102,7 +122,7 @@ describe('defaults', () => {
       secrets: [],
       storage: { name: 'memory' },
     })
-    expect(resolved.providers.get('email')).toMatchObject([
+    expect(resolved.sources.get('email')?.shared?.providers).toMatchObject([
       {
         name: 'recorder',
         maxConcurrent: 10,
@@ -119,7 +139,7 @@ describe('defaults', () => {
   })
 
   it('leave a channel out that is undefined', () => {
-    expect([...resolveOptions({ channels: { email: channel, sms: undefined } }).providers.keys()]).toEqual([
+    expect([...resolveOptions({ channels: { email: channel, sms: undefined } }).sources.keys()]).toEqual([
       'email',
     ])
   })

@@ -1,3 +1,4 @@
+import type { ChannelName } from '../../domain/channel.ts'
 import { assertKnownFields } from '../../domain/input/known-fields.ts'
 import { parseInput } from '../../domain/input/parse.ts'
 import { type ParsedSend, type SendInput, sendInput } from '../../domain/input/send.ts'
@@ -26,7 +27,7 @@ import { assertBatch, type BatchRecord, batchResult, itemError, judgeBatch, toBa
 import { findTemplates, type WantedTemplate } from './find-templates.ts'
 import { assertIdempotencyKey, assertSameRequest, type IdempotentUse, recordFor } from './idempotency.ts'
 import { aboutBatch, aboutSent, recordRefused, traced } from './observed.ts'
-import { type Preparation, prepareResend, prepareSend } from './prepare.ts'
+import { channelHint, type Preparation, prepareResend, prepareSend } from './prepare.ts'
 import { createTurns } from './turns.ts'
 
 /** Notifications in one commit; a larger batch goes in one of its own. */
@@ -78,7 +79,14 @@ export function createAccept(
   async function prepare(input: ParsedSend, organizationId: string): Promise<NewNotification> {
     const template =
       input.template === undefined ? null : await findTemplate({ organizationId, reference: input.template })
-    return permitted(organizationId, prepareSend(input, template, how))
+    const warming = warm(channelHint(input, template), organizationId)
+    if (warming !== undefined) await warming
+    return permitted(organizationId, prepareSend(organizationId, input, template, how))
+  }
+
+  /** Lets an organization's own providers be made before they are asked about the recipient. */
+  function warm(channel: ChannelName | undefined, organizationId: string): Promise<unknown> | undefined {
+    return channel === undefined ? undefined : how.routes.warm(channel, organizationId)
   }
 
   /** @throws NotifierError `region_not_permitted` */
@@ -171,8 +179,10 @@ export function createAccept(
           const use = idempotentUse('resend', organizationId, options, { id })
           return turns.take(use, () =>
             acceptOnce(organizationId, use, span, async () => {
-              const original = await storage.notifications.get(id)
-              const resend = prepareResend(owned(original, { organizationId }, 'notification_not_found'), how)
+              const found = await storage.notifications.get(id)
+              const original = owned(found, { organizationId }, 'notification_not_found')
+              await warm(original.channel, organizationId)
+              const resend = prepareResend(original, how)
               return permitted(organizationId, resend)
             }),
           )

@@ -9,7 +9,7 @@ import type { IdempotencyRecord } from '../../ports/storage/accept.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
 import type { BatchItem, BatchResult, ItemError } from '../records.ts'
 import { suppressionKey } from '../suppressions/match.ts'
-import { type Preparation, prepareSend } from './prepare.ts'
+import { channelHint, type Preparation, prepareSend } from './prepare.ts'
 
 /** Most notifications in one batch (SPEC.md "Limits", rule 5). */
 const MAX_BATCH = 10_000
@@ -94,10 +94,13 @@ export async function judgeBatch(
   const names = [...references]
   const found = names.length === 0 ? [] : await storage.templates.find(organizationId, names)
   const templates = new Map(names.map((name, position) => [name, found[position] ?? null]))
+  const templateOf = (input: ParsedSend) => templates.get(input.template ?? '') ?? null
+  const channels = new Set(parsed.map(([, input]) => channelHint(input, templateOf(input))))
+  await Promise.all([...channels].map((channel) => channel && how.routes.warm(channel, organizationId)))
   const prepared: [number, NewNotification][] = []
   for (const [index, input] of parsed) {
     attempt(index, errors, () => {
-      prepared.push([index, prepareSend(input, templates.get(input.template ?? '') ?? null, how)])
+      prepared.push([index, prepareSend(organizationId, input, templateOf(input), how)])
     })
   }
   const keys = prepared.map(([, notification]) => suppressionKey(organizationId, notification))

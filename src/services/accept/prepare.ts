@@ -6,13 +6,14 @@ import { assertRecipient } from '../../domain/recipient.ts'
 import { boundedSmsText } from '../../domain/sms-segments.ts'
 import type { Template } from '../../domain/template/template.ts'
 import type { Clock } from '../../ports/clock.ts'
-import { accepts, type Providers } from '../providers.ts'
+import type { Route, Routes } from '../channels/routes.ts'
+import { accepts } from '../providers.ts'
 import { renderContent } from '../render.ts'
 import type { CompiledTemplates } from '../templates/compiled-templates.ts'
 
 /** What turns a valid input into something that can be stored. */
 export interface Preparation {
-  readonly providers: Providers
+  readonly routes: Routes
   readonly compiled: CompiledTemplates
   readonly clock: Clock
   /** Most segments of a text message. */
@@ -32,9 +33,14 @@ const MAX_AHEAD_MS = 366 * 24 * 60 * 60 * 1000
  * @param template the template that `input.template` names; null when there is none
  * @throws NotifierError as `Notifier.send`
  */
-export function prepareSend(input: ParsedSend, template: Template | null, how: Preparation): NewNotification {
+export function prepareSend(
+  organizationId: string,
+  input: ParsedSend,
+  template: Template | null,
+  how: Preparation,
+): NewNotification {
   const channel = channelOf(input, template)
-  assertReachable(channel, input.to, how.providers)
+  const { lane } = routeTo(channel, organizationId, input.to, how.routes)
   const content = contentOf(input, template, channel, how.compiled)
   if (channel === 'sms') {
     boundedSmsText(renderContent(channel, content, how.compiled).body, how.maxSmsSegments)
@@ -45,7 +51,7 @@ export function prepareSend(input: ParsedSend, template: Template | null, how: P
     channel,
     to: input.to,
     content,
-    lane: channel,
+    lane,
     priority: input.priority ?? 'normal',
     sendAt,
     expiresAt,
@@ -58,15 +64,15 @@ export function prepareSend(input: ParsedSend, template: Template | null, how: P
  * @throws NotifierError `invalid_channel`, `invalid_recipient`: what was right then need not be right now
  */
 export function prepareResend(original: Notification, how: Preparation): NewNotification {
-  const { id, channel, to, content, priority, sendAt, expiresAt, createdAt } = original
-  assertReachable(channel, to, how.providers)
+  const { id, organizationId, channel, to, content, priority, sendAt, expiresAt, createdAt } = original
+  const { lane } = routeTo(channel, organizationId, to, how.routes)
   const mayTakeMs = expiresAt === null ? null : expiresAt - Math.max(createdAt, sendAt ?? 0)
   return {
     id: how.newId(),
     channel,
     to,
     content,
-    lane: channel,
+    lane,
     priority,
     sendAt: null,
     expiresAt: mayTakeMs === null ? null : how.clock.now() + mayTakeMs,
@@ -74,11 +80,13 @@ export function prepareResend(original: Notification, how: Preparation): NewNoti
   }
 }
 
-function assertReachable(channel: ChannelName, to: string, all: Providers): void {
-  const providers = all.get(channel)
-  if (providers === undefined) throw notConfigured(channel, all)
+/** @throws NotifierError `invalid_channel`, `invalid_recipient` */
+function routeTo(channel: ChannelName, organizationId: string, to: string, routes: Routes): Route {
+  const route = routes.of(channel, organizationId)
+  if (route === null) throw notConfigured(channel, routes)
   assertRecipient(channel, to)
-  if (providers.some((provider) => accepts(provider, to))) return
+  // Where they are not known now, the lane judges: nothing is refused because a look-up failed.
+  if (route.providers === null || route.providers.some((provider) => accepts(provider, to))) return route
   throw new NotifierError('invalid_recipient', {
     message: `No configured ${channel} provider accepts this recipient.`,
     details: { field: 'to', channel },
@@ -146,9 +154,15 @@ function templateNotFound(reference: string): NotifierError {
   })
 }
 
-function notConfigured(channel: ChannelName, providers: Providers): NotifierError {
+/** The channel that a send will take, as far as it can be told before it is judged. */
+export function channelHint(input: ParsedSend, template: Template | null): ChannelName | undefined {
+  return input.channel ?? template?.channel
+}
+
+function notConfigured(channel: ChannelName, { channels }: Routes): NotifierError {
+  const others = channels.filter((other) => other !== channel)
   return new NotifierError('invalid_channel', {
-    message: `The channel "${channel}" is not configured here; configured: ${[...providers.keys()].join(', ') || 'none'}.`,
+    message: `The channel "${channel}" is not configured here; configured: ${others.join(', ') || 'none'}.`,
     details: { field: 'channel' },
   })
 }

@@ -86,14 +86,18 @@ export function createDispatcher({
   }
 
   async function claim(): Promise<void> {
-    const request = nextRequest()
-    // A recovered job runs alone: it waits until nothing else does, and meanwhile nothing else is taken.
-    if (request === null) return sleep(pollMs)
-    const answer = await storage.claim(request)
-    if (!active) return storage.release(answer.jobs)
-    alone = 'recovered' in request && answer.jobs.length > 0
-    for (const job of answer.jobs) run(job)
-    learn(answer, request)
+    try {
+      const request = await nextRequest()
+      // A recovered job runs alone: it waits until nothing else does, and meanwhile nothing else is taken.
+      if (request === null || !active) return sleep(pollMs)
+      const answer = await storage.claim(request)
+      if (!active) return storage.release(answer.jobs)
+      alone = 'recovered' in request && answer.jobs.length > 0
+      for (const job of answer.jobs) run(job)
+      learn(answer, request)
+    } finally {
+      lanes.giveBack()
+    }
   }
 
   function run(job: ClaimedJob): void {
@@ -109,15 +113,22 @@ export function createDispatcher({
     running.add(end)
   }
 
-  function nextRequest(): ClaimRequest | null {
+  async function nextRequest(): Promise<ClaimRequest | null> {
     if (alone && running.size > 0) return null
     const waiting = recovered.filter(hasRoom)
-    if (waiting.length > 0) return running.size > 0 ? null : { recovered: waiting, leaseMs }
+    if (waiting.length > 0) {
+      if (running.size > 0) return null
+      await lanes.prepare(waiting)
+      const ready = waiting.filter((lane) => (lanes.get(lane)?.free() ?? 0) > 0)
+      if (ready.length > 0) return { recovered: ready, leaseMs }
+    }
+    await lanes.prepare(due)
     return { lanes: lanes.demand(due), leaseMs }
   }
 
-  function hasRoom(lane: string): boolean {
-    return (lanes.get(lane)?.free() ?? 0) > 0
+  function hasRoom(name: string): boolean {
+    const lane = lanes.get(name)
+    return lane !== undefined && (lane.room?.() ?? lane.free()) > 0
   }
 
   function learn(answer: ClaimAnswer, request: ClaimRequest): void {

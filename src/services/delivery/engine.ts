@@ -1,26 +1,32 @@
 import type { NotificationEvent } from '../../domain/event-payload.ts'
 import type { ProcessListeners } from '../../domain/process-event.ts'
+import type { ProviderEvent } from '../../domain/provider-event.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Logger } from '../../ports/logger.ts'
 import type { OutgoingHttp } from '../../ports/outgoing.ts'
+import type { RateLimiter } from '../../ports/rate-limiter.ts'
 import type { WebhookSigner } from '../../ports/signer.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
-import type { Providers } from '../providers.ts'
-import type { ProviderHealth } from '../records.ts'
+import { ownLane, type Routes } from '../channels/routes.ts'
+import type { ProviderHealth, WaitingLane } from '../records.ts'
 import type { SecretBox } from '../secrets.ts'
 import { createMatchSuppression } from '../suppressions/match.ts'
 import type { Observer } from '../telemetry/observer.ts'
 import type { CompiledTemplates } from '../templates/compiled-templates.ts'
 import { within } from '../within.ts'
 import { createAttempts } from './attempts.ts'
+import { createChoose } from './choose.ts'
 import { createDispatcher, type Dispatcher } from './dispatcher.ts'
 import { createLanes } from './lanes.ts'
 import { createLeases } from './leases.ts'
 import { createProviderState } from './provider-state.ts'
+import { createSharedLimits } from './shared-limits.ts'
 
 /** The delivery engine of one process: it delivers notifications and webhook events alike. */
 export interface Engine {
   providers(): readonly ProviderHealth[]
+  /** Lanes with work that no provider of this process can be asked to do. */
+  waiting(): readonly WaitingLane[]
   start(): void
   /** Something was stored that may be due. */
   wake(lane?: string): void
@@ -34,7 +40,7 @@ export interface Engine {
 
 export interface EngineOptions {
   readonly storage: Storage
-  readonly providers: Providers
+  readonly routes: Routes
   readonly compiled: CompiledTemplates
   readonly outgoing: OutgoingHttp
   readonly signer: WebhookSigner
@@ -43,11 +49,17 @@ export interface EngineOptions {
   readonly maxSmsSegments: number
   readonly leaseMs: number
   readonly pollMs: number
+  /** The longest rest of a provider. */
+  readonly maxPauseMs: number
+  readonly limiter: RateLimiter
+  /** Stands in while `limiter` is away. */
+  readonly localLimiter: RateLimiter
   readonly observer: Observer
   readonly listeners: ProcessListeners
   box(): SecretBox
   random(): number
   announce(event: NotificationEvent): void
+  tell(event: ProviderEvent): void
   failed(error: unknown): void
 }
 
@@ -55,7 +67,7 @@ export interface EngineOptions {
 const ABORT_GRACE_MS = 3_000
 
 export function createEngine(options: EngineOptions): Engine {
-  const { storage, clock, failed } = options
+  const { storage, routes, clock, failed } = options
   let dispatcher: Dispatcher | null = null
   const wake = (lane?: string): void => dispatcher?.wake(lane)
 
@@ -69,14 +81,25 @@ export function createEngine(options: EngineOptions): Engine {
     listeners: options.listeners,
     announce: options.announce,
   })
-  const states = new Map(
-    [...options.providers].map(([channel, providers]) => [
-      channel,
-      providers.map((provider) => createProviderState(provider, clock, wake)),
-    ]),
-  )
-  const matchSuppression = createMatchSuppression(storage)
-  const lanes = createLanes(states, { ...options, attempts, matchSuppression }, { ...options, attempts })
+  const available = (): void => wake()
+  const limits = createSharedLimits(options.limiter, options.localLimiter, clock, failed)
+  const about = { clock, limits, maxPauseMs: options.maxPauseMs, available, tell: options.tell }
+  const lanes = createLanes({
+    routes,
+    notifications: {
+      ...options,
+      attempts,
+      matchSuppression: createMatchSuppression(storage),
+      lastAmbiguous: (id) => lastAmbiguous(storage, id),
+    },
+    events: { ...options, attempts },
+    group: ({ providers, weights }) => ({
+      states: providers.map((provider) => createProviderState(provider, about)),
+      choose: createChoose(weights),
+    }),
+    wakeIn: (ms) => void clock.timer(Math.max(1, ms), available),
+  })
+  routes.onChange((channel, organizationId) => wake(ownLane(channel, organizationId)))
   dispatcher = createDispatcher({
     storage,
     lanes,
@@ -87,7 +110,8 @@ export function createEngine(options: EngineOptions): Engine {
   })
 
   return {
-    providers: () => [...states.values()].flat().map((state) => state.health()),
+    providers: lanes.providers,
+    waiting: lanes.waiting,
     start: dispatcher.start,
     wake,
     hurry: attempts.abort,
@@ -100,4 +124,11 @@ export function createEngine(options: EngineOptions): Engine {
       leases.close()
     },
   }
+}
+
+/** The provider whose answer to the last attempt is unknown; also when that attempt ended with its process. */
+async function lastAmbiguous(storage: Storage, notificationId: string): Promise<string | null> {
+  const timeline = await storage.notifications.timeline(notificationId)
+  const last = timeline.findLast(({ fact }) => fact?.attempt !== undefined)
+  return last?.type === 'attempt_ambiguous' ? (last.fact?.provider ?? null) : null
 }

@@ -4,6 +4,14 @@ import type { ClaimedJob, LaneDemand } from '../../ports/storage/claim.ts'
 export interface Lane {
   /** How many jobs may be taken now. Only so many are claimed: nothing leased ever waits in memory. */
   free(): number
+  /** What {@link free} may become by {@link prepare}. Default: the same. */
+  room?(): number
+  /** Gets what {@link free} needs, without waiting for anything slow; undefined: there is nothing to get. */
+  prepare?(): Promise<unknown> | undefined
+  /** After a claim: gives back what it left. */
+  giveBack?(): void
+  /** Lanes of one pool share their slots. Default: the lane has its own. */
+  readonly pool?: object
   /** Takes a claimed job; resolves when it is settled, or left to the lease's expiry when the storage is away. */
   run(job: ClaimedJob): Promise<void>
 }
@@ -12,6 +20,10 @@ export interface Lane {
 export interface Lanes {
   /** Undefined: no lane of this process; its jobs wait for one that has it. */
   get(name: string): Lane | undefined
+  /** Gets what a claim for these lanes needs; undefined: there is nothing to get. */
+  prepare(names: Iterable<string>): Promise<unknown> | undefined
   /** What can be taken of these lanes together. */
   demand(names: Iterable<string>): LaneDemand[]
+  /** After a claim, when its jobs have been handed to their lanes. */
+  giveBack(): void
 }

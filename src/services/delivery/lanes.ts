@@ -1,37 +1,78 @@
 import PQueue from 'p-queue'
-import type { ChannelName } from '../../domain/channel.ts'
+import { type ChannelName, isChannelName } from '../../domain/channel.ts'
 import type { LaneDemand } from '../../ports/storage/claim.ts'
+import { laneParts, ownLane, type Routes } from '../channels/routes.ts'
+import type { ProviderSet } from '../providers.ts'
+import type { ProviderHealth, WaitingLane } from '../records.ts'
 import { createEventLane, type EventDelivery } from './event-lane.ts'
 import type { Lane, Lanes } from './lane.ts'
-import { createNotificationLane, type NotificationDelivery } from './notification-lane.ts'
-import type { ProviderState } from './provider-state.ts'
+import { createNotificationLane, type NotificationDelivery, type ProviderGroup } from './notification-lane.ts'
+import { createOrganizationLane, type OrganizationLane } from './organization-lane.ts'
+import { createPlainLane } from './plain-lane.ts'
+
+/** The lanes of a process, and how they are. */
+export interface LaneSet extends Lanes {
+  providers(): readonly ProviderHealth[]
+  /** Lanes with work that no provider here can be asked to do. */
+  waiting(): readonly WaitingLane[]
+}
+
+export interface LaneSetOptions {
+  readonly routes: Routes
+  readonly notifications: NotificationDelivery
+  readonly events: EventDelivery
+  group(set: ProviderSet): ProviderGroup
+  wakeIn(ms: number): void
+}
 
 /** Requests under way to one endpoint, so that a slow one holds up only itself, and to all together. */
 const PER_ENDPOINT = 5
 const ALL_ENDPOINTS = 100
 
-/** An endpoint's lane that has been idle is forgotten when there are more than this. */
-const KEPT_ENDPOINTS = 1_000
+/** An endpoint's or organization's lane that has been idle is forgotten when there are more than this. */
+const KEPT = 1_000
+/** Most lanes, and most providers, that are shown. */
+const SHOWN_LANES = 100
+const SHOWN_PROVIDERS = 1_000
 
 const ENDPOINT_PREFIX = 'wh_'
 
 /**
- * The lanes of one process: a fixed one for each configured channel, one for each webhook endpoint that has work.
+ * The lanes of one process: one for each configured channel, and one for each webhook endpoint and each organization with
+ * its own providers that has work.
  */
-export function createLanes(
-  channels: ReadonlyMap<ChannelName, readonly ProviderState[]>,
-  notifications: NotificationDelivery,
-  events: EventDelivery,
-): Lanes {
-  const fixed = new Map<string, Lane>()
-  for (const [channel, states] of channels) fixed.set(channel, createNotificationLane(states, notifications))
+export function createLanes(options: LaneSetOptions): LaneSet {
+  const { routes, notifications, events } = options
+  const groups: ProviderGroup[] = []
+  const shared = new Map<ChannelName, Required<Lane>>()
+  const plain = new Map<ChannelName, Lane>()
   const endpoints = new Map<string, { readonly lane: Lane; readonly queue: PQueue }>()
+  const organizations = new Map<string, OrganizationLane>()
+  /** Lanes that what is asked for now may be given back for. */
+  const prepared = new Set<Lane>()
+  /** Lanes that work was found for and that nobody here serves. */
+  const unserved = new Set<string>()
   let posting = 0
+
+  for (const channel of routes.channels) {
+    const set = routes.shared(channel)
+    const instances = routes.own(channel)
+    if (set !== null) {
+      const group = options.group(set)
+      groups.push(group)
+      shared.set(channel, createNotificationLane(group, notifications))
+    } else if (instances !== null) {
+      plain.set(
+        channel,
+        createPlainLane(instances, (id) => organizationLane(channel, id)),
+      )
+    }
+  }
 
   function endpointLane(id: string): Lane {
     const known = endpoints.get(id)
     if (known !== undefined) return known.lane
-    if (endpoints.size >= KEPT_ENDPOINTS) forgetIdle()
+    if (endpoints.size >= KEPT) forgetIdle()
     const queue = new PQueue({ concurrency: PER_ENDPOINT })
     const lane = createEventLane(
       {
@@ -53,23 +94,97 @@ export function createLanes(
     for (const [id, { queue }] of endpoints) if (queue.size + queue.pending === 0) endpoints.delete(id)
   }
 
+  function organizationLane(channel: ChannelName, organizationId: string): Required<Lane> {
+    const instances = routes.own(channel)
+    const everybodys = shared.get(channel) ?? null
+    // The channel is the same for all by now: what was stored for one organization alone goes with the others.
+    if (instances === null) return everybodys as Required<Lane>
+    const name = ownLane(channel, organizationId)
+    const known = organizations.get(name)
+    if (known !== undefined) return known
+    if (organizations.size >= KEPT) {
+      for (const [other, lane] of organizations) if (lane.idle()) organizations.delete(other)
+    }
+    const { group, wakeIn } = options
+    const lane = createOrganizationLane({
+      channel,
+      organizationId,
+      instances,
+      shared: everybodys,
+      delivery: notifications,
+      group,
+      wakeIn,
+    })
+    organizations.set(name, lane)
+    return lane
+  }
+
   function get(name: string): Lane | undefined {
-    return fixed.get(name) ?? (name.startsWith(ENDPOINT_PREFIX) ? endpointLane(name) : undefined)
+    if (name.startsWith(ENDPOINT_PREFIX)) return endpointLane(name)
+    const { channel, organizationId } = laneParts(name)
+    if (!isChannelName(channel) || !routes.channels.includes(channel)) return undefined
+    if (organizationId !== null) return organizationLane(channel, organizationId)
+    return shared.get(channel) ?? plain.get(channel)
   }
 
   return {
     get,
+    prepare(names) {
+      const asked: Promise<unknown>[] = []
+      for (const name of names) {
+        const lane = get(name)
+        if (lane?.prepare === undefined) continue
+        prepared.add(lane)
+        const asking = lane.prepare()
+        if (asking !== undefined) asked.push(asking)
+      }
+      return asked.length === 0 ? undefined : Promise.all(asked)
+    },
     demand(names) {
       const demand: LaneDemand[] = []
-      let posts = ALL_ENDPOINTS - posting
+      const left = createLeft(ALL_ENDPOINTS - posting)
+      unserved.clear()
       for (const name of names) {
-        const own = get(name)?.free() ?? 0
-        const free = fixed.has(name) ? own : Math.min(own, posts)
-        if (free <= 0) continue
-        if (!fixed.has(name)) posts -= free
-        demand.push({ lane: name, free })
+        const lane = get(name)
+        const free = lane === undefined ? 0 : left.take(lane, name.startsWith(ENDPOINT_PREFIX))
+        if (free > 0) demand.push({ lane: name, free })
+        if (lane === undefined && unserved.size < SHOWN_LANES) unserved.add(name)
       }
       return demand
+    },
+    giveBack() {
+      for (const lane of prepared) lane.giveBack?.()
+      prepared.clear()
+    },
+    providers() {
+      const own = [...organizations.values()].flatMap((lane) => lane.states())
+      return [...groups.flatMap(({ states }) => states), ...own]
+        .slice(0, SHOWN_PROVIDERS)
+        .map((state) => state.health())
+    },
+    waiting() {
+      const waiting: WaitingLane[] = [...unserved].map((lane) => ({ lane, reason: 'not_configured' }))
+      for (const [name, lane] of organizations) {
+        const reason = lane.blocked()
+        if (reason !== null) waiting.push({ lane: name, reason })
+      }
+      return waiting.slice(0, SHOWN_LANES)
+    },
+  }
+}
+
+/** Divides what lanes share. */
+function createLeft(allPosts: number): { take(lane: Lane, posts: boolean): number } {
+  const pools = new Map<object, number>()
+  let postsLeft = allPosts
+  return {
+    take(lane, posts) {
+      const { pool = lane } = lane
+      const own = pools.get(pool) ?? lane.free()
+      const free = posts ? Math.min(own, postsLeft) : own
+      pools.set(pool, own - free)
+      if (posts) postsLeft -= free
+      return free
     },
   }
 }

@@ -16,8 +16,10 @@ import { type MatchSuppression, suppressionKey } from '../suppressions/match.ts'
 import type { Observer } from '../telemetry/observer.ts'
 import type { CompiledTemplates } from '../templates/compiled-templates.ts'
 import type { Attempts } from './attempts.ts'
+import type { Choose } from './choose.ts'
 import type { Lane } from './lane.ts'
-import type { ProviderState } from './provider-state.ts'
+import { createMemory } from './memory.ts'
+import type { Pass, ProviderState } from './provider-state.ts'
 import { sendAttempt } from './send-attempt.ts'
 
 type NotificationJob = Extract<ClaimedJob, { kind: 'notification' }>
@@ -27,6 +29,8 @@ export interface NotificationDelivery {
   readonly attempts: Attempts
   readonly compiled: CompiledTemplates
   readonly matchSuppression: MatchSuppression
+  /** The provider whose answer to the last attempt of a notification is unknown; null: there is no such attempt. */
+  lastAmbiguous(notificationId: string): Promise<string | null>
   readonly clock: Clock
   readonly logger: Logger
   readonly observer: Observer
@@ -38,23 +42,52 @@ export interface NotificationDelivery {
 /** How long a job waits when the provider that is left for it has no free slot. */
 const PATIENCE_MS = 500
 
-/** The lane of one channel: its providers in the order of preference. */
-export function createNotificationLane(
-  states: readonly ProviderState[],
-  delivery: NotificationDelivery,
-): Lane {
-  const { attempts, matchSuppression, clock, logger, observer, random } = delivery
-  /** Providers that a job has failed over from; gone with the process, and then they are asked once more. */
-  const failedOver = new Map<string, Set<string>>()
+/** The providers of one lane at work. */
+export interface ProviderGroup {
+  /** In the order of preference. */
+  readonly states: readonly ProviderState[]
+  readonly choose: Choose
+  /** A provider refused the credentials. */
+  refused?(): void
+}
 
-  function choose(job: NotificationJob): ProviderState | undefined {
-    const asked = failedOver.get(job.jobId)
-    return states.find(
-      (state) => state.free() > 0 && asked?.has(state.provider.name) !== true && reaches(state, job),
-    )
+/** The lane of one set of providers. */
+export function createNotificationLane(
+  { states, choose, refused }: ProviderGroup,
+  delivery: NotificationDelivery,
+): Required<Lane> {
+  const { attempts, matchSuppression, clock, logger, observer, random } = delivery
+  const memory = createMemory()
+  /** Jobs whose history is being read: they have a slot coming. */
+  let reading = 0
+
+  const isNew = (job: NotificationJob, state: ProviderState): boolean =>
+    memory.of(job.jobId)?.failedOver.has(state.provider.name) !== true
+
+  /** The providers that may be asked, whether they are free now or not. */
+  function eligible(job: NotificationJob): readonly ProviderState[] {
+    const reachable = states.filter((state) => reaches(state, job))
+    // Only where it may have been taken already can it be recognized as the same.
+    const only = memory.of(job.jobId)?.only
+    const same = reachable.filter(({ provider }) => provider.name === only)
+    return same.length > 0 ? same : reachable.filter((state) => isNew(job, state))
   }
 
-  async function deliver(job: NotificationJob, state: ProviderState, stop: AbortSignal): Promise<void> {
+  function take(job: NotificationJob): ProviderState | undefined {
+    // Most lanes have one provider, and most jobs the first: no lists for them.
+    const [single] = states
+    if (states.length === 1 && single !== undefined)
+      return single.free() > 0 && isNew(job, single) && reaches(single, job) ? single : undefined
+    const free = eligible(job).filter((state) => state.free() > 0)
+    return free.length === 0 ? undefined : choose(free)
+  }
+
+  async function deliver(
+    job: NotificationJob,
+    state: ProviderState,
+    pass: Pass,
+    stop: AbortSignal,
+  ): Promise<void> {
     const ended = endBefore(job, state)
     if (ended !== null) return endWithout(job, ended.code, ended.message)
     const rendered = await render(job, delivery)
@@ -69,6 +102,7 @@ export function createNotificationLane(
     }
     const { provider } = state
     if (!(await attempts.begin({ jobId: job.jobId, token: job.token, provider: provider.name }))) return
+    await pass(stop)
     const began = clock.monotonic()
     const { notification, organizationId } = job
     const attempt = job.attempts + 1
@@ -82,6 +116,7 @@ export function createNotificationLane(
     }
     const outcome = await sendAttempt(provider, message, context, stop, clock, observer)
     const durationMs = Math.round(clock.monotonic() - began)
+    if (outcome.kind === 'rejected' && outcome.scope === 'account') refused?.()
     await settle(job, state, decision(job, state, outcome, { attempt, durationMs, segments }))
   }
 
@@ -99,7 +134,7 @@ export function createNotificationLane(
       earlierAttempts: job.earlierAttempts,
       provider: provider.name,
       hasNextProvider: states.some(
-        (other) => other !== state && !other.paused() && isNew(job, other) && reaches(other, job),
+        (other) => other !== state && other.restMs() === 0 && isNew(job, other) && reaches(other, job),
       ),
       policy: provider.retry,
       onAmbiguous: provider.onAmbiguous,
@@ -108,19 +143,20 @@ export function createNotificationLane(
     })
   }
 
-  async function settle(
-    job: NotificationJob,
-    state: ProviderState,
-    { facts, next, provider, pauseMs }: Decision,
-  ): Promise<void> {
+  /** What a provider did decides how it goes on, whichever message it was. */
+  function judge(state: ProviderState, { facts, provider, pauseMs }: Decision): void {
     if (provider === 'works') state.succeeded()
-    else if (provider === 'faulty') state.faulted(pauseMs)
-    if (next.kind === 'retry' && next.failOver) {
-      const asked = failedOver.get(job.jobId) ?? new Set()
-      failedOver.set(job.jobId, asked.add(state.provider.name))
-    } else {
-      failedOver.delete(job.jobId)
-    }
+    if (provider !== 'faulty') return
+    const { code = 'provider_error', message = code } = facts[0] ?? {}
+    state.faulted(pauseMs, { code, message })
+  }
+
+  async function settle(job: NotificationJob, state: ProviderState, decision: Decision): Promise<void> {
+    const { facts, next } = decision
+    judge(state, decision)
+    if (next.kind === 'end') memory.forget(job.jobId)
+    else if (next.failOver) memory.failOver(job.jobId, state.provider.name)
+    else memory.retry(job.jobId, facts[0]?.ambiguous === true ? state.provider.name : null)
     const ref = { jobId: job.jobId, token: job.token, kind: 'notification' as const }
     await attempts.settle({
       ...ref,
@@ -134,17 +170,18 @@ export function createNotificationLane(
 
   /** The providers that are left rest or are full: back to the storage, and a little patience. */
   function later(job: NotificationJob): Promise<void> {
+    const left = eligible(job)
+    const restMs = Math.min(...left.map((state) => state.restMs()))
     // When all that are left rest, those that it has failed over from are its next hope.
-    if (!states.some((state) => !state.paused() && isNew(job, state) && reaches(state, job))) {
-      failedOver.delete(job.jobId)
-    }
+    if (restMs > 0 && memory.of(job.jobId)?.only == null) memory.retry(job.jobId, null)
     const { jobId, token } = job
-    const next = { kind: 'retry', delayMs: PATIENCE_MS } as const
+    const bound = memory.of(jobId)?.only != null && left.length > 0
+    const next = { kind: 'retry', delayMs: bound ? Math.max(PATIENCE_MS, restMs) : PATIENCE_MS } as const
     return attempts.settle({ jobId, token, kind: 'notification', facts: [], next })
   }
 
   function endWithout(job: NotificationJob, code: ErrorCode, message: string): Promise<void> {
-    failedOver.delete(job.jobId)
+    memory.forget(job.jobId)
     const { jobId, token } = job
     return attempts.settle({
       jobId,
@@ -155,18 +192,36 @@ export function createNotificationLane(
     })
   }
 
-  function isNew(job: NotificationJob, state: ProviderState): boolean {
-    return failedOver.get(job.jobId)?.has(state.provider.name) !== true
+  /** Learns, when another process or an earlier one tried it last, whether only one provider may be asked. */
+  async function recall(job: NotificationJob): Promise<void> {
+    reading += 1
+    try {
+      memory.retry(job.jobId, await delivery.lastAmbiguous(job.notification.id))
+    } finally {
+      reading -= 1
+    }
   }
 
+  const sum = (count: (state: ProviderState) => number): number =>
+    Math.max(0, states.reduce((all, state) => all + count(state), 0) - reading)
+
   return {
-    free: () => states.reduce((sum, state) => sum + state.free(), 0),
+    pool: states,
+    free: () => sum((state) => state.free()),
+    room: () => sum((state) => state.room()),
+    prepare() {
+      const asked = states.flatMap((state) => state.prepare() ?? [])
+      return asked.length === 0 ? undefined : Promise.all(asked)
+    },
+    giveBack() {
+      for (const state of states) state.giveBack()
+    },
     async run(job) {
       if (job.kind !== 'notification') return
-      const state = choose(job)
-      if (state !== undefined) {
-        return state.run(() => attempts.run(job, (stop) => deliver(job, state, stop)))
-      }
+      if (states.length > 1 && job.attempts > 0 && memory.of(job.jobId) === undefined) await recall(job)
+      const state = take(job)
+      if (state !== undefined)
+        return state.run((pass) => attempts.run(job, (stop) => deliver(job, state, pass, stop)))
       return attempts.run(job, () =>
         states.some((candidate) => reaches(candidate, job))
           ? later(job)

@@ -1,80 +1,149 @@
 import PQueue from 'p-queue'
+import type { ProviderEvent } from '../../domain/provider-event.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Provider } from '../providers.ts'
 import type { ProviderHealth } from '../records.ts'
+import { createPace } from './pace.ts'
+import { providerKeys } from './provider-limits.ts'
+import { createRest, type RestReason } from './rest.ts'
+import { GRACE_MS } from './send-attempt.ts'
+import type { SharedLimits } from './shared-limits.ts'
 
-/** A provider at work: its slots, and its rest after faults of its own. */
+/** A provider at work: its slots, its pace, and its rest after faults of its own. */
 export interface ProviderState {
   readonly provider: Provider
-  /** Slots that may be filled now. 0 while it rests; 1 for the probe that follows. */
+  /** Slots that may be filled now. 0 while it rests; 1 for the probe that follows; no more than its pace permits. */
   free(): number
-  /** True while it rests. */
-  paused(): boolean
+  /** What {@link free} may become by {@link prepare}. */
+  room(): number
+  /** Asks what the processes share, before a claim; undefined: there is nothing to ask. */
+  prepare(): Promise<void> | undefined
+  /** After a claim: lets others have what it left. */
+  giveBack(): void
+  /** Milliseconds that it still rests; 0: it does not. */
+  restMs(): number
   /** Runs a task in one of the slots; settles with it. */
-  run(task: () => Promise<void>): Promise<void>
+  run(task: (pass: Pass) => Promise<void>): Promise<void>
   /** The provider answered for itself: it works. */
   succeeded(): void
   /**
    * A fault of the provider or of our account with it: it rests for `pauseMs`, longer with each rest in a row.
    * Null, a passing fault: it rests from the third in a row.
    */
-  faulted(pauseMs: number | null): void
+  faulted(pauseMs: number | null, reason: RestReason): void
   health(): ProviderHealth
 }
 
-/** Passing faults in a row, with no success between, that open the circuit. */
-const FAULTS_IN_A_ROW = 3
-/** The first rest after them. */
-const FIRST_REST_MS = 1_000
+/** Waits, right before the hand-over, until the pace permits it. */
+export type Pass = (stop: AbortSignal) => Promise<void>
 
-/** The longest rest that no hint of the provider asked for. */
-const LONGEST_REST_MS = 5 * 60_000
+export interface ProviderStateOptions {
+  readonly clock: Clock
+  readonly limits: SharedLimits
+  /** The longest rest of a provider, whoever asks for it. */
+  readonly maxPauseMs: number
+  /** Is called when a slot may have become free by time alone. */
+  available(): void
+  tell(event: ProviderEvent): void
+}
 
 /**
- * Bounds one provider's concurrency, so that a slow one holds up only itself, and pauses it after faults of its own,
- * so that an outage does not burn the attempts of every message that waits (DESIGN.md §5, `scope`).
- *
- * @param available is called when a rest is over
+ * Bounds one provider's concurrency, so that a slow one holds up only itself; keeps its pace; and pauses it after faults
+ * of its own, so that an outage does not burn the attempts of every message that waits (DESIGN.md §5, `scope`).
  */
-export function createProviderState(provider: Provider, clock: Clock, available: () => void): ProviderState {
+export function createProviderState(provider: Provider, options: ProviderStateOptions): ProviderState {
+  const { clock, limits } = options
+  const { channel, name, organizationId } = provider
   const queue = new PQueue({ concurrency: provider.maxConcurrent })
-  let faults = 0
-  let rests = 0
-  let restsUntil = 0
+  const keys = providerKeys(provider)
+  const about = { channel, provider: name, organizationId }
+  const wakeIn = createWake(clock, options.available)
+  const rest = createRest({
+    keys,
+    limits,
+    clock,
+    wakeIn,
+    longestMs: options.maxPauseMs,
+    sendMs: provider.timeoutMs + 2 * GRACE_MS,
+    paused: (reason, forMs) =>
+      options.tell({ event: 'provider.paused', data: { ...about, ...reason, forMs } }),
+    resumed: () => options.tell({ event: 'provider.resumed', data: about }),
+  })
+  const pace =
+    provider.maxPerSecond === null
+      ? null
+      : createPace(keys.pace, provider.maxPerSecond, limits, clock, wakeIn)
 
   const busy = (): number => queue.size + queue.pending
-  const paused = (): boolean => clock.monotonic() < restsUntil
+
+  function slots(): number {
+    return Math.max(0, (rest.probing() ? 1 : provider.maxConcurrent) - busy())
+  }
+
+  function room(): number {
+    return rest.open() && pace?.open() !== false ? slots() : 0
+  }
+
+  async function prepare(asked: Promise<void> | undefined): Promise<void> {
+    await asked
+    if (pace !== null && rest.open() && (!rest.probing() || rest.probe() !== null)) await pace.ask(slots())
+  }
 
   return {
     provider,
-    paused,
+    room,
+    restMs: rest.leftMs,
     free() {
-      if (paused()) return 0
-      return Math.max(0, (rests > 0 ? 1 : provider.maxConcurrent) - busy())
+      if (room() === 0 || (rest.probing() && rest.probe() === null)) return 0
+      return pace === null ? slots() : Math.min(slots(), pace.granted())
+    },
+    prepare() {
+      if (slots() === 0) return undefined
+      const asked = rest.ask()
+      return asked === undefined && pace === null ? undefined : prepare(asked)
+    },
+    giveBack() {
+      if (busy() === 0) rest.letGo(rest.probe())
     },
     run(task) {
-      return queue.add(task)
+      const permittedAt = pace?.take() ?? 0
+      const probe = rest.probe()
+      return queue.add(async () => {
+        try {
+          await task(async (stop) => pace?.pass(permittedAt, stop))
+        } finally {
+          // Where the provider gave no answer: the next message tries again.
+          rest.letGo(probe)
+        }
+      })
     },
-    succeeded() {
-      faults = 0
-      rests = 0
+    succeeded: rest.succeeded,
+    faulted: rest.faulted,
+    health: () => {
+      const restMs = rest.leftMs()
+      return {
+        channel,
+        name,
+        organizationId,
+        state: restMs > 0 ? 'paused' : rest.probing() ? 'probing' : 'ready',
+        pausedUntil: restMs > 0 ? new Date(clock.now() + restMs).toISOString() : null,
+        code: rest.reason()?.code ?? null,
+        running: busy(),
+      }
     },
-    faulted(pauseMs) {
-      // Messages that were under way together fail together; they are one fault.
-      if (paused()) return
-      faults += 1
-      if (pauseMs === null && rests === 0 && faults < FAULTS_IN_A_ROW) return
-      const base = pauseMs ?? FIRST_REST_MS
-      const restMs = Math.max(base, Math.min(base * 2 ** rests, LONGEST_REST_MS))
-      rests += 1
-      restsUntil = clock.monotonic() + restMs
-      clock.timer(restMs, available)
-    },
-    health: () => ({
-      channel: provider.channel,
-      name: provider.name,
-      state: paused() ? 'paused' : rests > 0 ? 'probing' : 'ready',
-      running: busy(),
-    }),
+  }
+}
+
+/** One timer for the next time at which something may go. */
+function createWake(clock: Clock, available: () => void): (ms: number) => void {
+  const due = new Set<number>()
+  return (ms) => {
+    const at = clock.monotonic() + Math.max(1, ms)
+    if (due.has(at)) return
+    due.add(at)
+    clock.timer(Math.max(1, ms), () => {
+      due.delete(at)
+      available()
+    })
   }
 }

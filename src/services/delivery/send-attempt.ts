@@ -7,7 +7,7 @@ import type { Provider } from '../providers.ts'
 import type { Observer } from '../telemetry/observer.ts'
 
 /** How long a provider may ignore its signal before its attempt is given up. */
-const GRACE_MS = 2_000
+export const GRACE_MS = 2_000
 
 /**
  * Calls a provider under its deadline. Whatever it does (throws, answers nonsense, never settles), there is an

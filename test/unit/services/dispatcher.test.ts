@@ -57,6 +57,8 @@ function create(answer: (request: ClaimRequest, count: number) => ClaimAnswer | 
     storage,
     lanes: {
       get,
+      prepare: () => undefined,
+      giveBack() {},
       demand: (names) =>
         [...names].flatMap((name) => {
           const slots = get(name)?.free() ?? 0

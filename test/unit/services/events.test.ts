@@ -6,9 +6,9 @@ import { storageOf } from '../../../src/memory/storage-of.ts'
 import { webhookSigner } from '../../../src/outgoing/webhook-signer.ts'
 import type { PostRequest } from '../../../src/ports/outgoing.ts'
 import { createEngine } from '../../../src/services/delivery/engine.ts'
-import { providerOf } from '../../../src/services/providers.ts'
 import { createSecretBox, newSecret } from '../../../src/services/secrets.ts'
 import { createCompiledTemplates } from '../../../src/services/templates/compiled-templates.ts'
+import { engineParts } from '../../support/engine-parts.ts'
 import { observation } from '../../support/observation.ts'
 import { recordingChannel } from '../../support/recording-channel.ts'
 import { virtualTime } from '../../support/virtual-time.ts'
@@ -36,7 +36,7 @@ async function create(post: (request: PostRequest) => PostResult | Promise<PostR
     storage,
     clock,
     signer,
-    providers: new Map([['email', [providerOf(channel)]]]),
+    ...engineParts(channel, clock),
     compiled: createCompiledTemplates(storage),
     outgoing: {
       async post(request) {

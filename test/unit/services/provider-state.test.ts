@@ -1,96 +1,275 @@
 import { expect, it } from 'vitest'
-import { createProviderState } from '../../../src/services/delivery/provider-state.ts'
+import type { ProviderEvent } from '../../../src/domain/provider-event.ts'
+import { memoryRateLimiter } from '../../../src/memory/rate-limiter/memory-rate-limiter.ts'
+import type { RateLimiter } from '../../../src/ports/rate-limiter.ts'
+import { createProviderState, type ProviderState } from '../../../src/services/delivery/provider-state.ts'
+import { createSharedLimits } from '../../../src/services/delivery/shared-limits.ts'
 import { providerOf } from '../../../src/services/providers.ts'
 import { recordingChannel } from '../../support/recording-channel.ts'
-import { virtualTime } from '../../support/virtual-time.ts'
+import { settled, type VirtualTime, virtualTime } from '../../support/virtual-time.ts'
 
-function create() {
+const why = { code: 'provider_unavailable', message: 'Busy.' } as const
+
+/** Processes that share one limiter, each with a state of the same provider. */
+function create(processes = 1, shared?: (limiter: RateLimiter) => RateLimiter) {
   const clock = virtualTime()
   let woken = 0
-  const state = createProviderState(providerOf(recordingChannel({ maxConcurrent: 4 })), clock, () => {
-    woken += 1
-  })
-  return { clock, state, woken: () => woken }
+  const events: ProviderEvent[] = []
+  const errors: unknown[] = []
+  const memory = memoryRateLimiter({ clock })
+  const limiter = shared?.(memory) ?? memory
+  const states = Array.from({ length: processes }, () =>
+    createProviderState(providerOf(recordingChannel({ maxConcurrent: 4 })), {
+      clock,
+      limits: createSharedLimits(
+        limiter,
+        memoryRateLimiter({ clock }),
+        clock,
+        (error) => void errors.push(error),
+      ),
+      maxPauseMs: 24 * 3_600_000,
+      available: () => {
+        woken += 1
+      },
+      tell: (event) => void events.push(event),
+    }),
+  )
+  return { clock, states, state: states[0] as ProviderState, woken: () => woken, events, errors }
+}
+
+/** What a claim round would find free. */
+async function freeNow(state: ProviderState): Promise<number> {
+  await state.prepare()
+  return state.free()
+}
+
+const rests = (state: ProviderState): boolean => state.restMs() > 0
+
+/** Runs one message that ends when the test says so. */
+function message(state: ProviderState): () => Promise<void> {
+  let end = (): void => {}
+  const run = state.run(() => new Promise((resolve) => (end = resolve)))
+  return () => {
+    end()
+    return run
+  }
 }
 
 it('has as many slots as its provider allows', async () => {
   const { state } = create()
-  let end = (): void => {}
-  const task = new Promise<void>((resolve) => {
-    end = resolve
-  })
-  const runs = [1, 2, 3].map(() => state.run(() => task))
-  expect(state.free()).toBe(1)
-  runs.push(
-    state.run(() => task),
-    state.run(() => task),
-  )
-  expect(state.free()).toBe(0)
-  end()
-  await Promise.all(runs)
-  expect(state.free()).toBe(4)
+  const ends = [message(state), message(state), message(state)]
+  expect(await freeNow(state)).toBe(1)
+  ends.push(message(state))
+  expect(await freeNow(state)).toBe(0)
+  for (const end of ends) await end()
+  expect(await freeNow(state)).toBe(4)
 })
 
 it('rests as long as it is told, then has one slot to show that it works', async () => {
-  const { clock, state, woken } = create()
-  state.faulted(30_000)
-  expect([state.paused(), state.free()]).toEqual([true, 0])
+  const { clock, state, woken, events } = create()
+  state.faulted(30_000, why)
+  expect([rests(state), await freeNow(state)]).toEqual([true, 0])
   await clock.advance(29_999)
-  expect([state.paused(), woken()]).toEqual([true, 0])
+  expect([rests(state), woken()]).toEqual([true, 0])
   await clock.advance(1)
-  expect([state.paused(), state.free(), woken()]).toEqual([false, 1, 1])
+  expect([rests(state), await freeNow(state), woken()]).toEqual([false, 1, 1])
   state.succeeded()
-  expect(state.free()).toBe(4)
+  expect(await freeNow(state)).toBe(4)
+  const about = { channel: 'email', provider: 'recorder', organizationId: null }
+  expect(events).toEqual([
+    { event: 'provider.paused', data: { ...about, ...why, forMs: 30_000 } },
+    { event: 'provider.resumed', data: about },
+  ])
 })
 
 it('takes faults that come together as one, and rests longer with each that follows a rest', async () => {
   const { clock, state } = create()
-  const rests: number[] = []
+  const lengths: number[] = []
   for (let round = 0; round < 8; round += 1) {
-    for (let together = 0; together < 10; together += 1) state.faulted(30_000)
+    for (let together = 0; together < 10; together += 1) state.faulted(30_000, why)
     let restMs = 0
-    while (state.paused()) {
+    while (rests(state)) {
       await clock.advance(30_000)
       restMs += 30_000
     }
-    rests.push(restMs)
+    lengths.push(restMs)
   }
-  expect(rests.map((ms) => ms / 1_000)).toEqual([30, 60, 120, 240, 300, 300, 300, 300])
+  expect(lengths.map((ms) => ms / 1_000)).toEqual([30, 60, 120, 240, 300, 300, 300, 300])
   state.succeeded()
-  state.faulted(30_000)
+  state.faulted(30_000, why)
   await clock.advance(30_000)
-  expect(state.paused()).toBe(false)
+  expect(rests(state)).toBe(false)
 })
 
 it('keeps to a long hint', async () => {
   const { clock, state } = create()
-  state.faulted(3_600_000)
+  state.faulted(3_600_000, why)
   await clock.advance(3_599_999)
-  expect(state.paused()).toBe(true)
+  expect(rests(state)).toBe(true)
 })
 
 it('rests from the third passing fault in a row, and at once when its probe fails', async () => {
   const { clock, state } = create()
-  state.faulted(null)
-  state.faulted(null)
+  state.faulted(null, why)
+  state.faulted(null, why)
   state.succeeded()
-  state.faulted(null)
-  state.faulted(null)
-  expect([state.paused(), state.free()]).toEqual([false, 4])
-  state.faulted(null)
-  expect(state.paused()).toBe(true)
+  state.faulted(null, why)
+  state.faulted(null, why)
+  expect([rests(state), await freeNow(state)]).toEqual([false, 4])
+  state.faulted(null, why)
+  expect(rests(state)).toBe(true)
   await clock.advance(1_000)
-  expect([state.paused(), state.free()]).toEqual([false, 1])
-  state.faulted(null)
+  expect([rests(state), await freeNow(state)]).toEqual([false, 1])
+  state.faulted(null, why)
   await clock.advance(1_999)
-  expect(state.paused()).toBe(true)
+  expect(rests(state)).toBe(true)
+})
+
+it('learns nothing from a success of before the rest', async () => {
+  const { clock, state, events } = create()
+  state.faulted(30_000, why)
+  state.succeeded()
+  await clock.advance(30_000)
+  expect(await freeNow(state)).toBe(1)
+  expect(events).toHaveLength(1)
 })
 
 it('is not moved by a wall clock that jumps', () => {
   const { clock, state } = create()
-  state.faulted(30_000)
+  state.faulted(30_000, why)
   clock.step(86_400_000)
-  expect(state.paused()).toBe(true)
+  expect(rests(state)).toBe(true)
   clock.step(-2 * 86_400_000)
-  expect(state.paused()).toBe(true)
+  expect(rests(state)).toBe(true)
+})
+
+const MANY = 5
+
+async function freeOf(states: readonly ProviderState[]): Promise<number[]> {
+  return Promise.all(states.map(freeNow))
+}
+
+/** Looks at all until no look of a moment ago is believed any more. */
+async function later(clock: VirtualTime, states: readonly ProviderState[]): Promise<number[]> {
+  await clock.advance(1_000)
+  return freeOf(states)
+}
+
+it('rests in all processes within a second of the fault in one', async () => {
+  const { clock, states, state, events } = create(MANY)
+  expect(await freeOf(states)).toEqual([4, 4, 4, 4, 4])
+  state.faulted(30_000, why)
+  expect(await later(clock, states)).toEqual([0, 0, 0, 0, 0])
+  expect(states.map((one) => one.restMs())).toEqual([29_000, 29_000, 29_000, 29_000, 29_000])
+  expect(states.map((one) => one.health())).toMatchObject([
+    {
+      state: 'paused',
+      code: 'provider_unavailable',
+      pausedUntil: new Date(clock.now() + 29_000).toISOString(),
+    },
+    ...Array.from({ length: MANY - 1 }, () => ({ state: 'paused', code: null })),
+  ])
+  expect(events).toHaveLength(1)
+})
+
+it('is tried by one message of all processes together, then serves all again', async () => {
+  const { clock, states, state, events } = create(MANY)
+  state.faulted(30_000, why)
+  await later(clock, states)
+  await clock.advance(29_000)
+  for (let second = 0; second < 3; second += 1) {
+    const free = await later(clock, states)
+    expect(free.reduce((sum, one) => sum + one, 0)).toBe(1)
+    for (const one of states) one.giveBack()
+  }
+  await freeOf(states)
+  const chosen = states.find((one) => one.free() === 1) as ProviderState
+  const end = message(chosen)
+  expect(await later(clock, states)).toEqual([0, 0, 0, 0, 0])
+  chosen.succeeded()
+  await end()
+  expect(await later(clock, states)).toEqual([4, 4, 4, 4, 4])
+  expect(events.map(({ event }) => event)).toEqual(['provider.paused', 'provider.resumed'])
+})
+
+it('rests in all processes again when its probe fails, and is tried again', async () => {
+  const { clock, states, state } = create(3)
+  state.faulted(30_000, why)
+  await later(clock, states)
+  await clock.advance(29_000)
+  await freeOf(states)
+  const chosen = states.find((one) => one.free() === 1) as ProviderState
+  const end = message(chosen)
+  chosen.faulted(30_000, why)
+  await end()
+  expect(await later(clock, states)).toEqual([0, 0, 0])
+  expect(states.every(rests)).toBe(true)
+  await clock.advance(60_000)
+  expect((await freeOf(states)).reduce((sum, one) => sum + one, 0)).toBe(1)
+})
+
+it('lets another process try when the one that tries has died', async () => {
+  const { clock, states, state } = create(2)
+  state.faulted(30_000, why)
+  await clock.advance(30_000)
+  expect(await freeNow(state)).toBe(1)
+  message(state)
+  const other = states[1] as ProviderState
+  expect(await freeNow(other)).toBe(0)
+  // Its timeout, and what a provider may take to notice.
+  await clock.advance(34_000)
+  expect(await freeNow(other)).toBe(1)
+})
+
+it('tells a process that starts after a rest to try first', async () => {
+  const { clock, states, state } = create(2)
+  state.faulted(30_000, why)
+  await clock.advance(60_000)
+  expect(await freeNow(states[1] as ProviderState)).toBe(1)
+})
+
+it('goes on by what its process knows while the limiter is away, and says so once', async () => {
+  let away = true
+  const asked: number[] = []
+  const { clock, state, errors } = create(1, (inner) => ({
+    ...inner,
+    peek: (checks) => {
+      asked.push(clock.monotonic())
+      return away ? Promise.reject(new Error('Gone.')) : inner.peek(checks)
+    },
+    consume: (checks) => (away ? new Promise(() => {}) : inner.consume(checks)),
+    pause: (key, ms) => (away ? Promise.reject(new Error('Gone.')) : inner.pause(key, ms)),
+  }))
+  expect(await freeNow(state)).toBe(4)
+  state.faulted(30_000, why)
+  expect(await freeNow(state)).toBe(0)
+  await clock.advance(30_000)
+  expect(await freeNow(state)).toBe(1)
+  state.succeeded()
+  expect(await freeNow(state)).toBe(4)
+  expect(errors).toHaveLength(1)
+  expect(String(errors[0])).toContain('rate limiter')
+  for (let second = 0; second < 60; second += 1) {
+    await clock.advance(1_000)
+    await freeNow(state)
+  }
+  expect(errors.length).toBeLessThanOrEqual(2)
+  // It is left alone for a while after each failure.
+  expect(asked.length).toBeLessThan(20)
+  away = false
+  await clock.advance(10_000)
+  await freeNow(state)
+  expect(await freeNow(state)).toBe(4)
+})
+
+it('waits for a limiter that hangs no longer than a second', async () => {
+  const { clock, state } = create(1, (inner) => ({ ...inner, peek: () => new Promise(() => {}) }))
+  let free: number | null = null
+  void freeNow(state).then((slots) => {
+    free = slots
+  })
+  await settled()
+  expect(free).toBe(null)
+  await clock.advance(1_000)
+  expect(free).toBe(4)
 })

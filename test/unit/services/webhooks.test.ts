@@ -12,11 +12,11 @@ import type { Storage } from '../../../src/ports/storage/storage.ts'
 import { createEngine } from '../../../src/services/delivery/engine.ts'
 import { createPlanFinder } from '../../../src/services/limits/plan-of.ts'
 import { createOrganizations } from '../../../src/services/organizations/organizations.ts'
-import { providerOf } from '../../../src/services/providers.ts'
 import { createSecretBox, newSecret } from '../../../src/services/secrets.ts'
 import { createCompiledTemplates } from '../../../src/services/templates/compiled-templates.ts'
 import { createWebhookEndpoints } from '../../../src/services/webhooks/webhook-endpoints.ts'
 import { accept, claim, deliver, ended, note, notes } from '../../../src/testing/storage/fixtures.ts'
+import { engineParts } from '../../support/engine-parts.ts'
 import { observation } from '../../support/observation.ts'
 import { recordingChannel } from '../../support/recording-channel.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
@@ -72,7 +72,7 @@ describe.each(['memory', 'sqlite'])('webhook endpoints on %s', (kind) => {
     }
     const engine = createEngine({
       ...parts,
-      providers: new Map([['push', [providerOf(recordingChannel({ channel: 'push' }))]]]),
+      ...engineParts(recordingChannel({ channel: 'push' }), clock),
       compiled: createCompiledTemplates(storage),
       logger: silentLogger(),
       maxSmsSegments: 10,

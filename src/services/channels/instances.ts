@@ -1,0 +1,191 @@
+import type { ChannelName } from '../../domain/channel.ts'
+import type { Clock } from '../../ports/clock.ts'
+import { wrong } from '../option-checks.ts'
+import type { ProviderSet } from '../providers.ts'
+import { within } from '../within.ts'
+import { type ChannelProviders, type OrganizationProviders, resolveProviders } from './channel-option.ts'
+import type { OpenPlugins } from './plugins.ts'
+
+/** What is known of one organization's providers. */
+export type Known =
+  /** `set` is null when the organization has none. */
+  | { readonly kind: 'loaded'; readonly set: ProviderSet | null }
+  /** The function that makes them threw, or what it made is no provider; asked again from `retryAt` (monotonic). */
+  | { readonly kind: 'failed'; readonly retryAt: number }
+  | { readonly kind: 'loading' }
+
+/** The providers of organizations for one channel: made when needed, kept while used, closed when idle. */
+export interface Instances {
+  /** Undefined: never asked for, or closed since. */
+  known(organizationId: string): Known | undefined
+  /** Makes them unless they are there, are being made, or failed a moment ago. */
+  load(organizationId: string): void
+  /** Waits until {@link known} says how a {@link load} ended, ten seconds at most; undefined: it says so. Never rejects. */
+  loaded(organizationId: string): Promise<unknown> | undefined
+  /** Keeps what is loaded from being closed until the returned function is called. */
+  hold(organizationId: string): () => void
+  /** Makes them anew when they are next needed: their credentials were refused. */
+  renew(organizationId: string): void
+  /** Closes all; what is still being made is closed when it arrives. */
+  close(): Promise<void>
+}
+
+export interface InstancesOptions {
+  readonly channel: ChannelName
+  readonly make: OrganizationProviders
+  readonly plugins: OpenPlugins
+  readonly clock: Clock
+  readonly leaseMs: number
+  /** Is told what a function threw. */
+  failed(error: unknown): void
+  /** What is known of an organization has changed. */
+  changed(organizationId: string): void
+}
+
+/** Providers that nothing has used for so long are closed. */
+export const IDLE_MS = 10 * 60_000
+/** Organizations whose providers are open at one time; those used longest ago go first. One in use always stays. */
+const MAX_LOADED = 1_000
+/** How long callers wait for a function; it goes on, and what it answers later is taken. */
+const PATIENCE_MS = 10_000
+const FIRST_RETRY_MS = 1_000
+const LONGEST_RETRY_MS = 5 * 60_000
+
+interface Entry {
+  known: Known
+  users: number
+  usedAt: number
+  failures: number
+  making: Promise<void> | null
+}
+
+export function createInstances(options: InstancesOptions): Instances {
+  const { channel, make, plugins, clock, leaseMs, failed, changed } = options
+  /** In the order of their last use. */
+  const entries = new Map<string, Entry>()
+  let cancelSweep: (() => void) | null = null
+  let closed = false
+
+  async function madeFor(organizationId: string): Promise<ProviderSet | null> {
+    const value: ChannelProviders | null | undefined = await make(organizationId)
+    if (value === null || value === undefined) return null
+    const option = `channels.${channel}(${organizationId})`
+    const set = resolveProviders(option, channel, value, organizationId)
+    const longest = Math.max(...set.providers.map(({ timeoutMs }) => timeoutMs))
+    if (leaseMs < 2 * longest)
+      throw wrong(`${option}.timeoutMs`, `at most ${leaseMs / 2}, half of "delivery.leaseMs"`)
+    plugins.open(set)
+    return set
+  }
+
+  async function run(organizationId: string, entry: Entry): Promise<void> {
+    let known: Known
+    try {
+      const set = await madeFor(organizationId)
+      entry.failures = 0
+      known = { kind: 'loaded', set }
+    } catch (error) {
+      const delayMs = Math.min(FIRST_RETRY_MS * 2 ** entry.failures, LONGEST_RETRY_MS)
+      entry.failures += 1
+      known = { kind: 'failed', retryAt: clock.monotonic() + delayMs }
+      failed(error)
+    }
+    entry.making = null
+    if (closed || entries.get(organizationId) !== entry) return drop(known)
+    entry.known = known
+    trim()
+    changed(organizationId)
+  }
+
+  function drop(known: Known): void {
+    if (known.kind === 'loaded' && known.set !== null) void plugins.close(known.set)
+  }
+
+  function touch(organizationId: string, entry: Entry): void {
+    entry.usedAt = clock.monotonic()
+    entries.delete(organizationId)
+    entries.set(organizationId, entry)
+  }
+
+  function idle({ users, making }: Entry): boolean {
+    return users === 0 && making === null
+  }
+
+  function remove(organizationId: string, entry: Entry): void {
+    entries.delete(organizationId)
+    // A hold that is left closes them.
+    if (entry.users === 0) drop(entry.known)
+  }
+
+  function trim(): void {
+    if (entries.size <= MAX_LOADED) return
+    for (const [id, entry] of entries) {
+      if (idle(entry)) remove(id, entry)
+      if (entries.size <= MAX_LOADED) return
+    }
+  }
+
+  function sweep(): void {
+    cancelSweep = null
+    const oldest = clock.monotonic() - IDLE_MS
+    for (const [id, entry] of entries) {
+      if (entry.usedAt <= oldest && idle(entry)) remove(id, entry)
+    }
+    arm()
+  }
+
+  function arm(): void {
+    if (!closed && cancelSweep === null && entries.size > 0) cancelSweep = clock.timer(IDLE_MS, sweep)
+  }
+
+  return {
+    known: (organizationId) => entries.get(organizationId)?.known,
+    load(organizationId) {
+      if (closed) return
+      let entry = entries.get(organizationId)
+      if (entry === undefined) {
+        entry = { known: { kind: 'loading' }, users: 0, usedAt: 0, failures: 0, making: null }
+        entries.set(organizationId, entry)
+        arm()
+      }
+      touch(organizationId, entry)
+      if (entry.making === null) {
+        if (entry.known.kind === 'loaded') return
+        if (entry.known.kind === 'failed' && clock.monotonic() < entry.known.retryAt) return
+        // What failed is still known to have failed while it is tried again.
+        entry.making = run(organizationId, entry)
+      }
+    },
+    loaded(organizationId) {
+      const entry = entries.get(organizationId)
+      return entry?.making == null || entry.known.kind !== 'loading'
+        ? undefined
+        : within(entry.making, PATIENCE_MS, clock)
+    },
+    hold(organizationId) {
+      const entry = entries.get(organizationId)
+      if (entry === undefined) return () => {}
+      entry.users += 1
+      return () => {
+        entry.users -= 1
+        entry.usedAt = clock.monotonic()
+        if (entry.users === 0 && entries.get(organizationId) !== entry) drop(entry.known)
+      }
+    },
+    renew(organizationId) {
+      const entry = entries.get(organizationId)
+      if (entry?.known.kind === 'loaded' && entry.making === null) remove(organizationId, entry)
+    },
+    async close() {
+      closed = true
+      cancelSweep?.()
+      const sets = [...entries.values()].flatMap(({ known }) =>
+        known.kind === 'loaded' && known.set !== null ? [known.set] : [],
+      )
+      // What still holds one has been aborted by now, and must not close it again.
+      for (const entry of entries.values()) entry.known = { kind: 'loading' }
+      entries.clear()
+      await Promise.all(sets.map(plugins.close))
+    },
+  }
+}

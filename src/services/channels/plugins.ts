@@ -1,0 +1,45 @@
+import type { Channel } from '../../ports/channel.ts'
+import { wrong } from '../option-checks.ts'
+import type { ProviderSet } from '../providers.ts'
+
+/** Which plug-ins are open, so that each is closed once, by the last who has it. */
+export interface OpenPlugins {
+  /** @throws NotifierError `invalid_configuration` when one of them was closed before: it cannot be used again */
+  open(set: ProviderSet): void
+  /** Closes those that nobody else has. Never rejects. */
+  close(set: ProviderSet): Promise<void>
+}
+
+/** @param failed is told when one could not be closed */
+export function createOpenPlugins(failed: (error: unknown) => void): OpenPlugins {
+  const holders = new Map<Channel, number>()
+  const closed = new WeakSet<Channel>()
+
+  async function close(plugin: Channel): Promise<void> {
+    const left = (holders.get(plugin) ?? 1) - 1
+    if (left > 0) {
+      holders.set(plugin, left)
+      return
+    }
+    holders.delete(plugin)
+    closed.add(plugin)
+    try {
+      await plugin.close?.()
+    } catch (error) {
+      failed(error)
+    }
+  }
+
+  return {
+    open({ providers }) {
+      for (const { plugin, channel, organizationId } of providers) {
+        if (closed.has(plugin) && plugin.close !== undefined)
+          throw wrong(`channels.${channel}(${organizationId})`, 'a new provider: this one was closed')
+      }
+      for (const { plugin } of providers) holders.set(plugin, (holders.get(plugin) ?? 0) + 1)
+    },
+    async close({ providers }) {
+      await Promise.all(providers.map(({ plugin }) => close(plugin)))
+    },
+  }
+}

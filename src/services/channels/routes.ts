@@ -1,0 +1,138 @@
+import type { ChannelName } from '../../domain/channel.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { Provider, ProviderSet } from '../providers.ts'
+import type { ChannelSources } from './channel-option.ts'
+import { createInstances, type Instances } from './instances.ts'
+import { createOpenPlugins } from './plugins.ts'
+
+/** Which providers deliver what: those of everybody, and those of single organizations. */
+export interface Routes {
+  /** The configured channels. */
+  readonly channels: readonly ChannelName[]
+  /** The providers of organizations that have none of their own; null: there are none. */
+  shared(channel: ChannelName): ProviderSet | null
+  /** The providers of single organizations; null: the channel is the same for all. */
+  own(channel: ChannelName): Instances | null
+  /** Brings what {@link of} answers from; undefined: it is there already. Never rejects. */
+  warm(channel: ChannelName, organizationId: string): Promise<unknown> | undefined
+  /** Where an organization's notifications of a channel go; null: the channel is not configured for it. */
+  of(channel: ChannelName, organizationId: string): Route | null
+  /**
+   * Finds an instance, made when needed, and keeps it from being closed while `work` runs: for receipts.
+   *
+   * @param organizationId whose instance it is; null: everybody's
+   * @returns null when there is no such instance
+   */
+  withInstance<Answer>(
+    where: { readonly organizationId: string | null; readonly channel: ChannelName; readonly name: string },
+    work: (provider: Provider) => Promise<Answer>,
+  ): Promise<Answer | null>
+  /** Is called when what is known of an organization's providers has changed. */
+  onChange(listener: (channel: ChannelName, organizationId: string) => void): void
+  /** Closes every provider. Never rejects. */
+  close(): Promise<void>
+}
+
+/** Where a notification goes. */
+export interface Route {
+  /** Stored with the notification's job. */
+  readonly lane: string
+  /** Null: they are not known now, because the function that makes them failed. */
+  readonly providers: readonly Provider[] | null
+}
+
+/** Joins channel and organization in the name of an organization's own lane. */
+const OF = '@'
+
+/** The lane of an organization's own providers. */
+export function ownLane(channel: ChannelName, organizationId: string): string {
+  return `${channel}${OF}${organizationId}`
+}
+
+/** Takes a lane's name apart; `organizationId` is null for a lane that all organizations share. */
+export function laneParts(lane: string): {
+  readonly channel: string
+  readonly organizationId: string | null
+} {
+  const at = lane.indexOf(OF)
+  if (at < 0) return { channel: lane, organizationId: null }
+  return { channel: lane.slice(0, at), organizationId: lane.slice(at + OF.length) }
+}
+
+export interface RoutesOptions {
+  readonly sources: ChannelSources
+  readonly clock: Clock
+  readonly leaseMs: number
+  failed(error: unknown): void
+}
+
+export function createRoutes({ sources, clock, leaseMs, failed }: RoutesOptions): Routes {
+  const plugins = createOpenPlugins(failed)
+  const own = new Map<ChannelName, Instances>()
+  let listener = (_channel: ChannelName, _organizationId: string): void => {}
+  const everybodys = new Map<ChannelName, Route>()
+  for (const [channel, { shared, perOrganization }] of sources) {
+    if (shared !== null) {
+      plugins.open(shared)
+      everybodys.set(channel, { lane: channel, providers: shared.providers })
+    }
+    if (perOrganization === null) continue
+    const changed = (organizationId: string): void => listener(channel, organizationId)
+    own.set(
+      channel,
+      createInstances({ channel, make: perOrganization, plugins, clock, leaseMs, failed, changed }),
+    )
+  }
+
+  const shared = (channel: ChannelName): ProviderSet | null => sources.get(channel)?.shared ?? null
+
+  return {
+    channels: [...sources.keys()],
+    shared,
+    own: (channel) => own.get(channel) ?? null,
+    warm(channel, organizationId) {
+      const instances = own.get(channel)
+      instances?.load(organizationId)
+      return instances?.loaded(organizationId)
+    },
+    of(channel, organizationId) {
+      const instances = own.get(channel)
+      const theirs = instances?.known(organizationId)
+      if (instances === undefined || (theirs?.kind === 'loaded' && theirs.set === null))
+        return everybodys.get(channel) ?? null
+      const providers = theirs?.kind === 'loaded' ? (theirs.set?.providers ?? null) : null
+      return { lane: ownLane(channel, organizationId), providers }
+    },
+    async withInstance({ organizationId, channel, name }, work) {
+      const named = (set: ProviderSet | null): Provider | undefined =>
+        set?.providers.find((provider) => provider.name === name)
+      if (organizationId === null) {
+        const provider = named(shared(channel))
+        return provider === undefined ? null : work(provider)
+      }
+      const instances = own.get(channel)
+      if (instances === undefined) return null
+      instances.load(organizationId)
+      await instances.loaded(organizationId)
+      const known = instances.known(organizationId)
+      const provider = known?.kind === 'loaded' ? named(known.set) : undefined
+      if (provider === undefined) return null
+      const letGo = instances.hold(organizationId)
+      try {
+        return await work(provider)
+      } finally {
+        letGo()
+      }
+    },
+    onChange(called) {
+      listener = called
+    },
+    async close() {
+      const sets = [...sources.values()].flatMap((source) => (source.shared === null ? [] : [source.shared]))
+      await Promise.all([
+        ...[...own.values()].map((instances) => instances.close()),
+        ...sets.map((set) => plugins.close(set)),
+      ])
+    },
+  }
+}

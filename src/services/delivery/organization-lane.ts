@@ -1,0 +1,159 @@
+import type { ChannelName } from '../../domain/channel.ts'
+import { decide } from '../../domain/decide.ts'
+import type { Outcome } from '../../domain/outcome.ts'
+import { PROVIDER_RETRY } from '../../domain/retry.ts'
+import type { ClaimedJob } from '../../ports/storage/claim.ts'
+import type { Instances } from '../channels/instances.ts'
+import type { ProviderSet } from '../providers.ts'
+import type { Lane } from './lane.ts'
+import { createNotificationLane, type NotificationDelivery, type ProviderGroup } from './notification-lane.ts'
+import type { ProviderState } from './provider-state.ts'
+
+type NotificationJob = Extract<ClaimedJob, { kind: 'notification' }>
+
+/** The lane of one organization's own providers, which are made when it has work. */
+export interface OrganizationLane extends Required<Lane> {
+  /** The providers that are open. */
+  states(): readonly ProviderState[]
+  /** Why it does nothing at the moment; null: it can work. */
+  blocked(): 'unavailable' | 'not_configured' | null
+  /** Nothing of it is under way. */
+  idle(): boolean
+}
+
+export interface OrganizationLaneOptions {
+  readonly channel: ChannelName
+  readonly organizationId: string
+  readonly instances: Instances
+  /** Takes the work of an organization that has no providers of its own; null: nobody does. */
+  readonly shared: Required<Lane> | null
+  readonly delivery: NotificationDelivery
+  group(set: ProviderSet): ProviderGroup
+  wakeIn(ms: number): void
+}
+
+/** What an attempt meets when there is no provider to ask: a fault of the organization's account. */
+const UNAVAILABLE: Outcome = {
+  kind: 'retry',
+  scope: 'account',
+  code: 'provider_unavailable',
+  message: 'The providers of this organization could not be made.',
+}
+const NOT_CONFIGURED: Outcome = {
+  kind: 'retry',
+  scope: 'account',
+  code: 'invalid_channel',
+  message: 'No provider is configured for this organization any more.',
+}
+
+/** How long a job waits that came while the providers were being made. */
+const PATIENCE_MS = 500
+/** Between looks at an organization that has lost its providers. */
+const NOT_CONFIGURED_MS = 60_000
+
+export function createOrganizationLane(options: OrganizationLaneOptions): OrganizationLane {
+  const { channel, organizationId, instances, shared, delivery, wakeIn } = options
+  const { attempts, clock, random } = delivery
+  let opened: {
+    readonly set: ProviderSet
+    readonly lane: Required<Lane>
+    readonly group: ProviderGroup
+  } | null = null
+  const pool = {}
+  let running = 0
+  /** After a job has been told that there is no provider, until this time no other is. */
+  let toldUntil = 0
+
+  function lane(): Required<Lane> | null {
+    const known = instances.known(organizationId)
+    if (known?.kind !== 'loaded') return null
+    if (known.set === null) return shared
+    if (opened?.set !== known.set) {
+      const { set } = known
+      const group = { ...options.group(set), refused: () => renew(set) }
+      opened = { set, group, lane: createNotificationLane(group, delivery) }
+    }
+    return opened.lane
+  }
+
+  /** New credentials may be there; those that were refused in the meantime are the old ones. */
+  function renew(set: ProviderSet): void {
+    const known = instances.known(organizationId)
+    if (known?.kind === 'loaded' && known.set === set) instances.renew(organizationId)
+  }
+
+  function blocked(): 'unavailable' | 'not_configured' | null {
+    const known = instances.known(organizationId)
+    if (known?.kind === 'failed') return 'unavailable'
+    return known?.kind === 'loaded' && known.set === null && shared === null ? 'not_configured' : null
+  }
+
+  /** One job at a time learns that it cannot go; none while the providers are made once more. */
+  function toTell(): number {
+    const known = instances.known(organizationId)
+    const now = clock.monotonic()
+    const retried = known?.kind === 'failed' && now >= known.retryAt
+    return blocked() !== null && !retried && running === 0 && now >= toldUntil ? 1 : 0
+  }
+
+  async function tell(job: NotificationJob): Promise<void> {
+    const { jobId, token, notification, outages } = job
+    const known = instances.known(organizationId)
+    if (blocked() === null) {
+      const next = { kind: 'retry', delayMs: PATIENCE_MS } as const
+      return attempts.settle({ jobId, token, kind: 'notification', facts: [], next })
+    }
+    const restMs =
+      known?.kind === 'failed' ? Math.max(0, known.retryAt - clock.monotonic()) : NOT_CONFIGURED_MS
+    toldUntil = clock.monotonic() + restMs
+    wakeIn(restMs)
+    if (!(await attempts.begin({ jobId, token, provider: channel }))) return
+    const { facts, next } = decide(known?.kind === 'failed' ? UNAVAILABLE : NOT_CONFIGURED, {
+      attempt: job.attempts + 1,
+      outages,
+      provider: channel,
+      hasNextProvider: false,
+      policy: PROVIDER_RETRY,
+      onAmbiguous: 'retry',
+      expiresInMs: notification.expiresInMs,
+      random: random(),
+      durationMs: 0,
+    })
+    await attempts.settle({
+      jobId,
+      token,
+      kind: 'notification',
+      facts,
+      next: next.kind === 'end' ? next : { kind: 'retry', delayMs: next.delayMs, outage: true },
+    })
+  }
+
+  return {
+    get pool() {
+      return lane()?.pool ?? pool
+    },
+    states: () => (lane() !== null && lane() !== shared ? (opened?.group.states ?? []) : []),
+    blocked,
+    idle: () => running === 0,
+    free: () => lane()?.free() ?? toTell(),
+    room: () => lane()?.room() ?? toTell(),
+    prepare() {
+      // What is made is not waited for: an organization whose function hangs holds up nobody else.
+      instances.load(organizationId)
+      return lane()?.prepare()
+    },
+    giveBack: () => lane()?.giveBack(),
+    async run(job) {
+      if (job.kind !== 'notification') return
+      running += 1
+      const letGo = instances.hold(organizationId)
+      try {
+        const ready = lane()
+        await (ready === null ? attempts.run(job, () => tell(job)) : ready.run(job))
+      } finally {
+        letGo()
+        running -= 1
+      }
+    },
+  }
+}

@@ -1,0 +1,35 @@
+import type { Instances } from '../channels/instances.ts'
+import type { Lane } from './lane.ts'
+
+/** Jobs that are finding their organization's lane. */
+const ROUTED = 10
+
+/**
+ * The lane that all organizations of a channel share, where each has providers of its own by now: what was stored under
+ * it before goes on to the organizations' lanes.
+ */
+export function createPlainLane(
+  instances: Instances,
+  laneOf: (organizationId: string) => Required<Lane>,
+): Lane {
+  let routing = 0
+  return {
+    free: () => Math.max(0, ROUTED - routing),
+    async run(job) {
+      const lane = laneOf(job.organizationId)
+      routing += 1
+      try {
+        instances.load(job.organizationId)
+        await instances.loaded(job.organizationId)
+        await lane.prepare()
+      } finally {
+        routing -= 1
+      }
+      try {
+        await lane.run(job)
+      } finally {
+        lane.giveBack()
+      }
+    },
+  }
+}

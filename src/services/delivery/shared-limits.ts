@@ -1,0 +1,82 @@
+import type { Clock } from '../../ports/clock.ts'
+import type { LimitCheck, LimitDecision, RateLimiter } from '../../ports/rate-limiter.ts'
+
+/** What providers share over processes. Never rejects, and never waits long. */
+export interface SharedLimits {
+  consume(checks: readonly LimitCheck[]): Promise<LimitDecision>
+  peek(checks: readonly LimitCheck[]): Promise<LimitDecision>
+  pause(key: string, ms: number): void
+  release(key: string, token: string): void
+}
+
+/** A limiter that takes longer is away: claims wait for it. */
+const ANSWER_MS = 1_000
+/** How long it is then left alone. */
+const AWAY_MS = 5_000
+/** How often that is told. */
+const TELL_MS = 60_000
+
+/**
+ * Asks the limiter that all processes share; while it is away, one of this process alone, so that delivery goes on.
+ * What is counted and paused in the first is so in the second, too, as far as this process knows of it.
+ */
+export function createSharedLimits(
+  shared: RateLimiter,
+  local: RateLimiter,
+  clock: Clock,
+  failed: (error: unknown) => void,
+): SharedLimits {
+  let awayUntil = 0
+  let toldAt = Number.NEGATIVE_INFINITY
+
+  const away = (): boolean => clock.monotonic() < awayUntil
+
+  function lost(cause: unknown): void {
+    const now = clock.monotonic()
+    awayUntil = now + AWAY_MS
+    if (now - toldAt < TELL_MS) return
+    toldAt = now
+    const message =
+      'The rate limiter does not answer: paces and rests of providers are those of this process alone.'
+    failed(new Error(message, { cause }))
+  }
+
+  async function ask<Answer>(question: (limiter: RateLimiter) => Promise<Answer>): Promise<Answer | null> {
+    if (away()) return null
+    let cancel = (): void => {}
+    const late = new Promise<never>((_resolve, reject) => {
+      cancel = clock.timer(ANSWER_MS, () => reject(new Error(`No answer within ${ANSWER_MS} ms.`)))
+    })
+    try {
+      return await Promise.race([question(shared), late])
+    } catch (error) {
+      lost(error)
+      return null
+    } finally {
+      cancel()
+    }
+  }
+
+  return {
+    async consume(checks) {
+      const decision = await ask((limiter) => limiter.consume(checks))
+      if (decision === null) return local.consume(checks)
+      for (const [index, check] of checks.entries()) {
+        const cost = decision.states[index]?.granted ?? 0
+        if (check.kind === 'window' && cost > 0) await local.consume([{ ...check, cost, partial: true }])
+      }
+      return decision
+    },
+    async peek(checks) {
+      return (await ask((limiter) => limiter.peek(checks))) ?? local.peek(checks)
+    },
+    pause(key, ms) {
+      void ask((limiter) => limiter.pause(key, ms))
+      void local.pause(key, ms)
+    },
+    release(key, token) {
+      void ask((limiter) => limiter.release(key, token))
+      void local.release(key, token)
+    },
+  }
+}

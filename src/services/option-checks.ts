@@ -1,0 +1,41 @@
+import { NotifierError } from '../domain/errors/notifier-error.ts'
+
+/** An option that is not what it must be. @param expected what is right, to follow "must be" */
+export function wrong(option: string, expected: string): NotifierError {
+  return new NotifierError('invalid_configuration', {
+    message: `The option "${option}" must be ${expected}.`,
+    details: { option },
+  })
+}
+
+/** @throws NotifierError `invalid_configuration` */
+export function duration(option: string, value: number): number {
+  if (!Number.isFinite(value) || value <= 0) throw wrong(option, 'a number of milliseconds above 0')
+  return value
+}
+
+/** @throws NotifierError `invalid_configuration` */
+export function assertObject(option: string, value: unknown): void {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw wrong(option, 'an object')
+}
+
+/** @throws NotifierError `invalid_configuration` */
+export function assertMethods(option: string, value: unknown, methods: readonly string[]): void {
+  const missing = methods.filter(
+    (method) => typeof (value as Record<string, unknown> | null | undefined)?.[method] !== 'function',
+  )
+  if (missing.length > 0) {
+    throw wrong(
+      option,
+      `an object with the ${missing.length === 1 ? 'method' : 'methods'} ${missing.join(', ')}`,
+    )
+  }
+}
+
+/** @throws NotifierError `invalid_configuration` */
+export function assertKeys(prefix: string, value: object, known: readonly string[]): void {
+  for (const key of Object.keys(value)) {
+    if (!known.includes(key))
+      throw wrong(`${prefix}${key}`, `one of ${known.map((name) => prefix + name).join(', ')}`)
+  }
+}

@@ -1,0 +1,21 @@
+import { memoryRateLimiter } from '../../src/memory/rate-limiter/memory-rate-limiter.ts'
+import type { Channel } from '../../src/ports/channel.ts'
+import type { Clock } from '../../src/ports/clock.ts'
+import { resolveChannels } from '../../src/services/channels/channel-option.ts'
+import { createRoutes } from '../../src/services/channels/routes.ts'
+import type { EngineOptions } from '../../src/services/delivery/engine.ts'
+
+/** What an engine needs for one provider that serves all. */
+export function engineParts(
+  channel: Channel,
+  clock: Clock,
+): Pick<EngineOptions, 'routes' | 'limiter' | 'localLimiter' | 'maxPauseMs' | 'tell'> {
+  const sources = resolveChannels({ [channel.channel]: channel })
+  return {
+    routes: createRoutes({ sources, clock, leaseMs: 60_000, failed() {} }),
+    limiter: memoryRateLimiter({ clock }),
+    localLimiter: memoryRateLimiter({ clock }),
+    maxPauseMs: 3_600_000,
+    tell() {},
+  }
+}

@@ -1,0 +1,27 @@
+import { createNotifier } from '../../src/create-notifier.ts'
+import { recordingChannel } from '../support/recording-channel.ts'
+
+const [one, two] = [recordingChannel({ name: 'one' }), recordingChannel({ name: 'two' })]
+const providers = [one, two]
+const weights = { one: 3, two: 1 }
+
+// Everything that an option may be.
+createNotifier({ channels: { email: one } })
+createNotifier({ channels: { email: providers } })
+createNotifier({ channels: { email: { providers } } })
+createNotifier({ channels: { email: { providers, distribution: 'ordered' } } })
+createNotifier({ channels: { email: { providers, distribution: 'weighted', weights } } })
+createNotifier({ channels: { email: () => null } })
+createNotifier({ channels: { email: (organizationId: string) => (organizationId === '' ? null : one) } })
+createNotifier({ channels: { email: async () => ({ providers, distribution: 'weighted', weights }) } })
+createNotifier({ channels: { email: { providers, perOrganization: async () => [one] } } })
+
+// Weights that nobody would look at, and shares that nobody has given.
+// @ts-expect-error weights without the distribution that reads them
+createNotifier({ channels: { email: { providers, weights } } })
+// @ts-expect-error weights beside an order
+createNotifier({ channels: { email: { providers, distribution: 'ordered', weights } } })
+// @ts-expect-error no weights
+createNotifier({ channels: { email: { providers, distribution: 'weighted' } } })
+// @ts-expect-error nothing to send with
+createNotifier({ channels: { email: () => undefined } })
