@@ -1,0 +1,81 @@
+import type { ErrorCode } from '../../../src/domain/errors/catalogue.ts'
+import { type PostAnswer, type PostResult, parseRetryAfter } from '../../../src/domain/http-answer.ts'
+import type { FaultScope, Outcome } from '../../../src/domain/outcome.ts'
+
+const MAX_TEXT = 300
+// FCM: "… do not correspond to the credentials used to create the subscriptions"; Mozilla: "VAPID public key mismatch";
+// Apple: "VapidPkHashMismatch". The subscription was made with another key than ours: it is dead, our key is not.
+const OTHER_KEY = /do not correspond|key mismatch|PkHashMismatch/i
+
+/**
+ * What the end of a request to a push service means (RFC 8030, RFC 8292).
+ *
+ * Users choose the endpoint. Whatever an endpoint says concerns its subscription alone, or anybody could bring the
+ * provider to rest with an endpoint of their own; only a push service that is known speaks for all of its subscriptions.
+ *
+ * @param known true when the endpoint is at such a service
+ */
+export function judgeWebPush(result: PostResult, known: boolean): Outcome {
+  return result.kind === 'answered' ? judgeAnswer(result, known) : judgeFailure(result, known)
+}
+
+function judgeAnswer({ status, headers, body }: PostAnswer, known: boolean): Outcome {
+  if (status >= 200 && status < 300) {
+    // RFC 8030 5: the message's own address at the push service.
+    return { kind: 'accepted', providerMessageId: headers.location?.slice(0, MAX_TEXT) }
+  }
+  const [kind, code, scope] = verdict(status, body, known)
+  const detail = {
+    code,
+    scope,
+    message: `The push service answered ${status}: ${body.replace(/\s+/g, ' ').trim().slice(0, MAX_TEXT)}`,
+    providerCode: String(status),
+  }
+  return kind === 'rejected'
+    ? { kind, ...detail }
+    : { kind, ...detail, retryAfterMs: parseRetryAfter(headers['retry-after'], Date.now()) }
+}
+
+type Verdict = readonly [kind: 'rejected' | 'retry', code: ErrorCode, scope: FaultScope]
+
+function verdict(status: number, body: string, known: boolean): Verdict {
+  const account = known ? 'account' : 'recipient'
+  switch (status) {
+    case 404:
+    case 410:
+      return ['rejected', 'device_unregistered', 'recipient']
+    case 413:
+      return ['rejected', 'message_too_large', 'message']
+    case 400:
+    case 401:
+    case 403:
+      if (OTHER_KEY.test(body)) return ['rejected', 'topic_mismatch', 'recipient']
+      return status === 400
+        ? ['rejected', 'provider_error', 'message']
+        : ['rejected', 'provider_auth_failed', account]
+    case 429:
+      return ['retry', 'provider_rate_limited', account]
+    case 408:
+    case 425:
+      return ['retry', 'provider_unavailable', 'recipient']
+  }
+  if (status >= 500) return ['retry', 'provider_unavailable', known ? 'provider' : 'recipient']
+  // Redirects are not followed.
+  return ['rejected', 'provider_error', 'recipient']
+}
+
+function judgeFailure(result: Exclude<PostResult, PostAnswer>, known: boolean): Outcome {
+  const { reason, requestSent, message } = result
+  if (reason === 'blocked') {
+    return { kind: 'rejected', code: 'blocked_address', scope: 'recipient', message, providerCode: reason }
+  }
+  return requestSent
+    ? { kind: 'ambiguous', code: 'provider_unavailable', reason: message, providerCode: reason }
+    : {
+        kind: 'retry',
+        code: 'provider_unavailable',
+        scope: known ? 'provider' : 'recipient',
+        message,
+        providerCode: reason,
+      }
+}
