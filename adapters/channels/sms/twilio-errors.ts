@@ -1,0 +1,116 @@
+import type { ErrorCode } from '../../../src/domain/errors/catalogue.ts'
+import type { Outcome } from '../../../src/domain/outcome.ts'
+import { byStatus, type ProviderAnswer, refuse, textMember, type Verdict } from '../http/provider-answer.ts'
+
+/** A full queue of one sender drains at its rate, one message a second at worst. */
+const QUEUE_MS = 60_000
+
+const badNumber: Verdict = ['rejected', 'invalid_phone_number', 'recipient']
+const badSender: Verdict = ['rejected', 'invalid_sender', 'account']
+const badContent: Verdict = ['rejected', 'content_rejected', 'message']
+const unregistered: Verdict = ['rejected', 'sender_not_registered', 'account']
+const quota: Verdict = ['retry', 'provider_quota_exceeded', 'account']
+const throttled: Verdict = ['retry', 'provider_rate_limited', 'account']
+
+/**
+ * Twilio's error codes (reference: the tables of providers, 6.7). Those from 30001 on come in reports of delivery, where
+ * only their code counts.
+ */
+export const TWILIO_ERRORS: Readonly<Record<string, Verdict>> = {
+  20003: ['rejected', 'provider_auth_failed', 'account'],
+  20404: ['rejected', 'provider_error', 'account'],
+  20429: throttled,
+  14107: throttled,
+  20500: ['ambiguous', 'provider_unavailable', 'provider'],
+  20503: ['retry', 'provider_unavailable', 'provider'],
+  30500: ['ambiguous', 'provider_unavailable', 'provider'],
+
+  21211: badNumber,
+  21217: badNumber,
+  21401: badNumber,
+  21604: badNumber,
+  21614: ['rejected', 'landline', 'recipient'],
+  // The recipient's, although the account lacks the permission: a pause would hold up every other country.
+  21408: ['rejected', 'region_not_permitted', 'recipient'],
+  21219: ['rejected', 'blocked_recipient', 'recipient'],
+  21608: ['rejected', 'blocked_recipient', 'recipient'],
+  21610: ['rejected', 'unsubscribed', 'recipient'],
+  21612: ['rejected', 'recipient_unreachable', 'recipient'],
+
+  21212: badSender,
+  21603: badSender,
+  21606: badSender,
+  21607: badSender,
+  21616: badSender,
+  21701: badSender,
+  21702: badSender,
+  21703: badSender,
+  21704: badSender,
+  21705: badSender,
+  21709: badSender,
+  63007: badSender,
+
+  21602: badContent,
+  21605: badContent,
+  21617: ['rejected', 'message_too_large', 'message'],
+  21618: badContent,
+  21654: badContent,
+  21655: badContent,
+  21656: badContent,
+  21611: throttled,
+
+  30001: throttled,
+  30002: ['rejected', 'provider_suspended', 'account'],
+  30003: ['retry', 'recipient_unreachable', 'recipient'],
+  // Twilio uses it for the carrier's filter and for the recipient's own block-list alike.
+  30004: ['rejected', 'carrier_blocked', 'recipient'],
+  30005: badNumber,
+  30006: ['rejected', 'landline', 'recipient'],
+  30007: ['rejected', 'carrier_blocked', 'message'],
+  30008: ['retry', 'provider_error', 'message'],
+  30010: ['rejected', 'provider_error', 'message'],
+  30017: ['retry', 'provider_unavailable', 'provider'],
+  30018: unregistered,
+  30019: ['rejected', 'message_too_large', 'message'],
+  30022: quota,
+  30023: quota,
+  30024: unregistered,
+  30027: quota,
+  30032: unregistered,
+  30033: ['rejected', 'provider_suspended', 'account'],
+  30034: unregistered,
+  30035: unregistered,
+  30036: ['rejected', 'expired', 'message'],
+
+  63003: ['rejected', 'invalid_recipient', 'recipient'],
+  63016: badContent,
+  63018: throttled,
+  63024: ['rejected', 'invalid_recipient', 'recipient'],
+}
+
+/** What a report of an undelivered message means. */
+export function twilioErrorCode(code: string | undefined): ErrorCode {
+  return (code === undefined ? undefined : TWILIO_ERRORS[code])?.[1] ?? 'provider_error'
+}
+
+/** Reads an answer of `POST …/Messages.json`: the message, or `{ status, code, message, more_info }`. */
+export function judgeTwilio(answer: ProviderAnswer): Outcome | null {
+  const sid = textMember(answer.json, 'sid')
+  const failed = textMember(answer.json, 'error_code')
+  if (answer.status === 201 && sid !== undefined) {
+    return failed === undefined
+      ? { kind: 'accepted', providerMessageId: sid }
+      : refused(answer, failed, textMember(answer.json, 'error_message'))
+  }
+  if (answer.status < 400) return null
+  return refused(answer, textMember(answer.json, 'code'), textMember(answer.json, 'message'))
+}
+
+function refused(answer: ProviderAnswer, code: string | undefined, message: string | undefined): Outcome {
+  const retryAfterMs = code === '21611' ? Math.max(QUEUE_MS, answer.retryAfterMs ?? 0) : undefined
+  return refuse(
+    answer,
+    { code, message, retryAfterMs },
+    (code === undefined ? undefined : TWILIO_ERRORS[code]) ?? byStatus(answer.status),
+  )
+}
