@@ -27,6 +27,7 @@ const parts = {
     http: options('src/http/options.ts', 'HttpApiOptions'),
     sqlite: options('adapters/storage/sqlite/index.ts', 'SqliteStorageOptions'),
     memory: options('src/memory/memory-storage.ts', 'MemoryStorageOptions'),
+    redis: options('adapters/rate-limit/redis/index.ts', 'RedisRateLimiterOptions'),
     smtp: options('adapters/channels/email/smtp-options.ts', 'SmtpChannelOptions'),
     timeouts: options('adapters/channels/email/smtp-options.ts', 'SmtpTimeouts'),
     webhook: options('adapters/channels/webhook/webhook.ts', 'WebhookChannelOptions'),

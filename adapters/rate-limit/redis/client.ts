@@ -1,0 +1,58 @@
+import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
+
+/** What is used of a `Redis` or `Cluster` of ioredis 5 and 6: a type of its own, so that theirs are not needed. */
+export interface RedisClient {
+  /** `ready`, or why commands would wait. */
+  readonly status: string
+  /** True of a `Cluster`. */
+  readonly isCluster?: boolean | undefined
+  connect(): Promise<unknown>
+  eval(script: string, keys: number, ...keysAndArguments: string[]): Promise<unknown>
+  evalsha(hash: string, keys: number, ...keysAndArguments: string[]): Promise<unknown>
+}
+
+/** A client that this package made. */
+export interface OwnRedisClient extends RedisClient {
+  on(event: 'error', listener: (error: Error) => void): unknown
+  disconnect(): void
+}
+
+interface IoredisModule {
+  readonly Redis: new (url: string, options: object) => OwnRedisClient
+}
+
+/**
+ * Connects by URL: nothing waits in the client while the server is away, and nothing that may have been counted is
+ * sent twice.
+ *
+ * @throws NotifierError `missing_peer` with the command that installs ioredis
+ */
+export async function openRedis(url: string): Promise<OwnRedisClient> {
+  const { Redis } = await loadIoredis()
+  const client = new Redis(url, {
+    lazyConnect: true,
+    enableOfflineQueue: false,
+    autoResendUnfulfilledCommands: false,
+    maxRetriesPerRequest: 0,
+    connectTimeout: 5_000,
+    retryStrategy: (times: number) => Math.min(50 * 2 ** times, 2_000),
+    connectionName: 'carillon-rate-limiter',
+  })
+  // What is wrong with the connection shows in the decision that needs it; unheard, it would end up on the console.
+  client.on('error', () => {})
+  return client
+}
+
+async function loadIoredis(): Promise<IoredisModule> {
+  try {
+    return (await import('ioredis')) as unknown as IoredisModule
+  } catch (cause) {
+    const missing = cause instanceof Error && 'code' in cause && cause.code === 'ERR_MODULE_NOT_FOUND'
+    if (!missing || !cause.message.includes("'ioredis'")) throw cause
+    throw new NotifierError('missing_peer', {
+      message: 'The package "ioredis" is not installed. Run: npm install ioredis',
+      details: { package: 'ioredis', command: 'npm install ioredis' },
+      cause,
+    })
+  }
+}

@@ -1,0 +1,120 @@
+import { createHash } from 'node:crypto'
+import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
+import type { RedisClient } from './client.ts'
+
+/** Runs scripts within a bounded time, or says at once that the server is away. */
+export interface Connection {
+  /**
+   * @throws NotifierError `invalid_configuration` where keys lie on several nodes of a cluster
+   * @throws Error for everything else: nothing is known of what the script did
+   */
+  run(script: Script, keys: readonly string[], args: readonly string[]): Promise<unknown>
+}
+
+/** A script and the hash under which servers keep it. */
+export interface Script {
+  readonly text: string
+  readonly hash: string
+}
+
+export function scriptOf(text: string): Script {
+  return { text, hash: createHash('sha1').update(text).digest('hex') }
+}
+
+/** A server that hangs is left alone for so long, so that calls do not pile up behind it. */
+const REST_MS = 250
+const LOOK_MS = 5
+
+/**
+ * @param open gives the client, and is asked again when it failed
+ * @param timeoutMs how long a script may take, and how long a connection is waited for once it is not there
+ */
+export function createConnection(open: () => Promise<RedisClient>, timeoutMs: number): Connection {
+  let opened: Promise<RedisClient> | undefined
+  let connecting: Promise<void> | undefined
+  let awaySince: number | undefined
+  let restsUntil = 0
+
+  /** The client when commands go out at once: nothing is left to wait in its queue. */
+  async function ready(): Promise<RedisClient> {
+    opened ??= open().catch((error) => {
+      opened = undefined
+      throw error
+    })
+    const client = await opened
+    if (client.status !== 'ready') {
+      awaySince ??= performance.now()
+      // One look at a time, however many wait for it.
+      connecting ??= becomesReady(client, awaySince + timeoutMs).finally(() => {
+        connecting = undefined
+      })
+      await connecting
+    }
+    awaySince = undefined
+    return client
+  }
+
+  async function execute({ text, hash }: Script, keys: readonly string[], args: readonly string[]) {
+    if (performance.now() < restsUntil) throw new Error('Redis did not answer a moment ago.')
+    const client = await ready()
+    try {
+      return await within(timeoutMs, client.evalsha(hash, keys.length, ...keys, ...args))
+    } catch (error) {
+      if (isReply(error, 'NOSCRIPT'))
+        return within(timeoutMs, client.eval(text, keys.length, ...keys, ...args))
+      // Of a cluster the other nodes may be well.
+      if (error instanceof Late && client.isCluster !== true) restsUntil = performance.now() + REST_MS
+      throw error
+    }
+  }
+
+  return {
+    async run(script, keys, args) {
+      try {
+        return await execute(script, keys, args)
+      } catch (error) {
+        throw isReply(error, 'CROSSSLOT') || isReply(error, 'MOVED') ? onSeveralNodes(error) : error
+      }
+    },
+  }
+}
+
+/** Waits for a client that connects. It is looked at: listeners would have to be taken off again. */
+async function becomesReady(client: RedisClient, until: number): Promise<void> {
+  // Another user of the client may begin the same moment; then there is nothing to do.
+  if (client.status === 'wait') client.connect().catch(() => {})
+  while (client.status !== 'ready') {
+    if (client.status === 'end' || performance.now() >= until) {
+      throw new Error(`The connection to Redis is not ready: ${client.status}.`)
+    }
+    await new Promise((resolve) => setTimeout(resolve, LOOK_MS))
+  }
+}
+
+class Late extends Error {}
+
+async function within<Value>(ms: number, promise: Promise<Value>): Promise<Value> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new Late(`Redis did not answer within ${ms} ms.`)), ms)
+  })
+  try {
+    return await Promise.race([promise, late])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** Tells an error that the server replied with. */
+function isReply(error: unknown, code: string): boolean {
+  return error instanceof Error && error.message.startsWith(code)
+}
+
+function onSeveralNodes(cause: unknown): NotifierError {
+  return new NotifierError('invalid_configuration', {
+    message:
+      'Redis is a cluster: give redisRateLimiter() a client made with "new Cluster(…)", and in one call only checks ' +
+      'whose keys are the same up to their first colon.',
+    cause,
+  })
+}

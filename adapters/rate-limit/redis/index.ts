@@ -1,0 +1,99 @@
+import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
+import type { RateLimiter } from '../../../src/ports/rate-limiter.ts'
+import { type OwnRedisClient, openRedis, type RedisClient } from './client.ts'
+import { createConnection } from './connection.ts'
+import { createLimiter } from './limiter.ts'
+import { createFallback, type Unavailable } from './unavailable.ts'
+
+export type { RedisClient } from './client.ts'
+export type { CheckName, Unavailable } from './unavailable.ts'
+
+/** Options of {@link redisRateLimiter}. */
+export interface RedisRateLimiterOptions {
+  /** A `Redis` or `Cluster` of ioredis 5 or 6 that the application has; it stays open. Either this or `url`. */
+  readonly client?: RedisClient | undefined
+  /** `redis://user:password@host:6379/0`, or `rediss://` for TLS: a connection of its own. */
+  readonly url?: string | undefined
+  /** Begins every key in Redis; applications that share one Redis need different ones. @default 'carillon:' */
+  readonly prefix?: string | undefined
+  /** How long a decision may wait for Redis, in milliseconds. @default 500 */
+  readonly timeoutMs?: number | undefined
+  /**
+   * What to do while Redis is away: `refuse` throws `service_unavailable`, `allow` goes on uncounted; a function
+   * decides by kind and key. @default 'refuse'
+   */
+  readonly onUnavailable?: Unavailable | undefined
+  /** Hears that Redis is away and why, once a minute while that lasts. @default a process warning */
+  readonly onError?: ((error: Error) => void) | undefined
+}
+
+const TIMEOUT_MS = 500
+
+/**
+ * Limits that all processes share, in Redis 5 or later, Valkey or a Redis Cluster. Decides exactly as the limiter in
+ * memory does, in one round trip, by the clock of the server.
+ *
+ * @throws NotifierError `invalid_configuration`
+ *
+ * @example
+ * createNotifier({ rateLimiter: redisRateLimiter({ url: 'redis://localhost' }) })
+ */
+export function redisRateLimiter(options: RedisRateLimiterOptions): RateLimiter {
+  return createRedisRateLimiter(options)
+}
+
+/** @internal */
+export function createRedisRateLimiter(options: RedisRateLimiterOptions, now?: () => number): RateLimiter {
+  const { client, url, prefix = 'carillon:', timeoutMs = TIMEOUT_MS } = options
+  assertOptions(client, url, prefix, timeoutMs)
+  const { onUnavailable = 'refuse', onError = warn } = options
+  let own: Promise<OwnRedisClient> | undefined
+  let closed = false
+
+  async function open(): Promise<RedisClient> {
+    if (closed) throw new Error('The rate limiter is closed.')
+    if (client !== undefined) return client
+    own = openRedis(url ?? '')
+    return own
+  }
+
+  return createLimiter({
+    connection: createConnection(open, timeoutMs),
+    fallback: createFallback(onUnavailable, onError),
+    prefix,
+    isCluster: () => client?.isCluster === true,
+    now,
+    async close() {
+      closed = true
+      const opened = await own?.catch(() => undefined)
+      opened?.disconnect()
+    },
+  })
+}
+
+function assertOptions(client: unknown, url: unknown, prefix: unknown, timeoutMs: unknown): void {
+  if ((client === undefined) === (url === undefined)) {
+    throw invalid('client', 'redisRateLimiter() needs either "client", made with ioredis, or "url".')
+  }
+  if (client !== undefined && typeof (client as RedisClient | null)?.evalsha !== 'function') {
+    throw invalid('client', 'The option "client" must be a Redis or Cluster of ioredis.')
+  }
+  if (url !== undefined && !(typeof url === 'string' && /^rediss?:\/\//.test(url))) {
+    throw invalid('url', 'The option "url" must begin with redis:// or rediss://.')
+  }
+  // Braces decide the node of a key in a cluster; those of the keys must be the first.
+  if (typeof prefix !== 'string' || /[{}]/.test(prefix)) {
+    throw invalid('prefix', 'The option "prefix" must be text without braces.')
+  }
+  if (typeof timeoutMs !== 'number' || !(timeoutMs > 0)) {
+    throw invalid('timeoutMs', 'The option "timeoutMs" must be a number of milliseconds above 0.')
+  }
+}
+
+function invalid(option: string, message: string): NotifierError {
+  return new NotifierError('invalid_configuration', { message, details: { option } })
+}
+
+function warn({ message }: Error): void {
+  process.emitWarning(message, { type: 'CarillonRateLimiterWarning' })
+}

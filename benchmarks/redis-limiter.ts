@@ -1,0 +1,118 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
+import type { WindowCheck } from 'carillon'
+import { redisRateLimiter } from 'carillon/redis'
+import { Redis } from 'ioredis'
+import { RateLimiterRedis } from 'rate-limiter-flexible'
+import { compare, describeMachine, report, withFolder } from './lib/measure.ts'
+
+/**
+ * The cost of one decision over one connection to one Redis, one round trip each: rate-limiter-flexible counts one
+ * fixed window; Carillon judges one sliding window with its burst, or a window, an account pause and a concurrency
+ * slot together, exactly. Beside them what the connection carries: PING.
+ */
+
+const DECISIONS = 20_000
+const KEYS = 100
+const AT_ONCE = 50
+const RIVAL = 'rate-limiter-flexible, one fixed window'
+
+await withFolder(async (folder) => {
+  const url = process.env.CARILLON_TEST_REDIS_URL ?? (await startServer(folder))
+  const clients = Array.from({ length: 3 }, () => new Redis(url))
+  const [plain, rivals, ours] = clients as [Redis, Redis, Redis]
+  const flexible = new RateLimiterRedis({
+    storeClient: rivals,
+    points: 1_000_000_000,
+    duration: 60,
+    keyPrefix: `bench-${process.pid}`,
+  })
+  const limiter = redisRateLimiter({ client: ours, prefix: `bench-${process.pid}:`, timeoutMs: 10_000 })
+  const tenants = Array.from({ length: KEYS }, (_, index) => tenant(`org_${index}`))
+
+  const rates = await compare([
+    { name: RIVAL, run: () => decide(({ id }) => flexible.consume(tenants[id]?.name ?? '')) },
+    { name: 'PING', run: () => decide(() => plain.ping()) },
+    {
+      name: 'Carillon, one window',
+      run: () => decide(({ id }) => limiter.consume([tenants[id]?.window as WindowCheck])),
+    },
+    {
+      name: 'Carillon, window, pause and slot',
+      run: () =>
+        decide(({ id, token }) => {
+          const { window, name } = tenants[id] as Tenant
+          return limiter.consume([
+            { kind: 'pause', key: `${name}:account` },
+            window,
+            {
+              kind: 'slots',
+              key: `${name}:concurrency`,
+              limit: 1_000_000,
+              token: String(token % 50),
+              leaseMs: 300_000,
+            },
+          ])
+        }),
+    },
+  ])
+  console.log(describeMachine())
+  report(`Limits in Redis, ${AT_ONCE} at once`, 'decisions', rates, RIVAL)
+  for (const client of clients) client.disconnect()
+})
+
+type Tenant = ReturnType<typeof tenant>
+
+function tenant(name: string) {
+  const window: WindowCheck = {
+    kind: 'window',
+    key: `${name}:requests`,
+    limit: 1_000_000_000,
+    windowMs: 60_000,
+    burst: 1_200_000_000,
+    burstMs: 10_000,
+    cost: 1,
+  }
+  return { name, window }
+}
+
+/** So many callers, each with one decision under way. */
+async function decide(one: (turn: { id: number; token: number }) => Promise<unknown>): Promise<number> {
+  let next = 0
+  await Promise.all(
+    Array.from({ length: AT_ONCE }, async () => {
+      while (next < DECISIONS) {
+        const count = next++
+        await one({ id: count % KEYS, token: count })
+      }
+    }),
+  )
+  return DECISIONS
+}
+
+/** A server of the benchmark's own, in memory only; it ends with this process. */
+async function startServer(folder: string): Promise<string> {
+  const probe = createServer().listen(0, '127.0.0.1')
+  await once(probe, 'listening')
+  const { port } = probe.address() as AddressInfo
+  probe.close()
+  const settings = [
+    '--port',
+    String(port),
+    '--bind',
+    '127.0.0.1',
+    '--dir',
+    folder,
+    '--save',
+    '',
+    '--appendonly',
+    'no',
+  ]
+  const server = spawn('redis-server', settings, { stdio: 'ignore' })
+  server.on('error', () => {
+    throw new Error('This benchmark needs redis-server on the PATH, or CARILLON_TEST_REDIS_URL.')
+  })
+  process.on('exit', () => server.kill('SIGKILL'))
+  return `redis://127.0.0.1:${port}`
+}
