@@ -1,9 +1,9 @@
 import type { NotificationEvent } from '../domain/event-payload.ts'
 import type { EventType } from '../domain/facts.ts'
-import type { ProviderPausedEvent, ProviderResumedEvent } from '../domain/provider-event.ts'
 import type { SendInput } from '../domain/input/send.ts'
 import type { TemplateChangeInput, TemplateInput } from '../domain/input/template.ts'
 import type { ProcessEvent } from '../domain/process-event.ts'
+import type { ProviderPausedEvent, ProviderResumedEvent } from '../domain/provider-event.ts'
 import type { Logger } from '../ports/logger.ts'
 import type {
   AccountLimits,

@@ -33,6 +33,7 @@ export function createPace(
   /** When each permission was asked for: it is no older than that. */
   let permits: number[] = []
   let next = 1
+  let askedAt = Number.NEGATIVE_INFINITY
   let shutUntil = 0
 
   function dropOld(): void {
@@ -67,9 +68,11 @@ export function createPace(
     },
     ask(room) {
       dropOld()
-      if (permits.length > 0) next = 1
+      // One that is used a while after the last was asked for is no sign that many wait.
+      if (permits.length > 0 || clock.monotonic() - askedAt > GRANT_MS) next = 1
       const cost = Math.min(room, next) - permits.length
       if (cost <= 0 || clock.monotonic() < shutUntil) return undefined
+      askedAt = clock.monotonic()
       next = Math.min(next * 2, Math.max(1, maxPerSecond))
       return request(cost)
     },

@@ -1,0 +1,67 @@
+import { onTestFinished } from 'vitest'
+import { createNotifier } from '../../src/create-notifier.ts'
+import { memoryStorage } from '../../src/memory/memory-storage.ts'
+import { memoryRateLimiter } from '../../src/memory/rate-limiter/memory-rate-limiter.ts'
+import type { NotifierOptions } from '../../src/options.ts'
+import type { RateLimiter } from '../../src/ports/rate-limiter.ts'
+import type { Storage } from '../../src/ports/storage/storage.ts'
+import type { Notifier } from '../../src/services/notifier.ts'
+import { type VirtualTime, virtualTime } from './virtual-time.ts'
+
+/** Notifiers that share a storage and a rate limiter, under one virtual time. */
+export interface NotifierWorld {
+  readonly clock: VirtualTime
+  readonly storage: Storage
+  readonly limiter: RateLimiter
+  /** What all of them reported behind the scenes. */
+  readonly errors: Error[]
+  /** Another one; it is stopped when the test has ended. */
+  start(options: Partial<NotifierOptions> & Pick<NotifierOptions, 'channels'>): Promise<Notifier>
+  /** The event names of a notification, with the codes of what failed. */
+  history(notifier: Notifier, id: string, organizationId?: string): Promise<string[]>
+  /** The final status of a notification. */
+  ended(notifier: Notifier, id: string, organizationId?: string): Promise<string>
+}
+
+const HOUR = 3_600_000
+
+export function notifierWorld(
+  parts: { readonly clock?: VirtualTime; readonly storage?: Storage; readonly limiter?: RateLimiter } = {},
+): NotifierWorld {
+  const clock = parts.clock ?? virtualTime()
+  const storage = parts.storage ?? memoryStorage({ clock })
+  const limiter = parts.limiter ?? memoryRateLimiter({ clock })
+  const errors: Error[] = []
+  return {
+    clock,
+    storage,
+    limiter,
+    errors,
+    async start(options) {
+      const notifier = createNotifier({
+        clock,
+        storage,
+        rateLimiter: limiter,
+        delivery: { pollMs: HOUR },
+        ...options,
+      })
+      notifier.on('error', (error) => void errors.push(error))
+      await notifier.start()
+      onTestFinished(async () => {
+        const stopped = notifier.stop({ deadlineMs: 1 })
+        await clock.advance(60_000)
+        await stopped
+      })
+      return notifier
+    },
+    async history(notifier, id, organizationId) {
+      const { timeline } = await notifier.notifications.get(id, { organizationId })
+      return timeline.map(({ event, error }) => (error === null ? event : `${event}: ${error.code}`))
+    },
+    ended: (notifier, id, organizationId) =>
+      clock.until(async () => {
+        const { status } = await notifier.notifications.get(id, { organizationId })
+        return status === 'queued' || status === 'scheduled' ? null : status
+      }),
+  }
+}

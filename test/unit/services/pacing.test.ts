@@ -1,0 +1,195 @@
+import * as fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { Notifier } from '../../../src/services/notifier.ts'
+import { type NotifierWorld, notifierWorld } from '../../support/notifier-world.ts'
+import { type RecordingChannel, recordingChannel } from '../../support/recording-channel.ts'
+
+const mail = { channel: 'email', to: 'ada@example.com', body: 'Hello' } as const
+const SECOND = 1_000
+
+/** A provider with a pace, in several processes that share everything; and when it was called in any of them. */
+async function paced(maxPerSecond: number, processes: number, takesMs = 0) {
+  const world = notifierWorld()
+  const { clock } = world
+  const calls: number[] = []
+  const notifiers: Notifier[] = []
+  const channels: RecordingChannel[] = []
+  for (let process = 0; process < processes; process += 1) {
+    const channel = recordingChannel({
+      maxPerSecond,
+      maxConcurrent: 50,
+      send: () => {
+        calls.push(clock.monotonic())
+        const answer = { kind: 'accepted' }
+        return takesMs === 0
+          ? Promise.resolve(answer)
+          : new Promise((end) => clock.timer(takesMs, () => end(answer)))
+      },
+    })
+    channels.push(channel)
+    notifiers.push(
+      await world.start({
+        channels: { email: channel },
+        delivery: { pollMs: processes > 1 ? 200 : 3_600_000 },
+      }),
+    )
+  }
+  return { ...world, calls, channels, notifiers, notifier: notifiers[0] as Notifier }
+}
+
+/** The most calls in any `windowMs`. */
+function mostIn(calls: readonly number[], windowMs: number): number {
+  let most = 0
+  for (const [index, from] of calls.entries()) {
+    let end = index
+    while (end < calls.length && (calls[end] as number) < from + windowMs) end += 1
+    most = Math.max(most, end - index)
+  }
+  return most
+}
+
+async function untilAll({ clock }: NotifierWorld, calls: readonly number[], count: number): Promise<number> {
+  const began = clock.monotonic()
+  await clock.until(() => calls.length >= count, 3_600_000)
+  return clock.monotonic() - began
+}
+
+describe('a pace', () => {
+  it('is kept in every second, and nearly used up', async () => {
+    const world = await paced(10, 1)
+    await world.notifier.sendBatch(Array.from({ length: 100 }, () => mail))
+    const tookMs = await untilAll(world, world.calls, 100)
+    expect(mostIn(world.calls, SECOND)).toBe(10)
+    // The last ten go after nine full windows.
+    expect(tookMs).toBeLessThanOrEqual(9 * 1.06 * SECOND)
+  })
+
+  it('is that of all processes together, and each of them works', async () => {
+    const world = await paced(10, 3)
+    await world.notifier.sendBatch(Array.from({ length: 150 }, () => mail))
+    const tookMs = await untilAll(world, world.calls, 150)
+    expect(mostIn(world.calls, SECOND)).toBe(10)
+    expect(tookMs).toBeLessThanOrEqual(14 * 1.1 * SECOND)
+  })
+
+  it('below one a second is one in the time that it makes', async () => {
+    const world = await paced(0.5, 2)
+    await world.notifier.sendBatch(Array.from({ length: 6 }, () => mail))
+    const tookMs = await untilAll(world, world.calls, 6)
+    expect(mostIn(world.calls, 2 * SECOND)).toBe(1)
+    expect(tookMs).toBeLessThanOrEqual(5 * 2.1 * SECOND)
+  })
+
+  it('lets a single message go at once', async () => {
+    const world = await paced(1, 1)
+    await world.notifier.send(mail)
+    expect(await untilAll(world, world.calls, 1)).toBe(0)
+  })
+
+  it('leaves what has to wait unclaimed, for any process', async () => {
+    const world = await paced(5, 1)
+    await world.notifier.sendBatch(Array.from({ length: 20 }, () => mail))
+    await world.clock.advance(0)
+    expect(world.calls).toHaveLength(5)
+    const { jobs } = await world.storage.claim({ lanes: [{ lane: 'email', free: 100 }], leaseMs: 60_000 })
+    expect(jobs).toHaveLength(15)
+  })
+
+  it('wastes little on what is not there: messages that come one by one go at once while the pace allows', async () => {
+    const world = await paced(10, 1)
+    for (let message = 0; message < 10; message += 1) {
+      await world.notifier.send(mail)
+      await world.clock.advance(100)
+      expect(world.calls).toHaveLength(message + 1)
+    }
+  })
+
+  it('holds whatever comes when, from whom, and however long a hand-over takes', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.integer({ min: 1, max: 20 }),
+        fc.integer({ min: 1, max: 3 }),
+        fc.constantFrom(0, 30, 700),
+        fc.array(
+          fc.record({
+            after: fc.integer({ min: 0, max: 1_500 }),
+            by: fc.nat(2),
+            count: fc.integer({ min: 1, max: 25 }),
+          }),
+          { minLength: 1, maxLength: 6 },
+        ),
+        async (pace, processes, takesMs, bursts) => {
+          const world = await paced(pace, processes, takesMs)
+          let sent = 0
+          for (const { after, by, count } of bursts) {
+            await world.clock.advance(after)
+            await world.notifiers[by % processes]?.sendBatch(Array.from({ length: count }, () => mail))
+            sent += count
+          }
+          await untilAll(world, world.calls, sent)
+          expect(world.calls).toHaveLength(sent)
+          expect(mostIn(world.calls, SECOND)).toBeLessThanOrEqual(pace)
+          for (const notifier of world.notifiers) {
+            const stopped = notifier.stop({ deadlineMs: 1 })
+            await world.clock.advance(5_000)
+            await stopped
+          }
+        },
+      ),
+      { numRuns: 25 },
+    )
+  }, 120_000)
+
+  it('holds when the commit before the hand-over takes long', async () => {
+    const world = await paced(5, 1)
+    const { clock, calls, storage } = world
+    const begin = storage.startAttempts
+    // Of every other set the first goes slowly, and leaves together with the next.
+    let slow = false
+    Object.assign(storage, {
+      startAttempts: async (refs: Parameters<typeof begin>[0]) => {
+        slow = !slow
+        if (slow) await new Promise<void>((resolve) => clock.timer(800, resolve))
+        return begin(refs)
+      },
+    })
+    await world.notifier.sendBatch(Array.from({ length: 40 }, () => mail))
+    await untilAll(world, calls, 40)
+    expect(mostIn(calls, SECOND)).toBeLessThanOrEqual(5)
+  })
+
+  it('of one provider leaves the rest to the next', async () => {
+    const world = notifierWorld()
+    const [first, second] = [
+      recordingChannel({ name: 'first', maxPerSecond: 2 }),
+      recordingChannel({ name: 'second' }),
+    ]
+    const notifier = await world.start({ channels: { email: [first, second] } })
+    await notifier.sendBatch(Array.from({ length: 12 }, () => mail))
+    await world.clock.advance(0)
+    expect([first.calls.length, second.calls.length]).toEqual([2, 10])
+  })
+
+  it('is kept by each process alone while the limiter is away', async () => {
+    const world = notifierWorld()
+    const calls: number[] = []
+    const gone = () => Promise.reject(new Error('Gone.'))
+    const channel = recordingChannel({
+      maxPerSecond: 5,
+      send: async () => {
+        calls.push(world.clock.monotonic())
+        return { kind: 'accepted' }
+      },
+    })
+    const notifier = await world.start({
+      channels: { email: channel },
+      rateLimiter: { ...world.limiter, consume: gone, peek: gone, pause: gone },
+      plans: {},
+    })
+    await notifier.sendBatch(Array.from({ length: 20 }, () => mail))
+    const tookMs = await untilAll(world, calls, 20)
+    expect(mostIn(calls, SECOND)).toBe(5)
+    expect(tookMs).toBeLessThanOrEqual(3 * 1.1 * SECOND)
+    expect(world.errors.map(({ message }) => message)).toEqual([expect.stringContaining('rate limiter')])
+  })
+})
