@@ -1,0 +1,39 @@
+import type { Outcome } from '../../../src/domain/outcome.ts'
+import { byStatus, type ProviderAnswer, refuse, textMember, type Verdict } from '../http/provider-answer.ts'
+
+/** Reads an answer of `POST /v3/{domain}/messages` (reference: the tables of providers, 6.6): no codes, only words. */
+export function judgeMailgun(answer: ProviderAnswer): Outcome | null {
+  const message = textMember(answer.json, 'message')
+  if (answer.status === 200) {
+    const id = textMember(answer.json, 'id')
+    return id === undefined ? null : { kind: 'accepted', providerMessageId: bareId(id) }
+  }
+  if (answer.status < 400) return null
+  // Refusals of the credentials are a plain word.
+  const words = message ?? (answer.text.length <= 200 && !answer.text.includes('<') ? answer.text.trim() : '')
+  return refuse(answer, { message: words }, verdictOf(answer.status, words))
+}
+
+/** Message ids travel with and without their angle brackets: receipts have none. */
+export function bareId(id: string): string {
+  return id.replace(/^<|>$/g, '')
+}
+
+function verdictOf(status: number, words: string): Verdict {
+  if (status >= 500) return ['retry', 'provider_unavailable', 'provider']
+  if (status === 402) return ['retry', 'provider_quota_exceeded', 'account']
+  if (status === 400 || status === 403) {
+    if (/authorized recipients|sandbox/i.test(words)) return ['rejected', 'blocked_recipient', 'recipient']
+    if (/disabled|suspended|not allowed to send/i.test(words)) {
+      return ['rejected', 'provider_suspended', 'account']
+    }
+    if (/unverified|requires dns/i.test(words)) return ['rejected', 'invalid_sender', 'account']
+  }
+  if (status === 400) {
+    if (/\bfrom\b/i.test(words)) return ['rejected', 'invalid_sender', 'account']
+    if (/['"]?\bto\b['"]? (?:parameter|address)|recipient/i.test(words)) {
+      return ['rejected', 'invalid_recipient', 'recipient']
+    }
+  }
+  return byStatus(status)
+}

@@ -1,0 +1,44 @@
+import type { Outcome } from '../../../src/domain/outcome.ts'
+import { byStatus, type ProviderAnswer, refuse, textMember, type Verdict } from '../http/provider-answer.ts'
+
+/** Postmark's `ErrorCode`s (reference: the tables of providers, 6.4). */
+const CODES: Readonly<Record<string, Verdict>> = {
+  '10': ['rejected', 'provider_auth_failed', 'account'],
+  '100': ['retry', 'provider_unavailable', 'provider'],
+  '400': ['rejected', 'invalid_sender', 'account'],
+  '401': ['rejected', 'invalid_sender', 'account'],
+  '402': ['rejected', 'provider_error', 'message'],
+  '403': ['rejected', 'provider_error', 'message'],
+  '405': ['retry', 'provider_quota_exceeded', 'account'],
+  '406': ['rejected', 'blocked_recipient', 'recipient'],
+  '409': ['rejected', 'provider_error', 'message'],
+  '410': ['rejected', 'provider_error', 'message'],
+  '411': ['rejected', 'content_rejected', 'message'],
+  '412': ['rejected', 'provider_suspended', 'account'],
+  '413': ['rejected', 'provider_suspended', 'account'],
+  '429': ['retry', 'provider_rate_limited', 'account'],
+}
+
+/** Reads an answer of `POST /email`. */
+export function judgePostmark(answer: ProviderAnswer): Outcome | null {
+  const code = textMember(answer.json, 'ErrorCode')
+  const message = textMember(answer.json, 'Message')
+  const id = textMember(answer.json, 'MessageID')
+  if (answer.status === 200 && code === '0') {
+    return id === undefined ? null : { kind: 'accepted', providerMessageId: id }
+  }
+  if (answer.status < 400) return null
+  return refuse(answer, { code, message }, verdictOf(answer, code, message ?? ''))
+}
+
+function verdictOf({ status }: ProviderAnswer, code: string | undefined, message: string): Verdict {
+  if (code === '300') {
+    if (/'From'/.test(message)) return ['rejected', 'invalid_sender', 'account']
+    if (/'(?:To|Cc|Bcc)'/.test(message)) return ['rejected', 'invalid_recipient', 'recipient']
+    return ['rejected', 'provider_error', 'message']
+  }
+  const known = code === undefined ? undefined : CODES[code]
+  if (known !== undefined) return known
+  // By its documentation the message is then lost in most cases.
+  return status === 500 ? ['retry', 'provider_unavailable', 'provider'] : byStatus(status)
+}

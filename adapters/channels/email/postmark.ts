@@ -1,0 +1,114 @@
+import * as z from 'zod'
+import type { Channel } from '../../../src/ports/channel.ts'
+import { providerHttp } from '../http/provider-http.ts'
+import { credential } from '../http/provider-options.ts'
+import { checkOptions } from '../options.ts'
+import { mailboxText } from './header-text.ts'
+import { type ApiMail, base64, type MailApiOptions, mailApiShape, OUR_ID, sendMail } from './mail-api.ts'
+import { mailFrame } from './mail-frame.ts'
+import { judgePostmark } from './postmark-errors.ts'
+import { type PostmarkWebhookSecret, postmarkReceipts } from './postmark-receipts.ts'
+
+export type { PostmarkWebhookSecret }
+
+/** Options of `postmarkChannel`. */
+export interface PostmarkChannelOptions extends MailApiOptions {
+  /** The token of a server. */
+  readonly serverToken: string
+  /** The stream that mails go through. Default: Postmark's own, `outbound`. */
+  readonly messageStream?: string | undefined
+  /**
+   * What Postmark's webhooks are told to present, since it signs nothing: a user and password in the address, or a
+   * header. Several while one is replaced by another.
+   *
+   * @default none: reports are not received
+   */
+  readonly webhookSecret?: PostmarkWebhookSecret | readonly PostmarkWebhookSecret[] | undefined
+}
+
+const PLUGIN = 'postmarkChannel'
+const secret = z.union(
+  [
+    z.strictObject({ user: z.string().min(1), password: z.string().min(8) }),
+    z.strictObject({ header: z.string().regex(/^[A-Za-z0-9-]{1,64}$/), value: z.string().min(8) }),
+  ],
+  'must be { user, password } or { header, value }, the secret of at least 8 characters',
+)
+const schema = z.strictObject({
+  ...mailApiShape('postmark', 'https://api.postmarkapp.com'),
+  serverToken: credential,
+  messageStream: z
+    .string()
+    .regex(/^[A-Za-z0-9_-]{1,100}$/)
+    .optional(),
+  webhookSecret: z.union([z.array(secret), secret.transform((one) => [one])]).default([]),
+})
+
+/**
+ * Postmark as an e-mail provider. It knows no idempotency: a repetition carries the same Message-ID.
+ *
+ * @throws NotifierError `invalid_configuration`, naming the option that is wrong
+ */
+export function postmarkChannel(options: PostmarkChannelOptions): Channel {
+  const given = checkOptions(PLUGIN, schema, options)
+  const { name, baseUrl, timeoutMs, maxConcurrent, onAmbiguous, retry, serverToken, webhookSecret } = given
+  const frame = mailFrame(PLUGIN, given)
+  const http = providerHttp({ maxConnections: maxConcurrent, timeoutMs, secrets: [serverToken] })
+
+  return {
+    name,
+    channel: 'email',
+    maxConcurrent,
+    // The deadline of the request itself comes first and knows more about what happened.
+    timeoutMs: timeoutMs + 1000,
+    onAmbiguous,
+    retry,
+    send: (message, context) =>
+      sendMail(frame, message, context, (mail) =>
+        http.send(
+          {
+            url: `${baseUrl}/email`,
+            headers: {
+              accept: 'application/json',
+              'content-type': 'application/json',
+              'x-postmark-server-token': serverToken,
+            },
+            body: JSON.stringify(toRequest(mail, given.messageStream)),
+            signal: context.signal,
+          },
+          judgePostmark,
+        ),
+      ),
+    ...(webhookSecret.length === 0 ? {} : { parseReceipts: postmarkReceipts(webhookSecret) }),
+    close: () => http.close(),
+  }
+}
+
+function toRequest(mail: ApiMail, stream: string | undefined): Readonly<Record<string, unknown>> {
+  const { from, to, replyTo, subject, text, html, headerList, messageId, attachments, ourId } = mail
+  return {
+    From: mailboxText(from),
+    To: to,
+    ...(replyTo === null ? {} : { ReplyTo: mailboxText(replyTo) }),
+    Subject: subject,
+    TextBody: text,
+    ...(html === null ? {} : { HtmlBody: html }),
+    Headers: [
+      { Name: 'Message-ID', Value: messageId },
+      // Without it Postmark puts its own id into the place of ours.
+      { Name: 'X-PM-KeepID', Value: 'true' },
+      ...headerList.map(({ name, value }) => ({ Name: name, Value: value })),
+    ],
+    Metadata: { [OUR_ID]: ourId },
+    ...(stream === undefined ? {} : { MessageStream: stream }),
+    ...(attachments.length === 0
+      ? {}
+      : {
+          Attachments: attachments.map(({ filename, contentType, content }) => ({
+            Name: filename,
+            Content: base64(content),
+            ContentType: contentType,
+          })),
+        }),
+  }
+}

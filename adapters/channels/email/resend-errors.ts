@@ -1,0 +1,58 @@
+import type { Outcome } from '../../../src/domain/outcome.ts'
+import { type ProviderAnswer, refuse, textMember, type Verdict } from '../http/provider-answer.ts'
+
+const ours: Verdict = ['rejected', 'provider_error', 'message']
+const credentials: Verdict = ['rejected', 'provider_auth_failed', 'account']
+const unavailable: Verdict = ['retry', 'provider_unavailable', 'provider']
+
+/** Resend's errors by name (reference: the tables of providers, 6.5). */
+const NAMES: Readonly<Record<string, Verdict>> = {
+  invalid_attachment: ours,
+  invalid_idempotency_key: ours,
+  // The key was used with another mail: an option changed between two attempts.
+  invalid_idempotent_request: ours,
+  method_not_allowed: ['rejected', 'provider_error', 'account'],
+  not_found: ['rejected', 'provider_error', 'account'],
+  security_error: ours,
+  invalid_from_address: ['rejected', 'invalid_sender', 'account'],
+  missing_api_key: credentials,
+  invalid_api_key: credentials,
+  restricted_api_key: credentials,
+  invalid_access: credentials,
+  rate_limit_exceeded: ['retry', 'provider_rate_limited', 'account'],
+  daily_quota_exceeded: ['retry', 'provider_quota_exceeded', 'account'],
+  monthly_quota_exceeded: ['retry', 'provider_quota_exceeded', 'account'],
+  // The first attempt is still under way there.
+  concurrent_idempotent_requests: ['retry', 'provider_unavailable', 'message'],
+  application_error: unavailable,
+  internal_server_error: unavailable,
+}
+
+/** Those whose words say which part of the mail is meant. */
+const ABOUT_A_FIELD: ReadonlySet<string> = new Set([
+  'validation_error',
+  'missing_required_field',
+  'invalid_parameter',
+  'invalid_region',
+])
+
+/** Reads an answer of `POST /emails`. */
+export function judgeResend(answer: ProviderAnswer): Outcome | null {
+  if (answer.status < 400) {
+    const id = textMember(answer.json, 'id')
+    return id === undefined ? null : { kind: 'accepted', providerMessageId: id }
+  }
+  const name = textMember(answer.json, 'name')
+  const message = textMember(answer.json, 'message')
+  if (name === undefined) return null
+  const verdict = ABOUT_A_FIELD.has(name) ? aboutField(message ?? '') : NAMES[name]
+  return refuse(answer, { code: name, message }, verdict)
+}
+
+function aboutField(message: string): Verdict {
+  if (/[`"']from[`"']|domain is not verified|verify a domain/i.test(message)) {
+    return ['rejected', 'invalid_sender', 'account']
+  }
+  if (/[`"']to[`"']/i.test(message)) return ['rejected', 'invalid_recipient', 'recipient']
+  return ours
+}

@@ -1,0 +1,95 @@
+import * as z from 'zod'
+import { isWebhookSecret } from '../../../src/outgoing/webhook-signer.ts'
+import type { Channel } from '../../../src/ports/channel.ts'
+import { providerHttp } from '../http/provider-http.ts'
+import { credential } from '../http/provider-options.ts'
+import { checkOptions } from '../options.ts'
+import { mailboxText } from './header-text.ts'
+import { type ApiMail, base64, type MailApiOptions, mailApiShape, OUR_ID, sendMail } from './mail-api.ts'
+import { mailFrame } from './mail-frame.ts'
+import { judgeResend } from './resend-errors.ts'
+import { resendReceipts } from './resend-receipts.ts'
+
+/** Options of `resendChannel`. */
+export interface ResendChannelOptions extends MailApiOptions {
+  /** An API key that may send mail. */
+  readonly apiKey: string
+  /**
+   * `whsec_…` secrets of the webhook, newest first; several while one is replaced by another.
+   *
+   * @default none: reports are not received
+   */
+  readonly webhookSecret?: string | readonly string[] | undefined
+}
+
+const PLUGIN = 'resendChannel'
+const secret = z.custom<string>(isWebhookSecret, 'must be the signing secret of the webhook, whsec_…')
+const schema = z.strictObject({
+  ...mailApiShape('resend', 'https://api.resend.com'),
+  apiKey: credential,
+  webhookSecret: z.union([secret.transform((one) => [one]), z.array(secret)]).default([]),
+})
+
+/**
+ * Resend as an e-mail provider. It deduplicates by our idempotency key for a day: an attempt whose end nobody knows is
+ * repeated without a second mail.
+ *
+ * @throws NotifierError `invalid_configuration`, naming the option that is wrong
+ */
+export function resendChannel(options: ResendChannelOptions): Channel {
+  const given = checkOptions(PLUGIN, schema, options)
+  const { name, baseUrl, timeoutMs, maxConcurrent, onAmbiguous, retry, apiKey, webhookSecret } = given
+  const frame = mailFrame(PLUGIN, given)
+  const http = providerHttp({ maxConnections: maxConcurrent, timeoutMs, secrets: [apiKey] })
+
+  return {
+    name,
+    channel: 'email',
+    maxConcurrent,
+    // The deadline of the request itself comes first and knows more about what happened.
+    timeoutMs: timeoutMs + 1000,
+    onAmbiguous,
+    retry,
+    send: (message, context) =>
+      sendMail(frame, message, context, (mail) =>
+        http.send(
+          {
+            url: `${baseUrl}/emails`,
+            headers: {
+              authorization: `Bearer ${apiKey}`,
+              'content-type': 'application/json',
+              'idempotency-key': context.idempotencyKey,
+            },
+            body: JSON.stringify(toRequest(mail)),
+            signal: context.signal,
+          },
+          judgeResend,
+        ),
+      ),
+    ...(webhookSecret.length === 0 ? {} : { parseReceipts: resendReceipts(webhookSecret) }),
+    close: () => http.close(),
+  }
+}
+
+function toRequest(mail: ApiMail): Readonly<Record<string, unknown>> {
+  const { from, to, replyTo, subject, text, html, headerList, attachments, ourId } = mail
+  return {
+    from: mailboxText(from),
+    to,
+    ...(replyTo === null ? {} : { reply_to: mailboxText(replyTo) }),
+    subject,
+    text,
+    ...(html === null ? {} : { html }),
+    headers: Object.fromEntries(headerList.map(({ name, value }) => [name, value])),
+    tags: [{ name: OUR_ID, value: ourId }],
+    ...(attachments.length === 0
+      ? {}
+      : {
+          attachments: attachments.map(({ filename, contentType, content }) => ({
+            filename,
+            content: base64(content),
+            content_type: contentType,
+          })),
+        }),
+  }
+}

@@ -1,0 +1,78 @@
+import type { Outcome } from '../../../src/domain/outcome.ts'
+import { byStatus, type ProviderAnswer, refuse, textMember, type Verdict } from '../http/provider-answer.ts'
+
+const sender: Verdict = ['rejected', 'invalid_sender', 'account']
+const suspended: Verdict = ['rejected', 'provider_suspended', 'account']
+const limited: Verdict = ['retry', 'provider_rate_limited', 'account']
+const credentials: Verdict = ['rejected', 'provider_auth_failed', 'account']
+const unavailable: Verdict = ['retry', 'provider_unavailable', 'provider']
+
+/** Exceptions of SES v2 and those common to all of AWS (reference: the tables of providers, 6.2). */
+const EXCEPTIONS: Readonly<Record<string, Verdict>> = {
+  MailFromDomainNotVerifiedException: sender,
+  AccountSuspendedException: suspended,
+  SendingPausedException: suspended,
+  NotFoundException: ['rejected', 'provider_error', 'account'],
+  LimitExceededException: limited,
+  TooManyRequestsException: limited,
+  AccessDeniedException: credentials,
+  ExpiredTokenException: credentials,
+  IncompleteSignature: credentials,
+  InvalidClientTokenId: credentials,
+  InvalidSignatureException: credentials,
+  MissingAuthenticationToken: credentials,
+  OptInRequired: credentials,
+  RequestExpired: credentials,
+  SignatureDoesNotMatch: credentials,
+  UnrecognizedClientException: credentials,
+  ServiceUnavailable: unavailable,
+  ServiceUnavailableException: unavailable,
+}
+
+/** "Maximum sending rate exceeded": the rate is per second. */
+const RATE_MS = 1000
+/** What AWS advises where the quota of 24 rolling hours is used up. */
+const QUOTA_MS = 10 * 60_000
+
+/** Reads an answer of `SendEmail`. */
+export function judgeSes(answer: ProviderAnswer): Outcome | null {
+  if (answer.status < 400) {
+    const id = textMember(answer.json, 'MessageId')
+    return id === undefined ? null : { kind: 'accepted', providerMessageId: id }
+  }
+  const name = exceptionOf(answer)
+  if (name === undefined) return null
+  const message = textMember(answer.json, 'message') ?? textMember(answer.json, 'Message') ?? ''
+  const [verdict, retryAfterMs] = verdictOf(name, message, answer.status)
+  return refuse(answer, { code: name, message, retryAfterMs: answer.retryAfterMs ?? retryAfterMs }, verdict)
+}
+
+/** The name stands in a header, or in the body after a namespace; a colon may introduce an address. */
+function exceptionOf({ headers, json }: ProviderAnswer): string | undefined {
+  const raw = headers['x-amzn-errortype'] ?? textMember(json, '__type') ?? textMember(json, 'code')
+  const name = raw?.split(':')[0]?.split('#').at(-1)?.trim()
+  return name === '' ? undefined : name
+}
+
+function verdictOf(name: string, message: string, status: number): readonly [Verdict, number?] {
+  switch (name) {
+    case 'MessageRejected':
+      return [/not verified/i.test(message) ? sender : ['rejected', 'content_rejected', 'message']]
+    case 'BadRequestException':
+      return [badRequest(message)]
+    case 'Throttling':
+    case 'ThrottlingException':
+      return /daily message quota/i.test(message)
+        ? [['retry', 'provider_quota_exceeded', 'account'], QUOTA_MS]
+        : [limited, RATE_MS]
+    default:
+      return [EXCEPTIONS[name] ?? byStatus(status)]
+  }
+}
+
+function badRequest(message: string): Verdict {
+  if (/template|render/i.test(message)) return ['rejected', 'template_error', 'message']
+  return /address|recipient|domain|@/i.test(message)
+    ? ['rejected', 'invalid_recipient', 'recipient']
+    : ['rejected', 'provider_error', 'message']
+}

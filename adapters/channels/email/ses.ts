@@ -1,0 +1,212 @@
+import * as z from 'zod'
+import { isNotifierError } from '../../../src/domain/errors/notifier-error.ts'
+import type { Outcome } from '../../../src/domain/outcome.ts'
+import type { Channel } from '../../../src/ports/channel.ts'
+import { judgeResult } from '../http/provider-answer.ts'
+import { providerHttp } from '../http/provider-http.ts'
+import { checkOptions } from '../options.ts'
+import { redactor } from '../redact.ts'
+import { asciiMailboxText } from './header-text.ts'
+import { type ApiMail, type MailApiOptions, mailApiShape, OUR_ID, sendMail } from './mail-api.ts'
+import { mailFrame } from './mail-frame.ts'
+import { judgeSes } from './ses-errors.ts'
+import { sesReceipts } from './ses-receipts.ts'
+import { type SdkEnd, sesTransport } from './ses-transport.ts'
+
+/** Options of `sesChannel`. */
+export interface SesChannelOptions extends MailApiOptions {
+  /** The AWS region, for example `eu-central-1`. */
+  readonly region: string
+  /** Keys, or a function that gives them. Default: the SDK's own chain (environment, profile, role). */
+  readonly credentials?: SesCredentials | (() => Promise<SesCredentials>) | undefined
+  /** The configuration set that publishes what happens to a mail. */
+  readonly configurationSet?: string | undefined
+  /**
+   * ARNs of the SNS topics that may report. Anybody can point a topic at our address: no other is believed, and only
+   * theirs are subscriptions that are confirmed.
+   *
+   * @default none: reports are not received
+   */
+  readonly webhookTopicArns?: string | readonly string[] | undefined
+  /**
+   * How old a signed report may be, in milliseconds. SNS repeats a report for an hour.
+   *
+   * @default 3_600_000, which is an hour
+   */
+  readonly webhookMaxAgeMs?: number | undefined
+  /**
+   * Gets a text from an https address of SNS itself: the certificates that sign, and the confirmation of a subscription.
+   *
+   * @default over HTTPS, directly
+   */
+  readonly snsGet?: ((url: string) => Promise<string>) | undefined
+}
+
+/** Keys of AWS. */
+export interface SesCredentials {
+  readonly accessKeyId: string
+  readonly secretAccessKey: string
+  readonly sessionToken?: string | undefined
+}
+
+const PLUGIN = 'sesChannel'
+const arn = z
+  .string()
+  .regex(/^arn:aws[a-z-]*:sns:[a-z0-9-]+:\d{12}:[\w.-]{1,256}$/, 'must be the ARN of an SNS topic')
+const schema = z.strictObject({
+  ...mailApiShape('ses', 'https://email.invalid'),
+  region: z.string().regex(/^[a-z0-9-]{3,40}$/, 'must be a region such as eu-central-1'),
+  credentials: z
+    .custom<SesCredentials | (() => Promise<SesCredentials>)>(
+      (value) => typeof value === 'function' || hasKeys(value),
+      'must be { accessKeyId, secretAccessKey } or a function',
+    )
+    .optional(),
+  configurationSet: z
+    .string()
+    .regex(/^[A-Za-z0-9_-]{1,64}$/)
+    .optional(),
+  webhookTopicArns: z.union([arn.transform((one) => [one]), z.array(arn)]).default([]),
+  webhookMaxAgeMs: z.int().min(1000).default(3_600_000),
+  snsGet: z
+    .custom<(url: string) => Promise<string>>((value) => typeof value === 'function', 'must be a function')
+    .optional(),
+})
+
+/**
+ * Amazon SES, API version 2, as an e-mail provider, on the optional package @aws-sdk/client-sesv2. It knows no
+ * idempotency and sets the Message-ID itself: a repetition after an attempt whose end nobody knows is a second mail.
+ *
+ * @throws NotifierError `invalid_configuration` naming the option that is wrong; `missing_peer` at the first use when
+ *   the package is not installed.
+ */
+export function sesChannel(options: SesChannelOptions): Channel {
+  const given = checkOptions(PLUGIN, schema, options)
+  const { name, timeoutMs, maxConcurrent, onAmbiguous, retry, credentials, webhookTopicArns } = given
+  const frame = mailFrame(PLUGIN, given)
+  const secrets = typeof credentials === 'object' ? secretsOf(credentials) : []
+  const http = providerHttp({ maxConnections: maxConcurrent, timeoutMs, secrets })
+  const redact = redactor(secrets)
+  const transport = sesTransport(
+    {
+      region: given.region,
+      endpoint: options.baseUrl === undefined ? null : given.baseUrl,
+      credentials: credentials ?? null,
+    },
+    http,
+  )
+
+  return {
+    name,
+    channel: 'email',
+    maxConcurrent,
+    // The deadline of the request itself comes first and knows more about what happened.
+    timeoutMs: timeoutMs + 1000,
+    onAmbiguous,
+    retry,
+    send: (message, context) =>
+      sendMail(frame, message, context, async (mail) => {
+        const input = toInput(mail, given.configurationSet)
+        const expected = mail.attachments.length > 0 ? ['Headers', 'Attachments'] : ['Headers']
+        try {
+          const end = await transport.call(
+            ({ SendEmailCommand }) => new SendEmailCommand(input),
+            context.signal,
+            expected,
+          )
+          return redact(outcomeOf(end))
+        } catch (error) {
+          return impossible(error)
+        }
+      }),
+    ...(webhookTopicArns.length === 0
+      ? {}
+      : {
+          parseReceipts: sesReceipts({
+            topicArns: webhookTopicArns,
+            maxAgeMs: given.webhookMaxAgeMs,
+            get: given.snsGet ?? ((url) => textAt(http, url)),
+          }),
+        }),
+    close() {
+      transport.close()
+      http.close()
+    },
+  }
+}
+
+function toInput(mail: ApiMail, configurationSet: string | undefined): Readonly<Record<string, unknown>> {
+  const { from, to, replyTo, subject, text, html, headerList, attachments, ourId } = mail
+  const utf8 = (data: string) => ({ Data: data, Charset: 'UTF-8' })
+  return {
+    FromEmailAddress: asciiMailboxText(from),
+    Destination: { ToAddresses: [to] },
+    ...(replyTo === null ? {} : { ReplyToAddresses: [asciiMailboxText(replyTo)] }),
+    Content: {
+      Simple: {
+        Subject: utf8(subject),
+        Body: { Text: utf8(text), ...(html === null ? {} : { Html: utf8(html) }) },
+        Headers: headerList.map(({ name, value }) => ({ Name: name, Value: value })),
+        ...(attachments.length === 0
+          ? {}
+          : {
+              Attachments: attachments.map(({ filename, contentType, content }) => ({
+                FileName: filename,
+                ContentType: contentType,
+                ContentDisposition: 'ATTACHMENT',
+                ContentTransferEncoding: 'BASE64',
+                RawContent: content,
+              })),
+            }),
+      },
+    },
+    EmailTags: [{ Name: OUR_ID, Value: ourId }],
+    ...(configurationSet === undefined ? {} : { ConfigurationSetName: configurationSet }),
+  }
+}
+
+function outcomeOf(end: SdkEnd): Outcome {
+  if (end.kind === 'answered') {
+    const id = end.output.MessageId
+    if (typeof id === 'string' && id !== '') return { kind: 'accepted', providerMessageId: id }
+    return { kind: 'ambiguous', code: 'provider_error', reason: 'The provider answered without an id.' }
+  }
+  const { name, message, result } = end
+  if (result !== null) return judgeResult(result, judgeSes)
+  // Nothing has left.
+  const words = { message: message.slice(0, 500), providerCode: name }
+  if (name === 'AbortError') {
+    return { kind: 'retry', code: 'provider_unavailable', scope: 'provider', ...words }
+  }
+  if (name === 'OldSdkError') return { kind: 'rejected', code: 'missing_peer', scope: 'account', ...words }
+  return /credential|token/i.test(name)
+    ? { kind: 'rejected', code: 'provider_auth_failed', scope: 'account', ...words }
+    : { kind: 'rejected', code: 'provider_error', scope: 'account', ...words }
+}
+
+/** Nothing was sent, and nothing will be before somebody acts: another provider may do better. */
+function impossible(error: unknown): Outcome {
+  return {
+    kind: 'rejected',
+    code: isNotifierError(error) ? error.code : 'provider_error',
+    scope: 'account',
+    message: error instanceof Error ? error.message : String(error),
+  }
+}
+
+async function textAt(http: ReturnType<typeof providerHttp>, url: string): Promise<string> {
+  const result = await http.request({ method: 'GET', url, headers: {} })
+  if (result.kind === 'failed') throw new Error(result.message)
+  if (result.status !== 200 || result.cut === true) throw new Error(`SNS answered ${result.status}.`)
+  return result.body
+}
+
+function hasKeys(value: unknown): value is SesCredentials {
+  if (typeof value !== 'object' || value === null) return false
+  const { accessKeyId, secretAccessKey } = value as Readonly<Record<string, unknown>>
+  return typeof accessKeyId === 'string' && typeof secretAccessKey === 'string'
+}
+
+function secretsOf({ secretAccessKey, sessionToken }: SesCredentials): readonly string[] {
+  return [secretAccessKey, ...(sessionToken === undefined ? [] : [sessionToken])]
+}
