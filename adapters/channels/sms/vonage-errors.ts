@@ -1,0 +1,96 @@
+import type { ErrorCode } from '../../../src/domain/errors/catalogue.ts'
+import type { Outcome } from '../../../src/domain/outcome.ts'
+import { member, type ProviderAnswer, refuse, textMember, type Verdict } from '../http/provider-answer.ts'
+
+const auth: Verdict = ['rejected', 'provider_auth_failed', 'account']
+const blocked: Verdict = ['rejected', 'blocked_recipient', 'recipient']
+
+/** `messages[].status` of the SMS API (reference: the tables of providers, 6.8). Its answers are always HTTP 200. */
+export const VONAGE_STATUSES: Readonly<Record<string, Verdict>> = {
+  1: ['retry', 'provider_rate_limited', 'account'],
+  2: ['rejected', 'provider_error', 'message'],
+  3: ['rejected', 'provider_error', 'message'],
+  4: auth,
+  5: ['retry', 'provider_unavailable', 'provider'],
+  6: ['rejected', 'carrier_blocked', 'recipient'],
+  7: blocked,
+  8: ['rejected', 'provider_suspended', 'account'],
+  9: ['retry', 'provider_quota_exceeded', 'account'],
+  10: ['retry', 'provider_rate_limited', 'account'],
+  11: ['rejected', 'provider_error', 'account'],
+  12: ['rejected', 'message_too_large', 'message'],
+  14: auth,
+  15: ['rejected', 'invalid_sender', 'account'],
+  22: ['rejected', 'provider_error', 'message'],
+  23: ['rejected', 'provider_error', 'account'],
+  29: blocked,
+  32: auth,
+  33: ['rejected', 'invalid_phone_number', 'recipient'],
+}
+
+/** `err-code` of a delivery receipt; null: no fault. */
+const RECEIPT_CODES: Readonly<Record<string, ErrorCode | null>> = {
+  0: null,
+  1: 'provider_error',
+  2: 'recipient_unreachable',
+  3: 'invalid_phone_number',
+  4: 'blocked_recipient',
+  5: 'invalid_phone_number',
+  6: 'spam_detected',
+  7: 'recipient_unreachable',
+  8: 'recipient_unreachable',
+  9: 'invalid_phone_number',
+  10: 'content_rejected',
+  11: 'carrier_blocked',
+  12: 'recipient_unreachable',
+  13: 'blocked_recipient',
+  14: 'carrier_blocked',
+  15: 'provider_quota_exceeded',
+  99: 'provider_error',
+}
+
+/** What a receipt of a message that did not arrive means. */
+export function vonageReceiptCode(code: string | undefined): ErrorCode {
+  return (code === undefined ? undefined : RECEIPT_CODES[code]) ?? 'provider_error'
+}
+
+/** Reads an answer of `POST /sms/json`: one entry for each part of the text. */
+export function judgeVonage(answer: ProviderAnswer): Outcome | null {
+  const messages = member(answer.json, 'messages')
+  if (answer.status !== 200 || !Array.isArray(messages) || messages.length === 0) return null
+  const parts = messages.map((part: unknown) => ({
+    status: textMember(part, 'status'),
+    id: textMember(part, 'message-id'),
+    why: textMember(part, 'error-text'),
+  }))
+  const bad = parts.find(({ status }) => status !== '0')
+  const first = parts[0]
+  if (bad === undefined) {
+    // Receipts of the other parts have ids of their own, and carry our id as well.
+    return first?.id === undefined ? null : { kind: 'accepted', providerMessageId: first.id }
+  }
+  const outcome = refuse(
+    answer,
+    { code: bad.status, message: bad.why },
+    verdictOf(bad.status ?? '', bad.why ?? ''),
+  )
+  if (parts.every(({ status }) => status !== '0')) return outcome
+  // Some parts are on their way: to send all once more would repeat them.
+  return {
+    kind: 'ambiguous',
+    code: outcome.kind === 'accepted' ? 'provider_error' : outcome.code,
+    reason: `Vonage took ${parts.filter(({ status }) => status === '0').length} of ${parts.length} parts: ${bad.why ?? bad.status}`,
+    providerCode: bad.status,
+  }
+}
+
+function verdictOf(status: string, why: string): Verdict {
+  // Missing and invalid parameters: only the text names which.
+  if ((status === '2' || status === '3') && /\b(?:to|msisdn|recipient)\b/i.test(why)) {
+    return ['rejected', 'invalid_phone_number', 'recipient']
+  }
+  if ((status === '2' || status === '3') && /\b(?:from|sender)\b/i.test(why)) {
+    return ['rejected', 'invalid_sender', 'account']
+  }
+  return VONAGE_STATUSES[status] ?? ['rejected', 'provider_error', 'message']
+}
