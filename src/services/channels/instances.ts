@@ -8,8 +8,8 @@ import type { OpenPlugins } from './plugins.ts'
 
 /** What is known of one organization's providers. */
 export type Known =
-  /** `set` is null when the organization has none. */
-  | { readonly kind: 'loaded'; readonly set: ProviderSet | null }
+  /** `set` is null when the organization has none; then it is asked again from `retryAt` (monotonic). */
+  | { readonly kind: 'loaded'; readonly set: ProviderSet | null; readonly retryAt: number }
   /** The function that makes them threw, or what it made is no provider; asked again from `retryAt` (monotonic). */
   | { readonly kind: 'failed'; readonly retryAt: number }
   | { readonly kind: 'loading' }
@@ -18,8 +18,10 @@ export type Known =
 export interface Instances {
   /** Undefined: never asked for, or closed since. */
   known(organizationId: string): Known | undefined
-  /** Makes them unless they are there, are being made, or failed a moment ago. */
+  /** Makes them unless they are there, are being made, or there were none, or a failure, a moment ago. */
   load(organizationId: string): void
+  /** {@link load} would make them. */
+  stale(organizationId: string): boolean
   /** Waits until {@link known} says how a {@link load} ended, ten seconds at most; undefined: it says so. Never rejects. */
   loaded(organizationId: string): Promise<unknown> | undefined
   /** Keeps what is loaded from being closed until the returned function is called. */
@@ -49,6 +51,8 @@ const MAX_LOADED = 1_000
 /** How long callers wait for a function; it goes on, and what it answers later is taken. */
 const PATIENCE_MS = 10_000
 const FIRST_RETRY_MS = 1_000
+/** An organization without providers of its own may have got some by then. */
+const NONE_MS = 5_000
 const LONGEST_RETRY_MS = 5 * 60_000
 
 interface Entry {
@@ -83,7 +87,7 @@ export function createInstances(options: InstancesOptions): Instances {
     try {
       const set = await madeFor(organizationId)
       entry.failures = 0
-      known = { kind: 'loaded', set }
+      known = { kind: 'loaded', set, retryAt: set === null ? clock.monotonic() + NONE_MS : Infinity }
     } catch (error) {
       const delayMs = Math.min(FIRST_RETRY_MS * 2 ** entry.failures, LONGEST_RETRY_MS)
       entry.failures += 1
@@ -105,6 +109,13 @@ export function createInstances(options: InstancesOptions): Instances {
     entry.usedAt = clock.monotonic()
     entries.delete(organizationId)
     entries.set(organizationId, entry)
+  }
+
+  function stale(organizationId: string): boolean {
+    const entry = entries.get(organizationId)
+    if (closed || entry === undefined) return !closed
+    if (entry.making !== null) return false
+    return entry.known.kind === 'loading' || clock.monotonic() >= entry.known.retryAt
   }
 
   function idle({ users, making }: Entry): boolean {
@@ -149,13 +160,10 @@ export function createInstances(options: InstancesOptions): Instances {
         arm()
       }
       touch(organizationId, entry)
-      if (entry.making === null) {
-        if (entry.known.kind === 'loaded') return
-        if (entry.known.kind === 'failed' && clock.monotonic() < entry.known.retryAt) return
-        // What failed is still known to have failed while it is tried again.
-        entry.making = run(organizationId, entry)
-      }
+      // What is known is known while it is asked for again.
+      if (stale(organizationId)) entry.making = run(organizationId, entry)
     },
+    stale,
     loaded(organizationId) {
       const entry = entries.get(organizationId)
       return entry?.making == null || entry.known.kind !== 'loading'

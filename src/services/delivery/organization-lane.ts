@@ -136,7 +136,7 @@ export function createOrganizationLane(options: OrganizationLaneOptions): Organi
     blocked,
     idle: () => running === 0,
     free: () => lane()?.free() ?? toTell(),
-    room: () => lane()?.room() ?? toTell(),
+    room: () => lane()?.room() ?? (instances.stale(organizationId) ? 1 : toTell()),
     prepare() {
       // What is made is not waited for: an organization whose function hangs holds up nobody else.
       instances.load(organizationId)

@@ -1,0 +1,514 @@
+import { describe, expect, it } from 'vitest'
+import type { NotifierOptions } from '../../../src/options.ts'
+import type { Channel } from '../../../src/ports/channel.ts'
+import type { ChannelProviders } from '../../../src/services/channels/channel-option.ts'
+import { createRoutes } from '../../../src/services/channels/routes.ts'
+import type { Notifier } from '../../../src/services/notifier.ts'
+import { engineParts } from '../../support/engine-parts.ts'
+import { type NotifierWorld, notifierWorld } from '../../support/notifier-world.ts'
+import { type RecordingChannel, recordingChannel } from '../../support/recording-channel.ts'
+import { virtualTime } from '../../support/virtual-time.ts'
+
+const mail = { channel: 'email', to: 'ada@example.com', body: 'Hello' } as const
+const MINUTE = 60_000
+
+interface Tenants extends NotifierWorld {
+  readonly notifier: Notifier
+  /** The provider that was made for an organization last. */
+  readonly made: ReadonlyMap<string, RecordingChannel>
+  /** For whom providers were made, in order. */
+  readonly asked: string[]
+  /** Whose provider was closed, in order. */
+  readonly closed: string[]
+  send(organizationId: string, change?: object): Promise<string>
+}
+
+const ORGANIZATIONS = ['org_a', 'org_b', 'org_c']
+
+/** A notifier whose e-mail providers are made for each organization. */
+async function tenants(
+  make: (organizationId: string, channel: () => RecordingChannel) => unknown = (_id, channel) => channel(),
+  options: Partial<NotifierOptions> & { readonly shared?: Channel; readonly world?: NotifierWorld } = {},
+): Promise<Tenants> {
+  const { shared, world = notifierWorld(), ...others } = options
+  const made = new Map<string, RecordingChannel>()
+  const asked: string[] = []
+  const closed: string[] = []
+  const perOrganization = (organizationId: string) => {
+    asked.push(organizationId)
+    return make(organizationId, () => {
+      const close = (): void => void closed.push(organizationId)
+      const channel = recordingChannel({ name: 'own', maxConcurrent: 5, close })
+      made.set(organizationId, channel)
+      return channel
+    }) as ChannelProviders | null
+  }
+  const notifier = await world.start({
+    channels: { email: shared === undefined ? perOrganization : { providers: [shared], perOrganization } },
+    plans: {},
+    ...others,
+  })
+  for (const id of ORGANIZATIONS) {
+    if ((await world.storage.organizations.get(id)) === null)
+      await notifier.organizations.create({ id, name: id })
+  }
+  return {
+    ...world,
+    notifier,
+    made,
+    asked,
+    closed,
+    send: async (organizationId, change = {}) =>
+      (await notifier.send({ ...mail, ...change }, { organizationId })).id,
+  }
+}
+
+const gone = () => Promise.reject(new Error('The vault is sealed.'))
+
+describe('providers of an organization', () => {
+  it("deliver its notifications and nobody else's, and are made once", async () => {
+    const { send, ended, made, asked, notifier } = await tenants()
+    for (const id of ORGANIZATIONS) {
+      const ids = [await send(id), await send(id)]
+      for (const notification of ids) expect(await ended(notifier, notification, id)).toBe('sent')
+    }
+    expect(asked).toEqual(ORGANIZATIONS)
+    for (const id of ORGANIZATIONS) {
+      expect(made.get(id)?.calls.map(({ context }) => context.organizationId)).toEqual([id, id])
+    }
+    expect((await notifier.health()).providers).toMatchObject(
+      ORGANIZATIONS.map((organizationId) => ({ name: 'own', organizationId, state: 'ready' })),
+    )
+  })
+
+  it('are made once for however many sends at one time', async () => {
+    const { send, asked, clock } = await tenants(async (_id, channel) => {
+      await new Promise((resolve) => setImmediate(resolve))
+      return channel()
+    })
+    await Promise.all(Array.from({ length: 20 }, () => send('org_a')))
+    await clock.advance(0)
+    expect(asked).toEqual(['org_a'])
+  })
+
+  it('may be several that share, with their weights', async () => {
+    const [one, two] = [recordingChannel({ name: 'one' }), recordingChannel({ name: 'two' })]
+    const { notifier, clock } = await tenants(() => ({
+      providers: [one, two],
+      distribution: 'weighted',
+      weights: { one: 3, two: 1 },
+    }))
+    await notifier.sendBatch(
+      Array.from({ length: 8 }, () => mail),
+      { organizationId: 'org_a' },
+    )
+    await clock.advance(0)
+    expect([one.calls.length, two.calls.length]).toEqual([6, 2])
+  })
+
+  it('are asked whether they accept a recipient', async () => {
+    const { notifier } = await tenants((organizationId) =>
+      recordingChannel({ accepts: (to) => organizationId === 'org_a' || !to.startsWith('ada') }),
+    )
+    await notifier.send(mail, { organizationId: 'org_a' })
+    await expect(notifier.send(mail, { organizationId: 'org_b' })).rejects.toMatchObject({
+      code: 'invalid_recipient',
+    })
+    const { items } = await notifier.sendBatch([mail, { ...mail, to: 'bob@example.com' }], {
+      organizationId: 'org_b',
+    })
+    expect(items).toMatchObject([{ error: { code: 'invalid_recipient' } }, { status: 'queued' }])
+  })
+
+  it('that are none refuse the channel, to this organization alone', async () => {
+    const { notifier, send } = await tenants((organizationId, channel) =>
+      organizationId === 'org_a' ? null : channel(),
+    )
+    const refusal = { code: 'invalid_channel' }
+    await expect(notifier.send(mail, { organizationId: 'org_a' })).rejects.toMatchObject(refusal)
+    await expect(notifier.validate(mail, { organizationId: 'org_a' })).rejects.toMatchObject(refusal)
+    const { items } = await notifier.sendBatch([mail], { organizationId: 'org_a' })
+    expect(items).toMatchObject([{ error: refusal }])
+    await send('org_b')
+  })
+
+  it('that are none leave it the shared ones where there are some', async () => {
+    const shared = recordingChannel({ name: 'shared' })
+    const { send, ended, made, notifier } = await tenants(
+      (organizationId, channel) => (organizationId === 'org_a' ? null : channel()),
+      { shared },
+    )
+    expect(await ended(notifier, await send('org_a'), 'org_a')).toBe('sent')
+    expect(await ended(notifier, await send('org_b'), 'org_b')).toBe('sent')
+    expect(shared.calls.map(({ context }) => context.organizationId)).toEqual(['org_a'])
+    expect(made.get('org_b')?.calls).toHaveLength(1)
+  })
+
+  it('that hang hold up nobody else', async () => {
+    const { send, ended, made, notifier, clock } = await tenants()
+    await send('org_a')
+    await clock.advance(0)
+    made.get('org_a')?.behave(() => new Promise(() => {}))
+    for (let number = 0; number < 50; number += 1) await send('org_a')
+    await clock.advance(0)
+    expect(made.get('org_a')?.calls).toHaveLength(6)
+    const began = clock.monotonic()
+    expect(await ended(notifier, await send('org_b'), 'org_b')).toBe('sent')
+    expect(clock.monotonic()).toBe(began)
+  })
+
+  it('rest for themselves', async () => {
+    const { send, ended, made, notifier, clock } = await tenants()
+    await send('org_a')
+    await clock.advance(0)
+    const retry = {
+      kind: 'retry',
+      code: 'provider_quota_exceeded',
+      scope: 'account',
+      retryAfterMs: 10 * MINUTE,
+    }
+    made.get('org_a')?.behave(async () => retry)
+    const heard: unknown[] = []
+    notifier.on('provider.paused', ({ data }) => void heard.push(data))
+    await send('org_a')
+    await clock.advance(0)
+    await send('org_a')
+    expect(await ended(notifier, await send('org_b'), 'org_b')).toBe('sent')
+    expect(made.get('org_a')?.calls).toHaveLength(2)
+    expect(heard).toEqual([
+      {
+        channel: 'email',
+        provider: 'own',
+        organizationId: 'org_a',
+        code: 'provider_quota_exceeded',
+        message: 'provider_quota_exceeded',
+        forMs: 10 * MINUTE,
+      },
+    ])
+    expect((await notifier.health()).providers).toMatchObject([
+      { organizationId: 'org_a', state: 'paused', code: 'provider_quota_exceeded' },
+      { organizationId: 'org_b', state: 'ready', code: null, pausedUntil: null },
+    ])
+  })
+
+  it('keep a pace of their own', async () => {
+    const { notifier, clock, made } = await tenants((organizationId) => {
+      const channel = recordingChannel({ maxPerSecond: 2 })
+      channels.set(organizationId, channel)
+      return channel
+    })
+    expect(made.size).toBe(0)
+    for (const organizationId of ['org_a', 'org_b'])
+      await notifier.sendBatch(
+        Array.from({ length: 5 }, () => mail),
+        { organizationId },
+      )
+    await clock.advance(0)
+    expect(['org_a', 'org_b'].map((id) => channels.get(id)?.calls.length)).toEqual([2, 2])
+  })
+  const channels = new Map<string, RecordingChannel>()
+})
+
+describe('a function that fails', () => {
+  it.each<[string, () => unknown]>([
+    ['rejects', gone],
+    [
+      'throws',
+      () => {
+        throw new Error('The vault is sealed.')
+      },
+    ],
+    ['answers no provider', () => ({})],
+    ['answers one of another channel', () => recordingChannel({ channel: 'sms' })],
+    ['answers one that a lease is too short for', () => recordingChannel({ timeoutMs: 40_000 })],
+  ])('and %s lets what it concerns wait, visibly, and goes on by itself', async (_name, fail) => {
+    let down = true
+    const { send, ended, history, notifier, clock, errors } = await tenants((id, channel) =>
+      down && id === 'org_a' ? fail() : channel(),
+    )
+    const ids = [await send('org_a'), await send('org_a'), await send('org_a')]
+    expect(await ended(notifier, await send('org_b'), 'org_b')).toBe('sent')
+    await clock.advance(20_000)
+    for (const id of ids)
+      expect((await notifier.notifications.get(id, { organizationId: 'org_a' })).status).toBe('queued')
+    expect((await history(notifier, ids[0] as string, 'org_a')).slice(0, 2)).toEqual([
+      'queued',
+      'attempt_failed: provider_unavailable',
+    ])
+    expect((await notifier.health()).waiting).toEqual([{ lane: 'email@org_a', reason: 'unavailable' }])
+    expect(errors.length).toBeGreaterThan(0)
+    // Nothing of what it threw is shown to the organization.
+    const { timeline } = await notifier.notifications.get(ids[0] as string, { organizationId: 'org_a' })
+    expect(JSON.stringify(timeline)).not.toContain('vault')
+    down = false
+    for (const id of ids) expect(await ended(notifier, id, 'org_a')).toBe('sent')
+    expect((await notifier.health()).waiting).toEqual([])
+  })
+
+  it('is not asked again at once, however much waits', async () => {
+    const { send, asked, clock } = await tenants(gone)
+    for (let number = 0; number < 30; number += 1) {
+      await send('org_a')
+      await clock.advance(1_000)
+    }
+    expect(asked.length).toBeLessThanOrEqual(6)
+  })
+
+  it('and hangs holds up nobody else, neither at accept nor in delivery', async () => {
+    const { send, ended, notifier, clock, asked } = await tenants((id, channel) =>
+      id === 'org_a' ? new Promise(() => {}) : channel(),
+    )
+    const sending = send('org_a')
+    expect(await ended(notifier, await send('org_b'), 'org_b')).toBe('sent')
+    expect(clock.monotonic()).toBe(0)
+    await clock.advance(10_000)
+    expect(await sending).toMatch(/^notif_/)
+    await clock.advance(MINUTE)
+    expect(asked).toEqual(['org_a', 'org_b'])
+  })
+})
+
+describe('an idle organization', () => {
+  it('has its providers closed, and made again when it comes back', async () => {
+    const { send, asked, closed, clock, ended, notifier } = await tenants()
+    expect(await ended(notifier, await send('org_a'), 'org_a')).toBe('sent')
+    await clock.advance(25 * MINUTE)
+    expect([asked, closed]).toEqual([['org_a'], ['org_a']])
+    expect((await notifier.health()).providers).toEqual([])
+    expect(await ended(notifier, await send('org_a'), 'org_a')).toBe('sent')
+    expect([asked, closed]).toEqual([['org_a', 'org_a'], ['org_a']])
+  })
+
+  it('keeps them as long as a message is under way', async () => {
+    let end = (): void => {}
+    const { send, closed, clock } = await tenants(
+      (id) =>
+        recordingChannel({
+          timeoutMs: 100 * MINUTE,
+          close: () => void log.push(id),
+          send: () => new Promise((resolve) => (end = () => resolve({ kind: 'accepted' }))),
+        }),
+      { delivery: { leaseMs: 200 * MINUTE, pollMs: 60 * MINUTE } },
+    )
+    const log: string[] = []
+    await send('org_a')
+    await clock.advance(50 * MINUTE)
+    expect(log).toEqual([])
+    end()
+    await clock.advance(25 * MINUTE)
+    expect([log, closed]).toEqual([['org_a'], []])
+  })
+
+  it('closes what several have been given when the last of them has', async () => {
+    const closes: number[] = []
+    const one = recordingChannel({ close: () => void closes.push(clock.monotonic()) })
+    const { send, clock, notifier } = await tenants(() => one)
+    await send('org_a')
+    await clock.advance(8 * MINUTE)
+    await send('org_b')
+    await clock.advance(8 * MINUTE)
+    expect(closes).toHaveLength(0)
+    await notifier.stop()
+    expect(closes).toHaveLength(1)
+  })
+})
+
+describe('refused credentials', () => {
+  it('are made anew when the rest is over, and the old ones closed', async () => {
+    let good = false
+    const { send, ended, notifier, asked, closed, clock } = await tenants((_id, channel) => {
+      const made = channel()
+      const accepts = good
+      made.behave(async () =>
+        accepts ? { kind: 'accepted' } : { kind: 'rejected', code: 'provider_auth_failed', scope: 'account' },
+      )
+      return made
+    })
+    const id = await send('org_a')
+    await clock.advance(0)
+    good = true
+    expect(await ended(notifier, id, 'org_a')).toBe('sent')
+    expect(asked.length).toBeGreaterThanOrEqual(2)
+    expect(closed.length).toBe(asked.length - 1)
+  })
+})
+
+describe('stop', () => {
+  it('closes every provider once', async () => {
+    const { send, notifier, closed, clock } = await tenants()
+    for (const id of ORGANIZATIONS) await send(id)
+    await clock.advance(0)
+    await notifier.stop()
+    expect(closed.toSorted()).toEqual(ORGANIZATIONS)
+  })
+
+  it('closes what is still being made when it arrives', async () => {
+    let arrive = (): void => {}
+    const { send, notifier, clock, closed } = await tenants(
+      (_id, channel) => new Promise((resolve) => (arrive = () => resolve(channel()))),
+    )
+    const sending = send('org_a')
+    await clock.advance(10_000)
+    await sending
+    const stopped = notifier.stop()
+    await clock.advance(20_000)
+    await stopped
+    expect(closed).toEqual([])
+    arrive()
+    await clock.advance(0)
+    expect(closed).toEqual(['org_a'])
+  })
+})
+
+describe('notifications stored under another configuration', () => {
+  /** Stores one notification of each of two organizations without delivering. */
+  async function stored(
+    world: NotifierWorld,
+    channels: NotifierOptions['channels'],
+  ): Promise<[string, string][]> {
+    const before = await world.start({ channels, plans: {}, delivery: { pollMs: 60 * MINUTE } })
+    for (const id of ORGANIZATIONS) await before.organizations.create({ id, name: id })
+    const ids: [string, string][] = []
+    const sendAt = new Date(world.clock.now() + MINUTE)
+    for (const organizationId of ['org_a', 'org_b'])
+      ids.push([organizationId, (await before.send({ ...mail, sendAt }, { organizationId })).id])
+    await before.maintenance(true)
+    return ids
+  }
+
+  /** A storage that outlives its notifiers. */
+  function lasting(): NotifierWorld {
+    const world = notifierWorld()
+    Object.assign(world.storage, { stop: async () => {} })
+    return world
+  }
+
+  it("go to the organization's own providers when the channel has become a function", async () => {
+    const world = lasting()
+    const before = await world.start({ channels: { email: recordingChannel() }, plans: {} })
+    for (const id of ORGANIZATIONS) await before.organizations.create({ id, name: id })
+    const sendAt = new Date(world.clock.now() + MINUTE)
+    const ids = []
+    for (const organizationId of ['org_a', 'org_b'])
+      ids.push((await before.send({ ...mail, sendAt }, { organizationId })).id)
+    await before.stop()
+    const { notifier, made } = await tenants(undefined, { world })
+    expect(await world.ended(notifier, ids[0] as string, 'org_a')).toBe('sent')
+    expect(await world.ended(notifier, ids[1] as string, 'org_b')).toBe('sent')
+    expect(['org_a', 'org_b'].map((id) => made.get(id)?.calls.length)).toEqual([1, 1])
+  })
+
+  it('go to the shared providers when the channel is the same for all by now', async () => {
+    const world = lasting()
+    const before = await tenants(undefined, { world })
+    const sendAt = new Date(world.clock.now() + MINUTE)
+    const id = await before.send('org_a', { sendAt })
+    await before.notifier.stop()
+    const shared = recordingChannel({ name: 'shared' })
+    const notifier = await world.start({ channels: { email: shared }, plans: {} })
+    expect(await world.ended(notifier, id, 'org_a')).toBe('sent')
+    expect(shared.calls).toHaveLength(1)
+  })
+
+  it('never take more of the shared providers than they have slots, whichever lane they wait in', async () => {
+    const world = lasting()
+    const before = await tenants(undefined, { world })
+    const sendAt = new Date(world.clock.now() + MINUTE)
+    for (const organizationId of ORGANIZATIONS) {
+      await before.notifier.sendBatch(
+        Array.from({ length: 10 }, () => ({ ...mail, sendAt })),
+        { organizationId },
+      )
+    }
+    await before.notifier.stop()
+    const shared = recordingChannel({ maxConcurrent: 4, send: () => new Promise(() => {}) })
+    await world.start({ channels: { email: shared }, plans: {} })
+    await world.clock.advance(MINUTE)
+    expect(shared.calls).toHaveLength(4)
+    const lanes = ORGANIZATIONS.map((id) => ({ lane: `email@${id}`, free: 100 }))
+    expect((await world.storage.claim({ lanes, leaseMs: 1 })).jobs).toHaveLength(26)
+  })
+
+  it('wait, visibly, when the organization has lost its providers, and go when it has some', async () => {
+    let none = false
+    const { notifier, send, ended, clock, made, history } = await tenants((_id, channel) =>
+      none ? null : channel(),
+    )
+    const id = await send('org_a', { sendAt: new Date(clock.now() + 60 * MINUTE) })
+    none = true
+    await clock.advance(61 * MINUTE)
+    expect(made.get('org_a')?.calls).toEqual([])
+    expect((await notifier.health()).waiting).toEqual([{ lane: 'email@org_a', reason: 'not_configured' }])
+    expect(await history(notifier, id, 'org_a')).toContain('attempt_failed: invalid_channel')
+    none = false
+    expect(await ended(notifier, id, 'org_a')).toBe('sent')
+  })
+
+  it('are named in the health of a process that has no provider of their channel', async () => {
+    const world = lasting()
+    const ids = await stored(world, { email: recordingChannel({ name: 'mail' }) })
+    expect(ids).toHaveLength(2)
+    const other = notifierWorld({ clock: world.clock, storage: world.storage })
+    const notifier = await other.start({
+      channels: { sms: recordingChannel({ channel: 'sms' }) },
+      delivery: { pollMs: 1_000 },
+    })
+    await world.storage.accept([
+      {
+        organizationId: 'org_a',
+        notifications: [
+          {
+            id: 'notif_1',
+            channel: 'push',
+            to: 'token',
+            content: { body: 'x' },
+            lane: 'push',
+            priority: 'normal',
+            sendAt: null,
+            expiresAt: null,
+          },
+        ],
+      },
+    ])
+    await world.clock.advance(2_000)
+    expect((await notifier.health()).waiting).toEqual([{ lane: 'push', reason: 'not_configured' }])
+  })
+})
+
+describe('an instance for receipts', () => {
+  it('is found by organization, channel and name, made when needed, and not closed under its user', async () => {
+    const clock = virtualTime()
+    const log: string[] = []
+    const own = () => recordingChannel({ name: 'own', close: () => void log.push('closed') })
+    const shared = recordingChannel({ name: 'shared' })
+    const routes = createRoutes({
+      clock,
+      leaseMs: MINUTE,
+      failed() {},
+      sources: new Map([
+        [
+          'email',
+          {
+            shared: {
+              providers: [engineParts(shared, clock).routes.shared('email')?.providers[0] as never],
+              weights: null,
+            },
+            perOrganization: (id: string) => (id === 'org_a' ? own() : null),
+          },
+        ],
+      ]),
+    })
+    const find = (organizationId: string | null, name: string) =>
+      routes.withInstance({ organizationId, channel: 'email', name }, async (provider) => {
+        if (organizationId !== null) await clock.advance(60 * MINUTE)
+        return [provider.name, provider.organizationId, [...log]]
+      })
+    expect(await find(null, 'shared')).toEqual(['shared', null, []])
+    expect(await find('org_a', 'own')).toEqual(['own', 'org_a', []])
+    expect(await find('org_a', 'shared')).toBe(null)
+    expect(await find('org_b', 'own')).toBe(null)
+    expect(
+      await routes.withInstance({ organizationId: null, channel: 'sms', name: 'x' }, async () => 1),
+    ).toBe(null)
+  })
+})
