@@ -1,0 +1,73 @@
+import type { Outcome } from '../../../src/domain/outcome.ts'
+import { byStatus, type ProviderAnswer, refuse, textMember, type Verdict } from '../http/provider-answer.ts'
+
+const auth: Verdict = ['rejected', 'provider_auth_failed', 'account']
+const throttled: Verdict = ['retry', 'provider_rate_limited', 'account']
+const failed: Verdict = ['retry', 'provider_unavailable', 'provider']
+
+/** Error codes of `Publish` (reference: the tables of providers, 6.9), and those common to all of AWS. */
+export const SNS_ERRORS: Readonly<Record<string, Verdict>> = {
+  AuthorizationError: auth,
+  AccessDenied: auth,
+  AccessDeniedException: auth,
+  InvalidClientTokenId: auth,
+  UnrecognizedClient: auth,
+  UnrecognizedClientException: auth,
+  SignatureDoesNotMatch: auth,
+  IncompleteSignature: auth,
+  InvalidSecurity: auth,
+  MissingAuthenticationToken: auth,
+  ExpiredToken: auth,
+  ExpiredTokenException: auth,
+  OptInRequired: auth,
+  KMSAccessDenied: auth,
+  OptedOut: ['rejected', 'unsubscribed', 'recipient'],
+  Throttled: throttled,
+  Throttling: throttled,
+  ThrottlingException: throttled,
+  KMSThrottling: throttled,
+  RequestThrottled: throttled,
+  // AWS says that it did not act, and asks for a repetition.
+  InternalError: failed,
+  InternalFailure: failed,
+  ServiceUnavailable: failed,
+  EndpointDisabled: ['rejected', 'provider_error', 'account'],
+  NotFound: ['rejected', 'provider_error', 'account'],
+  InvalidParameter: ['rejected', 'provider_error', 'message'],
+  InvalidParameterValue: ['rejected', 'provider_error', 'message'],
+  ParameterValueInvalid: ['rejected', 'provider_error', 'message'],
+  Validation: ['rejected', 'provider_error', 'message'],
+  ValidationException: ['rejected', 'provider_error', 'message'],
+  ValidationError: ['rejected', 'provider_error', 'message'],
+}
+
+/** What the client of AWS made of an answer. */
+export interface SnsEnd {
+  readonly value: unknown
+  readonly error: unknown
+}
+
+/** Reads an answer by what the client made of it. */
+export function judgeSns(answer: ProviderAnswer, { value, error }: SnsEnd): Outcome | null {
+  const id = textMember(value, 'MessageId')
+  if (id !== undefined && answer.status === 200) return { kind: 'accepted', providerMessageId: id }
+  // What the client could not read is no error of the service.
+  const code = textMember(error, 'Code')
+  if (answer.status < 400 || code === undefined || !(error instanceof Error)) return null
+  return refuse(
+    answer,
+    { code, message: error.message },
+    verdictOf(code, error.message) ?? byStatus(answer.status),
+  )
+}
+
+function verdictOf(code: string, message: string): Verdict | undefined {
+  const verdict = Object.hasOwn(SNS_ERRORS, code) ? SNS_ERRORS[code] : undefined
+  if (verdict?.[1] !== 'provider_error' || verdict[2] !== 'message') return verdict
+  if (/opted out/i.test(message)) return ['rejected', 'unsubscribed', 'recipient']
+  if (/sandbox|not verified|unverified/i.test(message)) return ['rejected', 'blocked_recipient', 'recipient']
+  if (/too long|message length/i.test(message)) return ['rejected', 'message_too_large', 'message']
+  if (/sender ?id|originationnumber/i.test(message)) return ['rejected', 'invalid_sender', 'account']
+  if (/phone ?number/i.test(message)) return ['rejected', 'invalid_phone_number', 'recipient']
+  return verdict
+}

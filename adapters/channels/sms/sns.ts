@@ -1,0 +1,157 @@
+import * as z from 'zod'
+import { isNotifierError } from '../../../src/domain/errors/notifier-error.ts'
+import type { Outcome } from '../../../src/domain/outcome.ts'
+import type { Channel } from '../../../src/ports/channel.ts'
+import { captureCall, notBegun } from '../http/captured-call.ts'
+import { judgeResult } from '../http/provider-answer.ts'
+import { providerHttp } from '../http/provider-http.ts'
+import { credential, type ProviderOptions, providerShape } from '../http/provider-options.ts'
+import { checkOptions } from '../options.ts'
+import { redactor } from '../redact.ts'
+import { callOptions, loadSns, requestHandler, type SnsClient, type SnsModule } from './sns-client.ts'
+import { judgeSns } from './sns-errors.ts'
+
+/** Options of `snsChannel`. */
+export interface SnsChannelOptions extends ProviderOptions {
+  /** The region, `eu-central-1`. */
+  readonly region: string
+  /**
+   * Keys that may `sns:Publish`, or a function that answers with them.
+   *
+   * @default what the AWS SDK finds: environment, profile, role
+   */
+  readonly credentials?: SnsCredentials | (() => Promise<SnsCredentials>) | undefined
+  /** The sender that is shown, where the country permits one: 1 to 11 letters and digits. */
+  readonly senderId?: string | undefined
+  /** A number of the account, in E.164 form, to send from. */
+  readonly originationNumber?: string | undefined
+  /**
+   * Whether the message should arrive for certain, or cheaply.
+   *
+   * @default 'Transactional'
+   */
+  readonly smsType?: 'Transactional' | 'Promotional' | undefined
+  /** Most that a message may cost, in US dollars. Default: no limit but the account's own. */
+  readonly maxPriceUsd?: number | undefined
+}
+
+export interface SnsCredentials {
+  readonly accessKeyId: string
+  readonly secretAccessKey: string
+  readonly sessionToken?: string | undefined
+}
+
+const schema = z.strictObject({
+  // The SDK knows the address of each region. A second message costs money and annoys.
+  ...providerShape({ name: 'sns', baseUrl: '', onAmbiguous: 'fail' }),
+  region: z.string().regex(/^[a-z0-9-]{1,40}$/, 'must be a region such as eu-central-1'),
+  credentials: z
+    .union([
+      // Not strict: the SDK writes a field of its own into what it is given, and it may have been given this before.
+      z.object({
+        accessKeyId: credential,
+        secretAccessKey: credential,
+        sessionToken: credential.optional(),
+      }),
+      z.custom<() => Promise<SnsCredentials>>((value) => typeof value === 'function'),
+    ])
+    .optional(),
+  senderId: z
+    .string()
+    .regex(/^[A-Za-z0-9]{1,11}$/, 'must be 1 to 11 letters and digits')
+    .optional(),
+  originationNumber: z
+    .string()
+    .regex(/^\+?[0-9]{3,15}$/, 'must be a number in E.164 form')
+    .optional(),
+  smsType: z.enum(['Transactional', 'Promotional']).default('Transactional'),
+  maxPriceUsd: z.number().positive('must be above 0').optional(),
+})
+
+/**
+ * Amazon SNS as an SMS provider, on the optional package `@aws-sdk/client-sns`, whose own repetitions are off. It reports
+ * nothing per message (delivery is in CloudWatch only), so `sent` is the last that is known; and it knows no idempotency:
+ * what nobody knows the end of is not repeated unless `onAmbiguous` says so.
+ *
+ * @throws NotifierError `invalid_configuration`, naming the option that is wrong; `missing_peer` at the first use when
+ *   the package is not installed
+ */
+export function snsChannel(options: SnsChannelOptions): Channel {
+  const given = checkOptions('snsChannel', schema, options)
+  const { name, baseUrl, timeoutMs, maxConcurrent, onAmbiguous, retry, region, credentials } = given
+  const http = providerHttp({ maxConnections: maxConcurrent, timeoutMs, secrets: [] })
+  const redact = redactor(
+    typeof credentials === 'object' ? [credentials.secretAccessKey, credentials.sessionToken ?? ''] : [],
+  )
+  const attributes = attributesOf(given)
+  let opened: Promise<{ readonly sns: SnsModule; readonly client: SnsClient }> | undefined
+
+  const open = () => {
+    opened ??= loadSns().then(
+      (sns) => ({
+        sns,
+        client: new sns.SNSClient({
+          region,
+          maxAttempts: 1,
+          requestHandler,
+          ...(baseUrl === '' ? {} : { endpoint: baseUrl }),
+          ...(credentials === undefined ? {} : { credentials }),
+        }),
+      }),
+      (error: unknown) => {
+        opened = undefined
+        throw error
+      },
+    )
+    return opened
+  }
+
+  return {
+    name,
+    channel: 'sms',
+    maxConcurrent,
+    // The deadline of the request itself comes first and knows more about what happened.
+    timeoutMs: timeoutMs + 1000,
+    onAmbiguous,
+    retry,
+    async send({ to, body }, { signal }) {
+      if (signal.aborted) return notBegun()
+      const end = await captureCall(http, signal, async (call) => {
+        const { sns, client } = await open()
+        const input = { PhoneNumber: to, Message: body, MessageAttributes: attributes }
+        return client.send(new sns.PublishCommand(input), callOptions(call))
+      })
+      if (end.result !== undefined) return redact(judgeResult(end.result, (answer) => judgeSns(answer, end)))
+      return signal.aborted ? notBegun() : redact(withoutRequest(end.error))
+    },
+    async close() {
+      const pending = opened
+      opened = undefined
+      http.close()
+      if (pending !== undefined) (await pending.catch(() => null))?.client.destroy()
+    },
+  }
+}
+
+function attributesOf(given: z.output<typeof schema>): Readonly<Record<string, unknown>> {
+  const text = (StringValue: string) => ({ DataType: 'String', StringValue })
+  const { senderId, originationNumber, smsType, maxPriceUsd } = given
+  return {
+    'AWS.SNS.SMS.SMSType': text(smsType),
+    ...(senderId === undefined ? {} : { 'AWS.SNS.SMS.SenderID': text(senderId) }),
+    ...(originationNumber === undefined ? {} : { 'AWS.MM.SMS.OriginationNumber': text(originationNumber) }),
+    ...(maxPriceUsd === undefined
+      ? {}
+      : { 'AWS.SNS.SMS.MaxPrice': { DataType: 'Number', StringValue: String(maxPriceUsd) } }),
+  }
+}
+
+/** The package is missing, or there are no credentials: nothing was sent, and another provider may do better. */
+function withoutRequest(error: unknown): Outcome {
+  return {
+    kind: 'rejected',
+    code: isNotifierError(error) ? error.code : 'provider_auth_failed',
+    scope: 'account',
+    message: error instanceof Error ? error.message : String(error),
+  }
+}
