@@ -68,7 +68,9 @@ function wire(options: ResolvedOptions): Notifier {
   let box: SecretBox | null = null
 
   function failed(error: unknown): void {
-    const wrapped = error instanceof Error ? error : new Error(String(error))
+    // Whatever a plug-in throws: text of it may be impossible to make.
+    const text = typeof error === 'string' ? error : 'A fault that is no error.'
+    const wrapped = error instanceof Error ? error : new Error(text, { cause: error })
     logger.error('Something failed behind the scenes; delivery goes on.', { error: wrapped })
     emit('error', wrapped)
   }

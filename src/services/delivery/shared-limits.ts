@@ -1,5 +1,6 @@
 import type { Clock } from '../../ports/clock.ts'
-import type { LimitCheck, LimitDecision, RateLimiter } from '../../ports/rate-limiter.ts'
+import type { LimitCheck, LimitDecision, LimitState, RateLimiter } from '../../ports/rate-limiter.ts'
+import { GRANT_MS } from './provider-limits.ts'
 
 /** What providers share over processes. Never rejects, and never waits long. */
 export interface SharedLimits {
@@ -57,15 +58,27 @@ export function createSharedLimits(
     }
   }
 
+  /**
+   * Counts here, too, what was granted there. A limiter may be told to allow everything while its server is away: what
+   * this process alone would be too much is too much. Measured by a little less, because the clocks of both differ.
+   */
+  async function confirmed(check: LimitCheck, state: LimitState): Promise<LimitState> {
+    if (check.kind !== 'window' || state.granted === 0) return state
+    const same = { ...check, cost: state.granted, partial: true }
+    const less = { ...same, key: `${check.key}.own`, windowMs: check.windowMs - GRANT_MS }
+    const own = (await local.consume([less])).states[0] ?? state
+    if (own.granted > 0) await local.consume([{ ...same, cost: own.granted }])
+    return own.granted < state.granted ? own : state
+  }
+
   return {
     async consume(checks) {
       const decision = await ask((limiter) => limiter.consume(checks))
       if (decision === null) return local.consume(checks)
-      for (const [index, check] of checks.entries()) {
-        const cost = decision.states[index]?.granted ?? 0
-        if (check.kind === 'window' && cost > 0) await local.consume([{ ...check, cost, partial: true }])
-      }
-      return decision
+      const states = await Promise.all(
+        decision.states.map((state, index) => confirmed(checks[index] as LimitCheck, state)),
+      )
+      return { allowed: states.every(({ allowed }) => allowed), states }
     },
     async peek(checks) {
       return (await ask((limiter) => limiter.peek(checks))) ?? local.peek(checks)

@@ -245,6 +245,19 @@ describe('a function that fails', () => {
     expect((await notifier.health()).waiting).toEqual([])
   })
 
+  it('with something that has no text harms nobody, whatever the logger does', async () => {
+    const broken = (): never => {
+      throw new Error('The disk is full.')
+    }
+    const { send, ended, notifier } = await tenants(
+      (id, channel) => (id === 'org_a' ? Promise.reject(Object.create(null)) : channel()),
+      { logger: { debug: broken, info: broken, warn: broken, error: broken } },
+    )
+    await send('org_a')
+    expect(await ended(notifier, await send('org_b'), 'org_b')).toBe('sent')
+    expect(await ended(notifier, await send('org_c'), 'org_c')).toBe('sent')
+  })
+
   it('is not asked again at once, however much waits', async () => {
     const { send, asked, clock } = await tenants(gone)
     for (let number = 0; number < 30; number += 1) {

@@ -1,5 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import type { LimitCheck, LimitDecision } from '../../../src/ports/rate-limiter.ts'
 import type { Notifier } from '../../../src/services/notifier.ts'
 import { type NotifierWorld, notifierWorld } from '../../support/notifier-world.ts'
 import { type RecordingChannel, recordingChannel } from '../../support/recording-channel.ts'
@@ -35,6 +36,18 @@ async function paced(maxPerSecond: number, processes: number, takesMs = 0) {
     )
   }
   return { ...world, calls, channels, notifiers, notifier: notifiers[0] as Notifier }
+}
+
+const gone = () => Promise.reject(new Error('Gone.'))
+
+/** As a limiter answers that is told to go on uncounted while its server is away. */
+async function allowing(checks: readonly LimitCheck[]): Promise<LimitDecision> {
+  const free = { allowed: true, resetInMs: 0, retryAfterMs: 0 }
+  const states = checks.map((check) => {
+    const units = check.kind === 'window' ? check.cost : 0
+    return { ...free, granted: units, remaining: units }
+  })
+  return { allowed: true, states }
 }
 
 /** The most calls in any `windowMs`. */
@@ -170,10 +183,16 @@ describe('a pace', () => {
     expect([first.calls.length, second.calls.length]).toEqual([2, 10])
   })
 
-  it('is kept by each process alone while the limiter is away', async () => {
+  it.each<[string, object, unknown[]]>([
+    [
+      'answers nothing',
+      { consume: gone, peek: gone, pause: gone },
+      [expect.stringContaining('rate limiter')],
+    ],
+    ['allows everything', { consume: allowing, peek: allowing, pause: async () => {} }, []],
+  ])('is kept by each process alone while the limiter %s', async (_name, away, errors) => {
     const world = notifierWorld()
     const calls: number[] = []
-    const gone = () => Promise.reject(new Error('Gone.'))
     const channel = recordingChannel({
       maxPerSecond: 5,
       send: async () => {
@@ -183,13 +202,13 @@ describe('a pace', () => {
     })
     const notifier = await world.start({
       channels: { email: channel },
-      rateLimiter: { ...world.limiter, consume: gone, peek: gone, pause: gone },
+      rateLimiter: { ...world.limiter, ...away },
       plans: {},
     })
     await notifier.sendBatch(Array.from({ length: 20 }, () => mail))
     const tookMs = await untilAll(world, calls, 20)
     expect(mostIn(calls, SECOND)).toBe(5)
     expect(tookMs).toBeLessThanOrEqual(3 * 1.1 * SECOND)
-    expect(world.errors.map(({ message }) => message)).toEqual([expect.stringContaining('rate limiter')])
+    expect(world.errors.map(({ message }) => message)).toEqual(errors)
   })
 })
