@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { fromRoot } from '../../scripts/entries.mjs'
 import { type Consumer, createConsumer } from './consumer.ts'
 import { codeBlocks, links } from './markdown.ts'
@@ -18,6 +18,8 @@ let consumer: Consumer
 beforeAll(async () => {
   const used = ['@types/node', '@types/express', 'express', 'nodemailer', 'standardwebhooks', 'vitest']
   consumer = await createConsumer(used)
+  const [channel] = await codeBlocks('docs/custom-channel.md', 'ts')
+  await consumer.write('acme-sms.ts', channel?.code ?? '')
 })
 
 afterAll(() => consumer?.remove())
@@ -33,7 +35,7 @@ test.each(files)('every relative link of %s leads to a file', async (file) => {
   expect(dead).toEqual([])
 })
 
-test('every TypeScript block of the documentation compiles against the built package, alone', async () => {
+test('every TypeScript block of the documentation compiles against the built package', async () => {
   const blocks = (await Promise.all(files.map((file) => codeBlocks(file, 'ts')))).flat()
   expect(blocks.length).toBeGreaterThan(8)
   const sources = blocks.map(({ at, code }) => ({ name: `${at.replace(/\W+/g, '-')}.ts`, code }))
@@ -47,6 +49,7 @@ test('every TypeScript block of the documentation compiles against the built pac
     verbatimModuleSyntax: true,
     skipLibCheck: true,
     noEmit: true,
+    allowImportingTsExtensions: true,
     types: ['node'],
   }
   await consumer.write(
@@ -63,35 +66,43 @@ test('the examples of testing an application pass', async () => {
   expect(await consumer.node('--test', 'application.test.ts', 'time.test.ts')).toMatch(/pass 2\n/)
 })
 
-test('the channel of the guide answers with the outcomes that its contract asks for', async () => {
-  const [block] = await codeBlocks('docs/custom-channel.md', 'ts')
-  await consumer.write('acme-sms.ts', block?.code ?? '')
-  const code = `
-    import { createServer } from 'node:http'
-    import { acmeSms } from './acme-sms.ts'
-    const server = createServer((request, response) => {
-      const status = Number(request.url.slice(1))
-      if (status === 0) request.socket.destroy()
-      else response.writeHead(status).end(JSON.stringify(status === 200 ? { id: '7' } : { error: 'no' }))
-    })
-    await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve))
-    for (const status of [200, 0, 400, 401, 429, 500]) {
-      const channel = acmeSms({ apiKey: 'k', url: 'http://127.0.0.1:' + server.address().port + '/' + status })
-      const message = { to: '+14155550123', subject: null, body: 'Hi', format: 'text' }
-      const { kind, scope } = await channel.send(message, { idempotencyKey: 'x', signal: AbortSignal.timeout(5000) })
-      console.log(status, kind, scope ?? '')
-    }
-    server.close()
-    server.closeAllConnections()`
-  expect((await consumer.node('--input-type=module', '-e', code)).trim().split(/\s*\n/)).toEqual([
-    '200 accepted',
-    '0 ambiguous',
-    '400 rejected recipient',
-    '401 rejected account',
-    '429 retry account',
-    '500 retry provider',
-  ])
+describe('the channel of the guide keeps its contract', () => {
+  test('run by node:test', async () => {
+    await consumer.write('acme-sms.test.ts', await channelTest())
+    expect(await consumer.node('--test', 'acme-sms.test.ts')).toMatch(/pass [1-9]\d+\n[\s\S]*fail 0\n/)
+  })
+
+  test('run by vitest', async () => {
+    const vitest = (await channelTest()).replace("'node:test'", "'vitest'")
+    await consumer.write('acme-sms.vitest.test.ts', vitest)
+    const run = ['run', '--root', '.', 'acme-sms.vitest.test.ts']
+    expect(await consumer.node(fromRoot('node_modules/vitest/vitest.mjs'), ...run)).toMatch(/Tests .*passed/)
+  })
+
+  test.each([
+    ['accepts whatever the provider says', 'status === 201 && answer.id', 'answer'],
+    [
+      'calls a broken connection retryable',
+      "kind: 'ambiguous', reason: String",
+      "kind: 'retry', reason: String",
+    ],
+    ['begins after its time is over', 'if (signal.aborted)', 'if (false)'],
+  ])('and breaks it when it %s', async (_, right, wrong) => {
+    const [block] = await codeBlocks('docs/custom-channel.md', 'ts')
+    const broken = block?.code.replace(right, wrong) ?? ''
+    expect(broken).not.toBe(block?.code)
+    await consumer.write('broken.ts', broken)
+    await consumer.write('broken.test.ts', (await channelTest()).replace('./acme-sms.ts', './broken.ts'))
+    await expect(consumer.node('--test', 'broken.test.ts')).rejects.toThrow(/fail [1-9]/)
+  })
 })
+
+async function channelTest(): Promise<string> {
+  const block = (await codeBlocks('docs/custom-channel.md', 'ts')).find(({ code }) =>
+    code.includes('acme-sms.ts'),
+  )
+  return block?.code ?? ''
+}
 
 test('the receiver of the guide takes a signed event and refuses another', async () => {
   const block = (await codeBlocks('docs/events.md', 'ts')).find(({ code }) => code.includes('receiver'))
