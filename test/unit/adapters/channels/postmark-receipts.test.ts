@@ -1,0 +1,145 @@
+import { describe, expect, it } from 'vitest'
+import { postmarkChannel } from '../../../../adapters/channels/email/postmark.ts'
+import type { ReceiptRequest } from '../../../../src/ports/receipts.ts'
+import { believed, receiptRequest } from '../../../support/receipt-request.ts'
+
+const channel = postmarkChannel({
+  serverToken: 'x',
+  from: 'a@example.org',
+  webhookSecret: [
+    { user: 'postmark', password: 'correct hörse' },
+    { header: 'X-Our-Secret', value: 'battery staple' },
+  ],
+})
+const parse = (request: ReceiptRequest) => {
+  if (channel.parseReceipts === undefined) throw new Error('no reports are received')
+  return channel.parseReceipts(request)
+}
+const basic = (user: string, password: string) => ({
+  authorization: `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`,
+})
+const right = basic('postmark', 'correct hörse')
+const at = '2026-11-21T11:59:30.0000000Z'
+const delivery = {
+  RecordType: 'Delivery',
+  MessageID: 'pm-1',
+  Recipient: 'ada@example.com',
+  DeliveredAt: at,
+  Details: '250 ok',
+  Metadata: { carillon_id: 'notif_1' },
+}
+
+describe('a report of Postmark', () => {
+  it.each([
+    ['its user and password', right],
+    ['its header', { 'x-our-secret': 'battery staple' }],
+  ])('is believed with %s', async (_, headers) => {
+    expect(believed(await parse(receiptRequest(delivery, headers)))).toEqual([
+      {
+        dedupeKey: `Delivery|pm-1|${at}|ada@example.com`,
+        notificationId: 'notif_1',
+        fact: {
+          type: 'delivered',
+          providerMessageId: 'pm-1',
+          providerCode: 'Delivery',
+          message: '250 ok',
+          occurredAt: Date.parse(at),
+        },
+      },
+    ])
+  })
+
+  it.each<[string, ReceiptRequest['headers']]>([
+    ['nothing', {}],
+    ['another password', basic('postmark', 'wrong')],
+    ['another user', basic('postman', 'correct hörse')],
+    ['a password that is longer', basic('postmark', 'correct hörse!')],
+    ['the password of an empty user', basic('', 'correct hörse')],
+    ['another scheme', { authorization: right.authorization.replace('Basic', 'Bearer') }],
+    ['another header', { 'x-our-secret': 'battery' }],
+    ['the header with the other secret', { 'x-our-secret': 'correct hörse' }],
+    ['an empty header', { 'x-our-secret': '' }],
+  ])('is refused with %s', async (_, headers) => {
+    expect(await parse(receiptRequest(delivery, headers))).toMatchObject({
+      kind: 'refused',
+      why: 'signature',
+    })
+  })
+
+  it('is not received without a secret', () => {
+    expect(postmarkChannel({ serverToken: 'x', from: 'a@example.org' }).parseReceipts).toBeUndefined()
+  })
+
+  it.each(['', 'x', '[]', '{}', '{"RecordType":""}'])('that is %j is malformed', async (body) => {
+    expect(await parse(receiptRequest(body, right))).toMatchObject({ kind: 'refused', why: 'malformed' })
+  })
+
+  const bounce = (Type: string) => ({
+    RecordType: 'Bounce',
+    ID: 42,
+    Type,
+    Email: 'ada@example.com',
+    BouncedAt: at,
+  })
+  it.each<[Record<string, unknown>, Record<string, unknown>, string?]>([
+    [delivery, { type: 'delivered' }],
+    [
+      bounce('HardBounce'),
+      { type: 'bounced', code: 'invalid_recipient', providerCode: 'Bounce HardBounce' },
+      'hard_bounce',
+    ],
+    [bounce('BadEmailAddress'), { type: 'bounced', code: 'invalid_recipient' }, 'hard_bounce'],
+    [bounce('SoftBounce'), { type: 'undelivered', code: 'recipient_unreachable' }],
+    [bounce('Transient'), { type: 'deferred' }],
+    [bounce('DnsError'), { type: 'deferred' }],
+    [bounce('OpenRelayTest'), { type: 'deferred' }],
+    [bounce('Blocked'), { type: 'undelivered', code: 'spam_detected' }],
+    [bounce('SpamNotification'), { type: 'undelivered', code: 'spam_detected' }],
+    [bounce('DMARCPolicy'), { type: 'undelivered', code: 'invalid_sender' }],
+    [bounce('Unconfirmed'), { type: 'undelivered', code: 'invalid_sender' }],
+    [bounce('ManuallyDeactivated'), { type: 'undelivered', code: 'blocked_recipient' }],
+    [bounce('VirusNotification'), { type: 'undelivered', code: 'content_rejected' }],
+    [bounce('SpamComplaint'), { type: 'complained' }, 'complaint'],
+    [bounce('Unsubscribe'), { type: 'unsubscribed' }, 'unsubscribe'],
+    [bounce('SMTPApiError'), { type: 'undelivered', code: 'provider_error' }],
+    [bounce('TemplateRenderingFailed'), { type: 'undelivered', code: 'template_error' }],
+    ...['AutoResponder', 'AddressChange', 'ChallengeVerification', 'Subscribe', 'Unknown', 'BrandNew'].map(
+      (type): [Record<string, unknown>, Record<string, unknown>] => [
+        bounce(type),
+        { type: 'reported', providerCode: `Bounce ${type}` },
+      ],
+    ),
+    [{ RecordType: 'SpamComplaint', ID: 42, Email: 'ada@example.com' }, { type: 'complained' }, 'complaint'],
+    [{ RecordType: 'Open', FirstOpen: true, Recipient: 'ada@example.com' }, { type: 'opened' }],
+    [{ RecordType: 'Click', OriginalLink: 'https://example.org' }, { type: 'clicked' }],
+    [
+      {
+        RecordType: 'SubscriptionChange',
+        SuppressSending: true,
+        SuppressionReason: 'ManualSuppression',
+        Recipient: 'ada@example.com',
+      },
+      { type: 'unsubscribed' },
+      'unsubscribe',
+    ],
+    [
+      { RecordType: 'SubscriptionChange', SuppressSending: true, SuppressionReason: 'HardBounce' },
+      { type: 'reported' },
+    ],
+    [{ RecordType: 'SubscriptionChange', SuppressSending: false }, { type: 'reported' }],
+    [{ RecordType: 'BrandNew' }, { type: 'reported', providerCode: 'BrandNew' }],
+  ])('%j means %j', async (event, fact, reason) => {
+    const [receipt, ...others] = believed(await parse(receiptRequest({ MessageID: 'pm-1', ...event }, right)))
+    expect(others).toEqual([])
+    expect(receipt?.fact).toMatchObject({ providerMessageId: 'pm-1', ...fact })
+    expect(receipt?.suppress).toEqual(
+      reason === undefined ? undefined : { address: 'ada@example.com', reason },
+    )
+  })
+
+  it('about a mail that came in, or that nobody can name, is left out', async () => {
+    for (const event of [{ RecordType: 'Inbound', MessageID: 'pm-2' }, { RecordType: 'Open' }]) {
+      expect(believed(await parse(receiptRequest(event, right)))).toEqual([])
+    }
+  })
+})
