@@ -113,6 +113,7 @@ async function startServer(folder: string): Promise<string> {
   server.on('error', () => {
     throw new Error('This benchmark needs redis-server on the PATH, or CARILLON_TEST_REDIS_URL.')
   })
+  server.unref()
   process.on('exit', () => server.kill('SIGKILL'))
   return `redis://127.0.0.1:${port}`
 }

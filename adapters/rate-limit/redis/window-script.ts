@@ -23,16 +23,18 @@ end
 /**
  * A window is one string: a header, then entries in the order of time, each the time of some units and the running
  * total up to and with them. The count of a window is the difference of two totals, and when it will have fallen to a
- * number is found by halving: exact, with 16 bytes an entry and a dozen short reads at most.
+ * number is found by halving: exact, with 16 bytes an entry and a dozen short reads at most. The oldest and the
+ * youngest entry are in the header too, so that most calls read nothing else; the youngest is only there.
  *
  * As in memory, units of one time share an entry, and above a limit of 1024 those of a 6000th of the window: never
  * too many, at most that much too late.
  */
 export const WINDOW = `
-local HEADER, ENTRY = 56, 16
-local HEADER_FORMAT, ENTRY_FORMAT = '<ddddddd', '<dd'
+local HEADER, ENTRY = 80, 16
+local HEADER_FORMAT, ENTRY_FORMAT = '<dddddddddd', '<dd'
 
 local function read_entry(window, index)
+  if index == window.length - 1 then return window.last, window.total end
   local from = HEADER + index * ENTRY
   return struct.unpack(ENTRY_FORMAT, redis.call('GETRANGE', window.key, from, from + ENTRY - 1))
 end
@@ -46,26 +48,27 @@ local function first_entry(window, low, high, holds)
   return low
 end
 
--- head: entries before it have expired; gone: the total up to there; last: the time of the youngest entry.
+-- head: entries before it have expired, and gone is the total up to there; first, upto: the entry at head;
+-- last, total: the youngest; kept: until when the key is there at least.
 local function load_window(key, check)
   local window = { key = key, width = check.width }
   local header = redis.call('GETRANGE', key, 0, HEADER - 1)
   if #header == HEADER then
-    window.head, window.length, window.gone, window.total, window.last, window.episode, window.grain =
-      struct.unpack(HEADER_FORMAT, header)
+    window.head, window.length, window.gone, window.first, window.upto, window.last, window.total,
+      window.episode, window.grain, window.kept = struct.unpack(HEADER_FORMAT, header)
   end
   if #header ~= HEADER or window.last + window.width <= now then
     window.head, window.length, window.gone, window.total, window.last = 0, 0, 0, 0, -math.huge
     window.grain = check.limit <= 1024 and 0 or window.width / 6000
     window.episode = window.episode or -math.huge
     window.anew = true
-    return window
-  end
-  local function alive(time) return time + window.width > now end
-  if not alive((read_entry(window, window.head))) then
-    window.head = first_entry(window, window.head + 1, window.length, alive)
-    local _, total = read_entry(window, window.head - 1)
-    window.gone = total
+  elseif window.first + window.width <= now then
+    window.head = first_entry(window, window.head + 1, window.length, function(time)
+      return time + window.width > now
+    end)
+    local _, gone = read_entry(window, window.head - 1)
+    window.gone = gone
+    window.first, window.upto = read_entry(window, window.head)
   end
   return window
 end
@@ -76,10 +79,10 @@ local function count_of(window) return window.total - window.gone end
 local function falls_to(window, target)
   if count_of(window) <= target then return now end
   if target < 0 then return math.huge end
-  local index = first_entry(window, window.head, window.length, function(_, total)
+  if window.total - window.upto <= target then return window.first + window.width end
+  local index = first_entry(window, window.head + 1, window.length, function(_, total)
     return window.total - total <= target
   end)
-  if index == window.length then return math.huge end
   local time = read_entry(window, index)
   return time + window.width
 end
@@ -128,28 +131,33 @@ local function take_window(check)
   if count_of(window) + check.granted > check.limit and now - window.episode >= window.width then
     window.episode = now
   end
-  local time = stamp(window)
-  window.total = window.total + check.granted
-  if window.length == window.head or window.last ~= time then window.length = window.length + 1 end
-  window.last = time
-  local alive = ''
-  local dropped = window.head
+  local time, before = stamp(window), ''
+  local from = HEADER + (window.length - 1) * ENTRY
+  if window.last ~= time then
+    if window.length > window.head then before = struct.pack(ENTRY_FORMAT, window.last, window.total) end
+    window.length = window.length + 1
+  end
+  window.last, window.total = time, window.total + check.granted
+  if window.length == window.head + 1 then window.first, window.upto = time, window.total end
   -- What has expired is cut off when it is the larger part, so that the string stays within twice what is alive.
-  local cut = not window.anew and dropped > 16 and dropped * 2 > window.length
-  if cut then
-    alive = redis.call('GETRANGE', key, HEADER + dropped * ENTRY, HEADER + (window.length - 1) * ENTRY - 1)
-    window.head, window.length = 0, window.length - dropped
+  if window.head > 16 and window.head * 2 > window.length then
+    before = redis.call('GETRANGE', key, HEADER + window.head * ENTRY, from - 1) .. before
+    window.head, window.length, from, window.anew = 0, window.length - window.head, HEADER, true
   end
-  local header = struct.pack(HEADER_FORMAT, window.head, window.length, window.gone, window.total, window.last,
-    window.episode, window.grain)
-  local entry = struct.pack(ENTRY_FORMAT, time, window.total)
-  if window.anew or cut then
-    redis.call('SET', key, header .. alive .. entry)
+  -- A second of slack, and a quarter of the window, so that most calls need not set it.
+  local lasts = window.width + window.grain + 1000000
+  local extend = window.anew or now + lasts > window.kept
+  if extend then window.kept = now + lasts + window.width / 4 end
+  local ms = text(math.ceil((window.kept - now) / 1000))
+  local header = struct.pack(HEADER_FORMAT, window.head, window.length, window.gone, window.first, window.upto,
+    window.last, window.total, window.episode, window.grain, window.kept)
+  if window.anew then
+    redis.call('SET', key, header .. before, 'PX', ms)
     window.anew = false
-  else
-    redis.call('SETRANGE', key, 0, header)
-    redis.call('SETRANGE', key, HEADER + (window.length - 1) * ENTRY, entry)
+    return
   end
-  keep(key, window.width + window.grain)
+  redis.call('SETRANGE', key, 0, header)
+  if before ~= '' then redis.call('SETRANGE', key, from, before) end
+  if extend then redis.call('PEXPIRE', key, ms) end
 end
 `
