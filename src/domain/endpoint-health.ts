@@ -33,6 +33,8 @@ export interface EndpointAttempt {
   readonly attempt?: { readonly attempt: number; readonly succeeded: boolean } | undefined
   /** `end`: the delivery is given up, unless it succeeded. */
   readonly next: { readonly kind: 'end' | 'retry' }
+  /** It failed by our own fault, or because we stopped: that says nothing of the endpoint. */
+  readonly blameless?: true | undefined
   /** The endpoint said that it is gone for good (410). */
   readonly disable?: 'gone' | undefined
 }
@@ -51,13 +53,13 @@ export interface EndpointVerdict {
  */
 export function judgeEndpoint(
   health: EndpointHealth,
-  { attempt, next, disable }: EndpointAttempt,
+  { attempt, next, blameless, disable }: EndpointAttempt,
   now: number,
 ): EndpointVerdict {
   const failingSince = health.failingSince ?? now
   if (disable === 'gone') return disabled(failingSince, 'gone')
   if (attempt?.succeeded === true) return { health: HEALTHY, disable: null, announce: null }
-  if (attempt === undefined) return { health, disable: null, announce: null }
+  if (attempt === undefined || blameless === true) return { health, disable: null, announce: null }
   if (next.kind === 'end' && now - failingSince >= DISABLED_AFTER_MS) return disabled(failingSince, 'failing')
   const tell = !health.told && attempt.attempt >= FAILING_ATTEMPTS
   return {
@@ -108,6 +110,10 @@ export function endpointEvent(
       organizationId: endpoint.organizationId,
     },
   }
+}
+
+export function isEndpointEvent(event: { readonly event: string }): event is EndpointEvent {
+  return ENDPOINT_EVENT_TYPES.some((type) => type === event.event)
 }
 
 /** Begins the `webhook-id` of every event about an endpoint, and of no other. */

@@ -1,3 +1,4 @@
+import type { EndpointEvent } from '../domain/endpoint-health.ts'
 import type { NotificationEvent } from '../domain/event-payload.ts'
 
 /** What `notifier.webhooks.test(id)` posts: shaped like any event, about a notification that never was. */
@@ -5,8 +6,8 @@ export interface WebhookTestEvent extends Omit<NotificationEvent, 'event'> {
   readonly event: 'webhook.test'
 }
 
-/** The body of a webhook. A later version of the sender may add types: leave unknown ones alone. */
-export type WebhookEvent = NotificationEvent | WebhookTestEvent
+/** The body of a webhook; about endpoints only where the endpoint chose those events. A later version of the sender may add types: leave unknown ones alone. */
+export type WebhookEvent = NotificationEvent | EndpointEvent | WebhookTestEvent
 
 /** What the headers of a verified webhook say. */
 export interface WebhookDelivery {

@@ -29,6 +29,8 @@ export type Settlement = LeaseRef & {
          * under `endpointEventId`.
          */
         readonly attempt?: DeliveryAttempt | undefined
+        /** The attempt failed by our own fault, or because we stopped: the endpoint is not judged by it. */
+        readonly blameless?: true | undefined
         /** The delivery's state when the job ends. Default `failed`. */
         readonly ended?: 'delivered' | 'failed' | undefined
         /**

@@ -1,9 +1,10 @@
+import type { EndpointEvent } from '../../domain/endpoint-health.ts'
 import type { NotificationEvent } from '../../domain/event-payload.ts'
 import { EVENTS_LANE } from '../../domain/metrics.ts'
 import type { ProcessListeners } from '../../domain/process-event.ts'
 import type { SpanEnd, SpanStart } from '../../domain/telemetry.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { ClaimedJob, StartRef } from '../../ports/storage/claim.ts'
+import type { ClaimedJob, LeaseRef, StartRef } from '../../ports/storage/claim.ts'
 import type { SettleAnswer, Settlement } from '../../ports/storage/settle.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
 import { createGroup } from '../group.ts'
@@ -13,7 +14,10 @@ import type { Leases } from './leases.ts'
 
 /** How both kinds of job begin and end an attempt, in commits that concurrent attempts share. */
 export interface Attempts {
-  /** Records that an attempt begins. False: the job is another's now. */
+  /**
+   * Records that an attempt begins. False: the job is another's now, or nobody knows whether that was recorded; then no
+   * attempt is made and the job goes back, if the storage can prove that it was not.
+   */
   begin(ref: StartRef): Promise<boolean>
   /**
    * Ends an attempt, or the job without one. While the storage is away it is tried again for as long as a lease lasts:
@@ -36,7 +40,7 @@ export interface AttemptsOptions {
   readonly clock: Clock
   readonly observer: Observer
   readonly listeners: ProcessListeners
-  announce(event: NotificationEvent): void
+  announce(event: NotificationEvent | EndpointEvent): void
   failed(error: unknown): void
 }
 
@@ -48,15 +52,20 @@ export function createAttempts(options: AttemptsOptions): Attempts {
   const { storage, leases, clock, observer, announce, failed } = options
   const events = createAttemptEvents(options.listeners)
   const begin = createGroup((refs: readonly StartRef[]) => storage.startAttempts(refs))
+  const release = createGroup(async (refs: readonly LeaseRef[]) => {
+    await storage.release(refs)
+    return refs.map(() => true)
+  })
   const settle = createGroup<Settlement, SettleAnswer>((settlements) => storage.settle(settlements))
   const controllers = new Set<AbortController>()
   const stopping = new AbortController()
 
-  async function settleSurely(settlement: Settlement): Promise<SettleAnswer> {
+  /** Asks the storage until it answers, for as long as a lease lasts. */
+  async function surely<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
     const since = clock.monotonic()
     for (let delayMs = FIRST_DELAY_MS; ; delayMs = Math.min(2 * delayMs, LONGEST_DELAY_MS)) {
       try {
-        return await settle(settlement)
+        return await ask()
       } catch (error) {
         if (stopping.signal.aborted || clock.monotonic() - since > leases.leaseMs) throw error
         failed(error)
@@ -79,15 +88,23 @@ export function createAttempts(options: AttemptsOptions): Attempts {
 
   return {
     async begin(ref) {
-      const begun = await begin(ref)
+      let begun: boolean
+      try {
+        begun = await begin(ref)
+      } catch (error) {
+        failed(error)
+        // A commit whose end is unknown may have counted the attempt: the storage looks, and then leaves it to its lease.
+        await surely(() => release(ref))
+        return false
+      }
       if (begun) events.started(ref)
       return begun
     },
     async settle(settlement) {
-      const answer = await observer.span({ name: 'settle' }, () => settleSurely(settlement), spanEnd)
+      const answer = await observer.span({ name: 'settle' }, () => surely(() => settle(settlement)), spanEnd)
       if (answer.kind === 'settled') {
         events.settled(settlement)
-        for (const event of answer.events) announce(event)
+        for (const event of [...answer.events, ...(answer.endpointEvents ?? [])]) announce(event)
       }
       // It keeps its lease, and is recovered when that ends; that it happened must not go unseen.
       else if (answer.kind === 'failed') failed(answer.error)

@@ -1,3 +1,4 @@
+import type { EndpointEvent } from '../../domain/endpoint-health.ts'
 import type { NotificationEvent } from '../../domain/event-payload.ts'
 import type { ProcessListeners } from '../../domain/process-event.ts'
 import type { ProviderEvent } from '../../domain/provider-event.ts'
@@ -58,7 +59,7 @@ export interface EngineOptions {
   readonly listeners: ProcessListeners
   box(): SecretBox
   random(): number
-  announce(event: NotificationEvent): void
+  announce(event: NotificationEvent | EndpointEvent): void
   tell(event: ProviderEvent): void
   failed(error: unknown): void
 }

@@ -41,7 +41,10 @@ export function createEventLane(
 function settlementOf(job: EventJob, result: PostResult, verdict: PostVerdict, random: number): Settlement {
   const number = job.attempts + 1
   const attempt = attemptOf(number, result, verdict.kind === 'succeeded')
-  const ref = { jobId: job.jobId, token: job.token, kind: 'event' as const, attempt }
+  // Not signed, or ended by our own stop: the endpoint has nothing to do with it.
+  const ours = result.kind === 'failed' && result.reason === 'aborted'
+  const blameless = ours ? ({ blameless: true } as const) : {}
+  const ref = { jobId: job.jobId, token: job.token, kind: 'event' as const, attempt, ...blameless }
   if (verdict.kind === 'succeeded') return { ...ref, ended: 'delivered', next: { kind: 'end' } }
   if (verdict.kind === 'refused' && verdict.code === 'endpoint_gone') {
     return { ...ref, ended: 'failed', disable: 'gone', next: { kind: 'end' } }

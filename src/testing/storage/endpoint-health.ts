@@ -212,9 +212,12 @@ export function endpointHealthChecks(check: Check): void {
     assert.equal(events.length, 1)
   })
 
-  check('no request, no judgement', async ({ storage }) => {
+  check('no request, or a fault of our own, is no judgement', async ({ storage }) => {
     const hook = await endpoint(storage)
-    await announce(storage, 1)
+    await announce(storage, 2)
+    const ours = await claimOne(storage, hook.id)
+    await storage.settle([{ ...settlement(ours, { attempt: 4 }), blameless: true } as Settlement])
+    assert.deepEqual(await stateOf(storage, hook), ['active', null, null])
     const { jobId, token } = await claimOne(storage, hook.id)
     await storage.settle([{ kind: 'event', jobId, token, ended: 'failed', next: { kind: 'end' } }])
     assert.deepEqual(await stateOf(storage, hook), ['active', null, null])

@@ -1,11 +1,15 @@
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
 import { memoryStorage } from '../../../src/memory/memory-storage.ts'
 import { systemClock } from '../../../src/memory/system-clock.ts'
+import type { StartRef } from '../../../src/ports/storage/claim.ts'
 import type { SettleAnswer } from '../../../src/ports/storage/settle.ts'
+import type { Storage } from '../../../src/ports/storage/storage.ts'
 import { createAttempts } from '../../../src/services/delivery/attempts.ts'
 import { createLeases } from '../../../src/services/delivery/leases.ts'
+import { accept, claimOne, LANE, LEASE_MS, note } from '../../../src/testing/storage/fixtures.ts'
 import { observation } from '../../support/observation.ts'
+import { virtualTime } from '../../support/virtual-time.ts'
 
 function attemptsThatAnswer(answer: SettleAnswer) {
   const storage = { ...memoryStorage(), settle: async () => [answer] }
@@ -37,4 +41,71 @@ it('says nothing of a job that is another’s now', async () => {
   const { attempts, failures, announced } = attemptsThatAnswer({ kind: 'stale' })
   await attempts.settle(settlement)
   expect([failures, announced]).toEqual([[], []])
+})
+
+describe('an attempt whose beginning could not be recorded', () => {
+  /** One claimed job, and a storage whose `startAttempts` ends as told. */
+  async function claimed(start: (storage: Storage, refs: readonly StartRef[]) => Promise<boolean[]>) {
+    const clock = virtualTime()
+    const storage = memoryStorage({ clock })
+    await accept(storage, [note()])
+    const job = await claimOne(storage)
+    const failures: unknown[] = []
+    const away = { count: 0 }
+    const attempts = createAttempts({
+      storage: {
+        ...storage,
+        startAttempts: (refs) => start(storage, refs),
+        async release(refs) {
+          away.count -= 1
+          if (away.count >= 0) throw new NotifierError('service_unavailable')
+          await storage.release(refs)
+        },
+      },
+      clock,
+      leases: createLeases(storage, clock, LEASE_MS, () => {}),
+      ...observation(),
+      announce() {},
+      failed: (error) => failures.push(error),
+    })
+    const begun: boolean[] = []
+    const run = attempts.run(job, async () => {
+      begun.push(await attempts.begin({ jobId: job.jobId, token: job.token, provider: 'smtp' }))
+    })
+    const due = async () => (await storage.claim({ lanes: [], leaseMs: LEASE_MS })).lanes.length
+    return { clock, storage, run, begun, failures, away, due }
+  }
+
+  it('is not made, and its job goes back at once when nothing was recorded', async () => {
+    const { run, begun, failures, due } = await claimed(async () => {
+      throw new NotifierError('service_unavailable')
+    })
+    await run
+    expect([begun, failures.length]).toEqual([[false], 1])
+    expect(await due()).toBe(1)
+  })
+
+  it('goes back when the storage answers again', async () => {
+    const { clock, run, begun, away, due } = await claimed(async () => {
+      throw new NotifierError('service_unavailable')
+    })
+    away.count = 3
+    await clock.until(() => begun.length === 1)
+    await run
+    expect(clock.monotonic()).toBeGreaterThan(0)
+    expect(await due()).toBe(1)
+  })
+
+  it('stays with its lease when it was recorded after all: then nobody may run it as if it had not begun', async () => {
+    const { clock, storage, run, begun, due } = await claimed(async (storage, refs) => {
+      await storage.startAttempts(refs)
+      throw new NotifierError('service_unavailable')
+    })
+    await run
+    expect(begun).toEqual([false])
+    expect(await due()).toBe(0)
+    await clock.advance(LEASE_MS + 1)
+    const { recoveredLanes } = await storage.claim({ lanes: [], leaseMs: LEASE_MS })
+    expect(recoveredLanes).toEqual([LANE])
+  })
 })
