@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { EventEmitter } from 'eventemitter3'
+import { type EndpointEvent, isEndpointEvent } from './domain/endpoint-health.ts'
 import { isNotifierError, NotifierError } from './domain/errors/notifier-error.ts'
 import type { NotificationEvent } from './domain/event-payload.ts'
 import { createIdGenerator } from './domain/ids.ts'
@@ -11,6 +12,7 @@ import { webhookSigner } from './outgoing/webhook-signer.ts'
 import { createAccept } from './services/accept/accept.ts'
 import { createApiKeys } from './services/api-keys/api-keys.ts'
 import { createRoutes } from './services/channels/routes.ts'
+import { createDeadLetters } from './services/dead-letters/dead-letters.ts'
 import { createEngine } from './services/delivery/engine.ts'
 import { reportHealth } from './services/health.ts'
 import { createLifecycle } from './services/lifecycle.ts'
@@ -33,6 +35,9 @@ import { createCompiledTemplates } from './services/templates/compiled-templates
 import { createTemplates } from './services/templates/templates.ts'
 import { createWebhookEndpoints } from './services/webhooks/webhook-endpoints.ts'
 import { within } from './services/within.ts'
+
+/** What listeners in this process hear. */
+type Announced = Error | NotificationEvent | ProcessEvent | ProviderEvent | EndpointEvent
 
 /**
  * Creates a notification service in this process. Nothing happens before `start()`.
@@ -75,15 +80,10 @@ function wire(options: ResolvedOptions): Notifier {
     emit('error', wrapped)
   }
 
-  function emit<Name extends keyof NotifierEvents>(
-    name: Name,
-    value: Error | NotificationEvent | ProcessEvent | ProviderEvent,
-  ): void {
+  function emit<Name extends keyof NotifierEvents>(name: Name, value: Announced): void {
     for (const listener of emitter.listeners(name)) {
       try {
-        const result: unknown = (
-          listener as (value: Error | NotificationEvent | ProcessEvent | ProviderEvent) => unknown
-        )(value)
+        const result: unknown = (listener as (value: Announced) => unknown)(value)
         // An async listener: what it rejects with must not end the process.
         if (result instanceof Promise) result.catch((error: unknown) => threw(name, error))
       } catch (error) {
@@ -118,7 +118,23 @@ function wire(options: ResolvedOptions): Notifier {
     emit(event.event, event)
   }
 
+  function announceAny(event: NotificationEvent | EndpointEvent): void {
+    if (!isEndpointEvent(event)) {
+      announce(event)
+      return
+    }
+    const { id: endpoint, reason, failingSince } = event.data
+    logger.warn(
+      reason === null
+        ? 'A webhook endpoint fails; its deliveries are tried again.'
+        : 'A webhook endpoint was disabled; what is for it is held.',
+      { endpoint, reason, failingSince },
+    )
+    emit(event.event, event)
+  }
+
   const routes = createRoutes({ ...options, failed })
+
   const engine = createEngine({
     ...options,
     routes,
@@ -128,7 +144,7 @@ function wire(options: ResolvedOptions): Notifier {
     listeners,
     compiled,
     signer,
-    announce,
+    announce: announceAny,
     failed,
     box: openBox,
     random: Math.random,
@@ -188,6 +204,11 @@ function wire(options: ResolvedOptions): Notifier {
     observer.record({ type: 'refused', operation, code, count: 1 })
   }
 
+  const deadLetters = createDeadLetters({
+    storage,
+    routes,
+    wake: () => engine.wake(),
+  })
   const notifier: Notifier = {
     ...guard(accept, refused),
     start: lifecycle.start,
@@ -201,7 +222,11 @@ function wire(options: ResolvedOptions): Notifier {
       emitter.off(event, listener as never)
       return notifier
     },
-    notifications: { ...guard(createNotifications(storage, announce)), ...guard({ resend }, refused) },
+    notifications: {
+      ...guard(createNotifications(storage, announce, deadLetters.one)),
+      ...guard({ resend }, refused),
+    },
+    deadLetters: guard(deadLetters.api),
     templates: guard(createTemplates(storage, ids, organizations)),
     organizations: guard(organizations.api),
     apiKeys: guard(createApiKeys(storage, ids, organizations)),

@@ -1,10 +1,13 @@
+import type { EndpointEvent, EndpointEventType } from '../domain/endpoint-health.ts'
 import type { NotificationEvent } from '../domain/event-payload.ts'
 import type { EventType } from '../domain/facts.ts'
+import type { RedriveInput } from '../domain/input/redrive.ts'
 import type { SendInput } from '../domain/input/send.ts'
 import type { TemplateChangeInput, TemplateInput } from '../domain/input/template.ts'
 import type { ProcessEvent } from '../domain/process-event.ts'
 import type { ProviderPausedEvent, ProviderResumedEvent } from '../domain/provider-event.ts'
 import type { Logger } from '../ports/logger.ts'
+import type { DeadLetterQuery, RedriveResult } from './dead-letters/records.ts'
 import type {
   AccountLimits,
   Admission,
@@ -100,6 +103,27 @@ export interface Notifier {
      *   longer configured, and as {@link Notifier.send}
      */
     resend(id: string, options?: Omit<SendOptions, 'strict'>): Promise<SentNotification>
+    /**
+     * Delivers one that failed once more, as itself: the same id, history and expiry, with all attempts before it. It does
+     * not count again. What has ended otherwise is for {@link resend}.
+     *
+     * @throws NotifierError `notification_not_found`, `organization_mismatch`, `not_redrivable` when it is not failed or
+     *   has expired, `invalid_channel` when the channel is no longer configured
+     */
+    redrive(id: string, scope?: Scope): Promise<NotificationRecord>
+  }
+  /** Notifications that failed: after their last attempt, or for a reason that no attempt would change. */
+  readonly deadLetters: {
+    /** Newest first. */
+    list(query?: DeadLetterQuery): Promise<List<NotificationSummary>>
+    /**
+     * Delivers what failed once more, as `notifications.redrive` does, many at a time and in short steps. None is redriven
+     * twice, whoever else redrives. What would have expired when it is due stays as it is, and so does what fails again
+     * while this goes on. Suppressed recipients fail again without an attempt.
+     *
+     * @throws NotifierError `missing_required_field`, `invalid_parameter`, `invalid_channel`
+     */
+    redrive(redrive: RedriveInput, scope?: Scope): Promise<RedriveResult>
   }
   readonly templates: {
     /** @throws NotifierError `template_already_exists`, `missing_required_field`, `invalid_parameter` */
@@ -189,6 +213,13 @@ export interface Notifier {
       which: { readonly since: string | Date },
       scope?: Scope,
     ): Promise<{ readonly replayed: number }>
+    /**
+     * Makes one delivery due at once, whatever became of it: one that waits for its next attempt, failed, was held, or
+     * arrived. Its `webhook-id` stays. Answers the delivery as it is then; one that is under way is left alone.
+     *
+     * @throws NotifierError `not_found`, `organization_mismatch`, `endpoint_disabled`
+     */
+    retry(id: string, eventId: string, scope?: Scope): Promise<WebhookDeliveryRecord>
     /** Pending deliveries to it are dropped. @throws NotifierError `not_found`, `organization_mismatch` */
     delete(id: string, scope?: Scope): Promise<void>
   }
@@ -272,6 +303,8 @@ export interface StopOptions {
  */
 export type NotifierEvents = {
   [Name in EventType]: (event: NotificationEvent) => void
+} & {
+  [Name in EndpointEventType]: (event: EndpointEvent) => void
 } & {
   [Event in ProcessEvent as Event['event']]: (event: Event) => void
 } & {

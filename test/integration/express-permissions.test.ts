@@ -3,6 +3,8 @@ import { PERMISSIONS, type Permission, permits } from '../../src/domain/api-key.
 import type { SendInput } from '../../src/domain/input/send.ts'
 import type { Route } from '../../src/http/routes/route.ts'
 import { ROUTES } from '../../src/http/routes/table.ts'
+import { accept, claimOne, ended, note } from '../../src/testing/storage/fixtures.ts'
+import { eventually } from '../support/eventually.ts'
 import { type Host, startHost } from './support/express-host.ts'
 import { type Answer, call, codeOf } from './support/http-client.ts'
 
@@ -45,6 +47,7 @@ const bodies: Readonly<Record<string, () => object>> = {
   replayWebhook: () => ({ since: '2026-01-01T00:00:00Z' }),
   createWebhook: () => ({ url: 'https://example.com/hook' }),
   addSuppression: () => suppressed,
+  redriveDeadLetters: () => ({ filter: {} }),
 }
 
 function newName(): string {
@@ -53,9 +56,10 @@ function newName(): string {
 }
 
 /** Something that an operation on one resource can be done to. */
-async function resource({ tag }: Route, organizationId: string): Promise<{ id: string }> {
+async function resource({ tag, operation }: Route, organizationId: string): Promise<{ id: string }> {
   const { notifier } = host
   const scope = { organizationId }
+  if (operation === 'redriveNotification') return { id: await failed(organizationId) }
   switch (tag) {
     case 'Notifications':
       return notifier.send({ ...mail, sendAt: new Date(host.clock.now() + 3_600_000) }, scope)
@@ -89,12 +93,37 @@ async function attempt(route: Route, path: string, options: Attempt = {}): Promi
   }
   const body = bodies[route.operation]?.()
   if (route.body !== undefined && body === undefined) throw new Error(`no body for ${route.operation}`)
+  const eventId = path.includes('{eventId}') ? await announced(id, organizationId) : ''
   return call(host.port, {
     method: route.method,
-    path: path.replace(/\{\w+\}/, id) + query,
+    path: path.replace('{eventId}', eventId).replace(/\{\w+\}/, id) + query,
     headers: permission === null ? {} : { ...keys.get(`${organizationId} ${permission}`) },
     ...(body === undefined ? {} : { body }),
   })
+}
+
+/** The id of a notification that failed, in a lane that no process delivers. */
+async function failed(organizationId: string): Promise<string> {
+  const lane = newName()
+  const [id = ''] = await accept(host.storage, [note({ lane })], organizationId)
+  const job = await claimOne(host.storage, lane)
+  await host.storage.settle([ended(job, [{ type: 'failed', code: 'provider_error' }])])
+  return id
+}
+
+/** The id of an event for a webhook endpoint. */
+async function announced(endpointId: string, organizationId: string): Promise<string> {
+  const { webhooks, send } = host.notifier
+  try {
+    await webhooks.get(endpointId, { organizationId })
+  } catch {
+    return 'evt_0'
+  }
+  await send(mail, { organizationId })
+  const delivery = await eventually(
+    async () => (await webhooks.deliveries(endpointId, { organizationId })).items[0],
+  )
+  return delivery.eventId
 }
 
 const outcome = (answer: Answer): unknown[] => [answer.status, codeOf(answer)]
@@ -108,6 +137,9 @@ it('every operation needs the level of DESIGN.md §4', () => {
     getNotification: 'Read Only',
     cancelNotification: 'Write',
     resendNotification: 'Write',
+    redriveNotification: 'Full Access',
+    listDeadLetters: 'Read Only',
+    redriveDeadLetters: 'Full Access',
     createTemplate: 'Write',
     listTemplates: 'Read Only',
     getTemplate: 'Read Only',
@@ -126,6 +158,7 @@ it('every operation needs the level of DESIGN.md §4', () => {
     rotateWebhookSecret: 'Full Access',
     testWebhook: 'Full Access',
     listWebhookDeliveries: 'Read Only',
+    retryWebhookDelivery: 'Full Access',
     replayWebhook: 'Full Access',
     deleteWebhook: 'Full Access',
     addSuppression: 'Full Access',

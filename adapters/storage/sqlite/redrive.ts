@@ -59,7 +59,8 @@ export function createRedrive(
     const [afterTime = -1, afterSeq = -1] = after === undefined ? [] : decodeCursor(after, 2)
     const withTemplate = templateId === undefined ? 0 : 1
     const end = until ?? Number.MAX_SAFE_INTEGER
-    const rest = [organizationId, from ?? 0, end, afterTime, afterSeq, most] as const
+    // One more than is looked at says that there are others.
+    const rest = [organizationId, from ?? 0, end, afterTime, afterSeq, most + 1] as const
     return ids === undefined
       ? lookAtAll().all(withTemplate, ...rest)
       : lookAtIds().all(withTemplate, JSON.stringify(ids), ...rest)
@@ -77,7 +78,8 @@ export function createRedrive(
     const { filter, most, dryRun } = request
     const announcements = deliveries.announcements(connection.now())
     const plan = createRedrivePlan(request, announcements.now)
-    const rows = look(request)
+    const found = look(request)
+    const rows = found.slice(0, most)
     for (const row of rows) {
       if (!matches(row, filter)) continue
       const place = plan.place({ channel: row.channel, expiresAt: row.expires_at })
@@ -85,7 +87,7 @@ export function createRedrive(
     }
     const { redriven, expired, unroutable, nextDueAt } = plan
     const last = rows.at(-1)
-    const next = rows.length < most || last === undefined ? null : encodeCursor([last.created_at, last.seq])
+    const next = found.length <= most || last === undefined ? null : encodeCursor([last.created_at, last.seq])
     return { redriven, expired, unroutable, nextDueAt, next }
   }
 

@@ -129,6 +129,11 @@ const ROWS = {
     'The notification can no longer be cancelled.',
     'Nothing to do: an attempt has begun or it has ended.',
   ],
+  not_redrivable: [
+    409,
+    'The notification cannot be redriven.',
+    'Only what has failed and not expired can; otherwise resend it.',
+  ],
 
   rate_limit_exceeded: [
     429,

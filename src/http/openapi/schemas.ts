@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { apiKeyInput } from '../../domain/input/api-key.ts'
 import { instant, jsonObject } from '../../domain/input/fields.ts'
+import { redriveInput } from '../../domain/input/redrive.ts'
 import { sendInput } from '../../domain/input/send.ts'
 import { suppressionInput } from '../../domain/input/suppression.ts'
 import { templateChange, templateInput } from '../../domain/input/template.ts'
@@ -13,6 +14,7 @@ import {
 import { accountLimits, limitUsage } from '../schemas/account.ts'
 import { apiKeyList, apiKeyRecord, createdApiKey } from '../schemas/api-key.ts'
 import { channelName, deleted, failure, notificationStatus } from '../schemas/common.ts'
+import { redriveResult } from '../schemas/dead-letter.ts'
 import { logEntry, logList } from '../schemas/log.ts'
 import {
   batchInput,
@@ -50,6 +52,7 @@ const INPUTS: readonly (readonly [name: string, schema: z.ZodType])[] = [
   ['SecretRotationRequest', secretRotation],
   ['ReplayRequest', replayInput],
   ['SuppressionRequest', suppressionInput],
+  ['RedriveRequest', redriveInput],
 ]
 
 /** What clients get. Generated code uses the names: they do not change. */
@@ -80,6 +83,7 @@ const OUTPUTS: readonly (readonly [name: string, schema: z.ZodType])[] = [
   ['WebhookDelivery', webhookDeliveryRecord],
   ['WebhookDeliveryList', webhookDeliveryList],
   ['Replayed', replayed],
+  ['RedriveResult', redriveResult],
   ['Suppression', suppressionRecord],
   ['SuppressionList', suppressionList],
   ['Deleted', deleted],

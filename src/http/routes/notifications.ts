@@ -93,6 +93,13 @@ async function resend(
   return sent(await notifier.notifications.resend(params.id ?? '', options))
 }
 
+async function redrive(
+  { params, organizationId }: RequestContext,
+  notifier: Notifier,
+): Promise<HandlerResult> {
+  return { body: await notifier.notifications.redrive(params.id ?? '', { organizationId }) }
+}
+
 const IDEMPOTENCY_ERRORS: readonly RouteError[] = ['idempotency_key_reused', 'idempotency_in_progress']
 const SUPPRESSED: readonly RouteError[] = ['blocked_recipient', 'unsubscribed']
 const SEND_ERRORS: readonly RouteError[] = [
@@ -202,5 +209,19 @@ export const notificationRoutes: readonly Route[] = [
     requestHeaders: ['Idempotency-Key'],
     response: sentNotification,
     handler: resend,
+  },
+  {
+    operation: 'redriveNotification',
+    summary: 'Deliver a notification that failed once more, as itself',
+    tag: 'Notifications',
+    method: 'POST',
+    paths: ['/v1/notifications/{id}/redrive'],
+    permission: 'Full Access',
+    limit: 'requests',
+    status: 200,
+    unknown: 'notification_not_found',
+    errors: ['not_redrivable', 'invalid_channel'],
+    response: notificationRecord,
+    handler: redrive,
   },
 ]

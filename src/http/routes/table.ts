@@ -1,5 +1,6 @@
 import { accountRoutes } from './account.ts'
 import { apiKeyRoutes } from './api-keys.ts'
+import { deadLetterRoutes } from './dead-letters.ts'
 import { logRoutes } from './logs.ts'
 import { notificationRoutes } from './notifications.ts'
 import type { Route } from './route.ts'
@@ -11,6 +12,7 @@ import { webhookRoutes } from './webhooks.ts'
 /** Every operation of the REST API. */
 export const ROUTES: readonly Route[] = [
   ...notificationRoutes,
+  ...deadLetterRoutes,
   ...templateRoutes,
   ...logRoutes,
   ...accountRoutes,

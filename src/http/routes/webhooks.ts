@@ -13,6 +13,7 @@ import {
   createdWebhookEndpoint,
   replayed,
   webhookDeliveryList,
+  webhookDeliveryRecord,
   webhookEndpointList,
   webhookEndpointRecord,
   webhookPostRecord,
@@ -67,6 +68,11 @@ async function replay(
   // The body may hold anything: the notifier parses it by `replayInput`.
   const which = body as unknown as { since: string }
   return { body: await notifier.webhooks.replay(params.id ?? '', which, { organizationId }) }
+}
+
+async function retry({ params, organizationId }: RequestContext, notifier: Notifier): Promise<HandlerResult> {
+  const { id = '', eventId = '' } = params
+  return { body: await notifier.webhooks.retry(id, eventId, { organizationId }) }
 }
 
 async function remove(
@@ -178,6 +184,20 @@ export const webhookRoutes: readonly Route[] = [
     query: webhookDeliveryQuery,
     response: webhookDeliveryList,
     handler: deliveries,
+  },
+  {
+    operation: 'retryWebhookDelivery',
+    summary: 'Send one event to a webhook endpoint again, now',
+    tag: 'Webhooks',
+    method: 'POST',
+    paths: ['/v1/webhooks/{id}/deliveries/{eventId}/retry'],
+    permission: 'Full Access',
+    limit: 'requests',
+    status: 200,
+    unknown: 'not_found',
+    errors: ['endpoint_disabled'],
+    response: webhookDeliveryRecord,
+    handler: retry,
   },
   {
     operation: 'replayWebhook',

@@ -1,6 +1,8 @@
 import * as z from 'zod'
 import { CHANNELS } from '../../domain/channel.ts'
+import { errorCode } from '../../domain/input/redrive.ts'
 import { STATUSES } from '../../domain/notification.ts'
+import type { DeadLetterQuery } from '../../services/dead-letters/records.ts'
 import type {
   ListQuery,
   LogQuery,
@@ -69,4 +71,22 @@ export const suppressionQuery: z.ZodType<Filters<SuppressionQuery>> = z.object({
 export const suppressionTargetQuery: z.ZodType<SuppressionTarget> = z.object({
   channel: z.enum(CHANNELS),
   to: line.describe('The recipient, percent-encoded: the plus sign of a phone number is `%2B`.'),
+})
+
+const ids = line
+  .max(6_500)
+  .transform((text) => text.split(','))
+  .pipe(z.array(z.string().min(1).max(64)).min(1).max(100))
+
+/** Filters of `GET /v1/dead-letters`. */
+export const deadLetterQuery: z.ZodType<Filters<DeadLetterQuery>> = z.object({
+  ...page,
+  channel: z.enum(CHANNELS).optional(),
+  code: errorCode.optional().describe('The code of its error.'),
+  provider: line.max(64).optional().describe('Instance id of the provider that it failed at.'),
+  template: line.max(128).optional().describe('Id or name of a template.'),
+  to: line.optional().describe('The recipient, exactly as sent.'),
+  from: z.iso.datetime({ offset: true }).optional().describe('Accepted at or after this time.'),
+  until: z.iso.datetime({ offset: true }).optional().describe('Accepted before this time.'),
+  ids: ids.optional().describe('Ids of notifications, separated by commas; at most 100.'),
 })

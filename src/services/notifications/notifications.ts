@@ -7,13 +7,15 @@ import type { Storage } from '../../ports/storage/storage.ts'
 import type { Notifier, NotifierEvents } from '../notifier.ts'
 import type { LogRecord, NotificationRecord, NotificationSummary, Scope, TimelineRecord } from '../records.ts'
 import { isoOrNull, listOf, organizationOf, owned, pageRequest } from '../scope.ts'
+import { instant, templateId } from './filter.ts'
 
 type Announce = (event: Parameters<NotifierEvents['notification.sent']>[0]) => void
 
-/** The use cases that look at notifications, and cancel. */
+/** The use cases that look at notifications, cancel, and redrive one. */
 export function createNotifications(
   storage: Storage,
   announce: Announce,
+  redrive: (id: string, scope: Scope | undefined) => Promise<void>,
 ): Omit<Notifier['notifications'], 'resend'> {
   async function get(id: string, scope: Scope | undefined): Promise<NotificationRecord> {
     const notification = owned(await storage.notifications.get(id), scope, 'notification_not_found')
@@ -31,8 +33,7 @@ export function createNotifications(
         channel: query?.channel,
         status: query?.status,
         to: query?.to,
-        templateId:
-          query?.template === undefined ? undefined : await templateId(query.template, organizationId),
+        templateId: await templateId(storage, query?.template, organizationId),
         from: instant('from', query?.from),
         until: instant('until', query?.until),
       }
@@ -55,13 +56,10 @@ export function createNotifications(
           throw new NotifierError('not_cancellable', { message: 'It cannot be cancelled: it has ended.' })
       }
     },
-  }
-
-  async function templateId(idOrName: string, organizationId: string): Promise<string> {
-    if (idOrName.startsWith('tpl_')) return idOrName
-    const [template = null] = await storage.templates.find(organizationId, [idOrName])
-    // An unknown name is an empty result, not an error: the filter is right, and nothing was sent with it.
-    return template?.id ?? idOrName
+    async redrive(id, scope) {
+      await redrive(id, scope)
+      return get(id, scope)
+    },
   }
 }
 
@@ -81,19 +79,8 @@ export function createLogs(storage: Storage): Notifier['logs'] {
   }
 }
 
-function instant(field: string, value: string | undefined): number | undefined {
-  if (value === undefined) return undefined
-  const time = Date.parse(value)
-  if (Number.isNaN(time)) {
-    throw new NotifierError('invalid_parameter', {
-      message: `"${field}" must be a time in ISO 8601.`,
-      details: { field },
-    })
-  }
-  return time
-}
-
-function summary(notification: Notification): NotificationSummary {
+/** A notification as lists show it. */
+export function summary(notification: Notification): NotificationSummary {
   const { id, status, channel, to, content, priority, sendAt, expiresAt } = notification
   const { provider, error, createdAt, resendOf } = notification
   return {

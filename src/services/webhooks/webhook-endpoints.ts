@@ -114,6 +114,18 @@ export function createWebhookEndpoints(parts: WebhookParts): Notifier['webhooks'
         await nextTurn()
       }
     },
+    async retry(id, eventId, scope) {
+      await find(id, scope)
+      const delivery = await storage.webhookEndpoints.retry(id, eventId)
+      if (delivery === 'disabled') throw new NotifierError('endpoint_disabled')
+      if (delivery === 'unknown') {
+        throw new NotifierError('not_found', {
+          message: `This endpoint has no delivery of the event "${eventId.slice(0, 100)}".`,
+        })
+      }
+      wake(id)
+      return deliveryView(delivery)
+    },
     async delete(id, scope) {
       await find(id, scope)
       if (!(await storage.webhookEndpoints.delete(id))) throw new NotifierError('not_found')

@@ -159,6 +159,12 @@ describe('the document', () => {
   })
 })
 
+/** The items of a batch are judged one by one; the filter of a redrive is always strict. */
+const INSIDE: Readonly<Record<string, string[]>> = {
+  sendBatch: ['notifications'],
+  redriveDeadLetters: ['filter'],
+}
+
 it('no body has objects with fields inside objects: strictBody looks at one level', () => {
   for (const { body, operation } of ROUTES) {
     if (body === undefined) continue
@@ -171,6 +177,6 @@ it('no body has objects with fields inside objects: strictBody looks at one leve
     expect(
       nested.map(([name]) => name),
       operation,
-    ).toEqual(operation === 'sendBatch' ? ['notifications'] : [])
+    ).toEqual(INSIDE[operation] ?? [])
   }
 })

@@ -1,0 +1,77 @@
+import * as z from 'zod'
+import type { ChannelName } from '../channel.ts'
+import { ERRORS, type ErrorCode } from '../errors/catalogue.ts'
+import { channel, instant, text } from './fields.ts'
+
+/** Which dead letters; what is absent does not matter. */
+export interface DeadLetterFilterInput {
+  readonly channel?: ChannelName | undefined
+  /** `error.code`. */
+  readonly code?: ErrorCode | undefined
+  /** Instance id of the provider that it failed at. */
+  readonly provider?: string | undefined
+  /** Template id or name. */
+  readonly template?: string | undefined
+  /** The recipient, exactly as sent. */
+  readonly to?: string | undefined
+  /** Accepted at or after: ISO 8601 or a Date. */
+  readonly from?: string | Date | undefined
+  /** Accepted before: ISO 8601 or a Date. */
+  readonly until?: string | Date | undefined
+  /** Only these notifications; 1 to 1,000. */
+  readonly ids?: readonly string[] | undefined
+}
+
+/** What redrives dead letters in bulk. */
+export interface RedriveInput {
+  /** Required, so that nobody redrives all by leaving something out; `{}` does. */
+  readonly filter: DeadLetterFilterInput
+  /** Counts what would be redriven and changes nothing. Default false. */
+  readonly dryRun?: boolean | undefined
+  /** So many fall due a second; a fraction spreads them further. Default: all at once. */
+  readonly ratePerSecond?: number | undefined
+  /** Most that are redriven by this call. Default 10,000, at most 1,000,000. */
+  readonly most?: number | undefined
+}
+
+/** {@link RedriveInput} with times as epoch milliseconds and the defaults in place. */
+export interface ParsedRedrive {
+  readonly filter: Omit<DeadLetterFilterInput, 'from' | 'until'> & {
+    readonly from?: number | undefined
+    readonly until?: number | undefined
+  }
+  readonly dryRun: boolean
+  readonly ratePerSecond?: number | undefined
+  readonly most: number
+}
+
+/** A code of the catalogue. */
+export const errorCode: z.ZodType<ErrorCode, ErrorCode> = z.enum(
+  Object.keys(ERRORS) as ErrorCode[],
+  'must be an error code of the catalogue',
+)
+
+/** A misspelt field would choose more than was meant: it is refused here whatever `strictBody` says. */
+const filter = z.strictObject({
+  channel: channel.optional(),
+  code: errorCode.optional().describe('The code of its error.'),
+  provider: text(1, 64).optional().describe('Instance id of the provider that it failed at.'),
+  template: text(1, 128).optional().describe('Id or name of a template.'),
+  to: text(1, 4096).optional().describe('The recipient, exactly as sent.'),
+  from: instant.optional().describe('Accepted at or after this time.'),
+  until: instant.optional().describe('Accepted before this time.'),
+  ids: z.array(text(1, 64)).min(1).max(1_000).optional().describe('Only these notifications.'),
+})
+
+/** The schema of {@link RedriveInput}. */
+export const redriveInput: z.ZodType<ParsedRedrive, RedriveInput> = z.strictObject({
+  filter: filter.describe('Which dead letters; `{}`: all.'),
+  dryRun: z.boolean().default(false).describe('Counts what would be redriven and changes nothing.'),
+  ratePerSecond: z
+    .number()
+    .min(0.001)
+    .max(100_000)
+    .optional()
+    .describe('So many fall due a second. Default: all at once.'),
+  most: z.int().min(1).max(1_000_000).default(10_000).describe('Most that are redriven by this call.'),
+})

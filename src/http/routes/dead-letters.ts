@@ -1,0 +1,48 @@
+import { parseInput } from '../../domain/input/parse.ts'
+import { type RedriveInput, redriveInput } from '../../domain/input/redrive.ts'
+import type { Notifier } from '../../services/notifier.ts'
+import { redriveResult } from '../schemas/dead-letter.ts'
+import { notificationList } from '../schemas/notification.ts'
+import { deadLetterQuery } from '../schemas/query.ts'
+import type { HandlerResult, RequestContext, Route } from './route.ts'
+
+async function list({ query, organizationId }: RequestContext, notifier: Notifier): Promise<HandlerResult> {
+  const parsed = parseInput(deadLetterQuery, query, 'query')
+  return { body: await notifier.deadLetters.list({ ...parsed, organizationId }) }
+}
+
+async function redrive({ body, organizationId }: RequestContext, notifier: Notifier): Promise<HandlerResult> {
+  // The body may hold anything: the notifier parses it by `redriveInput`.
+  return { body: await notifier.deadLetters.redrive(body as unknown as RedriveInput, { organizationId }) }
+}
+
+export const deadLetterRoutes: readonly Route[] = [
+  {
+    operation: 'listDeadLetters',
+    summary: 'List notifications that failed, newest first',
+    tag: 'Dead letters',
+    method: 'GET',
+    paths: ['/v1/dead-letters'],
+    permission: 'Read Only',
+    limit: 'requests',
+    status: 200,
+    query: deadLetterQuery,
+    response: notificationList,
+    handler: list,
+  },
+  {
+    operation: 'redriveDeadLetters',
+    summary:
+      'Deliver failed notifications once more, as themselves, many at a time; with dryRun only count them',
+    tag: 'Dead letters',
+    method: 'POST',
+    paths: ['/v1/dead-letters/redrive'],
+    permission: 'Full Access',
+    limit: 'requests',
+    status: 200,
+    errors: ['missing_required_field', 'invalid_channel'],
+    body: redriveInput,
+    response: redriveResult,
+    handler: redrive,
+  },
+]

@@ -1,0 +1,15 @@
+import * as z from 'zod'
+import type { RedriveResult } from '../../services/dead-letters/records.ts'
+import { timestamp } from './common.ts'
+
+/** The answer to a redrive in bulk. */
+export const redriveResult: z.ZodType<RedriveResult> = z.object({
+  dryRun: z.boolean(),
+  redriven: z.int().describe('In a dry run: would be.'),
+  skipped: z.object({
+    expired: z.int().describe('They expire before they would be due.'),
+    unroutable: z.int().describe('Their channel is not configured.'),
+  }),
+  more: z.boolean().describe('There are dead letters that this call has not looked at.'),
+  lastDueAt: timestamp.nullable().describe('When the last of them falls due; null: none was redriven.'),
+})

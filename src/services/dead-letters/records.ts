@@ -1,0 +1,28 @@
+import type { ErrorCode } from '../../domain/errors/catalogue.ts'
+import type { NotificationQuery } from '../records.ts'
+
+export interface DeadLetterQuery extends Omit<NotificationQuery, 'status'> {
+  /** `error.code`. */
+  readonly code?: ErrorCode | undefined
+  /** Instance id of the provider that it failed at. */
+  readonly provider?: string | undefined
+  /** Only these notifications; at most 100. */
+  readonly ids?: readonly string[] | undefined
+}
+
+export interface RedriveResult {
+  readonly dryRun: boolean
+  /** How many were redriven; in a dry run, would be. */
+  readonly redriven: number
+  /** Dead letters that match and are left as they are. */
+  readonly skipped: {
+    /** They expire before they would be due. */
+    readonly expired: number
+    /** Their channel is not configured. */
+    readonly unroutable: number
+  }
+  /** There are dead letters that this call has not looked at. */
+  readonly more: boolean
+  /** ISO 8601 UTC: when the last of them falls due; null: none was redriven. */
+  readonly lastDueAt: string | null
+}
