@@ -200,6 +200,28 @@ describe('a mail to Amazon SES', () => {
     await channel.close?.()
   })
 
+  it.each(['TooManyRequestsException: No.', 'ServiceUnavailable: No.', 'a fault'])(
+    'is handed over once, whatever the SDK would do: %s',
+    async (row) => {
+      server = await providerServer({ accept: (_, number) => accepted(number), rows: ROWS })
+      const channel = ses(server.url)
+      server.act({ kind: 'answer', row })
+      await channel.send(mailMessage(), sendContext())
+      expect(server.requests).toHaveLength(1)
+      await channel.close?.()
+    },
+  )
+
+  it('does not begin when its signal has aborted, whatever is missing', async () => {
+    server = await providerServer({ accept: (_, number) => accepted(number) })
+    const channel = ses(server.url, { credentials: () => new Promise(() => {}) })
+    expect(await channel.send(mailMessage(), sendContext({ signal: AbortSignal.abort() }))).toMatchObject({
+      kind: 'retry',
+      scope: 'provider',
+    })
+    await channel.close?.()
+  })
+
   it('cannot have left when nobody listens', async () => {
     const channel = ses(`http://127.0.0.1:${await closedPort()}`)
     expect(await channel.send(mailMessage(), sendContext())).toMatchObject({
