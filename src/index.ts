@@ -29,6 +29,7 @@ export type {
 } from './domain/outcome.ts'
 export type { Plan, Plans } from './domain/plans.ts'
 export { perMinutePlans, perSecondPlans } from './domain/plans.ts'
+export type { ProviderPausedEvent, ProviderResumedEvent } from './domain/provider-event.ts'
 export type { RetryPolicy } from './domain/retry.ts'
 export type { SmsText } from './domain/sms-segments.ts'
 export type { SuppressionReason } from './domain/suppression.ts'
@@ -59,6 +60,13 @@ export type {
 export type { ParsedReceipts, Receipt, ReceiptRequest } from './ports/receipts.ts'
 export type { Storage } from './ports/storage/storage.ts'
 export { API_KEY_PATTERN } from './services/api-keys/key-format.ts'
+export type {
+  ChannelOption,
+  ChannelProviders,
+  OrderedProviders,
+  OrganizationProviders,
+  WeightedProviders,
+} from './services/channels/channel-option.ts'
 export type { DeadLetterQuery, RedriveResult } from './services/dead-letters/records.ts'
 export type { OverusePolicy } from './services/limits/request-limits.ts'
 export type { Notifier, NotifierEvents, SendOptions, StartOptions, StopOptions } from './services/notifier.ts'
@@ -71,6 +79,7 @@ export type {
   BatchResult,
   CreatedApiKey,
   CreatedWebhookEndpoint,
+  HealthReport,
   ItemError,
   LimitedResource,
   LimitUsage,
@@ -83,6 +92,7 @@ export type {
   NotificationSummary,
   OrganizationInput,
   OrganizationRecord,
+  ProviderHealth,
   RateLimitState,
   Scope,
   SentNotification,
@@ -93,6 +103,7 @@ export type {
   TemplateRecord,
   TimelineRecord,
   ValidatedSend,
+  WaitingLane,
   WebhookAttemptRecord,
   WebhookDeliveryQuery,
   WebhookDeliveryRecord,

@@ -45,7 +45,7 @@ export interface InstancesOptions {
 }
 
 /** Providers that nothing has used for so long are closed. */
-export const IDLE_MS = 10 * 60_000
+const IDLE_MS = 10 * 60_000
 /** Organizations whose providers are open at one time; those used longest ago go first. One in use always stays. */
 const MAX_LOADED = 1_000
 /** How long callers wait for a function; it goes on, and what it answers later is taken. */
