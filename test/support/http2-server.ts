@@ -79,6 +79,8 @@ export async function http2Server(
     stream.on('data', (chunk: Buffer) => chunks.push(chunk))
     stream.on('end', () => {
       const request = { headers, body: Buffer.concat(chunks) }
+      // A stream that is reset ends early.
+      if (Number(headers['content-length'] ?? request.body.length) !== request.body.length) return
       requests.push(request)
       respond(stream, request)
     })

@@ -46,14 +46,17 @@ const TOO_LARGE = /too (?:big|large)/i
 const ABOUT_TOKEN = /registration token/i
 const ABOUT_CONTENT = /payload|data|package|ttl|priority|topic|condition|image|collapse/i
 
-/** @returns null when the answer is none of FCM */
-export function judgeFcm(answer: ProviderAnswer): Outcome | null {
+/**
+ * @param token the access token, which no outcome repeats; it is longer than what is kept of a message
+ * @returns null when the answer is none of FCM
+ */
+export function judgeFcm(answer: ProviderAnswer, token: string): Outcome | null {
   const name = textMember(answer.json, 'name')
   if (answer.status === 200) return name === undefined ? null : { kind: 'accepted', providerMessageId: name }
   const error = member(answer.json, 'error')
   const status = textMember(error, 'status')
   if (status === undefined) return null
-  const message = textMember(error, 'message')
+  const message = textMember(error, 'message')?.replaceAll(token, '[token]')
   const details = detailsOf(error)
   const fcmCode = textMember(details('google.firebase.fcm.v1.FcmError'), 'errorCode')
   const words = { code: fcmCode ?? status, message }

@@ -2,7 +2,6 @@ import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
 import type { Outcome } from '../../../src/domain/outcome.ts'
 import type { Channel, Message, SendContext } from '../../../src/ports/channel.ts'
 import { providerHttp } from '../http/provider-http.ts'
-import { redactor } from '../redact.ts'
 import { judgeFcm } from './fcm-answers.ts'
 import {
   type FcmChannelOptions,
@@ -57,7 +56,7 @@ export function fcmChannel(options: FcmChannelOptions): Channel {
       if (fault !== null) return fault
       const access = await token.get(context.signal)
       if (access.kind !== 'token') return access
-      const outcome = await http.send(
+      return http.send(
         {
           url,
           headers: { authorization: `Bearer ${access.token}`, 'content-type': 'application/json' },
@@ -66,10 +65,9 @@ export function fcmChannel(options: FcmChannelOptions): Channel {
         },
         (answer) => {
           if (answer.status === 401) token.refused(access.token)
-          return judgeFcm(answer)
+          return judgeFcm(answer, access.token)
         },
       )
-      return redactor([access.token])(outcome)
     },
 
     async check() {

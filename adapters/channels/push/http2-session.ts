@@ -1,4 +1,5 @@
 import { type ClientHttp2Session, connect, constants } from 'node:http2'
+import type { Socket } from 'node:net'
 
 /** Where a session leads, and how it is looked after. */
 export interface Http2SessionOptions {
@@ -67,7 +68,7 @@ export async function openHttp2Session(
   const session = connect(origin, ca === undefined ? {} : { ca: [ca].flat() })
   // Faults of an idle connection must not end the process; the requests that meet them report them.
   session.on('error', () => {})
-  await established(session, connectTimeoutMs, signal)
+  const socket = await established(session, connectTimeoutMs, signal)
 
   let open = 0
   let retired = false
@@ -78,12 +79,21 @@ export async function openHttp2Session(
   }
   const isSpent = (): boolean => retired || session.closed || session.destroyed
   const stopPings = keepAlive(session, keepAliveMs)
+  const end = (): void => {
+    session.destroy()
+    // The session alone would wait for the server to close its side, which some never do.
+    socket.destroy()
+  }
+  const endIfIdle = (): void => {
+    if (open === 0 && isSpent()) end()
+  }
 
   session.on('remoteSettings', wake)
   session.on('goaway', (_code, last) => {
     lastStreamId = Math.min(lastStreamId, last ?? lastStreamId)
     retired = true
     wake()
+    endIfIdle()
   })
   const gone = new Promise<void>((resolve) => {
     session.once('close', () => {
@@ -120,22 +130,23 @@ export async function openHttp2Session(
         ended() {
           open -= 1
           wake()
+          endIfIdle()
         },
       }),
     retire() {
       retired = true
-      session.close()
       wake()
+      endIfIdle()
     },
     close() {
-      session.destroy()
+      end()
       return gone
     },
   }
 }
 
 /** The server's first SETTINGS say how many streams it takes; before them any number would be a guess. */
-function established(session: ClientHttp2Session, timeoutMs: number, signal: AbortSignal): Promise<void> {
+function established(session: ClientHttp2Session, timeoutMs: number, signal: AbortSignal): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const fail = (error: Error): void => {
       end()
@@ -152,10 +163,12 @@ function established(session: ClientHttp2Session, timeoutMs: number, signal: Abo
       fail(new Error(`No connection could be made (${error.code ?? 'unknown'}).`)),
     )
     session.once('close', () => fail(new Error('The connection ended before it was ready.')))
-    session.once('remoteSettings', () => {
-      end()
-      resolve()
-    })
+    session.once('connect', (_, socket) =>
+      session.once('remoteSettings', () => {
+        end()
+        resolve(socket)
+      }),
+    )
     signal.addEventListener('abort', onAbort, { once: true })
     if (signal.aborted) onAbort()
   })
@@ -165,6 +178,7 @@ function established(session: ClientHttp2Session, timeoutMs: number, signal: Abo
 function keepAlive(session: ClientHttp2Session, everyMs: number): () => void {
   let unanswered = false
   const timer = setInterval(() => {
+    if (session.destroyed) return
     if (unanswered) {
       session.destroy(new Error('The connection does not answer.'))
       return
