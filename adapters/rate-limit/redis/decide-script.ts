@@ -5,7 +5,7 @@ import { CLOCK, WINDOW } from './window-script.ts'
  *
  * KEYS one per check. ARGV: time (empty: the server's), `consume` or `peek`, then per check
  * `window` limit windowMs burst burstMs cost partial | `slots` limit token leaseMs | `pause`.
- * The reply is text: per check allowed, granted, remaining, resetInMs and retryAfterMs, separated by spaces.
+ * The reply is text: per check allowed, granted, remaining, and in microseconds reset and retry, separated by spaces.
  */
 export const DECIDE: string = `
 ${CLOCK}
@@ -60,7 +60,7 @@ for _, check in ipairs(checks) do
 end
 
 local reply = {}
-for index, check in ipairs(checks) do
+for _, check in ipairs(checks) do
   if not all and ARGV[2] == 'consume' then
     check.granted = 0
     if check.kind == 'window' then check.remaining, check.reset = unused_window(check) end
@@ -68,10 +68,9 @@ for index, check in ipairs(checks) do
   elseif ARGV[2] == 'consume' then
     if check.kind == 'window' then take_window(check) elseif check.kind == 'slots' then take_slot(check) end
   end
-  reply[index] = table.concat({
-    check.allowed and 1 or 0, text(check.granted), text(check.remaining),
-    text(check.reset / 1000), text(check.retry / 1000),
-  }, ' ')
+  local last = #reply
+  reply[last + 1], reply[last + 2], reply[last + 3] = check.allowed and 1 or 0, check.granted, check.remaining
+  reply[last + 4], reply[last + 5] = check.reset, check.retry
 end
 return table.concat(reply, ' ')
 `

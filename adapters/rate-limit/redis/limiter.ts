@@ -110,11 +110,9 @@ function parseDecision(reply: unknown): LimitDecision {
   const states: LimitState[] = []
   let allAllowed = true
   for (let at = 0; at < numbers.length; at += FIELDS) {
-    const [allowed = 0, granted = 0, remaining = 0, resetInMs = 0, retryAfterMs = 0] = numbers.slice(
-      at,
-      at + FIELDS,
-    )
-    states.push({ allowed: allowed === 1, granted, remaining, resetInMs, retryAfterMs })
+    const [allowed, granted = 0, remaining = 0, reset = 0, retry = 0] = numbers.slice(at, at + FIELDS)
+    const state = { granted, remaining, resetInMs: reset / 1_000, retryAfterMs: retry / 1_000 }
+    states.push({ allowed: allowed === 1, ...state })
     allAllowed &&= allowed === 1
   }
   return { allowed: allAllowed, states }

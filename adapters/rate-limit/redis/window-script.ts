@@ -148,16 +148,15 @@ local function take_window(check)
   local lasts = window.width + window.grain + 1000000
   local extend = window.anew or now + lasts > window.kept
   if extend then window.kept = now + lasts + window.width / 4 end
-  local ms = text(math.ceil((window.kept - now) / 1000))
   local header = struct.pack(HEADER_FORMAT, window.head, window.length, window.gone, window.first, window.upto,
     window.last, window.total, window.episode, window.grain, window.kept)
   if window.anew then
-    redis.call('SET', key, header .. before, 'PX', ms)
+    redis.call('SET', key, header .. before, 'PX', math.ceil((window.kept - now) / 1000))
     window.anew = false
     return
   end
   redis.call('SETRANGE', key, 0, header)
   if before ~= '' then redis.call('SETRANGE', key, from, before) end
-  if extend then redis.call('PEXPIRE', key, ms) end
+  if extend then redis.call('PEXPIRE', key, math.ceil((window.kept - now) / 1000)) end
 end
 `
