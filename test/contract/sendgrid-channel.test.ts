@@ -217,6 +217,25 @@ describe('a mail to SendGrid', () => {
     await channel.close?.()
   })
 
+  it('goes at the pace and in the time that its options say', async () => {
+    server = await providerServer({ accept: (_, number) => accepted(number) })
+    const options = {
+      apiKey: API_KEY,
+      from: 'a@example.org',
+      name: 'bulk',
+      maxPerSecond: 0.5,
+      timeoutMs: 7000,
+    }
+    expect(sendgridChannel(options)).toMatchObject({
+      name: 'bulk',
+      channel: 'email',
+      maxConcurrent: 10,
+      maxPerSecond: 0.5,
+      timeoutMs: 8000,
+      onAmbiguous: 'retry',
+    })
+  })
+
   it.each([
     ['apiKey', { apiKey: 'with\r\nline' }],
     ['baseUrl', { baseUrl: 'http://api.example.org' }],
@@ -224,6 +243,8 @@ describe('a mail to SendGrid', () => {
     ['baseUrl', { baseUrl: 'https://api.example.org/?' }],
     ['from', { from: 'nobody' }],
     ['webhookPublicKey', { webhookPublicKey: 'AAAA' }],
+    ['maxPerSecond', { maxPerSecond: 1.5 }],
+    ['maxPerSecond', { maxPerSecond: 0 }],
     ['sandbox', { sandbox: true }],
   ])('is not sent with a wrong option %s', async (option, wrong) => {
     server = await providerServer({ accept: (_, number) => accepted(number) })

@@ -1,16 +1,62 @@
+import * as z from 'zod'
 import type { Outcome } from '../../../src/domain/outcome.ts'
-import type { Message, SendContext } from '../../../src/ports/channel.ts'
+import type { Channel, Message, SendContext } from '../../../src/ports/channel.ts'
 import { type ProviderOptions, type ProviderShape, providerShape } from '../http/provider-options.ts'
 import { asciiText } from './header-text.ts'
 import { isMail, type MailContent, mailContent } from './mail-content.ts'
 import { type MailFrame, type MailOptions, type MailShape, mailShape } from './mail-frame.ts'
 
 /** Options of every e-mail provider that is called over HTTP. */
-export interface MailApiOptions extends ProviderOptions, MailOptions {}
+export interface MailApiOptions extends ProviderOptions, MailOptions {
+  /**
+   * Most mails in any second, by all processes together that share the rate limiter: a whole number, or a fraction
+   * below 1.
+   *
+   * @default no limit
+   */
+  readonly maxPerSecond?: number | undefined
+}
 
 /** The schemas of {@link MailApiOptions}, to be spread into a provider's own. */
-export function mailApiShape(name: string, baseUrl: string): ProviderShape & MailShape {
-  return { ...providerShape({ name, baseUrl }), ...mailShape }
+export interface MailApiShape extends ProviderShape, MailShape {
+  readonly maxPerSecond: z.ZodType<number | undefined>
+}
+
+export function mailApiShape(name: string, baseUrl: string): MailApiShape {
+  return {
+    ...providerShape({ name, baseUrl }),
+    ...mailShape,
+    maxPerSecond: z
+      .number()
+      .positive()
+      .refine((rate) => rate < 1 || Number.isInteger(rate), 'must be a whole number, or a fraction below 1')
+      .optional(),
+  }
+}
+
+/** What every e-mail provider over HTTP says of itself. */
+export function describeMailApi(
+  given: {
+    readonly [Option in
+      | 'name'
+      | 'maxConcurrent'
+      | 'maxPerSecond'
+      | 'timeoutMs'
+      | 'onAmbiguous'
+      | 'retry']: Channel[Option]
+  },
+): Omit<Channel, 'send'> {
+  const { name, maxConcurrent, maxPerSecond, timeoutMs = 0, onAmbiguous, retry } = given
+  return {
+    name,
+    channel: 'email',
+    maxConcurrent,
+    maxPerSecond,
+    // The deadline of the request itself comes first and knows more about what happened.
+    timeoutMs: timeoutMs + 1000,
+    onAmbiguous,
+    retry,
+  }
 }
 
 /** Under this name a mail carries our id, and the provider's reports bring it back. */

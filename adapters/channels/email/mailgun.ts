@@ -4,7 +4,14 @@ import { providerHttp } from '../http/provider-http.ts'
 import { credential } from '../http/provider-options.ts'
 import { checkOptions } from '../options.ts'
 import { mailboxText } from './header-text.ts'
-import { type ApiMail, type MailApiOptions, mailApiShape, OUR_ID, sendMail } from './mail-api.ts'
+import {
+  type ApiMail,
+  describeMailApi,
+  type MailApiOptions,
+  mailApiShape,
+  OUR_ID,
+  sendMail,
+} from './mail-api.ts'
 import { mailFrame } from './mail-frame.ts'
 import { judgeMailgun } from './mailgun-errors.ts'
 import { mailgunReceipts } from './mailgun-receipts.ts'
@@ -46,19 +53,13 @@ const schema = z.strictObject({
  */
 export function mailgunChannel(options: MailgunChannelOptions): Channel {
   const given = checkOptions(PLUGIN, schema, options)
-  const { name, baseUrl, timeoutMs, maxConcurrent, onAmbiguous, retry, apiKey, domain } = given
+  const { baseUrl, timeoutMs, maxConcurrent, apiKey, domain } = given
   const frame = mailFrame(PLUGIN, given)
   const credentials = Buffer.from(`api:${apiKey}`, 'utf8').toString('base64')
   const http = providerHttp({ maxConnections: maxConcurrent, timeoutMs, secrets: [apiKey, credentials] })
 
   return {
-    name,
-    channel: 'email',
-    maxConcurrent,
-    // The deadline of the request itself comes first and knows more about what happened.
-    timeoutMs: timeoutMs + 1000,
-    onAmbiguous,
-    retry,
+    ...describeMailApi(given),
     send: (message, context) =>
       sendMail(frame, message, context, async (mail) => {
         const { body, contentType } = await encode(toForm(mail))

@@ -5,7 +5,15 @@ import { providerHttp } from '../http/provider-http.ts'
 import { credential } from '../http/provider-options.ts'
 import { checkOptions } from '../options.ts'
 import { mailboxText } from './header-text.ts'
-import { type ApiMail, base64, type MailApiOptions, mailApiShape, OUR_ID, sendMail } from './mail-api.ts'
+import {
+  type ApiMail,
+  base64,
+  describeMailApi,
+  type MailApiOptions,
+  mailApiShape,
+  OUR_ID,
+  sendMail,
+} from './mail-api.ts'
 import { mailFrame } from './mail-frame.ts'
 import { judgeResend } from './resend-errors.ts'
 import { resendReceipts } from './resend-receipts.ts'
@@ -38,18 +46,12 @@ const schema = z.strictObject({
  */
 export function resendChannel(options: ResendChannelOptions): Channel {
   const given = checkOptions(PLUGIN, schema, options)
-  const { name, baseUrl, timeoutMs, maxConcurrent, onAmbiguous, retry, apiKey, webhookSecret } = given
+  const { baseUrl, timeoutMs, maxConcurrent, apiKey, webhookSecret } = given
   const frame = mailFrame(PLUGIN, given)
   const http = providerHttp({ maxConnections: maxConcurrent, timeoutMs, secrets: [apiKey] })
 
   return {
-    name,
-    channel: 'email',
-    maxConcurrent,
-    // The deadline of the request itself comes first and knows more about what happened.
-    timeoutMs: timeoutMs + 1000,
-    onAmbiguous,
-    retry,
+    ...describeMailApi(given),
     send: (message, context) =>
       sendMail(frame, message, context, (mail) =>
         http.send(

@@ -4,7 +4,15 @@ import { providerHttp } from '../http/provider-http.ts'
 import { credential } from '../http/provider-options.ts'
 import { checkOptions, wrongOption } from '../options.ts'
 import type { Mailbox } from './address.ts'
-import { type ApiMail, base64, type MailApiOptions, mailApiShape, OUR_ID, sendMail } from './mail-api.ts'
+import {
+  type ApiMail,
+  base64,
+  describeMailApi,
+  type MailApiOptions,
+  mailApiShape,
+  OUR_ID,
+  sendMail,
+} from './mail-api.ts'
 import { mailFrame } from './mail-frame.ts'
 import { judgeSendgrid } from './sendgrid-errors.ts'
 import { publicKeyOf, sendgridReceipts } from './sendgrid-receipts.ts'
@@ -44,7 +52,7 @@ const schema = z.strictObject({
  */
 export function sendgridChannel(options: SendgridChannelOptions): Channel {
   const given = checkOptions(PLUGIN, schema, options)
-  const { name, baseUrl, timeoutMs, maxConcurrent, onAmbiguous, retry, apiKey } = given
+  const { baseUrl, timeoutMs, maxConcurrent, apiKey } = given
   const frame = mailFrame(PLUGIN, given)
   const publicKeys = given.webhookPublicKey.map((text) => {
     const key = publicKeyOf(text)
@@ -54,13 +62,7 @@ export function sendgridChannel(options: SendgridChannelOptions): Channel {
   const http = providerHttp({ maxConnections: maxConcurrent, timeoutMs, secrets: [apiKey] })
 
   return {
-    name,
-    channel: 'email',
-    maxConcurrent,
-    // The deadline of the request itself comes first and knows more about what happened.
-    timeoutMs: timeoutMs + 1000,
-    onAmbiguous,
-    retry,
+    ...describeMailApi(given),
     send: (message, context) =>
       sendMail(frame, message, context, (mail) =>
         http.send(

@@ -7,7 +7,14 @@ import { providerHttp } from '../http/provider-http.ts'
 import { checkOptions } from '../options.ts'
 import { redactor } from '../redact.ts'
 import { asciiMailboxText } from './header-text.ts'
-import { type ApiMail, type MailApiOptions, mailApiShape, OUR_ID, sendMail } from './mail-api.ts'
+import {
+  type ApiMail,
+  describeMailApi,
+  type MailApiOptions,
+  mailApiShape,
+  OUR_ID,
+  sendMail,
+} from './mail-api.ts'
 import { mailFrame } from './mail-frame.ts'
 import { judgeSes } from './ses-errors.ts'
 import { sesReceipts } from './ses-receipts.ts'
@@ -82,7 +89,7 @@ const schema = z.strictObject({
  */
 export function sesChannel(options: SesChannelOptions): Channel {
   const given = checkOptions(PLUGIN, schema, options)
-  const { name, timeoutMs, maxConcurrent, onAmbiguous, retry, credentials, webhookTopicArns } = given
+  const { timeoutMs, maxConcurrent, credentials, webhookTopicArns } = given
   const frame = mailFrame(PLUGIN, given)
   const secrets = typeof credentials === 'object' ? secretsOf(credentials) : []
   const http = providerHttp({ maxConnections: maxConcurrent, timeoutMs, secrets })
@@ -97,13 +104,7 @@ export function sesChannel(options: SesChannelOptions): Channel {
   )
 
   return {
-    name,
-    channel: 'email',
-    maxConcurrent,
-    // The deadline of the request itself comes first and knows more about what happened.
-    timeoutMs: timeoutMs + 1000,
-    onAmbiguous,
-    retry,
+    ...describeMailApi(given),
     send: (message, context) =>
       sendMail(frame, message, context, async (mail) => {
         const input = toInput(mail, given.configurationSet)
