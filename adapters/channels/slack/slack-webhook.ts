@@ -1,0 +1,76 @@
+import * as z from 'zod'
+import type { Channel } from '../../../src/ports/channel.ts'
+import { providerHttp } from '../http/provider-http.ts'
+import { type ProviderOptions, providerShape } from '../http/provider-options.ts'
+import { checkOptions } from '../options.ts'
+import { judgeSlackWebhook } from './slack-errors.ts'
+import { refusalOf, slackContent } from './slack-message.ts'
+
+/** Options of `slackWebhookChannel`. */
+export interface SlackWebhookChannelOptions extends Omit<ProviderOptions, 'baseUrl'> {
+  /** The webhook's address, `https://hooks.slack.com/services/…`: a credential, for who knows it may post. */
+  readonly url: string
+  /**
+   * The recipients that stand for the webhook's one place (`#alerts`, `C0123456789`): it can post nowhere else, so that
+   * messages to others go to another provider, or are refused.
+   */
+  readonly to: string | readonly string[]
+}
+
+const { baseUrl: _, ...shape } = providerShape({ name: 'slack-webhook', baseUrl: '' })
+const recipient = z.string().min(1).max(100)
+const schema = z.strictObject({
+  ...shape,
+  url: z.string().refine(isWebhookUrl, 'must be an address of hooks.slack.com'),
+  to: z.union([recipient.transform((one) => [one]), z.array(recipient).min(1)]),
+})
+
+/**
+ * Posts to one place in Slack by an incoming webhook. It needs no package and no token; Slack gives its messages no id.
+ *
+ * @throws NotifierError `invalid_configuration`, naming the option that is wrong
+ */
+export function slackWebhookChannel(options: SlackWebhookChannelOptions): Channel {
+  const given = checkOptions('slackWebhookChannel', schema, options)
+  const { name, timeoutMs, maxConcurrent, onAmbiguous, retry, url } = given
+  const places = new Set(given.to)
+  const http = providerHttp({
+    maxConnections: maxConcurrent,
+    timeoutMs,
+    secrets: [url, new URL(url).pathname, ...new URL(url).pathname.split('/').slice(-1)],
+  })
+  return {
+    name,
+    channel: 'slack',
+    maxConcurrent,
+    // The deadline of the request itself comes first and knows more about what happened.
+    timeoutMs: timeoutMs + 1000,
+    onAmbiguous,
+    retry,
+    accepts: (to) => places.has(to),
+    async send(message, { signal }) {
+      return (
+        refusalOf(message) ??
+        http.send(
+          {
+            url,
+            headers: { 'content-type': 'application/json' },
+            body: JSON.stringify(slackContent(message)),
+            signal,
+          },
+          judgeSlackWebhook,
+        )
+      )
+    },
+    close: () => http.close(),
+  }
+}
+
+/** Slack's own hosts; this machine for tests. */
+function isWebhookUrl(text: string): boolean {
+  if (!URL.canParse(text)) return false
+  const { protocol, hostname, username, pathname } = new URL(text)
+  if (username !== '' || pathname.length < 2) return false
+  if (protocol === 'http:') return /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/.test(hostname)
+  return protocol === 'https:' && (hostname === 'hooks.slack.com' || hostname === 'hooks.slack-gov.com')
+}

@@ -1,0 +1,118 @@
+import * as z from 'zod'
+import { isNotifierError } from '../../../src/domain/errors/notifier-error.ts'
+import type { Outcome } from '../../../src/domain/outcome.ts'
+import type { Channel } from '../../../src/ports/channel.ts'
+import { assertWorks } from '../check.ts'
+import { captureCall, notBegun } from '../http/captured-call.ts'
+import { type Judge, judgeResult, member } from '../http/provider-answer.ts'
+import { providerHttp } from '../http/provider-http.ts'
+import { credential, type ProviderOptions, providerShape } from '../http/provider-options.ts'
+import { checkOptions } from '../options.ts'
+import { redactor } from '../redact.ts'
+import { clientOptions, loadSlack } from './slack-client.ts'
+import { judgeSlack } from './slack-errors.ts'
+import { slackEvents } from './slack-events.ts'
+import { refusalOf, slackContent } from './slack-message.ts'
+
+export { type SlackWebhookChannelOptions, slackWebhookChannel } from './slack-webhook.ts'
+
+/** Options of `slackChannel`. */
+export interface SlackChannelOptions extends ProviderOptions {
+  /** A bot token, `xoxb-…`, with the scope `chat:write`. */
+  readonly token: string
+  /**
+   * Whether Slack shows previews of links and media.
+   *
+   * @default Slack's own rules
+   */
+  readonly unfurl?: boolean | undefined
+  /**
+   * The app's signing secret, the current one and the one before, for its Events API.
+   *
+   * @default none: events are not received
+   */
+  readonly signingSecret?: string | readonly string[] | undefined
+}
+
+const schema = z.strictObject({
+  ...providerShape({ name: 'slack', baseUrl: 'https://slack.com/api' }),
+  token: credential,
+  unfurl: z.boolean().optional(),
+  signingSecret: z.union([credential.transform((one) => [one]), z.array(credential)]).default([]),
+})
+
+/**
+ * Posts to Slack as an app (`chat.postMessage`), on the optional package `@slack/web-api` (7 or 8), whose own repetitions
+ * are off. `ok` is `sent`: Slack reports no deliveries. It knows no idempotency; each message carries our id as metadata
+ * (`carillon_notification`), by which an app can recognize a repetition.
+ *
+ * @throws NotifierError `invalid_configuration`, naming the option that is wrong; `missing_peer` at the first use when
+ *   the package is not installed
+ */
+export function slackChannel(options: SlackChannelOptions): Channel {
+  const given = checkOptions('slackChannel', schema, options)
+  const { name, baseUrl, timeoutMs, maxConcurrent, onAmbiguous, retry, token, unfurl, signingSecret } = given
+  const http = providerHttp({ maxConnections: maxConcurrent, timeoutMs, secrets: [] })
+  const redact = redactor([token])
+  let closed = false
+
+  async function call(
+    method: string,
+    args: Readonly<Record<string, unknown>>,
+    signal: AbortSignal,
+    judge: Judge,
+  ): Promise<Outcome> {
+    if (closed || signal.aborted) return notBegun()
+    const end = await captureCall(http, signal, async (captured) => {
+      const { WebClient } = await loadSlack()
+      return new WebClient(token, clientOptions(captured, baseUrl)).apiCall(method, args)
+    })
+    if (end.result !== undefined) return redact(judgeResult(end.result, judge))
+    return signal.aborted ? notBegun() : redact(withoutRequest(end.error))
+  }
+
+  return {
+    name,
+    channel: 'slack',
+    maxConcurrent,
+    // The deadline of the request itself comes first and knows more about what happened.
+    timeoutMs: timeoutMs + 1000,
+    onAmbiguous,
+    retry,
+    async send(message, { notificationId, signal }) {
+      const refusal = refusalOf(message)
+      if (refusal !== null) return refusal
+      const args = {
+        channel: message.to,
+        ...slackContent(message),
+        ...(unfurl === undefined ? {} : { unfurl_links: unfurl, unfurl_media: unfurl }),
+        metadata: {
+          event_type: 'carillon_notification',
+          event_payload: { notification_id: notificationId },
+        },
+      }
+      return call('chat.postMessage', args, signal, judgeSlack)
+    },
+    ...(signingSecret.length === 0 ? {} : { parseReceipts: slackEvents(signingSecret) }),
+    async check() {
+      const outcome = await call('auth.test', {}, AbortSignal.timeout(timeoutMs), (answer) =>
+        member(answer.json, 'ok') === true ? { kind: 'accepted' } : judgeSlack(answer),
+      )
+      assertWorks(outcome, 'Slack')
+    },
+    close() {
+      closed = true
+      http.close()
+    },
+  }
+}
+
+/** The package is missing, or its client refuses what it was given: nothing was sent. */
+function withoutRequest(error: unknown): Outcome {
+  return {
+    kind: 'rejected',
+    code: isNotifierError(error) ? error.code : 'provider_error',
+    scope: 'account',
+    message: error instanceof Error ? error.message : String(error),
+  }
+}
