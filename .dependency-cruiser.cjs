@@ -9,10 +9,12 @@ const layers = {
   'src/testing': ['src/domain', 'src/ports', 'src/memory'],
   'src/webhooks': ['src/domain'],
   'adapters/http': ['src/domain', 'src/ports', 'src/services', 'src/http'],
-  'adapters/storage': ['src/domain', 'src/ports'],
-  'adapters/rate-limit': ['src/domain', 'src/ports'],
-  'adapters/queue': ['src/domain', 'src/ports'],
-  'adapters/channels': ['src/domain', 'src/ports', 'src/outgoing'],
+  'adapters/peer': ['src/domain'],
+  'adapters/storage': ['src/domain', 'src/ports', 'adapters/peer'],
+  'adapters/rate-limit': ['src/domain', 'src/ports', 'adapters/peer'],
+  'adapters/queue': ['src/domain', 'src/ports', 'adapters/peer'],
+  'adapters/channels': ['src/domain', 'src/ports', 'src/outgoing', 'adapters/peer'],
+  'adapters/telemetry': ['src/domain', 'src/ports', 'adapters/peer'],
 }
 
 /** The composition root: sees everything in src/, and nothing but itself sees it. */

@@ -4,7 +4,6 @@ import { type EndpointEvent, isEndpointEvent } from './domain/endpoint-health.ts
 import { isNotifierError, NotifierError } from './domain/errors/notifier-error.ts'
 import type { NotificationEvent } from './domain/event-payload.ts'
 import { createIdGenerator } from './domain/ids.ts'
-import { MOST_COUNTED } from './domain/metrics.ts'
 import type { ProcessEvent, ProcessListeners } from './domain/process-event.ts'
 import type { ProviderEvent } from './domain/provider-event.ts'
 import { type NotifierOptions, type ResolvedOptions, resolveOptions } from './options.ts'
@@ -26,7 +25,7 @@ import { createOrganizations } from './services/organizations/organizations.ts'
 import { createSecretBox, newSecret, type SecretBox } from './services/secrets.ts'
 import { createSuppressions } from './services/suppressions/suppressions.ts'
 import { createMeter } from './services/telemetry/meter.ts'
-import { readMetrics } from './services/telemetry/metrics.ts'
+import { createMetricsSource, readMetrics } from './services/telemetry/metrics.ts'
 import { observedStorage } from './services/telemetry/observed-storage.ts'
 import { createObserver } from './services/telemetry/observer.ts'
 import { createPlugins } from './services/telemetry/plugins.ts'
@@ -149,7 +148,7 @@ function wire(options: ResolvedOptions): Notifier {
     box: openBox,
     random: Math.random,
   })
-  const source = { backlog: () => storage.backlog(MOST_COUNTED), providers: engine.providers }
+  const source = createMetricsSource(options.storage, engine.providers, clock)
   const plugins = createPlugins(telemetry, source, failed)
   const lifecycle = createLifecycle({
     clock,

@@ -30,9 +30,16 @@ export type {
 export type { Plan, Plans } from './domain/plans.ts'
 export { perMinutePlans, perSecondPlans } from './domain/plans.ts'
 export type { ProviderPausedEvent, ProviderResumedEvent } from './domain/provider-event.ts'
+export type {
+  AcceptedEvent,
+  AttemptFailedEvent,
+  AttemptStartedEvent,
+  ProcessEvent,
+} from './domain/process-event.ts'
 export type { RetryPolicy } from './domain/retry.ts'
 export type { SmsText } from './domain/sms-segments.ts'
 export type { SuppressionReason } from './domain/suppression.ts'
+export type { SpanEnd, SpanStart, TelemetryFact } from './domain/telemetry.ts'
 export { memoryStorage } from './memory/memory-storage.ts'
 export { memoryRateLimiter } from './memory/rate-limiter/memory-rate-limiter.ts'
 export type { DeliveryOptions, NotifierOptions, SmsOptions, WebhookOptions } from './options.ts'
@@ -58,7 +65,9 @@ export type {
   WindowCheck,
 } from './ports/rate-limiter.ts'
 export type { ParsedReceipts, Receipt, ReceiptRequest } from './ports/receipts.ts'
+export type { Backlog, LaneBacklog } from './ports/storage/backlog.ts'
 export type { Storage } from './ports/storage/storage.ts'
+export type { ProviderActivity, Span, Telemetry, TelemetrySource } from './ports/telemetry.ts'
 export { API_KEY_PATTERN } from './services/api-keys/key-format.ts'
 export type {
   ChannelOption,
@@ -69,7 +78,14 @@ export type {
 } from './services/channels/channel-option.ts'
 export type { DeadLetterQuery, RedriveResult } from './services/dead-letters/records.ts'
 export type { OverusePolicy } from './services/limits/request-limits.ts'
-export type { Notifier, NotifierEvents, SendOptions, StartOptions, StopOptions } from './services/notifier.ts'
+export type {
+  Notifier,
+  NotifierEvents,
+  Reporting,
+  SendOptions,
+  StartOptions,
+  StopOptions,
+} from './services/notifier.ts'
 export type {
   AccountLimits,
   Admission,
@@ -77,9 +93,11 @@ export type {
   ApiKeyRecord,
   BatchItem,
   BatchResult,
+  CountRecord,
   CreatedApiKey,
   CreatedWebhookEndpoint,
   HealthReport,
+  DistributionRecord,
   ItemError,
   LimitedResource,
   LimitUsage,
@@ -87,6 +105,7 @@ export type {
   ListQuery,
   LogQuery,
   LogRecord,
+  MetricsSnapshot,
   NotificationQuery,
   NotificationRecord,
   NotificationSummary,

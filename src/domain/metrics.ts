@@ -34,8 +34,30 @@ function histogram(
   return { name: `carillon_${name}`, kind: 'histogram', labels, help, buckets }
 }
 
+export type CounterName =
+  | 'accepted'
+  | 'refused'
+  | 'events'
+  | 'attempts'
+  | 'leasesLost'
+  | 'recovered'
+  | 'posts'
+  | 'storageFailures'
+export type HistogramName =
+  | 'attemptDuration'
+  | 'wait'
+  | 'postDuration'
+  | 'storageDuration'
+  | 'commitItems'
+  | 'requestDuration'
+export type MetricName = CounterName | HistogramName
+export type GaugeName = 'backlog' | 'oldestDue' | 'held' | 'storageAnswers' | 'running' | 'resting'
+
 /** What this process has done, by the names that a snapshot has for it. */
-export const METRICS = {
+export const METRICS: Readonly<
+  Record<CounterName, Metric & { readonly kind: 'counter' }> &
+    Record<HistogramName, Metric & { readonly kind: 'histogram' }>
+> = {
   accepted: counter('notifications_accepted_total', ['channel'], 'Notifications that were stored.'),
   refused: counter(
     'notifications_refused_total',
@@ -94,14 +116,7 @@ export const METRICS = {
     SECONDS,
     'How long requests of the REST API take, from the head of the request to its answer.',
   ),
-} as const satisfies Readonly<Record<string, Metric>>
-
-export type MetricName = keyof typeof METRICS
-
-export type CounterName = {
-  [Name in MetricName]: (typeof METRICS)[Name]['kind'] extends 'counter' ? Name : never
-}[MetricName]
-export type HistogramName = Exclude<MetricName, CounterName>
+}
 
 /** The value of each label, in the order of the metric's labels. */
 export type LabelValues = readonly string[]
@@ -150,7 +165,7 @@ export function measureFact(fact: TelemetryFact, measure: Measure): void {
 }
 
 /** What is read when somebody looks: of the storage, the same from every process; of providers, this process' own. */
-export const GAUGES = {
+export const GAUGES: Readonly<Record<GaugeName, Pick<Metric, 'name' | 'labels' | 'help'>>> = {
   backlog: {
     name: 'carillon_backlog_jobs',
     labels: ['lane', 'state'],
@@ -166,6 +181,11 @@ export const GAUGES = {
     labels: [],
     help: 'Webhook deliveries that wait for the replay of a disabled endpoint; stops at 10,000.',
   },
+  storageAnswers: {
+    name: 'carillon_storage_answers',
+    labels: [],
+    help: '1 while the storage answers, otherwise 0; without an answer the backlog is not known.',
+  },
   running: {
     name: 'carillon_provider_running',
     labels: ['channel', 'provider'],
@@ -176,7 +196,7 @@ export const GAUGES = {
     labels: ['channel', 'provider'],
     help: '1 while this process lets a provider rest after faults of its own, otherwise 0.',
   },
-} as const satisfies Readonly<Record<string, Pick<Metric, 'name' | 'labels' | 'help'>>>
+}
 
 /** Where the counts of a backlog stop. */
 export const MOST_COUNTED = 10_000

@@ -1,6 +1,7 @@
 import { type Permission, permits } from '../domain/api-key.ts'
 import { isNotifierError, NotifierError } from '../domain/errors/notifier-error.ts'
 import { assertKnownFields } from '../domain/input/known-fields.ts'
+import type { Logger } from '../ports/logger.ts'
 import { isAllowedAddress } from '../services/api-keys/ip-list.ts'
 import type { Notifier } from '../services/notifier.ts'
 import type { Admission, ApiKeyRecord, LimitedResource } from '../services/records.ts'
@@ -12,6 +13,7 @@ import type { HttpRequest, HttpResponse } from './message.ts'
 import { openApiDocument } from './openapi/document.ts'
 import { type HttpApiOptions, type ResolvedHttpOptions, resolveHttpOptions } from './options.ts'
 import { organizationOf } from './organization.ts'
+import { processWarnings } from './process-warnings.ts'
 import { parseQuery } from './query.ts'
 import { createRequestIds } from './request-id.ts'
 import { type Envelope, errorResponse, successResponse } from './respond.ts'
@@ -55,11 +57,14 @@ export function createHttpApi(
     })
   }
   const resolved = resolveHttpOptions(options)
+  const { reporting } = notifier
+  const logger = reporting.logger ?? processWarnings
   const findRoute = compileRoutes(routes)
   const newRequestId = createRequestIds()
   const document = once(() => openApiDocument(routes, resolved))
 
   async function answer(request: HttpRequest, match: Match): Promise<HttpResponse> {
+    const answered = reporting.requestBegan()
     const client = resolveClient(request, resolved.trusted)
     const visit: Visit = {
       requestId: newRequestId(),
@@ -73,16 +78,21 @@ export function createHttpApi(
         ? { permitted: match, organizationId: await welcome(request, client, visit) }
         : await authorize(request, client, visit, match)
       const result = await perform(request, permitted, organizationId)
-      return result === null ? GONE : successResponse(envelopeOf(visit), permitted.route.status, result)
+      const response =
+        result === null ? GONE : successResponse(envelopeOf(visit), permitted.route.status, result)
+      answered(operationOf(match), response.status)
+      return response
     } catch (error) {
       const shown = publicError(error)
-      if (shown.status >= 500) report(resolved, shown, error, request, visit.requestId)
+      if (shown.status >= 500) report(logger, shown, error, request, visit.requestId)
       const allow = match.kind === 'method' ? match.allow : undefined
-      return errorResponse(envelopeOf(visit, shown), shown, resolved.errorFormat, allow)
+      const response = errorResponse(envelopeOf(visit, shown), shown, resolved.errorFormat, allow)
+      answered(operationOf(match), response.status)
+      return response
     } finally {
       // The answer does not wait for it: a slot that stays taken comes back by itself.
       visit.release?.().catch((error: unknown) => {
-        resolved.logger.warn('A concurrency slot was not given back.', { requestId: visit.requestId, error })
+        logger.warn('A concurrency slot was not given back.', { requestId: visit.requestId, error })
       })
     }
   }
@@ -172,6 +182,10 @@ function once<Value>(make: () => Value): () => Value {
   }
 }
 
+function operationOf(match: Match): string {
+  return match.kind === 'route' ? match.route.operation : 'unknown'
+}
+
 function limitOf(match: Match): LimitedResource {
   return match.kind === 'route' ? match.route.limit : 'requests'
 }
@@ -192,7 +206,7 @@ function bodyLimit(options: ResolvedHttpOptions, route: Route): number {
 }
 
 function report(
-  { logger }: ResolvedHttpOptions,
+  logger: Pick<Logger, 'warn' | 'error'>,
   shown: NotifierError,
   error: unknown,
   request: HttpRequest,

@@ -1,5 +1,4 @@
 import { NotifierError } from '../domain/errors/notifier-error.ts'
-import type { Logger } from '../ports/logger.ts'
 import type { HttpsMode } from './client.ts'
 import type { ErrorFormat } from './errors.ts'
 import { type AddressMatcher, compileNetworks } from './proxies.ts'
@@ -32,8 +31,6 @@ export interface HttpApiOptions {
    * @default false (they are ignored)
    */
   readonly strictBody?: boolean | undefined
-  /** Where unexpected failures are reported. @default warnings of the process (on stderr) */
-  readonly logger?: Pick<Logger, 'warn' | 'error'> | undefined
 }
 
 /** {@link HttpApiOptions}, validated and complete. */
@@ -45,7 +42,6 @@ export interface ResolvedHttpOptions {
   readonly maxBodyBytes: number
   readonly maxBatchBytes: number
   readonly strictBody: boolean
-  readonly logger: Pick<Logger, 'warn' | 'error'>
 }
 
 const MiB = 1024 * 1024
@@ -56,7 +52,6 @@ const KNOWN: ReadonlySet<string> = new Set([
   'maxBodyBytes',
   'maxBatchBytes',
   'strictBody',
-  'logger',
 ])
 
 /** @throws NotifierError `invalid_configuration`, naming the option and what is right */
@@ -73,7 +68,6 @@ export function resolveHttpOptions(options: HttpApiOptions): ResolvedHttpOptions
     maxBodyBytes: bytes('maxBodyBytes', options.maxBodyBytes ?? MiB),
     maxBatchBytes: bytes('maxBatchBytes', options.maxBatchBytes ?? 16 * MiB),
     strictBody: oneOf('strictBody', options.strictBody ?? false, [false, true]),
-    logger: logger(options.logger ?? processWarnings),
   })
 }
 
@@ -105,28 +99,9 @@ function trustedProxies(entries: readonly string[]): AddressMatcher | null {
   return entries.length === 0 ? null : compileNetworks(entries)
 }
 
-function logger(value: Pick<Logger, 'warn' | 'error'>): Pick<Logger, 'warn' | 'error'> {
-  if (typeof value?.warn !== 'function' || typeof value.error !== 'function') {
-    throw wrong('logger', 'an object with the methods warn and error')
-  }
-  return value
-}
-
 function wrong(option: string, expected: string): NotifierError {
   return new NotifierError('invalid_configuration', {
     message: `The option "${option}" of the HTTP API must be ${expected}.`,
     details: { option, expected },
   })
-}
-
-/** An unexpected failure must be visible somewhere, also when nobody configured a logger; an outage is elsewhere. */
-const processWarnings: Pick<Logger, 'warn' | 'error'> = {
-  warn: () => {},
-  error(message, fields = {}) {
-    const { error, ...context } = fields
-    process.emitWarning(`${message} ${JSON.stringify(context)}`, {
-      type: 'CarillonHttpWarning',
-      detail: error instanceof Error ? (error.stack ?? error.message) : String(error),
-    })
-  },
 }

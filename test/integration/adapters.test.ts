@@ -8,6 +8,7 @@ import { notifierMiddleware } from '../../adapters/http/koa.ts'
 import { type HttpApiOptions, notifierHandler } from '../../adapters/http/node.ts'
 import { readWebBody } from '../../adapters/http/web-body.ts'
 import { createNotifier, type Notifier } from '../../src/index.ts'
+import { faultLogger } from '../support/fault-logger.ts'
 import { type Answer, call, codeOf } from './support/http-client.ts'
 import { listen } from './support/parity/harness.ts'
 
@@ -20,11 +21,11 @@ let headers: { authorization: string }
 const http: HttpApiOptions = {
   https: 'allow-loopback',
   trustedProxies: ['loopback'],
-  logger: { warn: () => {}, error: (_message, fields) => faults.push(fields) },
 }
 
 beforeEach(async () => {
   notifier = createNotifier({
+    logger: faultLogger(faults),
     channels: { email: { name: 'mail', channel: 'email', send: async () => ({ kind: 'accepted' }) } },
   })
   await notifier.start({ deliver: false })

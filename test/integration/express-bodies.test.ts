@@ -2,6 +2,8 @@ import { createServer, request as httpRequest, type IncomingMessage } from 'node
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readNodeBody } from '../../adapters/http/node-body.ts'
+import type { Logger } from '../../src/index.ts'
+import { faultLogger } from '../support/fault-logger.ts'
 import { EXPRESS, type Host, startHost } from './support/express-host.ts'
 import { type Answer, call, codeOf, exchange } from './support/http-client.ts'
 
@@ -244,8 +246,7 @@ describe('a body that the host has read', () => {
 
   it('and thrown away is a mistake of the configuration, which the log names', async () => {
     const messages: unknown[] = []
-    const logger = { warn: () => {}, error: (_message: string, fields: unknown) => messages.push(fields) }
-    const host = await hostThatReads(() => undefined, logger as never)
+    const host = await hostThatReads(() => undefined, faultLogger(messages))
     try {
       const headers = await host.key()
       const answer = await call(host.port, { method: 'POST', path: '/v1/notify', headers, body: mail })
@@ -314,9 +315,9 @@ it('an answer to a client that has left while it was made is dropped', async () 
   }
 })
 
-function hostThatReads(keep: (body: string) => unknown, logger?: never): Promise<Host> {
+function hostThatReads(keep: (body: string) => unknown, logger?: Logger): Promise<Host> {
   return startHost({
-    ...(logger === undefined ? {} : { http: { logger } }),
+    ...(logger === undefined ? {} : { logger }),
     before: (app) => {
       app.use(async (req, _res, next) => {
         let body = ''

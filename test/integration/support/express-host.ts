@@ -35,6 +35,7 @@ export interface HostOptions {
   plans?: NotifierOptions['plans']
   overuse?: NotifierOptions['overuse']
   webhooks?: NotifierOptions['webhooks']
+  logger?: NotifierOptions['logger']
   /** Default: the real time, which can be shifted. */
   clock?: FakeClock
   /** Called with the host before Carillon is mounted. */
@@ -72,6 +73,7 @@ export async function startHost(options: HostOptions = {}): Promise<Host> {
     plans: options.plans,
     overuse: options.overuse,
     webhooks: options.webhooks,
+    logger: options.logger,
     channels: { email: recorder(sent) },
   })
   await notifier.start()

@@ -173,7 +173,7 @@ describe('a counted request', () => {
       const release = vi.fn(async () => {})
       const admit = vi.fn(async () => ({ state, release }))
       const logger = { warn: vi.fn(), error: vi.fn() }
-      const response = await createHttpApi(fakeNotifier({ ...parts, admit }), { logger }).handle(request())
+      const response = await createHttpApi(fakeNotifier({ ...parts, admit, logger })).handle(request())
       expect(release).toHaveBeenCalledOnce()
       expect(admit).toHaveBeenCalledExactlyOnceWith({ organizationId: 'org_default' }, 'templates.list')
       expect(response?.headers).toMatchObject({
@@ -188,7 +188,7 @@ describe('a counted request', () => {
   it('is answered also when the slot cannot be given back', async () => {
     const logger = { warn: vi.fn(), error: vi.fn() }
     const admit = async () => ({ state, release: () => Promise.reject(new Error('limiter gone')) })
-    const api = createHttpApi(fakeNotifier({ admit, templates: { list: async () => emptyList } }), { logger })
+    const api = createHttpApi(fakeNotifier({ admit, logger, templates: { list: async () => emptyList } }))
     expect((await api.handle(request()))?.status).toBe(200)
     await expect.poll(() => logger.warn.mock.calls.length).toBe(1)
   })
@@ -210,7 +210,7 @@ describe('failures of our side', () => {
     const list = async () => {
       throw error
     }
-    const api = createHttpApi(fakeNotifier({ templates: { list } }), { logger, ...options })
+    const api = createHttpApi(fakeNotifier({ templates: { list }, logger }), options)
     return { response: await api.handle(request()), logger }
   }
 
@@ -247,6 +247,18 @@ describe('failures of our side', () => {
     expect(response?.headers['Retry-After']).toBe('1')
   })
 
+  it.each([
+    ['a route', '/v1/templates', ['listTemplates', 200]],
+    ['a failure', '/v1/templates/tpl_1', ['getTemplate', 500]],
+    ['no route', '/v1/nowhere', ['unknown', 404]],
+  ])('and other answers are counted by operation and status: %s', async (_title, path, expected) => {
+    const answered = vi.fn()
+    const logger = { warn: vi.fn(), error: vi.fn() }
+    const notifier = fakeNotifier({ answered, logger, templates: { list: async () => emptyList } })
+    await createHttpApi(notifier).handle(request({ path }))
+    expect(answered.mock.calls).toEqual([expected])
+  })
+
   it('are warnings of the process when there is no logger', async () => {
     const emitWarning = vi.spyOn(process, 'emitWarning').mockImplementation(() => {})
     const list = async () => {
@@ -259,7 +271,7 @@ describe('failures of our side', () => {
   it('in an answer that cannot be written are answered too', async () => {
     const list = async () => ({ ...emptyList, items: [1n] }) as never
     const logger = { warn: vi.fn(), error: vi.fn() }
-    const response = await createHttpApi(fakeNotifier({ templates: { list } }), { logger }).handle(request())
+    const response = await createHttpApi(fakeNotifier({ templates: { list }, logger })).handle(request())
     expect(response?.status).toBe(500)
   })
 })
@@ -274,7 +286,7 @@ describe('options', () => {
     ['maxBodyBytes', { maxBodyBytes: 0 }],
     ['maxBodyBytes', { maxBodyBytes: Number.NaN }],
     ['maxBatchBytes', { maxBatchBytes: 1.5 }],
-    ['logger', { logger: { error() {} } as never }],
+    ['logger', { logger: { error() {} } } as HttpApiOptions],
     ['trustProxy', { trustProxy: true } as HttpApiOptions],
     ['options', null as never],
   ]

@@ -1,5 +1,6 @@
 import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
 import type { HttpRequest, HttpResponse } from '../../../src/http/message.ts'
+import type { Logger } from '../../../src/ports/logger.ts'
 import type { Notifier } from '../../../src/services/notifier.ts'
 import type { ApiKeyRecord, RateLimitState } from '../../../src/services/records.ts'
 
@@ -55,6 +56,8 @@ export function fakeNotifier(parts: {
   verify?: Notifier['apiKeys']['verify']
   admit?: Notifier['limits']['admit']
   templates?: Partial<Notifier['templates']>
+  logger?: Pick<Logger, 'warn' | 'error'>
+  answered?: (route: string, status: number) => void
 }): Notifier {
   const missing = (): never => {
     throw new Error('a part of the notifier that the test did not expect')
@@ -68,6 +71,7 @@ export function fakeNotifier(parts: {
       admit: parts.admit ?? (async () => ({ state: LIMIT, release: async () => {} })),
       closed: () => ({ ...LIMIT, resource: 'service' }),
     },
+    reporting: { logger: parts.logger ?? null, requestBegan: () => parts.answered ?? (() => {}) },
     templates: { list: missing, create: missing, get: missing, delete: missing, ...parts.templates },
   } as unknown as Notifier
 }

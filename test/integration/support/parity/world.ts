@@ -1,5 +1,6 @@
 import type { HttpApiOptions } from '../../../../adapters/http/node.ts'
 import { createNotifier, memoryStorage, type Notifier, type Permission } from '../../../../src/index.ts'
+import { faultLogger } from '../../../support/fault-logger.ts'
 import { type Answer, type Call, call } from '../http-client.ts'
 import type { Case } from './cases.ts'
 import type { Harness, Mount } from './harness.ts'
@@ -42,8 +43,10 @@ export async function createWorld(harness: Harness, options: WorldOptions = {}):
     concurrentRequests: null,
     notificationsPerMonth: null,
   }
+  const faults: unknown[] = []
   const notifier = createNotifier({
     clock,
+    logger: faultLogger(faults),
     storage: memoryStorage({ clock }),
     channels: {
       email: { name: 'mail', channel: 'email', send: async () => ({ kind: 'accepted' }) },
@@ -60,7 +63,6 @@ export async function createWorld(harness: Harness, options: WorldOptions = {}):
   const keys = await createKeys(notifier, clock)
 
   const errors: unknown[] = []
-  const faults: unknown[] = []
   const active = { count: 0 }
   const admitted = { count: 0, lists: 0 }
   const host = await harness.start({
@@ -74,7 +76,6 @@ export async function createWorld(harness: Harness, options: WorldOptions = {}):
       trustedProxies: ['loopback'],
       maxBodyBytes: 50_000,
       maxBatchBytes: 200_000,
-      logger: { warn: () => {}, error: (_message, fields) => faults.push(fields) },
       ...options.http,
     },
   })

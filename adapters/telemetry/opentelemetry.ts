@@ -1,0 +1,92 @@
+import type { Context, Tracer, TracerProvider } from '@opentelemetry/api'
+import { NotifierError } from '../../src/domain/errors/notifier-error.ts'
+import type { SpanStart } from '../../src/domain/telemetry.ts'
+import type { Span, Telemetry } from '../../src/ports/telemetry.ts'
+import { loadPeer } from '../peer/load-peer.ts'
+import { endOf, startOf } from './span-attributes.ts'
+import { headersOf, spanContextOf, traceOf } from './trace-context.ts'
+
+export type { Telemetry } from '../../src/ports/telemetry.ts'
+
+export interface OpenTelemetryOptions {
+  /** Where spans go: anything with `getTracer`, as a `TracerProvider` has it. Default: the one that is registered globally. */
+  readonly tracerProvider?: { getTracer(name: string): unknown } | undefined
+  /**
+   * Sends `traceparent` and `tracestate` with webhook events, so that receivers can continue the trace. They see the ids
+   * of your traces then. Default false.
+   */
+  readonly traceWebhooks?: boolean | undefined
+}
+
+type Api = Pick<
+  typeof import('@opentelemetry/api'),
+  | 'context'
+  | 'trace'
+  | 'createTraceState'
+  | 'isSpanContextValid'
+  | 'ROOT_CONTEXT'
+  | 'SpanKind'
+  | 'SpanStatusCode'
+>
+
+/**
+ * Spans from the accept to the settle, in one trace with the caller's: the context is stored with the notification, and
+ * whichever process delivers it goes on there. Inside a channel's `send` the attempt's span is active, so that an
+ * instrumented HTTP client becomes its child.
+ *
+ * Needs a context manager, which the SDK for Node.js registers. Without an SDK nothing is recorded; a context that the
+ * caller has is passed on all the same.
+ *
+ * @throws NotifierError `invalid_configuration`; at the start of the notifier `missing_peer` without @opentelemetry/api
+ */
+export function openTelemetry(options: OpenTelemetryOptions = {}): Telemetry {
+  const { tracerProvider, traceWebhooks = false } = options
+  if (tracerProvider !== undefined && typeof tracerProvider.getTracer !== 'function') {
+    throw new NotifierError('invalid_configuration', {
+      message: 'openTelemetry: "tracerProvider" must be an object with the method getTracer.',
+      details: { option: 'tracerProvider' },
+    })
+  }
+  let loaded: { readonly api: Api; readonly tracer: Tracer } | undefined
+
+  function parentOf({ context, trace, createTraceState, ROOT_CONTEXT }: Api, start: SpanStart): Context {
+    if (start.name !== 'deliver') return context.active()
+    const parent = start.parent === null ? undefined : spanContextOf(start.parent, createTraceState)
+    return parent === undefined ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, parent)
+  }
+
+  function startSpan(start: SpanStart): Span {
+    if (loaded === undefined) throw new NotifierError('not_started')
+    const { api, tracer } = loaded
+    const parent = parentOf(api, start)
+    const { name, kind, attributes } = startOf(start)
+    const span = tracer.startSpan(name, { kind: api.SpanKind[kind], attributes }, parent)
+    const active = api.trace.setSpan(parent, span)
+    const own = span.spanContext()
+    const trace = api.isSpanContextValid(own) ? traceOf(own) : undefined
+    return {
+      trace,
+      headers: traceWebhooks && trace !== undefined ? headersOf(trace) : {},
+      run: (work) => api.context.with(active, work),
+      end(end) {
+        if (span.isRecording()) {
+          span.setAttributes(endOf(end))
+          if (end.failure !== undefined) {
+            span.setStatus({ code: api.SpanStatusCode.ERROR, message: end.failure })
+          }
+        }
+        span.end()
+      },
+    }
+  }
+
+  return {
+    name: 'opentelemetry',
+    async start() {
+      const api: Api = await loadPeer('@opentelemetry/api', () => import('@opentelemetry/api'))
+      const provider = (tracerProvider as TracerProvider | undefined) ?? api.trace
+      loaded = { api, tracer: provider.getTracer('carillon') }
+    },
+    startSpan,
+  }
+}

@@ -1,0 +1,46 @@
+import { loadPeer } from '../peer/load-peer.ts'
+
+/** The part of prom-client (15) that is used; typed here so that no declaration of ours needs the package. */
+export interface PromClient {
+  readonly register: PromRegister
+  readonly Counter: new (configuration: MetricConfiguration) => PromCounter
+  readonly Gauge: new (configuration: MetricConfiguration) => PromGauge
+  readonly Histogram: new (
+    configuration: MetricConfiguration & { readonly buckets: readonly number[] },
+  ) => PromHistogram
+}
+
+/** A registry of prom-client. */
+export interface PromRegister {
+  getSingleMetric(name: string): unknown
+  removeSingleMetric(name: string): void
+}
+
+interface MetricConfiguration {
+  readonly name: string
+  readonly help: string
+  readonly labelNames: readonly string[]
+  readonly registers: readonly PromRegister[]
+  /** Called before the metric is read. */
+  readonly collect?: () => Promise<void> | void
+}
+
+export interface PromCounter {
+  labels(...values: string[]): { inc(by: number): void }
+}
+
+export interface PromGauge {
+  reset(): void
+  remove(...values: string[]): void
+  labels(...values: string[]): { set(value: number): void }
+}
+
+export interface PromHistogram {
+  labels(...values: string[]): { observe(value: number): void }
+}
+
+/** @throws NotifierError `missing_peer` */
+export async function loadPromClient(): Promise<PromClient> {
+  const module: { readonly default?: unknown } = await loadPeer('prom-client', () => import('prom-client'))
+  return (module.default ?? module) as PromClient
+}

@@ -1,0 +1,158 @@
+import { NotifierError } from '../../src/domain/errors/notifier-error.ts'
+import {
+  EVENTS_LANE,
+  GAUGES,
+  type GaugeName,
+  type LabelValues,
+  METRICS,
+  type MetricName,
+  measureFact,
+} from '../../src/domain/metrics.ts'
+import type { Backlog } from '../../src/ports/storage/backlog.ts'
+import type { Telemetry, TelemetrySource } from '../../src/ports/telemetry.ts'
+import { loadPromClient, type PromClient, type PromGauge, type PromRegister } from './prom-client.ts'
+
+export type { Telemetry } from '../../src/ports/telemetry.ts'
+export type { PromRegister } from './prom-client.ts'
+
+export interface PrometheusOptions {
+  /** The registry of prom-client that the application serves. Default: its global one. */
+  readonly register?: PromRegister | undefined
+}
+
+type Values = readonly (readonly [labels: LabelValues, value: number])[]
+type Add = (value: number, labels: LabelValues) => void
+
+/**
+ * Metrics for Prometheus, kept in a registry of prom-client that the application serves with its own. Labels are channels,
+ * providers, lanes, codes and routes: never a recipient, an id or an organization.
+ *
+ * The backlog is read from the storage when the registry is; it is the same from every process that shares the storage.
+ * When the notifier stops, its metrics leave the registry.
+ *
+ * @throws NotifierError at the start of the notifier: `missing_peer` without prom-client; `invalid_configuration` when the
+ *   registry has metrics of these names, those of another notifier
+ */
+export function prometheusMetrics(options: PrometheusOptions = {}): Telemetry {
+  const records = new Map<MetricName, Add>()
+  let leave = (): void => {}
+
+  return {
+    name: 'prometheus',
+    async start(source) {
+      const client = await loadPromClient()
+      const register = options.register ?? client.register
+      const names = [...Object.values(METRICS), ...Object.values(GAUGES)].map(({ name }) => name)
+      const taken = names.find((name) => register.getSingleMetric(name) !== undefined)
+      if (taken !== undefined) {
+        throw new NotifierError('invalid_configuration', {
+          message: `The registry has a metric "${taken}" already. Give each notifier a registry of its own.`,
+          details: { option: 'register' },
+        })
+      }
+      for (const name of Object.keys(METRICS) as MetricName[]) {
+        records.set(name, addMetric(client, register, name))
+      }
+      addGauges(client, register, source)
+      leave = () => {
+        for (const name of names) register.removeSingleMetric(name)
+      }
+    },
+    record(fact) {
+      measureFact(fact, (metric, value, labels) => records.get(metric)?.(value, labels))
+    },
+    stop() {
+      leave()
+    },
+  }
+}
+
+function addMetric(client: PromClient, register: PromRegister, metric: MetricName): Add {
+  const { name, help, labels: labelNames, kind, buckets } = METRICS[metric]
+  const configuration = { name, help, labelNames, registers: [register] }
+  if (kind === 'counter') {
+    const counter = new client.Counter(configuration)
+    return (value, labels) => counter.labels(...labels).inc(value)
+  }
+  const histogram = new client.Histogram({ ...configuration, buckets })
+  return (value, labels) => histogram.labels(...labels).observe(value)
+}
+
+function addGauges(client: PromClient, register: PromRegister, source: TelemetrySource): void {
+  const lanes = new Set<string>()
+  let reading: Promise<Backlog | null> | null = null
+
+  /** All gauges are read together, and share one question to the storage. */
+  function backlog(): Promise<Backlog | null> {
+    reading ??= source
+      .backlog()
+      .catch(() => null)
+      .finally(() => {
+        reading = null
+      })
+    return reading
+  }
+
+  function add(gauge: GaugeName, read: () => Promise<Values> | Values): void {
+    const { name, help, labels } = GAUGES[gauge]
+    const made: PromGauge = new client.Gauge({
+      name,
+      help,
+      labelNames: labels,
+      registers: [register],
+      async collect() {
+        const values = await read()
+        made.reset()
+        // Without labels the reset itself is a value: 0, which nobody has counted.
+        if (labels.length === 0) made.remove()
+        for (const [labelValues, value] of values) made.labels(...labelValues).set(value)
+      },
+    })
+  }
+
+  add('backlog', async () => jobsOf(await backlog(), lanes))
+  add('oldestDue', async () => agesOf(await backlog(), lanes))
+  add('held', async () => {
+    const found = await backlog()
+    return found === null ? [] : [[[], found.held]]
+  })
+  add('storageAnswers', async () => [[[], (await backlog()) === null ? 0 : 1]])
+  add('running', () => sumByProvider(source, ({ running }) => running))
+  add('resting', () => sumByProvider(source, ({ state }) => (state === 'paused' ? 1 : 0)))
+}
+
+/** @param lanes those that were seen before: a lane that has emptied shows zeros */
+function jobsOf(backlog: Backlog | null, lanes: Set<string>): Values {
+  if (backlog === null) return []
+  const found = new Map(backlog.lanes.map((lane) => [lane.lane ?? EVENTS_LANE, lane]))
+  for (const name of found.keys()) lanes.add(name)
+  return [...lanes].flatMap((name) => {
+    const { due = 0, scheduled = 0, leased = 0 } = found.get(name) ?? {}
+    return [
+      [[name, 'due'], due],
+      [[name, 'scheduled'], scheduled],
+      [[name, 'leased'], leased],
+    ] as const
+  })
+}
+
+function agesOf(backlog: Backlog | null, lanes: ReadonlySet<string>): Values {
+  if (backlog === null) return []
+  const ages = new Map([...lanes].map((name) => [name, 0]))
+  for (const { lane, oldestDueMs } of backlog.lanes) ages.set(lane ?? EVENTS_LANE, (oldestDueMs ?? 0) / 1000)
+  return [...ages].map(([lane, seconds]) => [[lane], seconds] as const)
+}
+
+/** Instances of several organizations that have one name are one. */
+function sumByProvider(
+  source: TelemetrySource,
+  measure: (provider: ReturnType<TelemetrySource['providers']>[number]) => number,
+): Values {
+  const sums = new Map<string, [LabelValues, number]>()
+  for (const provider of source.providers()) {
+    const labels = [provider.channel, provider.name]
+    const sum = sums.get(labels.join('\n'))?.[1] ?? 0
+    sums.set(labels.join('\n'), [labels, sum + measure(provider)])
+  }
+  return [...sums.values()]
+}

@@ -1,0 +1,35 @@
+import type { SpanContext, TraceState } from '@opentelemetry/api'
+
+/** Longest text that is kept of a trace (`NewNotification.trace`). */
+const MAX_TRACE = 600
+const TRACE =
+  /^(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(?: ([\x21-\x7e]+))?$/
+
+/** A span as W3C Trace Context writes it: the `traceparent`, then a space and the `tracestate` where there is one. */
+export function traceOf({ traceId, spanId, traceFlags, traceState }: SpanContext): string {
+  const parent = `00-${traceId}-${spanId}-${(traceFlags & 0xff).toString(16).padStart(2, '0')}`
+  const state = traceState?.serialize().replaceAll(' ', '') ?? ''
+  return state === '' || parent.length + 1 + state.length > MAX_TRACE ? parent : `${parent} ${state}`
+}
+
+/** The span that a stored trace names; undefined: it is none. */
+export function spanContextOf(
+  trace: string,
+  createTraceState: (text: string) => TraceState,
+): SpanContext | undefined {
+  const [, traceId, spanId, flags, state] = TRACE.exec(trace) ?? []
+  if (traceId === undefined || spanId === undefined || flags === undefined) return undefined
+  return {
+    traceId,
+    spanId,
+    traceFlags: Number.parseInt(flags, 16),
+    isRemote: true,
+    ...(state === undefined ? {} : { traceState: createTraceState(state) }),
+  }
+}
+
+/** The headers that continue a trace in a request. */
+export function headersOf(trace: string): Record<string, string> {
+  const [traceparent = '', tracestate] = trace.split(' ')
+  return tracestate === undefined ? { traceparent } : { traceparent, tracestate }
+}

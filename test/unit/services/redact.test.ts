@@ -1,0 +1,181 @@
+import { Console } from 'node:console'
+import { PassThrough } from 'node:stream'
+import fc from 'fast-check'
+import Fastify from 'fastify'
+import { describe, expect, it } from 'vitest'
+import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
+import type { Logger } from '../../../src/ports/logger.ts'
+import { redactFields, redactText } from '../../../src/services/logging/redact.ts'
+import { redactingLogger } from '../../../src/services/logging/redacting-logger.ts'
+
+const MASKED = { showRecipients: false }
+
+/** What a stream was written, as text. */
+function written(): { readonly stream: PassThrough; text(): string } {
+  const stream = new PassThrough()
+  return { stream, text: () => String(stream.read() ?? '') }
+}
+
+describe('redaction', () => {
+  it.each([
+    ['authorization', 'Bearer abc'],
+    ['Proxy-Authorization', 'Basic abc'],
+    ['set-cookie', 'a=b'],
+    ['api_key', 'k'],
+    ['X-API-Key', 'k'],
+    ['webhookSecret', 's'],
+    ['access_token', 't'],
+    ['PASSWORD', 'p'],
+    ['private-key', 'p'],
+    ['body', 'Dear Ada'],
+    ['subject', 'Your diagnosis'],
+    ['variables', { code: 123456 }],
+  ])('hides %s', (key, value) => {
+    expect(redactFields({ deep: { [key]: value } }, MASKED)).toEqual({ deep: { [key]: '[hidden]' } })
+  })
+
+  it.each([
+    ['ada@example.com', 'a***@example.com'],
+    ['ada.lovelace+x@mail.example.co.uk', 'a***@mail.example.co.uk'],
+    ['+4915112345678', '+49…78'],
+    ['ExponentPushToken[abcdef]', 'Expo…'],
+    ['U02ABCDEF', 'U02A…'],
+    ['abc', '***'],
+  ])('masks the recipient %s, unless recipients are shown', (to, masked) => {
+    expect(redactFields({ to }, MASKED)).toEqual({ to: masked })
+    expect(redactFields({ to }, { showRecipients: true })).toEqual({ to })
+  })
+
+  it('masks recipients and credentials inside texts, and leaves the rest', () => {
+    const text =
+      '550 <ada@example.com> unknown; call +491701234567 about notif_00123, Bearer abcdefghij1234, ' +
+      'whsec_c2VjcmV0, crl_0123456789012345678901234567890123abcd'
+    expect(redactText(text, MASKED)).toBe(
+      '550 <a***@example.com> unknown; call +49…67 about notif_00123, Bearer [hidden], [hidden], [hidden]',
+    )
+    expect(redactText(text, { showRecipients: true })).toContain('<ada@example.com>')
+    expect(redactText(text, { showRecipients: true })).not.toContain('abcdefghij1234')
+  })
+
+  it('turns errors and their causes into plain data, redacted too', () => {
+    const cause = Object.assign(new Error('no ada@example.com'), { code: 'EENVELOPE', password: 'p' })
+    const error = new NotifierError('provider_error', { message: 'For grace@example.com', cause })
+    const { error: shown } = redactFields({ error }, MASKED) as { error: Record<string, unknown> }
+    expect(shown).toMatchObject({
+      name: 'NotifierError',
+      code: 'provider_error',
+      message: 'For g***@example.com',
+      stack: expect.stringContaining('redact.test.ts'),
+      cause: { name: 'Error', message: 'no a***@example.com', code: 'EENVELOPE', password: '[hidden]' },
+    })
+    expect(JSON.stringify(shown)).not.toMatch(/ada@|grace@/)
+  })
+
+  it('cuts cycles, depth, length and what cannot be read', () => {
+    const circular: Record<string, unknown> = { list: Array.from({ length: 500 }, (_, index) => index) }
+    circular.self = circular
+    let deep: unknown = 'bottom'
+    for (let level = 0; level < 100; level += 1) deep = { deep }
+    const hostile = {
+      get broken(): never {
+        throw new Error('no')
+      },
+    }
+    const proxy = new Proxy({}, { ownKeys: () => 'nonsense' as never })
+    const shown = redactFields(
+      { circular, deep, hostile, proxy, big: 1n, bytes: new Uint8Array(9), long: 'x'.repeat(100_000) },
+      MASKED,
+    )
+    expect(shown).toMatchObject({
+      circular: { self: '[circular]' },
+      hostile: { broken: '[unreadable]' },
+      proxy: '[unreadable]',
+      big: '1',
+      bytes: '[9 bytes]',
+    })
+    expect((shown.circular as { list: unknown[] }).list).toHaveLength(50)
+    expect(JSON.stringify(shown).length).toBeLessThan(6_000)
+    expect(JSON.stringify(shown)).toContain('[too deep]')
+  })
+
+  it('never throws, and lets no secret through, whatever the fields are', () => {
+    const secret = 'S3CR3T-VALUE'
+    const keys = fc.constantFrom(
+      'authorization',
+      'apiKey',
+      'client_secret',
+      'refreshToken',
+      'passWord',
+      'body',
+    )
+    const hidden = fc.tuple(keys, fc.constant(secret)).map(([key, value]) => ({ [key]: value }))
+    const { tree } = fc.letrec((tie) => ({
+      tree: fc.oneof(
+        { depthSize: 'small' },
+        fc.anything(),
+        hidden,
+        fc.dictionary(fc.string(), tie('tree'), { maxKeys: 4 }),
+        fc.array(tie('tree'), { maxLength: 4 }),
+        fc.tuple(fc.string(), tie('tree')).map(([message, inner]) => new Error(message, { cause: inner })),
+      ),
+    }))
+    fc.assert(
+      fc.property(fc.dictionary(fc.string(), tree), (fields) => {
+        expect(JSON.stringify(redactFields(fields, MASKED))).not.toContain(secret)
+      }),
+      { numRuns: 300 },
+    )
+  })
+})
+
+describe('the logger of an application', () => {
+  const fields = {
+    to: 'ada@example.com',
+    error: new Error('refused', { cause: new Error('by ada@example.com') }),
+  }
+
+  it('can be pino, as Fastify has it, which takes the fields first', () => {
+    const { stream, text } = written()
+    const logger = redactingLogger(Fastify({ logger: { stream, level: 'debug' } }).log, MASKED)
+    logger.error('It failed for ada@example.com.', fields)
+    logger.warn('No fields.')
+    const [first, second] = text()
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Record<string, unknown>)
+    expect(first).toMatchObject({
+      level: 50,
+      msg: 'It failed for a***@example.com.',
+      to: 'a***@example.com',
+      error: { message: 'refused', cause: { message: 'by a***@example.com' } },
+    })
+    expect(second).toMatchObject({ level: 40, msg: 'No fields.' })
+  })
+
+  it('can be the console', () => {
+    const { stream, text } = written()
+    redactingLogger(new Console(stream), MASKED).info('Sent.', fields)
+    const line = text()
+    expect(line).toContain('Sent.')
+    expect(line).toContain('a***@example.com')
+    expect(line).not.toContain('ada@')
+  })
+
+  it.each([
+    [
+      'throws',
+      () => {
+        throw new Error('disk full')
+      },
+    ],
+    ['rejects', () => Promise.reject(new Error('socket closed'))],
+  ])('may fail: one that %s is not noticed', async (_title, fail) => {
+    const broken = { debug: fail, info: fail, warn: fail, error: fail } as unknown as Logger
+    const logger = redactingLogger(broken, MASKED)
+    for (const level of ['debug', 'info', 'warn', 'error'] as const) {
+      expect(() => logger[level]('message', fields)).not.toThrow()
+    }
+    // A rejection that nobody handled would fail the run.
+    await new Promise((resolve) => setImmediate(resolve))
+  })
+})
