@@ -45,6 +45,13 @@ export interface Storage {
   stop(): Promise<void>
 
   /**
+   * Calls `listener` when another process may have stored something that is due, soon after it did. A hint, which may be
+   * lost or come for nothing: absent, or silent, polling finds the work. Ends with the returned function, or with
+   * {@link stop}.
+   */
+  onWork?(listener: () => void): () => void
+
+  /**
    * Stores notifications, their jobs, quota use and idempotency records: one commit for the set, one answer per
    * request, in order. Within a request notifications are admitted in order until the quota is used up.
    *

@@ -1,0 +1,184 @@
+import { isNotifierError } from '../../../src/domain/errors/notifier-error.ts'
+import type { AcceptAnswer, AcceptRequest, IdempotencyRecord } from '../../../src/ports/storage/accept.ts'
+import type { Connection, Runner, Transaction } from './connection.ts'
+import { dataError, isUncertain, unknownOrganization } from './errors.ts'
+import { correctRecords, findRecords, recordHash, takeRecords } from './idempotency.ts'
+import { type Admitted, insertNotifications } from './insert.ts'
+import { lockQuotas } from './quota.ts'
+
+const SELECT_ORGANIZATIONS = 'SELECT id FROM carillon.organizations WHERE id = ANY ($1::text[])'
+
+const SELECT_STORED = `
+  SELECT id, created_at FROM carillon.notifications WHERE id = ANY ($1::text[])`
+
+const NOW_ONLY =
+  'SELECT coalesce($1::bigint, floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint) AS now'
+
+export type Accept = (requests: readonly AcceptRequest[]) => Promise<AcceptAnswer[]>
+
+const failed = (cause: unknown): AcceptAnswer => ({ kind: 'failed', error: dataError(cause) })
+
+/** Stores sets of requests, each set in one commit; most of them in one statement. */
+export function createAccept(connection: Connection): Accept {
+  /** Organizations are never deleted. */
+  const known = new Set<string>()
+
+  async function learnOrganizations(runner: Runner, requests: readonly AcceptRequest[]): Promise<void> {
+    const asked = new Set(requests.map(({ organizationId }) => organizationId).filter((id) => !known.has(id)))
+    if (asked.size === 0) return
+    for (const { id } of await runner.rows<{ id: string }>(SELECT_ORGANIZATIONS, [[...asked]])) known.add(id)
+  }
+
+  /** Everything that can be asked of a set in which no name of a record comes twice. */
+  async function acceptSet(tx: Transaction, requests: readonly AcceptRequest[]): Promise<AcceptAnswer[]> {
+    await learnOrganizations(tx, requests)
+    const existing = requests.filter(({ organizationId }) => known.has(organizationId))
+    const records = await takeOrFind(tx, existing)
+    const recordOf = (request: AcceptRequest) => records.get(hashFor(request) ?? '')
+    const quotas = await lockQuotas(
+      tx,
+      existing.filter((request) => recordOf(request) === undefined),
+    )
+    const stored: Admitted[] = []
+    const corrections = new Map<string, number | null>()
+
+    function store(request: AcceptRequest, admitted: number): void {
+      const { organizationId, notifications } = request
+      for (const notification of notifications.slice(0, admitted)) stored.push({ organizationId, notification })
+      quotas.count(request, admitted)
+      const hash = hashFor(request)
+      const kept = admitted > 0 || notifications.length === 0 ? admitted : null
+      if (hash !== undefined && kept !== notifications.length) corrections.set(hash, kept)
+    }
+
+    const answers = requests.map((request): AcceptAnswer => {
+      const { organizationId, dryRun } = request
+      if (!known.has(organizationId)) return { kind: 'failed', error: unknownOrganization(organizationId) }
+      const record = recordOf(request)
+      if (record !== undefined) return { kind: 'replayed', record }
+      const admitted = quotas.admits(request)
+      if (dryRun !== true) store(request, admitted)
+      return { kind: 'accepted', admitted, createdAt: tx.now }
+    })
+    await correctRecords(tx, corrections)
+    await quotas.write()
+    if (stored.length > 0) await insertNotifications(tx, tx.now, stored)
+    return answers
+  }
+
+  const acceptInTransaction: Accept = (requests) => connection.set(requests, failed, acceptSet)
+
+  /** Without a record, a quota or a question, one statement stores everything, and is its own commit. */
+  async function acceptPlain(requests: readonly AcceptRequest[]): Promise<AcceptAnswer[]> {
+    const stored = requests.flatMap(({ organizationId, notifications }) =>
+      notifications.map((notification) => ({ organizationId, notification })),
+    )
+    try {
+      const createdAt =
+        stored.length > 0
+          ? await insertNotifications(connection.once, connection.time(), stored)
+          : ((await connection.rows<{ now: number }>(NOW_ONLY, [connection.time()]))[0]?.now ?? 0)
+      return requests.map(({ notifications }) => ({
+        kind: 'accepted',
+        admitted: notifications.length,
+        createdAt,
+      }))
+    } catch (error) {
+      if (isUncertain(error)) return acceptAgain(requests)
+      if (isNotifierError(error)) throw error
+      // Something passing, or one guilty item: what failed has stored nothing.
+      return acceptInTransaction(requests)
+    }
+  }
+
+  /**
+   * The answer to the statement was lost: what it has stored is stored, and the rest is stored now. A server that is
+   * still at work on it is waited for, because its ids are.
+   */
+  async function acceptAgain(requests: readonly AcceptRequest[]): Promise<AcceptAnswer[]> {
+    const before = await connection.surely(() => storedOf(requests))
+    const missing = requests.filter((request) => !before.has(request))
+    const answers = new Map<AcceptRequest, AcceptAnswer>(before)
+    if (missing.length > 0) {
+      const again = await acceptInTransaction(missing)
+      const after = await connection.surely(() => storedOf(missing))
+      for (const [index, request] of missing.entries()) {
+        const answer = again[index]
+        const taken = answer?.kind === 'failed' && answer.error.code === 'already_exists'
+        const known = taken ? after.get(request) : undefined
+        if (answer !== undefined) answers.set(request, known ?? answer)
+      }
+    }
+    return requests.flatMap((request) => answers.get(request) ?? [])
+  }
+
+  /** The answers to those requests that are stored. */
+  async function storedOf(requests: readonly AcceptRequest[]): Promise<Map<AcceptRequest, AcceptAnswer>> {
+    const ids = requests.flatMap(({ notifications }) => notifications.map(({ id }) => id))
+    const rows = await connection.rows<{ id: string; created_at: number }>(SELECT_STORED, [ids])
+    const found = new Map(rows.map((row) => [row.id, row.created_at]))
+    return new Map(
+      requests.flatMap((request) => {
+        const [first] = request.notifications
+        const createdAt = first === undefined ? undefined : found.get(first.id)
+        if (createdAt === undefined) return []
+        return [[request, { kind: 'accepted', admitted: request.notifications.length, createdAt }] as const]
+      }),
+    )
+  }
+
+  return async function accept(requests) {
+    if (requests.length === 0) return []
+    await learnOrganizations(connection, requests)
+    if (requests.every((request) => isPlain(request) && known.has(request.organizationId))) {
+      return acceptPlain(requests)
+    }
+    const answers = new Map<AcceptRequest, AcceptAnswer>()
+    for (const round of roundsOf(requests)) {
+      for (const [index, answer] of (await acceptInTransaction(round)).entries()) {
+        answers.set(round[index] as AcceptRequest, answer)
+      }
+    }
+    return requests.flatMap((request) => answers.get(request) ?? [])
+  }
+}
+
+/** Takes the names of records that are free; answers the records of those that are not. By hash. */
+async function takeOrFind(
+  tx: Transaction,
+  requests: readonly AcceptRequest[],
+): Promise<Map<string, IdempotencyRecord>> {
+  const named = requests.flatMap((request) => {
+    const hash = hashFor(request)
+    const { idempotency: content, notifications, dryRun } = request
+    if (hash === undefined || content === undefined) return []
+    return [{ hash, content, size: notifications.length, dryRun: dryRun === true }]
+  })
+  const taken = await takeRecords(
+    tx,
+    named.filter(({ dryRun }) => !dryRun),
+  )
+  const others = named.map(({ hash }) => hash).filter((hash) => !taken.has(hash))
+  return findRecords(tx, others)
+}
+
+function hashFor({ idempotency, organizationId }: AcceptRequest): string | undefined {
+  return idempotency === undefined ? undefined : recordHash({ ...idempotency, organizationId })
+}
+
+function isPlain({ idempotency, quota, dryRun }: AcceptRequest): boolean {
+  return idempotency === undefined && quota === undefined && dryRun !== true
+}
+
+/** Requests under one name go one after another, each in a round of its own: those behind find the first one's record. */
+function roundsOf(requests: readonly AcceptRequest[]): AcceptRequest[][] {
+  const rounds: AcceptRequest[][] = []
+  const counts = new Map<string, number>()
+  for (const request of requests) {
+    const name = hashFor(request)
+    const round = name === undefined ? 0 : (counts.get(name) ?? 0)
+    if (name !== undefined) counts.set(name, round + 1)
+    rounds[round] = [...(rounds[round] ?? []), request]
+  }
+  return rounds
+}

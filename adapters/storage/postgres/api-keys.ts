@@ -1,0 +1,109 @@
+import type { ApiKey, Permission } from '../../../src/domain/api-key.ts'
+import type { ApiKeyRepository, FoundApiKey } from '../../../src/ports/storage/api-keys.ts'
+import { type Connection, NOW } from './connection.ts'
+import { dataError, isDataError } from './errors.ts'
+import { requireOrganization } from './organizations.ts'
+import { pageBySeq } from './page.ts'
+
+const INSERT = `
+  INSERT INTO carillon.api_keys
+    (created_at, hash, id, organization, name, permission, prefix, last4, expires_at, allowed_ips)
+  VALUES (${NOW}, decode($2, 'hex'), $3, $4, $5, $6, $7, $8, $9, $10) RETURNING created_at`
+
+const COLUMNS = `
+  seq, id, organization, encode(hash, 'hex') AS hash, name, permission, prefix, last4, expires_at, allowed_ips, created_at`
+
+const SELECT = `SELECT ${COLUMNS} FROM carillon.api_keys WHERE id = $1`
+
+const SELECT_BY_HASH = `
+  SELECT ${COLUMNS}, expires_at <= ${NOW} AS expired FROM carillon.api_keys
+  WHERE hash IN (SELECT decode(wanted, 'hex') FROM unnest($2::text[]) AS wanted)`
+
+const LIST = `
+  SELECT ${COLUMNS} FROM carillon.api_keys
+  WHERE organization = $1 AND seq < $2 ORDER BY seq DESC LIMIT $3 OFFSET $4`
+
+const DELETE = 'DELETE FROM carillon.api_keys WHERE id = $1 RETURNING id'
+
+interface ApiKeyRow {
+  readonly seq: number
+  readonly id: string
+  readonly organization: string
+  /** In hexadecimal. */
+  readonly hash: string
+  readonly name: string
+  readonly permission: Permission
+  readonly prefix: string
+  readonly last4: string
+  readonly expires_at: number | null
+  readonly allowed_ips: string
+  readonly created_at: number
+}
+
+export function createApiKeys(connection: Connection): ApiKeyRepository {
+  async function create(key: Omit<ApiKey, 'createdAt'>, hash: Uint8Array): Promise<ApiKey> {
+    const { id, organizationId, name, permission, prefix, last4, expiresAt, allowedIps } = key
+    await requireOrganization(connection, organizationId)
+    const ips = JSON.stringify(allowedIps)
+    const named = [id, organizationId, name, permission, prefix, last4]
+    const values = [connection.time(), hexOf(hash), ...named, expiresAt, ips]
+    const [row] = await connection.rows<{ created_at: number }>(INSERT, values)
+    return { ...key, createdAt: row?.created_at ?? 0 }
+  }
+
+  return {
+    async create(key, hash) {
+      try {
+        return await create(key, hash)
+      } catch (error) {
+        throw isDataError(error) ? dataError(error) : error
+      }
+    },
+    async findByHash(hashes) {
+      if (hashes.length === 0) return []
+      const wanted = hashes.map(hexOf)
+      const rows = await connection.rows<ApiKeyRow & { readonly expired: boolean | null }>(SELECT_BY_HASH, [
+        connection.time(),
+        wanted,
+      ])
+      const found = new Map(rows.map((row) => [row.hash, row]))
+      return wanted.map((hash): FoundApiKey | null => {
+        const row = found.get(hash)
+        if (row === undefined) return null
+        return { key: toApiKey(row), hash: Buffer.from(row.hash, 'hex'), expired: row.expired === true }
+      })
+    },
+    list(organizationId, page) {
+      return pageBySeq(
+        page,
+        (...values) => connection.rows<ApiKeyRow>(LIST, [organizationId, ...values]),
+        toApiKey,
+      )
+    },
+    async get(id) {
+      const [row] = await connection.rows<ApiKeyRow>(SELECT, [id])
+      return row === undefined ? null : toApiKey(row)
+    },
+    async delete(id) {
+      return (await connection.rows(DELETE, [id])).length === 1
+    },
+  }
+}
+
+function hexOf(hash: Uint8Array): string {
+  return Buffer.from(hash.buffer, hash.byteOffset, hash.byteLength).toString('hex')
+}
+
+function toApiKey(row: ApiKeyRow): ApiKey {
+  return {
+    id: row.id,
+    organizationId: row.organization,
+    name: row.name,
+    permission: row.permission,
+    prefix: row.prefix,
+    last4: row.last4,
+    expiresAt: row.expires_at,
+    allowedIps: JSON.parse(row.allowed_ips) as string[],
+    createdAt: row.created_at,
+  }
+}

@@ -1,0 +1,82 @@
+import type { Backlog, LaneBacklog } from '../../../src/ports/storage/backlog.ts'
+import { type Connection, NOW } from './connection.ts'
+
+/** The lanes of webhook endpoints, which are their ids; the second bound is the first text after them all. */
+const ENDPOINTS = { from: 'wh_', until: 'wh`' }
+
+/**
+ * Every count reads one partial index, and stops. Lanes are found by a loose index scan, which passes over the jobs of
+ * one: between a text and the same with one more character there is no other. An odd id is an event's. What has come due, or run out, counts as due although no claim has moved it.
+ */
+const COUNT = `
+  WITH RECURSIVE clock AS MATERIALIZED (SELECT ${NOW} AS now),
+  lanes (lane) AS (
+    (SELECT lane FROM carillon.jobs WHERE state = 0 ORDER BY lane LIMIT 1)
+    UNION ALL
+    SELECT (SELECT j.lane FROM carillon.jobs AS j WHERE j.state = 0
+      AND j.lane > CASE WHEN l.lane >= $3 AND l.lane < $4 THEN $4 ELSE l.lane END ORDER BY j.lane LIMIT 1)
+    FROM lanes AS l WHERE l.lane IS NOT NULL),
+  ready AS (
+    SELECT CASE WHEN l.lane >= $3 AND l.lane < $4 THEN NULL ELSE l.lane END AS name, true AS due,
+      'leased' AS kind, counted.jobs, counted.oldest
+    FROM lanes AS l, LATERAL (
+      SELECT count(*) AS jobs, min(some.due_at) AS oldest FROM (
+        SELECT j.due_at FROM carillon.jobs AS j WHERE j.state = 0 AND j.lane >= l.lane AND j.lane < CASE WHEN l.lane >= $3 AND l.lane < $4 THEN $4 ELSE l.lane || chr(1) END
+        LIMIT $2) AS part) AS counted
+    WHERE l.lane IS NOT NULL),
+  waiting AS (
+    SELECT CASE WHEN id % 2 = 1 THEN NULL ELSE lane END AS name, due_at <= now AS due, 'scheduled' AS kind,
+      count(*) AS jobs, min(due_at) AS oldest
+    FROM (SELECT id, lane, due_at FROM carillon.jobs WHERE state = 1 ORDER BY due_at LIMIT $2) AS part, clock
+    GROUP BY 1, 2),
+  leased AS (
+    SELECT CASE WHEN id % 2 = 1 THEN NULL ELSE lane END AS name, lease_until <= now AS due, 'leased' AS kind,
+      count(*) AS jobs, min(lease_until) AS oldest
+    FROM (SELECT id, lane, lease_until FROM carillon.jobs WHERE state = 2 ORDER BY lease_until LIMIT $2) AS part, clock
+    GROUP BY 1, 2),
+  recovered AS (
+    SELECT CASE WHEN id % 2 = 1 THEN NULL ELSE lane END AS name, true AS due, 'leased' AS kind,
+      count(*) AS jobs, min(due_at) AS oldest
+    FROM (SELECT id, lane, due_at FROM carillon.jobs WHERE state = 3 LIMIT $2) AS part
+    GROUP BY 1)
+  SELECT counts.*, clock.now,
+    (SELECT count(*) FROM (SELECT 1 FROM carillon.deliveries WHERE state = 'held' LIMIT $2) AS part) AS held
+  FROM clock LEFT JOIN (
+    SELECT * FROM ready UNION ALL SELECT * FROM waiting UNION ALL SELECT * FROM leased
+    UNION ALL SELECT * FROM recovered) AS counts ON true`
+
+interface CountRow {
+  readonly now: number
+  readonly held: number
+  /** Null: of an endpoint. */
+  readonly name: string | null
+  readonly due: boolean
+  /** Null: there is no job at all. */
+  readonly kind: 'scheduled' | 'leased' | null
+  readonly jobs: number
+  readonly oldest: number
+}
+
+type Mutable<Value> = { -readonly [Key in keyof Value]: Value[Key] }
+
+/** Counts what has not ended. */
+export function createBacklog(connection: Connection): (most: number) => Promise<Backlog> {
+  return async function backlog(most) {
+    const values = [connection.time(), most, ENDPOINTS.from, ENDPOINTS.until]
+    // In a transaction: there plans walk along indexes.
+    const rows = await connection.transaction((tx) => tx.rows<CountRow>(COUNT, values))
+    const lanes = new Map<string | null, Mutable<LaneBacklog>>()
+    for (const { name, due, kind, jobs, oldest, now } of rows) {
+      if (kind === null || jobs === 0) continue
+      const lane = lanes.get(name) ?? { lane: name, due: 0, scheduled: 0, leased: 0, oldestDueMs: null }
+      lanes.set(name, lane)
+      if (!due) {
+        lane[kind] += jobs
+        continue
+      }
+      lane.due = Math.min(lane.due + jobs, most)
+      lane.oldestDueMs = Math.max(lane.oldestDueMs ?? 0, now - oldest)
+    }
+    return { lanes: [...lanes.values()], held: rows[0]?.held ?? 0 }
+  }
+}

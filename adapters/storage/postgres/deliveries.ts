@@ -1,0 +1,182 @@
+import {
+  type EndpointEvent,
+  endpointEventId,
+  type WebhookEventType,
+} from '../../../src/domain/endpoint-health.ts'
+import { eventId, type NotificationEvent } from '../../../src/domain/event-payload.ts'
+import type { DeliveryAttempt } from '../../../src/ports/storage/webhook-endpoints.ts'
+import type { Runner, Transaction } from './connection.ts'
+
+const SELECT_ENDPOINTS = `
+  SELECT id, organization, status, events FROM carillon.webhook_endpoints
+  WHERE organization = ANY ($1::text[]) ORDER BY seq`
+
+/** One delivery for each event and endpoint, and a job unless the endpoint is disabled. */
+const INSERT = `
+  WITH given AS MATERIALIZED (
+    SELECT nextval('carillon.delivery_numbers') AS seq, d.* FROM unnest(
+      $2::text[], $3::text[], $4::text[], $5::text[], $6::boolean[], $7::text[], $8::text[]
+    ) WITH ORDINALITY AS d (event_id, endpoint, event_type, organization, active, trace, payload, number)
+    ORDER BY d.number),
+  stored AS (
+    INSERT INTO carillon.deliveries
+      (seq, created_at, event_id, endpoint, event_type, organization, state, trace, payload)
+    SELECT seq, $1::bigint, event_id, endpoint, event_type, organization,
+      CASE WHEN active THEN 'pending' ELSE 'held' END, trace, payload
+    FROM given)
+  INSERT INTO carillon.jobs (id, place, due_at, state, high, lane, organization, subject)
+  SELECT 2 * seq + 1, 2 * seq + 1, $1::bigint, 0, false, endpoint, organization, event_id FROM given WHERE active`
+
+const INSERT_ATTEMPTS = `
+  INSERT INTO carillon.delivery_attempts (at, event_id, endpoint, attempt)
+  SELECT $1::bigint, a.event_id, a.endpoint, a.attempt
+  FROM unnest($2::text[], $3::text[], $4::text[]) WITH ORDINALITY AS a (event_id, endpoint, attempt, number)
+  ORDER BY a.number`
+
+const UPDATE_STATES = `
+  UPDATE carillon.deliveries AS d SET state = ended.state
+  FROM unnest($1::text[], $2::text[], $3::text[]) AS ended (event_id, endpoint, state)
+  WHERE d.event_id = ended.event_id AND d.endpoint = ended.endpoint`
+
+const DISABLE = `
+  UPDATE carillon.webhook_endpoints SET status = 'disabled', disabled_reason = $2
+  WHERE id = $1 AND status = 'active'`
+
+/** The jobs of an endpoint that nobody has leased, a step of them; the conditions are those of the partial indexes. */
+const HOLD_LANE = `
+  WITH candidates AS (
+    (SELECT id FROM carillon.jobs WHERE state = 0 AND lane = $1 LIMIT $2)
+    UNION ALL (SELECT id FROM carillon.jobs WHERE state = 3 AND lane = $1 LIMIT $2)
+    UNION ALL (SELECT id FROM carillon.jobs WHERE state = 1 AND lane = $1 LIMIT $2)
+    LIMIT $2),
+  chosen AS (
+    SELECT j.id FROM carillon.jobs AS j JOIN candidates ON candidates.id = j.id
+    WHERE j.state <> 2 ORDER BY j.id FOR UPDATE OF j),
+  removed AS (
+    DELETE FROM carillon.jobs AS j USING chosen WHERE j.id = chosen.id RETURNING j.subject)
+  UPDATE carillon.deliveries AS d SET state = 'held' FROM removed
+  WHERE d.event_id = removed.subject AND d.endpoint = $1`
+
+/** Leased, but their endpoint takes nothing any more. */
+const HOLD_JOBS = `
+  WITH removed AS (
+    DELETE FROM carillon.jobs WHERE id = ANY ($1::bigint[]) AND token = $2 AND state = 2 RETURNING subject, lane)
+  UPDATE carillon.deliveries AS d SET state = 'held' FROM removed
+  WHERE d.event_id = removed.subject AND d.endpoint = removed.lane`
+
+/** Jobs that one commit holds. */
+const HELD_AT_ONCE = 1_000
+
+/** What deliveries of one event have in common. */
+export interface Announced {
+  readonly eventId: string
+  readonly eventType: WebhookEventType
+  readonly organizationId: string
+  /** The endpoint that the event is about, which is not told. */
+  readonly about?: string
+  readonly trace: string | null
+  readonly event: NotificationEvent | EndpointEvent
+}
+
+/** Names one delivery. */
+export interface DeliveryRef {
+  readonly eventId: string
+  readonly endpoint: string
+}
+
+interface EndpointChoice {
+  readonly id: string
+  readonly organization: string
+  readonly status: string
+  readonly events: string
+}
+
+/** @param trace of its notification */
+export function announcedOf(event: NotificationEvent, trace: string | null): Announced {
+  const { id, sequence, organizationId } = event.data
+  return { eventId: eventId(id, sequence), eventType: event.event, organizationId, trace, event }
+}
+
+export function announcedOfEndpoint(event: EndpointEvent): Announced {
+  const { id: about, organizationId } = event.data
+  const eventId = endpointEventId(event)
+  return { eventId, eventType: event.event, organizationId, about, trace: null, event }
+}
+
+/** Stores the deliveries that follow from events, with their jobs. */
+export async function announce(tx: Transaction, announced: readonly Announced[]): Promise<void> {
+  if (announced.length === 0) return
+  const organizations = [...new Set(announced.map(({ organizationId }) => organizationId))]
+  const endpoints = await tx.rows<EndpointChoice>(SELECT_ENDPOINTS, [organizations])
+  if (endpoints.length === 0) return
+  const choices = endpoints.map((endpoint) => ({
+    ...endpoint,
+    chosen: new Set(JSON.parse(endpoint.events) as WebhookEventType[]),
+  }))
+  const given = announced.flatMap((one) => {
+    const choosing = choices.filter(
+      ({ id, organization, chosen }) =>
+        organization === one.organizationId && id !== one.about && chosen.has(one.eventType),
+    )
+    if (choosing.length === 0) return []
+    const payload = JSON.stringify(one.event)
+    return choosing.map((endpoint) => ({ ...one, payload, endpoint }))
+  })
+  if (given.length === 0) return
+  await tx.rows(INSERT, [
+    tx.now,
+    given.map(({ eventId }) => eventId),
+    given.map(({ endpoint }) => endpoint.id),
+    given.map(({ eventType }) => eventType),
+    given.map(({ organizationId }) => organizationId),
+    given.map(({ endpoint }) => endpoint.status === 'active'),
+    given.map(({ trace }) => trace),
+    given.map(({ payload }) => payload),
+  ])
+}
+
+/** Adds lines to the delivery log. */
+export async function recordAttempts(
+  tx: Transaction,
+  attempts: readonly (DeliveryRef & { readonly attempt: DeliveryAttempt })[],
+): Promise<void> {
+  if (attempts.length === 0) return
+  await tx.rows(INSERT_ATTEMPTS, [
+    tx.now,
+    attempts.map(({ eventId }) => eventId),
+    attempts.map(({ endpoint }) => endpoint),
+    attempts.map(({ attempt }) => JSON.stringify(attempt)),
+  ])
+}
+
+export async function setStates(
+  tx: Runner,
+  ended: readonly (DeliveryRef & { readonly state: 'delivered' | 'failed' })[],
+): Promise<void> {
+  if (ended.length === 0) return
+  await tx.rows(UPDATE_STATES, [
+    ended.map(({ eventId }) => eventId),
+    ended.map(({ endpoint }) => endpoint),
+    ended.map(({ state }) => state),
+  ])
+}
+
+/** Keeps the deliveries of leased jobs without their jobs. */
+export async function holdJobs(runner: Runner, jobs: readonly number[], token: number): Promise<void> {
+  await runner.rows(HOLD_JOBS, [jobs, token])
+}
+
+/** Keeps a disabled endpoint's deliveries without jobs, a step of them. */
+export async function holdWaiting(runner: Runner, endpoint: string): Promise<void> {
+  await runner.rows(HOLD_LANE, [endpoint, HELD_AT_ONCE])
+}
+
+/** Disables an endpoint and holds its jobs; claims hold those that are left when they meet them. */
+export async function disableEndpoint(
+  tx: Runner,
+  endpoint: string,
+  reason: 'gone' | 'failing' | 'manual',
+): Promise<void> {
+  await tx.rows(DISABLE, [endpoint, reason])
+  await holdWaiting(tx, endpoint)
+}

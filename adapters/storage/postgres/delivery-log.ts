@@ -1,0 +1,87 @@
+import type { WebhookEventType } from '../../../src/domain/endpoint-health.ts'
+import type { Page, PageRequest } from '../../../src/ports/storage/page.ts'
+import type {
+  DeliveryAttempt,
+  DeliveryFilter,
+  LoggedAttempt,
+  WebhookDelivery,
+} from '../../../src/ports/storage/webhook-endpoints.ts'
+import type { Connection, Runner } from './connection.ts'
+import type { DeliveryRef } from './deliveries.ts'
+import { pageBySeq } from './page.ts'
+
+const COLUMNS = 'seq, event_id, endpoint, event_type, payload, state, created_at'
+
+const LIST = `
+  SELECT ${COLUMNS} FROM carillon.deliveries
+  WHERE endpoint = $1 AND seq < $2 AND (state = $5 OR $5::text IS NULL) ORDER BY seq DESC LIMIT $3 OFFSET $4`
+
+const SELECT = `SELECT ${COLUMNS} FROM carillon.deliveries WHERE event_id = $1 AND endpoint = $2`
+
+const SELECT_ATTEMPTS = `
+  SELECT a.event_id, a.at, a.attempt FROM carillon.delivery_attempts AS a
+  WHERE a.event_id = ANY ($1::text[]) AND a.endpoint = $2 ORDER BY a.number`
+
+interface DeliveryRow {
+  readonly seq: number
+  readonly event_id: string
+  readonly endpoint: string
+  readonly event_type: WebhookEventType
+  readonly payload: string
+  readonly state: WebhookDelivery['state']
+  readonly created_at: number
+}
+
+interface AttemptRow {
+  readonly event_id: string
+  readonly at: number
+  readonly attempt: string
+}
+
+/** Lists what went, or is to go, to one endpoint. */
+export async function listDeliveries(
+  connection: Connection,
+  { endpointId, state }: DeliveryFilter,
+  page: PageRequest,
+): Promise<Page<WebhookDelivery>> {
+  const rows = await pageBySeq(
+    page,
+    (...values) => connection.rows<DeliveryRow>(LIST, [endpointId, ...values, state ?? null]),
+    (row) => row,
+  )
+  return { ...rows, items: await withAttempts(connection, endpointId, rows.items) }
+}
+
+/** Shows one delivery; null: unknown. */
+export async function readDelivery(
+  runner: Runner,
+  { eventId, endpoint }: DeliveryRef,
+): Promise<WebhookDelivery | null> {
+  const rows = await runner.rows<DeliveryRow>(SELECT, [eventId, endpoint])
+  return (await withAttempts(runner, endpoint, rows))[0] ?? null
+}
+
+async function withAttempts(
+  runner: Runner,
+  endpoint: string,
+  rows: readonly DeliveryRow[],
+): Promise<WebhookDelivery[]> {
+  if (rows.length === 0) return []
+  const attempts = await runner.rows<AttemptRow>(SELECT_ATTEMPTS, [
+    rows.map(({ event_id }) => event_id),
+    endpoint,
+  ])
+  const byEvent = new Map<string, LoggedAttempt[]>()
+  for (const { event_id, at, attempt } of attempts) {
+    const logged = { ...(JSON.parse(attempt) as DeliveryAttempt), at }
+    byEvent.set(event_id, [...(byEvent.get(event_id) ?? []), logged])
+  }
+  return rows.map((row) => ({
+    eventId: row.event_id,
+    eventType: row.event_type,
+    payload: row.payload,
+    state: row.state,
+    createdAt: row.created_at,
+    attempts: byEvent.get(row.event_id) ?? [],
+  }))
+}

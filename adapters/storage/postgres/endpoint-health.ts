@@ -1,0 +1,93 @@
+import {
+  type EndpointEvent,
+  type EndpointHealth,
+  endpointEvent,
+  judgeEndpoint,
+} from '../../../src/domain/endpoint-health.ts'
+import type { Settlement } from '../../../src/ports/storage/settle.ts'
+import type { Transaction } from './connection.ts'
+import { type Announced, announce, announcedOfEndpoint } from './deliveries.ts'
+
+const COLUMNS = 'id, organization, status, failing_since, failing_told'
+
+const SELECT = `SELECT ${COLUMNS} FROM carillon.webhook_endpoints WHERE id = ANY ($1::text[])`
+
+const LOCK = `${SELECT} ORDER BY id FOR UPDATE`
+
+const UPDATE = `
+  UPDATE carillon.webhook_endpoints AS e SET failing_since = h.failing_since, failing_told = h.told
+  FROM unnest($1::text[], $2::bigint[], $3::boolean[]) AS h (id, failing_since, told) WHERE e.id = h.id`
+
+interface HealthRow {
+  readonly id: string
+  readonly organization: string
+  readonly status: 'active' | 'disabled'
+  readonly failing_since: number | null
+  readonly failing_told: boolean
+}
+
+type EventSettlement = Extract<Settlement, { readonly kind: 'event' }>
+
+/** What attempts on events say about the endpoints. */
+export interface Judged {
+  readonly events: ReadonlyMap<EventSettlement, EndpointEvent>
+  readonly disabled: ReadonlyMap<string, 'gone' | 'failing'>
+  /** Tells the other endpoints; to be called when these are disabled. */
+  announce(): Promise<void>
+}
+
+interface Attempted {
+  readonly endpoint: string
+  readonly settlement: EventSettlement
+}
+
+/** Judges endpoints by attempts, and keeps how they are. Those that work, and worked before, are not locked. */
+export async function judgeEndpoints(tx: Transaction, attempts: readonly Attempted[]): Promise<Judged> {
+  const events = new Map<EventSettlement, EndpointEvent>()
+  const disabled = new Map<string, 'gone' | 'failing'>()
+  const announced: Announced[] = []
+  const rows = new Map<string, HealthRow>()
+  const health = new Map<string, EndpointHealth>()
+  for (const row of await lockTroubled(tx, attempts)) {
+    rows.set(row.id, row)
+    if (row.status === 'active') {
+      health.set(row.id, { failingSince: row.failing_since, told: row.failing_told })
+    }
+  }
+  const before = new Map(health)
+  for (const { endpoint: id, settlement } of attempts) {
+    const [row, known] = [rows.get(id), health.get(id)]
+    if (row === undefined || known === undefined || disabled.has(id)) continue
+    const verdict = judgeEndpoint(known, settlement, tx.now)
+    health.set(id, verdict.health)
+    if (verdict.disable !== null) disabled.set(id, verdict.disable)
+    const event = endpointEvent({ id, organizationId: row.organization }, verdict, tx.now)
+    if (event === null) continue
+    events.set(settlement, event)
+    announced.push(announcedOfEndpoint(event))
+  }
+  const changed = [...health].filter(([id, now]) => now !== before.get(id))
+  if (changed.length > 0) {
+    await tx.rows(UPDATE, [
+      changed.map(([id]) => id),
+      changed.map(([, { failingSince }]) => failingSince),
+      changed.map(([, { told }]) => told),
+    ])
+  }
+  return { events, disabled, announce: () => announce(tx, announced) }
+}
+
+/** The endpoints of which an attempt failed, or one before. */
+async function lockTroubled(tx: Transaction, attempts: readonly Attempted[]): Promise<HealthRow[]> {
+  const asked = attempts.filter(({ settlement }) => settlement.attempt !== undefined || settlement.disable !== undefined)
+  if (asked.length === 0) return []
+  const failing = new Set(
+    asked
+      .filter(({ settlement: { attempt, disable } }) => disable !== undefined || attempt?.succeeded !== true)
+      .map(({ endpoint }) => endpoint),
+  )
+  const ids = [...new Set(asked.map(({ endpoint }) => endpoint))]
+  const rows = await tx.rows<HealthRow>(SELECT, [ids])
+  const troubled = rows.filter(({ id, failing_since }) => failing_since !== null || failing.has(id))
+  return troubled.length === 0 ? [] : tx.rows<HealthRow>(LOCK, [troubled.map(({ id }) => id)])
+}

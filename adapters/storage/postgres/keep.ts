@@ -1,0 +1,14 @@
+import type { Connection } from './connection.ts'
+
+const INSERT = 'INSERT INTO carillon.kept (name, value) VALUES ($1, $2) ON CONFLICT DO NOTHING'
+
+const SELECT = 'SELECT value FROM carillon.kept WHERE name = $1'
+
+/** Inserts or gets. The value is never changed, so that the two need no transaction. */
+export function createKeep(connection: Connection): (name: string, initial: string) => Promise<string> {
+  return async function keep(name, initial) {
+    await connection.rows(INSERT, [name, initial])
+    const [found] = await connection.rows<{ value: string }>(SELECT, [name])
+    return found?.value ?? initial
+  }
+}

@@ -1,0 +1,54 @@
+import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
+import { type Connection, quoted, type Runner } from './connection.ts'
+import { migrations } from './migrations/index.ts'
+import { lockSchema } from './partitions.ts'
+
+const SELECT_VERSION = 'SELECT coalesce(max(version), 0) AS version FROM carillon.schema_version'
+
+/**
+ * Brings the schema up to date, in one transaction under a lock: of several processes that start at once one migrates,
+ * and the others find it done. One that finds it up to date takes no lock.
+ */
+export async function migrate(connection: Connection): Promise<void> {
+  const { schema } = connection
+  if ((await exists(connection, schema)) && (await versionOf(connection)) === migrations.length) return
+  await connection.transaction(async (tx) => {
+    await tx.rows('SET LOCAL statement_timeout = 0')
+    await lockSchema(tx, schema)
+    if (!(await exists(tx, schema))) {
+      // An existing schema is used as it is: who may only write into one could not create it.
+      const [found] = await tx.rows('SELECT 1 FROM pg_namespace WHERE nspname = $1', [schema])
+      if (found === undefined) await tx.rows(`CREATE SCHEMA ${quoted(schema)}`)
+      await tx.rows(
+        'CREATE TABLE carillon.schema_version (version integer PRIMARY KEY, applied_at timestamptz NOT NULL DEFAULT now())',
+      )
+    }
+    const version = await versionOf(tx)
+    for (const [index, script] of migrations.entries()) {
+      if (index < version) continue
+      await tx.script(script)
+      await tx.rows('INSERT INTO carillon.schema_version (version) VALUES ($1)', [index + 1])
+    }
+  })
+}
+
+async function exists(runner: Runner, schema: string): Promise<boolean> {
+  const [found] = await runner.rows(
+    "SELECT 1 FROM pg_tables WHERE schemaname = $1 AND tablename = 'schema_version'",
+    [schema],
+  )
+  return found !== undefined
+}
+
+/** @throws NotifierError `invalid_configuration` when it is newer than this code */
+async function versionOf(runner: Runner): Promise<number> {
+  const [found] = await runner.rows<{ version: number }>(SELECT_VERSION)
+  const version = found?.version ?? 0
+  if (version <= migrations.length) return version
+  throw new NotifierError('invalid_configuration', {
+    message:
+      `The database has schema version ${version}; this version of Carillon knows ${migrations.length}. ` +
+      'Update Carillon, or use another schema.',
+    details: { found: version, known: migrations.length },
+  })
+}

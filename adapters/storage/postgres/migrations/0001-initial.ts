@@ -1,0 +1,241 @@
+/**
+ * What is written with every notification is apart from what changes: `notifications` is never updated, `states` holds
+ * the fold, and `jobs` is small and loses its rows
+ * when they end. The first event of a notification is derived from its row.
+ *
+ * The tables that grow for ever are partitioned by the time in the notification's id: see partitions.ts.
+ */
+export const initial = `
+CREATE SEQUENCE carillon.notification_numbers;
+CREATE SEQUENCE carillon.delivery_numbers;
+CREATE SEQUENCE carillon.attempt_numbers;
+CREATE SEQUENCE carillon.lease_tokens;
+
+CREATE TABLE carillon.organizations (
+  seq bigint GENERATED ALWAYS AS IDENTITY UNIQUE,
+  id text COLLATE "C" PRIMARY KEY,
+  name text NOT NULL,
+  plan text,
+  sms_countries text, -- JSON; null: all
+  retention_days double precision,
+  created_at bigint NOT NULL
+);
+
+CREATE TABLE carillon.notifications (
+  seq bigint NOT NULL,
+  created_at bigint NOT NULL,
+  send_at bigint,
+  expires_at bigint,
+  high boolean NOT NULL,
+  id text COLLATE "C" PRIMARY KEY,
+  organization text COLLATE "C" NOT NULL,
+  channel text COLLATE "C" NOT NULL,
+  lane text COLLATE "C" NOT NULL,
+  recipient text COLLATE "C" NOT NULL,
+  template_id text COLLATE "C",
+  template_name text,
+  resend_of text,
+  trace text,
+  content text NOT NULL -- JSON
+) PARTITION BY RANGE (id);
+CREATE INDEX notifications_by_time ON carillon.notifications (organization, created_at, seq);
+
+CREATE TABLE carillon.states (
+  created_at bigint NOT NULL, -- this and the next two are those of the notification
+  seq bigint NOT NULL,
+  organization text COLLATE "C" NOT NULL,
+  sequence integer NOT NULL,
+  announced integer NOT NULL,
+  notification text COLLATE "C" PRIMARY KEY,
+  status text COLLATE "C" NOT NULL,
+  fold text NOT NULL, -- JSON
+  provider text,
+  provider_message_id text,
+  error text -- JSON
+) PARTITION BY RANGE (notification);
+CREATE INDEX states_failed ON carillon.states (organization, created_at, seq) WHERE status = 'failed';
+
+CREATE TABLE carillon.events (
+  at bigint NOT NULL,
+  seq bigint NOT NULL, -- of the notification
+  sequence integer NOT NULL,
+  notification text COLLATE "C" NOT NULL,
+  organization text COLLATE "C" NOT NULL,
+  status text COLLATE "C" NOT NULL,
+  fact text NOT NULL, -- JSON
+  PRIMARY KEY (notification, sequence)
+) PARTITION BY RANGE (notification);
+CREATE INDEX events_by_time ON carillon.events (organization, at, seq, sequence);
+
+CREATE TABLE carillon.handovers (
+  provider text COLLATE "C" NOT NULL,
+  message_id text COLLATE "C" NOT NULL,
+  notification text COLLATE "C" NOT NULL,
+  PRIMARY KEY (provider, message_id, notification)
+) PARTITION BY RANGE (notification);
+
+CREATE TABLE carillon.deliveries (
+  seq bigint NOT NULL,
+  created_at bigint NOT NULL,
+  event_id text COLLATE "C" NOT NULL,
+  endpoint text COLLATE "C" NOT NULL,
+  event_type text COLLATE "C" NOT NULL,
+  organization text COLLATE "C" NOT NULL,
+  state text COLLATE "C" NOT NULL, -- pending, delivered, failed, held (the endpoint is disabled: no job)
+  trace text,
+  payload text NOT NULL,
+  PRIMARY KEY (event_id, endpoint)
+) PARTITION BY RANGE (event_id);
+CREATE INDEX deliveries_by_endpoint ON carillon.deliveries (endpoint, seq);
+CREATE INDEX deliveries_over ON carillon.deliveries (endpoint, created_at, seq) WHERE state IN ('held', 'failed');
+CREATE INDEX deliveries_held ON carillon.deliveries (event_id) WHERE state = 'held';
+
+CREATE TABLE carillon.notifications_default PARTITION OF carillon.notifications DEFAULT;
+CREATE TABLE carillon.states_default PARTITION OF carillon.states DEFAULT WITH (fillfactor = 80);
+CREATE TABLE carillon.events_default PARTITION OF carillon.events DEFAULT;
+CREATE TABLE carillon.handovers_default PARTITION OF carillon.handovers DEFAULT;
+CREATE TABLE carillon.deliveries_default PARTITION OF carillon.deliveries DEFAULT WITH (fillfactor = 80);
+
+CREATE TABLE carillon.delivery_attempts (
+  at bigint NOT NULL,
+  number bigint NOT NULL DEFAULT nextval('carillon.attempt_numbers'),
+  event_id text COLLATE "C" NOT NULL,
+  endpoint text COLLATE "C" NOT NULL,
+  attempt text NOT NULL -- JSON
+) PARTITION BY RANGE (event_id);
+CREATE INDEX delivery_attempts_by_delivery ON carillon.delivery_attempts (event_id, endpoint, number);
+CREATE TABLE carillon.delivery_attempts_default PARTITION OF carillon.delivery_attempts DEFAULT;
+
+-- id: 2 * notifications.seq, or 2 * deliveries.seq + 1; place: the same, with no index of its own, so that nothing but
+-- jobs_ready can put ready jobs in order, whatever the statistics say
+-- state: 0 ready, 1 waits until due_at, 2 leased until lease_until, 3 ready but runs alone
+CREATE TABLE carillon.jobs (
+  id bigint PRIMARY KEY,
+  place bigint NOT NULL,
+  due_at bigint NOT NULL,
+  token bigint,
+  lease_until bigint,
+  attempts integer NOT NULL DEFAULT 0,
+  outages integer NOT NULL DEFAULT 0,
+  earlier_attempts integer NOT NULL DEFAULT 0, -- before a redrive; part of attempts
+  state smallint NOT NULL,
+  high boolean NOT NULL,
+  recovered boolean NOT NULL DEFAULT false,
+  lane text COLLATE "C" NOT NULL, -- of an event: its endpoint
+  organization text COLLATE "C" NOT NULL,
+  subject text COLLATE "C" NOT NULL, -- id of the notification, or of the event
+  provider text -- of the attempt that has started under this lease
+) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000,
+  autovacuum_vacuum_cost_delay = 0, autovacuum_analyze_scale_factor = 0, autovacuum_analyze_threshold = 20000);
+CREATE INDEX jobs_ready ON carillon.jobs (lane, high, organization, place) WHERE state = 0;
+CREATE INDEX jobs_waiting ON carillon.jobs (due_at) WHERE state = 1;
+CREATE INDEX jobs_leased ON carillon.jobs (lease_until) WHERE state = 2;
+CREATE INDEX jobs_recovered ON carillon.jobs (lane, place) WHERE state = 3;
+
+CREATE TABLE carillon.receipts (
+  hash bytea PRIMARY KEY,
+  received_at bigint NOT NULL
+);
+CREATE INDEX receipts_by_time ON carillon.receipts (received_at);
+
+CREATE TABLE carillon.unmatched_receipts (
+  id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  received_at bigint NOT NULL,
+  hash bytea NOT NULL,
+  organization text COLLATE "C",
+  provider text COLLATE "C" NOT NULL,
+  message_id text COLLATE "C",
+  fact text NOT NULL -- JSON
+);
+CREATE INDEX unmatched_receipts_by_message ON carillon.unmatched_receipts (provider, message_id);
+
+CREATE TABLE carillon.idempotency (
+  created_at bigint NOT NULL,
+  expires_at bigint NOT NULL,
+  admitted integer NOT NULL,
+  hash bytea PRIMARY KEY,
+  fingerprint text NOT NULL,
+  result text NOT NULL
+);
+CREATE INDEX idempotency_by_expiry ON carillon.idempotency (expires_at);
+
+CREATE TABLE carillon.usage (
+  used bigint NOT NULL,
+  organization text COLLATE "C" NOT NULL,
+  period text COLLATE "C" NOT NULL,
+  PRIMARY KEY (organization, period)
+) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
+
+CREATE TABLE carillon.api_keys (
+  seq bigint GENERATED ALWAYS AS IDENTITY UNIQUE,
+  created_at bigint NOT NULL,
+  expires_at bigint,
+  hash bytea NOT NULL UNIQUE,
+  id text COLLATE "C" PRIMARY KEY,
+  organization text COLLATE "C" NOT NULL REFERENCES carillon.organizations (id),
+  name text NOT NULL,
+  permission text NOT NULL,
+  prefix text NOT NULL,
+  last4 text NOT NULL,
+  allowed_ips text NOT NULL -- JSON
+);
+CREATE INDEX api_keys_by_organization ON carillon.api_keys (organization, seq);
+
+CREATE TABLE carillon.templates (
+  seq bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  created_at bigint NOT NULL,
+  deleted_at bigint,
+  version integer NOT NULL,
+  id text COLLATE "C" NOT NULL UNIQUE,
+  organization text COLLATE "C" NOT NULL REFERENCES carillon.organizations (id),
+  name text COLLATE "C" NOT NULL,
+  channel text COLLATE "C" NOT NULL,
+  description text
+);
+CREATE UNIQUE INDEX templates_by_name ON carillon.templates (organization, name) WHERE deleted_at IS NULL;
+CREATE INDEX templates_by_organization ON carillon.templates (organization, seq) WHERE deleted_at IS NULL;
+
+CREATE TABLE carillon.template_versions (
+  template bigint NOT NULL REFERENCES carillon.templates (seq),
+  version integer NOT NULL,
+  subject text,
+  body text NOT NULL,
+  format text,
+  PRIMARY KEY (template, version)
+);
+
+CREATE TABLE carillon.webhook_endpoints (
+  seq bigint GENERATED ALWAYS AS IDENTITY UNIQUE,
+  created_at bigint NOT NULL,
+  id text COLLATE "C" PRIMARY KEY,
+  organization text COLLATE "C" NOT NULL REFERENCES carillon.organizations (id),
+  url text NOT NULL,
+  events text NOT NULL, -- JSON
+  success_status text NOT NULL,
+  status text COLLATE "C" NOT NULL DEFAULT 'active',
+  disabled_reason text,
+  failing_since bigint,
+  failing_told boolean NOT NULL DEFAULT false,
+  secrets text NOT NULL, -- JSON
+  secret_ends text -- JSON, by position; null: never
+);
+CREATE INDEX webhook_endpoints_by_organization ON carillon.webhook_endpoints (organization, seq);
+
+CREATE TABLE carillon.suppressions (
+  seq bigint GENERATED ALWAYS AS IDENTITY UNIQUE,
+  created_at bigint NOT NULL,
+  hash bytea PRIMARY KEY, -- of organization, channel and address: an address may be longer than an index takes
+  organization text COLLATE "C" NOT NULL REFERENCES carillon.organizations (id),
+  channel text COLLATE "C" NOT NULL,
+  address text COLLATE "C" NOT NULL,
+  reason text NOT NULL,
+  source text
+);
+CREATE INDEX suppressions_by_organization ON carillon.suppressions (organization, seq);
+CREATE INDEX suppressions_by_channel ON carillon.suppressions (organization, channel, seq);
+
+CREATE TABLE carillon.kept (
+  name text COLLATE "C" PRIMARY KEY,
+  value text NOT NULL
+);
+`

@@ -1,0 +1,230 @@
+/**
+ * One claim in one round trip. A function, because the work depends on what earlier steps find, and because it can
+ * forbid its statements every plan but a walk along an index: none of them gets slower with the backlog, also when the
+ * statistics are those of an empty table.
+ *
+ * Organizations take turns as the SQLite storage has them; how high and normal share the slots is `shareSlots` of
+ * src/domain, and the storage contract holds both to it. A row that another claim is taking is passed over.
+ *
+ * Answers one row a job, and one with the summary. What changes here becomes a new function beside this one: processes
+ * of an older version go on calling theirs.
+ */
+export const claim = `
+CREATE FUNCTION carillon.claim_1(
+  p_now bigint, p_lease_ms bigint,
+  p_lanes text[], p_free integer[], p_turns integer[], p_last_normal text[], p_last_high text[],
+  p_ids bigint[], p_recovered text[], p_after text, p_recover boolean
+)
+RETURNS TABLE (
+  "summary" text, "jobId" bigint, "jobToken" bigint, "jobLane" text, "jobOrganization" text, "dueAt" bigint,
+  "jobAttempts" integer, "jobOutages" integer, "earlierAttempts" integer, "isRecovered" boolean, "jobSubject" text,
+  "channelName" text, "recipientAddress" text, "contentText" text, "createdAt" bigint, "expiresAt" bigint,
+  "eventType" text, "payloadText" text, "endpointText" text, "traceText" text
+)
+LANGUAGE plpgsql
+SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+SET plan_cache_mode = force_generic_plan SET jit = off
+AS $claim$
+#variable_conflict use_column
+DECLARE
+  v_now constant bigint := coalesce(p_now, floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint);
+  v_until constant bigint := v_now + p_lease_ms;
+  v_token bigint;
+  v_ids bigint[] := '{}';
+  v_got bigint[];
+  v_lane text;
+  v_free integer;
+  v_turn integer;
+  v_high_ready integer;
+  v_normal_ready integer;
+  v_give integer[];
+  v_left integer;
+  v_last text[];
+  v_orgs text[];
+  v_more text[];
+  v_org text;
+  v_next text;
+  v_wrapped boolean;
+  v_among integer;
+  v_share integer;
+  v_ahead integer;
+  v_want integer;
+  v_before integer;
+  v_turns jsonb := '[]';
+  v_found text[] := '{}';
+  v_waiting text[] := '{}';
+  v_due bigint;
+  v_end bigint;
+BEGIN
+  -- A lease that a power failure takes only returns the job. What else is stored before it is on disk: startAttempts
+  -- waits for the disk, and so for everything that was committed before.
+  PERFORM set_config('synchronous_commit', 'off', true);
+
+  IF p_recover AND EXISTS (SELECT 1 FROM carillon.jobs WHERE state = 2 AND lease_until <= v_now) THEN
+    "summary" := '{"expired":true}';
+    RETURN NEXT;
+    RETURN;
+  END IF;
+
+  -- Bounded: a great many jobs that come due at once are taken over in steps.
+  IF EXISTS (SELECT 1 FROM carillon.jobs WHERE state = 1 AND due_at <= v_now) THEN
+    WITH due AS (
+      SELECT id FROM carillon.jobs WHERE state = 1 AND due_at <= v_now ORDER BY due_at LIMIT 1000
+      FOR UPDATE SKIP LOCKED)
+    UPDATE carillon.jobs AS j SET state = 0 FROM due WHERE j.id = due.id;
+  END IF;
+
+  -- Greater than any before, also after a power failure that took the latest numbers.
+  v_token := floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint * 1024
+    + (nextval('carillon.lease_tokens') & 1023);
+
+  IF p_ids IS NOT NULL THEN
+    WITH chosen AS (
+      SELECT j.id FROM unnest(p_ids) AS wanted (id) JOIN carillon.jobs AS j ON j.id = wanted.id
+      WHERE j.state = 0 OR j.state = 1 AND j.due_at <= v_now
+      ORDER BY j.id FOR UPDATE OF j SKIP LOCKED),
+    leased AS (
+      UPDATE carillon.jobs AS j SET state = 2, token = v_token, lease_until = v_until
+      FROM chosen WHERE j.id = chosen.id RETURNING j.id)
+    SELECT coalesce(array_agg(id ORDER BY id), '{}') INTO v_ids FROM leased;
+  ELSIF p_recovered IS NOT NULL THEN
+    WITH chosen AS (
+      SELECT j.id FROM carillon.jobs AS j WHERE j.state = 3 AND j.lane = ANY (p_recovered)
+      ORDER BY j.place LIMIT 1 FOR UPDATE SKIP LOCKED),
+    leased AS (
+      UPDATE carillon.jobs AS j SET state = 2, token = v_token, lease_until = v_until
+      FROM chosen WHERE j.id = chosen.id RETURNING j.id)
+    SELECT coalesce(array_agg(id), '{}') INTO v_ids FROM leased;
+  END IF;
+
+  FOR lane_number IN 1 .. coalesce(array_length(p_lanes, 1), 0) LOOP
+    v_lane := p_lanes[lane_number];
+    v_free := p_free[lane_number];
+    v_turn := p_turns[lane_number];
+    v_last := ARRAY[p_last_normal[lane_number], p_last_high[lane_number]];
+    v_before := cardinality(v_ids);
+
+    SELECT count(*) INTO v_high_ready FROM
+      (SELECT 1 FROM carillon.jobs WHERE state = 0 AND lane = v_lane AND high LIMIT v_free) AS part;
+    v_normal_ready := v_free;
+    IF v_high_ready > 0 THEN
+      SELECT count(*) INTO v_normal_ready FROM
+        (SELECT 1 FROM carillon.jobs WHERE state = 0 AND lane = v_lane AND NOT high LIMIT v_free) AS part;
+    END IF;
+
+    v_give := ARRAY[0, 0]; -- normal, high
+    FOR slot IN 1 .. v_free LOOP
+      IF v_give[1] < v_normal_ready AND (v_turn >= 4 OR v_give[2] >= v_high_ready) THEN
+        v_give[1] := v_give[1] + 1;
+        v_turn := 0;
+      ELSIF v_give[2] < v_high_ready THEN
+        v_give[2] := v_give[2] + 1;
+        v_turn := least(v_turn + 1, 4);
+      ELSE
+        EXIT;
+      END IF;
+    END LOOP;
+
+    FOR priority IN REVERSE 2 .. 1 LOOP
+      v_left := v_give[priority];
+      CONTINUE WHEN v_left = 0;
+
+      -- A loose index scan: the organizations with a ready job, in the order of their turns.
+      v_orgs := '{}';
+      v_org := v_last[priority];
+      v_wrapped := v_org = '';
+      WHILE cardinality(v_orgs) < v_left LOOP
+        SELECT organization INTO v_next FROM carillon.jobs
+        WHERE state = 0 AND lane = v_lane AND high = (priority = 2) AND organization > v_org
+        ORDER BY organization LIMIT 1;
+        IF v_next IS NOT NULL AND NOT (v_wrapped AND v_last[priority] <> '' AND v_next > v_last[priority]) THEN
+          v_orgs := v_orgs || v_next;
+          v_org := v_next;
+        ELSIF v_wrapped THEN
+          EXIT;
+        ELSE
+          v_wrapped := true;
+          v_org := '';
+        END IF;
+      END LOOP;
+
+      -- Shares that differ by one at most; what one organization does not have goes to the others.
+      WHILE v_left > 0 AND cardinality(v_orgs) > 0 LOOP
+        v_among := least(cardinality(v_orgs), v_left);
+        v_share := v_left / v_among;
+        v_ahead := v_left % v_among;
+        -- Those ahead may get one more than the others: the next claim goes on behind them.
+        v_last[priority] := v_orgs[CASE WHEN v_ahead > 0 THEN v_ahead ELSE v_among END];
+        v_more := '{}';
+        FOR turn IN 1 .. v_among LOOP
+          v_want := v_share + CASE WHEN turn <= v_ahead THEN 1 ELSE 0 END;
+          WITH chosen AS (
+            SELECT j.id FROM carillon.jobs AS j
+            WHERE j.state = 0 AND j.lane = v_lane AND j.high = (priority = 2) AND j.organization = v_orgs[turn]
+            ORDER BY j.place LIMIT v_want FOR UPDATE SKIP LOCKED),
+          leased AS (
+            UPDATE carillon.jobs AS j SET state = 2, token = v_token, lease_until = v_until
+            FROM chosen WHERE j.id = chosen.id RETURNING j.id)
+          SELECT coalesce(array_agg(id ORDER BY id), '{}') INTO v_got FROM leased;
+          v_ids := v_ids || v_got;
+          v_left := v_left - cardinality(v_got);
+          IF cardinality(v_got) = v_want THEN
+            v_more := v_more || v_orgs[turn];
+          END IF;
+        END LOOP;
+        v_orgs := v_more;
+      END LOOP;
+    END LOOP;
+
+    IF cardinality(v_ids) > v_before THEN
+      v_turns := v_turns || jsonb_build_object('lane', v_lane, 'turn', v_turn, 'last', to_jsonb(v_last));
+    END IF;
+  END LOOP;
+
+  -- What is claimable now, in steps of a loose index scan, and when there will be more.
+  v_org := p_after;
+  v_wrapped := p_after = '';
+  WHILE cardinality(v_found) < 1000 LOOP
+    SELECT lane INTO v_next FROM carillon.jobs WHERE state = 0 AND lane > v_org ORDER BY lane LIMIT 1;
+    IF v_next IS NOT NULL AND NOT (v_wrapped AND p_after <> '' AND v_next > p_after) THEN
+      v_found := v_found || v_next;
+      v_org := v_next;
+    ELSIF v_wrapped THEN
+      EXIT;
+    ELSE
+      v_wrapped := true;
+      v_org := '';
+    END IF;
+  END LOOP;
+  v_org := '';
+  WHILE cardinality(v_waiting) < 1000 LOOP
+    SELECT lane INTO v_next FROM carillon.jobs WHERE state = 3 AND lane > v_org ORDER BY lane LIMIT 1;
+    EXIT WHEN v_next IS NULL;
+    v_waiting := v_waiting || v_next;
+    v_org := v_next;
+  END LOOP;
+  SELECT due_at INTO v_due FROM carillon.jobs WHERE state = 1 ORDER BY due_at LIMIT 1;
+  SELECT lease_until INTO v_end FROM carillon.jobs WHERE state = 2 ORDER BY lease_until LIMIT 1;
+  "summary" := jsonb_build_object(
+    'now', v_now, 'turns', v_turns, 'lanes', to_jsonb(v_found), 'recoveredLanes', to_jsonb(v_waiting),
+    'next', least(v_due, v_end));
+  RETURN NEXT;
+
+  IF cardinality(v_ids) > 0 THEN
+    RETURN QUERY
+      SELECT NULL::text, j.id, j.token, j.lane, j.organization, j.due_at, j.attempts, j.outages,
+        j.earlier_attempts, j.recovered, j.subject,
+        n.channel, n.recipient, n.content, n.created_at, n.expires_at,
+        d.event_type, d.payload, to_json(e)::text, coalesce(n.trace, d.trace)
+      FROM unnest(v_ids) WITH ORDINALITY AS chosen (id, number)
+      JOIN carillon.jobs AS j ON j.id = chosen.id
+      LEFT JOIN carillon.notifications AS n ON n.id = CASE WHEN j.id % 2 = 0 THEN j.subject END
+      -- Written so that the index by endpoint, which holds far more, cannot serve.
+      LEFT JOIN carillon.deliveries AS d
+        ON d.event_id = CASE WHEN j.id % 2 = 1 THEN j.subject END AND d.endpoint || '' = j.lane
+      LEFT JOIN carillon.webhook_endpoints AS e ON e.id = d.endpoint
+      ORDER BY chosen.number;
+  END IF;
+END
+$claim$;
+`

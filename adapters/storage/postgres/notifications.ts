@@ -1,0 +1,160 @@
+import { decodeCursor } from '../../../src/domain/cursor.ts'
+import type { Fact } from '../../../src/domain/facts.ts'
+import type { Notification, NotificationStatus } from '../../../src/domain/notification.ts'
+import type {
+  CancelAnswer,
+  NotificationFilter,
+  NotificationRepository,
+  TimelineEntry,
+} from '../../../src/ports/storage/notifications.ts'
+import type { PageRequest } from '../../../src/ports/storage/page.ts'
+import type { Connection, Transaction } from './connection.ts'
+import { createLedger } from './facts.ts'
+import { toPage } from './page.ts'
+import { createRedrive } from './redrive.ts'
+import { ACCEPTED, acceptedStatus } from './rows.ts'
+import { FACT_COLUMNS, type LockedRow, lockNotifications } from './states.ts'
+import type { Value } from './values.ts'
+
+const COLUMNS = `${FACT_COLUMNS}, n.high, n.expires_at, n.content, n.resend_of,
+  s.status, s.provider, s.provider_message_id, s.error`
+
+const FROM = `
+  FROM carillon.notifications AS n LEFT JOIN carillon.states AS s ON s.notification = n.id`
+
+/** By the index of what has failed. */
+const FROM_FAILED = `
+  FROM carillon.states AS s JOIN carillon.notifications AS n ON n.id = s.notification`
+
+const SELECT = `SELECT ${COLUMNS} ${FROM} WHERE n.id = $1`
+
+const SELECT_ACCEPT = 'SELECT created_at, send_at FROM carillon.notifications WHERE id = $1'
+
+const SELECT_EVENTS = `
+  SELECT sequence, status, at, fact FROM carillon.events WHERE notification = $1 ORDER BY sequence`
+
+/** The job before its notification, as everybody locks them. */
+const LOCK_JOB = `
+  SELECT j.id, j.attempts - j.earlier_attempts AS attempts FROM carillon.jobs AS j
+  WHERE j.id = (SELECT 2 * n.seq FROM carillon.notifications AS n WHERE n.id = $1) FOR UPDATE`
+
+const DELETE_JOB = 'DELETE FROM carillon.jobs WHERE id = $1'
+
+interface FullRow extends LockedRow {
+  readonly high: boolean
+  readonly expires_at: number | null
+  readonly content: string
+  readonly resend_of: string | null
+  readonly status: NotificationStatus | null
+  readonly provider: string | null
+  readonly provider_message_id: string | null
+  readonly error: string | null
+}
+
+interface EventRow {
+  readonly sequence: number
+  readonly status: NotificationStatus
+  readonly at: number
+  readonly fact: string
+}
+
+export function createNotifications(connection: Connection): NotificationRepository {
+  async function cancel(tx: Transaction, id: string): Promise<CancelAnswer> {
+    const [job] = await tx.rows<{ id: number; attempts: number }>(LOCK_JOB, [id])
+    const standing = (await lockNotifications(tx, [id])).get(id)
+    if (standing === undefined) return { kind: 'unknown' }
+    if (job === undefined) return { kind: 'ended' }
+    if (job.attempts > 0) return { kind: 'too_late' }
+    await tx.rows(DELETE_JOB, [job.id])
+    const ledger = createLedger(tx)
+    const events = ledger.add(standing, [{ type: 'cancelled' }], 'engine')
+    await ledger.write()
+    return { kind: 'cancelled', events }
+  }
+
+  return {
+    async get(id) {
+      const [row] = await connection.rows<FullRow>(SELECT, [id])
+      return row === undefined ? null : toNotification(row)
+    },
+    async list(filter, page) {
+      const { sql, values } = listStatement(filter, page)
+      const rows = await connection.rows<FullRow>(sql, values)
+      return toPage(rows, page.limit, ({ created_at, seq }) => [created_at, seq], toNotification)
+    },
+    async timeline(id) {
+      const [row] = await connection.rows<{ created_at: number; send_at: number | null }>(SELECT_ACCEPT, [id])
+      if (row === undefined) return []
+      const events = await connection.rows<EventRow>(SELECT_EVENTS, [id])
+      const status = acceptedStatus(row)
+      const accept = { sequence: 1, type: status, status, at: row.created_at, fact: null }
+      return [accept, ...events.map(toEntry)]
+    },
+    cancel(id) {
+      return connection.transaction((tx) => cancel(tx, id))
+    },
+    redrive: createRedrive(connection),
+  }
+}
+
+/** The conditions are ours; the values are parameters. */
+function listStatement(
+  filter: NotificationFilter,
+  page: PageRequest,
+): { readonly sql: string; readonly values: readonly Value[] } {
+  const values: Value[] = []
+  const parameter = (value: Value): string => `$${values.push(value)}`
+  const failed = filter.status === 'failed'
+  /** The table whose index is walked. */
+  const t = failed ? 's' : 'n'
+  const conditions = [
+    [`${t}.organization =`, filter.organizationId],
+    ['n.channel =', filter.channel],
+    [`coalesce(s.status, ${ACCEPTED}) =`, failed ? undefined : filter.status],
+    ['n.recipient =', filter.to],
+    ['n.template_id =', filter.templateId],
+    [`${t}.created_at >=`, filter.from],
+    [`${t}.created_at <`, filter.until],
+    ["s.error::json ->> 'code' =", filter.code],
+    ['s.provider =', filter.provider],
+  ] as const
+  const used = conditions.flatMap(([condition, value]) =>
+    value === undefined ? [] : [`${condition} ${parameter(value)}`],
+  )
+  if (failed) used.push("s.status = 'failed'")
+  if (filter.ids !== undefined) used.push(`n.id = ANY (${parameter(filter.ids)}::text[])`)
+  if (page.cursor !== undefined) {
+    const [at = 0, seq = 0] = decodeCursor(page.cursor, 2)
+    used.push(`(${t}.created_at, ${t}.seq) < (${parameter(at)}, ${parameter(seq)})`)
+  }
+  return {
+    sql: `
+      SELECT ${COLUMNS} ${failed ? FROM_FAILED : FROM} WHERE ${used.join(' AND ')}
+      ORDER BY ${t}.created_at DESC, ${t}.seq DESC LIMIT ${parameter(page.limit + 1)} OFFSET ${parameter(page.offset)}`,
+    values,
+  }
+}
+
+function toEntry({ sequence, status, at, fact: text }: EventRow): TimelineEntry {
+  const fact: Fact = JSON.parse(text)
+  return { sequence, type: fact.type, status, at, fact }
+}
+
+function toNotification(row: FullRow): Notification {
+  return {
+    id: row.id,
+    organizationId: row.organization,
+    channel: row.channel,
+    to: row.recipient,
+    status: row.status ?? acceptedStatus(row),
+    content: JSON.parse(row.content),
+    priority: row.high ? 'high' : 'normal',
+    sendAt: row.send_at,
+    expiresAt: row.expires_at,
+    provider: row.provider,
+    providerMessageId: row.provider_message_id,
+    error: row.error === null ? null : JSON.parse(row.error),
+    createdAt: row.created_at,
+    resendOf: row.resend_of,
+  }
+}

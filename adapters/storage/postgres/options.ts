@@ -1,0 +1,109 @@
+import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
+import type { PgPool } from './peer.ts'
+
+/** A `Pool` of `pg` 8: what is used of it. */
+export interface PostgresPool {
+  connect(): Promise<unknown>
+}
+
+export interface PostgresStorageOptions {
+  /**
+   * The application's own `Pool` of `pg` 8, which it closes itself; or left out for one made from
+   * {@link connectionString}. It may lead through pgbouncer in transaction mode.
+   */
+  readonly pool?: PostgresPool | undefined
+  /** `postgres://…`, for a pool of the storage's own, and for the connection that listens. */
+  readonly connectionString?: string | undefined
+  /**
+   * Most connections of the storage's own pool. One notifier needs few: its commits are shared.
+   *
+   * @default 10
+   */
+  readonly maxConnections?: number | undefined
+  /**
+   * The schema that all tables are in; created when it does not exist.
+   *
+   * @default 'carillon'
+   */
+  readonly schema?: string | undefined
+  /**
+   * Whether processes tell each other of new work by `LISTEN` and `NOTIFY`, on one more connection that must not lead
+   * through a transaction pool. Without it polling finds the work of other processes. Needs {@link connectionString}.
+   *
+   * @default true with a connection string
+   */
+  readonly listen?: boolean | undefined
+  /**
+   * Longest wait for a free connection, in milliseconds; after it a call fails with `service_unavailable`.
+   *
+   * @default 5000
+   */
+  readonly connectTimeoutMs?: number | undefined
+  /**
+   * Longest time of one statement, in milliseconds.
+   *
+   * @default 30000
+   */
+  readonly statementTimeoutMs?: number | undefined
+}
+
+/** Options with their defaults, checked. */
+export interface ResolvedOptions {
+  readonly pool: PgPool | undefined
+  readonly connectionString: string | undefined
+  readonly maxConnections: number
+  readonly schema: string
+  readonly listen: boolean
+  readonly connectTimeoutMs: number
+  readonly statementTimeoutMs: number
+}
+
+/** The longest identifier of PostgreSQL. */
+const MAX_NAME = 63
+
+/** @throws NotifierError `invalid_configuration` */
+export function resolveOptions(options: PostgresStorageOptions): ResolvedOptions {
+  const { pool, connectionString, schema = 'carillon' } = options
+  if (pool === undefined && connectionString === undefined) {
+    throw invalid('pool', 'needs a "pool" of pg, or a "connectionString".')
+  }
+  if (pool !== undefined && typeof pool.connect !== 'function') {
+    throw invalid('pool', '"pool" must be a Pool of pg 8.')
+  }
+  if (connectionString !== undefined && !/^postgres(?:ql)?:\/\//.test(connectionString)) {
+    throw invalid('connectionString', '"connectionString" must begin with postgres:// or postgresql://.')
+  }
+  if (schema === '' || Buffer.byteLength(schema) > MAX_NAME || /^pg_|\0/.test(schema)) {
+    throw invalid('schema', `"schema" must be a name of 1 to ${MAX_NAME} bytes that does not begin with pg_.`)
+  }
+  const listen = options.listen ?? connectionString !== undefined
+  if (listen && connectionString === undefined) {
+    throw invalid('listen', '"listen" needs a "connectionString": a connection of its own is opened for it.')
+  }
+  return {
+    pool: pool as PgPool | undefined,
+    connectionString,
+    schema,
+    listen,
+    maxConnections: positive(options, 'maxConnections', 10),
+    connectTimeoutMs: positive(options, 'connectTimeoutMs', 5_000),
+    statementTimeoutMs: positive(options, 'statementTimeoutMs', 30_000),
+  }
+}
+
+function positive(
+  options: PostgresStorageOptions,
+  name: 'maxConnections' | 'connectTimeoutMs' | 'statementTimeoutMs',
+  otherwise: number,
+): number {
+  const value = options[name] ?? otherwise
+  if (Number.isInteger(value) && value >= 1) return value
+  throw invalid(name, `"${name}" must be a whole number, at least 1.`)
+}
+
+function invalid(option: string, message: string): NotifierError {
+  return new NotifierError('invalid_configuration', {
+    message: `postgresStorage: ${message}`,
+    details: { option },
+  })
+}

@@ -1,0 +1,102 @@
+import { type Connection, quoted, type Runner } from './connection.ts'
+import { isDataError } from './errors.ts'
+
+/** The partitioned tables: what their keys begin with, and how full their pages are made. */
+const TABLES = [
+  { table: 'notifications', prefix: 'notif_', fillfactor: 100 },
+  { table: 'states', prefix: 'notif_', fillfactor: 80 },
+  { table: 'events', prefix: 'notif_', fillfactor: 100 },
+  { table: 'handovers', prefix: 'notif_', fillfactor: 100 },
+  { table: 'deliveries', prefix: 'evt_', fillfactor: 80 },
+  { table: 'delivery_attempts', prefix: 'evt_', fillfactor: 100 },
+] as const
+
+/** Months that exist before they begin. */
+const AHEAD = 2
+
+const SELECT_EXISTING = `
+  SELECT c.relname AS name FROM pg_class AS c JOIN pg_namespace AS s ON s.oid = c.relnamespace
+  WHERE s.nspname = $1 AND c.relname = ANY ($2::text[])`
+
+interface Partition {
+  readonly name: string
+  readonly table: string
+  readonly fillfactor: number
+  readonly from: string
+  readonly until: string
+}
+
+/**
+ * Creates the partitions of this month and the next two where they are missing, without keeping anybody from writing.
+ * A notification belongs to the month in its id, with everything that tells about it. What belongs to no partition is
+ * kept in the default one, so that nothing ever waits for this.
+ */
+export async function createPartitions(connection: Connection): Promise<void> {
+  const [clock] = await connection.rows<{ now: number }>(
+    'SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now',
+  )
+  const wanted = partitionsFrom(clock?.now ?? 0)
+  const names = wanted.map(({ name }) => name)
+  const existing = await connection.rows<{ name: string }>(SELECT_EXISTING, [connection.schema, names])
+  const found = new Set(existing.map(({ name }) => name))
+  const missing = wanted.filter(({ name }) => !found.has(name))
+  if (missing.length === 0) return
+  try {
+    await create(connection, missing)
+  } catch (error) {
+    if (!isDataError(error)) throw error
+    for (const partition of missing) await createAlone(connection, partition)
+  }
+}
+
+async function createAlone(connection: Connection, partition: Partition): Promise<void> {
+  try {
+    await create(connection, [partition])
+  } catch (error) {
+    // The default partition has rows of this month: they stay there, and so do the others of the month.
+    if (!isDataError(error)) throw error
+  }
+}
+
+function create(connection: Connection, partitions: readonly Partition[]): Promise<void> {
+  return connection.transaction(async (tx) => {
+    await lockSchema(tx, connection.schema)
+    const names = partitions.map(({ name }) => name)
+    const existing = await tx.rows<{ name: string }>(SELECT_EXISTING, [connection.schema, names])
+    const found = new Set(existing.map(({ name }) => name))
+    await tx.script(partitions.flatMap((one) => (found.has(one.name) ? [] : attach(one))).join(';'))
+  })
+}
+
+/** Made apart and then attached, which locks nobody out; the default partition, which is looked through, is empty. */
+function attach({ name, table, fillfactor, from, until }: Partition): string[] {
+  const own = `carillon.${quoted(name)}`
+  return [
+    `CREATE TABLE ${own} (LIKE carillon.${table} INCLUDING ALL) WITH (fillfactor = ${fillfactor})`,
+    `ALTER TABLE carillon.${table} ATTACH PARTITION ${own} FOR VALUES FROM ('${from}') TO ('${until}')`,
+  ]
+}
+
+function partitionsFrom(now: number): Partition[] {
+  const date = new Date(now)
+  const startOf = (month: number): number => Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + month, 1)
+  return Array.from({ length: AHEAD + 1 }, (_, month) => month).flatMap((month) =>
+    TABLES.map(({ table, prefix, fillfactor }) => ({
+      name: `${table}_${new Date(startOf(month)).toISOString().slice(0, 7).replace('-', '_')}`,
+      table,
+      fillfactor,
+      from: boundAt(prefix, startOf(month)),
+      until: boundAt(prefix, startOf(month + 1)),
+    })),
+  )
+}
+
+/** The first key of a moment: ids begin with 13 digits of milliseconds. */
+function boundAt(prefix: string, time: number): string {
+  return prefix + String(time).padStart(13, '0')
+}
+
+/** Lets one transaction at a time change the schema. */
+export async function lockSchema(tx: Runner, schema: string): Promise<void> {
+  await tx.rows('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))::text', [`carillon ${schema}`])
+}

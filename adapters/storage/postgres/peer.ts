@@ -1,0 +1,69 @@
+import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
+
+/** What is used of a client of `pg`: a type of its own, so that the declarations need no package. */
+export interface PgClient {
+  query(query: PgQuery): Promise<PgResult | readonly PgResult[]>
+  /** @param destroy closes the connection instead of keeping it */
+  release(destroy?: boolean): void
+  on(event: 'error', listener: (error: Error) => void): unknown
+  removeListener(event: 'error', listener: (error: Error) => void): unknown
+}
+
+/** What is used of a `Pool` of `pg` 8. */
+export interface PgPool {
+  connect(): Promise<PgClient>
+}
+
+export interface PgQuery {
+  readonly text: string
+  readonly values?: unknown[]
+  readonly types?: { getTypeParser(oid: number, format?: string): (value: string) => unknown }
+  /** Milliseconds; after it the client gives the query up. */
+  readonly query_timeout?: number
+}
+
+export interface PgResult {
+  readonly command: string
+  readonly rows: unknown[]
+}
+
+/** A connection that listens; it belongs to no pool. */
+export interface PgListener {
+  connect(): Promise<unknown>
+  query(text: string): Promise<unknown>
+  end(): Promise<unknown>
+  on(event: 'notification', listener: (message: { readonly payload?: string | undefined }) => void): unknown
+  on(event: 'error', listener: (error: Error) => void): unknown
+  on(event: 'end', listener: () => void): unknown
+}
+
+/** What is used of the package itself. */
+export interface PgModule {
+  readonly Pool: new (
+    options: object,
+  ) => PgPool & {
+    end(): Promise<void>
+    on(event: 'error', listener: (error: Error) => void): unknown
+  }
+  readonly Client: new (options: object) => PgListener
+}
+
+/**
+ * Loads `pg`.
+ *
+ * @throws NotifierError `missing_peer` with the command that installs it
+ */
+export async function loadPg(): Promise<PgModule> {
+  try {
+    const loaded = await import('pg')
+    return loaded.default as unknown as PgModule
+  } catch (cause) {
+    const missing = cause instanceof Error && 'code' in cause && cause.code === 'ERR_MODULE_NOT_FOUND'
+    if (!missing || !cause.message.includes("'pg'")) throw cause
+    throw new NotifierError('missing_peer', {
+      message: 'The package "pg" is not installed. Run: npm install pg',
+      details: { package: 'pg', command: 'npm install pg' },
+      cause,
+    })
+  }
+}

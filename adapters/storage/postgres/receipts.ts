@@ -1,0 +1,128 @@
+import type { NotificationEvent } from '../../../src/domain/event-payload.ts'
+import type { ReceiptAnswer, ReceiptRecord } from '../../../src/ports/storage/receipts.ts'
+import type { Connection, Transaction } from './connection.ts'
+import { createLedger } from './facts.ts'
+import { hashOf } from './hash.ts'
+import { lockNotifications, type Standing } from './states.ts'
+import { keepUnmatched } from './unmatched.ts'
+
+/** In one order, so that two sets of the same reports cannot wait for each other. */
+const INSERT = `
+  INSERT INTO carillon.receipts (hash, received_at)
+  SELECT decode(given, 'hex'), $1::bigint FROM unnest($2::text[]) AS given ORDER BY 1
+  ON CONFLICT DO NOTHING RETURNING encode(hash, 'hex') AS hash`
+
+const FIND_NAMED = 'SELECT id, organization FROM carillon.notifications WHERE id = ANY ($1::text[])'
+
+/** The newest hand-over of each message; an organization's own instance reports about its notifications only. */
+const FIND_HANDOVERS = `
+  SELECT told.number::integer AS number, found.id
+  FROM unnest($1::text[], $2::text[], $3::text[]) WITH ORDINALITY AS told (provider, message_id, organization, number),
+  LATERAL (
+    SELECT n.id FROM carillon.handovers AS h JOIN carillon.notifications AS n ON n.id = h.notification
+    WHERE h.provider = told.provider AND h.message_id = told.message_id
+      AND n.organization = coalesce(told.organization, n.organization)
+    ORDER BY n.seq DESC LIMIT 1) AS found`
+
+/** A receipt, and the hash of what makes it the same as another. */
+interface Fresh {
+  readonly hash: string
+  readonly receipt: ReceiptRecord
+}
+
+export type RecordReceipts = (receipts: readonly ReceiptRecord[]) => Promise<ReceiptAnswer[]>
+
+/** Records what providers report, each set in one commit. */
+export function createRecordReceipts(connection: Connection): RecordReceipts {
+  return async function recordReceipts(receipts) {
+    if (receipts.length === 0) return []
+    return connection.transaction((tx) => recordSet(tx, receipts))
+  }
+}
+
+async function recordSet(tx: Transaction, receipts: readonly ReceiptRecord[]): Promise<ReceiptAnswer[]> {
+  const fresh = await dropDuplicates(tx, receipts)
+  const correlate = await correlation(tx, fresh)
+  const ledger = createLedger(tx)
+  const unmatched: Fresh[] = []
+  const answers = new Map<ReceiptRecord, ReceiptAnswer>()
+  for (const one of fresh) {
+    const standing = correlate(one.receipt)
+    if (standing === undefined) {
+      unmatched.push(one)
+      answers.set(one.receipt, { kind: 'unmatched' })
+      continue
+    }
+    const events: NotificationEvent[] = ledger.add(standing, [one.receipt.fact], 'receipt')
+    answers.set(one.receipt, { kind: 'recorded', notificationId: standing.row.id, events })
+  }
+  await keepUnmatched(tx, unmatched)
+  await ledger.write()
+  const first = new Set<ReceiptRecord>()
+  return receipts.map((receipt): ReceiptAnswer => {
+    const answer = first.has(receipt) ? undefined : answers.get(receipt)
+    first.add(receipt)
+    return answer ?? { kind: 'duplicate' }
+  })
+}
+
+/** Those that nobody has reported before, each once. */
+async function dropDuplicates(tx: Transaction, receipts: readonly ReceiptRecord[]): Promise<Fresh[]> {
+  const byHash = new Map<string, ReceiptRecord>()
+  for (const receipt of receipts) {
+    // The keys of different organizations' instances are apart, whatever they are called.
+    const hash = hashOf(receipt.organizationId ?? '', receipt.provider, receipt.dedupeKey)
+    if (!byHash.has(hash)) byHash.set(hash, receipt)
+  }
+  const inserted = await tx.rows<{ hash: string }>(INSERT, [tx.now, [...byHash.keys()]])
+  const fresh = new Set(inserted.map(({ hash }) => hash))
+  return [...byHash].flatMap(([hash, receipt]) => (fresh.has(hash) ? [{ hash, receipt }] : []))
+}
+
+/** Finds the notifications that receipts speak of, and locks them; answers how each finds its own. */
+async function correlation(
+  tx: Transaction,
+  fresh: readonly Fresh[],
+): Promise<(receipt: ReceiptRecord) => Standing | undefined> {
+  const ids = await findByName(tx, fresh)
+  const unnamed = new Map<string, ReceiptRecord>()
+  for (const { receipt } of fresh) {
+    if (!ids.has(receipt) && receipt.fact.providerMessageId !== undefined) {
+      unnamed.set(messageKey(receipt), receipt)
+    }
+  }
+  const told = [...unnamed.values()]
+  const found =
+    told.length === 0
+      ? []
+      : await tx.rows<{ number: number; id: string }>(FIND_HANDOVERS, [
+          told.map(({ provider }) => provider),
+          told.map(({ fact }) => fact.providerMessageId ?? ''),
+          told.map(({ organizationId }) => organizationId),
+        ])
+  const keys = [...unnamed.keys()]
+  const byMessage = new Map(found.map(({ number, id }) => [keys[number - 1], id]))
+  const wanted = new Set([...ids.values(), ...byMessage.values()])
+  const standings = await lockNotifications(tx, [...wanted])
+  return (receipt) => standings.get(ids.get(receipt) ?? byMessage.get(messageKey(receipt)) ?? '')
+}
+
+/** The notifications that receipts name by our own ids. */
+async function findByName(tx: Transaction, fresh: readonly Fresh[]): Promise<Map<ReceiptRecord, string>> {
+  const named = [...new Set(fresh.flatMap(({ receipt }) => receipt.notificationId ?? []))]
+  if (named.length === 0) return new Map()
+  const rows = await tx.rows<{ id: string; organization: string }>(FIND_NAMED, [named])
+  const owners = new Map(rows.map(({ id, organization }) => [id, organization]))
+  return new Map(
+    fresh.flatMap(({ receipt }) => {
+      const { notificationId = '', organizationId } = receipt
+      const owner = owners.get(notificationId)
+      const own = owner !== undefined && (organizationId === null || organizationId === owner)
+      return own ? [[receipt, notificationId] as const] : []
+    }),
+  )
+}
+
+function messageKey({ provider, organizationId, fact }: ReceiptRecord): string {
+  return [provider, organizationId ?? '', fact.providerMessageId ?? ''].join('\n')
+}

@@ -1,0 +1,72 @@
+import type { Connection, Transaction } from './connection.ts'
+import { recordAttempts } from './deliveries.ts'
+import { createLedger } from './facts.ts'
+import { lockNotifications } from './states.ts'
+
+/**
+ * State 3 once an attempt had started, now or under an earlier lease. What another process is taking back is left to
+ * it.
+ */
+const TAKE_BACK = `
+  WITH expired AS (
+    SELECT id, provider, attempts FROM carillon.jobs WHERE state = 2 AND lease_until <= $1::bigint
+    ORDER BY lease_until LIMIT 1000 FOR UPDATE SKIP LOCKED)
+  UPDATE carillon.jobs AS j
+  SET state = CASE WHEN j.recovered OR j.provider IS NOT NULL THEN 3 ELSE 0 END,
+    recovered = j.recovered OR j.provider IS NOT NULL,
+    token = NULL, lease_until = NULL, provider = NULL, due_at = $1::bigint
+  FROM expired WHERE j.id = expired.id
+  RETURNING j.id, j.subject, j.lane, expired.provider, expired.attempts`
+
+const MESSAGE = 'The process ended, or stalled, before the outcome of this attempt was recorded.'
+
+interface ExpiredRow {
+  readonly id: number
+  readonly subject: string
+  readonly lane: string
+  /** Null: no attempt had started. */
+  readonly provider: string | null
+  readonly attempts: number
+}
+
+/** Takes back the leases that have expired, in a commit of its own. */
+export type RecoverExpired = () => Promise<void>
+
+export function createRecoverExpired(connection: Connection): RecoverExpired {
+  async function recover(tx: Transaction): Promise<void> {
+    const expired = await tx.rows<ExpiredRow>(TAKE_BACK, [tx.now])
+    const lost = expired.filter(({ provider }) => provider !== null).sort((a, b) => a.id - b.id)
+    const ofEvents = lost.filter(({ id }) => id % 2 === 1)
+    const ofNotifications = lost.filter(({ id }) => id % 2 === 0)
+    await recordAttempts(
+      tx,
+      ofEvents.map(({ subject, lane, attempts: attempt }) => ({
+        eventId: subject,
+        endpoint: lane,
+        attempt: { attempt, status: null, response: MESSAGE, durationMs: 0, succeeded: false },
+      })),
+    )
+    const standings = await lockNotifications(
+      tx,
+      ofNotifications.map(({ subject }) => subject),
+    )
+    const ledger = createLedger(tx)
+    for (const { subject, provider, attempts: attempt } of ofNotifications) {
+      const standing = standings.get(subject)
+      if (standing === undefined || provider === null) continue
+      const code = 'delivery_unknown'
+      const fact = {
+        type: 'attempt_ambiguous',
+        attempt,
+        provider,
+        code,
+        message: MESSAGE,
+        ambiguous: true,
+      } as const
+      ledger.add(standing, [fact], 'engine')
+    }
+    await ledger.write()
+  }
+
+  return () => connection.transaction(recover)
+}

@@ -1,0 +1,125 @@
+import { decodeCursor, encodeCursor } from '../../../src/domain/cursor.ts'
+import { createRedrivePlan } from '../../../src/domain/redrive-plan.ts'
+import type {
+  NotificationFilter,
+  NotificationRepository,
+  RedriveAnswer,
+  RedriveRequest,
+} from '../../../src/ports/storage/notifications.ts'
+import type { Connection, Transaction } from './connection.ts'
+import { createLedger } from './facts.ts'
+import { FACT_COLUMNS, type LockedRow, lockNotifications, type Standing } from './states.ts'
+import type { Value } from './values.ts'
+
+const COLUMNS = `${FACT_COLUMNS}, n.high, n.expires_at, n.template_id`
+
+/** What is looked at is bounded before it is filtered, so that a step stays short however few match. */
+const LOOK = `
+  SELECT ${COLUMNS}
+  FROM carillon.states AS s JOIN carillon.notifications AS n ON n.id = s.notification
+  WHERE s.organization = $1 AND s.status = 'failed' AND s.created_at >= $2 AND s.created_at < $3
+    AND (s.created_at, s.seq) > ($4, $5)
+    AND NOT EXISTS (SELECT 1 FROM carillon.jobs AS j WHERE j.id = 2 * s.seq)`
+
+const ORDER = 'ORDER BY s.created_at, s.seq LIMIT $6'
+
+/** Looked at before they were locked: one that has a job by now was taken up by another. */
+const FIND_JOBS = `
+  SELECT j.subject FROM carillon.jobs AS j WHERE j.id = ANY ($1::bigint[])`
+
+const COUNT_ATTEMPTS = `
+  SELECT e.notification, max((e.fact::json ->> 'attempt')::integer) AS attempts FROM carillon.events AS e
+  WHERE e.notification = ANY ($1::text[]) GROUP BY e.notification`
+
+const INSERT_JOBS = `
+  INSERT INTO carillon.jobs
+    (id, place, due_at, state, attempts, earlier_attempts, high, lane, organization, subject)
+  SELECT 2 * seq, 2 * seq, due_at, CASE WHEN due_at > $1::bigint THEN 1 ELSE 0 END, attempts, attempts,
+    high, lane, organization, subject
+  FROM unnest($2::bigint[], $3::bigint[], $4::integer[], $5::boolean[], $6::text[], $7::text[], $8::text[])
+    AS d (seq, due_at, attempts, high, lane, organization, subject)`
+
+interface DeadRow extends LockedRow {
+  readonly high: boolean
+  readonly expires_at: number | null
+  readonly template_id: string | null
+}
+
+interface TakenUp {
+  readonly row: DeadRow
+  readonly standing: Standing
+  readonly lane: string
+  readonly dueAt: number
+}
+
+/** Takes up one step of an organization's dead letters again. */
+export function createRedrive(connection: Connection): NotificationRepository['redrive'] {
+  return (request) => connection.transaction((tx) => redrive(tx, request))
+}
+
+async function redrive(tx: Transaction, request: RedriveRequest): Promise<RedriveAnswer> {
+  const { filter, most, dryRun } = request
+  const plan = createRedrivePlan(request, tx.now)
+  const rows = await look(tx, request)
+  const standings = await lockNotifications(
+    tx,
+    rows.map(({ id }) => id),
+  )
+  const found = await tx.rows<{ subject: string }>(FIND_JOBS, [rows.map(({ seq }) => 2 * seq)])
+  const queued = new Set(found.map(({ subject }) => subject))
+  const taken: TakenUp[] = []
+  for (const row of rows) {
+    const standing = standings.get(row.id)
+    const dead = standing?.state.status === 'failed' && !queued.has(row.id)
+    if (standing === undefined || !dead || !matches(row, standing, filter)) continue
+    const place = plan.place({ channel: row.channel, expiresAt: row.expires_at })
+    if (place !== null && dryRun !== true) taken.push({ row, standing, ...place })
+  }
+  await takeUp(tx, taken)
+  const { redriven, expired, unroutable, nextDueAt } = plan
+  const last = rows.at(-1)
+  const next = rows.length < most || last === undefined ? null : encodeCursor([last.created_at, last.seq])
+  return { redriven, expired, unroutable, nextDueAt, next }
+}
+
+function look(tx: Transaction, { filter, most, after }: RedriveRequest): Promise<DeadRow[]> {
+  const { organizationId, ids, from = 0, until = Number.MAX_SAFE_INTEGER } = filter
+  const [afterTime = -1, afterSeq = -1] = after === undefined ? [] : decodeCursor(after, 2)
+  const values: Value[] = [organizationId, Math.ceil(from), Math.ceil(until), afterTime, afterSeq, most]
+  if (ids === undefined) return tx.rows<DeadRow>(`${LOOK} ${ORDER}`, values)
+  return tx.rows<DeadRow>(`${LOOK} AND s.notification = ANY ($7::text[]) ${ORDER}`, [...values, ids])
+}
+
+async function takeUp(tx: Transaction, taken: readonly TakenUp[]): Promise<void> {
+  if (taken.length === 0) return
+  const ids = taken.map(({ row }) => row.id)
+  const counts = await tx.rows<{ notification: string; attempts: number | null }>(COUNT_ATTEMPTS, [ids])
+  const attempts = new Map(counts.map((row) => [row.notification, row.attempts ?? 0]))
+  const ledger = createLedger(tx)
+  for (const { standing } of taken) ledger.add(standing, [{ type: 'redriven' }], 'engine')
+  await ledger.write()
+  await tx.rows(INSERT_JOBS, [
+    tx.now,
+    taken.map(({ row }) => row.seq),
+    taken.map(({ dueAt }) => dueAt),
+    taken.map(({ row }) => attempts.get(row.id) ?? 0),
+    taken.map(({ row }) => row.high),
+    taken.map(({ lane }) => lane),
+    taken.map(({ row }) => row.organization),
+    ids,
+  ])
+}
+
+function matches(
+  row: DeadRow,
+  { state }: Standing,
+  { channel, to, templateId, code, provider }: NotificationFilter,
+): boolean {
+  return (
+    (channel === undefined || row.channel === channel) &&
+    (to === undefined || row.recipient === to) &&
+    (templateId === undefined || row.template_id === templateId) &&
+    (provider === undefined || state.provider === provider) &&
+    (code === undefined || state.error?.code === code)
+  )
+}

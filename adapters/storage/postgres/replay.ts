@@ -1,0 +1,46 @@
+import type { Transaction } from './connection.ts'
+import type { DeliveryRef } from './deliveries.ts'
+
+/** Makes chosen deliveries due, oldest first, each with a job that has all attempts before it. */
+const TAKE_UP = `
+  taken AS (
+    UPDATE carillon.deliveries AS d SET state = 'pending' FROM chosen
+    WHERE d.event_id = chosen.event_id AND d.endpoint = chosen.endpoint
+    RETURNING d.seq, d.organization, d.endpoint, d.event_id)
+  INSERT INTO carillon.jobs (id, place, due_at, state, high, lane, organization, subject)
+  SELECT 2 * seq + 1, 2 * seq + 1, $1::bigint, 0, false, endpoint, organization, event_id FROM taken
+  RETURNING id`
+
+/** The condition on `state` is that of the index. */
+const REPLAY = `
+  WITH chosen AS (
+    SELECT event_id, endpoint FROM carillon.deliveries
+    WHERE endpoint = $2 AND created_at >= $3 AND state IN ('held', 'failed')
+    ORDER BY created_at, seq LIMIT $4 FOR UPDATE),
+  ${TAKE_UP}`
+
+const RETRY = `
+  WITH chosen AS (
+    SELECT event_id, endpoint FROM carillon.deliveries
+    WHERE event_id = $2 AND endpoint = $3 AND state <> 'pending' FOR UPDATE),
+  ${TAKE_UP}`
+
+/** One that is leased is under way, and stays so. */
+const HURRY = `
+  UPDATE carillon.jobs SET state = CASE WHEN recovered THEN 3 ELSE 0 END, due_at = $1
+  WHERE id = (SELECT 2 * seq + 1 FROM carillon.deliveries WHERE event_id = $2 AND endpoint = $3) AND state = 1`
+
+/** Makes deliveries that are over due again, under the endpoint's lock; answers how many. */
+export async function replayDeliveries(
+  tx: Transaction,
+  endpoint: string,
+  { since, most }: { readonly since: number; readonly most: number },
+): Promise<number> {
+  return (await tx.rows(REPLAY, [tx.now, endpoint, Math.ceil(since), most])).length
+}
+
+/** Makes one delivery due, under the endpoint's lock. */
+export async function retryDelivery(tx: Transaction, { eventId, endpoint }: DeliveryRef): Promise<void> {
+  const values = [tx.now, eventId, endpoint]
+  if ((await tx.rows(RETRY, values)).length === 0) await tx.rows(HURRY, values)
+}

@@ -1,0 +1,132 @@
+import type { ChannelName } from '../../../src/domain/channel.ts'
+import type { SuppressionReason } from '../../../src/domain/suppression.ts'
+import type {
+  Suppression,
+  SuppressionKey,
+  SuppressionRepository,
+} from '../../../src/ports/storage/suppressions.ts'
+import { type Connection, NOW, type Transaction } from './connection.ts'
+import { dataError, isDataError } from './errors.ts'
+import { hashOf } from './hash.ts'
+import { requireOrganization } from './organizations.ts'
+import { pageBySeq } from './page.ts'
+
+/** Where there is one it is rewritten as it is: that waits for a transaction that adds or removes it, and answers it. */
+const ADD = `
+  INSERT INTO carillon.suppressions AS s (created_at, hash, organization, channel, address, reason, source)
+  VALUES (${NOW}, decode($2, 'hex'), $3, $4, $5, $6, $7)
+  ON CONFLICT (hash) DO UPDATE SET reason = s.reason RETURNING *`
+
+/** In one order, so that two sets cannot wait for each other. */
+const ADD_SET = `
+  INSERT INTO carillon.suppressions (created_at, hash, organization, channel, address, reason, source)
+  SELECT $1::bigint, decode(g.hash, 'hex'), g.organization, g.channel, g.address, g.reason, g.source
+  FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[])
+    AS g (hash, organization, channel, address, reason, source)
+  ORDER BY g.hash
+  ON CONFLICT (hash) DO NOTHING`
+
+const DELETE = "DELETE FROM carillon.suppressions WHERE hash = decode($1, 'hex') RETURNING seq"
+
+const LIST = `
+  SELECT * FROM carillon.suppressions
+  WHERE organization = $1 AND seq < $2 ORDER BY seq DESC LIMIT $3 OFFSET $4`
+
+const LIST_CHANNEL = `
+  SELECT * FROM carillon.suppressions
+  WHERE organization = $1 AND channel = $5 AND seq < $2 ORDER BY seq DESC LIMIT $3 OFFSET $4`
+
+const MATCH = `
+  SELECT encode(hash, 'hex') AS hash, reason FROM carillon.suppressions
+  WHERE hash IN (SELECT decode(wanted, 'hex') FROM unnest($1::text[]) AS wanted)`
+
+interface SuppressionRow {
+  readonly seq: number
+  readonly organization: string
+  readonly channel: ChannelName
+  readonly address: string
+  readonly reason: SuppressionReason
+  readonly source: string | null
+  readonly created_at: number
+}
+
+export function createSuppressions(connection: Connection): SuppressionRepository {
+  async function add(entry: NewSuppression): Promise<Suppression> {
+    const { organizationId, channel, address, reason, source } = entry
+    await requireOrganization(connection, organizationId)
+    const named = [organizationId, channel, address, reason, source]
+    const values = [connection.time(), hashOfKey(entry), ...named]
+    const [row] = await connection.rows<SuppressionRow>(ADD, values)
+    if (row === undefined) throw new Error('an insert answered nothing')
+    return toSuppression(row)
+  }
+
+  return {
+    async add(entry) {
+      try {
+        return await add(entry)
+      } catch (error) {
+        throw isDataError(error) ? dataError(error) : error
+      }
+    },
+    async remove(organizationId, channel, address) {
+      const removed = await connection.rows(DELETE, [hashOfKey({ organizationId, channel, address })])
+      return removed.length === 1
+    },
+    list(organizationId, { channel }, page) {
+      return pageBySeq(
+        page,
+        (...values) =>
+          channel === undefined
+            ? connection.rows<SuppressionRow>(LIST, [organizationId, ...values])
+            : connection.rows<SuppressionRow>(LIST_CHANNEL, [organizationId, ...values, channel]),
+        toSuppression,
+      )
+    },
+    async match(keys) {
+      if (keys.length === 0) return []
+      const wanted = keys.map(hashOfKey)
+      const rows = await connection.rows<{ hash: string; reason: SuppressionReason }>(MATCH, [wanted])
+      const found = new Map(rows.map(({ hash, reason }) => [hash, reason]))
+      return wanted.map((hash) => found.get(hash) ?? null)
+    },
+  }
+}
+
+export type NewSuppression = Omit<Suppression, 'createdAt'>
+
+/** Adds entries inside a transaction; those that are there, and of two alike the first, stay. */
+export async function addSuppressions(tx: Transaction, entries: readonly NewSuppression[]): Promise<void> {
+  const byHash = new Map<string, NewSuppression>()
+  for (const entry of entries) {
+    const hash = hashOfKey(entry)
+    if (!byHash.has(hash)) byHash.set(hash, entry)
+  }
+  if (byHash.size === 0) return
+  const added = [...byHash.values()]
+  await tx.rows(ADD_SET, [
+    tx.now,
+    [...byHash.keys()],
+    added.map(({ organizationId }) => organizationId),
+    added.map(({ channel }) => channel),
+    added.map(({ address }) => address),
+    added.map(({ reason }) => reason),
+    added.map(({ source }) => source),
+  ])
+}
+
+/** The address comes last: it is the only part that may hold anything. */
+function hashOfKey({ organizationId, channel, address }: SuppressionKey): string {
+  return hashOf(organizationId, channel, address)
+}
+
+function toSuppression(row: SuppressionRow): Suppression {
+  return {
+    organizationId: row.organization,
+    channel: row.channel,
+    address: row.address,
+    reason: row.reason,
+    source: row.source,
+    createdAt: row.created_at,
+  }
+}

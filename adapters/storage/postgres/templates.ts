@@ -1,0 +1,172 @@
+import type { ChannelName } from '../../../src/domain/channel.ts'
+import type { BodyFormat } from '../../../src/domain/notification.ts'
+import type { Template } from '../../../src/domain/template/template.ts'
+import type { TemplateChange, TemplateRepository } from '../../../src/ports/storage/templates.ts'
+import { type Connection, NOW, type Transaction } from './connection.ts'
+import { dataError, isDataError, isTaken } from './errors.ts'
+import { requireOrganization } from './organizations.ts'
+import { pageBySeq } from './page.ts'
+
+/** A taken name is answered by no row; a taken id is an error. */
+const INSERT = `
+  WITH added AS (
+    INSERT INTO carillon.templates (created_at, version, id, organization, name, channel, description)
+    VALUES (${NOW}, 1, $2, $3, $4, $5, $6)
+    ON CONFLICT (organization, name) WHERE deleted_at IS NULL DO NOTHING RETURNING seq, created_at),
+  first_version AS (
+    INSERT INTO carillon.template_versions (template, version, subject, body, format)
+    SELECT seq, 1, $7, $8, $9 FROM added)
+  SELECT created_at FROM added`
+
+const INSERT_VERSION = `
+  INSERT INTO carillon.template_versions (template, version, subject, body, format) VALUES ($1, $2, $3, $4, $5)`
+
+const COLUMNS = `
+  t.seq, t.id, t.organization, t.name, t.channel, t.description, t.created_at,
+  v.version, v.subject, v.body, v.format`
+
+const NEWEST = `
+  SELECT ${COLUMNS}
+  FROM carillon.templates AS t
+  JOIN carillon.template_versions AS v ON v.template = t.seq AND v.version = t.version
+  WHERE t.deleted_at IS NULL`
+
+const SELECT = `${NEWEST} AND t.id = $1`
+
+/** Waits for another update; what that changed is read by the next statement. */
+const LOCK = 'SELECT seq FROM carillon.templates WHERE id = $1 AND deleted_at IS NULL FOR UPDATE'
+
+const FIND = `${NEWEST} AND t.organization = $1 AND (t.name = ANY ($2::text[]) OR t.id = ANY ($2::text[]))`
+
+const LIST = `${NEWEST} AND t.organization = $1 AND t.seq < $2 ORDER BY t.seq DESC LIMIT $3 OFFSET $4`
+
+const VERSIONS = `
+  SELECT ${COLUMNS}
+  FROM unnest($1::text[], $2::integer[]) AS wanted (id, version)
+  JOIN carillon.templates AS t ON t.id = wanted.id
+  JOIN carillon.template_versions AS v ON v.template = t.seq AND v.version = wanted.version`
+
+const UPDATE = 'UPDATE carillon.templates SET name = $2, description = $3, version = $4 WHERE seq = $1'
+
+const DELETE = `
+  UPDATE carillon.templates SET deleted_at = ${NOW} WHERE id = $2 AND deleted_at IS NULL RETURNING seq`
+
+interface TemplateRow {
+  readonly seq: number
+  readonly id: string
+  readonly organization: string
+  readonly name: string
+  readonly channel: ChannelName
+  readonly description: string | null
+  readonly created_at: number
+  readonly version: number
+  readonly subject: string | null
+  readonly body: string
+  readonly format: BodyFormat | null
+}
+
+export function createTemplates(connection: Connection): TemplateRepository {
+  async function create(template: Omit<Template, 'createdAt' | 'version'>): Promise<Template | null> {
+    const { id, organizationId, name, channel, subject, body, format, description } = template
+    await requireOrganization(connection, organizationId)
+    const named = [id, organizationId, name, channel, description]
+    const [row] = await connection.rows<{ created_at: number }>(INSERT, [
+      connection.time(),
+      ...named,
+      subject,
+      body,
+      format,
+    ])
+    return row === undefined ? null : { ...template, version: 1, createdAt: row.created_at }
+  }
+
+  async function update(tx: Transaction, id: string, change: TemplateChange): Promise<Template | 'unknown'> {
+    await tx.rows(LOCK, [id])
+    const [row] = await tx.rows<TemplateRow>(SELECT, [id])
+    if (row === undefined) return 'unknown'
+    const { name, subject, body, format, description } = changed(row, change)
+    const same = subject === row.subject && body === row.body && format === row.format
+    const version = same ? row.version : row.version + 1
+    if (!same) await tx.rows(INSERT_VERSION, [row.seq, version, subject, body, format])
+    await tx.rows(UPDATE, [row.seq, name, description, version])
+    return toTemplate({ ...row, name, subject, body, format, description, version })
+  }
+
+  return {
+    async create(template) {
+      try {
+        return await create(template)
+      } catch (error) {
+        throw isDataError(error) ? dataError(error) : error
+      }
+    },
+    async get(id) {
+      const [row] = await connection.rows<TemplateRow>(SELECT, [id])
+      return row === undefined ? null : toTemplate(row)
+    },
+    async find(organizationId, references) {
+      if (references.length === 0) return []
+      const rows = await connection.rows<TemplateRow>(FIND, [organizationId, references])
+      const byName = new Map(rows.map((row) => [row.name, row]))
+      const byId = new Map(rows.map((row) => [row.id, row]))
+      return references.map((reference) => {
+        const row = byName.get(reference) ?? byId.get(reference)
+        return row === undefined ? null : toTemplate(row)
+      })
+    },
+    async versions(references) {
+      if (references.length === 0) return []
+      const ids = references.map(({ id }) => id)
+      const numbers = references.map(({ version }) => version)
+      const rows = await connection.rows<TemplateRow>(VERSIONS, [ids, numbers])
+      const found = new Map(rows.map((row) => [`${row.version} ${row.id}`, toTemplate(row)]))
+      return references.map(({ id, version }) => found.get(`${version} ${id}`) ?? null)
+    },
+    list(organizationId, page) {
+      return pageBySeq(
+        page,
+        (...values) => connection.rows<TemplateRow>(LIST, [organizationId, ...values]),
+        toTemplate,
+      )
+    },
+    async update(id, change) {
+      try {
+        return await connection.transaction((tx) => update(tx, id, change))
+      } catch (error) {
+        if (isTaken(error)) return 'taken'
+        throw isDataError(error) ? dataError(error) : error
+      }
+    },
+    async delete(id) {
+      return (await connection.rows(DELETE, [connection.time(), id])).length === 1
+    },
+  }
+}
+
+function changed(
+  row: TemplateRow,
+  { name, subject, body, format, description }: TemplateChange,
+): Pick<TemplateRow, 'name' | 'subject' | 'body' | 'format' | 'description'> {
+  return {
+    name: name ?? row.name,
+    subject: subject === undefined ? row.subject : subject,
+    body: body ?? row.body,
+    format: format === undefined ? row.format : format,
+    description: description === undefined ? row.description : description,
+  }
+}
+
+function toTemplate(row: TemplateRow): Template {
+  return {
+    id: row.id,
+    organizationId: row.organization,
+    name: row.name,
+    channel: row.channel,
+    subject: row.subject,
+    body: row.body,
+    format: row.format,
+    description: row.description,
+    version: row.version,
+    createdAt: row.created_at,
+  }
+}

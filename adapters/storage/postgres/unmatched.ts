@@ -1,0 +1,81 @@
+import type { Fact } from '../../../src/domain/facts.ts'
+import type { ReceiptRecord } from '../../../src/ports/storage/receipts.ts'
+import type { Transaction } from './connection.ts'
+
+const ANY = 'SELECT EXISTS (SELECT 1 FROM carillon.unmatched_receipts) AS found'
+
+const INSERT = `
+  INSERT INTO carillon.unmatched_receipts (received_at, hash, organization, provider, message_id, fact)
+  SELECT $1::bigint, decode(g.hash, 'hex'), g.organization, g.provider, g.message_id, g.fact
+  FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[])
+    WITH ORDINALITY AS g (hash, organization, provider, message_id, fact, number)
+  ORDER BY g.number`
+
+const TAKE = `
+  WITH chosen AS (
+    SELECT u.id FROM unnest($1::text[], $2::text[], $3::text[]) AS sent (organization, provider, message_id)
+    JOIN carillon.unmatched_receipts AS u ON u.provider = sent.provider AND u.message_id = sent.message_id
+      AND (u.organization IS NULL OR u.organization = sent.organization)
+    ORDER BY u.id FOR UPDATE OF u)
+  DELETE FROM carillon.unmatched_receipts AS u USING chosen WHERE u.id = chosen.id
+  RETURNING u.id, u.organization, u.provider, u.message_id, u.fact`
+
+interface UnmatchedRow {
+  readonly id: number
+  readonly organization: string | null
+  readonly provider: string
+  readonly message_id: string
+  readonly fact: string
+}
+
+/** What was reported about the messages that facts say were sent; each report is given once. */
+export type Unmatched = (organization: string, facts: readonly Fact[]) => Fact[]
+
+/** Takes the receipts that came before the hand-overs that a set of facts speaks of. */
+export async function takeUnmatched(
+  tx: Transaction,
+  settled: readonly (readonly [organization: string, facts: readonly Fact[]])[],
+): Promise<Unmatched> {
+  const sent = settled.flatMap(([organization, facts]) =>
+    facts.flatMap(({ type, provider = '', providerMessageId }) =>
+      type === 'sent' && providerMessageId !== undefined
+        ? [{ organization, provider, messageId: providerMessageId }]
+        : [],
+    ),
+  )
+  const [any] = sent.length === 0 ? [] : await tx.rows<{ found: boolean }>(ANY)
+  if (any?.found !== true) return () => []
+  const rows = await tx.rows<UnmatchedRow>(TAKE, [
+    sent.map(({ organization }) => organization),
+    sent.map(({ provider }) => provider),
+    sent.map(({ messageId }) => messageId),
+  ])
+  let left = rows.sort((a, b) => a.id - b.id)
+  return (organization, facts) =>
+    facts.flatMap(({ type, provider = '', providerMessageId }) => {
+      if (type !== 'sent' || providerMessageId === undefined) return []
+      const concerns = (row: UnmatchedRow): boolean =>
+        row.provider === provider &&
+        row.message_id === providerMessageId &&
+        (row.organization === null || row.organization === organization)
+      const matching = left.filter(concerns)
+      left = left.filter((row) => !concerns(row))
+      return matching.map(({ fact }) => JSON.parse(fact) as Fact)
+    })
+}
+
+/** Keeps receipts until the hand-over that they speak of is settled. */
+export async function keepUnmatched(
+  tx: Transaction,
+  receipts: readonly { readonly hash: string; readonly receipt: ReceiptRecord }[],
+): Promise<void> {
+  if (receipts.length === 0) return
+  await tx.rows(INSERT, [
+    tx.now,
+    receipts.map(({ hash }) => hash),
+    receipts.map(({ receipt }) => receipt.organizationId),
+    receipts.map(({ receipt }) => receipt.provider),
+    receipts.map(({ receipt }) => receipt.fact.providerMessageId ?? null),
+    receipts.map(({ receipt }) => JSON.stringify(receipt.fact)),
+  ])
+}

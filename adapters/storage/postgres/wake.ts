@@ -1,0 +1,117 @@
+import { randomUUID } from 'node:crypto'
+import type { Connection } from './connection.ts'
+import { hashOf } from './hash.ts'
+import type { PgListener } from './peer.ts'
+
+/** A notification takes a lock on the whole database at its commit: at most one in so long, whatever is accepted. */
+const NOTIFY_EVERY_MS = 25
+const FIRST_RETRY_MS = 1_000
+const LONGEST_RETRY_MS = 30_000
+
+const NOTIFY = 'SELECT pg_notify($1, $2)::text'
+
+/** Tells other processes that there is work, and hears it from them. Polling finds what is lost on the way. */
+export interface Wake {
+  /** Something was committed that may be due. Cheap to call often. */
+  announce(): void
+  listen(listener: () => void): () => void
+  stop(): Promise<void>
+}
+
+/** @param connect opens a connection of its own, outside any pool; null: nothing is heard */
+export function createWake(connection: Connection, connect: (() => Promise<PgListener>) | null): Wake {
+  const channel = `carillon_${hashOf(connection.schema).slice(0, 16)}`
+  /** What this process has accepted itself it knows. */
+  const self = randomUUID()
+  const listeners = new Set<() => void>()
+  let timer: NodeJS.Timeout | undefined
+  let pending = false
+  let sending: Promise<unknown> = Promise.resolve()
+  let client: PgListener | undefined
+  let retry: NodeJS.Timeout | undefined
+  let stopped = true
+
+  function send(): void {
+    timer = undefined
+    if (!pending) return
+    pending = false
+    arm()
+    // Lost, it is found by polling.
+    sending = connection.rows(NOTIFY, [channel, self]).catch(() => {})
+  }
+
+  function arm(): void {
+    timer = setTimeout(send, NOTIFY_EVERY_MS)
+    timer.unref()
+  }
+
+  async function open(delayMs: number): Promise<void> {
+    if (connect === null || stopped) return
+    try {
+      const opened = await connect()
+      if (stopped) return void opened.end().catch(() => {})
+      client = opened
+      let over = false
+      const reopen = (): void => {
+        if (over) return
+        over = true
+        client = undefined
+        opened.end().catch(() => {})
+        later(FIRST_RETRY_MS)
+      }
+      opened.on('error', reopen)
+      opened.on('end', reopen)
+      opened.on('notification', ({ payload }) => {
+        if (payload !== self) for (const listener of listeners) listener()
+      })
+      await opened.query(`LISTEN ${channel}`)
+      // What was announced meanwhile nobody heard.
+      for (const listener of listeners) listener()
+    } catch {
+      later(Math.min(2 * delayMs, LONGEST_RETRY_MS))
+    }
+  }
+
+  function later(delayMs: number): void {
+    if (stopped || listeners.size === 0 || retry !== undefined) return
+    retry = setTimeout(() => {
+      retry = undefined
+      void open(delayMs)
+    }, delayMs)
+    retry.unref()
+  }
+
+  async function close(): Promise<void> {
+    stopped = true
+    clearTimeout(retry)
+    retry = undefined
+    const open = client
+    client = undefined
+    await open?.end().catch(() => {})
+  }
+
+  return {
+    announce() {
+      pending = true
+      if (timer === undefined) arm()
+    },
+    listen(listener) {
+      listeners.add(listener)
+      if (listeners.size === 1) {
+        stopped = false
+        void open(FIRST_RETRY_MS)
+      }
+      return () => {
+        listeners.delete(listener)
+        if (listeners.size === 0) void close()
+      }
+    },
+    async stop() {
+      clearTimeout(timer)
+      timer = undefined
+      listeners.clear()
+      await close()
+      await sending
+    },
+  }
+}

@@ -1,0 +1,158 @@
+import type {
+  NewWebhookEndpoint,
+  SecretRotation,
+  WebhookEndpoint,
+  WebhookEndpointChange,
+  WebhookEndpointRepository,
+} from '../../../src/ports/storage/webhook-endpoints.ts'
+import { type Connection, NOW, type Transaction } from './connection.ts'
+import { disableEndpoint } from './deliveries.ts'
+import { listDeliveries, readDelivery } from './delivery-log.ts'
+import { dataError, isDataError } from './errors.ts'
+import { requireOrganization } from './organizations.ts'
+import { pageBySeq } from './page.ts'
+import { replayDeliveries, retryDelivery } from './replay.ts'
+import { type EndpointRow, secretsOf, toEndpoint } from './rows.ts'
+
+const INSERT = `
+  INSERT INTO carillon.webhook_endpoints (created_at, id, organization, url, events, success_status, secrets)
+  VALUES (${NOW}, $2, $3, $4, $5, $6, $7) RETURNING created_at`
+
+const SELECT = `SELECT *, ${NOW} AS now FROM carillon.webhook_endpoints WHERE id = $2`
+
+/** Two changes of one endpoint go one after another. */
+const LOCK = 'SELECT * FROM carillon.webhook_endpoints WHERE id = $1 FOR UPDATE'
+
+const LIST = `
+  SELECT *, ${NOW} AS now FROM carillon.webhook_endpoints
+  WHERE organization = $2 AND seq < $3 ORDER BY seq DESC LIMIT $4 OFFSET $5`
+
+const UPDATE = `
+  UPDATE carillon.webhook_endpoints SET url = $2, events = $3, success_status = $4 WHERE id = $1`
+
+const ENABLE = `
+  UPDATE carillon.webhook_endpoints SET status = 'active', disabled_reason = NULL WHERE id = $1`
+
+/** What failed at another address, or before its owner enabled it, says nothing of it. */
+const FORGIVE = `
+  UPDATE carillon.webhook_endpoints SET failing_since = NULL, failing_told = false WHERE id = $1`
+
+const SET_SECRETS = `
+  UPDATE carillon.webhook_endpoints SET secrets = $2, secret_ends = $3 WHERE id = $1`
+
+const DELETE_JOBS = `
+  DELETE FROM carillon.jobs WHERE id IN (SELECT 2 * seq + 1 FROM carillon.deliveries WHERE endpoint = $1)`
+
+const DELETE_ATTEMPTS = `
+  DELETE FROM carillon.delivery_attempts AS a USING carillon.deliveries AS d
+  WHERE d.endpoint = $1 AND a.event_id = d.event_id AND a.endpoint = d.endpoint`
+
+const DELETE_DELIVERIES = 'DELETE FROM carillon.deliveries WHERE endpoint = $1'
+
+const DELETE = 'DELETE FROM carillon.webhook_endpoints WHERE id = $1'
+
+type TimedRow = EndpointRow & { readonly now: number }
+
+export function createWebhookEndpoints(connection: Connection): WebhookEndpointRepository {
+  async function create(endpoint: NewWebhookEndpoint): Promise<WebhookEndpoint> {
+    const { id, organizationId, url, events, successStatus, secrets } = endpoint
+    await requireOrganization(connection, organizationId)
+    const [chosen, hidden] = [JSON.stringify(events), JSON.stringify(secrets)]
+    const values = [connection.time(), id, organizationId, url, chosen, successStatus, hidden]
+    const [row] = await connection.rows<{ created_at: number }>(INSERT, values)
+    const createdAt = row?.created_at ?? 0
+    return { ...endpoint, status: 'active', disabledReason: null, failingSince: null, createdAt }
+  }
+
+  async function read(runner: Pick<Transaction, 'rows'>, id: string): Promise<WebhookEndpoint | null> {
+    const [row] = await runner.rows<TimedRow>(SELECT, [connection.time(), id])
+    return row === undefined ? null : toEndpoint(row, row.now)
+  }
+
+  async function update(
+    tx: Transaction,
+    id: string,
+    change: WebhookEndpointChange,
+  ): Promise<WebhookEndpoint | null> {
+    const [row] = await tx.rows<EndpointRow>(LOCK, [id])
+    if (row === undefined) return null
+    const before = toEndpoint(row, tx.now)
+    const { url = before.url, events = before.events, successStatus = before.successStatus, status } = change
+    await tx.rows(UPDATE, [id, url, JSON.stringify(events), successStatus])
+    if (status === 'active' || url !== before.url) await tx.rows(FORGIVE, [id])
+    if (status === 'active') await tx.rows(ENABLE, [id])
+    else if (status === 'disabled' && before.status === 'active') await disableEndpoint(tx, id, 'manual')
+    return read(tx, id)
+  }
+
+  async function rotateSecret(
+    tx: Transaction,
+    id: string,
+    { secret, overlapMs, most }: SecretRotation,
+  ): Promise<WebhookEndpoint | null> {
+    const [row] = await tx.rows<EndpointRow>(LOCK, [id])
+    if (row === undefined) return null
+    // Read after the lock: one that waited must not judge by the time before.
+    const [timed] = await tx.rows<TimedRow>(SELECT, [connection.time(), id])
+    const now = timed?.now ?? tx.now
+    const latest = now + overlapMs
+    const older = secretsOf(row, now)
+      .map((one) => ({ ...one, endsAt: Math.min(one.endsAt ?? latest, latest) }))
+      .filter(({ endsAt }) => endsAt > now)
+    const kept = [{ secret, endsAt: null }, ...older].slice(0, most)
+    const [values, ends] = [kept.map((one) => one.secret), kept.map(({ endsAt }) => endsAt)]
+    await tx.rows(SET_SECRETS, [id, JSON.stringify(values), JSON.stringify(ends)])
+    return read(tx, id)
+  }
+
+  /** Under the endpoint's lock. */
+  function whileActive<Answer>(
+    id: string,
+    work: (tx: Transaction) => Promise<Answer>,
+  ): Promise<Answer | 'disabled' | 'unknown'> {
+    return connection.transaction(async (tx) => {
+      const [row] = await tx.rows<EndpointRow>(LOCK, [id])
+      const status = row?.status ?? 'unknown'
+      return status === 'active' ? work(tx) : status
+    })
+  }
+
+  return {
+    async create(endpoint) {
+      try {
+        return await create(endpoint)
+      } catch (error) {
+        throw isDataError(error) ? dataError(error) : error
+      }
+    },
+    get: (id) => read(connection, id),
+    list(organizationId, page) {
+      return pageBySeq(
+        page,
+        (...values) => connection.rows<TimedRow>(LIST, [connection.time(), organizationId, ...values]),
+        (row) => toEndpoint(row, row.now),
+      )
+    },
+    update: (id, change) => connection.transaction((tx) => update(tx, id, change)),
+    rotateSecret: (id, rotation) => connection.transaction((tx) => rotateSecret(tx, id, rotation)),
+    deliveries: (filter, page) => listDeliveries(connection, filter, page),
+    replay: (id, which) => whileActive(id, (tx) => replayDeliveries(tx, id, which)),
+    retry(id, eventId) {
+      return whileActive(id, async (tx) => {
+        const delivery = { eventId, endpoint: id }
+        await retryDelivery(tx, delivery)
+        return (await readDelivery(tx, delivery)) ?? 'unknown'
+      })
+    },
+    delete(id) {
+      return connection.transaction(async (tx) => {
+        const [row] = await tx.rows<EndpointRow>(LOCK, [id])
+        if (row === undefined) return false
+        for (const statement of [DELETE_JOBS, DELETE_ATTEMPTS, DELETE_DELIVERIES, DELETE]) {
+          await tx.rows(statement, [id])
+        }
+        return true
+      })
+    },
+  }
+}

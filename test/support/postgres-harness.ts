@@ -1,0 +1,109 @@
+import pg from 'pg'
+import { resolveOptions } from '../../adapters/storage/postgres/options.ts'
+import { createStorage } from '../../adapters/storage/postgres/storage.ts'
+import type { Clock } from '../../src/ports/clock.ts'
+import type {
+  SecondDoor,
+  StorageHarness,
+  StoredDeliveryRow,
+  StoredDependents,
+  StoredEventRow,
+  StoredIdempotencyRow,
+  StoredJobRow,
+  StoredNotificationRow,
+} from '../../src/testing/storage/harness.ts'
+import { sharedPostgres, uniqueSchema } from './postgres.ts'
+
+const TABLES = [
+  ...['notifications', 'states', 'events', 'handovers', 'deliveries', 'delivery_attempts', 'jobs', 'receipts'],
+  ...['unmatched_receipts', 'idempotency', 'usage', 'api_keys', 'template_versions', 'templates'],
+  ...['webhook_endpoints', 'suppressions', 'kept', 'organizations'],
+]
+
+/** Of this process: making one takes longer than most tests. */
+const SCHEMA = uniqueSchema()
+
+/**
+ * A storage in a schema that the tests of one file share, one after another: it is emptied behind each.
+ *
+ * @param clock replaces the database's; without it that one is used until `advance` is called, and from then on one that
+ *   runs ahead of it by so much
+ */
+export async function postgresHarness(clock?: Pick<Clock, 'now'>): Promise<StorageHarness> {
+  const url = await sharedPostgres()
+  const schema = SCHEMA
+  const pool = new pg.Pool({ connectionString: url, max: 8 })
+  pool.on('error', () => {})
+  let ahead = 0
+  const time = (): number | null => {
+    if (clock !== undefined) return clock.now()
+    return ahead === 0 ? null : Date.now() + ahead
+  }
+  const storage = createStorage(resolveOptions({ pool, schema }), time)
+  await storage.start().catch(async (error: unknown) => {
+    await pool.end()
+    throw error
+  })
+  return {
+    storage,
+    advance(ms) {
+      ahead += ms
+    },
+    secondDoor: postgresSecondDoor(pool, schema),
+    async close() {
+      await pool.query(TABLES.map((table) => `DELETE FROM "${schema}".${table}`).join(';'))
+      await pool.end()
+    },
+  }
+}
+
+/** Reads the tables on a connection of its own. */
+export function postgresSecondDoor(pool: pg.Pool, schema: string): SecondDoor {
+  const all = async <Row>(sql: string): Promise<Row[]> =>
+    (await pool.query(sql.replaceAll('carillon.', `"${schema}".`))).rows as Row[]
+  return {
+    async notifications() {
+      return all<StoredNotificationRow>(
+        `SELECT n.id, n.organization AS "organizationId",
+           coalesce(s.status, CASE WHEN n.send_at > n.created_at THEN 'scheduled' ELSE 'queued' END) AS status
+         FROM carillon.notifications AS n LEFT JOIN carillon.states AS s ON s.notification = n.id`,
+      )
+    },
+    async jobs() {
+      const rows = await all<StoredJobRow & { readonly at: 0 | 1 | 2 | 3 }>(
+        `SELECT id::text AS id, lane, organization AS "organizationId", state AS at, attempts FROM carillon.jobs`,
+      )
+      return rows.map((row) => ({
+        ...row,
+        state: (['ready', 'waiting', 'leased', 'recovered'] as const)[row.at],
+      }))
+    },
+    async events() {
+      return all<StoredEventRow>(
+        `SELECT notification AS "notificationId", sequence, fact::json ->> 'type' AS type, status
+         FROM carillon.events ORDER BY seq, sequence`,
+      )
+    },
+    async deliveries() {
+      return all<StoredDeliveryRow>(
+        `SELECT event_id AS "eventId", endpoint AS "endpointId", state,
+           (SELECT count(*)::integer FROM carillon.delivery_attempts AS a
+            WHERE a.event_id = d.event_id AND a.endpoint = d.endpoint) AS attempts
+         FROM carillon.deliveries AS d`,
+      )
+    },
+    async idempotency() {
+      return all<StoredIdempotencyRow>('SELECT fingerprint, admitted FROM carillon.idempotency')
+    },
+    async dependents() {
+      const [counts] = await all<StoredDependents>(
+        `SELECT (SELECT count(*)::integer FROM carillon.handovers) AS handovers,
+           (SELECT count(*)::integer FROM carillon.delivery_attempts) AS "deliveryAttempts",
+           (SELECT count(*)::integer FROM carillon.receipts) AS receipts,
+           (SELECT count(*)::integer FROM carillon.unmatched_receipts) AS "unmatchedReceipts"`,
+      )
+      if (counts === undefined) throw new Error('no counts')
+      return counts
+    },
+  }
+}
