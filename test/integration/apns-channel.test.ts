@@ -431,6 +431,7 @@ describe('apnsChannel', () => {
     ['topic', { topic: 'no spaces' }],
     ['aps', { aps: { alert: 'mine' } }],
     ['baseUrl', { baseUrl: 'http://localhost' }],
+    ['maxPerSecond', { maxPerSecond: 1.5 }],
   ])('names the option "%s" when it is wrong', (option, change) => {
     expect(() => channelTo('https://localhost', change)).toThrow(new RegExp(`apnsChannel: "${option}"`))
   })

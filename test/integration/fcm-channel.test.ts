@@ -237,6 +237,7 @@ describe('fcmChannel', () => {
     ],
     ['projectId', { serviceAccount: { ...account, project_id: undefined } }],
     ['ttlSeconds', { ttlSeconds: 2_419_201 }],
+    ['maxPerSecond', { maxPerSecond: 0 }],
   ])('names the option "%s" when it is wrong', (option, change) => {
     expect(() => fcmChannel({ serviceAccount: account, ...change })).toThrow(`fcmChannel: "${option}"`)
   })

@@ -59,6 +59,7 @@ async function fixture(): Promise<Fixture> {
           vapid: { subject: 'mailto:ops@example.com', ...webPush.generateVAPIDKeys() },
           allow: ['127.0.0.1'],
           allowHttp: true,
+          maxPerSecond: 500,
         }),
       ],
     },

@@ -184,6 +184,7 @@ describe('webPushChannel', () => {
     ['vapid.subject', { vapid: { subject: 'ops@example.com', publicKey, privateKey } }],
     ['vapid.publicKey', { vapid: { ...VAPID, publicKey: 'not base64url!' } }],
     ['pushServices.0', { pushServices: ['https://push.example.com'] }],
+    ['maxPerSecond', { maxPerSecond: -1 }],
   ])('names the option "%s" when it is wrong', (option, change) => {
     expect(() => channelOf(change)).toThrow(`webPushChannel: "${option}"`)
   })

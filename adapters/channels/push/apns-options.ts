@@ -3,6 +3,7 @@ import * as z from 'zod'
 import type { RetryPolicy } from '../../../src/domain/retry.ts'
 import type { Message } from '../../../src/ports/channel.ts'
 import { checkOptions, wrongOption } from '../options.ts'
+import { pace } from './push-options.ts'
 
 /** Options of `apnsChannel`. */
 export interface ApnsChannelOptions {
@@ -63,6 +64,13 @@ export interface ApnsChannelOptions {
    */
   readonly maxConcurrent?: number | undefined
   /**
+   * Most messages in any second, by all processes together that share the rate limiter; a whole number, or a fraction
+   * below 1.
+   *
+   * @default no limit
+   */
+  readonly maxPerSecond?: number | undefined
+  /**
    * Silence after which the connection is asked for a sign of life, in milliseconds.
    *
    * @default 60_000
@@ -89,6 +97,7 @@ export interface ResolvedApnsOptions {
   readonly collapseId: ((message: Message) => string | undefined) | undefined
   readonly timeoutMs: number
   readonly maxConcurrent: number
+  readonly maxPerSecond: number | undefined
   readonly keepAliveMs: number
   readonly origin: string
   readonly ca: string | readonly string[] | undefined
@@ -130,6 +139,7 @@ const schema = z.strictObject({
     .optional(),
   timeoutMs: z.int().min(1).max(600_000, 'must be at most 600000 milliseconds').default(15_000),
   maxConcurrent: z.int().min(1).max(1_000).default(100),
+  maxPerSecond: pace,
   keepAliveMs: z.int().min(1).max(3_600_000).default(60_000),
   baseUrl: z.url({ protocol: /^https$/, error: 'must be an https URL' }).optional(),
   ca: z.union([z.string(), z.array(z.string())]).optional(),
@@ -144,6 +154,7 @@ export function resolveApnsOptions(options: ApnsChannelOptions): ResolvedApnsOpt
     key: signingKey(key),
     origin: baseUrl === undefined ? ORIGINS[environment] : new URL(baseUrl).origin,
     collapseId: given.collapseId,
+    maxPerSecond: given.maxPerSecond,
     ca: given.ca,
     retry: given.retry,
   }

@@ -30,7 +30,7 @@ const DEVICE_TOKEN = /^(?:[0-9a-f]{2}){32,100}$/i
  */
 export function apnsChannel(options: ApnsChannelOptions): Channel {
   const resolved = resolveApnsOptions(options)
-  const { name, origin, ca, keepAliveMs, timeoutMs, maxConcurrent, retry } = resolved
+  const { name, origin, ca, keepAliveMs, timeoutMs, maxConcurrent, maxPerSecond, retry } = resolved
   const token = providerToken(resolved)
   const client = http2Client({ origin, ca, keepAliveMs, connectTimeoutMs: CONNECT_TIMEOUT_MS })
 
@@ -38,6 +38,7 @@ export function apnsChannel(options: ApnsChannelOptions): Channel {
     name,
     channel: 'push',
     maxConcurrent,
+    maxPerSecond,
     timeoutMs,
     onAmbiguous: 'retry',
     retry,

@@ -4,6 +4,7 @@ import type { RetryPolicy } from '../../../src/domain/retry.ts'
 import { type ProviderOptions, providerShape } from '../http/provider-options.ts'
 import { checkOptions, wrongOption } from '../options.ts'
 import type { ServiceAccount } from './google-token.ts'
+import { pace } from './push-options.ts'
 
 /** Options of `fcmChannel`. */
 export interface FcmChannelOptions extends ProviderOptions {
@@ -27,6 +28,13 @@ export interface FcmChannelOptions extends ProviderOptions {
    * @default 'high'
    */
   readonly priority?: 'high' | 'normal' | undefined
+  /**
+   * Most messages in any second, by all processes together that share the rate limiter; a whole number, or a fraction
+   * below 1.
+   *
+   * @default no limit
+   */
+  readonly maxPerSecond?: number | undefined
 }
 
 /** What Carillon reads of a service account's key file; the rest of the file is ignored. */
@@ -48,6 +56,7 @@ export interface ResolvedFcmOptions {
   readonly baseUrl: string
   readonly timeoutMs: number
   readonly maxConcurrent: number
+  readonly maxPerSecond: number | undefined
   readonly onAmbiguous: 'retry' | 'fail'
   readonly retry: RetryPolicy | undefined
 }
@@ -64,6 +73,7 @@ const schema = z.strictObject({
     token_uri: providerShape({ name: 'fcm', baseUrl: 'https://oauth2.googleapis.com/token' }).baseUrl,
   }),
   projectId: project.optional(),
+  maxPerSecond: pace,
   ttlSeconds: z.int().min(0).max(2_419_200, 'must be at most 2419200 seconds, four weeks').default(2_419_200),
   priority: z.enum(['high', 'normal']).default('high'),
 })
@@ -79,6 +89,7 @@ export function resolveFcmOptions(options: FcmChannelOptions): ResolvedFcmOption
   return {
     ...given,
     projectId,
+    maxPerSecond: given.maxPerSecond,
     retry: given.retry,
     account: {
       clientEmail: client_email,

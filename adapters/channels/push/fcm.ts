@@ -36,7 +36,8 @@ const RESERVED_KEY = /^(?:from|message_type|(?:google|gcm)(?:\..*)?)$/
  */
 export function fcmChannel(options: FcmChannelOptions): Channel {
   const resolved = resolveFcmOptions(options)
-  const { name, baseUrl, projectId, account, timeoutMs, maxConcurrent, onAmbiguous, retry } = resolved
+  const { name, baseUrl, projectId, account, timeoutMs, maxConcurrent, maxPerSecond, onAmbiguous, retry } =
+    resolved
   const http = providerHttp({ maxConnections: maxConcurrent, timeoutMs, secrets: [] })
   const token = googleToken(http, account, SCOPE)
   const url = `${baseUrl}/v1/projects/${encodeURIComponent(projectId)}/messages:send`
@@ -45,6 +46,7 @@ export function fcmChannel(options: FcmChannelOptions): Channel {
     name,
     channel: 'push',
     maxConcurrent,
+    maxPerSecond,
     // A message may wait for the token before its own deadline begins.
     timeoutMs: 2 * timeoutMs + 1_000,
     onAmbiguous,

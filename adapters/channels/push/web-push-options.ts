@@ -3,6 +3,7 @@ import * as z from 'zod'
 import type { RetryPolicy } from '../../../src/domain/retry.ts'
 import type { Message } from '../../../src/ports/channel.ts'
 import { checkOptions, wrongOption } from '../options.ts'
+import { pace } from './push-options.ts'
 
 /** Options of `webPushChannel`. */
 export interface WebPushChannelOptions {
@@ -60,6 +61,13 @@ export interface WebPushChannelOptions {
    */
   readonly maxConcurrent?: number | undefined
   /**
+   * Most messages in any second, by all processes together that share the rate limiter; a whole number, or a fraction
+   * below 1.
+   *
+   * @default no limit
+   */
+  readonly maxPerSecond?: number | undefined
+  /**
    * CIDR blocks that are open although they are not public, for a push service on this machine during development.
    *
    * @default none
@@ -87,6 +95,7 @@ export interface ResolvedWebPushOptions {
   readonly pushServices: readonly string[]
   readonly timeoutMs: number
   readonly maxConcurrent: number
+  readonly maxPerSecond: number | undefined
   readonly allow: readonly string[]
   readonly allowHttp: boolean
   readonly ca: string | readonly string[] | undefined
@@ -128,6 +137,7 @@ const schema = z.strictObject({
   pushServices: z.array(z.string().regex(/^[a-z0-9.-]+$/, 'must be host names')).default(PUSH_SERVICES),
   timeoutMs: z.int().min(1).max(600_000, 'must be at most 600000 milliseconds').default(15_000),
   maxConcurrent: z.int().min(1).max(10_000).default(50),
+  maxPerSecond: pace,
   allow: z.array(z.string()).default([]),
   allowHttp: z.boolean().default(false),
   ca: z.union([z.string(), z.array(z.string())]).optional(),
@@ -141,7 +151,7 @@ export function resolveWebPushOptions(options: WebPushChannelOptions): ResolvedW
   if (!isPair(publicKey, privateKey)) {
     throw wrongOption(PLUGIN, 'vapid', 'must hold the two keys of one pair on P-256')
   }
-  return { ...given, topic: given.topic, ca: given.ca, retry: given.retry }
+  return { ...given, topic: given.topic, maxPerSecond: given.maxPerSecond, ca: given.ca, retry: given.retry }
 }
 
 /** Two keys that do not belong together are refused by every push service, message by message. */

@@ -47,7 +47,7 @@ interface Encrypter {
  */
 export function webPushChannel(options: WebPushChannelOptions): Channel {
   const resolved = resolveWebPushOptions(options)
-  const { name, timeoutMs, maxConcurrent, retry, allow, allowHttp, ca } = resolved
+  const { name, timeoutMs, maxConcurrent, maxPerSecond, retry, allow, allowHttp, ca } = resolved
   const http = guardedHttp({ allow, allowHttp, ca, maxConnections: maxConcurrent })
   let loading: Promise<Encrypter> | undefined
   const encrypter = (): Promise<Encrypter> => {
@@ -62,6 +62,7 @@ export function webPushChannel(options: WebPushChannelOptions): Channel {
     name,
     channel: 'push',
     maxConcurrent,
+    maxPerSecond,
     // The deadline of the request itself comes first and knows more about what happened.
     timeoutMs: timeoutMs + 1_000,
     onAmbiguous: 'retry',
