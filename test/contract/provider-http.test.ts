@@ -5,7 +5,7 @@ import type { Channel } from '../../src/ports/channel.ts'
 import { channelContract } from '../../src/testing/channel-contract.ts'
 import { sendContext } from '../integration/support/channel-context.ts'
 import { closedPort, httpsReceiver, tcpReceiver } from '../integration/support/receivers.ts'
-import { type ProviderRow, providerHarness } from '../support/provider-server.ts'
+import { type ProviderRow, providerHarness, providerServer } from '../support/provider-server.ts'
 
 /* The core that every provider over HTTP is built on, held to the contract by the smallest provider there can be. */
 
@@ -115,6 +115,26 @@ channelContract(
   ROWS,
   { http: true },
 )
+
+test('a thousand messages at once share the connections that are allowed', async () => {
+  const server = await providerServer({
+    accept: (_, number) => ({ status: 201, body: { id: `m${number}` } }),
+  })
+  const channel = acme(server.url)
+  const outcomes = await Promise.all(
+    Array.from({ length: 1000 }, (_, index) =>
+      channel.send(
+        { to: '+14155550123', subject: null, body: `number ${index}`, format: 'text' },
+        sendContext(),
+      ),
+    ),
+  )
+  expect(outcomes.filter(({ kind }) => kind === 'accepted')).toHaveLength(1000)
+  expect(new Set(server.taken.map(({ body }) => String(body))).size).toBe(1000)
+  expect(server.mostConnections()).toBeLessThanOrEqual(4)
+  await channel.close?.()
+  await server.close()
+})
 
 describe('a message that cannot have left', () => {
   const open: { close?(): Promise<void> | void }[] = []

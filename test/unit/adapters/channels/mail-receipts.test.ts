@@ -1,0 +1,198 @@
+import { createHmac, generateKeyPairSync, sign } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { mailgunChannel } from '../../../../adapters/channels/email/mailgun.ts'
+import { postmarkChannel } from '../../../../adapters/channels/email/postmark.ts'
+import { resendChannel } from '../../../../adapters/channels/email/resend.ts'
+import { sendgridChannel } from '../../../../adapters/channels/email/sendgrid.ts'
+import { sesChannel } from '../../../../adapters/channels/email/ses.ts'
+import { ANNOUNCED_AS } from '../../../../src/domain/facts.ts'
+import { webhookSigner } from '../../../../src/outgoing/webhook-signer.ts'
+import type { Channel } from '../../../../src/ports/channel.ts'
+import type { ReceiptRequest } from '../../../../src/ports/receipts.ts'
+import { NOW, receiptRequest } from '../../../support/receipt-request.ts'
+
+/* Whatever a provider says, proven or not: it is understood, logged or refused, and never an exception. */
+
+interface Provider {
+  readonly channel: Channel
+  /** A request that proves to come from the provider, with an event made of these fields. */
+  sign(event: Readonly<Record<string, unknown>>): ReceiptRequest
+  /** What makes an event known. */
+  readonly events: readonly Readonly<Record<string, unknown>>[]
+}
+
+const from = 'a@example.org'
+const file = (name: string) => readFileSync(new URL(`../../../fixtures/${name}`, import.meta.url), 'utf8')
+const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' })
+const signer = webhookSigner()
+const secret = signer.newSecret()
+const seconds = String(NOW / 1000)
+
+const PROVIDERS: Readonly<Record<string, Provider>> = {
+  sendgrid: {
+    channel: sendgridChannel({
+      apiKey: 'x',
+      from,
+      webhookPublicKey: publicKey.export({ format: 'der', type: 'spki' }).toString('base64'),
+    }),
+    sign(event) {
+      const body = JSON.stringify([event])
+      return receiptRequest(body, {
+        'x-twilio-email-event-webhook-timestamp': seconds,
+        'x-twilio-email-event-webhook-signature': sign(
+          'sha256',
+          Buffer.from(seconds + body),
+          privateKey,
+        ).toString('base64'),
+      })
+    },
+    events: ['bounce', 'dropped', 'delivered', 'open'].map((event) => ({ event, sg_message_id: 'a.b' })),
+  },
+  postmark: {
+    channel: postmarkChannel({
+      serverToken: 'x',
+      from,
+      webhookSecret: { header: 'x-secret', value: 'correct horse' },
+    }),
+    sign: (event) => receiptRequest(event, { 'x-secret': 'correct horse' }),
+    events: ['Bounce', 'Delivery', 'SpamComplaint', 'SubscriptionChange'].map((RecordType) => ({
+      RecordType,
+      MessageID: 'a',
+    })),
+  },
+  resend: {
+    channel: resendChannel({ apiKey: 'x', from, webhookSecret: secret }),
+    sign(event) {
+      const body = JSON.stringify({ data: event, ...event })
+      const signed = signer.headers('msg_1', NOW / 1000, body, [secret])
+      return receiptRequest(body, {
+        'svix-id': 'msg_1',
+        'svix-timestamp': seconds,
+        'svix-signature': signed['webhook-signature'],
+      })
+    },
+    events: ['email.bounced', 'email.delivered', 'email.complained'].map((type) => ({ type, email_id: 'a' })),
+  },
+  mailgun: {
+    channel: mailgunChannel({ apiKey: 'x', domain: 'example.org', from, webhookSigningKey: 'key' }),
+    sign(event) {
+      const token = 'a'.repeat(50)
+      const signature = createHmac('sha256', 'key')
+        .update(seconds + token)
+        .digest('hex')
+      return receiptRequest({
+        signature: { timestamp: seconds, token, signature },
+        'event-data': { message: { headers: { 'message-id': 'a' } }, ...event },
+      })
+    },
+    events: ['failed', 'delivered', 'rejected', 'opened'].map((event) => ({ event })),
+  },
+  ses: {
+    channel: sesChannel({
+      region: 'eu-central-1',
+      from,
+      webhookTopicArns: 'arn:aws:sns:eu-central-1:123456789012:mail',
+      snsGet: async () => file('sns.cert.pem'),
+    }),
+    sign(event) {
+      const fields = {
+        Message: JSON.stringify({ mail: { messageId: 'a' }, ...event }),
+        MessageId: 'm',
+        Timestamp: new Date(NOW).toISOString(),
+        TopicArn: 'arn:aws:sns:eu-central-1:123456789012:mail',
+        Type: 'Notification',
+      }
+      const text = Object.entries(fields)
+        .map(([name, value]) => `${name}\n${value}\n`)
+        .join('')
+      return receiptRequest({
+        ...fields,
+        SignatureVersion: '2',
+        Signature: sign('RSA-SHA256', Buffer.from(text), file('sns.key.pem')).toString('base64'),
+        SigningCertURL: 'https://sns.eu-central-1.amazonaws.com/a.pem',
+      })
+    },
+    events: ['Bounce', 'Complaint', 'Delivery', 'Reject'].map((eventType) => ({ eventType })),
+  },
+}
+
+/** Names that the readers look for, with values of any kind. */
+const NAMES = [
+  ...[
+    'event',
+    'type',
+    'status',
+    'reason',
+    'email',
+    'sg_event_id',
+    'sg_message_id',
+    'carillon_id',
+    'timestamp',
+  ],
+  ...[
+    'RecordType',
+    'Type',
+    'ID',
+    'Email',
+    'Recipient',
+    'Metadata',
+    'BouncedAt',
+    'SuppressSending',
+    'Details',
+  ],
+  ...['data', 'email_id', 'to', 'tags', 'bounce', 'failed', 'suppressed', 'created_at'],
+  ...['severity', 'delivery-status', 'message', 'recipient', 'user-variables', 'client-info', 'reject'],
+  ...['eventType', 'mail', 'delivery', 'complaint', 'bouncedRecipients', '__proto__', 'constructor'],
+]
+const anything = fc.jsonValue({ maxDepth: 3 })
+const fields = fc.dictionary(fc.constantFrom(...NAMES), anything, { maxKeys: 8 })
+
+describe.each(Object.entries(PROVIDERS))('a report of %s', (_, { channel, sign: prove, events }) => {
+  const parse = (request: ReceiptRequest) => {
+    if (channel.parseReceipts === undefined) throw new Error('no reports are received')
+    return channel.parseReceipts(request)
+  }
+
+  it('that is proven is understood, whatever is in it, and twice in the same way', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.constantFrom({}, ...events), fields, async (known, more) => {
+        const request = prove({ ...more, ...known })
+        const parsed = await parse(request)
+        expect(await parse(request)).toEqual(parsed)
+        if (parsed.kind === 'refused') {
+          expect(parsed.why).toBe('malformed')
+          return
+        }
+        for (const { dedupeKey, fact, suppress } of parsed.receipts) {
+          expect(dedupeKey.length).toBeGreaterThan(0)
+          expect(dedupeKey.length).toBeLessThanOrEqual(255)
+          if (fact !== undefined) expect(ANNOUNCED_AS).toHaveProperty(fact.type)
+          if (suppress !== undefined) expect(suppress.address).not.toBe('')
+        }
+      }),
+      { numRuns: 200 },
+    )
+  })
+
+  it('that is not proven is refused, whatever is in it', async () => {
+    const header = fc.constantFrom(
+      'authorization',
+      'svix-id',
+      'svix-timestamp',
+      'svix-signature',
+      'x-twilio-email-event-webhook-timestamp',
+      'x-twilio-email-event-webhook-signature',
+    )
+    const value = fc.oneof(fc.string(), fc.base64String(), fc.constant(seconds), fc.constant('v1,'))
+    await fc.assert(
+      fc.asyncProperty(fc.oneof(anything, fields), fc.dictionary(header, value), async (body, headers) => {
+        expect(await parse(receiptRequest(JSON.stringify(body), headers))).toMatchObject({
+          kind: 'refused',
+        })
+      }),
+      { numRuns: 200 },
+    )
+  })
+})
