@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
+import { type Behaviour, recordingChannel } from '../../../src/testing/recording-channel.ts'
+import type { Notifier } from '../../../src/services/notifier.ts'
 import { notifierWorld } from '../../support/notifier-world.ts'
-import { type Behaviour, recordingChannel } from '../../support/recording-channel.ts'
 
 const mail = { channel: 'email', to: 'ada@example.com', body: 'Hello' } as const
 const MINUTE = 60_000
@@ -19,7 +20,7 @@ async function processes(count: number, behaviour: Behaviour, delivery: object =
   const calls: number[] = []
   const heard: string[] = []
   const parts = { behaviour }
-  const notifiers = []
+  const notifiers: Notifier[] = []
   for (let process = 0; process < count; process += 1) {
     const channel = recordingChannel({
       maxConcurrent: 3,
