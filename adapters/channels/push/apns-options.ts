@@ -71,7 +71,7 @@ export interface ApnsChannelOptions {
    */
   readonly maxPerSecond?: number | undefined
   /**
-   * Silence after which the connection is asked for a sign of life, in milliseconds.
+   * How often the connection is asked for a sign of life, in milliseconds.
    *
    * @default 60_000
    */

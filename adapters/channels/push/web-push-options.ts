@@ -8,14 +8,7 @@ import { pace } from './push-options.ts'
 /** Options of `webPushChannel`. */
 export interface WebPushChannelOptions {
   /** The key pair that subscriptions were made with (RFC 8292); `npx web-push generate-vapid-keys` makes one. */
-  readonly vapid: {
-    /** Whom a push service may write to: `mailto:…` or `https://…`. */
-    readonly subject: string
-    /** base64url */
-    readonly publicKey: string
-    /** base64url */
-    readonly privateKey: string
-  }
+  readonly vapid: VapidKeys
   /**
    * Instance id, unique among the push providers.
    *
@@ -85,9 +78,19 @@ export interface WebPushChannelOptions {
   readonly retry?: RetryPolicy | undefined
 }
 
+/** What identifies an application to push services. */
+export interface VapidKeys {
+  /** Whom a push service may write to: `mailto:…` or `https://…`. */
+  readonly subject: string
+  /** base64url */
+  readonly publicKey: string
+  /** base64url */
+  readonly privateKey: string
+}
+
 /** Options with every default filled in. */
 export interface ResolvedWebPushOptions {
-  readonly vapid: WebPushChannelOptions['vapid']
+  readonly vapid: VapidKeys
   readonly name: string
   readonly ttlSeconds: number
   readonly urgency: 'very-low' | 'low' | 'normal' | 'high'

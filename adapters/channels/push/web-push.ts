@@ -9,11 +9,12 @@ import { judgeWebPush } from './web-push-answers.ts'
 import {
   type ResolvedWebPushOptions,
   resolveWebPushOptions,
+  type VapidKeys,
   type WebPushChannelOptions,
 } from './web-push-options.ts'
 import { type PushSubscription, parseSubscription } from './web-push-subscription.ts'
 
-export type { WebPushChannelOptions }
+export type { VapidKeys, WebPushChannelOptions }
 
 /** What the service worker gets: `event.data.json()`. */
 export interface WebPushPayload {
