@@ -19,6 +19,7 @@ const parts = {
     notifier: options('src/options.ts', 'NotifierOptions'),
     webhooks: options('src/options.ts', 'WebhookOptions'),
     sms: options('src/options.ts', 'SmsOptions'),
+    retention: options('src/options.ts', 'RetentionOptions'),
     delivery: options('src/options.ts', 'DeliveryOptions'),
     overuse: options('src/services/limits/request-limits.ts', 'OverusePolicy'),
     plan: options('src/domain/plans.ts', 'Plan'),

@@ -22,6 +22,7 @@ import { createSendLimits } from './services/limits/send-limits.ts'
 import { createLogs, createNotifications } from './services/notifications/notifications.ts'
 import type { Notifier, NotifierEvents } from './services/notifier.ts'
 import { createOrganizations } from './services/organizations/organizations.ts'
+import { createRetention } from './services/retention/retention.ts'
 import { createSecretBox, newSecret, type SecretBox } from './services/secrets.ts'
 import { createSuppressions } from './services/suppressions/suppressions.ts'
 import { createMeter } from './services/telemetry/meter.ts'
@@ -150,6 +151,7 @@ function wire(options: ResolvedOptions): Notifier {
   })
   const source = createMetricsSource(options.storage, engine.providers, clock)
   const plugins = createPlugins(telemetry, source, failed)
+  const retention = createRetention({ storage, clock, logger, days: options.retentionDays, failed })
   const lifecycle = createLifecycle({
     clock,
     async open() {
@@ -160,10 +162,13 @@ function wire(options: ResolvedOptions): Notifier {
       box = createSecretBox(secrets)
       if (!storage.durable) logger.warn('The memory storage loses everything when the process ends.')
     },
-    deliver: engine.start,
+    deliver() {
+      engine.start()
+      retention.start()
+    },
     hurry: engine.hurry,
     async close(deadlineMs) {
-      await engine.stop(deadlineMs)
+      await Promise.all([within(retention.stop(), deadlineMs, clock), engine.stop(deadlineMs)])
       await closeParts(deadlineMs)
       await storage.stop()
       await plugins.stop()

@@ -42,7 +42,13 @@ export type { SuppressionReason } from './domain/suppression.ts'
 export type { SpanEnd, SpanStart, TelemetryFact } from './domain/telemetry.ts'
 export { memoryStorage } from './memory/memory-storage.ts'
 export { memoryRateLimiter } from './memory/rate-limiter/memory-rate-limiter.ts'
-export type { DeliveryOptions, NotifierOptions, SmsOptions, WebhookOptions } from './options.ts'
+export type {
+  DeliveryOptions,
+  NotifierOptions,
+  RetentionOptions,
+  SmsOptions,
+  WebhookOptions,
+} from './options.ts'
 export type {
   Attachment,
   Channel,

@@ -58,6 +58,7 @@ export interface NotifierOptions {
    */
   readonly overuse?: OverusePolicy | false | undefined
   readonly sms?: SmsOptions | undefined
+  readonly retention?: RetentionOptions | undefined
   readonly delivery?: DeliveryOptions | undefined
   /** The process' time. Default: the runtime's. Tests pass the virtual clock of `carillon/testing`. */
   readonly clock?: Clock | undefined
@@ -67,6 +68,15 @@ export interface NotifierOptions {
 export interface SmsOptions {
   /** Most segments, each of which is charged; a longer text is refused with `message_too_large`. Default 10. */
   readonly maxSegments?: number | undefined
+}
+
+/** How long what has ended is kept. An organization can have a time of its own. */
+export interface RetentionOptions {
+  /**
+   * Days after which a notification that has ended is removed, with its log and webhook deliveries; counted from the last
+   * thing that happened to it. At least 1. False: never. Default 90.
+   */
+  readonly days?: number | false | undefined
 }
 
 /** Deliveries of events to endpoints that users register. */
@@ -109,6 +119,8 @@ export interface ResolvedOptions {
   readonly localLimiter: RateLimiter
   readonly overuse: OverusePolicy | null
   readonly maxSmsSegments: number
+  /** Null: for ever. */
+  readonly retentionDays: number | null
   readonly leaseMs: number
   readonly pollMs: number
   readonly maxPauseMs: number
@@ -118,6 +130,7 @@ export interface ResolvedOptions {
 const DEFAULT_LEASE_MS = 60_000
 const DEFAULT_POLL_MS = 1_000
 const DEFAULT_SMS_SEGMENTS = 10
+const DEFAULT_RETENTION_DAYS = 90
 const MIN_SECRET_LENGTH = 32
 const DEFAULT_MAX_PAUSE_MS = 3_600_000
 
@@ -137,6 +150,7 @@ export function resolveOptions(options: NotifierOptions): ResolvedOptions {
     'rateLimiter',
     'overuse',
     'sms',
+    'retention',
     'delivery',
     'clock',
   ])
@@ -182,6 +196,7 @@ export function resolveOptions(options: NotifierOptions): ResolvedOptions {
     plans: resolvePlans(options.plans),
     overuse: resolveOveruse(options.overuse),
     maxSmsSegments,
+    retentionDays: resolveRetention(options.retention),
     secrets: resolveSecrets(options.secret),
     pollMs: duration('delivery.pollMs', pollMs),
     maxPauseMs: duration('delivery.maxPauseMs', maxPauseMs),
@@ -246,6 +261,15 @@ function resolveOveruse(overuse: NotifierOptions['overuse']): OverusePolicy | nu
   for (const field of ['factor', 'windowMs', 'restrictMs'] as const)
     duration(`overuse.${field}`, policy[field])
   return policy
+}
+
+function resolveRetention(retention: RetentionOptions = {}): number | null {
+  assertObject('retention', retention)
+  assertKeys('retention.', retention, ['days'])
+  const { days = DEFAULT_RETENTION_DAYS } = retention
+  if (days === false || days === Number.POSITIVE_INFINITY) return null
+  if (!Number.isFinite(days) || days < 1) throw wrong('retention.days', 'a number of at least 1, or false')
+  return days
 }
 
 function assertSms(sms: SmsOptions = {}): SmsOptions {

@@ -1,0 +1,147 @@
+import type { Clock } from '../../ports/clock.ts'
+import type { Logger } from '../../ports/logger.ts'
+import type { ExpiredReceipt } from '../../ports/storage/retention.ts'
+import type { Storage } from '../../ports/storage/storage.ts'
+
+/** Removes what is past its retention, now and then, while the notifier delivers. */
+export interface Retention {
+  /** The first run follows some minutes later, so that a restart is not burdened with it. */
+  start(): void
+  /** Begins no further step; resolves when the one that runs has ended. */
+  stop(): Promise<void>
+}
+
+export interface RetentionParts {
+  readonly storage: Storage
+  readonly clock: Clock
+  readonly logger: Logger
+  /** Of organizations without one of their own, and of the keys that receipts are deduplicated by; null: for ever. */
+  readonly days: number | null
+  failed(error: unknown): void
+}
+
+const DAY_MS = 86_400_000
+const FIRST_RUN_MS = 5 * 60_000
+const EVERY_MS = 60 * 60_000
+
+/** Receipts that nothing matched: a provider reports within seconds, and its hand-over is settled long before. */
+const UNMATCHED_MS = DAY_MS
+
+/** Rows of one commit. SQLite works synchronously: so many keep the process from everything else for some milliseconds. */
+const STEP = 100
+
+/** Between two steps everything else has its turn. */
+const PAUSE_MS = 25
+
+/** Organizations of one look. */
+const ORGANIZATIONS = 100
+
+interface Removed {
+  notifications: number
+  deliveries: number
+  idempotency: number
+  receipts: number
+}
+
+/** Several processes may run this at once: what one has removed the others do not find. */
+export function createRetention({ storage, clock, logger, days, failed }: RetentionParts): Retention {
+  let running: Promise<void> = Promise.resolve()
+  let stopped = false
+  let cancelTimer = (): void => {}
+  let endPause = (): void => {}
+
+  function arm(delayMs: number): void {
+    cancelTimer = clock.timer(delayMs, () => {
+      running = run().then(
+        () => arm(EVERY_MS),
+        (error: unknown) => {
+          failed(error)
+          arm(EVERY_MS)
+        },
+      )
+    })
+  }
+
+  async function run(): Promise<void> {
+    const removed: Removed = { notifications: 0, deliveries: 0, idempotency: 0, receipts: 0 }
+    await sweepAll(removed)
+    await expireAll(removed)
+    if (Object.values(removed).some((count) => count > 0)) {
+      logger.info('What was past its retention was removed.', { ...removed })
+    }
+  }
+
+  async function sweepAll(removed: Removed): Promise<void> {
+    let cursor: string | undefined
+    do {
+      const page = await storage.organizations.list({ limit: ORGANIZATIONS, offset: 0, cursor })
+      for (const { id, retentionDays } of page.items) {
+        const kept = retentionDays ?? days
+        if (kept !== null) await sweep(id, kept * DAY_MS, removed)
+        if (stopped) return
+      }
+      cursor = page.nextCursor ?? undefined
+    } while (cursor !== undefined)
+  }
+
+  async function sweep(organizationId: string, olderThanMs: number, removed: Removed): Promise<void> {
+    for (let after: string | undefined; !stopped; await pause()) {
+      const answer = await storage.retention.sweep({ organizationId, olderThanMs, most: STEP, after })
+      removed.notifications += answer.notifications
+      removed.deliveries += answer.deliveries
+      if (answer.next === null) return
+      after = answer.next
+    }
+  }
+
+  async function expireAll(removed: Removed): Promise<void> {
+    const receiptsOlderThanMs = days === null ? null : days * DAY_MS
+    const asked = { receiptsOlderThanMs, unmatchedOlderThanMs: UNMATCHED_MS, most: STEP }
+    for (; !stopped; await pause()) {
+      const { idempotency, receipts, unmatched, more } = await storage.retention.expire(asked)
+      removed.idempotency += idempotency
+      removed.receipts += receipts
+      for (const line of byKind(unmatched)) {
+        logger.warn('Reports of a provider matched no message and were removed.', line)
+      }
+      if (!more) return
+    }
+  }
+
+  function pause(): Promise<void> {
+    return new Promise((resolve) => {
+      const cancel = clock.timer(PAUSE_MS, resolve)
+      endPause = () => {
+        cancel()
+        resolve()
+      }
+    })
+  }
+
+  return {
+    start() {
+      if (!stopped) arm(FIRST_RUN_MS)
+    },
+    async stop() {
+      stopped = true
+      cancelTimer()
+      endPause()
+      await running
+      cancelTimer()
+    },
+  }
+}
+
+/** One line for each provider, organization and type, with their number. */
+function byKind(
+  expired: readonly ExpiredReceipt[],
+): readonly (Omit<ExpiredReceipt, 'receivedAt'> & { readonly count: number })[] {
+  const lines = new Map<string, Omit<ExpiredReceipt, 'receivedAt'> & { count: number }>()
+  for (const { provider, organizationId, type } of expired) {
+    const key = `${provider}\n${organizationId}\n${type}`
+    const line = lines.get(key) ?? { provider, organizationId, type, count: 0 }
+    line.count += 1
+    lines.set(key, line)
+  }
+  return [...lines.values()]
+}

@@ -1,0 +1,201 @@
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { sqliteStorage } from '../../../adapters/storage/sqlite/index.ts'
+import { createNotifier } from '../../../src/create-notifier.ts'
+import { memoryStorage } from '../../../src/memory/memory-storage.ts'
+import type { NotifierOptions } from '../../../src/options.ts'
+import type { Storage } from '../../../src/ports/storage/storage.ts'
+import { recordingChannel } from '../../support/recording-channel.ts'
+import { temporaryDirectory } from '../../support/temporary-directory.ts'
+import { virtualTime } from '../../support/virtual-time.ts'
+
+const MINUTE = 60_000
+const HOUR = 60 * MINUTE
+const DAY = 24 * HOUR
+const directory = temporaryDirectory()
+let files = 0
+
+describe.each(['memory', 'sqlite'])('retention on %s', (kind) => {
+  async function start(options: Partial<NotifierOptions> = {}, deliver = true) {
+    const clock = virtualTime()
+    files += 1
+    const storage: Storage =
+      kind === 'memory'
+        ? memoryStorage({ clock })
+        : sqliteStorage({ file: join(directory, `${files}.db`), synchronous: 'normal', clock })
+    const channel = recordingChannel({ maxConcurrent: 1_000 })
+    const lines: { readonly level: string; readonly message: string; readonly fields: unknown }[] = []
+    const log = (level: string) => (message: string, fields?: unknown) =>
+      void lines.push({ level, message, fields })
+    const logger = { debug: log('debug'), info: log('info'), warn: log('warn'), error: log('error') }
+    const sweeps: number[] = []
+    const observed = {
+      ...storage,
+      retention: {
+        ...storage.retention,
+        async sweep(request: Parameters<Storage['retention']['sweep']>[0]) {
+          const answer = await storage.retention.sweep(request)
+          sweeps.push(answer.notifications)
+          return answer
+        },
+      },
+    }
+    const notifier = createNotifier({
+      channels: { email: channel },
+      storage: observed,
+      clock,
+      logger,
+      delivery: { pollMs: 30 * DAY },
+      plans: {},
+      ...options,
+    })
+    await notifier.start({ deliver })
+    onTestFinished(() => notifier.stop())
+    const ids = async (organizationId?: string): Promise<string[]> => {
+      const { items } = await notifier.notifications.list({ limit: 100, organizationId })
+      return items.map(({ id }) => id)
+    }
+    const send = (organizationId?: string) =>
+      notifier.send({ channel: 'email', to: 'ada@example.com', body: 'Hi' }, { organizationId })
+    return { clock, storage, notifier, lines, channel, sweeps, ids, send }
+  }
+
+  it('removes a week’s thousands in small steps, and sends go on between them', async () => {
+    const { clock, notifier, sweeps, channel, ids, send, lines } = await start({ retention: { days: 7 } })
+    const messages = Array.from({ length: 2_000 }, () => ({
+      channel: 'email' as const,
+      to: 'ada@example.com',
+      body: 'Hi',
+    }))
+    await notifier.sendBatch(messages)
+    await clock.until(() => channel.calls.length === 2_000)
+    await clock.advance(DAY)
+    expect(sweeps.every((count) => count === 0)).toBe(true)
+    const { id: later } = await send()
+    await clock.advance(6 * DAY - HOUR)
+    const first = sweeps.length
+    // In virtual time the run begins with its timer and ends some pauses later.
+    await clock.until(() => sweeps.length > first && (sweeps.at(-1) ?? 0) > 0)
+    const { id: between } = await send()
+    await clock.until(() => channel.calls.length === 2_002)
+    const soFar = sweeps.reduce((sum, count) => sum + count, 0)
+    expect(soFar).toBeGreaterThan(0)
+    expect(soFar).toBeLessThan(2_000)
+    await clock.until(() => sweeps.reduce((sum, count) => sum + count, 0) === 2_000)
+    expect(Math.max(...sweeps)).toBeLessThanOrEqual(500)
+    expect(await ids()).toEqual([between, later])
+    expect((await notifier.logs.list()).items.map(({ notificationId }) => notificationId)).toEqual([
+      between,
+      between,
+      later,
+      later,
+    ])
+    await clock.advance(MINUTE)
+    expect(lines).toContainEqual(
+      expect.objectContaining({
+        level: 'info',
+        fields: { notifications: 2_000, deliveries: 0, idempotency: 0, receipts: 0 },
+      }),
+    )
+  })
+
+  it('is that of each organization, 90 days where nobody says otherwise', async () => {
+    const { clock, notifier, ids, send } = await start()
+    await notifier.organizations.create({ id: 'org_short', name: 'Short', retentionDays: 30 })
+    const long = await notifier.organizations.create({ id: 'org_long', name: 'Long' })
+    expect(long.retentionDays).toBeNull()
+    await notifier.organizations.update('org_long', { retentionDays: 100 })
+    const all = ['org_default', 'org_short', 'org_long']
+    for (const organizationId of all) await send(organizationId)
+    const left = async () => Promise.all(all.map(async (id) => (await ids(id)).length))
+    await clock.advance(30 * DAY - HOUR)
+    expect(await left()).toEqual([1, 1, 1])
+    await clock.advance(2 * HOUR)
+    expect(await left()).toEqual([1, 0, 1])
+    await clock.advance(60 * DAY)
+    expect(await left()).toEqual([0, 0, 1])
+    await clock.advance(10 * DAY)
+    expect(await left()).toEqual([0, 0, 0])
+  })
+
+  it('may be for ever, and an organization may still have its own', async () => {
+    const { clock, notifier, ids, send, sweeps } = await start({ retention: { days: false } })
+    await notifier.organizations.create({ id: 'org_short', name: 'Short', retentionDays: 1 })
+    await send()
+    await send('org_short')
+    await clock.advance(3 * DAY)
+    expect([(await ids()).length, (await ids('org_short')).length]).toEqual([1, 0])
+    expect(sweeps.filter((count) => count > 0)).toEqual([1])
+  })
+
+  it('tells of receipts that matched nothing, by provider and type', async () => {
+    const { clock, storage, lines } = await start()
+    const receipt = (dedupeKey: string, type: 'delivered' | 'bounced') => ({
+      provider: 'smtp',
+      organizationId: null,
+      dedupeKey,
+      fact: { type, provider: 'smtp', providerMessageId: dedupeKey } as const,
+    })
+    await storage.recordReceipts([
+      receipt('a', 'delivered'),
+      receipt('b', 'delivered'),
+      receipt('c', 'bounced'),
+    ])
+    await clock.advance(DAY + HOUR)
+    const told = lines.filter(({ message }) => message.startsWith('Reports of a provider'))
+    const about = { provider: 'smtp', organizationId: null }
+    expect(told.map(({ level, fields }) => [level, fields])).toEqual([
+      ['warn', { ...about, type: 'delivered', count: 2 }],
+      ['warn', { ...about, type: 'bounced', count: 1 }],
+    ])
+  })
+
+  it('is left to processes that deliver', async () => {
+    const { clock, sweeps } = await start({}, false)
+    await clock.advance(DAY)
+    expect(sweeps).toEqual([])
+  })
+
+  it('ends with the notifier, in the middle of a run too', async () => {
+    const { clock, storage, notifier, sweeps } = await start({ retention: { days: 1 } })
+    await notifier.sendBatch(
+      Array.from({ length: 1_500 }, () => ({ channel: 'email' as const, to: 'a@example.com', body: 'Hi' })),
+    )
+    await clock.until(() => sweeps.some((count) => count > 0))
+    const done = sweeps.length
+    await notifier.stop()
+    await clock.advance(DAY)
+    expect(sweeps).toHaveLength(done)
+    if (kind === 'memory') {
+      const left = await storage.notifications.list(
+        { organizationId: 'org_default' },
+        { limit: 1, offset: 0 },
+      )
+      expect(left.items).toHaveLength(1)
+    }
+  })
+
+  it('goes on an hour after a fault of the storage', async () => {
+    const { clock, storage, notifier, ids, send } = await start({ retention: { days: 1 } })
+    const errors: Error[] = []
+    notifier.on('error', (error) => errors.push(error))
+    await send()
+    const { list } = storage.organizations
+    const broken = { count: 1 }
+    storage.organizations.list = async (page) => {
+      broken.count -= 1
+      if (broken.count === 0) throw new Error('The database is away.')
+      return list(page)
+    }
+    await clock.advance(HOUR)
+    expect(errors.map(({ message }) => message)).toEqual(['The database is away.'])
+    await clock.advance(2 * DAY)
+    expect(await ids()).toEqual([])
+  })
+})
+
+it.each([0, -1, Number.NaN, '90', null, true])('retention.days cannot be %s', (days) => {
+  const make = () =>
+    createNotifier({ channels: { email: recordingChannel() }, retention: { days: days as number } })
+  expect(make).toThrow(expect.objectContaining({ code: 'invalid_configuration' }))
+})
