@@ -1,6 +1,8 @@
 import { SESv2Client, SendEmailCommand } from '@aws-sdk/client-sesv2'
 import { afterEach, describe, expect, it, test } from 'vitest'
 import { type SesChannelOptions, sesChannel } from '../../adapters/channels/email/ses.ts'
+import { sesTransport } from '../../adapters/channels/email/ses-transport.ts'
+import { providerHttp } from '../../adapters/channels/http/provider-http.ts'
 import { channelContract, type OutcomeRow } from '../../src/testing/channel-contract.ts'
 import { mailMessage, sendContext } from '../integration/support/channel-context.ts'
 import { closedPort } from '../integration/support/receivers.ts'
@@ -220,6 +222,28 @@ describe('a mail to Amazon SES', () => {
       scope: 'provider',
     })
     await channel.close?.()
+  })
+
+  it('is not sent without a part that the installed SDK leaves out', async () => {
+    server = await providerServer({ accept: (_, number) => accepted(number) })
+    const http = providerHttp({ maxConnections: 1, timeoutMs: 20_000, secrets: [] })
+    const transport = sesTransport({ region: 'eu-central-1', endpoint: server.url, credentials }, http)
+    const send = (expected: readonly string[]) =>
+      transport.call(
+        ({ SendEmailCommand: Command }) => new Command({ Content: { Simple: {} }, FutureField: 1 }),
+        new AbortController().signal,
+        expected,
+      )
+    expect(await send(['Content', 'FutureField'])).toMatchObject({
+      kind: 'failed',
+      name: 'OldSdkError',
+      message: expect.stringContaining('npm install @aws-sdk/client-sesv2@latest'),
+      result: null,
+    })
+    expect(server.requests).toEqual([])
+    expect(await send(['Content'])).toMatchObject({ kind: 'answered' })
+    transport.close()
+    http.close()
   })
 
   it('cannot have left when nobody listens', async () => {
