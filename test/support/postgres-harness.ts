@@ -26,20 +26,15 @@ const SCHEMA = uniqueSchema()
 /**
  * A storage in a schema that the tests of one file share, one after another: it is emptied behind each.
  *
- * @param clock replaces the database's; without it that one is used until `advance` is called, and from then on one that
- *   runs ahead of it by so much
+ * @param clock replaces the one that `advance` moves; the database's own is used by the integration tests
  */
 export async function postgresHarness(clock?: Pick<Clock, 'now'>): Promise<StorageHarness> {
   const url = await sharedPostgres()
   const schema = SCHEMA
   const pool = new pg.Pool({ connectionString: url, max: 8 })
   pool.on('error', () => {})
-  let ahead = 0
-  const time = (): number | null => {
-    if (clock !== undefined) return clock.now()
-    return ahead === 0 ? null : Date.now() + ahead
-  }
-  const storage = createStorage(resolveOptions({ pool, schema }), time)
+  let now = Date.now()
+  const storage = createStorage(resolveOptions({ pool, schema }), () => clock?.now() ?? now)
   await storage.start().catch(async (error: unknown) => {
     await pool.end()
     throw error
@@ -47,7 +42,7 @@ export async function postgresHarness(clock?: Pick<Clock, 'now'>): Promise<Stora
   return {
     storage,
     advance(ms) {
-      ahead += ms
+      now += ms
     },
     secondDoor: postgresSecondDoor(pool, schema),
     async close() {

@@ -20,27 +20,27 @@ const COUNT = `
     SELECT CASE WHEN l.lane >= $3 AND l.lane < $4 THEN NULL ELSE l.lane END AS name, true AS due,
       'leased' AS kind, counted.jobs, counted.oldest
     FROM lanes AS l, LATERAL (
-      SELECT count(*) AS jobs, min(some.due_at) AS oldest FROM (
-        SELECT j.due_at FROM carillon.jobs AS j WHERE j.state = 0 AND j.lane >= l.lane AND j.lane < CASE WHEN l.lane >= $3 AND l.lane < $4 THEN $4 ELSE l.lane || chr(1) END
-        LIMIT $2) AS part) AS counted
+      SELECT count(*) AS jobs, min(part.due_at) AS oldest FROM (
+        SELECT j.due_at FROM carillon.jobs AS j WHERE j.state = 0 AND j.lane >= l.lane AND j.lane < CASE WHEN l.lane >= $3 AND l.lane < $4 THEN $4 ELSE l.lane || chr(1) END COLLATE "C"
+        LIMIT $2::bigint) AS part) AS counted
     WHERE l.lane IS NOT NULL),
   waiting AS (
     SELECT CASE WHEN id % 2 = 1 THEN NULL ELSE lane END AS name, due_at <= now AS due, 'scheduled' AS kind,
       count(*) AS jobs, min(due_at) AS oldest
-    FROM (SELECT id, lane, due_at FROM carillon.jobs WHERE state = 1 ORDER BY due_at LIMIT $2) AS part, clock
+    FROM (SELECT id, lane, due_at FROM carillon.jobs WHERE state = 1 ORDER BY due_at LIMIT $2::bigint) AS part, clock
     GROUP BY 1, 2),
   leased AS (
     SELECT CASE WHEN id % 2 = 1 THEN NULL ELSE lane END AS name, lease_until <= now AS due, 'leased' AS kind,
       count(*) AS jobs, min(lease_until) AS oldest
-    FROM (SELECT id, lane, lease_until FROM carillon.jobs WHERE state = 2 ORDER BY lease_until LIMIT $2) AS part, clock
+    FROM (SELECT id, lane, lease_until FROM carillon.jobs WHERE state = 2 ORDER BY lease_until LIMIT $2::bigint) AS part, clock
     GROUP BY 1, 2),
   recovered AS (
     SELECT CASE WHEN id % 2 = 1 THEN NULL ELSE lane END AS name, true AS due, 'leased' AS kind,
       count(*) AS jobs, min(due_at) AS oldest
-    FROM (SELECT id, lane, due_at FROM carillon.jobs WHERE state = 3 LIMIT $2) AS part
+    FROM (SELECT id, lane, due_at FROM carillon.jobs WHERE state = 3 LIMIT $2::bigint) AS part
     GROUP BY 1)
   SELECT counts.*, clock.now,
-    (SELECT count(*) FROM (SELECT 1 FROM carillon.deliveries WHERE state = 'held' LIMIT $2) AS part) AS held
+    (SELECT count(*) FROM (SELECT 1 FROM carillon.deliveries WHERE state = 'held' LIMIT $2::bigint) AS part) AS held
   FROM clock LEFT JOIN (
     SELECT * FROM ready UNION ALL SELECT * FROM waiting UNION ALL SELECT * FROM leased
     UNION ALL SELECT * FROM recovered) AS counts ON true`
