@@ -164,6 +164,7 @@ function wire(options: ResolvedOptions): Notifier {
     },
     deliver() {
       engine.start()
+      options.storage.onWork?.(() => engine.wake())
       retention.start()
     },
     hurry: engine.hurry,
