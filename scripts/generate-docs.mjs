@@ -39,6 +39,9 @@ const parts = {
     postmark: options('adapters/channels/email/postmark.ts', 'PostmarkChannelOptions'),
     resend: options('adapters/channels/email/resend.ts', 'ResendChannelOptions'),
     mailgun: options('adapters/channels/email/mailgun.ts', 'MailgunChannelOptions'),
+    apns: options('adapters/channels/push/apns-options.ts', 'ApnsChannelOptions'),
+    fcm: options('adapters/channels/push/fcm-options.ts', 'FcmChannelOptions'),
+    'web-push': options('adapters/channels/push/web-push-options.ts', 'WebPushChannelOptions'),
     webhook: options('adapters/channels/webhook/webhook.ts', 'WebhookChannelOptions'),
   },
 }
