@@ -1,13 +1,14 @@
 import * as z from 'zod'
 import type { Channel } from '../../../src/ports/channel.ts'
+import { maxPerSecond, type PacedProviderOptions } from '../http/paced-options.ts'
 import { providerHttp } from '../http/provider-http.ts'
-import { type ProviderOptions, providerShape } from '../http/provider-options.ts'
+import { providerShape } from '../http/provider-options.ts'
 import { checkOptions } from '../options.ts'
 import { judgeSlackWebhook } from './slack-errors.ts'
 import { refusalOf, slackContent } from './slack-message.ts'
 
 /** Options of `slackWebhookChannel`. */
-export interface SlackWebhookChannelOptions extends Omit<ProviderOptions, 'baseUrl'> {
+export interface SlackWebhookChannelOptions extends Omit<PacedProviderOptions, 'baseUrl'> {
   /** The webhook's address, `https://hooks.slack.com/services/…`: a credential, for who knows it may post. */
   readonly url: string
   /**
@@ -21,6 +22,7 @@ const { baseUrl: _, ...shape } = providerShape({ name: 'slack-webhook', baseUrl:
 const recipient = z.string().min(1).max(100)
 const schema = z.strictObject({
   ...shape,
+  maxPerSecond,
   url: z.string().refine(isWebhookUrl, 'must be an address of hooks.slack.com'),
   to: z.union([recipient.transform((one) => [one]), z.array(recipient).min(1)]),
 })
@@ -43,6 +45,7 @@ export function slackWebhookChannel(options: SlackWebhookChannelOptions): Channe
     name,
     channel: 'slack',
     maxConcurrent,
+    maxPerSecond: given.maxPerSecond,
     // The deadline of the request itself comes first and knows more about what happened.
     timeoutMs: timeoutMs + 1000,
     onAmbiguous,

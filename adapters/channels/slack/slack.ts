@@ -4,9 +4,10 @@ import type { Outcome } from '../../../src/domain/outcome.ts'
 import type { Channel } from '../../../src/ports/channel.ts'
 import { assertWorks } from '../check.ts'
 import { captureCall, notBegun } from '../http/captured-call.ts'
+import { maxPerSecond, type PacedProviderOptions } from '../http/paced-options.ts'
 import { type Judge, judgeResult, member } from '../http/provider-answer.ts'
 import { providerHttp } from '../http/provider-http.ts'
-import { credential, type ProviderOptions, providerShape } from '../http/provider-options.ts'
+import { credential, providerShape } from '../http/provider-options.ts'
 import { checkOptions } from '../options.ts'
 import { redactor } from '../redact.ts'
 import { clientOptions, loadSlack } from './slack-client.ts'
@@ -17,7 +18,7 @@ import { refusalOf, slackContent } from './slack-message.ts'
 export { type SlackWebhookChannelOptions, slackWebhookChannel } from './slack-webhook.ts'
 
 /** Options of `slackChannel`. */
-export interface SlackChannelOptions extends ProviderOptions {
+export interface SlackChannelOptions extends PacedProviderOptions {
   /** A bot token, `xoxb-…`, with the scope `chat:write`. */
   readonly token: string
   /**
@@ -36,6 +37,7 @@ export interface SlackChannelOptions extends ProviderOptions {
 
 const schema = z.strictObject({
   ...providerShape({ name: 'slack', baseUrl: 'https://slack.com/api' }),
+  maxPerSecond,
   token: credential,
   unfurl: z.boolean().optional(),
   signingSecret: z.union([credential.transform((one) => [one]), z.array(credential)]).default([]),
@@ -75,6 +77,7 @@ export function slackChannel(options: SlackChannelOptions): Channel {
     name,
     channel: 'slack',
     maxConcurrent,
+    maxPerSecond: given.maxPerSecond,
     // The deadline of the request itself comes first and knows more about what happened.
     timeoutMs: timeoutMs + 1000,
     onAmbiguous,

@@ -3,16 +3,17 @@ import { isNotifierError } from '../../../src/domain/errors/notifier-error.ts'
 import type { Outcome } from '../../../src/domain/outcome.ts'
 import type { Channel } from '../../../src/ports/channel.ts'
 import { captureCall, notBegun } from '../http/captured-call.ts'
+import { maxPerSecond, type PacedProviderOptions } from '../http/paced-options.ts'
 import { judgeResult } from '../http/provider-answer.ts'
 import { providerHttp } from '../http/provider-http.ts'
-import { credential, type ProviderOptions, providerShape } from '../http/provider-options.ts'
+import { credential, providerShape } from '../http/provider-options.ts'
 import { checkOptions } from '../options.ts'
 import { redactor } from '../redact.ts'
 import { callOptions, loadSns, requestHandler, type SnsClient, type SnsModule } from './sns-client.ts'
 import { judgeSns } from './sns-errors.ts'
 
 /** Options of `snsChannel`. */
-export interface SnsChannelOptions extends ProviderOptions {
+export interface SnsChannelOptions extends PacedProviderOptions {
   /** The region, `eu-central-1`. */
   readonly region: string
   /**
@@ -44,6 +45,7 @@ export interface SnsCredentials {
 const schema = z.strictObject({
   // The SDK knows the address of each region. A second message costs money and annoys.
   ...providerShape({ name: 'sns', baseUrl: '', onAmbiguous: 'fail' }),
+  maxPerSecond,
   region: z.string().regex(/^[a-z0-9-]{1,40}$/, 'must be a region such as eu-central-1'),
   credentials: z
     .union([
@@ -110,6 +112,7 @@ export function snsChannel(options: SnsChannelOptions): Channel {
     name,
     channel: 'sms',
     maxConcurrent,
+    maxPerSecond: given.maxPerSecond,
     // The deadline of the request itself comes first and knows more about what happened.
     timeoutMs: timeoutMs + 1000,
     onAmbiguous,

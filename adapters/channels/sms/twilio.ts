@@ -1,15 +1,16 @@
 import * as z from 'zod'
 import type { Channel, SendContext } from '../../../src/ports/channel.ts'
 import { assertWorks } from '../check.ts'
+import { maxPerSecond, type PacedProviderOptions } from '../http/paced-options.ts'
 import { refuse, textMember } from '../http/provider-answer.ts'
 import { providerHttp } from '../http/provider-http.ts'
-import { credential, type ProviderOptions, providerShape } from '../http/provider-options.ts'
+import { credential, providerShape } from '../http/provider-options.ts'
 import { checkOptions, wrongOption } from '../options.ts'
 import { judgeTwilio } from './twilio-errors.ts'
 import { OUR_ID, twilioReceipts } from './twilio-receipts.ts'
 
 /** Options of `twilioChannel`. */
-export interface TwilioChannelOptions extends ProviderOptions {
+export interface TwilioChannelOptions extends PacedProviderOptions {
   /** `AC` and 32 hexadecimal digits. */
   readonly accountSid: string
   /** The account's auth token. May be left out with `apiKey`; then reports need `webhookAuthToken`. */
@@ -47,6 +48,7 @@ const sid = (prefix: string) =>
 const schema = z.strictObject({
   // A second message costs money and annoys.
   ...providerShape({ name: 'twilio', baseUrl: 'https://api.twilio.com', onAmbiguous: 'fail' }),
+  maxPerSecond,
   accountSid: sid('AC'),
   authToken: credential.optional(),
   apiKey: z.strictObject({ sid: sid('SK'), secret: credential }).optional(),
@@ -100,6 +102,7 @@ export function twilioChannel(options: TwilioChannelOptions): Channel {
     name,
     channel: 'sms',
     maxConcurrent,
+    maxPerSecond: given.maxPerSecond,
     // The deadline of the request itself comes first and knows more about what happened.
     timeoutMs: timeoutMs + 1000,
     onAmbiguous,

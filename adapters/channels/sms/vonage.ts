@@ -1,15 +1,16 @@
 import * as z from 'zod'
 import { smsText } from '../../../src/domain/sms-segments.ts'
 import type { Channel } from '../../../src/ports/channel.ts'
+import { maxPerSecond, type PacedProviderOptions } from '../http/paced-options.ts'
 import { providerHttp } from '../http/provider-http.ts'
-import { credential, type ProviderOptions, providerShape } from '../http/provider-options.ts'
+import { credential, providerShape } from '../http/provider-options.ts'
 import { checkOptions } from '../options.ts'
 import { judgeVonage } from './vonage-errors.ts'
 import { vonageReceipts } from './vonage-receipts.ts'
 import { SIGNATURE_METHODS, type SignatureMethod } from './vonage-signature.ts'
 
 /** Options of `vonageChannel`. */
-export interface VonageChannelOptions extends ProviderOptions {
+export interface VonageChannelOptions extends PacedProviderOptions {
   readonly apiKey: string
   readonly apiSecret: string
   /** The sender: a number of the account, digits only, or an alphanumeric name of at most 11 characters. */
@@ -52,6 +53,7 @@ export interface VonageChannelOptions extends ProviderOptions {
 const schema = z.strictObject({
   // A second message costs money and annoys.
   ...providerShape({ name: 'vonage', baseUrl: 'https://rest.nexmo.com', onAmbiguous: 'fail' }),
+  maxPerSecond,
   apiKey: credential,
   apiSecret: credential,
   from: z
@@ -80,6 +82,7 @@ export function vonageChannel(options: VonageChannelOptions): Channel {
     name,
     channel: 'sms',
     maxConcurrent,
+    maxPerSecond: given.maxPerSecond,
     // The deadline of the request itself comes first and knows more about what happened.
     timeoutMs: timeoutMs + 1000,
     onAmbiguous,
