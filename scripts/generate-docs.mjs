@@ -48,9 +48,6 @@ const parts = {
     sns: options('adapters/channels/sms/sns.ts', 'SnsChannelOptions'),
     slack: options('adapters/channels/slack/slack.ts', 'SlackChannelOptions'),
     'slack-webhook': options('adapters/channels/slack/slack-webhook.ts', 'SlackWebhookChannelOptions'),
-    apns: options('adapters/channels/push/apns-options.ts', 'ApnsChannelOptions'),
-    fcm: options('adapters/channels/push/fcm-options.ts', 'FcmChannelOptions'),
-    'web-push': options('adapters/channels/push/web-push-options.ts', 'WebPushChannelOptions'),
     webhook: options('adapters/channels/webhook/webhook.ts', 'WebhookChannelOptions'),
   },
 }
