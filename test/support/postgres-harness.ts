@@ -15,7 +15,16 @@ import type {
 import { sharedPostgres, uniqueSchema } from './postgres.ts'
 
 const TABLES = [
-  ...['notifications', 'states', 'events', 'handovers', 'deliveries', 'delivery_attempts', 'jobs', 'receipts'],
+  ...[
+    'notifications',
+    'states',
+    'events',
+    'handovers',
+    'deliveries',
+    'delivery_attempts',
+    'jobs',
+    'receipts',
+  ],
   ...['unmatched_receipts', 'idempotency', 'usage', 'api_keys', 'template_versions', 'templates'],
   ...['webhook_endpoints', 'suppressions', 'kept', 'organizations'],
 ]

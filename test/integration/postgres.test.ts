@@ -1,0 +1,394 @@
+import pg from 'pg'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { postgresStorage } from '../../adapters/storage/postgres/index.ts'
+import { createNotifier } from '../../src/create-notifier.ts'
+import type { AcceptAnswer } from '../../src/ports/storage/accept.ts'
+import type { Storage } from '../../src/ports/storage/storage.ts'
+import {
+  accept,
+  claim,
+  ended,
+  endpoint,
+  idOf,
+  LANE,
+  note,
+  notes,
+  page,
+  sent,
+  TEN,
+} from '../../src/testing/storage/fixtures.ts'
+import { eventually } from '../support/eventually.ts'
+import { onPostgres, type PostgresServer, startPostgres, uniqueSchema } from '../support/postgres.ts'
+import { recordingChannel } from '../../src/testing/recording-channel.ts'
+
+const ORGANIZATION = 'org_default'
+const quota = { period: '2026-11', limit: 100_000 }
+
+let server: PostgresServer
+const opened: Storage[] = []
+const pools: pg.Pool[] = []
+
+beforeAll(async () => {
+  server = await startPostgres()
+})
+
+afterEach(async () => {
+  for (const storage of opened.splice(0)) await storage.stop()
+  for (const pool of pools.splice(0)) await pool.end()
+})
+
+afterAll(() => server.remove())
+
+/** A storage of its own pool on a schema, like another process. */
+async function open(schema: string, change: object = {}): Promise<Storage> {
+  const storage = postgresStorage({ connectionString: server.url, schema, ...change })
+  opened.push(storage)
+  await storage.start()
+  return storage
+}
+
+async function two(): Promise<[Storage, Storage]> {
+  const schema = uniqueSchema()
+  return [await open(schema), await open(schema)]
+}
+
+const admittedOf = (answers: readonly AcceptAnswer[]): number =>
+  answers.reduce((sum, answer) => sum + (answer.kind === 'accepted' ? answer.admitted : 0), 0)
+
+describe('two processes on one database', () => {
+  it('never exceed a quota, and store an idempotent request once', async () => {
+    const both = await two()
+    const limited = { period: '2026-11', limit: 25 }
+    const idempotency = { operation: 'send', key: 'k', fingerprint: 'f', result: 'r', ttlMs: 60_000 } as const
+    const answers = await Promise.all(
+      TEN.map((index) =>
+        both[index % 2]?.accept([
+          { organizationId: ORGANIZATION, notifications: notes(4), quota: limited },
+          {
+            organizationId: ORGANIZATION,
+            notifications: notes(1),
+            idempotency: { ...idempotency, organizationId: ORGANIZATION },
+          },
+        ]),
+      ),
+    )
+    const [metered, named] = [0, 1].map((place) => answers.map((answer) => answer?.[place]))
+    expect(admittedOf(metered?.flatMap((answer) => answer ?? []) ?? [])).toBe(25)
+    expect(named?.filter((answer) => answer?.kind === 'accepted').length).toBe(1)
+    expect(named?.filter((answer) => answer?.kind === 'replayed').length).toBe(9)
+    expect(await both[0].quotaUsed(ORGANIZATION, '2026-11')).toBe(25)
+  })
+
+  it('lease no job twice, settle each once and begin no attempt under a lost lease', async () => {
+    const [a, b] = await two()
+    const ids = await accept(a, notes(400))
+    const claims = await Promise.all(TEN.flatMap((index) => claim([a, b][index % 2] as Storage, 50)))
+    const jobs = claims.flat()
+    expect(new Set(jobs.map(idOf)).size).toBe(jobs.length)
+    const rest = [...(await claim(a, 1_000)), ...(await claim(b, 1_000))]
+    expect([...jobs, ...rest].map(idOf).sort()).toEqual(ids.toSorted())
+    const settled = await Promise.all(
+      [a, b, a, b].map((storage) => storage.settle(jobs.map((job) => ended(job)))),
+    )
+    for (const index of jobs.keys()) {
+      expect(settled.filter((answers) => answers[index]?.kind === 'settled').length).toBe(1)
+    }
+    const refs = rest.map(({ jobId, token }) => ({ jobId, token, provider: 'smtp' }))
+    await a.release(rest)
+    expect(await b.startAttempts(refs)).toEqual(refs.map(() => false))
+  })
+
+  it('record one of two equal receipts, cancel once, redrive once and replay once', async () => {
+    const both = await two()
+    const [a] = both
+    const hook = await endpoint(a)
+    const [first = '', second = ''] = await accept(a, notes(2))
+    const fact = { type: 'delivered', provider: 'smtp', providerMessageId: 'm-1' } as const
+    const report = { provider: 'smtp', organizationId: null, dedupeKey: 'd', notificationId: first, fact }
+    const kinds = await Promise.all(TEN.map((index) => (both[index % 2] as Storage).recordReceipts([report])))
+    expect(kinds.flat().filter(({ kind }) => kind === 'recorded').length).toBe(1)
+    const cancels = await Promise.all(
+      TEN.map((index) => (both[index % 2] as Storage).notifications.cancel(second)),
+    )
+    expect(cancels.filter(({ kind }) => kind === 'cancelled').length).toBe(1)
+
+    const dead = await accept(a, notes(20, { lane: 'sms/x' }))
+    const jobs = await claim(a, 20, 'sms/x')
+    await a.settle(jobs.map((job) => ended(job, [{ type: 'failed', attempt: 1, code: 'provider_error' }])))
+    const request = { filter: { organizationId: ORGANIZATION }, lanes: { email: 'sms/x' }, most: 1_000 }
+    const redriven = await Promise.all(
+      TEN.map((index) => (both[index % 2] as Storage).notifications.redrive(request)),
+    )
+    expect(redriven.reduce((sum, answer) => sum + answer.redriven, 0)).toBe(dead.length)
+
+    const events = await claim(a, 100, hook.id)
+    await a.settle(
+      events.map(({ jobId, token }) => ({
+        kind: 'event',
+        jobId,
+        token,
+        ended: 'failed',
+        next: { kind: 'end' },
+      })),
+    )
+    const replayed = await Promise.all(
+      TEN.map((index) =>
+        (both[index % 2] as Storage).webhookEndpoints.replay(hook.id, { since: 0, most: 9 }),
+      ),
+    )
+    const made = replayed.reduce<number>((sum, count) => sum + (typeof count === 'number' ? count : 0), 0)
+    expect(made).toBe(events.length)
+    expect((await claim(a, 100, hook.id)).length).toBe(events.length)
+  })
+
+  it('return what a process that ended had leased, by the clock of the database', async () => {
+    const [a, b] = await two()
+    const [id] = await accept(a, [note()])
+    const { jobs } = await a.claim({ lanes: [{ lane: LANE, free: 1 }], leaseMs: 300 })
+    expect(
+      await a.startAttempts(jobs.map(({ jobId, token }) => ({ jobId, token, provider: 'smtp' }))),
+    ).toEqual([true])
+    const again = await eventually(async () => {
+      const answer = await b.claim({ recovered: [LANE], leaseMs: 60_000 })
+      return answer.jobs.length > 0 ? answer.jobs : undefined
+    })
+    expect(again.map((job) => [idOf(job), job.attempts, job.recovered])).toEqual([[id, 1, true]])
+    expect(await a.settle(jobs.map((job) => ended(job)))).toEqual([{ kind: 'stale' }])
+  })
+
+  it("hear of each other's work without polling", async () => {
+    const [a, b] = await two()
+    let heard = 0
+    b.onWork?.(() => {
+      heard += 1
+    })
+    const before = await eventually(() => (heard > 0 ? heard : undefined))
+    await accept(a, [note()])
+    await eventually(() => heard > before)
+  })
+})
+
+describe('a fault', () => {
+  it('of one request leaves the others of its set stored', async () => {
+    const [storage] = await two()
+    const taken = note()
+    await accept(storage, [taken])
+    const unserializable = note({
+      content: { template: { id: 't', name: 'n', version: 1 }, variables: { big: 1n } },
+    })
+    const requests = Array.from({ length: 40 }, (_, index) => ({
+      organizationId: ORGANIZATION,
+      notifications: index === 13 ? [note(), taken] : index === 31 ? [unserializable] : notes(2),
+      quota,
+    }))
+    const answers = await storage.accept(requests)
+    expect(
+      answers.map(({ kind }, index) => (kind === 'failed' ? index : -1)).filter((index) => index >= 0),
+    ).toEqual([13, 31])
+    expect(await storage.quotaUsed(ORGANIZATION, quota.period)).toBe(76)
+    expect((await claim(storage, 1_000)).length).toBe(77)
+  })
+
+  it('of one settlement leaves the others recorded, and its lease as it was', async () => {
+    const [storage] = await two()
+    await accept(storage, notes(9))
+    const jobs = await claim(storage, 9)
+    const answers = await storage.settle(
+      jobs.map((job, index) =>
+        ended(job, [index === 4 ? { ...sent(), durationMs: 1n as unknown as number } : sent()]),
+      ),
+    )
+    expect(answers.map(({ kind }) => kind)).toEqual(
+      jobs.map((_, index) => (index === 4 ? 'failed' : 'settled')),
+    )
+    expect(await storage.renew(jobs.slice(4, 5), 60_000)).toEqual([true])
+  })
+
+  it('any text is kept as it is, wherever it stands', async () => {
+    const [storage] = await two()
+    const odd = 'a\u0000b\u001b0\u001b[\u{1F600}"\\ü\n'
+    const [id = ''] = await accept(storage, [note({ to: odd })])
+    expect((await storage.notifications.get(id))?.to).toBe(odd)
+    expect(await storage.notifications.get(`${id}\u0000`)).toBeNull()
+    const filter = { organizationId: ORGANIZATION, to: odd }
+    expect((await storage.notifications.list(filter, page())).items.length).toBe(1)
+    const entry = {
+      organizationId: ORGANIZATION,
+      channel: 'push',
+      address: `${odd}${'x'.repeat(9_000)}`,
+      reason: 'manual',
+      source: odd,
+    } as const
+    await storage.suppressions.add(entry)
+    expect(await storage.suppressions.match([entry])).toEqual(['manual'])
+  })
+})
+
+describe('the schema', () => {
+  it('is made once by eight that start at once, with partitions for three months', async () => {
+    const schema = uniqueSchema()
+    const storages = await Promise.all(TEN.slice(0, 8).map(() => open(schema)))
+    expect(
+      new Set(await Promise.all(storages.map((storage, index) => storage.keep('k', String(index))))).size,
+    ).toBe(1)
+    const { rows } = await onPostgres(server.url, (client) =>
+      client.query(
+        `SELECT count(*)::integer AS parts FROM pg_inherits WHERE inhparent = '"${schema}".notifications'::regclass`,
+      ),
+    )
+    expect(rows).toEqual([{ parts: 4 }])
+    const notifier = createNotifier({
+      storage: storages[0] as Storage,
+      channels: { email: recordingChannel() },
+    })
+    await notifier.start({ deliver: false })
+    const { id } = await notifier.send({ channel: 'email', to: 'ada@example.com', body: 'x' })
+    const month = new Date().toISOString().slice(0, 7).replace('-', '_')
+    const found = await onPostgres(server.url, (client) =>
+      client.query(`SELECT id FROM "${schema}".notifications_${month}`),
+    )
+    expect(found.rows).toEqual([{ id }])
+    await notifier.stop()
+  })
+
+  it('that is newer than the code is refused', async () => {
+    const schema = uniqueSchema()
+    await open(schema)
+    await onPostgres(server.url, (client) =>
+      client.query(`INSERT INTO "${schema}".schema_version (version) VALUES (999)`),
+    )
+    const late = postgresStorage({ connectionString: server.url, schema })
+    await expect(late.start()).rejects.toMatchObject({ code: 'invalid_configuration' })
+    await late.stop()
+  })
+})
+
+describe('a server that cannot be used', () => {
+  it('is service_unavailable within the time limit: no connection free, none possible', async () => {
+    const pool = new pg.Pool({ connectionString: server.url, max: 1 })
+    pools.push(pool)
+    const storage = await open(uniqueSchema(), { pool, connectionString: undefined, connectTimeoutMs: 200 })
+    const held = await pool.connect()
+    await expect(
+      storage.accept([{ organizationId: ORGANIZATION, notifications: [note()] }]),
+    ).rejects.toMatchObject({
+      code: 'service_unavailable',
+      cause: expect.any(Error),
+    })
+    held.release()
+    expect((await storage.accept([{ organizationId: ORGANIZATION, notifications: [note()] }]))[0]?.kind).toBe(
+      'accepted',
+    )
+    const nowhere = postgresStorage({ connectionString: 'postgres://postgres@127.0.0.1:1/none' })
+    await expect(nowhere.start()).rejects.toMatchObject({ code: 'service_unavailable' })
+  })
+
+  it('and crashes amid accepts and settlements loses nothing that was answered, and doubles nothing', async () => {
+    const schema = uniqueSchema()
+    const storage = await open(schema)
+    const promised = new Set<string>()
+    const settled = new Set<string>()
+    let stopped = false
+    async function acceptAlways(metered: boolean): Promise<void> {
+      while (!stopped) {
+        const notifications = notes(3)
+        const request = { organizationId: ORGANIZATION, notifications, ...(metered ? { quota } : {}) }
+        const answers = await storage.accept([request]).catch(() => [])
+        if (answers[0]?.kind === 'accepted') for (const { id } of notifications) promised.add(id)
+        else expect(answers).toEqual([])
+      }
+    }
+    async function deliverAlways(): Promise<void> {
+      while (!stopped) {
+        const jobs = await claim(storage, 20).catch(() => [])
+        const answers = await storage.settle(jobs.map((job) => ended(job))).catch(() => [])
+        for (const [index, answer] of answers.entries()) {
+          // A commit whose answer was lost was looked up: nothing of it is told to be another's.
+          expect(answer.kind).toBe('settled')
+          settled.add(idOf(jobs[index]) ?? '')
+        }
+      }
+    }
+    const work = [
+      acceptAlways(false),
+      acceptAlways(false),
+      acceptAlways(true),
+      deliverAlways(),
+      deliverAlways(),
+    ]
+    for (let crash = 0; crash < 4; crash += 1) {
+      const before = promised.size
+      await eventually(() => promised.size > before + 50)
+      await server.stop('immediate')
+      await server.start()
+    }
+    const before = settled.size
+    await eventually(() => settled.size > before)
+    stopped = true
+    await Promise.all(work)
+
+    const { rows } = await onPostgres(server.url, (client) =>
+      client.query(
+        `SELECT n.id, s.status, (SELECT count(*)::integer FROM "${schema}".events AS e WHERE e.notification = n.id) AS events,
+           (SELECT count(*)::integer FROM "${schema}".jobs AS j WHERE j.subject = n.id) AS jobs
+         FROM "${schema}".notifications AS n LEFT JOIN "${schema}".states AS s ON s.notification = n.id`,
+      ),
+    )
+    const stored = new Map(rows.map((row) => [row.id, row]))
+    for (const id of promised) expect(stored.has(id), id).toBe(true)
+    for (const id of settled) expect(stored.get(id)).toMatchObject({ status: 'sent', events: 1, jobs: 0 })
+    for (const row of stored.values()) {
+      expect([row.events, row.jobs], row.id).toEqual(row.status === null ? [0, 1] : [1, 0])
+    }
+  }, 90_000)
+})
+
+describe('a notifier on PostgreSQL', () => {
+  it('delivers what it and another process accept', async () => {
+    const schema = uniqueSchema()
+    const channel = recordingChannel()
+    const make = (): ReturnType<typeof createNotifier> =>
+      createNotifier({
+        storage: postgresStorage({ connectionString: server.url, schema }),
+        channels: { email: channel },
+        delivery: { pollMs: 60_000 },
+      })
+    const [api, worker] = [make(), make()]
+    await worker.start()
+    await api.start({ deliver: false })
+    const ids = await Promise.all(
+      TEN.map(async () => (await api.send({ channel: 'email', to: 'ada@example.com', body: 'x' })).id),
+    )
+    await eventually(async () => {
+      const found = await Promise.all(ids.map((id) => api.notifications.get(id)))
+      return found.every(({ status }) => status === 'sent')
+    })
+    expect(channel.calls.length).toBe(ids.length)
+    await Promise.all([api.stop(), worker.stop()])
+  })
+})
+
+describe('a claim', () => {
+  it('walks along its index, also when the statistics are those of an empty table', async () => {
+    const schema = uniqueSchema()
+    const storage = await open(schema, { maxConnections: 1, listen: false })
+    await onPostgres(server.url, (client) => client.query(`ANALYZE "${schema}".jobs`))
+    // Plans are made, and kept, now.
+    for (let round = 0; round < 8; round += 1) await claim(storage, 10)
+    await storage.accept([{ organizationId: ORGANIZATION, notifications: notes(50_000) }])
+    const read = async (): Promise<number> => {
+      const { rows } = await onPostgres(server.url, (client) =>
+        client.query(
+          `SELECT (seq_tup_read + idx_tup_fetch)::integer AS read FROM pg_stat_user_tables
+           WHERE schemaname = $1 AND relname = 'jobs'`,
+          [schema],
+        ),
+      )
+      return rows[0].read
+    }
+    const before = await read()
+    for (let round = 0; round < 5; round += 1) expect((await claim(storage, 100)).length).toBe(100)
+    await eventually(async () => (await read()) > before)
+    expect((await read()) - before).toBeLessThan(5_000)
+  })
+})
