@@ -20,14 +20,14 @@ async function pair(change: { readonly maxPerSecond?: number; readonly send?: Be
   const server = await openRedisServer()
   const { file, remove } = temporaryFile()
   const prefix = newPrefix()
-  const calls: { readonly at: number; readonly by: string }[] = []
+  const calls: number[] = []
   const notifiers: Notifier[] = []
-  for (const by of ['one', 'two']) {
+  for (let process = 0; process < 2; process += 1) {
     const channel = recordingChannel({
       maxConcurrent: 5,
       ...change,
       send(message, context) {
-        calls.push({ at: performance.now(), by })
+        calls.push(performance.now())
         return (change.send ?? (async () => ({ kind: 'accepted' })))(message, context)
       },
     })
@@ -50,11 +50,10 @@ describeRedis('two notifiers that share a database and a Redis', () => {
     const { one, calls } = await pair({ maxPerSecond: 10 })
     await one.sendBatch(Array.from({ length: 40 }, () => mail))
     await eventually(() => calls.length === 40, { withinMs: 60_000 })
-    for (const { at } of calls) {
-      const within = calls.filter((call) => call.at >= at && call.at < at + 1_000)
+    for (const from of calls) {
+      const within = calls.filter((at) => at >= from && at < from + 1_000)
       expect(within.length).toBeLessThanOrEqual(10)
     }
-    expect(new Set(calls.map(({ by }) => by))).toEqual(new Set(['one', 'two']))
   })
 
   it('rest together', async () => {

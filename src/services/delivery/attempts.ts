@@ -8,6 +8,7 @@ import type { ClaimedJob, LeaseRef, StartRef } from '../../ports/storage/claim.t
 import type { SettleAnswer, Settlement } from '../../ports/storage/settle.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
 import { createGroup } from '../group.ts'
+import { metricLane } from '../telemetry/fold-lanes.ts'
 import type { Observer } from '../telemetry/observer.ts'
 import { createAttemptEvents } from './attempt-events.ts'
 import type { Leases } from './leases.ts'
@@ -139,7 +140,7 @@ function spanStart(job: ClaimedJob): SpanStart {
   const { waitedMs } = job
   return job.kind === 'event'
     ? { name: 'deliver', lane: EVENTS_LANE, parent: job.delivery.trace, waitedMs }
-    : { name: 'deliver', lane: job.lane, parent: job.notification.trace, waitedMs }
+    : { name: 'deliver', lane: metricLane(job.lane), parent: job.notification.trace, waitedMs }
 }
 
 function aboutJob(job: ClaimedJob): SpanEnd {

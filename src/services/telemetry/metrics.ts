@@ -5,6 +5,7 @@ import type { Backlog } from '../../ports/storage/backlog.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
 import type { MetricsSnapshot, ProviderHealth } from '../records.ts'
 import { within } from '../within.ts'
+import { foldLanes } from './fold-lanes.ts'
 import type { Meter } from './meter.ts'
 
 /** A storage that takes longer is left out: numbers that are asked for every few seconds must not pile up. */
@@ -26,7 +27,7 @@ export function createMetricsSource(
     providers,
     async backlog() {
       const asked = storage.backlog(MOST_COUNTED)
-      if (await within(asked, ANSWER_MS, clock)) return asked
+      if (await within(asked, ANSWER_MS, clock)) return foldLanes(await asked, MOST_COUNTED)
       // Nobody waits for it any more.
       asked.catch(() => {})
       throw new NotifierError('service_unavailable', { message: 'The storage does not answer in time.' })

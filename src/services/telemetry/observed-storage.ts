@@ -5,6 +5,7 @@ import type { Clock } from '../../ports/clock.ts'
 import type { AcceptAnswer, AcceptRequest } from '../../ports/storage/accept.ts'
 import type { ClaimedJob } from '../../ports/storage/claim.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
+import { metricLane } from './fold-lanes.ts'
 import type { Observer } from './observer.ts'
 
 /** The same storage; what its hot verbs did is recorded, once for each set. */
@@ -61,7 +62,7 @@ export function observedStorage(
   }
 
   function recordClaimed({ kind, lane, waitedMs, recovered }: ClaimedJob): void {
-    const name = kind === 'event' ? EVENTS_LANE : lane
+    const name = kind === 'event' ? EVENTS_LANE : metricLane(lane)
     observer.record({ type: 'claimed', lane: name, waitedMs, recovered })
   }
 

@@ -4,9 +4,9 @@ import type { Channel } from '../../../src/ports/channel.ts'
 import type { ChannelProviders } from '../../../src/services/channels/channel-option.ts'
 import { createRoutes } from '../../../src/services/channels/routes.ts'
 import type { Notifier } from '../../../src/services/notifier.ts'
+import { type RecordingChannel, recordingChannel } from '../../../src/testing/recording-channel.ts'
 import { engineParts } from '../../support/engine-parts.ts'
 import { type NotifierWorld, notifierWorld } from '../../support/notifier-world.ts'
-import { type RecordingChannel, recordingChannel } from '../../support/recording-channel.ts'
 import { virtualTime } from '../../support/virtual-time.ts'
 
 const mail = { channel: 'email', to: 'ada@example.com', body: 'Hello' } as const
@@ -323,6 +323,58 @@ describe('an idle organization', () => {
     expect(closes).toHaveLength(0)
     await notifier.stop()
     expect(closes).toHaveLength(1)
+  })
+})
+
+it('are counted with their channel in metrics, which name no organization', async () => {
+  const { send, notifier, clock, made } = await tenants()
+  await send('org_c')
+  await clock.advance(0)
+  made.get('org_c')?.behave(() => new Promise(() => {}))
+  for (const organizationId of ['org_a', 'org_b', 'org_c'])
+    await send(organizationId, { sendAt: new Date(clock.now() + 60 * MINUTE) })
+  await send('org_c')
+  await clock.advance(0)
+  const metrics = await notifier.metrics()
+  expect(metrics.backlog?.lanes).toEqual([
+    { lane: 'email', due: 0, scheduled: 3, leased: 1, oldestDueMs: null },
+  ])
+  expect(JSON.stringify([metrics.backlog, metrics.counters, metrics.histograms])).not.toContain('org_')
+})
+
+describe('more organizations than are kept open', () => {
+  it('have those closed that were used longest ago, and are not in use', async () => {
+    const clock = virtualTime()
+    const closed: string[] = []
+    const routes = createRoutes({
+      sources: new Map([
+        [
+          'email',
+          {
+            shared: null,
+            perOrganization: (id: string) => recordingChannel({ close: () => void closed.push(id) }),
+          },
+        ],
+      ]),
+      clock,
+      leaseMs: MINUTE,
+      failed() {},
+    })
+    const letGo = await useOf('org_0')
+    async function useOf(id: string): Promise<() => void> {
+      await routes.warm('email', id)
+      return routes.own('email')?.hold(id) ?? (() => {})
+    }
+    for (let number = 1; number < 1_000; number += 1) await routes.warm('email', `org_${number}`)
+    expect(closed).toEqual([])
+    await routes.warm('email', 'org_1')
+    await routes.warm('email', 'org_1000')
+    await routes.warm('email', 'org_1001')
+    expect(closed).toEqual(['org_2', 'org_3'])
+    letGo()
+    await routes.close()
+    expect(closed).toHaveLength(1_002)
+    expect(new Set(closed).size).toBe(1_002)
   })
 })
 

@@ -1,0 +1,33 @@
+import type { Backlog, LaneBacklog } from '../../ports/storage/backlog.ts'
+import { laneParts } from '../channels/routes.ts'
+
+/**
+ * Counts the lanes of single organizations with their channel's: metrics name no organization, and their number is bounded.
+ *
+ * @param most where every count stops
+ */
+export function foldLanes(backlog: Backlog, most: number): Backlog {
+  const lanes = new Map<string | null, LaneBacklog>()
+  for (const lane of backlog.lanes) {
+    const name = metricLane(lane.lane)
+    const known = lanes.get(name)
+    lanes.set(name, known === undefined ? { ...lane, lane: name } : together(known, lane, most))
+  }
+  return { ...backlog, lanes: [...lanes.values()] }
+}
+
+/** The name under which metrics count a lane. */
+export function metricLane<Name extends string | null>(lane: Name): Name | string {
+  return lane === null ? lane : laneParts(lane).channel
+}
+
+function together(one: LaneBacklog, other: LaneBacklog, most: number): LaneBacklog {
+  const ages = [one.oldestDueMs, other.oldestDueMs].filter((age) => age !== null)
+  return {
+    lane: one.lane,
+    due: Math.min(most, one.due + other.due),
+    scheduled: Math.min(most, one.scheduled + other.scheduled),
+    leased: Math.min(most, one.leased + other.leased),
+    oldestDueMs: ages.length === 0 ? null : Math.max(...ages),
+  }
+}
