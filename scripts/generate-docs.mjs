@@ -4,6 +4,12 @@ import ts from 'typescript'
 import { ERRORS } from '../src/domain/errors/catalogue.ts'
 import { ANNOUNCED_AS, EVENT_TYPES, SPEC_EVENT_TYPES } from '../src/domain/facts.ts'
 import { ROUTES } from '../src/http/routes/table.ts'
+import {
+  SIMULATED_CASES,
+  SIMULATED_CODES,
+  SIMULATED_FORMS,
+  simulatedRecipient,
+} from '../src/testing/simulator/recipients.ts'
 import { fromRoot } from './entries.mjs'
 
 /** @type {Record<string, Record<string, () => string>>} file → name of the part → its text */
@@ -15,6 +21,7 @@ const parts = {
     verify: options('src/webhooks/verify.ts', 'VerifyOptions'),
   },
   'docs/rest-api.md': { routes },
+  'docs/testing.md': { simulator, 'simulated codes': simulatedCodes },
   'docs/options.md': {
     notifier: options('src/options.ts', 'NotifierOptions'),
     webhooks: options('src/options.ts', 'WebhookOptions'),
@@ -98,6 +105,26 @@ function types() {
     return `| \`${type}\` | ${SPEC_EVENT_TYPES.includes(type) ? 'yes' : 'on request'} | ${facts.join(', ')} |`
   })
   return ['| Event | Sent by default | Announces the fact |', '|---|---|---|', ...rows].join('\n')
+}
+
+function simulator() {
+  const cases = SIMULATED_CASES.map(({ name, what }) => ({ name, what, sms: name }))
+  const rows = [...cases, ...SIMULATED_FORMS].map(({ name, what, sms }) => {
+    const number = simulatedRecipient('sms', sms)
+    return `| \`${name}\` | ${what} | \`${number}\`${sms === name ? '' : ` (\`${sms}\`)`} |`
+  })
+  return ['| Name | What happens | `sms` |', '|---|---|---|', ...rows].join('\n')
+}
+
+function simulatedCodes() {
+  const rows = SIMULATED_CODES.map(([code, scope]) => {
+    const [rejected, retry] = ['rejected', 'retry'].map((kind) =>
+      simulatedRecipient('sms', `${kind}-${code}`),
+    )
+    return `| \`${code}\` | ${scope} | \`${rejected}\` | \`${retry}\` |`
+  })
+  const head = ['| Code | Fault of the | `sms` rejected | `sms` retry |', '|---|---|---|---|']
+  return [...head, ...rows].join('\n')
 }
 
 function routes() {

@@ -9,7 +9,19 @@ export {
 } from './channel-contract.ts'
 export { type FakeClock, fakeClock } from './fake-clock.ts'
 export { type RateLimiterHarness, rateLimiterContract } from './rate-limiter/rate-limiter-contract.ts'
+export {
+  type Behaviour,
+  type RecordingChannel,
+  type RecordingChannelOptions,
+  recordingChannel,
+} from './recording-channel.ts'
 export { recordingLogger } from './recording-logger.ts'
+export {
+  type SimulatedMessage,
+  type SimulatorChannel,
+  type SimulatorChannelOptions,
+  simulatorChannel,
+} from './simulator/simulator-channel.ts'
 export type {
   SecondDoor,
   StorageHarness,

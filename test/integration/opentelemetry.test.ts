@@ -11,8 +11,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } 
 import { sqliteStorage } from '../../adapters/storage/sqlite/index.ts'
 import { type OpenTelemetryOptions, openTelemetry } from '../../adapters/telemetry/opentelemetry.ts'
 import { createNotifier, memoryStorage, type Notifier, type NotifierOptions } from '../../src/index.ts'
+import { recordingChannel } from '../../src/testing/recording-channel.ts'
 import { eventually } from '../support/eventually.ts'
-import { recordingChannel } from '../support/recording-channel.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 import { httpReceiver, type Receiver } from './support/receivers.ts'
 

@@ -3,8 +3,8 @@ import { expect, it, onTestFinished } from 'vitest'
 import { prometheusMetrics } from '../../adapters/telemetry/prometheus.ts'
 import { GAUGES, METRICS } from '../../src/domain/metrics.ts'
 import { createNotifier, memoryStorage, type Notifier, type NotifierOptions } from '../../src/index.ts'
+import { recordingChannel } from '../../src/testing/recording-channel.ts'
 import { eventually } from '../support/eventually.ts'
-import { recordingChannel } from '../support/recording-channel.ts'
 import { httpReceiver } from './support/receivers.ts'
 
 const message = { channel: 'email', to: 'ada@example.com', subject: 'Hello', body: 'Hi Ada' } as const

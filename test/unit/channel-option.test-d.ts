@@ -1,5 +1,5 @@
 import { createNotifier } from '../../src/create-notifier.ts'
-import { recordingChannel } from '../support/recording-channel.ts'
+import { recordingChannel } from '../../src/testing/recording-channel.ts'
 
 const [one, two] = [recordingChannel({ name: 'one' }), recordingChannel({ name: 'two' })]
 const providers = [one, two]

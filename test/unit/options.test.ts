@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { createNotifier } from '../../src/create-notifier.ts'
 import { isNotifierError } from '../../src/domain/errors/notifier-error.ts'
 import { type NotifierOptions, resolveOptions } from '../../src/options.ts'
-import { recordingChannel } from '../support/recording-channel.ts'
+import { recordingChannel } from '../../src/testing/recording-channel.ts'
 
 const channel = recordingChannel()
 const channels = { email: channel }

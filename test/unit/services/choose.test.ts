@@ -3,8 +3,8 @@ import { expect, it } from 'vitest'
 import { createChoose } from '../../../src/services/delivery/choose.ts'
 import type { ProviderState } from '../../../src/services/delivery/provider-state.ts'
 import type { Notifier } from '../../../src/services/notifier.ts'
+import { type RecordingChannel, recordingChannel } from '../../../src/testing/recording-channel.ts'
 import { type NotifierWorld, notifierWorld } from '../../support/notifier-world.ts'
-import { type RecordingChannel, recordingChannel } from '../../support/recording-channel.ts'
 
 const mail = { channel: 'email', to: 'ada@example.com', body: 'Hello' } as const
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { FaultScope, Outcome } from '../../../src/domain/outcome.ts'
+import { recordingChannel } from '../../../src/testing/recording-channel.ts'
 import { notifierWorld } from '../../support/notifier-world.ts'
-import { recordingChannel } from '../../support/recording-channel.ts'
 
 const mail = { channel: 'email', to: 'ada@example.com', body: 'Hello' } as const
 

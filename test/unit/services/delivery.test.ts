@@ -7,7 +7,7 @@ import { memoryStorage } from '../../../src/memory/memory-storage.ts'
 import type { NotifierOptions } from '../../../src/options.ts'
 import type { Storage } from '../../../src/ports/storage/storage.ts'
 import type { Notifier } from '../../../src/services/notifier.ts'
-import { type RecordingChannel, recordingChannel } from '../../support/recording-channel.ts'
+import { type RecordingChannel, recordingChannel } from '../../../src/testing/recording-channel.ts'
 import { type VirtualTime, virtualTime } from '../../support/virtual-time.ts'
 
 const HOUR = 3_600_000

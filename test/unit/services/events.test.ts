@@ -8,9 +8,9 @@ import type { PostRequest } from '../../../src/ports/outgoing.ts'
 import { createEngine } from '../../../src/services/delivery/engine.ts'
 import { createSecretBox, newSecret } from '../../../src/services/secrets.ts'
 import { createCompiledTemplates } from '../../../src/services/templates/compiled-templates.ts'
+import { recordingChannel } from '../../../src/testing/recording-channel.ts'
 import { engineParts } from '../../support/engine-parts.ts'
 import { observation } from '../../support/observation.ts'
-import { recordingChannel } from '../../support/recording-channel.ts'
 import { virtualTime } from '../../support/virtual-time.ts'
 
 const MINUTE = 60_000

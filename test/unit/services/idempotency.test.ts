@@ -6,7 +6,7 @@ import { createNotifier } from '../../../src/create-notifier.ts'
 import type { SendInput } from '../../../src/domain/input/send.ts'
 import { memoryStorage } from '../../../src/memory/memory-storage.ts'
 import { fingerprint } from '../../../src/services/fingerprint.ts'
-import { recordingChannel } from '../../support/recording-channel.ts'
+import { recordingChannel } from '../../../src/testing/recording-channel.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
 import { virtualTime } from '../../support/virtual-time.ts'
 

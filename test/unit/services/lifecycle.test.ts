@@ -3,7 +3,7 @@ import { createNotifier } from '../../../src/create-notifier.ts'
 import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
 import { memoryStorage } from '../../../src/memory/memory-storage.ts'
 import type { Storage } from '../../../src/ports/storage/storage.ts'
-import { recordingChannel } from '../../support/recording-channel.ts'
+import { recordingChannel } from '../../../src/testing/recording-channel.ts'
 import { settled, virtualTime } from '../../support/virtual-time.ts'
 
 const mail = { channel: 'email', to: 'ada@example.com', body: 'Hello' } as const

@@ -5,7 +5,7 @@ import type { RateLimiter } from '../../../src/ports/rate-limiter.ts'
 import { createProviderState, type ProviderState } from '../../../src/services/delivery/provider-state.ts'
 import { createSharedLimits } from '../../../src/services/delivery/shared-limits.ts'
 import { providerOf } from '../../../src/services/providers.ts'
-import { recordingChannel } from '../../support/recording-channel.ts'
+import { recordingChannel } from '../../../src/testing/recording-channel.ts'
 import { settled, type VirtualTime, virtualTime } from '../../support/virtual-time.ts'
 
 const why = { code: 'provider_unavailable', message: 'Busy.' } as const

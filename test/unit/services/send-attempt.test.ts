@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { silentLogger } from '../../../src/memory/silent-logger.ts'
 import { sendAttempt } from '../../../src/services/delivery/send-attempt.ts'
 import { providerOf } from '../../../src/services/providers.ts'
+import { type Behaviour, recordingChannel } from '../../../src/testing/recording-channel.ts'
 import { observation } from '../../support/observation.ts'
-import { type Behaviour, recordingChannel } from '../../support/recording-channel.ts'
 import { settled, virtualTime } from '../../support/virtual-time.ts'
 
 const message = { to: 'ada@example.com', subject: null, body: 'x', format: 'text' } as const

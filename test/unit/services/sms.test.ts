@@ -2,7 +2,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { createNotifier } from '../../../src/create-notifier.ts'
 import { memoryStorage } from '../../../src/memory/memory-storage.ts'
 import type { NotifierOptions } from '../../../src/options.ts'
-import { recordingChannel } from '../../support/recording-channel.ts'
+import { recordingChannel } from '../../../src/testing/recording-channel.ts'
 import { virtualTime } from '../../support/virtual-time.ts'
 
 const GERMAN = '+4915112345678'

@@ -15,10 +15,10 @@ import { createOrganizations } from '../../../src/services/organizations/organiz
 import { createSecretBox, newSecret } from '../../../src/services/secrets.ts'
 import { createCompiledTemplates } from '../../../src/services/templates/compiled-templates.ts'
 import { createWebhookEndpoints } from '../../../src/services/webhooks/webhook-endpoints.ts'
+import { recordingChannel } from '../../../src/testing/recording-channel.ts'
 import { accept, claim, deliver, ended, note, notes } from '../../../src/testing/storage/fixtures.ts'
 import { engineParts } from '../../support/engine-parts.ts'
 import { observation } from '../../support/observation.ts'
-import { recordingChannel } from '../../support/recording-channel.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
 import { virtualTime } from '../../support/virtual-time.ts'
 

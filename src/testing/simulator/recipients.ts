@@ -1,0 +1,208 @@
+import type { ChannelName } from '../../domain/channel.ts'
+import { type ErrorCode, isErrorCode } from '../../domain/errors/catalogue.ts'
+import type { FactType } from '../../domain/facts.ts'
+import type { FaultScope } from '../../domain/outcome.ts'
+import type { SuppressionReason } from '../../domain/suppression.ts'
+
+/** What the simulator's provider reports later about a message that it has accepted. */
+export interface LaterReport {
+  readonly type: FactType
+  readonly code?: ErrorCode
+  readonly suppress?: SuppressionReason
+}
+
+/** One magic recipient without a parameter. The place in the list is its number on `sms`: only ever appended to. */
+export interface SimulatedCase {
+  readonly name: string
+  /** In words, for the documentation. */
+  readonly what: string
+  /** What is reported later about an accepted message; absent: it is not accepted. */
+  readonly reports?: readonly LaterReport[]
+}
+
+const DELIVERED: LaterReport = { type: 'delivered' }
+const OPENED: LaterReport = { type: 'opened' }
+
+export const SIMULATED_CASES: readonly SimulatedCase[] = [
+  { name: 'accepted', what: 'accepted; nothing is reported later', reports: [] },
+  { name: 'delivered', what: 'accepted; later delivered', reports: [DELIVERED] },
+  {
+    name: 'bounced',
+    what: 'accepted; later bounced for good: the recipient is suppressed',
+    reports: [{ type: 'bounced', code: 'invalid_recipient', suppress: 'hard_bounce' }],
+  },
+  {
+    name: 'soft-bounced',
+    what: 'accepted; later bounced because the mailbox is full',
+    reports: [{ type: 'bounced', code: 'mailbox_full' }],
+  },
+  {
+    name: 'bounced-after-delivery',
+    what: 'accepted; later delivered, and bounced after all',
+    reports: [DELIVERED, { type: 'bounced', code: 'invalid_recipient', suppress: 'hard_bounce' }],
+  },
+  {
+    name: 'undelivered',
+    what: 'accepted; later given up by the provider',
+    reports: [{ type: 'undelivered', code: 'recipient_unreachable' }],
+  },
+  {
+    name: 'deferred',
+    what: 'accepted; later deferred, then delivered',
+    reports: [{ type: 'deferred' }, DELIVERED],
+  },
+  { name: 'opened', what: 'accepted; later delivered and opened', reports: [DELIVERED, OPENED] },
+  {
+    name: 'clicked',
+    what: 'accepted; later delivered, opened and clicked',
+    reports: [DELIVERED, OPENED, { type: 'clicked' }],
+  },
+  {
+    name: 'complained',
+    what: 'accepted; later delivered and reported as spam: the recipient is suppressed',
+    reports: [DELIVERED, { type: 'complained', suppress: 'complaint' }],
+  },
+  {
+    name: 'unsubscribed',
+    what: 'accepted; later delivered and unsubscribed: the recipient is suppressed',
+    reports: [DELIVERED, { type: 'unsubscribed', suppress: 'unsubscribe' }],
+  },
+  { name: 'reported', what: 'accepted; later a report that means nothing', reports: [{ type: 'reported' }] },
+  { name: 'ambiguous', what: 'ambiguous: the connection breaks after the hand-over' },
+  { name: 'timeout', what: 'ambiguous: no answer until the time is over' },
+  { name: 'throws', what: 'the channel throws, as a faulty plug-in does' },
+]
+
+/** Parametrized names, and the form of each that has a number on `sms`. */
+export const SIMULATED_FORMS: readonly (SimulatedCase & { readonly sms: string })[] = [
+  { name: 'delayed-<ms>', what: 'accepted after so many milliseconds', sms: 'delayed-1000' },
+  { name: 'flaky-<n>', what: 'provider_unavailable, to be retried, n times; then accepted', sms: 'flaky-2' },
+]
+
+/**
+ * Codes with which a provider can fail, and whose fault each then is. The place in the list is its number on `sms`:
+ * only ever appended to.
+ */
+export const SIMULATED_CODES: readonly (readonly [code: ErrorCode, scope: FaultScope])[] = [
+  ['invalid_sender', 'account'],
+  ['blocked_recipient', 'recipient'],
+  ['spam_detected', 'message'],
+  ['invalid_phone_number', 'recipient'],
+  ['unsubscribed', 'recipient'],
+  ['carrier_blocked', 'message'],
+  ['channel_not_found', 'recipient'],
+  ['bot_not_in_channel', 'recipient'],
+  ['invalid_slack_token', 'account'],
+  ['mailbox_full', 'recipient'],
+  ['message_too_large', 'message'],
+  ['content_rejected', 'message'],
+  ['recipient_unreachable', 'recipient'],
+  ['landline', 'recipient'],
+  ['region_not_permitted', 'account'],
+  ['sender_not_registered', 'account'],
+  ['device_unregistered', 'recipient'],
+  ['invalid_device_token', 'recipient'],
+  ['topic_mismatch', 'account'],
+  ['provider_auth_failed', 'account'],
+  ['provider_rate_limited', 'account'],
+  ['provider_quota_exceeded', 'account'],
+  ['provider_suspended', 'account'],
+  ['provider_unavailable', 'provider'],
+  ['provider_error', 'message'],
+  ['channel_archived', 'recipient'],
+  ['posting_restricted', 'recipient'],
+  ['invalid_content', 'message'],
+  ['template_error', 'message'],
+  ['endpoint_error', 'recipient'],
+  ['endpoint_timeout', 'recipient'],
+  ['endpoint_gone', 'recipient'],
+  ['blocked_address', 'recipient'],
+  ['invalid_email', 'recipient'],
+  ['invalid_phone', 'recipient'],
+  ['invalid_recipient', 'recipient'],
+  ['missing_peer', 'account'],
+  ['expired', 'message'],
+  ['delivery_unknown', 'message'],
+]
+
+/** Numbers of the North American plan that are kept for fiction: area code, 555, 01 and two digits. */
+const SMS_CASES = '+120255501'
+const SMS_REJECTED = '+130355501'
+const SMS_RETRY = '+140455501'
+
+const SMS_NAMES: ReadonlyMap<string, string> = new Map([
+  ...numbered(SMS_CASES, [
+    ...SIMULATED_CASES.map(({ name }) => name),
+    ...SIMULATED_FORMS.map(({ sms }) => sms),
+  ]),
+  ...numbered(
+    SMS_REJECTED,
+    SIMULATED_CODES.map(([code]) => `rejected-${code}`),
+  ),
+  ...numbered(
+    SMS_RETRY,
+    SIMULATED_CODES.map(([code]) => `retry-${code}`),
+  ),
+])
+const SMS_NUMBERS: ReadonlyMap<string, string> = new Map(
+  [...SMS_NAMES].map(([number, name]) => [name, number]),
+)
+
+function numbered(block: string, names: readonly string[]): [number: string, name: string][] {
+  return names.map((name, index) => [`${block}${String(index).padStart(2, '0')}`, name])
+}
+
+/**
+ * The magic recipient with a name: `bounced`, `delayed-250`, `rejected-mailbox_full`. With a tag it is one of many
+ * that behave alike; text messages have no tags.
+ *
+ * @returns undefined where a text message has no number for the name
+ */
+export function simulatedRecipient(channel: ChannelName, name: string, tag = ''): string | undefined {
+  const tagged = tag === '' ? name : `${name}+${tag}`
+  switch (channel) {
+    case 'email':
+      return `${tagged}@simulator.example`
+    case 'sms':
+      return SMS_NUMBERS.get(name)
+    case 'push':
+      return `simulator:${tagged}`
+    case 'slack':
+      return `#simulator-${tagged}`
+    case 'webhook':
+      return `https://simulator.example/${tagged}`
+  }
+}
+
+const NAMED: Readonly<Record<Exclude<ChannelName, 'sms'>, RegExp>> = {
+  email: /^([^+@]+)(?:\+[^@]*)?@simulator\.example$/i,
+  push: /^simulator:([^+]+)(?:\+.*)?$/,
+  slack: /^#simulator-([^+]+)(?:\+.*)?$/,
+  webhook: /^https:\/\/simulator\.example\/([^+/?#]+)(?:\+.*)?$/,
+}
+
+/** The name of a magic recipient; null: it is no such recipient. */
+export function simulatedName(channel: ChannelName, to: string): string | null {
+  return (channel === 'sms' ? SMS_NAMES.get(to) : NAMED[channel].exec(to)?.[1]?.toLowerCase()) ?? null
+}
+
+/** What a name asks for. */
+export type Simulated =
+  | { readonly kind: 'case'; readonly name: string; readonly reports?: readonly LaterReport[] | undefined }
+  | { readonly kind: 'delayed'; readonly ms: number }
+  | { readonly kind: 'flaky'; readonly failures: number }
+  | { readonly kind: 'rejected' | 'retry'; readonly code: ErrorCode; readonly scope: FaultScope }
+
+/** Reads a name; null: nothing has it. */
+export function readSimulated(name: string): Simulated | null {
+  const known = SIMULATED_CASES.find((each) => each.name === name)
+  if (known !== undefined) return { kind: 'case', name, reports: known.reports }
+  const [, kind, parameter = ''] = /^(delayed|flaky|rejected|retry)-(.+)$/.exec(name) ?? []
+  if (kind === 'delayed' && /^\d{1,7}$/.test(parameter)) return { kind, ms: Number(parameter) }
+  if (kind === 'flaky' && /^\d{1,3}$/.test(parameter)) return { kind, failures: Number(parameter) }
+  if ((kind === 'rejected' || kind === 'retry') && isErrorCode(parameter)) {
+    const scope = SIMULATED_CODES.find(([code]) => code === parameter)?.[1] ?? 'message'
+    return { kind, code: parameter, scope }
+  }
+  return null
+}
