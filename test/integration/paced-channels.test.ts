@@ -1,0 +1,51 @@
+import { expect, it } from 'vitest'
+import { slackChannel, slackWebhookChannel } from '../../adapters/channels/slack/slack.ts'
+import { snsChannel } from '../../adapters/channels/sms/sns.ts'
+import { twilioChannel } from '../../adapters/channels/sms/twilio.ts'
+import { vonageChannel } from '../../adapters/channels/sms/vonage.ts'
+
+/* Nothing is sent here: what the engine reads of each channel, and what it is told when nothing is said. */
+
+const CHANNELS = {
+  twilio: (more: object) =>
+    twilioChannel({ accountSid: `AC${'0'.repeat(32)}`, authToken: 'token', from: '+15005550006', ...more }),
+  vonage: (more: object) => vonageChannel({ apiKey: 'key', apiSecret: 'secret', from: 'ACME', ...more }),
+  sns: (more: object) => snsChannel({ region: 'eu-central-1', ...more }),
+  slack: (more: object) => slackChannel({ token: 'xoxb-1', ...more }),
+  'slack-webhook': (more: object) =>
+    slackWebhookChannel({ url: 'https://hooks.slack.com/services/T/B/x', to: '#alerts', ...more }),
+}
+
+it.each(Object.entries(CHANNELS))('%s says how fast and how it wants to be asked', async (name, create) => {
+  const plain = create({})
+  expect(plain).toMatchObject({ name, maxConcurrent: 10, timeoutMs: 16_000 })
+  expect(plain.maxPerSecond).toBeUndefined()
+  // A second text message costs; a second one in Slack does not.
+  expect(plain.onAmbiguous).toBe(plain.channel === 'sms' ? 'fail' : 'retry')
+  const set = create({
+    name: 'other',
+    maxPerSecond: 0.5,
+    maxConcurrent: 2,
+    timeoutMs: 1_000,
+    onAmbiguous: 'retry',
+  })
+  expect(set).toMatchObject({
+    name: 'other',
+    maxPerSecond: 0.5,
+    maxConcurrent: 2,
+    timeoutMs: 2_000,
+    onAmbiguous: 'retry',
+  })
+  for (const maxPerSecond of [0, 1.5, -1]) expect(() => create({ maxPerSecond })).toThrow('"maxPerSecond"')
+  expect(() => create({ unknown: 1 })).toThrow('"unknown"')
+  await plain.close?.()
+  await set.close?.()
+})
+
+it('reports are taken only where something proves them', async () => {
+  const proofs = { twilio: {}, vonage: { signatureSecret: 'secret' }, slack: { signingSecret: 'secret' } }
+  for (const [name, proof] of Object.entries(proofs))
+    expect(CHANNELS[name as keyof typeof proofs](proof).parseReceipts, name).toBeTypeOf('function')
+  for (const name of ['vonage', 'sns', 'slack', 'slack-webhook'] as const)
+    expect(CHANNELS[name]({}).parseReceipts, name).toBeUndefined()
+})
