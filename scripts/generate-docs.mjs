@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import ts from 'typescript'
 import { ERRORS } from '../src/domain/errors/catalogue.ts'
 import { ANNOUNCED_AS, EVENT_TYPES, SPEC_EVENT_TYPES } from '../src/domain/facts.ts'
+import { GAUGES, METRICS } from '../src/domain/metrics.ts'
 import { ROUTES } from '../src/http/routes/table.ts'
 import {
   SIMULATED_CASES,
@@ -22,6 +23,12 @@ const parts = {
   },
   'docs/rest-api.md': { routes },
   'docs/testing.md': { simulator, 'simulated codes': simulatedCodes },
+  'docs/observability.md': {
+    metrics,
+    gauges,
+    prometheus: options('adapters/telemetry/prometheus.ts', 'PrometheusOptions'),
+    opentelemetry: options('adapters/telemetry/opentelemetry.ts', 'OpenTelemetryOptions'),
+  },
   'docs/options.md': {
     notifier: options('src/options.ts', 'NotifierOptions'),
     webhooks: options('src/options.ts', 'WebhookOptions'),
@@ -125,6 +132,22 @@ function simulatedCodes() {
   })
   const head = ['| Code | Fault of the | `sms` rejected | `sms` retry |', '|---|---|---|---|']
   return [...head, ...rows].join('\n')
+}
+
+function metrics() {
+  const rows = Object.entries(METRICS).map(
+    ([key, { name, kind, labels, help }]) =>
+      `| \`${name}\` | ${kind} | ${labels.map((label) => `\`${label}\``).join(', ')} | \`${key}\` | ${help} |`,
+  )
+  return ['| Metric | Kind | Labels | In a snapshot | What |', '|---|---|---|---|---|', ...rows].join('\n')
+}
+
+function gauges() {
+  const rows = Object.values(GAUGES).map(
+    ({ name, labels, help }) =>
+      `| \`${name}\` | ${labels.map((label) => `\`${label}\``).join(', ')} | ${help} |`,
+  )
+  return ['| Gauge | Labels | What |', '|---|---|---|', ...rows].join('\n')
 }
 
 function routes() {

@@ -16,7 +16,16 @@ const files = [
 let consumer: Consumer
 
 beforeAll(async () => {
-  const used = ['@types/node', '@types/express', 'express', 'nodemailer', 'standardwebhooks', 'vitest']
+  const used = [
+    '@types/node',
+    '@types/express',
+    'express',
+    'nodemailer',
+    'standardwebhooks',
+    'vitest',
+    'prom-client',
+    '@opentelemetry/sdk-trace-node',
+  ]
   consumer = await createConsumer(used)
   const [channel] = await codeBlocks('docs/custom-channel.md', 'ts')
   await consumer.write('acme-sms.ts', channel?.code ?? '')

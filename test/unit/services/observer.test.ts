@@ -1,0 +1,246 @@
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import type { TelemetryFact } from '../../../src/domain/telemetry.ts'
+import {
+  createNotifier,
+  memoryStorage,
+  type NotifierOptions,
+  type ProcessEvent,
+  type Span,
+  type Telemetry,
+} from '../../../src/index.ts'
+import { createMeter } from '../../../src/services/telemetry/meter.ts'
+import { eventually } from '../../support/eventually.ts'
+import { faultLogger } from '../../support/fault-logger.ts'
+import { recordingChannel } from '../../support/recording-channel.ts'
+
+const message = { channel: 'email', to: 'ada@example.com', subject: 'Hello', body: 'Hi Ada' } as const
+
+async function start(options: Partial<NotifierOptions> = {}) {
+  const notifier = createNotifier({ channels: { email: recordingChannel() }, ...options })
+  await notifier.start()
+  onTestFinished(() => notifier.stop())
+  return notifier
+}
+
+const boom = (): never => {
+  throw new Error('boom')
+}
+
+describe('a plug-in', () => {
+  it.each<[string, Partial<Telemetry>]>([
+    ['throws over facts', { record: boom }],
+    ['throws over spans', { startSpan: boom }],
+    [
+      'throws in a span',
+      { startSpan: (): Span => ({ trace: undefined, headers: {}, run: boom, end: boom }) },
+    ],
+    [
+      'throws after it ran a span',
+      {
+        startSpan: (): Span => ({
+          trace: undefined,
+          headers: {},
+          run(work) {
+            work()
+            return boom()
+          },
+          end: boom,
+        }),
+      },
+    ],
+    ['throws at the stop', { stop: boom }],
+  ])('that %s is reported once and harms nobody', async (_title, part) => {
+    const faults: unknown[] = []
+    const channel = recordingChannel()
+    const notifier = createNotifier({
+      channels: { email: channel },
+      logger: faultLogger(faults),
+      telemetry: { name: 'broken', ...part },
+    })
+    await notifier.start()
+    const ids = [(await notifier.send(message)).id, (await notifier.send(message)).id]
+    for (const id of ids) {
+      await eventually(async () => (await notifier.notifications.get(id)).status === 'sent')
+    }
+    await notifier.stop()
+    expect(channel.calls).toHaveLength(2)
+    expect(faults).toHaveLength(1)
+  })
+
+  it('that cannot start keeps the notifier from starting, and may start later', async () => {
+    let fails = true
+    const notifier = createNotifier({
+      channels: { email: recordingChannel() },
+      telemetry: {
+        name: 'late',
+        async start() {
+          if (fails) boom()
+        },
+      },
+    })
+    onTestFinished(() => notifier.stop())
+    await expect(notifier.start()).rejects.toThrow('boom')
+    fails = false
+    await notifier.start()
+    await notifier.send(message)
+  })
+
+  it('gets every fact, in a list of several', async () => {
+    const facts: TelemetryFact[] = []
+    const others = vi.fn()
+    const notifier = await start({
+      telemetry: [
+        { name: 'one', record: (fact) => facts.push(fact) },
+        { name: 'two', record: others },
+      ],
+    })
+    const { id } = await notifier.send(message)
+    await eventually(async () => (await notifier.notifications.get(id)).status === 'sent')
+    const types = new Set(facts.map(({ type }) => type))
+    expect([...types].sort()).toEqual(['accepted', 'announced', 'attempt', 'claimed', 'stored'])
+    expect(others.mock.calls.length).toBe(facts.length)
+  })
+
+  it('that traces can be only one', () => {
+    const tracing = { name: 'tracing', startSpan: boom }
+    const channels = { email: recordingChannel() }
+    expect(() => createNotifier({ channels, telemetry: [tracing, tracing] })).toThrow(
+      expect.objectContaining({ code: 'invalid_configuration', details: { option: 'telemetry' } }),
+    )
+  })
+})
+
+describe('metrics', () => {
+  it('tell what was done and what waits, and never reject', async () => {
+    const storage = memoryStorage()
+    const notifier = await start({ storage })
+    const { id } = await notifier.send(message)
+    await eventually(async () => (await notifier.notifications.get(id)).status === 'sent')
+    await notifier.send({ ...message, sendAt: new Date(Date.now() + 3_600_000) })
+    const found = await notifier.metrics()
+    expect(found.backlog).toEqual({
+      lanes: [{ lane: 'email', due: 0, scheduled: 1, leased: 0, oldestDueMs: null }],
+      held: 0,
+      most: 10_000,
+    })
+    expect(found.counters.accepted).toEqual([{ labels: { channel: 'email' }, value: 2 }])
+    expect(found.counters.attempts).toEqual([
+      { labels: { channel: 'email', provider: 'recorder', outcome: 'accepted', code: '' }, value: 1 },
+    ])
+    expect(found.histograms.attemptDuration[0]?.count).toBe(1)
+    const silent = await start({ storage: { ...storage, backlog: async () => boom() } })
+    expect((await silent.metrics()).backlog).toBeNull()
+  })
+
+  it('count lanes of single organizations with their channel', async () => {
+    const storage = memoryStorage()
+    const lane = (name: string | null, due: number, oldestDueMs: number) => ({
+      ...{ lane: name, due, scheduled: 1, leased: 2, oldestDueMs },
+    })
+    const notifier = await start({
+      storage: {
+        ...storage,
+        backlog: async () => ({
+          lanes: [
+            lane('email', 1, 5),
+            lane('email@org_1', 2, 9),
+            lane('email@org_2', 4, 7),
+            lane(null, 1, 1),
+          ],
+          held: 3,
+        }),
+      },
+    })
+    expect((await notifier.metrics()).backlog).toMatchObject({
+      lanes: [
+        { lane: 'email', due: 7, scheduled: 3, leased: 6, oldestDueMs: 9 },
+        { lane: null, due: 1 },
+      ],
+      held: 3,
+    })
+  })
+
+  it('keep a bounded number of series, whatever a plug-in calls itself', () => {
+    const meter = createMeter()
+    for (let number = 0; number < 5_000; number += 1) {
+      const provider = `p-${number}`
+      meter.record({
+        type: 'attempt',
+        channel: 'email',
+        provider,
+        outcome: 'accepted',
+        code: null,
+        durationMs: 1,
+      })
+    }
+    expect(meter.read().counters.attempts).toHaveLength(1_000)
+  })
+
+  it('put a value into the bucket whose bound it reaches', () => {
+    const meter = createMeter()
+    for (const durationMs of [5, 5.1, 30_000, 30_001]) {
+      meter.record({ type: 'posted', event: 'notification.sent', status: '2xx', durationMs })
+    }
+    const [distribution] = meter.read().histograms.postDuration
+    const filled = distribution?.buckets.filter(({ count }) => count > 0)
+    expect(filled).toEqual([
+      { le: 0.005, count: 1 },
+      { le: 0.01, count: 1 },
+      { le: 30, count: 1 },
+      { le: null, count: 1 },
+    ])
+    expect([distribution?.count, distribution?.sum]).toEqual([4, 60.0111])
+  })
+})
+
+describe('listeners in this process', () => {
+  it('hear of accepts and attempts, and of how an attempt failed', async () => {
+    let calls = 0
+    const channel = recordingChannel({
+      retry: { kind: 'schedule', delaysMs: [0], jitter: 0 },
+      send: () => {
+        calls += 1
+        return calls === 1
+          ? { kind: 'retry', code: 'provider_unavailable', scope: 'message', message: 'Busy.' }
+          : { kind: 'accepted' }
+      },
+    })
+    const notifier = await start({ channels: { email: channel } })
+    const heard: ProcessEvent[] = []
+    for (const name of ['notification.accepted', 'attempt.started', 'attempt.failed'] as const) {
+      notifier.on(name, (event: ProcessEvent) => heard.push(event))
+    }
+    const { id, createdAt } = await notifier.send(message)
+    await eventually(async () => (await notifier.notifications.get(id)).status === 'sent')
+    const about = { id, channel: 'email', to: 'ada@example.com', organizationId: 'org_default' }
+    expect(heard).toEqual([
+      {
+        event: 'notification.accepted',
+        data: { ...about, status: 'queued', timestamp: createdAt, sequence: 1 },
+      },
+      { event: 'attempt.started', data: { ...about, attempt: 1, provider: 'recorder' } },
+      {
+        event: 'attempt.failed',
+        data: {
+          ...about,
+          attempt: 1,
+          provider: 'recorder',
+          error: { code: 'provider_unavailable', message: 'Busy.' },
+          ambiguous: false,
+          nextAttemptInMs: 0,
+        },
+      },
+      { event: 'attempt.started', data: { ...about, attempt: 2, provider: 'recorder' } },
+    ])
+  })
+
+  it('hear of each item of a batch, of scheduled ones as such, and of no validation', async () => {
+    const notifier = await start()
+    const heard: string[] = []
+    notifier.on('notification.accepted', ({ data }) => void heard.push(data.status))
+    await notifier.validate(message)
+    const sendAt = new Date(Date.now() + 3_600_000)
+    await notifier.sendBatch([message, { ...message, to: 'nobody' }, { ...message, sendAt }])
+    expect(heard).toEqual(['queued', 'scheduled'])
+  })
+})
