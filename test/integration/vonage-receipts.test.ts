@@ -112,7 +112,14 @@ describe('a signed token', () => {
     const { publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
     const pem = publicKey.export({ type: 'spki', format: 'pem' }).toString()
     const mac = createHmac('sha256', pem).update(`${rs256}.${payload}`).digest('base64url')
-    for (const token of [`${none}.${payload}.`, `${none}.${payload}.AA`, `${rs256}.${payload}.${mac}`]) {
+    // Even over the right secret: what the header says must be what is checked.
+    const misnamed = createHmac('sha256', SECRET).update(`${rs256}.${payload}`).digest('base64url')
+    for (const token of [
+      `${none}.${payload}.`,
+      `${none}.${payload}.AA`,
+      `${rs256}.${payload}.${mac}`,
+      `${rs256}.${payload}.${misnamed}`,
+    ]) {
       const request = { ...good, headers: { ...good.headers, authorization: `Bearer ${token}` } }
       expect(await open()(request)).toMatchObject(refused)
     }
