@@ -9,9 +9,9 @@ import {
   type Telemetry,
 } from '../../../src/index.ts'
 import { createMeter } from '../../../src/services/telemetry/meter.ts'
+import { recordingChannel } from '../../../src/testing/recording-channel.ts'
 import { eventually } from '../../support/eventually.ts'
 import { faultLogger } from '../../support/fault-logger.ts'
-import { recordingChannel } from '../../support/recording-channel.ts'
 
 const message = { channel: 'email', to: 'ada@example.com', subject: 'Hello', body: 'Hi Ada' } as const
 
