@@ -23,6 +23,7 @@ export interface SimulatedCase {
 const DELIVERED: LaterReport = { type: 'delivered' }
 const OPENED: LaterReport = { type: 'opened' }
 
+/** @internal */
 export const SIMULATED_CASES: readonly SimulatedCase[] = [
   { name: 'accepted', what: 'accepted; nothing is reported later', reports: [] },
   { name: 'delivered', what: 'accepted; later delivered', reports: [DELIVERED] },
@@ -73,7 +74,11 @@ export const SIMULATED_CASES: readonly SimulatedCase[] = [
   { name: 'throws', what: 'the channel throws, as a faulty plug-in does' },
 ]
 
-/** Parametrized names, and the form of each that has a number on `sms`. */
+/**
+ * Parametrized names, and the form of each that has a number on `sms`.
+ *
+ * @internal
+ */
 export const SIMULATED_FORMS: readonly (SimulatedCase & { readonly sms: string })[] = [
   { name: 'delayed-<ms>', what: 'accepted after so many milliseconds', sms: 'delayed-1000' },
   { name: 'flaky-<n>', what: 'provider_unavailable, to be retried, n times; then accepted', sms: 'flaky-2' },
@@ -82,6 +87,8 @@ export const SIMULATED_FORMS: readonly (SimulatedCase & { readonly sms: string }
 /**
  * Codes with which a provider can fail, and whose fault each then is. The place in the list is its number on `sms`:
  * only ever appended to.
+ *
+ * @internal
  */
 export const SIMULATED_CODES: readonly (readonly [code: ErrorCode, scope: FaultScope])[] = [
   ['invalid_sender', 'account'],
