@@ -9,7 +9,7 @@ export interface PostgresPool {
 export interface PostgresStorageOptions {
   /**
    * The application's own `Pool` of `pg` 8, which it closes itself; or left out for one made from
-   * {@link connectionString}. It may lead through pgbouncer in transaction mode.
+   * `connectionString`. It may lead through pgbouncer in transaction mode.
    */
   readonly pool?: PostgresPool | undefined
   /** `postgres://…`, for a pool of the storage's own, and for the connection that listens. */
@@ -28,7 +28,7 @@ export interface PostgresStorageOptions {
   readonly schema?: string | undefined
   /**
    * Whether processes tell each other of new work by `LISTEN` and `NOTIFY`, on one more connection that must not lead
-   * through a transaction pool. Without it polling finds the work of other processes. Needs {@link connectionString}.
+   * through a transaction pool. Without it polling finds the work of other processes. Needs `connectionString`.
    *
    * @default true with a connection string
    */
