@@ -1,6 +1,7 @@
-import * as z from 'zod'
+import type * as z from 'zod'
 import type { Outcome } from '../../../src/domain/outcome.ts'
 import type { Channel, Message, SendContext } from '../../../src/ports/channel.ts'
+import { maxPerSecond } from '../http/paced-options.ts'
 import { type ProviderOptions, type ProviderShape, providerShape } from '../http/provider-options.ts'
 import { asciiText } from './header-text.ts'
 import { isMail, type MailContent, mailContent } from './mail-content.ts'
@@ -26,11 +27,7 @@ export function mailApiShape(name: string, baseUrl: string): MailApiShape {
   return {
     ...providerShape({ name, baseUrl }),
     ...mailShape,
-    maxPerSecond: z
-      .number()
-      .positive()
-      .refine((rate) => rate < 1 || Number.isInteger(rate), 'must be a whole number, or a fraction below 1')
-      .optional(),
+    maxPerSecond,
   }
 }
 
