@@ -1,8 +1,10 @@
 import { afterAll, test } from 'vitest'
 import { storageContract } from '../../src/testing/storage-contract.ts'
-import { stopSharedPostgres } from '../support/postgres.ts'
+import { stopSharedPostgres, whyNoPostgres } from '../support/postgres.ts'
 import { postgresHarness } from '../support/postgres-harness.ts'
 
 afterAll(stopSharedPostgres)
 
-storageContract(test, () => postgresHarness())
+const reason = await whyNoPostgres()
+if (reason === null) storageContract(test, () => postgresHarness())
+else test.skip(reason)

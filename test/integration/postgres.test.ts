@@ -4,6 +4,7 @@ import { postgresStorage } from '../../adapters/storage/postgres/index.ts'
 import { createNotifier } from '../../src/create-notifier.ts'
 import type { AcceptAnswer } from '../../src/ports/storage/accept.ts'
 import type { Storage } from '../../src/ports/storage/storage.ts'
+import { recordingChannel } from '../../src/testing/recording-channel.ts'
 import {
   accept,
   claim,
@@ -18,17 +19,26 @@ import {
   TEN,
 } from '../../src/testing/storage/fixtures.ts'
 import { eventually } from '../support/eventually.ts'
-import { onPostgres, type PostgresServer, startPostgres, uniqueSchema } from '../support/postgres.ts'
-import { recordingChannel } from '../../src/testing/recording-channel.ts'
+import {
+  onPostgres,
+  type PostgresServer,
+  startPostgres,
+  uniqueSchema,
+  whyNoPostgres,
+} from '../support/postgres.ts'
 
 const ORGANIZATION = 'org_default'
 const quota = { period: '2026-11', limit: 100_000 }
+
+const reason = await whyNoPostgres(true)
+const suite = reason === null ? describe : describe.skip
 
 let server: PostgresServer
 const opened: Storage[] = []
 const pools: pg.Pool[] = []
 
 beforeAll(async () => {
+  if (reason !== null) return
   server = await startPostgres()
 })
 
@@ -37,7 +47,7 @@ afterEach(async () => {
   for (const pool of pools.splice(0)) await pool.end()
 })
 
-afterAll(() => server.remove())
+afterAll(() => server?.remove())
 
 /** A storage of its own pool on a schema, like another process. */
 async function open(schema: string, change: object = {}): Promise<Storage> {
@@ -55,7 +65,7 @@ async function two(): Promise<[Storage, Storage]> {
 const admittedOf = (answers: readonly AcceptAnswer[]): number =>
   answers.reduce((sum, answer) => sum + (answer.kind === 'accepted' ? answer.admitted : 0), 0)
 
-describe('two processes on one database', () => {
+suite('two processes on one database', () => {
   it('never exceed a quota, and store an idempotent request once', async () => {
     const both = await two()
     const limited = { period: '2026-11', limit: 25 }
@@ -168,7 +178,7 @@ describe('two processes on one database', () => {
   })
 })
 
-describe('a fault', () => {
+suite('a fault', () => {
   it('of one request leaves the others of its set stored', async () => {
     const [storage] = await two()
     const taken = note()
@@ -224,7 +234,7 @@ describe('a fault', () => {
   })
 })
 
-describe('the schema', () => {
+suite('the schema', () => {
   it('is made once by eight that start at once, with partitions for three months', async () => {
     const schema = uniqueSchema()
     const storages = await Promise.all(TEN.slice(0, 8).map(() => open(schema)))
@@ -263,7 +273,7 @@ describe('the schema', () => {
   })
 })
 
-describe('a server that cannot be used', () => {
+suite('a server that cannot be used', () => {
   it('is service_unavailable within the time limit: no connection free, none possible', async () => {
     const pool = new pg.Pool({ connectionString: server.url, max: 1 })
     pools.push(pool)
@@ -343,7 +353,7 @@ describe('a server that cannot be used', () => {
   }, 90_000)
 })
 
-describe('a notifier on PostgreSQL', () => {
+suite('a notifier on PostgreSQL', () => {
   it('delivers what it and another process accept', async () => {
     const schema = uniqueSchema()
     const channel = recordingChannel()
@@ -368,7 +378,7 @@ describe('a notifier on PostgreSQL', () => {
   })
 })
 
-describe('a claim', () => {
+suite('a claim', () => {
   it('walks along its index, also when the statistics are those of an empty table', async () => {
     const schema = uniqueSchema()
     const storage = await open(schema, { maxConnections: 1, listen: false })

@@ -28,7 +28,7 @@ async function findPrograms(): Promise<string | undefined> {
     : []
   const folders = [
     ...versions.map((version) => join('/usr/lib/postgresql', version, 'bin')),
-    ...(process.env['PATH'] ?? '').split(delimiter),
+    ...(process.env.PATH ?? '').split(delimiter),
   ]
   const found = folders.find((folder) =>
     ['initdb', 'pg_ctl', 'postgres'].every((name) => existsSync(join(folder, name))),
@@ -66,9 +66,18 @@ function unprivileged(): { readonly uid: number; readonly gid: number } | undefi
   throw new Error('PostgreSQL cannot run as root, and there is no user to run it as')
 }
 
-/** Whether a server can be started here, or one is named. */
-export async function hasPostgres(): Promise<boolean> {
-  return process.env['CARILLON_TEST_POSTGRES_URL'] !== undefined || (await findPrograms()) !== undefined
+/**
+ * Why tests that need a server cannot run here; null: they can.
+ *
+ * @param own they stop and start it, so that it must be theirs
+ * @throws in CI, where nothing may be left out
+ */
+export async function whyNoPostgres(own = false): Promise<string | null> {
+  if (!own && process.env.CARILLON_TEST_POSTGRES_URL !== undefined) return null
+  if ((await findPrograms()) !== undefined) return null
+  const reason = 'no PostgreSQL: none is installed, and CARILLON_TEST_POSTGRES_URL names none'
+  if (process.env.CI !== undefined) throw new Error(reason)
+  return reason
 }
 
 /**
@@ -125,7 +134,7 @@ let shared: Promise<string> | undefined
  */
 export function sharedPostgres(): Promise<string> {
   shared ??= (async () => {
-    const named = process.env['CARILLON_TEST_POSTGRES_URL']
+    const named = process.env.CARILLON_TEST_POSTGRES_URL
     if (named !== undefined) return named
     const server = await startPostgres()
     owned.add(server)
@@ -161,8 +170,4 @@ export async function onPostgres<Answer>(
   } finally {
     await client.end().catch(() => {})
   }
-}
-
-export function dropSchema(url: string, schema: string): Promise<unknown> {
-  return onPostgres(url, (client) => client.query(`DROP SCHEMA IF EXISTS "${schema}" CASCADE`))
 }

@@ -44,7 +44,8 @@ export function createAccept(connection: Connection): Accept {
 
     function store(request: AcceptRequest, admitted: number): void {
       const { organizationId, notifications } = request
-      for (const notification of notifications.slice(0, admitted)) stored.push({ organizationId, notification })
+      for (const notification of notifications.slice(0, admitted))
+        stored.push({ organizationId, notification })
       quotas.count(request, admitted)
       const hash = hashFor(request)
       const kept = admitted > 0 || notifications.length === 0 ? admitted : null

@@ -79,7 +79,9 @@ export async function judgeEndpoints(tx: Transaction, attempts: readonly Attempt
 
 /** The endpoints of which an attempt failed, or one before. */
 async function lockTroubled(tx: Transaction, attempts: readonly Attempted[]): Promise<HealthRow[]> {
-  const asked = attempts.filter(({ settlement }) => settlement.attempt !== undefined || settlement.disable !== undefined)
+  const asked = attempts.filter(
+    ({ settlement }) => settlement.attempt !== undefined || settlement.disable !== undefined,
+  )
   if (asked.length === 0) return []
   const failing = new Set(
     asked
