@@ -1,15 +1,17 @@
 import { Cluster, Redis } from 'ioredis'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, test } from 'vitest'
-import {
-  createRedisRateLimiter,
-  type RedisRateLimiterOptions,
-  redisRateLimiter,
-} from '../../adapters/rate-limit/redis/index.ts'
+import { type RedisRateLimiterOptions, redisRateLimiter } from '../../adapters/rate-limit/redis/index.ts'
 import { isNotifierError } from '../../src/domain/errors/notifier-error.ts'
 import type { LimitCheck, RateLimiter, WindowCheck } from '../../src/ports/rate-limiter.ts'
 import { rateLimiterContract } from '../../src/testing/rate-limiter/rate-limiter-contract.ts'
 import { eventually } from '../support/eventually.ts'
-import { describeOwnRedis, newPrefix, type RedisServer, startRedis } from '../support/redis.ts'
+import {
+  describeOwnRedis,
+  newPrefix,
+  type RedisServer,
+  startRedis,
+  steeredRateLimiter,
+} from '../support/redis.ts'
 
 const window: WindowCheck = {
   kind: 'window',
@@ -252,9 +254,9 @@ describeOwnRedis('redisRateLimiter on a cluster of three', () => {
   describe('keeps the contract', () => {
     rateLimiterContract(test, async () => {
       let time = 1_800_000_000_000
-      const options = { client: cluster, prefix: newPrefix(), timeoutMs: 10_000 }
+      const options = { client: cluster, prefix: newPrefix() }
       return {
-        limiter: createRedisRateLimiter(options, () => time),
+        limiter: steeredRateLimiter(options, () => time),
         advance(ms) {
           time += ms
         },

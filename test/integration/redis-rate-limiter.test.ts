@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { Redis } from 'ioredis'
 import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest'
-import { createRedisRateLimiter, redisRateLimiter } from '../../adapters/rate-limit/redis/index.ts'
+import { redisRateLimiter } from '../../adapters/rate-limit/redis/index.ts'
 import { createNotifier } from '../../src/create-notifier.ts'
 import { memoryRateLimiter } from '../../src/memory/rate-limiter/memory-rate-limiter.ts'
 import type {
@@ -12,7 +12,7 @@ import type {
   WindowCheck,
 } from '../../src/ports/rate-limiter.ts'
 import { runProgram } from '../support/program.ts'
-import { describeRedis, newPrefix, openRedisServer } from '../support/redis.ts'
+import { describeRedis, newPrefix, openRedisServer, steeredRateLimiter } from '../support/redis.ts'
 import type { ConsumeOptions } from './programs/consume.ts'
 
 const open: { close?(): Promise<void>; disconnect?(): void }[] = []
@@ -51,7 +51,8 @@ describeRedis('redisRateLimiter', () => {
   })
 
   function limiterAt(prefix: string, now?: () => number): RateLimiter {
-    const limiter = createRedisRateLimiter({ url: server.url, prefix, timeoutMs: 10_000 }, now)
+    const options = { url: server.url, prefix, timeoutMs: 10_000 }
+    const limiter = now === undefined ? redisRateLimiter(options) : steeredRateLimiter(options, now)
     open.push(limiter)
     return limiter
   }

@@ -8,6 +8,11 @@ import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { Redis } from 'ioredis'
 import { describe, it } from 'vitest'
+import { type OwnRedisClient, openRedis, type RedisClient } from '../../adapters/rate-limit/redis/client.ts'
+import { createConnection } from '../../adapters/rate-limit/redis/connection.ts'
+import { createLimiter } from '../../adapters/rate-limit/redis/limiter.ts'
+import { createFallback } from '../../adapters/rate-limit/redis/unavailable.ts'
+import type { RateLimiter } from '../../src/ports/rate-limiter.ts'
 import { eventually } from './eventually.ts'
 
 const given = process.env.CARILLON_TEST_REDIS_URL
@@ -122,4 +127,25 @@ async function freePort(): Promise<number> {
     await once(server, 'close')
     if (port < 55_000) return port
   }
+}
+
+/** The limiter of `redisRateLimiter`, by a time that the test sets instead of the server's. */
+export function steeredRateLimiter(
+  { client, url = '', prefix }: { client?: RedisClient; url?: string; prefix: string },
+  now: () => number,
+): RateLimiter {
+  let own: OwnRedisClient | undefined
+  async function open(): Promise<RedisClient> {
+    if (client !== undefined) return client
+    own = await openRedis(url)
+    return own
+  }
+  return createLimiter({
+    connection: createConnection(open, 10_000),
+    fallback: createFallback('refuse', () => {}),
+    prefix,
+    isCluster: () => client?.isCluster === true,
+    now,
+    close: async () => own?.disconnect(),
+  })
 }

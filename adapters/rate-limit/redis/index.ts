@@ -39,11 +39,6 @@ const TIMEOUT_MS = 500
  * createNotifier({ rateLimiter: redisRateLimiter({ url: 'redis://localhost' }) })
  */
 export function redisRateLimiter(options: RedisRateLimiterOptions): RateLimiter {
-  return createRedisRateLimiter(options)
-}
-
-/** @internal */
-export function createRedisRateLimiter(options: RedisRateLimiterOptions, now?: () => number): RateLimiter {
   const { client, url, prefix = 'carillon:', timeoutMs = TIMEOUT_MS } = options
   assertOptions(client, url, prefix, timeoutMs)
   const { onUnavailable = 'refuse', onError = warn } = options
@@ -62,7 +57,6 @@ export function createRedisRateLimiter(options: RedisRateLimiterOptions, now?: (
     fallback: createFallback(onUnavailable, onError),
     prefix,
     isCluster: () => client?.isCluster === true,
-    now,
     async close() {
       closed = true
       const opened = await own?.catch(() => undefined)
