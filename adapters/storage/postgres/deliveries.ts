@@ -11,7 +11,10 @@ const SELECT_ENDPOINTS = `
   SELECT id, organization, status, events FROM carillon.webhook_endpoints
   WHERE organization = ANY ($1::text[]) ORDER BY seq`
 
-/** One delivery for each event and endpoint, and a job unless the endpoint is disabled. */
+/**
+ * One delivery for each event and endpoint, and a job unless the endpoint is disabled. An event whose id was there
+ * before, as two about an endpoint in one millisecond have, is the same to its receiver.
+ */
 const INSERT = `
   WITH given AS MATERIALIZED (
     SELECT nextval('carillon.delivery_numbers') AS seq, d.* FROM unnest(
@@ -23,9 +26,11 @@ const INSERT = `
       (seq, created_at, event_id, endpoint, event_type, organization, state, trace, payload)
     SELECT seq, $1::bigint, event_id, endpoint, event_type, organization,
       CASE WHEN active THEN 'pending' ELSE 'held' END, trace, payload
-    FROM given)
+    FROM given
+    ON CONFLICT DO NOTHING RETURNING seq, event_id, endpoint, organization, state)
   INSERT INTO carillon.jobs (id, place, due_at, state, high, lane, organization, subject)
-  SELECT 2 * seq + 1, 2 * seq + 1, $1::bigint, 0, false, endpoint, organization, event_id FROM given WHERE active`
+  SELECT 2 * seq + 1, 2 * seq + 1, $1::bigint, 0, false, endpoint, organization, event_id FROM stored
+  WHERE state = 'pending'`
 
 const INSERT_ATTEMPTS = `
   INSERT INTO carillon.delivery_attempts (at, event_id, endpoint, attempt)
