@@ -1,14 +1,19 @@
 import fc from 'fast-check'
-import { expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import type { Fact, FactType } from '../../src/domain/facts.ts'
 import type { NewNotification } from '../../src/domain/notification.ts'
 import { createState } from '../../src/memory/state.ts'
 import { storageOf } from '../../src/memory/storage-of.ts'
+import type { Clock } from '../../src/ports/clock.ts'
 import type { ClaimedJob } from '../../src/ports/storage/claim.ts'
 import type { Storage } from '../../src/ports/storage/storage.ts'
 import { note, page } from '../../src/testing/storage/fixtures.ts'
 import type { StorageHarness } from '../../src/testing/storage/harness.ts'
+import { stopSharedPostgres, whyNoPostgres } from '../support/postgres.ts'
+import { postgresHarness } from '../support/postgres-harness.ts'
 import { sqliteHarness } from '../support/sqlite-harness.ts'
+
+const noPostgres = await whyNoPostgres()
 
 const LANES = ['email/a', 'email/b']
 const ORGANIZATIONS = ['org_default', 'org_b']
@@ -247,29 +252,45 @@ async function begin(harness: StorageHarness): Promise<World> {
   return { harness, ids: [], claimed: [], receipts: 0 }
 }
 
-test('SQLite and the memory storage answer and store the same, whatever happens', {
-  timeout: 120_000,
-}, async () => {
-  await fc.assert(
-    fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 80 }), async (steps) => {
-      let now = 1_800_000_000_000
-      const clock = { now: () => now }
-      const sqlite = await begin(await sqliteHarness(clock))
-      const memory = await begin(memoryHarness(clock.now))
-      try {
-        for (const [index, one] of steps.entries()) {
-          if (one.do === 'advance') now += one.ms
-          const fresh = note({ lane: LANES[index % LANES.length] ?? '' })
-          const theirs = await take(sqlite, sqlite.harness.storage, one, fresh, now)
-          const ours = await take(memory, memory.harness.storage, one, fresh, now)
-          expect(theirs, JSON.stringify(one)).toEqual(ours)
+/** The storages that are held to the one in memory; a run against a server takes longer. */
+const STORAGES: readonly (readonly [
+  name: string,
+  create: (clock: Pick<Clock, 'now'>) => Promise<StorageHarness>,
+  numRuns: number,
+])[] = [
+  ['SQLite', sqliteHarness, 60],
+  ...(noPostgres === null ? [['PostgreSQL', postgresHarness, 12] as const] : []),
+]
+
+afterAll(stopSharedPostgres)
+
+test.each(STORAGES)(
+  '%s and the memory storage answer and store the same, whatever happens',
+  {
+    timeout: 240_000,
+  },
+  async (_name, create, numRuns) => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 80 }), async (steps) => {
+        let now = 1_800_000_000_000
+        const clock = { now: () => now }
+        const other = await begin(await create(clock))
+        const memory = await begin(memoryHarness(clock.now))
+        try {
+          for (const [index, one] of steps.entries()) {
+            if (one.do === 'advance') now += one.ms
+            const fresh = note({ lane: LANES[index % LANES.length] ?? '' })
+            const theirs = await take(other, other.harness.storage, one, fresh, now)
+            const ours = await take(memory, memory.harness.storage, one, fresh, now)
+            expect(theirs, JSON.stringify(one)).toEqual(ours)
+          }
+          expect(await observe(other)).toEqual(await observe(memory))
+        } finally {
+          await other.harness.storage.stop()
+          await other.harness.close?.()
         }
-        expect(await observe(sqlite)).toEqual(await observe(memory))
-      } finally {
-        await sqlite.harness.storage.stop()
-        await sqlite.harness.close?.()
-      }
-    }),
-    { numRuns: 60 },
-  )
-})
+      }),
+      { numRuns },
+    )
+  },
+)
