@@ -22,6 +22,7 @@ import { createSendLimits } from './services/limits/send-limits.ts'
 import { createLogs, createNotifications } from './services/notifications/notifications.ts'
 import type { Notifier, NotifierEvents } from './services/notifier.ts'
 import { createOrganizations } from './services/organizations/organizations.ts'
+import { createReceipts } from './services/receipts/receipts.ts'
 import { createRetention } from './services/retention/retention.ts'
 import { createSecretBox, newSecret, type SecretBox } from './services/secrets.ts'
 import { createSuppressions } from './services/suppressions/suppressions.ts'
@@ -237,6 +238,17 @@ function wire(options: ResolvedOptions): Notifier {
     apiKeys: guard(createApiKeys(storage, ids, organizations)),
     webhooks: guard(createWebhookEndpoints(webhookParts)),
     suppressions: guard(createSuppressions(storage, organizations)),
+    receipts: guard(
+      createReceipts({
+        storage,
+        clock,
+        logger,
+        announce,
+        publicUrl: options.publicUrl,
+        wake: engine.wake,
+        routes,
+      }),
+    ),
     maintenance: lifecycle.maintenance,
     metrics: () => readMetrics(meter, source, clock),
     reporting: createReporting(options.hasLogger ? logger : null, observer, clock),

@@ -29,13 +29,13 @@ export type {
 } from './domain/outcome.ts'
 export type { Plan, Plans } from './domain/plans.ts'
 export { perMinutePlans, perSecondPlans } from './domain/plans.ts'
-export type { ProviderPausedEvent, ProviderResumedEvent } from './domain/provider-event.ts'
 export type {
   AcceptedEvent,
   AttemptFailedEvent,
   AttemptStartedEvent,
   ProcessEvent,
 } from './domain/process-event.ts'
+export type { ProviderPausedEvent, ProviderResumedEvent } from './domain/provider-event.ts'
 export type { RetryPolicy } from './domain/retry.ts'
 export type { SmsText } from './domain/sms-segments.ts'
 export type { SuppressionReason } from './domain/suppression.ts'

@@ -59,6 +59,11 @@ export interface NotifierOptions {
   readonly overuse?: OverusePolicy | false | undefined
   readonly sms?: SmsOptions | undefined
   readonly retention?: RetentionOptions | undefined
+  /**
+   * Where the REST API is mounted, as the public sees it: `https://api.example.com/notifications`. Links in messages and
+   * some providers' signatures over their receipts need it. Default: receipts use the Host header.
+   */
+  readonly publicUrl?: string | undefined
   readonly delivery?: DeliveryOptions | undefined
   /** The process' time. Default: the runtime's. Tests pass the virtual clock of `carillon/testing`. */
   readonly clock?: Clock | undefined
@@ -121,6 +126,8 @@ export interface ResolvedOptions {
   readonly maxSmsSegments: number
   /** Null: for ever. */
   readonly retentionDays: number | null
+  /** Without a slash at its end. */
+  readonly publicUrl: string | undefined
   readonly leaseMs: number
   readonly pollMs: number
   readonly maxPauseMs: number
@@ -151,6 +158,7 @@ export function resolveOptions(options: NotifierOptions): ResolvedOptions {
     'overuse',
     'sms',
     'retention',
+    'publicUrl',
     'delivery',
     'clock',
   ])
@@ -185,6 +193,7 @@ export function resolveOptions(options: NotifierOptions): ResolvedOptions {
   }
   return {
     sources,
+    publicUrl: publicUrlOf(options.publicUrl),
     storage,
     logger: redactingLogger(logger, { showRecipients: logRecipients === 'shown' }),
     hasLogger: options.logger !== undefined,
@@ -284,4 +293,15 @@ function assertSms(sms: SmsOptions = {}): SmsOptions {
 function positive(option: string, value: unknown): void {
   if (!Number.isInteger(value) || Number(value) < 1)
     throw wrong(option, 'a whole number of at least 1, or null for none')
+}
+
+function publicUrlOf(value: string | undefined): string | undefined {
+  if (value === undefined) return undefined
+  const url = URL.canParse(value) ? new URL(value) : null
+  const plain =
+    url !== null && url.username === '' && url.password === '' && url.search === '' && url.hash === ''
+  if (!plain || (url.protocol !== 'https:' && url.protocol !== 'http:')) {
+    throw wrong('publicUrl', 'an http or https address without credentials, query or fragment')
+  }
+  return value.replace(/\/+$/, '')
 }

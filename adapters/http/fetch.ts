@@ -69,6 +69,10 @@ class WebHttpRequest implements HttpRequest {
     return this.#request.headers.get(name) ?? undefined
   }
 
+  headers(): Readonly<Record<string, string>> {
+    return Object.fromEntries(this.#request.headers)
+  }
+
   readBody(limit: number): Promise<Uint8Array> {
     return this.#request.bodyUsed ? Promise.reject(alreadyRead()) : readWebBody(this.#request, limit)
   }

@@ -76,6 +76,10 @@ export class NodeHttpRequest implements HttpRequest {
     return Array.isArray(value) ? value.join(', ') : (value as string | undefined)
   }
 
+  headers(): Readonly<Record<string, string | undefined>> {
+    return Object.fromEntries(Object.keys(this.#req.headers).map((name) => [name, this.header(name)]))
+  }
+
   readBody(limit: number): Promise<Uint8Array> {
     const body = this.#body
     if (!this.#req.readableDidRead) return readNodeBody(this.#req, limit)

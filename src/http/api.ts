@@ -6,7 +6,7 @@ import { isAllowedAddress } from '../services/api-keys/ip-list.ts'
 import type { Notifier } from '../services/notifier.ts'
 import type { Admission, ApiKeyRecord, LimitedResource } from '../services/records.ts'
 import { bearerToken } from './authorization.ts'
-import { readJsonObject } from './body.ts'
+import { readJsonObject, readRaw } from './body.ts'
 import { acceptsScheme, type Client, resolveClient } from './client.ts'
 import { publicError } from './errors.ts'
 import type { HttpRequest, HttpResponse } from './message.ts'
@@ -39,6 +39,7 @@ interface Visit extends Omit<Envelope, 'limit'> {
 /** For a client that has left: nobody reads it. */
 const GONE: HttpResponse = Object.freeze({ status: 499, headers: {}, body: null })
 const NO_BODY = Object.freeze({})
+const NO_BYTES = new Uint8Array()
 
 /**
  * Creates the REST API over a notifier. Everything that does not depend on a request is done here, once.
@@ -75,14 +76,15 @@ export function createHttpApi(
     }
     try {
       const { permitted, organizationId } = isPublic(match)
-        ? { permitted: match, organizationId: await welcome(request, client, visit) }
+        ? { permitted: match, organizationId: await welcome(request, client, visit, match) }
         : await authorize(request, client, visit, match)
       const result = await perform(request, permitted, organizationId)
       const response =
         result === null ? GONE : successResponse(envelopeOf(visit), permitted.route.status, result)
       answered(operationOf(match), response.status)
       return response
-    } catch (error) {
+    } catch (caught) {
+      const error = await countFailure(visit, match, client, caught)
       const shown = publicError(error)
       if (shown.status >= 500) report(logger, shown, error, request, visit.requestId)
       const allow = match.kind === 'method' ? match.allow : undefined
@@ -103,9 +105,28 @@ export function createHttpApi(
     return visit as Envelope
   }
 
+  /** Who reports without proof is counted by address, as who shows no valid key is. */
+  async function countFailure(visit: Visit, match: Match, client: Client, error: unknown): Promise<unknown> {
+    const unproven = isNotifierError(error) && (error.status === 401 || error.status === 404)
+    if (match.kind !== 'route' || match.route.limit !== 'receipts' || !unproven) return error
+    try {
+      await visit.release?.()
+      visit.release = null
+      await count(visit, { address: client.address ?? 'unknown' }, 'requests')
+      return error
+    } catch (refusal) {
+      return refusal
+    }
+  }
+
   /** Lets anyone in, over HTTPS and within the limit of the address. */
-  async function welcome(request: HttpRequest, client: Client, visit: Visit): Promise<null> {
-    await count(visit, { address: client.address ?? 'unknown' }, 'public')
+  async function welcome(
+    request: HttpRequest,
+    client: Client,
+    visit: Visit,
+    { route }: RouteMatch,
+  ): Promise<null> {
+    await count(visit, { address: client.address ?? 'unknown' }, route.limit)
     if (!acceptsScheme(resolved.https, client, request)) throw new NotifierError('https_required')
     return null
   }
@@ -156,10 +177,11 @@ export function createHttpApi(
       route.body === undefined
         ? NO_BODY
         : await readJsonObject(request, bodyLimit(resolved, route), route.bodyOptional)
+    const bytes = route.raw === true ? await readRaw(request, bodyLimit(resolved, route)) : NO_BYTES
     if (request.aborted) return null
     const strict = resolved.strictBody
     if (strict && route.body !== undefined) assertKnownFields(route.body, body)
-    return route.handler({ request, organizationId, params, query, body, strict, document }, notifier)
+    return route.handler({ request, organizationId, params, query, body, bytes, strict, document }, notifier)
   }
 
   return {

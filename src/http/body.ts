@@ -31,6 +31,24 @@ export async function readJsonObject(
   return optional && bytes.length === 0 ? NOTHING : asObject(parseJson(bytes))
 }
 
+/**
+ * Reads a body as it came: signatures are made over its bytes.
+ *
+ * @throws NotifierError `invalid_configuration` when a parser of the host has turned it into something else, and what
+ *   `readBody` throws
+ */
+export async function readRaw(request: HttpRequest, limit: number): Promise<Uint8Array> {
+  if (request.parsedBody !== undefined) {
+    throw new NotifierError('invalid_configuration', {
+      message:
+        'A body parser of the host application has read this request, and its signature needs the bytes as they came. ' +
+        'Mount Carillon before the parser, or let the parser leave out the paths below "/receipts".',
+    })
+  }
+  assertNotEncoded(request.header('content-encoding'))
+  return request.readBody(limit)
+}
+
 function assertJson(contentType: string | undefined): void {
   if (contentType === undefined || contentType === 'application/json') return
   const match = JSON_TYPE.exec(contentType)

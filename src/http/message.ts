@@ -22,6 +22,8 @@ export interface HttpRequest {
    * `, ` for every name: a repeated Authorization must be seen, not silently reduced to one of the two.
    */
   header(name: string): string | undefined
+  /** All headers, as {@link header} gives them. */
+  headers(): Readonly<Record<string, string | undefined>>
   /**
    * Reads the body once, and stops reading as soon as it is larger than `limit` bytes.
    *

@@ -18,7 +18,12 @@ export interface Envelope {
 
 /** The answer to a request that succeeded. */
 export function successResponse(envelope: Envelope, status: number, result: HandlerResult): HttpResponse {
-  return toResponse(envelope, result.status ?? status, JSON.stringify(result.body), result.headers)
+  const { text } = result
+  if (text === undefined) {
+    return toResponse(envelope, result.status ?? status, JSON.stringify(result.body), result.headers)
+  }
+  const headers = { 'Content-Type': text.contentType, ...result.headers }
+  return toResponse(envelope, result.status ?? status, text.content, headers)
 }
 
 /** The answer to a request that failed, with an error that `publicError` gave. */

@@ -1,5 +1,6 @@
-import type { Fact } from '../domain/facts.ts'
-import type { SuppressionReason } from '../domain/suppression.ts'
+import type { Receipt } from '../domain/receipt.ts'
+
+export type { Receipt } from '../domain/receipt.ts'
 
 /** One request of a provider, as it arrived. */
 export interface ReceiptRequest {
@@ -20,27 +21,10 @@ export type ParsedReceipts =
       readonly kind: 'receipts'
       /** In order; none for what needs nothing recorded (a confirmed subscription, a test of the address). */
       readonly receipts: readonly Receipt[]
-      /** What to answer once they are stored. Default: 200 with an empty body. */
-      readonly answer?:
-        | { readonly status?: number; readonly contentType?: string; readonly body?: string }
-        | undefined
+      /** The body of the answer, a 200, once they are stored. Default: empty. */
+      readonly answer?: { readonly contentType: string; readonly body: string } | undefined
     }
+  /** It cannot be verified right now (a certificate cannot be fetched): the answer is 503, and the provider repeats it. */
+  | { readonly kind: 'later'; readonly message: string }
   /** Not proven to come from the provider, or unreadable: nothing is recorded, the answer is 401, or 400 for `malformed`. */
   | { readonly kind: 'refused'; readonly why: 'signature' | 'malformed'; readonly message: string }
-
-/** One report about one message or one recipient. */
-export interface Receipt {
-  /** The same for every repetition of this report, unique among the provider's. At most 255 characters. */
-  readonly dedupeKey: string
-  /** Our id, where the message carried it. */
-  readonly notificationId?: string | undefined
-  /**
-   * What happened to a message; `providerMessageId` correlates it where our id is unknown. Its `provider` is filled in.
-   * Absent for what concerns a recipient alone (a STOP reply).
-   */
-  readonly fact?: Omit<Fact, 'provider'> | undefined
-  /** The recipient wants, or can take, nothing more. Only for hard bounces, complaints and opt-outs. */
-  readonly suppress?: { readonly address: string; readonly reason: SuppressionReason } | undefined
-  /** The recipient opted in again (START). */
-  readonly unsuppress?: { readonly address: string } | undefined
-}

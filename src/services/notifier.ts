@@ -29,6 +29,9 @@ import type {
   OrganizationInput,
   OrganizationRecord,
   RateLimitState,
+  ReceiptArrival,
+  ReceiptReply,
+  ReceiptSource,
   RenderedRecord,
   Scope,
   SentNotification,
@@ -237,6 +240,15 @@ export interface Notifier {
     list(query?: SuppressionQuery): Promise<List<SuppressionRecord>>
     /** Sends to it again. @throws NotifierError `not_found` */
     remove(recipient: SuppressionTarget, scope?: Scope): Promise<void>
+  }
+  readonly receipts: {
+    /**
+     * Takes in what a provider reports: verifies it, stores it, and says what to answer; the HTTP adapters do
+     * (`POST /receipts/{channel}/{provider}`). Repetitions are harmless.
+     *
+     * @throws NotifierError `not_found`, `invalid_receipt_signature`, `invalid_parameter` when it is unreadable
+     */
+    take(source: ReceiptSource, request: ReceiptArrival): Promise<ReceiptReply>
   }
   /**
    * Refuses every call but this with `service_unavailable` while it is on; delivery goes on. What was accepted stays

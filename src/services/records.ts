@@ -7,6 +7,7 @@ import type { CounterName, HistogramName } from '../domain/metrics.ts'
 import type { BodyFormat, NotificationFailure, NotificationStatus, Priority } from '../domain/notification.ts'
 import type { SmsText } from '../domain/sms-segments.ts'
 import type { SuppressionReason } from '../domain/suppression.ts'
+import type { ReceiptRequest } from '../ports/receipts.ts'
 import type { Backlog } from '../ports/storage/backlog.ts'
 
 export interface HealthReport {
@@ -104,9 +105,15 @@ export interface ItemError {
 
 /**
  * What has a request limit: an endpoint with one of its own (SPEC.md "Rules" 4), what needs no key (`public`), or
- * everything else together.
+ * everything else together. Receipts are not limited: a provider sends as many as there are messages.
  */
-export type LimitedResource = 'requests' | 'templates.list' | 'templates.create' | 'logs.list' | 'public'
+export type LimitedResource =
+  | 'requests'
+  | 'templates.list'
+  | 'templates.create'
+  | 'logs.list'
+  | 'public'
+  | 'receipts'
 
 /** One limit as it stands: what the X-RateLimit headers say. */
 export interface RateLimitState {
@@ -128,6 +135,29 @@ export interface RateLimitState {
  * largest that a client which reads 32-bit integers can take.
  */
 export const NO_LIMIT = 2_147_483_647
+
+/** Whose provider reports. */
+export interface ReceiptSource {
+  /** Left out: the instance that serves all organizations. */
+  readonly organizationId?: string | undefined
+  readonly channel: ChannelName
+  /** The instance's name. */
+  readonly provider: string
+}
+
+/** A provider's request, as it arrived; see `ReceiptRequest`. */
+export interface ReceiptArrival extends Omit<ReceiptRequest, 'url' | 'receivedAt'> {
+  /** Path below the mount, and the query with its question mark. */
+  readonly target: string
+  /** The Host header. */
+  readonly host: string | undefined
+}
+
+/** What a provider is answered with, with status 200. */
+export interface ReceiptReply {
+  readonly contentType: string
+  readonly body: string
+}
 
 /** A request that was counted. */
 export interface Admission {

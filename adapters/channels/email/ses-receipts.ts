@@ -14,7 +14,7 @@ export interface SesReceiptsOptions {
 const MAX_CERTIFICATES = 16
 const NOTHING: ParsedReceipts = { kind: 'receipts', receipts: [] }
 /** SNS repeats after a 5xx, and takes a 4xx as the last word. */
-const AGAIN: ParsedReceipts = { kind: 'receipts', receipts: [], answer: { status: 503 } }
+const AGAIN: ParsedReceipts = { kind: 'later', message: 'Amazon SNS does not answer.' }
 
 /** Reads what SES publishes through SNS, signed by RSA with SHA-1 or SHA-256 (signature version 1 or 2). */
 export function sesReceipts(

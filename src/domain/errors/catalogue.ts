@@ -286,6 +286,11 @@ const ROWS = {
     'Use a public https address without credentials.',
   ],
 
+  invalid_receipt_signature: [
+    401,
+    'The receipt is not proven to come from its provider.',
+    'Check the secret or key that the provider signs with, and for some providers the option "publicUrl".',
+  ],
   invalid_webhook_signature: [
     401,
     'The webhook is not signed with this secret.',

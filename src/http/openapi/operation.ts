@@ -52,6 +52,9 @@ const REQUEST_HEADERS: Readonly<Record<RequestHeader, string>> = {
 const PATH_PARAMETERS: Readonly<Record<string, string>> = {
   id: 'Identifier of the resource.',
   idOrName: 'Identifier or name of the template.',
+  organization: 'Identifier of the organization whose provider it is.',
+  channel: 'Channel of the provider.',
+  provider: 'Name of the provider.',
 }
 
 /** What one route is at one of its paths. */
@@ -65,9 +68,12 @@ export function operationOf(route: Route, path: string, format: ErrorFormat): Op
     ...(route.permission === 'public' ? { security: [] } : {}),
     parameters: parametersOf(route, path, admin),
     ...(route.body === undefined ? {} : { requestBody: requestBody(route, route.body) }),
+    ...(route.raw === true ? { requestBody: RAW_BODY } : {}),
     responses: { ...successes(route), ...errorResponses(route, admin, format) },
   }
 }
+
+const RAW_BODY: JsonObject = { required: true, content: { '*/*': { schema: { type: 'string' } } } }
 
 /** Generated code uses the names: they do not change. The first path has the route's own. */
 function operationId({ operation, paths }: Route, path: string): string {
@@ -80,7 +86,8 @@ function capitalized(word: string): string {
   return word.charAt(0).toUpperCase() + word.slice(1)
 }
 
-function describePermission({ permission }: Route): string {
+function describePermission({ permission, limit }: Route): string {
+  if (limit === 'receipts') return 'Needs no API key: the provider signs what it reports.'
   switch (permission) {
     case 'public':
       return 'Needs no API key. Limited by client address.'
@@ -122,7 +129,11 @@ function successes(route: Route): Record<string, JsonObject> {
   const media = { schema: schemaOf(route.response), ...(example ? { example } : {}) }
   const description = route.status === 201 ? 'Created.' : 'Success.'
   const responses: Record<string, JsonObject> = {
-    [route.status]: { description, headers, content: { 'application/json': media } },
+    [route.status]: {
+      description,
+      headers,
+      content: { [route.raw === true ? '*/*' : 'application/json']: media },
+    },
   }
   if (route.otherwise !== undefined) {
     const { status, when, response } = route.otherwise

@@ -17,6 +17,7 @@ export const TAGS = {
   'API keys': 'Who may call this API.',
   Webhooks: 'Endpoints that are told about deliveries.',
   Suppressions: 'Recipients that nothing is sent to.',
+  Receipts: 'What providers report; they prove themselves by their signatures.',
   Service: 'The service itself; no API key is needed.',
 } as const
 
@@ -55,6 +56,8 @@ export interface Route {
   readonly body?: z.ZodType
   /** True: no body means `{}`. */
   readonly bodyOptional?: true
+  /** True: the handler gets the bytes of the body as they came, whatever their type. */
+  readonly raw?: true
   /** Which size limit holds for the body. Default `body`. */
   readonly bodySize?: 'body' | 'batch'
   readonly response: z.ZodType
@@ -74,6 +77,8 @@ export interface RequestContext {
   /** Decoded path parameters. */
   readonly params: Readonly<Record<string, string>>
   readonly query: Query
+  /** What a route that asks for it raw was sent; empty for others. */
+  readonly bytes: Uint8Array
   /** A JSON object of any content; empty for routes without a body. */
   readonly body: Readonly<Record<string, unknown>>
   /** Unknown fields are refused; of `body` itself they have been. */
@@ -83,7 +88,10 @@ export interface RequestContext {
 }
 
 export interface HandlerResult {
-  readonly body: unknown
+  /** Sent as JSON. */
+  readonly body?: unknown
+  /** Sent as it is, in place of JSON. */
+  readonly text?: { readonly contentType: string; readonly content: string }
   /** Replaces the route's status. */
   readonly status?: number
   readonly headers?: Readonly<Record<string, string>>

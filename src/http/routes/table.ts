@@ -3,6 +3,7 @@ import { apiKeyRoutes } from './api-keys.ts'
 import { deadLetterRoutes } from './dead-letters.ts'
 import { logRoutes } from './logs.ts'
 import { notificationRoutes } from './notifications.ts'
+import { receiptRoutes } from './receipts.ts'
 import type { Route } from './route.ts'
 import { serviceRoutes } from './service.ts'
 import { suppressionRoutes } from './suppressions.ts'
@@ -19,5 +20,6 @@ export const ROUTES: readonly Route[] = [
   ...apiKeyRoutes,
   ...webhookRoutes,
   ...suppressionRoutes,
+  ...receiptRoutes,
   ...serviceRoutes,
 ]

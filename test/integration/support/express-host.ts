@@ -36,6 +36,9 @@ export interface HostOptions {
   overuse?: NotifierOptions['overuse']
   webhooks?: NotifierOptions['webhooks']
   logger?: NotifierOptions['logger']
+  publicUrl?: string
+  /** Default: one that records and accepts. */
+  channel?: Channel
   /** Default: the real time, which can be shifted. */
   clock?: FakeClock
   /** Called with the host before Carillon is mounted. */
@@ -74,7 +77,8 @@ export async function startHost(options: HostOptions = {}): Promise<Host> {
     overuse: options.overuse,
     webhooks: options.webhooks,
     logger: options.logger,
-    channels: { email: recorder(sent) },
+    publicUrl: options.publicUrl,
+    channels: { email: options.channel ?? recorder(sent) },
   })
   await notifier.start()
 

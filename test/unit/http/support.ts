@@ -28,6 +28,7 @@ export function request(given: TestRequest = {}): HttpRequest {
     aborted: given.aborted ?? false,
     parsedBody: given.parsedBody,
     header: (name) => headers[name],
+    headers: () => headers,
     async readBody(limit) {
       const bytes = Buffer.from(given.body ?? '')
       if (bytes.length > limit) throw new NotifierError('payload_too_large')

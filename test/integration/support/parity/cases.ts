@@ -622,11 +622,48 @@ const everyRoute: Case[] = ROUTES.flatMap((route) =>
     const title = `${route.method} ${path} without a key`
     const filled = path.replaceAll(/\{\w+\}/g, 'notif_1')
     const request = { method: route.method, path: filled, ...(route.body === undefined ? {} : { body: {} }) }
+    if (route.limit === 'receipts') {
+      return { title, call: request, key: null, status: 404, code: 'not_found', raw: true }
+    }
     return (route.permission as string) === 'public'
       ? { title, call: request, key: null, status: route.status }
       : { title, call: request, key: null, status: 401, code: 'missing_authorization' }
   }),
 )
+
+const receipt = (body: string, signature: string | string[], type: string): Call =>
+  post('/receipts/email/mail?a=%20b', body, { 'x-signature': signature, 'content-type': type })
+const receipts: Case[] = [
+  {
+    title: 'a receipt as a form',
+    call: receipt('To=%2B49&Body=gr\u00fc\u00df', ['right', 'again'], 'application/x-www-form-urlencoded'),
+    status: 200,
+    key: null,
+    raw: true,
+  },
+  {
+    title: 'a receipt in JSON, white space and all',
+    call: receipt('[ 1 ,\n2 ]', 'right, again', 'application/json'),
+    status: 200,
+    key: null,
+    raw: true,
+  },
+  {
+    title: 'a receipt of no known type',
+    call: receipt('\u0000\u0001', 'right, again', 'application/x-unheard-of'),
+    status: 200,
+    key: null,
+    raw: true,
+  },
+  {
+    title: 'a forged receipt',
+    call: receipt('x', 'wrong', 'text/plain'),
+    status: 401,
+    code: 'invalid_receipt_signature',
+    key: null,
+    raw: true,
+  },
+]
 
 const host: Case[] = [
   { title: "the host's route", call: { path: '/host' }, status: 200 },
@@ -660,6 +697,7 @@ const all = [
   ...paths,
   ...queries,
   ...everyRoute,
+  ...receipts,
   ...host,
   ...mounted,
 ]

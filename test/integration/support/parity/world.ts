@@ -49,7 +49,23 @@ export async function createWorld(harness: Harness, options: WorldOptions = {}):
     logger: faultLogger(faults),
     storage: memoryStorage({ clock }),
     channels: {
-      email: { name: 'mail', channel: 'email', send: async () => ({ kind: 'accepted' }) },
+      email: {
+        name: 'mail',
+        channel: 'email',
+        send: async () => ({ kind: 'accepted' }),
+        // Answers with what it saw, so that every framework must hand over the same.
+        parseReceipts: async ({ method, url, headers, body }) =>
+          headers['x-signature'] === 'right, again'
+            ? {
+                kind: 'receipts',
+                receipts: [],
+                answer: {
+                  contentType: 'text/xml',
+                  body: `${method} ${new URL(url).search} ${headers['content-type']} ${Buffer.from(body).toString('hex')}`,
+                },
+              }
+            : { kind: 'refused', why: 'signature', message: 'Wrong.' },
+      },
       sms: { name: 'sms', channel: 'sms', send: async () => ({ kind: 'accepted' }) },
     },
     plans: {

@@ -1,0 +1,50 @@
+import { isChannelName } from '../../domain/channel.ts'
+import { NotifierError } from '../../domain/errors/notifier-error.ts'
+import type { Notifier } from '../../services/notifier.ts'
+import { receiptReply } from '../schemas/service.ts'
+import type { HandlerResult, RequestContext, Route } from './route.ts'
+
+async function take({ request, params, bytes }: RequestContext, notifier: Notifier): Promise<HandlerResult> {
+  const { organization, channel, provider = '' } = params
+  if (!isChannelName(channel)) throw new NotifierError('not_found')
+  const { method, path, query } = request
+  const { contentType, body } = await notifier.receipts.take(
+    { organizationId: organization, channel, provider },
+    {
+      method,
+      target: query === '' ? path : `${path}?${query}`,
+      host: request.header('host'),
+      headers: request.headers(),
+      body: bytes,
+    },
+  )
+  return { text: { contentType, content: body } }
+}
+
+const common = {
+  tag: 'Receipts',
+  method: 'POST',
+  permission: 'public',
+  limit: 'receipts',
+  status: 200,
+  unknown: 'not_found',
+  errors: ['not_found', 'invalid_receipt_signature'],
+  raw: true,
+  response: receiptReply,
+  handler: take,
+} as const
+
+export const receiptRoutes: readonly Route[] = [
+  {
+    ...common,
+    operation: 'postReceipt',
+    summary: 'Take in what a provider reports about messages; it proves itself by its signature',
+    paths: ['/receipts/{channel}/{provider}'],
+  },
+  {
+    ...common,
+    operation: 'postOrganizationReceipt',
+    summary: "Take in what an organization's own provider reports",
+    paths: ['/receipts/{organization}/{channel}/{provider}'],
+  },
+]

@@ -1,0 +1,132 @@
+import { NotifierError } from '../../domain/errors/notifier-error.ts'
+import type { NotificationEvent } from '../../domain/event-payload.ts'
+import type { Fact } from '../../domain/facts.ts'
+import { DEFAULT_ORGANIZATION } from '../../domain/organization.ts'
+import { type Receipt, soundReceipt } from '../../domain/receipt.ts'
+import { suppressedAddress } from '../../domain/suppression.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { Logger } from '../../ports/logger.ts'
+import type { ParsedReceipts } from '../../ports/receipts.ts'
+import type { ReceiptAnswer, ReceiptRecord } from '../../ports/storage/receipts.ts'
+import type { Storage } from '../../ports/storage/storage.ts'
+import type { Routes } from '../channels/routes.ts'
+import { createGroup } from '../group.ts'
+import type { Notifier } from '../notifier.ts'
+import type { Provider } from '../providers.ts'
+import type { ReceiptArrival, ReceiptReply, ReceiptSource } from '../records.ts'
+
+export interface ReceiptParts {
+  readonly storage: Storage
+  readonly clock: Clock
+  readonly logger: Logger
+  /** Where the API is mounted, as the public sees it; undefined: the Host header says so. */
+  readonly publicUrl: string | undefined
+  readonly routes: Pick<Routes, 'withInstance'>
+  announce(event: NotificationEvent): void
+  /** Something was stored that may be due. */
+  wake(): void
+}
+
+/** When a provider is told to come again. */
+const LATER_MS = 30_000
+const EMPTY = Object.freeze({ contentType: 'text/plain; charset=utf-8', body: '' })
+
+/**
+ * Takes in what providers report after the hand-over: proven to be theirs first, then stored, then answered (SPEC.md
+ * "Events"; DESIGN.md §5 `recordReceipts`).
+ */
+export function createReceipts(parts: ReceiptParts): Notifier['receipts'] {
+  const { storage, routes, clock, logger, publicUrl, announce, wake } = parts
+  const record = createGroup<ReceiptRecord, ReceiptAnswer>((receipts) => storage.recordReceipts(receipts))
+
+  /** A report about a message. */
+  async function storeFact(fact: Fact, source: ReceiptSource, receipt: Receipt) {
+    const { dedupeKey, notificationId } = receipt
+    const organizationId = source.organizationId ?? null
+    const provider = fact.provider ?? ''
+    const answer = await record({ provider, organizationId, dedupeKey, notificationId, fact })
+    if (answer.kind === 'unmatched') logger.debug('A receipt waits for its hand-over.', { provider })
+    if (answer.kind !== 'recorded' || answer.events.length === 0) return
+    for (const event of answer.events) announce(event)
+    wake()
+  }
+
+  /** A recipient's own word, which names no message. */
+  async function storeWish({ name, channel }: Provider, source: ReceiptSource, receipt: Receipt) {
+    // An instance that serves all organizations speaks for the application itself; the others learn of it from the
+    // provider when they send.
+    const { organizationId = DEFAULT_ORGANIZATION } = source
+    const { suppress, unsuppress } = receipt
+    if (suppress !== undefined) {
+      const { reason } = suppress
+      const address = suppressedAddress(channel, suppress.address)
+      await storage.suppressions.add({ organizationId, channel, address, reason, source: name })
+    }
+    if (unsuppress !== undefined) {
+      const address = suppressedAddress(channel, unsuppress.address)
+      const [reason] = await storage.suppressions.match([{ organizationId, channel, address }])
+      // Who opts in again takes back an opt-out; a bounce or a complaint says something else.
+      if (reason === 'unsubscribe') await storage.suppressions.remove(organizationId, channel, address)
+    }
+  }
+
+  function store(provider: Provider, source: ReceiptSource, receipt: Receipt): Promise<void> {
+    const { fact, suppress } = receipt
+    if (fact === undefined) return storeWish(provider, source, receipt)
+    const whole = { ...fact, provider: provider.name }
+    return storeFact(
+      suppress === undefined ? whole : { ...whole, suppress: suppress.reason },
+      source,
+      receipt,
+    )
+  }
+
+  async function takeIn(
+    provider: Provider,
+    source: ReceiptSource,
+    { target, host, ...request }: ReceiptArrival,
+  ): Promise<ReceiptReply> {
+    const parse = provider.plugin.parseReceipts?.bind(provider.plugin)
+    if (parse === undefined) throw unknownSource(source)
+    const url = `${publicUrl ?? `https://${host ?? 'localhost'}`}${target}`
+    const parsed = await parse({ ...request, url, receivedAt: clock.now() })
+    if (parsed.kind === 'later') {
+      throw new NotifierError('service_unavailable', { message: parsed.message, retryAfterMs: LATER_MS })
+    }
+    if (parsed.kind === 'refused') throw refusal(parsed)
+    const sound: Receipt[] = []
+    for (const receipt of parsed.receipts.map(soundReceipt)) {
+      if (receipt !== null) sound.push(receipt)
+      else
+        logger.error('A channel read a receipt without a key that tells repetitions apart.', named(provider))
+    }
+    await Promise.all(sound.map((receipt) => store(provider, source, receipt)))
+    return parsed.answer ?? EMPTY
+  }
+
+  return {
+    async take(source, arrival) {
+      const { organizationId = null, channel, provider: name } = source
+      const reply = await routes.withInstance({ organizationId, channel, name }, (provider) =>
+        takeIn(provider, source, arrival),
+      )
+      if (reply === null) throw unknownSource(source)
+      return reply
+    },
+  }
+}
+
+function named({ channel, name }: Provider): { readonly channel: string; readonly provider: string } {
+  return { channel, provider: name }
+}
+
+function unknownSource({ channel, provider }: ReceiptSource): NotifierError {
+  const message = `No ${channel} provider "${provider}" that reports is configured here.`
+  return new NotifierError('not_found', { message })
+}
+
+function refusal({ why, message }: Extract<ParsedReceipts, { kind: 'refused' }>): NotifierError {
+  return new NotifierError(why === 'signature' ? 'invalid_receipt_signature' : 'invalid_parameter', {
+    message,
+  })
+}

@@ -1,0 +1,202 @@
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import { afterEach, describe, expect, it } from 'vitest'
+import type { Channel, Notifier, ParsedReceipts, Receipt, ReceiptRequest } from '../../src/index.ts'
+import { fakeClock } from '../../src/testing/fake-clock.ts'
+import { type Host, type HostOptions, startHost } from './support/express-host.ts'
+import { type Answer, call, codeOf } from './support/http-client.ts'
+import { STORAGES } from './support/storages.ts'
+
+const SECRET = 'the key that this provider signs with'
+const signatureOf = (text: string): string => createHmac('sha256', SECRET).update(text).digest('hex')
+const mail = { channel: 'email', to: 'Ada@Example.com', body: 'Hi' } as const
+let host: Host
+afterEach(() => host.close())
+
+/** A provider that signs its address and its bytes, and reports a list of receipts. */
+function reporting(seen: ReceiptRequest[] = []): Channel {
+  return {
+    name: 'reporter',
+    channel: 'email',
+    send: async (_message, { notificationId }) => ({
+      kind: 'accepted',
+      providerMessageId: `m-${notificationId}`,
+    }),
+    async parseReceipts(request): Promise<ParsedReceipts> {
+      seen.push(request)
+      const text = new TextDecoder().decode(request.body)
+      if (text === 'throw') throw new Error(`no words about ${SECRET}`)
+      const given = Buffer.from(request.headers['x-signature'] ?? '')
+      const right = Buffer.from(signatureOf(request.url + text))
+      if (given.length !== right.length || !timingSafeEqual(given, right)) {
+        return { kind: 'refused', why: 'signature', message: 'The signature is not that of these bytes.' }
+      }
+      const receipts = JSON.parse(text) as readonly Receipt[]
+      return { kind: 'receipts', receipts, answer: { contentType: 'text/xml', body: '<ok/>' } }
+    },
+  }
+}
+
+describe.each(STORAGES)('receipts over HTTP, on %s', (_name, create) => {
+  async function start(options: HostOptions = {}): Promise<{ notifier: Notifier; seen: ReceiptRequest[] }> {
+    const seen: ReceiptRequest[] = []
+    const clock = fakeClock()
+    host = await startHost({ clock, storage: create(clock), channel: reporting(seen), ...options })
+    return { notifier: host.notifier, seen }
+  }
+
+  function report(
+    receipts: readonly unknown[] | string,
+    { path = '/receipts/email/reporter', signature }: { path?: string; signature?: string } = {},
+  ): Promise<Answer> {
+    const body = typeof receipts === 'string' ? receipts : JSON.stringify(receipts)
+    const url = `https://127.0.0.1:${host.port}${path}`
+    return call(host.port, {
+      method: 'POST',
+      path,
+      headers: { 'x-signature': signature ?? signatureOf(url + body), 'content-type': 'application/json' },
+      body,
+    })
+  }
+
+  async function sentOne(notifier: Notifier): Promise<string> {
+    const { id } = await notifier.send(mail)
+    await expect.poll(async () => (await notifier.notifications.get(id)).status).toBe('sent')
+    return id
+  }
+
+  it('are stored before they are answered, once, and announced', async () => {
+    const { notifier } = await start()
+    const id = await sentOne(notifier)
+    const events: string[] = []
+    notifier.on('notification.delivered', ({ data }) => events.push(data.id))
+    const receipt = { dedupeKey: 'r1', fact: { type: 'delivered', providerMessageId: `m-${id}` } }
+    const answer = await report([receipt])
+    expect([answer.status, answer.headers['content-type'], answer.text]).toEqual([200, 'text/xml', '<ok/>'])
+    expect(await notifier.notifications.get(id)).toMatchObject({ status: 'delivered' })
+    expect((await report([receipt, receipt])).status).toBe(200)
+    const { timeline } = await notifier.notifications.get(id)
+    expect(timeline.filter(({ event }) => event === 'delivered')).toHaveLength(1)
+    expect(events).toEqual([id])
+  })
+
+  it('are correlated by our own id, and kept while they come before our own record', async () => {
+    const { notifier } = await start()
+    const { id } = await notifier.send({ ...mail, sendAt: new Date(host.clock.now() + 60_000) })
+    expect(
+      (await report([{ dedupeKey: 'early', fact: { type: 'opened', providerMessageId: `m-${id}` } }])).status,
+    ).toBe(200)
+    expect((await notifier.notifications.get(id)).status).toBe('scheduled')
+    await host.clock.advance(61_000)
+    await expect.poll(async () => (await notifier.notifications.get(id)).status).toBe('opened')
+    await report([{ dedupeKey: 'own', notificationId: id, fact: { type: 'clicked' } }])
+    expect((await notifier.notifications.get(id)).status).toBe('clicked')
+  })
+
+  it('suppress who bounced for good or complained, and let go who opted in again', async () => {
+    const { notifier } = await start()
+    const id = await sentOne(notifier)
+    const bounce = {
+      dedupeKey: 'b',
+      notificationId: id,
+      fact: { type: 'bounced', code: 'invalid_recipient' },
+      suppress: { address: 'ada@example.com', reason: 'hard_bounce' },
+    }
+    await report([bounce])
+    await expect(notifier.send(mail)).rejects.toMatchObject({ code: 'blocked_recipient', status: 422 })
+    await report([{ dedupeKey: 'start', unsuppress: { address: 'ada@example.com' } }])
+    await expect(notifier.send(mail)).rejects.toMatchObject({ code: 'blocked_recipient' })
+
+    const bob = { ...mail, to: 'bob@example.com' }
+    await report([{ dedupeKey: 's1', suppress: { address: 'Bob@example.com', reason: 'unsubscribe' } }])
+    await expect(notifier.send(bob)).rejects.toMatchObject({ code: 'unsubscribed' })
+    await report([{ dedupeKey: 's2', unsuppress: { address: 'BOB@example.com' } }])
+    await expect(notifier.send(bob)).resolves.toMatchObject({ status: 'queued' })
+    expect((await notifier.suppressions.list()).items).toMatchObject([
+      { to: 'ada@example.com', reason: 'hard_bounce', source: 'reporter' },
+    ])
+  })
+
+  it('of machines, of unknown types and with nonsense in them are logged and change nothing', async () => {
+    const { notifier } = await start()
+    const id = await sentOne(notifier)
+    const answer = await report([
+      { dedupeKey: '1', notificationId: id, fact: { type: 'opened', machine: true } },
+      { dedupeKey: '2', notificationId: id, fact: { type: 'reported', providerCode: 'quantum_flux' } },
+      { dedupeKey: '3', notificationId: id, fact: { type: 'cancelled', code: 'no_such_code' } },
+      { dedupeKey: '4', notificationId: id, suppress: { address: 'a@b.c', reason: 'mood' } },
+      { dedupeKey: '', notificationId: id, fact: { type: 'delivered' } },
+      null,
+    ])
+    expect(answer.status).toBe(200)
+    const { status, timeline } = await notifier.notifications.get(id)
+    expect(status).toBe('sent')
+    expect(timeline.map(({ event }) => event).sort()).toEqual([
+      'opened',
+      'queued',
+      'reported',
+      'reported',
+      'sent',
+    ])
+    expect((await notifier.suppressions.list()).items).toEqual([])
+  })
+
+  it('without proof are refused and recorded nowhere, and their sender is limited', async () => {
+    const { notifier } = await start()
+    const id = await sentOne(notifier)
+    const receipt = [{ dedupeKey: 'x', notificationId: id, fact: { type: 'delivered' } }]
+    const forged = await report(receipt, { signature: signatureOf('something else') })
+    expect([forged.status, codeOf(forged)]).toEqual([401, 'invalid_receipt_signature'])
+    expect((await notifier.notifications.get(id)).status).toBe('sent')
+    for (const path of ['/receipts/email/other', '/receipts/pigeon/reporter', '/receipts/sms/reporter']) {
+      const answer = await report(receipt, { path })
+      expect([answer.status, codeOf(answer)], path).toEqual([404, 'not_found'])
+    }
+    for (let guess = 0; guess < 80; guess += 1) await report(receipt, { signature: 'guess' })
+    expect(codeOf(await report(receipt, { signature: 'guess' }))).toBe('rate_limit_exceeded')
+    // What is proven is not limited.
+    expect((await report(receipt)).status).toBe(200)
+    expect((await notifier.notifications.get(id)).status).toBe('delivered')
+  })
+
+  it('that a channel throws over are to be repeated, and nothing of the cause leaves', async () => {
+    await start()
+    const answer = await report('throw')
+    expect([answer.status, codeOf(answer)]).toEqual([500, 'internal_server_error'])
+    expect(answer.text).not.toContain(SECRET)
+  })
+
+  it('are verified over the address that the public sees', async () => {
+    const { seen } = await start({ publicUrl: 'https://api.example.com/notifications/' })
+    const path = '/receipts/email/reporter?token=a%20b'
+    const body = '[]'
+    const url = `https://api.example.com/notifications${path}`
+    const answer = await call(host.port, {
+      method: 'POST',
+      path,
+      headers: { 'x-signature': signatureOf(url + body), 'content-type': 'application/x-anything' },
+      body,
+    })
+    expect(answer.status).toBe(200)
+    expect(seen[0]).toMatchObject({
+      method: 'POST',
+      url,
+      headers: { 'content-type': 'application/x-anything' },
+    })
+  })
+
+  it('behind a parser of the host are a configuration error that says what to do', async () => {
+    const faults: unknown[] = []
+    const silent = (): void => {}
+    const error = (_text: string, fields?: object): unknown => faults.push(fields)
+    await start({ parser: 'before', logger: { debug: silent, info: silent, warn: silent, error } })
+    const answer = await report([])
+    expect([answer.status, codeOf(answer)]).toEqual([500, 'internal_server_error'])
+    expect(faults).toMatchObject([{ error: { code: 'invalid_configuration' } }])
+    expect(String((faults[0] as { error: Error }).error.message)).toContain('before the parser')
+  })
+
+  it('to nothing that is there are left to the host', async () => {
+    await start()
+    expect((await call(host.port, { path: '/receipts/email/reporter' })).text).toContain('Cannot GET')
+  })
+})
