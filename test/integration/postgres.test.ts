@@ -353,6 +353,59 @@ suite('a server that cannot be used', () => {
   }, 90_000)
 })
 
+suite('a COMMIT whose answer is lost', () => {
+  /** A pool that, once armed, loses the answer to the first query with this text in it, after the server has done it. */
+  function losing(part: string): { readonly pool: { connect(): Promise<unknown> }; arm(): void } {
+    const real = new pg.Pool({ connectionString: server.url, max: 4 })
+    pools.push(real)
+    let armed = false
+    const connect = async (): Promise<unknown> => {
+      const client = await real.connect()
+      return {
+        on: client.on.bind(client),
+        removeListener: client.removeListener.bind(client),
+        release: client.release.bind(client),
+        async query(query: pg.QueryConfig) {
+          const result = await client.query(query)
+          if (!armed || !query.text.includes(part)) return result
+          armed = false
+          throw new Error('Connection terminated unexpectedly')
+        },
+      }
+    }
+    return {
+      pool: { connect },
+      arm() {
+        armed = true
+      },
+    }
+  }
+
+  it.each([
+    ['COMMIT', { quota }],
+    ['notification_numbers', {}],
+  ])('is looked up before an accept is answered: %s', async (part, metered) => {
+    const { pool, arm } = losing(part)
+    const storage = await open(uniqueSchema(), { pool, connectionString: undefined })
+    const notifications = notes(3)
+    arm()
+    const answers = await storage.accept([{ organizationId: ORGANIZATION, notifications, ...metered }])
+    expect(answers).toMatchObject([{ kind: 'accepted', admitted: 3 }])
+    expect((await claim(storage, 10)).map(idOf)).toEqual(notifications.map(({ id }) => id))
+    expect(await storage.quotaUsed(ORGANIZATION, quota.period)).toBe(part === 'COMMIT' ? 3 : 0)
+  })
+
+  it('is looked up before a settlement is answered', async () => {
+    const { pool, arm } = losing('COMMIT')
+    const storage = await open(uniqueSchema(), { pool, connectionString: undefined })
+    await accept(storage, notes(2))
+    const jobs = await claim(storage, 2)
+    arm()
+    const answers = await storage.settle(jobs.map((job) => ended(job)))
+    expect(answers.map((answer) => answer.kind === 'settled' && answer.events.length)).toEqual([1, 1])
+  })
+})
+
 suite('a notifier on PostgreSQL', () => {
   it('delivers what it and another process accept', async () => {
     const schema = uniqueSchema()
