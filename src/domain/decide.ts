@@ -1,10 +1,13 @@
+import type { ChannelName } from './channel.ts'
 import type { ErrorCode } from './errors/catalogue.ts'
 import type { Fact } from './facts.ts'
-import type { Outcome } from './outcome.ts'
+import type { Outcome, Rejected } from './outcome.ts'
 import { maxAttempts, maxOutageAttempts, type RetryPolicy, retryDelay } from './retry.ts'
+import type { SuppressionReason } from './suppression.ts'
 
 /** What the engine knows when an attempt has ended. */
 export interface AttemptContext {
+  readonly channel: ChannelName
   /** From 1; of all attempts, whosever fault they met. */
   readonly attempt: number
   /** How many of the attempts before this one met a fault of the provider. */
@@ -68,19 +71,8 @@ export function decide(outcome: Outcome, context: AttemptContext): Decision {
       if (outcome.status === 'delivered') facts.push({ type: 'delivered', ...handedOver })
       return { facts, next: { kind: 'end' }, provider: 'works', pauseMs: null }
     }
-    case 'rejected': {
-      const failure = {
-        ...about,
-        code: outcome.code,
-        message: outcome.message,
-        providerCode: outcome.providerCode,
-      }
-      if (outcome.scope === 'recipient' || outcome.scope === 'message') {
-        const failed: Fact = { type: 'failed', ...failure, occurredAt: outcome.since }
-        return { facts: [failed], next: { kind: 'end' }, provider: 'works', pauseMs: null }
-      }
-      return again(failure, context, { provider: 'faulty', hintMs: undefined, pauseMs: DEFAULT_PAUSE_MS })
-    }
+    case 'rejected':
+      return refused(outcome, about, context)
     case 'retry': {
       const failure = {
         ...about,
@@ -111,6 +103,31 @@ export function decide(outcome: Outcome, context: AttemptContext): Decision {
       return again(failure, context, { provider: 'unknown', hintMs: undefined, pauseMs: null })
     }
   }
+}
+
+/**
+ * What a refused recipient is suppressed for. A mailbox that does not exist stays so; of a phone number or a device that
+ * is not known the operator, or the device itself, may think otherwise tomorrow.
+ */
+function suppressionFor(code: ErrorCode, { channel }: AttemptContext): SuppressionReason | undefined {
+  if (code === 'unsubscribed') return 'unsubscribe'
+  return channel === 'email' && code === 'invalid_recipient' ? 'hard_bounce' : undefined
+}
+
+function refused(
+  outcome: Rejected,
+  about: Pick<Fact, 'attempt' | 'provider' | 'durationMs'>,
+  context: AttemptContext,
+): Decision {
+  const { code, message, providerCode, scope } = outcome
+  const failure = { ...about, code, message, providerCode }
+  if (scope === 'account' || scope === 'provider') {
+    return again(failure, context, { provider: 'faulty', hintMs: undefined, pauseMs: DEFAULT_PAUSE_MS })
+  }
+  const suppress = scope === 'recipient' ? suppressionFor(code, context) : undefined
+  const failed: Fact = { type: 'failed', ...failure, occurredAt: outcome.since }
+  const facts = [suppress === undefined ? failed : { ...failed, suppress }]
+  return { facts, next: { kind: 'end' }, provider: 'works', pauseMs: null }
 }
 
 type Failure = Omit<Fact, 'type'> & { readonly code: ErrorCode }

@@ -130,6 +130,7 @@ export function createNotificationLane(
     const { provider } = state
     return decide(outcome, {
       ...about,
+      channel: job.notification.channel,
       outages: job.outages,
       earlierAttempts: job.earlierAttempts,
       provider: provider.name,

@@ -109,6 +109,7 @@ export function createOrganizationLane(options: OrganizationLaneOptions): Organi
     wakeIn(restMs)
     if (!(await attempts.begin({ jobId, token, provider: channel }))) return
     const { facts, next } = decide(known?.kind === 'failed' ? UNAVAILABLE : NOT_CONFIGURED, {
+      channel,
       attempt: job.attempts + 1,
       outages,
       provider: channel,

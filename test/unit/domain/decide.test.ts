@@ -1,10 +1,13 @@
 import { describe, expect, it } from 'vitest'
+import type { ChannelName } from '../../../src/domain/channel.ts'
 import { type AttemptContext, DEFAULT_PAUSE_MS, decide } from '../../../src/domain/decide.ts'
+import type { ErrorCode } from '../../../src/domain/errors/catalogue.ts'
 import type { FaultScope, Outcome } from '../../../src/domain/outcome.ts'
 import { maxOutageAttempts, type RetryPolicy } from '../../../src/domain/retry.ts'
 
 const policy: RetryPolicy = { kind: 'exponential', maxAttempts: 3, baseMs: 1_000, capMs: 60_000 }
 const context: AttemptContext = {
+  channel: 'email',
   attempt: 1,
   outages: 0,
   provider: 'a',
@@ -47,6 +50,32 @@ describe('decide', () => {
     expect(decide(dead, context).facts).toEqual([
       { type: 'failed', ...about, code: 'device_unregistered', occurredAt: 1_000 },
     ])
+  })
+
+  it.each<[ErrorCode, FaultScope, ChannelName, string | undefined]>([
+    ['unsubscribed', 'recipient', 'email', 'unsubscribe'],
+    ['unsubscribed', 'recipient', 'sms', 'unsubscribe'],
+    ['unsubscribed', 'recipient', 'push', 'unsubscribe'],
+    ['invalid_recipient', 'recipient', 'email', 'hard_bounce'],
+    ['invalid_recipient', 'recipient', 'sms', undefined],
+    ['invalid_recipient', 'recipient', 'slack', undefined],
+    ['invalid_recipient', 'message', 'email', undefined],
+    ['unsubscribed', 'message', 'sms', undefined],
+    ['unsubscribed', 'account', 'sms', undefined],
+    ['recipient_unreachable', 'recipient', 'email', undefined],
+    ['blocked_recipient', 'recipient', 'email', undefined],
+    ['device_unregistered', 'recipient', 'push', undefined],
+  ])('suppresses after %s (%s) by %s: %s', (code, scope, channel, suppress) => {
+    const { facts } = decide({ kind: 'rejected', code, scope }, { ...context, channel })
+    expect(facts.map((fact) => fact.suppress)).toEqual([suppress])
+  })
+
+  it('suppresses nobody over what may pass', () => {
+    for (const kind of ['retry', 'ambiguous'] as const) {
+      const outcome = { kind, code: 'invalid_recipient', scope: 'recipient', reason: 'No.' } as Outcome
+      const { facts } = decide(outcome, { ...context, ...LAST })
+      expect(facts.filter((fact) => fact.suppress !== undefined)).toEqual([])
+    }
   })
 
   it.each<[string, Outcome, Partial<AttemptContext>, string]>([
