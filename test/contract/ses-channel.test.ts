@@ -1,6 +1,6 @@
 import { SESv2Client, SendEmailCommand } from '@aws-sdk/client-sesv2'
 import { afterEach, describe, expect, it, test } from 'vitest'
-import { type SesChannelOptions, sesChannel } from '../../adapters/channels/email/ses.ts'
+import { type SesChannelOptions, type SesCredentials, sesChannel } from '../../adapters/channels/email/ses.ts'
 import { sesTransport } from '../../adapters/channels/email/ses-transport.ts'
 import { providerHttp } from '../../adapters/channels/http/provider-http.ts'
 import { channelContract, type OutcomeRow } from '../../src/testing/channel-contract.ts'
@@ -213,6 +213,23 @@ describe('a mail to Amazon SES', () => {
       await channel.close?.()
     },
   )
+
+  it.each([
+    ['keys', (keys: SesCredentials) => keys],
+    ['a function that gives them', (keys: SesCredentials) => async () => keys],
+  ])('leaves the credentials as they are, for a second use: %s', async (_name, give) => {
+    server = await providerServer({ accept: (_, number) => accepted(number) })
+    const keys = Object.freeze({ ...credentials })
+    for (const number of [1, 2]) {
+      const channel = ses(server.url, { credentials: give(keys) })
+      expect(await channel.send(mailMessage(), sendContext())).toMatchObject({
+        kind: 'accepted',
+        providerMessageId: `id${number}`,
+      })
+      await channel.close?.()
+    }
+    expect(keys).toEqual(credentials)
+  })
 
   it('does not begin when its signal has aborted, whatever is missing', async () => {
     server = await providerServer({ accept: (_, number) => accepted(number) })

@@ -18,8 +18,8 @@ export type SdkEnd =
 export interface SesTransportOptions {
   readonly region: string
   readonly endpoint: string | null
-  /** Null: the SDK's own chain. */
-  readonly credentials: unknown
+  /** Keys, or a function that gives them; null: the SDK's own chain. */
+  readonly credentials: object | (() => Promise<object>) | null
 }
 
 /** The SDK for what it knows (credentials, signatures, the form of requests); our core carries its requests. */
@@ -73,7 +73,7 @@ export function sesTransport(options: SesTransportOptions, http: ProviderHttp): 
       client ??= new module.SESv2Client({
         region: options.region,
         ...(options.endpoint === null ? {} : { endpoint: options.endpoint }),
-        ...(options.credentials === null ? {} : { credentials: options.credentials }),
+        ...(options.credentials === null ? {} : { credentials: copyOf(options.credentials) }),
         // A channel never retries by itself: the engine counts attempts.
         maxAttempts: 1,
         requestHandler,
@@ -99,6 +99,11 @@ export function sesTransport(options: SesTransportOptions, http: ProviderHttp): 
       client?.destroy()
     },
   }
+}
+
+/** The SDK notes in the object that it is given where the keys came from: the caller's may be frozen, or used twice. */
+function copyOf(credentials: object | (() => Promise<object>)): object {
+  return typeof credentials === 'function' ? async () => ({ ...(await credentials()) }) : { ...credentials }
 }
 
 function bytesOf(body: unknown): Buffer {
