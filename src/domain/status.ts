@@ -15,7 +15,11 @@ import type { NotificationStatus } from './notification.ts'
 export interface Fold {
   /** Highest `round * 100 + rank` of our own facts. */
   readonly own: number
-  /** Per hand-over: the highest `rank` and the highest known `round`. */
+  /**
+   * Per hand-over: the highest `rank` and the highest known `round`. What a provider reports about a notification without
+   * saying which hand-over it means has a place of its own, and is told apart only when the status is read: so it does
+   * not matter whether it comes before or after the hand-over.
+   */
   readonly handovers: Readonly<Record<string, Handover>>
 }
 
@@ -59,11 +63,31 @@ export function initialFold(status: 'scheduled' | 'queued'): Fold {
   return { own: OWN[status], handovers: {} }
 }
 
-/** Identifies the hand-over that a fact speaks of: the provider's id for the message, else our attempt. */
-function handoverKey(fact: Fact): string {
-  return fact.providerMessageId === undefined
-    ? `#${fact.attempt ?? 0}`
-    : `${fact.provider ?? ''}|${fact.providerMessageId}`
+/** What stands behind a provider's name in a key: its id for the message, our attempt, or a round of ours. */
+const BY = { message: '|', attempt: '#', round: '@' } as const
+
+/**
+ * Identifies the hand-over that a fact speaks of: the provider's id for the message, else our attempt. A report with
+ * neither speaks of the provider's newest hand-over; of it only the round is known.
+ */
+function handoverKey(fold: Fold, fact: Fact): string {
+  const { provider = '', providerMessageId, attempt } = fact
+  if (providerMessageId !== undefined) return `${provider}${BY.message}${providerMessageId}`
+  if (attempt !== undefined) return `${provider}${BY.attempt}${attempt}`
+  return `${provider}${BY.round}${newestRound(fold, provider)}`
+}
+
+function newestRound({ handovers }: Fold, provider: string): number {
+  let newest = 0
+  for (const [key, [, round]] of Object.entries(handovers)) {
+    if (providerOf(key) === provider) newest = Math.max(newest, round)
+  }
+  return newest
+}
+
+/** Instance ids hold none of the three separators. */
+function providerOf(key: string): string {
+  return key.slice(0, key.search(/[|#@]/))
 }
 
 /**
@@ -76,15 +100,23 @@ export function foldFact(fold: Fold, fact: Fact, round = 0): Fold {
   if (fact.machine === true) return fold
   const rank = HANDOVER[fact.type]
   if (rank !== undefined) {
-    const key = handoverKey(fact)
+    const key = handoverKey(fold, fact)
     const known = fold.handovers[key]
     const next: Handover =
-      known === undefined ? [rank, round] : [Math.max(known[0], rank), Math.max(known[1], round)]
+      known === undefined
+        ? [rank, roundIn(key) ?? round]
+        : [Math.max(known[0], rank), Math.max(known[1], round)]
     if (known !== undefined && known[0] === next[0] && known[1] === next[1]) return fold
     return { own: fold.own, handovers: { ...fold.handovers, [key]: next } }
   }
   const own = ownRank(fact, round)
   return own > fold.own ? { own, handovers: fold.handovers } : fold
+}
+
+/** The round that a key names; undefined: it names something else. */
+function roundIn(key: string): number | undefined {
+  const at = key.search(/[|#@]/)
+  return key[at] === BY.round ? Number(key.slice(at + 1)) : undefined
 }
 
 function ownRank(fact: Fact, round: number): number {
@@ -111,7 +143,7 @@ export function roundOf(fold: Fold): number {
 export function statusOf(fold: Fold): NotificationStatus {
   let best: NotificationStatus | undefined
   let failedRound = -1
-  for (const [rank, round] of Object.values(fold.handovers)) {
+  for (const [rank, round] of handoversOf(fold)) {
     const status = PUBLIC[rank] ?? 'sent'
     if (status === 'failed') failedRound = Math.max(failedRound, round)
     if (best === undefined || ORDER[status] > ORDER[best]) best = status
@@ -123,4 +155,31 @@ export function statusOf(fold: Fold): NotificationStatus {
   if (own >= OWN.failed) return 'failed'
   if (own >= OWN.cancelled) return 'cancelled'
   return own >= OWN.queued ? 'queued' : 'scheduled'
+}
+
+/** The hand-overs, each with what was reported without saying which one is meant. */
+function handoversOf({ handovers }: Fold): readonly Handover[] {
+  const entries = Object.entries(handovers)
+  const vague = entries.filter(([key]) => roundIn(key) !== undefined)
+  if (vague.length === 0) return Object.values(handovers)
+  const known = new Map(entries.filter(([key]) => roundIn(key) === undefined))
+  for (const [key, [rank, round]] of vague) {
+    const meant = leastKnown(known, providerOf(key), round)
+    known.set(meant ?? key, [Math.max(rank, known.get(meant ?? '')?.[0] ?? 0), round])
+  }
+  return [...known.values()]
+}
+
+/** Of a provider's hand-overs in one round the one about which least is known: the newest, as far as can be told. */
+function leastKnown(
+  known: ReadonlyMap<string, Handover>,
+  provider: string,
+  round: number,
+): string | undefined {
+  let least: readonly [key: string, rank: number] | undefined
+  for (const [key, handover] of known) {
+    if (providerOf(key) !== provider || handover[1] !== round) continue
+    if (least === undefined || handover[0] < least[1]) least = [key, handover[0]]
+  }
+  return least?.[0]
 }

@@ -238,6 +238,18 @@ export function receiptChecks(check: Check): void {
     assert.equal(answer.events.length, 2)
   })
 
+  check('a receipt that names our id and no message speaks of the newest hand-over', async ({ storage }) => {
+    const bounced = { type: 'bounced', provider: 'smtp', code: 'invalid_recipient' } as const
+    const after = await sendOne(storage, 'm-1')
+    const report = { provider: 'smtp', organizationId: null, fact: bounced } as const
+    await storage.recordReceipts([{ ...report, dedupeKey: 'r-after', notificationId: after }])
+    assert.equal((await storage.notifications.get(after))?.status, 'failed')
+    const [before = ''] = await accept(storage, [note()])
+    await storage.recordReceipts([{ ...report, dedupeKey: 'r-before', notificationId: before }])
+    await deliver(storage, [sent({ providerMessageId: 'm-2' })])
+    assert.equal((await storage.notifications.get(before))?.status, 'failed')
+  })
+
   check('a receipt before `sent` is recorded at once where it names our id', async ({ storage }) => {
     const [id = ''] = await accept(storage, [note()])
     const [answer] = await storage.recordReceipts([receipt({ type: 'delivered' }, { notificationId: id })])

@@ -16,12 +16,12 @@ const RECEIPTS = [
   'unsubscribed',
 ] as const satisfies readonly FactType[]
 
-/** Facts of two hand-overs, and our own of one round. */
+/** Facts of two hand-overs, or of one that is not named, and our own of one round. */
 const anyFact: fc.Arbitrary<Fact> = fc.oneof(
   fc.record({
     type: fc.constantFrom<FactType>(...RECEIPTS),
     provider: fc.constant('p'),
-    providerMessageId: fc.constantFrom('m1', 'm2'),
+    providerMessageId: fc.constantFrom('m1', 'm2', undefined),
   }),
   fc.record({
     type: fc.constantFrom<FactType>('attempt_failed', 'attempt_ambiguous', 'failed', 'cancelled'),
@@ -163,6 +163,37 @@ describe('the status fold', () => {
     const attempt = (number: number, type: FactType): Fact => ({ type, attempt: number, provider: 'p' })
     expect(statusAfter(attempt(1, 'sent'), attempt(1, 'bounced'))).toBe('failed')
     expect(statusAfter(attempt(1, 'bounced'), attempt(2, 'sent'))).toBe('sent')
+  })
+})
+
+describe('a report that names no hand-over', () => {
+  const vague = (type: FactType): Fact => ({ type, provider: 'p' })
+  const sent1: Fact = { type: 'sent', provider: 'p', attempt: 1 }
+
+  it.each<[string, Fact[], string]>([
+    ['a bounce of the only hand-over', [m1('sent'), vague('bounced')], 'failed'],
+    ['… delivered before', [m1('delivered'), vague('bounced')], 'failed'],
+    ['… which has no message id', [sent1, vague('undelivered')], 'failed'],
+    ['a delivery', [m1('sent'), vague('delivered')], 'delivered'],
+    ['a lesser one', [m1('opened'), vague('delivered')], 'opened'],
+    ['the one of two that is less known', [m1('delivered'), m2('sent'), vague('bounced')], 'delivered'],
+    ['both are only sent', [m1('sent'), m2('sent'), vague('bounced')], 'sent'],
+    ["another provider's", [m1('sent'), { type: 'bounced', provider: 'q' }], 'sent'],
+    ['a provider whose name begins alike', [m1('sent'), { type: 'bounced', provider: 'p2' }], 'sent'],
+    ['nobody handed anything over', [vague('delivered')], 'delivered'],
+  ])('%s', (_name, facts, expected) => {
+    for (const order of permutations(facts)) expect(statusAfter(...order)).toBe(expected)
+  })
+
+  it('speaks of the newest round that the provider has a hand-over of', () => {
+    const bounced = recordFacts(accepted(), [m1('sent')], 'engine').state
+    const failed = recordFacts(bounced, [vague('bounced')], 'receipt').state
+    expect(failed.status).toBe('failed')
+    const waiting = recordFacts(failed, [{ type: 'redriven' }], 'engine').state
+    expect(recordFacts(waiting, [vague('bounced')], 'receipt').state.status).toBe('queued')
+    const again = recordFacts(waiting, [m2('sent')], 'engine').state
+    expect(again.status).toBe('sent')
+    expect(recordFacts(again, [vague('bounced')], 'receipt').state.status).toBe('failed')
   })
 })
 
