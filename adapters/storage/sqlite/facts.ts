@@ -41,6 +41,22 @@ export function createAddFacts(connection: Connection): AddFacts {
   const insertHandover = connection.statement(INSERT_HANDOVER)
   const insertSuppression = connection.statement(INSERT_SUPPRESSION)
 
+  /** What a fact leaves behind beside its event. */
+  function keepEffects(
+    { seq, organization, channel, recipient }: NotificationRow,
+    fact: Fact,
+    now: number,
+  ): void {
+    const { type, suppress, provider, providerMessageId } = fact
+    if (suppress !== undefined) {
+      const address = suppressedAddress(channel, recipient)
+      insertSuppression().run(organization, channel, address, suppress, provider ?? null, now)
+    }
+    if (type === 'sent' && providerMessageId !== undefined) {
+      insertHandover().run(provider ?? '', providerMessageId, seq)
+    }
+  }
+
   return function addFacts(row, facts, origin, announcements) {
     if (facts.length === 0) return []
     const { seq, id, organization, channel, recipient } = row
@@ -48,14 +64,7 @@ export function createAddFacts(connection: Connection): AddFacts {
     const announced: NotificationEvent[] = []
     for (const { fact, sequence, status, announce } of events) {
       insertEvent().run(seq, sequence, organization, announcements.now, status, JSON.stringify(fact))
-      if (fact.suppress !== undefined) {
-        const address = suppressedAddress(channel, recipient)
-        const source = fact.provider ?? null
-        insertSuppression().run(organization, channel, address, fact.suppress, source, announcements.now)
-      }
-      if (fact.type === 'sent' && fact.providerMessageId !== undefined) {
-        insertHandover().run(fact.provider ?? '', fact.providerMessageId, seq)
-      }
+      keepEffects(row, fact, announcements.now)
       if (announce === null) continue
       const about = { id, organizationId: organization, channel, to: recipient }
       const event = eventPayload(about, { fact, sequence, status, announce }, announcements.now)

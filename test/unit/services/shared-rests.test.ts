@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { type Behaviour, recordingChannel } from '../../../src/testing/recording-channel.ts'
 import type { Notifier } from '../../../src/services/notifier.ts'
+import { type Behaviour, recordingChannel } from '../../../src/testing/recording-channel.ts'
 import { notifierWorld } from '../../support/notifier-world.ts'
 
 const mail = { channel: 'email', to: 'ada@example.com', body: 'Hello' } as const
