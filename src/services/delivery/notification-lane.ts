@@ -41,6 +41,10 @@ export interface NotificationDelivery {
 
 /** How long a job waits when the provider that is left for it has no free slot. */
 const PATIENCE_MS = 500
+/** Between two jobs that wait for one provider: what comes back in vain leaves time for what another one can take. */
+const RETURN_EVERY_MS = 1
+/** So many go back at one time; until some are, nothing more is claimed. */
+const MOST_RETURNING = 100
 
 /** The providers of one lane at work. */
 export interface ProviderGroup {
@@ -60,6 +64,10 @@ export function createNotificationLane(
   const memory = createMemory()
   /** Jobs whose history is being read: they have a slot coming. */
   let reading = 0
+  /** Jobs that go back to the storage without a slot. */
+  let returning = 0
+  /** When the last job that waits for a provider is due again. */
+  const returns = new Map<ProviderState, number>()
 
   const isNew = (job: NotificationJob, state: ProviderState): boolean =>
     memory.of(job.jobId)?.failedOver.has(state.provider.name) !== true
@@ -169,16 +177,26 @@ export function createNotificationLane(
     })
   }
 
-  /** The providers that are left rest or are full: back to the storage, and a little patience. */
+  /** The providers that are left rest or are full: back to the storage, until one may have room. */
   function later(job: NotificationJob): Promise<void> {
-    const left = eligible(job)
-    const restMs = Math.min(...left.map((state) => state.restMs()))
+    let left = eligible(job)
     // When all that are left rest, those that it has failed over from are its next hope.
-    if (restMs > 0 && memory.of(job.jobId)?.only == null) memory.retry(job.jobId, null)
+    if (memory.of(job.jobId)?.only == null && left.every((state) => state.restMs() > 0)) {
+      memory.retry(job.jobId, null)
+      left = eligible(job)
+    }
     const { jobId, token } = job
-    const bound = memory.of(jobId)?.only != null && left.length > 0
-    const next = { kind: 'retry', delayMs: bound ? Math.max(PATIENCE_MS, restMs) : PATIENCE_MS } as const
+    const next = { kind: 'retry', delayMs: returnIn(left) } as const
     return attempts.settle({ jobId, token, kind: 'notification', facts: [], next })
+  }
+
+  function returnIn(left: readonly ProviderState[]): number {
+    const now = clock.monotonic()
+    const soonest = left.reduce((one, other) => (other.restMs() < one.restMs() ? other : one))
+    const earliest = now + Math.max(PATIENCE_MS, soonest.restMs())
+    const at = Math.max(earliest, (returns.get(soonest) ?? 0) + RETURN_EVERY_MS)
+    returns.set(soonest, at)
+    return at - now
   }
 
   function endWithout(job: NotificationJob, code: ErrorCode, message: string): Promise<void> {
@@ -204,7 +222,9 @@ export function createNotificationLane(
   }
 
   const sum = (count: (state: ProviderState) => number): number =>
-    Math.max(0, states.reduce((all, state) => all + count(state), 0) - reading)
+    returning >= MOST_RETURNING
+      ? 0
+      : Math.max(0, states.reduce((all, state) => all + count(state), 0) - reading)
 
   return {
     pool: states,
@@ -223,11 +243,16 @@ export function createNotificationLane(
       const state = take(job)
       if (state !== undefined)
         return state.run((pass) => attempts.run(job, (stop) => deliver(job, state, pass, stop)))
-      return attempts.run(job, () =>
-        states.some((candidate) => reaches(candidate, job))
-          ? later(job)
-          : endWithout(job, 'invalid_recipient', 'No configured provider accepts this recipient any more.'),
-      )
+      returning += 1
+      try {
+        await attempts.run(job, () =>
+          states.some((candidate) => reaches(candidate, job))
+            ? later(job)
+            : endWithout(job, 'invalid_recipient', 'No configured provider accepts this recipient any more.'),
+        )
+      } finally {
+        returning -= 1
+      }
     },
   }
 }

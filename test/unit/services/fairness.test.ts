@@ -1,6 +1,8 @@
-import { expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { sqliteStorage } from '../../../adapters/storage/sqlite/index.ts'
 import { memoryStorage } from '../../../src/memory/memory-storage.ts'
+import type { ClaimRequest } from '../../../src/ports/storage/claim.ts'
+import type { Settlement } from '../../../src/ports/storage/settle.ts'
 import type { Storage } from '../../../src/ports/storage/storage.ts'
 import { recordingChannel } from '../../../src/testing/recording-channel.ts'
 import { notifierWorld } from '../../support/notifier-world.ts'
@@ -70,4 +72,75 @@ it('a provider that hangs holds up only its own concurrency', async () => {
     { name: 'healthy', running: 0 },
     { name: 'sms', running: 0 },
   ])
+})
+
+describe('messages that only a provider reaches that cannot take them', () => {
+  const many = (count: number) => Array.from({ length: count }, () => mail)
+  const ofOthers = { ...mail, to: 'ada@example.org' }
+
+  /** A storage whose settlements take `settleMs`; counts what is claimed, and what is leased at most at one time. */
+  function counted(clock: VirtualTime, settleMs: number) {
+    const storage = memoryStorage({ clock })
+    const counts = { claimed: 0, leased: 0, most: 0 }
+    return {
+      counts,
+      storage: {
+        ...storage,
+        async claim(request: ClaimRequest) {
+          const answer = await storage.claim(request)
+          counts.claimed += answer.jobs.length
+          counts.leased += answer.jobs.length
+          counts.most = Math.max(counts.most, counts.leased)
+          return answer
+        },
+        async settle(settlements: readonly Settlement[]) {
+          if (settleMs > 0) await new Promise<void>((resolve) => clock.timer(settleMs, resolve))
+          counts.leased -= settlements.length
+          return storage.settle(settlements)
+        },
+      },
+    }
+  }
+
+  it('wait for the end of its rest, and are not claimed again and again before it', async () => {
+    const clock = virtualTime()
+    const { storage, counts } = counted(clock, 0)
+    const world = notifierWorld({ clock, storage })
+    const resting = recordingChannel({
+      name: 'resting',
+      accepts: (to) => to.endsWith('.com'),
+      send: async () => ({ kind: 'rejected', code: 'provider_auth_failed', scope: 'account' }),
+    })
+    const other = recordingChannel({ name: 'other', accepts: (to) => to.endsWith('.org') })
+    const notifier = await world.start({ channels: { email: [resting, other] } })
+    await notifier.sendBatch(many(1_000))
+    await clock.advance(10_000)
+    expect(counts.claimed).toBeLessThan(1_500)
+    const { id } = await notifier.send(ofOthers)
+    await clock.advance(0)
+    expect((await notifier.notifications.get(id)).status).toBe('sent')
+    const before = resting.calls.length
+    await clock.advance(60_000)
+    expect(resting.calls.length).toBeGreaterThan(before)
+  })
+
+  it('leave the others their turn while it hangs, and never pile up in memory', async () => {
+    const clock = virtualTime()
+    const { storage, counts } = counted(clock, 10)
+    const world = notifierWorld({ clock, storage })
+    const hanging = recordingChannel({
+      name: 'hanging',
+      maxConcurrent: 2,
+      accepts: (to) => to.endsWith('.com'),
+      send: () => new Promise(() => {}),
+    })
+    const other = recordingChannel({ name: 'other', accepts: (to) => to.endsWith('.org') })
+    const notifier = await world.start({ channels: { email: [hanging, other] } })
+    await notifier.sendBatch(many(3_000))
+    const { id } = await notifier.send(ofOthers)
+    await clock.until(async () => (await notifier.notifications.get(id)).status === 'sent', 5_000)
+    expect(counts.most).toBeLessThan(150)
+    await clock.advance(5_000)
+    expect(counts.claimed).toBeLessThan(3_000 + 10_000)
+  })
 })
