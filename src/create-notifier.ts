@@ -19,6 +19,8 @@ import { createLimits } from './services/limits/limits.ts'
 import { createPlanFinder } from './services/limits/plan-of.ts'
 import { closedLimit, createRequestLimits } from './services/limits/request-limits.ts'
 import { createSendLimits } from './services/limits/send-limits.ts'
+import { createLinkSigner, type LinkSigner } from './services/links/link-signer.ts'
+import { createLinks } from './services/links/links.ts'
 import { createLogs, createNotifications } from './services/notifications/notifications.ts'
 import type { Notifier, NotifierEvents } from './services/notifier.ts'
 import { createOrganizations } from './services/organizations/organizations.ts'
@@ -72,6 +74,7 @@ function wire(options: ResolvedOptions): Notifier {
   const sendLimits = createSendLimits(limiter, plans, clock)
   const requestLimits = createRequestLimits(limiter, plans, clock, options.overuse)
   let box: SecretBox | null = null
+  let linkSigner: LinkSigner | null = null
 
   function failed(error: unknown): void {
     // Whatever a plug-in throws: text of it may be impossible to make.
@@ -114,6 +117,11 @@ function wire(options: ResolvedOptions): Notifier {
     return box
   }
 
+  const links = createLinks(options.publicUrl, () => {
+    if (linkSigner === null) throw new NotifierError('not_started')
+    return linkSigner
+  })
+
   function announce(event: NotificationEvent): void {
     observer.record({ type: 'announced', event: event.event })
     emit(event.event, event)
@@ -144,6 +152,7 @@ function wire(options: ResolvedOptions): Notifier {
     observer,
     listeners,
     compiled,
+    links,
     signer,
     announce: announceAny,
     failed,
@@ -161,6 +170,7 @@ function wire(options: ResolvedOptions): Notifier {
       const secrets =
         options.secrets.length > 0 ? options.secrets : [await storage.keep('secret', newSecret())]
       box = createSecretBox(secrets)
+      linkSigner = createLinkSigner(secrets)
       if (!storage.durable) logger.warn('The memory storage loses everything when the process ends.')
     },
     deliver() {
@@ -193,6 +203,7 @@ function wire(options: ResolvedOptions): Notifier {
     routes,
     compiled,
     clock,
+    links,
     newId: ids.notification,
     maxSmsSegments: options.maxSmsSegments,
     smsCountries: async (organizationId: string) => (await plans.of(organizationId)).smsCountries,

@@ -13,6 +13,13 @@ export type { DeadLetterFilterInput, RedriveInput } from './domain/input/redrive
 export type { SendInput } from './domain/input/send.ts'
 export type { TemplateInput } from './domain/input/template.ts'
 export type {
+  AttachmentContent,
+  EmailContent,
+  MessageParts,
+  PushContent,
+  SlackContent,
+} from './domain/message-parts.ts'
+export type {
   BodyFormat,
   NotificationFailure,
   NotificationStatus,
@@ -97,6 +104,7 @@ export type {
   Admission,
   ApiKeyInput,
   ApiKeyRecord,
+  AttachmentRecord,
   BatchItem,
   BatchResult,
   CountRecord,
@@ -117,6 +125,7 @@ export type {
   NotificationSummary,
   OrganizationInput,
   OrganizationRecord,
+  PartsRecord,
   ProviderHealth,
   RateLimitState,
   Scope,

@@ -1,5 +1,6 @@
 import type { ChannelName } from './channel.ts'
 import type { ErrorCode } from './errors/catalogue.ts'
+import type { MessageParts } from './message-parts.ts'
 
 /** Public status values (DESIGN.md §4). */
 export const STATUSES = [
@@ -33,7 +34,9 @@ export interface TemplateReference {
  * What is to be said, pinned when the notification is accepted: literal text, or a template version with
  * the values for its placeholders. Rendered anew before each attempt, always to the same text.
  */
-export type NotificationContent =
+export type NotificationContent = MessageParts & PinnedText
+
+type PinnedText =
   | { readonly subject?: string; readonly body: string; readonly format?: BodyFormat }
   | {
       readonly template: TemplateReference

@@ -3,6 +3,7 @@ import type { ChannelName } from '../domain/channel.ts'
 import type { WebhookEventType } from '../domain/endpoint-health.ts'
 import type { ErrorCode } from '../domain/errors/catalogue.ts'
 import type { NewSuppression, SuppressionTarget } from '../domain/input/suppression.ts'
+import type { EmailContent, PushContent, SlackContent } from '../domain/message-parts.ts'
 import type { CounterName, HistogramName } from '../domain/metrics.ts'
 import type { BodyFormat, NotificationFailure, NotificationStatus, Priority } from '../domain/notification.ts'
 import type { SmsText } from '../domain/sms-segments.ts'
@@ -72,7 +73,7 @@ export interface ValidatedSend {
   readonly channel: ChannelName
   readonly to: string
   /** What would be sent. */
-  readonly rendered: RenderedRecord
+  readonly rendered: RenderedRecord & PartsRecord
 }
 
 /** Text as a recipient would get it. */
@@ -82,6 +83,23 @@ export interface RenderedRecord {
   readonly format: BodyFormat
   /** On the channel `sms`: how the text travels, and what it is charged as. */
   readonly sms?: SmsText | undefined
+}
+
+/** What goes along with a text; absent what was not given. */
+export interface PartsRecord {
+  readonly email?:
+    | (Omit<EmailContent, 'attachments'> & { readonly attachments?: readonly AttachmentRecord[] | undefined })
+    | undefined
+  readonly push?: PushContent | undefined
+  readonly slack?: SlackContent | undefined
+}
+
+/** An attachment without its content, which is never shown. */
+export interface AttachmentRecord {
+  readonly filename: string
+  readonly contentType: string
+  /** In bytes. */
+  readonly size: number
 }
 
 export interface BatchResult {
@@ -247,7 +265,7 @@ export interface NotificationSummary {
   readonly resendOf: string | null
 }
 
-export interface NotificationRecord extends NotificationSummary {
+export interface NotificationRecord extends NotificationSummary, PartsRecord {
   /** Everything that is known of it, in order. */
   readonly timeline: readonly TimelineRecord[]
 }

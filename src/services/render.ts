@@ -1,8 +1,12 @@
 import type { ChannelName } from '../domain/channel.ts'
+import { decodedLength } from '../domain/input/parts.ts'
+import { type MessageParts, partsIn } from '../domain/message-parts.ts'
 import type { NotificationContent } from '../domain/notification.ts'
 import { smsText } from '../domain/sms-segments.ts'
 import { detectFormat, type RenderedText, toHeader } from '../domain/template/compile.ts'
-import type { RenderedRecord } from './records.ts'
+import type { Message } from '../ports/channel.ts'
+import { assertUnsubscribable, type Links } from './links/links.ts'
+import type { PartsRecord, RenderedRecord } from './records.ts'
 import type { CompiledTemplates } from './templates/compiled-templates.ts'
 
 /**
@@ -24,6 +28,48 @@ export function renderContent(
   }
   const text = compiled.get(content.template).render(content.variables)
   return content.subject === undefined ? text : { ...text, subject: toHeader(content.subject) }
+}
+
+/**
+ * What goes along with the text, as channels take it.
+ *
+ * @throws NotifierError `invalid_parameter` when a mail wants a link that can no longer be made
+ */
+export function renderParts(
+  notificationId: string,
+  content: MessageParts,
+  links: Links,
+): Pick<Message, 'email' | 'push' | 'slack'> {
+  const { email, ...others } = partsIn(content)
+  if (email === undefined) return others
+  assertUnsubscribable(content, links)
+  const { unsubscribe, attachments, ...rest } = email
+  return {
+    ...others,
+    email: {
+      ...rest,
+      ...(attachments === undefined
+        ? {}
+        : {
+            attachments: attachments.map((one) => ({ ...one, content: Buffer.from(one.content, 'base64') })),
+          }),
+      ...(unsubscribe === true ? { unsubscribeUrl: links.unsubscribe(notificationId) } : {}),
+    },
+  }
+}
+
+/** What goes along, as callers are shown it: of attachments the size, never the content. */
+export function shownParts(content: MessageParts): PartsRecord {
+  const { email, ...others } = partsIn(content)
+  if (email === undefined) return others
+  const { attachments, ...rest } = email
+  if (attachments === undefined) return { ...others, email: rest }
+  const shown = attachments.map(({ filename, contentType, content: base64 }) => ({
+    filename,
+    contentType,
+    size: decodedLength(base64),
+  }))
+  return { ...others, email: { ...rest, attachments: shown } }
 }
 
 /** Text as a caller is shown it before it is sent. */

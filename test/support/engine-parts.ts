@@ -4,15 +4,18 @@ import type { Clock } from '../../src/ports/clock.ts'
 import { resolveChannels } from '../../src/services/channels/channel-option.ts'
 import { createRoutes } from '../../src/services/channels/routes.ts'
 import type { EngineOptions } from '../../src/services/delivery/engine.ts'
+import { createLinkSigner } from '../../src/services/links/link-signer.ts'
+import { createLinks } from '../../src/services/links/links.ts'
 
 /** What an engine needs for one provider that serves all. */
 export function engineParts(
   channel: Channel,
   clock: Clock,
-): Pick<EngineOptions, 'routes' | 'limiter' | 'localLimiter' | 'maxPauseMs' | 'tell'> {
+): Pick<EngineOptions, 'routes' | 'links' | 'limiter' | 'localLimiter' | 'maxPauseMs' | 'tell'> {
   const sources = resolveChannels({ [channel.channel]: channel })
   return {
     routes: createRoutes({ sources, clock, leaseMs: 60_000, failed() {} }),
+    links: createLinks(undefined, () => createLinkSigner([])),
     limiter: memoryRateLimiter({ clock }),
     localLimiter: memoryRateLimiter({ clock }),
     maxPauseMs: 3_600_000,

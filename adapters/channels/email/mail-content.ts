@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto'
+import { envelopeAddress, headerFault, isFilename, isMediaType } from '../../../src/domain/mail-parts.ts'
 import type { Rejected } from '../../../src/domain/outcome.ts'
 import type { Attachment, EmailParts, Message } from '../../../src/ports/channel.ts'
-import { envelopeAddress, type Mailbox } from './address.ts'
-import { headerFault, type MailFrame } from './mail-frame.ts'
+import type { Mailbox } from './address.ts'
+import type { MailFrame } from './mail-frame.ts'
 
 /** One mail, ready to be put into the form that a provider wants. */
 export interface MailContent {
@@ -20,9 +21,6 @@ export interface MailContent {
   /** With its angle brackets; the same for all attempts of one notification to one recipient. */
   readonly messageId: string
 }
-
-/** A media type with parameters, on one line. */
-const MEDIA_TYPE = /^[\w.+-]+\/[\w.+-]+(?:; ?[\w.+-]+=(?:[\w.+-]+|"[^"\p{Cc}]*"))*$/u
 
 /** Composes one mail; answers the refusal where no mail can be made of the message. */
 export function mailContent(
@@ -66,10 +64,8 @@ function faultOf({ replyTo, headers = {}, attachments = [], unsubscribeUrl }: Em
     if (fault !== null) return `A header cannot be sent: ${fault}.`
   }
   for (const { filename, contentType, content } of attachments) {
-    if (filename === '' || /[\p{Cc}\u2028\u2029/\\]/u.test(filename)) {
-      return 'The name of an attachment is not a plain file name.'
-    }
-    if (!MEDIA_TYPE.test(contentType)) return `The media type of "${filename}" cannot be read.`
+    if (!isFilename(filename)) return 'The name of an attachment is not a plain file name.'
+    if (!isMediaType(contentType)) return `The media type of "${filename}" cannot be read.`
     // Text in the place of bytes could be taken for a path by a mail client.
     if (!(content instanceof Uint8Array)) return `The content of "${filename}" is not bytes.`
   }

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { headerNameFault, isHeaderValue } from '../../../src/domain/mail-parts.ts'
 import { wrongOption } from '../options.ts'
 import { type Mailbox, parseMailbox } from './address.ts'
 import { htmlToText } from './html-to-text.ts'
@@ -27,11 +28,6 @@ export interface MailFrame {
   readonly toText: (html: string) => string
 }
 
-const RESERVED =
-  /^(?:from|to|cc|bcc|sender|reply-to|subject|date|message-id|in-reply-to|references|return-path|received|dkim-signature|mime-version|content-.*|resent-.*|list-unsubscribe.*)$/i
-const NAME = /^[A-Za-z0-9-]{1,64}$/
-const ONE_LINE = /^[^\p{Cc}\u2028\u2029]{0,900}$/u
-
 /** A text on one line. */
 export const line: z.ZodType<string> = z
   .string()
@@ -49,7 +45,7 @@ export const mailShape: MailShape = {
   from: line,
   replyTo: line.optional(),
   headers: z
-    .record(z.string(), z.string().regex(ONE_LINE, 'must be one line of at most 900 characters'))
+    .record(z.string(), z.string().refine(isHeaderValue, 'must be one line of at most 900 characters'))
     .default({}),
   toText: z
     .custom<(html: string) => string>((value) => typeof value === 'function', 'must be a function')
@@ -76,16 +72,6 @@ export function mailFrame(
     headers: { ...given.headers },
     toText: given.toText,
   }
-}
-
-/** What is wrong with a header that somebody chose; null when it may be set. */
-export function headerFault(name: string, value: string): string | null {
-  return headerNameFault(name) ?? (ONE_LINE.test(value) ? null : `"${name}" is not one line of text`)
-}
-
-function headerNameFault(name: string): string | null {
-  if (!NAME.test(name)) return 'names must be letters, digits and hyphens, at most 64'
-  return RESERVED.test(name) ? `"${name}" cannot be set here` : null
 }
 
 function mailbox(plugin: string, option: 'from' | 'replyTo', text: string): Mailbox {

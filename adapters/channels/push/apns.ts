@@ -1,6 +1,7 @@
 import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
 import { parseRetryAfter } from '../../../src/domain/http-answer.ts'
 import type { Outcome } from '../../../src/domain/outcome.ts'
+import { ownerOfDataKey } from '../../../src/domain/push-data.ts'
 import type { Channel, Message, SendContext } from '../../../src/ports/channel.ts'
 import { judgeApns } from './apns-answers.ts'
 import { type ApnsChannelOptions, type ResolvedApnsOptions, resolveApnsOptions } from './apns-options.ts'
@@ -96,7 +97,7 @@ function compose(options: ResolvedApnsOptions, message: Message, context: SendCo
   if (!DEVICE_TOKEN.test(to)) {
     return rejected('invalid_device_token', 'recipient', 'The recipient is not a device token of APNs.')
   }
-  if (push?.data !== undefined && Object.hasOwn(push.data, 'aps')) {
+  if (Object.keys(push?.data ?? {}).some((key) => ownerOfDataKey(key) === 'APNs')) {
     return rejected('invalid_content', 'message', 'The key "aps" of the data belongs to APNs.')
   }
   const alert = { ...(subject === null ? {} : { title: subject }), body: text }

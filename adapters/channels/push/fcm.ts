@@ -1,5 +1,6 @@
 import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
 import type { Outcome } from '../../../src/domain/outcome.ts'
+import { ownerOfDataKey } from '../../../src/domain/push-data.ts'
 import type { Channel, Message, SendContext } from '../../../src/ports/channel.ts'
 import { providerHttp } from '../http/provider-http.ts'
 import { judgeFcm } from './fcm-answers.ts'
@@ -22,8 +23,6 @@ const MAX_PAYLOAD_BYTES = 4_096
  * tokens, which are hexadecimal.
  */
 const REGISTRATION_TOKEN = /^(?:[\w-]{8,64}:[\w-]{64,1024}|APA91[\w-]{64,1024})$/
-/** Keys that FCM refuses, or takes for its own. */
-const RESERVED_KEY = /^(?:from|message_type|(?:google|gcm)(?:\..*)?)$/
 
 /**
  * Firebase Cloud Messaging (HTTP v1) with a service account. A message's `subject` is the title; `push.data` reaches
@@ -88,7 +87,7 @@ function faultOf({ to, subject, body, push }: Message): Outcome | null {
     return rejected('invalid_device_token', 'recipient', 'The recipient is not a registration token of FCM.')
   }
   const data = Object.entries(push?.data ?? {})
-  const reserved = data.find(([key]) => RESERVED_KEY.test(key))
+  const reserved = data.find(([key]) => ownerOfDataKey(key) === 'FCM')
   if (reserved !== undefined) {
     return rejected('invalid_content', 'message', `The key "${reserved[0]}" of the data belongs to FCM.`)
   }

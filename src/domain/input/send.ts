@@ -1,9 +1,11 @@
 import * as z from 'zod'
 import type { ChannelName } from '../channel.ts'
+import type { EmailContent, PushContent, SlackContent } from '../message-parts.ts'
 import type { BodyFormat, Priority } from '../notification.ts'
 import { MAX_RECIPIENT_LENGTH } from '../recipient.ts'
 import { MAX_BODY_LENGTH, MAX_SUBJECT_LENGTH } from '../template/compile.ts'
 import { channel, instant, jsonObject, text } from './fields.ts'
+import { emailParts, pushParts, slackParts } from './parts.ts'
 
 /** SPEC.md "Send request body", with Carillon's additions. */
 export interface SendInput {
@@ -23,6 +25,12 @@ export interface SendInput {
   readonly data?: Readonly<Record<string, unknown>> | undefined
   /** How an e-mail body is to be read. Default: a document or a closing tag in the source makes it HTML. */
   readonly format?: BodyFormat | undefined
+  /** On `email` only: reply address, headers, attachments, one-click unsubscription. */
+  readonly email?: EmailContent | undefined
+  /** On `push` only: data for the application. */
+  readonly push?: PushContent | undefined
+  /** On `slack` only: blocks. */
+  readonly slack?: SlackContent | undefined
   /** `high` overtakes bulk (one-time codes). Default `normal`. */
   readonly priority?: Priority | undefined
   /** Not before this time: ISO 8601 with a zone, or a Date. Default: at once. */
@@ -60,6 +68,9 @@ export const sendInput: z.ZodType<ParsedSend, SendInput> = z.object({
     .enum(['text', 'html'])
     .optional()
     .describe('How an e-mail body is to be read; left out, the source decides.'),
+  email: emailParts.optional().describe('On `email` only. Sent as it is, also beside a template.'),
+  push: pushParts.optional().describe('On `push` only. Sent as it is, also beside a template.'),
+  slack: slackParts.optional().describe('On `slack` only. Sent as it is, also beside a template.'),
   priority: z.enum(['normal', 'high']).optional().describe('`high` overtakes bulk. Default `normal`.'),
   sendAt: instant.optional().describe('Not before this time (ISO 8601).'),
   expiresAt: instant.optional().describe('Not handed to a provider after this time (ISO 8601).'),

@@ -33,6 +33,10 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
       to: 'ada@example.com',
       template: 'welcome-email',
       variables: { name: 'Ada' },
+      email: {
+        replyTo: 'help@example.com',
+        attachments: [{ filename: 'terms.txt', contentType: 'text/plain', content: 'SGVsbG8K' }],
+      },
     },
     response: { id, status: 'queued', channel: 'email', to: 'ada@example.com', createdAt },
   },

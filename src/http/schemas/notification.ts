@@ -2,7 +2,8 @@ import * as z from 'zod'
 import { type SendInput, sendInput } from '../../domain/input/send.ts'
 import type { BatchResult, SentNotification, ValidatedSend } from '../../services/records.ts'
 import { channelName, failure, listOf, notificationStatus, timestamp } from './common.ts'
-import { renderedRecord } from './template.ts'
+import { partsFields } from './parts.ts'
+import { renderedFields } from './template.ts'
 
 /** SPEC.md "Notification (response to a send request)". */
 export const sentNotification: z.ZodType<Omit<SentNotification, 'replayed'>> = z.object({
@@ -17,7 +18,7 @@ export const sentNotification: z.ZodType<Omit<SentNotification, 'replayed'>> = z
 export const validatedSend: z.ZodType<ValidatedSend> = z.object({
   channel: channelName,
   to: z.string(),
-  rendered: renderedRecord,
+  rendered: z.object({ ...renderedFields, ...partsFields }),
 })
 
 /** SPEC.md "Send notifications in batch". */
@@ -64,6 +65,7 @@ const summaryFields = {
 /** A notification with everything that is known of it. */
 export const notificationRecord: z.ZodType = z.object({
   ...summaryFields,
+  ...partsFields,
   timeline: z.array(
     z.object({
       sequence: z.int(),

@@ -23,13 +23,17 @@ export const previewInput: z.ZodType<{ variables?: Record<string, unknown> | und
   variables: jsonObject.optional().describe('Values for the placeholders of the template.'),
 })
 
+/** The members of {@link renderedRecord}. */
+export const renderedFields: { readonly [Name in keyof RenderedRecord]-?: z.ZodType<RenderedRecord[Name]> } =
+  {
+    subject: z.string().nullable(),
+    body: z.string(),
+    format: z.enum(['text', 'html']),
+    sms: z
+      .object({ encoding: z.enum(['gsm-7', 'ucs-2']), segments: z.int(), characters: z.int() })
+      .optional()
+      .describe('Text messages only: how the text travels, and the segments it is charged as.'),
+  }
+
 /** Text as a recipient would get it. */
-export const renderedRecord: z.ZodType<RenderedRecord> = z.object({
-  subject: z.string().nullable(),
-  body: z.string(),
-  format: z.enum(['text', 'html']),
-  sms: z
-    .object({ encoding: z.enum(['gsm-7', 'ucs-2']), segments: z.int(), characters: z.int() })
-    .optional()
-    .describe('Text messages only: how the text travels, and the segments it is charged as.'),
-})
+export const renderedRecord: z.ZodType<RenderedRecord> = z.object(renderedFields)

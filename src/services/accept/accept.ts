@@ -19,7 +19,7 @@ import type { SendLimits } from '../limits/send-limits.ts'
 import type { Notifier, SendOptions } from '../notifier.ts'
 import type { Organizations } from '../organizations/organizations.ts'
 import type { BatchResult, SentNotification } from '../records.ts'
-import { renderContent, shownText } from '../render.ts'
+import { renderContent, shownParts, shownText } from '../render.ts'
 import { owned } from '../scope.ts'
 import { createMatchSuppression, suppressionKey } from '../suppressions/match.ts'
 import type { Observer } from '../telemetry/observer.ts'
@@ -201,7 +201,8 @@ export function createAccept(
       const answer = await store({ organizationId, notifications: [notification], ...quota, dryRun: true })
       if (answer.kind === 'accepted' && answer.admitted === 0) throw await limits.quotaError(organizationId)
       const { channel, to, content } = notification
-      return { channel, to, rendered: shownText(channel, renderContent(channel, content, how.compiled)) }
+      const text = shownText(channel, renderContent(channel, content, how.compiled))
+      return { channel, to, rendered: { ...text, ...shownParts(content) } }
     },
 
     sendBatch: (messages, options) =>

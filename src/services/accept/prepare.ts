@@ -1,12 +1,14 @@
 import type { ChannelName } from '../../domain/channel.ts'
 import { NotifierError } from '../../domain/errors/notifier-error.ts'
 import type { ParsedSend } from '../../domain/input/send.ts'
+import { partsFor } from '../../domain/message-parts.ts'
 import type { NewNotification, Notification, NotificationContent } from '../../domain/notification.ts'
 import { assertRecipient } from '../../domain/recipient.ts'
 import { boundedSmsText } from '../../domain/sms-segments.ts'
 import type { Template } from '../../domain/template/template.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Route, Routes } from '../channels/routes.ts'
+import { assertUnsubscribable, type Links } from '../links/links.ts'
 import { accepts } from '../providers.ts'
 import { renderContent } from '../render.ts'
 import type { CompiledTemplates } from '../templates/compiled-templates.ts'
@@ -16,6 +18,7 @@ export interface Preparation {
   readonly routes: Routes
   readonly compiled: CompiledTemplates
   readonly clock: Clock
+  readonly links: Links
   /** Most segments of a text message. */
   readonly maxSmsSegments: number
   /** Calling codes that an organization's text messages may go to; null: all. */
@@ -28,7 +31,7 @@ const MAX_AHEAD_MS = 366 * 24 * 60 * 60 * 1000
 
 /**
  * Judges one send by everything but the storage's own limits (DESIGN.md §4), in the order: channel, recipient,
- * template, variables, segments, times.
+ * parts, template, variables, segments, times.
  *
  * @param template the template that `input.template` names; null when there is none
  * @throws NotifierError as `Notifier.send`
@@ -41,7 +44,9 @@ export function prepareSend(
 ): NewNotification {
   const channel = channelOf(input, template)
   const { lane } = routeTo(channel, organizationId, input.to, how.routes)
-  const content = contentOf(input, template, channel, how.compiled)
+  const parts = partsFor(channel, input)
+  assertUnsubscribable(parts, how.links)
+  const content = { ...contentOf(input, template, channel, how.compiled), ...parts }
   if (channel === 'sms') {
     boundedSmsText(renderContent(channel, content, how.compiled).body, how.maxSmsSegments)
   }
@@ -61,11 +66,13 @@ export function prepareSend(
 /**
  * The same message once more: its pinned content, to its recipient, at once. It may take as long as the first one might.
  *
- * @throws NotifierError `invalid_channel`, `invalid_recipient`: what was right then need not be right now
+ * @throws NotifierError `invalid_channel`, `invalid_recipient`, `invalid_parameter`: what was right then need not be right
+ *   now
  */
 export function prepareResend(original: Notification, how: Preparation): NewNotification {
   const { id, organizationId, channel, to, content, priority, sendAt, expiresAt, createdAt } = original
   const { lane } = routeTo(channel, organizationId, to, how.routes)
+  assertUnsubscribable(content, how.links)
   const mayTakeMs = expiresAt === null ? null : expiresAt - Math.max(createdAt, sendAt ?? 0)
   return {
     id: how.newId(),

@@ -9,6 +9,7 @@ import type { RateLimiter } from '../../ports/rate-limiter.ts'
 import type { WebhookSigner } from '../../ports/signer.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
 import { ownLane, type Routes } from '../channels/routes.ts'
+import type { Links } from '../links/links.ts'
 import type { ProviderHealth, WaitingLane } from '../records.ts'
 import type { SecretBox } from '../secrets.ts'
 import { createMatchSuppression } from '../suppressions/match.ts'
@@ -43,6 +44,7 @@ export interface EngineOptions {
   readonly storage: Storage
   readonly routes: Routes
   readonly compiled: CompiledTemplates
+  readonly links: Links
   readonly outgoing: OutgoingHttp
   readonly signer: WebhookSigner
   readonly clock: Clock

@@ -10,8 +10,9 @@ import type { Message } from '../../ports/channel.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Logger } from '../../ports/logger.ts'
 import type { ClaimedJob } from '../../ports/storage/claim.ts'
+import type { Links } from '../links/links.ts'
 import { accepts } from '../providers.ts'
-import { renderContent } from '../render.ts'
+import { renderContent, renderParts } from '../render.ts'
 import { type MatchSuppression, suppressionKey } from '../suppressions/match.ts'
 import type { Observer } from '../telemetry/observer.ts'
 import type { CompiledTemplates } from '../templates/compiled-templates.ts'
@@ -28,6 +29,7 @@ type NotificationJob = Extract<ClaimedJob, { kind: 'notification' }>
 export interface NotificationDelivery {
   readonly attempts: Attempts
   readonly compiled: CompiledTemplates
+  readonly links: Links
   readonly matchSuppression: MatchSuppression
   /** The provider whose answer to the last attempt of a notification is unknown; null: there is no such attempt. */
   lastAmbiguous(notificationId: string): Promise<string | null>
@@ -280,6 +282,13 @@ function endBefore(
   return null
 }
 
+/** How a notification ends that cannot be rendered, by what was thrown; else as `template_error`. */
+const CODES: Partial<Record<ErrorCode, ErrorCode>> = {
+  message_too_large: 'message_too_large',
+  // It was accepted with what is no longer there: an option.
+  invalid_parameter: 'invalid_configuration',
+}
+
 interface RenderedMessage {
   readonly message: Message
   /** Of a text message. */
@@ -289,9 +298,9 @@ interface RenderedMessage {
 /** The text to send, or why there will never be one. Rejects when the storage is away. */
 async function render(
   { notification }: NotificationJob,
-  { compiled, maxSmsSegments }: NotificationDelivery,
+  { compiled, links, maxSmsSegments }: NotificationDelivery,
 ): Promise<RenderedMessage | NotificationFailure> {
-  const { channel, to, content } = notification
+  const { id, channel, to, content } = notification
   try {
     if ('template' in content) await compiled.load([content.template])
   } catch (error) {
@@ -299,13 +308,14 @@ async function render(
     return { code: 'template_error', message: error.message }
   }
   try {
-    const message = { to, ...renderContent(channel, content, compiled) }
+    const parts = renderParts(id, content, links)
+    const message = { to, ...renderContent(channel, content, compiled), ...parts }
     const segments = channel === 'sms' ? boundedSmsText(message.body, maxSmsSegments).segments : undefined
     return { message, segments }
   } catch (error) {
-    const tooLarge = isNotifierError(error) && error.code === 'message_too_large'
+    const known = isNotifierError(error) ? CODES[error.code] : undefined
     return {
-      code: tooLarge ? 'message_too_large' : 'template_error',
+      code: known ?? 'template_error',
       message: error instanceof Error ? error.message : String(error),
     }
   }

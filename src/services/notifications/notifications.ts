@@ -6,6 +6,7 @@ import type { TimelineEntry } from '../../ports/storage/notifications.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
 import type { Notifier, NotifierEvents } from '../notifier.ts'
 import type { LogRecord, NotificationRecord, NotificationSummary, Scope, TimelineRecord } from '../records.ts'
+import { shownParts } from '../render.ts'
 import { isoOrNull, listOf, organizationOf, owned, pageRequest } from '../scope.ts'
 import { instant, templateId } from './filter.ts'
 
@@ -20,7 +21,11 @@ export function createNotifications(
   async function get(id: string, scope: Scope | undefined): Promise<NotificationRecord> {
     const notification = owned(await storage.notifications.get(id), scope, 'notification_not_found')
     const timeline = await storage.notifications.timeline(id)
-    return { ...summary(notification), timeline: timeline.map(timelineRecord) }
+    return {
+      ...summary(notification),
+      ...shownParts(notification.content),
+      timeline: timeline.map(timelineRecord),
+    }
   }
 
   return {

@@ -162,8 +162,9 @@ describe('the document', () => {
   })
 })
 
-/** The items of a batch are judged one by one; the filter of a redrive is always strict. */
+/** The items of a batch are judged one by one; the filter of a redrive and the parts of a message are always strict. */
 const INSIDE: Readonly<Record<string, string[]>> = {
+  sendNotification: ['email', 'push', 'slack'],
   sendBatch: ['notifications'],
   redriveDeadLetters: ['filter'],
 }

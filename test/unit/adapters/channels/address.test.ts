@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { envelopeAddress, parseMailbox } from '../../../../adapters/channels/email/address.ts'
+import { parseMailbox } from '../../../../adapters/channels/email/address.ts'
+import { envelopeAddress } from '../../../../src/domain/mail-parts.ts'
 
 describe('envelopeAddress', () => {
   it.each([

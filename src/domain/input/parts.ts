@@ -1,0 +1,112 @@
+import * as z from 'zod'
+import { envelopeAddress, headerNameFault, isFilename, isHeaderValue, isMediaType } from '../mail-parts.ts'
+import type { AttachmentContent, EmailContent, PushContent, SlackContent } from '../message-parts.ts'
+import { ownerOfDataKey } from '../push-data.ts'
+import { jsonObject, text } from './fields.ts'
+
+const MAX_HEADERS = 20
+const MAX_ATTACHMENTS = 10
+/** Of all attachments of one mail together, decoded: a mail is larger by a third, and most servers take 10 MB. */
+export const MAX_ATTACHMENT_BYTES: number = 7 * 1024 * 1024
+const MAX_BASE64 = 4 * Math.ceil(MAX_ATTACHMENT_BYTES / 3)
+const MAX_BLOCKS = 50
+const MAX_BLOCKS_LENGTH = 100_000
+const MAX_DATA_BYTES = 4_096
+
+/** The size of what a valid base64 text stands for. */
+export function decodedLength(base64: string): number {
+  return (base64.length / 4) * 3 - (base64.endsWith('==') ? 2 : base64.endsWith('=') ? 1 : 0)
+}
+
+/** Only what an encoder writes: whatever decodes alike in one reader and not in another is refused. */
+function isBase64(value: string): boolean {
+  return value.length % 4 === 0 && Buffer.from(value, 'base64').toString('base64') === value
+}
+
+const attachment: z.ZodType<AttachmentContent, AttachmentContent> = z.strictObject({
+  filename: text(1, 255)
+    .refine(isFilename, 'must be a file name without a path or control characters')
+    .describe('Without a path.'),
+  contentType: z
+    .string()
+    .max(128)
+    .refine(isMediaType, 'must be a media type such as application/pdf')
+    .describe('A media type.'),
+  content: z
+    .string()
+    .min(4)
+    .max(MAX_BASE64)
+    .refine(isBase64, 'must be base64, padded and without line breaks')
+    .describe('Base64, padded, without line breaks.'),
+})
+
+const headers: z.ZodType<Readonly<Record<string, string>>, Readonly<Record<string, string>>> = z
+  .record(z.string(), text(0, 900).refine(isHeaderValue, 'must be one line of at most 900 characters'))
+  .superRefine((given, { addIssue }) => {
+    const names = Object.keys(given)
+    if (names.length > MAX_HEADERS) addIssue({ code: 'custom', message: `at most ${MAX_HEADERS} headers` })
+    if (new Set(names.map((name) => name.toLowerCase())).size < names.length) {
+      addIssue({ code: 'custom', message: 'a header may be given once, in whatever case' })
+    }
+    for (const name of names.slice(0, MAX_HEADERS)) {
+      const fault = headerNameFault(name)
+      if (fault !== null) addIssue({ code: 'custom', message: fault })
+    }
+  })
+
+/** What an e-mail may carry beside its text. */
+export const emailParts: z.ZodType<EmailContent, EmailContent> = z.strictObject({
+  replyTo: text(1, 320)
+    .refine((value) => envelopeAddress(value) !== null, 'must be one plain e-mail address')
+    .optional()
+    .describe('Where answers go: one plain address.'),
+  headers: headers
+    .optional()
+    .describe(`More headers, at most ${MAX_HEADERS}, none that mail itself is made of.`),
+  attachments: z
+    .array(attachment)
+    .max(MAX_ATTACHMENTS)
+    .refine(
+      (all) => all.reduce((sum, { content }) => sum + decodedLength(content), 0) <= MAX_ATTACHMENT_BYTES,
+      `at most ${MAX_ATTACHMENT_BYTES} bytes in all, decoded`,
+    )
+    .optional()
+    .describe('At most 10, and 7 MiB in all, decoded.'),
+  unsubscribe: z
+    .boolean()
+    .optional()
+    .describe('True: the mail carries a one-click unsubscription (RFC 8058). Needs the option `publicUrl`.'),
+})
+
+const dataKey = text(1, 128).refine((key) => key !== '__proto__')
+
+/** What a push message may carry beside its text. */
+export const pushParts: z.ZodType<PushContent, PushContent> = z.strictObject({
+  data: z
+    .record(dataKey, text(0, MAX_DATA_BYTES))
+    .superRefine((data, { addIssue }) => {
+      if (Buffer.byteLength(Object.entries(data).flat().join('')) > MAX_DATA_BYTES) {
+        addIssue({ code: 'custom', message: `at most ${MAX_DATA_BYTES} bytes of keys and values` })
+      }
+      for (const key of Object.keys(data)) {
+        const owner = ownerOfDataKey(key)
+        if (owner !== null) addIssue({ code: 'custom', message: `the key "${key}" belongs to ${owner}` })
+      }
+    })
+    .optional()
+    .describe('For the application on the device: text values, at most 4 KB of keys and values.'),
+})
+
+/** What a Slack message may carry beside its text. */
+export const slackParts: z.ZodType<SlackContent, SlackContent> = z.strictObject({
+  blocks: z
+    .array(jsonObject)
+    .min(1)
+    .max(MAX_BLOCKS)
+    .refine(
+      (blocks) => JSON.stringify(blocks).length <= MAX_BLOCKS_LENGTH,
+      `at most ${MAX_BLOCKS_LENGTH} characters of JSON`,
+    )
+    .optional()
+    .describe('Block Kit blocks, at most 50; `body` stays the text of notifications.'),
+})

@@ -1,0 +1,61 @@
+import { domainToASCII } from 'node:url'
+
+/**
+ * What a mail may carry beside its text, judged in one place: by the same rules a message is accepted and a mail is made,
+ * so that nothing is accepted and then fails.
+ */
+
+/** Headers that mail itself, or the service, is made of. */
+const RESERVED =
+  /^(?:from|to|cc|bcc|sender|reply-to|subject|date|message-id|in-reply-to|references|return-path|received|dkim-signature|mime-version|content-.*|resent-.*|list-unsubscribe.*)$/i
+const HEADER_NAME = /^[A-Za-z0-9-]{1,64}$/
+const ONE_LINE = /^[^\p{Cc}\u2028\u2029]{0,900}$/u
+/** Separators of paths, controls, and marks that turn the direction of text and so hide an ending. */
+const NOT_IN_FILENAME = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069/\\]/u
+/** With parameters, on one line. */
+const MEDIA_TYPE = /^[\w.+-]+\/[\w.+-]+(?:; ?[\w.+-]+=(?:[\w.+-]+|"[^"\p{Cc}]*"))*$/u
+
+// What RFC 5322 allows unquoted, and nothing that a header or an SMTP command could mistake for syntax.
+const LOCAL = /^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(?:\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*$/
+const DOMAIN = /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*$/
+const MAX_LOCAL = 64
+const MAX_ADDRESS = 254
+
+/** What is wrong with a header that somebody chose; null when it may be set. */
+export function headerFault(name: string, value: string): string | null {
+  return headerNameFault(name) ?? (isHeaderValue(value) ? null : `"${name}" is not one line of text`)
+}
+
+/** What is wrong with the name of a header that somebody chose. */
+export function headerNameFault(name: string): string | null {
+  if (!HEADER_NAME.test(name)) return 'names must be letters, digits and hyphens, at most 64'
+  return RESERVED.test(name) ? `"${name}" cannot be set here` : null
+}
+
+/** One line of at most 900 characters. */
+export function isHeaderValue(value: string): boolean {
+  return ONE_LINE.test(value)
+}
+
+/** A plain file name, without a path. */
+export function isFilename(name: string): boolean {
+  return name !== '' && name !== '.' && name !== '..' && !NOT_IN_FILENAME.test(name)
+}
+
+/** A media type such as `application/pdf`, parameters included. */
+export function isMediaType(text: string): boolean {
+  return MEDIA_TYPE.test(text)
+}
+
+/** The address for an envelope, its domain in punycode; null when it is not exactly one plain address. */
+export function envelopeAddress(text: string): string | null {
+  const at = text.lastIndexOf('@')
+  const local = text.slice(0, Math.max(at, 0))
+  if (local.length > MAX_LOCAL || !LOCAL.test(local)) return null
+  const given = text.slice(at + 1)
+  // The converter drops some characters (soft hyphens) and maps others: refuse white space and controls before.
+  if (/[\s\p{Cc}\p{Cf}]/u.test(given)) return null
+  const domain = domainToASCII(given)
+  const address = `${local}@${domain}`
+  return DOMAIN.test(domain) && address.length <= MAX_ADDRESS ? address : null
+}

@@ -1,0 +1,19 @@
+import * as z from 'zod'
+import type { PartsRecord } from '../../services/records.ts'
+
+/** What goes along with a text, as it is shown: attachments without their content. */
+export const partsFields: { readonly [Part in keyof PartsRecord]-?: z.ZodType<PartsRecord[Part]> } = {
+  email: z
+    .object({
+      replyTo: z.string().optional(),
+      headers: z.record(z.string(), z.string()).optional(),
+      attachments: z
+        .array(z.object({ filename: z.string(), contentType: z.string(), size: z.int() }))
+        .optional()
+        .describe('Without their content; the size in bytes.'),
+      unsubscribe: z.boolean().optional(),
+    })
+    .optional(),
+  push: z.object({ data: z.record(z.string(), z.string()).optional() }).optional(),
+  slack: z.object({ blocks: z.array(z.record(z.string(), z.unknown())).optional() }).optional(),
+}

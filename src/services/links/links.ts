@@ -1,0 +1,30 @@
+import { NotifierError } from '../../domain/errors/notifier-error.ts'
+import type { MessageParts } from '../../domain/message-parts.ts'
+import type { LinkSigner } from './link-signer.ts'
+
+/** The links that messages carry to the public pages of the REST API. */
+export interface Links {
+  /** False: there is no address that a mail provider would post an unsubscription to. */
+  readonly canUnsubscribe: boolean
+  /** Where one notification's recipient unsubscribes. */
+  unsubscribe(notificationId: string): string
+}
+
+/** @param publicUrl where the REST API is mounted, without a slash at its end */
+export function createLinks(publicUrl: string | undefined, signer: () => LinkSigner): Links {
+  const base = publicUrl ?? ''
+  return {
+    // RFC 8058 3.1: the address must be https.
+    canUnsubscribe: base.startsWith('https:'),
+    unsubscribe: (id) => `${base}/unsubscribe?t=${signer().sign('unsubscribe', id)}`,
+  }
+}
+
+/** @throws NotifierError `invalid_parameter` when a mail wants a link that cannot be made */
+export function assertUnsubscribable({ email }: MessageParts, links: Links): void {
+  if (email?.unsubscribe !== true || links.canUnsubscribe) return
+  throw new NotifierError('invalid_parameter', {
+    message: '"email.unsubscribe" needs the option "publicUrl" with an https address, which is not set here.',
+    details: { field: 'email.unsubscribe', option: 'publicUrl' },
+  })
+}
