@@ -1,11 +1,13 @@
 import { mkdtempSync, rmSync } from 'node:fs'
-import { cpus, tmpdir } from 'node:os'
+import { cpus, loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 /** Something to be measured; gives the units of work it did. */
 export interface Contender {
   readonly name: string
   run(): Promise<number>
+  /** Before each run; its time does not count. */
+  prepare?(): Promise<void>
 }
 
 /** The rate of one contender: units per second, of several runs. */
@@ -13,6 +15,8 @@ export interface Rate {
   readonly name: string
   readonly perSecond: readonly number[]
   readonly median: number
+  /** Processor time of this process for one unit, in microseconds: it says more where something else uses the machine. */
+  readonly cpuMicros: number
 }
 
 /**
@@ -20,16 +24,30 @@ export interface Rate {
  * each that does not count, then `rounds` that do.
  */
 export async function compare(contenders: readonly Contender[], rounds = 5): Promise<Rate[]> {
-  const rates = new Map<string, number[]>(contenders.map(({ name }) => [name, []]))
+  const runs = contenders.map((contender) => ({
+    contender,
+    perSecond: [] as number[],
+    cpuMicros: [] as number[],
+  }))
   for (let round = -1; round < rounds; round += 1) {
-    for (const { name, run } of contenders) {
+    for (const { contender, perSecond, cpuMicros } of runs) {
+      await contender.prepare?.()
+      const cpuBefore = process.cpuUsage()
       const began = performance.now()
-      const units = await run()
+      const units = await contender.run()
       const seconds = (performance.now() - began) / 1000
-      if (round >= 0) rates.get(name)?.push(units / seconds)
+      const { user, system } = process.cpuUsage(cpuBefore)
+      if (round < 0) continue
+      perSecond.push(units / seconds)
+      cpuMicros.push((user + system) / units)
     }
   }
-  return [...rates].map(([name, perSecond]) => ({ name, perSecond, median: median(perSecond) }))
+  return runs.map(({ contender, perSecond, cpuMicros }) => ({
+    name: contender.name,
+    perSecond,
+    median: median(perSecond),
+    cpuMicros: median(cpuMicros),
+  }))
 }
 
 export function median(values: readonly number[]): number {
@@ -42,20 +60,22 @@ export function median(values: readonly number[]): number {
 /** Prints rates with the ratio of each to the one named `floor`. */
 export function report(title: string, unit: string, rates: readonly Rate[], floor: string): void {
   const base = rates.find(({ name }) => name === floor)?.median ?? Number.NaN
-  const rows = rates.map(({ name, median: middle, perSecond }) => ({
+  const rows = rates.map(({ name, median: middle, perSecond, cpuMicros }) => ({
     [title]: name,
     [`${unit}/s (median)`]: Math.round(middle).toLocaleString('en'),
     min: Math.round(Math.min(...perSecond)).toLocaleString('en'),
     max: Math.round(Math.max(...perSecond)).toLocaleString('en'),
+    'processor µs each': cpuMicros.toFixed(1),
     [`to "${floor}"`]: (middle / base).toFixed(2),
   }))
   console.table(rows)
 }
 
-/** One line about where the numbers come from. */
+/** One line about where the numbers come from, and what else the machine does: its load includes the benchmark's own. */
 export function describeMachine(): string {
   const [cpu] = cpus()
-  return `Node ${process.version}, ${cpus().length} × ${cpu?.model ?? 'unknown processor'}, ${process.platform} ${process.arch}`
+  const load = loadavg()[0]?.toFixed(1) ?? 'unknown'
+  return `Node ${process.version}, ${cpus().length} × ${cpu?.model ?? 'unknown processor'}, ${process.platform} ${process.arch}, load ${load}`
 }
 
 /** Runs `work` with a folder of its own, which is removed afterwards. */

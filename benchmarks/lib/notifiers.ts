@@ -10,6 +10,8 @@ const ROOMY = {
   notificationsPerMonth: 1_000_000_000,
 }
 
+const MOST_IN_BATCH = 10_000
+
 /** A notifier that accepts into a SQLite file with full sync and delivers nothing. */
 export async function acceptingNotifier(file: string, limits: 'limited' | 'unlimited'): Promise<Notifier> {
   const notifier = createNotifier({
@@ -28,6 +30,26 @@ export async function floorOf(file: string): Promise<RawCopy> {
   await empty.start()
   await empty.stop()
   return rawCopy(file, target)
+}
+
+/** A file in which `count` mails wait to be delivered, made once; each run gets a copy. */
+export async function backlogFile(file: string, count: number): Promise<void> {
+  const notifier = await acceptingNotifier(file, 'unlimited')
+  for (let left = count; left > 0; left -= MOST_IN_BATCH) {
+    await notifier.sendBatch(mails(Math.min(left, MOST_IN_BATCH)))
+  }
+  await notifier.stop()
+}
+
+/** Resolves when as many notifications have been handed over, and that is stored. */
+export function sentCount(notifier: Notifier, count: number): Promise<void> {
+  return new Promise((resolve) => {
+    let sent = 0
+    notifier.on('notification.sent', () => {
+      sent += 1
+      if (sent === count) resolve()
+    })
+  })
 }
 
 /** A batch of ordinary mails. */

@@ -1,0 +1,28 @@
+import type { AddressInfo } from 'node:net'
+import { SMTPServer } from 'smtp-server'
+
+// Takes every mail, and says when as many as it was told to expect have come.
+
+let left = 0
+
+const server = new SMTPServer({
+  authOptional: true,
+  disabledCommands: ['STARTTLS'],
+  disableReverseLookup: true,
+  logger: false,
+  onData(stream, _session, callback) {
+    stream.resume()
+    stream.on('end', () => {
+      callback()
+      left -= 1
+      if (left === 0) process.send?.('complete')
+    })
+  },
+})
+server.on('error', () => {})
+
+process.on('message', (expected: number) => {
+  left = expected
+})
+
+server.listen(0, '127.0.0.1', () => process.send?.((server.server.address() as AddressInfo).port))

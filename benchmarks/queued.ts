@@ -1,0 +1,112 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { copyFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { createNotifier, memoryStorage, type Notifier, perMinutePlans } from 'carillon'
+import { describeMachine, median, withFolder } from './lib/measure.ts'
+import { acceptingNotifier, mails } from './lib/notifiers.ts'
+
+/** What queued notifications cost while they wait, and how soon the first is handed over after a restart. */
+
+const QUEUED = 100_000
+const BATCH = 10_000
+const WARM_UP = 3 * BATCH
+const RESTARTS = 5
+
+setFlagsFromString('--expose-gc')
+const collectGarbage = runInNewContext('gc') as () => void
+
+interface Memory {
+  readonly rss: number
+  readonly heap: number
+}
+
+function memory(): Memory {
+  collectGarbage()
+  collectGarbage()
+  const { rss, heapUsed, external } = process.memoryUsage()
+  return { rss, heap: heapUsed + external }
+}
+
+/** Bytes of this process for each notification that is accepted and not delivered. */
+async function bytesEach(notifier: Notifier): Promise<Memory> {
+  const queue = async (): Promise<void> => {
+    await notifier.sendBatch(mails(BATCH))
+  }
+  // What the first batches leave behind (compiled code, room in the heap, the database's cache) is no notification's.
+  for (let queued = 0; queued < WARM_UP; queued += BATCH) await queue()
+  const before = memory()
+  for (let queued = 0; queued < QUEUED; queued += BATCH) await queue()
+  const after = memory()
+  return { rss: (after.rss - before.rss) / QUEUED, heap: (after.heap - before.heap) / QUEUED }
+}
+
+function memoryNotifier(): Notifier {
+  return createNotifier({
+    storage: memoryStorage(),
+    channels: { email: { name: 'none', channel: 'email', send: async () => ({ kind: 'accepted' }) } },
+    plans: perMinutePlans,
+    logger: { debug() {}, info() {}, warn() {}, error() {} },
+  })
+}
+
+interface Restart {
+  readonly firstMs: number
+  readonly startedMs: number
+}
+
+async function restart(file: string): Promise<Restart> {
+  const child = fork(fileURLToPath(new URL('lib/restart-process.ts', import.meta.url)), [file])
+  const ended = once(child, 'exit')
+  const [answer] = (await once(child, 'message')) as [Restart]
+  child.kill()
+  await ended
+  return answer
+}
+
+await withFolder(async (folder) => {
+  const file = join(folder, 'notifier.db')
+  const durable = await acceptingNotifier(file, 'unlimited')
+  const inFile = await bytesEach(durable)
+  await durable.stop()
+  const bytes = statSync(file).size / (QUEUED + WARM_UP)
+
+  const restarts: Restart[] = []
+  for (let round = -1; round < RESTARTS; round += 1) {
+    const copy = join(folder, `restart-${round}.db`)
+    copyFileSync(file, copy)
+    const answer = await restart(copy)
+    if (round >= 0) restarts.push(answer)
+  }
+
+  const volatile = memoryNotifier()
+  await volatile.start({ deliver: false })
+  const inMemory = await bytesEach(volatile)
+  await volatile.stop()
+
+  const whole = (value: number): string => Math.round(value).toLocaleString('en')
+  console.log(describeMachine())
+  console.table([
+    {
+      [`${QUEUED.toLocaleString('en')} queued`]: 'SQLite',
+      'resident bytes each': whole(inFile.rss),
+      'heap bytes each': whole(inFile.heap),
+      'bytes of the file each': whole(bytes),
+    },
+    {
+      [`${QUEUED.toLocaleString('en')} queued`]: 'memory storage',
+      'resident bytes each': whole(inMemory.rss),
+      'heap bytes each': whole(inMemory.heap),
+      'bytes of the file each': '–',
+    },
+  ])
+  const first = median(restarts.map(({ firstMs }) => firstMs))
+  const afterStart = median(restarts.map(({ firstMs, startedMs }) => firstMs - startedMs))
+  console.log(
+    `First hand-over after a restart with ${whole(QUEUED + WARM_UP)} queued: ${afterStart.toFixed(0)} ms after start(), ` +
+      `${first.toFixed(0)} ms after the process began.`,
+  )
+})

@@ -1,0 +1,15 @@
+import { createRequire } from 'node:module'
+
+interface Notifme {
+  send(request: { readonly email: Readonly<Record<string, string>> }): Promise<{ readonly status: string }>
+}
+
+/** notifme-sdk with a provider that does nothing. It stores nothing and tries nothing again. */
+export function notifmeRival(): Notifme {
+  // Its types describe every provider's own client; this is all that is used.
+  const loaded = createRequire(import.meta.url)('notifme-sdk') as {
+    default: new (options: object) => Notifme
+  }
+  const provider = { type: 'custom', id: 'none', send: async () => 'message-id' }
+  return new loaded.default({ channels: { email: { providers: [provider] } } })
+}

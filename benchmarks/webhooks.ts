@@ -1,0 +1,111 @@
+import { Agent, request } from 'node:http'
+import { join } from 'node:path'
+import { createNotifier, type Notifier } from 'carillon'
+import { sqliteStorage } from 'carillon/sqlite'
+import { compare, describeMachine, report, withFolder } from './lib/measure.ts'
+import { mails } from './lib/notifiers.ts'
+import { type Sink, startSink } from './lib/sink.ts'
+
+/**
+ * Webhook events: each delivery announces one, which is stored, signed and posted, its answer logged. The deliveries
+ * themselves are part of what is measured. Beside a loop that posts as much to the same receiver and stores nothing.
+ */
+
+const ORGANIZATIONS = 20
+const EVENTS_EACH = 250
+const EVENTS = ORGANIZATIONS * EVENTS_EACH
+/** An endpoint has at most five requests under way: 20 endpoints fill the hundred of a process. */
+const CONCURRENT = 5 * ORGANIZATIONS
+
+async function startNotifier(folder: string, { port }: Sink): Promise<Notifier> {
+  const notifier = createNotifier({
+    storage: sqliteStorage({ file: join(folder, 'notifier.db') }),
+    channels: {
+      email: {
+        name: 'none',
+        channel: 'email',
+        maxConcurrent: CONCURRENT,
+        send: async () => ({ kind: 'accepted' }),
+      },
+    },
+    webhooks: { allow: ['127.0.0.1/32'], allowHttp: true },
+  })
+  await notifier.start()
+  for (let index = 0; index < ORGANIZATIONS; index += 1) {
+    const { id } = await notifier.organizations.create({ name: `Organization ${index}` })
+    organizations.push(id)
+    await notifier.webhooks.create(
+      { url: `http://127.0.0.1:${port}/${index}`, events: ['notification.sent'] },
+      { organizationId: id },
+    )
+  }
+  return notifier
+}
+
+const organizations: string[] = []
+const sink = await startSink('http')
+const agent = new Agent({ keepAlive: true, maxSockets: CONCURRENT })
+const payload = JSON.stringify({
+  event: 'notification.sent',
+  data: {
+    id: 'notif_17952659221930000841517644962',
+    channel: 'email',
+    to: 'customer-1@example.com',
+    organizationId: 'org_00000000000000000000',
+    status: 'sent',
+    timestamp: new Date().toISOString(),
+    sequence: 2,
+  },
+})
+
+function post(): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(payload) }
+    const sent = request({ port: sink.port, host: '127.0.0.1', method: 'POST', agent, headers }, (answer) => {
+      answer.resume()
+      answer.on('end', resolve)
+    })
+    sent.on('error', reject)
+    sent.end(payload)
+  })
+}
+
+async function postAll(): Promise<number> {
+  const received = sink.expect(EVENTS)
+  let left = EVENTS
+  await Promise.all(
+    Array.from({ length: CONCURRENT }, async () => {
+      while (left > 0) {
+        left -= 1
+        await post()
+      }
+    }),
+  )
+  await received
+  return EVENTS
+}
+
+await withFolder(async (folder) => {
+  const notifier = await startNotifier(folder, sink)
+  try {
+    const rates = await compare([
+      { name: `node:http, ${CONCURRENT} connections`, run: postAll },
+      {
+        name: `Carillon, ${ORGANIZATIONS} endpoints`,
+        async run() {
+          const received = sink.expect(EVENTS)
+          for (const organizationId of organizations)
+            await notifier.sendBatch(mails(EVENTS_EACH), { organizationId })
+          await received
+          return EVENTS
+        },
+      },
+    ])
+    console.log(describeMachine())
+    report('Webhook events', 'events', rates, `node:http, ${CONCURRENT} connections`)
+  } finally {
+    await notifier.stop()
+    agent.destroy()
+    sink.stop()
+  }
+})
