@@ -1,3 +1,4 @@
+import PQueue from 'p-queue'
 import { NotifierError } from '../../domain/errors/notifier-error.ts'
 import type { NotificationEvent } from '../../domain/event-payload.ts'
 import type { Fact } from '../../domain/facts.ts'
@@ -27,6 +28,12 @@ export interface ReceiptParts {
   wake(): void
 }
 
+/**
+ * Requests that are worked on at one time, and wait for that. A storm of receipts must not hold up sends: providers are
+ * patient and come again, users are not.
+ */
+const AT_ONCE = 8
+const MOST_WAITING = 1_000
 /** When a provider is told to come again. */
 const LATER_MS = 30_000
 const EMPTY = Object.freeze({ contentType: 'text/plain; charset=utf-8', body: '' })
@@ -37,6 +44,7 @@ const EMPTY = Object.freeze({ contentType: 'text/plain; charset=utf-8', body: ''
  */
 export function createReceipts(parts: ReceiptParts): Notifier['receipts'] {
   const { storage, routes, clock, logger, publicUrl, announce, wake } = parts
+  const queue = new PQueue({ concurrency: AT_ONCE })
   const record = createGroup<ReceiptRecord, ReceiptAnswer>((receipts) => storage.recordReceipts(receipts))
 
   /** A report about a message. */
@@ -106,9 +114,16 @@ export function createReceipts(parts: ReceiptParts): Notifier['receipts'] {
 
   return {
     async take(source, arrival) {
+      if (queue.size >= MOST_WAITING) {
+        throw new NotifierError('service_unavailable', {
+          message: 'More receipts arrive than can be stored. They are to come again.',
+          retryAfterMs: LATER_MS,
+        })
+      }
       const { organizationId = null, channel, provider: name } = source
-      const reply = await routes.withInstance({ organizationId, channel, name }, (provider) =>
-        takeIn(provider, source, arrival),
+      const where = { organizationId, channel, name }
+      const reply = await queue.add(() =>
+        routes.withInstance(where, (provider) => takeIn(provider, source, arrival)),
       )
       if (reply === null) throw unknownSource(source)
       return reply
