@@ -55,16 +55,11 @@ async function ask(
   stop: AbortSignal,
   clock: Clock,
 ): Promise<Outcome> {
-  const deadline = new AbortController()
-  const cancelTimer = clock.timer(provider.timeoutMs, () =>
-    deadline.abort(new Error(`No answer within ${provider.timeoutMs} ms.`)),
-  )
-  const signal = AbortSignal.any([stop, deadline.signal])
-  const abandoned = abandonAfter(signal, clock)
+  const limit = limitAttempt(stop, provider.timeoutMs, clock)
   try {
     const answer: unknown = await Promise.race([
-      provider.plugin.send(message, { ...context, signal }),
-      abandoned.promise,
+      provider.plugin.send(message, { ...context, signal: limit.signal }),
+      limit.abandoned,
     ])
     const reason = `The provider "${provider.name}" answered with no outcome.`
     return soundOutcome(answer) ?? { kind: 'ambiguous', reason }
@@ -75,30 +70,44 @@ async function ask(
     })
     return { kind: 'ambiguous', reason: `The provider "${provider.name}" failed unexpectedly.` }
   } finally {
-    cancelTimer()
-    abandoned.cancel()
+    limit.lift()
   }
 }
 
-function abandonAfter(
-  signal: AbortSignal,
-  clock: Clock,
-): { readonly promise: Promise<Outcome>; cancel(): void } {
-  let cancelTimer = (): void => {}
-  let listener = (): void => {}
-  const promise = new Promise<Outcome>((resolve) => {
-    listener = () => {
-      cancelTimer = clock.timer(GRACE_MS, () =>
-        resolve({ kind: 'ambiguous', reason: String((signal.reason as Error).message) }),
-      )
-    }
-    signal.addEventListener('abort', listener, { once: true })
+interface AttemptLimit {
+  /** Aborts at the deadline, or when the attempt is to stop. */
+  readonly signal: AbortSignal
+  /** Resolves a while after that, for a provider that ignores it. */
+  readonly abandoned: Promise<Outcome>
+  lift(): void
+}
+
+/** By hand: AbortSignal.any() and its weak references cost more than all else that an attempt does in memory. */
+function limitAttempt(stop: AbortSignal, timeoutMs: number, clock: Clock): AttemptLimit {
+  const controller = new AbortController()
+  let cancelGrace = (): void => {}
+  let giveUp = (_outcome: Outcome): void => {}
+  const abandoned = new Promise<Outcome>((resolve) => {
+    giveUp = resolve
   })
+
+  function abort(reason: Error): void {
+    if (controller.signal.aborted) return
+    cancelGrace = clock.timer(GRACE_MS, () => giveUp({ kind: 'ambiguous', reason: reason.message }))
+    controller.abort(reason)
+  }
+
+  const onStop = (): void => abort(stop.reason)
+  const cancelDeadline = clock.timer(timeoutMs, () => abort(new Error(`No answer within ${timeoutMs} ms.`)))
+  stop.addEventListener('abort', onStop)
+  if (stop.aborted) onStop()
   return {
-    promise,
-    cancel() {
-      signal.removeEventListener('abort', listener)
-      cancelTimer()
+    signal: controller.signal,
+    abandoned,
+    lift() {
+      stop.removeEventListener('abort', onStop)
+      cancelDeadline()
+      cancelGrace()
     },
   }
 }
