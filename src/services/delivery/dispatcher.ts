@@ -47,6 +47,10 @@ export function createDispatcher({
   const running = new Set<Promise<void>>()
   /** A recovered job is among them. */
   let alone = false
+  /** Since when others are held up for a recovered job; null: they are not. */
+  let heldUpSince: number | null = null
+  /** Until then it is the turn of others. */
+  let othersUntil = Number.NEGATIVE_INFINITY
   let active = false
   let scheduled = false
   let round: Promise<void> | null = null
@@ -115,15 +119,26 @@ export function createDispatcher({
 
   async function nextRequest(): Promise<ClaimRequest | null> {
     if (alone && running.size > 0) return null
-    const waiting = recovered.filter(hasRoom)
+    if (alone) giveOthersTheirTurn()
+    const waiting = clock.monotonic() < othersUntil ? [] : recovered.filter(hasRoom)
     if (waiting.length > 0) {
+      heldUpSince ??= clock.monotonic()
       if (running.size > 0) return null
       await lanes.prepare(waiting)
       const ready = waiting.filter((lane) => (lanes.get(lane)?.free() ?? 0) > 0)
       if (ready.length > 0) return { recovered: ready, leaseMs }
     }
+    heldUpSince = null
     await lanes.prepare(due)
     return { lanes: lanes.demand(due), leaseMs }
+  }
+
+  /** As long as they were held up: many recovered jobs whose provider is slow must not stop everything else. */
+  function giveOthersTheirTurn(): void {
+    alone = false
+    const now = clock.monotonic()
+    othersUntil = now + (now - (heldUpSince ?? now))
+    heldUpSince = null
   }
 
   function hasRoom(name: string): boolean {
@@ -138,6 +153,8 @@ export function createDispatcher({
     recovered = taken ? [] : answer.recoveredLanes
     const asked = 'lanes' in request ? new Set(request.lanes.map(({ lane }) => lane)) : new Set<string>()
     const more = [...due].some((lane) => hasRoom(lane) && (answer.jobs.length > 0 || !asked.has(lane)))
+    // Nobody else has anything to do.
+    if (!more && running.size === 0) othersUntil = Number.NEGATIVE_INFINITY
     if (more || (running.size === 0 && recovered.some(hasRoom))) again = true
     sleep(Math.min(pollMs, answer.nextDueInMs ?? pollMs))
   }

@@ -174,6 +174,49 @@ describe('the dispatcher', () => {
     expect([...running.keys()]).toEqual(['next'])
   })
 
+  it('gives others as long a turn after each recovered job as that held them up', async () => {
+    const world = create((request, count) => {
+      const answer = { ...NOTHING, lanes: ['email'], recoveredLanes: ['email'] }
+      if (count === 1 || world.running.size > 0) return answer
+      return { ...answer, jobs: [job(`${'recovered' in request ? 'recovered' : 'other'} ${count}`)] }
+    })
+    const { clock, dispatcher, running, end } = world
+    const tookMs = { recovered: 0, other: 0 }
+    dispatcher.start()
+    await settled()
+    for (let jobs = 0; jobs < 200; jobs += 1) {
+      const [id = ''] = running.keys()
+      const kind = id.startsWith('recovered') ? 'recovered' : 'other'
+      const ms = kind === 'recovered' ? 1_000 : 50
+      await clock.advance(ms)
+      tookMs[kind] += ms
+      await end(id)
+    }
+    const share = tookMs.recovered / (tookMs.recovered + tookMs.other)
+    expect(share).toBeGreaterThan(0.3)
+    expect(share).toBeLessThan(0.6)
+  })
+
+  it('runs one recovered job after another where nothing else is due', async () => {
+    const order: string[] = []
+    const { clock, dispatcher, running, end } = create((request, count) => {
+      if (!('recovered' in request)) return { ...NOTHING, recoveredLanes: count < 12 ? ['email'] : [] }
+      return { ...NOTHING, jobs: [job(`recovered ${count}`)], recoveredLanes: ['email'] }
+    })
+    dispatcher.start()
+    await settled()
+    for (let jobs = 0; jobs < 3; jobs += 1) {
+      const [id = ''] = running.keys()
+      order.push(id)
+      await clock.advance(500)
+      await end(id)
+    }
+    expect(order).toEqual([
+      expect.stringMatching(/^recovered/),
+      ...Array(2).fill(expect.stringMatching(/^recovered/)),
+    ])
+  })
+
   it('delivers the rest while the lane of a recovered job rests', async () => {
     const { dispatcher, running, free } = create((request, count) => {
       if (count === 1) return { ...NOTHING, lanes: ['sms'], recoveredLanes: ['email'] }
