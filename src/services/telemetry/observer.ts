@@ -51,13 +51,16 @@ export function createObserver(
     let begun: Promise<Answer> | undefined
     guarded(plugin, () =>
       span.run(() => {
+        // Work is a hand-over to a provider: done once, however often and whenever this is called.
+        if (begun !== undefined) return
         begun = work(span)
         // It is waited for below; until then nothing else would.
         begun.catch(() => {})
       }),
     )
+    begun ??= work(null)
     try {
-      const answer = await (begun ?? work(null))
+      const answer = await begun
       guarded(plugin, () => span.end(endOf(answer)))
       return answer
     } catch (error) {

@@ -49,6 +49,35 @@ describe('a plug-in', () => {
       },
     ],
     ['throws at the stop', { stop: boom }],
+    [
+      'runs a span twice, and throws',
+      {
+        startSpan: (): Span => ({
+          trace: undefined,
+          headers: {},
+          run(work) {
+            work()
+            work()
+            return boom()
+          },
+          end() {},
+        }),
+      },
+    ],
+    [
+      'runs a span too late, and throws',
+      {
+        startSpan: (): Span => ({
+          trace: undefined,
+          headers: {},
+          run(work) {
+            setImmediate(work)
+            return boom()
+          },
+          end() {},
+        }),
+      },
+    ],
   ])('that %s is reported once and harms nobody', async (_title, part) => {
     const faults: unknown[] = []
     const channel = recordingChannel()
