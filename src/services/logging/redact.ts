@@ -34,6 +34,8 @@ const CREDENTIAL = /\b(Bearer|Basic)\s+[\w.~+/=-]{8,}|\bwhsec_[\w+/=-]+|\bcrl_[0
 const MAX_DEPTH = 6
 const MAX_ENTRIES = 50
 const MAX_TEXT = 4_000
+/** Left away where a text is cut: the beginning of what would have been hidden, and is no longer recognized. */
+const MARGIN = 200
 
 export interface RedactOptions {
   /** Leaves recipients as they are. */
@@ -54,11 +56,11 @@ export function redactFields(
 
 /** Hides credentials in a text, and masks recipients. */
 export function redactText(text: string, { showRecipients }: RedactOptions): string {
-  const shown = text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}…` : text
-  const safe = shown.replace(CREDENTIAL, (_, scheme?: string) =>
-    scheme === undefined ? '[hidden]' : `${scheme} [hidden]`,
-  )
-  return showRecipients ? safe : safe.replace(EMAIL, '$1***@$2').replace(PHONE, maskEnds)
+  const whole = text
+    .slice(0, MAX_TEXT)
+    .replace(CREDENTIAL, (_, scheme?: string) => (scheme === undefined ? '[hidden]' : `${scheme} [hidden]`))
+  const safe = showRecipients ? whole : whole.replace(EMAIL, '$1***@$2').replace(PHONE, maskEnds)
+  return text.length > MAX_TEXT ? `${safe.slice(0, -MARGIN)}…` : safe
 }
 
 function maskEnds(text: string): string {

@@ -57,6 +57,20 @@ describe('redaction', () => {
     expect(redactText(text, { showRecipients: true })).not.toContain('abcdefghij1234')
   })
 
+  it('shows no part of a credential or a recipient where a text is cut', () => {
+    for (const secret of [
+      'crl_0123456789012345678901234567890123abcd',
+      'Bearer abcdefghij1234',
+      'ada.lovelace@example.com',
+    ]) {
+      for (let shown = 1; shown < secret.length; shown += 1) {
+        const text = `${'x '.repeat(2_000).slice(shown)}${secret} and more`
+        const part = secret.slice(0, Math.max(12, shown))
+        expect(redactText(text, MASKED)).not.toContain(part.slice(0, 12))
+      }
+    }
+  })
+
   it('turns errors and their causes into plain data, redacted too', () => {
     const cause = Object.assign(new Error('no ada@example.com'), { code: 'EENVELOPE', password: 'p' })
     const error = new NotifierError('provider_error', { message: 'For grace@example.com', cause })
