@@ -47,20 +47,21 @@ export function createWake(connection: Connection, connect: (() => Promise<PgLis
 
   async function open(delayMs: number): Promise<void> {
     if (connect === null || stopped) return
+    let reopen = (afterMs: number): void => later(afterMs)
     try {
       const opened = await connect()
       if (stopped) return void opened.end().catch(() => {})
       client = opened
       let over = false
-      const reopen = (): void => {
+      reopen = (afterMs) => {
         if (over) return
         over = true
-        client = undefined
+        if (client === opened) client = undefined
         opened.end().catch(() => {})
-        later(FIRST_RETRY_MS)
+        later(afterMs)
       }
-      opened.on('error', reopen)
-      opened.on('end', reopen)
+      opened.on('error', () => reopen(FIRST_RETRY_MS))
+      opened.on('end', () => reopen(FIRST_RETRY_MS))
       opened.on('notification', ({ payload }) => {
         if (payload !== self) for (const listener of listeners) listener()
       })
@@ -68,7 +69,8 @@ export function createWake(connection: Connection, connect: (() => Promise<PgLis
       // What was announced meanwhile nobody heard.
       for (const listener of listeners) listener()
     } catch {
-      later(Math.min(2 * delayMs, LONGEST_RETRY_MS))
+      // Also one that connects and is refused to listen, as by a standby: it must not stay open beside the next.
+      reopen(Math.min(2 * delayMs, LONGEST_RETRY_MS))
     }
   }
 
