@@ -120,7 +120,8 @@ export function createRequestLimits(
       if (resource === 'receipts') return { state: unlimited(clock), release: done }
       const [name, limit] =
         resource === 'public' ? ['public', PUBLIC_PER_ADDRESS] : (['address', PER_ADDRESS] as const)
-      return admit([{ resource: name, limit, check: windowCheck(`${name}:${address}`, limit, MINUTE) }], done)
+      const check = windowCheck(`${name}.${address.replaceAll(':', '-')}:requests`, limit, MINUTE)
+      return admit([{ resource: name, limit, check }], done)
     },
   }
 }
