@@ -1,22 +1,14 @@
 import type * as z from 'zod'
 import type { Outcome } from '../../../src/domain/outcome.ts'
 import type { Channel, Message, SendContext } from '../../../src/ports/channel.ts'
-import { maxPerSecond } from '../http/paced-options.ts'
-import { type ProviderOptions, type ProviderShape, providerShape } from '../http/provider-options.ts'
+import { maxPerSecond, type PacedProviderOptions } from '../http/paced-options.ts'
+import { type ProviderShape, providerShape } from '../http/provider-options.ts'
 import { asciiText } from './header-text.ts'
 import { isMail, type MailContent, mailContent } from './mail-content.ts'
 import { type MailFrame, type MailOptions, type MailShape, mailShape } from './mail-frame.ts'
 
 /** Options of every e-mail provider that is called over HTTP. */
-export interface MailApiOptions extends ProviderOptions, MailOptions {
-  /**
-   * Most mails in any second, by all processes together that share the rate limiter: a whole number, or a fraction
-   * below 1.
-   *
-   * @default no limit
-   */
-  readonly maxPerSecond?: number | undefined
-}
+export interface MailApiOptions extends PacedProviderOptions, MailOptions {}
 
 /** The schemas of {@link MailApiOptions}, to be spread into a provider's own. */
 export interface MailApiShape extends ProviderShape, MailShape {

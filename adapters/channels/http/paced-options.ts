@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import type { ProviderOptions } from './provider-options.ts'
 
-/** Options of every provider of text messages and of Slack. */
+/** Options of every provider that is called over HTTP, and can be paced. */
 export interface PacedProviderOptions extends ProviderOptions {
   /**
    * Most messages in any second, by all processes together that share the rate limiter: a whole number, or a fraction

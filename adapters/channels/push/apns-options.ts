@@ -2,8 +2,8 @@ import { createPrivateKey, type KeyObject } from 'node:crypto'
 import * as z from 'zod'
 import type { RetryPolicy } from '../../../src/domain/retry.ts'
 import type { Message } from '../../../src/ports/channel.ts'
+import { maxPerSecond } from '../http/paced-options.ts'
 import { checkOptions, wrongOption } from '../options.ts'
-import { pace } from './push-options.ts'
 
 /** Options of `apnsChannel`. */
 export interface ApnsChannelOptions {
@@ -139,7 +139,7 @@ const schema = z.strictObject({
     .optional(),
   timeoutMs: z.int().min(1).max(600_000, 'must be at most 600000 milliseconds').default(15_000),
   maxConcurrent: z.int().min(1).max(1_000).default(100),
-  maxPerSecond: pace,
+  maxPerSecond,
   keepAliveMs: z.int().min(1).max(3_600_000).default(60_000),
   baseUrl: z.url({ protocol: /^https$/, error: 'must be an https URL' }).optional(),
   ca: z.union([z.string(), z.array(z.string())]).optional(),

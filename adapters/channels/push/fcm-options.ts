@@ -1,10 +1,10 @@
 import { createPrivateKey, type KeyObject } from 'node:crypto'
 import * as z from 'zod'
 import type { RetryPolicy } from '../../../src/domain/retry.ts'
+import { maxPerSecond } from '../http/paced-options.ts'
 import { type ProviderOptions, providerShape } from '../http/provider-options.ts'
 import { checkOptions, wrongOption } from '../options.ts'
 import type { ServiceAccount } from './google-token.ts'
-import { pace } from './push-options.ts'
 
 /** Options of `fcmChannel`. */
 export interface FcmChannelOptions extends ProviderOptions {
@@ -73,7 +73,7 @@ const schema = z.strictObject({
     token_uri: providerShape({ name: 'fcm', baseUrl: 'https://oauth2.googleapis.com/token' }).baseUrl,
   }),
   projectId: project.optional(),
-  maxPerSecond: pace,
+  maxPerSecond,
   ttlSeconds: z.int().min(0).max(2_419_200, 'must be at most 2419200 seconds, four weeks').default(2_419_200),
   priority: z.enum(['high', 'normal']).default('high'),
 })

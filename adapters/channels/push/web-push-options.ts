@@ -2,8 +2,8 @@ import { createECDH } from 'node:crypto'
 import * as z from 'zod'
 import type { RetryPolicy } from '../../../src/domain/retry.ts'
 import type { Message } from '../../../src/ports/channel.ts'
+import { maxPerSecond } from '../http/paced-options.ts'
 import { checkOptions, wrongOption } from '../options.ts'
-import { pace } from './push-options.ts'
 
 /** Options of `webPushChannel`. */
 export interface WebPushChannelOptions {
@@ -140,7 +140,7 @@ const schema = z.strictObject({
   pushServices: z.array(z.string().regex(/^[a-z0-9.-]+$/, 'must be host names')).default(PUSH_SERVICES),
   timeoutMs: z.int().min(1).max(600_000, 'must be at most 600000 milliseconds').default(15_000),
   maxConcurrent: z.int().min(1).max(10_000).default(50),
-  maxPerSecond: pace,
+  maxPerSecond,
   allow: z.array(z.string()).default([]),
   allowHttp: z.boolean().default(false),
   ca: z.union([z.string(), z.array(z.string())]).optional(),
