@@ -136,6 +136,19 @@ test('a thousand messages at once share the connections that are allowed', async
   await server.close()
 })
 
+test('a refusal that repeats a credential where its text is cut shows no part of it', async () => {
+  const message = `${'x'.repeat(490)}${TOKEN}`
+  const server = await providerServer({ accept: () => ({ status: 400, body: { error: 'odd', message } }) })
+  const channel = acme(server.url)
+  const outcome = await channel.send(
+    { to: '+14155550123', subject: null, body: 'Hi', format: 'text' },
+    sendContext(),
+  )
+  expect(outcome).toMatchObject({ kind: 'rejected', message: `${'x'.repeat(490)}[secret]` })
+  await channel.close?.()
+  await server.close()
+})
+
 describe('a message that cannot have left', () => {
   const open: { close?(): Promise<void> | void }[] = []
   afterEach(async () => {

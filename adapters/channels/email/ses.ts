@@ -175,7 +175,7 @@ function outcomeOf(end: SdkEnd): Outcome {
   const { name, message, result } = end
   if (result !== null) return judgeResult(result, judgeSes)
   // Nothing has left.
-  const words = { message: message.slice(0, 500), providerCode: name }
+  const words = { message, providerCode: name }
   if (name === 'AbortError') {
     return { kind: 'retry', code: 'provider_unavailable', scope: 'provider', ...words }
   }

@@ -269,7 +269,7 @@ function byBasicCode(reply: SmtpReply, command: string, answer: Answer): Outcome
 
 function explain(error: SmtpError, reply: SmtpReply): string {
   // The client's own message repeats the reply after a colon; the reply alone says it.
-  return (reply.text === '' ? error.message : reply.text).slice(0, 500)
+  return reply.text === '' ? error.message : reply.text
 }
 
 function codeOf(error: SmtpError, reply: SmtpReply): string | undefined {

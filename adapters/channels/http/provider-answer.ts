@@ -33,8 +33,6 @@ export interface ProviderWords {
   readonly retryAfterMs?: number | undefined
 }
 
-const MAX_MESSAGE = 500
-
 /**
  * Says what the end of a request means.
  *
@@ -62,7 +60,7 @@ export function judgeResult(result: PostResult, judge: Judge): Outcome {
 }
 
 /**
- * The outcome for a failure that the provider reported.
+ * The outcome for a failure that the provider reported, in its own words and in full: `redactor` cuts them.
  *
  * @param verdict the row of the provider's table; undefined: by the status of HTTP alone
  */
@@ -72,7 +70,7 @@ export function refuse(answer: ProviderAnswer, words: ProviderWords = {}, verdic
   const message =
     words.message === undefined || words.message === ''
       ? `The provider answered ${answer.status}.`
-      : words.message.slice(0, MAX_MESSAGE)
+      : words.message
   switch (kind) {
     case 'ambiguous':
       return { kind, code, reason: message, providerCode }

@@ -111,7 +111,7 @@ function readToken(result: PostResult): Made {
       kind: 'rejected',
       code: 'provider_auth_failed',
       scope: 'account',
-      message: `Google refuses the service account: ${said.slice(0, 300)}`,
+      message: `Google refuses the service account: ${said}`,
       providerCode: code,
     },
   }
