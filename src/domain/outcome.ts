@@ -54,6 +54,8 @@ export interface Ambiguous {
 /** The four answers of a channel's `send` (DESIGN.md §5). */
 export type Outcome = Accepted | Rejected | Retry | Ambiguous
 
+/** Longest id that a provider may give a message (RFC 5322 2.1.1); what is longer is cut, and found again by the same cut. */
+export const MAX_MESSAGE_ID = 998
 /** Longest text of a provider that is kept. */
 const MAX_TEXT = 2_000
 /** ECMA-262 21.4.1.1: the last time that a date can hold. */
@@ -80,7 +82,7 @@ export function soundOutcome(value: unknown): Outcome | null {
     case 'accepted':
       return {
         kind: 'accepted',
-        providerMessageId: textOf(answer.providerMessageId),
+        providerMessageId: textOf(answer.providerMessageId, MAX_MESSAGE_ID),
         status: answer.status === 'delivered' ? 'delivered' : 'sent',
       }
     case 'rejected':
@@ -99,9 +101,9 @@ export function soundOutcome(value: unknown): Outcome | null {
   }
 }
 
-function textOf(value: unknown): string | undefined {
+function textOf(value: unknown, most = MAX_TEXT): string | undefined {
   if (typeof value === 'number' && Number.isFinite(value)) return String(value)
-  return typeof value === 'string' && value !== '' ? value.slice(0, MAX_TEXT) : undefined
+  return typeof value === 'string' && value !== '' ? value.slice(0, most) : undefined
 }
 
 function timeOf(value: unknown): number | undefined {

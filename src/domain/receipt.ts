@@ -1,5 +1,6 @@
 import { isErrorCode } from './errors/catalogue.ts'
 import type { Fact, FactType } from './facts.ts'
+import { MAX_MESSAGE_ID } from './outcome.ts'
 import { SUPPRESSION_REASONS, type SuppressionReason } from './suppression.ts'
 
 /** One report about one message or one recipient. */
@@ -37,7 +38,7 @@ const REPORTED: ReadonlySet<unknown> = new Set<FactType>([
 ])
 const REASONS: ReadonlySet<unknown> = new Set(SUPPRESSION_REASONS)
 const MAX_KEY = 255
-const MAX_ID = 998
+const MAX_ADDRESS = 998
 const MAX_TEXT = 2_000
 
 /**
@@ -69,7 +70,7 @@ function soundFact(value: unknown): Omit<Fact, 'provider' | 'suppress'> {
   const { type, code, occurredAt, machine } = fact
   return {
     type: REPORTED.has(type) ? (type as FactType) : 'reported',
-    ...known('providerMessageId', textOf(fact.providerMessageId, MAX_ID)),
+    ...known('providerMessageId', textOf(fact.providerMessageId, MAX_MESSAGE_ID)),
     ...known('code', code === undefined || isErrorCode(code) ? code : 'provider_error'),
     ...known('message', textOf(fact.message, MAX_TEXT)),
     ...known('providerCode', textOf(fact.providerCode, MAX_TEXT)),
@@ -84,7 +85,7 @@ function known<Name extends string, Value>(name: Name, value: Value | undefined)
 
 function addressIn(value: unknown): string | undefined {
   return typeof value === 'object' && value !== null && 'address' in value
-    ? textOf(value.address, MAX_ID)
+    ? textOf(value.address, MAX_ADDRESS)
     : undefined
 }
 
