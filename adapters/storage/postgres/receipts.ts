@@ -4,7 +4,7 @@ import type { Connection, Transaction } from './connection.ts'
 import { createLedger } from './facts.ts'
 import { hashOf } from './hash.ts'
 import { lockNotifications, type Standing } from './states.ts'
-import { keepUnmatched } from './unmatched.ts'
+import { keepUnmatched, lockMessages } from './unmatched.ts'
 
 /** In one order, so that two sets of the same reports cannot wait for each other. */
 const INSERT = `
@@ -91,20 +91,35 @@ async function correlation(
       unnamed.set(messageKey(receipt), receipt)
     }
   }
-  const told = [...unnamed.values()]
-  const found =
-    told.length === 0
-      ? []
-      : await tx.rows<{ number: number; id: string }>(FIND_HANDOVERS, [
-          told.map(({ provider }) => provider),
-          told.map(({ fact }) => fact.providerMessageId ?? ''),
-          told.map(({ organizationId }) => organizationId),
-        ])
-  const keys = [...unnamed.keys()]
-  const byMessage = new Map(found.map(({ number, id }) => [keys[number - 1], id]))
+  const byMessage = await findHandOvers(tx, unnamed)
+  const unfound = new Map([...unnamed].filter(([key]) => !byMessage.has(key)))
+  if (unfound.size > 0) {
+    const messages = [...unfound.values()].map(({ provider, fact }) => ({
+      provider,
+      messageId: fact.providerMessageId ?? '',
+    }))
+    await lockMessages(tx, messages, 'alone')
+    for (const [key, id] of await findHandOvers(tx, unfound)) byMessage.set(key, id)
+  }
   const wanted = new Set([...ids.values(), ...byMessage.values()])
   const standings = await lockNotifications(tx, [...wanted])
   return (receipt) => standings.get(ids.get(receipt) ?? byMessage.get(messageKey(receipt)) ?? '')
+}
+
+/** The notifications of messages, by {@link messageKey}. */
+async function findHandOvers(
+  tx: Transaction,
+  unnamed: ReadonlyMap<string, ReceiptRecord>,
+): Promise<Map<string, string>> {
+  if (unnamed.size === 0) return new Map()
+  const told = [...unnamed.values()]
+  const found = await tx.rows<{ number: number; id: string }>(FIND_HANDOVERS, [
+    told.map(({ provider }) => provider),
+    told.map(({ fact }) => fact.providerMessageId ?? ''),
+    told.map(({ organizationId }) => organizationId),
+  ])
+  const keys = [...unnamed.keys()]
+  return new Map(found.map(({ number, id }) => [keys[number - 1] ?? '', id]))
 }
 
 /** The notifications that receipts name by our own ids. */

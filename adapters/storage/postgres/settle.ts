@@ -7,7 +7,7 @@ import { dataError } from './errors.ts'
 import { createLedger, type Ledger } from './facts.ts'
 import { jobNumber } from './leases.ts'
 import { FACT_COLUMNS, LOCK, type LockedRow, readStates, type Standing } from './states.ts'
-import { takeUnmatched } from './unmatched.ts'
+import { handedOver, lockMessages, takeUnmatched } from './unmatched.ts'
 
 /** Jobs first, then their notifications, each in one order: whoever locks both does so. */
 const LOCK_JOBS = `
@@ -88,6 +88,8 @@ async function settleNotifications(
   answers: Map<Settlement, SettleAnswer>,
 ): Promise<Ended<Settlement>[]> {
   if (ended.length === 0) return []
+  const messages = ended.flatMap(({ settlement }) => handedOver(settlement.facts))
+  await lockMessages(tx, messages, 'shared')
   const rows = await tx.rows<LockedRow & LockedJob>(LOCK_NOTIFICATIONS, [ended.map(({ job }) => job)])
   const locked = new Map(rows.map((row) => [row.job, row]))
   const held = heldOf(ended, locked)

@@ -1,6 +1,19 @@
 import type { Fact } from '../../../src/domain/facts.ts'
 import type { ReceiptRecord } from '../../../src/ports/storage/receipts.ts'
 import type { Transaction } from './connection.ts'
+import { hashOf } from './hash.ts'
+
+/** So many locks for all messages: a server has room for some thousands. */
+const LOCKS = 64
+
+/** Tells these advisory locks from others of the database. */
+const OURS = 0x6361726c
+
+const LOCK_SHARED = `
+  SELECT pg_advisory_xact_lock_shared(${OURS}, place)::text FROM unnest($1::integer[]) AS l (place)`
+
+const LOCK_ALONE = `
+  SELECT pg_advisory_xact_lock(${OURS}, place)::text FROM unnest($1::integer[]) AS l (place)`
 
 const ANY = 'SELECT EXISTS (SELECT 1 FROM carillon.unmatched_receipts) AS found'
 
@@ -28,6 +41,37 @@ interface UnmatchedRow {
   readonly fact: string
 }
 
+/** What a provider calls a message. */
+export interface MessageRef {
+  readonly provider: string
+  readonly messageId: string
+}
+
+/**
+ * A report about a message that is being settled finds no hand-over, and the settlement would not find the report: one
+ * waits for the other. Those who settle share the locks of their messages; who keeps a report has them alone. Taken
+ * before any row is locked, in one order.
+ */
+export async function lockMessages(
+  tx: Transaction,
+  messages: readonly MessageRef[],
+  mode: 'shared' | 'alone',
+): Promise<void> {
+  if (messages.length === 0) return
+  const places = messages.map(
+    ({ provider, messageId }) => Number.parseInt(hashOf(provider, messageId).slice(0, 8), 16) % LOCKS,
+  )
+  const ordered = [...new Set(places)].sort((a, b) => a - b)
+  await tx.rows(mode === 'shared' ? LOCK_SHARED : LOCK_ALONE, [ordered])
+}
+
+/** The messages that facts say were handed over. */
+export function handedOver(facts: readonly Fact[]): MessageRef[] {
+  return facts.flatMap(({ type, provider = '', providerMessageId }) =>
+    type === 'sent' && providerMessageId !== undefined ? [{ provider, messageId: providerMessageId }] : [],
+  )
+}
+
 /** What was reported about the messages that facts say were sent; each report is given once. */
 export type Unmatched = (organization: string, facts: readonly Fact[]) => Fact[]
 
@@ -37,11 +81,7 @@ export async function takeUnmatched(
   settled: readonly (readonly [organization: string, facts: readonly Fact[]])[],
 ): Promise<Unmatched> {
   const sent = settled.flatMap(([organization, facts]) =>
-    facts.flatMap(({ type, provider = '', providerMessageId }) =>
-      type === 'sent' && providerMessageId !== undefined
-        ? [{ organization, provider, messageId: providerMessageId }]
-        : [],
-    ),
+    handedOver(facts).map((message) => ({ ...message, organization })),
   )
   const [any] = sent.length === 0 ? [] : await tx.rows<{ found: boolean }>(ANY)
   if (any?.found !== true) return () => []
@@ -52,11 +92,10 @@ export async function takeUnmatched(
   ])
   let left = rows.sort((a, b) => a.id - b.id)
   return (organization, facts) =>
-    facts.flatMap(({ type, provider = '', providerMessageId }) => {
-      if (type !== 'sent' || providerMessageId === undefined) return []
+    handedOver(facts).flatMap(({ provider, messageId }) => {
       const concerns = (row: UnmatchedRow): boolean =>
         row.provider === provider &&
-        row.message_id === providerMessageId &&
+        row.message_id === messageId &&
         (row.organization === null || row.organization === organization)
       const matching = left.filter(concerns)
       left = left.filter((row) => !concerns(row))
