@@ -455,3 +455,98 @@ suite('a claim', () => {
     expect((await read()) - before).toBeLessThan(5_000)
   })
 })
+
+suite('what meets in the middle of a transaction', () => {
+  /** A pool that, once armed, holds the first query with this text in it back until it is let go. */
+  function holding(part: string) {
+    const real = new pg.Pool({ connectionString: server.url, max: 4 })
+    pools.push(real)
+    let armed = false
+    let reached = false
+    let letGo = (): void => {}
+    const open = new Promise<void>((resolve) => {
+      letGo = resolve
+    })
+    const connect = async (): Promise<unknown> => {
+      const client = await real.connect()
+      return {
+        on: client.on.bind(client),
+        removeListener: client.removeListener.bind(client),
+        release: client.release.bind(client),
+        async query(query: pg.QueryConfig) {
+          if (armed && query.text.includes(part)) {
+            armed = false
+            reached = true
+            await open
+          }
+          return client.query(query)
+        },
+      }
+    }
+    return {
+      pool: { connect },
+      arm() {
+        armed = true
+      },
+      reached: () => reached,
+      letGo: () => letGo(),
+    }
+  }
+
+  /** Until `answer` is there, or waits for a lock of the other transaction. */
+  async function answeredOrWaiting(answer: Promise<unknown>): Promise<void> {
+    let answered = false
+    void answer.then(() => {
+      answered = true
+    })
+    await eventually(async () => {
+      const { rows } = await onPostgres(server.url, (client) =>
+        client.query('SELECT 1 FROM pg_locks WHERE NOT granted'),
+      )
+      return answered || rows.length > 0
+    })
+  }
+
+  it('a report that comes while its hand-over is settled finds it', async () => {
+    const schema = uniqueSchema()
+    const gate = holding('COMMIT')
+    const settling = await open(schema, { pool: gate.pool, connectionString: undefined })
+    const reporting = await open(schema)
+    const [id = ''] = await accept(settling, [note()])
+    const [job] = await claim(settling, 1)
+    if (job === undefined) throw new Error('no job')
+    gate.arm()
+    const settled = settling.settle([ended(job, [sent({ providerMessageId: 'm-1' })])])
+    await eventually(gate.reached)
+    const fact = { type: 'delivered', provider: 'smtp', providerMessageId: 'm-1' } as const
+    const report = { provider: 'smtp', organizationId: null, dedupeKey: 'r-1', fact }
+    const answer = reporting.recordReceipts([report])
+    await answeredOrWaiting(answer)
+    gate.letGo()
+    expect(await settled).toMatchObject([{ kind: 'settled' }])
+    expect(await answer).toMatchObject([{ kind: 'recorded', notificationId: id }])
+    expect((await reporting.notifications.get(id))?.status).toBe('delivered')
+  })
+
+  it('a delivery that is replayed while it is removed is delivered, or not counted', async () => {
+    const schema = uniqueSchema()
+    const gate = holding('DELETE FROM')
+    const sweeping = await open(schema, { pool: gate.pool, connectionString: undefined })
+    const replaying = await open(schema)
+    const { id: hook } = await endpoint(replaying)
+    await replaying.webhookEndpoints.update(hook, { status: 'disabled' })
+    await accept(replaying, [note()])
+    const [job] = await claim(replaying, 1)
+    if (job === undefined) throw new Error('no job')
+    await replaying.settle([ended(job)])
+    await replaying.webhookEndpoints.update(hook, { status: 'active' })
+    gate.arm()
+    const swept = sweeping.retention.sweep({ organizationId: ORGANIZATION, olderThanMs: 0, most: 10 })
+    await eventually(gate.reached)
+    const replayed = replaying.webhookEndpoints.replay(hook, { since: 0, most: 10 })
+    await answeredOrWaiting(replayed)
+    gate.letGo()
+    expect(await swept).toMatchObject({ notifications: 1, deliveries: 1 })
+    expect(await claim(replaying, 10, hook)).toHaveLength(Number(await replayed))
+  })
+})

@@ -24,6 +24,11 @@ const LOOK = `
 const LOCK = `
   SELECT n.id FROM carillon.notifications AS n WHERE n.id = ANY ($1::text[]) ORDER BY n.id FOR UPDATE`
 
+/** Locked, so that none of them is replayed meanwhile. */
+const LOCK_DELIVERIES = `
+  SELECT d.event_id, d.endpoint FROM unnest($1::text[]) AS n (id), LATERAL (
+    SELECT d.event_id, d.endpoint FROM carillon.deliveries AS d WHERE ${OWN_EVENTS('n.id')} FOR UPDATE) AS d`
+
 /** Over: no job, nothing pending, and its newest event, or its accept, is old enough. */
 const SELECT_OVER = `
   SELECT n.id FROM carillon.notifications AS n
@@ -126,6 +131,7 @@ async function sweep(tx: Transaction, request: SweepRequest): Promise<SweepAnswe
   const over: string[] = []
   if (ids.length > 0) {
     await tx.rows(LOCK, [ids])
+    await tx.rows(LOCK_DELIVERIES, [ids])
     over.push(...(await tx.rows<{ id: string }>(SELECT_OVER, [ids, latest])).map(({ id }) => id))
   }
   const deliveries = await removeDeliveries(tx, over, request, latest)
