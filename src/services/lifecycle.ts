@@ -107,6 +107,10 @@ export function createLifecycle({ clock, open, deliver, close, hurry }: Lifecycl
     },
     guard(methods, failed = () => {}) {
       const guarded = Object.entries(methods as Record<string, AnyMethod>).map(([name, method]) => {
+        const fault = (error: unknown): void => {
+          done()
+          failed(name, error)
+        }
         const call: AnyMethod = (...args) => {
           const refused = refusal()
           if (refused !== null) {
@@ -115,10 +119,7 @@ export function createLifecycle({ clock, open, deliver, close, hurry }: Lifecycl
           }
           calls += 1
           const promise = method(...args)
-          promise.then(done, (error: unknown) => {
-            done()
-            failed(name, error)
-          })
+          promise.then(done, fault)
           return promise
         }
         return [name, call]

@@ -70,9 +70,9 @@ export function createAccept(
     return answer
   }
 
-  async function earlier(use: IdempotentUse | null): Promise<IdempotencyRecord | null> {
-    const record = use === null ? null : await lookUp(use.key)
-    if (use !== null && record !== null) assertSameRequest(record, use)
+  async function earlier(use: IdempotentUse): Promise<IdempotencyRecord | null> {
+    const record = await lookUp(use.key)
+    if (record !== null) assertSameRequest(record, use)
     return record
   }
 
@@ -81,7 +81,9 @@ export function createAccept(
       input.template === undefined ? null : await findTemplate({ organizationId, reference: input.template })
     const warming = warm(channelHint(input, template), organizationId)
     if (warming !== undefined) await warming
-    return permitted(organizationId, prepareSend(organizationId, input, template, how))
+    const notification = prepareSend(organizationId, input, template, how)
+    if (notification.channel === 'sms') await assertPermitted(organizationId, notification.to)
+    return notification
   }
 
   /** Lets an organization's own providers be made before they are asked about the recipient. */
@@ -90,10 +92,8 @@ export function createAccept(
   }
 
   /** @throws NotifierError `region_not_permitted` */
-  async function permitted(organizationId: string, notification: NewNotification): Promise<NewNotification> {
-    if (notification.channel === 'sms')
-      assertPermittedCountry(notification.to, await how.smsCountries(organizationId))
-    return notification
+  async function assertPermitted(organizationId: string, to: string): Promise<void> {
+    assertPermittedCountry(to, await how.smsCountries(organizationId))
   }
 
   /** @throws NotifierError `blocked_recipient`, `unsubscribed` */
@@ -108,7 +108,7 @@ export function createAccept(
     span: Span | null,
     judge: () => Promise<NewNotification>,
   ): Promise<SentNotification> {
-    const record = await earlier(use)
+    const record = use === null ? null : await earlier(use)
     if (record !== null) return replayedSend(record)
     const notification = await judge()
     await assertNotSuppressed(organizationId, notification)
@@ -137,7 +137,7 @@ export function createAccept(
     strict: boolean,
     span: Span | null,
   ): Promise<BatchResult> {
-    const record = await earlier(use)
+    const record = use === null ? null : await earlier(use)
     if (record !== null) return batchResult(record)
     const judged = await judgeBatch(messages, organizationId, storage, how, strict)
     const { granted, refusal, quota } = await limits.take(organizationId, judged.notifications.length)
@@ -183,7 +183,8 @@ export function createAccept(
               const original = owned(found, { organizationId }, 'notification_not_found')
               await warm(original.channel, organizationId)
               const resend = prepareResend(original, how)
-              return permitted(organizationId, resend)
+              if (resend.channel === 'sms') await assertPermitted(organizationId, resend.to)
+              return resend
             }),
           )
         },
@@ -193,7 +194,8 @@ export function createAccept(
     async validate(message, options) {
       const input = parseSend(message, options)
       const organizationId = await organizations.existing(options)
-      await earlier(idempotentUse('send', organizationId, options, input))
+      const use = idempotentUse('send', organizationId, options, input)
+      if (use !== null) await earlier(use)
       const notification = await prepare(input, organizationId)
       await assertNotSuppressed(organizationId, notification)
       const { refusal, quota } = await limits.peek(organizationId, 1)

@@ -18,22 +18,20 @@ const WAIT_MS = 10_000
 export function createTurns(clock: Clock): Turns {
   const running = new Map<string, Promise<unknown>>()
 
-  return {
-    async take(use, work) {
-      if (use === null) return work()
-      const { organizationId, operation, key } = use.key
-      const name = `${organizationId} ${operation} ${key}`
-      const first = running.get(name)
-      if (first !== undefined) await wait(first, clock)
-      const mine = work()
-      running.set(name, mine)
-      try {
-        return await mine
-      } finally {
-        if (running.get(name) === mine) running.delete(name)
-      }
-    },
+  async function inTurn<Answer>({ key }: IdempotentUse, work: () => Promise<Answer>): Promise<Answer> {
+    const name = `${key.organizationId} ${key.operation} ${key.key}`
+    const first = running.get(name)
+    if (first !== undefined) await wait(first, clock)
+    const mine = work()
+    running.set(name, mine)
+    try {
+      return await mine
+    } finally {
+      if (running.get(name) === mine) running.delete(name)
+    }
   }
+
+  return { take: (use, work) => (use === null ? work() : inTurn(use, work)) }
 }
 
 function wait(first: Promise<unknown>, clock: Clock): Promise<void> {

@@ -1,3 +1,4 @@
+import type { ChannelName } from '../../domain/channel.ts'
 import { EVENTS_LANE } from '../../domain/metrics.ts'
 import type { ProcessListeners } from '../../domain/process-event.ts'
 import type { StorageVerb } from '../../domain/telemetry.ts'
@@ -31,20 +32,17 @@ export function observedStorage(
     }
   }
 
+  /** Sends that share a commit are counted together. */
   function recordAccepted(requests: readonly AcceptRequest[], answers: readonly AcceptAnswer[]): void {
+    const counts = new Map<ChannelName, number>()
     for (const [index, { notifications, dryRun }] of requests.entries()) {
       const answer = answers[index]
       if (answer?.kind !== 'accepted' || dryRun === true) continue
-      // Notifications of one channel mostly come together.
-      let from = 0
-      for (let at = 1; at <= answer.admitted; at += 1) {
-        const channel = notifications[from]?.channel
-        if (channel === undefined || (at < answer.admitted && notifications[at]?.channel === channel))
-          continue
-        observer.record({ type: 'accepted', channel, count: at - from })
-        from = at
-      }
+      const admitted =
+        answer.admitted === notifications.length ? notifications : notifications.slice(0, answer.admitted)
+      for (const { channel } of admitted) counts.set(channel, (counts.get(channel) ?? 0) + 1)
     }
+    for (const [channel, count] of counts) observer.record({ type: 'accepted', channel, count })
   }
 
   function tellAccepted(requests: readonly AcceptRequest[], answers: readonly AcceptAnswer[]): void {
