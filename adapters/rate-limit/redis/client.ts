@@ -1,4 +1,4 @@
-import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
+import { loadPeer } from '../../peer/load-peer.ts'
 
 /** What is used of a `Redis` or `Cluster` of ioredis 5 and 6: a type of its own, so that theirs are not needed. */
 export interface RedisClient {
@@ -44,15 +44,5 @@ export async function openRedis(url: string): Promise<OwnRedisClient> {
 }
 
 async function loadIoredis(): Promise<IoredisModule> {
-  try {
-    return (await import('ioredis')) as unknown as IoredisModule
-  } catch (cause) {
-    const missing = cause instanceof Error && 'code' in cause && cause.code === 'ERR_MODULE_NOT_FOUND'
-    if (!missing || !cause.message.includes("'ioredis'")) throw cause
-    throw new NotifierError('missing_peer', {
-      message: 'The package "ioredis" is not installed. Run: npm install ioredis',
-      details: { package: 'ioredis', command: 'npm install ioredis' },
-      cause,
-    })
-  }
+  return (await loadPeer('ioredis', () => import('ioredis'))) as unknown as IoredisModule
 }

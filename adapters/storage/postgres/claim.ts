@@ -1,10 +1,10 @@
 import type { ChannelName } from '../../../src/domain/channel.ts'
 import type { ClaimAnswer, ClaimedJob, ClaimRequest } from '../../../src/ports/storage/claim.ts'
+import { type EndpointRow, toEndpoint } from '../stored-rows.ts'
 import type { Connection } from './connection.ts'
 import { holdJobs, holdWaiting } from './deliveries.ts'
 import { jobNumber } from './leases.ts'
 import type { RecoverExpired } from './recover.ts'
-import { type EndpointRow, toEndpoint } from './rows.ts'
 
 const CLAIM = `
   SELECT * FROM carillon.claim_1(

@@ -8,11 +8,12 @@ import type {
   TimelineEntry,
 } from '../../../src/ports/storage/notifications.ts'
 import type { PageRequest } from '../../../src/ports/storage/page.ts'
+import { acceptedStatus } from '../stored-rows.ts'
 import type { Connection, Transaction } from './connection.ts'
 import { createLedger } from './facts.ts'
 import { toPage } from './page.ts'
 import { createRedrive } from './redrive.ts'
-import { ACCEPTED, acceptedStatus } from './rows.ts'
+import { ACCEPTED } from './rows.ts'
 import { FACT_COLUMNS, type LockedRow, lockNotifications } from './states.ts'
 import type { Value } from './values.ts'
 

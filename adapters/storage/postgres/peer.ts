@@ -1,4 +1,4 @@
-import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
+import { loadPeer } from '../../peer/load-peer.ts'
 
 /** What is used of a client of `pg`: a type of its own, so that the declarations need no package. */
 export interface PgClient {
@@ -54,16 +54,6 @@ export interface PgModule {
  * @throws NotifierError `missing_peer` with the command that installs it
  */
 export async function loadPg(): Promise<PgModule> {
-  try {
-    const loaded = await import('pg')
-    return loaded.default as unknown as PgModule
-  } catch (cause) {
-    const missing = cause instanceof Error && 'code' in cause && cause.code === 'ERR_MODULE_NOT_FOUND'
-    if (!missing || !cause.message.includes("'pg'")) throw cause
-    throw new NotifierError('missing_peer', {
-      message: 'The package "pg" is not installed. Run: npm install pg',
-      details: { package: 'pg', command: 'npm install pg' },
-      cause,
-    })
-  }
+  const { default: module } = await loadPeer('pg', () => import('pg'))
+  return module as unknown as PgModule
 }

@@ -5,6 +5,7 @@ import type {
   WebhookEndpointChange,
   WebhookEndpointRepository,
 } from '../../../src/ports/storage/webhook-endpoints.ts'
+import { type EndpointRow, secretsOf, toEndpoint } from '../stored-rows.ts'
 import { type Connection, NOW, type Transaction } from './connection.ts'
 import { disableEndpoint } from './deliveries.ts'
 import { listDeliveries, readDelivery } from './delivery-log.ts'
@@ -12,7 +13,6 @@ import { dataError, isDataError } from './errors.ts'
 import { requireOrganization } from './organizations.ts'
 import { pageBySeq } from './page.ts'
 import { replayDeliveries, retryDelivery } from './replay.ts'
-import { type EndpointRow, secretsOf, toEndpoint } from './rows.ts'
 
 const INSERT = `
   INSERT INTO carillon.webhook_endpoints (created_at, id, organization, url, events, success_status, secrets)

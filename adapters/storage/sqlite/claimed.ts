@@ -1,9 +1,9 @@
 import type { ChannelName } from '../../../src/domain/channel.ts'
 import type { ClaimedDelivery, ClaimedJob, ClaimedNotification } from '../../../src/ports/storage/claim.ts'
 import type { WebhookEndpoint } from '../../../src/ports/storage/webhook-endpoints.ts'
+import { type EndpointRow, toEndpoint } from '../stored-rows.ts'
 import type { Connection } from './connection.ts'
 import { isEventJob, subjectOf } from './jobs.ts'
-import { type EndpointRow, toEndpoint } from './rows.ts'
 import type { JobRow } from './turns.ts'
 
 const SELECT_NOTIFICATION = `

@@ -3,9 +3,10 @@ import type { Fact } from '../../../src/domain/facts.ts'
 import { type FactState, recordFacts } from '../../../src/domain/record-facts.ts'
 import { initialFold } from '../../../src/domain/status.ts'
 import { suppressedAddress } from '../../../src/domain/suppression.ts'
+import { acceptedStatus } from '../stored-rows.ts'
 import type { Connection } from './connection.ts'
 import type { Announcements } from './deliveries.ts'
-import { acceptedStatus, type NotificationRow } from './rows.ts'
+import type { NotificationRow } from './rows.ts'
 import { INSERT_SUPPRESSION } from './suppressions.ts'
 
 /** The columns of a notification that facts need: never its content. */

@@ -9,13 +9,14 @@ import type {
   TimelineEntry,
 } from '../../../src/ports/storage/notifications.ts'
 import type { PageRequest } from '../../../src/ports/storage/page.ts'
+import { acceptedStatus } from '../stored-rows.ts'
 import type { Connection } from './connection.ts'
 import type { Deliveries } from './deliveries.ts'
 import { type AddFacts, FACT_COLUMNS } from './facts.ts'
 import { notificationJob } from './jobs.ts'
 import { toPage } from './page.ts'
 import { createRedrive } from './redrive.ts'
-import { acceptedStatus, type NotificationRow } from './rows.ts'
+import type { NotificationRow } from './rows.ts'
 
 const COLUMNS = `${FACT_COLUMNS}, n.high, n.expires_at, n.content, n.resend_of`
 

@@ -5,6 +5,7 @@ import type {
   WebhookEndpointChange,
   WebhookEndpointRepository,
 } from '../../../src/ports/storage/webhook-endpoints.ts'
+import { type EndpointRow, secretsOf, toEndpoint } from '../stored-rows.ts'
 import type { Connection } from './connection.ts'
 import type { Deliveries } from './deliveries.ts'
 import { createDeliveryLog } from './delivery-log.ts'
@@ -12,7 +13,6 @@ import { dataError, isDataError } from './errors.ts'
 import { createRequireOrganization } from './organizations.ts'
 import { pageBySeq } from './page.ts'
 import { createReplay } from './replay.ts'
-import { type EndpointRow, secretsOf, toEndpoint } from './rows.ts'
 
 const INSERT = `
   INSERT INTO carillon_webhook_endpoints (id, organization, url, events, success_status, secrets, created_at)

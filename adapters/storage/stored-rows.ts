@@ -1,0 +1,55 @@
+import type { WebhookEventType } from '../../src/domain/endpoint-health.ts'
+import type { WebhookEndpoint } from '../../src/ports/storage/webhook-endpoints.ts'
+
+/** The status that a notification was accepted with. */
+export function acceptedStatus(row: {
+  readonly send_at: number | null
+  readonly created_at: number
+}): 'scheduled' | 'queued' {
+  return row.send_at !== null && row.send_at > row.created_at ? 'scheduled' : 'queued'
+}
+
+/** A webhook endpoint, as every SQL storage has it. */
+export interface EndpointRow {
+  readonly seq: number
+  readonly id: string
+  readonly organization: string
+  readonly url: string
+  readonly events: string
+  readonly success_status: WebhookEndpoint['successStatus']
+  readonly status: WebhookEndpoint['status']
+  readonly disabled_reason: WebhookEndpoint['disabledReason']
+  readonly failing_since: number | null
+  readonly secrets: string
+  readonly secret_ends: string | null
+  readonly created_at: number
+}
+
+/** A stored secret; `endsAt` null: it signs until it is rotated. */
+export interface EndpointSecret {
+  readonly secret: string
+  readonly endsAt: number | null
+}
+
+/** The secrets of an endpoint that have not ended. */
+export function secretsOf(row: Pick<EndpointRow, 'secrets' | 'secret_ends'>, now: number): EndpointSecret[] {
+  const ends: (number | null)[] = row.secret_ends === null ? [] : JSON.parse(row.secret_ends)
+  return (JSON.parse(row.secrets) as string[])
+    .map((secret, position) => ({ secret, endsAt: ends[position] ?? null }))
+    .filter(({ endsAt }) => endsAt === null || endsAt > now)
+}
+
+export function toEndpoint(row: EndpointRow, now: number): WebhookEndpoint {
+  return {
+    id: row.id,
+    organizationId: row.organization,
+    url: row.url,
+    events: JSON.parse(row.events) as WebhookEventType[],
+    successStatus: row.success_status,
+    status: row.status,
+    disabledReason: row.disabled_reason,
+    failingSince: row.failing_since,
+    secrets: secretsOf(row, now).map(({ secret }) => secret),
+    createdAt: row.created_at,
+  }
+}
