@@ -1,5 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { onTestFinished } from 'vitest'
@@ -18,14 +20,22 @@ export interface Program {
   readonly ended: Promise<number | string>
 }
 
-/** Starts a program with its options; it is killed when the test ends. */
-export function runProgram(name: string, options: object): Program {
+/** Reading the sources takes most of the life of a short process: what one of them has compiled the next ones use. */
+const COMPILED = join(tmpdir(), 'carillon-test-programs')
+
+/**
+ * Starts a program with its options; it is killed when the test ends.
+ *
+ * @param flags of Node itself
+ */
+export function runProgram(name: string, options: object, flags: readonly string[] = []): Program {
   const file = fileURLToPath(new URL(`../integration/programs/${name}.ts`, import.meta.url))
   const child = spawn(
     process.execPath,
-    ['--disable-warning=ExperimentalWarning', file, JSON.stringify(options)],
+    ['--disable-warning=ExperimentalWarning', ...flags, file, JSON.stringify(options)],
     {
       stdio: ['ignore', 'pipe', 'pipe'],
+      env: { NODE_COMPILE_CACHE: COMPILED, ...process.env },
     },
   )
   const lines: string[] = []

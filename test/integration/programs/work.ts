@@ -1,0 +1,100 @@
+// A process that does one thing and delivers, and that ends or stops itself at a named point of its life.
+// It says "started", "at <point>", "accepted <id>", "reported", "redriven <count>", "swept <count>", "stopped" and
+// "error <message>".
+// Usage: node work.ts <options as JSON>
+import { flushCompileCache } from 'node:module'
+import { createNotifier } from '../../../src/create-notifier.ts'
+import { systemClock } from '../../../src/memory/system-clock.ts'
+import type { Receipt } from '../../../src/ports/receipts.ts'
+import { httpProvider } from '../faults/support/http-provider.ts'
+import { endingAt, type Point } from '../faults/support/points.ts'
+import { openPlace, type Place } from '../faults/support/store.ts'
+
+export interface WorkOptions {
+  readonly place: Place
+  /** Where the provider listens. */
+  readonly port: number
+  readonly leaseMs: number
+  /** Default: half of the lease. */
+  readonly timeoutMs?: number
+  /** Default true. */
+  readonly deliver?: boolean
+  /** Where it ends. */
+  readonly point?: Point
+  /** How. Default SIGKILL. */
+  readonly signal?: 'SIGKILL' | 'SIGSTOP'
+  /** How far the process' own clock is off, and the storage's. */
+  readonly clockMs?: number
+  readonly storageClockMs?: number
+  readonly task?:
+    | { readonly do: 'send'; readonly key: string; readonly body: string }
+    | { readonly do: 'report'; readonly receipts: readonly Receipt[] }
+    | { readonly do: 'redrive' }
+    | { readonly do: 'sweep'; readonly olderThanMs: number }
+}
+
+const options: WorkOptions = JSON.parse(process.argv[2] ?? '')
+// A process that is killed leaves nothing to the next one by itself.
+flushCompileCache()
+const {
+  place,
+  port,
+  leaseMs,
+  timeoutMs = leaseMs / 2,
+  point,
+  signal = 'SIGKILL',
+  task,
+  clockMs = 0,
+} = options
+
+function say(line: string): void {
+  process.stdout.write(`${line}\n`)
+}
+
+function end(): void {
+  say(`at ${point}`)
+  process.kill(process.pid, signal)
+}
+
+const stored = openPlace(place, options.storageClockMs)
+const storage = point === undefined ? stored : endingAt(stored, point, end)
+const system = systemClock()
+const notifier = createNotifier({
+  channels: { email: httpProvider({ port, timeoutMs }) },
+  storage,
+  webhooks: { allowHttp: true, allow: ['127.0.0.0/8'] },
+  delivery: { leaseMs, pollMs: 50 },
+  clock: { ...system, now: () => system.now() + clockMs },
+})
+notifier.on('error', (error) => say(`error ${error.message}`))
+await notifier.start({ deliver: options.deliver ?? true })
+process.on('SIGTERM', () => {
+  void notifier.stop({ deadlineMs: 5_000 }).then(() => say('stopped'))
+})
+say('started')
+
+switch (task?.do) {
+  case 'send': {
+    const message = { channel: 'email', to: 'ada@example.com', body: task.body } as const
+    const { id } = await notifier.send(message, { idempotencyKey: task.key })
+    say(`accepted ${id}`)
+    break
+  }
+  case 'report': {
+    const body = new TextEncoder().encode(JSON.stringify(task.receipts))
+    const source = { channel: 'email', provider: 'http' } as const
+    await notifier.receipts.take(source, { method: 'POST', target: '/', host: undefined, headers: {}, body })
+    say('reported')
+    break
+  }
+  case 'redrive':
+    say(`redriven ${(await notifier.deadLetters.redrive({ filter: {} })).redriven}`)
+    break
+  case 'sweep': {
+    const { olderThanMs } = task
+    const swept = await storage.retention.sweep({ organizationId: 'org_default', olderThanMs, most: 1 })
+    say(`swept ${swept.notifications}`)
+    break
+  }
+  default:
+}
