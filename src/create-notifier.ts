@@ -240,7 +240,7 @@ function wire(options: ResolvedOptions): Notifier {
       return notifier
     },
     notifications: {
-      ...guard(createNotifications(storage, announce, deadLetters.one)),
+      ...guard(createNotifications(storage, announce, () => engine.wake(), deadLetters.one)),
       ...guard({ resend }, refused),
     },
     deadLetters: guard(deadLetters.api),

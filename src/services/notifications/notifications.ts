@@ -12,10 +12,15 @@ import { instant, templateId } from './filter.ts'
 
 type Announce = (event: Parameters<NotifierEvents['notification.sent']>[0]) => void
 
-/** The use cases that look at notifications, cancel, and redrive one. */
+/**
+ * The use cases that look at notifications, cancel, and redrive one.
+ *
+ * @param wake something was stored that may be due
+ */
 export function createNotifications(
   storage: Storage,
   announce: Announce,
+  wake: () => void,
   redrive: (id: string, scope: Scope | undefined) => Promise<void>,
 ): Omit<Notifier['notifications'], 'resend'> {
   async function get(id: string, scope: Scope | undefined): Promise<NotificationRecord> {
@@ -50,6 +55,7 @@ export function createNotifications(
       switch (answer.kind) {
         case 'cancelled':
           for (const event of answer.events) announce(event)
+          wake()
           return get(id, scope)
         case 'unknown':
           throw new NotifierError('notification_not_found')
