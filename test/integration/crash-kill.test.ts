@@ -12,7 +12,7 @@ import type { DeliverOptions } from './programs/deliver.ts'
 const directory = temporaryDirectory()
 let databases = 0
 
-function places(): Pick<DeliverOptions, 'database' | 'handOvers'> {
+function places(): { readonly database: string; readonly handOvers: string } {
   databases += 1
   return { database: join(directory, `${databases}.db`), handOvers: join(directory, `${databases}.log`) }
 }

@@ -2,12 +2,14 @@
 // "accepted <id>" after `send` resolved; the hand-overs are lines of a file.
 // Usage: node deliver.ts <options as JSON>
 import { appendFileSync } from 'node:fs'
-import { sqliteStorage } from '../../../adapters/storage/sqlite/index.ts'
 import { createNotifier } from '../../../src/create-notifier.ts'
 import type { Channel } from '../../../src/ports/channel.ts'
+import { openPlace, type Place } from '../faults/support/store.ts'
 
 export interface DeliverOptions {
-  readonly database: string
+  /** A SQLite file; or {@link place}. */
+  readonly database?: string
+  readonly place?: Place
   readonly handOvers: string
   /** How many senders run side by side; 0: only deliver. */
   readonly senders: number
@@ -45,7 +47,7 @@ const channel: Channel = {
 
 const notifier = createNotifier({
   channels: { email: channel },
-  storage: sqliteStorage({ file: options.database, synchronous: 'normal' }),
+  storage: openPlace(options.place ?? { sqlite: options.database ?? '' }),
   delivery: { leaseMs: options.leaseMs, pollMs: 50 },
 })
 notifier.on('error', (error) => say(`error ${error.message}`))

@@ -46,11 +46,14 @@ const accepted = ({ key, attempt }: Hit, response: ServerResponse): void =>
 const ok = (_post: ReceivedRequest, response: ServerResponse): void => void response.writeHead(200).end()
 
 /** Resolves when no job is due, waits or is leased. */
-export function drained(storage: Storage): Promise<unknown> {
-  return eventually(async () => {
-    const { lanes } = await storage.backlog(10)
-    return lanes.every(({ due, scheduled, leased }) => due + scheduled + leased === 0)
-  })
+export function drained(storage: Storage, withinMs = 20_000): Promise<unknown> {
+  return eventually(
+    async () => {
+      const { lanes } = await storage.backlog(10)
+      return lanes.every(({ due, scheduled, leased }) => due + scheduled + leased === 0)
+    },
+    { withinMs },
+  )
 }
 
 export async function faultWorld(place: Place): Promise<FaultWorld> {

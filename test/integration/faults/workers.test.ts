@@ -1,0 +1,121 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { afterAll, describe, expect, it } from 'vitest'
+import type { NewNotification } from '../../../src/domain/notification.ts'
+import { sharedPostgres, stopSharedPostgres, uniqueSchema, whyNoPostgres } from '../../support/postgres.ts'
+import { type Program, runProgram } from '../../support/program.ts'
+import { temporaryDirectory } from '../../support/temporary-directory.ts'
+import type { DeliverOptions } from '../programs/deliver.ts'
+import { openPlace, type Place } from './support/store.ts'
+import { drained } from './support/world.ts'
+
+const directory = temporaryDirectory()
+const noPostgres = await whyNoPostgres()
+const long = Number(process.env.CARILLON_SOAK_SECONDS ?? 0) > 0
+const NOTIFICATIONS = long ? 10_000 : 400
+const KILLS = long ? 60 : 10
+const WORKERS = 8
+afterAll(stopSharedPostgres)
+
+const STORAGES: readonly (readonly [name: string, place: () => Promise<Place>])[] = [
+  ['SQLite', async () => ({ sqlite: join(directory, 'workers.db') })],
+  ['PostgreSQL', async () => ({ postgres: { url: await sharedPostgres(), schema: uniqueSchema() } })],
+]
+
+interface HandOver {
+  readonly id: string
+  readonly attempt: number
+  readonly pid: number
+}
+
+function handOversIn(file: string): HandOver[] {
+  const lines = readFileSync(file, 'utf8').trim().split('\n')
+  return lines.map((line) => {
+    const [id = '', attempt, pid] = line.split(' ')
+    return { id, attempt: Number(attempt), pid: Number(pid) }
+  })
+}
+
+const note = (index: number): NewNotification => ({
+  id: `notif_${String(index).padStart(29, '0')}`,
+  channel: 'email',
+  to: 'ada@example.com',
+  content: { body: 'x' },
+  lane: 'email',
+  priority: index % 7 === 0 ? 'high' : 'normal',
+  sendAt: null,
+  expiresAt: null,
+})
+
+describe.each(STORAGES)('eight workers over one database on %s', (name, create) => {
+  it.skipIf(name === 'PostgreSQL' && noPostgres !== null)(
+    'killed at random, deliver everything, and twice only what a kill has cut',
+    async () => {
+      const place = await create()
+      const storage = openPlace(place)
+      await storage.start()
+      const notifications = Array.from({ length: NOTIFICATIONS }, (_, index) => note(index))
+      await storage.accept([{ organizationId: 'org_default', notifications }])
+
+      const handOvers = join(directory, `${name}.log`)
+      // Long enough that no process which lives loses a lease, however slow the machine is.
+      const timing = { leaseMs: 4_000, timeoutMs: 1_500, slowMs: 25, maxConcurrent: 4, senders: 0 }
+      const start = (): Program =>
+        runProgram('deliver', { place, handOvers, ...timing } satisfies DeliverOptions)
+      const workers = Array.from({ length: WORKERS }, start)
+      await Promise.all(workers.map((worker) => worker.said('started')))
+
+      // The seed decides whom it hits and when; what they are doing then is up to the machine.
+      const seed = Number(process.env.CARILLON_SEED ?? Date.now() % 1_000_000)
+      const kills = fc.sample(
+        fc.record({
+          who: fc.nat({ max: WORKERS - 1 }),
+          afterMs: fc.integer({ min: 0, max: long ? 200 : 60 }),
+        }),
+        { seed, numRuns: KILLS },
+      )
+      const killed = new Set<number>()
+      for (const { who, afterMs } of kills) {
+        await new Promise((resolve) => setTimeout(resolve, afterMs))
+        const victim = workers[who]
+        if (victim === undefined) continue
+        victim.kill('SIGKILL')
+        expect(await victim.ended).toBe('SIGKILL')
+        killed.add(victim.process.pid ?? 0)
+        workers[who] = start()
+      }
+      await drained(storage, long ? 600_000 : 60_000)
+      for (const worker of workers) {
+        await worker.said('started')
+        worker.kill('SIGTERM')
+      }
+      for (const worker of workers) expect(await worker.ended, worker.errors.join('\n')).toBe(0)
+
+      const byId = Map.groupBy(handOversIn(handOvers), ({ id }) => id)
+      let twice = 0
+      for (const { id } of notifications) {
+        const seen = byId.get(id) ?? []
+        expect(seen.length, `${id} (seed ${seed})`).toBeGreaterThanOrEqual(1)
+        const timeline = await storage.notifications.timeline(id)
+        const sent = timeline.filter(({ type }) => type === 'sent').map(({ fact }) => fact?.attempt)
+        expect(sent, `${id} (seed ${seed})`).toHaveLength(1)
+        const marked = timeline
+          .filter(({ type }) => type === 'attempt_ambiguous')
+          .map(({ fact }) => fact?.attempt)
+        expect(timeline.at(-1)?.status).toBe('sent')
+        for (const { attempt, pid } of seen) {
+          if (sent.includes(attempt)) continue
+          twice += 1
+          expect(marked, `${id} (seed ${seed})`).toContain(attempt)
+          expect(killed, `${id} (seed ${seed})`).toContain(pid)
+        }
+      }
+      expect(byId.size).toBe(NOTIFICATIONS)
+      // Of no worker is more cut than it had in hand.
+      expect(twice).toBeLessThanOrEqual(KILLS * timing.maxConcurrent)
+      await storage.stop()
+    },
+    long ? 700_000 : 90_000,
+  )
+})

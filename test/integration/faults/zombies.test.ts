@@ -1,0 +1,59 @@
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { temporaryDirectory } from '../../support/temporary-directory.ts'
+import type { Point } from './support/points.ts'
+import { type FaultWorld, faultWorld } from './support/world.ts'
+
+const directory = temporaryDirectory()
+let world: FaultWorld
+beforeAll(async () => {
+  world = await faultWorld({ sqlite: join(directory, 'zombies.db') })
+})
+afterAll(() => world?.close())
+
+interface Seen {
+  readonly log: readonly string[]
+  readonly handOvers: readonly number[]
+  readonly posts: number
+}
+
+const ONCE: Seen = { log: ['queued', 'sent'], handOvers: [1], posts: 1 }
+const TWICE: Seen = { log: ['queued', 'attempt_ambiguous', 'sent'], handOvers: [1, 2], posts: 1 }
+
+/** Where a process is stopped until another one has finished its work, and what of it may be seen. */
+const STOPS: readonly (readonly [when: string, point: Point, seen: Seen])[] = [
+  ['with a claim begins no attempt', 'after:claim', ONCE],
+  ['before it records an attempt makes none', 'before:start', ONCE],
+  [
+    'after it recorded an attempt is shown as possible, whether it still makes it or not',
+    'after:start',
+    TWICE,
+  ],
+  ['with an outcome records nothing', 'before:settle', TWICE],
+  ['with the outcome of an event records nothing', 'before:settle-event', { ...ONCE, posts: 2 }],
+]
+
+it.each(STOPS)('a process that wakes after its lease %s', async (_what, point, seen) => {
+  const zombie = world.work({ point, signal: 'SIGSTOP', task: { do: 'send', key: point, body: point } })
+  await zombie.said(`at ${point}`)
+  // Others find the lease expired.
+  await world.recover()
+  const idempotencyKey = point
+  const message = { channel: 'email', to: 'ada@example.com', body: point } as const
+  const { id, replayed } = await world.api.send(message, { idempotencyKey })
+  expect(replayed).toBe(true)
+  const before = await world.api.notifications.get(id)
+  expect(before.timeline.map(({ event }) => event)).toEqual(seen.log)
+
+  zombie.kill('SIGCONT')
+  zombie.kill('SIGTERM')
+  expect(await zombie.ended, zombie.errors.join('\n')).toBe(0)
+  expect(await world.api.notifications.get(id)).toEqual(before)
+  const handOvers = world.hits.filter(({ key }) => key === id).map(({ attempt }) => attempt)
+  // It learns that it lost the lease when it renews it: that is before or after it asks the provider.
+  if (point === 'after:start') expect([[2], [2, 1]]).toContainEqual(handOvers)
+  else expect(handOvers).toEqual(seen.handOvers)
+  const posts = world.posts.filter(({ body }) => body.includes(id))
+  expect(new Set(posts.map(({ headers }) => headers['webhook-id'])).size).toBe(1)
+  expect(posts.length).toBe(seen.posts)
+})
