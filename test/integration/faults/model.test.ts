@@ -206,7 +206,8 @@ function reportOne({ index, type, later, named, times }: ReportShape): Command {
       const number = Math.max(1, one.attempts + later)
       const early = number > one.attempts && one.dueAt === null
       const message = String(early ? Math.max(1, one.attempts) : number)
-      const key = `${id} ${message} ${type}`
+      // What matched nothing is forgotten after a day, with its key: not to be named then.
+      const key = `${id} ${message} ${type} ${named}`
       const fact = { type, providerMessageId: `${id}.${message}` }
       const receipt = { dedupeKey: key, fact, ...(named ? { notificationId: id } : {}) }
       const body = new TextEncoder().encode(JSON.stringify(Array.from({ length: times }, () => receipt)))

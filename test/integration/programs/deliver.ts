@@ -38,11 +38,17 @@ const channel: Channel = {
   maxConcurrent: options.maxConcurrent ?? 20,
   retry: { kind: 'exponential', maxAttempts: options.maxAttempts ?? 8, baseMs: 100, capMs: 1_000 },
   async send(message, { notificationId, attempt }) {
-    if (message.body === 'poison') process.exit(13)
+    if (message.body === 'poison' || message.body === 'exit') process.exit(13)
+    if (message.body === 'throw later') setImmediate(() => throwPoison())
+    if (message.body === 'reject later') void Promise.reject(new Error('poison'))
     appendFileSync(options.handOvers, `${notificationId} ${attempt} ${process.pid}\n`)
     if (options.slowMs !== undefined) await new Promise((resolve) => setTimeout(resolve, options.slowMs))
     return { kind: 'accepted', providerMessageId: `${notificationId}.${attempt}` }
   },
+}
+
+function throwPoison(): never {
+  throw new Error('poison')
 }
 
 const notifier = createNotifier({
