@@ -94,7 +94,7 @@ it('a message over which its channel fails ends after its attempts, and its neig
 })
 
 describe('a message that ends its process', () => {
-  it.each(['exit', 'throw later', 'reject later'])('by %s fails after its attempts, alone', async (how) => {
+  it.each(['throw later', 'reject later'])('by %s fails after its attempts, alone', async (how) => {
     const place = { sqlite: join(directory, `${how}.db`) }
     const storage = openPlace(place)
     await storage.start()

@@ -2,6 +2,7 @@
 // "accepted <id>" after `send` resolved; the hand-overs are lines of a file.
 // Usage: node deliver.ts <options as JSON>
 import { appendFileSync } from 'node:fs'
+import { flushCompileCache } from 'node:module'
 import { createNotifier } from '../../../src/create-notifier.ts'
 import type { Channel } from '../../../src/ports/channel.ts'
 import { openPlace, type Place } from '../faults/support/store.ts'
@@ -25,6 +26,8 @@ export interface DeliverOptions {
 }
 
 const options: DeliverOptions = JSON.parse(process.argv[2] ?? '')
+// A process that is killed leaves nothing to the next one by itself.
+flushCompileCache()
 
 function say(line: string): void {
   // One write to a pipe, at once: a line that was written is not lost by a kill.
@@ -38,7 +41,7 @@ const channel: Channel = {
   maxConcurrent: options.maxConcurrent ?? 20,
   retry: { kind: 'exponential', maxAttempts: options.maxAttempts ?? 8, baseMs: 100, capMs: 1_000 },
   async send(message, { notificationId, attempt }) {
-    if (message.body === 'poison' || message.body === 'exit') process.exit(13)
+    if (message.body === 'poison') process.exit(13)
     if (message.body === 'throw later') setImmediate(() => throwPoison())
     if (message.body === 'reject later') void Promise.reject(new Error('poison'))
     appendFileSync(options.handOvers, `${notificationId} ${attempt} ${process.pid}\n`)
