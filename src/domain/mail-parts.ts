@@ -1,5 +1,3 @@
-import { domainToASCII } from 'node:url'
-
 /**
  * What a mail may carry beside its text, judged in one place: by the same rules a message is accepted and a mail is made,
  * so that nothing is accepted and then fails.
@@ -18,6 +16,8 @@ const MEDIA_TYPE = /^[\w.+-]+\/[\w.+-]+(?:; ?[\w.+-]+=(?:[\w.+-]+|"[^"\p{Cc}]*")
 // What RFC 5322 allows unquoted, and nothing that a header or an SMTP command could mistake for syntax.
 const LOCAL = /^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(?:\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*$/
 const DOMAIN = /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*$/
+/** White space, controls, and all of ASCII but letters, digits, dots and hyphens. */
+const NOT_IN_DOMAIN = /[\s\p{Cc}\p{Cf}!-,/:-@[-`{-~]/u
 const MAX_LOCAL = 64
 const MAX_ADDRESS = 254
 
@@ -53,9 +53,9 @@ export function envelopeAddress(text: string): string | null {
   const local = text.slice(0, Math.max(at, 0))
   if (local.length > MAX_LOCAL || !LOCAL.test(local)) return null
   const given = text.slice(at + 1)
-  // The converter drops some characters (soft hyphens) and maps others: refuse white space and controls before.
-  if (/[\s\p{Cc}\p{Cf}]/u.test(given)) return null
-  const domain = domainToASCII(given)
+  // The converter drops some characters (soft hyphens), decodes others (%61), and ends at those that end a host (/?#).
+  if (NOT_IN_DOMAIN.test(given) || !URL.canParse(`ws://${given}`)) return null
+  const domain = new URL(`ws://${given}`).hostname
   const address = `${local}@${domain}`
   return DOMAIN.test(domain) && address.length <= MAX_ADDRESS ? address : null
 }

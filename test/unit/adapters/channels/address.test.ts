@@ -22,6 +22,12 @@ describe('envelopeAddress', () => {
     'a@b@c',
     'a@ex_ample.com',
     'a@[::1]',
+    'a@example.com/x',
+    'a@example.com?x',
+    'a@example.com#x',
+    'a@example.com\\x',
+    'a@ex%61mple.com',
+    'a@example.com:25',
   ])('refuses %j', (text) => {
     expect(envelopeAddress(text)).toBeNull()
   })
