@@ -21,6 +21,7 @@ import { closedLimit, createRequestLimits } from './services/limits/request-limi
 import { createSendLimits } from './services/limits/send-limits.ts'
 import { createLinkSigner, type LinkSigner } from './services/links/link-signer.ts'
 import { createLinks } from './services/links/links.ts'
+import { createPages } from './services/links/pages.ts'
 import { createLogs, createNotifications } from './services/notifications/notifications.ts'
 import type { Notifier, NotifierEvents } from './services/notifier.ts'
 import { createOrganizations } from './services/organizations/organizations.ts'
@@ -117,10 +118,12 @@ function wire(options: ResolvedOptions): Notifier {
     return box
   }
 
-  const links = createLinks(options.publicUrl, () => {
+  function openSigner(): LinkSigner {
     if (linkSigner === null) throw new NotifierError('not_started')
     return linkSigner
-  })
+  }
+
+  const links = createLinks(options.publicUrl, openSigner)
 
   function announce(event: NotificationEvent): void {
     observer.record({ type: 'announced', event: event.event })
@@ -260,6 +263,7 @@ function wire(options: ResolvedOptions): Notifier {
         routes,
       }),
     ),
+    pages: guard(createPages({ storage, signer: openSigner, announce, wake: engine.wake })),
     maintenance: lifecycle.maintenance,
     metrics: () => readMetrics(meter, source, clock),
     reporting: createReporting(options.hasLogger ? logger : null, observer, clock),

@@ -23,7 +23,7 @@ export interface FastifyReply {
   headers(values: Record<string, string>): unknown
   getHeaders(): Record<string, number | string | string[] | undefined>
   hasHeader(name: string): boolean
-  send(payload: string | null): unknown
+  send(payload: string | Buffer | null): unknown
   hijack(): unknown
   callNotFound(): unknown
 }

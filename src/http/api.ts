@@ -6,7 +6,7 @@ import { isAllowedAddress } from '../services/api-keys/ip-list.ts'
 import type { Notifier } from '../services/notifier.ts'
 import type { Admission, ApiKeyRecord, LimitedResource } from '../services/records.ts'
 import { bearerToken } from './authorization.ts'
-import { readJsonObject, readRaw } from './body.ts'
+import { readForm, readJsonObject, readRaw } from './body.ts'
 import { acceptsScheme, type Client, resolveClient } from './client.ts'
 import { publicError } from './errors.ts'
 import type { HttpRequest, HttpResponse } from './message.ts'
@@ -177,7 +177,7 @@ export function createHttpApi(
       route.body === undefined
         ? NO_BODY
         : await readJsonObject(request, bodyLimit(resolved, route), route.bodyOptional)
-    const bytes = route.raw === true ? await readRaw(request, bodyLimit(resolved, route)) : NO_BYTES
+    const bytes = await bytesOf(request, route, bodyLimit(resolved, route))
     if (request.aborted) return null
     const strict = resolved.strictBody
     if (strict && route.body !== undefined) assertKnownFields(route.body, body)
@@ -221,6 +221,11 @@ function permittedRoute(match: Match, granted: Permission): RouteMatch {
     throw new NotifierError('insufficient_permissions', { details: { required, granted } })
   }
   return match
+}
+
+async function bytesOf(request: HttpRequest, { raw, form }: Route, limit: number): Promise<Uint8Array> {
+  if (raw === true) return readRaw(request, limit)
+  return form === true ? readForm(request, limit) : NO_BYTES
 }
 
 function bodyLimit(options: ResolvedHttpOptions, route: Route): number {

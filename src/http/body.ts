@@ -49,6 +49,19 @@ export async function readRaw(request: HttpRequest, limit: number): Promise<Uint
   return request.readBody(limit)
 }
 
+/**
+ * Reads a form as it came, or as it is once more after a parser of the host: nobody signs it, so nothing is lost.
+ *
+ * @throws NotifierError what `readBody` throws
+ */
+export async function readForm(request: HttpRequest, limit: number): Promise<Uint8Array> {
+  const { parsedBody } = request
+  if (parsedBody === undefined) return readRaw(request, limit)
+  const fields = typeof parsedBody === 'object' && parsedBody !== null ? Object.entries(parsedBody) : []
+  const texts = fields.filter((field): field is [string, string] => typeof field[1] === 'string')
+  return Buffer.from(new URLSearchParams(texts).toString())
+}
+
 function assertJson(contentType: string | undefined): void {
   if (contentType === undefined || contentType === 'application/json') return
   const match = JSON_TYPE.exec(contentType)

@@ -39,5 +39,5 @@ export interface HttpResponse {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   /** Null: none (HEAD). */
-  readonly body: string | null
+  readonly body: string | Buffer | null
 }

@@ -44,7 +44,7 @@ export function errorResponse(
 function toResponse(
   { requestId, secure, bodiless, limit }: Envelope,
   status: number,
-  body: string,
+  body: string | Buffer,
   more: Readonly<Record<string, string>> | undefined,
 ): HttpResponse {
   const headers: Record<string, string> = {

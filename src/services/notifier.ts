@@ -227,6 +227,17 @@ export interface Notifier {
     delete(id: string, scope?: Scope): Promise<void>
   }
   /** Recipients that nothing is sent to: sends to them are refused, and what was accepted before ends as failed. */
+  /** What the links in messages lead to; the pages of the REST API call it. Tokens prove where they come from. */
+  readonly pages: {
+    /** Whether this is the token of an unsubscription. Changes nothing. */
+    canUnsubscribe(token: string): Promise<boolean>
+    /**
+     * Suppresses the recipient of the notification that the token was made for. False: there is none, or no longer.
+     *
+     * @throws NotifierError `service_unavailable`
+     */
+    unsubscribe(token: string): Promise<boolean>
+  }
   readonly suppressions: {
     /**
      * Sends nothing more to a recipient on a channel. One that is suppressed already stays so for its first reason, which

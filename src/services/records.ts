@@ -122,7 +122,8 @@ export interface ItemError {
 }
 
 /**
- * What has a request limit: an endpoint with one of its own (SPEC.md "Rules" 4), what needs no key (`public`), or
+ * What has a request limit: an endpoint with one of its own (SPEC.md "Rules" 4), what needs no key (`public`), what links
+ * in messages lead to (`links`), or
  * everything else together. Receipts are not limited: a provider sends as many as there are messages.
  */
 export type LimitedResource =
@@ -132,12 +133,13 @@ export type LimitedResource =
   | 'logs.list'
   | 'public'
   | 'receipts'
+  | 'links'
 
 /** One limit as it stands: what the X-RateLimit headers say. */
 export interface RateLimitState {
   /**
-   * `requests`, an endpoint, `concurrency`, `hourly_notifications`, `monthly_notifications`, `account`, `address` or
-   * `public`; `unlimited` where the plan limits nothing, and then `limit` and `remaining` are {@link NO_LIMIT}; `service`
+   * `requests`, an endpoint, `concurrency`, `hourly_notifications`, `monthly_notifications`, `account`, `address`,
+   * `public` or `links`; `unlimited` where the plan limits nothing, and then `limit` and `remaining` are {@link NO_LIMIT}; `service`
    * where nothing passes at all.
    */
   readonly resource: string

@@ -166,6 +166,10 @@ it('every operation needs the level of DESIGN.md §4', () => {
     removeSuppression: 'Full Access',
     postReceipt: 'public',
     postOrganizationReceipt: 'public',
+    askUnsubscribe: 'public',
+    unsubscribe: 'public',
+    open: 'public',
+    click: 'public',
     getHealth: 'public',
     getOpenApi: 'public',
   })
@@ -216,8 +220,9 @@ describe.each(open)('$route.method $path', ({ route, path }) => {
   it('needs no key, and looks at none', async () => {
     for (const headers of [{}, { authorization: 'Bearer x' }, { 'x-organization-id': 'org_nobody' }]) {
       const answer = await call(host.port, { method: route.method, path, headers })
-      // No provider has the name of a placeholder: what is asked next is its signature, not a key.
-      const expected = route.limit === 'receipts' ? [404, 'not_found'] : [route.status, undefined]
+      // No provider has the name of a placeholder, and a page asks for its link: not for a key.
+      const success = route.page === true ? 404 : route.status
+      const expected = route.limit === 'receipts' ? [404, 'not_found'] : [success, undefined]
       expect(outcome(answer)).toEqual(expected)
     }
   })

@@ -109,7 +109,7 @@ function codesOf(route: Route, organizationRequired: boolean): Codes {
   const all = [
     ...ANY,
     ...(route.permission === 'public' ? [] : WITH_KEY),
-    ...(route.body === undefined && route.raw === undefined ? [] : WITH_BODY),
+    ...(route.body === undefined && route.raw === undefined && route.form === undefined ? [] : WITH_BODY),
     ...(organizationRequired ? (['missing_required_field'] as const) : []),
     ...(route.unknown === undefined ? [] : [route.unknown]),
     ...(route.errors ?? []),

@@ -69,11 +69,30 @@ export function operationOf(route: Route, path: string, format: ErrorFormat): Op
     parameters: parametersOf(route, path, admin),
     ...(route.body === undefined ? {} : { requestBody: requestBody(route, route.body) }),
     ...(route.raw === true ? { requestBody: RAW_BODY } : {}),
-    responses: { ...successes(route), ...errorResponses(route, admin, format) },
+    ...(route.form === true ? { requestBody: ONE_CLICK_BODY } : {}),
+    responses: {
+      ...successes(route),
+      ...errorResponses(route, admin, format),
+      ...(route.page === true ? pageResponses(route) : {}),
+    },
   }
 }
 
 const RAW_BODY: JsonObject = { required: true, content: { '*/*': { schema: { type: 'string' } } } }
+
+/** RFC 8058. */
+const ONE_CLICK_BODY: JsonObject = {
+  required: true,
+  content: {
+    'application/x-www-form-urlencoded': {
+      schema: {
+        type: 'object',
+        required: ['List-Unsubscribe'],
+        properties: { 'List-Unsubscribe': { type: 'string', const: 'One-Click' } },
+      },
+    },
+  },
+}
 
 /** Generated code uses the names: they do not change. The first path has the route's own. */
 function operationId({ operation, paths }: Route, path: string): string {
@@ -87,6 +106,7 @@ function capitalized(word: string): string {
 }
 
 function describePermission({ permission, limit }: Route): string {
+  if (limit === 'links') return 'Needs no API key: the link is signed. Limited by client address.'
   if (limit === 'receipts') return 'Needs no API key: the provider signs what it reports.'
   switch (permission) {
     case 'public':
@@ -122,17 +142,28 @@ function requestBody({ operation, bodyOptional }: Route, schema: NonNullable<Rou
   }
 }
 
+const DESCRIPTIONS = { 200: 'Success.', 201: 'Created.', 302: 'Leads on.' } as const
+
+function pageResponses({ form }: Route): Record<string, JsonObject> {
+  const content = { 'text/html': { schema: { type: 'string' } } }
+  const page = (description: string): JsonObject => ({ description, headers: answerHeaders(), content })
+  return {
+    404: page('The link is not one of this service, or what it is about was removed with time.'),
+    ...(form === true ? { 400: page('The form is not complete.') } : {}),
+  }
+}
+
 function successes(route: Route): Record<string, JsonObject> {
   const replayable = route.requestHeaders?.includes('Idempotency-Key') ?? false
   const headers = answerHeaders(replayable ? ['Idempotent-Replayed'] : [])
   const example = EXAMPLES[route.operation]?.response
   const media = { schema: schemaOf(route.response), ...(example ? { example } : {}) }
-  const description = route.status === 201 ? 'Created.' : 'Success.'
+  const description = DESCRIPTIONS[route.status]
   const responses: Record<string, JsonObject> = {
     [route.status]: {
       description,
       headers,
-      content: { [route.raw === true ? '*/*' : 'application/json']: media },
+      content: { [route.raw === true || route.page === true ? '*/*' : 'application/json']: media },
     },
   }
   if (route.otherwise !== undefined) {

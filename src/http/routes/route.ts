@@ -18,6 +18,7 @@ export const TAGS = {
   Webhooks: 'Endpoints that are told about deliveries.',
   Suppressions: 'Recipients that nothing is sent to.',
   Receipts: 'What providers report; they prove themselves by their signatures.',
+  Pages: 'What links in messages lead to; the links are signed.',
   Service: 'The service itself; no API key is needed.',
 } as const
 
@@ -44,7 +45,7 @@ export interface Route {
   /** Which request limit holds; routes that name the same share it. Public routes are limited by address. */
   readonly limit: LimitedResource
   /** Status of success. */
-  readonly status: 200 | 201
+  readonly status: 200 | 201 | 302
   /** What a path parameter that can be no identifier is answered with. */
   readonly unknown?: ErrorCode
   /** Codes of its own, beside those that any operation can answer with. */
@@ -58,6 +59,10 @@ export interface Route {
   readonly bodyOptional?: true
   /** True: the handler gets the bytes of the body as they came, whatever their type. */
   readonly raw?: true
+  /** True: as `raw`, and also what a parser of the host has made of a form. */
+  readonly form?: true
+  /** True: for people and their mail programs. Answers are no JSON, also that a link is not one of ours (404). */
+  readonly page?: true
   /** Which size limit holds for the body. Default `body`. */
   readonly bodySize?: 'body' | 'batch'
   readonly response: z.ZodType
@@ -91,7 +96,7 @@ export interface HandlerResult {
   /** Sent as JSON. */
   readonly body?: unknown
   /** Sent as it is, in place of JSON. */
-  readonly text?: { readonly contentType: string; readonly content: string }
+  readonly text?: { readonly contentType: string; readonly content: string | Buffer }
   /** Replaces the route's status. */
   readonly status?: number
   readonly headers?: Readonly<Record<string, string>>

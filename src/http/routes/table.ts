@@ -3,6 +3,7 @@ import { apiKeyRoutes } from './api-keys.ts'
 import { deadLetterRoutes } from './dead-letters.ts'
 import { logRoutes } from './logs.ts'
 import { notificationRoutes } from './notifications.ts'
+import { pageRoutes } from './pages.ts'
 import { receiptRoutes } from './receipts.ts'
 import type { Route } from './route.ts'
 import { serviceRoutes } from './service.ts'
@@ -21,5 +22,6 @@ export const ROUTES: readonly Route[] = [
   ...webhookRoutes,
   ...suppressionRoutes,
   ...receiptRoutes,
+  ...pageRoutes,
   ...serviceRoutes,
 ]

@@ -33,6 +33,11 @@ const page = {
 
 type Filters<Query extends ListQuery> = Omit<Query, 'organizationId'>
 
+/** What a link in a message carries. */
+export const linkQuery: z.ZodType<{ t: string }> = z.object({
+  t: line.max(8_000).describe('The signed token of the link.'),
+})
+
 /** Paging alone. */
 export const listQuery: z.ZodType<Filters<ListQuery>> = z.object(page)
 

@@ -6,5 +6,8 @@ export const healthStatus: z.ZodType<{ status: 'ok' }> = z.object({ status: z.li
 /** An OpenAPI 3.1 document, as far as it is worth describing by itself. */
 export const openApiDocument: z.ZodType = z.looseObject({ openapi: z.string(), paths: z.looseObject({}) })
 
+/** A page for people. */
+export const page: z.ZodType<string> = z.string()
+
 /** What a provider expects to be told; the channel says it. */
 export const receiptReply: z.ZodType<string> = z.string()

@@ -34,6 +34,9 @@ const PER_ADDRESS = 60
 /** Requests of one address that need no key, in a minute: several load balancers may look at the health each second. */
 const PUBLIC_PER_ADDRESS = 600
 
+/** What links in messages lead to, of one address in a minute: a mail provider fetches the pictures of all its users. */
+const LINKS_PER_ADDRESS = 6_000
+
 /** A request that takes longer gives its slot back, unless it is renewed. */
 const SLOT_MS = 5 * MINUTE
 
@@ -118,12 +121,16 @@ export function createRequestLimits(
     },
     async admitAddress(address, resource) {
       if (resource === 'receipts') return { state: unlimited(clock), release: done }
-      const [name, limit] =
-        resource === 'public' ? ['public', PUBLIC_PER_ADDRESS] : (['address', PER_ADDRESS] as const)
+      const [name, limit] = ADDRESS_LIMITS[resource] ?? (['address', PER_ADDRESS] as const)
       const check = windowCheck(`${name}.${address.replaceAll(':', '-')}:requests`, limit, MINUTE)
       return admit([{ resource: name, limit, check }], done)
     },
   }
+}
+
+const ADDRESS_LIMITS: Partial<Record<LimitedResource, readonly [name: string, limit: number]>> = {
+  public: ['public', PUBLIC_PER_ADDRESS],
+  links: ['links', LINKS_PER_ADDRESS],
 }
 
 interface NamedCheck {

@@ -37,6 +37,7 @@ export interface HostOptions {
   webhooks?: NotifierOptions['webhooks']
   logger?: NotifierOptions['logger']
   publicUrl?: string
+  secret?: NotifierOptions['secret']
   /** Default: one that records and accepts. */
   channel?: Channel
   /** Default: the real time, which can be shifted. */
@@ -78,6 +79,7 @@ export async function startHost(options: HostOptions = {}): Promise<Host> {
     webhooks: options.webhooks,
     logger: options.logger,
     publicUrl: options.publicUrl,
+    secret: options.secret,
     channels: { email: options.channel ?? recorder(sent) },
   })
   await notifier.start()

@@ -1,8 +1,9 @@
 import { gzipSync } from 'node:zlib'
 import { ROUTES } from '../../../../src/http/routes/table.ts'
+import { createLinkSigner } from '../../../../src/services/links/link-signer.ts'
 import type { Call } from '../http-client.ts'
 import type { Harness } from './harness.ts'
-import type { World } from './world.ts'
+import { SECRET, type World } from './world.ts'
 
 /** One request of the suite, sent to every host in the same order. */
 export interface Case {
@@ -625,6 +626,7 @@ const everyRoute: Case[] = ROUTES.flatMap((route) =>
     if (route.limit === 'receipts') {
       return { title, call: request, key: null, status: 404, code: 'not_found', raw: true }
     }
+    if (route.page === true) return { title, call: request, key: null, status: 404 }
     return (route.permission as string) === 'public'
       ? { title, call: request, key: null, status: route.status }
       : { title, call: request, key: null, status: 401, code: 'missing_authorization' }
@@ -665,6 +667,37 @@ const receipts: Case[] = [
   },
 ]
 
+const signer = createLinkSigner([SECRET])
+const oneClick = 'List-Unsubscribe=One-Click'
+const form = { 'content-type': 'application/x-www-form-urlencoded' }
+const unsubscribe = (more: Omit<Call, 'path'> = {}) =>
+  at('reader', (id) => `/unsubscribe?t=${signer.sign('unsubscribe', id)}`, more)
+const pages: Case[] = [
+  {
+    title: 'send to who unsubscribes',
+    call: notify({ ...mail, to: 'reader@example.com', email: { unsubscribe: true } }),
+    status: 201,
+    save: 'reader',
+  },
+  ...(
+    [
+      ['ask to unsubscribe', unsubscribe(), 200],
+      ['HEAD of it', unsubscribe({ method: 'HEAD' }), 200],
+      ['unsubscribe without saying so', unsubscribe({ method: 'POST', body: 'a=b', headers: form }), 400],
+      ['unsubscribe', unsubscribe({ method: 'POST', body: oneClick, headers: form }), 200],
+      ['unsubscribe again', unsubscribe({ method: 'POST', body: oneClick, headers: form }), 200],
+      ['a link for another purpose', at('reader', (id) => `/unsubscribe?t=${signer.sign('open', id)}`), 404],
+      ['a link that was cut off', { path: '/unsubscribe?t=bm90aWZfMQ.x' }, 404],
+    ] as const
+  ).map(([title, call, status]) => ({ title, call, status, key: null })),
+  {
+    title: 'send to who has unsubscribed',
+    call: notify({ ...mail, to: 'reader@example.com' }),
+    status: 422,
+    code: 'unsubscribed',
+  },
+]
+
 const host: Case[] = [
   { title: "the host's route", call: { path: '/host' }, status: 200 },
   { title: "the host's parser", call: { method: 'POST', path: '/host/echo', body: { a: [1] } }, status: 200 },
@@ -698,6 +731,7 @@ const all = [
   ...queries,
   ...everyRoute,
   ...receipts,
+  ...pages,
   ...host,
   ...mounted,
 ]

@@ -5,6 +5,9 @@ import { type Answer, type Call, call } from '../http-client.ts'
 import type { Case } from './cases.ts'
 import type { Harness, Mount } from './harness.ts'
 
+/** Signs the links of every world, so that cases can make some. */
+export const SECRET = 'a secret of all worlds, long enough'
+
 const START = Date.UTC(2026, 0, 15, 12)
 
 /** One host with a notifier of its own. Two worlds that get the same requests have the same history. */
@@ -46,6 +49,8 @@ export async function createWorld(harness: Harness, options: WorldOptions = {}):
   const faults: unknown[] = []
   const notifier = createNotifier({
     clock,
+    secret: SECRET,
+    publicUrl: 'https://api.example.com',
     logger: faultLogger(faults),
     storage: memoryStorage({ clock }),
     channels: {

@@ -1,0 +1,64 @@
+import type { Notifier } from '../../services/notifier.ts'
+import { confirmPage, donePage, incompletePage, unknownPage } from '../pages.ts'
+import { linkQuery } from '../schemas/query.ts'
+import { page } from '../schemas/service.ts'
+import type { HandlerResult, RequestContext, Route } from './route.ts'
+
+/** Longer than any token that is made here; a request line has not much more. */
+const MAX_TOKEN = 8_000
+
+/** Empty: none is given, or more than one. */
+function tokenIn({ query }: RequestContext): string {
+  const { t = '' } = query
+  return typeof t === 'string' && t.length <= MAX_TOKEN ? t : ''
+}
+
+/** Never unsubscribes: scanners follow every link in a mail. */
+async function ask(context: RequestContext, { pages }: Notifier): Promise<HandlerResult> {
+  return (await pages.canUnsubscribe(tokenIn(context))) ? confirmPage : unknownPage
+}
+
+async function unsubscribe(context: RequestContext, { pages }: Notifier): Promise<HandlerResult> {
+  const token = tokenIn(context)
+  if (!(await pages.canUnsubscribe(token))) return unknownPage
+  if (!isOneClick(context.bytes)) return incompletePage
+  return (await pages.unsubscribe(token)) ? donePage : unknownPage
+}
+
+/** RFC 8058 3.2: `multipart/form-data` or `application/x-www-form-urlencoded`. */
+function isOneClick(bytes: Uint8Array): boolean {
+  const text = Buffer.from(bytes).toString('latin1')
+  if (new URLSearchParams(text.trim()).get('List-Unsubscribe') === 'One-Click') return true
+  return /name="?List-Unsubscribe"?[^\r\n]*(?:\r?\n[^\r\n]+)*\r?\n\r?\nOne-Click\r?\n/i.test(text)
+}
+
+const common = {
+  tag: 'Pages',
+  permission: 'public',
+  limit: 'links',
+  query: linkQuery,
+  page: true,
+  response: page,
+} as const
+
+export const pageRoutes: readonly Route[] = [
+  {
+    ...common,
+    operation: 'askUnsubscribe',
+    summary: 'Ask a person whether to unsubscribe; changes nothing',
+    method: 'GET',
+    paths: ['/unsubscribe'],
+    status: 200,
+    handler: ask,
+  },
+  {
+    ...common,
+    operation: 'unsubscribe',
+    summary: 'Unsubscribe the recipient of a mail, by one click (RFC 8058)',
+    method: 'POST',
+    paths: ['/unsubscribe'],
+    status: 200,
+    form: true,
+    handler: unsubscribe,
+  },
+]

@@ -1,0 +1,181 @@
+import express from 'express'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { smtpChannel } from '../../adapters/channels/email/smtp.ts'
+import type { NotificationEvent } from '../../src/index.ts'
+import { createLinkSigner } from '../../src/services/links/link-signer.ts'
+import { eventually } from '../support/eventually.ts'
+import { type Host, type HostOptions, startHost } from './support/express-host.ts'
+import { type Answer, type Call, call, codeOf } from './support/http-client.ts'
+import { type MailServer, startMailServer } from './support/mail-server.ts'
+
+const FORM = { 'content-type': 'application/x-www-form-urlencoded' }
+const ONE_CLICK = 'List-Unsubscribe=One-Click'
+const secret = 'the secret of this service, long enough'
+
+let mails: MailServer
+let host: Host
+beforeEach(async () => {
+  mails = await startMailServer()
+})
+afterEach(async () => {
+  await host.close()
+  await mails.close()
+})
+
+async function start(options: HostOptions = {}): Promise<void> {
+  const channel = smtpChannel({ host: '127.0.0.1', port: mails.port, from: 'no-reply@example.org' })
+  host = await startHost({ channel, secret, publicUrl: 'https://api.example.org/n', mount: '/n', ...options })
+}
+
+/** Sends a mail that can be unsubscribed from; gives its id and the path of the link in it. */
+async function mailed(to = 'Ada@example.com'): Promise<{ id: string; path: string }> {
+  const { id } = await host.notifier.send({ channel: 'email', to, body: 'Hi', email: { unsubscribe: true } })
+  await eventually(async () => (await host.notifier.notifications.get(id)).status === 'sent')
+  const list = mails.inbox.at(-1)?.parsed.headers.get('list') as unknown as { unsubscribe: { url: string } }
+  return { id, path: list.unsubscribe.url.slice('https://api.example.org'.length) }
+}
+
+function visit(path: string, more: Partial<Call> = {}): Promise<Answer> {
+  return call(host.port, { path, ...more })
+}
+
+const post = (path: string, body: unknown = ONE_CLICK, headers: object = FORM): Promise<Answer> =>
+  visit(path, { method: 'POST', body, headers: { ...headers } })
+
+const suppressed = async () => (await host.notifier.suppressions.list()).items
+
+describe('one-click unsubscription', () => {
+  it('suppresses the recipient and tells of it, once, with the post of a mail provider', async () => {
+    await start()
+    const { id, path } = await mailed()
+    const told: NotificationEvent[] = []
+    host.notifier.on('notification.unsubscribed', (event) => told.push(event))
+    for (let times = 0; times < 2; times += 1) {
+      const answer = await post(path)
+      expect([answer.status, answer.headers['content-type']]).toEqual([200, 'text/html; charset=utf-8'])
+      expect(answer.text).toContain('You are unsubscribed')
+    }
+    expect(await suppressed()).toMatchObject([
+      { channel: 'email', to: 'ada@example.com', reason: 'unsubscribe' },
+    ])
+    expect(told.map(({ data }) => data.id)).toEqual([id])
+    const { timeline, status } = await host.notifier.notifications.get(id)
+    expect([status, timeline.map(({ event }) => event)]).toEqual([
+      'sent',
+      ['queued', 'sent', 'unsubscribed'],
+    ])
+    const refused = await call(host.port, {
+      method: 'POST',
+      path: '/n/v1/notifications',
+      headers: await host.key(),
+      body: { channel: 'email', to: 'ada@example.com', body: 'Hi' },
+    })
+    expect([refused.status, codeOf(refused)]).toEqual([422, 'unsubscribed'])
+  })
+
+  it('is a form of RFC 7578 as well', async () => {
+    await start()
+    const { path } = await mailed()
+    const body =
+      '--x\r\nContent-Disposition: form-data; name="List-Unsubscribe"\r\n\r\nOne-Click\r\n--x--\r\n'
+    expect((await post(path, body, { 'content-type': 'multipart/form-data; boundary=x' })).status).toBe(200)
+    expect(await suppressed()).toHaveLength(1)
+  })
+
+  it('works behind a parser of forms', async () => {
+    await start({ before: (app) => app.use(express.urlencoded({ extended: true })) })
+    const { path } = await mailed()
+    expect((await post(path)).status).toBe(200)
+    expect(await suppressed()).toHaveLength(1)
+  })
+
+  it('never happens by looking: a page asks, without script, and is framed by nobody', async () => {
+    await start()
+    const { path } = await mailed()
+    for (const method of ['GET', 'HEAD']) {
+      const answer = await visit(path, { method })
+      expect(answer.status).toBe(200)
+      expect(answer.headers).toMatchObject({
+        'cache-control': 'no-store',
+        'content-security-policy': expect.stringMatching(/default-src 'none'.*frame-ancestors 'none'/),
+        'referrer-policy': 'no-referrer',
+      })
+    }
+    const { text } = await visit(path)
+    expect(text).toMatch(/<form method="post">.*<button>/)
+    expect(text).not.toMatch(/<script|https?:|src=/)
+    // The button sends the form's own field.
+    const [, name = '', value = ''] = /name="([^"]+)" value="([^"]+)"/.exec(text) ?? []
+    expect(`${name}=${value}`).toBe(ONE_CLICK)
+    expect(await suppressed()).toEqual([])
+    for (const body of ['', 'x=1', 'List-Unsubscribe=', '{}']) {
+      expect((await post(path, body)).status, body).toBe(400)
+    }
+    expect(await suppressed()).toEqual([])
+  })
+
+  it('believes no link that was not made for it', async () => {
+    await start()
+    const { id, path } = await mailed()
+    const other = await mailed('bob@example.com')
+    const token = new URL(path, 'http://x').searchParams.get('t') ?? ''
+    const [body = '', mac = ''] = token.split('.')
+    const [otherBody = ''] = (new URL(other.path, 'http://x').searchParams.get('t') ?? '').split('.')
+    const stranger = createLinkSigner(['the secret of somebody else, long enough'])
+    const forged = [
+      '',
+      'x',
+      body,
+      `${body}.`,
+      `${otherBody}.${mac}`,
+      `${body}.${mac.slice(0, -1)}${mac.endsWith('A') ? 'Q' : 'A'}`,
+      `${body}.${'A'.repeat(22)}`,
+      `${token}x`,
+      stranger.sign('unsubscribe', id),
+      createLinkSigner([secret]).sign('open', id),
+      createLinkSigner([secret]).sign('unsubscribe', 'notif_1'),
+      'x'.repeat(9_000),
+    ]
+    for (const each of forged) {
+      const at = `/n/unsubscribe?t=${each}`
+      const answers = [...(each.length > 8_000 ? [] : [await post(at)]), await visit(`${at}&a=b`)]
+      const expected = each === createLinkSigner([secret]).sign('unsubscribe', 'notif_1') ? [404, 200] : []
+      if (expected.length > 0) expect(answers.map(({ status }) => status)).toEqual(expected)
+      else
+        for (const { status, text } of answers) expect([status, text], each).toEqual([404, answers[0]?.text])
+    }
+    expect((await visit('/n/unsubscribe')).status).toBe(404)
+    expect(await suppressed()).toEqual([])
+  })
+
+  it('means what it says also when it is the second time', async () => {
+    await start()
+    const { path } = await mailed()
+    await post(path)
+    await host.notifier.suppressions.remove({ channel: 'email', to: 'ada@example.com' })
+    expect(await suppressed()).toEqual([])
+    expect((await post(path)).status).toBe(200)
+    expect(await suppressed()).toMatchObject([{ to: 'ada@example.com', reason: 'unsubscribe' }])
+  })
+
+  it('outlives a rotation of the secret', async () => {
+    await start({ secret: ['a new secret of this service, long enough', secret] })
+    const { id } = await mailed()
+    const old = createLinkSigner([secret]).sign('unsubscribe', id)
+    expect((await post(`/n/unsubscribe?t=${old}`)).status).toBe(200)
+    expect(await suppressed()).toHaveLength(1)
+  })
+
+  it('has a limit of its own, wide enough for a mail provider', async () => {
+    await start()
+    const { path } = await mailed()
+    for (let times = 0; times < 70; times += 1) {
+      const { status, headers } = await visit(path)
+      expect([status, headers['x-ratelimit-resource'], headers['x-ratelimit-limit']]).toEqual([
+        200,
+        'links',
+        '6000',
+      ])
+    }
+  })
+})
