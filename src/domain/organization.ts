@@ -1,3 +1,5 @@
+import type { Tracking } from './track-html.ts'
+
 /** The organization that every method uses when none is named (DESIGN.md §3). It always exists. */
 export const DEFAULT_ORGANIZATION = 'org_default'
 
@@ -13,6 +15,8 @@ export interface Organization {
   readonly smsCountries: readonly string[] | null
   /** Days after which what has ended is removed, at least 1; null: as the option `retention` says. */
   readonly retentionDays: number | null
+  /** What is counted of its HTML mails. */
+  readonly tracking: Tracking
   /** Epoch milliseconds. */
   readonly createdAt: number
 }

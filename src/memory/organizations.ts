@@ -1,5 +1,6 @@
 import { NotifierError } from '../domain/errors/notifier-error.ts'
 import { DEFAULT_ORGANIZATION, type Organization } from '../domain/organization.ts'
+import { NO_TRACKING } from '../domain/track-html.ts'
 import type { NewOrganization, OrganizationRepository } from '../ports/storage/organizations.ts'
 import { pageOf } from './page.ts'
 import { type MemoryState, nextNumber } from './state.ts'
@@ -16,7 +17,7 @@ export function memoryOrganizations(state: MemoryState): OrganizationRepository 
     async list(page) {
       return pageOf(state.organizations.values(), page, toOrganization)
     },
-    async update(id, { name, plan, smsCountries, retentionDays }) {
+    async update(id, { name, plan, smsCountries, retentionDays, tracking }) {
       const stored = state.organizations.get(id)
       if (stored === undefined) return null
       const changed = {
@@ -25,6 +26,7 @@ export function memoryOrganizations(state: MemoryState): OrganizationRepository 
         plan: plan === undefined ? stored.plan : plan,
         smsCountries: smsCountries === undefined ? stored.smsCountries : smsCountries,
         retentionDays: retentionDays === undefined ? stored.retentionDays : retentionDays,
+        tracking: tracking ?? stored.tracking,
       }
       state.organizations.set(id, changed)
       return toOrganization(changed)
@@ -45,10 +47,10 @@ export function requireOrganization(state: MemoryState, id: string): void {
 
 function createOrganization(
   state: MemoryState,
-  { id, name, plan, smsCountries, retentionDays = null }: NewOrganization,
+  { id, name, plan, smsCountries, retentionDays = null, tracking = NO_TRACKING }: NewOrganization,
 ): Organization | null {
   if (state.organizations.has(id)) return null
-  const created = { id, name, plan, smsCountries, retentionDays, createdAt: state.now() }
+  const created = { id, name, plan, smsCountries, retentionDays, tracking, createdAt: state.now() }
   state.organizations.set(id, { ...created, number: nextNumber(state) })
   return created
 }

@@ -79,6 +79,11 @@ export interface EmailParts {
   readonly attachments?: readonly Attachment[] | undefined
   /** HTTPS address of the one-click unsubscription (RFC 8058): goes into List-Unsubscribe and List-Unsubscribe-Post. */
   readonly unsubscribeUrl?: string | undefined
+  /**
+   * The HTML of the body before its opening and its links were counted: what a text alternative is made of. Absent: the
+   * body is it.
+   */
+  readonly untracked?: string | undefined
 }
 
 /** A file in an e-mail. */

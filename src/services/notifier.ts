@@ -4,6 +4,7 @@ import type { EventType } from '../domain/facts.ts'
 import type { RedriveInput } from '../domain/input/redrive.ts'
 import type { SendInput } from '../domain/input/send.ts'
 import type { TemplateChangeInput, TemplateInput } from '../domain/input/template.ts'
+import type { Visit } from '../domain/machine-visit.ts'
 import type { ProcessEvent } from '../domain/process-event.ts'
 import type { ProviderPausedEvent, ProviderResumedEvent } from '../domain/provider-event.ts'
 import type { Logger } from '../ports/logger.ts'
@@ -237,6 +238,10 @@ export interface Notifier {
      * @throws NotifierError `service_unavailable`
      */
     unsubscribe(token: string): Promise<boolean>
+    /** Counts that a mail was opened, without waiting for it. False: the token is none of ours. */
+    opened(token: string, visit: Visit): Promise<boolean>
+    /** Where a link leads; counts that it was followed, without waiting for it. Null: the token is none of ours. */
+    clicked(token: string, visit: Visit): Promise<string | null>
   }
   readonly suppressions: {
     /**

@@ -336,6 +336,14 @@ export interface OrganizationInput {
    * option `retention` says.
    */
   readonly retentionDays?: number | null | undefined
+  /**
+   * What is counted of HTML mails, by a picture (`opens`) and by links that lead over `publicUrl` (`clicks`), without
+   * which nothing is; what is absent is off. Default: nothing.
+   */
+  readonly tracking?:
+    | { readonly opens?: boolean | undefined; readonly clicks?: boolean | undefined }
+    | null
+    | undefined
 }
 
 export interface OrganizationRecord {
@@ -346,6 +354,8 @@ export interface OrganizationRecord {
   readonly smsCountries: readonly string[] | null
   /** Days after which what has ended is removed; null: as the option `retention` says. */
   readonly retentionDays: number | null
+  /** What is counted of HTML mails. */
+  readonly tracking: { readonly opens: boolean; readonly clicks: boolean }
   readonly createdAt: string
 }
 

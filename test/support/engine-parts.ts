@@ -1,3 +1,4 @@
+import { NO_TRACKING } from '../../src/domain/track-html.ts'
 import { memoryRateLimiter } from '../../src/memory/rate-limiter/memory-rate-limiter.ts'
 import type { Channel } from '../../src/ports/channel.ts'
 import type { Clock } from '../../src/ports/clock.ts'
@@ -11,11 +12,12 @@ import { createLinks } from '../../src/services/links/links.ts'
 export function engineParts(
   channel: Channel,
   clock: Clock,
-): Pick<EngineOptions, 'routes' | 'links' | 'limiter' | 'localLimiter' | 'maxPauseMs' | 'tell'> {
+): Pick<EngineOptions, 'routes' | 'links' | 'tracking' | 'limiter' | 'localLimiter' | 'maxPauseMs' | 'tell'> {
   const sources = resolveChannels({ [channel.channel]: channel })
   return {
     routes: createRoutes({ sources, clock, leaseMs: 60_000, failed() {} }),
     links: createLinks(undefined, () => createLinkSigner([])),
+    tracking: async () => NO_TRACKING,
     limiter: memoryRateLimiter({ clock }),
     localLimiter: memoryRateLimiter({ clock }),
     maxPauseMs: 3_600_000,

@@ -1,5 +1,5 @@
+import { attributeOf, htmlTokens } from '../../../src/domain/html-tokens.ts'
 import { decodeEntities } from './html-entities.ts'
-import { attributeOf, htmlTokens } from './html-tokens.ts'
 
 /** Elements with an empty line before and after. */
 const PARAGRAPHS: ReadonlySet<string> = new Set(

@@ -41,7 +41,7 @@ export function mailContent(
     to,
     replyTo: replyTo === null ? frame.replyTo : { name: '', address: replyTo },
     subject: message.subject ?? '',
-    text: message.format === 'html' ? frame.toText(message.body) : message.body,
+    text: message.format === 'html' ? frame.toText(parts.untracked ?? message.body) : message.body,
     html: message.format === 'html' ? message.body : null,
     headers: headersOf(frame, parts),
     attachments: parts.attachments ?? [],

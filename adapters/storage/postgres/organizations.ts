@@ -1,12 +1,13 @@
 import { DEFAULT_ORGANIZATION, type Organization } from '../../../src/domain/organization.ts'
+import { NO_TRACKING, type Tracking } from '../../../src/domain/track-html.ts'
 import type { OrganizationRepository } from '../../../src/ports/storage/organizations.ts'
 import { type Connection, NOW, type Runner } from './connection.ts'
 import { unknownOrganization } from './errors.ts'
 import { pageBySeq } from './page.ts'
 
 const INSERT = `
-  INSERT INTO carillon.organizations (created_at, id, name, plan, sms_countries, retention_days)
-  VALUES (${NOW}, $2, $3, $4, $5, $6)
+  INSERT INTO carillon.organizations (created_at, id, name, plan, sms_countries, retention_days, tracking)
+  VALUES (${NOW}, $2, $3, $4, $5, $6, $7)
   ON CONFLICT DO NOTHING RETURNING *`
 
 const SELECT = 'SELECT * FROM carillon.organizations WHERE id = $1'
@@ -17,7 +18,8 @@ const UPDATE = `
   UPDATE carillon.organizations
   SET name = coalesce($2, name), plan = CASE WHEN $3 THEN $4 ELSE plan END,
     sms_countries = CASE WHEN $5 THEN $6 ELSE sms_countries END,
-    retention_days = CASE WHEN $7 THEN $8 ELSE retention_days END
+    retention_days = CASE WHEN $7 THEN $8 ELSE retention_days END,
+    tracking = coalesce($9, tracking)
   WHERE id = $1 RETURNING *`
 
 interface OrganizationRow {
@@ -28,13 +30,16 @@ interface OrganizationRow {
   /** A JSON array. */
   readonly sms_countries: string | null
   readonly retention_days: number | null
+  /** A JSON object; null: off. */
+  readonly tracking: string | null
   readonly created_at: number
 }
 
 export function createOrganizations(connection: Connection): OrganizationRepository {
   return {
-    async create({ id, name, plan, smsCountries, retentionDays = null }) {
-      const values = [connection.time(), id, name, plan, toColumn(smsCountries), retentionDays]
+    async create({ id, name, plan, smsCountries, retentionDays = null, tracking = NO_TRACKING }) {
+      const about = [toColumn(smsCountries), retentionDays, JSON.stringify(tracking)]
+      const values = [connection.time(), id, name, plan, ...about]
       const [row] = await connection.rows<OrganizationRow>(INSERT, values)
       return row === undefined ? null : toOrganization(row)
     },
@@ -45,7 +50,7 @@ export function createOrganizations(connection: Connection): OrganizationReposit
     list(page) {
       return pageBySeq(page, (...values) => connection.rows<OrganizationRow>(LIST, values), toOrganization)
     },
-    async update(id, { name = null, plan, smsCountries, retentionDays }) {
+    async update(id, { name = null, plan, smsCountries, retentionDays, tracking }) {
       const [row] = await connection.rows<OrganizationRow>(UPDATE, [
         id,
         name,
@@ -55,6 +60,7 @@ export function createOrganizations(connection: Connection): OrganizationReposit
         toColumn(smsCountries ?? null),
         retentionDays !== undefined,
         retentionDays ?? null,
+        tracking === undefined ? null : JSON.stringify(tracking),
       ])
       return row === undefined ? null : toOrganization(row)
     },
@@ -65,7 +71,7 @@ export function createOrganizations(connection: Connection): OrganizationReposit
 export async function createDefaultOrganization(connection: Connection): Promise<void> {
   const [found] = await connection.rows(SELECT, [DEFAULT_ORGANIZATION])
   if (found !== undefined) return
-  await connection.rows(INSERT, [connection.time(), DEFAULT_ORGANIZATION, 'Default', null, null, null])
+  await connection.rows(INSERT, [connection.time(), DEFAULT_ORGANIZATION, 'Default', null, null, null, null])
 }
 
 /** Checks that an organization exists: they are never deleted. */
@@ -77,7 +83,8 @@ export async function requireOrganization(runner: Runner, id: string): Promise<v
 function toOrganization(row: OrganizationRow): Organization {
   const { id, name, plan, sms_countries, retention_days: retentionDays, created_at: createdAt } = row
   const smsCountries = sms_countries === null ? null : (JSON.parse(sms_countries) as readonly string[])
-  return { id, name, plan, smsCountries, retentionDays, createdAt }
+  const tracking = row.tracking === null ? NO_TRACKING : (JSON.parse(row.tracking) as Tracking)
+  return { id, name, plan, smsCountries, retentionDays, tracking, createdAt }
 }
 
 function toColumn(smsCountries: readonly string[] | null): string | null {

@@ -1,12 +1,13 @@
 import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
 import { DEFAULT_ORGANIZATION, type Organization } from '../../../src/domain/organization.ts'
+import { NO_TRACKING, type Tracking } from '../../../src/domain/track-html.ts'
 import type { OrganizationRepository } from '../../../src/ports/storage/organizations.ts'
 import type { Connection } from './connection.ts'
 import { pageBySeq } from './page.ts'
 
 const INSERT = `
-  INSERT INTO carillon_organizations (id, name, plan, sms_countries, retention_days, created_at)
-  VALUES (?, ?, ?, ?, ?, ?)
+  INSERT INTO carillon_organizations (id, name, plan, sms_countries, retention_days, tracking, created_at)
+  VALUES (?, ?, ?, ?, ?, ?, ?)
   ON CONFLICT DO NOTHING`
 
 const SELECT = 'SELECT * FROM carillon_organizations WHERE id = ?'
@@ -14,7 +15,8 @@ const SELECT = 'SELECT * FROM carillon_organizations WHERE id = ?'
 const LIST = 'SELECT * FROM carillon_organizations WHERE seq < ? ORDER BY seq DESC LIMIT ? OFFSET ?'
 
 const UPDATE = `
-  UPDATE carillon_organizations SET name = ?, plan = ?, sms_countries = ?, retention_days = ? WHERE id = ?`
+  UPDATE carillon_organizations SET name = ?, plan = ?, sms_countries = ?, retention_days = ?, tracking = ?
+  WHERE id = ?`
 
 interface OrganizationRow {
   readonly seq: number
@@ -24,6 +26,8 @@ interface OrganizationRow {
   /** A JSON array. */
   readonly sms_countries: string | null
   readonly retention_days: number | null
+  /** A JSON object; null: off. */
+  readonly tracking: string | null
   readonly created_at: number
 }
 
@@ -33,11 +37,14 @@ export function createOrganizations(connection: Connection): OrganizationReposit
   const update = connection.statement(UPDATE)
   const insert = connection.statement(INSERT)
   return {
-    async create({ id, name, plan, smsCountries, retentionDays = null }) {
+    async create({ id, name, plan, smsCountries, retentionDays = null, tracking = NO_TRACKING }) {
       return connection.write(() => {
         const createdAt = connection.now()
-        const { changes } = insert().run(id, name, plan, toColumn(smsCountries), retentionDays, createdAt)
-        return Number(changes) === 1 ? { id, name, plan, smsCountries, retentionDays, createdAt } : null
+        const values = [id, name, plan, toColumn(smsCountries), retentionDays, JSON.stringify(tracking)]
+        const { changes } = insert().run(...values, createdAt)
+        return Number(changes) === 1
+          ? { id, name, plan, smsCountries, retentionDays, tracking, createdAt }
+          : null
       })
     },
     async get(id) {
@@ -53,22 +60,37 @@ export function createOrganizations(connection: Connection): OrganizationReposit
       return connection.write(() => {
         const row = select().get(id)
         if (row === undefined) return null
-        const name = change.name ?? row.name
-        const plan = change.plan === undefined ? row.plan : change.plan
-        const sms_countries =
-          change.smsCountries === undefined ? row.sms_countries : toColumn(change.smsCountries)
-        const retention_days = change.retentionDays === undefined ? row.retention_days : change.retentionDays
-        update().run(name, plan, sms_countries, retention_days, id)
-        return toOrganization({ ...row, name, plan, sms_countries, retention_days })
+        const changed = changedRow(row, change)
+        const { name, plan, sms_countries, retention_days, tracking } = changed
+        update().run(name, plan, sms_countries, retention_days, tracking, id)
+        return toOrganization(changed)
       })
     },
+  }
+}
+
+type Change = Parameters<OrganizationRepository['update']>[1]
+
+function changedRow(
+  row: OrganizationRow,
+  { name = row.name, plan = row.plan, smsCountries, retentionDays = row.retention_days, tracking }: Change,
+): OrganizationRow {
+  return {
+    ...row,
+    name,
+    plan,
+    sms_countries: smsCountries === undefined ? row.sms_countries : toColumn(smsCountries),
+    retention_days: retentionDays,
+    tracking: tracking === undefined ? row.tracking : JSON.stringify(tracking),
   }
 }
 
 /** Creates `org_default`, which always exists. */
 export function createDefaultOrganization(connection: Connection): void {
   const insert = connection.statement(INSERT)
-  connection.write(() => insert().run(DEFAULT_ORGANIZATION, 'Default', null, null, null, connection.now()))
+  connection.write(() =>
+    insert().run(DEFAULT_ORGANIZATION, 'Default', null, null, null, null, connection.now()),
+  )
 }
 
 /** Checks inside a transaction that an organization exists. */
@@ -83,7 +105,8 @@ export function createRequireOrganization(connection: Connection): (id: string) 
 function toOrganization(row: OrganizationRow): Organization {
   const { id, name, plan, sms_countries, retention_days: retentionDays, created_at: createdAt } = row
   const smsCountries = sms_countries === null ? null : (JSON.parse(sms_countries) as readonly string[])
-  return { id, name, plan, smsCountries, retentionDays, createdAt }
+  const tracking = row.tracking === null ? NO_TRACKING : (JSON.parse(row.tracking) as Tracking)
+  return { id, name, plan, smsCountries, retentionDays, tracking, createdAt }
 }
 
 function toColumn(smsCountries: readonly string[] | null): string | null {

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { isCallingCode } from '../sms-countries.ts'
+import type { Tracking } from '../track-html.ts'
 import { text } from './fields.ts'
 
 /** What creates an organization. */
@@ -14,6 +15,11 @@ export interface NewOrganization {
   readonly smsCountries?: readonly string[] | null | undefined
   /** Days after which what has ended is removed, 1 to 36 500; null: as the option `retention` says. */
   readonly retentionDays?: number | null | undefined
+  /** What is counted of HTML mails; what is absent is off. Needs the option `publicUrl`. */
+  readonly tracking?:
+    | { readonly opens?: boolean | undefined; readonly clicks?: boolean | undefined }
+    | null
+    | undefined
 }
 
 const name = text(1, 200)
@@ -25,6 +31,13 @@ const smsCountries = z
 
 const retentionDays = z.int().min(1).max(36_500).nullish()
 
+const tracking = z.strictObject({ opens: z.boolean().optional(), clicks: z.boolean().optional() }).nullish()
+
+/** A setting with what is absent filled in. */
+export function trackingOf(given: NewOrganization['tracking']): Tracking {
+  return { opens: given?.opens === true, clicks: given?.clicks === true }
+}
+
 /** The schema of {@link NewOrganization}. */
 export const organizationInput: z.ZodType<NewOrganization, NewOrganization> = z.object({
   id: z
@@ -35,6 +48,7 @@ export const organizationInput: z.ZodType<NewOrganization, NewOrganization> = z.
   plan,
   smsCountries,
   retentionDays,
+  tracking,
 })
 
 /** What changes an organization; absent fields stay. */
@@ -44,6 +58,11 @@ export interface OrganizationChange {
   readonly smsCountries?: readonly string[] | null | undefined
   /** Days after which what has ended is removed, 1 to 36 500; null: as the option `retention` says. */
   readonly retentionDays?: number | null | undefined
+  /** What is counted of HTML mails; what is absent is off. Needs the option `publicUrl`. */
+  readonly tracking?:
+    | { readonly opens?: boolean | undefined; readonly clicks?: boolean | undefined }
+    | null
+    | undefined
 }
 
 /** The schema of {@link OrganizationChange}. */
@@ -52,4 +71,5 @@ export const organizationChange: z.ZodType<OrganizationChange> = z.object({
   plan,
   smsCountries,
   retentionDays,
+  tracking,
 })

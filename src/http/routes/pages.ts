@@ -1,3 +1,4 @@
+import type { Visit } from '../../domain/machine-visit.ts'
 import type { Notifier } from '../../services/notifier.ts'
 import { confirmPage, donePage, incompletePage, unknownPage } from '../pages.ts'
 import { linkQuery } from '../schemas/query.ts'
@@ -23,6 +24,33 @@ async function unsubscribe(context: RequestContext, { pages }: Notifier): Promis
   if (!(await pages.canUnsubscribe(token))) return unknownPage
   if (!isOneClick(context.bytes)) return incompletePage
   return (await pages.unsubscribe(token)) ? donePage : unknownPage
+}
+
+/** What a mail shows: nothing. */
+const PIXEL = Buffer.from('R0lGODlhAQABAIAAAP///wAAACH5BAEAAAAALAAAAAABAAEAAAICRAEAOw==', 'base64')
+const PRIVATE = { 'Referrer-Policy': 'no-referrer', 'X-Robots-Tag': 'noindex' }
+
+function visitOf({ request }: RequestContext): Visit {
+  const purpose = `${request.header('purpose') ?? ''} ${request.header('sec-purpose') ?? ''}`
+  return {
+    userAgent: request.header('user-agent'),
+    counts: request.method !== 'HEAD' && !purpose.toLowerCase().includes('prefetch'),
+  }
+}
+
+async function open(context: RequestContext, { pages }: Notifier): Promise<HandlerResult> {
+  if (!(await pages.opened(tokenIn(context), visitOf(context)))) return unknownPage
+  const text = { contentType: 'image/gif', content: PIXEL }
+  return { text, headers: { ...PRIVATE, 'Cross-Origin-Resource-Policy': 'cross-origin' } }
+}
+
+async function click(context: RequestContext, { pages }: Notifier): Promise<HandlerResult> {
+  const target = await pages.clicked(tokenIn(context), visitOf(context))
+  if (target === null) return unknownPage
+  return {
+    text: { contentType: 'text/plain; charset=utf-8', content: '' },
+    headers: { ...PRIVATE, Location: target },
+  }
 }
 
 /** RFC 8058 3.2: `multipart/form-data` or `application/x-www-form-urlencoded`. */
@@ -60,5 +88,23 @@ export const pageRoutes: readonly Route[] = [
     status: 200,
     form: true,
     handler: unsubscribe,
+  },
+  {
+    ...common,
+    operation: 'open',
+    summary: 'Answer a picture of one pixel, and count that a mail was opened',
+    method: 'GET',
+    paths: ['/open'],
+    status: 200,
+    handler: open,
+  },
+  {
+    ...common,
+    operation: 'click',
+    summary: 'Lead on to where a link in a mail leads, and count that it was followed',
+    method: 'GET',
+    paths: ['/click'],
+    status: 302,
+    handler: click,
   },
 ]

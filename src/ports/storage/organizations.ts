@@ -1,4 +1,5 @@
 import type { Organization } from '../../domain/organization.ts'
+import type { Tracking } from '../../domain/track-html.ts'
 import type { Page, PageRequest } from './page.ts'
 
 export interface OrganizationRepository {
@@ -15,10 +16,11 @@ export interface OrganizationRepository {
       readonly plan?: string | null | undefined
       readonly smsCountries?: readonly string[] | null | undefined
       readonly retentionDays?: number | null | undefined
+      readonly tracking?: Tracking | undefined
     },
   ): Promise<Organization | null>
 }
 
-/** `retentionDays` absent: null. */
-export type NewOrganization = Omit<Organization, 'createdAt' | 'retentionDays'> &
-  Partial<Pick<Organization, 'retentionDays'>>
+/** `retentionDays` absent: null; `tracking` absent: off. */
+export type NewOrganization = Omit<Organization, 'createdAt' | 'retentionDays' | 'tracking'> &
+  Partial<Pick<Organization, 'retentionDays' | 'tracking'>>

@@ -2,6 +2,7 @@ import type { EndpointEvent } from '../../domain/endpoint-health.ts'
 import type { NotificationEvent } from '../../domain/event-payload.ts'
 import type { ProcessListeners } from '../../domain/process-event.ts'
 import type { ProviderEvent } from '../../domain/provider-event.ts'
+import type { Tracking } from '../../domain/track-html.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Logger } from '../../ports/logger.ts'
 import type { OutgoingHttp } from '../../ports/outgoing.ts'
@@ -45,6 +46,8 @@ export interface EngineOptions {
   readonly routes: Routes
   readonly compiled: CompiledTemplates
   readonly links: Links
+  /** What is counted of an organization's HTML mails. */
+  tracking(organizationId: string): Promise<Tracking>
   readonly outgoing: OutgoingHttp
   readonly signer: WebhookSigner
   readonly clock: Clock

@@ -6,6 +6,7 @@ import type { Outcome } from '../../domain/outcome.ts'
 import { maxAttempts } from '../../domain/retry.ts'
 import { boundedSmsText } from '../../domain/sms-segments.ts'
 import { suppressionError } from '../../domain/suppression.ts'
+import { NO_TRACKING, type Tracking } from '../../domain/track-html.ts'
 import type { Message } from '../../ports/channel.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Logger } from '../../ports/logger.ts'
@@ -30,6 +31,8 @@ export interface NotificationDelivery {
   readonly attempts: Attempts
   readonly compiled: CompiledTemplates
   readonly links: Links
+  /** What is counted of an organization's HTML mails. */
+  tracking(organizationId: string): Promise<Tracking>
   readonly matchSuppression: MatchSuppression
   /** The provider whose answer to the last attempt of a notification is unknown; null: there is no such attempt. */
   lastAmbiguous(notificationId: string): Promise<string | null>
@@ -297,8 +300,8 @@ interface RenderedMessage {
 
 /** The text to send, or why there will never be one. Rejects when the storage is away. */
 async function render(
-  { notification }: NotificationJob,
-  { compiled, links, maxSmsSegments }: NotificationDelivery,
+  { notification, organizationId }: NotificationJob,
+  { compiled, links, tracking: trackingOf, maxSmsSegments }: NotificationDelivery,
 ): Promise<RenderedMessage | NotificationFailure> {
   const { id, channel, to, content } = notification
   try {
@@ -307,9 +310,11 @@ async function render(
     if (!isNotifierError(error) || error.code === 'service_unavailable') throw error
     return { code: 'template_error', message: error.message }
   }
+  const tracking = channel === 'email' && links.canTrack ? await trackingOf(organizationId) : NO_TRACKING
   try {
     const parts = renderParts(id, content, links)
-    const message = { to, ...renderContent(channel, content, compiled), ...parts }
+    const text = renderContent(channel, content, compiled)
+    const message = tracked({ to, ...text, ...parts }, id, links, tracking)
     const segments = channel === 'sms' ? boundedSmsText(message.body, maxSmsSegments).segments : undefined
     return { message, segments }
   } catch (error) {
@@ -319,4 +324,11 @@ async function render(
       message: error instanceof Error ? error.message : String(error),
     }
   }
+}
+
+/** A message with what is counted in its HTML; its text alternative is made of what was there before. */
+function tracked(message: Message, id: string, links: Links, tracking: Tracking): Message {
+  if (message.format !== 'html' || !(tracking.opens || tracking.clicks)) return message
+  const { body, email } = message
+  return { ...message, body: links.track(id, body, tracking), email: { ...email, untracked: body } }
 }

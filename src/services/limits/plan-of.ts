@@ -1,15 +1,18 @@
 import { NotifierError } from '../../domain/errors/notifier-error.ts'
 import { DEFAULT_ORGANIZATION } from '../../domain/organization.ts'
 import { type Plan, type Plans, UNLIMITED } from '../../domain/plans.ts'
+import type { Tracking } from '../../domain/track-html.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
 
-/** The plan of an organization and its name, and where its text messages may go. */
+/** The plan of an organization and its name, where its text messages may go, and what is counted. */
 export interface OrganizationPlan {
   readonly name: string
   readonly plan: Plan
   /** Calling codes; null: everywhere. */
   readonly smsCountries: readonly string[] | null
+  /** What is counted of its HTML mails. */
+  readonly tracking: Tracking
 }
 
 /** Finds plans; what is known stays known for a few seconds, so that a request costs no look-up of its own. */
@@ -32,8 +35,8 @@ export function createPlanFinder(storage: Storage, plans: Plans, clock: Clock): 
   async function load(organizationId: string): Promise<OrganizationPlan> {
     const organization = await storage.organizations.get(organizationId)
     if (organization === null) throw new NotifierError('not_found', { details: { field: 'organizationId' } })
-    const { smsCountries } = organization
-    const found = { ...choose(organizationId, organization.plan), smsCountries }
+    const { smsCountries, tracking } = organization
+    const found = { ...choose(organizationId, organization.plan), smsCountries, tracking }
     if (known.size >= MAX_KNOWN) known.clear()
     known.set(organizationId, { ...found, until: clock.monotonic() + FRESH_MS })
     return found

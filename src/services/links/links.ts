@@ -1,14 +1,22 @@
 import { NotifierError } from '../../domain/errors/notifier-error.ts'
 import type { MessageParts } from '../../domain/message-parts.ts'
+import { type Tracking, trackHtml } from '../../domain/track-html.ts'
 import type { LinkSigner } from './link-signer.ts'
 
 /** The links that messages carry to the public pages of the REST API. */
 export interface Links {
   /** False: there is no address that a mail provider would post an unsubscription to. */
   readonly canUnsubscribe: boolean
+  /** False: nothing can be counted, because there is no address that what is counted could lead to. */
+  readonly canTrack: boolean
   /** Where one notification's recipient unsubscribes. */
   unsubscribe(notificationId: string): string
+  /** HTML with what is to be counted in it; the same for every attempt. */
+  track(notificationId: string, html: string, tracking: Tracking): string
 }
+
+/** Pages of our own. */
+const OWN = ['/unsubscribe?', '/open?', '/click?']
 
 /** @param publicUrl where the REST API is mounted, without a slash at its end */
 export function createLinks(publicUrl: string | undefined, signer: () => LinkSigner): Links {
@@ -16,7 +24,20 @@ export function createLinks(publicUrl: string | undefined, signer: () => LinkSig
   return {
     // RFC 8058 3.1: the address must be https.
     canUnsubscribe: base.startsWith('https:'),
+    canTrack: base !== '',
     unsubscribe: (id) => `${base}/unsubscribe?t=${signer().sign('unsubscribe', id)}`,
+    track(id, html, { opens, clicks }) {
+      if (!opens && !clicks) return html
+      const { sign } = signer()
+      return trackHtml(html, {
+        pixel: opens ? `${base}/open?t=${sign('open', id)}` : null,
+        // Links of our own (an unsubscription) stay as they are.
+        click: (href) =>
+          clicks && !OWN.some((page) => href.startsWith(`${base}${page}`))
+            ? `${base}/click?t=${sign('click', `${id}\n${href}`)}`
+            : null,
+      })
+    },
   }
 }
 

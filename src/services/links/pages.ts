@@ -1,6 +1,9 @@
+import { createHash } from 'node:crypto'
 import type { NotificationEvent } from '../../domain/event-payload.ts'
 import type { Fact } from '../../domain/facts.ts'
+import { isMachineVisit, type Visit } from '../../domain/machine-visit.ts'
 import { suppressedAddress } from '../../domain/suppression.ts'
+import type { Clock } from '../../ports/clock.ts'
 import type { ReceiptAnswer, ReceiptRecord } from '../../ports/storage/receipts.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
 import { createGroup } from '../group.ts'
@@ -9,15 +12,24 @@ import type { LinkSigner } from './link-signer.ts'
 
 export interface PageParts {
   readonly storage: Storage
+  readonly clock: Clock
   signer(): LinkSigner
   announce(event: NotificationEvent): void
   /** Something was stored that may be due. */
   wake(): void
+  failed(error: unknown): void
 }
+
+/** Visits that are being recorded; what comes while there are so many is not counted. */
+const MOST_UNDER_WAY = 1_000
+/** Visits that need not be recorded again, as far as is remembered. */
+const MOST_KNOWN = 10_000
 
 /** What the links in messages lead to. */
 export function createPages(parts: PageParts): Notifier['pages'] {
-  const { storage, signer, announce, wake } = parts
+  const { storage, clock, signer, announce, wake, failed } = parts
+  const known = new Set<string>()
+  let underWay = 0
   const record = createGroup<ReceiptRecord, ReceiptAnswer>((receipts) => storage.recordReceipts(receipts))
 
   async function store(notificationId: string, key: string, fact: Fact): Promise<ReceiptAnswer['kind']> {
@@ -35,7 +47,54 @@ export function createPages(parts: PageParts): Notifier['pages'] {
     return answer.kind
   }
 
+  /** Who opened or clicked does not wait for it, and does not hear of its faults. */
+  function count(type: 'opened' | 'clicked', id: string, key: string, visit: Visit): void {
+    if (!visit.counts) return
+    if (underWay >= MOST_UNDER_WAY) {
+      failed(new Error('A visit was not counted: too many are being recorded.'))
+      return
+    }
+    underWay += 1
+    countVisit(type, id, key, visit)
+      .catch(failed)
+      .finally(() => {
+        underWay -= 1
+      })
+  }
+
+  async function countVisit(
+    type: 'opened' | 'clicked',
+    id: string,
+    key: string,
+    visit: Visit,
+  ): Promise<void> {
+    const byName = isMachineVisit(visit, null)
+    const visited = `${id} ${key} ${byName}`
+    if (known.has(visited)) return
+    const now = clock.now()
+    const timeline = await storage.notifications.timeline(id)
+    // What was removed with time has nothing to be added to.
+    if (timeline.length === 0) return
+    const arrived = timeline.findLast(({ type: event }) => event === 'sent' || event === 'delivered')
+    const machine = isMachineVisit(visit, arrived === undefined ? null : now - arrived.at)
+    await store(id, machine ? `${key}:machine` : key, { type, ...(machine ? { machine } : {}) })
+    if (known.size >= MOST_KNOWN) known.clear()
+    if (machine === byName) known.add(visited)
+  }
+
   return {
+    async opened(token, visit) {
+      const id = signer().verify('open', token)
+      if (id !== null) count('opened', id, 'open', visit)
+      return id !== null
+    },
+    async clicked(token, visit) {
+      const [id, target] = signer().verify('click', token)?.split('\n') ?? []
+      if (id === undefined || target === undefined || !/^https?:/.test(target)) return null
+      const place = createHash('sha256').update(target).digest('base64url').slice(0, 22)
+      count('clicked', id, `click:${place}`, visit)
+      return target
+    },
     async canUnsubscribe(token) {
       return signer().verify('unsubscribe', token) !== null
     },

@@ -1,6 +1,6 @@
 import { NotifierError } from '../../domain/errors/notifier-error.ts'
 import type { IdGenerator } from '../../domain/ids.ts'
-import { organizationChange, organizationInput } from '../../domain/input/organization.ts'
+import { organizationChange, organizationInput, trackingOf } from '../../domain/input/organization.ts'
 import { parseInput } from '../../domain/input/parse.ts'
 import { DEFAULT_ORGANIZATION, type Organization } from '../../domain/organization.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
@@ -53,6 +53,7 @@ export function createOrganizations(storage: Storage, ids: IdGenerator, plans: P
           smsCountries = null,
           retentionDays = null,
         } = parsed
+        const tracking = trackingOf(parsed.tracking)
         plans.assertKnown(plan)
         const organization = await storage.organizations.create({
           id,
@@ -60,6 +61,7 @@ export function createOrganizations(storage: Storage, ids: IdGenerator, plans: P
           plan,
           smsCountries,
           retentionDays,
+          tracking,
         })
         if (organization === null) {
           throw new NotifierError('already_exists', {
@@ -80,7 +82,11 @@ export function createOrganizations(storage: Storage, ids: IdGenerator, plans: P
       async update(id, change) {
         const parsed = parseInput(organizationChange, change)
         plans.assertKnown(parsed.plan ?? null)
-        const organization = await storage.organizations.update(id, parsed)
+        const { tracking, ...others } = parsed
+        const organization = await storage.organizations.update(id, {
+          ...others,
+          ...(tracking === undefined ? {} : { tracking: trackingOf(tracking) }),
+        })
         plans.forget(id)
         if (organization === null) throw unknownOrganization(id)
         return view(organization)

@@ -26,7 +26,14 @@ export function organizationChecks(check: Check): void {
   })
 
   check('an organization is stored as it was given', async ({ storage }) => {
-    const given = { id: 'org_a', name: 'Acme', plan: 'pro', smsCountries: ['+49', '+1'], retentionDays: 30 }
+    const given = {
+      id: 'org_a',
+      name: 'Acme',
+      plan: 'pro',
+      smsCountries: ['+49', '+1'],
+      retentionDays: 30,
+      tracking: { opens: true, clicks: false },
+    }
     const created = await storage.organizations.create(given)
     assert.deepEqual(created, { ...given, createdAt: created?.createdAt })
     assert.equal(typeof created?.createdAt, 'number')
@@ -74,6 +81,20 @@ export function organizationChecks(check: Check): void {
     for (const smsCountries of [['+41', '+43'], [], null]) {
       const changed = await storage.organizations.update('org_a', { smsCountries })
       assert.deepEqual(changed, { ...created, name: 'Apex', smsCountries })
+      assert.deepEqual(await storage.organizations.get('org_a'), changed)
+    }
+  })
+
+  check('what is counted is nothing unless it is set, and changes alone', async ({ storage }) => {
+    const off = { opens: false, clicks: false }
+    assert.deepEqual((await storage.organizations.get(DEFAULT_ORGANIZATION))?.tracking, off)
+    const given = { id: 'org_a', name: 'Acme', plan: null, smsCountries: ['+49'], retentionDays: 7 }
+    const created = await storage.organizations.create(given)
+    assert.deepEqual(created?.tracking, off)
+    for (const tracking of [{ opens: true, clicks: true }, { opens: false, clicks: true }, off]) {
+      const changed = await storage.organizations.update('org_a', { tracking })
+      assert.deepEqual(changed, { ...created, tracking })
+      assert.deepEqual(await storage.organizations.update('org_a', { name: 'Acme' }), changed)
       assert.deepEqual(await storage.organizations.get('org_a'), changed)
     }
   })

@@ -6,6 +6,7 @@ import { suppressions } from './0005-suppressions.ts'
 import { smsCountries } from './0006-sms-countries.ts'
 import { traces } from './0007-traces.ts'
 import { retention } from './0008-retention.ts'
+import { tracking } from './0009-tracking.ts'
 
 /** In order, append-only: the schema's version is the number of those that have run. */
 export const migrations: readonly string[] = [
@@ -17,4 +18,5 @@ export const migrations: readonly string[] = [
   smsCountries,
   traces,
   retention,
+  tracking,
 ]

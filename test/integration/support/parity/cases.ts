@@ -687,6 +687,22 @@ const pages: Case[] = [
       ['unsubscribe', unsubscribe({ method: 'POST', body: oneClick, headers: form }), 200],
       ['unsubscribe again', unsubscribe({ method: 'POST', body: oneClick, headers: form }), 200],
       ['a link for another purpose', at('reader', (id) => `/unsubscribe?t=${signer.sign('open', id)}`), 404],
+      ['the picture of a mail', at('reader', (id) => `/open?t=${signer.sign('open', id)}`), 200],
+      [
+        'HEAD of the picture',
+        at('reader', (id) => `/open?t=${signer.sign('open', id)}`, { method: 'HEAD' }),
+        200,
+      ],
+      [
+        'a link of a mail',
+        at('reader', (id) => `/click?t=${signer.sign('click', `${id}\nhttps://example.com/?a=1&b=2`)}`),
+        302,
+      ],
+      [
+        'a link that leads to no page',
+        at('reader', (id) => `/click?t=${signer.sign('click', `${id}\njavascript:0`)}`),
+        404,
+      ],
       ['a link that was cut off', { path: '/unsubscribe?t=bm90aWZfMQ.x' }, 404],
     ] as const
   ).map(([title, call, status]) => ({ title, call, status, key: null })),

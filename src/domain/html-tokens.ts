@@ -1,8 +1,19 @@
 /** A piece of HTML. Names are lower-case; attribute values are raw. */
 export type HtmlToken =
   | { readonly kind: 'text'; readonly text: string }
-  | { readonly kind: 'open'; readonly name: string; readonly attributes: string }
-  | { readonly kind: 'close'; readonly name: string }
+  | {
+      readonly kind: 'open'
+      readonly name: string
+      readonly attributes: string
+      /** Where the attributes begin in the source. */
+      readonly attributesAt: number
+    }
+  | {
+      readonly kind: 'close'
+      readonly name: string
+      /** Where the tag begins in the source. */
+      readonly at: number
+    }
 
 /** Elements whose content is not for readers. */
 const UNREAD: ReadonlySet<string> = new Set([
@@ -44,7 +55,7 @@ function markup(html: string, at: number): Step {
   if (first === '!' || first === '?') return { token: null, next: afterDeclaration(html, at) }
   if (!/[a-z/]/i.test(first)) return plain(html, at, at + 1)
   const end = tagEnd(html, at)
-  const token = readTag(html.slice(at + 1, end))
+  const token = readTag(html.slice(at + 1, end), at)
   return { token, next: isUnread(token) ? afterElement(html, token.name, end + 1) : end + 1 }
 }
 
@@ -81,13 +92,19 @@ function tagEnd(html: string, at: number): number {
   return html.length
 }
 
-function readTag(source: string): HtmlToken | null {
+/** @param at where the tag begins */
+function readTag(source: string, at: number): HtmlToken | null {
   const parts = /^(\/?)([a-z][a-z0-9:-]*)/i.exec(source)
   if (parts === null) return null
   const name = (parts[2] ?? '').toLowerCase()
   return parts[1] === '/'
-    ? { kind: 'close', name }
-    : { kind: 'open', name, attributes: source.slice(parts[0].length) }
+    ? { kind: 'close', name, at }
+    : {
+        kind: 'open',
+        name,
+        attributes: source.slice(parts[0].length),
+        attributesAt: at + 1 + parts[0].length,
+      }
 }
 
 // Takes something at every position, so that no source makes it look at the same characters again and again.
@@ -99,4 +116,17 @@ export function attributeOf(attributes: string, name: string): string {
     if (key?.toLowerCase() === name) return double ?? single ?? bare ?? ''
   }
   return ''
+}
+
+/** Where an attribute stands among the others, with its raw value; null when it is absent. */
+export function attributeSpan(
+  attributes: string,
+  name: string,
+): { readonly from: number; readonly to: number; readonly value: string } | null {
+  for (const match of attributes.matchAll(ATTRIBUTE)) {
+    const [whole, key, double, single, bare] = match
+    if (key?.toLowerCase() !== name) continue
+    return { from: match.index, to: match.index + whole.length, value: double ?? single ?? bare ?? '' }
+  }
+  return null
 }

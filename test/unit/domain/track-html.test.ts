@@ -1,0 +1,93 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { trackHtml } from '../../../src/domain/track-html.ts'
+
+const click = (href: string) => `https://c.example/?t=${encodeURIComponent(href)}`
+const clicks = (html: string) => trackHtml(html, { pixel: null, click })
+const seen = (html: string): string[] => {
+  const targets: string[] = []
+  const collect = (href: string): null => {
+    targets.push(href)
+    return null
+  }
+  trackHtml(html, { pixel: null, click: collect })
+  return targets
+}
+
+describe('HTML whose links are counted', () => {
+  it.each<[string, string]>([
+    ['<a href="https://example.com/a">x</a>', 'https://example.com/a'],
+    ["<A class=b HREF='http://example.com/a?x=1&amp;y=2'>x</A>", 'http://example.com/a?x=1&y=2'],
+    ['<a href=https://example.com/?a=1&copy=2>x</a>', 'https://example.com/?a=1&copy=2'],
+    ['<a\nhref = " https://example.com/a ">x</a>', 'https://example.com/a'],
+    ['<area href="https://example.com/&#x61;">', 'https://example.com/a'],
+    ['<a title="1 > 0" href="https://example.com/a">x</a>', 'https://example.com/a'],
+    ['<a data-carillon-track="true" href="https://example.com/a">x</a>', 'https://example.com/a'],
+    ['<a href="https://bücher.example/ü">x</a>', 'https://xn--bcher-kva.example/%C3%BC'],
+  ])('counts %s', (html, target) => {
+    expect(seen(html)).toEqual([target])
+    expect(clicks(html)).toContain(`href="${click(target)}"`)
+  })
+
+  it.each([
+    '<a href="mailto:ada@example.com">x</a>',
+    '<a href="tel:+49301234">x</a>',
+    '<a href="#top">x</a>',
+    '<a href="/relative">x</a>',
+    '<a href="//example.com">x</a>',
+    '<a href="javascript:alert(1)">x</a>',
+    '<a href="data:text/html,x">x</a>',
+    '<a href="">x</a>',
+    '<a name="https://example.com">x</a>',
+    '<a data-href="https://example.com">x</a>',
+    '<a href="https://">x</a>',
+    '<a href="https://example.com/&unknown;">x</a>',
+    '<a data-carillon-track="false" href="https://example.com">x</a>',
+    '<link href="https://example.com/a.css"><img src="https://example.com/a.png">',
+    '<!-- <a href="https://example.com">x</a> -->',
+    '<!--[if mso]><a href="https://example.com">x</a><![endif]-->',
+    '<style>a[href="https://example.com"] { color: red }</style>',
+    `<a href="https://example.com/${'x'.repeat(2_000)}">x</a>`,
+    'https://example.com',
+  ])('leaves %s', (html) => {
+    expect(clicks(html)).toBe(html)
+  })
+
+  it('changes nothing else, whatever the source is', () => {
+    const piece = fc.oneof(
+      fc.string(),
+      fc.constantFrom(
+        '<a href="https://e.example/a">',
+        '<a ',
+        'href=',
+        '"',
+        "'",
+        '>',
+        '<!--',
+        '-->',
+        '</a>',
+        '<p>',
+      ),
+    )
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 20 }), (pieces) => {
+        const html = pieces.join('')
+        expect(trackHtml(html, { pixel: null, click: () => null })).toBe(html)
+        const tracked = trackHtml(html, { pixel: null, click: () => 'https://c.example/x' })
+        expect(trackHtml(html, { pixel: null, click: () => 'https://c.example/x' })).toBe(tracked)
+        expect(tracked.split('https://c.example/x')).toHaveLength(seen(html).length + 1)
+      }),
+    )
+  })
+
+  it.each([
+    ['<html><body>Hi</body></html>', '<html><body>HiIMG</body></html>'],
+    ['Hi', 'HiIMG'],
+    ['<BODY>Hi</BODY >', '<BODY>HiIMG</BODY >'],
+    ['<!-- </body> -->Hi', '<!-- </body> -->HiIMG'],
+  ])('shows a picture at the end of %s', (html, expected) => {
+    const image = '<img src="https://c.example/?a=1&amp;b" width="1" height="1" alt="" style="border:0">'
+    const tracked = trackHtml(html, { pixel: 'https://c.example/?a=1&b', click: () => null })
+    expect(tracked).toBe(expected.replace('IMG', image))
+  })
+})
