@@ -121,6 +121,10 @@ export function createReceipts(parts: ReceiptParts): Notifier['receipts'] {
         })
       }
       const { organizationId = null, channel, provider: name } = source
+      // Nobody has proven anything yet: the application is not asked for providers of organizations that do not exist.
+      if (organizationId !== null && (await storage.organizations.get(organizationId)) === null) {
+        throw unknownSource(source)
+      }
       const where = { organizationId, channel, name }
       const reply = await queue.add(() =>
         routes.withInstance(where, (provider) => takeIn(provider, source, arrival)),

@@ -577,3 +577,13 @@ describe('an instance for receipts', () => {
     ).toBe(null)
   })
 })
+
+it('a report for an organization that does not exist asks the application for nothing', async () => {
+  const { notifier, asked } = await tenants()
+  const arrival = { method: 'POST', target: '/', host: undefined, headers: {}, body: new Uint8Array() }
+  for (const organizationId of ['org_nobody', 'org_', 'x'.repeat(500)]) {
+    const source = { organizationId, channel: 'email', provider: 'recorder' } as const
+    await expect(notifier.receipts.take(source, arrival)).rejects.toMatchObject({ code: 'not_found' })
+  }
+  expect(asked).toEqual([])
+})
