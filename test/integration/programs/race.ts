@@ -1,0 +1,64 @@
+// A process that races others over one database as soon as it is told the time, and says "<outcome> <value>" for each of
+// its calls, then "done".
+// Usage: node race.ts <options as JSON>
+import { createNotifier } from '../../../src/create-notifier.ts'
+import { isNotifierError } from '../../../src/domain/errors/notifier-error.ts'
+import { perMinutePlans } from '../../../src/domain/plans.ts'
+import { httpProvider } from '../faults/support/http-provider.ts'
+import { openPlace, type Place } from '../faults/support/store.ts'
+
+export interface RaceOptions {
+  readonly place: Place
+  readonly port: number
+  /** Epoch milliseconds at which all begin together. */
+  readonly at: number
+  readonly race: /** Sends so many with the keys 0 … keys - 1 in turn; without keys when there are none. */
+    | { readonly do: 'send'; readonly organizationId: string; readonly count: number; readonly keys: number }
+    | { readonly do: 'cancel'; readonly ids: readonly string[] }
+    | { readonly do: 'redrive' }
+  /** Quota of organizations without a plan. */
+  readonly monthly: number
+}
+
+const { place, port, at, race, monthly }: RaceOptions = JSON.parse(process.argv[2] ?? '')
+const say = (line: string): void => void process.stdout.write(`${line}\n`)
+const notifier = createNotifier({
+  channels: { email: httpProvider({ port }) },
+  storage: openPlace(place),
+  plans: { ...perMinutePlans, free: { ...perMinutePlans.free, notificationsPerMonth: monthly } },
+})
+await notifier.start({ deliver: false })
+say('ready')
+while (Date.now() < at) {
+  // Spins, so that the processes meet within a millisecond.
+}
+
+async function told(call: Promise<string>): Promise<void> {
+  try {
+    say(await call)
+  } catch (error) {
+    say(`refused ${isNotifierError(error) ? error.code : String(error)}`)
+  }
+}
+
+if (race.do === 'send') {
+  const { organizationId, count, keys } = race
+  await Promise.all(
+    Array.from({ length: count }, (_, index) => {
+      const key = index % (keys || 1)
+      const message = { channel: 'email', to: 'ada@example.com', body: keys > 0 ? `${key}` : 'x' } as const
+      const idempotencyKey = keys > 0 ? `key-${key}` : undefined
+      return told(
+        notifier
+          .send(message, { organizationId, idempotencyKey })
+          .then(({ id, replayed }) => `${replayed ? 'replayed' : 'accepted'} ${id}`),
+      )
+    }),
+  )
+} else if (race.do === 'cancel') {
+  for (const id of race.ids) await told(notifier.notifications.cancel(id).then(() => `cancelled ${id}`))
+} else {
+  await told(notifier.deadLetters.redrive({ filter: {} }).then(({ redriven }) => `redriven ${redriven}`))
+}
+await notifier.stop()
+say('done')
