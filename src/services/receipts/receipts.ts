@@ -44,7 +44,10 @@ const EMPTY = Object.freeze({ contentType: 'text/plain; charset=utf-8', body: ''
  */
 export function createReceipts(parts: ReceiptParts): Notifier['receipts'] {
   const { storage, routes, clock, logger, publicUrl, announce, wake } = parts
-  const queue = new PQueue({ concurrency: AT_ONCE })
+  /** One for each instance: a provider whose proof takes long, or never comes, holds up only itself. */
+  const queues = new WeakMap<Provider, PQueue>()
+  /** Reports that have come and are not answered. */
+  let waiting = 0
   const record = createGroup<ReceiptRecord, ReceiptAnswer>((receipts) => storage.recordReceipts(receipts))
 
   /** A report about a message. */
@@ -112,25 +115,39 @@ export function createReceipts(parts: ReceiptParts): Notifier['receipts'] {
     return parsed.answer ?? EMPTY
   }
 
+  function queueOf(provider: Provider): PQueue {
+    const known = queues.get(provider) ?? new PQueue({ concurrency: AT_ONCE })
+    queues.set(provider, known)
+    return known
+  }
+
+  async function answer(source: ReceiptSource, arrival: ReceiptArrival): Promise<ReceiptReply> {
+    const { organizationId = null, channel, provider: name } = source
+    // Nobody has proven anything yet: the application is not asked for providers of organizations that do not exist.
+    if (organizationId !== null && (await storage.organizations.get(organizationId)) === null) {
+      throw unknownSource(source)
+    }
+    const reply = await routes.withInstance({ organizationId, channel, name }, (provider) =>
+      queueOf(provider).add(() => takeIn(provider, source, arrival)),
+    )
+    if (reply === null) throw unknownSource(source)
+    return reply
+  }
+
   return {
     async take(source, arrival) {
-      if (queue.size >= MOST_WAITING) {
+      if (waiting >= MOST_WAITING) {
         throw new NotifierError('service_unavailable', {
           message: 'More receipts arrive than can be stored. They are to come again.',
           retryAfterMs: LATER_MS,
         })
       }
-      const { organizationId = null, channel, provider: name } = source
-      // Nobody has proven anything yet: the application is not asked for providers of organizations that do not exist.
-      if (organizationId !== null && (await storage.organizations.get(organizationId)) === null) {
-        throw unknownSource(source)
+      waiting += 1
+      try {
+        return await answer(source, arrival)
+      } finally {
+        waiting -= 1
       }
-      const where = { organizationId, channel, name }
-      const reply = await queue.add(() =>
-        routes.withInstance(where, (provider) => takeIn(provider, source, arrival)),
-      )
-      if (reply === null) throw unknownSource(source)
-      return reply
     },
   }
 }

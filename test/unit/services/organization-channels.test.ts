@@ -587,3 +587,18 @@ it('a report for an organization that does not exist asks the application for no
   }
   expect(asked).toEqual([])
 })
+
+it('reports for an organization whose providers cannot be made hold up nobody else', async () => {
+  const { notifier } = await tenants((organizationId, channel) =>
+    organizationId === 'org_a'
+      ? new Promise(() => {})
+      : { ...channel(), parseReceipts: async () => ({ kind: 'receipts', receipts: [] }) },
+  )
+  const arrival = { method: 'POST', target: '/', host: undefined, headers: {}, body: new Uint8Array() }
+  const source = { channel: 'email', provider: 'own' } as const
+  for (let report = 0; report < 20; report += 1) {
+    notifier.receipts.take({ ...source, organizationId: 'org_a' }, arrival).catch(() => {})
+  }
+  const reply = await notifier.receipts.take({ ...source, organizationId: 'org_b' }, arrival)
+  expect(reply.body).toBe('')
+})
