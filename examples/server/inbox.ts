@@ -7,6 +7,8 @@ export interface ReceivedMail {
   readonly to: string
   readonly subject: string
   readonly text: string
+  /** Empty: there is none. */
+  readonly html: string
 }
 
 export interface Inbox {
@@ -31,7 +33,7 @@ export async function startInbox(received: (mail: ReceivedMail) => void): Promis
       simpleParser(stream)
         .then((mail) => {
           const to = session.envelope.rcptTo.map(({ address }) => address).join(', ')
-          received({ to, subject: mail.subject ?? '', text: mail.text ?? '' })
+          received({ to, subject: mail.subject ?? '', text: mail.text ?? '', html: mail.html || '' })
           callback()
         })
         .catch(callback)

@@ -1,0 +1,167 @@
+// One notification through every channel, up to what its provider reports: npm run example:all-channels
+import { generateKeyPairSync } from 'node:crypto'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { createNotifier, memoryStorage, type Notifier, type SendInput } from 'carillon'
+import { notifierRouter } from 'carillon/express'
+import { fcmChannel } from 'carillon/fcm'
+import { slackChannel } from 'carillon/slack'
+import { smtpChannel } from 'carillon/smtp'
+import { twilioChannel } from 'carillon/twilio'
+import { webhookChannel } from 'carillon/webhook'
+import express from 'express'
+import { startInbox } from '../server/inbox.ts'
+import { explain, say } from '../server/print.ts'
+import { startStandIns } from './stand-ins.ts'
+
+/** What is sent, and the last that is heard of it. */
+interface Step {
+  readonly message: SendInput
+  /** `sent` where the provider reports nothing. */
+  readonly until: 'opened' | 'delivered' | 'reported' | 'sent'
+}
+
+const PATIENCE_MS = 20_000
+/** Sooner a scanner opens mails, and nobody reads. */
+const READING_MS = 2_100
+
+async function listening(): Promise<{ app: express.Express; url: string; close(): Promise<void> }> {
+  const app = express()
+  const server = createServer(app)
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return {
+    app,
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    async close() {
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
+
+/** Reads the mail like a person whose mail program shows pictures. */
+async function read(html: string): Promise<void> {
+  await sleep(READING_MS)
+  const [, picture] = /<img src="([^"]+)"/.exec(html) ?? []
+  if (picture !== undefined) await fetch(picture, { headers: { 'user-agent': 'A mail program' } })
+}
+
+/** Waits until something is known of a notification, and prints all that is. */
+async function follow(notifier: Notifier, { message, until }: Step): Promise<void> {
+  const { id, channel } = await notifier.send(message)
+  for (const deadline = Date.now() + PATIENCE_MS; ; await sleep(50)) {
+    const { timeline, status } = await notifier.notifications.get(id)
+    if (timeline.some(({ event }) => event === until)) {
+      say(channel ?? '', `${id}: ${timeline.map(({ event }) => event).join(' → ')} (${status})`)
+      return
+    }
+    if (Date.now() > deadline) throw new Error(`${channel}: ${id} is ${status} and not ${until}.`)
+  }
+}
+
+/** @param closers what is closed at the end, the last first */
+async function main(closers: (() => Promise<void>)[]): Promise<void> {
+  const twilioToken = 'the-auth-token-of-the-account'
+  const slackSigningSecret = 'the-signing-secret-of-the-app'
+  const web = await listening()
+  closers.push(web.close)
+  const reading: Promise<void>[] = []
+  const inbox = await startInbox(({ html }) => void reading.push(read(html)))
+  closers.push(inbox.close)
+  const elsewhere = await startStandIns({
+    twilioToken,
+    slackSigningSecret,
+    slackReceipts: () => `${web.url}/receipts/slack/slack`,
+  })
+  closers.push(elsewhere.close)
+  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
+
+  const notifier = createNotifier({
+    storage: memoryStorage(),
+    publicUrl: web.url,
+    channels: {
+      email: smtpChannel({ host: '127.0.0.1', port: inbox.port, from: 'Example <hello@example.com>' }),
+      sms: twilioChannel({
+        baseUrl: elsewhere.url,
+        accountSid: `AC${'0'.repeat(32)}`,
+        authToken: twilioToken,
+        from: '+15005550006',
+        receiptsUrl: `${web.url}/receipts/sms/twilio`,
+      }),
+      push: fcmChannel({
+        baseUrl: elsewhere.url,
+        serviceAccount: {
+          project_id: 'demo',
+          client_email: 'sender@demo.iam.gserviceaccount.com',
+          private_key: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
+          token_uri: `${elsewhere.url}/token`,
+        },
+      }),
+      slack: slackChannel({
+        baseUrl: elsewhere.url,
+        token: 'xoxb-example',
+        signingSecret: slackSigningSecret,
+      }),
+      // Only because the receiver is on this machine: by default only public https addresses are called.
+      webhook: webhookChannel({ allow: ['127.0.0.1/32'], allowHttp: true }),
+    },
+  })
+  notifier.on('error', (error) => console.error(`Behind the scenes: ${explain(error)}`))
+  web.app.use(notifierRouter(notifier, { https: 'allow-loopback' }))
+  closers.push(() => notifier.stop())
+  await notifier.start()
+
+  await notifier.organizations.update('org_default', { tracking: { opens: true } })
+  const content = Buffer.from('Thank you.\n').toString('base64')
+  const steps: readonly Step[] = [
+    {
+      message: {
+        channel: 'email',
+        to: 'ada@example.com',
+        subject: 'Your order',
+        body: '<p>It is on its way.</p>',
+        email: { attachments: [{ filename: 'thanks.txt', contentType: 'text/plain', content }] },
+      },
+      until: 'opened',
+    },
+    { message: { channel: 'sms', to: '+4915112345678', body: 'It is on its way.' }, until: 'delivered' },
+    {
+      message: {
+        channel: 'push',
+        to: `dQw4w9WgXcQ:APA91b${'x'.repeat(134)}`,
+        body: 'It is on its way.',
+        push: { data: { order: '42' } },
+      },
+      until: 'sent',
+    },
+    {
+      message: {
+        channel: 'slack',
+        to: 'C0123456789',
+        body: 'Order 42 is on its way.',
+        slack: {
+          blocks: [{ type: 'section', text: { type: 'mrkdwn', text: '*Order 42* is on its way.' } }],
+        },
+      },
+      until: 'reported',
+    },
+    {
+      message: { channel: 'webhook', to: `${elsewhere.url}/orders`, body: '{"order":42}' },
+      until: 'delivered',
+    },
+  ]
+  for (const step of steps) await follow(notifier, step)
+  await Promise.all(reading)
+  say('Done', 'every channel has delivered; what providers report is in the histories above')
+}
+
+const closers: (() => Promise<void>)[] = []
+try {
+  await main(closers)
+} catch (error) {
+  console.error(explain(error))
+  process.exitCode = 1
+} finally {
+  for (const close of closers.reverse()) await close()
+}

@@ -1,0 +1,97 @@
+import { createHmac } from 'node:crypto'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+/** What the providers and the example know of each other. */
+export interface Shared {
+  readonly twilioToken: string
+  readonly slackSigningSecret: string
+  /** Where Carillon takes what Slack reports. Twilio is told with every message. */
+  slackReceipts(): string
+}
+
+export interface StandIns {
+  readonly url: string
+  close(): Promise<void>
+}
+
+const FORM = 'application/x-www-form-urlencoded'
+const JSON_TYPE = 'application/json'
+
+/**
+ * Stands in for what is elsewhere: Twilio, Firebase Cloud Messaging with Google's token endpoint, Slack, and somebody's
+ * webhook. Each answers as the real one does; Twilio and Slack report afterwards, signed as the real ones sign.
+ */
+export async function startStandIns(shared: Shared): Promise<StandIns> {
+  const reports = new Set<Promise<unknown>>()
+  const report = (url: string, body: string, headers: Record<string, string>): void => {
+    const sent = fetch(url, { method: 'POST', body, headers }).then(
+      ({ status }) => {
+        if (status !== 200) console.error(`A report to ${new URL(url).pathname} was answered with ${status}.`)
+      },
+      (error: unknown) => console.error(error),
+    )
+    reports.add(sent)
+    void sent.finally(() => reports.delete(sent))
+  }
+
+  function twilio(body: string): object {
+    const message = new URLSearchParams(body)
+    const sid = `SM${'0'.repeat(31)}1`
+    const callback = message.get('StatusCallback')
+    if (callback !== null) {
+      const fields = { MessageSid: sid, MessageStatus: 'delivered', To: message.get('To') ?? '' }
+      const signed = Object.entries(fields).sort().flat().join('')
+      const signature = createHmac('sha1', shared.twilioToken).update(callback + signed)
+      const form = new URLSearchParams(fields).toString()
+      report(callback, form, { 'content-type': FORM, 'x-twilio-signature': signature.digest('base64') })
+    }
+    return { sid, status: 'queued' }
+  }
+
+  function slack(body: string): object {
+    const channel = new URLSearchParams(body).get('channel') ?? ''
+    const ts = `${Math.floor(Date.now() / 1000)}.000100`
+    const item = { type: 'message', channel, ts }
+    const event = { type: 'reaction_added', user: 'U0000001', reaction: 'tada', item, event_ts: ts }
+    const said = JSON.stringify({ type: 'event_callback', event_id: 'Ev1', event_time: 1, event })
+    const at = String(Math.floor(Date.now() / 1000))
+    const signature = createHmac('sha256', shared.slackSigningSecret).update(`v0:${at}:${said}`)
+    report(shared.slackReceipts(), said, {
+      'content-type': JSON_TYPE,
+      'x-slack-request-timestamp': at,
+      'x-slack-signature': `v0=${signature.digest('hex')}`,
+    })
+    return { ok: true, channel, ts }
+  }
+
+  function answerTo(path: string, body: string): object {
+    if (path.endsWith('/Messages.json')) return twilio(body)
+    if (path.endsWith('/chat.postMessage')) return slack(body)
+    if (path.endsWith('/token')) return { access_token: 'a-token', expires_in: 3_599, token_type: 'Bearer' }
+    if (path.endsWith('/messages:send')) return { name: 'projects/demo/messages/1' }
+    return { received: true }
+  }
+
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    let body = ''
+    for await (const chunk of request.setEncoding('utf8')) body += chunk
+    const { pathname } = new URL(request.url ?? '/', 'http://localhost')
+    const status = pathname.endsWith('/Messages.json') ? 201 : 200
+    response.writeHead(status, { 'content-type': JSON_TYPE })
+    response.end(JSON.stringify(answerTo(pathname, body)))
+  }
+
+  const server = createServer((request, response) => {
+    answer(request, response).catch((error: unknown) => response.destroy(error as Error))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    async close() {
+      await Promise.all(reports)
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
