@@ -8,7 +8,15 @@ import { isMail, type MailContent, mailContent } from './mail-content.ts'
 import { type MailFrame, type MailOptions, type MailShape, mailShape } from './mail-frame.ts'
 
 /** Options of every e-mail provider that is called over HTTP. */
-export interface MailApiOptions extends PacedProviderOptions, MailOptions {}
+export interface MailApiOptions extends PacedProviderOptions, MailOptions {
+  /**
+   * Most mails in any second, by all processes together that share the rate limiter: a whole number, or a fraction
+   * below 1.
+   *
+   * @default no limit
+   */
+  readonly maxPerSecond?: number | undefined
+}
 
 /** The schemas of {@link MailApiOptions}, to be spread into a provider's own. */
 export interface MailApiShape extends ProviderShape, MailShape {
