@@ -15,6 +15,7 @@ import { notifmeRival } from './rivals/notifme.ts'
 const BACKLOG = 50_000
 /** Under way at one time, and so the size of a set, here and there. */
 const CONCURRENT = 100
+const ROUNDS = 3
 
 function delivering(file: string): Notifier {
   return createNotifier({
@@ -55,44 +56,47 @@ await withFolder(async (folder) => {
 
   const rival = notifmeRival()
   const messages = mails(BACKLOG)
-  const rates = await compare([
-    {
-      name: `SQLite alone, ${CONCURRENT} a set`,
-      async prepare() {
-        await release()
-        raw = rawDelivery(delivered, file)
+  const rates = await compare(
+    [
+      {
+        name: `SQLite alone, ${CONCURRENT} a set`,
+        async prepare() {
+          await release()
+          raw = rawDelivery(delivered, file)
+        },
+        run: async () => raw?.deliver(CONCURRENT) ?? 0,
       },
-      run: async () => raw?.deliver(CONCURRENT) ?? 0,
-    },
-    {
-      name: `Carillon, ${CONCURRENT} under way`,
-      async prepare() {
-        await release()
-        notifier = delivering(file)
+      {
+        name: `Carillon, ${CONCURRENT} under way`,
+        async prepare() {
+          await release()
+          notifier = delivering(file)
+        },
+        async run() {
+          if (notifier === undefined) return 0
+          const sent = sentCount(notifier, BACKLOG)
+          await notifier.start()
+          await sent
+          return BACKLOG
+        },
       },
-      async run() {
-        if (notifier === undefined) return 0
-        const sent = sentCount(notifier, BACKLOG)
-        await notifier.start()
-        await sent
-        return BACKLOG
+      {
+        name: `notifme-sdk, ${CONCURRENT} under way, nothing stored`,
+        async run() {
+          const queue = messages.values()
+          await Promise.all(
+            Array.from({ length: CONCURRENT }, async () => {
+              for (const { to, subject, body } of queue) {
+                await rival.send({ email: { from: 'no-reply@example.com', to, subject, text: body } })
+              }
+            }),
+          )
+          return BACKLOG
+        },
       },
-    },
-    {
-      name: `notifme-sdk, ${CONCURRENT} under way, nothing stored`,
-      async run() {
-        const queue = messages.values()
-        await Promise.all(
-          Array.from({ length: CONCURRENT }, async () => {
-            for (const { to, subject, body } of queue) {
-              await rival.send({ email: { from: 'no-reply@example.com', to, subject, text: body } })
-            }
-          }),
-        )
-        return BACKLOG
-      },
-    },
-  ])
+    ],
+    ROUNDS,
+  )
   await release()
   console.log(describeMachine())
   report(

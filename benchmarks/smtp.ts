@@ -9,8 +9,9 @@ import { startSink } from './lib/sink.ts'
 
 /** Mails from the accept to the mail server, beside nodemailer's own pool with as many connections and nothing stored. */
 
-const MAILS = 2_000
+const MAILS = 500
 const CONNECTIONS = 10
+const ROUNDS = 3
 const FROM = 'no-reply@example.com'
 
 const sink = await startSink('smtp')
@@ -38,31 +39,34 @@ await withFolder(async (folder) => {
   await notifier.start()
   const messages = mails(MAILS)
   try {
-    const rates = await compare([
-      {
-        name: `nodemailer's pool, ${CONNECTIONS} connections`,
-        async run() {
-          const queue = messages.values()
-          await Promise.all(
-            Array.from({ length: CONNECTIONS }, async () => {
-              for (const { to, subject, body } of queue) {
-                await pool.sendMail({ from: FROM, to, subject, text: body })
-              }
-            }),
-          )
-          return MAILS
+    const rates = await compare(
+      [
+        {
+          name: `nodemailer's pool, ${CONNECTIONS} connections`,
+          async run() {
+            const queue = messages.values()
+            await Promise.all(
+              Array.from({ length: CONNECTIONS }, async () => {
+                for (const { to, subject, body } of queue) {
+                  await pool.sendMail({ from: FROM, to, subject, text: body })
+                }
+              }),
+            )
+            return MAILS
+          },
         },
-      },
-      {
-        name: `Carillon, ${CONNECTIONS} connections`,
-        async run() {
-          const received = sink.expect(MAILS)
-          await notifier.sendBatch(messages)
-          await received
-          return MAILS
+        {
+          name: `Carillon, ${CONNECTIONS} connections`,
+          async run() {
+            const received = sink.expect(MAILS)
+            await notifier.sendBatch(messages)
+            await received
+            return MAILS
+          },
         },
-      },
-    ])
+      ],
+      ROUNDS,
+    )
     console.log(describeMachine())
     report('Mails over SMTP', 'mails', rates, `nodemailer's pool, ${CONNECTIONS} connections`)
   } finally {

@@ -12,10 +12,11 @@ import { type Sink, startSink } from './lib/sink.ts'
  */
 
 const ORGANIZATIONS = 20
-const EVENTS_EACH = 250
+const EVENTS_EACH = 100
 const EVENTS = ORGANIZATIONS * EVENTS_EACH
 /** An endpoint has at most five requests under way: 20 endpoints fill the hundred of a process. */
 const CONCURRENT = 5 * ORGANIZATIONS
+const ROUNDS = 3
 
 async function startNotifier(folder: string, { port }: Sink): Promise<Notifier> {
   const notifier = createNotifier({
@@ -88,19 +89,22 @@ async function postAll(): Promise<number> {
 await withFolder(async (folder) => {
   const notifier = await startNotifier(folder, sink)
   try {
-    const rates = await compare([
-      { name: `node:http, ${CONCURRENT} connections`, run: postAll },
-      {
-        name: `Carillon, ${ORGANIZATIONS} endpoints`,
-        async run() {
-          const received = sink.expect(EVENTS)
-          for (const organizationId of organizations)
-            await notifier.sendBatch(mails(EVENTS_EACH), { organizationId })
-          await received
-          return EVENTS
+    const rates = await compare(
+      [
+        { name: `node:http, ${CONCURRENT} connections`, run: postAll },
+        {
+          name: `Carillon, ${ORGANIZATIONS} endpoints`,
+          async run() {
+            const received = sink.expect(EVENTS)
+            for (const organizationId of organizations)
+              await notifier.sendBatch(mails(EVENTS_EACH), { organizationId })
+            await received
+            return EVENTS
+          },
         },
-      },
-    ])
+      ],
+      ROUNDS,
+    )
     console.log(describeMachine())
     report('Webhook events', 'events', rates, `node:http, ${CONCURRENT} connections`)
   } finally {
