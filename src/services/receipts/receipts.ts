@@ -32,8 +32,10 @@ export interface ReceiptParts {
  * Requests that are worked on at one time, and wait for that. A storm of receipts must not hold up sends: providers are
  * patient and come again, users are not.
  */
-const AT_ONCE = 8
+const AT_ONCE = 64
 const MOST_WAITING = 1_000
+const REST_FACTOR = 4
+const LONGEST_REST_MS = 500
 /** When a provider is told to come again. */
 const LATER_MS = 30_000
 const EMPTY = Object.freeze({ contentType: 'text/plain; charset=utf-8', body: '' })
@@ -48,7 +50,19 @@ export function createReceipts(parts: ReceiptParts): Notifier['receipts'] {
   const queues = new WeakMap<Provider, PQueue>()
   /** Reports that have come and are not answered. */
   let waiting = 0
-  const record = createGroup<ReceiptRecord, ReceiptAnswer>((receipts) => storage.recordReceipts(receipts))
+  let rest: Promise<void> | null = null
+
+  /** Sends go in between: after each commit receipts rest for some times as long as it took, on any disk. */
+  const record = createGroup<ReceiptRecord, ReceiptAnswer>(async (receipts) => {
+    await rest
+    const began = clock.monotonic()
+    try {
+      return await storage.recordReceipts(receipts)
+    } finally {
+      const restMs = Math.min(REST_FACTOR * (clock.monotonic() - began), LONGEST_REST_MS)
+      rest = restMs < 1 ? null : new Promise((resolve) => void clock.timer(restMs, resolve))
+    }
+  })
 
   /** A report about a message. */
   async function storeFact(fact: Fact, source: ReceiptSource, receipt: Receipt) {

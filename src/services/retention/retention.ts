@@ -1,3 +1,4 @@
+import { isNotifierError } from '../../domain/errors/notifier-error.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Logger } from '../../ports/logger.ts'
 import type { ExpiredReceipt } from '../../ports/storage/retention.ts'
@@ -77,11 +78,21 @@ export function createRetention({ storage, clock, logger, days, failed }: Retent
       const page = await storage.organizations.list({ limit: ORGANIZATIONS, offset: 0, cursor })
       for (const { id, retentionDays } of page.items) {
         const kept = retentionDays ?? days
-        if (kept !== null) await sweep(id, kept * DAY_MS, removed)
+        if (kept !== null) await sweepSurely(id, kept * DAY_MS, removed)
         if (stopped) return
       }
       cursor = page.nextCursor ?? undefined
     } while (cursor !== undefined)
+  }
+
+  /** What one organization's rows do to the storage is no reason to keep all others' for ever. */
+  async function sweepSurely(organizationId: string, olderThanMs: number, removed: Removed): Promise<void> {
+    try {
+      await sweep(organizationId, olderThanMs, removed)
+    } catch (error) {
+      if (isNotifierError(error) && error.code === 'service_unavailable') throw error
+      failed(error)
+    }
   }
 
   async function sweep(organizationId: string, olderThanMs: number, removed: Removed): Promise<void> {

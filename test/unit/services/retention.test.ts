@@ -34,6 +34,7 @@ describe.each(['memory', 'sqlite'])('retention on %s', (kind) => {
       retention: {
         ...storage.retention,
         async sweep(request: Parameters<Storage['retention']['sweep']>[0]) {
+          if (request.organizationId === 'org_broken') throw new Error('A row that cannot be read.')
           const answer = await storage.retention.sweep(request)
           sweeps.push(answer.notifications)
           return answer
@@ -173,6 +174,18 @@ describe.each(['memory', 'sqlite'])('retention on %s', (kind) => {
       )
       expect(left.items).toHaveLength(1)
     }
+  })
+
+  it('of one organization that fails is reported, and that of the others goes on', async () => {
+    const { clock, notifier, ids, send } = await start({ retention: { days: 1 } })
+    const errors: Error[] = []
+    notifier.on('error', (error) => errors.push(error))
+    // Listed newest first: it fails before the others have had their turn.
+    await notifier.organizations.create({ id: 'org_broken', name: 'Broken' })
+    await send()
+    await clock.advance(2 * DAY)
+    expect(new Set(errors.map(({ message }) => message))).toEqual(new Set(['A row that cannot be read.']))
+    expect(await ids()).toEqual([])
   })
 
   it('goes on an hour after a fault of the storage', async () => {
