@@ -36,7 +36,7 @@ export interface HostOptions {
   overuse?: NotifierOptions['overuse']
   webhooks?: NotifierOptions['webhooks']
   logger?: NotifierOptions['logger']
-  publicUrl?: string
+  publicUrl?: string | undefined
   secret?: NotifierOptions['secret']
   /** Default: one that records and accepts. */
   channel?: Channel

@@ -81,5 +81,5 @@ export const emptyList = { items: [], limit: 50, offset: 0, hasMore: false, next
 
 /** The parsed body of an answer. */
 export function json(response: HttpResponse | null): Record<string, unknown> {
-  return JSON.parse(response?.body ?? 'null')
+  return JSON.parse(String(response?.body ?? null))
 }
