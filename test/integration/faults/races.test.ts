@@ -1,5 +1,7 @@
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { eventually } from '../../support/eventually.ts'
 import { runProgram } from '../../support/program.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
 import type { RaceOptions } from '../programs/race.ts'
@@ -14,19 +16,24 @@ beforeAll(async () => {
 })
 afterAll(() => world?.close())
 
+let races = 0
+
 /** Runs the same in several processes at once, and says what all of them said. */
-async function race(make: (process: number) => RaceOptions['race']): Promise<string[]> {
-  // Time enough for them to start; one that starts later races all the same.
-  const at = Date.now() + 1_500
+async function race(make: (process: number) => RaceOptions['race'], begin = () => {}): Promise<string[]> {
+  races += 1
+  const gate = join(directory, `gate-${races}`)
   const programs = Array.from({ length: PROCESSES }, (_, index) =>
     runProgram('race', {
       place: world.place,
       port: world.port,
-      at,
+      gate,
       race: make(index),
       monthly: MONTHLY,
     } satisfies RaceOptions),
   )
+  for (const program of programs) await program.said('ready')
+  begin()
+  writeFileSync(gate, '')
   for (const program of programs) expect(await program.ended, program.errors.join('\n')).toBe(0)
   return programs.flatMap(({ lines }) => lines.filter((line) => line !== 'ready' && line !== 'done'))
 }
@@ -59,13 +66,22 @@ it('one that is cancelled is not handed over, and one that is handed over is not
   const message = { channel: 'email', to: 'ada@example.com', body: 'x' } as const
   const { items } = await world.api.sendBatch(Array.from({ length: 200 }, () => message))
   const ids = items.map((item) => ('id' in item ? item.id : ''))
+  // The first ones are with the provider when the race begins, and come back while it goes on.
+  let begin = (): void => {}
+  const begun = new Promise<void>((resolve) => {
+    begin = resolve
+  })
   answering(world, {
     onHit: ({ key, attempt }, response) =>
-      void setTimeout(() => response.writeHead(200).end(`${key}.${attempt}`), 5),
+      void begun.then(() => setTimeout(() => response.writeHead(200).end(`${key}.${attempt}`), 20)),
   })
   const worker = world.work({ leaseMs: 20_000 })
-  // From the end that is delivered last, and from both sides at once.
-  const lines = await race((process) => ({ do: 'cancel', ids: process % 2 === 0 ? ids.toReversed() : ids }))
+  await eventually(() => world.hits.length >= before + 10)
+  // From both sides at once: from the one that is delivered last, too.
+  const lines = await race(
+    (process) => ({ do: 'cancel', ids: process % 2 === 0 ? ids.toReversed() : ids }),
+    begin,
+  )
   await world.recover()
   worker.kill('SIGTERM')
   await worker.ended
@@ -74,6 +90,8 @@ it('one that is cancelled is not handed over, and one that is handed over is not
   const handedOver = world.hits.slice(before).map(({ key }) => key)
   expect(new Set(handedOver).size).toBe(handedOver.length)
   expect([...cancelled, ...handedOver].sort()).toEqual(ids.toSorted())
+  expect(cancelled.length).toBeGreaterThan(0)
+  expect(handedOver.length).toBeGreaterThanOrEqual(10)
   for (const id of cancelled) expect((await world.api.notifications.get(id)).status).toBe('cancelled')
 })
 

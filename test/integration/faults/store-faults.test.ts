@@ -5,6 +5,7 @@ import { expect, it, onTestFinished, vi } from 'vitest'
 import { handleNodeRequest } from '../../../adapters/http/node-request.ts'
 import { createNotifier } from '../../../src/create-notifier.ts'
 import { createHttpApi } from '../../../src/http/api.ts'
+import type { Storage } from '../../../src/ports/storage/storage.ts'
 import { recordingChannel } from '../../../src/testing/recording-channel.ts'
 import { eventually } from '../../support/eventually.ts'
 import { openSqlite } from '../../support/sqlite-handle.ts'
@@ -45,12 +46,19 @@ const FAULTS: Readonly<Record<string, Fault>> = {
 
 async function world() {
   const { file, remove } = temporaryFile()
-  const { storage, handle } = await openSqlite({ file })
+  const { storage: stored, handle } = await openSqlite({ file })
   vi.restoreAllMocks()
   const email = recordingChannel()
+  const refused = { settlements: 0 }
+  const storage: Storage = {
+    ...stored,
+    settle: (settlements) =>
+      stored.settle(settlements).catch((error: unknown) => {
+        refused.settlements += 1
+        throw error
+      }),
+  }
   const notifier = createNotifier({ channels: { email }, storage, delivery: { pollMs: 20 } })
-  const errors: string[] = []
-  notifier.on('error', ({ message }) => errors.push(message))
   await notifier.start()
   const { secret } = await notifier.apiKeys.create({ name: 'test', permission: 'Full Access' })
   const api = createHttpApi(notifier, { https: 'allow-loopback' })
@@ -70,11 +78,11 @@ async function world() {
       // A page of its own, so that a full disk has no room for it.
       body: { channel: 'email', to: 'ada@example.com', body: `${body} ${'x'.repeat(60_000)}` },
     })
-  return { notifier, storage, handle, file, email, errors, send, secret, port }
+  return { notifier, handle, file, email, refused, send, port }
 }
 
 it.each(Object.keys(FAULTS))('%s is a 503 with Retry-After, never a 2xx, and loses nothing', async (name) => {
-  const { notifier, handle, file, email, send, errors } = await world()
+  const { notifier, handle, file, email, send, refused } = await world()
   const fault = FAULTS[name]
   if (fault === undefined) throw new Error('no fault')
   // One is with its provider when it comes: its outcome cannot be recorded until it goes.
@@ -96,7 +104,7 @@ it.each(Object.keys(FAULTS))('%s is a 503 with Retry-After, never a 2xx, and los
     expect([status, headers['retry-after'] !== undefined], text).toEqual([503, true])
   }
   answer({ kind: 'accepted', providerMessageId: 'held' })
-  await eventually(() => errors.length > 0)
+  await eventually(() => refused.settlements > 0)
   fault.end(handle)
 
   const after = await send('after')

@@ -1,8 +1,9 @@
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { eventually } from '../../support/eventually.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
 import type { Point } from './support/points.ts'
-import { type FaultWorld, faultWorld } from './support/world.ts'
+import { answering, type FaultWorld, faultWorld } from './support/world.ts'
 
 const directory = temporaryDirectory()
 let world: FaultWorld
@@ -57,3 +58,44 @@ it.each(STOPS)('a process that wakes after its lease %s', async (_what, point, s
   expect(new Set(posts.map(({ headers }) => headers['webhook-id'])).size).toBe(1)
   expect(posts.length).toBe(seen.posts)
 })
+
+it.each([
+  ['before:start', 1],
+  ['before:settle', 2],
+] as const)(
+  'a process that wakes (%s) does not touch what its successor is working on',
+  async (point, attempt) => {
+    const key = `${point}:busy`
+    // What the successor hands over gets no answer until the zombie has had its turn.
+    const answers: (() => void)[] = []
+    let woken = false
+    answering(world, {
+      onHit: (hit, response) => {
+        const answer = (): void => void response.writeHead(200).end(`${hit.key}.${hit.attempt}`)
+        if (hit.attempt < attempt || woken) answer()
+        else answers.push(answer)
+      },
+    })
+    const zombie = world.work({ point, signal: 'SIGSTOP', task: { do: 'send', key, body: key } })
+    await zombie.said(`at ${point}`)
+    const successor = world.work({ leaseMs: 30_000 })
+    await eventually(() => answers.length === 1)
+    woken = true
+    zombie.kill('SIGCONT')
+    zombie.kill('SIGTERM')
+    expect(await zombie.ended, zombie.errors.join('\n')).toBe(0)
+    for (const answer of answers) answer()
+    const { id } = await world.api.send(
+      { channel: 'email', to: 'ada@example.com', body: key },
+      { idempotencyKey: key },
+    )
+    await world.recover()
+    successor.kill('SIGTERM')
+    expect(await successor.ended).toBe(0)
+    const { timeline } = await world.api.notifications.get(id)
+    const ambiguous = Array.from({ length: attempt - 1 }, () => 'attempt_ambiguous')
+    expect(timeline.map(({ event }) => event)).toEqual(['queued', ...ambiguous, 'sent'])
+    expect(timeline.at(-1)?.attempt).toBe(attempt)
+    expect(world.hits.filter((hit) => hit.key === id).length).toBe(attempt)
+  },
+)

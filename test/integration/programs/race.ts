@@ -1,6 +1,7 @@
-// A process that races others over one database as soon as it is told the time, and says "<outcome> <value>" for each of
+// A process that races others over one database as soon as it is let, and says "<outcome> <value>" for each of
 // its calls, then "done".
 // Usage: node race.ts <options as JSON>
+import { existsSync } from 'node:fs'
 import { createNotifier } from '../../../src/create-notifier.ts'
 import { isNotifierError } from '../../../src/domain/errors/notifier-error.ts'
 import { perMinutePlans } from '../../../src/domain/plans.ts'
@@ -10,8 +11,8 @@ import { openPlace, type Place } from '../faults/support/store.ts'
 export interface RaceOptions {
   readonly place: Place
   readonly port: number
-  /** Epoch milliseconds at which all begin together. */
-  readonly at: number
+  /** All begin together, when there is such a file. */
+  readonly gate: string
   readonly race: /** Sends so many with the keys 0 … keys - 1 in turn; without keys when there are none. */
     | { readonly do: 'send'; readonly organizationId: string; readonly count: number; readonly keys: number }
     | { readonly do: 'cancel'; readonly ids: readonly string[] }
@@ -20,7 +21,7 @@ export interface RaceOptions {
   readonly monthly: number
 }
 
-const { place, port, at, race, monthly }: RaceOptions = JSON.parse(process.argv[2] ?? '')
+const { place, port, gate, race, monthly }: RaceOptions = JSON.parse(process.argv[2] ?? '')
 const say = (line: string): void => void process.stdout.write(`${line}\n`)
 const notifier = createNotifier({
   channels: { email: httpProvider({ port }) },
@@ -29,7 +30,7 @@ const notifier = createNotifier({
 })
 await notifier.start({ deliver: false })
 say('ready')
-while (Date.now() < at) {
+while (!existsSync(gate)) {
   // Spins, so that the processes meet within a millisecond.
 }
 
