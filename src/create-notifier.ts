@@ -52,6 +52,9 @@ export function createNotifier(options: NotifierOptions): Notifier {
   return wire(resolveOptions(options))
 }
 
+/** What channels have to close in, when attempts have taken the whole deadline. */
+const CLOSE_MS = 1_000
+
 function wire(options: ResolvedOptions): Notifier {
   const { outgoing, clock, logger, limiter, telemetry } = options
   const emitter = new EventEmitter<NotifierEvents>()
@@ -183,9 +186,9 @@ function wire(options: ResolvedOptions): Notifier {
       retention.start()
     },
     hurry: engine.hurry,
-    async close(deadlineMs) {
-      await Promise.all([within(retention.stop(), deadlineMs, clock), engine.stop(deadlineMs)])
-      await closeParts(deadlineMs)
+    async close(leftMs) {
+      await Promise.all([within(retention.stop(), leftMs(), clock), engine.stop(leftMs())])
+      await closeParts(Math.max(leftMs(), CLOSE_MS))
       await storage.stop()
       await plugins.stop()
     },

@@ -19,7 +19,8 @@ export interface LifecycleParts {
   open(): Promise<void>
   /** Begins to deliver. */
   deliver(): void
-  close(deadlineMs: number): Promise<void>
+  /** @param leftMs what is left of the deadline, for all of it together */
+  close(leftMs: () => number): Promise<void>
   /** Ends what {@link close} waits for. */
   hurry(): void
 }
@@ -55,6 +56,8 @@ export function createLifecycle({ clock, open, deliver, close, hurry }: Lifecycl
 
   async function shut(deadlineMs: number): Promise<void> {
     running = false
+    const end = clock.monotonic() + deadlineMs
+    const leftMs = (): number => Math.max(0, end - clock.monotonic())
     await opened?.catch(() => {})
     if (calls > 0) {
       await new Promise<void>((resolve) => {
@@ -64,7 +67,7 @@ export function createLifecycle({ clock, open, deliver, close, hurry }: Lifecycl
     }
     try {
       // Also after a start that failed: it may have opened something before it did.
-      if (tried) await close(deadlineMs)
+      if (tried) await close(leftMs)
     } finally {
       clearInterval(keepAlive)
     }

@@ -8,6 +8,9 @@ export interface SecretBox {
   open(sealed: string): string
 }
 
+/** Opened secrets that are remembered. */
+const MOST_OPENED = 1_000
+
 interface Key {
   readonly id: string
   readonly bytes: Buffer
@@ -22,6 +25,9 @@ export function createSecretBox(secrets: readonly string[]): SecretBox {
   const [newest] = keys
   if (newest === undefined)
     throw new NotifierError('invalid_configuration', { message: 'At least one secret is needed.' })
+  /** A webhook endpoint's secret signs every event: it is opened once, not for each. */
+  const opened = new Map<string, string>()
+
   return {
     seal(plain) {
       const iv = randomBytes(12)
@@ -30,19 +36,28 @@ export function createSecretBox(secrets: readonly string[]): SecretBox {
       return `v1.${newest.id}.${Buffer.concat([iv, cipher.getAuthTag(), body]).toString('base64url')}`
     },
     open(sealed) {
-      const [version, id, text = ''] = sealed.split('.')
-      const key = keys.find((candidate) => candidate.id === id)
-      if (version !== 'v1' || key === undefined) {
-        throw new NotifierError('invalid_configuration', {
-          message:
-            'A stored secret was encrypted with a "secret" that is no longer configured. Add the old one to the option "secret", behind the new one.',
-        })
-      }
-      const bytes = Buffer.from(text, 'base64url')
-      const decipher = createDecipheriv('aes-256-gcm', key.bytes, bytes.subarray(0, 12))
-      decipher.setAuthTag(bytes.subarray(12, 28))
-      return decipher.update(bytes.subarray(28), undefined, 'utf8') + decipher.final('utf8')
+      const known = opened.get(sealed)
+      if (known !== undefined) return known
+      if (opened.size >= MOST_OPENED) opened.clear()
+      const plain = unseal(sealed)
+      opened.set(sealed, plain)
+      return plain
     },
+  }
+
+  function unseal(sealed: string): string {
+    const [version, id, text = ''] = sealed.split('.')
+    const key = keys.find((candidate) => candidate.id === id)
+    if (version !== 'v1' || key === undefined) {
+      throw new NotifierError('invalid_configuration', {
+        message:
+          'A stored secret was encrypted with a "secret" that is no longer configured. Add the old one to the option "secret", behind the new one.',
+      })
+    }
+    const bytes = Buffer.from(text, 'base64url')
+    const decipher = createDecipheriv('aes-256-gcm', key.bytes, bytes.subarray(0, 12))
+    decipher.setAuthTag(bytes.subarray(12, 28))
+    return decipher.update(bytes.subarray(28), undefined, 'utf8') + decipher.final('utf8')
   }
 }
 

@@ -106,6 +106,25 @@ describe('stop', () => {
     expect([counts.stop, closed]).toEqual([1, 1])
   })
 
+  it('has one deadline for calls, attempts and channels together', async () => {
+    const never = (): Promise<never> => new Promise(() => {})
+    const { notifier, clock, counts } = create({ accept: never }, recordingChannel({ close: never }))
+    await notifier.start()
+    void notifier.send(mail)
+    await settled()
+    const began = clock.monotonic()
+    let stoppedAfter = 0
+    const stopping = notifier.stop({ deadlineMs: 10_000 }).then(() => {
+      stoppedAfter = clock.monotonic() - began
+    })
+    await clock.advance(60_000)
+    await stopping
+    expect(counts.stop).toBe(1)
+    // A second is added in which channels may close.
+    expect(stoppedAfter).toBeGreaterThanOrEqual(10_000)
+    expect(stoppedAfter).toBeLessThanOrEqual(11_000)
+  })
+
   it('before any start opens nothing', async () => {
     const { notifier, counts } = create()
     await notifier.stop()
