@@ -4,7 +4,7 @@
 import { existsSync } from 'node:fs'
 import { createNotifier } from '../../../src/create-notifier.ts'
 import { isNotifierError } from '../../../src/domain/errors/notifier-error.ts'
-import { perMinutePlans } from '../../../src/domain/plans.ts'
+import { perMinutePlans, UNLIMITED } from '../../../src/domain/plans.ts'
 import { httpProvider } from '../faults/support/http-provider.ts'
 import { openPlace, type Place } from '../faults/support/store.ts'
 
@@ -26,7 +26,7 @@ const say = (line: string): void => void process.stdout.write(`${line}\n`)
 const notifier = createNotifier({
   channels: { email: httpProvider({ port }) },
   storage: openPlace(place),
-  plans: { ...perMinutePlans, free: { ...perMinutePlans.free, notificationsPerMonth: monthly } },
+  plans: { ...perMinutePlans, free: { ...UNLIMITED, notificationsPerMonth: monthly } },
 })
 await notifier.start({ deliver: false })
 say('ready')
