@@ -39,7 +39,7 @@ export interface FaultWorld {
   close(): Promise<void>
 }
 
-export const LEASE_MS = 400
+const LEASE_MS = 400
 
 const accepted = ({ key, attempt }: Hit, response: ServerResponse): void =>
   void response.writeHead(200).end(`${key}.${attempt}`)
