@@ -60,10 +60,7 @@ describe('one-click unsubscription', () => {
     ])
     expect(told.map(({ data }) => data.id)).toEqual([id])
     const { timeline, status } = await host.notifier.notifications.get(id)
-    expect([status, timeline.map(({ event }) => event)]).toEqual([
-      'sent',
-      ['queued', 'sent', 'unsubscribed'],
-    ])
+    expect([status, timeline.map(({ event }) => event)]).toEqual(['sent', ['queued', 'sent', 'unsubscribed']])
     const refused = await call(host.port, {
       method: 'POST',
       path: '/n/v1/notifications',
