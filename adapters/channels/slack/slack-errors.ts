@@ -21,7 +21,11 @@ const down: Verdict = ['retry', 'provider_unavailable', 'provider']
 /** How long a workspace that has used its plan's messages up is left alone. */
 const LIMIT_MS = 3_600_000
 
-/** Errors of `chat.postMessage` (reference: the tables of providers, 6.11). They come with HTTP 200. */
+/**
+ * Errors of `chat.postMessage` (reference: the tables of providers, 6.11). They come with HTTP 200.
+ *
+ * @internal all of it for tests
+ */
 export const SLACK_ERRORS: Readonly<Record<string, Verdict>> = {
   channel_not_found: unknownPlace,
   team_not_found: unknownPlace,
@@ -121,7 +125,11 @@ function wordsOf({ json }: ProviderAnswer, code: string): string {
   )
 }
 
-/** Texts of incoming webhooks, which come with a status of HTTP that says little. */
+/**
+ * Texts of incoming webhooks, which come with a status of HTTP that says little.
+ *
+ * @internal all of it for tests
+ */
 export const SLACK_WEBHOOK_ERRORS: Readonly<Record<string, Verdict>> = {
   invalid_payload: badContent,
   no_text: badContent,

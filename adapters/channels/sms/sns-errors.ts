@@ -5,7 +5,11 @@ const auth: Verdict = ['rejected', 'provider_auth_failed', 'account']
 const throttled: Verdict = ['retry', 'provider_rate_limited', 'account']
 const failed: Verdict = ['retry', 'provider_unavailable', 'provider']
 
-/** Error codes of `Publish` (reference: the tables of providers, 6.9), and those common to all of AWS. */
+/**
+ * Error codes of `Publish` (reference: the tables of providers, 6.9), and those common to all of AWS.
+ *
+ * @internal all of it for tests
+ */
 export const SNS_ERRORS: Readonly<Record<string, Verdict>> = {
   AuthorizationError: auth,
   AccessDenied: auth,

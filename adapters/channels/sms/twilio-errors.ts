@@ -15,6 +15,8 @@ const throttled: Verdict = ['retry', 'provider_rate_limited', 'account']
 /**
  * Twilio's error codes (reference: the tables of providers, 6.7). Those from 30001 on come in reports of delivery, where
  * only their code counts.
+ *
+ * @internal all of it for tests
  */
 export const TWILIO_ERRORS: Readonly<Record<string, Verdict>> = {
   20003: ['rejected', 'provider_auth_failed', 'account'],

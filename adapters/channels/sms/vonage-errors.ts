@@ -5,7 +5,11 @@ import { member, type ProviderAnswer, refuse, textMember, type Verdict } from '.
 const auth: Verdict = ['rejected', 'provider_auth_failed', 'account']
 const blocked: Verdict = ['rejected', 'blocked_recipient', 'recipient']
 
-/** `messages[].status` of the SMS API (reference: the tables of providers, 6.8). Its answers are always HTTP 200. */
+/**
+ * `messages[].status` of the SMS API (reference: the tables of providers, 6.8). Its answers are always HTTP 200.
+ *
+ * @internal all of it for tests
+ */
 export const VONAGE_STATUSES: Readonly<Record<string, Verdict>> = {
   1: ['retry', 'provider_rate_limited', 'account'],
   2: ['rejected', 'provider_error', 'message'],

@@ -6,7 +6,11 @@ import { jsonObject, text } from './fields.ts'
 
 const MAX_HEADERS = 20
 const MAX_ATTACHMENTS = 10
-/** Of all attachments of one mail together, decoded: a mail is larger by a third, and most servers take 10 MB. */
+/**
+ * Of all attachments of one mail together, decoded: a mail is larger by a third, and most servers take 10 MB.
+ *
+ * @internal all of it for tests
+ */
 export const MAX_ATTACHMENT_BYTES: number = 7 * 1024 * 1024
 const MAX_BASE64 = 4 * Math.ceil(MAX_ATTACHMENT_BYTES / 3)
 const MAX_BLOCKS = 50
