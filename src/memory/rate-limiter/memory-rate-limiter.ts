@@ -64,18 +64,19 @@ export function memoryRateLimiter({ clock = systemClock() }: MemoryRateLimiterOp
       const states: LimitState[] = []
       let allowed = true
       // Nothing is counted in this loop: every check is judged before any takes.
-      for (const check of checks) {
+      for (let index = 0; index < checks.length; index += 1) {
+        const check = checks[index] as LimitCheck
         const subject = subjectOf(check, now)
         const state = judge(check, subject, now)
         subjects.push(subject)
         states.push(state)
-        allowed &&= state.allowed
+        if (!state.allowed) allowed = false
       }
       for (let index = 0; index < checks.length; index += 1) {
         const check = checks[index] as LimitCheck
-        const [subject, state] = [subjects[index] as Subject, states[index] as LimitState]
-        if (allowed) take(check, subject, state, now)
-        else states[index] = uncounted(check, subject, state, now)
+        const subject = subjects[index] as Subject
+        if (allowed) take(check, subject, states[index] as LimitState, now)
+        else states[index] = uncounted(check, subject, states[index] as LimitState, now)
       }
       return { allowed, states }
     },

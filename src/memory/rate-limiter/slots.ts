@@ -9,19 +9,34 @@ export interface Slots {
   idle(now: number): boolean
 }
 
+/**
+ * Few are held at one time, and every request takes and returns one: two short lists are cheaper than a `Map`, which makes
+ * its table anew after every few deletions.
+ */
 export function createSlots(): Slots {
-  const held = new Map<string, number>()
+  const tokens: string[] = []
+  const untils: number[] = []
+
+  function drop(index: number): void {
+    const token = tokens.pop()
+    const until = untils.pop()
+    if (index === tokens.length || token === undefined || until === undefined) return
+    tokens[index] = token
+    untils[index] = until
+  }
 
   function expire(now: number): void {
-    for (const [token, until] of held) if (until <= now) held.delete(token)
+    for (let index = tokens.length - 1; index >= 0; index -= 1) {
+      if ((untils[index] ?? 0) <= now) drop(index)
+    }
   }
 
   return {
     judge({ limit, token }, now) {
       // Expired holders only matter when slots are short.
-      if (held.size >= limit) expire(now)
-      const mine = held.has(token)
-      const used = held.size + (mine ? 0 : 1)
+      if (tokens.length >= limit) expire(now)
+      const mine = tokens.length > 0 && tokens.includes(token)
+      const used = tokens.length + (mine ? 0 : 1)
       if (used <= limit) {
         return {
           allowed: true,
@@ -31,24 +46,32 @@ export function createSlots(): Slots {
           retryAfterMs: 0,
         }
       }
-      const retryAfterMs = Math.min(...held.values()) - now
+      const retryAfterMs = Math.min(...untils) - now
       return { allowed: false, granted: 0, remaining: 0, resetInMs: retryAfterMs, retryAfterMs }
     },
     take({ token, leaseMs }, now) {
-      held.set(token, now + leaseMs)
+      const index = tokens.length === 0 ? -1 : tokens.indexOf(token)
+      if (index === -1) {
+        tokens.push(token)
+        untils.push(now + leaseMs)
+      } else {
+        untils[index] = now + leaseMs
+      }
     },
     renew(token, leaseMs, now) {
       expire(now)
-      if (!held.has(token)) return false
-      held.set(token, now + leaseMs)
+      const index = tokens.indexOf(token)
+      if (index === -1) return false
+      untils[index] = now + leaseMs
       return true
     },
     release(token) {
-      held.delete(token)
+      const index = tokens.lastIndexOf(token)
+      if (index !== -1) drop(index)
     },
     idle(now) {
       expire(now)
-      return held.size === 0
+      return tokens.length === 0
     },
   }
 }

@@ -129,7 +129,6 @@ export function createWindow({ limit, windowMs }: Pick<WindowCheck, 'limit' | 'w
       resetInMs: resetIn(sustained, 0, now),
     }),
     take(check, taken, now) {
-      expire(now)
       // The unit that goes above the limit opens an episode, unless one is open.
       if (count + taken > check.limit && now - episode >= check.windowMs) episode = now
       add(now, taken)

@@ -32,9 +32,9 @@ export interface ReceiptParts {
  * Requests that are worked on at one time, and wait for that. A storm of receipts must not hold up sends: providers are
  * patient and come again, users are not.
  */
-const AT_ONCE = 64
+const AT_ONCE = 32
 const MOST_WAITING = 1_000
-const REST_FACTOR = 4
+const REST_FACTOR = 8
 const LONGEST_REST_MS = 500
 /** When a provider is told to come again. */
 const LATER_MS = 30_000

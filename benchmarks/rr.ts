@@ -1,0 +1,131 @@
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { type Channel, createNotifier, type Notifier } from 'carillon'
+import { notifierPlugin } from 'carillon/fastify'
+import { sqliteStorage } from 'carillon/sqlite'
+import Fastify from 'fastify'
+import { startLoad } from './lib/load.ts'
+import { compare, describeMachine, report, withFolder } from './lib/measure.ts'
+import { mails } from './lib/notifiers.ts'
+
+/**
+ * Accepts over HTTP while a storm of receipts arrives: as many connections post signed receipts as fast as they are
+ * answered, each a new one about a notification that was sent. Beside the same accepts alone.
+ */
+
+const CONNECTIONS = 50
+const REQUESTS = 1_000
+const SENT = 10_000
+const SECRET = 'benchmark'
+const REPORT = JSON.stringify({ event: 'delivered', timestamp: 1_795_276_017, reason: '250 2.0.0 OK' })
+const SIGNATURE = createHmac('sha256', SECRET).update(REPORT).digest()
+
+const message = JSON.stringify({
+  channel: 'email',
+  to: 'ada@example.com',
+  subject: 'Your parcel',
+  body: 'Your parcel was handed to the carrier today and should reach you within two days. Have a good day!',
+})
+
+/** A provider whose reports are proven by a signature, and whose every report is a new one. */
+function reporting(sent: readonly string[]): Channel {
+  let reports = 0
+  return {
+    name: 'reporter',
+    channel: 'email',
+    maxConcurrent: 500,
+    send: async (_message, { notificationId }) => ({ kind: 'accepted', providerMessageId: notificationId }),
+    async parseReceipts({ body }) {
+      const signature = createHmac('sha256', SECRET).update(body).digest()
+      if (!timingSafeEqual(signature, SIGNATURE)) {
+        return { kind: 'refused', why: 'signature', message: 'Not signed.' }
+      }
+      JSON.parse(new TextDecoder().decode(body))
+      reports += 1
+      const providerMessageId = sent[reports % sent.length] ?? ''
+      return {
+        kind: 'receipts',
+        receipts: [{ dedupeKey: `report-${reports}`, fact: { type: 'delivered', providerMessageId } }],
+      }
+    },
+  }
+}
+
+async function sendAll(notifier: Notifier, sent: string[]): Promise<void> {
+  for (let count = 0; count < SENT; count += 10_000) {
+    const { items } = await notifier.sendBatch(mails(10_000))
+    for (const item of items) if ('id' in item) sent.push(item.id)
+  }
+  while ((await notifier.metrics()).backlog?.lanes.some(({ due, leased }) => due + leased > 0)) {
+    await new Promise((resolve) => setTimeout(resolve, 100))
+  }
+}
+
+await withFolder(async (folder) => {
+  const sent: string[] = []
+  const file = join(folder, 'notifier.db')
+  const first = createNotifier({ storage: sqliteStorage({ file }), channels: { email: reporting(sent) } })
+  await first.start()
+  console.time("sent"); await sendAll(first, sent); console.timeEnd("sent")
+  await first.stop()
+
+  const notifier = createNotifier({ storage: sqliteStorage({ file }), channels: { email: reporting(sent) } })
+  await notifier.start({ deliver: false })
+  const { secret } = await notifier.apiKeys.create({ name: 'benchmark', permission: 'Write' })
+  const app = Fastify()
+  app.register(notifierPlugin(notifier, { https: 'allow-loopback' }))
+  await app.listen({ port: 0, host: '127.0.0.1' })
+  const { port } = app.server.address() as AddressInfo
+  const [sends, storm] = [startLoad(), startLoad()]
+  const headers = { Authorization: `Bearer ${secret}`, 'Content-Type': 'application/json' }
+  const accept = () =>
+    sends.run({
+      port,
+      path: '/v1/notify',
+      headers,
+      body: message,
+      connections: CONNECTIONS,
+      requests: REQUESTS,
+    })
+  const posted: number[] = []
+
+  async function acceptInStorm(): Promise<number> {
+    let over = false
+    let receipts = 0
+    const began = performance.now()
+    const raging = (async () => {
+      while (!over) {
+        receipts += await storm.run({
+          port,
+          path: '/receipts/email/reporter',
+          headers: { 'Content-Type': 'application/json' },
+          body: REPORT,
+          connections: CONNECTIONS,
+          requests: 500,
+        })
+      }
+    })()
+    const units = await accept()
+    posted.push(receipts / ((performance.now() - began) / 1000))
+    over = true
+    await raging
+    return units
+  }
+
+  try {
+    const rates = await compare([
+      { name: 'accepts alone', run: accept },
+      { name: 'accepts in a storm of receipts', run: acceptInStorm },
+    ])
+    console.log(describeMachine())
+    report('Accepts over HTTP', 'requests', rates, 'accepts alone')
+    const middle = [...posted].sort((a, b) => a - b)[Math.floor(posted.length / 2)] ?? 0
+    console.log(`Receipts verified and stored meanwhile: ${Math.round(middle).toLocaleString('en')} a second`)
+  } finally {
+    sends.stop()
+    storm.stop()
+    await app.close()
+    await notifier.stop()
+  }
+})
