@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { setTimeout } from 'node:timers/promises'
 
 /** What the providers and the example know of each other. */
 export interface Shared {
@@ -15,6 +16,7 @@ export interface StandIns {
   close(): Promise<void>
 }
 
+const REPORT_AFTER_MS = 200
 const FORM = 'application/x-www-form-urlencoded'
 const JSON_TYPE = 'application/json'
 
@@ -24,13 +26,17 @@ const JSON_TYPE = 'application/json'
  */
 export async function startStandIns(shared: Shared): Promise<StandIns> {
   const reports = new Set<Promise<unknown>>()
+  // A carrier or a reader takes a moment.
   const report = (url: string, body: string, headers: Record<string, string>): void => {
-    const sent = fetch(url, { method: 'POST', body, headers }).then(
-      ({ status }) => {
-        if (status !== 200) console.error(`A report to ${new URL(url).pathname} was answered with ${status}.`)
-      },
-      (error: unknown) => console.error(error),
-    )
+    const sent = setTimeout(REPORT_AFTER_MS)
+      .then(() => fetch(url, { method: 'POST', body, headers }))
+      .then(
+        ({ status }) => {
+          if (status !== 200)
+            console.error(`A report to ${new URL(url).pathname} was answered with ${status}.`)
+        },
+        (error: unknown) => console.error(error),
+      )
     reports.add(sent)
     void sent.finally(() => reports.delete(sent))
   }

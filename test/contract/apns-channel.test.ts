@@ -3,6 +3,7 @@ import { test } from 'vitest'
 import { apnsChannel } from '../../adapters/channels/push/apns.ts'
 import {
   channelContract,
+  type HttpAct,
   type OutcomeRow,
   type ProviderAct,
   type TakenMessage,
@@ -63,7 +64,7 @@ const ROWS: readonly Row[] = [
   answer(403, 'UnrelatedKeyIdInToken', auth),
   answer(404, 'BadPath', ours),
   answer(405, 'MethodNotAllowed', ours),
-  answer(410, 'ExpiredToken', dead),
+  answer(410, 'ExpiredToken', token),
   answer(
     410,
     'Unregistered',
@@ -97,7 +98,7 @@ const ROWS: readonly Row[] = [
 channelContract(
   test,
   async () => {
-    let how: ProviderAct = { kind: 'accept' }
+    let how: ProviderAct | HttpAct = { kind: 'accept' }
     const taken: TakenMessage[] = []
     let hangs = () => {}
     const hanging = new Promise<void>((resolve) => {
@@ -120,6 +121,26 @@ channelContract(
           break
         case 'break':
           stream.session?.socket.destroy()
+          break
+        case 'hang-in-body':
+        case 'truncate':
+          stream.respond({ ':status': 200 })
+          stream.write('{', () => {
+            if (act.kind === 'truncate') stream.session?.socket.destroy()
+            else hangs()
+          })
+          break
+        case 'html':
+        case 'empty':
+          stream.respond({ ':status': 200, 'content-type': 'text/html' })
+          stream.end(act.kind === 'html' ? '<!doctype html><title>Gateway</title>' : '')
+          break
+        case 'overloaded':
+          stream.respond({
+            ':status': 429,
+            ...(act.retryAfter === null ? {} : { 'retry-after': act.retryAfter }),
+          })
+          stream.end(JSON.stringify({ reason: 'TooManyRequests' }))
           break
         case 'answer': {
           const row = ROWS.find((one) => one.row === act.row)
@@ -151,6 +172,9 @@ channelContract(
       act(next) {
         how = next
       },
+      actHttp(next) {
+        how = next
+      },
       taken: async () => taken,
       hanging: () => hanging,
       mostConnections: () => server.mostConnections,
@@ -159,4 +183,5 @@ channelContract(
     }
   },
   ROWS,
+  { http: true, statusAlone: true },
 )

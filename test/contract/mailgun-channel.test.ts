@@ -91,6 +91,10 @@ channelContract(
       message: mailMessage({ body: '' }),
       secrets: [API_KEY, BASIC],
       accept: (_, number) => accepted(number),
+      aside: ({ body }) =>
+        body.includes('name="to"')
+          ? undefined
+          : { status: 400, body: { message: 'to parameter is missing' } },
       rows: ROWS,
       overloaded: { status: 429, body: { message: 'Too many requests' } },
       async take(request) {

@@ -98,6 +98,7 @@ channelContract(
       message: mailMessage({ body: '' }),
       secrets: [TOKEN],
       accept: (_, number) => accepted(number),
+      aside: ({ path }) => (path === '/server' ? { status: 200, body: { ID: 1 } } : undefined),
       rows: ROWS,
       overloaded: { status: 429, body: { ErrorCode: 429, Message: 'Too many requests.' } },
       take({ body }) {

@@ -88,6 +88,7 @@ channelContract(
       message: mailMessage({ body: '' }),
       secrets: [API_KEY],
       accept: (_, number) => accepted(number),
+      aside: ({ path }) => (path === '/domains' ? { status: 200, body: { data: [] } } : undefined),
       rows: ROWS,
       overloaded: {
         status: 429,

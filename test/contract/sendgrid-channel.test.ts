@@ -121,6 +121,8 @@ channelContract(
       message: mailMessage({ body: '' }),
       secrets: [API_KEY],
       accept: (_, number) => accepted(number),
+      aside: ({ path }) =>
+        path === '/v3/scopes' ? { status: 200, body: { scopes: ['mail.send'] } } : undefined,
       rows: ROWS,
       overloaded: { status: 429, body: failed('too many requests') },
       take({ body }) {

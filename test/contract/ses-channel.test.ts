@@ -1,7 +1,9 @@
 import { SESv2Client, SendEmailCommand } from '@aws-sdk/client-sesv2'
 import { afterEach, describe, expect, it, test } from 'vitest'
 import { type SesChannelOptions, type SesCredentials, sesChannel } from '../../adapters/channels/email/ses.ts'
-import { sesTransport } from '../../adapters/channels/email/ses-transport.ts'
+import { judgeSes } from '../../adapters/channels/email/ses-errors.ts'
+import { loadSes } from '../../adapters/channels/email/sesv2.ts'
+import { awsCaller } from '../../adapters/channels/http/aws-client.ts'
 import { providerHttp } from '../../adapters/channels/http/provider-http.ts'
 import { channelContract, type OutcomeRow } from '../../src/testing/channel-contract.ts'
 import { mailMessage, sendContext } from '../integration/support/channel-context.ts'
@@ -131,6 +133,8 @@ channelContract(
       message: mailMessage({ body: '' }),
       secrets: [credentials.secretAccessKey],
       accept: (_, number) => accepted(number),
+      aside: ({ path }) =>
+        path === '/v2/email/account' ? { status: 200, body: { SendingEnabled: true } } : undefined,
       rows: ROWS,
       overloaded: { status: 429, headers: { 'x-amzn-errortype': 'TooManyRequestsException' }, body: {} },
       take({ body }) {
@@ -244,22 +248,31 @@ describe('a mail to Amazon SES', () => {
   it('is not sent without a part that the installed SDK leaves out', async () => {
     server = await providerServer({ accept: (_, number) => accepted(number) })
     const http = providerHttp({ maxConnections: 1, timeoutMs: 20_000, secrets: [] })
-    const transport = sesTransport({ region: 'eu-central-1', endpoint: server.url, credentials }, http)
+    const caller = awsCaller({
+      http,
+      secrets: [],
+      region: 'eu-central-1',
+      endpoint: server.url,
+      credentials,
+      load: loadSes,
+      create: ({ SESv2Client: Client }, options) => new Client(options),
+    })
     const send = (expected: readonly string[]) =>
-      transport.call(
+      caller.call(
         ({ SendEmailCommand: Command }) => new Command({ Content: { Simple: {} }, FutureField: 1 }),
         new AbortController().signal,
+        () => judgeSes,
         expected,
       )
     expect(await send(['Content', 'FutureField'])).toMatchObject({
-      kind: 'failed',
-      name: 'OldSdkError',
+      kind: 'rejected',
+      code: 'missing_peer',
+      scope: 'account',
       message: expect.stringContaining('npm install @aws-sdk/client-sesv2@latest'),
-      result: null,
     })
     expect(server.requests).toEqual([])
-    expect(await send(['Content'])).toMatchObject({ kind: 'answered' })
-    transport.close()
+    expect(await send(['Content'])).toMatchObject({ kind: 'accepted' })
+    await caller.close()
     http.close()
   })
 

@@ -127,6 +127,13 @@ channelContract(
       message: { to: TO, subject: null, body: '', format: 'text' },
       secrets: [credentials.secretAccessKey],
       accept: created,
+      aside: (request) =>
+        fieldsOf(request).Action === 'GetSMSAttributes'
+          ? xml(
+              200,
+              `<GetSMSAttributesResponse xmlns="${NAMESPACE}"><GetSMSAttributesResult><attributes/></GetSMSAttributesResult></GetSMSAttributesResponse>`,
+            )
+          : undefined,
       take: (request) => {
         const { PhoneNumber: to = '', Message: body = '' } = fieldsOf(request)
         return { to, body, id: null }

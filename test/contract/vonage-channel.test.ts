@@ -104,6 +104,10 @@ channelContract(
       message: { to: TO, subject: null, body: '', format: 'text' },
       secrets: [SECRET, Buffer.from(`${KEY}:${SECRET}`).toString('base64')],
       accept: created,
+      aside: ({ path }) =>
+        path === '/account/get-balance'
+          ? { status: 200, body: { value: 1.5, autoReload: false } }
+          : undefined,
       take: ({ body }) => {
         const { to, text, ...request } = JSON.parse(body.toString('utf8'))
         return { to: `+${to}`, body: text, id: request['client-ref'] }

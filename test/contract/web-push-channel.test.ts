@@ -33,6 +33,11 @@ const ROWS: readonly ProviderRow[] = [
     { kind: 'rejected', code: 'provider_error', scope: 'message' },
   ),
   row('401, repeating the token', { status: 401, body: 'Not $credentials' }, auth),
+  row(
+    '401, repeating the token where the text ends',
+    { status: 401, body: `${'x'.repeat(465)} $credentials` },
+    auth,
+  ),
   row('403', { status: 403, body: { reason: 'BadJwtToken' } }, auth),
   row(
     '403: another key, of Chrome',
@@ -94,4 +99,5 @@ channelContract(
     return { ...harness, message: { ...harness.message, to } }
   },
   ROWS,
+  { http: true, statusAlone: true },
 )

@@ -14,6 +14,17 @@ export function judgeMailgun(answer: ProviderAnswer): Outcome | null {
   return refuse(answer, { message: words }, verdictOf(answer.status, words))
 }
 
+/**
+ * Reads the answer to a mail without sender and recipient, which cannot be sent: a key that may only send may ask nothing
+ * else. That it is incomplete is said to those alone whose key and domain are right.
+ */
+export function judgeIncomplete(answer: ProviderAnswer): Outcome | null {
+  const missing = /\b(?:from|to) parameter\b|\brequired\b|\bmissing\b/i
+  return answer.status === 400 && missing.test(textMember(answer.json, 'message') ?? '')
+    ? { kind: 'accepted' }
+    : judgeMailgun(answer)
+}
+
 /** Message ids travel with and without their angle brackets: receipts have none. */
 export function bareId(id: string): string {
   return id.replace(/^<|>$/g, '')

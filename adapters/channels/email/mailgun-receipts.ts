@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import type { ParsedReceipts, Receipt, ReceiptRequest } from '../../../src/ports/receipts.ts'
-import { member, textMember } from '../http/provider-answer.ts'
+import { member, rowOf, textMember } from '../http/provider-answer.ts'
 import {
   dedupeKey,
   isFresh,
@@ -109,7 +109,7 @@ const REASONS: Readonly<Record<string, string>> = {
 function failed(event: unknown): Meaning {
   const status = member(event, 'delivery-status')
   const code = textMember(status, 'code') ?? ''
-  const own = OWN[REASONS[textMember(event, 'reason') ?? ''] ?? code]
+  const own = rowOf(OWN, rowOf(REASONS, textMember(event, 'reason')) ?? code)
   if (own !== undefined) return own
   const reply = [code, textMember(status, 'enhanced-code'), textMember(status, 'message')].join(' ')
   const outcome = classifySmtpError(

@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import type { Channel } from '../../../src/ports/channel.ts'
-import { providerHttp } from '../http/provider-http.ts'
+import { assertWorks } from '../check.ts'
+import { type ProviderRequest, providerHttp } from '../http/provider-http.ts'
 import { credential } from '../http/provider-options.ts'
 import { checkOptions } from '../options.ts'
 import { mailboxText } from './header-text.ts'
@@ -13,7 +14,7 @@ import {
   sendMail,
 } from './mail-api.ts'
 import { mailFrame } from './mail-frame.ts'
-import { judgeMailgun } from './mailgun-errors.ts'
+import { judgeIncomplete, judgeMailgun } from './mailgun-errors.ts'
 import { mailgunReceipts } from './mailgun-receipts.ts'
 
 /** Options of `mailgunChannel`. */
@@ -58,24 +59,29 @@ export function mailgunChannel(options: MailgunChannelOptions): Channel {
   const credentials = Buffer.from(`api:${apiKey}`, 'utf8').toString('base64')
   const http = providerHttp({ maxConnections: maxConcurrent, timeoutMs, secrets: [apiKey, credentials] })
 
+  async function request(form: FormData): Promise<ProviderRequest> {
+    const { body, contentType } = await encode(form)
+    return {
+      url: `${baseUrl}/v3/${domain}/messages`,
+      headers: { authorization: `Basic ${credentials}`, 'content-type': contentType },
+      body,
+    }
+  }
+
   return {
     ...describeMailApi(given),
     send: (message, context) =>
       sendMail(frame, message, context, async (mail) => {
-        const { body, contentType } = await encode(toForm(mail))
-        return http.send(
-          {
-            url: `${baseUrl}/v3/${domain}/messages`,
-            headers: { authorization: `Basic ${credentials}`, 'content-type': contentType },
-            body,
-            signal: context.signal,
-          },
-          judgeMailgun,
-        )
+        return http.send({ ...(await request(toForm(mail))), signal: context.signal }, judgeMailgun)
       }),
     ...(given.webhookSigningKey.length === 0
       ? {}
       : { parseReceipts: mailgunReceipts(given.webhookSigningKey, given.webhookMaxAgeMs) }),
+    async check() {
+      const form = new FormData()
+      form.set('o:testmode', 'yes')
+      assertWorks(await http.send(await request(form), judgeIncomplete), 'Mailgun')
+    },
     close: () => http.close(),
   }
 }

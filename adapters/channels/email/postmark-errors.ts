@@ -1,5 +1,12 @@
 import type { Outcome } from '../../../src/domain/outcome.ts'
-import { byStatus, type ProviderAnswer, refuse, textMember, type Verdict } from '../http/provider-answer.ts'
+import {
+  byStatus,
+  type ProviderAnswer,
+  refuse,
+  rowOf,
+  textMember,
+  type Verdict,
+} from '../http/provider-answer.ts'
 
 /** Postmark's `ErrorCode`s (reference: the tables of providers, 6.4). */
 const CODES: Readonly<Record<string, Verdict>> = {
@@ -37,7 +44,7 @@ function verdictOf({ status }: ProviderAnswer, code: string | undefined, message
     if (/'(?:To|Cc|Bcc)'/.test(message)) return ['rejected', 'invalid_recipient', 'recipient']
     return ['rejected', 'provider_error', 'message']
   }
-  const known = code === undefined ? undefined : CODES[code]
+  const known = rowOf(CODES, code)
   if (known !== undefined) return known
   // By its documentation the message is then lost in most cases.
   return status === 500 ? ['retry', 'provider_unavailable', 'provider'] : byStatus(status)

@@ -1,5 +1,5 @@
 import type { ParsedReceipts, Receipt, ReceiptRequest } from '../../../src/ports/receipts.ts'
-import { member, textMember } from '../http/provider-answer.ts'
+import { member, rowOf, textMember } from '../http/provider-answer.ts'
 import { dedupeKey, jsonBody, malformed, sameText, timeOf, unproven } from '../http/receipt-request.ts'
 import { OUR_ID } from './mail-api.ts'
 import type { Meaning } from './meaning.ts'
@@ -61,7 +61,7 @@ function meaningOf(type: string, event: unknown): Meaning {
     case 'Delivery':
       return { type: 'delivered' }
     case 'Bounce':
-      return BOUNCES[textMember(event, 'Type') ?? ''] ?? { type: 'reported' }
+      return rowOf(BOUNCES, textMember(event, 'Type')) ?? { type: 'reported' }
     case 'SpamComplaint':
       return { type: 'complained', suppress: 'complaint' }
     case 'Open':

@@ -1,5 +1,7 @@
 import * as z from 'zod'
 import type { Channel } from '../../../src/ports/channel.ts'
+import { assertWorks } from '../check.ts'
+import { textMember } from '../http/provider-answer.ts'
 import { providerHttp } from '../http/provider-http.ts'
 import { credential } from '../http/provider-options.ts'
 import { checkOptions } from '../options.ts'
@@ -82,6 +84,15 @@ export function postmarkChannel(options: PostmarkChannelOptions): Channel {
         ),
       ),
     ...(webhookSecret.length === 0 ? {} : { parseReceipts: postmarkReceipts(webhookSecret) }),
+    async check() {
+      const headers = { accept: 'application/json', 'x-postmark-server-token': serverToken }
+      const outcome = await http.send({ method: 'GET', url: `${baseUrl}/server`, headers }, (answer) =>
+        answer.status === 200 && textMember(answer.json, 'ID') !== undefined
+          ? { kind: 'accepted' }
+          : judgePostmark(answer),
+      )
+      assertWorks(outcome, 'Postmark')
+    },
     close: () => http.close(),
   }
 }

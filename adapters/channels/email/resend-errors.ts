@@ -1,5 +1,12 @@
 import type { Outcome } from '../../../src/domain/outcome.ts'
-import { type ProviderAnswer, refuse, textMember, type Verdict } from '../http/provider-answer.ts'
+import {
+  member,
+  type ProviderAnswer,
+  refuse,
+  rowOf,
+  textMember,
+  type Verdict,
+} from '../http/provider-answer.ts'
 
 const ours: Verdict = ['rejected', 'provider_error', 'message']
 const credentials: Verdict = ['rejected', 'provider_auth_failed', 'account']
@@ -45,8 +52,15 @@ export function judgeResend(answer: ProviderAnswer): Outcome | null {
   const name = textMember(answer.json, 'name')
   const message = textMember(answer.json, 'message')
   if (name === undefined) return null
-  const verdict = ABOUT_A_FIELD.has(name) ? aboutField(message ?? '') : NAMES[name]
+  const verdict = ABOUT_A_FIELD.has(name) ? aboutField(message ?? '') : rowOf(NAMES, name)
   return refuse(answer, { code: name, message }, verdict)
+}
+
+/** Reads an answer of `GET /domains`. A key that may send and nothing else is told so: it works, for what it is for. */
+export function judgeDomains(answer: ProviderAnswer): Outcome | null {
+  const listed = answer.status === 200 && Array.isArray(member(answer.json, 'data'))
+  const sendsOnly = textMember(answer.json, 'name') === 'restricted_api_key'
+  return listed || sendsOnly ? { kind: 'accepted' } : judgeResend(answer)
 }
 
 function aboutField(message: string): Verdict {

@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { isWebhookSecret } from '../../../src/outgoing/webhook-signer.ts'
 import type { Channel } from '../../../src/ports/channel.ts'
+import { assertWorks } from '../check.ts'
 import { providerHttp } from '../http/provider-http.ts'
 import { credential } from '../http/provider-options.ts'
 import { checkOptions } from '../options.ts'
@@ -15,7 +16,7 @@ import {
   sendMail,
 } from './mail-api.ts'
 import { mailFrame } from './mail-frame.ts'
-import { judgeResend } from './resend-errors.ts'
+import { judgeDomains, judgeResend } from './resend-errors.ts'
 import { resendReceipts } from './resend-receipts.ts'
 
 /** Options of `resendChannel`. */
@@ -69,6 +70,13 @@ export function resendChannel(options: ResendChannelOptions): Channel {
         ),
       ),
     ...(webhookSecret.length === 0 ? {} : { parseReceipts: resendReceipts(webhookSecret) }),
+    async check() {
+      const headers = { authorization: `Bearer ${apiKey}` }
+      assertWorks(
+        await http.send({ method: 'GET', url: `${baseUrl}/domains`, headers }, judgeDomains),
+        'Resend',
+      )
+    },
     close: () => http.close(),
   }
 }

@@ -32,6 +32,19 @@ export function judgeSendgrid(answer: ProviderAnswer): Outcome | null {
   )
 }
 
+/** Reads an answer of `GET /v3/scopes`: what the key may do. */
+export function judgeScopes(answer: ProviderAnswer): Outcome | null {
+  if (answer.status !== 200) return judgeSendgrid(answer)
+  const scopes = member(answer.json, 'scopes')
+  if (!Array.isArray(scopes)) return null
+  if (scopes.includes('mail.send')) return { kind: 'accepted' }
+  return refuse(answer, { message: 'The API key may not send mail: it lacks the scope "mail.send".' }, [
+    'rejected',
+    'provider_auth_failed',
+    'account',
+  ])
+}
+
 function verdictOf(status: number, field: string, message: string): Verdict {
   if (status === 400) {
     if (/^from\b/.test(field)) return ['rejected', 'invalid_sender', 'account']

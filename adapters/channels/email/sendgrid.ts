@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import type { Channel } from '../../../src/ports/channel.ts'
+import { assertWorks } from '../check.ts'
 import { providerHttp } from '../http/provider-http.ts'
 import { credential } from '../http/provider-options.ts'
 import { checkOptions, wrongOption } from '../options.ts'
@@ -14,7 +15,7 @@ import {
   sendMail,
 } from './mail-api.ts'
 import { mailFrame } from './mail-frame.ts'
-import { judgeSendgrid } from './sendgrid-errors.ts'
+import { judgeScopes, judgeSendgrid } from './sendgrid-errors.ts'
 import { publicKeyOf, sendgridReceipts } from './sendgrid-receipts.ts'
 
 /** Options of `sendgridChannel`. */
@@ -78,6 +79,11 @@ export function sendgridChannel(options: SendgridChannelOptions): Channel {
     ...(publicKeys.length === 0
       ? {}
       : { parseReceipts: sendgridReceipts(publicKeys, given.webhookMaxAgeMs) }),
+    async check() {
+      const headers = { authorization: `Bearer ${apiKey}` }
+      const request = { method: 'GET', url: `${baseUrl}/v3/scopes`, headers }
+      assertWorks(await http.send(request, judgeScopes), 'SendGrid')
+    },
     close: () => http.close(),
   }
 }

@@ -1,5 +1,13 @@
 import type { Outcome } from '../../../src/domain/outcome.ts'
-import { byStatus, type ProviderAnswer, refuse, textMember, type Verdict } from '../http/provider-answer.ts'
+import {
+  byStatus,
+  member,
+  type ProviderAnswer,
+  refuse,
+  rowOf,
+  textMember,
+  type Verdict,
+} from '../http/provider-answer.ts'
 
 const sender: Verdict = ['rejected', 'invalid_sender', 'account']
 const suspended: Verdict = ['rejected', 'provider_suspended', 'account']
@@ -47,6 +55,15 @@ export function judgeSes(answer: ProviderAnswer): Outcome | null {
   return refuse(answer, { code: name, message, retryAfterMs: answer.retryAfterMs ?? retryAfterMs }, verdict)
 }
 
+/** Reads an answer of `GetAccount`. */
+export function judgeSesAccount(answer: ProviderAnswer): Outcome | null {
+  if (answer.status !== 200) return judgeSes(answer)
+  const enabled = member(answer.json, 'SendingEnabled')
+  if (enabled === true) return { kind: 'accepted' }
+  const message = 'Sending is disabled for the account in this region.'
+  return enabled === false ? refuse(answer, { message }, suspended) : null
+}
+
 /** The name stands in a header, or in the body after a namespace; a colon may introduce an address. */
 function exceptionOf({ headers, json }: ProviderAnswer): string | undefined {
   const raw = headers['x-amzn-errortype'] ?? textMember(json, '__type') ?? textMember(json, 'code')
@@ -66,7 +83,7 @@ function verdictOf(name: string, message: string, status: number): readonly [Ver
         ? [['retry', 'provider_quota_exceeded', 'account'], QUOTA_MS]
         : [limited, RATE_MS]
     default:
-      return [EXCEPTIONS[name] ?? byStatus(status)]
+      return [rowOf(EXCEPTIONS, name) ?? byStatus(status)]
   }
 }
 

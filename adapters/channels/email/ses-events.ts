@@ -1,5 +1,5 @@
 import type { Receipt } from '../../../src/ports/receipts.ts'
-import { member, textMember } from '../http/provider-answer.ts'
+import { member, rowOf, textMember } from '../http/provider-answer.ts'
 import { dedupeKey, timeOf } from '../http/receipt-request.ts'
 import { OUR_ID } from './mail-api.ts'
 import type { Meaning } from './meaning.ts'
@@ -19,7 +19,7 @@ export function receiptsOf({ MessageId, Message }: SnsMessage): readonly Receipt
   const mail = member(event, 'mail')
   const providerMessageId = textMember(mail, 'messageId')
   if (type === undefined || providerMessageId === undefined) return []
-  const details = member(event, DETAILS[type] ?? type.toLowerCase())
+  const details = member(event, rowOf(DETAILS, type) ?? type.toLowerCase())
   const { suppress, ...fact } = meaningOf(type, details)
   const addresses = suppress === undefined ? [] : recipientsOf(details)
   const hint = (address: string | undefined) =>
@@ -99,7 +99,7 @@ function bounce(type: string | undefined, subType: string): Meaning {
       ? { type: 'undelivered', code: 'blocked_recipient' }
       : { type: 'bounced', code: 'invalid_recipient', suppress: 'hard_bounce' }
   }
-  return TRANSIENT[subType] ?? { type: 'undelivered', code: 'recipient_unreachable' }
+  return rowOf(TRANSIENT, subType) ?? { type: 'undelivered', code: 'recipient_unreachable' }
 }
 
 function complaint(details: unknown): Meaning {

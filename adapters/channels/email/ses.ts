@@ -1,11 +1,9 @@
 import * as z from 'zod'
-import { isNotifierError } from '../../../src/domain/errors/notifier-error.ts'
-import type { Outcome } from '../../../src/domain/outcome.ts'
 import type { Channel } from '../../../src/ports/channel.ts'
-import { judgeResult } from '../http/provider-answer.ts'
+import { assertWorks } from '../check.ts'
+import { awsCaller } from '../http/aws-client.ts'
 import { providerHttp } from '../http/provider-http.ts'
 import { checkOptions } from '../options.ts'
-import { redactor } from '../redact.ts'
 import { asciiMailboxText } from './header-text.ts'
 import {
   type ApiMail,
@@ -16,9 +14,9 @@ import {
   sendMail,
 } from './mail-api.ts'
 import { mailFrame } from './mail-frame.ts'
-import { judgeSes } from './ses-errors.ts'
+import { judgeSes, judgeSesAccount } from './ses-errors.ts'
 import { sesReceipts } from './ses-receipts.ts'
-import { type SdkEnd, sesTransport } from './ses-transport.ts'
+import { loadSes } from './sesv2.ts'
 
 /** Options of `sesChannel`. */
 export interface SesChannelOptions extends MailApiOptions {
@@ -93,32 +91,27 @@ export function sesChannel(options: SesChannelOptions): Channel {
   const frame = mailFrame(PLUGIN, given)
   const secrets = typeof credentials === 'object' ? secretsOf(credentials) : []
   const http = providerHttp({ maxConnections: maxConcurrent, timeoutMs, secrets })
-  const redact = redactor(secrets)
-  const transport = sesTransport(
-    {
-      region: given.region,
-      endpoint: options.baseUrl === undefined ? null : given.baseUrl,
-      credentials: credentials ?? null,
-    },
+  const aws = awsCaller({
     http,
-  )
+    secrets,
+    region: given.region,
+    endpoint: options.baseUrl === undefined ? undefined : given.baseUrl,
+    credentials,
+    load: loadSes,
+    create: ({ SESv2Client }, options) => new SESv2Client(options),
+  })
 
   return {
     ...describeMailApi(given),
     send: (message, context) =>
-      sendMail(frame, message, context, async (mail) => {
+      sendMail(frame, message, context, (mail) => {
         const input = toInput(mail, given.configurationSet)
-        const expected = mail.attachments.length > 0 ? ['Headers', 'Attachments'] : ['Headers']
-        try {
-          const end = await transport.call(
-            ({ SendEmailCommand }) => new SendEmailCommand(input),
-            context.signal,
-            expected,
-          )
-          return redact(outcomeOf(end))
-        } catch (error) {
-          return impossible(error)
-        }
+        return aws.call(
+          ({ SendEmailCommand }) => new SendEmailCommand(input),
+          context.signal,
+          () => judgeSes,
+          mail.attachments.length > 0 ? ['Headers', 'Attachments'] : ['Headers'],
+        )
       }),
     ...(webhookTopicArns.length === 0
       ? {}
@@ -129,9 +122,17 @@ export function sesChannel(options: SesChannelOptions): Channel {
             get: given.snsGet ?? ((url) => textAt(http, url)),
           }),
         }),
-    close() {
-      transport.close()
+    async check() {
+      const outcome = await aws.call(
+        ({ GetAccountCommand }) => new GetAccountCommand({}),
+        AbortSignal.timeout(timeoutMs),
+        () => judgeSesAccount,
+      )
+      assertWorks(outcome, 'Amazon SES')
+    },
+    async close() {
       http.close()
+      await aws.close()
     },
   }
 }
@@ -163,35 +164,6 @@ function toInput(mail: ApiMail, configurationSet: string | undefined): Readonly<
     },
     EmailTags: [{ Name: OUR_ID, Value: ourId }],
     ...(configurationSet === undefined ? {} : { ConfigurationSetName: configurationSet }),
-  }
-}
-
-function outcomeOf(end: SdkEnd): Outcome {
-  if (end.kind === 'answered') {
-    const id = end.output.MessageId
-    if (typeof id === 'string' && id !== '') return { kind: 'accepted', providerMessageId: id }
-    return { kind: 'ambiguous', code: 'provider_error', reason: 'The provider answered without an id.' }
-  }
-  const { name, message, result } = end
-  if (result !== null) return judgeResult(result, judgeSes)
-  // Nothing has left.
-  const words = { message, providerCode: name }
-  if (name === 'AbortError') {
-    return { kind: 'retry', code: 'provider_unavailable', scope: 'provider', ...words }
-  }
-  if (name === 'OldSdkError') return { kind: 'rejected', code: 'missing_peer', scope: 'account', ...words }
-  return /credential|token/i.test(name)
-    ? { kind: 'rejected', code: 'provider_auth_failed', scope: 'account', ...words }
-    : { kind: 'rejected', code: 'provider_error', scope: 'account', ...words }
-}
-
-/** Nothing was sent, and nothing will be before somebody acts: another provider may do better. */
-function impossible(error: unknown): Outcome {
-  return {
-    kind: 'rejected',
-    code: isNotifierError(error) ? error.code : 'provider_error',
-    scope: 'account',
-    message: error instanceof Error ? error.message : String(error),
   }
 }
 

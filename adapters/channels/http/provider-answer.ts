@@ -145,3 +145,8 @@ export function textMember(value: unknown, name: string): string | undefined {
   if (typeof found === 'number') return String(found)
   return typeof found === 'string' && found !== '' ? found : undefined
 }
+
+/** The row of a table for a code that a provider sent, which may be anything: also the name of a method of objects. */
+export function rowOf<Row>(table: Readonly<Record<string, Row>>, code: string | undefined): Row | undefined {
+  return code !== undefined && Object.hasOwn(table, code) ? table[code] : undefined
+}

@@ -34,7 +34,7 @@ const REASONS: ReadonlyMap<string, Row> = new Map<string, Row>([
   ],
   ['MissingDeviceToken', ['rejected', 'invalid_device_token', 'recipient']],
   ['DeviceTokenNotForTopic', ['rejected', 'topic_mismatch', 'recipient']],
-  ['ExpiredToken', ['rejected', 'device_unregistered', 'recipient']],
+  ['ExpiredToken', ['rejected', 'invalid_device_token', 'recipient', { hint: 'expired' }]],
   ['Unregistered', ['rejected', 'device_unregistered', 'recipient']],
   ['BadTopic', ['rejected', 'topic_mismatch', 'account']],
   ['MissingTopic', ['rejected', 'topic_mismatch', 'account']],

@@ -2,7 +2,6 @@ import type { ErrorCode } from '../../../src/domain/errors/catalogue.ts'
 import { type PostAnswer, type PostResult, parseRetryAfter } from '../../../src/domain/http-answer.ts'
 import type { FaultScope, Outcome } from '../../../src/domain/outcome.ts'
 
-const MAX_TEXT = 300
 // FCM: "… do not correspond to the credentials used to create the subscriptions"; Mozilla: "VAPID public key mismatch";
 // Apple: "VapidPkHashMismatch". The subscription was made with another key than ours: it is dead, our key is not.
 const OTHER_KEY = /do not correspond|key mismatch|PkHashMismatch/i
@@ -22,13 +21,13 @@ export function judgeWebPush(result: PostResult, known: boolean): Outcome {
 function judgeAnswer({ status, headers, body }: PostAnswer, known: boolean): Outcome {
   if (status >= 200 && status < 300) {
     // RFC 8030 5: the message's own address at the push service.
-    return { kind: 'accepted', providerMessageId: headers.location?.slice(0, MAX_TEXT) }
+    return { kind: 'accepted', providerMessageId: headers.location }
   }
   const [kind, code, scope] = verdict(status, body, known)
   const detail = {
     code,
     scope,
-    message: `The push service answered ${status}: ${body.replace(/\s+/g, ' ').trim().slice(0, MAX_TEXT)}`,
+    message: `The push service answered ${status}: ${body.replace(/\s+/g, ' ').trim()}`,
     providerCode: String(status),
   }
   return kind === 'rejected'

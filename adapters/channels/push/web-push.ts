@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
 import { isNotifierError } from '../../../src/domain/errors/notifier-error.ts'
-import type { PostResult } from '../../../src/domain/http-answer.ts'
 import type { Outcome } from '../../../src/domain/outcome.ts'
 import { guardedHttp } from '../../../src/outgoing/guarded-http.ts'
 import type { Channel, Message, SendContext } from '../../../src/ports/channel.ts'
 import { loadPeer } from '../peer.ts'
+import { redactor } from '../redact.ts'
 import { judgeWebPush } from './web-push-answers.ts'
 import {
   type ResolvedWebPushOptions,
@@ -99,7 +99,7 @@ export function webPushChannel(options: WebPushChannelOptions): Channel {
         signal: context.signal,
       })
       const known = isAt(resolved.pushServices, subscription.endpoint)
-      return judgeWebPush(withoutToken(result, details.headers.Authorization), known)
+      return redactor(secretsOf(resolved.vapid, subscription, details.headers))(judgeWebPush(result, known))
     },
 
     async check() {
@@ -188,11 +188,14 @@ function ownTopic(idempotencyKey: string): string {
   return createHash('sha256').update(idempotencyKey, 'utf8').digest('base64url').slice(0, 32)
 }
 
-/** An endpoint may repeat the signed token that it was sent; what it says is kept. */
-function withoutToken(result: PostResult, authorization = ''): PostResult {
-  const token = /t=([^,]+)/.exec(authorization)?.[1]
-  if (result.kind === 'failed' || token === undefined) return result
-  return { ...result, body: result.body.replaceAll(token, '[token]') }
+/** Users choose the endpoint, and it may repeat what it was sent; the keys are in no request, and stay unsaid anyway. */
+function secretsOf(
+  { privateKey }: VapidKeys,
+  { endpoint, keys }: PushSubscription,
+  headers: Readonly<Record<string, string>>,
+): readonly string[] {
+  const token = /t=([^,]+)/.exec(headers.Authorization ?? '')?.[1]
+  return [...(token === undefined ? [] : [token]), privateKey, endpoint, keys.auth]
 }
 
 function isAt(services: readonly string[], endpoint: string): boolean {

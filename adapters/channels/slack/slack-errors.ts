@@ -4,6 +4,7 @@ import {
   member,
   type ProviderAnswer,
   refuse,
+  rowOf,
   textMember,
   type Verdict,
 } from '../http/provider-answer.ts'
@@ -110,7 +111,8 @@ export function judgeSlack(answer: ProviderAnswer): Outcome | null {
 }
 
 function verdictOf(code: string, status: number): Verdict {
-  if (Object.hasOwn(SLACK_ERRORS, code)) return SLACK_ERRORS[code] ?? badContent
+  const known = rowOf(SLACK_ERRORS, code)
+  if (known !== undefined) return known
   const family = FAMILIES.find(([name]) => name.test(code))
   return family?.[1] ?? (status === 200 ? ['rejected', 'provider_error', 'message'] : byStatus(status))
 }
@@ -153,6 +155,7 @@ export const SLACK_WEBHOOK_ERRORS: Readonly<Record<string, Verdict>> = {
 export function judgeSlackWebhook(answer: ProviderAnswer): Outcome | null {
   const text = answer.text.trim()
   if (answer.status === 200 && text === 'ok') return { kind: 'accepted' }
-  if (answer.status < 400 || !Object.hasOwn(SLACK_WEBHOOK_ERRORS, text)) return null
-  return refuse(answer, { code: text, message: `Slack answered ${text}` }, SLACK_WEBHOOK_ERRORS[text])
+  const verdict = rowOf(SLACK_WEBHOOK_ERRORS, text)
+  if (answer.status < 400 || verdict === undefined) return null
+  return refuse(answer, { code: text, message: `Slack answered ${text}` }, verdict)
 }

@@ -1,5 +1,12 @@
 import type { Outcome } from '../../../src/domain/outcome.ts'
-import { byStatus, type ProviderAnswer, refuse, textMember, type Verdict } from '../http/provider-answer.ts'
+import {
+  byStatus,
+  type ProviderAnswer,
+  refuse,
+  rowOf,
+  textMember,
+  type Verdict,
+} from '../http/provider-answer.ts'
 
 const auth: Verdict = ['rejected', 'provider_auth_failed', 'account']
 const throttled: Verdict = ['retry', 'provider_rate_limited', 'account']
@@ -66,7 +73,7 @@ export function judgeSns(answer: ProviderAnswer, { value, error }: SnsEnd): Outc
 }
 
 function verdictOf(code: string, message: string): Verdict | undefined {
-  const verdict = Object.hasOwn(SNS_ERRORS, code) ? SNS_ERRORS[code] : undefined
+  const verdict = rowOf(SNS_ERRORS, code)
   if (verdict?.[1] !== 'provider_error' || verdict[2] !== 'message') return verdict
   if (/opted out/i.test(message)) return ['rejected', 'unsubscribed', 'recipient']
   if (/sandbox|not verified|unverified/i.test(message)) return ['rejected', 'blocked_recipient', 'recipient']

@@ -1,15 +1,13 @@
 import * as z from 'zod'
-import { isNotifierError } from '../../../src/domain/errors/notifier-error.ts'
-import type { Outcome } from '../../../src/domain/outcome.ts'
 import type { Channel } from '../../../src/ports/channel.ts'
-import { captureCall, notBegun } from '../http/captured-call.ts'
+import { assertWorks } from '../check.ts'
+import { awsCaller } from '../http/aws-client.ts'
 import { maxPerSecond, type PacedProviderOptions } from '../http/paced-options.ts'
-import { judgeResult } from '../http/provider-answer.ts'
+import { member } from '../http/provider-answer.ts'
 import { providerHttp } from '../http/provider-http.ts'
 import { credential, providerShape } from '../http/provider-options.ts'
 import { checkOptions } from '../options.ts'
-import { redactor } from '../redact.ts'
-import { callOptions, loadSns, requestHandler, type SnsClient, type SnsModule } from './sns-client.ts'
+import { loadSns } from './sns-client.ts'
 import { judgeSns } from './sns-errors.ts'
 
 /** Options of `snsChannel`. */
@@ -82,31 +80,17 @@ export function snsChannel(options: SnsChannelOptions): Channel {
   const given = checkOptions('snsChannel', schema, options)
   const { name, baseUrl, timeoutMs, maxConcurrent, onAmbiguous, retry, region, credentials } = given
   const http = providerHttp({ maxConnections: maxConcurrent, timeoutMs, secrets: [] })
-  const redact = redactor(
-    typeof credentials === 'object' ? [credentials.secretAccessKey, credentials.sessionToken ?? ''] : [],
-  )
   const attributes = attributesOf(given)
-  let opened: Promise<{ readonly sns: SnsModule; readonly client: SnsClient }> | undefined
-
-  const open = () => {
-    opened ??= loadSns().then(
-      (sns) => ({
-        sns,
-        client: new sns.SNSClient({
-          region,
-          maxAttempts: 1,
-          requestHandler,
-          ...(baseUrl === '' ? {} : { endpoint: baseUrl }),
-          ...(credentials === undefined ? {} : { credentials }),
-        }),
-      }),
-      (error: unknown) => {
-        opened = undefined
-        throw error
-      },
-    )
-    return opened
-  }
+  const aws = awsCaller({
+    http,
+    secrets:
+      typeof credentials === 'object' ? [credentials.secretAccessKey, credentials.sessionToken ?? ''] : [],
+    region,
+    endpoint: baseUrl === '' ? undefined : baseUrl,
+    credentials,
+    load: loadSns,
+    create: ({ SNSClient }, options) => new SNSClient(options),
+  })
 
   return {
     name,
@@ -117,21 +101,28 @@ export function snsChannel(options: SnsChannelOptions): Channel {
     timeoutMs: timeoutMs + 1000,
     onAmbiguous,
     retry,
-    async send({ to, body }, { signal }) {
-      if (signal.aborted) return notBegun()
-      const end = await captureCall(http, signal, async (call) => {
-        const { sns, client } = await open()
-        const input = { PhoneNumber: to, Message: body, MessageAttributes: attributes }
-        return client.send(new sns.PublishCommand(input), callOptions(call))
-      })
-      if (end.result !== undefined) return redact(judgeResult(end.result, (answer) => judgeSns(answer, end)))
-      return signal.aborted ? notBegun() : redact(withoutRequest(end.error))
+    send({ to, body }, { signal }) {
+      const input = { PhoneNumber: to, Message: body, MessageAttributes: attributes }
+      return aws.call(
+        ({ PublishCommand }) => new PublishCommand(input),
+        signal,
+        (end) => (answer) => judgeSns(answer, end),
+      )
+    },
+    async check() {
+      const outcome = await aws.call(
+        ({ GetSMSAttributesCommand }) => new GetSMSAttributesCommand({}),
+        AbortSignal.timeout(timeoutMs),
+        (end) => (answer) =>
+          answer.status === 200 && member(end.value, 'attributes') !== undefined
+            ? { kind: 'accepted' }
+            : judgeSns(answer, end),
+      )
+      assertWorks(outcome, 'Amazon SNS')
     },
     async close() {
-      const pending = opened
-      opened = undefined
       http.close()
-      if (pending !== undefined) (await pending.catch(() => null))?.client.destroy()
+      await aws.close()
     },
   }
 }
@@ -146,15 +137,5 @@ function attributesOf(given: z.output<typeof schema>): Readonly<Record<string, u
     ...(maxPriceUsd === undefined
       ? {}
       : { 'AWS.SNS.SMS.MaxPrice': { DataType: 'Number', StringValue: String(maxPriceUsd) } }),
-  }
-}
-
-/** The package is missing, or there are no credentials: nothing was sent, and another provider may do better. */
-function withoutRequest(error: unknown): Outcome {
-  return {
-    kind: 'rejected',
-    code: isNotifierError(error) ? error.code : 'provider_auth_failed',
-    scope: 'account',
-    message: error instanceof Error ? error.message : String(error),
   }
 }

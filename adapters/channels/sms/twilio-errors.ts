@@ -1,6 +1,13 @@
 import type { ErrorCode } from '../../../src/domain/errors/catalogue.ts'
 import type { Outcome } from '../../../src/domain/outcome.ts'
-import { byStatus, type ProviderAnswer, refuse, textMember, type Verdict } from '../http/provider-answer.ts'
+import {
+  byStatus,
+  type ProviderAnswer,
+  refuse,
+  rowOf,
+  textMember,
+  type Verdict,
+} from '../http/provider-answer.ts'
 
 /** A full queue of one sender drains at its rate, one message a second at worst. */
 const QUEUE_MS = 60_000
@@ -92,7 +99,7 @@ export const TWILIO_ERRORS: Readonly<Record<string, Verdict>> = {
 
 /** What a report of an undelivered message means. */
 export function twilioErrorCode(code: string | undefined): ErrorCode {
-  return (code === undefined ? undefined : TWILIO_ERRORS[code])?.[1] ?? 'provider_error'
+  return rowOf(TWILIO_ERRORS, code)?.[1] ?? 'provider_error'
 }
 
 /** Reads an answer of `POST …/Messages.json`: the message, or `{ status, code, message, more_info }`. */
@@ -113,6 +120,6 @@ function refused(answer: ProviderAnswer, code: string | undefined, message: stri
   return refuse(
     answer,
     { code, message, retryAfterMs },
-    (code === undefined ? undefined : TWILIO_ERRORS[code]) ?? byStatus(answer.status),
+    rowOf(TWILIO_ERRORS, code) ?? byStatus(answer.status),
   )
 }

@@ -1,6 +1,13 @@
 import type { ErrorCode } from '../../../src/domain/errors/catalogue.ts'
 import type { Outcome } from '../../../src/domain/outcome.ts'
-import { member, type ProviderAnswer, refuse, textMember, type Verdict } from '../http/provider-answer.ts'
+import {
+  member,
+  type ProviderAnswer,
+  refuse,
+  rowOf,
+  textMember,
+  type Verdict,
+} from '../http/provider-answer.ts'
 
 const auth: Verdict = ['rejected', 'provider_auth_failed', 'account']
 const blocked: Verdict = ['rejected', 'blocked_recipient', 'recipient']
@@ -55,7 +62,7 @@ const RECEIPT_CODES: Readonly<Record<string, ErrorCode | null>> = {
 
 /** What a receipt of a message that did not arrive means. */
 export function vonageReceiptCode(code: string | undefined): ErrorCode {
-  return (code === undefined ? undefined : RECEIPT_CODES[code]) ?? 'provider_error'
+  return rowOf(RECEIPT_CODES, code) ?? 'provider_error'
 }
 
 /** Reads an answer of `POST /sms/json`: one entry for each part of the text. */
@@ -96,5 +103,5 @@ function verdictOf(status: string, why: string): Verdict {
   if ((status === '2' || status === '3') && /\b(?:from|sender)\b/i.test(why)) {
     return ['rejected', 'invalid_sender', 'account']
   }
-  return VONAGE_STATUSES[status] ?? ['rejected', 'provider_error', 'message']
+  return rowOf(VONAGE_STATUSES, status) ?? ['rejected', 'provider_error', 'message']
 }

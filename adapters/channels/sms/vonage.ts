@@ -1,7 +1,9 @@
 import * as z from 'zod'
 import { smsText } from '../../../src/domain/sms-segments.ts'
 import type { Channel } from '../../../src/ports/channel.ts'
+import { assertWorks } from '../check.ts'
 import { maxPerSecond, type PacedProviderOptions } from '../http/paced-options.ts'
+import { textMember } from '../http/provider-answer.ts'
 import { providerHttp } from '../http/provider-http.ts'
 import { credential, providerShape } from '../http/provider-options.ts'
 import { checkOptions } from '../options.ts'
@@ -121,6 +123,15 @@ export function vonageChannel(options: VonageChannelOptions): Channel {
             maxAgeMs: given.webhookMaxAgeMs,
           }),
         }),
+    async check() {
+      const headers = { authorization: `Basic ${basic}`, accept: 'application/json' }
+      const outcome = await http.send(
+        { method: 'GET', url: `${baseUrl}/account/get-balance`, headers },
+        ({ status, json }) =>
+          status === 200 && textMember(json, 'value') !== undefined ? { kind: 'accepted' } : null,
+      )
+      assertWorks(outcome, 'Vonage')
+    },
     close: () => http.close(),
   }
 }

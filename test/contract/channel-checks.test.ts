@@ -1,0 +1,219 @@
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { mailgunChannel } from '../../adapters/channels/email/mailgun.ts'
+import { postmarkChannel } from '../../adapters/channels/email/postmark.ts'
+import { resendChannel } from '../../adapters/channels/email/resend.ts'
+import { sendgridChannel } from '../../adapters/channels/email/sendgrid.ts'
+import { sesChannel } from '../../adapters/channels/email/ses.ts'
+import { snsChannel } from '../../adapters/channels/sms/sns.ts'
+import { vonageChannel } from '../../adapters/channels/sms/vonage.ts'
+import type { Channel } from '../../src/ports/channel.ts'
+import { type ProviderReply, providerServer } from '../support/provider-server.ts'
+
+const SECRET = 'correct-horse-battery-staple'
+const from = 'no-reply@example.org'
+const credentials = { accessKeyId: 'AKIDEXAMPLE', secretAccessKey: SECRET }
+
+const basic = (text: string): string => Buffer.from(text).toString('base64')
+
+interface Case {
+  readonly channel: (baseUrl: string) => Channel
+  /** What its headers carry. */
+  readonly credential: string
+  /** The one request. */
+  readonly asks: string
+  readonly works: readonly ProviderReply[]
+  readonly fails: readonly (readonly [reply: ProviderReply, code: string, why: RegExp])[]
+}
+
+const sns = (body: string, status = 200): ProviderReply => ({
+  status,
+  headers: { 'content-type': 'text/xml' },
+  body,
+})
+
+const CASES: Readonly<Record<string, Case>> = {
+  'Amazon SES': {
+    channel: (baseUrl) => sesChannel({ region: 'eu-central-1', from, credentials, baseUrl }),
+    credential: credentials.accessKeyId,
+    asks: 'GET /v2/email/account',
+    works: [{ status: 200, body: { SendingEnabled: true, ProductionAccessEnabled: true } }],
+    fails: [
+      [{ status: 200, body: { SendingEnabled: false } }, 'provider_suspended', /disabled for the account/],
+      [
+        {
+          status: 403,
+          headers: { 'x-amzn-errortype': 'AccessDeniedException' },
+          body: { message: 'Not authorized to perform: ses:GetAccount' },
+        },
+        'provider_auth_failed',
+        /ses:GetAccount/,
+      ],
+    ],
+  },
+  SendGrid: {
+    channel: (baseUrl) => sendgridChannel({ apiKey: SECRET, from, baseUrl }),
+    credential: SECRET,
+    asks: 'GET /v3/scopes',
+    works: [{ status: 200, body: { scopes: ['2fa_required', 'mail.send'] } }],
+    fails: [
+      [{ status: 200, body: { scopes: ['alerts.read'] } }, 'provider_auth_failed', /"mail\.send"/],
+      [
+        { status: 401, body: { errors: [{ message: 'authorization required', field: null }] } },
+        'provider_auth_failed',
+        /authorization required/,
+      ],
+    ],
+  },
+  Postmark: {
+    channel: (baseUrl) => postmarkChannel({ serverToken: SECRET, from, baseUrl }),
+    credential: SECRET,
+    asks: 'GET /server',
+    works: [{ status: 200, body: { ID: 1, Name: 'Staging' } }],
+    fails: [
+      [
+        { status: 401, body: { ErrorCode: 10, Message: 'The Server Token is not valid.' } },
+        'provider_auth_failed',
+        /Server Token/,
+      ],
+    ],
+  },
+  Resend: {
+    channel: (baseUrl) => resendChannel({ apiKey: SECRET, from, baseUrl }),
+    credential: SECRET,
+    asks: 'GET /domains',
+    works: [
+      { status: 200, body: { object: 'list', data: [] } },
+      // A key that may send, and nothing else.
+      {
+        status: 401,
+        body: {
+          statusCode: 401,
+          name: 'restricted_api_key',
+          message: 'This API key is restricted to only send emails',
+        },
+      },
+    ],
+    fails: [
+      [
+        { status: 400, body: { statusCode: 400, name: 'validation_error', message: 'API key is invalid' } },
+        'provider_error',
+        /API key is invalid/,
+      ],
+      [
+        { status: 403, body: { statusCode: 403, name: 'invalid_api_key', message: 'API key is invalid.' } },
+        'provider_auth_failed',
+        /API key is invalid/,
+      ],
+    ],
+  },
+  Mailgun: {
+    channel: (baseUrl) => mailgunChannel({ apiKey: SECRET, domain: 'mg.example.org', from, baseUrl }),
+    credential: basic(`api:${SECRET}`),
+    asks: 'POST /v3/mg.example.org/messages',
+    works: [
+      { status: 400, body: { message: "'from' parameter is missing" } },
+      { status: 400, body: { message: 'to parameter is not a valid address. please check documentation' } },
+    ],
+    fails: [
+      [{ status: 401, body: 'Forbidden' }, 'provider_auth_failed', /Forbidden/],
+      [
+        { status: 404, body: { message: 'Domain not found: mg.example.org' } },
+        'provider_error',
+        /Domain not found/,
+      ],
+      [
+        { status: 403, body: { message: 'Domain mg.example.org is not allowed to send: disabled' } },
+        'provider_suspended',
+        /disabled/,
+      ],
+    ],
+  },
+  Vonage: {
+    channel: (baseUrl) => vonageChannel({ apiKey: 'abcd1234', apiSecret: SECRET, from: 'Example', baseUrl }),
+    credential: basic(`abcd1234:${SECRET}`),
+    asks: 'GET /account/get-balance',
+    works: [{ status: 200, body: { value: 10.28, autoReload: false } }],
+    fails: [
+      [
+        { status: 401, body: { 'error-code': '401', 'error-code-label': 'authentication failed' } },
+        'provider_auth_failed',
+        /401/,
+      ],
+    ],
+  },
+  'Amazon SNS': {
+    channel: (baseUrl) => snsChannel({ region: 'eu-central-1', credentials, baseUrl }),
+    credential: credentials.accessKeyId,
+    asks: 'POST /',
+    works: [
+      sns(
+        '<GetSMSAttributesResponse xmlns="http://sns.amazonaws.com/doc/2010-03-31/"><GetSMSAttributesResult><attributes/>' +
+          '</GetSMSAttributesResult><ResponseMetadata><RequestId>1</RequestId></ResponseMetadata></GetSMSAttributesResponse>',
+      ),
+    ],
+    fails: [
+      [
+        sns(
+          '<ErrorResponse xmlns="http://sns.amazonaws.com/doc/2010-03-31/"><Error><Type>Sender</Type>' +
+            '<Code>InvalidClientTokenId</Code><Message>The security token is invalid.</Message></Error></ErrorResponse>',
+          403,
+        ),
+        'provider_auth_failed',
+        /security token/,
+      ],
+    ],
+  },
+}
+
+describe.each(Object.entries(CASES))(
+  'a check of %s',
+  (name, { channel: make, credential, asks, works, fails }) => {
+    async function check(reply: ProviderReply) {
+      const server = await providerServer({ accept: () => ({ status: 500 }), aside: () => reply })
+      const channel = make(server.url)
+      onTestFinished(async () => {
+        await channel.close?.()
+        await server.close()
+      })
+      const end = await channel.check?.().catch((error: unknown) => error)
+      return { end, asked: server.requests.map(({ method, path }) => `${method} ${path}`), server }
+    }
+
+    it.each(works)('is content: $body', async (reply) => {
+      const { end, asked, server } = await check(reply)
+      expect([end, asked]).toEqual([undefined, [asks]])
+      expect(JSON.stringify(server.requests[0]?.headers)).toContain(credential)
+    })
+
+    it.each(fails)('says why it cannot be used: %o', async (reply, code, why) => {
+      const { end, asked } = await check(reply)
+      expect(end).toMatchObject({ code, message: expect.stringMatching(why) })
+      expect((end as Error).message).toMatch(new RegExp(`^${name} cannot be used: `))
+      expect((end as Error).message).not.toContain(SECRET)
+      expect(asked).toEqual([asks])
+    })
+
+    it.each([
+      { status: 200, body: '<html>' },
+      { status: 503, body: '<html>' },
+    ])('is not content with what is no answer of it: $status', async (reply) => {
+      const { end } = await check(reply)
+      expect(end).toBeInstanceOf(Error)
+    })
+  },
+)
+
+it('Mailgun is asked with what it cannot send', async () => {
+  const server = await providerServer({ accept: () => ({ status: 400, body: { message: 'to parameter' } }) })
+  const channel = CASES.Mailgun?.channel(server.url)
+  onTestFinished(async () => {
+    await channel?.close?.()
+    await server.close()
+  })
+  await channel?.check?.()
+  const [request] = server.requests
+  const form = await new Response(new Uint8Array(request?.body ?? []), {
+    headers: { 'content-type': request?.headers['content-type'] ?? '' },
+  }).formData()
+  expect([...form.entries()]).toEqual([['o:testmode', 'yes']])
+})

@@ -1,0 +1,53 @@
+import { describe, expect, it } from 'vitest'
+import { judgePostmark } from '../../../../adapters/channels/email/postmark-errors.ts'
+import { postmarkReceipts } from '../../../../adapters/channels/email/postmark-receipts.ts'
+import { judgeResend } from '../../../../adapters/channels/email/resend-errors.ts'
+import { judgeSes } from '../../../../adapters/channels/email/ses-errors.ts'
+import { receiptsOf } from '../../../../adapters/channels/email/ses-events.ts'
+import { type Judge, judgeResult } from '../../../../adapters/channels/http/provider-answer.ts'
+import { judgeSlack } from '../../../../adapters/channels/slack/slack-errors.ts'
+import { judgeTwilio, twilioErrorCode } from '../../../../adapters/channels/sms/twilio-errors.ts'
+import { judgeVonage, vonageReceiptCode } from '../../../../adapters/channels/sms/vonage-errors.ts'
+
+const JUDGES: Readonly<
+  Record<string, readonly [judge: Judge, status: number, body: (code: string) => object]>
+> = {
+  Postmark: [judgePostmark, 422, (ErrorCode) => ({ ErrorCode, Message: 'No.' })],
+  Resend: [judgeResend, 422, (name) => ({ name, message: 'No.' })],
+  'Amazon SES': [judgeSes, 400, (__type) => ({ __type, message: 'No.' })],
+  Twilio: [judgeTwilio, 400, (code) => ({ code, message: 'No.' })],
+  Vonage: [judgeVonage, 200, (status) => ({ messages: [{ status, 'error-text': 'No.' }] })],
+  Slack: [judgeSlack, 200, (error) => ({ ok: false, error })],
+}
+
+/** The last three are names of what every object of JavaScript has. */
+describe.each(['brand_new', 'constructor', 'toString', 'hasOwnProperty'])(
+  'a code that nobody knows: %s',
+  (code) => {
+    it.each(Object.entries(JUDGES))('is not retried, and kept, by %s', (_name, [judge, status, body]) => {
+      const outcome = judgeResult(
+        { kind: 'answered', status, headers: {}, body: JSON.stringify(body(code)), durationMs: 1 },
+        judge,
+      )
+      expect(outcome).toMatchObject({ kind: 'rejected', code: 'provider_error', providerCode: code })
+    })
+
+    it('is a report that is logged, and no more', async () => {
+      expect([twilioErrorCode(code), vonageReceiptCode(code)]).toEqual(['provider_error', 'provider_error'])
+      const parse = postmarkReceipts([{ header: 'x-secret', value: 'secret' }])
+      const parsed = await parse({
+        method: 'POST',
+        url: 'https://example.org/',
+        headers: { 'x-secret': 'secret' },
+        body: new TextEncoder().encode(JSON.stringify({ RecordType: 'Bounce', MessageID: 'm', Type: code })),
+        receivedAt: 0,
+      })
+      expect(parsed).toMatchObject({
+        receipts: [{ fact: { type: 'reported', providerCode: `Bounce ${code}` }, suppress: undefined }],
+      })
+      const Message = JSON.stringify({ eventType: code, mail: { messageId: 'm' } })
+      const [receipt] = receiptsOf({ MessageId: '1', Message } as Parameters<typeof receiptsOf>[0])
+      expect(receipt?.fact).toMatchObject({ type: 'reported', providerCode: code })
+    })
+  },
+)
