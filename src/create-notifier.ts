@@ -6,6 +6,7 @@ import type { NotificationEvent } from './domain/event-payload.ts'
 import { createIdGenerator } from './domain/ids.ts'
 import type { ProcessEvent, ProcessListeners } from './domain/process-event.ts'
 import type { ProviderEvent } from './domain/provider-event.ts'
+import type { TelemetryFact } from './domain/telemetry.ts'
 import { type NotifierOptions, type ResolvedOptions, resolveOptions } from './options.ts'
 import { webhookSigner } from './outgoing/webhook-signer.ts'
 import { createAccept } from './services/accept/accept.ts'
@@ -25,12 +26,14 @@ import { createPages } from './services/links/pages.ts'
 import { createLogs, createNotifications } from './services/notifications/notifications.ts'
 import type { Notifier, NotifierEvents } from './services/notifier.ts'
 import { createOrganizations } from './services/organizations/organizations.ts'
+import { createGiveWay } from './services/receipts/give-way.ts'
 import { createReceipts } from './services/receipts/receipts.ts'
 import { createRetention } from './services/retention/retention.ts'
 import { createSecretBox, newSecret, type SecretBox } from './services/secrets.ts'
 import { createSuppressions } from './services/suppressions/suppressions.ts'
 import { createMeter } from './services/telemetry/meter.ts'
 import { createMetricsSource, readMetrics } from './services/telemetry/metrics.ts'
+import { observedLimiter } from './services/telemetry/observed-limiter.ts'
 import { observedStorage } from './services/telemetry/observed-storage.ts'
 import { createObserver } from './services/telemetry/observer.ts'
 import { createPlugins } from './services/telemetry/plugins.ts'
@@ -48,18 +51,25 @@ type Announced = Error | NotificationEvent | ProcessEvent | ProviderEvent | Endp
  *
  * @throws NotifierError `invalid_configuration`, naming the option that is wrong and what is right
  */
-export function createNotifier(options: NotifierOptions): Notifier {
+export function createNotifier<Tx = never>(options: NotifierOptions<Tx>): Notifier<Tx> {
   return wire(resolveOptions(options))
 }
 
 /** What channels have to close in, when attempts have taken the whole deadline. */
 const CLOSE_MS = 1_000
 
-function wire(options: ResolvedOptions): Notifier {
-  const { outgoing, clock, logger, limiter, telemetry } = options
+function wire(options: ResolvedOptions): Notifier<unknown> {
+  const { outgoing, clock, logger, telemetry } = options
   const emitter = new EventEmitter<NotifierEvents>()
   const meter = createMeter()
-  const observer = createObserver(meter.record, telemetry, ({ name }, error) =>
+  const giveWay = createGiveWay(clock)
+  function record(fact: TelemetryFact): void {
+    meter.record(fact)
+    if (fact.type === 'stored' && (fact.verb === 'accept' || fact.verb === 'settle')) {
+      giveWay.stored(fact.items)
+    }
+  }
+  const observer = createObserver(record, telemetry, ({ name }, error) =>
     logger.error('A telemetry plug-in threw; what it throws from now on is ignored.', {
       plugin: name,
       error,
@@ -69,6 +79,7 @@ function wire(options: ResolvedOptions): Notifier {
     wants: (name) => emitter.listenerCount(name) > 0,
     tell: (event) => emit(event.event, event),
   }
+  const limiter = observedLimiter(options.limiter, observer)
   const storage = observedStorage(options.storage, { observer, listeners, clock })
   const ids = createIdGenerator({ now: () => clock.now(), randomBytes })
   const signer = webhookSigner()
@@ -174,6 +185,7 @@ function wire(options: ResolvedOptions): Notifier {
     async open() {
       if (telemetry.length > 0) await plugins.start()
       await storage.start()
+      await engine.open()
       const secrets =
         options.secrets.length > 0 ? options.secrets : [await storage.keep('secret', newSecret())]
       box = createSecretBox(secrets)
@@ -182,7 +194,7 @@ function wire(options: ResolvedOptions): Notifier {
     },
     deliver() {
       engine.start()
-      options.storage.onWork?.(() => engine.wake())
+      if (options.queue === null) options.storage.onWork?.(() => engine.wake())
       retention.start()
     },
     hurry: engine.hurry,
@@ -193,7 +205,7 @@ function wire(options: ResolvedOptions): Notifier {
       await plugins.stop()
     },
   })
-  const { guard } = lifecycle
+  const { guard, guardAlways } = lifecycle
 
   const webhookParts = {
     storage,
@@ -228,12 +240,23 @@ function wire(options: ResolvedOptions): Notifier {
     observer.record({ type: 'refused', operation, code, count: 1 })
   }
 
+  const { unsubscribe, ...pages } = createPages({
+    storage,
+    clock,
+    signer: openSigner,
+    counts: () => !lifecycle.maintained(),
+    announce,
+    wake: engine.wake,
+    failed,
+  })
+  const limits = createLimits(storage, limiter, plans, requestLimits, clock)
+  const [guardedLimits, alwaysLimits] = [guard(limits), guardAlways(limits)]
   const deadLetters = createDeadLetters({
     storage,
     routes,
     wake: () => engine.wake(),
   })
-  const notifier: Notifier = {
+  const notifier: Notifier<unknown> = {
     ...guard(accept, refused),
     start: lifecycle.start,
     stop: lifecycle.stop,
@@ -264,16 +287,19 @@ function wire(options: ResolvedOptions): Notifier {
         announce,
         publicUrl: options.publicUrl,
         wake: engine.wake,
+        giveWay,
         routes,
       }),
     ),
-    pages: guard(createPages({ storage, clock, signer: openSigner, announce, wake: engine.wake, failed })),
+    pages: { ...guardAlways(pages), ...guard({ unsubscribe }) },
     maintenance: lifecycle.maintenance,
     metrics: () => readMetrics(meter, source, clock),
     reporting: createReporting(options.hasLogger ? logger : null, observer, clock),
     health: () => reportHealth(storage, lifecycle.refusal(), engine, clock),
     limits: {
-      ...guard(createLimits(storage, limiter, plans, requestLimits, clock)),
+      ...guardedLimits,
+      // A link in a mail leads on under maintenance, too.
+      admit: (who, resource) => (resource === 'links' ? alwaysLimits : guardedLimits).admit(who, resource),
       closed: (retryAfterMs) => closedLimit(retryAfterMs, clock),
     },
     logs: guard(createLogs(storage)),

@@ -67,7 +67,7 @@ export type {
 } from './ports/channel.ts'
 export type { Clock } from './ports/clock.ts'
 export type { LogFields, Logger } from './ports/logger.ts'
-export type { JobRef, Queue } from './ports/queue.ts'
+export type { JobRef, Queue, QueueInside, QueueWorker } from './ports/queue.ts'
 export type {
   LimitCheck,
   LimitDecision,

@@ -9,6 +9,7 @@ import { guardedHttp } from './outgoing/guarded-http.ts'
 import type { Clock } from './ports/clock.ts'
 import type { Logger } from './ports/logger.ts'
 import type { OutgoingHttp } from './ports/outgoing.ts'
+import type { Queue } from './ports/queue.ts'
 import type { RateLimiter } from './ports/rate-limiter.ts'
 import type { Storage } from './ports/storage/storage.ts'
 import type { Telemetry } from './ports/telemetry.ts'
@@ -21,15 +22,15 @@ import { DEFAULT_OVERUSE, type OverusePolicy } from './services/limits/request-l
 import { redactingLogger } from './services/logging/redacting-logger.ts'
 import { assertKeys, assertMethods, assertObject, duration, wrong } from './services/option-checks.ts'
 
-/** Options of `createNotifier`. */
-export interface NotifierOptions {
+/** Options of `createNotifier`. `Tx` is what the storage takes as a transaction of the caller's. */
+export interface NotifierOptions<Tx = never> {
   /**
    * The providers of each channel: one, several in the order of preference, several that share the messages by weight, or a
    * function that makes those of an organization. A channel that is left out is refused with `invalid_channel`.
    */
   readonly channels: { readonly [Name in ChannelName]?: ChannelOption | undefined }
   /** Where everything is kept. Default: `memoryStorage()`, which loses all when the process ends. */
-  readonly storage?: Storage | undefined
+  readonly storage?: Storage<Tx> | undefined
   /**
    * Encrypts stored secrets (webhook signing secrets), at least 32 characters. A list rotates: the first encrypts, all
    * decrypt. Default: one is created and kept in the storage.
@@ -65,6 +66,11 @@ export interface NotifierOptions {
    */
   readonly publicUrl?: string | undefined
   readonly delivery?: DeliveryOptions | undefined
+  /**
+   * An existing queue engine that spreads deliveries over processes: `graphileWorkerQueue()`, `bullmqQueue()`. Default:
+   * none; the processes claim from the storage, which is faster (docs/scaling.md).
+   */
+  readonly queue?: Queue | undefined
   /** The process' time. Default: the runtime's. Tests pass the virtual clock of `carillon/testing`. */
   readonly clock?: Clock | undefined
 }
@@ -98,7 +104,10 @@ export interface DeliveryOptions {
    * At least twice the longest timeout of a provider. Default 60 000, or that.
    */
   readonly leaseMs?: number | undefined
-  /** Longest time until work of other processes is noticed, in milliseconds. Default 1 000. */
+  /**
+   * Longest time until work of other processes is noticed, in milliseconds. Default 1 000; with a `queue` 5 000, and it is
+   * the longest time until what the engine has lost is found.
+   */
   readonly pollMs?: number | undefined
   /**
    * The longest rest of a provider after faults of its own, in milliseconds, also where it asks for a longer one: then it is
@@ -110,7 +119,7 @@ export interface DeliveryOptions {
 /** Options with every default in place. */
 export interface ResolvedOptions {
   readonly sources: ChannelSources
-  readonly storage: Storage
+  readonly storage: Storage<unknown>
   readonly secrets: readonly string[]
   /** Behind the redaction. */
   readonly logger: Logger
@@ -130,19 +139,21 @@ export interface ResolvedOptions {
   readonly publicUrl: string | undefined
   readonly leaseMs: number
   readonly pollMs: number
+  readonly queue: Queue | null
   readonly maxPauseMs: number
   readonly clock: Clock
 }
 
 const DEFAULT_LEASE_MS = 60_000
 const DEFAULT_POLL_MS = 1_000
+const DEFAULT_QUEUE_POLL_MS = 5_000
 const DEFAULT_SMS_SEGMENTS = 10
 const DEFAULT_RETENTION_DAYS = 90
 const MIN_SECRET_LENGTH = 32
 const DEFAULT_MAX_PAUSE_MS = 3_600_000
 
 /** @throws NotifierError `invalid_configuration`, naming the option and what is right */
-export function resolveOptions(options: NotifierOptions): ResolvedOptions {
+export function resolveOptions<Tx>(options: NotifierOptions<Tx>): ResolvedOptions {
   if (typeof options !== 'object' || options === null)
     throw wrong('options', 'an object with at least "channels"')
   assertKeys('', options, [
@@ -160,9 +171,11 @@ export function resolveOptions(options: NotifierOptions): ResolvedOptions {
     'retention',
     'publicUrl',
     'delivery',
+    'queue',
     'clock',
   ])
-  const { webhooks = {}, delivery = {} } = options
+  const { webhooks = {}, delivery = {}, queue } = options
+  if (queue !== undefined) assertMethods('queue', queue, ['open', 'announce', 'work', 'close'])
   assertObject('webhooks', webhooks)
   assertKeys('webhooks.', webhooks, ['allow', 'allowHttp'])
   assertObject('delivery', delivery)
@@ -181,7 +194,7 @@ export function resolveOptions(options: NotifierOptions): ResolvedOptions {
   const longest = Math.max(0, ...providers.map(({ timeoutMs }) => timeoutMs))
   const {
     leaseMs = Math.max(DEFAULT_LEASE_MS, 2 * longest),
-    pollMs = DEFAULT_POLL_MS,
+    pollMs = queue === undefined ? DEFAULT_POLL_MS : DEFAULT_QUEUE_POLL_MS,
     maxPauseMs = DEFAULT_MAX_PAUSE_MS,
   } = delivery
   duration('delivery.leaseMs', leaseMs)
@@ -208,6 +221,7 @@ export function resolveOptions(options: NotifierOptions): ResolvedOptions {
     retentionDays: resolveRetention(options.retention),
     secrets: resolveSecrets(options.secret),
     pollMs: duration('delivery.pollMs', pollMs),
+    queue: queue ?? null,
     maxPauseMs: duration('delivery.maxPauseMs', maxPauseMs),
     outgoing: resolveWebhooks(webhooks),
   }

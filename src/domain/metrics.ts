@@ -42,6 +42,7 @@ export type CounterName =
   | 'leasesLost'
   | 'recovered'
   | 'posts'
+  | 'limitsUnjudged'
   | 'storageFailures'
 export type HistogramName =
   | 'attemptDuration'
@@ -88,6 +89,11 @@ export const METRICS: Readonly<
     'webhook_posts_total',
     ['event', 'status'],
     'Posts to webhook endpoints by class of answer.',
+  ),
+  limitsUnjudged: counter(
+    'limits_unjudged_total',
+    ['answer'],
+    'Decisions that the rate limiter did not make: allowed uncounted, or failed.',
   ),
   storageFailures: counter('storage_failures_total', ['verb'], 'Calls of the storage that failed.'),
   attemptDuration: histogram(
@@ -149,6 +155,9 @@ export function measureFact(fact: TelemetryFact, measure: Measure): void {
     case 'posted':
       measure('posts', 1, [fact.event, fact.status])
       measure('postDuration', fact.durationMs / 1000, NO_LABELS)
+      break
+    case 'unjudged':
+      measure('limitsUnjudged', 1, [fact.answer])
       break
     case 'lease_lost':
       measure('leasesLost', 1, NO_LABELS)

@@ -54,7 +54,10 @@ export interface Ambiguous {
 /** The four answers of a channel's `send` (DESIGN.md §5). */
 export type Outcome = Accepted | Rejected | Retry | Ambiguous
 
-/** Longest id that a provider may give a message (RFC 5322 2.1.1); what is longer is cut, and found again by the same cut. */
+/**
+ * Longest id that a provider may give a message, in bytes of UTF-8 (a line of RFC 5322 2.1.1 has no more); an index of a
+ * database has room for it, also where each byte of it takes two.
+ */
 export const MAX_MESSAGE_ID = 998
 /** Longest text of a provider that is kept. */
 const MAX_TEXT = 2_000
@@ -82,7 +85,7 @@ export function soundOutcome(value: unknown): Outcome | null {
     case 'accepted':
       return {
         kind: 'accepted',
-        providerMessageId: textOf(answer.providerMessageId, MAX_MESSAGE_ID),
+        providerMessageId: messageId(answer.providerMessageId),
         status: answer.status === 'delivered' ? 'delivered' : 'sent',
       }
     case 'rejected':
@@ -99,6 +102,17 @@ export function soundOutcome(value: unknown): Outcome | null {
     default:
       return null
   }
+}
+
+/** A provider's id for a message, the same wherever it is told: one that is too long is cut, and found again by its cut. */
+export function messageId(value: unknown): string | undefined {
+  const text = textOf(value, MAX_MESSAGE_ID)
+  if (text === undefined || Buffer.byteLength(text) <= MAX_MESSAGE_ID) return text
+  const bytes = Buffer.from(text)
+  let end = MAX_MESSAGE_ID
+  // 10xxxxxx: in the middle of a character.
+  while (((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1
+  return bytes.toString('utf8', 0, end)
 }
 
 function textOf(value: unknown, most = MAX_TEXT): string | undefined {

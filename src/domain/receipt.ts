@@ -1,6 +1,6 @@
 import { isErrorCode } from './errors/catalogue.ts'
 import type { Fact, FactType } from './facts.ts'
-import { MAX_MESSAGE_ID } from './outcome.ts'
+import { messageId } from './outcome.ts'
 import { SUPPRESSION_REASONS, type SuppressionReason } from './suppression.ts'
 
 /** One report about one message or one recipient. */
@@ -70,7 +70,7 @@ function soundFact(value: unknown): Omit<Fact, 'provider' | 'suppress'> {
   const { type, code, occurredAt, machine } = fact
   return {
     type: REPORTED.has(type) ? (type as FactType) : 'reported',
-    ...known('providerMessageId', textOf(fact.providerMessageId, MAX_MESSAGE_ID)),
+    ...known('providerMessageId', messageId(fact.providerMessageId)),
     ...known('code', code === undefined || isErrorCode(code) ? code : 'provider_error'),
     ...known('message', textOf(fact.message, MAX_TEXT)),
     ...known('providerCode', textOf(fact.providerCode, MAX_TEXT)),

@@ -42,6 +42,8 @@ export type TelemetryFact =
     }
   /** Another process has a job that this one was working on. */
   | { readonly type: 'lease_lost' }
+  /** The rate limiter did not judge what it was asked: it let it pass uncounted, or failed. */
+  | { readonly type: 'unjudged'; readonly answer: 'allowed' | 'failed' }
   /** The storage answered a set, or did not. */
   | {
       readonly type: 'stored'

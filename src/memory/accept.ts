@@ -1,6 +1,7 @@
 import { NotifierError } from '../domain/errors/notifier-error.ts'
 import type { NewNotification } from '../domain/notification.ts'
 import { initialFold } from '../domain/status.ts'
+import { storedContent } from '../domain/stored-content.ts'
 import type {
   AcceptAnswer,
   AcceptRequest,
@@ -92,7 +93,7 @@ function store(
     number: nextNumber(state),
     organizationId,
     createdAt,
-    content: JSON.stringify(notification.content),
+    ...storedContent(notification.content),
     facts: {
       status,
       fold: initialFold(status),

@@ -1,4 +1,5 @@
 import { shareSlots } from '../domain/share-slots.ts'
+import { wholeContent } from '../domain/stored-content.ts'
 import type {
   ClaimAnswer,
   ClaimedJob,
@@ -80,7 +81,16 @@ function claimedJob(state: MemoryState, job: Job): ClaimedJob | undefined {
     waitedMs: Math.max(0, now - job.dueAt),
   }
   if (job.subject.kind === 'notification') {
-    const { id, channel, to, content, createdAt, expiresAt, trace = null } = job.subject.notification
+    const {
+      id,
+      channel,
+      to,
+      content,
+      attachments,
+      createdAt,
+      expiresAt,
+      trace = null,
+    } = job.subject.notification
     return {
       ...about,
       kind: 'notification',
@@ -88,7 +98,7 @@ function claimedJob(state: MemoryState, job: Job): ClaimedJob | undefined {
         id,
         channel,
         to,
-        content: JSON.parse(content),
+        content: wholeContent({ content, attachments }),
         createdAt,
         expiresInMs: expiresAt === null ? null : expiresAt - now,
         trace,
@@ -178,5 +188,7 @@ export function renewLease(state: MemoryState, ref: LeaseRef, leaseMs: number): 
 /** Returns a claim whose attempt has not started. */
 export function releaseLease(state: MemoryState, ref: LeaseRef): void {
   const job = underLease(state, ref)
-  if (job !== undefined && job.started === undefined) makeDue(state, job, job.dueAt)
+  if (job === undefined || job.started !== undefined) return
+  makeDue(state, job, job.dueAt)
+  state.told?.(job)
 }

@@ -22,6 +22,7 @@ export function createJob(
   }
   state.jobs.set(created.number, created)
   makeDue(state, created, job.dueAt)
+  state.told?.(created)
   return created
 }
 

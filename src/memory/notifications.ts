@@ -1,4 +1,5 @@
 import type { Notification } from '../domain/notification.ts'
+import { wholeContent } from '../domain/stored-content.ts'
 import type { LogEntry, LogFilter, LogRepository } from '../ports/storage/logs.ts'
 import type {
   CancelAnswer,
@@ -16,14 +17,14 @@ export function memoryNotifications(state: MemoryState): NotificationRepository 
   return {
     async get(id) {
       const stored = state.notifications.get(id)
-      return stored === undefined ? null : toNotification(stored)
+      return stored === undefined ? null : toNotification(stored, stored.attachments)
     },
     async list(filter, page) {
       const rows = state.notificationsOf.get(filter.organizationId) ?? []
       return pageOf(
         rows.filter((row) => matches(row, filter)),
         page,
-        toNotification,
+        (row) => toNotification(row, null),
       )
     },
     async timeline(id) {
@@ -50,10 +51,11 @@ export function memoryLogs(state: MemoryState): LogRepository {
   }
 }
 
-function toNotification(stored: StoredNotification): Notification {
+/** @param attachments null: without them */
+function toNotification(stored: StoredNotification, attachments: string | null): Notification {
   const { id, organizationId, channel, to, priority, sendAt, expiresAt, createdAt } = stored
   const { status, provider, providerMessageId, error } = stored.facts
-  const content = JSON.parse(stored.content)
+  const content = wholeContent({ content: stored.content, attachments })
   const identity = { id, organizationId, channel, to, status, content, priority }
   const resendOf = stored.resendOf ?? null
   return { ...identity, sendAt, expiresAt, provider, providerMessageId, error, createdAt, resendOf }

@@ -62,6 +62,7 @@ function next(state: MemoryState, job: Job, settlement: Settlement): void {
   }
   if (settlement.next.outage === true) job.outages += 1
   makeDue(state, job, state.now() + settlement.next.delayMs)
+  state.told?.(job)
 }
 
 /** Disables an endpoint and holds its jobs. Those that are leased are held when they come back. */

@@ -19,6 +19,8 @@ export interface StoredNotification extends Omit<NewNotification, 'content'> {
   readonly organizationId: string
   readonly createdAt: number
   readonly content: string
+  /** Of its content, apart. */
+  readonly attachments: string | null
   facts: FactState
   /** The history, its accept first. */
   readonly timeline: TimelineEntry[]
@@ -96,6 +98,8 @@ export interface StoredTemplate {
 /** Everything that a memory storage knows. */
 export interface MemoryState {
   readonly now: () => number
+  /** Is told of every job that becomes due or will. */
+  told?: (job: Job) => void
   /** The last number given to anything that is listed in order. */
   number: number
   /** The last fencing token. */

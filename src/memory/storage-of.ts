@@ -1,3 +1,4 @@
+import type { JobRef } from '../ports/queue.ts'
 import type { Storage } from '../ports/storage/storage.ts'
 import { acceptRequest, findIdempotent, quotaUsed } from './accept.ts'
 import { memoryApiKeys } from './api-keys.ts'
@@ -8,7 +9,7 @@ import { createDefaultOrganization, memoryOrganizations } from './organizations.
 import { recordReceipt } from './receipts.ts'
 import { memoryRetention } from './retention.ts'
 import { settleOne } from './settle.ts'
-import type { MemoryState } from './state.ts'
+import type { Job, MemoryState } from './state.ts'
 import { memorySuppressions } from './suppressions.ts'
 import { memoryTemplates } from './templates.ts'
 import { memoryWebhookEndpoints } from './webhook-endpoints.ts'
@@ -26,6 +27,9 @@ export function storageOf(state: MemoryState): Storage {
     durable: false,
     async start() {},
     async stop() {},
+    async announceJobs(to) {
+      if ('told' in to) state.told = gathered(state, to.told)
+    },
     async accept(requests) {
       return requests.map((request) => acceptRequest(state, request))
     },
@@ -69,5 +73,19 @@ export function storageOf(state: MemoryState): Storage {
       state.kept.set(name, kept)
       return kept
     },
+  }
+}
+
+/** Tells of the jobs of one verb together, when it has ended. */
+function gathered(state: MemoryState, told: (refs: readonly JobRef[]) => void): (job: Job) => void {
+  let refs: JobRef[] = []
+  function tell(): void {
+    const all = refs
+    refs = []
+    told(all)
+  }
+  return ({ number, lane, dueAt }) => {
+    if (refs.length === 0) queueMicrotask(tell)
+    refs.push({ jobId: String(number), lane, dueInMs: Math.max(0, dueAt - state.now()) })
   }
 }

@@ -75,12 +75,17 @@ export function memoryWebhookEndpoints(state: MemoryState): WebhookEndpointRepos
       else hurry(state, delivery)
       return toDelivery(delivery)
     },
-    async delete(id) {
-      for (const job of state.jobs.values()) if (job.lane === id) removeJob(state, job)
-      for (const [number, { endpointId }] of state.deliveries) {
-        if (endpointId === id) state.deliveries.delete(number)
+    async delete(id, most) {
+      if (!state.endpoints.has(id)) return 'unknown'
+      const own = [...state.deliveries].filter(([, { endpointId }]) => endpointId === id)
+      const gone = new Set(own.slice(0, most).map(([, delivery]) => delivery))
+      for (const [number] of own.slice(0, most)) state.deliveries.delete(number)
+      for (const job of state.jobs.values()) {
+        if (job.subject.kind === 'event' && gone.has(job.subject.delivery)) removeJob(state, job)
       }
-      return state.endpoints.delete(id)
+      if (own.length > most) return 'more'
+      state.endpoints.delete(id)
+      return 'deleted'
     },
   }
 }
@@ -137,7 +142,9 @@ function makePending(state: MemoryState, delivery: StoredDelivery): void {
 function hurry(state: MemoryState, delivery: StoredDelivery): void {
   for (const job of state.jobs.values()) {
     const own = job.subject.kind === 'event' && job.subject.delivery === delivery
-    if (own && job.state === 'waiting') makeDue(state, job, state.now())
+    if (!own || job.state !== 'waiting') continue
+    makeDue(state, job, state.now())
+    state.told?.(job)
   }
 }
 

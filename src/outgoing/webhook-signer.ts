@@ -1,4 +1,4 @@
-import { createHmac, randomBytes } from 'node:crypto'
+import { createHmac, type Hmac, randomBytes } from 'node:crypto'
 import type { WebhookSigner } from '../ports/signer.ts'
 
 const PREFIX = 'whsec_'
@@ -13,9 +13,9 @@ export function webhookSigner(): WebhookSigner {
       return PREFIX + randomBytes(SECRET_BYTES).toString('base64')
     },
     headers(id, timestamp, body, secrets) {
-      const content = Buffer.from(`${id}.${timestamp}.${body}`, 'utf8')
+      const content = `${id}.${timestamp}.${body}`
       const signatures = secrets.map(
-        (secret) => `v1,${createHmac('sha256', keyOf(secret)).update(content).digest('base64')}`,
+        (secret) => `v1,${hmac(secret).update(content, 'utf8').digest('base64')}`,
       )
       return {
         'webhook-id': id,
@@ -31,6 +31,11 @@ export function isWebhookSecret(value: unknown): value is string {
   if (typeof value !== 'string' || !SECRET.test(value)) return false
   const size = keyOf(value).length
   return size >= 24 && size <= 64
+}
+
+/** The key as text: as a Buffer it is first made a key object, which takes ten times as long as the signature. */
+function hmac(secret: string): Hmac {
+  return createHmac('sha256', secret.slice(PREFIX.length), { encoding: 'base64' })
 }
 
 function keyOf(secret: string): Buffer {

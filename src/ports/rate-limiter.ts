@@ -66,6 +66,8 @@ export interface LimitDecision {
   readonly allowed: boolean
   /** One state per check, in order. */
   readonly states: readonly LimitState[]
+  /** Nothing was judged or counted: the limiter's server is away, and it was told to allow that. */
+  readonly uncounted?: true
 }
 
 export interface LimitState {

@@ -1,4 +1,4 @@
-import { atEndOfTurn, endingTurn } from './turn.ts'
+import { afterTurns, atEndOfTurn, endingTurn } from './turn.ts'
 
 /** Hands items to a set-based operation, many at a time. */
 export type Group<Item, Answer> = (item: Item) => Promise<Answer>
@@ -17,11 +17,13 @@ interface Waiting<Item, Answer> {
  * @param run gets at least one item and must answer for each, in order; a rejection reaches every caller of the set
  * @param maxWeight the weight of one call; a single heavier item still goes, alone
  * @param weigh default: 1 for each item
+ * @param turns how many more turns of the loop to gather for, see {@link afterTurns}
  */
 export function createGroup<Item, Answer>(
   run: (items: readonly Item[]) => Promise<readonly Answer[]>,
   maxWeight = 1_000,
   weigh: (item: Item) => number = () => 1,
+  turns = 0,
 ): Group<Item, Answer> {
   let waiting: Waiting<Item, Answer>[] = []
   let busy = false
@@ -50,8 +52,12 @@ export function createGroup<Item, Answer>(
     } catch (error) {
       for (const { reject } of set) reject(error)
     }
-    if (waiting.length > 0) atEndOfTurn(flush, lastTurn)
+    if (waiting.length > 0) later()
     else busy = false
+  }
+
+  function later(): void {
+    afterTurns(turns, () => atEndOfTurn(flush, lastTurn))
   }
 
   return function group(item) {
@@ -59,7 +65,7 @@ export function createGroup<Item, Answer>(
       waiting.push({ item, resolve, reject })
       if (busy) return
       busy = true
-      atEndOfTurn(flush, lastTurn)
+      later()
     })
   }
 }

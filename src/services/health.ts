@@ -12,7 +12,11 @@ const ANSWER_MS = 2_000
 export async function reportHealth(
   storage: Storage,
   refusal: NotifierError | null,
-  delivery: { providers(): HealthReport['providers']; waiting(): HealthReport['waiting'] },
+  delivery: {
+    queue(): HealthReport['queue']
+    providers(): HealthReport['providers']
+    waiting(): HealthReport['waiting']
+  },
   clock: Clock,
 ): Promise<HealthReport> {
   let answers = false
@@ -29,6 +33,7 @@ export async function reportHealth(
     status: reason === null ? 'ok' : 'unavailable',
     reason,
     storage: { name: storage.name, durable: storage.durable, answers },
+    queue: delivery.queue(),
     providers: delivery.providers(),
     waiting: delivery.waiting(),
   }

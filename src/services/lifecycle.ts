@@ -12,6 +12,10 @@ export interface Lifecycle extends Pick<Notifier, 'start' | 'stop' | 'maintenanc
    * @param failed is told of every call that failed, by the method's name
    */
   guard<Methods extends object>(methods: Methods, failed?: (name: string, error: unknown) => void): Methods
+  /** Like {@link guard}, for what also answers under maintenance. */
+  guardAlways<Methods extends object>(methods: Methods): Methods
+  /** Under maintenance nothing is stored. */
+  maintained(): boolean
 }
 
 export interface LifecycleParts {
@@ -41,12 +45,14 @@ export function createLifecycle({ clock, open, deliver, close, hurry }: Lifecycl
   let noCalls = (): void => {}
   let keepAlive: NodeJS.Timeout | undefined
 
-  function refusal(): NotifierError | null {
-    if (running && !maintained) return null
+  function notRunning(): NotifierError | null {
+    if (running) return null
     if (closed !== null) return unavailable('The notifier is stopping or has stopped.')
-    return running
-      ? unavailable('The service is under maintenance.')
-      : new NotifierError('not_started', { retryAfterMs: 1_000 })
+    return new NotifierError('not_started', { retryAfterMs: 1_000 })
+  }
+
+  function refusal(): NotifierError | null {
+    return notRunning() ?? (maintained ? unavailable('The service is under maintenance.') : null)
   }
 
   function done(): void {
@@ -71,6 +77,32 @@ export function createLifecycle({ clock, open, deliver, close, hurry }: Lifecycl
     } finally {
       clearInterval(keepAlive)
     }
+  }
+
+  function guarded<Methods extends object>(
+    methods: Methods,
+    refusalNow: () => NotifierError | null,
+    failed: (name: string, error: unknown) => void = () => {},
+  ): Methods {
+    const made = Object.entries(methods as Record<string, AnyMethod>).map(([name, method]) => {
+      const fault = (error: unknown): void => {
+        done()
+        failed(name, error)
+      }
+      const call: AnyMethod = (...args) => {
+        const refused = refusalNow()
+        if (refused !== null) {
+          failed(name, refused)
+          return Promise.reject(refused)
+        }
+        calls += 1
+        const promise = method(...args)
+        promise.then(done, fault)
+        return promise
+      }
+      return [name, call]
+    })
+    return Object.fromEntries(made)
   }
 
   return {
@@ -108,27 +140,9 @@ export function createLifecycle({ clock, open, deliver, close, hurry }: Lifecycl
       else if (options?.deadlineMs !== undefined) clock.timer(options.deadlineMs, hurry)
       return closed
     },
-    guard(methods, failed = () => {}) {
-      const guarded = Object.entries(methods as Record<string, AnyMethod>).map(([name, method]) => {
-        const fault = (error: unknown): void => {
-          done()
-          failed(name, error)
-        }
-        const call: AnyMethod = (...args) => {
-          const refused = refusal()
-          if (refused !== null) {
-            failed(name, refused)
-            return Promise.reject(refused)
-          }
-          calls += 1
-          const promise = method(...args)
-          promise.then(done, fault)
-          return promise
-        }
-        return [name, call]
-      })
-      return Object.fromEntries(guarded)
-    },
+    maintained: () => maintained,
+    guard: (methods, failed) => guarded(methods, refusal, failed),
+    guardAlways: (methods) => guarded(methods, notRunning),
   }
 }
 

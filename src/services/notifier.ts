@@ -50,8 +50,12 @@ import type {
   WebhookPostRecord,
 } from './records.ts'
 
-/** A running notification service; made by `createNotifier`. Every method rejects with `NotifierError`. */
-export interface Notifier {
+/**
+ * A running notification service; made by `createNotifier`. Every method rejects with `NotifierError`.
+ *
+ * `Tx` is what its storage takes as a transaction of the caller's: see {@link SendOptions.tx}.
+ */
+export interface Notifier<Tx = never> {
   /**
    * Opens the storage, brings its schema up to date and begins to deliver. Idempotent.
    *
@@ -66,8 +70,8 @@ export interface Notifier {
   [Symbol.asyncDispose](): Promise<void>
 
   /** Calls `listener` for events that this process records; a throwing listener is reported and harms nobody. */
-  on<Name extends keyof NotifierEvents>(event: Name, listener: NotifierEvents[Name]): Notifier
-  off<Name extends keyof NotifierEvents>(event: Name, listener: NotifierEvents[Name]): Notifier
+  on<Name extends keyof NotifierEvents>(event: Name, listener: NotifierEvents[Name]): Notifier<Tx>
+  off<Name extends keyof NotifierEvents>(event: Name, listener: NotifierEvents[Name]): Notifier<Tx>
 
   /**
    * Accepts one notification. Resolves when it is stored; delivery follows.
@@ -75,9 +79,10 @@ export interface Notifier {
    * @throws NotifierError `missing_required_field`, `invalid_parameter`, `invalid_channel`, `invalid_email`,
    *   `invalid_phone`, `invalid_recipient`, `template_not_found` (422), `invalid_template_variable`,
    *   `blocked_recipient` and `unsubscribed` when the recipient is suppressed, `idempotency_key_reused`,
-   *   `notification_quota_exceeded`, `service_unavailable`, `not_started`
+   *   `notification_quota_exceeded`, `service_unavailable`, `not_started`, and with
+   *   `tx` also `invalid_transaction`
    */
-  send(message: SendInput, options?: SendOptions): Promise<SentNotification>
+  send(message: SendInput, options?: SendOptions<Tx>): Promise<SentNotification>
   /** Checks everything that {@link send} checks, in the same order, and renders; stores and sends nothing. */
   validate(message: SendInput, options?: SendOptions): Promise<ValidatedSend>
   /**
@@ -85,7 +90,7 @@ export interface Notifier {
    *
    * @throws NotifierError `invalid_parameter` when there are none or too many
    */
-  sendBatch(messages: readonly SendInput[], options?: SendOptions): Promise<BatchResult>
+  sendBatch(messages: readonly SendInput[], options?: SendOptions<Tx>): Promise<BatchResult>
 
   readonly notifications: {
     /** @throws NotifierError `notification_not_found`, `organization_mismatch` */
@@ -106,7 +111,7 @@ export interface Notifier {
      * @throws NotifierError `notification_not_found`, `organization_mismatch`, `invalid_channel` when the channel is no
      *   longer configured, and as {@link Notifier.send}
      */
-    resend(id: string, options?: Omit<SendOptions, 'strict'>): Promise<SentNotification>
+    resend(id: string, options?: Omit<SendOptions<Tx>, 'strict'>): Promise<SentNotification>
     /**
      * Delivers one that failed once more, as itself: the same id, history and expiry, with all attempts before it. It does
      * not count again. What has ended otherwise is for {@link resend}.
@@ -227,8 +232,10 @@ export interface Notifier {
     /** Pending deliveries to it are dropped. @throws NotifierError `not_found`, `organization_mismatch` */
     delete(id: string, scope?: Scope): Promise<void>
   }
-  /** Recipients that nothing is sent to: sends to them are refused, and what was accepted before ends as failed. */
-  /** What the links in messages lead to; the pages of the REST API call it. Tokens prove where they come from. */
+  /**
+   * What the links in messages lead to; the pages of the REST API call it. Tokens prove where they come from. All but
+   * `unsubscribe` answers under maintenance, too; nothing is counted then.
+   */
   readonly pages: {
     /** Whether this is the token of an unsubscription. Changes nothing. */
     canUnsubscribe(token: string): Promise<boolean>
@@ -243,6 +250,7 @@ export interface Notifier {
     /** Where a link leads; counts that it was followed, without waiting for it. Null: the token is none of ours. */
     clicked(token: string, visit: Visit): Promise<string | null>
   }
+  /** Recipients that nothing is sent to: sends to them are refused, and what was accepted before ends as failed. */
   readonly suppressions: {
     /**
      * Sends nothing more to a recipient on a channel. One that is suppressed already stays so for its first reason, which
@@ -267,8 +275,8 @@ export interface Notifier {
     take(source: ReceiptSource, request: ReceiptArrival): Promise<ReceiptReply>
   }
   /**
-   * Refuses every call but this with `service_unavailable` while it is on; delivery goes on. What was accepted stays
-   * accepted.
+   * Refuses every call with `service_unavailable` while it is on, but this one and the links of mails; delivery goes on.
+   * What was accepted stays accepted.
    */
   maintenance(on: boolean): void
   /** What can be counted: in this process since it was created, and in the storage now. Never rejects. */
@@ -344,9 +352,15 @@ export type NotifierEvents = {
   'provider.resumed': (event: ProviderResumedEvent) => void
 }
 
-export interface SendOptions extends Scope {
+export interface SendOptions<Tx = never> extends Scope {
   /** 1 to 255 visible ASCII characters; the same request with the same key is accepted once. Kept for 24 hours. */
   readonly idempotencyKey?: string | undefined
   /** Refuses messages with fields that are unknown (`invalid_parameter`). Default false: they are ignored. */
   readonly strict?: boolean | undefined
+  /**
+   * Accepts inside a transaction of the caller's: what it commits is sent, and what it rolls back was never sent. What it
+   * is depends on the storage: for PostgreSQL an open transaction of `pg`, Kysely, Drizzle or Knex; for SQLite a function
+   * that is called with the database inside the transaction. Memory has none. See docs/scaling.md.
+   */
+  readonly tx?: Tx | undefined
 }

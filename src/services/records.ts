@@ -17,10 +17,18 @@ export interface HealthReport {
   /** Why it is unavailable, for people. */
   readonly reason: string | null
   readonly storage: { readonly name: string; readonly durable: boolean; readonly answers: boolean }
+  /** Null: there is no queue engine. */
+  readonly queue: QueueHealth | null
   /** The providers of this process; of those of single organizations the ones that are open, at most 1,000 in all. */
   readonly providers: readonly ProviderHealth[]
   /** What is due and has no provider that could be asked: at most 100 lanes. */
   readonly waiting: readonly WaitingLane[]
+}
+
+export interface QueueHealth {
+  readonly name: string
+  /** Whether it took the last announcement of this process. If not, jobs are found by polling. */
+  readonly takes: boolean
 }
 
 export interface ProviderHealth {
@@ -287,6 +295,8 @@ export interface TimelineRecord {
   readonly segments: number | null
   /** True when the provider may have acted although no answer came. */
   readonly ambiguous: boolean
+  /** True where a machine opened or clicked (a mail privacy proxy, a scanner): it changed no status. */
+  readonly machine: boolean
 }
 
 /** DESIGN.md §4 "Log entry". */
@@ -301,6 +311,8 @@ export interface LogRecord {
   readonly attempt: number | null
   /** Of a text message that was handed over: the segments it is charged as. */
   readonly segments: number | null
+  /** True where a machine opened or clicked (a mail privacy proxy, a scanner): it changed no status. */
+  readonly machine: boolean
   readonly error: NotificationFailure | null
   readonly template: string | null
   readonly createdAt: string

@@ -46,8 +46,10 @@ export type HttpAct =
 
 /** What a provider does beyond the rest: more is checked. */
 export interface ChannelTraits {
-  /** It is called over HTTP, and only an answer that can be read counts as its word. Default false. */
+  /** It is called over HTTP, and only an answer that can be read counts as its word, see `statusAlone`. Default false. */
   readonly http?: boolean | undefined
+  /** With `http`: a status of success is its whole word, whatever stands below it. Default false. */
+  readonly statusAlone?: boolean | undefined
   /** Its answers over HTTP may carry `Retry-After`. Default true. */
   readonly retryAfter?: boolean | undefined
 }
@@ -98,7 +100,7 @@ export function channelContract(
   delivers(check)
   failsAsItSays(check, rows)
   endsInTime(check)
-  if (traits.http === true) readsHttp(check)
+  if (traits.http === true) readsHttp(check, traits.statusAlone === true)
   if (traits.http === true && traits.retryAfter !== false) waitsAsAsked(check)
 }
 
@@ -287,11 +289,12 @@ function waitsAsAsked(check: Check): void {
   }
 }
 
-function readsHttp(check: Check): void {
+function readsHttp(check: Check, statusAlone: boolean): void {
+  const meaning = statusAlone ? 'is one' : 'leaves nobody knowing'
   for (const kind of ['truncate', 'html', 'empty'] as const) {
-    check(`a success that cannot be read leaves nobody knowing: ${kind}`, async ({ act, actHttp, send }) => {
+    check(`a success that cannot be read ${meaning}: ${kind}`, async ({ act, actHttp, send }) => {
       actHttp({ kind })
-      assert.equal((await send('1')).kind, 'ambiguous')
+      assert.equal((await send('1')).kind, statusAlone ? 'accepted' : 'ambiguous')
       act({ kind: 'accept' })
       assert.equal((await send('2')).kind, 'accepted')
     })

@@ -8,6 +8,13 @@ export {
   type TakenMessage,
 } from './channel-contract.ts'
 export { type FakeClock, fakeClock } from './fake-clock.ts'
+export {
+  type QueueHarness,
+  type QueueNotifier,
+  type QueueNotifierOptions,
+  type QueueProcess,
+  queueContract,
+} from './queue/queue-contract.ts'
 export { type RateLimiterHarness, rateLimiterContract } from './rate-limiter/rate-limiter-contract.ts'
 export {
   type Behaviour,
@@ -23,6 +30,7 @@ export {
   simulatorChannel,
 } from './simulator/simulator-channel.ts'
 export type {
+  CallerTransactions,
   SecondDoor,
   StorageHarness,
   StoredDeliveryRow,

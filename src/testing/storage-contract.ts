@@ -1,4 +1,5 @@
 import { acceptChecks } from './storage/accept.ts'
+import { announcementChecks } from './storage/announcements.ts'
 import { apiKeyChecks } from './storage/api-keys.ts'
 import { backlogChecks } from './storage/backlog.ts'
 import { claimChecks } from './storage/claim.ts'
@@ -18,6 +19,7 @@ import { settleChecks } from './storage/settle.ts'
 import { suppressionChecks } from './storage/suppressions.ts'
 import { templateChecks } from './storage/templates.ts'
 import { traceChecks } from './storage/traces.ts'
+import { transactionChecks } from './storage/transactions.ts'
 import { webhookChangeChecks } from './storage/webhook-changes.ts'
 import { webhookEndpointChecks } from './storage/webhook-endpoints.ts'
 import type { TestApi } from './test-api.ts'
@@ -31,6 +33,7 @@ export function storageContract(test: TestApi, create: () => Promise<StorageHarn
   const check = checkWith(test, create)
   acceptChecks(check)
   idempotencyChecks(check)
+  transactionChecks(check)
   claimChecks(check)
   fairnessChecks(check)
   leaseChecks(check)
@@ -50,4 +53,5 @@ export function storageContract(test: TestApi, create: () => Promise<StorageHarn
   redriveChecks(check)
   retentionChecks(check)
   endpointHealthChecks(check)
+  announcementChecks(check)
 }

@@ -160,6 +160,11 @@ const ROWS = {
   ],
 
   invalid_configuration: [500, 'An option is wrong.', 'Correct the option that is named.'],
+  invalid_transaction: [
+    500,
+    'The transaction cannot be used.',
+    'Give one that is open, and in the database of the storage.',
+  ],
   missing_peer: [500, 'An optional package is not installed.', 'Run the install command that is given.'],
   unsupported_runtime: [
     500,

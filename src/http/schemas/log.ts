@@ -12,6 +12,7 @@ export const logEntry: z.ZodType = z.object({
   provider: z.string().nullable(),
   attempt: z.int().nullable(),
   segments: z.int().nullable().describe('Of a text message that was handed over.'),
+  machine: z.boolean().describe('A machine opened or clicked; it changed no status.'),
   error: failure.nullable(),
   template: z.string().nullable(),
   createdAt: timestamp,

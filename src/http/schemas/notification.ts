@@ -81,6 +81,7 @@ export const notificationRecord: z.ZodType = z.object({
       durationMs: z.number().nullable(),
       segments: z.int().nullable().describe('Of a text message that was handed over.'),
       ambiguous: z.boolean(),
+      machine: z.boolean().describe('A machine opened or clicked; it changed no status.'),
     }),
   ),
 })

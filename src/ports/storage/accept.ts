@@ -1,5 +1,9 @@
 import type { NotifierError } from '../../domain/errors/notifier-error.ts'
 import type { NewNotification } from '../../domain/notification.ts'
+import type { NotificationRepository } from './notifications.ts'
+import type { OrganizationRepository } from './organizations.ts'
+import type { SuppressionRepository } from './suppressions.ts'
+import type { TemplateRepository } from './templates.ts'
 
 /** One send, or one batch. */
 export interface AcceptRequest {
@@ -50,6 +54,37 @@ export type AcceptAnswer =
    * `already_exists`: one of its ids is taken.
    */
   | { readonly kind: 'failed'; readonly error: NotifierError }
+
+/** An open transaction of a caller's, for one accept. */
+export interface JoinedTransaction {
+  /**
+   * Look-ups inside of it, so that a caller who holds a connection never waits for another one of the same pool. Absent:
+   * looking up takes no connection of its own.
+   */
+  readonly reads?: AcceptReads
+  /** Stores one request in it, and answers as the storage's `accept` does. What it answers holds if it is committed. */
+  accept(request: AcceptRequest): Promise<JoinedAccept>
+}
+
+/** The answer to a request that was stored in a transaction of the caller's. */
+export interface JoinedAccept {
+  readonly answer: AcceptAnswer
+  /**
+   * What became of it: true when it is committed, false when it was rolled back or nobody will know (the storage was
+   * stopped before). Never rejects.
+   */
+  readonly committed: Promise<boolean>
+}
+
+/** What is looked up of a request before it is accepted. */
+export interface AcceptReads {
+  /** As that of the storage. */
+  findIdempotent(keys: readonly IdempotencyKey[]): Promise<(IdempotencyRecord | null)[]>
+  readonly notifications: Pick<NotificationRepository, 'get'>
+  readonly organizations: Pick<OrganizationRepository, 'get'>
+  readonly suppressions: Pick<SuppressionRepository, 'match'>
+  readonly templates: Pick<TemplateRepository, 'find'>
+}
 
 /** Names an idempotency record: never the path or the API key (DESIGN.md §4 "Idempotency"). */
 export interface IdempotencyKey {

@@ -8,7 +8,10 @@ import type { Page, PageRequest } from './page.ts'
 export interface NotificationRepository {
   /** Any organization's, so that a caller can tell a foreign id from an unknown one; null: unknown. */
   get(id: string): Promise<Notification | null>
-  /** Newest first. */
+  /**
+   * Newest first. Attachments are not read: where a content has some, its list of them is empty, so that a list of mails
+   * stays small.
+   */
   list(filter: NotificationFilter, page: PageRequest): Promise<Page<Notification>>
   /** The whole history of one notification, in order, its accept first; empty: unknown. */
   timeline(id: string): Promise<readonly TimelineEntry[]>

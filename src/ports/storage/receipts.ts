@@ -1,3 +1,4 @@
+import type { NotifierError } from '../../domain/errors/notifier-error.ts'
 import type { NotificationEvent } from '../../domain/event-payload.ts'
 import type { Fact } from '../../domain/facts.ts'
 
@@ -24,3 +25,5 @@ export type ReceiptAnswer =
   | { readonly kind: 'duplicate' }
   /** Kept, and matched again when the hand-over it speaks of is settled. */
   | { readonly kind: 'unmatched' }
+  /** This receipt alone could not be stored; the others of the set were. Nothing of it is known. */
+  | { readonly kind: 'failed'; readonly error: NotifierError }

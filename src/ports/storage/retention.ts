@@ -14,6 +14,14 @@ export interface RetentionRepository {
    * deduplicated, and receipts that nothing matched, together with their keys. At most `most` of each, oldest first.
    */
   expire(request: ExpireRequest): Promise<ExpireAnswer>
+  /**
+   * Gives back at once the space of a whole span of time, where the storage keeps such spans apart: when nothing is left in
+   * it, or when {@link sweep} would remove everything in it for every organization. Absent: it has none.
+   *
+   * @param defaultDays retention of organizations without one of their own; null: for ever
+   * @returns how many parts of the storage were dropped
+   */
+  dropPast?(defaultDays: number | null): Promise<number>
 }
 
 export interface SweepRequest {

@@ -1,4 +1,11 @@
-import type { AcceptAnswer, AcceptRequest, IdempotencyKey, IdempotencyRecord } from './accept.ts'
+import type { JobRef, QueueInside } from '../queue.ts'
+import type {
+  AcceptAnswer,
+  AcceptRequest,
+  IdempotencyKey,
+  IdempotencyRecord,
+  JoinedTransaction,
+} from './accept.ts'
 import type { ApiKeyRepository } from './api-keys.ts'
 import type { Backlog } from './backlog.ts'
 import type { ClaimAnswer, ClaimRequest, LeaseRef, StartRef } from './claim.ts'
@@ -11,6 +18,11 @@ import type { SettleAnswer, Settlement } from './settle.ts'
 import type { SuppressionRepository } from './suppressions.ts'
 import type { TemplateRepository } from './templates.ts'
 import type { WebhookEndpointRepository } from './webhook-endpoints.ts'
+
+/** Who hears of jobs: exactly one of the two. */
+export type JobListener =
+  | { readonly told: (refs: readonly JobRef[]) => void }
+  | { readonly inside: QueueInside['add'] }
 
 /**
  * Everything that Carillon must not forget. The hot verbs are set-based, each of them one atomic commit, and
@@ -27,8 +39,10 @@ import type { WebhookEndpointRepository } from './webhook-endpoints.ts'
  * - One guilty item never spoils a set: after a data error the set is divided until only that item fails.
  * - Rows are locked in sorted order, so that sets cannot deadlock.
  * - Nothing is visible to another organization but by the methods that say so.
+ *
+ * `Tx` is what the storage takes as a transaction of the caller's; `never`: it has none to share.
  */
-export interface Storage {
+export interface Storage<Tx = never> {
   /** For logs and health, for example `sqlite`. */
   readonly name: string
   /** False when data is gone after a crash (memory). */
@@ -52,6 +66,15 @@ export interface Storage {
   onWork?(listener: () => void): () => void
 
   /**
+   * From the next commit on tells of every job that this process makes due, now or later: stored, to be tried again,
+   * replayed, redriven or returned. `inside` runs in the transaction that does so; otherwise `told` is called after the
+   * commit. Absent: this storage cannot be used with a queue engine.
+   *
+   * @throws what a first, empty call of `inside` throws
+   */
+  announceJobs?(to: JobListener): Promise<void>
+
+  /**
    * Stores notifications, their jobs, quota use and idempotency records: one commit for the set, one answer per
    * request, in order. Within a request notifications are admitted in order until the quota is used up.
    *
@@ -61,6 +84,21 @@ export interface Storage {
    * Ten parallel equal requests with one idempotency key store once: one answers `accepted`, the others `replayed`.
    */
   accept(requests: readonly AcceptRequest[]): Promise<AcceptAnswer[]>
+
+  /**
+   * Joins an open transaction of the caller's for one accept, which so is stored together with the caller's own data:
+   * both are committed, or neither. Absent: the storage shares no transactions.
+   *
+   * - A rolled back transaction leaves nothing: no notification, no quota use, and a key that is free again.
+   * - A `failed` answer stores nothing of the request and leaves the transaction as it was.
+   * - While the transaction is open it holds up nobody but those who ask for the same idempotency key inside a
+   *   transaction of their own: no row is locked that other accepts need. Several that are open at once do not see each
+   *   other's quota use, so that together they may exceed a quota.
+   *
+   * @throws NotifierError `invalid_transaction` when `tx` is none, is not open or is of another database;
+   *   `service_unavailable` when the caller must roll back and run the whole transaction again
+   */
+  join?(tx: Tx): Promise<JoinedTransaction>
 
   /** How many notifications {@link accept} has counted against a period's quota. */
   quotaUsed(organizationId: string, period: string): Promise<number>
@@ -109,7 +147,8 @@ export interface Storage {
   /**
    * Records what providers report after the hand-over. Deduplicated by (instance, dedupeKey), where the instance is
    * the provider of that organization; correlated first by our notification id, then by the provider's message id of
-   * any hand-over, earlier ones included; kept while unmatched, until `retention.expire` removes them.
+   * any hand-over, earlier ones included; kept while unmatched, until `retention.expire` removes them. One commit for the
+   * set, one answer for each, in order.
    */
   recordReceipts(receipts: readonly ReceiptRecord[]): Promise<ReceiptAnswer[]>
 

@@ -60,8 +60,11 @@ export interface WebhookEndpointRepository {
    * @returns the delivery after it
    */
   retry(id: string, eventId: string): Promise<WebhookDelivery | 'disabled' | 'unknown'>
-  /** Removes it with its jobs and its delivery log. False: unknown. */
-  delete(id: string): Promise<boolean>
+  /**
+   * Removes at most `most` deliveries of it with their jobs and attempts, and when no more are left itself: so that a long
+   * log never blocks others. `more`: it is still there, with the rest of its deliveries.
+   */
+  delete(id: string, most: number): Promise<'deleted' | 'more' | 'unknown'>
 }
 
 /** What registers an endpoint; it is active. */

@@ -5,36 +5,34 @@ import { type ParsedSend, type SendInput, sendInput } from '../../domain/input/s
 import type { NewNotification } from '../../domain/notification.ts'
 import { assertPermittedCountry } from '../../domain/sms-countries.ts'
 import { suppressionError } from '../../domain/suppression.ts'
-import type {
-  AcceptAnswer,
-  AcceptRequest,
-  IdempotencyKey,
-  IdempotencyRecord,
-} from '../../ports/storage/accept.ts'
+import type { IdempotencyKey, IdempotencyRecord } from '../../ports/storage/accept.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
 import type { Span } from '../../ports/telemetry.ts'
 import { fingerprint } from '../fingerprint.ts'
-import { createGroup } from '../group.ts'
 import type { SendLimits } from '../limits/send-limits.ts'
 import type { Notifier, SendOptions } from '../notifier.ts'
 import type { Organizations } from '../organizations/organizations.ts'
 import type { BatchResult, SentNotification } from '../records.ts'
 import { renderContent, shownParts, shownText } from '../render.ts'
 import { owned } from '../scope.ts'
-import { createMatchSuppression, suppressionKey } from '../suppressions/match.ts'
+import { suppressionKey } from '../suppressions/match.ts'
 import type { Observer } from '../telemetry/observer.ts'
 import { assertBatch, type BatchRecord, batchResult, itemError, judgeBatch, toBatchResult } from './batch.ts'
-import { findTemplates, type WantedTemplate } from './find-templates.ts'
 import { assertIdempotencyKey, assertSameRequest, type IdempotentUse, recordFor } from './idempotency.ts'
 import { aboutBatch, aboutSent, recordRefused, traced } from './observed.ts'
 import { channelHint, type Preparation, prepareResend, prepareSend } from './prepare.ts'
 import { createTurns } from './turns.ts'
-
-/** Notifications in one commit; a larger batch goes in one of its own. */
-const COMMIT_WEIGHT = 2_000
+import { createWays, type Way } from './ways.ts'
 
 /** What the record of a single send keeps: the answer but its time, which is the record's own. */
 type SendResult = Pick<SentNotification, 'id' | 'status' | 'channel' | 'to'>
+
+/** One call, as far as it is known before its messages are judged. */
+interface Call {
+  readonly way: Way
+  readonly organizationId: string
+  readonly use: IdempotentUse | null
+}
 
 /**
  * The accept side of the service: judge, then store in commits that concurrent callers share.
@@ -42,43 +40,33 @@ type SendResult = Pick<SentNotification, 'id' | 'status' | 'channel' | 'to'>
  * @param accepted is called after a commit, with each lane that has something new to deliver
  */
 export function createAccept(
-  storage: Storage,
+  storage: Storage<unknown>,
   organizations: Organizations,
   limits: SendLimits,
   how: Preparation,
   accepted: (lane: string) => void,
   observer: Observer,
-): Pick<Notifier, 'send' | 'sendBatch' | 'validate'> & Pick<Notifier['notifications'], 'resend'> {
-  const commit = createGroup(
-    (requests: readonly AcceptRequest[]) => storage.accept(requests),
-    COMMIT_WEIGHT,
-    (request) => request.notifications.length,
-  )
-  const lookUp = createGroup((keys: readonly IdempotencyKey[]) => storage.findIdempotent(keys))
-  const matchSuppression = createMatchSuppression(storage)
+): Pick<Notifier<unknown>, 'send' | 'sendBatch' | 'validate'> &
+  Pick<Notifier<unknown>['notifications'], 'resend'> {
+  const ways = createWays(storage, accepted)
   const turns = createTurns(how.clock)
   const isoOf = createIso()
-  const findTemplate = createGroup((wanted: readonly WantedTemplate[]) => findTemplates(storage, wanted))
 
-  async function store(request: AcceptRequest): Promise<Exclude<AcceptAnswer, { kind: 'failed' }>> {
-    const answer = await commit(request)
-    if (answer.kind === 'failed') throw answer.error
-    if (answer.kind === 'accepted' && request.dryRun !== true) {
-      for (const lane of new Set(request.notifications.map((notification) => notification.lane)))
-        accepted(lane)
-    }
-    return answer
-  }
-
-  async function earlier(use: IdempotentUse): Promise<IdempotencyRecord | null> {
-    const record = await lookUp(use.key)
+  async function earlier({ lookups }: Way, use: IdempotentUse): Promise<IdempotencyRecord | null> {
+    const record = await lookups.record(use.key)
     if (record !== null) assertSameRequest(record, use)
     return record
   }
 
-  async function prepare(input: ParsedSend, organizationId: string): Promise<NewNotification> {
+  async function prepare(
+    { lookups }: Way,
+    input: ParsedSend,
+    organizationId: string,
+  ): Promise<NewNotification> {
     const template =
-      input.template === undefined ? null : await findTemplate({ organizationId, reference: input.template })
+      input.template === undefined
+        ? null
+        : await lookups.template({ organizationId, reference: input.template })
     const warming = warm(channelHint(input, template), organizationId)
     if (warming !== undefined) await warming
     const notification = prepareSend(organizationId, input, template, how)
@@ -97,31 +85,30 @@ export function createAccept(
   }
 
   /** @throws NotifierError `blocked_recipient`, `unsubscribed` */
-  async function assertNotSuppressed(organizationId: string, notification: NewNotification): Promise<void> {
-    const reason = await matchSuppression(suppressionKey(organizationId, notification))
+  async function assertNotSuppressed(
+    { lookups }: Way,
+    organizationId: string,
+    notification: NewNotification,
+  ): Promise<void> {
+    const reason = await lookups.suppression(suppressionKey(organizationId, notification))
     if (reason !== null) throw suppressionError(reason)
   }
 
   async function acceptOnce(
-    organizationId: string,
-    use: IdempotentUse | null,
+    { way, organizationId, use }: Call,
     span: Span | null,
     judge: () => Promise<NewNotification>,
   ): Promise<SentNotification> {
-    const record = use === null ? null : await earlier(use)
+    const record = use === null ? null : await earlier(way, use)
     if (record !== null) return replayedSend(record)
     const notification = await judge()
-    await assertNotSuppressed(organizationId, notification)
+    await assertNotSuppressed(way, organizationId, notification)
     const { refusal, quota } = await limits.take(organizationId, 1)
     if (refusal !== null) throw refusal
     const { id, channel, to } = notification
     const result: SendResult = { id, status: statusOf(notification, how.clock.now()), channel, to }
-    const answer = await store({
-      organizationId,
-      notifications: traced([notification], span),
-      ...quota,
-      ...recordFor(use, result),
-    })
+    const notifications = traced([notification], span)
+    const answer = await way.store({ organizationId, notifications, ...quota, ...recordFor(use, result) })
     if (answer.kind === 'replayed') {
       if (use !== null) assertSameRequest(answer.record, use)
       return replayedSend(answer.record)
@@ -131,15 +118,14 @@ export function createAccept(
   }
 
   async function batchOnce(
-    messages: readonly SendInput[],
-    organizationId: string,
-    use: IdempotentUse | null,
-    strict: boolean,
+    { way, organizationId, use }: Call,
     span: Span | null,
+    messages: readonly SendInput[],
+    strict: boolean,
   ): Promise<BatchResult> {
-    const record = use === null ? null : await earlier(use)
+    const record = use === null ? null : await earlier(way, use)
     if (record !== null) return batchResult(record)
-    const judged = await judgeBatch(messages, organizationId, storage, how, strict)
+    const judged = await judgeBatch(messages, organizationId, way.lookups.reads, how, strict)
     const { granted, refusal, quota } = await limits.take(organizationId, judged.notifications.length)
     const notifications = traced(judged.notifications.slice(0, granted), span)
     const now = how.clock.now()
@@ -150,10 +136,20 @@ export function createAccept(
       ...(refusal === null ? {} : { overHour: itemError(refusal) }),
       overMonth: itemError(await limits.quotaError(organizationId)),
     }
-    const answer = await store({ organizationId, notifications, ...quota, ...recordFor(use, result) })
+    const answer = await way.store({ organizationId, notifications, ...quota, ...recordFor(use, result) })
     if (answer.kind === 'accepted') return toBatchResult(result, answer.admitted, answer.createdAt, false)
     if (use !== null) assertSameRequest(answer.record, use)
     return batchResult(answer.record)
+  }
+
+  async function callOf(
+    operation: IdempotencyKey['operation'],
+    options: SendOptions<unknown> | undefined,
+    request: unknown,
+    way: Way,
+  ): Promise<Call> {
+    const organizationId = await organizations.existing(options, way.inside)
+    return { way, organizationId, use: idempotentUse(operation, organizationId, options, request) }
   }
 
   return {
@@ -161,11 +157,11 @@ export function createAccept(
       observer.span(
         { name: 'accept', operation: 'send' },
         async (span) => {
+          const way = await ways.of(options?.tx)
           const input = parseSend(message, options)
-          const organizationId = await organizations.existing(options)
-          const use = idempotentUse('send', organizationId, options, input)
-          return turns.take(use, () =>
-            acceptOnce(organizationId, use, span, () => prepare(input, organizationId)),
+          const call = await callOf('send', options, input, way)
+          return turns.take(call.use, () =>
+            acceptOnce(call, span, () => prepare(way, input, call.organizationId)),
           )
         },
         aboutSent,
@@ -175,11 +171,12 @@ export function createAccept(
       observer.span(
         { name: 'accept', operation: 'resend' },
         async (span) => {
-          const organizationId = await organizations.existing(options)
-          const use = idempotentUse('resend', organizationId, options, { id })
-          return turns.take(use, () =>
-            acceptOnce(organizationId, use, span, async () => {
-              const found = await storage.notifications.get(id)
+          const way = await ways.of(options?.tx)
+          const call = await callOf('resend', options, { id }, way)
+          const { organizationId } = call
+          return turns.take(call.use, () =>
+            acceptOnce(call, span, async () => {
+              const found = await way.lookups.reads.notifications.get(id)
               const original = owned(found, { organizationId }, 'notification_not_found')
               await warm(original.channel, organizationId)
               const resend = prepareResend(original, how)
@@ -193,14 +190,15 @@ export function createAccept(
 
     async validate(message, options) {
       const input = parseSend(message, options)
-      const organizationId = await organizations.existing(options)
-      const use = idempotentUse('send', organizationId, options, input)
-      if (use !== null) await earlier(use)
-      const notification = await prepare(input, organizationId)
-      await assertNotSuppressed(organizationId, notification)
+      const way = ways.shared
+      const { organizationId, use } = await callOf('send', options, input, way)
+      if (use !== null) await earlier(way, use)
+      const notification = await prepare(way, input, organizationId)
+      await assertNotSuppressed(way, organizationId, notification)
       const { refusal, quota } = await limits.peek(organizationId, 1)
       if (refusal !== null) throw refusal
-      const answer = await store({ organizationId, notifications: [notification], ...quota, dryRun: true })
+      const request = { organizationId, notifications: [notification], ...quota, dryRun: true }
+      const answer = await way.store(request)
       if (answer.kind === 'accepted' && answer.admitted === 0) throw await limits.quotaError(organizationId)
       const { channel, to, content } = notification
       const text = shownText(channel, renderContent(channel, content, how.compiled))
@@ -211,11 +209,11 @@ export function createAccept(
       observer.span(
         { name: 'accept', operation: 'batch' },
         async (span) => {
+          const way = await ways.of(options?.tx)
           assertBatch(messages)
-          const organizationId = await organizations.existing(options)
-          const use = idempotentUse('batch', organizationId, options, messages)
+          const call = await callOf('batch', options, messages, way)
           const strict = options?.strict === true
-          const result = await turns.take(use, () => batchOnce(messages, organizationId, use, strict, span))
+          const result = await turns.take(call.use, () => batchOnce(call, span, messages, strict))
           if (!result.replayed) recordRefused(observer, result)
           return result
         },
@@ -224,7 +222,7 @@ export function createAccept(
   }
 }
 
-function parseSend(message: SendInput, options: SendOptions | undefined): ParsedSend {
+function parseSend(message: SendInput, options: SendOptions<unknown> | undefined): ParsedSend {
   if (options?.strict === true) assertKnownFields(sendInput, message)
   return parseInput(sendInput, message)
 }
@@ -232,7 +230,7 @@ function parseSend(message: SendInput, options: SendOptions | undefined): Parsed
 function idempotentUse(
   operation: IdempotencyKey['operation'],
   organizationId: string,
-  options: SendOptions | undefined,
+  options: SendOptions<unknown> | undefined,
   request: unknown,
 ): IdempotentUse | null {
   const key = options?.idempotencyKey

@@ -5,8 +5,7 @@ import { type ParsedSend, type SendInput, sendInput } from '../../domain/input/s
 import type { NewNotification } from '../../domain/notification.ts'
 import { assertPermittedCountry } from '../../domain/sms-countries.ts'
 import { suppressionError } from '../../domain/suppression.ts'
-import type { IdempotencyRecord } from '../../ports/storage/accept.ts'
-import type { Storage } from '../../ports/storage/storage.ts'
+import type { AcceptReads, IdempotencyRecord } from '../../ports/storage/accept.ts'
 import type { BatchItem, BatchResult, ItemError } from '../records.ts'
 import { suppressionKey } from '../suppressions/match.ts'
 import { channelHint, type Preparation, prepareSend } from './prepare.ts'
@@ -76,7 +75,7 @@ export function assertBatch(messages: unknown): asserts messages is readonly unk
 export async function judgeBatch(
   messages: readonly SendInput[],
   organizationId: string,
-  storage: Storage,
+  reads: AcceptReads,
   how: Preparation,
   strict: boolean,
 ): Promise<{ readonly notifications: NewNotification[]; readonly errors: [number, ItemError][] }> {
@@ -92,7 +91,7 @@ export async function judgeBatch(
     })
   }
   const names = [...references]
-  const found = names.length === 0 ? [] : await storage.templates.find(organizationId, names)
+  const found = names.length === 0 ? [] : await reads.templates.find(organizationId, names)
   const templates = new Map(names.map((name, position) => [name, found[position] ?? null]))
   const templateOf = (input: ParsedSend) => templates.get(input.template ?? '') ?? null
   const channels = new Set(parsed.map(([, input]) => channelHint(input, templateOf(input))))
@@ -104,7 +103,7 @@ export async function judgeBatch(
     })
   }
   const keys = prepared.map(([, notification]) => suppressionKey(organizationId, notification))
-  const reasons = keys.length === 0 ? [] : await storage.suppressions.match(keys)
+  const reasons = keys.length === 0 ? [] : await reads.suppressions.match(keys)
   const textMessages = prepared.some(([, { channel }]) => channel === 'sms')
   const countries = textMessages ? await how.smsCountries(organizationId) : null
   const notifications: NewNotification[] = []

@@ -1,5 +1,5 @@
 import type { Template } from '../../domain/template/template.ts'
-import type { Storage } from '../../ports/storage/storage.ts'
+import type { AcceptReads } from '../../ports/storage/accept.ts'
 
 /** A template that a send names. */
 export interface WantedTemplate {
@@ -9,7 +9,7 @@ export interface WantedTemplate {
 
 /** Looks up what several sends name: one query for each organization among them. */
 export async function findTemplates(
-  storage: Storage,
+  storage: Pick<AcceptReads, 'templates'>,
   wanted: readonly WantedTemplate[],
 ): Promise<(Template | null)[]> {
   const byOrganization = new Map<string, string[]>()

@@ -12,6 +12,7 @@ import { metricLane } from '../telemetry/fold-lanes.ts'
 import type { Observer } from '../telemetry/observer.ts'
 import { createAttemptEvents } from './attempt-events.ts'
 import type { Leases } from './leases.ts'
+import { pause } from './pause.ts'
 
 /** How both kinds of job begin and end an attempt, in commits that concurrent attempts share. */
 export interface Attempts {
@@ -49,6 +50,10 @@ export interface AttemptsOptions {
 const FIRST_DELAY_MS = 250
 const LONGEST_DELAY_MS = 5_000
 
+const MOST_SETTLED = 1_000
+/** An outcome holds up no slot, so it may wait for others. */
+const SETTLE_AFTER_TURNS = 16
+
 export function createAttempts(options: AttemptsOptions): Attempts {
   const { storage, leases, clock, observer, announce, failed } = options
   const events = createAttemptEvents(options.listeners)
@@ -57,7 +62,12 @@ export function createAttempts(options: AttemptsOptions): Attempts {
     await storage.release(refs)
     return refs.map(() => true)
   })
-  const settle = createGroup<Settlement, SettleAnswer>((settlements) => storage.settle(settlements))
+  const settle = createGroup<Settlement, SettleAnswer>(
+    (settlements) => storage.settle(settlements),
+    MOST_SETTLED,
+    undefined,
+    SETTLE_AFTER_TURNS,
+  )
   const controllers = new Set<AbortController>()
   const stopping = new AbortController()
 
@@ -70,21 +80,9 @@ export function createAttempts(options: AttemptsOptions): Attempts {
       } catch (error) {
         if (stopping.signal.aborted || clock.monotonic() - since > leases.leaseMs) throw error
         failed(error)
-        await pause(delayMs)
+        await pause(delayMs, stopping.signal, clock)
       }
     }
-  }
-
-  function pause(delayMs: number): Promise<void> {
-    return new Promise((resolve) => {
-      const end = (): void => {
-        cancel()
-        stopping.signal.removeEventListener('abort', end)
-        resolve()
-      }
-      const cancel = clock.timer(delayMs, end)
-      stopping.signal.addEventListener('abort', end)
-    })
   }
 
   return {

@@ -2,14 +2,18 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Clock } from '../../ports/clock.ts'
 import type { ClaimAnswer, ClaimedJob, ClaimRequest } from '../../ports/storage/claim.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
+import { afterTurns } from '../turn.ts'
 import type { Lanes } from './lane.ts'
+import type { Offers, Taken } from './offers.ts'
 
 /** Moves due jobs from the storage into free slots. */
 export interface Dispatcher {
   /** Begins to claim. */
   start(): void
-  /** Something may be due or a slot free; `lane` where it is known. Cheap to call often. */
+  /** Something may be due; `lane` where it is known. Cheap to call often. */
   wake(lane?: string): void
+  /** A slot may have become free. Cheap to call often. */
+  freed(): void
   /** Claims nothing more; a claim that is under way is returned. */
   stop(): Promise<void>
   /** Resolves when no job runs. */
@@ -21,13 +25,19 @@ export interface DispatcherOptions {
   readonly lanes: Lanes
   readonly clock: Clock
   readonly leaseMs: number
-  /** Longest time between two looks for work of other processes. */
+  /** Longest time between two looks for work that nobody told of. */
   readonly pollMs: number
+  /** What a queue engine hands over; then only that, and what it left to its lanes, is claimed between two looks. */
+  readonly offers?: Offers | undefined
   failed(error: unknown): void
 }
 
+/** A claim that failed is tried again after twice as much at first, however rare polls are: nobody else may come to wake it. */
+const BACKOFF_MS = 1_000
 /** The longest pause after claims that failed in a row. */
 const LONGEST_BACKOFF_MS = 30_000
+
+const CLAIM_AFTER_TURNS = 3
 
 /**
  * The claim loop. A round asks the storage for as many jobs as there are free slots, for the lanes that are known to
@@ -39,9 +49,13 @@ export function createDispatcher({
   clock,
   leaseMs,
   pollMs,
+  offers,
   failed,
 }: DispatcherOptions): Dispatcher {
+  /** Lanes with work to claim; with a queue engine those alone that have more than it could hand over. */
   let due = new Set<string>()
+  /** Those of them that have been named since the last claim began. */
+  const woken = new Set<string>()
   let recovered: readonly string[] = []
   /** Jobs that have been claimed and not ended. */
   const running = new Set<Promise<void>>()
@@ -55,21 +69,35 @@ export function createDispatcher({
   let scheduled = false
   let round: Promise<void> | null = null
   let again = false
+  /** Something may have come that the storage was not asked for yet; else a slot has become free, or not even that. */
+  let news = false
   let failures = 0
+  /** When to look for what a queue engine has lost. */
+  let lookAt = Number.NEGATIVE_INFINITY
+  let taken: Taken | null = null
+  let tookOffers = false
   let cancelTimer = (): void => {}
   /** What delivery does belongs to no caller who happens to wake it, neither to their traces nor to their context. */
   const outside = AsyncLocalStorage.snapshot()
 
   function wake(lane?: string): void {
     if (lane !== undefined) due.add(lane)
+    if (lane !== undefined && offers !== undefined) woken.add(lane)
+    news = true
+    proceed()
+  }
+
+  function proceed(): void {
     again = true
     if (!active || scheduled || round !== null) return
     scheduled = true
-    // The end of the turn: slots that become free together are filled by one claim.
-    setImmediate(outside, () => {
+    // Slots that become free at about the same time are filled by one claim.
+    outside(afterTurns, CLAIM_AFTER_TURNS, () => {
       scheduled = false
       round = rounds().finally(() => {
         round = null
+        // It came when the last look had been taken, and this was not yet over.
+        if (again && failures === 0) proceed()
       })
     })
   }
@@ -83,7 +111,7 @@ export function createDispatcher({
       } catch (error) {
         failed(error)
         failures += 1
-        sleep(Math.min(pollMs * 2 ** failures, LONGEST_BACKOFF_MS))
+        sleep(Math.min(Math.min(pollMs, BACKOFF_MS) * 2 ** failures, LONGEST_BACKOFF_MS))
         return
       }
     }
@@ -91,17 +119,29 @@ export function createDispatcher({
 
   async function claim(): Promise<void> {
     try {
-      const request = await nextRequest()
-      // A recovered job runs alone: it waits until nothing else does, and meanwhile nothing else is taken.
-      if (request === null || !active) return sleep(pollMs)
-      const answer = await storage.claim(request)
-      if (!active) return storage.release(answer.jobs)
-      alone = 'recovered' in request && answer.jobs.length > 0
-      for (const job of answer.jobs) run(job)
-      learn(answer, request)
+      await claimNext()
+    } catch (error) {
+      for (const lane of taken?.lanes ?? []) due.add(lane)
+      throw error
     } finally {
       lanes.giveBack()
+      taken?.over()
+      taken = null
     }
+  }
+
+  async function claimNext(): Promise<void> {
+    const told = news
+    news = false
+    const request = await nextRequest()
+    if (!told && isIdle(request)) return
+    // A recovered job runs alone: it waits until nothing else does, and meanwhile nothing else is taken.
+    if (request === null || !active) return sleep(untilLook())
+    const answer = await storage.claim(request)
+    if (!active) return storage.release(answer.jobs)
+    alone = 'recovered' in request && answer.jobs.length > 0
+    for (const job of answer.jobs) run(job)
+    learn(answer, request)
   }
 
   function run(job: ClaimedJob): void {
@@ -112,7 +152,8 @@ export function createDispatcher({
       .catch(failed)
       .finally(() => {
         running.delete(end)
-        wake()
+        if (alone || recovered.length > 0 || running.size === 0) news = true
+        proceed()
       })
     running.add(end)
   }
@@ -129,9 +170,51 @@ export function createDispatcher({
       if (ready.length > 0) return { recovered: ready, leaseMs }
     }
     heldUpSince = null
+    return othersRequest()
+  }
+
+  const othersRequest = offers === undefined ? lanesRequest : () => offeredRequest(offers)
+
+  async function offeredRequest(offers: Offers): Promise<ClaimRequest | null> {
+    const ids = await takeOffers(offers)
+    if (ids.length > 0) return { ids, leaseMs }
+    return looks() || hasWork() ? lanesRequest() : null
+  }
+
+  async function lanesRequest(): Promise<ClaimRequest> {
     await lanes.prepare(due)
     return { lanes: lanes.demand(due), leaseMs }
   }
+
+  /** It would only ask what is due, and that is known to be more than there are slots for. */
+  function isIdle(request: ClaimRequest | null): boolean {
+    return (
+      offers === undefined &&
+      request !== null &&
+      'lanes' in request &&
+      request.lanes.length === 0 &&
+      due.size > 0
+    )
+  }
+
+  /** What the engine hands over goes to free slots at once, unless its lane has a backlog: then that goes on in turns. */
+  async function takeOffers(offers: Offers): Promise<readonly string[]> {
+    woken.clear()
+    // The lanes' turn: what is handed over does not keep them waiting.
+    const ahead = !tookOffers || !hasWork()
+    tookOffers = false
+    if (!ahead) return []
+    const offered = offers.lanes().filter((lane) => !due.has(lane))
+    await lanes.prepare(offered)
+    taken = offers.take(lanes.demand(offered))
+    for (const lane of taken.left) due.add(lane)
+    tookOffers = taken.ids.length > 0
+    return taken.ids
+  }
+
+  const hasWork = (): boolean => [...due].some(hasRoom)
+  const looks = (): boolean => clock.monotonic() >= lookAt
+  const untilLook = (): number => (offers === undefined || looks() ? pollMs : lookAt - clock.monotonic())
 
   /** As long as they were held up: many recovered jobs whose provider is slow must not stop everything else. */
   function giveOthersTheirTurn(): void {
@@ -146,8 +229,18 @@ export function createDispatcher({
     return lane !== undefined && (lane.room?.() ?? lane.free()) > 0
   }
 
+  function learnLanes(claimable: readonly string[]): void {
+    const known = due
+    due = new Set(claimable)
+    if (offers === undefined) return
+    // What else is claimable is on its way through the engine, unless it has been for long.
+    if (looks()) lookAt = clock.monotonic() + pollMs
+    else for (const lane of claimable) if (!known.has(lane)) due.delete(lane)
+    for (const lane of woken) due.add(lane)
+  }
+
   function learn(answer: ClaimAnswer, request: ClaimRequest): void {
-    due = new Set(answer.lanes)
+    learnLanes(answer.lanes)
     // One that nobody got is another process' by now, and no reason to ask again at once.
     const taken = 'recovered' in request && answer.jobs.length === 0
     recovered = taken ? [] : answer.recoveredLanes
@@ -156,7 +249,7 @@ export function createDispatcher({
     // Nobody else has anything to do.
     if (!more && running.size === 0) othersUntil = Number.NEGATIVE_INFINITY
     if (more || (running.size === 0 && recovered.some(hasRoom))) again = true
-    sleep(Math.min(pollMs, answer.nextDueInMs ?? pollMs))
+    sleep(offers === undefined ? Math.min(pollMs, answer.nextDueInMs ?? pollMs) : untilLook())
   }
 
   function sleep(ms: number): void {
@@ -166,6 +259,7 @@ export function createDispatcher({
 
   return {
     wake,
+    freed: proceed,
     start() {
       active = true
       wake()
@@ -175,6 +269,7 @@ export function createDispatcher({
       cancelTimer()
       await round
       cancelTimer()
+      offers?.take([]).over()
     },
     async idle() {
       await Promise.all(running)

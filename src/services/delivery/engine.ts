@@ -6,12 +6,13 @@ import type { Tracking } from '../../domain/track-html.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Logger } from '../../ports/logger.ts'
 import type { OutgoingHttp } from '../../ports/outgoing.ts'
+import type { Queue } from '../../ports/queue.ts'
 import type { RateLimiter } from '../../ports/rate-limiter.ts'
 import type { WebhookSigner } from '../../ports/signer.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
 import { ownLane, type Routes } from '../channels/routes.ts'
 import type { Links } from '../links/links.ts'
-import type { ProviderHealth, WaitingLane } from '../records.ts'
+import type { ProviderHealth, QueueHealth, WaitingLane } from '../records.ts'
 import type { SecretBox } from '../secrets.ts'
 import { createMatchSuppression } from '../suppressions/match.ts'
 import type { Observer } from '../telemetry/observer.ts'
@@ -23,6 +24,7 @@ import { createDispatcher, type Dispatcher } from './dispatcher.ts'
 import { createLanes } from './lanes.ts'
 import { createLeases } from './leases.ts'
 import { createProviderState } from './provider-state.ts'
+import { createQueueDispatch } from './queue-dispatch.ts'
 import { createSharedLimits } from './shared-limits.ts'
 
 /** The delivery engine of one process: it delivers notifications and webhook events alike. */
@@ -30,8 +32,12 @@ export interface Engine {
   providers(): readonly ProviderHealth[]
   /** Lanes with work that no provider of this process can be asked to do. */
   waiting(): readonly WaitingLane[]
+  /** Null: there is no queue engine. */
+  queue(): QueueHealth | null
+  /** Has jobs announced to the queue engine, also where nothing is delivered. */
+  open(): Promise<void>
   start(): void
-  /** Something was stored that may be due. */
+  /** Something was stored that may be due. With a queue engine it is the storage that announces it. */
   wake(lane?: string): void
   /** Aborts the attempts that run. */
   hurry(): void
@@ -55,6 +61,8 @@ export interface EngineOptions {
   readonly maxSmsSegments: number
   readonly leaseMs: number
   readonly pollMs: number
+  /** Says when and where jobs are delivered; null: the claims do. */
+  readonly queue: Queue | null
   /** The longest rest of a provider. */
   readonly maxPauseMs: number
   readonly limiter: RateLimiter
@@ -87,7 +95,7 @@ export function createEngine(options: EngineOptions): Engine {
     listeners: options.listeners,
     announce: options.announce,
   })
-  const available = (): void => wake()
+  const available = (): void => dispatcher?.freed()
   const limits = createSharedLimits(options.limiter, options.localLimiter, clock, failed)
   const about = { clock, limits, maxPauseMs: options.maxPauseMs, available, tell: options.tell }
   const lanes = createLanes({
@@ -103,31 +111,44 @@ export function createEngine(options: EngineOptions): Engine {
       states: providers.map((provider) => createProviderState(provider, about)),
       choose: createChoose(weights),
     }),
+    freed: available,
     wakeIn: (ms) => void clock.timer(Math.max(1, ms), available),
   })
   routes.onChange((channel, organizationId) => wake(ownLane(channel, organizationId)))
+  const queue =
+    options.queue === null
+      ? null
+      : createQueueDispatch({ queue: options.queue, storage, clock, wake, failed })
   dispatcher = createDispatcher({
     storage,
     lanes,
     clock,
     leaseMs: options.leaseMs,
     pollMs: options.pollMs,
+    offers: queue?.offers,
     failed,
   })
 
   return {
     providers: lanes.providers,
     waiting: lanes.waiting,
-    start: dispatcher.start,
-    wake,
+    queue: () => queue?.health() ?? null,
+    open: async () => queue?.open(),
+    start() {
+      dispatcher.start()
+      queue?.start()
+    },
+    wake: queue === null ? wake : () => {},
     hurry: attempts.abort,
     async stop(deadlineMs) {
+      await queue?.stop(deadlineMs)
       await dispatcher.stop()
       if (!(await within(dispatcher.idle(), deadlineMs, clock))) {
         attempts.abort()
         await within(dispatcher.idle(), ABORT_GRACE_MS, clock)
       }
       leases.close()
+      await queue?.close()
     },
   }
 }

@@ -5,6 +5,7 @@ import type { Settlement } from '../../ports/storage/settle.ts'
 import { attemptOf, type EventPost, postEvent } from '../webhooks/post-event.ts'
 import type { Attempts } from './attempts.ts'
 import type { Lane } from './lane.ts'
+import type { Settle, Slots } from './slots.ts'
 
 type EventJob = Extract<ClaimedJob, { kind: 'event' }>
 
@@ -16,24 +17,22 @@ export interface EventDelivery extends EventPost {
 }
 
 /** The lane of one webhook endpoint. @param slots bounds what all endpoints together and each alone have under way */
-export function createEventLane(
-  slots: { free(): number; run(task: () => Promise<void>): Promise<void> },
-  delivery: EventDelivery,
-): Lane {
+export function createEventLane(slots: Pick<Slots, 'free' | 'run'>, delivery: EventDelivery): Lane {
   const { attempts, clock, random } = delivery
 
-  async function deliver(job: EventJob, stop: AbortSignal): Promise<void> {
+  async function deliver(job: EventJob, stop: AbortSignal): Promise<Settle | undefined> {
     const { endpoint } = job.delivery
-    if (!(await attempts.begin({ jobId: job.jobId, token: job.token, provider: endpoint.id }))) return
+    if (!(await attempts.begin({ jobId: job.jobId, token: job.token, provider: endpoint.id })))
+      return undefined
     const result = await postEvent(delivery, endpoint, job.delivery, stop)
     const verdict = judgePost(result, endpoint.successStatus, clock.now())
-    await attempts.settle(settlementOf(job, result, verdict, random()))
+    return () => attempts.settle(settlementOf(job, result, verdict, random()))
   }
 
   return {
     free: slots.free,
     async run(job) {
-      if (job.kind === 'event') await slots.run(() => attempts.run(job, (stop) => deliver(job, stop)))
+      if (job.kind === 'event') await attempts.run(job, (stop) => slots.run(() => deliver(job, stop)))
     },
   }
 }

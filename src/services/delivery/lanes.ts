@@ -1,4 +1,3 @@
-import PQueue from 'p-queue'
 import { type ChannelName, isChannelName } from '../../domain/channel.ts'
 import type { LaneDemand } from '../../ports/storage/claim.ts'
 import { laneParts, ownLane, type Routes } from '../channels/routes.ts'
@@ -9,6 +8,7 @@ import type { Lane, Lanes } from './lane.ts'
 import { createNotificationLane, type NotificationDelivery, type ProviderGroup } from './notification-lane.ts'
 import { createOrganizationLane, type OrganizationLane } from './organization-lane.ts'
 import { createPlainLane } from './plain-lane.ts'
+import { createSlots, type Slots } from './slots.ts'
 
 /** The lanes of a process, and how they are. */
 export interface LaneSet extends Lanes {
@@ -23,6 +23,8 @@ export interface LaneSetOptions {
   readonly events: EventDelivery
   group(set: ProviderSet): ProviderGroup
   wakeIn(ms: number): void
+  /** A slot has become free. */
+  freed(): void
 }
 
 /** Requests under way to one endpoint, so that a slow one holds up only itself, and to all together. */
@@ -46,7 +48,7 @@ export function createLanes(options: LaneSetOptions): LaneSet {
   const groups: ProviderGroup[] = []
   const shared = new Map<ChannelName, Required<Lane>>()
   const plain = new Map<ChannelName, Lane>()
-  const endpoints = new Map<string, { readonly lane: Lane; readonly queue: PQueue }>()
+  const endpoints = new Map<string, { readonly lane: Lane; readonly slots: Slots }>()
   const organizations = new Map<string, OrganizationLane>()
   /** Lanes that what is asked for now may be given back for. */
   const prepared = new Set<Lane>()
@@ -73,25 +75,27 @@ export function createLanes(options: LaneSetOptions): LaneSet {
     const known = endpoints.get(id)
     if (known !== undefined) return known.lane
     if (endpoints.size >= KEPT) forgetIdle()
-    const queue = new PQueue({ concurrency: PER_ENDPOINT })
+    const slots = createSlots(PER_ENDPOINT, options.freed)
     const lane = createEventLane(
       {
-        free: () => Math.max(0, Math.min(PER_ENDPOINT - queue.size - queue.pending, ALL_ENDPOINTS - posting)),
+        free: () => Math.max(0, Math.min(slots.free(), ALL_ENDPOINTS - posting)),
         run(task) {
           posting += 1
-          return queue.add(task).finally(() => {
-            posting -= 1
-          })
+          return slots.run(() =>
+            task().finally(() => {
+              posting -= 1
+            }),
+          )
         },
       },
       events,
     )
-    endpoints.set(id, { lane, queue })
+    endpoints.set(id, { lane, slots })
     return lane
   }
 
   function forgetIdle(): void {
-    for (const [id, { queue }] of endpoints) if (queue.size + queue.pending === 0) endpoints.delete(id)
+    for (const [id, { slots }] of endpoints) if (slots.busy() === 0) endpoints.delete(id)
   }
 
   function organizationLane(channel: ChannelName, organizationId: string): Required<Lane> {

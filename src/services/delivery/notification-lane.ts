@@ -23,6 +23,7 @@ import type { Lane } from './lane.ts'
 import { createMemory } from './memory.ts'
 import type { Pass, ProviderState } from './provider-state.ts'
 import { sendAttempt } from './send-attempt.ts'
+import type { Settle } from './slots.ts'
 
 type NotificationJob = Extract<ClaimedJob, { kind: 'notification' }>
 
@@ -100,21 +101,22 @@ export function createNotificationLane(
     state: ProviderState,
     pass: Pass,
     stop: AbortSignal,
-  ): Promise<void> {
+  ): Promise<Settle | undefined> {
     const ended = endBefore(job, state)
-    if (ended !== null) return endWithout(job, ended.code, ended.message)
+    if (ended !== null) return () => endWithout(job, ended.code, ended.message)
     const rendered = await render(job, delivery)
-    if ('code' in rendered) return endWithout(job, rendered.code, rendered.message)
+    if ('code' in rendered) return () => endWithout(job, rendered.code, rendered.message)
     const { message, segments } = rendered
     // Last of all, because it may have been suppressed since the accept, or since the attempt before. Where it rejects,
     // nothing is sent and the job comes back when its lease ends.
     const reason = await matchSuppression(suppressionKey(job.organizationId, job.notification))
     if (reason !== null) {
       const { code, message: why } = suppressionError(reason)
-      return endWithout(job, code, why)
+      return () => endWithout(job, code, why)
     }
     const { provider } = state
-    if (!(await attempts.begin({ jobId: job.jobId, token: job.token, provider: provider.name }))) return
+    if (!(await attempts.begin({ jobId: job.jobId, token: job.token, provider: provider.name })))
+      return undefined
     await pass(stop)
     const began = clock.monotonic()
     const { notification, organizationId } = job
@@ -130,7 +132,10 @@ export function createNotificationLane(
     const outcome = await sendAttempt(provider, message, context, stop, clock, observer)
     const durationMs = Math.round(clock.monotonic() - began)
     if (outcome.kind === 'rejected' && outcome.scope === 'account') refused?.()
-    await settle(job, state, decision(job, state, outcome, { attempt, durationMs, segments }))
+    const end = decision(job, state, outcome, { attempt, durationMs, segments })
+    // Before the slot is free: whether the provider is asked again depends on it.
+    judge(state, end)
+    return () => settle(job, state, end)
   }
 
   function decision(
@@ -167,7 +172,6 @@ export function createNotificationLane(
 
   async function settle(job: NotificationJob, state: ProviderState, decision: Decision): Promise<void> {
     const { facts, next } = decision
-    judge(state, decision)
     if (next.kind === 'end') memory.forget(job.jobId)
     else if (next.failOver) memory.failOver(job.jobId, state.provider.name)
     else memory.retry(job.jobId, facts[0]?.ambiguous === true ? state.provider.name : null)
@@ -247,7 +251,7 @@ export function createNotificationLane(
       if (states.length > 1 && job.attempts > 0 && memory.of(job.jobId) === undefined) await recall(job)
       const state = take(job)
       if (state !== undefined)
-        return state.run((pass) => attempts.run(job, (stop) => deliver(job, state, pass, stop)))
+        return attempts.run(job, (stop) => state.run((pass) => deliver(job, state, pass, stop)))
       returning += 1
       try {
         await attempts.run(job, () =>

@@ -1,4 +1,5 @@
 import type { Clock } from '../../ports/clock.ts'
+import { pause } from './pause.ts'
 import { GRANT_MS, paceCheck } from './provider-limits.ts'
 import type { SharedLimits } from './shared-limits.ts'
 
@@ -90,16 +91,4 @@ export function createPace(
       }
     },
   }
-}
-
-function pause(ms: number, stop: AbortSignal, clock: Clock): Promise<void> {
-  return new Promise((resolve) => {
-    const end = (): void => {
-      cancel()
-      stop.removeEventListener('abort', end)
-      resolve()
-    }
-    const cancel = clock.timer(Math.max(1, ms), end)
-    stop.addEventListener('abort', end)
-  })
 }

@@ -1,4 +1,3 @@
-import PQueue from 'p-queue'
 import type { ProviderEvent } from '../../domain/provider-event.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Provider } from '../providers.ts'
@@ -8,6 +7,7 @@ import { providerKeys } from './provider-limits.ts'
 import { createRest, type RestReason } from './rest.ts'
 import { GRACE_MS } from './send-attempt.ts'
 import type { SharedLimits } from './shared-limits.ts'
+import { createSlots, type Settle } from './slots.ts'
 
 /** A provider at work: its slots, its pace, and its rest after faults of its own. */
 export interface ProviderState {
@@ -22,8 +22,8 @@ export interface ProviderState {
   giveBack(): void
   /** Milliseconds that it still rests; 0: it does not. */
   restMs(): number
-  /** Runs a task in one of the slots; settles with it. */
-  run(task: (pass: Pass) => Promise<void>): Promise<void>
+  /** Runs a task in one of the slots, and then what it gives back; settles with both. */
+  run(task: (pass: Pass) => Promise<Settle | undefined>): Promise<void>
   /** The provider answered for itself: it works. */
   succeeded(): void
   /**
@@ -54,7 +54,7 @@ export interface ProviderStateOptions {
 export function createProviderState(provider: Provider, options: ProviderStateOptions): ProviderState {
   const { clock, limits } = options
   const { channel, name, organizationId } = provider
-  const queue = new PQueue({ concurrency: provider.maxConcurrent })
+  const places = createSlots(provider.maxConcurrent, options.available)
   const keys = providerKeys(provider)
   const about = { channel, provider: name, organizationId }
   const wakeIn = createWake(clock, options.available)
@@ -74,10 +74,8 @@ export function createProviderState(provider: Provider, options: ProviderStateOp
       ? null
       : createPace(keys.pace, provider.maxPerSecond, limits, clock, wakeIn)
 
-  const busy = (): number => queue.size + queue.pending
-
   function slots(): number {
-    return Math.max(0, (rest.probing() ? 1 : provider.maxConcurrent) - busy())
+    return rest.probing() ? Math.max(0, Math.min(1 - places.busy(), places.free())) : places.free()
   }
 
   function room(): number {
@@ -103,14 +101,14 @@ export function createProviderState(provider: Provider, options: ProviderStateOp
       return asked === undefined && pace === null ? undefined : prepare(asked)
     },
     giveBack() {
-      if (busy() === 0) rest.letGo(rest.probe())
+      if (places.busy() === 0) rest.letGo(rest.probe())
     },
     run(task) {
       const permittedAt = pace?.take() ?? 0
       const probe = rest.probe()
-      return queue.add(async () => {
+      return places.run(async () => {
         try {
-          await task(async (stop) => pace?.pass(permittedAt, stop))
+          return await task(async (stop) => pace?.pass(permittedAt, stop))
         } finally {
           // Where the provider gave no answer: the next message tries again.
           rest.letGo(probe)
@@ -128,7 +126,7 @@ export function createProviderState(provider: Provider, options: ProviderStateOp
         state: restMs > 0 ? 'paused' : rest.probing() ? 'probing' : 'ready',
         pausedUntil: restMs > 0 ? new Date(clock.now() + restMs).toISOString() : null,
         code: rest.reason()?.code ?? null,
-        running: busy(),
+        running: places.busy(),
       }
     },
   }

@@ -3,6 +3,7 @@ import { DEFAULT_ORGANIZATION } from '../../domain/organization.ts'
 import { type Plan, type Plans, UNLIMITED } from '../../domain/plans.ts'
 import type { Tracking } from '../../domain/track-html.ts'
 import type { Clock } from '../../ports/clock.ts'
+import type { AcceptReads } from '../../ports/storage/accept.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
 
 /** The plan of an organization and its name, where its text messages may go, and what is counted. */
@@ -17,7 +18,11 @@ export interface OrganizationPlan {
 
 /** Finds plans; what is known stays known for a few seconds, so that a request costs no look-up of its own. */
 export interface PlanFinder {
-  of(organizationId: string): OrganizationPlan | Promise<OrganizationPlan>
+  /** @param from where an unknown one is looked up */
+  of(
+    organizationId: string,
+    from?: Pick<AcceptReads, 'organizations'>,
+  ): OrganizationPlan | Promise<OrganizationPlan>
   /** @throws NotifierError `invalid_parameter` when no plan has this name; null is the default and always known */
   assertKnown(name: string | null): void
   /** Forgets an organization that has changed. */
@@ -32,8 +37,11 @@ const MAX_KNOWN = 100_000
 export function createPlanFinder(storage: Storage, plans: Plans, clock: Clock): PlanFinder {
   const known = new Map<string, OrganizationPlan & { readonly until: number }>()
 
-  async function load(organizationId: string): Promise<OrganizationPlan> {
-    const organization = await storage.organizations.get(organizationId)
+  async function load(
+    organizationId: string,
+    from: Pick<AcceptReads, 'organizations'>,
+  ): Promise<OrganizationPlan> {
+    const organization = await from.organizations.get(organizationId)
     if (organization === null) throw new NotifierError('not_found', { details: { field: 'organizationId' } })
     const { smsCountries, tracking } = organization
     const found = { ...choose(organizationId, organization.plan), smsCountries, tracking }
@@ -54,9 +62,9 @@ export function createPlanFinder(storage: Storage, plans: Plans, clock: Clock): 
   }
 
   return {
-    of(organizationId) {
+    of(organizationId, from = storage) {
       const fresh = known.get(organizationId)
-      return fresh !== undefined && fresh.until > clock.monotonic() ? fresh : load(organizationId)
+      return fresh !== undefined && fresh.until > clock.monotonic() ? fresh : load(organizationId, from)
     },
     assertKnown(name) {
       if (name === null || Object.hasOwn(plans, name)) return

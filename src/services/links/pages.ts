@@ -14,6 +14,8 @@ export interface PageParts {
   readonly storage: Storage
   readonly clock: Clock
   signer(): LinkSigner
+  /** False: links lead on, and nothing is counted. */
+  counts(): boolean
   announce(event: NotificationEvent): void
   /** Something was stored that may be due. */
   wake(): void
@@ -27,7 +29,7 @@ const MOST_KNOWN = 10_000
 
 /** What the links in messages lead to. */
 export function createPages(parts: PageParts): Notifier['pages'] {
-  const { storage, clock, signer, announce, wake, failed } = parts
+  const { storage, clock, signer, counts, announce, wake, failed } = parts
   const known = new Set<string>()
   let underWay = 0
   const record = createGroup<ReceiptRecord, ReceiptAnswer>((receipts) => storage.recordReceipts(receipts))
@@ -41,6 +43,7 @@ export function createPages(parts: PageParts): Notifier['pages'] {
       notificationId,
       fact,
     })
+    if (answer.kind === 'failed') throw answer.error
     if (answer.kind !== 'recorded' || answer.events.length === 0) return answer.kind
     for (const event of answer.events) announce(event)
     wake()
@@ -49,7 +52,7 @@ export function createPages(parts: PageParts): Notifier['pages'] {
 
   /** Who opened or clicked does not wait for it, and does not hear of its faults. */
   function count(type: 'opened' | 'clicked', id: string, key: string, visit: Visit): void {
-    if (!visit.counts) return
+    if (!visit.counts || !counts()) return
     if (underWay >= MOST_UNDER_WAY) {
       failed(new Error('A visit was not counted: too many are being recorded.'))
       return

@@ -128,6 +128,7 @@ function timelineRecord({ sequence, type, status, at, fact }: TimelineEntry): Ti
     durationMs: fact?.durationMs ?? null,
     segments: fact?.segments ?? null,
     ambiguous: fact?.ambiguous ?? false,
+    machine: fact?.machine ?? false,
   }
 }
 
@@ -143,6 +144,7 @@ function logRecord(entry: LogEntry): LogRecord {
     provider: fact?.provider ?? null,
     attempt: fact?.attempt ?? null,
     segments: fact?.segments ?? null,
+    machine: fact?.machine ?? false,
     error: errorOf(fact),
     template,
     createdAt: new Date(at).toISOString(),

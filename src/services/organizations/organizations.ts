@@ -3,6 +3,7 @@ import type { IdGenerator } from '../../domain/ids.ts'
 import { organizationChange, organizationInput, trackingOf } from '../../domain/input/organization.ts'
 import { parseInput } from '../../domain/input/parse.ts'
 import { DEFAULT_ORGANIZATION, type Organization } from '../../domain/organization.ts'
+import type { AcceptReads } from '../../ports/storage/accept.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
 import type { PlanFinder } from '../limits/plan-of.ts'
 import type { Notifier } from '../notifier.ts'
@@ -15,9 +16,10 @@ export interface Organizations {
   /**
    * The organization of a call, known to exist. Remembered, because organizations are never deleted.
    *
+   * @param inside where it and its plan are looked up, so that what follows finds both without a look-up of its own
    * @throws NotifierError `not_found`
    */
-  existing(scope: Scope | undefined): Promise<string>
+  existing(scope: Scope | undefined, inside?: AcceptReads): Promise<string>
 }
 
 const MAX_KNOWN = 100_000
@@ -30,17 +32,18 @@ export function createOrganizations(storage: Storage, ids: IdGenerator, plans: P
     known.add(id)
   }
 
-  async function find(id: string): Promise<Organization> {
-    const organization = await storage.organizations.get(id)
+  async function find(id: string, from: Pick<AcceptReads, 'organizations'> = storage): Promise<Organization> {
+    const organization = await from.organizations.get(id)
     if (organization === null) throw unknownOrganization(id)
     remember(id)
     return organization
   }
 
   return {
-    async existing(scope) {
+    async existing(scope, inside) {
       const id = organizationOf(scope)
-      if (!known.has(id)) await find(id)
+      if (!known.has(id)) await find(id, inside)
+      if (inside !== undefined) await plans.of(id, inside)
       return id
     },
     api: {

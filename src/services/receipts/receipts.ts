@@ -15,6 +15,7 @@ import { createGroup } from '../group.ts'
 import type { Notifier } from '../notifier.ts'
 import type { Provider } from '../providers.ts'
 import type { ReceiptArrival, ReceiptReply, ReceiptSource } from '../records.ts'
+import type { GiveWay } from './give-way.ts'
 
 export interface ReceiptParts {
   readonly storage: Storage
@@ -26,16 +27,13 @@ export interface ReceiptParts {
   announce(event: NotificationEvent): void
   /** Something was stored that may be due. */
   wake(): void
+  readonly giveWay: GiveWay
 }
 
-/**
- * Requests that are worked on at one time, and wait for that. A storm of receipts must not hold up sends: providers are
- * patient and come again, users are not.
- */
+/** Proofs of one instance that are checked at one time: some ask a server for a certificate. */
 const AT_ONCE = 32
+/** Requests that are not answered yet; those above it are told to come again. */
 const MOST_WAITING = 1_000
-const REST_FACTOR = 8
-const LONGEST_REST_MS = 500
 /** When a provider is told to come again. */
 const LATER_MS = 30_000
 const EMPTY = Object.freeze({ contentType: 'text/plain; charset=utf-8', body: '' })
@@ -45,22 +43,19 @@ const EMPTY = Object.freeze({ contentType: 'text/plain; charset=utf-8', body: ''
  * "Events"; DESIGN.md §5 `recordReceipts`).
  */
 export function createReceipts(parts: ReceiptParts): Notifier['receipts'] {
-  const { storage, routes, clock, logger, publicUrl, announce, wake } = parts
+  const { storage, routes, clock, logger, publicUrl, announce, wake, giveWay } = parts
   /** One for each instance: a provider whose proof takes long, or never comes, holds up only itself. */
   const queues = new WeakMap<Provider, PQueue>()
   /** Reports that have come and are not answered. */
   let waiting = 0
-  let rest: Promise<void> | null = null
 
-  /** Sends go in between: after each commit receipts rest for some times as long as it took, on any disk. */
   const record = createGroup<ReceiptRecord, ReceiptAnswer>(async (receipts) => {
-    await rest
+    await giveWay.turn()
     const began = clock.monotonic()
     try {
       return await storage.recordReceipts(receipts)
     } finally {
-      const restMs = Math.min(REST_FACTOR * (clock.monotonic() - began), LONGEST_REST_MS)
-      rest = restMs < 1 ? null : new Promise((resolve) => void clock.timer(restMs, resolve))
+      giveWay.gone(receipts.length, clock.monotonic() - began)
     }
   })
 
@@ -70,6 +65,7 @@ export function createReceipts(parts: ReceiptParts): Notifier['receipts'] {
     const organizationId = source.organizationId ?? null
     const provider = fact.provider ?? ''
     const answer = await record({ provider, organizationId, dedupeKey, notificationId, fact })
+    if (answer.kind === 'failed') throw answer.error
     if (answer.kind === 'unmatched') logger.debug('A receipt waits for its hand-over.', { provider })
     if (answer.kind !== 'recorded' || answer.events.length === 0) return
     for (const event of answer.events) announce(event)
@@ -114,7 +110,8 @@ export function createReceipts(parts: ReceiptParts): Notifier['receipts'] {
     const parse = provider.plugin.parseReceipts?.bind(provider.plugin)
     if (parse === undefined) throw unknownSource(source)
     const url = `${publicUrl ?? `https://${host ?? 'localhost'}`}${target}`
-    const parsed = await parse({ ...request, url, receivedAt: clock.now() })
+    // Its place goes to the next before anything is stored: what arrives meanwhile shares a commit.
+    const parsed = await queueOf(provider).add(() => parse({ ...request, url, receivedAt: clock.now() }))
     if (parsed.kind === 'later') {
       throw new NotifierError('service_unavailable', { message: parsed.message, retryAfterMs: LATER_MS })
     }
@@ -142,7 +139,7 @@ export function createReceipts(parts: ReceiptParts): Notifier['receipts'] {
       throw unknownSource(source)
     }
     const reply = await routes.withInstance({ organizationId, channel, name }, (provider) =>
-      queueOf(provider).add(() => takeIn(provider, source, arrival)),
+      takeIn(provider, source, arrival),
     )
     if (reply === null) throw unknownSource(source)
     return reply

@@ -1,6 +1,6 @@
 import type { ChannelName } from '../../domain/channel.ts'
 import { type SuppressionReason, suppressedAddress } from '../../domain/suppression.ts'
-import type { Storage } from '../../ports/storage/storage.ts'
+import type { AcceptReads } from '../../ports/storage/accept.ts'
 import type { SuppressionKey } from '../../ports/storage/suppressions.ts'
 import { createGroup, type Group } from '../group.ts'
 
@@ -8,7 +8,7 @@ import { createGroup, type Group } from '../group.ts'
 export type MatchSuppression = Group<SuppressionKey, SuppressionReason | null>
 
 /** Asks the storage for many at a time. */
-export function createMatchSuppression(storage: Storage): MatchSuppression {
+export function createMatchSuppression(storage: Pick<AcceptReads, 'suppressions'>): MatchSuppression {
   return createGroup((keys: readonly SuppressionKey[]) => storage.suppressions.match(keys))
 }
 

@@ -3,7 +3,7 @@ import { EVENTS_LANE } from '../../domain/metrics.ts'
 import type { ProcessListeners } from '../../domain/process-event.ts'
 import type { StorageVerb } from '../../domain/telemetry.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { AcceptAnswer, AcceptRequest } from '../../ports/storage/accept.ts'
+import type { AcceptAnswer, AcceptRequest, JoinedTransaction } from '../../ports/storage/accept.ts'
 import type { ClaimedJob } from '../../ports/storage/claim.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
 import { metricLane } from './fold-lanes.ts'
@@ -11,10 +11,11 @@ import type { Observer } from './observer.ts'
 
 /** The same storage; what its hot verbs did is recorded, once for each set. */
 export function observedStorage(
-  storage: Storage,
+  storage: Storage<unknown>,
   parts: { readonly observer: Observer; readonly listeners: ProcessListeners; readonly clock: Clock },
-): Storage {
+): Storage<unknown> {
   const { observer, listeners, clock } = parts
+  const { announceJobs } = storage
 
   async function timed<Answer>(
     verb: StorageVerb,
@@ -59,6 +60,26 @@ export function observedStorage(
     }
   }
 
+  function accepted(requests: readonly AcceptRequest[], answers: readonly AcceptAnswer[]): void {
+    recordAccepted(requests, answers)
+    if (listeners.wants('notification.accepted')) tellAccepted(requests, answers)
+  }
+
+  async function join(tx: unknown): Promise<JoinedTransaction> {
+    const transaction = await storage.join?.(tx)
+    if (transaction === undefined) throw new Error('The storage joined nothing.')
+    return {
+      ...transaction,
+      async accept(request) {
+        const joined = await timed('accept', 1, () => transaction.accept(request))
+        void joined.committed.then((yes) => {
+          if (yes) accepted([request], [joined.answer])
+        })
+        return joined
+      },
+    }
+  }
+
   function recordClaimed({ kind, lane, waitedMs, recovered }: ClaimedJob): void {
     const name = kind === 'event' ? EVENTS_LANE : metricLane(lane)
     observer.record({ type: 'claimed', lane: name, waitedMs, recovered })
@@ -73,12 +94,13 @@ export function observedStorage(
     durable: storage.durable,
     start: () => storage.start(),
     stop: () => storage.stop(),
+    ...(announceJobs && { announceJobs: (to) => announceJobs.call(storage, to) }),
     async accept(requests) {
       const answers = await timed('accept', requests.length, () => storage.accept(requests))
-      recordAccepted(requests, answers)
-      if (listeners.wants('notification.accepted')) tellAccepted(requests, answers)
+      accepted(requests, answers)
       return answers
     },
+    ...(storage.join === undefined ? {} : { join }),
     quotaUsed: (organizationId, period) => storage.quotaUsed(organizationId, period),
     findIdempotent: (keys) => storage.findIdempotent(keys),
     async claim(request) {

@@ -21,8 +21,8 @@ import { attemptOf, type EventPost, postEvent } from './post-event.ts'
 /** Most secrets that sign: each makes every request's signature header longer. */
 const MAX_SECRETS = 5
 
-/** Deliveries that one commit of a replay makes due. */
-const REPLAY_STEP = 1_000
+/** Deliveries that one commit makes due, or removes. */
+const STEP = 1_000
 
 export interface WebhookParts extends EventPost {
   readonly storage: Storage
@@ -104,12 +104,12 @@ export function createWebhookEndpoints(parts: WebhookParts): Notifier['webhooks'
       await find(id, scope)
       let replayed = 0
       for (;;) {
-        const count = await storage.webhookEndpoints.replay(id, { since, most: REPLAY_STEP })
+        const count = await storage.webhookEndpoints.replay(id, { since, most: STEP })
         if (count === 'unknown') throw new NotifierError('not_found')
         if (count === 'disabled') throw new NotifierError('endpoint_disabled')
         if (count > 0) wake(id)
         replayed += count
-        if (count < REPLAY_STEP) return { replayed }
+        if (count < STEP) return { replayed }
         // A storage that works synchronously would otherwise keep the process from everything else until the last step.
         await nextTurn()
       }
@@ -128,7 +128,12 @@ export function createWebhookEndpoints(parts: WebhookParts): Notifier['webhooks'
     },
     async delete(id, scope) {
       await find(id, scope)
-      if (!(await storage.webhookEndpoints.delete(id))) throw new NotifierError('not_found')
+      let step = await storage.webhookEndpoints.delete(id, STEP)
+      if (step === 'unknown') throw new NotifierError('not_found')
+      while (step === 'more') {
+        await nextTurn()
+        step = await storage.webhookEndpoints.delete(id, STEP)
+      }
     },
   }
 }

@@ -217,8 +217,8 @@ export function deliveryChecks(check: Check): void {
     await deliver(storage)
     await deliver(storage)
     const leased = await claimOne(storage, gone.id)
-    assert.equal(await storage.webhookEndpoints.delete(gone.id), true)
-    assert.equal(await storage.webhookEndpoints.delete(gone.id), false)
+    assert.equal(await storage.webhookEndpoints.delete(gone.id, 100), 'deleted')
+    assert.equal(await storage.webhookEndpoints.delete(gone.id, 100), 'unknown')
     assert.equal(await storage.webhookEndpoints.get(gone.id), null)
     assert.deepEqual(
       (await secondDoor.jobs()).map(({ lane }) => lane),
@@ -231,5 +231,22 @@ export function deliveryChecks(check: Check): void {
     assert.deepEqual(await storage.settle([settled(leased)]), [{ kind: 'stale' }])
     const { lanes } = await storage.claim({ lanes: [], leaseMs: LEASE_MS })
     assert.deepEqual(lanes, [kept.id])
+  })
+
+  check('an endpoint with a long log is deleted in steps', async ({ storage, secondDoor }) => {
+    const [gone, kept] = [await endpoint(storage), await endpoint(storage)]
+    await accept(storage, notes(5))
+    for (let left = 5; left > 0; left -= 1) await deliver(storage)
+    const countOf = async (id: string): Promise<number> =>
+      (await secondDoor.deliveries()).filter(({ endpointId }) => endpointId === id).length
+    assert.equal(await storage.webhookEndpoints.delete(gone.id, 2), 'more')
+    assert.deepEqual([await countOf(gone.id), await countOf(kept.id)], [3, 5])
+    assert.equal((await storage.webhookEndpoints.get(gone.id))?.id, gone.id)
+    assert.equal(await storage.webhookEndpoints.delete(gone.id, 2), 'more')
+    assert.equal(await storage.webhookEndpoints.delete(gone.id, 2), 'deleted')
+    assert.deepEqual([await countOf(gone.id), await countOf(kept.id)], [0, 5])
+    const lanes = (await secondDoor.jobs()).map(({ lane }) => lane)
+    assert.deepEqual(lanes, [kept.id, kept.id, kept.id, kept.id, kept.id])
+    assert.equal(await storage.webhookEndpoints.get(gone.id), null)
   })
 }

@@ -1,4 +1,5 @@
 import type { NotificationStatus } from '../../domain/notification.ts'
+import type { AcceptRequest, JoinedAccept } from '../../ports/storage/accept.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
 import type { TestApi } from '../test-api.ts'
 
@@ -9,8 +10,20 @@ export interface StorageHarness {
   advance(ms: number): Promise<void> | void
   /** Reads what was stored by another way than the storage's own methods. */
   readonly secondDoor: SecondDoor
+  /** Transactions of a caller's; absent: the storage shares none. */
+  readonly transactions?: CallerTransactions
   /** Releases what {@link create} opened; the storage has been stopped. */
   close?(): Promise<void> | void
+}
+
+/** An application that keeps rows of its own in the storage's database. */
+export interface CallerTransactions {
+  /** Writes a row and accepts a request in one transaction, and commits it. */
+  commit(request: AcceptRequest, row: string): Promise<JoinedAccept>
+  /** The same, and rolls it back. */
+  rollBack(request: AcceptRequest, row: string): Promise<void>
+  /** The rows that are there, in any order. */
+  rows(): Promise<string[]>
 }
 
 /** Raw reads, each of the whole table. Order does not matter. */

@@ -62,6 +62,25 @@ export function notificationChecks(check: Check): void {
     )
   })
 
+  check('attachments are claimed and got whole, and no list has them', async ({ storage }) => {
+    const file = { filename: 'a.txt', contentType: 'text/plain', content: 'aGVsbG8=' }
+    const content = {
+      subject: 'S',
+      body: 'B',
+      email: { replyTo: 'x@example.com', attachments: [file, file] },
+    }
+    const [id = '', plain = ''] = await accept(storage, [note({ content }), note()])
+    assert.deepEqual((await storage.notifications.get(id))?.content, content)
+    const { items } = await storage.notifications.list({ organizationId: DEFAULT_ORGANIZATION }, page())
+    const listed = new Map(items.map((item) => [item.id, item.content]))
+    assert.deepEqual(listed.get(id), { ...content, email: { ...content.email, attachments: [] } })
+    assert.deepEqual(listed.get(plain), note().content)
+    const jobs = await claim(storage)
+    const claimed = jobs.flatMap((job) => (job.kind === 'notification' ? [job.notification] : []))
+    assert.deepEqual(claimed.find((notification) => notification.id === id)?.content, content)
+    assert.deepEqual(claimed.find((notification) => notification.id === plain)?.content, note().content)
+  })
+
   check('the timeline begins with the accept', async ({ storage }) => {
     const [id = ''] = await accept(storage, [note()])
     const stored = await storage.notifications.get(id)

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
 import type { Fact, FactType } from '../../domain/facts.ts'
 import { DEFAULT_ORGANIZATION } from '../../domain/organization.ts'
+import { MAX_MESSAGE_ID } from '../../domain/outcome.ts'
 import type { ReceiptRecord } from '../../ports/storage/receipts.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
 import {
@@ -78,6 +80,26 @@ export function receiptChecks(check: Check): void {
     ])
     assert.ok(answer?.kind === 'recorded')
     assert.equal(answer.notificationId, id)
+  })
+
+  check('the longest message ids are stored, and found by early and late receipts', async ({ storage }) => {
+    const longest = [
+      randomBytes(MAX_MESSAGE_ID).toString('base64').slice(0, MAX_MESSAGE_ID),
+      // Of text that no index can compress, each character takes three bytes.
+      randomText(Math.floor(MAX_MESSAGE_ID / 3)),
+      '\u0000'.repeat(MAX_MESSAGE_ID),
+      '\u001b'.repeat(MAX_MESSAGE_ID),
+    ]
+    for (const providerMessageId of longest) {
+      const [id = ''] = await accept(storage, [note()])
+      const early = receipt({ type: 'delivered', providerMessageId })
+      assert.deepEqual(await storage.recordReceipts([early]), [{ kind: 'unmatched' }])
+      await deliver(storage, [sent({ providerMessageId })])
+      assert.equal((await storage.notifications.get(id))?.status, 'delivered')
+      const [late] = await storage.recordReceipts([receipt({ type: 'opened', providerMessageId })])
+      assert.equal(late?.kind === 'recorded' && late.notificationId, id)
+      assert.equal((await storage.notifications.get(id))?.providerMessageId, providerMessageId)
+    }
   })
 
   check('a message id belongs to its provider', async ({ storage }) => {
@@ -338,6 +360,13 @@ export function receiptChecks(check: Check): void {
       assert.deepEqual([stored?.status, stored?.error?.code], ['failed', 'mailbox_full'])
     }
   })
+}
+
+function randomText(characters: number): string {
+  const bytes = randomBytes(2 * characters)
+  return Array.from({ length: characters }, (_, index) =>
+    String.fromCodePoint(0x4e00 + (bytes.readUInt16LE(2 * index) % 0x5000)),
+  ).join('')
 }
 
 function permutations<Item>(items: readonly Item[]): Item[][] {

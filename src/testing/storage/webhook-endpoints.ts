@@ -27,7 +27,7 @@ export function webhookEndpointChecks(check: Check): void {
     assert.deepEqual(await storage.webhookEndpoints.get('wh_1'), created)
     assert.equal(await storage.webhookEndpoints.get('wh_unknown'), null)
     await assert.rejects(endpoint(storage, { id: 'wh_1' }), { code: 'already_exists' })
-    assert.equal(await storage.webhookEndpoints.delete('wh_unknown'), false)
+    assert.equal(await storage.webhookEndpoints.delete('wh_unknown', 100), 'unknown')
   })
 
   check('an endpoint of an unknown organization is refused', async ({ storage }) => {

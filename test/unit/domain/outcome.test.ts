@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import { soundOutcome } from '../../../src/domain/outcome.ts'
+import { soundReceipt } from '../../../src/domain/receipt.ts'
 
 it.each([
   [1_767_225_600_123, 1_767_225_600_123],
@@ -13,4 +14,20 @@ it.each([
   const outcome = soundOutcome({ kind: 'rejected', code: 'device_unregistered', scope: 'recipient', since })
   expect(outcome).toMatchObject({ kind: 'rejected', code: 'device_unregistered' })
   expect(outcome?.kind === 'rejected' && outcome.since).toBe(expected)
+})
+
+it.each([
+  ['a plain id', 'm-1', 'm-1'],
+  ['a number', 17, '17'],
+  ['the longest', 'x'.repeat(998), 'x'.repeat(998)],
+  ['one that is too long', 'x'.repeat(5_000), 'x'.repeat(998)],
+  ['three bytes a character', '字'.repeat(998), '字'.repeat(332)],
+  ['four bytes a character', '😀'.repeat(998), '😀'.repeat(249)],
+  ['a character over the end', `${'x'.repeat(997)}é`, 'x'.repeat(997)],
+  ['nothing', '', undefined],
+])('an id for a message is the same in an answer and in a receipt: %s', (_case, given, kept) => {
+  const outcome = soundOutcome({ kind: 'accepted', providerMessageId: given })
+  expect(outcome?.kind === 'accepted' && outcome.providerMessageId).toBe(kept)
+  const receipt = soundReceipt({ dedupeKey: 'k', fact: { type: 'delivered', providerMessageId: given } })
+  expect(receipt?.fact?.providerMessageId).toBe(kept)
 })

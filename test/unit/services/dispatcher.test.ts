@@ -136,6 +136,31 @@ describe('the dispatcher', () => {
     expect(requests.length).toBe(before + 1)
   })
 
+  it('asks nothing when a job ends and leaves no slot, but still in every poll', async () => {
+    const jobs = [job('1'), job('2'), job('3')]
+    const { clock, dispatcher, requests, free, end } = create((_request, count) =>
+      count === 2 ? { ...NOTHING, jobs, lanes: ['email'] } : { ...NOTHING, lanes: ['email'] },
+    )
+    dispatcher.start()
+    await settled()
+    free.set('email', 0)
+    await clock.advance(1_000)
+    const before = requests.length
+    await end('1')
+    dispatcher.freed()
+    await settled()
+    expect(requests.length).toBe(before)
+    await clock.advance(1_000)
+    expect(requests.length).toBe(before + 1)
+    free.set('email', 1)
+    await end('2')
+    expect(requests.slice(before + 1)).toEqual([{ lanes: [{ lane: 'email', free: 1 }], leaseMs: 60_000 }])
+    free.set('email', 0)
+    dispatcher.wake('sms')
+    await settled()
+    expect(requests.length).toBe(before + 3)
+  })
+
   it('slows down while the storage fails, tells of each failure, and recovers', async () => {
     let down = true
     const { clock, dispatcher, requests, errors } = create(() => {
@@ -268,4 +293,22 @@ describe('the dispatcher', () => {
     await clock.advance(60_000)
     expect(requests).toHaveLength(1)
   })
+})
+
+it('hears of work at whichever moment it is told, also while a round is ending', async () => {
+  for (let moment = 0; moment < 30; moment += 1) {
+    let later = async (): Promise<void> => {}
+    const { dispatcher, requests } = create((_request, count) => {
+      if (count === 1) void later()
+      return NOTHING
+    })
+    later = async () => {
+      for (let step = 0; step < moment; step += 1) await null
+      dispatcher.wake('email')
+    }
+    dispatcher.start()
+    await settled()
+    expect([moment, requests.length]).toEqual([moment, 2])
+    await dispatcher.stop()
+  }
 })

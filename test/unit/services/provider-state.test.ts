@@ -48,7 +48,10 @@ const rests = (state: ProviderState): boolean => state.restMs() > 0
 /** Runs one message that ends when the test says so. */
 function message(state: ProviderState): () => Promise<void> {
   let end = (): void => {}
-  const run = state.run(() => new Promise((resolve) => (end = resolve)))
+  const run = state.run(async () => {
+    await new Promise<void>((resolve) => (end = resolve))
+    return undefined
+  })
   return () => {
     end()
     return run

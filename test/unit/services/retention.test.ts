@@ -29,6 +29,7 @@ describe.each(['memory', 'sqlite'])('retention on %s', (kind) => {
       void lines.push({ level, message, fields })
     const logger = { debug: log('debug'), info: log('info'), warn: log('warn'), error: log('error') }
     const sweeps: number[] = []
+    const drops: (number | null)[] = []
     const observed = {
       ...storage,
       retention: {
@@ -39,6 +40,7 @@ describe.each(['memory', 'sqlite'])('retention on %s', (kind) => {
           sweeps.push(answer.notifications)
           return answer
         },
+        dropPast: async (days: number | null) => (drops.push(days) === 1 && days === 11 ? 6 : 0),
       },
     }
     const notifier = createNotifier({
@@ -58,7 +60,7 @@ describe.each(['memory', 'sqlite'])('retention on %s', (kind) => {
     }
     const send = (organizationId?: string) =>
       notifier.send({ channel: 'email', to: 'ada@example.com', body: 'Hi' }, { organizationId })
-    return { clock, storage, notifier, lines, channel, sweeps, ids, send }
+    return { clock, storage, notifier, lines, channel, sweeps, drops, ids, send }
   }
 
   it('removes a week’s thousands in small steps, and sends go on between them', async () => {
@@ -127,6 +129,13 @@ describe.each(['memory', 'sqlite'])('retention on %s', (kind) => {
     await clock.advance(3 * DAY)
     expect([(await ids()).length, (await ids('org_short')).length]).toEqual([1, 0])
     expect(sweeps.filter((count) => count > 0)).toEqual([1])
+  })
+
+  it('lets a storage drop what is past as a whole, and says so', async () => {
+    const { clock, drops, lines } = await start({ retention: { days: 11 } })
+    await clock.advance(2 * HOUR)
+    expect(drops).toEqual([11, 11])
+    expect(lines).toContainEqual(expect.objectContaining({ level: 'info', fields: { partitions: 6 } }))
   })
 
   it('tells of receipts that matched nothing, by provider and type', async () => {

@@ -1,0 +1,86 @@
+import { NotifierError } from '../../domain/errors/notifier-error.ts'
+import type { AcceptAnswer, AcceptReads, AcceptRequest } from '../../ports/storage/accept.ts'
+import type { Storage } from '../../ports/storage/storage.ts'
+import { createGroup } from '../group.ts'
+import { createLookups, type Lookups } from './lookups.ts'
+
+/** Notifications in one commit; a larger batch goes in one of its own. */
+const COMMIT_WEIGHT = 2_000
+
+/** Where an accept looks up what it needs, and stores what it accepts. */
+export interface Way {
+  readonly lookups: Lookups
+  /** Where even what is mostly remembered is looked up; undefined: as usual. */
+  readonly inside: AcceptReads | undefined
+  /** Lanes are told when it is committed. @throws NotifierError of a request that failed */
+  store(request: AcceptRequest): Promise<Stored>
+}
+
+export type Stored = Exclude<AcceptAnswer, { kind: 'failed' }>
+
+export interface Ways {
+  /** The commits that concurrent callers share. */
+  readonly shared: Way
+  /**
+   * The shared one, or that of a transaction of the caller's.
+   *
+   * @throws NotifierError `invalid_transaction` where one is given to a storage that can join none
+   */
+  of(tx: unknown): Way | Promise<Way>
+}
+
+/** @param accepted is called after a commit, with each lane that has something new to deliver */
+export function createWays(storage: Storage<unknown>, accepted: (lane: string) => void): Ways {
+  const commit = createGroup(
+    (requests: readonly AcceptRequest[]) => storage.accept(requests),
+    COMMIT_WEIGHT,
+    (request) => request.notifications.length,
+  )
+  const shared: Way = {
+    lookups: createLookups(storage),
+    inside: undefined,
+    async store(request) {
+      const answer = storedOf(await commit(request))
+      if (answer.kind === 'accepted' && request.dryRun !== true) tell(request)
+      return answer
+    },
+  }
+
+  function tell({ notifications }: AcceptRequest): void {
+    for (const lane of new Set(notifications.map((notification) => notification.lane))) accepted(lane)
+  }
+
+  async function joining(tx: unknown): Promise<Way> {
+    const transaction = await storage.join?.(tx)
+    if (transaction === undefined) throw unsupported(storage.name)
+    const { reads } = transaction
+    return {
+      lookups: reads === undefined ? shared.lookups : createLookups(reads),
+      inside: reads,
+      async store(request) {
+        const { answer, committed } = await transaction.accept(request)
+        const stored = storedOf(answer)
+        void committed.then((yes) => {
+          if (yes) tell(request)
+        })
+        return stored
+      },
+    }
+  }
+
+  return { shared, of: (tx) => (tx === undefined ? shared : joining(tx)) }
+}
+
+function storedOf(answer: AcceptAnswer): Stored {
+  if (answer.kind === 'failed') throw answer.error
+  return answer
+}
+
+function unsupported(name: string): NotifierError {
+  return new NotifierError('invalid_transaction', {
+    message:
+      `The ${name} storage cannot accept inside a transaction of yours. ` +
+      'Leave "tx" out, or use the PostgreSQL or SQLite storage.',
+    details: { reason: 'unsupported' },
+  })
+}

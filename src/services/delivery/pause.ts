@@ -1,0 +1,14 @@
+import type { Clock } from '../../ports/clock.ts'
+
+/** Waits for `ms`, at least one, or until `stop` aborts. */
+export function pause(ms: number, stop: AbortSignal, clock: Clock): Promise<void> {
+  return new Promise((resolve) => {
+    const end = (): void => {
+      cancel()
+      stop.removeEventListener('abort', end)
+      resolve()
+    }
+    const cancel = clock.timer(Math.max(1, ms), end)
+    stop.addEventListener('abort', end)
+  })
+}

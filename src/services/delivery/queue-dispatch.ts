@@ -1,0 +1,93 @@
+import { NotifierError } from '../../domain/errors/notifier-error.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { JobRef, Queue } from '../../ports/queue.ts'
+import type { Storage } from '../../ports/storage/storage.ts'
+import type { QueueHealth } from '../records.ts'
+import { within } from '../within.ts'
+import { createAnnouncer } from './announcer.ts'
+import { createOffers, type Offers } from './offers.ts'
+
+/** A queue engine at work between the storage and the dispatcher: what is announced to it, and what it hands over. */
+export interface QueueDispatch {
+  readonly offers: Offers
+  health(): QueueHealth
+  /** Has the storage announce jobs from now on, also where nothing is delivered. */
+  open(): Promise<void>
+  /** Begins to take what the engine hands over. */
+  start(): void
+  /** Takes nothing more; what has been handed over is claimed yet, so that it need not go to another process. */
+  stop(limitMs: number): Promise<void>
+  /** Announces what is left, and closes the engine. */
+  close(): Promise<void>
+}
+
+export interface QueueDispatchOptions {
+  readonly queue: Queue
+  readonly storage: Storage
+  readonly clock: Clock
+  /** A lane has work, or something has been handed over. */
+  wake(lane?: string): void
+  failed(error: unknown): void
+}
+
+/** What an engine has to take the last announcements and to close in. */
+const CLOSE_MS = 2_000
+const STOP_MS = 1_000
+
+export function createQueueDispatch(options: QueueDispatchOptions): QueueDispatch {
+  const { queue, storage, clock, wake, failed } = options
+  const offers = createOffers()
+  const announcer = createAnnouncer({ queue, clock, missed, failed })
+  let working: Promise<() => Promise<void>> | null = null
+  let stopped: Promise<void> | null = null
+
+  /** What the engine does not take this process delivers itself, if it delivers. */
+  function missed(refs: readonly JobRef[]): void {
+    if (working === null) return
+    for (const { lane, dueInMs } of refs) if (dueInMs === 0) wake(lane)
+  }
+
+  async function stopWork(): Promise<void> {
+    const stop = await working
+    await stop?.()
+  }
+
+  return {
+    offers,
+    health: () => ({ name: queue.name, takes: announcer.works() }),
+    async open() {
+      if (storage.announceJobs === undefined) throw notFor(queue, storage)
+      await queue.open()
+      const { inside } = queue
+      const shared = inside !== undefined && inside.storage === storage.name
+      await storage.announceJobs(shared ? { inside: inside.add } : { told: announcer.add })
+    },
+    start() {
+      working = queue.work({
+        handle(refs) {
+          const taken = offers.add(refs)
+          wake()
+          return taken
+        },
+        failed,
+      })
+      working.catch(failed)
+    },
+    async stop(limitMs) {
+      stopped = stopWork().catch(() => {})
+      await within(stopped, Math.min(limitMs, STOP_MS), clock)
+    },
+    async close() {
+      await announcer.flush(CLOSE_MS)
+      const closed = Promise.resolve(stopped).then(() => queue.close())
+      await within(closed.catch(failed), CLOSE_MS, clock)
+    },
+  }
+}
+
+function notFor(queue: Queue, storage: Storage): NotifierError {
+  return new NotifierError('invalid_configuration', {
+    message: `The storage "${storage.name}" cannot be used with the queue "${queue.name}": its processes share no server. Leave "queue" out.`,
+    details: { option: 'queue' },
+  })
+}

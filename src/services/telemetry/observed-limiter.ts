@@ -1,0 +1,23 @@
+import type { RateLimiter } from '../../ports/rate-limiter.ts'
+import type { Observer } from './observer.ts'
+
+/** Counts the decisions that a rate limiter did not make. */
+export function observedLimiter(limiter: RateLimiter, observer: Observer): RateLimiter {
+  return {
+    async consume(checks) {
+      try {
+        const decision = await limiter.consume(checks)
+        if (decision.uncounted === true) observer.record({ type: 'unjudged', answer: 'allowed' })
+        return decision
+      } catch (error) {
+        observer.record({ type: 'unjudged', answer: 'failed' })
+        throw error
+      }
+    },
+    peek: (checks) => limiter.peek(checks),
+    pause: (key, ms) => limiter.pause(key, ms),
+    renew: (key, token, leaseMs) => limiter.renew(key, token, leaseMs),
+    release: (key, token) => limiter.release(key, token),
+    close: () => limiter.close(),
+  }
+}

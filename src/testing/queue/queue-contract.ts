@@ -1,0 +1,306 @@
+import assert from 'node:assert/strict'
+import type { SendContext } from '../../ports/channel.ts'
+import type { Queue } from '../../ports/queue.ts'
+import {
+  type RecordingChannel,
+  type RecordingChannelOptions,
+  recordingChannel,
+} from '../recording-channel.ts'
+import type { TestApi } from '../test-api.ts'
+import type { ContractMessage, QueueHarness, QueueNotifier, QueueNotifierOptions } from './harness.ts'
+
+export type { QueueHarness, QueueNotifier, QueueNotifierOptions, QueueProcess } from './harness.ts'
+
+/** So rarely that what is delivered has come through the engine. */
+const NEVER_MS = 3_600_000
+/** Soon enough for a test. */
+const SWEEP_MS = 500
+const PATIENCE_MS = 30_000
+
+const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
+
+async function until(what: string, done: () => boolean | Promise<boolean>): Promise<void> {
+  const end = performance.now() + PATIENCE_MS
+  while (!(await done())) {
+    if (performance.now() > end) throw new Error(`Not within ${PATIENCE_MS} ms: ${what}`)
+    await sleep(20)
+  }
+}
+
+function message(change: Partial<ContractMessage> = {}): ContractMessage {
+  return { channel: 'email', to: 'ada@example.com', body: 'Hello', ...change }
+}
+
+const inMs = (ms: number): string => new Date(Date.now() + ms).toISOString()
+
+const idsOf = (...channels: RecordingChannel[]): string[] =>
+  channels.flatMap(({ calls }) => calls.map(({ context }) => context.notificationId))
+
+function assertOnce(handedOver: readonly string[], sent: readonly string[]): void {
+  assert.deepEqual([...handedOver].sort(), [...sent].sort())
+}
+
+/** Takes a while, and counts how many are under way. */
+function slowly(ms: number): RecordingChannelOptions['send'] & { most: number; running: number } {
+  const counted = Object.assign(
+    async (_message: unknown, { notificationId }: SendContext) => {
+      counted.running += 1
+      counted.most = Math.max(counted.most, counted.running)
+      await sleep(ms)
+      counted.running -= 1
+      return { kind: 'accepted', providerMessageId: notificationId }
+    },
+    { most: 0, running: 0 },
+  )
+  return counted
+}
+
+/** Announces everything twice. */
+function doubled(queue: Queue): Queue {
+  const { inside } = queue
+  return {
+    ...queue,
+    inside: inside && {
+      ...inside,
+      async add(run, refs) {
+        await inside.add(run, refs)
+        await inside.add(run, refs)
+      },
+    },
+    async announce(refs) {
+      await queue.announce(refs)
+      await queue.announce(refs)
+    },
+  }
+}
+
+/** Loses every announcement. */
+function deaf(queue: Queue): Queue {
+  const { inside } = queue
+  return { ...queue, inside: inside && { ...inside, async add() {} }, async announce() {} }
+}
+
+/** Every way of dispatch passes this, the built-in one too: see docs/testing.md. In real time. */
+export function queueContract(test: TestApi, create: () => Promise<QueueHarness>): void {
+  interface World {
+    readonly harness: QueueHarness
+    start(
+      channels: readonly RecordingChannel[],
+      options?: Partial<Omit<QueueNotifierOptions, 'channels'>>,
+    ): Promise<QueueNotifier>
+    sendAll(notifier: QueueNotifier, count: number, change?: Partial<ContractMessage>): Promise<string[]>
+  }
+
+  function check(name: string, run: (world: World) => Promise<void>): void {
+    test(name, async () => {
+      const harness = await create()
+      const started: QueueNotifier[] = []
+      try {
+        await run({
+          harness,
+          async start(channels, options = {}) {
+            const queue = harness.queue()
+            // Without an engine it is the poll that finds what other processes store.
+            const pollMs = queue === null ? 50 : NEVER_MS
+            const notifier = await harness.start({ channels, queue, pollMs, ...options })
+            started.push(notifier)
+            return notifier
+          },
+          async sendAll(notifier, count, change) {
+            const sends = Array.from({ length: count }, () => notifier.send(message(change)))
+            return (await Promise.all(sends)).map(({ id }) => id)
+          },
+        })
+      } finally {
+        await Promise.all(started.map((notifier) => notifier.stop({ deadlineMs: 1_000 })))
+        await harness.close()
+      }
+    })
+  }
+
+  check('what is accepted is delivered exactly once, singly and in a batch', async ({ start, sendAll }) => {
+    const email = recordingChannel()
+    const sms = recordingChannel({ channel: 'sms' })
+    const notifier = await start([email, sms])
+    const ids = await sendAll(notifier, 100)
+    ids.push(...(await sendAll(notifier, 20, { channel: 'sms', to: '+491701234567' })))
+    const batch = Array.from({ length: 500 }, () => message())
+    assert.equal((await notifier.sendBatch(batch)).accepted, 500)
+    await until('620 deliveries', () => idsOf(email, sms).length >= 620)
+    await sleep(300)
+    assert.equal(new Set(idsOf(email, sms)).size, 620)
+    assert.equal(idsOf(email, sms).length, 620)
+    for (const id of ids) assert.ok(idsOf(email, sms).includes(id))
+  })
+
+  check('processes share the work, also of one that only accepts', async ({ start, sendAll }) => {
+    const [one, other] = [recordingChannel({ send: slowly(20) }), recordingChannel({ send: slowly(20) })]
+    const api = await start([recordingChannel()], { deliver: false })
+    await start([one])
+    await start([other])
+    const ids: string[] = []
+    for (let round = 0; round < 10; round += 1) ids.push(...(await sendAll(api, 30)))
+    await until('300 deliveries', () => idsOf(one, other).length >= 300)
+    await sleep(200)
+    assertOnce(idsOf(one, other), ids)
+    for (const { calls } of [one, other]) assert.ok(calls.length >= 30, `${calls.length} of 300`)
+  })
+
+  check('what is announced twice is delivered once', async ({ harness, start, sendAll }) => {
+    const queue = harness.queue()
+    const email = recordingChannel()
+    const notifier = await start([email], queue === null ? {} : { queue: doubled(queue) })
+    const ids = await sendAll(notifier, 50)
+    ids.push((await notifier.send(message({ sendAt: inMs(300) }))).id)
+    await until('51 deliveries', () => email.calls.length >= 51)
+    await sleep(500)
+    assertOnce(idsOf(email), ids)
+  })
+
+  check('announcements that are lost on their way are made up for', async ({ harness, start, sendAll }) => {
+    const queue = harness.queue()
+    const email = recordingChannel()
+    const lost = queue === null ? {} : { queue: deaf(queue) }
+    const notifier = await start([email], { ...lost, pollMs: SWEEP_MS })
+    await sleep(100)
+    const ids = await sendAll(notifier, 200)
+    await until('200 deliveries', () => email.calls.length >= 200)
+    assertOnce(idsOf(email), ids)
+  })
+
+  check('an engine that forgets everything loses nothing', async ({ harness, start, sendAll }) => {
+    const email = recordingChannel()
+    const notifier = await start([email], { pollMs: SWEEP_MS })
+    const ids = await sendAll(notifier, 30, { sendAt: inMs(1_500) })
+    await sleep(200)
+    await harness.lose()
+    ids.push(...(await sendAll(notifier, 30)))
+    await until('60 deliveries', () => email.calls.length >= 60)
+    await sleep(200)
+    assertOnce(idsOf(email), ids)
+  })
+
+  check('a retry comes when it is due', async ({ start }) => {
+    const times: number[] = []
+    const email = recordingChannel({
+      send(_message, { attempt }) {
+        times.push(performance.now())
+        const retry = { kind: 'retry', code: 'provider_error', scope: 'message', retryAfterMs: 1_000 }
+        return attempt === 1 ? retry : { kind: 'accepted', providerMessageId: 'm' }
+      },
+    })
+    const notifier = await start([email])
+    const { id } = await notifier.send(message())
+    await until('a second attempt', () => times.length >= 2)
+    const waited = (times[1] ?? 0) - (times[0] ?? 0)
+    assert.ok(waited >= 990 && waited < 10_000, `${waited} ms`)
+    await until('sent', async () => (await notifier.notifications.get(id)).status === 'sent')
+  })
+
+  check('what is scheduled comes at its time; what is cancelled before, never', async ({ start }) => {
+    const email = recordingChannel()
+    const notifier = await start([email])
+    const began = performance.now()
+    const { id } = await notifier.send(message({ sendAt: inMs(1_000), to: 'due@example.com' }))
+    const cancelled = await notifier.send(message({ sendAt: inMs(1_000), to: 'never@example.com' }))
+    await notifier.notifications.cancel(cancelled.id)
+    await email.waitFor({ to: 'due@example.com' }, { withinMs: PATIENCE_MS })
+    assert.ok(performance.now() - began >= 900)
+    await sleep(500)
+    assertOnce(idsOf(email), [id])
+    assert.equal((await notifier.notifications.get(cancelled.id)).status, 'cancelled')
+  })
+
+  check('a provider has no more under way than it may', async ({ start, sendAll }) => {
+    const send = slowly(10)
+    const email = recordingChannel({ maxConcurrent: 2, send })
+    const notifier = await start([email])
+    const ids = await sendAll(notifier, 60)
+    await until('60 deliveries', () => email.calls.length >= 60)
+    assertOnce(idsOf(email), ids)
+    assert.equal(send.most, 2)
+  })
+
+  check('a provider that hangs holds up only itself', async ({ start, sendAll }) => {
+    const email = recordingChannel({ maxConcurrent: 2, send: () => new Promise(() => {}) })
+    const sms = recordingChannel({ channel: 'sms' })
+    const notifier = await start([email, sms])
+    await sendAll(notifier, 300)
+    const ids = await sendAll(notifier, 50, { channel: 'sms', to: '+491701234567' })
+    await until('50 text messages', () => sms.calls.length >= 50)
+    assertOnce(idsOf(sms), ids)
+    assert.equal(email.calls.length, 2)
+  })
+
+  check("one organization's backlog delays another by a round", async ({ start }) => {
+    const email = recordingChannel({ maxConcurrent: 5, send: slowly(5) })
+    const notifier = await start([email])
+    const other = await notifier.organizations.create({ name: 'Other' })
+    await notifier.sendBatch(Array.from({ length: 1_000 }, () => message()))
+    await until('a beginning', () => email.calls.length > 10)
+    const before = email.calls.length
+    const { id } = await notifier.send(message(), { organizationId: other.id })
+    await until('the delivery of the other', () => idsOf(email).includes(id))
+    const behind = idsOf(email).indexOf(id) - before
+    assert.ok(behind < 200, `${behind} went before it`)
+  })
+
+  check('a stop waits for what runs and leaves the rest to others', async ({ start, sendAll }) => {
+    const first = recordingChannel({ maxConcurrent: 4, send: slowly(50) })
+    const notifier = await start([first])
+    const ids = await sendAll(notifier, 60)
+    await until('a beginning', () => first.calls.length >= 8)
+    await notifier.stop({ deadlineMs: 5_000 })
+    const handed = first.calls.length
+    assert.ok(handed < 60)
+    await sleep(200)
+    assert.equal(first.calls.length, handed)
+    const second = recordingChannel()
+    await start([second])
+    await until('60 deliveries', () => idsOf(first, second).length >= 60)
+    await sleep(200)
+    assertOnce(idsOf(first, second), ids)
+  })
+
+  check('a process that is killed loses nothing', async ({ harness, start, sendAll }) => {
+    const api = await start([recordingChannel()], { deliver: false })
+    const victim = await harness.spawn()
+    const ids = await sendAll(api, 100)
+    await until('a beginning', () => victim.handedOver().length >= 10)
+    await victim.kill()
+    const email = recordingChannel()
+    await start([email], { pollMs: SWEEP_MS })
+    const all = (): string[] => [...new Set([...victim.handedOver(), ...idsOf(email)])]
+    const isSent = async (id: string): Promise<boolean> => (await api.notifications.get(id)).status === 'sent'
+    await until('100 sent', async () => (await Promise.all(ids.map(isSent))).every((sent) => sent))
+    assertOnce(all(), ids)
+    // Twice only what it had under way, or had not recorded yet.
+    const handed = victim.handedOver().length + email.calls.length
+    assert.ok(handed <= 120, `${handed} for 100`)
+    assert.ok(email.calls.length > 0)
+  })
+
+  check('while the server of the engine is away, all goes on', async ({ harness, start, sendAll }) => {
+    if (harness.takeAway === null) return
+    const email = recordingChannel()
+    const notifier = await start([email], { pollMs: SWEEP_MS })
+    const errors: Error[] = []
+    notifier.on('error', (error) => errors.push(error))
+    const ids = await sendAll(notifier, 10)
+    await until('10 deliveries', () => email.calls.length >= 10)
+    const bringBack = await harness.takeAway()
+    ids.push(...(await sendAll(notifier, 10)))
+    await until('20 deliveries', () => email.calls.length >= 20)
+    await until('a report', async () => errors.length > 0 && (await notifier.health()).queue?.takes === false)
+    await bringBack()
+    await until('its return', async () => {
+      ids.push(...(await sendAll(notifier, 1)))
+      await sleep(300)
+      return (await notifier.health()).queue?.takes === true
+    })
+    await until('all deliveries', () => email.calls.length >= ids.length)
+    await sleep(300)
+    assertOnce(idsOf(email), ids)
+    assert.ok(errors.length < 20, `${errors.length} reports`)
+  })
+}

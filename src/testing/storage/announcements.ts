@@ -1,0 +1,151 @@
+import assert from 'node:assert/strict'
+import { DEFAULT_ORGANIZATION } from '../../domain/organization.ts'
+import type { JobRef } from '../../ports/queue.ts'
+import type { Storage } from '../../ports/storage/storage.ts'
+import {
+  accept,
+  claimOne,
+  ended,
+  endpoint,
+  LANE,
+  LEASE_MS,
+  note,
+  notes,
+  retried,
+  sent,
+  start,
+} from './fixtures.ts'
+import type { Check, StorageHarness } from './harness.ts'
+
+/** Listens from now on; answers what was told since it was last asked. */
+async function listen(storage: Storage): Promise<() => Promise<readonly JobRef[]>> {
+  let heard: JobRef[] = []
+  await storage.announceJobs?.({ told: (refs) => heard.push(...refs) })
+  return async () => {
+    await new Promise((resolve) => setImmediate(resolve))
+    const refs = heard
+    heard = []
+    return refs
+  }
+}
+
+/** Only for a storage that can announce: the others cannot be used with a queue engine. */
+export function announcementChecks(check: Check): void {
+  function checkAnnounced(name: string, run: (harness: StorageHarness) => Promise<void>): void {
+    check(name, async (harness) => {
+      if (harness.storage.announceJobs !== undefined) await run(harness)
+    })
+  }
+
+  checkAnnounced(
+    'every accepted job is announced after its commit, and can be claimed by its ref',
+    async (harness) => {
+      const { storage } = harness
+      const told = await listen(storage)
+      await accept(storage, notes(3))
+      await accept(storage, [note({ lane: 'sms', sendAt: Date.now() + 86_400_000 })])
+      const refs = await told()
+      assert.deepEqual(
+        refs.map(({ lane, dueInMs }) => [lane, dueInMs > 0]),
+        [
+          [LANE, false],
+          [LANE, false],
+          [LANE, false],
+          ['sms', true],
+        ],
+      )
+      const stored = await harness.secondDoor.jobs()
+      assert.deepEqual(refs.map(({ jobId }) => jobId).sort(), stored.map(({ id }) => id).sort())
+      const ids = refs.map(({ jobId }) => jobId)
+      assert.equal((await storage.claim({ ids, leaseMs: LEASE_MS })).jobs.length, 3)
+    },
+  )
+
+  checkAnnounced('what stores nothing announces nothing', async ({ storage }) => {
+    const told = await listen(storage)
+    const [first] = notes(1)
+    const request = { organizationId: DEFAULT_ORGANIZATION, notifications: [first ?? note()] }
+    await storage.accept([{ ...request, dryRun: true }])
+    assert.deepEqual(await told(), [])
+    await storage.accept([request])
+    assert.equal((await told()).length, 1)
+    const [answer] = await storage.accept([request])
+    assert.equal(answer?.kind, 'failed')
+    assert.deepEqual(await told(), [])
+  })
+
+  checkAnnounced(
+    'a job that is tried again is announced with its delay; one that ended is not',
+    async ({ storage }) => {
+      const told = await listen(storage)
+      await accept(storage, notes(2))
+      await told()
+      const [one, other] = [await claimOne(storage), await claimOne(storage)]
+      await start(storage, [one, other])
+      await storage.settle([retried(one, 5_000), ended(other)])
+      assert.deepEqual(await told(), [{ jobId: one.jobId, lane: LANE, dueInMs: 5_000 }])
+    },
+  )
+
+  checkAnnounced(
+    'deliveries that follow from an event are announced, of the disabled none',
+    async ({ storage }) => {
+      const { id } = await endpoint(storage)
+      const off = await endpoint(storage)
+      await storage.webhookEndpoints.update(off.id, { status: 'disabled' })
+      await accept(storage, [note()])
+      const job = await claimOne(storage)
+      await start(storage, [job])
+      const told = await listen(storage)
+      await storage.settle([ended(job)])
+      const refs = await told()
+      assert.deepEqual(
+        refs.map(({ lane, dueInMs }) => [lane, dueInMs]),
+        [[id, 0]],
+      )
+      const delivery = await claimOne(storage, id)
+      assert.equal(delivery.jobId, refs[0]?.jobId)
+
+      await storage.recordReceipts([
+        {
+          organizationId: DEFAULT_ORGANIZATION,
+          provider: 'smtp',
+          dedupeKey: 'one',
+          notificationId: job.kind === 'notification' ? job.notification.id : undefined,
+          fact: { type: 'delivered', attempt: 1, provider: 'smtp' },
+        },
+      ])
+      assert.deepEqual(
+        (await told()).map(({ lane }) => lane),
+        [id],
+      )
+
+      await start(storage, [delivery])
+      const attempt = { attempt: 1, status: 500, response: '', durationMs: 1, succeeded: false }
+      const { jobId, token } = delivery
+      await storage.settle([{ kind: 'event', jobId, token, attempt, ended: 'failed', next: { kind: 'end' } }])
+      assert.deepEqual(await told(), [])
+      await storage.webhookEndpoints.replay(id, { since: 0, most: 10 })
+      assert.deepEqual(
+        (await told()).map(({ lane }) => lane),
+        [id],
+      )
+    },
+  )
+
+  checkAnnounced('what is redriven or returned is announced', async ({ storage }) => {
+    await accept(storage, [note()])
+    const dead = await claimOne(storage)
+    await start(storage, [dead])
+    await storage.settle([ended(dead, [{ ...sent(), type: 'failed', code: 'provider_error' }])])
+    const told = await listen(storage)
+    const filter = { organizationId: DEFAULT_ORGANIZATION }
+    await storage.notifications.redrive({ filter, lanes: { email: LANE }, most: 10 })
+    const [ref] = await told()
+    assert.equal(ref?.lane, LANE)
+    const again = await claimOne(storage)
+    assert.equal(again.jobId, ref?.jobId)
+    await storage.release([again])
+    assert.deepEqual(await told(), [{ jobId: again.jobId, lane: LANE, dueInMs: 0 }])
+  })
+}

@@ -1,0 +1,186 @@
+import assert from 'node:assert/strict'
+import { DEFAULT_ORGANIZATION } from '../../domain/organization.ts'
+import type { AcceptRequest, JoinedAccept } from '../../ports/storage/accept.ts'
+import { claim, countOf, idOf, note, notes, TEN } from './fixtures.ts'
+import type { CallerTransactions, Check, StorageHarness } from './harness.ts'
+
+const quota = { period: '2026-01', limit: 5 }
+
+function request(change: Partial<AcceptRequest> = {}): AcceptRequest {
+  return { organizationId: DEFAULT_ORGANIZATION, notifications: [note()], ...change }
+}
+
+function keyed(notifications: AcceptRequest['notifications'] = [note()]): AcceptRequest {
+  const name = { organizationId: DEFAULT_ORGANIZATION, operation: 'send', key: 'order-17' } as const
+  return request({
+    notifications,
+    idempotency: { ...name, fingerprint: 'f', result: '{}', ttlMs: 3_600_000 },
+  })
+}
+
+const admittedOf = ({ answer }: JoinedAccept): number | string =>
+  answer.kind === 'accepted' ? answer.admitted : answer.kind
+
+/** Checks of `join`; of a storage that shares no transaction, that it says so. */
+export function transactionChecks(check: Check): void {
+  function within(
+    title: string,
+    run: (harness: StorageHarness, transactions: CallerTransactions) => Promise<void>,
+  ): void {
+    check(`in a transaction of the caller's: ${title}`, async (harness) => {
+      const { storage, transactions } = harness
+      assert.equal(transactions === undefined, storage.join === undefined)
+      if (transactions !== undefined) await run(harness, transactions)
+    })
+  }
+
+  within('what is committed is stored together with the caller’s data', async (harness, transactions) => {
+    const { storage, secondDoor } = harness
+    const notifications = notes(3)
+    const ids = notifications.map(({ id }) => id)
+    const joined = await transactions.commit(request({ notifications }), 'order 17')
+    assert.equal(admittedOf(joined), 3)
+    assert.equal(await joined.committed, true)
+    assert.deepEqual(await transactions.rows(), ['order 17'])
+    assert.deepEqual((await secondDoor.notifications()).map(({ id }) => id).sort(), ids)
+    assert.deepEqual((await claim(storage)).map(idOf), ids)
+  })
+
+  within('what is rolled back was never sent', async (harness, transactions) => {
+    const { storage, secondDoor } = harness
+    await transactions.rollBack({ ...keyed(notes(3)), quota }, 'order 17')
+    assert.deepEqual(await transactions.rows(), [])
+    assert.deepEqual(await secondDoor.notifications(), [])
+    assert.deepEqual(await secondDoor.jobs(), [])
+    assert.deepEqual(await secondDoor.idempotency(), [])
+    assert.equal(await storage.quotaUsed(DEFAULT_ORGANIZATION, quota.period), 0)
+    assert.deepEqual(await claim(storage), [])
+    const [again] = await storage.accept([{ ...keyed(notes(5)), quota }])
+    assert.ok(again?.kind === 'accepted')
+    assert.equal(again.admitted, 5)
+  })
+
+  within('it keeps attachments apart, as an accept does', async ({ storage }, transactions) => {
+    const file = { filename: 'a.txt', contentType: 'text/plain', content: 'aGVsbG8=' }
+    const content = { body: 'B', email: { attachments: [file] } }
+    const stored = note({ content })
+    await transactions.commit(request({ notifications: [stored] }), 'order 17')
+    assert.deepEqual((await storage.notifications.get(stored.id))?.content, content)
+    const { items } = await storage.notifications.list(
+      { organizationId: DEFAULT_ORGANIZATION },
+      { limit: 1, offset: 0 },
+    )
+    assert.deepEqual(items[0]?.content.email, { attachments: [] })
+  })
+
+  within('it stores what an accept stores', async ({ storage, secondDoor }, transactions) => {
+    const given = {
+      channel: 'sms',
+      to: '+491711234567',
+      content: {
+        template: { id: 'tpl_1', name: 'welcome', version: 3 },
+        variables: { name: 'Ada', text: 'ü "quoted" \\ \u0000 \u{1F600} \ud800 $1 ? \u001b' },
+        format: 'text',
+      },
+      priority: 'high',
+      sendAt: 4_000_000_000_000,
+      expiresAt: 4_000_000_000_001,
+      resendOf: 'notif_1',
+      trace: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
+    } as const
+    const [one, other] = [note(given), note(given)]
+    await storage.accept([request({ notifications: [one] })])
+    await transactions.commit(request({ notifications: [other] }), 'a row')
+    const stored = await Promise.all([one, other].map(({ id }) => storage.notifications.get(id)))
+    const [first, second] = stored.map((found) => ({ ...found, id: '', createdAt: 0 }))
+    assert.deepEqual(second, first)
+    assert.deepEqual(
+      (await secondDoor.jobs()).map(({ state, lane }) => [state, lane]),
+      [0, 1].map(() => ['waiting', one.lane]),
+    )
+  })
+
+  within('the quota is counted in both', async ({ storage }, transactions) => {
+    await storage.accept([request({ notifications: notes(2), quota })])
+    const some = await transactions.commit(request({ notifications: notes(2), quota }), 'some')
+    assert.equal(admittedOf(some), 2)
+    assert.equal(await storage.quotaUsed(DEFAULT_ORGANIZATION, quota.period), 4)
+    const [dry, rest] = await storage.accept([
+      request({ notifications: notes(4), quota, dryRun: true }),
+      request({ notifications: notes(4), quota }),
+    ])
+    assert.ok(dry?.kind === 'accepted' && rest?.kind === 'accepted')
+    assert.deepEqual([dry.admitted, rest.admitted], [1, 1])
+    const none = await transactions.commit(keyedWith(quota), 'none')
+    assert.equal(admittedOf(none), 0)
+    assert.equal(await storage.quotaUsed(DEFAULT_ORGANIZATION, quota.period), 5)
+    assert.equal((await storage.findIdempotent([nameOf(keyed())]))[0], null)
+  })
+
+  within('a key is used once over both', async ({ storage, secondDoor }, transactions) => {
+    const joined = await transactions.commit(keyed(notes(2)), 'first')
+    assert.ok(joined.answer.kind === 'accepted')
+    const record = { fingerprint: 'f', result: '{}', admitted: 2, createdAt: joined.answer.createdAt }
+    const [replayed] = await storage.accept([keyed()])
+    assert.deepEqual(replayed, { kind: 'replayed', record })
+    const again = await transactions.commit(keyed(), 'again')
+    assert.deepEqual(again.answer, { kind: 'replayed', record })
+    assert.equal((await secondDoor.notifications()).length, 2)
+  })
+
+  within('ten that race for one key store once', async ({ secondDoor }, transactions) => {
+    const answers = await Promise.all(TEN.map((index) => transactions.commit(keyed(), String(index))))
+    assert.equal(
+      countOf(answers, ({ answer }) => answer.kind === 'accepted'),
+      1,
+    )
+    assert.equal(
+      countOf(answers, ({ answer }) => answer.kind === 'replayed'),
+      9,
+    )
+    assert.equal((await secondDoor.notifications()).length, 1)
+  })
+
+  within('ten at once count what they store', async ({ storage, secondDoor }, transactions) => {
+    const answers = await Promise.all(
+      TEN.map((index) =>
+        transactions.commit(
+          request({ notifications: notes(4), quota: { ...quota, limit: 100 } }),
+          String(index),
+        ),
+      ),
+    )
+    assert.deepEqual(
+      answers.map(admittedOf),
+      TEN.map(() => 4),
+    )
+    assert.equal((await secondDoor.notifications()).length, 40)
+    assert.equal(await storage.quotaUsed(DEFAULT_ORGANIZATION, quota.period), 40)
+  })
+
+  within('a request that fails stores nothing of itself', async ({ storage, secondDoor }, transactions) => {
+    const taken = note()
+    await storage.accept([request({ notifications: [taken] })])
+    const failed = await transactions.commit({ ...keyed([note(), taken]), quota }, 'a row')
+    assert.ok(failed.answer.kind === 'failed')
+    assert.equal(failed.answer.error.code, 'already_exists')
+    assert.equal(await failed.committed, false)
+    const unknown = await transactions.commit(request({ organizationId: 'org_unknown' }), 'a row')
+    assert.ok(unknown.answer.kind === 'failed')
+    assert.equal(unknown.answer.error.code, 'not_found')
+    assert.equal((await secondDoor.notifications()).length, 1)
+    assert.equal((await secondDoor.jobs()).length, 1)
+    assert.deepEqual(await secondDoor.idempotency(), [])
+    assert.equal(await storage.quotaUsed(DEFAULT_ORGANIZATION, quota.period), 0)
+    assert.equal(admittedOf(await transactions.commit(request(), 'a row')), 1)
+  })
+}
+
+function keyedWith(metered: NonNullable<AcceptRequest['quota']>): AcceptRequest {
+  return { ...keyed(), quota: metered }
+}
+
+function nameOf({ idempotency }: AcceptRequest): NonNullable<AcceptRequest['idempotency']> {
+  assert.ok(idempotency !== undefined)
+  return idempotency
+}

@@ -1,0 +1,35 @@
+import { expect, it } from 'vitest'
+import { createOffers } from '../../../src/services/delivery/offers.ts'
+
+const ref = (jobId: string, lane = 'email') => ({ jobId, lane })
+
+it('takes what is free of each lane, names the others, and asks for a job once', () => {
+  const offers = createOffers()
+  void offers.add([ref('1'), ref('2'), ref('3'), ref('4', 'sms')])
+  void offers.add([ref('1'), ref('5', 'push')])
+  expect(offers.lanes()).toEqual(['email', 'sms', 'push'])
+  const { ids, left } = offers.take([
+    { lane: 'email', free: 2 },
+    { lane: 'sms', free: 9 },
+  ])
+  expect(ids).toEqual(['1', '2', '4'])
+  expect([...left]).toEqual(['email', 'push'])
+  expect(offers.lanes()).toEqual([])
+})
+
+it('lets the engine go on when the claim has been answered, not before', async () => {
+  const offers = createOffers()
+  let done = 0
+  const first = offers.add([ref('1')]).then(() => {
+    done += 1
+  })
+  const taken = offers.take([])
+  void offers.add([ref('2')]).then(() => {
+    done += 1
+  })
+  await new Promise((resolve) => setImmediate(resolve))
+  expect(done).toBe(0)
+  taken.over()
+  await first
+  expect(done).toBe(1)
+})

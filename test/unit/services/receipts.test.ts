@@ -1,0 +1,135 @@
+import { beforeEach, expect, test } from 'vitest'
+import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
+import { memoryStorage } from '../../../src/memory/memory-storage.ts'
+import { silentLogger } from '../../../src/memory/silent-logger.ts'
+import type { ReceiptRecord } from '../../../src/ports/storage/receipts.ts'
+import { providerOf } from '../../../src/services/providers.ts'
+import { createGiveWay, type GiveWay } from '../../../src/services/receipts/give-way.ts'
+import { createReceipts } from '../../../src/services/receipts/receipts.ts'
+import { type FakeClock, fakeClock } from '../../../src/testing/fake-clock.ts'
+import { recordingChannel } from '../../../src/testing/recording-channel.ts'
+
+const COMMIT_MS = 10
+
+let clock: FakeClock
+let sets: { readonly at: number; readonly size: number }[]
+let giveWay: GiveWay
+let guilty: string
+
+beforeEach(() => {
+  clock = fakeClock()
+  sets = []
+  giveWay = createGiveWay(clock)
+  guilty = ''
+})
+
+/** Receipts over a storage whose commits take some time; each request's body is the key of its one report. */
+function receipts() {
+  const storage = {
+    ...memoryStorage({ clock }),
+    async recordReceipts(records: readonly ReceiptRecord[]) {
+      sets.push({ at: clock.monotonic(), size: records.length })
+      await new Promise<void>((resolve) => void clock.timer(COMMIT_MS, resolve))
+      return records.map(({ dedupeKey }) =>
+        dedupeKey === guilty
+          ? ({ kind: 'failed', error: new NotifierError('internal_server_error') } as const)
+          : ({ kind: 'unmatched' } as const),
+      )
+    },
+  }
+  const provider = providerOf(
+    recordingChannel({
+      parseReceipts: async ({ body }) => ({
+        kind: 'receipts',
+        receipts: [{ dedupeKey: new TextDecoder().decode(body), fact: { type: 'delivered' } }],
+      }),
+    }),
+  )
+  const { take } = createReceipts({
+    storage,
+    clock,
+    logger: silentLogger(),
+    publicUrl: undefined,
+    routes: { withInstance: (_where, work) => work(provider) },
+    announce() {},
+    wake() {},
+    giveWay,
+  })
+  return (key: string) =>
+    take(
+      { channel: 'email', provider: 'recorder' },
+      { method: 'POST', target: '/', host: undefined, headers: {}, body: new TextEncoder().encode(key) },
+    )
+}
+
+/** Lets what was begun come as far as it can, then time go by. */
+async function pass(ms: number): Promise<void> {
+  for (let turn = 0; turn < 5; turn += 1) await clock.advance(0)
+  for (let left = ms; left > 0; left -= 1) await clock.advance(1)
+}
+
+const keys = (count: number, prefix: string): string[] =>
+  Array.from({ length: count }, (_, index) => `${prefix}-${index}`)
+
+test('all reports that arrive while a commit runs share the next one', async () => {
+  const take = receipts()
+  const first = take('first')
+  await pass(1)
+  const others = keys(300, 'other').map(take)
+  await pass(3 * COMMIT_MS)
+  await Promise.all([first, ...others])
+  expect(sets.map(({ size }) => size)).toEqual([1, 300])
+})
+
+test('receipts follow each other without a pause while nobody sends', async () => {
+  const take = receipts()
+  for (const key of keys(4, 'report')) {
+    const taken = take(key)
+    await pass(COMMIT_MS)
+    await taken
+  }
+  expect(sets.map(({ at }) => at)).toEqual([0, 10, 20, 30])
+})
+
+test('while others store, receipts rest after each set for eight times as long as it took', async () => {
+  const take = receipts()
+  const first = take('first')
+  giveWay.stored(1)
+  await pass(COMMIT_MS)
+  const others = [take('second'), take('third')]
+  await pass(8 * COMMIT_MS)
+  await pass(COMMIT_MS)
+  expect(sets).toEqual([
+    { at: 0, size: 1 },
+    { at: 90, size: 2 },
+  ])
+  await Promise.all([first, ...others])
+})
+
+test('they rest no longer than it takes the others to store ten for each of theirs', async () => {
+  const take = receipts()
+  const first = keys(5, 'first').map(take)
+  giveWay.stored(1)
+  await pass(COMMIT_MS)
+  const second = take('second')
+  await pass(3)
+  giveWay.stored(49)
+  await pass(3)
+  expect(sets).toHaveLength(1)
+  giveWay.stored(1)
+  await pass(COMMIT_MS)
+  expect(sets).toEqual([
+    { at: 0, size: 5 },
+    { at: 16, size: 1 },
+  ])
+  await Promise.all([...first, second])
+})
+
+test('a report that cannot be stored fails its own request alone', async () => {
+  const take = receipts()
+  guilty = 'report-1'
+  const ends = Promise.allSettled(keys(3, 'report').map(take))
+  await pass(COMMIT_MS)
+  expect((await ends).map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
+  expect(sets).toHaveLength(1)
+})

@@ -1,0 +1,21 @@
+import { expect, test } from 'vitest'
+import { createNotifier } from '../../../src/create-notifier.ts'
+import { recordingChannel } from '../../../src/testing/recording-channel.ts'
+
+const message = { channel: 'email', to: 'ada@example.com', body: 'x' } as const
+
+test('a storage without transactions refuses one by name, before it looks at anything else', async () => {
+  const notifier = createNotifier({ channels: { email: recordingChannel() } })
+  await notifier.start({ deliver: false })
+  const options = { tx: {} as never }
+  const refused = {
+    code: 'invalid_transaction',
+    message: expect.stringContaining('The memory storage cannot accept inside a transaction'),
+    details: { reason: 'unsupported' },
+  }
+  await expect(notifier.send(message, options)).rejects.toMatchObject(refused)
+  await expect(notifier.sendBatch([], options)).rejects.toMatchObject(refused)
+  await expect(notifier.notifications.resend('notif_1', options)).rejects.toMatchObject(refused)
+  expect((await notifier.notifications.list()).items).toEqual([])
+  await notifier.stop()
+})

@@ -1,0 +1,70 @@
+import type { DatabaseSync } from 'node:sqlite'
+import type { drizzle } from 'drizzle-orm/node-postgres'
+import type { Knex } from 'knex'
+import type { Kysely, Transaction } from 'kysely'
+import type pg from 'pg'
+import { expectTypeOf, it } from 'vitest'
+import { type PostgresTransaction, postgresStorage } from '../../adapters/storage/postgres/index.ts'
+import { sqliteStorage } from '../../adapters/storage/sqlite/index.ts'
+import { createNotifier } from '../../src/create-notifier.ts'
+import { memoryStorage } from '../../src/memory/memory-storage.ts'
+import type { Notifier } from '../../src/services/notifier.ts'
+
+const message = { channel: 'email', to: 'ada@example.com', body: 'x' } as const
+
+it('a notifier takes the transactions of its storage, and no others', () => {
+  const postgres = createNotifier({ channels: {}, storage: postgresStorage({ connectionString: '' }) })
+  expectTypeOf(postgres).toEqualTypeOf<Notifier<PostgresTransaction>>()
+  type Drizzle = ReturnType<typeof drizzle>
+  type Handles = {
+    client: pg.Client
+    pooled: pg.PoolClient
+    kysely: Transaction<{ orders: { id: string } }>
+    drizzle: Parameters<Parameters<Drizzle['transaction']>[0]>[0]
+    knex: Knex.Transaction
+  }
+  const handles = {} as Handles
+  void postgres.send(message, { tx: handles.client })
+  void postgres.send(message, { tx: handles.pooled })
+  void postgres.send(message, { tx: handles.kysely })
+  void postgres.sendBatch([message], { tx: handles.drizzle })
+  void postgres.notifications.resend('notif_1', { tx: handles.knex })
+  // @ts-expect-error: each query of a pool runs somewhere else
+  void postgres.send(message, { tx: {} as pg.Pool })
+  // @ts-expect-error: not in a transaction
+  void postgres.send(message, { tx: {} as Kysely<Record<string, never>> })
+  // @ts-expect-error: not in a transaction
+  void postgres.send(message, { tx: {} as Drizzle })
+  // @ts-expect-error: not in a transaction
+  void postgres.send(message, { tx: {} as Knex })
+  // @ts-expect-error: of another storage
+  void postgres.send(message, { tx: () => {} })
+  // @ts-expect-error: nothing is stored
+  void postgres.validate(message, { tx: handles.client })
+})
+
+it('SQLite takes a synchronous function', () => {
+  const sqlite = createNotifier({ channels: {}, storage: sqliteStorage({ file: 'x' }) })
+  void sqlite.send(message, { tx: (database) => expectTypeOf(database).toEqualTypeOf<DatabaseSync>() })
+  void sqlite.send(message, { tx: (database) => database.prepare('DELETE FROM orders').run() })
+  void sqlite.send(message, {
+    tx(database) {
+      database.exec('DELETE FROM orders')
+    },
+  })
+  // @ts-expect-error: SQLite commits when it returns
+  void sqlite.send(message, { tx: async () => {} })
+  // @ts-expect-error: of another storage
+  void sqlite.send(message, { tx: {} as pg.Client })
+})
+
+it('memory has none, and any notifier fits where none is needed', () => {
+  const memory = createNotifier({ channels: {}, storage: memoryStorage() })
+  expectTypeOf(memory).toEqualTypeOf<Notifier>()
+  expectTypeOf(createNotifier({ channels: {} })).toEqualTypeOf<Notifier>()
+  // @ts-expect-error: it shares no transaction
+  void memory.send(message, { tx: {} as pg.Client })
+  const used = (notifier: Notifier): Notifier => notifier
+  used(createNotifier({ channels: {}, storage: postgresStorage({ connectionString: '' }) }))
+  used(createNotifier({ channels: {}, storage: sqliteStorage({ file: 'x' }) }))
+})
