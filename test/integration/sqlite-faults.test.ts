@@ -183,6 +183,28 @@ test('one settlement that cannot be recorded fails alone, and keeps its lease', 
   expect(await storage.settle([ended(second)])).toMatchObject([{ kind: 'settled' }])
 })
 
+test('one report that cannot be recorded fails alone, and counts as new when it comes again', async () => {
+  await endpoint(storage)
+  await accept(storage, [note()])
+  await deliver(storage, [sent({ providerMessageId: 'm' })])
+  const report = (dedupeKey: string, fact: object) => ({
+    provider: 'smtp',
+    organizationId: null,
+    dedupeKey,
+    fact: { type: 'opened', provider: 'smtp', providerMessageId: 'm', ...fact } as Fact,
+  })
+  const answers = await storage.recordReceipts([
+    report('1', { type: 'delivered' }),
+    report('2', { occurredAt: 1n }),
+    report('1', { type: 'delivered' }),
+    report('3', { type: 'clicked' }),
+  ])
+  expect(answers.map(({ kind }) => kind)).toEqual(['recorded', 'failed', 'duplicate', 'recorded'])
+  expect(answers[1]).toMatchObject({ error: { code: 'internal_server_error' } })
+  expect(await sqliteSecondDoor(reader).deliveries()).toHaveLength(2)
+  expect(await storage.recordReceipts([report('2', {})])).toMatchObject([{ kind: 'recorded' }])
+})
+
 test('no statement walks through a table that grows', async () => {
   const hook = await endpoint(storage)
   const [id = ''] = await accept(storage, [...notes(3), note({ priority: 'high' })])
@@ -211,7 +233,7 @@ test('no statement walks through a table that grows', async () => {
   await storage.apiKeys.list(ORGANIZATION, page())
   await storage.apiKeys.findByHash([new Uint8Array(32)])
   await storage.webhookEndpoints.list(ORGANIZATION, page())
-  await storage.webhookEndpoints.delete(hook.id)
+  await storage.webhookEndpoints.delete(hook.id, 100)
   const address = { channel: 'email', address: 'ada@example.com' } as const
   await storage.suppressions.add({ ...filter, ...address, reason: 'manual', source: null })
   await storage.suppressions.match([{ ...filter, ...address }])

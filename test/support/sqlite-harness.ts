@@ -2,8 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { sqliteStorage } from '../../adapters/storage/sqlite/index.ts'
+import { type SqliteTransaction, sqliteStorage } from '../../adapters/storage/sqlite/index.ts'
 import type { Clock } from '../../src/ports/clock.ts'
+import type { AcceptRequest, JoinedAccept } from '../../src/ports/storage/accept.ts'
 import type {
   SecondDoor,
   StorageHarness,
@@ -30,11 +31,36 @@ export async function sqliteHarness(clock?: Pick<Clock, 'now'>): Promise<Storage
   let now = Date.now()
   const storage = sqliteStorage({ file, clock: clock ?? { now: () => now } })
   await storage.start()
-  const database = new DatabaseSync(file, { readOnly: true })
+  const database = new DatabaseSync(file)
+  database.exec('CREATE TABLE callers_own (row TEXT)')
+  const within = async (request: AcceptRequest, write: SqliteTransaction): Promise<JoinedAccept> => {
+    const transaction = await storage.join?.(write)
+    if (transaction === undefined) throw new Error('join is missing')
+    return transaction.accept(request)
+  }
+  const insert = (handle: DatabaseSync, row: string): unknown =>
+    handle.prepare('INSERT INTO callers_own VALUES (?)').run(row)
   return {
     storage,
     advance(ms) {
       now += ms
+    },
+    transactions: {
+      commit: (request, row) => within(request, (handle) => void insert(handle, row)),
+      async rollBack(request, row) {
+        const undone = new Error('undone')
+        const failure = await within(request, (handle) => {
+          insert(handle, row)
+          throw undone
+        }).catch((error: unknown) => error)
+        if (failure !== undone) throw new Error('rolled back for another reason', { cause: failure })
+      },
+      async rows() {
+        return database
+          .prepare('SELECT row FROM callers_own')
+          .all()
+          .map(({ row }) => String(row))
+      },
     },
     secondDoor: sqliteSecondDoor(database),
     close() {

@@ -1,5 +1,6 @@
 import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
 import type { NewNotification } from '../../../src/domain/notification.ts'
+import { storedContent } from '../../../src/domain/stored-content.ts'
 import type { AcceptAnswer, AcceptRequest } from '../../../src/ports/storage/accept.ts'
 import type { Connection } from './connection.ts'
 import { dataError } from './errors.ts'
@@ -14,6 +15,8 @@ const INSERT_NOTIFICATION = `
 /** After the insert, so that an ordinary accept binds nothing for it. */
 const SET_RESEND_OF = 'UPDATE carillon_notifications SET resend_of = ? WHERE seq = ?'
 
+const SET_ATTACHMENTS = 'UPDATE carillon_notifications SET attachments = ? WHERE seq = ?'
+
 const SET_TRACE = 'UPDATE carillon_notifications SET trace = ? WHERE seq = ?'
 
 const INSERT_JOB = `
@@ -27,12 +30,17 @@ const ADD_USED = `
   INSERT INTO carillon_usage (organization, period, used) VALUES (?, ?, ?)
   ON CONFLICT DO UPDATE SET used = used + excluded.used`
 
-type Accept = (requests: readonly AcceptRequest[]) => AcceptAnswer[]
+export interface Accept {
+  set(requests: readonly AcceptRequest[]): Promise<AcceptAnswer[]>
+  /** One request, inside a transaction that is open; data errors are thrown as they are. */
+  one(request: AcceptRequest, now: number): AcceptAnswer
+}
 
-/** Stores sets of requests, each set in one commit. */
+/** Stores requests: sets, each in one commit, or one in a commit with more. */
 export function createAccept(connection: Connection, idempotency: IdempotencyRecords): Accept {
   const insertNotification = connection.statement(INSERT_NOTIFICATION)
   const setResendOf = connection.statement(SET_RESEND_OF)
+  const setAttachments = connection.statement(SET_ATTACHMENTS)
   const setTrace = connection.statement(SET_TRACE)
   const insertJob = connection.statement(INSERT_JOB)
   const selectOrganization = connection.statement<{ found: 1 }>(SELECT_ORGANIZATION)
@@ -42,9 +50,9 @@ export function createAccept(connection: Connection, idempotency: IdempotencyRec
   const known = new Set<string>()
 
   function store(organizationId: string, notification: NewNotification, now: number): void {
-    const { id, channel, to, content, lane, priority, sendAt, expiresAt, resendOf, trace } = notification
+    const { id, channel, to, lane, priority, sendAt, expiresAt, resendOf, trace } = notification
     const high = priority === 'high' ? 1 : 0
-    const text = JSON.stringify(content)
+    const { content, attachments } = storedContent(notification.content)
     const { lastInsertRowid } = insertNotification().run(
       id,
       organizationId,
@@ -54,8 +62,9 @@ export function createAccept(connection: Connection, idempotency: IdempotencyRec
       high,
       sendAt,
       expiresAt,
-      text,
+      content,
     )
+    if (attachments !== null) setAttachments().run(attachments, lastInsertRowid)
     if (resendOf !== undefined) setResendOf().run(resendOf, lastInsertRowid)
     if (trace !== undefined) setTrace().run(trace, lastInsertRowid)
     const waits = sendAt !== null && sendAt > now
@@ -104,11 +113,14 @@ export function createAccept(connection: Connection, idempotency: IdempotencyRec
     }
   }
 
-  return function accept(requests) {
-    return connection.writeSet(requests, failed, () => {
-      const now = connection.now()
-      return (request) => acceptOne(request, now)
-    })
+  return {
+    set(requests) {
+      return connection.writeSet(requests, failed, () => {
+        const now = connection.now()
+        return (request) => acceptOne(request, now)
+      })
+    },
+    one: acceptOne,
   }
 }
 

@@ -53,7 +53,7 @@ export function createApiKeys(connection: Connection): ApiKeyRepository {
   return {
     async create(key, hash) {
       try {
-        return connection.write(() => create(key, hash))
+        return await connection.durably(() => create(key, hash))
       } catch (error) {
         throw isDataError(error) ? dataError(error) : error
       }
@@ -86,7 +86,7 @@ export function createApiKeys(connection: Connection): ApiKeyRepository {
       return row === undefined ? null : toApiKey(row)
     },
     async delete(id) {
-      return connection.write(() => Number(remove().run(id).changes) === 1)
+      return connection.durably(() => Number(remove().run(id).changes) === 1)
     },
   }
 }

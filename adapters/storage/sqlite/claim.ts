@@ -88,6 +88,6 @@ export function createClaim(
 
       const jobs = claimedJobs(rows, token, now)
       return { jobs, ...parts.outlook(now) }
-    }, 'relaxed')
+    })
   }
 }

@@ -1,4 +1,5 @@
 import type { ChannelName } from '../../../src/domain/channel.ts'
+import { wholeContent } from '../../../src/domain/stored-content.ts'
 import type { ClaimedDelivery, ClaimedJob, ClaimedNotification } from '../../../src/ports/storage/claim.ts'
 import type { WebhookEndpoint } from '../../../src/ports/storage/webhook-endpoints.ts'
 import { type EndpointRow, toEndpoint } from '../stored-rows.ts'
@@ -7,7 +8,8 @@ import { isEventJob, subjectOf } from './jobs.ts'
 import type { JobRow } from './turns.ts'
 
 const SELECT_NOTIFICATION = `
-  SELECT id, channel, recipient, content, created_at, expires_at, trace FROM carillon_notifications WHERE seq = ?`
+  SELECT id, channel, recipient, content, created_at, expires_at, trace, attachments
+  FROM carillon_notifications WHERE seq = ?`
 
 const SELECT_DELIVERY = 'SELECT event_id, event_type, payload, trace FROM carillon_deliveries WHERE id = ?'
 
@@ -21,6 +23,7 @@ interface NotificationContentRow {
   readonly created_at: number
   readonly expires_at: number | null
   readonly trace: string | null
+  readonly attachments: string | null
 }
 
 interface DeliveryRow {
@@ -46,7 +49,7 @@ export function createClaimedReader(connection: Connection): (now: number) => Re
       id: row.id,
       channel: row.channel,
       to: row.recipient,
-      content: JSON.parse(row.content),
+      content: wholeContent(row),
       createdAt: row.created_at,
       expiresInMs: row.expires_at === null ? null : row.expires_at - now,
       trace: row.trace,

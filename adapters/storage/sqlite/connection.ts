@@ -25,13 +25,15 @@ export interface Connection {
    * Runs `work` as one transaction with the write lock from its start, so that it never has to be repeated.
    * Data errors are passed on as they are; after any error nothing of it is stored and the handle can be used.
    *
-   * @param durability `relaxed` does not wait for the disk: the next other commit brings it there, in order. For
-   *   leases, whose loss in a power failure only returns the jobs to the queue.
+   * It does not wait for the disk: the next one that does brings it there, in order. For leases and sweeps, whose loss in
+   * a power failure does no harm.
    */
-  write<Answer>(work: () => Answer, durability?: 'relaxed'): Answer
+  write<Answer>(work: () => Answer): Answer
+  /** Does the same, and answers when the disk has it. */
+  durably<Answer>(work: () => Answer): Promise<Answer>
   /**
-   * Answers every item of a set in one transaction. After a data error the set is run once more, each item under a
-   * savepoint of its own, so that the guilty one alone fails.
+   * Answers every item of a set in one transaction, when the disk has it. After a data error the set is run once more,
+   * each item under a savepoint of its own, so that the guilty one alone fails.
    *
    * @param failed the answer to a guilty item
    * @param prepare begins a run and returns what answers one item
@@ -40,13 +42,18 @@ export interface Connection {
     items: readonly Item[],
     failed: (cause: unknown) => Answer,
     prepare: () => (item: Item) => Answer,
-  ): Answer[]
+  ): Promise<Answer[]>
+  /**
+   * Inside {@link write}: lets `work` use the handle.
+   *
+   * @throws what it throws; NotifierError `invalid_transaction` when it has ended the transaction
+   */
+  lend<Answer>(work: (database: DatabaseSync) => Answer): Answer
 }
 
-/** @param canRelax false where no commit waits for the disk anyway */
-export function createConnection(now: () => number, canRelax: boolean): Connection {
+/** @param flush resolves when the disk has what was committed */
+export function createConnection(now: () => number, flush: () => Promise<void>): Connection {
   let open: DatabaseSync | undefined
-  let waitsForDisk = true
 
   function database(): DatabaseSync {
     if (open !== undefined) return open
@@ -71,16 +78,11 @@ export function createConnection(now: () => number, canRelax: boolean): Connecti
   const savepoint = statement('SAVEPOINT item')
   const keepItem = statement('RELEASE item')
   const undoItem = statement('ROLLBACK TO item')
+  const lent = statement('SAVEPOINT lent')
+  const returned = statement('RELEASE lent')
 
   function asFailure(error: unknown): unknown {
     return isNotifierError(error) || isDataError(error) ? error : unavailable(error)
-  }
-
-  /** A switch in memory. It works when it is parsed: a prepared statement would switch only once. */
-  function synchronize(wanted: boolean): void {
-    if (wanted === waitsForDisk || !canRelax) return
-    database().exec(wanted ? 'PRAGMA synchronous = FULL' : 'PRAGMA synchronous = NORMAL')
-    waitsForDisk = wanted
   }
 
   function undo(): void {
@@ -91,10 +93,9 @@ export function createConnection(now: () => number, canRelax: boolean): Connecti
     }
   }
 
-  function write<Answer>(work: () => Answer, durability?: 'relaxed'): Answer {
+  function write<Answer>(work: () => Answer): Answer {
     let begun = false
     try {
-      synchronize(durability === undefined)
       begin().run()
       begun = true
       const answer = work()
@@ -121,12 +122,44 @@ export function createConnection(now: () => number, canRelax: boolean): Connecti
     }
   }
 
+  function writeAll<Item, Answer>(
+    items: readonly Item[],
+    failed: (cause: unknown) => Answer,
+    prepare: () => (item: Item) => Answer,
+  ): Answer[] {
+    try {
+      return write(() => items.map(prepare()))
+    } catch (error) {
+      if (!isDataError(error)) throw error
+    }
+    return write(() => {
+      const answer = prepare()
+      return items.map((item) => alone(() => answer(item), failed))
+    })
+  }
+
+  function lend<Answer>(work: (database: DatabaseSync) => Answer): Answer {
+    lent().run()
+    const answer = work(database())
+    try {
+      // Gone with a transaction that was ended, also where another one was begun.
+      returned().run()
+    } catch (cause) {
+      throw new NotifierError('invalid_transaction', {
+        message: 'The function "tx" ended the transaction that it was called in. Nothing was accepted.',
+        details: { reason: 'ended' },
+        cause,
+      })
+    }
+    return answer
+  }
+
   return {
     now,
+    lend,
     use(database) {
       const before = open
       open = database
-      waitsForDisk = true
       return before
     },
     statement,
@@ -141,16 +174,15 @@ export function createConnection(now: () => number, canRelax: boolean): Connecti
       }
     },
     write,
-    writeSet(items, failed, prepare) {
-      try {
-        return write(() => items.map(prepare()))
-      } catch (error) {
-        if (!isDataError(error)) throw error
-      }
-      return write(() => {
-        const answer = prepare()
-        return items.map((item) => alone(() => answer(item), failed))
-      })
+    async durably(work) {
+      const answer = write(work)
+      await flush()
+      return answer
+    },
+    async writeSet(items, failed, prepare) {
+      const answers = writeAll(items, failed, prepare)
+      await flush()
+      return answers
     },
   }
 }

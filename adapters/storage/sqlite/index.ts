@@ -1,4 +1,4 @@
-import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
+import { isNotifierError, NotifierError } from '../../../src/domain/errors/notifier-error.ts'
 import type { Clock } from '../../../src/ports/clock.ts'
 import type { Storage } from '../../../src/ports/storage/storage.ts'
 import { createAccept, createQuotaUsed } from './accept.ts'
@@ -7,14 +7,17 @@ import { createBacklog } from './backlog.ts'
 import { createClaim } from './claim.ts'
 import { createConnection } from './connection.ts'
 import { createDeliveries } from './deliveries.ts'
+import { createDisk } from './disk.ts'
+import { unavailable } from './errors.ts'
 import { createAddFacts } from './facts.ts'
 import { createIdempotencyRecords } from './idempotency.ts'
+import { createJoin, type SqliteTransaction } from './join.ts'
 import { createKeep } from './keep.ts'
 import { createLeases } from './leases.ts'
 import { createLogs } from './logs.ts'
 import { migrate } from './migrate.ts'
 import { createNotifications } from './notifications.ts'
-import { type OpenOptions, openDatabase } from './open.ts'
+import { openDatabase } from './open.ts'
 import { createDefaultOrganization, createOrganizations } from './organizations.ts'
 import { createOutlook } from './outlook.ts'
 import { createRecordReceipts, createUnmatchedReceipts } from './receipts.ts'
@@ -25,6 +28,8 @@ import { createSettle } from './settle.ts'
 import { createSuppressions } from './suppressions.ts'
 import { createTemplates } from './templates.ts'
 import { createWebhookEndpoints } from './webhook-endpoints.ts'
+
+export type { SqliteTransaction, Synchronous } from './join.ts'
 
 export interface SqliteStorageOptions {
   /** The database file; created when it does not exist. On a local disk: SQLite's locks do not work on network drives. */
@@ -44,15 +49,17 @@ export interface SqliteStorageOptions {
  * Keeps everything in one SQLite file, through the runtime's own `node:sqlite`. Several processes of one machine
  * may share the file.
  *
- * SQLite works synchronously: every method does its work in one go, before it returns its promise.
+ * SQLite works synchronously: every method does its work in one go, before it returns its promise. What must survive a
+ * power failure is then awaited outside of the event loop.
  *
  * @throws NotifierError `unsupported_runtime` before Node.js 22.13; `invalid_configuration`
  */
-export function sqliteStorage(options: SqliteStorageOptions): Storage {
+export function sqliteStorage(options: SqliteStorageOptions): Storage<SqliteTransaction> {
   const opening = validated(options)
   const { clock = { now: () => Date.now() } } = options
   loadSqlite()
-  const connection = createConnection(() => clock.now(), opening.synchronous === 'full')
+  const disk = createDisk()
+  const connection = createConnection(() => clock.now(), disk.flush)
 
   const deliveries = createDeliveries(connection)
   const addFacts = createAddFacts(connection)
@@ -60,6 +67,7 @@ export function sqliteStorage(options: SqliteStorageOptions): Storage {
   const recoverExpired = createRecoverExpired(connection, { addFacts, deliveries })
   const quotaUsed = createQuotaUsed(connection)
   const accept = createAccept(connection, idempotency)
+  const join = createJoin(connection, accept)
   const claim = createClaim(connection, { deliveries, outlook: createOutlook(connection), recoverExpired })
   const settle = createSettle(connection, {
     addFacts,
@@ -77,21 +85,24 @@ export function sqliteStorage(options: SqliteStorageOptions): Storage {
     durable: true,
     async start() {
       if (started) return
-      const database = openDatabase(opening)
+      const database = openDatabase(opening.file)
       connection.use(database)
       try {
         migrate(connection)
         createDefaultOrganization(connection)
+        if (opening.synchronous === 'full') disk.open(`${opening.file}-wal`)
+        await disk.flush()
         started = true
       } catch (error) {
         connection.use(undefined)
         database.close()
-        throw error
+        throw isNotifierError(error) ? error : unavailable(error)
       }
     },
     async stop() {
       started = false
       const database = connection.use(undefined)
+      await disk.close()
       try {
         database?.close()
       } catch {
@@ -99,16 +110,22 @@ export function sqliteStorage(options: SqliteStorageOptions): Storage {
       }
     },
     async accept(requests) {
-      return accept(requests)
+      return accept.set(requests)
+    },
+    async join(tx) {
+      return join(tx)
     },
     async quotaUsed(organizationId, period) {
       return quotaUsed(organizationId, period)
     },
     async findIdempotent(keys) {
-      return connection.read(() => {
+      const records = connection.read(() => {
         const now = connection.now()
         return keys.map((key) => idempotency.find(key, now))
       })
+      // What it replays may have been committed a moment ago, and not be on the disk yet.
+      if (records.some((record) => record !== null)) await disk.flush()
+      return records
     },
     async claim(request) {
       return claim(request)
@@ -145,7 +162,12 @@ export function sqliteStorage(options: SqliteStorageOptions): Storage {
   }
 }
 
-function validated({ file, synchronous = 'full' }: SqliteStorageOptions): OpenOptions {
+interface Checked {
+  readonly file: string
+  readonly synchronous: 'full' | 'normal'
+}
+
+function validated({ file, synchronous = 'full' }: SqliteStorageOptions): Checked {
   if (typeof file !== 'string' || file === '' || file.startsWith(':memory:')) {
     throw new NotifierError('invalid_configuration', {
       message:

@@ -13,7 +13,7 @@ const RELEASE = `
   WHERE id = ? AND state = 2 AND token = ? AND provider IS NULL`
 
 export interface Leases {
-  startAttempts(refs: readonly StartRef[]): boolean[]
+  startAttempts(refs: readonly StartRef[]): Promise<boolean[]>
   renew(refs: readonly LeaseRef[], leaseMs: number): boolean[]
   release(refs: readonly LeaseRef[]): void
 }
@@ -25,7 +25,7 @@ export function createLeases(connection: Connection): Leases {
   const release = connection.statement(RELEASE)
   return {
     startAttempts(refs) {
-      return connection.write(() => {
+      return connection.durably(() => {
         const now = connection.now()
         return refs.map(
           ({ provider, jobId, token }) =>
@@ -37,12 +37,12 @@ export function createLeases(connection: Connection): Leases {
       return connection.write(() => {
         const until = Math.ceil(connection.now() + leaseMs)
         return refs.map(({ jobId, token }) => Number(renew().run(until, Number(jobId), token).changes) === 1)
-      }, 'relaxed')
+      })
     },
     release(refs) {
       connection.write(() => {
         for (const { jobId, token } of refs) release().run(Number(jobId), token)
-      }, 'relaxed')
+      })
     },
   }
 }

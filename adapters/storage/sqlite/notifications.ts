@@ -2,6 +2,7 @@ import type { SQLInputValue } from 'node:sqlite'
 import { decodeCursor } from '../../../src/domain/cursor.ts'
 import type { Fact } from '../../../src/domain/facts.ts'
 import type { Notification, NotificationStatus } from '../../../src/domain/notification.ts'
+import { wholeContent } from '../../../src/domain/stored-content.ts'
 import type {
   CancelAnswer,
   NotificationFilter,
@@ -20,7 +21,7 @@ import type { NotificationRow } from './rows.ts'
 
 const COLUMNS = `${FACT_COLUMNS}, n.high, n.expires_at, n.content, n.resend_of`
 
-const SELECT = `SELECT ${COLUMNS} FROM carillon_notifications AS n WHERE n.id = ?`
+const SELECT = `SELECT ${COLUMNS}, n.attachments FROM carillon_notifications AS n WHERE n.id = ?`
 
 const SELECT_STATE = `SELECT ${FACT_COLUMNS} FROM carillon_notifications AS n WHERE n.id = ?`
 
@@ -39,6 +40,8 @@ interface FullRow extends NotificationRow {
   readonly high: number
   readonly expires_at: number | null
   readonly content: string
+  /** Lists do not read them. */
+  readonly attachments?: string | null
   readonly resend_of: string | null
 }
 
@@ -94,7 +97,7 @@ export function createNotifications(
       })
     },
     async cancel(id) {
-      return connection.write(() => cancel(id))
+      return connection.durably(() => cancel(id))
     },
     async redrive(request) {
       return redrive(request)
@@ -151,7 +154,7 @@ function toNotification(row: FullRow): Notification {
     channel: row.channel,
     to: row.recipient,
     status: row.status ?? acceptedStatus(row),
-    content: JSON.parse(row.content),
+    content: wholeContent({ content: row.content, attachments: row.attachments ?? null }),
     priority: row.high === 1 ? 'high' : 'normal',
     sendAt: row.send_at,
     expiresAt: row.expires_at,

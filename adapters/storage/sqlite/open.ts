@@ -9,13 +9,8 @@ const RETRY_MS = 20
 /** 16 MiB: the commit of a batch of 10,000 fits, and is not written twice. */
 const CACHE = 'PRAGMA cache_size = -16384'
 
-export interface OpenOptions {
-  readonly file: string
-  readonly synchronous: 'full' | 'normal'
-}
-
 /** Opens the file for one writer and many readers. */
-export function openDatabase({ file, synchronous }: OpenOptions): DatabaseSync {
+export function openDatabase(file: string): DatabaseSync {
   const Database = loadSqlite()
   let database: DatabaseSync | undefined
   try {
@@ -28,7 +23,7 @@ export function openDatabase({ file, synchronous }: OpenOptions): DatabaseSync {
         details: { option: 'file' },
       })
     }
-    database.exec(`PRAGMA synchronous = ${synchronous === 'full' ? 'FULL' : 'NORMAL'}`)
+    database.exec('PRAGMA synchronous = NORMAL')
     return database
   } catch (error) {
     database?.close()

@@ -38,7 +38,7 @@ export function createOrganizations(connection: Connection): OrganizationReposit
   const insert = connection.statement(INSERT)
   return {
     async create({ id, name, plan, smsCountries, retentionDays = null, tracking = NO_TRACKING }) {
-      return connection.write(() => {
+      return connection.durably(() => {
         const createdAt = connection.now()
         const values = [id, name, plan, toColumn(smsCountries), retentionDays, JSON.stringify(tracking)]
         const { changes } = insert().run(...values, createdAt)
@@ -57,7 +57,7 @@ export function createOrganizations(connection: Connection): OrganizationReposit
       )
     },
     async update(id, change) {
-      return connection.write(() => {
+      return connection.durably(() => {
         const row = select().get(id)
         if (row === undefined) return null
         const changed = changedRow(row, change)

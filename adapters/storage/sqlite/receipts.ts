@@ -2,6 +2,7 @@ import type { Fact } from '../../../src/domain/facts.ts'
 import type { ReceiptAnswer, ReceiptRecord } from '../../../src/ports/storage/receipts.ts'
 import type { Connection } from './connection.ts'
 import type { Announcements, Deliveries } from './deliveries.ts'
+import { dataError } from './errors.ts'
 import { type AddFacts, FACT_COLUMNS } from './facts.ts'
 import { hashOf } from './hash.ts'
 import type { NotificationRow } from './rows.ts'
@@ -53,7 +54,9 @@ export function createUnmatchedReceipts(connection: Connection): UnmatchedReceip
   }
 }
 
-type RecordReceipts = (receipts: readonly ReceiptRecord[]) => ReceiptAnswer[]
+const failed = (cause: unknown): ReceiptAnswer => ({ kind: 'failed', error: dataError(cause) })
+
+type RecordReceipts = (receipts: readonly ReceiptRecord[]) => Promise<ReceiptAnswer[]>
 
 /** Records what providers report, each set in one commit. */
 export function createRecordReceipts(
@@ -91,9 +94,9 @@ export function createRecordReceipts(
   }
 
   return function recordReceipts(receipts) {
-    return connection.write(() => {
+    return connection.writeSet(receipts, failed, () => {
       const announcements = deliveries.announcements(connection.now())
-      return receipts.map((receipt) => record(receipt, announcements))
+      return (receipt) => record(receipt, announcements)
     })
   }
 }

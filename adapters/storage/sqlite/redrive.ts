@@ -43,7 +43,7 @@ interface DeadRow extends NotificationRow {
 }
 
 /** Takes up one step of an organization's dead letters again. */
-export type Redrive = (request: RedriveRequest) => RedriveAnswer
+export type Redrive = (request: RedriveRequest) => Promise<RedriveAnswer>
 
 export function createRedrive(
   connection: Connection,
@@ -91,10 +91,10 @@ export function createRedrive(
     return { redriven, expired, unroutable, nextDueAt, next }
   }
 
-  return (request) =>
+  return async (request) =>
     request.dryRun === true
       ? connection.read(() => redrive(request))
-      : connection.write(() => redrive(request))
+      : connection.durably(() => redrive(request))
 }
 
 function matches(row: DeadRow, { channel, to, templateId, code, provider }: NotificationFilter): boolean {

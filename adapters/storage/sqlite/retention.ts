@@ -131,10 +131,10 @@ export function createRetention(connection: Connection): RetentionRepository {
   return {
     async sweep(request) {
       // A power failure that takes it only brings back what the next sweep removes again.
-      return connection.write(() => sweep(request), 'relaxed')
+      return connection.write(() => sweep(request))
     },
     async expire(request) {
-      return connection.write(() => expire(request), 'relaxed')
+      return connection.write(() => expire(request))
     },
   }
 }

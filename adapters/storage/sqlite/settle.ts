@@ -41,7 +41,7 @@ interface HealthRow {
 
 type EventSettlement = Extract<Settlement, { readonly kind: 'event' }>
 type NotificationSettlement = Extract<Settlement, { readonly kind: 'notification' }>
-type Settle = (settlements: readonly Settlement[]) => SettleAnswer[]
+type Settle = (settlements: readonly Settlement[]) => Promise<SettleAnswer[]>
 
 const failed = (cause: unknown): SettleAnswer => ({ kind: 'failed', error: dataError(cause) })
 const STALE: SettleAnswer = { kind: 'stale' }

@@ -73,13 +73,13 @@ export function createSuppressions(connection: Connection): SuppressionRepositor
   return {
     async add(entry) {
       try {
-        return connection.write(() => add(entry))
+        return await connection.durably(() => add(entry))
       } catch (error) {
         throw isDataError(error) ? dataError(error) : error
       }
     },
     async remove(organizationId, channel, address) {
-      return connection.write(() => Number(remove().run(organizationId, channel, address).changes) === 1)
+      return connection.durably(() => Number(remove().run(organizationId, channel, address).changes) === 1)
     },
     async list(organizationId, { channel }, page) {
       return connection.read(() => listPage(organizationId, channel, page))

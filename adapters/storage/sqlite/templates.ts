@@ -96,7 +96,7 @@ export function createTemplates(connection: Connection): TemplateRepository {
   return {
     async create(template) {
       try {
-        return connection.write(() => create(template))
+        return await connection.durably(() => create(template))
       } catch (error) {
         throw isDataError(error) ? dataError(error) : error
       }
@@ -127,10 +127,10 @@ export function createTemplates(connection: Connection): TemplateRepository {
       )
     },
     async update(id, change) {
-      return connection.write(() => update(id, change))
+      return connection.durably(() => update(id, change))
     },
     async delete(id) {
-      return connection.write(() => Number(remove().run(connection.now(), id).changes) === 1)
+      return connection.durably(() => Number(remove().run(connection.now(), id).changes) === 1)
     },
   }
 }

@@ -37,15 +37,13 @@ const SET_SECRETS = 'UPDATE carillon_webhook_endpoints SET secrets = ?, secret_e
 
 const DELETE = 'DELETE FROM carillon_webhook_endpoints WHERE id = ?'
 
-const DELETE_JOBS = `
-  DELETE FROM carillon_jobs
-  WHERE id IN (SELECT 2 * id + 1 FROM carillon_deliveries WHERE endpoint = ?)`
+const SELECT_DELIVERIES = 'SELECT id FROM carillon_deliveries WHERE endpoint = ? LIMIT ?'
 
-const DELETE_ATTEMPTS = `
-  DELETE FROM carillon_delivery_attempts
-  WHERE delivery IN (SELECT id FROM carillon_deliveries WHERE endpoint = ?)`
+const DELETE_JOB = 'DELETE FROM carillon_jobs WHERE id = 2 * ? + 1'
 
-const DELETE_DELIVERIES = 'DELETE FROM carillon_deliveries WHERE endpoint = ?'
+const DELETE_ATTEMPTS = 'DELETE FROM carillon_delivery_attempts WHERE delivery = ?'
+
+const DELETE_DELIVERY = 'DELETE FROM carillon_deliveries WHERE id = ?'
 
 export function createWebhookEndpoints(
   connection: Connection,
@@ -62,7 +60,8 @@ export function createWebhookEndpoints(
   const remove = connection.statement(DELETE)
   const log = createDeliveryLog(connection)
   const { replay, retry } = createReplay(connection)
-  const dependents = [DELETE_JOBS, DELETE_ATTEMPTS, DELETE_DELIVERIES].map((sql) => connection.statement(sql))
+  const someDeliveries = connection.statement<{ id: number }>(SELECT_DELIVERIES)
+  const dependents = [DELETE_JOB, DELETE_ATTEMPTS, DELETE_DELIVERY].map((sql) => connection.statement(sql))
 
   function create(endpoint: NewWebhookEndpoint): WebhookEndpoint {
     const { id, organizationId, url, events, successStatus, secrets } = endpoint
@@ -106,7 +105,7 @@ export function createWebhookEndpoints(
   return {
     async create(endpoint) {
       try {
-        return connection.write(() => create(endpoint))
+        return await connection.durably(() => create(endpoint))
       } catch (error) {
         throw isDataError(error) ? dataError(error) : error
       }
@@ -125,32 +124,36 @@ export function createWebhookEndpoints(
       })
     },
     async update(id, change) {
-      return connection.write(() => update(id, change))
+      return connection.durably(() => update(id, change))
     },
     async rotateSecret(id, rotation) {
-      return connection.write(() => rotateSecret(id, rotation))
+      return connection.durably(() => rotateSecret(id, rotation))
     },
     async deliveries(filter, page) {
       return connection.read(() => log.list(filter, page))
     },
     async replay(id, which) {
-      return connection.write(() => {
+      return connection.durably(() => {
         const status = select().get(id)?.status ?? 'unknown'
         return status === 'active' ? replay(id, which) : status
       })
     },
     async retry(id, eventId) {
-      return connection.write(() => {
+      return connection.durably(() => {
         const status = select().get(id)?.status ?? 'unknown'
         if (status !== 'active') return status
         const delivery = retry(id, eventId)
         return (delivery === null ? null : log.one(delivery)) ?? 'unknown'
       })
     },
-    async delete(id) {
-      return connection.write(() => {
-        for (const statement of dependents) statement().run(id)
-        return Number(remove().run(id).changes) === 1
+    async delete(id, most) {
+      return connection.durably(() => {
+        const some = someDeliveries().all(id, most + 1)
+        for (const delivery of some.slice(0, most)) {
+          for (const statement of dependents) statement().run(delivery.id)
+        }
+        if (some.length > most) return 'more'
+        return Number(remove().run(id).changes) === 1 ? 'deleted' : 'unknown'
       })
     },
   }

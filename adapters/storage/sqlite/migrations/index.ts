@@ -7,6 +7,7 @@ import { smsCountries } from './0006-sms-countries.ts'
 import { traces } from './0007-traces.ts'
 import { retention } from './0008-retention.ts'
 import { tracking } from './0009-tracking.ts'
+import { attachments } from './0010-attachments.ts'
 
 /** In order, append-only: the schema's version is the number of those that have run. */
 export const migrations: readonly string[] = [
@@ -19,4 +20,5 @@ export const migrations: readonly string[] = [
   traces,
   retention,
   tracking,
+  attachments,
 ]

@@ -1,0 +1,93 @@
+import type { DatabaseSync } from 'node:sqlite'
+import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
+import type {
+  AcceptAnswer,
+  AcceptRequest,
+  JoinedAccept,
+  JoinedTransaction,
+} from '../../../src/ports/storage/accept.ts'
+import type { Accept } from './accept.ts'
+import type { Connection } from './connection.ts'
+import { dataError, isDataError } from './errors.ts'
+
+/** Anything but a promise. Every value but null and undefined has `toString`; a type of `then` alone would fit no object. */
+// biome-ignore lint/suspicious/noConfusingVoidType: what a function without a return statement returns
+export type Synchronous = void | { toString(): string; readonly then?: never }
+
+/**
+ * A transaction of the caller's: a synchronous function that writes the caller's own data into the storage's file. It
+ * runs inside the commit that stores the notification, after everything is checked and only when it will be stored:
+ * not when it is refused, and not again when an idempotency key is repeated. What it throws rolls both back and is what
+ * the send rejects with. It must not begin, commit or roll back, and must not keep the database.
+ *
+ * @param ids of the notifications that are stored with it
+ */
+export type SqliteTransaction = (database: DatabaseSync, ids: readonly string[]) => Synchronous
+
+/** The transaction begins when the request is stored: what is looked up before is looked at once more. */
+export function createJoin(
+  connection: Connection,
+  accept: Accept,
+): (tx: SqliteTransaction) => JoinedTransaction {
+  async function acceptWith(tx: SqliteTransaction, request: AcceptRequest): Promise<JoinedAccept> {
+    let thrown: { readonly error: unknown } | undefined
+
+    function call(ids: readonly string[]): void {
+      const answer: unknown = connection.lend((database) => {
+        try {
+          return tx(database, ids)
+        } catch (error) {
+          thrown = { error }
+          throw error
+        }
+      })
+      if (isThenable(answer)) throw asynchronous()
+    }
+
+    try {
+      const answer = await connection.durably((): AcceptAnswer => {
+        const now = connection.now()
+        const judged = accept.one({ ...request, dryRun: true }, now)
+        if (judged.kind !== 'accepted') return judged
+        const ids = request.notifications.slice(0, judged.admitted).map(({ id }) => id)
+        if (ids.length > 0) call(ids)
+        return accept.one(request, now)
+      })
+      return { answer, committed: Promise.resolve(answer.kind === 'accepted') }
+    } catch (error) {
+      if (thrown !== undefined) throw thrown.error
+      if (!isDataError(error)) throw error
+      return { answer: { kind: 'failed', error: dataError(error) }, committed: Promise.resolve(false) }
+    }
+  }
+
+  return function join(tx) {
+    assertFunction(tx)
+    return { accept: (request) => acceptWith(tx, request) }
+  }
+}
+
+function assertFunction(tx: unknown): void {
+  if (typeof tx !== 'function') {
+    throw new NotifierError('invalid_transaction', {
+      message:
+        'For the SQLite storage "tx" is a function, which is called with the database inside the transaction.',
+      details: { reason: 'not_a_transaction' },
+    })
+  }
+  // Told before it runs: what it does after its first `await` would be done outside of the transaction.
+  if (tx.constructor.name === 'AsyncFunction') throw asynchronous()
+}
+
+function asynchronous(): NotifierError {
+  return new NotifierError('invalid_transaction', {
+    message:
+      'The function "tx" must be synchronous: SQLite commits when it returns. ' +
+      'It returned a promise, so that nothing was stored; await before or after the send instead.',
+    details: { reason: 'asynchronous' },
+  })
+}
+
+function isThenable(value: unknown): boolean {
+  return typeof (value as { readonly then?: unknown } | null | undefined)?.then === 'function'
+}

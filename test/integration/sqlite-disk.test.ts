@@ -1,0 +1,180 @@
+import { copyFileSync } from 'node:fs'
+import { DatabaseSync } from 'node:sqlite'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { sqliteStorage } from '../../adapters/storage/sqlite/index.ts'
+import type { Storage } from '../../src/ports/storage/storage.ts'
+import {
+  accept,
+  claimOne,
+  ended,
+  endpoint,
+  note,
+  organization,
+  start,
+} from '../../src/testing/storage/fixtures.ts'
+import { temporaryFile } from '../support/sqlite-harness.ts'
+
+type Done = (error: Error | null) => void
+
+/** The system's call stands behind a gate: it is made when a test lets it through. */
+const disk = vi.hoisted(() => ({
+  closed: false,
+  calls: 0,
+  error: null as Error | null,
+  held: [] as (() => void)[],
+}))
+
+vi.mock('node:fs', async (original) => {
+  const fs = await original<typeof import('node:fs')>()
+  return {
+    ...fs,
+    fdatasync(file: number, done: Done) {
+      disk.calls += 1
+      const go = (): void => {
+        if (disk.error === null) fs.fdatasync(file, done)
+        else setImmediate(done, disk.error)
+      }
+      if (disk.closed) disk.held.push(go)
+      else go()
+    },
+  }
+})
+
+const files: ReturnType<typeof temporaryFile>[] = []
+let file: string
+let storage: Storage
+
+async function open(options: { readonly synchronous?: 'normal' } = {}): Promise<void> {
+  storage = sqliteStorage({ file, ...options })
+  await storage.start()
+  disk.calls = 0
+}
+
+beforeEach(() => {
+  const temporary = temporaryFile()
+  files.push(temporary)
+  file = temporary.file
+})
+
+afterEach(async () => {
+  disk.error = null
+  openGate()
+  await storage.stop()
+  for (const { remove } of files.splice(0)) remove()
+})
+
+function openGate(): void {
+  disk.closed = false
+  for (const go of disk.held.splice(0)) go()
+}
+
+/** Whether an answer comes while the disk does not answer. */
+async function answersWithoutDisk(work: () => Promise<unknown>): Promise<boolean> {
+  disk.closed = true
+  let answered = false
+  const answer = work().then(() => {
+    answered = true
+  })
+  for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve))
+  const without = answered
+  openGate()
+  await answer
+  return without
+}
+
+test('what is promised is answered when the disk has it, leases at once', async () => {
+  await open()
+  const key = { organizationId: 'org_default', operation: 'send', key: 'one' } as const
+  const answers: Record<string, boolean> = {}
+  const ask = async (name: string, work: () => Promise<unknown>): Promise<void> => {
+    answers[name] = await answersWithoutDisk(work)
+  }
+  await ask('findIdempotent: nothing', () => storage.findIdempotent([key]))
+  const idempotency = { ...key, fingerprint: 'print', result: '{}', ttlMs: 60_000 }
+  await ask('accept', () =>
+    storage.accept([{ organizationId: 'org_default', notifications: [note()], idempotency }]),
+  )
+  await ask('findIdempotent: a replay', () => storage.findIdempotent([key]))
+  let job = await claimOne(storage)
+  await ask('renew', () => storage.renew([job], 1_000))
+  await ask('release', () => storage.release([job]))
+  await ask('claim', async () => {
+    job = await claimOne(storage)
+  })
+  await ask('startAttempts', () => start(storage, [job]))
+  await ask('settle', () => storage.settle([ended(job)]))
+  await ask('recordReceipts', () => storage.recordReceipts([]))
+  await ask('organizations.create', () => organization(storage))
+  await ask('webhookEndpoints.create', () => endpoint(storage))
+  await ask('keep', () => storage.keep('name', 'value'))
+  expect(answers).toEqual({
+    'findIdempotent: nothing': true,
+    accept: false,
+    'findIdempotent: a replay': false,
+    renew: true,
+    release: true,
+    claim: true,
+    startAttempts: false,
+    settle: false,
+    recordReceipts: false,
+    'organizations.create': false,
+    'webhookEndpoints.create': false,
+    keep: false,
+  })
+})
+
+test('the log has what was committed when the disk is asked', async () => {
+  await open()
+  disk.closed = true
+  const accepted = accept(storage, [note()])
+  await expect.poll(() => disk.held.length).toBe(1)
+  const copy = temporaryFile()
+  files.push(copy)
+  copyFileSync(file, copy.file)
+  copyFileSync(`${file}-wal`, `${copy.file}-wal`)
+  openGate()
+  const [id] = await accepted
+  const database = new DatabaseSync(copy.file)
+  expect(database.prepare('SELECT id FROM carillon_notifications').get()).toEqual({ id })
+  database.close()
+})
+
+test('calls of one turn share a wait, and those that come meanwhile the next', async () => {
+  await open()
+  disk.closed = true
+  const first = Array.from({ length: 10 }, () => accept(storage, [note()]))
+  await expect.poll(() => disk.held.length).toBe(1)
+  const second = Array.from({ length: 10 }, () => accept(storage, [note()]))
+  await new Promise((resolve) => setImmediate(resolve))
+  expect(disk.calls).toBe(1)
+  openGate()
+  await Promise.all([...first, ...second])
+  expect(disk.calls).toBe(2)
+})
+
+test('a disk that failed is believed no more until the file is opened again', async () => {
+  await open()
+  const cause = Object.assign(new Error('EIO: i/o error, fdatasync'), { code: 'EIO' })
+  disk.error = cause
+  await expect(accept(storage, [note()])).rejects.toMatchObject({ code: 'service_unavailable', cause })
+  disk.error = null
+  await expect(accept(storage, [note()])).rejects.toMatchObject({ code: 'service_unavailable', cause })
+  await storage.stop()
+  await open()
+  await accept(storage, [note()])
+})
+
+test('stopping waits for the disk', async () => {
+  await open()
+  disk.closed = true
+  const accepted = accept(storage, [note()])
+  await expect.poll(() => disk.held.length).toBe(1)
+  expect(await answersWithoutDisk(() => storage.stop())).toBe(false)
+  await accepted
+})
+
+test('with "normal" nothing waits for the disk', async () => {
+  await open({ synchronous: 'normal' })
+  await accept(storage, [note()])
+  expect(disk.calls).toBe(0)
+})

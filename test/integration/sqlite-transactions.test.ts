@@ -1,0 +1,155 @@
+import { DatabaseSync } from 'node:sqlite'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { type SqliteTransaction, sqliteStorage } from '../../adapters/storage/sqlite/index.ts'
+import { createNotifier } from '../../src/create-notifier.ts'
+import { perMinutePlans, UNLIMITED } from '../../src/domain/plans.ts'
+import type { Notifier } from '../../src/services/notifier.ts'
+import { type RecordingChannel, recordingChannel } from '../../src/testing/recording-channel.ts'
+import { temporaryFile } from '../support/sqlite-harness.ts'
+
+const message = { channel: 'email', to: 'ada@example.com', body: 'x' } as const
+
+let file: string
+let remove: () => void
+let email: RecordingChannel
+let notifier: Notifier<SqliteTransaction>
+let orders: DatabaseSync
+let accepted: string[]
+
+beforeEach(async () => {
+  ;({ file, remove } = temporaryFile())
+  orders = new DatabaseSync(file)
+  orders.exec('CREATE TABLE orders (id TEXT PRIMARY KEY, notification TEXT)')
+  email = recordingChannel()
+  accepted = []
+  notifier = createNotifier({
+    storage: sqliteStorage({ file }),
+    channels: { email },
+    plans: { ...perMinutePlans, org_default: { ...UNLIMITED, notificationsPerMonth: 5 } },
+    delivery: { pollMs: 60_000 },
+  })
+  notifier.on('notification.accepted', ({ data }) => void accepted.push(data.id))
+  await notifier.start()
+})
+
+afterEach(async () => {
+  await notifier.stop()
+  orders.close()
+  remove()
+})
+
+function insert(database: DatabaseSync, id: string, notification: string | undefined): void {
+  database.prepare('INSERT INTO orders VALUES (?, ?)').run(id, notification ?? null)
+}
+
+const order =
+  (id: string): SqliteTransaction =>
+  (database, [notification]) =>
+    insert(database, id, notification)
+
+const stored = (): unknown[] =>
+  orders
+    .prepare('SELECT id, notification FROM orders')
+    .all()
+    .map((row) => ({ ...row }))
+
+/** What still works, whatever was refused before. */
+async function stillWorks(): Promise<void> {
+  const before = email.calls.length
+  await notifier.send(message, { tx: order('later') })
+  await expect.poll(() => email.calls.length).toBe(before + 1)
+}
+
+describe('a function of the application in a commit of SQLite', () => {
+  it('writes with what is sent, and knows its id', async () => {
+    const { id } = await notifier.send(message, { tx: order('1') })
+    expect(stored()).toEqual([{ id: '1', notification: id }])
+    await expect.poll(() => email.calls.length).toBe(1)
+    expect(accepted).toEqual([id])
+  })
+
+  it('is undone with what it throws, and nothing was sent', async () => {
+    const failed = new Error('the order cannot be')
+    const refused = notifier.send(message, {
+      idempotencyKey: 'k',
+      tx(database) {
+        insert(database, '1', undefined)
+        throw failed
+      },
+    })
+    await expect(refused).rejects.toBe(failed)
+    expect([stored(), accepted]).toEqual([[], []])
+    expect((await notifier.notifications.list()).items).toEqual([])
+    expect((await notifier.send(message, { idempotencyKey: 'k' })).replayed).toBe(false)
+  })
+
+  it('is run once also when its own data is at fault, whose error it gets', async () => {
+    insert(orders, '1', undefined)
+    let runs = 0
+    const refused = notifier.send(message, {
+      tx(database) {
+        runs += 1
+        insert(database, '1', undefined)
+      },
+    })
+    await expect(refused).rejects.toThrow('UNIQUE constraint failed: orders.id')
+    expect(runs).toBe(1)
+    await stillWorks()
+  })
+
+  it('is not run again when a key is repeated, nor for what is refused', async () => {
+    const first = await notifier.send(message, { tx: order('1'), idempotencyKey: 'k' })
+    const again = await notifier.send(message, { tx: order('2'), idempotencyKey: 'k' })
+    expect(again).toEqual({ ...first, replayed: true })
+    const ids: (readonly string[])[] = []
+    const { accepted: admitted } = await notifier.sendBatch(Array(6).fill(message), {
+      tx: (_, given) => void ids.push(given),
+    })
+    expect([admitted, ids.map(({ length }) => length)]).toEqual([4, [4]])
+    await expect(notifier.send(message, { tx: order('3') })).rejects.toMatchObject({
+      code: 'notification_quota_exceeded',
+    })
+    expect(await notifier.sendBatch([message], { tx: order('4') })).toMatchObject({ accepted: 0 })
+    expect(stored()).toEqual([{ id: '1', notification: first.id }])
+  })
+
+  it.each([
+    ['asynchronous', (async () => {}) as unknown as SqliteTransaction, 'asynchronous'],
+    [
+      'one that returns a promise',
+      ((database: DatabaseSync) =>
+        Promise.resolve(insert(database, '1', undefined))) as unknown as SqliteTransaction,
+      'asynchronous',
+    ],
+    ['no function', {} as unknown as SqliteTransaction, 'not_a_transaction'],
+    ['one that commits', (database: DatabaseSync) => database.exec('COMMIT'), 'ended'],
+    ['one that rolls back', (database: DatabaseSync) => database.exec('ROLLBACK'), 'ended'],
+    [
+      'one that begins another',
+      (database: DatabaseSync) => database.exec('ROLLBACK; BEGIN; SAVEPOINT other'),
+      'ended',
+    ],
+  ])('%s is refused, and nothing is stored', async (_, tx: SqliteTransaction, reason) => {
+    const refused = notifier.send(message, { tx })
+    await expect(refused).rejects.toMatchObject({ code: 'invalid_transaction', details: { reason } })
+    expect((await notifier.notifications.list()).items).toEqual([])
+    expect(stored()).toEqual([])
+    await stillWorks()
+  })
+
+  it('may use savepoints, and no transaction of its own', async () => {
+    await notifier.send(message, {
+      tx(database) {
+        database.exec('SAVEPOINT a')
+        insert(database, '1', undefined)
+        database.exec('ROLLBACK TO a')
+        insert(database, '2', undefined)
+      },
+    })
+    expect(stored()).toEqual([{ id: '2', notification: null }])
+    await expect(notifier.send(message, { tx: (database) => database.exec('BEGIN') })).rejects.toThrow(
+      'cannot start a transaction within a transaction',
+    )
+    await stillWorks()
+  })
+})
