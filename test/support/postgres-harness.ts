@@ -2,6 +2,7 @@ import pg from 'pg'
 import { resolveOptions } from '../../adapters/storage/postgres/options.ts'
 import { createStorage } from '../../adapters/storage/postgres/storage.ts'
 import type { Clock } from '../../src/ports/clock.ts'
+import type { AcceptRequest, JoinedAccept } from '../../src/ports/storage/accept.ts'
 import type {
   SecondDoor,
   StorageHarness,
@@ -25,7 +26,15 @@ const TABLES = [
     'jobs',
     'receipts',
   ],
-  ...['unmatched_receipts', 'idempotency', 'usage', 'api_keys', 'template_versions', 'templates'],
+  ...[
+    'unmatched_receipts',
+    'idempotency',
+    'usage',
+    'usage_additions',
+    'api_keys',
+    'template_versions',
+    'templates',
+  ],
   ...['webhook_endpoints', 'suppressions', 'kept', 'organizations'],
 ]
 
@@ -35,12 +44,17 @@ const SCHEMA = uniqueSchema()
 /**
  * A storage in a schema that the tests of one file share, one after another: it is emptied behind each.
  *
- * @param clock replaces the one that `advance` moves; the database's own is used by the integration tests
+ * @param where `clock` replaces the one that `advance` moves; the database's own is used by the integration tests
  */
-export async function postgresHarness(clock?: Pick<Clock, 'now'>): Promise<StorageHarness> {
-  const url = await sharedPostgres()
+export async function postgresHarness({
+  clock,
+  url,
+}: {
+  readonly clock?: Pick<Clock, 'now'>
+  readonly url?: string
+} = {}): Promise<StorageHarness> {
   const schema = SCHEMA
-  const pool = new pg.Pool({ connectionString: url, max: 8 })
+  const pool = new pg.Pool({ connectionString: url ?? (await sharedPostgres()), max: 16 })
   pool.on('error', () => {})
   let now = Date.now()
   const storage = createStorage(resolveOptions({ pool, schema }), () => clock?.now() ?? now)
@@ -48,14 +62,46 @@ export async function postgresHarness(clock?: Pick<Clock, 'now'>): Promise<Stora
     await pool.end()
     throw error
   })
+  await pool.query(`CREATE TABLE IF NOT EXISTS "${schema}".callers_own (row text)`)
+  async function within(
+    request: AcceptRequest,
+    row: string,
+    end: 'COMMIT' | 'ROLLBACK',
+  ): Promise<JoinedAccept> {
+    const client = await pool.connect()
+    try {
+      await client.query('BEGIN')
+      await client.query(`INSERT INTO "${schema}".callers_own VALUES ($1)`, [row])
+      const transaction = await storage.join?.(client)
+      if (transaction === undefined) throw new Error('join is missing')
+      const joined = await transaction.accept(request)
+      await client.query(end)
+      return joined
+    } finally {
+      client.release()
+    }
+  }
   return {
     storage,
     advance(ms) {
       now += ms
     },
+    transactions: {
+      commit: (request, row) => within(request, row, 'COMMIT'),
+      async rollBack(request, row) {
+        const { committed } = await within(request, row, 'ROLLBACK')
+        if (await committed) throw new Error('told to be committed')
+      },
+      async rows() {
+        const { rows } = await pool.query<{ row: string }>(`SELECT row FROM "${schema}".callers_own`)
+        return rows.map(({ row }) => row)
+      },
+    },
     secondDoor: postgresSecondDoor(pool, schema),
     async close() {
-      await pool.query(TABLES.map((table) => `DELETE FROM "${schema}".${table}`).join(';'))
+      await pool.query(
+        [...TABLES, 'callers_own'].map((table) => `DELETE FROM "${schema}".${table}`).join(';'),
+      )
       await pool.end()
     },
   }

@@ -1,12 +1,15 @@
-import { isNotifierError } from '../../../src/domain/errors/notifier-error.ts'
+import { isNotifierError, NotifierError } from '../../../src/domain/errors/notifier-error.ts'
 import type { AcceptAnswer, AcceptRequest, IdempotencyRecord } from '../../../src/ports/storage/accept.ts'
+import type { MadeDue } from './announce.ts'
 import type { Connection, Runner, Transaction } from './connection.ts'
-import { dataError, isUncertain, unknownOrganization } from './errors.ts'
-import { correctRecords, findRecords, recordHash, takeRecords } from './idempotency.ts'
+import { dataError, isLocked, isUncertain, unknownOrganization } from './errors.ts'
+import { correctRecords, findRecords, heldNames, recordHash, takeRecords } from './idempotency.ts'
 import { type Admitted, insertNotifications } from './insert.ts'
-import { lockQuotas } from './quota.ts'
+import { drawOf, lockQuotas } from './quota.ts'
 
 const SELECT_ORGANIZATIONS = 'SELECT id FROM carillon.organizations WHERE id = ANY ($1::text[])'
+
+const PROVE_STORED = 'SELECT 1 FROM carillon.notifications WHERE id = $1'
 
 const SELECT_STORED = `
   SELECT id, created_at FROM carillon.notifications WHERE id = ANY ($1::text[])`
@@ -14,12 +17,21 @@ const SELECT_STORED = `
 const NOW_ONLY =
   'SELECT coalesce($1::bigint, floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint) AS now'
 
+/**
+ * How long a name that another is taking is waited for: others accept in a moment, but a transaction of a caller's may
+ * stay open, and what shares the commit must not wait for it.
+ */
+const PATIENCE_MS = 500
+/** When those are known: what is left are others that accept. */
+const LONG_PATIENCE_MS = 5_000
+
 export type Accept = (requests: readonly AcceptRequest[]) => Promise<AcceptAnswer[]>
 
 const failed = (cause: unknown): AcceptAnswer => ({ kind: 'failed', error: dataError(cause) })
 
 /** Stores sets of requests, each set in one commit; most of them in one statement. */
 export function createAccept(connection: Connection): Accept {
+  const { announcing } = connection
   /** Organizations are never deleted. */
   const known = new Set<string>()
 
@@ -29,11 +41,20 @@ export function createAccept(connection: Connection): Accept {
     for (const { id } of await runner.rows<{ id: string }>(SELECT_ORGANIZATIONS, [[...asked]])) known.add(id)
   }
 
-  /** Everything that can be asked of a set in which no name of a record comes twice. */
-  async function acceptSet(tx: Transaction, requests: readonly AcceptRequest[]): Promise<AcceptAnswer[]> {
+  /**
+   * Everything that can be asked of a set in which no name of a record comes twice.
+   *
+   * @param held names that are not waited for; undefined: nobody has asked yet
+   */
+  async function acceptSet(
+    tx: Transaction,
+    requests: readonly AcceptRequest[],
+    held?: ReadonlySet<string>,
+  ): Promise<AcceptAnswer[]> {
     await learnOrganizations(tx, requests)
-    const existing = requests.filter(({ organizationId }) => known.has(organizationId))
-    const records = await takeOrFind(tx, existing)
+    const isHeld = (request: AcceptRequest) => held?.has(hashFor(request) ?? '') === true
+    const existing = requests.filter((request) => known.has(request.organizationId) && !isHeld(request))
+    const records = await takeOrFind(tx, existing, held === undefined ? PATIENCE_MS : LONG_PATIENCE_MS)
     const recordOf = (request: AcceptRequest) => records.get(hashFor(request) ?? '')
     const quotas = await lockQuotas(
       tx,
@@ -57,28 +78,44 @@ export function createAccept(connection: Connection): Accept {
       if (!known.has(organizationId)) return { kind: 'failed', error: unknownOrganization(organizationId) }
       const record = recordOf(request)
       if (record !== undefined) return { kind: 'replayed', record }
+      if (isHeld(request)) return { kind: 'failed', error: inProgress() }
       const admitted = quotas.admits(request)
       if (dryRun !== true) store(request, admitted)
       return { kind: 'accepted', admitted, createdAt: tx.now }
     })
     await correctRecords(tx, corrections)
     await quotas.write()
-    if (stored.length > 0) await insertNotifications(tx, tx.now, stored)
+    const [first] = stored
+    if (first !== undefined) {
+      await insertNotifications(tx, tx.now, stored, tx.made)
+      tx.prove(PROVE_STORED, [first.notification.id])
+    }
     return answers
   }
 
-  const acceptInTransaction: Accept = (requests) => connection.set(requests, failed, acceptSet)
+  async function acceptInTransaction(requests: readonly AcceptRequest[]): Promise<AcceptAnswer[]> {
+    try {
+      return await connection.set(requests, failed, (tx, some) => acceptSet(tx, some))
+    } catch (error) {
+      if (!isNotifierError(error) || !isLocked(error.cause)) throw error
+    }
+    return connection.set(requests, failed, async (tx, some) => {
+      const names = some.flatMap((request) => hashFor(request) ?? [])
+      return acceptSet(tx, some, await heldNames(tx, names))
+    })
+  }
 
-  /** Without a record, a quota or a question, one statement stores everything, and is its own commit. */
+  /** Without a record or a question one statement stores everything, and is its own commit. */
   async function acceptPlain(requests: readonly AcceptRequest[]): Promise<AcceptAnswer[]> {
     const stored = requests.flatMap(({ organizationId, notifications }) =>
       notifications.map((notification) => ({ organizationId, notification })),
     )
+    const made = announcing.list()
     try {
-      const createdAt =
-        stored.length > 0
-          ? await insertNotifications(connection.once, connection.time(), stored)
-          : ((await connection.rows<{ now: number }>(NOW_ONLY, [connection.time()]))[0]?.now ?? 0)
+      const createdAt = await insertPlain(requests, stored, made)
+      // A quota may be near its end.
+      if (createdAt === null) return await acceptInTransaction(requests)
+      announcing.after(made)
       return requests.map(({ notifications }) => ({
         kind: 'accepted',
         admitted: notifications.length,
@@ -90,6 +127,16 @@ export function createAccept(connection: Connection): Accept {
       // Something passing, or one guilty item: what failed has stored nothing.
       return acceptInTransaction(requests)
     }
+  }
+
+  async function insertPlain(
+    requests: readonly AcceptRequest[],
+    stored: readonly Admitted[],
+    made: MadeDue,
+  ): Promise<number | null> {
+    const time = connection.time()
+    if (stored.length === 0) return (await connection.rows<{ now: number }>(NOW_ONLY, [time]))[0]?.now ?? 0
+    return insertNotifications(connection.once, time, stored, made, drawOf(requests))
   }
 
   /**
@@ -131,7 +178,9 @@ export function createAccept(connection: Connection): Accept {
   return async function accept(requests) {
     if (requests.length === 0) return []
     await learnOrganizations(connection, requests)
-    if (requests.every((request) => isPlain(request) && known.has(request.organizationId))) {
+    // What announces its jobs in the same commit is no single statement.
+    const single = announcing.to === null || 'told' in announcing.to
+    if (single && requests.every((request) => isPlain(request) && known.has(request.organizationId))) {
       return acceptPlain(requests)
     }
     const answers = new Map<AcceptRequest, AcceptAnswer>()
@@ -144,10 +193,15 @@ export function createAccept(connection: Connection): Accept {
   }
 }
 
+function inProgress(): NotifierError {
+  return new NotifierError('idempotency_in_progress', { retryAfterMs: 1_000 })
+}
+
 /** Takes the names of records that are free; answers the records of those that are not. By hash. */
 async function takeOrFind(
   tx: Transaction,
   requests: readonly AcceptRequest[],
+  patienceMs: number,
 ): Promise<Map<string, IdempotencyRecord>> {
   const named = requests.flatMap((request) => {
     const hash = hashFor(request)
@@ -158,6 +212,7 @@ async function takeOrFind(
   const taken = await takeRecords(
     tx,
     named.filter(({ dryRun }) => !dryRun),
+    patienceMs,
   )
   const others = named.map(({ hash }) => hash).filter((hash) => !taken.has(hash))
   return findRecords(tx, others)
@@ -167,8 +222,8 @@ function hashFor({ idempotency, organizationId }: AcceptRequest): string | undef
   return idempotency === undefined ? undefined : recordHash({ ...idempotency, organizationId })
 }
 
-function isPlain({ idempotency, quota, dryRun }: AcceptRequest): boolean {
-  return idempotency === undefined && quota === undefined && dryRun !== true
+function isPlain({ idempotency, dryRun }: AcceptRequest): boolean {
+  return idempotency === undefined && dryRun !== true
 }
 
 /** Requests under one name go one after another, each in a round of its own: those behind find the first one's record. */

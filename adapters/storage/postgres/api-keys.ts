@@ -16,8 +16,10 @@ const COLUMNS = `
 const SELECT = `SELECT ${COLUMNS} FROM carillon.api_keys WHERE id = $1`
 
 const SELECT_BY_HASH = `
-  SELECT ${COLUMNS}, expires_at <= ${NOW} AS expired FROM carillon.api_keys
-  WHERE hash IN (SELECT decode(wanted, 'hex') FROM unnest($2::text[]) AS wanted)`
+  SELECT o_seq AS seq, o_id AS id, o_organization AS organization, o_hash AS hash, o_name AS name,
+    o_permission AS permission, o_prefix AS prefix, o_last4 AS last4, o_expires_at AS expires_at,
+    o_allowed_ips AS allowed_ips, o_created_at AS created_at, o_expired AS expired
+  FROM carillon.find_api_keys_1($1::bigint, $2::text[])`
 
 const LIST = `
   SELECT ${COLUMNS} FROM carillon.api_keys

@@ -1,4 +1,5 @@
 import type { ChannelName } from '../../../src/domain/channel.ts'
+import { APART, wholeContent } from '../../../src/domain/stored-content.ts'
 import type { ClaimAnswer, ClaimedJob, ClaimRequest } from '../../../src/ports/storage/claim.ts'
 import { type EndpointRow, toEndpoint } from '../stored-rows.ts'
 import type { Connection } from './connection.ts'
@@ -7,9 +8,12 @@ import { jobNumber } from './leases.ts'
 import type { RecoverExpired } from './recover.ts'
 
 const CLAIM = `
-  SELECT * FROM carillon.claim_1(
+  SELECT * FROM carillon.claim_2(
     $1::bigint, $2::bigint, $3::text[], $4::integer[], $5::integer[], $6::text[], $7::text[],
     $8::bigint[], $9::text[], $10::text, $11::boolean)`
+
+const SELECT_ATTACHMENTS = `
+  SELECT id, attachments FROM carillon.notifications WHERE id = ANY ($1::text[]) AND attachments IS NOT NULL`
 
 const MAX_LANES = 1_000
 
@@ -55,7 +59,7 @@ interface ClaimedRow {
 export type Claim = (request: ClaimRequest) => Promise<ClaimAnswer>
 
 /**
- * Leases due jobs, each claim in one statement: see migrations/0002-claim.ts.
+ * Leases due jobs, each claim in one statement: see migrations/0002-claim.ts and 0007-claim-2.ts.
  *
  * Whose turn it is lives in this process: several processes that share a database each take turns on their own.
  */
@@ -98,6 +102,16 @@ export function createClaim(connection: Connection, recoverExpired: RecoverExpir
     })
   }
 
+  /** Of the few mails that have some, by notification. */
+  async function attachmentsOf(rows: readonly ClaimedRow[]): Promise<ReadonlyMap<string, string>> {
+    const ids = rows.flatMap(({ contentText, jobSubject }) =>
+      contentText?.includes(APART) === true ? [jobSubject] : [],
+    )
+    if (ids.length === 0) return new Map()
+    const found = await connection.rows<{ id: string; attachments: string }>(SELECT_ATTACHMENTS, [ids])
+    return new Map(found.map(({ id, attachments }) => [id, attachments]))
+  }
+
   return async function claim(request) {
     let { summary, rows } = await ask(request, true)
     if (summary.expired === true) {
@@ -110,7 +124,8 @@ export function createClaim(connection: Connection, recoverExpired: RecoverExpir
     cursor = lanes.length === MAX_LANES ? (lanes.at(-1) ?? '') : ''
 
     const endpoints = new Map<string, EndpointRow>()
-    const jobs = rows.map((row) => toJob(row, endpoints, now))
+    const attachments = await attachmentsOf(rows)
+    const jobs = rows.map((row) => toJob(row, attachments, endpoints, now))
     await hold(rows.filter((_row, index) => jobs[index] === undefined))
     return {
       jobs: jobs.filter((job) => job !== undefined),
@@ -122,7 +137,12 @@ export function createClaim(connection: Connection, recoverExpired: RecoverExpir
 }
 
 /** Undefined when its endpoint no longer takes deliveries. */
-function toJob(row: ClaimedRow, endpoints: Map<string, EndpointRow>, now: number): ClaimedJob | undefined {
+function toJob(
+  row: ClaimedRow,
+  attachments: ReadonlyMap<string, string>,
+  endpoints: Map<string, EndpointRow>,
+  now: number,
+): ClaimedJob | undefined {
   const about = {
     jobId: String(row.jobId),
     token: row.jobToken,
@@ -137,7 +157,7 @@ function toJob(row: ClaimedRow, endpoints: Map<string, EndpointRow>, now: number
   if (row.contentText !== null) {
     const { jobSubject: id, channelName: channel, recipientAddress: to, createdAt, expiresAt } = row
     const expiresInMs = expiresAt === null ? null : expiresAt - now
-    const content = JSON.parse(row.contentText)
+    const content = wholeContent({ content: row.contentText, attachments: attachments.get(id) ?? null })
     const notification = { id, channel, to, content, createdAt, expiresInMs, trace: row.traceText }
     return { ...about, kind: 'notification', notification }
   }

@@ -1,5 +1,7 @@
+import { createHash } from 'node:crypto'
 import { isNotifierError, NotifierError } from '../../../src/domain/errors/notifier-error.ts'
-import { isDataError, isPassing, isUncertain, unavailable } from './errors.ts'
+import { type Announcing, createAnnouncing, type MadeDue } from './announce.ts'
+import { isDataError, isPassing, isUncertain, isUnprepared, unavailable } from './errors.ts'
 import type { PgClient, PgPool, PgResult } from './peer.ts'
 import { bound, types, type Value } from './values.ts'
 
@@ -19,6 +21,16 @@ export interface Transaction extends Runner {
   script(statements: string): Promise<void>
   /** The storage's time at its begin; epoch milliseconds. */
   readonly now: number
+  /** The rows of the statements that it was opened with, in their order. */
+  readonly opened: readonly (readonly unknown[])[]
+  /**
+   * Names a statement that answers a row where this transaction is stored. It is asked when the answer to the COMMIT is
+   * lost: a server that crashed, or the standby in its place, may know nothing of the transaction and have given its
+   * number to another one.
+   */
+  prove(statement: string, values: readonly Value[]): void
+  /** To be filled with the jobs that it makes due. */
+  readonly made: MadeDue
 }
 
 /** The way to the database: a pool, and how statements and transactions run on its connections. */
@@ -27,17 +39,26 @@ export interface Connection extends Runner {
   readonly schema: string
   /** The time that statements are given: null, or that of a test. */
   readonly time: () => number | null
+  readonly announcing: Announcing
   /** Runs one statement, once, and passes every error of it on as it is: to tell a lost answer from a refusal. */
   readonly once: Runner
   /** Repeats what only reads until the database answers: a server that restarts needs some seconds. */
   surely<Answer>(read: () => Promise<Answer>): Promise<Answer>
+  /** A statement as it is sent. */
+  textOf(statement: string): string
   /** Takes a pool into use, or none. */
   use(pool: PgPool | undefined): void
   /**
    * Runs `work` as one transaction, again from its beginning after a deadlock. Data errors are passed on as they are;
    * after any error nothing of it is stored. Where the COMMIT's answer is lost the database is asked what became of it.
+   *
+   * @param opening statements that go along with its BEGIN, in the same round trip; they have no parameters, so that
+   *   nothing but numbers may be written into them
    */
-  transaction<Answer>(work: (tx: Transaction) => Promise<Answer>): Promise<Answer>
+  transaction<Answer>(
+    work: (tx: Transaction) => Promise<Answer>,
+    opening?: readonly string[],
+  ): Promise<Answer>
   /**
    * Answers every item of a set in one transaction. After a data error the set is halved, until the guilty item
    * fails alone.
@@ -46,6 +67,7 @@ export interface Connection extends Runner {
     items: readonly Item[],
     failed: (cause: unknown) => Answer,
     work: (tx: Transaction, items: readonly Item[]) => Promise<Answer[]>,
+    opening?: (items: readonly Item[]) => readonly string[],
   ): Promise<Answer[]>
 }
 
@@ -58,7 +80,19 @@ export interface ConnectionOptions {
   readonly time: () => number | null
 }
 
-const SELECT_FATE = 'SELECT pg_xact_status($1::xid8) AS status'
+/** How it is known that a transaction is stored. */
+type Proof = readonly [statement: string, values: readonly Value[]]
+
+/** A standby may not have come so far yet. */
+const SELECT_FATE = `
+  SELECT CASE WHEN pg_is_in_recovery() THEN 'in progress' ELSE pg_xact_status($1::xid8) END AS status`
+
+/** What a transaction knows when it has begun. */
+interface Begun {
+  readonly now: number
+  readonly xid: string
+  readonly opened: readonly (readonly unknown[])[]
+}
 
 const MOST_RUNS = 5
 /** How long the fate of a commit whose answer was lost is asked for: a server that restarts needs some seconds. */
@@ -71,17 +105,25 @@ export function createConnection(options: ConnectionOptions): Connection {
   const { schema, connectTimeoutMs, statementTimeoutMs, time } = options
   const prefix = `${quoted(schema)}.`
   const texts = new Map<string, string>()
+  const names = new Map<string, string | undefined>()
+  /** Whether connections keep prepared statements: behind some poolers they do not. */
+  let keepsStatements = true
   /** The server ends what runs too long; the client gives up a little later, when the server does not answer at all. */
   const clientTimeoutMs = statementTimeoutMs + 1_000
+  const announcing = createAnnouncing()
   let pool: PgPool | undefined
 
   function textOf(statement: string): string {
     let text = texts.get(statement)
     if (text === undefined) {
-      text = statement.replaceAll(/\bcarillon\./g, () => prefix)
+      text = inSchema(statement)
       texts.set(statement, text)
     }
     return text
+  }
+
+  function inSchema(statement: string): string {
+    return statement.replaceAll(/\bcarillon\./g, () => prefix)
   }
 
   /** Within the time limit, also where the pool has none. */
@@ -95,7 +137,12 @@ export function createConnection(options: ConnectionOptions): Connection {
       timer = setTimeout(() => {
         // One that comes yet goes back unused.
         connecting.then((client) => client.release()).catch(() => {})
-        reject(new Error(`No connection was free within ${connectTimeoutMs} ms.`))
+        reject(
+          new Error(
+            `No connection was free, or could be opened, within ${connectTimeoutMs} ms (connectTimeoutMs). Where the ` +
+              'server answers, the pool is too small: raise maxConnections, or "max" of the pool that was given.',
+          ),
+        )
       }, connectTimeoutMs)
     })
     try {
@@ -111,8 +158,10 @@ export function createConnection(options: ConnectionOptions): Connection {
     client: PgClient,
     statement: string,
     values: readonly Value[] = [],
+    name?: string,
   ): Promise<Row[]> {
     const query = {
+      ...(name === undefined ? {} : { name }),
       text: textOf(statement),
       values: values.map(bound),
       types,
@@ -141,8 +190,29 @@ export function createConnection(options: ConnectionOptions): Connection {
     }
   }
 
-  function rowsOnce<Row>(statement: string, values?: readonly Value[]): Promise<Row[]> {
-    return withClient((client) => run<Row>(client, statement, values))
+  /**
+   * Calls of functions are prepared: their plans hold whatever the tables become, and their rows have the same form for ever.
+   * The name stands for the text, so that whoever else has prepared it has prepared the same.
+   */
+  function nameOf(statement: string): string | undefined {
+    if (!names.has(statement)) {
+      const calls = /\bFROM carillon\.\w+_\d+\(/.test(statement)
+      const hash = createHash('sha256').update(textOf(statement)).digest('hex').slice(0, 32)
+      names.set(statement, calls ? `carillon_${hash}` : undefined)
+    }
+    return names.get(statement)
+  }
+
+  async function rowsOnce<Row>(statement: string, values?: readonly Value[]): Promise<Row[]> {
+    const name = keepsStatements ? nameOf(statement) : undefined
+    try {
+      return await withClient((client) => run<Row>(client, statement, values, name))
+    } catch (error) {
+      if (name === undefined || !isUnprepared(error)) throw error
+      // Nothing has run. A pooler gives each transaction another connection than the one that prepared it.
+      keepsStatements = false
+      return withClient((client) => run<Row>(client, statement, values))
+    }
   }
 
   async function rows<Row>(statement: string, values?: readonly Value[]): Promise<Row[]> {
@@ -159,28 +229,51 @@ export function createConnection(options: ConnectionOptions): Connection {
   /** Plans never scan a table: statistics of a table that was empty a moment ago would have them do so. */
   const settings = `SET LOCAL enable_seqscan = off; SET LOCAL statement_timeout = ${statementTimeoutMs}`
 
-  async function begin(client: PgClient): Promise<{ readonly now: number; readonly xid: string }> {
+  async function begin(client: PgClient, opening: readonly string[]): Promise<Begun> {
     const fixed = time()
     const now = fixed === null ? NOW.replace('$1', 'NULL') : String(Math.floor(fixed))
-    const text = `BEGIN; ${settings}; SELECT ${now} AS now, pg_current_xact_id()::text AS xid`
-    const results = await client.query({ text, types, query_timeout: clientTimeoutMs })
-    return (results as readonly PgResult[]).at(-1)?.rows[0] as { now: number; xid: string }
+    // Whatever the server's default: what is read after a lock must be what the one before has written.
+    const first = `BEGIN ISOLATION LEVEL READ COMMITTED; ${settings}; SELECT ${now} AS now, pg_current_xact_id()::text AS xid`
+    const text = [first, ...opening.map(inSchema)].join(';')
+    const results = (await client.query({
+      text,
+      types,
+      query_timeout: clientTimeoutMs,
+    })) as readonly PgResult[]
+    const clock = results[results.length - opening.length - 1]?.rows[0] as { now: number; xid: string }
+    return {
+      ...clock,
+      opened: opening.length === 0 ? [] : results.slice(-opening.length).map(({ rows }) => rows),
+    }
   }
 
-  async function runOnce<Answer>(work: (tx: Transaction) => Promise<Answer>): Promise<Answer> {
+  async function runOnce<Answer>(
+    work: (tx: Transaction) => Promise<Answer>,
+    opening: readonly string[],
+  ): Promise<Answer> {
     let commit: { readonly xid: string; readonly answer: Answer } | undefined
+    let proof: Proof | undefined
+    const made = announcing.list()
     try {
-      return await withClient(async (client) => {
-        const { now, xid } = await begin(client)
+      const answer = await withClient(async (client) => {
         let answer: Answer
+        let xid: string
         try {
+          const begun = await begin(client, opening)
+          xid = begun.xid
           answer = await work({
-            now,
+            now: begun.now,
+            opened: begun.opened,
+            made,
             rows: (statement, values) => run(client, statement, values),
             async script(statements) {
               await client.query({ text: textOf(statements) })
             },
+            prove(...given) {
+              proof = given
+            },
           })
+          await announcing.inside((statement, values) => run(client, statement, values), made)
         } catch (error) {
           if (!isUncertain(error)) await client.query({ text: 'ROLLBACK', query_timeout: clientTimeoutMs })
           throw error
@@ -190,8 +283,11 @@ export function createConnection(options: ConnectionOptions): Connection {
         if (done.command !== 'COMMIT') throw new Error('The transaction was rolled back.')
         return answer
       })
+      announcing.after(made)
+      return answer
     } catch (error) {
-      if (commit !== undefined && isUncertain(error) && (await wasCommitted(commit.xid, error))) {
+      if (commit !== undefined && isUncertain(error) && (await wasCommitted(commit.xid, proof, error))) {
+        announcing.after(made)
         return commit.answer
       }
       throw error
@@ -203,16 +299,26 @@ export function createConnection(options: ConnectionOptions): Connection {
    *
    * @throws NotifierError `service_unavailable` when nobody can tell in time
    */
-  async function wasCommitted(xid: string, cause: unknown): Promise<boolean> {
+  async function wasCommitted(xid: string, proof: Proof | undefined, cause: unknown): Promise<boolean> {
     for (let waited = 0; waited < ASK_WITHIN_MS; waited += ASK_EVERY_MS) {
-      const found = await surely(() => rows<{ status: string | null }>(SELECT_FATE, [xid]))
-      const status = found[0]?.status
-      if (status === 'committed') return true
+      const status = await surely(() => fateOf(xid))
+      if (status === 'committed')
+        return proof === undefined || (await surely(() => rows(...proof))).length > 0
       if (status === 'aborted') return false
       // The server has not noticed yet that nobody is at the other end.
       await sleep(ASK_EVERY_MS)
     }
     throw unavailable(cause)
+  }
+
+  async function fateOf(xid: string): Promise<string | null | undefined> {
+    try {
+      return (await rows<{ status: string | null }>(SELECT_FATE, [xid]))[0]?.status
+    } catch (error) {
+      // A number that this server has not given yet: it stands in for the one that had.
+      if (isDataError(error)) return 'aborted'
+      throw error
+    }
   }
 
   async function surely<Answer>(read: () => Promise<Answer>): Promise<Answer> {
@@ -226,10 +332,13 @@ export function createConnection(options: ConnectionOptions): Connection {
     }
   }
 
-  async function transaction<Answer>(work: (tx: Transaction) => Promise<Answer>): Promise<Answer> {
+  async function transaction<Answer>(
+    work: (tx: Transaction) => Promise<Answer>,
+    opening: readonly string[] = [],
+  ): Promise<Answer> {
     for (let runs = 1; ; runs += 1) {
       try {
-        return await runOnce(work)
+        return await runOnce(work, opening)
       } catch (error) {
         if (isPassing(error) && runs < MOST_RUNS) await sleep(pauseAfter(runs))
         else throw asFailure(error)
@@ -241,25 +350,28 @@ export function createConnection(options: ConnectionOptions): Connection {
     items: readonly Item[],
     failed: (cause: unknown) => Answer,
     work: (tx: Transaction, items: readonly Item[]) => Promise<Answer[]>,
+    opening?: (items: readonly Item[]) => readonly string[],
   ): Promise<Answer[]> {
     try {
-      return await transaction((tx) => work(tx, items))
+      return await transaction((tx) => work(tx, items), opening?.(items))
     } catch (error) {
       if (!isDataError(error)) throw error
       if (items.length <= 1) return items.map(() => failed(error))
     }
     const middle = items.length >> 1
-    const first = await set(items.slice(0, middle), failed, work)
-    return [...first, ...(await set(items.slice(middle), failed, work))]
+    const first = await set(items.slice(0, middle), failed, work, opening)
+    return [...first, ...(await set(items.slice(middle), failed, work, opening))]
   }
 
   return {
     schema,
+    textOf,
     time,
     use(next) {
       pool = next
     },
     rows,
+    announcing,
     once: { rows: rowsOnce },
     surely,
     transaction,

@@ -5,6 +5,7 @@ import {
 } from '../../../src/domain/endpoint-health.ts'
 import { eventId, type NotificationEvent } from '../../../src/domain/event-payload.ts'
 import type { DeliveryAttempt } from '../../../src/ports/storage/webhook-endpoints.ts'
+import { makingDue } from './announce.ts'
 import type { Runner, Transaction } from './connection.ts'
 
 const SELECT_ENDPOINTS = `
@@ -128,7 +129,7 @@ export async function announce(tx: Transaction, announced: readonly Announced[])
     return choosing.map((endpoint) => ({ ...one, payload, endpoint }))
   })
   if (given.length === 0) return
-  await tx.rows(INSERT, [
+  await makingDue(tx, INSERT, [
     tx.now,
     given.map(({ eventId }) => eventId),
     given.map(({ endpoint }) => endpoint.id),

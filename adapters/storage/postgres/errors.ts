@@ -6,8 +6,15 @@ const DATA_CLASSES: ReadonlySet<string> = new Set(['22', '23', '54'])
 /** serialization_failure, deadlock_detected: the same transaction succeeds when it is run again. */
 const PASSING: ReadonlySet<string> = new Set(['40001', '40P01'])
 
-/** Connection exceptions, shutdowns and internal errors: the server may have finished what it was doing, or not. */
-const UNCERTAIN = /^(?:08|57P|58|XX)/
+/**
+ * Connection exceptions, shutdowns and internal errors: the server may have finished what it was doing, or not. With them
+ * invalid transaction states: a server that may not write is none to stay connected to, and a connection that somebody
+ * has left in a failed transaction would stay in it.
+ */
+const UNCERTAIN = /^(?:08|25|57P|58|XX)/
+
+/** undefined_table and alike are for whoever reads the cause; these say that the transaction itself is at fault. */
+const NO_TRANSACTION: ReadonlySet<string> = new Set(['25P01', '25P02', '25006', '25P04', '42501'])
 
 /** The SQLSTATE of an error that the server sent. */
 function stateOf(error: unknown): string | undefined {
@@ -39,9 +46,52 @@ export function isUncertain(error: unknown): boolean {
   return state === undefined || UNCERTAIN.test(state)
 }
 
+/** invalid_sql_statement_name, duplicate_prepared_statement: another connection has what this one prepared, or both have. */
+const UNPREPARED: ReadonlySet<string> = new Set(['26000', '42P05'])
+
+/** True when a prepared statement was not found, or could not be prepared; it has not run. */
+export function isUnprepared(error: unknown): boolean {
+  return UNPREPARED.has(stateOf(error) ?? '')
+}
+
+/** True when a lock did not become free in time; also as the cause of what callers see. */
+export function isHeld(error: unknown): boolean {
+  return stateOf(isNotifierError(error) ? error.cause : error) === '55P03'
+}
+
+/** The same, or a table was dropped. */
+export function isHeldOrGone(error: unknown): boolean {
+  return isHeld(error) || stateOf(isNotifierError(error) ? error.cause : error) === '42P01'
+}
+
 /** True when a unique index refused the data. */
 export function isTaken(error: unknown): boolean {
   return stateOf(error) === '23505'
+}
+
+/** True when another transaction kept a row for longer than was waited. */
+export function isLocked(error: unknown): boolean {
+  return stateOf(error) === '55P03'
+}
+
+/** What callers see of an error of their own transaction, which no longer can be used. */
+export function unusable(error: unknown): NotifierError {
+  const cause = error instanceof Error && stateOf(error) === undefined ? (error.cause ?? error) : error
+  const state = stateOf(cause)
+  if (state === undefined || NO_TRANSACTION.has(state)) {
+    return new NotifierError('invalid_transaction', {
+      message:
+        'The transaction cannot be used: it has ended or failed before, it may not write here, ' +
+        'or its connection is lost. Nothing was accepted; the cause says more.',
+      details: { reason: 'unusable' },
+      cause: error,
+    })
+  }
+  return new NotifierError('service_unavailable', {
+    message:
+      'PostgreSQL refused this inside your transaction. Roll it back and run all of it again; see the cause.',
+    cause: error,
+  })
 }
 
 /** What callers see of an error of one item. */

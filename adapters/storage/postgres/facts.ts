@@ -7,22 +7,13 @@ import { type Announced, announce, announcedOf } from './deliveries.ts'
 import type { LockedRow, Standing } from './states.ts'
 import { addSuppressions, type NewSuppression } from './suppressions.ts'
 
-/** Everything in one statement: events, hand-overs, and where the notifications stand now. */
+const DELETE_JOBS = 'DELETE FROM carillon.jobs WHERE id = ANY ($1::bigint[])'
+
+/** Everything in one statement: events, hand-overs, where the notifications stand now, and the end of jobs. */
 const WRITE = `
-  WITH added AS (
-    INSERT INTO carillon.events (notification, sequence, seq, organization, status, fact, at)
-    SELECT *, $1::bigint FROM unnest($2::text[], $3::integer[], $4::bigint[], $5::text[], $6::text[], $7::text[])),
-  handed_over AS (
-    INSERT INTO carillon.handovers (provider, message_id, notification)
-    SELECT * FROM unnest($8::text[], $9::text[], $10::text[]) ON CONFLICT DO NOTHING)
-  INSERT INTO carillon.states
-    (notification, status, sequence, announced, fold, provider, provider_message_id, error, organization, created_at, seq)
-  SELECT * FROM unnest(
-    $11::text[], $12::text[], $13::integer[], $14::integer[], $15::text[], $16::text[], $17::text[], $18::text[],
-    $19::text[], $20::bigint[], $21::bigint[])
-  ON CONFLICT (notification) DO UPDATE SET
-    status = excluded.status, sequence = excluded.sequence, announced = excluded.announced, fold = excluded.fold,
-    provider = excluded.provider, provider_message_id = excluded.provider_message_id, error = excluded.error`
+  SELECT carillon.write_facts_1($1::bigint, $2::text[], $3::integer[], $4::bigint[], $5::text[], $6::text[], $7::text[],
+    $8::text[], $9::text[], $10::text[], $11::text[], $12::text[], $13::integer[], $14::integer[], $15::text[], $16::text[],
+    $17::text[], $18::text[], $19::text[], $20::bigint[], $21::bigint[], $22::bigint[])::text`
 
 interface RecordedRow {
   readonly standing: Standing
@@ -39,10 +30,12 @@ export interface Ledger {
    * @throws TypeError when a fact cannot be stored
    */
   add(standing: Standing, facts: readonly Fact[], origin: 'engine' | 'receipt'): NotificationEvent[]
-  write(): Promise<void>
+  /** @param endedJobs jobs that end with it */
+  write(endedJobs?: readonly number[]): Promise<void>
 }
 
-export function createLedger(tx: Transaction): Ledger {
+/** @param hasEndpoints false: nobody has a webhook endpoint that anything could be announced to */
+export function createLedger(tx: Transaction, hasEndpoints = true): Ledger {
   const recorded: RecordedRow[] = []
   const handovers: (readonly [provider: string, messageId: string, notification: string])[] = []
   const changed = new Set<Standing>()
@@ -84,8 +77,11 @@ export function createLedger(tx: Transaction): Ledger {
     return own
   }
 
-  async function write(): Promise<void> {
-    if (changed.size === 0) return
+  async function write(endedJobs: readonly number[] = []): Promise<void> {
+    if (changed.size === 0) {
+      if (endedJobs.length > 0) await tx.rows(DELETE_JOBS, [endedJobs])
+      return
+    }
     const standings = [...changed].sort((a, b) => (a.row.id < b.row.id ? -1 : 1))
     await tx.rows(WRITE, [
       tx.now,
@@ -109,9 +105,10 @@ export function createLedger(tx: Transaction): Ledger {
       standings.map(({ row }) => row.organization),
       standings.map(({ row }) => row.created_at),
       standings.map(({ row }) => row.seq),
+      endedJobs,
     ])
     await addSuppressions(tx, suppressed)
-    await announce(tx, announced)
+    if (hasEndpoints) await announce(tx, announced)
   }
 
   return { add, write }

@@ -13,14 +13,20 @@ const FIND = `
   SELECT ${COLUMNS} FROM carillon.idempotency
   WHERE hash IN (SELECT decode(wanted, 'hex') FROM unnest($2::text[]) AS wanted) AND expires_at > ${NOW}`
 
+/** The names that transactions of callers are taking: they alone lock names (migration 4). */
+const SELECT_HELD = `
+  SELECT hash FROM unnest($1::text[]) AS hash
+  WHERE NOT pg_try_advisory_xact_lock_shared(hashtextextended(hash, 0))`
+
 /**
  * Takes the names that are free or have expired; another request that is taking one is waited for. Stored before it is
  * known how many the quota admits, which is put right after.
  */
 const TAKE = `
+  WITH patience AS MATERIALIZED (SELECT set_config('lock_timeout', $7, true))
   INSERT INTO carillon.idempotency AS i (hash, fingerprint, result, admitted, created_at, expires_at)
   SELECT decode(g.hash, 'hex'), g.fingerprint, g.result, g.admitted, $1::bigint, $1::bigint + g.ttl
-  FROM unnest($2::text[], $3::text[], $4::text[], $5::integer[], $6::bigint[])
+  FROM patience, unnest($2::text[], $3::text[], $4::text[], $5::integer[], $6::bigint[])
     AS g (hash, fingerprint, result, admitted, ttl)
   ORDER BY 1
   ON CONFLICT (hash) DO UPDATE SET fingerprint = excluded.fingerprint, result = excluded.result,
@@ -72,8 +78,15 @@ export function createFindIdempotent(
   }
 }
 
-/** @returns those of the names that were taken now */
-export async function takeRecords(tx: Transaction, records: readonly NewRecord[]): Promise<Set<string>> {
+/**
+ * @param patienceMs how long any lock is waited for, here and in the rest of the transaction
+ * @returns those of the names that were taken now
+ */
+export async function takeRecords(
+  tx: Transaction,
+  records: readonly NewRecord[],
+  patienceMs: number,
+): Promise<Set<string>> {
   if (records.length === 0) return new Set()
   const rows = await tx.rows<{ hash: string }>(TAKE, [
     tx.now,
@@ -82,9 +95,16 @@ export async function takeRecords(tx: Transaction, records: readonly NewRecord[]
     records.map(({ content }) => content.result),
     records.map(({ size }) => size),
     records.map(({ content }) => Math.ceil(content.ttlMs)),
+    String(patienceMs),
   ])
   await tx.rows(DELETE_EXPIRED, [tx.now, 2 * records.length])
   return new Set(rows.map(({ hash }) => hash))
+}
+
+/** @returns those of the names that transactions of callers are taking */
+export async function heldNames(tx: Transaction, hashes: readonly string[]): Promise<Set<string>> {
+  if (hashes.length === 0) return new Set()
+  return new Set((await tx.rows<{ hash: string }>(SELECT_HELD, [hashes])).map(({ hash }) => hash))
 }
 
 export async function findRecords(

@@ -1,8 +1,16 @@
 import type { Storage } from '../../../src/ports/storage/storage.ts'
 import { type PostgresStorageOptions, resolveOptions } from './options.ts'
 import { createStorage } from './storage.ts'
+import type { PostgresTransaction } from './transaction-handles.ts'
 
 export type { PostgresPool, PostgresStorageOptions } from './options.ts'
+export type {
+  DrizzleTransaction,
+  KnexTransaction,
+  KyselyTransaction,
+  PgTransaction,
+  PostgresTransaction,
+} from './transaction-handles.ts'
 
 /**
  * Keeps everything in PostgreSQL (13 or newer), for any number of processes on any number of machines: in a schema of
@@ -10,6 +18,6 @@ export type { PostgresPool, PostgresStorageOptions } from './options.ts'
  *
  * @throws NotifierError `invalid_configuration`
  */
-export function postgresStorage(options: PostgresStorageOptions): Storage {
+export function postgresStorage(options: PostgresStorageOptions): Storage<PostgresTransaction> {
   return createStorage(resolveOptions(options), () => null)
 }

@@ -1,28 +1,16 @@
 import type { NewNotification } from '../../../src/domain/notification.ts'
-import { NOW, type Runner } from './connection.ts'
+import { storedContent } from '../../../src/domain/stored-content.ts'
+import type { MadeDue } from './announce.ts'
+import type { Runner } from './connection.ts'
+import type { Value } from './values.ts'
 
-/** Notifications and their jobs, in the order in which they are given, in one statement. */
 const INSERT = `
-  WITH clock AS MATERIALIZED (SELECT ${NOW} AS now),
-  given AS MATERIALIZED (
-    SELECT nextval('carillon.notification_numbers') AS seq, g.* FROM unnest(
-      $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::boolean[], $8::bigint[], $9::bigint[],
-      $10::text[], $11::text[], $12::text[], $13::text[], $14::text[]
-    ) WITH ORDINALITY AS g (id, organization, channel, lane, recipient, high, send_at, expires_at,
-      template_id, template_name, resend_of, trace, content, number)
-    ORDER BY g.number),
-  stored AS (
-    INSERT INTO carillon.notifications (seq, created_at, id, organization, channel, lane, recipient, high, send_at,
-      expires_at, template_id, template_name, resend_of, trace, content)
-    SELECT seq, now, id, organization, channel, lane, recipient, high, send_at,
-      expires_at, template_id, template_name, resend_of, trace, content
-    FROM given, clock),
-  queued AS (
-    INSERT INTO carillon.jobs (id, place, due_at, state, high, lane, organization, subject)
-    SELECT 2 * seq, 2 * seq, CASE WHEN send_at > now THEN send_at ELSE now END,
-      CASE WHEN send_at > now THEN 1 ELSE 0 END, high, lane, organization, id
-    FROM given, clock)
-  SELECT now FROM clock`
+  SELECT o_now AS now, o_drawn AS drawn, o_seqs AS seqs FROM carillon.insert_1($1::bigint,
+    $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::boolean[], $8::bigint[], $9::bigint[],
+    $10::text[], $11::text[], $12::text[], $13::text[], $14::text[], $15::text[], $16::boolean,
+    $17::text[], $18::text[], $19::bigint[], $20::bigint[])`
+
+const NO_DRAW = [null, null, null, null] as const
 
 /** One notification that is to be stored, and whose it is. */
 export interface Admitted {
@@ -33,14 +21,27 @@ export interface Admitted {
 /**
  * Stores notifications and their jobs with whatever runs the statement: a connection (one commit) or a transaction.
  *
- * @returns their `createdAt`
+ * @param made is filled with the jobs
+ * @param draw the values of a draw on quotas; null: none are asked
+ * @returns their `createdAt`; null: nothing was stored, because a quota may be near its end
  */
 export async function insertNotifications(
   runner: Runner,
   time: number | null,
   admitted: readonly Admitted[],
-): Promise<number> {
-  const [row] = await runner.rows<{ now: number }>(INSERT, [
+  made: MadeDue,
+  draw: readonly Value[] | null = null,
+): Promise<number | null> {
+  const values = [...valuesOf(time, admitted), made !== null, ...(draw ?? NO_DRAW)]
+  const [row] = await runner.rows<InsertedRow>(INSERT, values)
+  if (row?.drawn !== true) return null
+  addMade(made, row, admitted)
+  return row.now
+}
+
+function valuesOf(time: number | null, admitted: readonly Admitted[]): readonly Value[] {
+  const stored = admitted.map(({ notification }) => storedContent(notification.content))
+  return [
     time,
     admitted.map(({ notification }) => notification.id),
     admitted.map(({ organizationId }) => organizationId),
@@ -54,9 +55,45 @@ export async function insertNotifications(
     admitted.map(({ notification }) => templateOf(notification)?.name ?? null),
     admitted.map(({ notification }) => notification.resendOf ?? null),
     admitted.map(({ notification }) => notification.trace ?? null),
-    admitted.map(({ notification }) => JSON.stringify(notification.content)),
-  ])
-  return row?.now ?? 0
+    stored.map(({ content }) => content),
+    stored.map(({ attachments }) => attachments),
+  ]
+}
+
+interface InsertedRow {
+  readonly now: number
+  readonly drawn: boolean
+  readonly seqs: string | null
+}
+
+function addMade(made: MadeDue, { now, seqs }: InsertedRow, admitted: readonly Admitted[]): void {
+  if (made === null) return
+  for (const [index, seq] of (JSON.parse(seqs ?? '[]') as number[]).entries()) {
+    const { lane = '', sendAt = null } = admitted[index]?.notification ?? {}
+    const dueInMs = sendAt === null ? 0 : Math.max(0, Math.ceil(sendAt) - now)
+    made.push({ jobId: String(2 * seq), lane, dueInMs })
+  }
+}
+
+/** A notification as the columns that are stored of it. */
+export function rowOf(
+  notification: NewNotification,
+): Readonly<Record<string, string | number | boolean | null>> {
+  const template = templateOf(notification)
+  return {
+    id: notification.id,
+    channel: notification.channel,
+    lane: notification.lane,
+    recipient: notification.to,
+    high: notification.priority === 'high',
+    send_at: whole(notification.sendAt),
+    expires_at: whole(notification.expiresAt),
+    template_id: template?.id ?? null,
+    template_name: template?.name ?? null,
+    resend_of: notification.resendOf ?? null,
+    trace: notification.trace ?? null,
+    ...storedContent(notification.content),
+  }
 }
 
 function whole(time: number | null): number | null {

@@ -1,4 +1,5 @@
 import type { LeaseRef, StartRef } from '../../../src/ports/storage/claim.ts'
+import { addDue, type JobRow } from './announce.ts'
 import { type Connection, NOW } from './connection.ts'
 
 /** Rows are locked in the order of their ids, so that sets cannot deadlock. */
@@ -6,11 +7,8 @@ const LOCKED = `
   SELECT j.id FROM carillon.jobs AS j JOIN given ON j.id = given.id
   WHERE j.state = 2 AND j.token = given.token`
 
-const START = `
-  WITH given AS (SELECT * FROM unnest($2::bigint[], $3::bigint[], $4::text[]) AS g (id, token, provider)),
-  locked AS (${LOCKED} AND j.lease_until > ${NOW} ORDER BY j.id FOR UPDATE OF j)
-  UPDATE carillon.jobs AS j SET attempts = j.attempts + 1, provider = given.provider
-  FROM locked JOIN given ON given.id = locked.id WHERE j.id = locked.id RETURNING j.id, j.token`
+/** See migrations/0005-start.ts. */
+const START = 'SELECT id, token FROM carillon.start_2($1::bigint, $2::bigint[], $3::bigint[], $4::text[])'
 
 /** `relaxed`: a power failure that takes a renewal only returns the job. */
 const RELAXED = "SELECT set_config('synchronous_commit', 'off', true)"
@@ -80,7 +78,11 @@ export function createLeases(connection: Connection): Leases {
       if (given.length === 0) return
       const numbers = given.map(({ number }) => number)
       const tokens = given.map(({ token }) => token)
-      await connection.rows(RELEASE, [numbers, tokens])
+      if (connection.announcing.to === null) await connection.rows(RELEASE, [numbers, tokens])
+      else
+        await connection.transaction(async (tx) => {
+          addDue(tx.made ?? [], await tx.rows<JobRow>(`${RELEASE} RETURNING j.id, j.lane`, [numbers, tokens]))
+        })
     },
   }
 }

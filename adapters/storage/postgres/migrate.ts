@@ -1,19 +1,42 @@
 import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
 import { type Connection, quoted, type Runner } from './connection.ts'
+import { isHeld } from './errors.ts'
 import { migrations } from './migrations/index.ts'
 import { lockSchema } from './partitions.ts'
 
 const SELECT_VERSION = 'SELECT coalesce(max(version), 0) AS version FROM carillon.schema_version'
 
 /**
+ * Who waits for a table that somebody reads for long, a backup for instance, keeps everybody else from it meanwhile. So a
+ * migration gives up soon, lets the others pass, and comes again: for some three minutes.
+ */
+const LOCK_MS = 500
+const PAUSE_MS = 1_000
+const MOST_TRIES = 120
+
+/**
  * Brings the schema up to date, in one transaction under a lock: of several processes that start at once one migrates,
  * and the others find it done. One that finds it up to date takes no lock.
  */
 export async function migrate(connection: Connection): Promise<void> {
+  for (let tries = 1; ; tries += 1) {
+    const { schema } = connection
+    if ((await exists(connection, schema)) && (await versionOf(connection)) === migrations.length) return
+    try {
+      await migrateOnce(connection)
+      return
+    } catch (error) {
+      if (!isHeld(error) || tries === MOST_TRIES) throw error
+    }
+    await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
+  }
+}
+
+function migrateOnce(connection: Connection): Promise<void> {
   const { schema } = connection
-  if ((await exists(connection, schema)) && (await versionOf(connection)) === migrations.length) return
-  await connection.transaction(async (tx) => {
+  return connection.transaction(async (tx) => {
     await tx.rows('SET LOCAL statement_timeout = 0')
+    await tx.rows(`SET LOCAL lock_timeout = ${LOCK_MS}`)
     await lockSchema(tx, schema)
     if (!(await exists(tx, schema))) {
       // An existing schema is used as it is: who may only write into one could not create it.

@@ -1,6 +1,7 @@
 import { decodeCursor } from '../../../src/domain/cursor.ts'
 import type { Fact } from '../../../src/domain/facts.ts'
 import type { Notification, NotificationStatus } from '../../../src/domain/notification.ts'
+import { wholeContent } from '../../../src/domain/stored-content.ts'
 import type {
   CancelAnswer,
   NotificationFilter,
@@ -27,7 +28,7 @@ const FROM = `
 const FROM_FAILED = `
   FROM carillon.states AS s JOIN carillon.notifications AS n ON n.id = s.notification`
 
-const SELECT = `SELECT ${COLUMNS} ${FROM} WHERE n.id = $1`
+const SELECT = `SELECT ${COLUMNS}, n.attachments ${FROM} WHERE n.id = $1`
 
 const SELECT_ACCEPT = 'SELECT created_at, send_at FROM carillon.notifications WHERE id = $1'
 
@@ -39,12 +40,16 @@ const LOCK_JOB = `
   SELECT j.id, j.attempts - j.earlier_attempts AS attempts FROM carillon.jobs AS j
   WHERE j.id = (SELECT 2 * n.seq FROM carillon.notifications AS n WHERE n.id = $1) FOR UPDATE`
 
+const PROVE_CANCELLED = "SELECT 1 FROM carillon.states WHERE notification = $1 AND status = 'cancelled'"
+
 const DELETE_JOB = 'DELETE FROM carillon.jobs WHERE id = $1'
 
 interface FullRow extends LockedRow {
   readonly high: boolean
   readonly expires_at: number | null
   readonly content: string
+  /** Lists do not read them. */
+  readonly attachments?: string | null
   readonly resend_of: string | null
   readonly status: NotificationStatus | null
   readonly provider: string | null
@@ -70,6 +75,7 @@ export function createNotifications(connection: Connection): NotificationReposit
     const ledger = createLedger(tx)
     const events = ledger.add(standing, [{ type: 'cancelled' }], 'engine')
     await ledger.write()
+    tx.prove(PROVE_CANCELLED, [id])
     return { kind: 'cancelled', events }
   }
 
@@ -148,7 +154,7 @@ function toNotification(row: FullRow): Notification {
     channel: row.channel,
     to: row.recipient,
     status: row.status ?? acceptedStatus(row),
-    content: JSON.parse(row.content),
+    content: wholeContent({ content: row.content, attachments: row.attachments ?? null }),
     priority: row.high ? 'high' : 'normal',
     sendAt: row.send_at,
     expiresAt: row.expires_at,

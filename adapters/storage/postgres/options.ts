@@ -58,6 +58,9 @@ export interface ResolvedOptions {
   readonly statementTimeoutMs: number
 }
 
+/** Behind user and password. */
+const HOSTS = /^\w+:\/\/(?:[^@/?]*@)?([^/?]*)/
+
 /** The longest identifier of PostgreSQL. */
 const MAX_NAME = 63
 
@@ -72,6 +75,9 @@ export function resolveOptions(options: PostgresStorageOptions): ResolvedOptions
   }
   if (connectionString !== undefined && !/^postgres(?:ql)?:\/\//.test(connectionString)) {
     throw invalid('connectionString', '"connectionString" must begin with postgres:// or postgresql://.')
+  }
+  if (HOSTS.exec(connectionString ?? '')?.[1]?.includes(',')) {
+    throw invalid('connectionString', '"connectionString" must name one host: "pg" takes no list of them.')
   }
   if (schema === '' || Buffer.byteLength(schema) > MAX_NAME || /^pg_|\0/.test(schema)) {
     throw invalid('schema', `"schema" must be a name of 1 to ${MAX_NAME} bytes that does not begin with pg_.`)

@@ -1,5 +1,5 @@
-import { type Connection, quoted, type Runner } from './connection.ts'
-import { isDataError } from './errors.ts'
+import { type Connection, NOW, quoted, type Runner } from './connection.ts'
+import { isDataError, isHeld } from './errors.ts'
 
 /** The partitioned tables: what their keys begin with, and how full their pages are made. */
 const TABLES = [
@@ -10,6 +10,9 @@ const TABLES = [
   { table: 'deliveries', prefix: 'evt_', fillfactor: 80 },
   { table: 'delivery_attempts', prefix: 'evt_', fillfactor: 100 },
 ] as const
+
+/** Attaching locks the default partition, and who comes meanwhile waits behind. */
+const LOCK_WITHIN = "SET LOCAL lock_timeout = '500ms'"
 
 /** Months that exist before they begin. */
 const AHEAD = 2
@@ -32,9 +35,7 @@ interface Partition {
  * kept in the default one, so that nothing ever waits for this.
  */
 export async function createPartitions(connection: Connection): Promise<void> {
-  const [clock] = await connection.rows<{ now: number }>(
-    'SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now',
-  )
+  const [clock] = await connection.rows<{ now: number }>(`SELECT ${NOW} AS now`, [connection.time()])
   const wanted = partitionsFrom(clock?.now ?? 0)
   const names = wanted.map(({ name }) => name)
   const existing = await connection.rows<{ name: string }>(SELECT_EXISTING, [connection.schema, names])
@@ -44,6 +45,8 @@ export async function createPartitions(connection: Connection): Promise<void> {
   try {
     await create(connection, missing)
   } catch (error) {
+    // Somebody reads a table for long. There is time: months are made long before they begin.
+    if (isHeld(error)) return
     if (!isDataError(error)) throw error
     for (const partition of missing) await createAlone(connection, partition)
   }
@@ -54,13 +57,14 @@ async function createAlone(connection: Connection, partition: Partition): Promis
     await create(connection, [partition])
   } catch (error) {
     // The default partition has rows of this month: they stay there, and so do the others of the month.
-    if (!isDataError(error)) throw error
+    if (!isDataError(error) && !isHeld(error)) throw error
   }
 }
 
 function create(connection: Connection, partitions: readonly Partition[]): Promise<void> {
   return connection.transaction(async (tx) => {
     await lockSchema(tx, connection.schema)
+    await tx.rows(LOCK_WITHIN)
     const names = partitions.map(({ name }) => name)
     const existing = await tx.rows<{ name: string }>(SELECT_EXISTING, [connection.schema, names])
     const found = new Set(existing.map(({ name }) => name))
@@ -75,6 +79,37 @@ function attach({ name, table, fillfactor, from, until }: Partition): string[] {
     `CREATE TABLE ${own} (LIKE carillon.${table} INCLUDING ALL) WITH (fillfactor = ${fillfactor})`,
     `ALTER TABLE carillon.${table} ATTACH PARTITION ${own} FOR VALUES FROM ('${from}') TO ('${until}')`,
   ]
+}
+
+/** A month whose partitions are kept apart. */
+export interface Month {
+  /** The end of its partitions' names. */
+  readonly name: string
+  /** When the next one begins; epoch milliseconds. */
+  readonly endsAt: number
+  /** The keys of its notifications: the first, and the first of the next month. */
+  readonly notifications: readonly [from: string, until: string]
+  /** The keys of its events. */
+  readonly events: readonly [from: string, until: string]
+}
+
+/** The month of a partition of `notifications`; null: of none, as the default one. */
+export function monthOf(partition: string): Month | null {
+  const [, year, month] = /^notifications_(\d{4})_(\d{2})$/.exec(partition) ?? []
+  if (year === undefined || month === undefined) return null
+  const bounds = [Number(month) - 1, Number(month)].map((one) => Date.UTC(Number(year), one, 1))
+  const [begins = 0, endsAt = 0] = bounds
+  return {
+    name: `${year}_${month}`,
+    endsAt,
+    notifications: [boundAt('notif_', begins), boundAt('notif_', endsAt)],
+    events: [boundAt('evt_', begins), boundAt('evt_', endsAt)],
+  }
+}
+
+/** The partitions of a month, of every table; some may be missing. */
+export function partitionNames({ name }: Month): string[] {
+  return TABLES.map(({ table }) => `${table}_${name}`)
 }
 
 function partitionsFrom(now: number): Partition[] {

@@ -17,6 +17,8 @@ export interface PgPool {
 export interface PgQuery {
   readonly text: string
   readonly values?: unknown[]
+  /** Of a statement that the connection prepares and keeps. */
+  readonly name?: string
   readonly types?: { getTypeParser(oid: number, format?: string): (value: string) => unknown }
   /** Milliseconds; after it the client gives the query up. */
   readonly query_timeout?: number

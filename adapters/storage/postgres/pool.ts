@@ -16,7 +16,8 @@ export async function openPool(options: ResolvedOptions): Promise<OpenPool> {
   const pool = new Pool({
     connectionString,
     max: maxConnections,
-    connectionTimeoutMillis: connectTimeoutMs,
+    // A little after the storage has given up and said why.
+    connectionTimeoutMillis: connectTimeoutMs + 200,
     keepAlive: true,
     application_name: 'carillon',
   })

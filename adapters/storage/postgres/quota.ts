@@ -1,19 +1,44 @@
 import type { AcceptRequest } from '../../../src/ports/storage/accept.ts'
 import type { Connection, Runner } from './connection.ts'
+import type { Value } from './values.ts'
 
-const SELECT = 'SELECT used FROM carillon.usage WHERE organization = $1 AND period = $2'
-
+/** What is counted, and what was added inside transactions of callers and is not folded yet. */
 const SELECT_SET = `
-  SELECT u.organization, u.period, u.used FROM unnest($1::text[], $2::text[]) AS wanted (organization, period)
-  JOIN carillon.usage AS u USING (organization, period)`
+  SELECT organization, period,
+    coalesce((SELECT u.used FROM carillon.usage AS u
+      WHERE u.organization = wanted.organization AND u.period = wanted.period), 0) AS used,
+    coalesce((SELECT sum(a.used) FROM carillon.usage_additions AS a
+      WHERE a.organization = wanted.organization AND a.period = wanted.period), 0)::bigint AS added
+  FROM unnest($1::text[], $2::text[]) AS wanted (organization, period)`
 
-/** In one order, so that two sets cannot wait for each other. */
+/** Whoever holds it finds no draw under way (migrations/0008-draw.ts), and sees in its next statement what they counted. */
+const LOCK_OUT_DRAWS = `
+  SELECT pg_advisory_xact_lock(hashtextextended('carillon.quota ' || organization || ' ' || period, 0))
+  FROM (SELECT * FROM unnest($1::text[], $2::text[]) AS w (organization, period)
+    ORDER BY organization, period) AS wanted`
+
+/**
+ * In one order, so that two sets cannot wait for each other. Takes away what was added besides, which whoever holds the
+ * lock alone may do.
+ */
 const LOCK_SET = `
-  INSERT INTO carillon.usage AS u (organization, period, used)
-  SELECT organization, period, 0 FROM unnest($1::text[], $2::text[]) AS wanted (organization, period)
-  ORDER BY organization, period
-  ON CONFLICT (organization, period) DO UPDATE SET used = u.used
-  RETURNING organization, period, used`
+  WITH locked AS (
+    INSERT INTO carillon.usage AS u (organization, period, used)
+    SELECT organization, period, 0 FROM unnest($1::text[], $2::text[]) AS wanted (organization, period)
+    ORDER BY organization, period
+    ON CONFLICT (organization, period) DO UPDATE SET used = u.used
+    RETURNING organization, period, used),
+  folded AS (
+    DELETE FROM carillon.usage_additions AS a USING locked AS l
+    WHERE a.organization = l.organization AND a.period = l.period
+    RETURNING a.organization, a.period, a.used)
+  SELECT l.organization, l.period, l.used,
+    coalesce((SELECT sum(f.used) FROM folded AS f
+      WHERE f.organization = l.organization AND f.period = l.period), 0)::bigint AS added
+  FROM locked AS l`
+
+const SELECT_ADDED = `
+  SELECT DISTINCT organization, period FROM carillon.usage_additions ORDER BY organization, period LIMIT 100`
 
 const ADD = `
   UPDATE carillon.usage AS u SET used = u.used + counted.used
@@ -25,8 +50,27 @@ export function createQuotaUsed(
   connection: Connection,
 ): (organizationId: string, period: string) => Promise<number> {
   return async function quotaUsed(organizationId, period) {
-    const [row] = await connection.rows<{ used: number }>(SELECT, [organizationId, period])
-    return row?.used ?? 0
+    const [row] = await connection.rows<UsageRow>(SELECT_SET, [[organizationId], [period]])
+    return row === undefined ? 0 : row.used + row.added
+  }
+}
+
+/**
+ * Adds up what was counted inside transactions of callers, so that it stays few rows.
+ *
+ * @returns false when there may be more
+ */
+export function createFoldUsage(connection: Connection): () => Promise<boolean> {
+  return async function foldUsage() {
+    const found = await connection.rows<Pick<UsageRow, 'organization' | 'period'>>(SELECT_ADDED)
+    if (found.length === 0) return true
+    const nothing = found.map(({ organization, period }) => ({
+      organizationId: organization,
+      notifications: [],
+      quota: { period, limit: 0 },
+    }))
+    await connection.transaction(async (tx) => (await takeQuotas(tx, nothing)).write())
+    return found.length < 100
   }
 }
 
@@ -34,6 +78,7 @@ interface UsageRow {
   readonly organization: string
   readonly period: string
   readonly used: number
+  readonly added: number
 }
 
 /** The quotas of one set of requests, locked as long as its transaction lasts. */
@@ -44,22 +89,59 @@ export interface Quotas {
   write(): Promise<void>
 }
 
+/** Locks the quotas of requests, for what they admit exactly. */
 export async function lockQuotas(runner: Runner, requests: readonly AcceptRequest[]): Promise<Quotas> {
+  const { organizations, periods } = columnsOf(requests.filter(({ dryRun }) => dryRun !== true))
+  if (organizations.length > 0) await runner.rows(LOCK_OUT_DRAWS, [organizations, periods])
+  return takeQuotas(runner, requests)
+}
+
+/** The values of a draw on the quotas of requests; null: they have none. */
+export function drawOf(requests: readonly AcceptRequest[]): readonly Value[] | null {
+  const { organizations, periods, limits, counts } = columnsOf(requests)
+  return organizations.length === 0 ? null : [organizations, periods, limits, counts]
+}
+
+interface QuotaColumns {
+  readonly organizations: string[]
+  readonly periods: string[]
+  readonly limits: number[]
+  readonly counts: number[]
+}
+
+/** Each quota once, with all that requests ask of it. */
+function columnsOf(requests: readonly AcceptRequest[]): QuotaColumns {
+  const columns: QuotaColumns = { organizations: [], periods: [], limits: [], counts: [] }
+  const places = new Map<string, number>()
+  for (const request of requests) {
+    const { organizationId, notifications, quota } = request
+    if (quota === undefined) continue
+    const place = places.get(keyOf(request)) ?? places.size
+    places.set(keyOf(request), place)
+    columns.organizations[place] = organizationId
+    columns.periods[place] = quota.period
+    columns.limits[place] = Math.min(columns.limits[place] ?? quota.limit, quota.limit)
+    columns.counts[place] = (columns.counts[place] ?? 0) + notifications.length
+  }
+  return columns
+}
+
+async function takeQuotas(runner: Runner, requests: readonly AcceptRequest[]): Promise<Quotas> {
   const metered = requests.filter(({ quota }) => quota !== undefined)
   const used = new Map<string, number>()
-  const counted = new Map<string, UsageRow>()
+  const counted = new Map<string, Omit<UsageRow, 'added'>>()
   // A dry run alone locks nothing, and stores no row.
   const drawn = metered.filter(({ dryRun }) => dryRun !== true)
   for (const [statement, some] of [
     [SELECT_SET, metered.filter(({ dryRun }) => dryRun === true)],
     [LOCK_SET, drawn],
   ] as const) {
-    const pairs = new Map(some.map((request) => [keyOf(request), request]))
-    if (pairs.size === 0) continue
-    const organizations = [...pairs.values()].map(({ organizationId }) => organizationId)
-    const periods = [...pairs.values()].map(({ quota }) => quota?.period ?? '')
+    const { organizations, periods } = columnsOf(some)
+    if (organizations.length === 0) continue
     for (const row of await runner.rows<UsageRow>(statement, [organizations, periods])) {
-      used.set(`${row.organization} ${row.period}`, row.used)
+      const key = `${row.organization} ${row.period}`
+      used.set(key, row.used + row.added)
+      if (statement === LOCK_SET && row.added > 0) counted.set(key, { ...row, used: row.added })
     }
   }
 

@@ -1,6 +1,7 @@
 import type { NotificationEvent } from '../../../src/domain/event-payload.ts'
 import type { ReceiptAnswer, ReceiptRecord } from '../../../src/ports/storage/receipts.ts'
 import type { Connection, Transaction } from './connection.ts'
+import { dataError } from './errors.ts'
 import { createLedger } from './facts.ts'
 import { hashOf } from './hash.ts'
 import { lockNotifications, type Standing } from './states.ts'
@@ -11,6 +12,8 @@ const INSERT = `
   INSERT INTO carillon.receipts (hash, received_at)
   SELECT decode(given, 'hex'), $1::bigint FROM unnest($2::text[]) AS given ORDER BY 1
   ON CONFLICT DO NOTHING RETURNING encode(hash, 'hex') AS hash`
+
+const PROVE_RECORDED = "SELECT 1 FROM carillon.receipts WHERE hash = decode($1, 'hex')"
 
 const FIND_NAMED = 'SELECT id, organization FROM carillon.notifications WHERE id = ANY ($1::text[])'
 
@@ -30,18 +33,22 @@ interface Fresh {
   readonly receipt: ReceiptRecord
 }
 
+const failed = (cause: unknown): ReceiptAnswer => ({ kind: 'failed', error: dataError(cause) })
+
 export type RecordReceipts = (receipts: readonly ReceiptRecord[]) => Promise<ReceiptAnswer[]>
 
 /** Records what providers report, each set in one commit. */
 export function createRecordReceipts(connection: Connection): RecordReceipts {
   return async function recordReceipts(receipts) {
     if (receipts.length === 0) return []
-    return connection.transaction((tx) => recordSet(tx, receipts))
+    return connection.set(receipts, failed, recordSet)
   }
 }
 
 async function recordSet(tx: Transaction, receipts: readonly ReceiptRecord[]): Promise<ReceiptAnswer[]> {
   const fresh = await dropDuplicates(tx, receipts)
+  const [first] = fresh
+  if (first !== undefined) tx.prove(PROVE_RECORDED, [first.hash])
   const correlate = await correlation(tx, fresh)
   const ledger = createLedger(tx)
   const unmatched: Fresh[] = []
@@ -58,10 +65,10 @@ async function recordSet(tx: Transaction, receipts: readonly ReceiptRecord[]): P
   }
   await keepUnmatched(tx, unmatched)
   await ledger.write()
-  const first = new Set<ReceiptRecord>()
+  const told = new Set<ReceiptRecord>()
   return receipts.map((receipt): ReceiptAnswer => {
-    const answer = first.has(receipt) ? undefined : answers.get(receipt)
-    first.add(receipt)
+    const answer = told.has(receipt) ? undefined : answers.get(receipt)
+    told.add(receipt)
     return answer ?? { kind: 'duplicate' }
   })
 }
@@ -98,7 +105,7 @@ async function correlation(
       provider,
       messageId: fact.providerMessageId ?? '',
     }))
-    await lockMessages(tx, messages, 'alone')
+    await lockMessages(tx, messages)
     for (const [key, id] of await findHandOvers(tx, unfound)) byMessage.set(key, id)
   }
   const wanted = new Set([...ids.values(), ...byMessage.values()])

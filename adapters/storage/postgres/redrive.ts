@@ -108,6 +108,9 @@ async function takeUp(tx: Transaction, taken: readonly TakenUp[]): Promise<void>
     taken.map(({ row }) => row.organization),
     ids,
   ])
+  for (const { row, lane, dueAt } of taken) {
+    tx.made?.push({ jobId: String(2 * row.seq), lane, dueInMs: Math.max(0, dueAt - tx.now) })
+  }
 }
 
 function matches(

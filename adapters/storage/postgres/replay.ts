@@ -1,3 +1,4 @@
+import { addDue, type JobRow, makingDue } from './announce.ts'
 import type { Transaction } from './connection.ts'
 import type { DeliveryRef } from './deliveries.ts'
 
@@ -9,7 +10,7 @@ const TAKE_UP = `
     RETURNING d.seq, d.organization, d.endpoint, d.event_id)
   INSERT INTO carillon.jobs (id, place, due_at, state, high, lane, organization, subject)
   SELECT 2 * seq + 1, 2 * seq + 1, $1::bigint, 0, false, endpoint, organization, event_id FROM taken
-  RETURNING id`
+  RETURNING id, lane`
 
 /** The condition on `state` is that of the index. */
 const REPLAY = `
@@ -36,11 +37,15 @@ export async function replayDeliveries(
   endpoint: string,
   { since, most }: { readonly since: number; readonly most: number },
 ): Promise<number> {
-  return (await tx.rows(REPLAY, [tx.now, endpoint, Math.ceil(since), most])).length
+  const rows = await tx.rows<JobRow>(REPLAY, [tx.now, endpoint, Math.ceil(since), most])
+  if (tx.made !== null) addDue(tx.made, rows)
+  return rows.length
 }
 
 /** Makes one delivery due, under the endpoint's lock. */
 export async function retryDelivery(tx: Transaction, { eventId, endpoint }: DeliveryRef): Promise<void> {
   const values = [tx.now, eventId, endpoint]
-  if ((await tx.rows(RETRY, values)).length === 0) await tx.rows(HURRY, values)
+  const rows = await tx.rows<JobRow>(RETRY, values)
+  if (tx.made !== null) addDue(tx.made, rows)
+  if (rows.length === 0) await makingDue(tx, HURRY, values)
 }

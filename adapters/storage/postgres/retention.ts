@@ -10,6 +10,7 @@ import type {
   SweepRequest,
 } from '../../../src/ports/storage/retention.ts'
 import type { Connection, Transaction } from './connection.ts'
+import { dropPast } from './drop-past.ts'
 
 /** The ids of a notification's events: `evt_<digits>_…`; a backtick is the first character after an underscore. */
 const OWN_EVENTS = (id: string): string =>
@@ -119,6 +120,7 @@ export function createRetention(connection: Connection): RetentionRepository {
   return {
     sweep: (request) => connection.transaction((tx) => sweep(tx, request)),
     expire: (request) => connection.transaction((tx) => expire(tx, request)),
+    dropPast: (defaultDays) => dropPast(connection, defaultDays),
   }
 }
 

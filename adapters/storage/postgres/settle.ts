@@ -1,25 +1,23 @@
 import type { Fact } from '../../../src/domain/facts.ts'
 import type { SettleAnswer, Settlement } from '../../../src/ports/storage/settle.ts'
+import type { JobRow } from './announce.ts'
 import type { Connection, Transaction } from './connection.ts'
 import { type DeliveryRef, disableEndpoint, recordAttempts, setStates } from './deliveries.ts'
 import { type Judged, judgeEndpoints } from './endpoint-health.ts'
 import { dataError } from './errors.ts'
 import { createLedger, type Ledger } from './facts.ts'
 import { jobNumber } from './leases.ts'
-import { FACT_COLUMNS, LOCK, type LockedRow, readStates, type Standing } from './states.ts'
-import { handedOver, lockMessages, takeUnmatched } from './unmatched.ts'
+import { type LockedRow, lockLeased, type StateRow, standingsOf, statesOfJobs } from './states.ts'
+import { handedOver, sharedLocks, takeUnmatched } from './unmatched.ts'
 
-/** Jobs first, then their notifications, each in one order: whoever locks both does so. */
-const LOCK_JOBS = `
+const lockJobs = (jobs: readonly number[]): string => `
   SELECT j.id AS job, j.token, j.subject, j.lane FROM carillon.jobs AS j
-  WHERE j.id = ANY ($1::bigint[]) AND j.state = 2 ORDER BY j.id FOR UPDATE`
+  WHERE j.id = ANY ('{${jobs}}'::bigint[]) AND j.state = 2 ORDER BY j.id FOR UPDATE`
 
-const LOCK_NOTIFICATIONS = `
-  WITH leased AS MATERIALIZED (${LOCK_JOBS})
-  SELECT leased.job, leased.token, ${FACT_COLUMNS}
-  FROM leased JOIN carillon.notifications AS n ON n.id = leased.subject ORDER BY n.id ${LOCK}`
-
-const DELETE_JOBS = 'DELETE FROM carillon.jobs WHERE id = ANY ($1::bigint[])'
+/** Most have neither, and then nobody needs to look for those of a settlement. */
+const EXIST = `
+  SELECT EXISTS (SELECT 1 FROM carillon.unmatched_receipts) AS unmatched,
+    EXISTS (SELECT 1 FROM carillon.webhook_endpoints) AS endpoints`
 
 /** Settled, a recovered job no longer has to run alone. */
 const DUE_AGAIN = `
@@ -35,12 +33,25 @@ const WAITING = 1
 type EventSettlement = Extract<Settlement, { readonly kind: 'event' }>
 type NotificationSettlement = Extract<Settlement, { readonly kind: 'notification' }>
 
+/** The rows of the last three statements about notifications that {@link openingOf} gives; empty without any. */
+type Opened = readonly [
+  locked?: readonly LockedNotification[],
+  states?: readonly StateRow[],
+  exist?: readonly { readonly unmatched: boolean; readonly endpoints: boolean }[],
+]
+
+type LockedNotification = LockedRow & Pick<LockedJob, 'job' | 'token'>
+
 interface LockedJob {
   readonly job: number
   readonly token: number
   readonly subject: string
   readonly lane: string
 }
+
+/** A settlement takes the token from its job, or the job away. */
+const PROVE_SETTLED = `
+  SELECT 1 WHERE NOT EXISTS (SELECT 1 FROM carillon.jobs WHERE id = $1::bigint AND token = $2::bigint)`
 
 const failed = (cause: unknown): SettleAnswer => ({ kind: 'failed', error: dataError(cause) })
 const STALE: SettleAnswer = { kind: 'stale' }
@@ -51,22 +62,56 @@ export function createSettle(
 ): (settlements: readonly Settlement[]) => Promise<SettleAnswer[]> {
   return async function settle(settlements) {
     if (settlements.length === 0) return []
-    return connection.set(settlements, failed, settleSet)
+    return connection.set(settlements, failed, settleSet, openingOf)
   }
 }
 
-async function settleSet(tx: Transaction, settlements: readonly Settlement[]): Promise<SettleAnswer[]> {
-  const ledger = createLedger(tx)
-  const answers = new Map<Settlement, SettleAnswer>()
+/** What is locked and read goes along with the BEGIN; {@link settleSet} takes the rows in this order. */
+function openingOf(settlements: readonly Settlement[]): string[] {
+  const { notifications, events } = endedOf(settlements)
+  const statements: string[] = []
+  if (notifications.length > 0) {
+    const messages = notifications.flatMap(({ settlement }) => handedOver(settlement.facts))
+    if (messages.length > 0) statements.push(sharedLocks(messages))
+    const jobs = notifications.map(({ job }) => job)
+    statements.push(lockLeased(jobs), statesOfJobs(jobs), EXIST)
+  }
+  if (events.length > 0) statements.push(lockJobs(events.map(({ job }) => job)))
+  return statements
+}
+
+function endedOf(settlements: readonly Settlement[]): {
+  readonly notifications: readonly Ended<NotificationSettlement>[]
+  readonly events: readonly Ended<EventSettlement>[]
+} {
   const ended = settlements.flatMap((settlement) => {
     const job = jobNumber(settlement.jobId)
     const ofKind = job !== null && (job % 2 === 1) === (settlement.kind === 'event')
     return ofKind ? [{ job, settlement }] : []
   })
-  const notifications = await settleNotifications(tx, ledger, ended.filter(isOfNotification), answers)
-  const events = await settleEvents(tx, ended.filter(isOfEvent), answers)
-  await ledger.write()
-  await next(tx, [...notifications, ...events])
+  return { notifications: ended.filter(isOfNotification), events: ended.filter(isOfEvent) }
+}
+
+async function settleSet(tx: Transaction, settlements: readonly Settlement[]): Promise<SettleAnswer[]> {
+  const answers = new Map<Settlement, SettleAnswer>()
+  const { notifications: ofNotifications, events: ofEvents } = endedOf(settlements)
+  const opened = [...tx.opened]
+  const jobs = ofEvents.length > 0 ? (opened.pop() as readonly LockedJob[]) : []
+  const [locked = [], states = [], [exist] = []] = opened.slice(-3) as readonly unknown[] as Opened
+  const ledger = createLedger(tx, exist?.endpoints)
+  const notifications = await settleNotifications(
+    tx,
+    ledger,
+    ofNotifications,
+    { locked, states, unmatched: exist?.unmatched === true },
+    answers,
+  )
+  const events = await settleEvents(tx, ofEvents, jobs, answers)
+  const settled = [...notifications, ...events]
+  await ledger.write(settled.filter(({ settlement }) => settlement.next.kind === 'end').map(({ job }) => job))
+  await retry(tx, settled)
+  const [first] = settled
+  if (first !== undefined) tx.prove(PROVE_SETTLED, [first.job, first.settlement.token])
   await settleEndpoints(tx, events, answers)
   return settlements.map((settlement) => answers.get(settlement) ?? STALE)
 }
@@ -85,19 +130,21 @@ async function settleNotifications(
   tx: Transaction,
   ledger: Ledger,
   ended: readonly Ended<NotificationSettlement>[],
+  opened: {
+    readonly locked: readonly LockedNotification[]
+    readonly states: readonly StateRow[]
+    readonly unmatched: boolean
+  },
   answers: Map<Settlement, SettleAnswer>,
 ): Promise<Ended<Settlement>[]> {
   if (ended.length === 0) return []
-  const messages = ended.flatMap(({ settlement }) => handedOver(settlement.facts))
-  await lockMessages(tx, messages, 'shared')
-  const rows = await tx.rows<LockedRow & LockedJob>(LOCK_NOTIFICATIONS, [ended.map(({ job }) => job)])
-  const locked = new Map(rows.map((row) => [row.job, row]))
+  const locked = new Map(opened.locked.map((row) => [row.job, row]))
   const held = heldOf(ended, locked)
-  const facts = held.flatMap(({ settlement }) => settlement.facts)
-  const standings = facts.length > 0 ? await readStates(tx, rows) : new Map<string, Standing>()
+  const standings = standingsOf(opened.locked, opened.states)
   const unmatched = await takeUnmatched(
     tx,
     held.map(({ job, settlement }) => [locked.get(job)?.organization ?? '', settlement.facts] as const),
+    opened.unmatched,
   )
   for (const { job, settlement } of held) {
     const standing = standings.get(locked.get(job)?.id ?? '')
@@ -114,10 +161,10 @@ async function settleNotifications(
 async function settleEvents(
   tx: Transaction,
   ended: readonly Ended<EventSettlement>[],
+  rows: readonly LockedJob[],
   answers: Map<Settlement, SettleAnswer>,
 ): Promise<SettledEvent[]> {
   if (ended.length === 0) return []
-  const rows = await tx.rows<LockedJob>(LOCK_JOBS, [ended.map(({ job }) => job)])
   const locked = new Map(rows.map((row) => [row.job, row]))
   const held = heldOf(ended, locked).flatMap((one) => {
     const row = locked.get(one.job)
@@ -173,18 +220,21 @@ async function settleEndpoints(
   await judged.announce()
 }
 
-/** The end of the jobs, or when they are due again. */
-async function next(tx: Transaction, jobs: readonly Ended<Settlement>[]): Promise<void> {
-  const over = jobs.filter(({ settlement }) => settlement.next.kind === 'end').map(({ job }) => job)
-  if (over.length > 0) await tx.rows(DELETE_JOBS, [over])
+/** When the jobs that have not ended are due again. */
+async function retry(tx: Transaction, jobs: readonly Ended<Settlement>[]): Promise<void> {
   const again = jobs.flatMap(({ job, settlement: { next } }) =>
     next.kind === 'retry' ? [{ job, ...next }] : [],
   )
   if (again.length === 0) return
-  await tx.rows(DUE_AGAIN, [
+  const values = [
     again.map(({ job }) => job),
     again.map(({ delayMs }) => (delayMs <= 0 ? READY : WAITING)),
     again.map(({ delayMs }) => (delayMs <= 0 ? tx.now : Math.ceil(tx.now + delayMs))),
     again.map(({ outage }) => (outage === true ? 1 : 0)),
-  ])
+  ]
+  if (tx.made === null) return void (await tx.rows(DUE_AGAIN, values))
+  const delays = new Map(again.map(({ job, delayMs }) => [job, delayMs]))
+  for (const { id, lane } of await tx.rows<JobRow>(`${DUE_AGAIN} RETURNING j.id, j.lane`, values)) {
+    tx.made.push({ jobId: String(id), lane, dueInMs: Math.max(0, Math.ceil(delays.get(id) ?? 0)) })
+  }
 }

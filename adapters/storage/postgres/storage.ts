@@ -1,10 +1,14 @@
+import type { AcceptRequest, JoinedAccept, JoinedTransaction } from '../../../src/ports/storage/accept.ts'
 import type { Storage } from '../../../src/ports/storage/storage.ts'
 import { createAccept } from './accept.ts'
+import { announceStored } from './announce-stored.ts'
 import { createApiKeys } from './api-keys.ts'
 import { createBacklog } from './backlog.ts'
 import { createClaim } from './claim.ts'
+import { createCommits } from './commits.ts'
 import { createConnection } from './connection.ts'
 import { createFindIdempotent } from './idempotency.ts'
+import { createJoining } from './join.ts'
 import { createKeep } from './keep.ts'
 import { createLeases } from './leases.ts'
 import { createLogs } from './logs.ts'
@@ -14,29 +18,40 @@ import type { ResolvedOptions } from './options.ts'
 import { createDefaultOrganization, createOrganizations } from './organizations.ts'
 import { createPartitions } from './partitions.ts'
 import { connectListener, type OpenPool, openPool } from './pool.ts'
-import { createQuotaUsed } from './quota.ts'
+import { createFoldUsage, createQuotaUsed } from './quota.ts'
 import { createRecordReceipts } from './receipts.ts'
 import { createRecoverExpired } from './recover.ts'
 import { createRetention } from './retention.ts'
 import { createSettle } from './settle.ts'
 import { createSuppressions } from './suppressions.ts'
 import { createTemplates } from './templates.ts'
+import type { PostgresTransaction } from './transaction-handles.ts'
 import { createWake } from './wake.ts'
 import { createWebhookEndpoints } from './webhook-endpoints.ts'
 
 /** How often the partitions of the next months are looked after. */
 const PARTITIONS_EVERY_MS = 6 * 60 * 60_000
 
+/** What was drawn on quotas, and what callers' transactions have counted, is added up so long after its commit. */
+const FOLD_AFTER_MS = 1_000
+
 /** @param time of a test; null: the database's own clock */
-export function createStorage(options: ResolvedOptions, time: () => number | null): Storage {
+export function createStorage(
+  options: ResolvedOptions,
+  time: () => number | null,
+): Storage<PostgresTransaction> {
   const connection = createConnection({ ...options, time })
   const wake = createWake(connection, options.listen ? () => connectListener(options) : null)
   const accept = createAccept(connection)
+  const commits = createCommits(connection)
+  const joining = createJoining(connection, commits)
+  const foldUsage = createFoldUsage(connection)
   const leases = createLeases(connection)
   const settle = createSettle(connection)
   let open: OpenPool | undefined
   let starting: Promise<void> | undefined
   let partitions: NodeJS.Timeout | undefined
+  let folding: NodeJS.Timeout | undefined
   const calls = new Set<Promise<unknown>>()
 
   async function start(): Promise<void> {
@@ -46,6 +61,7 @@ export function createStorage(options: ResolvedOptions, time: () => number | nul
       await migrate(connection)
       await createPartitions(connection)
       await createDefaultOrganization(connection)
+      await joining.start()
     } catch (error) {
       await close()
       throw error
@@ -53,14 +69,34 @@ export function createStorage(options: ResolvedOptions, time: () => number | nul
     // One that fails is tried again: meanwhile the default partition takes what has none.
     partitions = setInterval(() => void createPartitions(connection).catch(() => {}), PARTITIONS_EVERY_MS)
     partitions.unref()
+    foldSoon()
   }
+
+  /** Soon and not at once, so that it is done for many; what fails is done the next time, and counted meanwhile. */
+  function foldSoon(): void {
+    folding ??= setTimeout(() => {
+      folding = undefined
+      void fold().then((done) => {
+        if (!done) foldSoon()
+      })
+    }, FOLD_AFTER_MS)
+    folding.unref()
+  }
+  const fold = counted(() => foldUsage().catch(() => true))
 
   async function close(): Promise<void> {
     clearInterval(partitions)
+    clearTimeout(folding)
+    folding = undefined
     connection.use(undefined)
     const before = open
     open = undefined
     await before?.close()
+  }
+
+  /** A queue engine has its own way of waking those that deliver. */
+  function announce(): void {
+    if (connection.announcing.to === null) wake.announce()
   }
 
   /** Waited for by `stop`. */
@@ -74,6 +110,18 @@ export function createStorage(options: ResolvedOptions, time: () => number | nul
       running.then(done, done)
       return running
     }
+  }
+
+  async function acceptIn(transaction: JoinedTransaction, request: AcceptRequest): Promise<JoinedAccept> {
+    const joined = await transaction.accept(request)
+    void joined.committed.then((stored) => {
+      if (!stored) return
+      if (connection.announcing.to === null) wake.announce()
+      // A ref that is lost here is found by the sweep.
+      else announceStored(connection, request).catch(() => {})
+      if (request.quota !== undefined) foldSoon()
+    })
+    return joined
   }
 
   return {
@@ -91,14 +139,24 @@ export function createStorage(options: ResolvedOptions, time: () => number | nul
       starting = undefined
       await wake.stop()
       await Promise.allSettled(calls)
+      commits.stop()
       await close()
     },
     onWork: wake.listen,
+    async announceJobs(to) {
+      connection.announcing.use(to)
+      if ('inside' in to) await connection.transaction((tx) => to.inside(tx.rows, []))
+    },
     accept: counted(async (requests) => {
       const answers = await accept(requests)
       if (requests.some(({ dryRun, notifications }) => dryRun !== true && notifications.length > 0))
-        wake.announce()
+        announce()
+      if (requests.some(({ quota }) => quota !== undefined)) foldSoon()
       return answers
+    }),
+    join: counted(async (tx) => {
+      const transaction = await joining.join(tx)
+      return { ...transaction, accept: counted((request) => acceptIn(transaction, request)) }
     }),
     quotaUsed: createQuotaUsed(connection),
     findIdempotent: createFindIdempotent(connection),
@@ -109,7 +167,7 @@ export function createStorage(options: ResolvedOptions, time: () => number | nul
     settle: counted(async (settlements) => {
       const answers = await settle(settlements)
       // Deliveries that follow are delivered by whoever is free.
-      if (answers.some((answer) => answer.kind === 'settled' && answer.events.length > 0)) wake.announce()
+      if (answers.some((answer) => answer.kind === 'settled' && answer.events.length > 0)) announce()
       return answers
     }),
     recordReceipts: counted(createRecordReceipts(connection)),

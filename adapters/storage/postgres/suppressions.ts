@@ -36,9 +36,7 @@ const LIST_CHANNEL = `
   SELECT * FROM carillon.suppressions
   WHERE organization = $1 AND channel = $5 AND seq < $2 ORDER BY seq DESC LIMIT $3 OFFSET $4`
 
-const MATCH = `
-  SELECT encode(hash, 'hex') AS hash, reason FROM carillon.suppressions
-  WHERE hash IN (SELECT decode(wanted, 'hex') FROM unnest($1::text[]) AS wanted)`
+const MATCH = 'SELECT o_hash AS hash, o_reason AS reason FROM carillon.match_suppressions_1($1::text[])'
 
 interface SuppressionRow {
   readonly seq: number

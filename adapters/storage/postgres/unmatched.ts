@@ -9,13 +9,8 @@ const LOCKS = 64
 /** Tells these advisory locks from others of the database. */
 const OURS = 0x6361726c
 
-const LOCK_SHARED = `
-  SELECT pg_advisory_xact_lock_shared(${OURS}, place)::text FROM unnest($1::integer[]) AS l (place)`
-
 const LOCK_ALONE = `
   SELECT pg_advisory_xact_lock(${OURS}, place)::text FROM unnest($1::integer[]) AS l (place)`
-
-const ANY = 'SELECT EXISTS (SELECT 1 FROM carillon.unmatched_receipts) AS found'
 
 const INSERT = `
   INSERT INTO carillon.unmatched_receipts (received_at, hash, organization, provider, message_id, fact)
@@ -49,20 +44,22 @@ export interface MessageRef {
 
 /**
  * A report about a message that is being settled finds no hand-over, and the settlement would not find the report: one
- * waits for the other. Those who settle share the locks of their messages; who keeps a report has them alone. Taken
- * before any row is locked, in one order.
+ * waits for the other. Those who settle share the locks of their messages ({@link sharedLocks}); who keeps a report has
+ * them alone. Taken in one order.
  */
-export async function lockMessages(
-  tx: Transaction,
-  messages: readonly MessageRef[],
-  mode: 'shared' | 'alone',
-): Promise<void> {
-  if (messages.length === 0) return
+export async function lockMessages(tx: Transaction, messages: readonly MessageRef[]): Promise<void> {
+  await tx.rows(LOCK_ALONE, [placesOf(messages)])
+}
+
+/** Takes the locks of those who settle; to be run before any row is locked. */
+export const sharedLocks = (messages: readonly MessageRef[]): string => `
+  SELECT pg_advisory_xact_lock_shared(${OURS}, place)::text FROM unnest('{${placesOf(messages)}}'::integer[]) AS l (place)`
+
+function placesOf(messages: readonly MessageRef[]): number[] {
   const places = messages.map(
     ({ provider, messageId }) => Number.parseInt(hashOf(provider, messageId).slice(0, 8), 16) % LOCKS,
   )
-  const ordered = [...new Set(places)].sort((a, b) => a - b)
-  await tx.rows(mode === 'shared' ? LOCK_SHARED : LOCK_ALONE, [ordered])
+  return [...new Set(places)].sort((a, b) => a - b)
 }
 
 /** The messages that facts say were handed over. */
@@ -75,16 +72,21 @@ export function handedOver(facts: readonly Fact[]): MessageRef[] {
 /** What was reported about the messages that facts say were sent; each report is given once. */
 export type Unmatched = (organization: string, facts: readonly Fact[]) => Fact[]
 
-/** Takes the receipts that came before the hand-overs that a set of facts speaks of. */
+/**
+ * Takes the receipts that came before the hand-overs that a set of facts speaks of.
+ *
+ * @param any whether there is any unmatched receipt
+ */
 export async function takeUnmatched(
   tx: Transaction,
   settled: readonly (readonly [organization: string, facts: readonly Fact[]])[],
+  any: boolean,
 ): Promise<Unmatched> {
+  if (!any) return () => []
   const sent = settled.flatMap(([organization, facts]) =>
     handedOver(facts).map((message) => ({ ...message, organization })),
   )
-  const [any] = sent.length === 0 ? [] : await tx.rows<{ found: boolean }>(ANY)
-  if (any?.found !== true) return () => []
+  if (sent.length === 0) return () => []
   const rows = await tx.rows<UnmatchedRow>(TAKE, [
     sent.map(({ organization }) => organization),
     sent.map(({ provider }) => provider),

@@ -30,9 +30,21 @@ export const types: { getTypeParser(oid: number, format?: string): (value: strin
   getTypeParser: (oid) => PARSERS.get(oid) ?? toText,
 }
 
-/** A value in the form in which it is bound. */
+/** A value in the form in which it is bound: arrays as the text that PostgreSQL reads, in one pass. */
 export function bound(value: Value): unknown {
   if (typeof value === 'string') return toStored(value)
   if (value === null || typeof value !== 'object') return value
-  return value.map((one) => (typeof one === 'string' ? toStored(one) : one))
+  let text = '{'
+  for (let index = 0; index < value.length; index += 1) {
+    if (index > 0) text += ','
+    text += element(value[index] ?? null)
+  }
+  return `${text}}`
+}
+
+function element(value: string | number | boolean | null): string {
+  if (value === null) return 'NULL'
+  if (typeof value !== 'string') return String(value)
+  const stored = toStored(value)
+  return `"${/["\\]/.test(stored) ? stored.replaceAll(/["\\]/g, '\\$&') : stored}"`
 }

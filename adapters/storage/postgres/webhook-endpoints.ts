@@ -40,14 +40,19 @@ const FORGIVE = `
 const SET_SECRETS = `
   UPDATE carillon.webhook_endpoints SET secrets = $2, secret_ends = $3 WHERE id = $1`
 
-const DELETE_JOBS = `
-  DELETE FROM carillon.jobs WHERE id IN (SELECT 2 * seq + 1 FROM carillon.deliveries WHERE endpoint = $1)`
+const ANY_DELIVERY = 'SELECT 1 FROM carillon.deliveries WHERE endpoint = $1 LIMIT 1'
 
-const DELETE_ATTEMPTS = `
-  DELETE FROM carillon.delivery_attempts AS a USING carillon.deliveries AS d
-  WHERE d.endpoint = $1 AND a.event_id = d.event_id AND a.endpoint = d.endpoint`
-
-const DELETE_DELIVERIES = 'DELETE FROM carillon.deliveries WHERE endpoint = $1'
+const DELETE_DELIVERIES = `
+  WITH chosen AS MATERIALIZED (
+    SELECT event_id, seq FROM carillon.deliveries WHERE endpoint = $1 LIMIT $2::bigint
+  ), no_jobs AS (
+    DELETE FROM carillon.jobs WHERE id IN (SELECT 2 * seq + 1 FROM chosen)
+  ), no_attempts AS (
+    DELETE FROM carillon.delivery_attempts WHERE endpoint = $1 AND event_id IN (SELECT event_id FROM chosen)
+  ), gone AS (
+    DELETE FROM carillon.deliveries WHERE endpoint = $1 AND event_id IN (SELECT event_id FROM chosen) RETURNING 1
+  )
+  SELECT count(*)::int AS count FROM gone`
 
 const DELETE = 'DELETE FROM carillon.webhook_endpoints WHERE id = $1'
 
@@ -144,14 +149,14 @@ export function createWebhookEndpoints(connection: Connection): WebhookEndpointR
         return (await readDelivery(tx, delivery)) ?? 'unknown'
       })
     },
-    delete(id) {
+    delete(id, most) {
       return connection.transaction(async (tx) => {
         const [row] = await tx.rows<EndpointRow>(LOCK, [id])
-        if (row === undefined) return false
-        for (const statement of [DELETE_JOBS, DELETE_ATTEMPTS, DELETE_DELIVERIES, DELETE]) {
-          await tx.rows(statement, [id])
-        }
-        return true
+        if (row === undefined) return 'unknown'
+        const [gone] = await tx.rows<{ readonly count: number }>(DELETE_DELIVERIES, [id, most])
+        if (gone?.count === most && (await tx.rows(ANY_DELIVERY, [id])).length > 0) return 'more'
+        await tx.rows(DELETE, [id])
+        return 'deleted'
       })
     },
   }

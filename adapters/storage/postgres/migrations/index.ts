@@ -1,9 +1,31 @@
 import { initial } from './0001-initial.ts'
 import { claim } from './0002-claim.ts'
 import { tracking } from './0003-tracking.ts'
+import { acceptIn } from './0004-accept-in.ts'
+import { start } from './0005-start.ts'
+import { attachments } from './0006-attachments.ts'
+import { claim2 } from './0007-claim-2.ts'
+import { draw } from './0008-draw.ts'
+import { insert } from './0009-insert.ts'
+import { lookUps } from './0010-look-ups.ts'
+import { settle } from './0011-settle.ts'
+import { start2 } from './0012-start-2.ts'
 
 /**
  * In order, append-only: the schema's version is the number of those that have run. Each only adds: processes of the
  * version before go on serving while it runs and after.
  */
-export const migrations: readonly string[] = [initial, claim, tracking]
+export const migrations: readonly string[] = [
+  initial,
+  claim,
+  tracking,
+  acceptIn,
+  start,
+  attachments,
+  claim2,
+  draw,
+  insert,
+  lookUps,
+  settle,
+  start2,
+]

@@ -1,0 +1,105 @@
+import type { Connection } from './connection.ts'
+import { isDataError } from './errors.ts'
+
+/** Tells what became of transactions that others commit. */
+export interface Commits {
+  /**
+   * @param id of a notification that the transaction stores: also a savepoint that is rolled back takes it away
+   * @returns whether it is stored, when the transaction has ended; false when {@link stop} came before
+   */
+  watch(xid: string, id: string): Promise<boolean>
+  stop(): void
+}
+
+const FIRST_MS = 10
+/** A transaction that stays open is asked about ever less often. */
+const LONGEST_MS = 250
+
+/** The status is that of a moment after the one that the look-up sees: see {@link createCommits}. */
+const SELECT_ENDED = `
+  SELECT g.xid, pg_xact_status(g.xid::xid8) AS status,
+    EXISTS (SELECT 1 FROM carillon.notifications AS n WHERE n.id = g.id) AS stored
+  FROM unnest($1::text[], $2::text[]) AS g (xid, id)`
+
+const SELECT_STORED = 'SELECT id FROM carillon.notifications WHERE id = ANY ($1::text[])'
+
+interface Watched {
+  readonly xid: string
+  readonly id: string
+  readonly ended: (stored: boolean) => void
+  /** The transaction was over in an earlier look. */
+  over: boolean
+}
+
+/**
+ * Asks the database, many at a time: the library does not see the caller's COMMIT. A `NOTIFY` inside the caller's
+ * transaction would tell, but it takes a lock on the whole database at every commit.
+ */
+export function createCommits(connection: Connection): Commits {
+  let open: Watched[] = []
+  let delayMs = FIRST_MS
+  let timer: NodeJS.Timeout | undefined
+  let looking = false
+
+  function arm(): void {
+    clearTimeout(timer)
+    timer = undefined
+    if (open.length === 0 || looking) return
+    timer = setTimeout(() => void look(), delayMs)
+    timer.unref()
+  }
+
+  async function look(): Promise<void> {
+    const asked = open
+    looking = true
+    delayMs = Math.min(2 * delayMs, LONGEST_MS)
+    try {
+      const rows = await connection.rows<{ status: string | null; stored: boolean }>(SELECT_ENDED, [
+        asked.map(({ xid }) => xid),
+        asked.map(({ id }) => id),
+      ])
+      const ended = new Set(asked.filter((one, index) => isEnded(one, rows[index])))
+      open = open.filter((one) => !ended.has(one))
+    } catch (error) {
+      // Asked again where the database was away: what was committed is delivered anyway, by polling.
+      if (isDataError(error)) await settle(asked).catch(() => {})
+    }
+    looking = false
+    arm()
+  }
+
+  /** A number that this server has not given yet: it stands in for the one that had, whose transactions are over. */
+  async function settle(asked: readonly Watched[]): Promise<void> {
+    const rows = await connection.rows<{ id: string }>(SELECT_STORED, [asked.map(({ id }) => id)])
+    const stored = new Set(rows.map(({ id }) => id))
+    for (const { id, ended } of asked) ended(stored.has(id))
+    open = open.filter((one) => !asked.includes(one))
+  }
+
+  return {
+    watch(xid, id) {
+      return new Promise((ended) => {
+        open.push({ xid, id, ended, over: false })
+        delayMs = FIRST_MS
+        arm()
+      })
+    },
+    stop() {
+      clearTimeout(timer)
+      for (const { ended } of open) ended(false)
+      open = []
+    },
+  }
+}
+
+/** Not stored in the look in which it is over for the first time: it may have ended after what the look could see. */
+function isEnded(
+  one: Watched,
+  row: { readonly status: string | null; readonly stored: boolean } | undefined,
+): boolean {
+  if (row === undefined || row.status === 'in progress') return false
+  const known = row.stored || row.status === 'aborted' || one.over
+  if (known) one.ended(row.stored)
+  one.over = true
+  return known
+}

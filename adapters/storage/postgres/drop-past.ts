@@ -1,0 +1,121 @@
+import { type Connection, NOW, quoted, type Transaction } from './connection.ts'
+import { isHeldOrGone } from './errors.ts'
+import { lockSchema, type Month, monthOf, partitionNames } from './partitions.ts'
+
+/**
+ * Nobody may wait long for a partition to go: dropping one locks its table for a moment, and who comes meanwhile waits
+ * behind. `DETACH … CONCURRENTLY` would not lock it, but is refused for tables with a default partition.
+ */
+const LOCK_WITHIN = "SET LOCAL lock_timeout = '100ms'"
+
+const SELECT_PARTITIONS = `
+  SELECT c.relname AS name FROM pg_inherits AS i
+  JOIN pg_class AS c ON c.oid = i.inhrelid JOIN pg_class AS p ON p.oid = i.inhparent
+  JOIN pg_namespace AS s ON s.oid = p.relnamespace
+  WHERE s.nspname = $1 AND p.relname = 'notifications' ORDER BY c.relname`
+
+const SELECT_EXISTING = `
+  SELECT c.relname AS name FROM pg_class AS c JOIN pg_namespace AS s ON s.oid = c.relnamespace
+  WHERE s.nspname = $1 AND c.relname = ANY ($2::text[])`
+
+/** The longest retention in force, in days; null: somebody's is for ever. */
+const SELECT_LONGEST = `
+  SELECT CASE WHEN count(*) = count(coalesce(retention_days, $1::double precision))
+    THEN max(coalesce(retention_days, $1::double precision)) END AS days
+  FROM carillon.organizations`
+
+const SELECT_CLOCK = `SELECT ${NOW} AS now`
+
+/** Jobs of notifications and of events; their number is that of what has not ended. */
+const SELECT_JOB = `
+  SELECT EXISTS (SELECT 1 FROM carillon.jobs
+    WHERE subject >= $1 AND subject < $2 OR subject >= $3 AND subject < $4) AS found`
+
+const DAY_MS = 86_400_000
+
+/** Ids are made by the processes' clocks, what is stored with them by the database's. */
+const SLACK_MS = DAY_MS
+
+/**
+ * Drops the partitions of months that are over, when all of a month are empty, or when everything in them is past the
+ * longest retention in force: accepted and last heard of before, without a job. What somebody else holds at the moment
+ * stays until the next time.
+ *
+ * @param defaultDays retention of organizations without one of their own; null: for ever
+ * @returns how many partitions were dropped
+ */
+export async function dropPast(connection: Connection, defaultDays: number | null): Promise<number> {
+  const [clock] = await connection.rows<{ now: number }>(SELECT_CLOCK, [connection.time()])
+  const partitions = await connection.rows<{ name: string }>(SELECT_PARTITIONS, [connection.schema])
+  const past = partitions.flatMap(({ name }) => {
+    const month = monthOf(name)
+    return month !== null && month.endsAt <= (clock?.now ?? 0) - SLACK_MS ? [month] : []
+  })
+  let dropped = 0
+  for (const month of past) dropped += await dropMonth(connection, month, defaultDays)
+  return dropped
+}
+
+async function dropMonth(connection: Connection, month: Month, defaultDays: number | null): Promise<number> {
+  try {
+    // Most months are neither: that shows without a lock.
+    if (!(await connection.transaction((tx) => mayGo(tx, connection.schema, month, defaultDays)))) return 0
+    return await connection.transaction(async (tx) => {
+      await tx.rows(LOCK_WITHIN)
+      await lockSchema(tx, connection.schema)
+      const names = await existing(tx, connection.schema, month)
+      const own = names.map((name) => `carillon.${quoted(name)}`).join(', ')
+      if (names.length === 0) return 0
+      // Nobody adds, changes or locks a row of the month from here on; who reads is not kept from it.
+      await tx.script(`LOCK TABLE ${own} IN EXCLUSIVE MODE`)
+      if (!(await mayGo(tx, connection.schema, month, defaultDays))) return 0
+      await tx.script(`DROP TABLE ${own}`)
+      return names.length
+    })
+  } catch (error) {
+    // By another process, which may be dropping them.
+    if (isHeldOrGone(error)) return 0
+    throw error
+  }
+}
+
+async function existing(tx: Transaction, schema: string, month: Month): Promise<string[]> {
+  const rows = await tx.rows<{ name: string }>(SELECT_EXISTING, [schema, partitionNames(month)])
+  return rows.map(({ name }) => name)
+}
+
+async function mayGo(
+  tx: Transaction,
+  schema: string,
+  month: Month,
+  defaultDays: number | null,
+): Promise<boolean> {
+  const names = await existing(tx, schema, month)
+  if (!(await anyRow(tx, names))) return true
+  const [longest] = await tx.rows<{ days: number | null }>(SELECT_LONGEST, [defaultDays])
+  const days = longest?.days ?? null
+  if (days === null || month.endsAt + days * DAY_MS + SLACK_MS > tx.now) return false
+  const [job] = await tx.rows<{ found: boolean }>(SELECT_JOB, [...month.notifications, ...month.events])
+  if (job?.found !== false) return false
+  return !(await anyEventSince(tx, names, Math.floor(tx.now - days * DAY_MS)))
+}
+
+async function anyRow(tx: Transaction, names: readonly string[]): Promise<boolean> {
+  for (const name of names) {
+    const [row] = await tx.rows(`SELECT 1 FROM carillon.${quoted(name)} LIMIT 1`)
+    if (row !== undefined) return true
+  }
+  return false
+}
+
+/** Looks at each organization's newest event: the index begins with it. */
+async function anyEventSince(tx: Transaction, names: readonly string[], since: number): Promise<boolean> {
+  const events = names.find((name) => name.startsWith('events_'))
+  if (events === undefined) return false
+  const [row] = await tx.rows(
+    `SELECT 1 FROM carillon.organizations AS o WHERE EXISTS (
+      SELECT 1 FROM carillon.${quoted(events)} AS e WHERE e.organization = o.id AND e.at > $1) LIMIT 1`,
+    [since],
+  )
+  return row !== undefined
+}

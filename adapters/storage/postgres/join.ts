@@ -1,0 +1,140 @@
+import { randomUUID } from 'node:crypto'
+import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
+import type {
+  AcceptAnswer,
+  AcceptRequest,
+  IdempotencyRecord,
+  JoinedAccept,
+  JoinedTransaction,
+} from '../../../src/ports/storage/accept.ts'
+import type { Commits } from './commits.ts'
+import { type Connection, quoted } from './connection.ts'
+import { dataError, unknownOrganization, unusable } from './errors.ts'
+import { recordHash } from './idempotency.ts'
+import { rowOf } from './insert.ts'
+import { createKeep } from './keep.ts'
+import { literal } from './literals.ts'
+import { readsIn } from './read-in.ts'
+import { toStored } from './text.ts'
+import { type PostgresTransaction, type RunText, runOn } from './transaction-handles.ts'
+
+/** What the function of migration 4 answers. */
+type Answer =
+  | { readonly kind: 'accepted'; readonly admitted: number; readonly createdAt: number }
+  | { readonly kind: 'replayed'; readonly record: IdempotencyRecord }
+  | { readonly kind: 'no_organization' | 'taken' | 'no_transaction' | 'other_database' }
+  | { readonly kind: 'refused'; readonly state: string; readonly message: string }
+
+export interface Joining {
+  /** Learns which database this is, beforehand: while a caller's transaction is open no other connection is needed. */
+  start(): Promise<void>
+  join(tx: PostgresTransaction): Promise<JoinedTransaction>
+}
+
+/** Stores single requests inside transactions of the callers', with nothing but statements of text. */
+export function createJoining(connection: Connection, commits: Commits): Joining {
+  const name = `${quoted(connection.schema)}.accept_in_2`
+  // Fails nowhere, and so never spoils the caller's transaction: whether the function exists is only asked.
+  const begin = `
+    SELECT pg_catalog.pg_current_xact_id()::text AS xid,
+      pg_catalog.to_regprocedure(${literal(`${name}(text)`)}) IS NOT NULL AS known`
+  const keep = createKeep(connection)
+  let database = ''
+
+  async function start(): Promise<void> {
+    const kept = await keep('database', randomUUID())
+    const [row] = await connection.rows<{ name: string }>('SELECT current_database()::text AS name')
+    database = `${row?.name} ${kept}`
+  }
+
+  async function acceptIn(runText: RunText, xid: string, request: AcceptRequest): Promise<JoinedAccept> {
+    const text = literal(textOf(request, { xid, database, now: connection.time() }))
+    const [row] = await runText(`SELECT ${name}(${text}) AS answer`)
+    const answer = toAnswer(JSON.parse((row as { answer: string }).answer) as Answer, request)
+    const [first] = request.notifications
+    const stored = answer.kind === 'accepted' && answer.admitted > 0 && first !== undefined
+    return { answer, committed: stored ? commits.watch(xid, first.id) : Promise.resolve(false) }
+  }
+
+  async function join(tx: PostgresTransaction): Promise<JoinedTransaction> {
+    const run = runOn(tx)
+    const runText: RunText = (statement) =>
+      run(statement).catch((error: unknown) => {
+        throw unusable(error)
+      })
+    const [row] = await runText(begin)
+    const { xid, known } = row as { readonly xid: string; readonly known: boolean | string }
+    // A text where the application reads everything as text.
+    if (known !== true && known !== 't') throw otherDatabase()
+    return {
+      reads: readsIn(connection, runText),
+      accept: (request) => acceptIn(runText, xid, request),
+    }
+  }
+
+  return { start, join }
+}
+
+/** All of a request as one JSON text. */
+function textOf(
+  { organizationId, notifications, quota, idempotency }: AcceptRequest,
+  about: { readonly xid: string; readonly database: string; readonly now: number | null },
+): string {
+  const record =
+    idempotency === undefined
+      ? null
+      : {
+          hash: recordHash({ ...idempotency, organizationId }),
+          fingerprint: idempotency.fingerprint,
+          result: idempotency.result,
+          ttl: Math.ceil(idempotency.ttlMs),
+        }
+  const request = {
+    ...about,
+    organization: organizationId,
+    period: quota?.period,
+    limit: quota?.limit,
+    record,
+    notifications: notifications.map(rowOf),
+  }
+  return JSON.stringify(request, (_, value) =>
+    typeof value === 'string' ? wellFormed(toStored(value)) : value,
+  )
+}
+
+/** Half a surrogate pair, which JSON can escape and PostgreSQL refuses, becomes what it becomes as UTF-8. */
+function wellFormed(text: string): string {
+  return /\p{Surrogate}/u.test(text) ? Buffer.from(text).toString() : text
+}
+
+function toAnswer(answer: Answer, { organizationId }: AcceptRequest): AcceptAnswer {
+  switch (answer.kind) {
+    case 'accepted':
+    case 'replayed':
+      return answer
+    case 'no_organization':
+      return { kind: 'failed', error: unknownOrganization(organizationId) }
+    case 'taken':
+      return { kind: 'failed', error: new NotifierError('already_exists') }
+    case 'refused':
+      return { kind: 'failed', error: dataError(new Error(`${answer.state}: ${answer.message}`)) }
+    case 'no_transaction':
+      throw new NotifierError('invalid_transaction', {
+        message:
+          'No transaction is open on what was given as "tx", or it ended meanwhile. Nothing was accepted. ' +
+          'Begin one first, and await the send before you commit or roll back.',
+        details: { reason: 'not_open' },
+      })
+    case 'other_database':
+      throw otherDatabase()
+  }
+}
+
+function otherDatabase(): NotifierError {
+  return new NotifierError('invalid_transaction', {
+    message:
+      'The transaction is of another database than the storage, or cannot see its schema. Nothing was accepted. ' +
+      'Use one database for both.',
+    details: { reason: 'other_database' },
+  })
+}

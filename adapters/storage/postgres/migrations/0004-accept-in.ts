@@ -1,0 +1,109 @@
+/**
+ * Accepts one request inside a transaction of the caller's. A function, because it is one statement: nothing that the
+ * caller does can come between its parts, its data errors are undone alone, and whatever runs it needs to send and read
+ * nothing but text.
+ *
+ * `xid` is that of the transaction when the caller was asked for it: a statement that runs after the end of the
+ * transaction, or outside of one, stores nothing. `database` tells this one from others.
+ *
+ * It locks no row: what it counts against a quota are rows of `usage_additions`, which are folded into `usage` later. The
+ * lock on the name of an idempotency record tells an accept that meets it whom it waits for. What is stored is what
+ * insert.ts and idempotency.ts store. What changes here becomes a new function beside this one.
+ */
+export const acceptIn = `
+CREATE TABLE carillon.usage_additions (
+  used bigint NOT NULL,
+  organization text COLLATE "C" NOT NULL,
+  period text COLLATE "C" NOT NULL
+) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
+CREATE INDEX usage_additions_by_organization ON carillon.usage_additions (organization, period);
+
+CREATE FUNCTION carillon.accept_in_1(p_request text) RETURNS text
+LANGUAGE plpgsql
+SET search_path = pg_catalog SET enable_seqscan = off SET jit = off
+AS $accept$
+#variable_conflict use_column
+DECLARE
+  v_request constant json := p_request::json;
+  v_now constant bigint :=
+    coalesce((v_request ->> 'now')::bigint, floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint);
+  v_organization constant text := v_request ->> 'organization';
+  v_record constant json := v_request -> 'record';
+  v_period constant text := v_request ->> 'period';
+  v_notifications constant json := v_request -> 'notifications';
+  v_size constant integer := json_array_length(v_notifications);
+  v_admitted integer := v_size;
+  v_hash bytea;
+  v_answer text;
+BEGIN
+  IF pg_current_xact_id()::text IS DISTINCT FROM v_request ->> 'xid' THEN
+    RETURN '{"kind":"no_transaction"}';
+  END IF;
+  IF NOT EXISTS (SELECT 1 FROM carillon.kept
+    WHERE name = 'database' AND current_database() || ' ' || value = v_request ->> 'database') THEN
+    RETURN '{"kind":"other_database"}';
+  END IF;
+  IF NOT EXISTS (SELECT 1 FROM carillon.organizations WHERE id = v_organization) THEN
+    RETURN '{"kind":"no_organization"}';
+  END IF;
+
+  IF v_period IS NOT NULL THEN
+    SELECT least(v_size, greatest(0, (v_request ->> 'limit')::bigint
+      - coalesce((SELECT used FROM carillon.usage WHERE organization = v_organization AND period = v_period), 0)
+      - coalesce((SELECT sum(used) FROM carillon.usage_additions
+          WHERE organization = v_organization AND period = v_period), 0)))
+    INTO v_admitted;
+  END IF;
+
+  IF json_typeof(v_record) = 'object' THEN
+    v_hash := decode(v_record ->> 'hash', 'hex');
+    PERFORM pg_advisory_xact_lock(hashtextextended(v_record ->> 'hash', 0));
+    INSERT INTO carillon.idempotency AS i (hash, fingerprint, result, admitted, created_at, expires_at)
+    VALUES (v_hash, v_record ->> 'fingerprint', v_record ->> 'result', v_admitted, v_now,
+      v_now + (v_record ->> 'ttl')::bigint)
+    ON CONFLICT (hash) DO UPDATE SET fingerprint = excluded.fingerprint, result = excluded.result,
+      admitted = excluded.admitted, created_at = excluded.created_at, expires_at = excluded.expires_at
+    WHERE i.expires_at <= v_now;
+    IF NOT FOUND THEN
+      SELECT json_build_object('kind', 'replayed', 'record', json_build_object('fingerprint', fingerprint,
+        'result', result, 'admitted', admitted, 'createdAt', created_at))::text
+      INTO v_answer FROM carillon.idempotency WHERE hash = v_hash;
+      RETURN v_answer;
+    END IF;
+    IF v_admitted = 0 AND v_size > 0 THEN
+      DELETE FROM carillon.idempotency WHERE hash = v_hash;
+    END IF;
+  END IF;
+
+  IF v_period IS NOT NULL AND v_admitted > 0 THEN
+    INSERT INTO carillon.usage_additions (used, organization, period) VALUES (v_admitted, v_organization, v_period);
+  END IF;
+
+  WITH given AS MATERIALIZED (
+    SELECT nextval('carillon.notification_numbers') AS seq, g.* FROM ROWS FROM (
+      json_to_recordset(v_notifications) AS (id text, channel text, lane text, recipient text, high boolean,
+        send_at bigint, expires_at bigint, template_id text, template_name text, resend_of text, trace text,
+        content text)
+    ) WITH ORDINALITY AS g (id, channel, lane, recipient, high, send_at, expires_at, template_id, template_name,
+      resend_of, trace, content, number)
+    ORDER BY g.number LIMIT v_admitted),
+  stored AS (
+    INSERT INTO carillon.notifications (seq, created_at, id, organization, channel, lane, recipient, high, send_at,
+      expires_at, template_id, template_name, resend_of, trace, content)
+    SELECT seq, v_now, id, v_organization, channel, lane, recipient, high, send_at,
+      expires_at, template_id, template_name, resend_of, trace, content
+    FROM given)
+  INSERT INTO carillon.jobs (id, place, due_at, state, high, lane, organization, subject)
+  SELECT 2 * seq, 2 * seq, CASE WHEN send_at > v_now THEN send_at ELSE v_now END,
+    CASE WHEN send_at > v_now THEN 1 ELSE 0 END, high, lane, v_organization, id
+  FROM given;
+
+  RETURN json_build_object('kind', 'accepted', 'admitted', v_admitted, 'createdAt', v_now)::text;
+EXCEPTION
+  WHEN unique_violation THEN
+    RETURN '{"kind":"taken"}';
+  WHEN data_exception OR integrity_constraint_violation OR program_limit_exceeded THEN
+    RETURN json_build_object('kind', 'refused', 'state', SQLSTATE, 'message', SQLERRM)::text;
+END
+$accept$;
+`

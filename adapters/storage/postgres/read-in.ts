@@ -1,0 +1,36 @@
+import type { AcceptReads } from '../../../src/ports/storage/accept.ts'
+import type { Connection } from './connection.ts'
+import { createFindIdempotent } from './idempotency.ts'
+import { withValues } from './literals.ts'
+import { createNotifications } from './notifications.ts'
+import { createOrganizations } from './organizations.ts'
+import { createSuppressions } from './suppressions.ts'
+import { createTemplates } from './templates.ts'
+import { fromStored } from './text.ts'
+import type { RunText } from './transaction-handles.ts'
+import type { Value } from './values.ts'
+
+/**
+ * The look-ups of an accept inside the caller's transaction. Each row is read as one JSON text: whatever the application
+ * has set up to read numbers and names of columns does not matter.
+ */
+export function readsIn(connection: Connection, runText: RunText): AcceptReads {
+  async function rows<Row>(statement: string, values: readonly Value[] = []): Promise<Row[]> {
+    const asked = withValues(connection.textOf(statement), values)
+    const found = await runText(`SELECT pg_catalog.row_to_json(r)::text AS row FROM (${asked}) AS r`)
+    return (found as readonly { readonly row: string }[]).map(({ row }) => JSON.parse(row, asRead) as Row)
+  }
+
+  const inside: Connection = { ...connection, rows }
+  return {
+    findIdempotent: createFindIdempotent(inside),
+    notifications: createNotifications(inside),
+    organizations: createOrganizations(inside),
+    suppressions: createSuppressions(inside),
+    templates: createTemplates(inside),
+  }
+}
+
+function asRead(_: string, value: unknown): unknown {
+  return typeof value === 'string' ? fromStored(value) : value
+}

@@ -1,0 +1,178 @@
+import pg from 'pg'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { resolveOptions } from '../../adapters/storage/postgres/options.ts'
+import { createStorage } from '../../adapters/storage/postgres/storage.ts'
+import type { Storage } from '../../src/ports/storage/storage.ts'
+import { accept, claim, ended, note } from '../../src/testing/storage/fixtures.ts'
+import {
+  onPostgres,
+  type PostgresServer,
+  startPostgres,
+  uniqueSchema,
+  whyNoPostgres,
+} from '../support/postgres.ts'
+
+const reason = await whyNoPostgres(true)
+const suite = reason === null ? describe : describe.skip
+
+const DAY_MS = 86_400_000
+const TABLES = 6
+let server: PostgresServer
+const opened: Storage[] = []
+
+beforeAll(async () => {
+  if (reason === null) server = await startPostgres()
+})
+
+afterEach(async () => {
+  for (const storage of opened.splice(0)) await storage.stop()
+})
+
+afterAll(() => server?.remove())
+
+/** A storage that begins in January: it has the partitions of January, February and March. */
+async function inJanuary() {
+  const schema = uniqueSchema()
+  let now = Date.UTC(2026, 0, 10)
+  const options = resolveOptions({ connectionString: server.url, schema, listen: false })
+  const storage = createStorage(options, () => now)
+  opened.push(storage)
+  await storage.start()
+  const dated = () => note({ id: `notif_${now}${String(numbers++).padStart(16, '0')}` })
+  let numbers = 0
+  async function deliver(): Promise<void> {
+    const jobs = await claim(storage, 10)
+    await storage.settle(jobs.map((job) => ended(job)))
+  }
+  async function months(): Promise<string[]> {
+    const { rows } = await onPostgres(server.url, (client) =>
+      client.query(
+        `SELECT right(c.relname, 7) AS month, count(*)::integer AS tables FROM pg_inherits AS i
+         JOIN pg_class AS c ON c.oid = i.inhrelid
+         WHERE c.relnamespace = $1::regnamespace AND c.relkind = 'r' AND c.relname !~ 'default$'
+         GROUP BY 1 ORDER BY 1`,
+        [schema],
+      ),
+    )
+    for (const { tables } of rows) expect(tables).toBe(TABLES)
+    return rows.map(({ month }) => month)
+  }
+  return {
+    schema,
+    storage,
+    accept: (organizationId?: string) => accept(storage, [dated()], organizationId),
+    deliver,
+    months,
+    dropPast: (days: number | null) => storage.retention.dropPast?.(days),
+    at(time: number) {
+      now = time
+    },
+  }
+}
+
+suite('partitions of months that are over', () => {
+  it('are dropped when they are empty, also where retention is for ever; the present and the next stay', async () => {
+    const { storage, accept, months, dropPast, at } = await inJanuary()
+    const [id = ''] = await accept()
+    expect(await months()).toEqual(['2026_01', '2026_02', '2026_03'])
+    at(Date.UTC(2026, 2, 1))
+    expect(await dropPast(null)).toBe(0)
+    at(Date.UTC(2026, 2, 2))
+    expect(await dropPast(null)).toBe(TABLES)
+    expect(await months()).toEqual(['2026_01', '2026_03'])
+    expect((await storage.notifications.get(id))?.id).toBe(id)
+    // What belongs to a month that is gone is kept all the same.
+    at(Date.UTC(2026, 1, 5))
+    const [late = ''] = await accept()
+    expect((await storage.notifications.get(late))?.id).toBe(late)
+  })
+
+  it('are dropped with what they hold when that is past the longest retention, and not a day before', async () => {
+    const { storage, accept, deliver, months, dropPast, at } = await inJanuary()
+    await storage.organizations.create({
+      id: 'org_long',
+      name: 'Long',
+      plan: null,
+      smsCountries: null,
+      retentionDays: 100,
+    })
+    const ids = [...(await accept()), ...(await accept('org_long'))]
+    await deliver()
+    const past = Date.UTC(2026, 1, 1) + 101 * DAY_MS
+    at(past - 1)
+    await dropPast(30)
+    expect(await dropPast(30)).toBe(0)
+    at(past)
+    expect(await dropPast(null)).toBe(0)
+    expect(await dropPast(101)).toBe(0)
+    expect(await months()).toContain('2026_01')
+    expect(await dropPast(30)).toBe(TABLES)
+    expect(await months()).not.toContain('2026_01')
+    for (const id of ids) {
+      expect(await storage.notifications.get(id)).toBeNull()
+      expect(await storage.notifications.timeline(id)).toEqual([])
+    }
+  })
+
+  it('stay while something in them has a job, or was heard of lately', async () => {
+    const { storage, accept, deliver, months, dropPast, at } = await inJanuary()
+    const [id = ''] = await accept()
+    at(Date.UTC(2027, 0, 1))
+    await dropPast(1)
+    expect(await months()).toEqual(['2026_01'])
+    await deliver()
+    expect(await dropPast(1)).toBe(0)
+    at(Date.UTC(2027, 0, 2) - 1)
+    expect(await dropPast(1)).toBe(0)
+    expect((await storage.notifications.get(id))?.status).toBe('sent')
+    at(Date.UTC(2027, 0, 2))
+    expect(await dropPast(1)).toBe(TABLES)
+    expect(await storage.notifications.get(id)).toBeNull()
+  })
+
+  it('stay while somebody holds them, and nobody waits for that', async () => {
+    const { schema, storage, accept, months, dropPast, at } = await inJanuary()
+    at(Date.UTC(2026, 5, 1))
+    const client = new pg.Client({ connectionString: server.url })
+    await client.connect()
+    try {
+      await client.query(`BEGIN; SELECT * FROM "${schema}".notifications`)
+      const began = performance.now()
+      const dropping = dropPast(null)
+      const waits = await Promise.all(
+        Array.from({ length: 20 }, async () => {
+          const since = performance.now()
+          await accept()
+          return performance.now() - since
+        }),
+      )
+      expect(await dropping).toBe(0)
+      expect(performance.now() - began).toBeLessThan(5_000)
+      expect(Math.max(...waits)).toBeLessThan(2_000)
+      expect((await months()).length).toBe(3)
+      await client.query('COMMIT')
+      expect(await dropPast(null)).toBe(3 * TABLES)
+      expect((await claim(storage, 100)).length).toBe(20)
+    } finally {
+      await client.end()
+    }
+  })
+
+  it('are dropped once by many at once, while others accept', async () => {
+    const { storage, accept, months, dropPast, at } = await inJanuary()
+    at(Date.UTC(2026, 5, 1))
+    let dropped = 0
+    let accepted = 0
+    for (let round = 0; round < 100 && dropped < 3 * TABLES; round += 1) {
+      const [counts, ids] = await Promise.all([
+        Promise.all(Array.from({ length: 5 }, () => dropPast(null))),
+        Promise.all(Array.from({ length: 10 }, () => accept())),
+      ])
+      for (const count of counts) dropped += count ?? 0
+      accepted += ids.length
+    }
+    expect(dropped).toBe(3 * TABLES)
+    expect(await months()).toEqual([])
+    expect((await claim(storage, 1_000)).length).toBe(accepted)
+  })
+})

@@ -1,0 +1,423 @@
+import pg from 'pg'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
+import { createCommits } from '../../adapters/storage/postgres/commits.ts'
+import { createConnection } from '../../adapters/storage/postgres/connection.ts'
+import { type PostgresTransaction, postgresStorage } from '../../adapters/storage/postgres/index.ts'
+import { createNotifier } from '../../src/create-notifier.ts'
+import { perMinutePlans, UNLIMITED } from '../../src/domain/plans.ts'
+import type { Notifier } from '../../src/services/notifier.ts'
+import { type RecordingChannel, recordingChannel } from '../../src/testing/recording-channel.ts'
+import { describeWith } from '../support/left-out.ts'
+import { type PostgresServer, startPostgres, uniqueSchema, whyNoPostgres } from '../support/postgres.ts'
+import { type Writer, writers } from './support/transaction-handles.ts'
+
+const message = { channel: 'email', to: 'ada@example.com', body: 'x' } as const
+
+let server: PostgresServer
+let schema: string
+let email: RecordingChannel
+let notifier: Notifier<PostgresTransaction>
+let all: Writer[]
+let accepted: string[]
+const clients: pg.Client[] = []
+
+/** Delivers, and never looks by itself: what is delivered was told to be committed. */
+async function open(pollMs = 60_000): Promise<Notifier<PostgresTransaction>> {
+  const opened = createNotifier({
+    storage: postgresStorage({ connectionString: server.url, schema, listen: false }),
+    channels: { email },
+    plans: { ...perMinutePlans, org_default: { ...UNLIMITED, notificationsPerMonth: 5 } },
+    delivery: { pollMs },
+  })
+  opened.on('notification.accepted', ({ data }) => void accepted.push(data.id))
+  await opened.start()
+  return opened
+}
+
+async function connected(): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: server.url })
+  client.on('error', () => {})
+  clients.push(client)
+  await client.connect()
+  return client
+}
+
+async function ordersOf(): Promise<string[]> {
+  const { rows } = await (await connected()).query<{ id: string }>(`SELECT id FROM "${schema}".orders`)
+  return rows.map(({ id }) => id)
+}
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
+
+describeWith(whyNoPostgres(true), 'a transaction of an application', () => {
+  beforeAll(async () => {
+    server = await startPostgres()
+    all = writers(server.url)
+  })
+  afterAll(async () => {
+    for (const writer of all) await writer.end()
+    await server.remove()
+  })
+  beforeEach(async () => {
+    schema = uniqueSchema()
+    email = recordingChannel()
+    accepted = []
+    notifier = await open()
+    await (await connected()).query(`CREATE TABLE "${schema}".orders (id text)`)
+  })
+  afterEach(async () => {
+    await notifier.stop()
+    for (const client of clients.splice(0)) await client.end().catch(() => {})
+  })
+
+  const names = [
+    'pg',
+    'Kysely',
+    'Kysely with renamed columns',
+    'Drizzle',
+    'Drizzle, nested',
+    'Knex',
+    'Knex, nested',
+  ]
+  const writerOf = (name: string): Writer => {
+    const found = all.find((writer) => writer.name === name)
+    if (found === undefined) throw new Error(`no ${name}`)
+    return found
+  }
+
+  it.each(names)('of %s: committed is sent, soon after; rolled back was never sent', async (name) => {
+    const writer = writerOf(name)
+    const failed = new Error('the order cannot be')
+    const refused = writer.transaction(async (tx, run) => {
+      await run(`INSERT INTO "${schema}".orders VALUES ('1')`)
+      await notifier.send(message, { tx, idempotencyKey: 'order' })
+      throw failed
+    })
+    await expect(refused).rejects.toBe(failed)
+    const sent = await writer.transaction(async (tx, run) => {
+      await run(`INSERT INTO "${schema}".orders VALUES ('2')`)
+      const first = await notifier.send(message, { tx, idempotencyKey: 'order' })
+      const { items } = await notifier.sendBatch([message, { ...message, to: 'no address' }, message], { tx })
+      await pause(50)
+      expect([email.calls.length, accepted]).toEqual([0, []])
+      return [first.id, ...items.flatMap((item) => ('id' in item ? [item.id] : []))]
+    })
+    await expect.poll(() => email.calls.length).toBe(3)
+    expect(email.calls.map(({ context }) => context.notificationId).sort()).toEqual(sent)
+    expect(accepted.sort()).toEqual(sent)
+    expect(await ordersOf()).toEqual(['2'])
+    expect((await notifier.limits.get()).limits.notificationsPerMonth?.used).toBe(3)
+  })
+
+  it.each(names)('of %s: what is none, or is over, is refused and stores nothing', async (name) => {
+    const writer = writerOf(name)
+    let ended: PostgresTransaction | undefined
+    await writer.transaction(async (tx) => {
+      ended = tx
+    })
+    for (const tx of [ended, writer.outside]) {
+      await expect(notifier.send(message, { tx: tx as PostgresTransaction })).rejects.toMatchObject({
+        code: 'invalid_transaction',
+      })
+    }
+    expect((await notifier.notifications.list()).items).toEqual([])
+  })
+
+  it.each(names)('of %s goes on after a send that is refused', async (name) => {
+    await writerOf(name).transaction(async (tx, run) => {
+      await run(`INSERT INTO "${schema}".orders VALUES ('1')`)
+      const { accepted: admitted } = await notifier.sendBatch(Array(7).fill(message), { tx })
+      expect(admitted).toBe(5)
+      await expect(notifier.send(message, { tx })).rejects.toMatchObject({
+        code: 'notification_quota_exceeded',
+      })
+      await run(`INSERT INTO "${schema}".orders VALUES ('2')`)
+    })
+    expect(await ordersOf()).toEqual(['1', '2'])
+    await expect.poll(() => email.calls.length).toBe(5)
+  })
+
+  it.each(names)('of %s looks up what a send needs', async (name) => {
+    const organization = { organizationId: (await notifier.organizations.create({ name: 'Acme' })).id }
+    const odd = 'it\'s "\\ \u0000 \u001b $1 ? :a ü'
+    await notifier.templates.create({ name: 'hi', channel: 'email', body: `${odd} {{name}}` }, organization)
+    await notifier.suppressions.add(
+      { channel: 'email', to: 'eve@example.com', reason: 'manual' },
+      organization,
+    )
+    const templated = { to: message.to, template: 'hi', variables: { name: 'Ada' } }
+    await writerOf(name).transaction(async (tx) => {
+      const options = { ...organization, tx, idempotencyKey: 'k' }
+      const first = await notifier.send(templated, options)
+      // Its record is visible here, and nowhere else yet.
+      expect(await notifier.send(templated, options)).toEqual({ ...first, replayed: true })
+      const resent = await notifier.notifications.resend(first.id, { ...organization, tx })
+      expect(resent.id).not.toBe(first.id)
+      for (const [wrong, code] of [
+        [{ ...templated, to: 'eve@example.com' }, 'blocked_recipient'],
+        [{ ...templated, template: 'none' }, 'template_not_found'],
+        [{ ...templated, variables: {} }, 'invalid_template_variable'],
+      ] as const) {
+        await expect(notifier.send(wrong, { ...organization, tx })).rejects.toMatchObject({ code })
+      }
+    })
+    await expect.poll(() => email.messages.map(({ body }) => body)).toEqual([`${odd} Ada`, `${odd} Ada`])
+  })
+
+  it('needs no other connection of its pool', async () => {
+    const organization = { organizationId: (await notifier.organizations.create({ name: 'Acme' })).id }
+    await notifier.templates.create({ name: 'hi', channel: 'email', body: 'hi' }, organization)
+    const pool = new pg.Pool({ connectionString: server.url, max: 1 })
+    pool.on('error', () => {})
+    const storage = postgresStorage({ pool, schema, connectTimeoutMs: 500 })
+    const narrow = createNotifier({ storage, channels: { email } })
+    await narrow.start({ deliver: false })
+    const client = await pool.connect()
+    await client.query('BEGIN')
+    const templated = { to: message.to, template: 'hi' }
+    await narrow.send(templated, { ...organization, tx: client, idempotencyKey: 'k' })
+    await narrow.sendBatch([templated, message], { ...organization, tx: client })
+    await client.query('COMMIT')
+    client.release()
+    expect((await narrow.notifications.list(organization)).items.length).toBe(3)
+    await narrow.stop()
+    await pool.end()
+  })
+
+  it('that is rolled back to a savepoint takes its notifications along, and their events', async () => {
+    const client = await connected()
+    await client.query('BEGIN')
+    const kept = await notifier.send(message, { tx: client })
+    await client.query('SAVEPOINT here')
+    await notifier.send(message, { tx: client })
+    await client.query('ROLLBACK TO here')
+    await client.query('COMMIT')
+    await expect.poll(() => email.calls.length).toBe(1)
+    await pause(300)
+    expect([email.calls.length, accepted]).toEqual([1, [kept.id]])
+  })
+
+  it('takes several sends at once, in any order', async () => {
+    const client = await connected()
+    await client.query('BEGIN')
+    const warned: unknown[] = []
+    const hear = (warning: Error): void => void warned.push(warning)
+    process.on('warning', hear)
+    const sent = await Promise.all([1, 2, 3].map(() => notifier.send(message, { tx: client })))
+    await client.query('COMMIT')
+    process.off('warning', hear)
+    expect(warned).toEqual([])
+    await expect.poll(() => accepted.sort()).toEqual(sent.map(({ id }) => id).sort())
+  })
+
+  it('that ends while a send is under way: nothing is stored', async () => {
+    const client = await connected()
+    await client.query('BEGIN')
+    const impatient = {
+      async query(text: string) {
+        const answer = await client.query(text)
+        if (text.includes('current_xact_id')) await client.query('ROLLBACK')
+        return answer
+      },
+    }
+    await expect(notifier.send(message, { tx: impatient })).rejects.toMatchObject({
+      code: 'invalid_transaction',
+      details: { reason: 'not_open' },
+    })
+    expect((await notifier.notifications.list()).items).toEqual([])
+  })
+
+  it.each([
+    ['has failed before', ['BEGIN', 'SELECT 1/0'], 'unusable'],
+    ['only reads', ['BEGIN READ ONLY'], 'unusable'],
+    ['is of a role that may not write', ['CREATE ROLE guest', 'BEGIN', 'SET LOCAL ROLE guest'], 'unusable'],
+  ])('that %s is refused', async (_, statements, reason) => {
+    const client = await connected()
+    for (const statement of statements) await client.query(statement).catch(() => {})
+    await expect(notifier.send(message, { tx: client })).rejects.toMatchObject({
+      code: 'invalid_transaction',
+      details: { reason },
+      cause: expect.any(Error),
+    })
+    await client.query('ROLLBACK')
+  })
+
+  it('whose connection is lost is refused', async () => {
+    const client = await connected()
+    await client.query('BEGIN')
+    await client.end()
+    await expect(notifier.send(message, { tx: client })).rejects.toMatchObject({
+      code: 'invalid_transaction',
+    })
+  })
+
+  it('of another database is refused, and can go on', async () => {
+    const admin = await connected()
+    const name = uniqueSchema()
+    await admin.query(`CREATE DATABASE ${name}`)
+    const url = server.url.replace(/\/postgres$/, `/${name}`)
+    const elsewhere = new pg.Client({ connectionString: url })
+    clients.push(elsewhere)
+    await elsewhere.connect()
+    await elsewhere.query('BEGIN')
+    const refused = { code: 'invalid_transaction', details: { reason: 'other_database' } }
+    await expect(notifier.send(message, { tx: elsewhere })).rejects.toMatchObject(refused)
+    // Also one that has a storage of its own, with the same schema.
+    const twin = createNotifier({
+      storage: postgresStorage({ connectionString: url, schema, listen: false }),
+      channels: { email },
+    })
+    await twin.start({ deliver: false })
+    await expect(notifier.send(message, { tx: elsewhere })).rejects.toMatchObject(refused)
+    await twin.send(message, { tx: elsewhere })
+    await elsewhere.query('COMMIT')
+    expect((await twin.notifications.list()).items.length).toBe(1)
+    await twin.stop()
+  })
+
+  it('finds its settings as they were', async () => {
+    const client = await connected()
+    const settings = ['search_path', 'enable_seqscan', 'lock_timeout', 'statement_timeout', 'jit']
+    const shown = async (): Promise<string[]> => {
+      const found: string[] = []
+      for (const one of settings) found.push((await client.query(`SHOW ${one}`)).rows[0][one])
+      return found
+    }
+    await client.query('BEGIN')
+    await client.query(`SET LOCAL search_path = "${schema}"; SET LOCAL standard_conforming_strings = off`)
+    const before = await shown()
+    await notifier.send({ ...message, body: `it's \\ " $1 ? :a` }, { tx: client, idempotencyKey: 'k' })
+    expect(await shown()).toEqual(before)
+    await client.query('COMMIT')
+    await email.waitFor({ body: `it's \\ " $1 ? :a` })
+  })
+
+  it('that is serializable and meets another is told to run again', async () => {
+    const [one, other] = [await connected(), await connected()]
+    for (const client of [one, other]) {
+      await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ')
+      await client.query('SELECT 1')
+    }
+    await notifier.send(message, { tx: one, idempotencyKey: 'k' })
+    const late = notifier.send(message, { tx: other, idempotencyKey: 'k' })
+    const refused = expect(late).rejects.toMatchObject({
+      code: 'service_unavailable',
+      retryable: true,
+      cause: { code: '40001' },
+    })
+    await pause(200)
+    await one.query('COMMIT')
+    await refused
+    await other.query('ROLLBACK')
+  })
+
+  it('that stays open holds up nobody else', async () => {
+    const client = await connected()
+    await client.query('BEGIN')
+    const { id } = await notifier.send(message, { tx: client, idempotencyKey: 'k' })
+    const began = performance.now()
+    const [same, ...others] = await Promise.allSettled([
+      notifier.send(message, { idempotencyKey: 'k' }),
+      notifier.send(message, { idempotencyKey: 'another' }),
+      notifier.send(message),
+      notifier.sendBatch([message], { idempotencyKey: 'k' }),
+    ])
+    expect(performance.now() - began).toBeLessThan(5_000)
+    expect(same).toMatchObject({
+      status: 'rejected',
+      reason: { code: 'idempotency_in_progress', retryAfterMs: 1_000 },
+    })
+    expect(others.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'fulfilled'])
+    await client.query('COMMIT')
+    expect(await notifier.send(message, { idempotencyKey: 'k' })).toMatchObject({ id, replayed: true })
+  })
+
+  it('waits for another one with its key: replayed after a commit, accepted after a rollback', async () => {
+    for (const end of ['ROLLBACK', 'COMMIT']) {
+      const [one, other] = [await connected(), await connected()]
+      await one.query('BEGIN')
+      await other.query('BEGIN')
+      await notifier.send(message, { tx: one, idempotencyKey: 'k' })
+      let answered = false
+      const late = notifier.send(message, { tx: other, idempotencyKey: 'k' }).finally(() => {
+        answered = true
+      })
+      await pause(200)
+      expect(answered).toBe(false)
+      await one.query(end)
+      expect((await late).replayed).toBe(end === 'COMMIT')
+      await other.query('ROLLBACK')
+    }
+  })
+
+  it('counts against the quota, and what it has counted is added up later', async () => {
+    const client = await connected()
+    // Behind what is added up after the start.
+    await pause(1_200)
+    for (const end of ['COMMIT', 'ROLLBACK', 'COMMIT']) {
+      await client.query('BEGIN')
+      await notifier.send(message, { tx: client })
+      await client.query(end)
+    }
+    const count = async (): Promise<unknown> =>
+      (
+        await client.query(
+          `SELECT (SELECT sum(used)::integer FROM "${schema}".usage) AS folded,
+             (SELECT count(*)::integer FROM "${schema}".usage_additions) AS open`,
+        )
+      ).rows[0]
+    expect(await count()).toEqual({ folded: null, open: 2 })
+    await expect.poll(count, { timeout: 5_000 }).toEqual({ folded: 2, open: 0 })
+    const { accepted: admitted } = await notifier.sendBatch(Array(9).fill(message))
+    expect(admitted).toBe(3)
+  })
+
+  it('of a server that another one stands in for is known by what is stored', async () => {
+    const { id } = await notifier.send(message)
+    const pool = new pg.Pool({ connectionString: server.url })
+    const connection = createConnection({
+      schema,
+      connectTimeoutMs: 5_000,
+      statementTimeoutMs: 5_000,
+      time: () => null,
+    })
+    connection.use(pool)
+    const commits = createCommits(connection)
+    // No transaction has had this number.
+    const unknown = '9007199254740993'
+    const known = await Promise.all([commits.watch(unknown, id), commits.watch(unknown, 'notif_0')])
+    expect(known).toEqual([true, false])
+    const { rows } = await pool.query('SELECT pg_current_xact_id()::text AS xid')
+    const watched = commits.watch(rows[0].xid, 'notif_0')
+    expect(await watched).toBe(false)
+    commits.stop()
+    await pool.end()
+  })
+
+  it('is found by polling where the process that sent it is gone', async () => {
+    const api = await open()
+    const worker = await open(100)
+    const client = await connected()
+    await client.query('BEGIN')
+    await notifier.stop()
+    await api.send(message, { tx: client })
+    await api.stop()
+    await client.query('COMMIT')
+    await email.waitFor({ to: message.to })
+    await worker.stop()
+  })
+
+  it('is joined by a resend', async () => {
+    const { id } = await notifier.send(message)
+    await email.waitFor({ to: message.to })
+    const client = await connected()
+    await client.query('BEGIN')
+    await notifier.notifications.resend(id, { tx: client })
+    await client.query('ROLLBACK')
+    await client.query('BEGIN')
+    const again = await notifier.notifications.resend(id, { tx: client })
+    await client.query('COMMIT')
+    await expect.poll(() => email.calls.length).toBe(2)
+    expect((await notifier.notifications.get(again.id)).resendOf).toBe(id)
+  })
+})
