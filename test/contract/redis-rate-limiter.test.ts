@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, test } from 'vitest'
 import { rateLimiterContract } from '../../src/testing/rate-limiter/rate-limiter-contract.ts'
-import { describeRedis, newPrefix, openRedisServer, steeredRateLimiter } from '../support/redis.ts'
+import { describeWith } from '../support/left-out.ts'
+import { describeRedis, limiterHarness, openRedisServer } from '../support/redis.ts'
+import { type RedisServer, startRedis, valkeyProgram } from '../support/redis-server.ts'
 
 describeRedis('redisRateLimiter', () => {
   let server: Awaited<ReturnType<typeof openRedisServer>>
@@ -9,14 +11,17 @@ describeRedis('redisRateLimiter', () => {
   })
   afterAll(() => server.close())
 
-  rateLimiterContract(test, async () => {
-    let time = 1_800_000_000_000
-    const limiter = steeredRateLimiter({ url: server.url, prefix: newPrefix() }, () => time)
-    return {
-      limiter,
-      advance(ms) {
-        time += ms
-      },
-    }
+  rateLimiterContract(test, async () => limiterHarness(server.url))
+})
+
+const noValkey = valkeyProgram === undefined ? 'no valkey-server on the PATH' : null
+
+describeWith(noValkey, 'redisRateLimiter on Valkey', () => {
+  let server: RedisServer
+  beforeAll(async () => {
+    server = await startRedis([], valkeyProgram)
   })
+  afterAll(() => server.remove())
+
+  rateLimiterContract(test, async () => limiterHarness(server.url))
 })

@@ -1,17 +1,15 @@
 import { Cluster, Redis } from 'ioredis'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, test } from 'vitest'
 import { type RedisRateLimiterOptions, redisRateLimiter } from '../../adapters/rate-limit/redis/index.ts'
+import { createNotifier } from '../../src/create-notifier.ts'
 import { isNotifierError } from '../../src/domain/errors/notifier-error.ts'
+import { type Plan, perMinutePlans } from '../../src/domain/plans.ts'
 import type { LimitCheck, RateLimiter, WindowCheck } from '../../src/ports/rate-limiter.ts'
 import { rateLimiterContract } from '../../src/testing/rate-limiter/rate-limiter-contract.ts'
+import { recordingChannel } from '../../src/testing/recording-channel.ts'
 import { eventually } from '../support/eventually.ts'
-import {
-  describeOwnRedis,
-  newPrefix,
-  type RedisServer,
-  startRedis,
-  steeredRateLimiter,
-} from '../support/redis.ts'
+import { describeOwnRedis, newPrefix, steeredRateLimiter } from '../support/redis.ts'
+import { type RedisServer, startRedis } from '../support/redis-server.ts'
 
 const window: WindowCheck = {
   kind: 'window',
@@ -111,6 +109,7 @@ describeOwnRedis('redisRateLimiter, when its server goes', () => {
         { allowed: true, granted: 1, remaining: 4, resetInMs: 0, retryAfterMs: 0 },
         { allowed: true, granted: 0, remaining: 0, resetInMs: 0, retryAfterMs: 0 },
       ],
+      uncounted: true,
     })
     expect((await limiter.peek([window])).allowed).toBe(true)
     await limiter.pause('org_a:p', 1_000)
@@ -123,6 +122,31 @@ describeOwnRedis('redisRateLimiter, when its server goes', () => {
       return decision.states[0]?.resetInMs === 0 ? null : decision
     })
     expect(states[0]?.remaining).toBe(999_999)
+  })
+
+  it.each([
+    ['allow', 'allowed'],
+    ['refuse', 'failed'],
+  ] as const)('shows in the metrics that it did not judge (%s)', async (onUnavailable, answer) => {
+    const rateLimiter = limiterWith({ url: server.url, onUnavailable, onError: () => {} })
+    const notifier = createNotifier({
+      channels: { email: recordingChannel() },
+      rateLimiter,
+      plans: { ...perMinutePlans, org_default: { ...perMinutePlans.free } as Plan },
+    })
+    await notifier.start({ deliver: false })
+    const send = () => notifier.send({ channel: 'email', to: 'ada@example.com', body: 'x' }).catch(() => {})
+    const unjudged = async () => {
+      const { counters } = await notifier.metrics()
+      return counters.limitsUnjudged
+    }
+    await send()
+    expect(await unjudged()).toEqual([])
+    await server.kill()
+    await send()
+    expect(await unjudged()).toEqual([{ labels: { answer }, value: 1 }])
+    await server.start()
+    await notifier.stop()
   })
 
   it('refuses what a function says, by kind and key; one such check refuses its call', async () => {

@@ -169,6 +169,37 @@ describeRedis('redisRateLimiter', () => {
     expect(judged - refused).toBeGreaterThan(200)
   })
 
+  it.each([200, 2_000])('decides what is ordinary as the limiter in memory does: limit %i', async (limit) => {
+    let time = 1_800_000_000_000
+    const clock = { now: () => time, monotonic: () => time, timer: () => () => {} }
+    const [ours, reference] = [limiterAt(newPrefix(), () => time), memoryRateLimiter({ clock })]
+    const checks = [window({ limit, burst: 1.2 * limit, burstMs: 10_000 }), window({ key: 'org_a:v', limit })]
+    // Some units of a window have run out at most calls, and then several come at one time.
+    for (let step = 0; step < 400; step += 1) {
+      time += [0, 0, 3, 0, 0, 7_001, 0][step % 7] ?? 0
+      const [given, expected] = [await ours.consume(checks), await reference.consume(checks)]
+      expect(given.allowed).toBe(true)
+      expect(given.states.map(rounded), `step ${step}`).toEqual(expected.states.map(rounded))
+    }
+  })
+
+  it('counts slots whose lease has ended as free, also when it removes them itself', async () => {
+    let time = 1_800_000_000_000
+    const limiter = limiterAt(newPrefix(), () => time)
+    const take = async (token: string, leaseMs: number) => {
+      const check = { kind: 'slots', key: 'org_a:s', limit: 10, token, leaseMs } as const
+      const { allowed, states } = await limiter.consume([check])
+      return [allowed, states[0]?.granted, states[0]?.remaining]
+    }
+    expect(await take('a', 1_000)).toEqual([true, 1, 9])
+    expect(await take('b', 60_000)).toEqual([true, 1, 8])
+    expect(await take('b', 60_000)).toEqual([true, 0, 8])
+    time += 2_000
+    expect(await take('c', 60_000)).toEqual([true, 1, 8])
+    time += 1_000_000
+    expect(await take('b', 60_000)).toEqual([true, 1, 9])
+  })
+
   it('counts by the time of the server, whatever the time of the process', async () => {
     const prefix = newPrefix()
     const last = window({ limit: 1, windowMs: 3_600_000 })

@@ -12,7 +12,10 @@ import { createLinks } from '../../src/services/links/links.ts'
 export function engineParts(
   channel: Channel,
   clock: Clock,
-): Pick<EngineOptions, 'routes' | 'links' | 'tracking' | 'limiter' | 'localLimiter' | 'maxPauseMs' | 'tell'> {
+): Pick<
+  EngineOptions,
+  'routes' | 'links' | 'tracking' | 'limiter' | 'localLimiter' | 'maxPauseMs' | 'queue' | 'tell'
+> {
   const sources = resolveChannels({ [channel.channel]: channel })
   return {
     routes: createRoutes({ sources, clock, leaseMs: 60_000, failed() {} }),
@@ -21,6 +24,7 @@ export function engineParts(
     limiter: memoryRateLimiter({ clock }),
     localLimiter: memoryRateLimiter({ clock }),
     maxPauseMs: 3_600_000,
+    queue: null,
     tell() {},
   }
 }

@@ -10,7 +10,7 @@ export interface VirtualTime extends Clock {
   step(ms: number): void
 }
 
-const TURNS = 40
+const TURNS = 120
 
 /** Lets everything run that waits for no timer. */
 export async function settled(): Promise<void> {

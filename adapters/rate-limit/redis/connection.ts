@@ -30,7 +30,10 @@ const LOOK_MS = 5
  * @param timeoutMs how long a script may take, and how long a connection is waited for once it is not there
  */
 export function createConnection(open: () => Promise<RedisClient>, timeoutMs: number): Connection {
+  const deadline = createDeadline(timeoutMs)
   let opened: Promise<RedisClient> | undefined
+  /** The client, once it is there. */
+  let client: RedisClient | undefined
   let connecting: Promise<void> | undefined
   let awaySince: number | undefined
   let restsUntil = 0
@@ -41,7 +44,7 @@ export function createConnection(open: () => Promise<RedisClient>, timeoutMs: nu
       opened = undefined
       throw error
     })
-    const client = await opened
+    client = await opened
     if (client.status !== 'ready') {
       awaySince ??= performance.now()
       // One look at a time, however many wait for it.
@@ -55,15 +58,15 @@ export function createConnection(open: () => Promise<RedisClient>, timeoutMs: nu
   }
 
   async function execute({ text, hash }: Script, keys: readonly string[], args: readonly string[]) {
-    if (performance.now() < restsUntil) throw new Error('Redis did not answer a moment ago.')
-    const client = await ready()
+    if (restsUntil > 0 && performance.now() < restsUntil)
+      throw new Error('Redis did not answer a moment ago.')
+    const open = client?.status === 'ready' && awaySince === undefined ? client : await ready()
     try {
-      return await within(timeoutMs, client.evalsha(hash, keys.length, ...keys, ...args))
+      return await deadline(open.evalsha(hash, keys.length, ...keys, ...args))
     } catch (error) {
-      if (isReply(error, 'NOSCRIPT'))
-        return within(timeoutMs, client.eval(text, keys.length, ...keys, ...args))
+      if (isReply(error, 'NOSCRIPT')) return deadline(open.eval(text, keys.length, ...keys, ...args))
       // Of a cluster the other nodes may be well.
-      if (error instanceof Late && client.isCluster !== true) restsUntil = performance.now() + REST_MS
+      if (error instanceof Late && open.isCluster !== true) restsUntil = performance.now() + REST_MS
       throw error
     }
   }
@@ -93,16 +96,61 @@ async function becomesReady(client: RedisClient, until: number): Promise<void> {
 
 class Late extends Error {}
 
-async function within<Value>(ms: number, promise: Promise<Value>): Promise<Value> {
+/** Gives a promise up when it has not settled in time. */
+type Deadline = (promise: Promise<unknown>) => Promise<unknown>
+
+interface Waiting {
+  readonly until: number
+  readonly late: () => void
+}
+
+/** One timer for all of them: they end in the order in which they began, because each has the same time. */
+function createDeadline(ms: number): Deadline {
+  const waiting = new Set<Waiting>()
   let timer: NodeJS.Timeout | undefined
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Late(`Redis did not answer within ${ms} ms.`)), ms)
-  })
-  try {
-    return await Promise.race([promise, late])
-  } finally {
-    clearTimeout(timer)
+
+  function look(): void {
+    timer = undefined
+    const now = performance.now()
+    for (const one of waiting) {
+      if (one.until > now) {
+        arm(one.until - now)
+        return
+      }
+      waiting.delete(one)
+      one.late()
+    }
   }
+
+  function arm(afterMs: number): void {
+    timer = setTimeout(look, Math.ceil(afterMs))
+  }
+
+  return (promise) =>
+    new Promise((resolve, reject) => {
+      const one: Waiting = {
+        until: performance.now() + ms,
+        late: () => reject(new Late(`Redis did not answer within ${ms} ms.`)),
+      }
+      waiting.add(one)
+      if (timer === undefined) arm(ms)
+      const done = (): void => {
+        waiting.delete(one)
+        if (waiting.size > 0 || timer === undefined) return
+        clearTimeout(timer)
+        timer = undefined
+      }
+      promise.then(
+        (value) => {
+          done()
+          resolve(value)
+        },
+        (error: unknown) => {
+          done()
+          reject(error)
+        },
+      )
+    })
 }
 
 /** Tells an error that the server replied with. */

@@ -1,4 +1,5 @@
-import { CLOCK, WINDOW } from './window-script.ts'
+import { PLAIN } from './plain-script.ts'
+import { NOW, TIMES, WINDOW } from './window-script.ts'
 
 /**
  * Judges all checks and counts only if every one allows; one call, so nothing comes between.
@@ -8,7 +9,9 @@ import { CLOCK, WINDOW } from './window-script.ts'
  * The reply is text: per check allowed, granted, remaining, and in microseconds reset and retry, separated by spaces.
  */
 export const DECIDE: string = `
-${CLOCK}
+${NOW}
+${PLAIN}
+${TIMES}
 ${WINDOW}
 
 local function judge_slots(check)
@@ -34,7 +37,8 @@ local function judge_pause(check)
   return left == 0, 0, 0, left, left
 end
 
-local checks, windows, at = {}, {}, 3
+local checks, windows = {}, {}
+at = 3
 local function number() at = at + 1; return tonumber(ARGV[at - 1]) end
 for index, key in ipairs(KEYS) do
   local check = { kind = ARGV[at], key = key }

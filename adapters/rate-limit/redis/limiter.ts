@@ -106,14 +106,20 @@ function appendArguments(args: string[], check: LimitCheck): void {
 const FIELDS = 5
 
 function parseDecision(reply: unknown): LimitDecision {
-  const numbers = String(reply).split(' ').map(numberOf)
+  const numbers = String(reply).trimEnd().split(' ')
   const states: LimitState[] = []
   let allAllowed = true
   for (let at = 0; at < numbers.length; at += FIELDS) {
-    const [allowed, granted = 0, remaining = 0, reset = 0, retry = 0] = numbers.slice(at, at + FIELDS)
-    const state = { granted, remaining, resetInMs: reset / 1_000, retryAfterMs: retry / 1_000 }
-    states.push({ allowed: allowed === 1, ...state })
-    allAllowed &&= allowed === 1
+    const field = (place: number): number => numberOf(numbers[at + place] ?? '0')
+    const allowed = numbers[at] === '1'
+    states.push({
+      allowed,
+      granted: field(1),
+      remaining: field(2),
+      resetInMs: field(3) / 1_000,
+      retryAfterMs: field(4) / 1_000,
+    })
+    allAllowed &&= allowed
   }
   return { allowed: allAllowed, states }
 }

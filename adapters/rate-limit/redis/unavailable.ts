@@ -50,7 +50,7 @@ export function createFallback(unavailable: Unavailable, onError: (error: Error)
     decide(checks, cause) {
       report(cause)
       for (const { kind, key } of checks) pass({ kind, key }, cause)
-      return { allowed: true, states: checks.map(uncounted) }
+      return { allowed: true, states: checks.map(uncounted), uncounted: true }
     },
   }
 }

@@ -2,7 +2,7 @@
  * `now` in microseconds, whole, so that arithmetic on times is exact: ARGV[1] in milliseconds, or the server's time.
  * Scripts replicate their effects, so asking for the time before writing is allowed.
  */
-export const CLOCK = `
+export const NOW = `
 local now = tonumber(ARGV[1])
 if now then
   now = now * 1000
@@ -10,7 +10,10 @@ else
   local time = redis.call('TIME')
   now = time[1] * 1000000 + time[2]
 end
+`
 
+/** What scripts do with times; after {@link NOW}. */
+export const TIMES = `
 local function text(number) return string.format('%.17g', number) end
 
 -- A second of slack: a key must not go before what is in it has run out.

@@ -1,0 +1,146 @@
+import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
+import type { Queue } from '../../../src/ports/queue.ts'
+import { fromSet, toSets } from '../ref-sets.ts'
+import { seldom } from '../seldom.ts'
+import { type BullmqConnection, type BullmqModule, type Closable, loadBullmq, loadIoredis } from './peer.ts'
+
+export type { BullmqConnection } from './peer.ts'
+
+/** Options of {@link bullmqQueue}. */
+export interface BullmqQueueOptions {
+  /** `redis://user:password@host:6379/0`, or `rediss://` for TLS. Either this or `client`. */
+  readonly url?: string | undefined
+  /** A `Redis` of ioredis that the application has; its settings are used for connections of the queue's own. */
+  readonly client?: BullmqConnection | undefined
+  /** The queue in BullMQ. Applications that share one Redis need different ones. @default 'carillon' */
+  readonly name?: string | undefined
+  /** Begins the keys in Redis, as in the application's other queues. @default 'bull' */
+  readonly prefix?: string | undefined
+  /** Sets of refs that are taken side by side; not deliveries, which the providers' limits bound. @default 4 */
+  readonly concurrency?: number | undefined
+}
+
+const READY_WITHIN_MS = 500
+const LOOK_MS = 10
+
+/**
+ * Deliveries through BullMQ 5 or 6, in Redis: jobs are added after the commit that stores the notification. Redis may
+ * lose them all. See docs/scaling.md.
+ *
+ * @throws NotifierError `invalid_configuration`
+ *
+ * @example
+ * createNotifier({
+ *   storage: postgresStorage({ connectionString }),
+ *   queue: bullmqQueue({ url: 'redis://localhost' }),
+ * })
+ */
+export function bullmqQueue(options: BullmqQueueOptions): Queue {
+  const { url, client, name = 'carillon', prefix = 'bull', concurrency = 4 } = options
+  assertOptions(options, { name, prefix, concurrency })
+  const connections = new Set<BullmqConnection>()
+  let producer:
+    | { readonly connection: BullmqConnection; readonly queue: InstanceType<BullmqModule['Queue']> }
+    | undefined
+
+  async function connect(settings: object): Promise<BullmqConnection> {
+    const all = {
+      retryStrategy: (times: number) => Math.min(50 * 2 ** times, 2_000),
+      lazyConnect: false,
+      ...settings,
+    }
+    const connection =
+      client === undefined ? new (await loadIoredis()).Redis(url ?? '', all) : client.duplicate(all)
+    // What is wrong with it shows in what needs it; unheard, it would end up on the console.
+    connection.on('error', () => {})
+    connections.add(connection)
+    return connection
+  }
+
+  return {
+    name: 'bullmq',
+    async open() {
+      if (producer !== undefined) return
+      const { Queue } = await loadBullmq()
+      // Nothing waits in the client while the server is away: what could not be added is found by polling.
+      const connection = await connect({ enableOfflineQueue: false, maxRetriesPerRequest: 0 })
+      const queue = new Queue(name, {
+        connection,
+        prefix,
+        defaultJobOptions: { removeOnComplete: true, removeOnFail: true, attempts: 1 },
+      })
+      queue.on('error', () => {})
+      producer = { connection, queue }
+    },
+    async announce(refs) {
+      if (producer === undefined) return
+      await ready(producer.connection)
+      await producer.queue.addBulk(
+        toSets(refs).map(({ set, delayMs }) => ({
+          name: 'refs',
+          data: set,
+          opts: delayMs > 0 ? { delay: delayMs } : {},
+        })),
+      )
+    },
+    async work({ handle, failed }) {
+      const { Worker } = await loadBullmq()
+      const connection = await connect({ maxRetriesPerRequest: null })
+      const worker: Closable = new Worker(name, ({ data }) => handle(fromSet(data)), {
+        connection,
+        prefix,
+        concurrency,
+        removeOnComplete: { count: 0 },
+        removeOnFail: { count: 0 },
+      })
+      worker.on('error', seldom(failed))
+      return async () => {
+        // One that cannot reach its server has nothing to wait for.
+        await worker.close(connection.status !== 'ready')
+        connection.disconnect()
+        connections.delete(connection)
+      }
+    },
+    async close() {
+      const open = producer
+      producer = undefined
+      if (open?.connection.status === 'ready') await open.queue.close()
+      for (const connection of connections) connection.disconnect()
+      connections.clear()
+    },
+  }
+}
+
+/** @throws Error when the server does not come within a moment */
+async function ready(connection: BullmqConnection): Promise<void> {
+  const end = performance.now() + READY_WITHIN_MS
+  while (connection.status !== 'ready') {
+    if (performance.now() > end)
+      throw new Error(`The connection to Redis is not ready: ${connection.status}.`)
+    await new Promise((resolve) => setTimeout(resolve, LOOK_MS))
+  }
+}
+
+function assertOptions(
+  { url, client }: BullmqQueueOptions,
+  { name, prefix, concurrency }: Readonly<Record<'name' | 'prefix' | 'concurrency', unknown>>,
+): void {
+  if ((client === undefined) === (url === undefined))
+    throw invalid('url', 'needs either a "url" or a "client", made with ioredis.')
+  if (url !== undefined && !(typeof url === 'string' && /^rediss?:\/\//.test(url)))
+    throw invalid('url', '"url" must begin with redis:// or rediss://.')
+  if (client !== undefined && typeof client?.duplicate !== 'function')
+    throw invalid('client', '"client" must be a Redis of ioredis.')
+  for (const [option, value] of Object.entries({ name, prefix }))
+    if (typeof value !== 'string' || value === '' || value.includes(':'))
+      throw invalid(option, `"${option}" must be a name without colons.`)
+  if (!Number.isInteger(concurrency) || Number(concurrency) < 1)
+    throw invalid('concurrency', '"concurrency" must be a whole number, at least 1.')
+}
+
+function invalid(option: string, message: string): NotifierError {
+  return new NotifierError('invalid_configuration', {
+    message: `bullmqQueue: ${message}`,
+    details: { option },
+  })
+}

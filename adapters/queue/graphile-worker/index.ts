@@ -1,0 +1,193 @@
+import { EventEmitter } from 'node:events'
+import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
+import type { JobRef, Queue, QueueInside, QueueWorker } from '../../../src/ports/queue.ts'
+import { fromSet, toSets } from '../ref-sets.ts'
+import { seldom } from '../seldom.ts'
+import { type GraphileRunner, type GraphileUtils, loadGraphile } from './peer.ts'
+
+/** Options of {@link graphileWorkerQueue}. */
+export interface GraphileWorkerQueueOptions {
+  /** `postgres://…`: where graphile-worker has its tables. Either this or `pool`. */
+  readonly connectionString?: string | undefined
+  /** The application's own `Pool` of `pg` 8, which it closes itself. At least `concurrency` connections are of use. */
+  readonly pool?: object | undefined
+  /** The schema of graphile-worker; created, and brought up to date, by it. @default 'graphile_worker' */
+  readonly schema?: string | undefined
+  /** The task that carries the refs, in the application's other tasks' company. @default 'carillon' */
+  readonly task?: string | undefined
+  /**
+   * Whether jobs are added in the transaction that stores the notification, where the storage is `postgresStorage` on
+   * the same database. False: after its commit, for a database of the engine's own. @default true
+   */
+  readonly inTransaction?: boolean | undefined
+  /** Sets of refs that are taken side by side; not deliveries, which the providers' limits bound. @default 4 */
+  readonly concurrency?: number | undefined
+  /** How often jobs that are due later are looked for, in milliseconds. @default 1000 */
+  readonly pollMs?: number | undefined
+}
+
+const RESTART_MS = 5_000
+
+/** Values: sets as JSON, task. Named by their types, because the order of a row is all that the function knows. */
+const add = (schema: string): string => `
+  SELECT count(*)::integer AS added FROM ${schema}.add_jobs(ARRAY(
+    SELECT ROW($2::text, given.set, NULL,
+      CASE WHEN given."delayMs" > 0 THEN clock_timestamp() + given."delayMs" * interval '1 millisecond' END,
+      NULL, NULL, NULL, NULL)::${schema}.job_spec
+    FROM json_to_recordset($1::json) AS given (set json, "delayMs" double precision)))`
+
+/** The same number on two connections: they lead to the same database. */
+const SELECT_TYPE = 'SELECT to_regtype($1)::oid::text AS id'
+
+/**
+ * Deliveries through graphile-worker 0.16 to 0.18, in PostgreSQL: jobs are added in the transaction that stores the
+ * notification. See docs/scaling.md.
+ *
+ * @throws NotifierError `invalid_configuration`
+ *
+ * @example
+ * createNotifier({
+ *   storage: postgresStorage({ connectionString }),
+ *   queue: graphileWorkerQueue({ connectionString }),
+ * })
+ */
+export function graphileWorkerQueue(options: GraphileWorkerQueueOptions): Queue {
+  const { schema = 'graphile_worker', task = 'carillon', concurrency = 4, pollMs = 1_000 } = options
+  assertOptions(options, { schema, task, concurrency, pollMs })
+  const { connectionString, pool, inTransaction = true } = options
+  const quoted = `"${schema.replaceAll('"', '""')}"`
+  const statement = add(quoted)
+  let utils: GraphileUtils | undefined
+
+  async function connected(): Promise<object> {
+    const { Logger } = await loadGraphile()
+    const way = pool === undefined ? { connectionString } : { pgPool: pool }
+    // What it has to say comes as events; unheard, it would end up on the console.
+    return { ...way, schema, logger: new Logger(() => () => {}) }
+  }
+
+  function values(refs: readonly JobRef[]): [string, string] {
+    return [JSON.stringify(toSets(refs)), task]
+  }
+
+  const inside: QueueInside = {
+    storage: 'postgres',
+    async add(run, refs) {
+      if (refs.length > 0) await run(statement, values(refs))
+      else await assertSame(await run(SELECT_TYPE, [`${quoted}.job_spec`]))
+    },
+  }
+
+  /** @throws NotifierError `invalid_configuration` when the storage is in another database */
+  async function assertSame(seen: readonly unknown[]): Promise<void> {
+    const own = await utils?.withPgClient((client) => client.query(SELECT_TYPE, [`${quoted}.job_spec`]))
+    const [{ id: theirs }, { id: ours }] = [seen, own?.rows ?? []].map(([row]) => row as { id: string }) as [
+      { id: string },
+      { id: string },
+    ]
+    if (theirs === ours) return
+    throw invalid(
+      'inTransaction',
+      'the storage is in another database than graphile-worker. Give both the same one, or set "inTransaction" to false.',
+    )
+  }
+
+  return {
+    name: 'graphile-worker',
+    inside: inTransaction ? inside : undefined,
+    async open() {
+      const { makeWorkerUtils } = await loadGraphile()
+      utils ??= await makeWorkerUtils(await connected())
+    },
+    async announce(refs) {
+      await utils?.withPgClient((client) => client.query(statement, values(refs)))
+    },
+    async work(worker) {
+      const { run } = await loadGraphile()
+      const base = await connected()
+      return keepRunning(worker, (events) =>
+        run({
+          ...base,
+          events,
+          concurrency,
+          pollInterval: pollMs,
+          noHandleSignals: true,
+          parsedCronItems: [],
+          taskList: { [task]: (set: unknown) => worker.handle(fromSet(set)) },
+        }),
+      )
+    },
+    async close() {
+      const open = utils
+      utils = undefined
+      await open?.release()
+    },
+  }
+}
+
+/** A runner that ends by a fault is started again, until it is stopped. */
+function keepRunning(
+  { failed }: QueueWorker,
+  run: (events: EventEmitter) => Promise<GraphileRunner>,
+): () => Promise<void> {
+  const report = seldom(failed)
+  let stopped = false
+  let runner: GraphileRunner | undefined
+  let timer: NodeJS.Timeout | undefined
+  let starting = start()
+
+  async function start(): Promise<void> {
+    const events = new EventEmitter()
+    for (const name of ['pool:listen:error', 'worker:getJob:error', 'worker:fatalError'])
+      events.on(name, ({ error }: { readonly error: unknown }) => report(error))
+    try {
+      runner = await run(events)
+      runner.promise.then(again, again)
+    } catch (error) {
+      again(error)
+    }
+  }
+
+  function again(error?: unknown): void {
+    if (stopped) return
+    report(error ?? new Error('graphile-worker has stopped; it is started again.'))
+    timer = setTimeout(() => {
+      starting = start()
+    }, RESTART_MS)
+  }
+
+  return async () => {
+    stopped = true
+    clearTimeout(timer)
+    await starting
+    await runner?.stop().catch(() => {})
+    await runner?.promise.catch(() => {})
+  }
+}
+
+function assertOptions(
+  { connectionString, pool }: GraphileWorkerQueueOptions,
+  {
+    schema,
+    task,
+    concurrency,
+    pollMs,
+  }: Readonly<Record<'schema' | 'task', unknown> & Record<'concurrency' | 'pollMs', unknown>>,
+): void {
+  if ((connectionString === undefined) === (pool === undefined))
+    throw invalid('pool', 'needs either a "connectionString" or a "pool" of pg.')
+  if (connectionString !== undefined && !/^postgres(?:ql)?:\/\//.test(connectionString))
+    throw invalid('connectionString', '"connectionString" must begin with postgres:// or postgresql://.')
+  for (const [name, value] of Object.entries({ schema, task }))
+    if (typeof value !== 'string' || value === '') throw invalid(name, `"${name}" must be a name.`)
+  for (const [name, value] of Object.entries({ concurrency, pollMs }))
+    if (!Number.isInteger(value) || Number(value) < 1)
+      throw invalid(name, `"${name}" must be a whole number, at least 1.`)
+}
+
+function invalid(option: string, message: string): NotifierError {
+  return new NotifierError('invalid_configuration', {
+    message: `graphileWorkerQueue: ${message}`,
+    details: { option },
+  })
+}

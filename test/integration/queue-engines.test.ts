@@ -1,0 +1,260 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { Redis } from 'ioredis'
+import pg from 'pg'
+import { afterAll, expect, it, onTestFinished } from 'vitest'
+import { bullmqQueue } from '../../adapters/queue/bullmq/index.ts'
+import { graphileWorkerQueue } from '../../adapters/queue/graphile-worker/index.ts'
+import { postgresStorage } from '../../adapters/storage/postgres/index.ts'
+import { sqliteStorage } from '../../adapters/storage/sqlite/index.ts'
+import { createNotifier } from '../../src/create-notifier.ts'
+import type { NotifierOptions } from '../../src/options.ts'
+import type { Notifier } from '../../src/services/notifier.ts'
+import { recordingChannel } from '../../src/testing/recording-channel.ts'
+import { eventually } from '../support/eventually.ts'
+import { describeWith } from '../support/left-out.ts'
+import {
+  onPostgres,
+  sharedPostgres,
+  stopSharedPostgres,
+  uniqueSchema,
+  whyNoPostgres,
+} from '../support/postgres.ts'
+import { describeOwnRedis } from '../support/redis.ts'
+import { startRedis } from '../support/redis-server.ts'
+import { temporaryDirectory } from '../support/temporary-directory.ts'
+
+afterAll(stopSharedPostgres)
+
+const directory = temporaryDirectory()
+const schema = uniqueSchema()
+const engineSchema = uniqueSchema()
+/** What is delivered has come through the engine. */
+const NEVER_MS = 3_600_000
+const HELLO = { channel: 'email', to: 'ada@example.com', body: 'Hello' } as const
+
+async function storage() {
+  return postgresStorage({ connectionString: await sharedPostgres(), schema, maxConnections: 4 })
+}
+
+async function started(options: Partial<NotifierOptions>): Promise<Notifier> {
+  const notifier = createNotifier({
+    channels: { email: recordingChannel() },
+    delivery: { pollMs: NEVER_MS },
+    ...options,
+  })
+  notifier.on('error', () => {})
+  onTestFinished(() => notifier.stop({ deadlineMs: 1_000 }))
+  await notifier.start()
+  return notifier
+}
+
+it('a storage that is of one machine is refused with a queue engine', async () => {
+  const notifier = createNotifier({
+    channels: { email: recordingChannel() },
+    storage: sqliteStorage({ file: `${directory}/one.db` }),
+    queue: bullmqQueue({ url: 'redis://127.0.0.1:1' }),
+  })
+  await expect(notifier.start()).rejects.toMatchObject({
+    code: 'invalid_configuration',
+    details: { option: 'queue' },
+  })
+  await notifier.stop()
+})
+
+describeWith(whyNoPostgres(), 'graphileWorkerQueue', () => {
+  it('adds its job in the transaction that stores the notification', async () => {
+    const url = await sharedPostgres()
+    const queue = graphileWorkerQueue({ connectionString: url, schema: engineSchema })
+    const api = createNotifier({
+      channels: { email: recordingChannel() },
+      storage: await storage(),
+      queue,
+    })
+    onTestFinished(() => api.stop())
+    await api.start({ deliver: false })
+    const { id } = await api.send(HELLO)
+    await onPostgres(url, async (client) => {
+      const { rows } = await client.query(
+        `SELECT n.xmin::text AS stored, j.xmin::text AS added, j.payload
+         FROM "${schema}".notifications AS n, "${engineSchema}"._private_jobs AS j WHERE n.id = $1`,
+        [id],
+      )
+      expect(rows).toHaveLength(1)
+      expect(rows[0].added).toBe(rows[0].stored)
+      expect(Object.keys(rows[0].payload)).toEqual(['email'])
+
+      // What the engine does not take is not accepted.
+      await client.query(`ALTER FUNCTION "${engineSchema}".add_jobs RENAME TO add_jobs_away`)
+      await expect(api.send({ ...HELLO, to: 'lost@example.com' })).rejects.toMatchObject({
+        code: 'service_unavailable',
+      })
+      await client.query(`ALTER FUNCTION "${engineSchema}".add_jobs_away RENAME TO add_jobs`)
+      const stored = await client.query(
+        `SELECT 1 FROM "${schema}".notifications WHERE recipient = 'lost@example.com'`,
+      )
+      expect(stored.rows).toHaveLength(0)
+    })
+  })
+
+  it('says so when the storage is in another database, and takes jobs after the commit there', async () => {
+    const url = await sharedPostgres()
+    const other = `other_${engineSchema}`
+    await onPostgres(url, (client) => client.query(`CREATE DATABASE ${other}`))
+    onTestFinished(() =>
+      onPostgres(url, async (client) => void (await client.query(`DROP DATABASE ${other} WITH (FORCE)`))),
+    )
+    const there = new URL(url)
+    there.pathname = `/${other}`
+    const away = { connectionString: there.href, pollMs: 100 }
+    const refused = createNotifier({
+      channels: { email: recordingChannel() },
+      storage: await storage(),
+      queue: graphileWorkerQueue(away),
+    })
+    await expect(refused.start()).rejects.toMatchObject({
+      code: 'invalid_configuration',
+      details: { option: 'inTransaction' },
+    })
+    await refused.stop()
+
+    const email = recordingChannel()
+    const notifier = await started({
+      channels: { email },
+      storage: await storage(),
+      queue: graphileWorkerQueue({ ...away, inTransaction: false }),
+    })
+    await notifier.send({ ...HELLO, to: 'there@example.com' })
+    await email.waitFor({ to: 'there@example.com' }, { withinMs: 20_000 })
+  })
+
+  it("a send inside the caller's transaction comes through the engine when that has committed", async () => {
+    const url = await sharedPostgres()
+    const email = recordingChannel()
+    const store = await storage()
+    const notifier = createNotifier({
+      channels: { email },
+      storage: store,
+      queue: graphileWorkerQueue({ connectionString: url, schema: engineSchema, pollMs: 100 }),
+      delivery: { pollMs: NEVER_MS },
+    })
+    onTestFinished(() => notifier.stop({ deadlineMs: 1_000 }))
+    await notifier.start()
+    const client = new pg.Client({ connectionString: url })
+    await client.connect()
+    onTestFinished(() => client.end())
+    for (const [end, to] of [
+      ['ROLLBACK', 'never@example.com'],
+      ['COMMIT', 'joined@example.com'],
+    ] as const) {
+      await client.query('BEGIN')
+      await notifier.send({ ...HELLO, to }, { tx: client })
+      await client.query(end)
+    }
+    await email.waitFor({ to: 'joined@example.com' }, { withinMs: 20_000 })
+    expect(email.messages.map(({ to }) => to)).not.toContain('never@example.com')
+  })
+
+  it('events for endpoints come through the engine, too', async () => {
+    const url = await sharedPostgres()
+    const got: string[] = []
+    const server = createServer((request, response) => {
+      let text = ''
+      request.on('data', (chunk) => {
+        text += chunk
+      })
+      request.on('end', () => {
+        got.push(JSON.parse(text).event)
+        response.end()
+      })
+    }).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    onTestFinished(() => void server.close())
+    const parts = async (): Promise<Partial<NotifierOptions>> => ({
+      storage: await storage(),
+      queue: graphileWorkerQueue({ connectionString: url, schema: engineSchema, pollMs: 100 }),
+      webhooks: { allowHttp: true, allow: ['127.0.0.0/8'] },
+    })
+    await started(await parts())
+    const api = createNotifier({ channels: { email: recordingChannel() }, ...(await parts()) })
+    onTestFinished(() => api.stop())
+    await api.start({ deliver: false })
+    const { port } = server.address() as AddressInfo
+    const organization = await api.organizations.create({ name: 'Listening' })
+    const scope = { organizationId: organization.id }
+    await api.webhooks.create({ url: `http://127.0.0.1:${port}/`, events: ['notification.sent'] }, scope)
+    await api.send(HELLO, scope)
+    await eventually(() => got.includes('notification.sent'))
+  })
+})
+
+describeWith(whyNoPostgres(), 'on PostgreSQL', () => {
+  describeOwnRedis('bullmqQueue', () => {
+    it('starts, delivers and stops while Redis is away, and goes on when it comes', async () => {
+      const server = await startRedis()
+      onTestFinished(() => server.remove())
+      await server.kill()
+      const email = recordingChannel()
+      const parts = { storage: await storage(), queue: bullmqQueue({ url: server.url, name: 'late' }) }
+      const notifier = await started({ channels: { email }, ...parts })
+      await notifier.send(HELLO)
+      await eventually(async () => (await notifier.health()).queue?.takes === false)
+      // Far sooner than the next look: what the engine does not take, the process that delivers takes itself.
+      await notifier.send({ ...HELLO, to: 'early@example.com' })
+      await email.waitFor({ to: 'early@example.com' }, { withinMs: 10_000 })
+
+      await server.start()
+      await eventually(async () => {
+        await notifier.send(HELLO)
+        return (await notifier.health()).queue?.takes
+      })
+      const before = email.calls.length
+      await notifier.send({ ...HELLO, to: 'late@example.com' })
+      await email.waitFor({ to: 'late@example.com' }, { withinMs: 10_000 })
+      expect(email.calls.length).toBeGreaterThan(before)
+
+      await server.kill()
+      const began = performance.now()
+      await notifier.stop({ deadlineMs: 3_000 })
+      expect(performance.now() - began).toBeLessThan(8_000)
+    })
+
+    it("takes the settings of the application's client, and leaves it as it is", async () => {
+      const server = await startRedis()
+      onTestFinished(() => server.remove())
+      const client = new Redis(server.url, { lazyConnect: true, db: 3 })
+      onTestFinished(() => client.disconnect())
+      const email = recordingChannel()
+      const queue = bullmqQueue({ client, prefix: 'ours' })
+      const notifier = await started({ channels: { email }, storage: await storage(), queue })
+      await notifier.send({ ...HELLO, to: 'client@example.com' })
+      await email.waitFor({ to: 'client@example.com' }, { withinMs: 10_000 })
+      expect(client.status).toBe('wait')
+      expect((await client.keys('*')).every((key) => key.startsWith('ours:carillon:'))).toBe(true)
+      await notifier.stop()
+      expect(client.status).toBe('ready')
+      expect(await client.keys('ours:carillon:[0-9]*')).toEqual([])
+    })
+
+    it('a Redis that hangs keeps no sender waiting, and no stop for long', async () => {
+      const server = await startRedis()
+      onTestFinished(() => server.remove())
+      const email = recordingChannel()
+      const parts = { storage: await storage(), queue: bullmqQueue({ url: server.url, name: 'hanging' }) }
+      const notifier = await started({ channels: { email }, ...parts, delivery: { pollMs: 1_000 } })
+      await notifier.send({ ...HELLO, to: 'before@example.com' })
+      await email.waitFor({ to: 'before@example.com' }, { withinMs: 10_000 })
+      server.signal('SIGSTOP')
+      onTestFinished(() => server.signal('SIGCONT'))
+      let began = performance.now()
+      for (let count = 0; count < 20; count += 1)
+        await notifier.send({ ...HELLO, to: `h${count}@example.com` })
+      expect(performance.now() - began).toBeLessThan(2_000)
+      await email.waitFor({ to: 'h19@example.com' }, { withinMs: 10_000 })
+      began = performance.now()
+      await notifier.stop({ deadlineMs: 2_000 })
+      expect(performance.now() - began).toBeLessThan(10_000)
+    })
+  })
+})

@@ -1,0 +1,23 @@
+import { bullmqQueue } from '../../adapters/queue/bullmq/index.ts'
+import { graphileWorkerQueue } from '../../adapters/queue/graphile-worker/index.ts'
+import type { Queue } from '../../src/ports/queue.ts'
+
+/** Where the processes of a test find the engine. */
+export type EnginePlace =
+  | { readonly engine: 'none' }
+  | { readonly engine: 'graphile-worker'; readonly connectionString: string; readonly schema: string }
+  | { readonly engine: 'bullmq'; readonly url: string; readonly name: string }
+
+/** Where they find the storage. */
+export interface QueuePlace {
+  readonly url: string
+  readonly schema: string
+  readonly queue: EnginePlace
+}
+
+export function openQueue(place: EnginePlace): Queue | null {
+  if (place.engine === 'none') return null
+  if (place.engine === 'bullmq') return bullmqQueue(place)
+  // Retries and scheduled ones are looked for often, so that tests need not wait.
+  return graphileWorkerQueue({ ...place, pollMs: 100 })
+}

@@ -1,0 +1,83 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { delimiter, join } from 'node:path'
+import { Redis } from 'ioredis'
+import { eventually } from './eventually.ts'
+import { freePort } from './free-port.ts'
+
+const FOLDERS = [...(process.env.PATH ?? '').split(delimiter), '/usr/bin', '/usr/local/bin']
+
+function findProgram(name: string): string | undefined {
+  return FOLDERS.filter((folder) => folder !== '')
+    .map((folder) => join(folder, process.platform === 'win32' ? `${name}.exe` : name))
+    .find((file) => existsSync(file))
+}
+
+/** Undefined: there is none. */
+export const valkeyProgram: string | undefined = findProgram('valkey-server')
+export const redisProgram: string | undefined = findProgram('redis-server') ?? valkeyProgram
+
+/** A server of the tests' own, that they may stop. */
+export interface RedisServer {
+  readonly port: number
+  readonly url: string
+  /** Starts it again on the same port, with the data that it had been told to save. */
+  start(): Promise<void>
+  /** Ends it at once, without a chance to save. */
+  kill(): Promise<void>
+  /** Stops and continues the process: it hangs, and its connections stay. */
+  signal(name: 'SIGSTOP' | 'SIGCONT'): void
+  remove(): Promise<void>
+}
+
+/**
+ * @param more settings beside those of every test
+ * @param program what is started
+ * @param how `detached`: a Ctrl-C is not for it
+ */
+export async function startRedis(
+  more: readonly string[] = [],
+  program: string | undefined = redisProgram,
+  { detached = false }: { readonly detached?: boolean } = {},
+): Promise<RedisServer> {
+  const directory = await mkdtemp(join(tmpdir(), 'carillon-redis-'))
+  const port = await freePort()
+  let child: ChildProcess | undefined
+
+  async function start(): Promise<void> {
+    const settings = ['--port', String(port), '--bind', '127.0.0.1', '--dir', directory, '--save', '']
+    child = spawn(program ?? '', [...settings, '--appendonly', 'no', ...more], { stdio: 'ignore', detached })
+    await answers(port)
+  }
+
+  async function kill(): Promise<void> {
+    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return
+    const gone = once(child, 'exit')
+    child.kill('SIGKILL')
+    await gone
+  }
+
+  await start()
+  return {
+    port,
+    url: `redis://127.0.0.1:${port}`,
+    start,
+    kill,
+    signal: (name) => void child?.kill(name),
+    async remove() {
+      await kill()
+      await rm(directory, { recursive: true, force: true })
+    },
+  }
+}
+
+async function answers(port: number): Promise<void> {
+  const client = new Redis({ port, host: '127.0.0.1', lazyConnect: true, retryStrategy: () => 20 })
+  client.on('error', () => {})
+  client.connect().catch(() => {})
+  await eventually(async () => client.status === 'ready' && (await client.ping()) === 'PONG')
+  client.disconnect()
+}
