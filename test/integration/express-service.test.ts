@@ -51,7 +51,8 @@ describe('GET /health', () => {
       const answer = await call(host.port, { path: '/health' })
       expect([answer.status, codeOf(answer)]).toEqual([503, 'service_unavailable'])
       expect(Number(answer.headers['retry-after'])).toBeGreaterThanOrEqual(1)
-      expect(answer.text).not.toMatch(/db|maintenance|storage/i)
+      // The request id is drawn by chance, and may spell anything.
+      expect(answer.text.replace(/"request_id":"[^"]+"/, '')).not.toMatch(/db|maintenance|storage/i)
     }
     broken = false
     expect((await call(host.port, { path: '/health' })).status).toBe(200)
@@ -102,12 +103,16 @@ describe('GET /health', () => {
   })
 })
 
+/** What mails lead to has its own tests: express-tracking.test.ts and express-unsubscribe.test.ts. */
+const READERS_LINKS = new Set(['askUnsubscribe', 'unsubscribe', 'open', 'click'])
+
 describe('maintenance', () => {
-  it('is 503 with Retry-After on every route, in both forms, and nothing is stored', async () => {
+  it('is 503 with Retry-After on every other route, in both forms, and nothing is stored', async () => {
     for (const errorFormat of ['nested', 'flat'] as const) {
       await start({ http: { errorFormat } })
       host.notifier.maintenance(true)
-      for (const { method, paths, body } of ROUTES) {
+      for (const { method, paths, body, operation } of ROUTES) {
+        if (READERS_LINKS.has(operation)) continue
         const path = (paths[0] ?? '').replaceAll(/\{\w+\}/g, 'notif_1')
         const answer = await api({ method, path, ...(body === undefined ? {} : { body: mail }) })
         expect([answer.status, String(codeOf(answer)).toLowerCase()], path).toEqual([

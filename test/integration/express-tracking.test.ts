@@ -76,7 +76,7 @@ describe('what is counted of a mail', () => {
     expect(text).not.toContain(ORIGIN)
     for (const path of [pixel, link]) {
       const [token = ''] = (new URL(path, ORIGIN).searchParams.get('t') ?? '').split('.')
-      expect(Buffer.from(token, 'base64url').toString()).not.toContain('ada')
+      expect(Buffer.from(token, 'base64url').toString()).not.toContain('ada@')
     }
   })
 
@@ -138,6 +138,11 @@ describe('what is counted of a mail', () => {
     host.clock.advance(60_000)
     await visit(pixel)
     await eventually(async () => (await statusOf(id)) === 'opened')
+    const opens = (entries: readonly { event: string; machine: boolean }[]) =>
+      entries.filter(({ event }) => event === 'opened').map(({ machine }) => machine)
+    expect(opens((await host.notifier.notifications.get(id)).timeline)).toEqual([true, false])
+    const { items } = await host.notifier.logs.list({ notificationId: id })
+    expect(opens(items.toReversed())).toEqual([true, false])
   })
 
   it('is not what is fetched ahead, or only looked at', async () => {
@@ -177,6 +182,22 @@ describe('what is counted of a mail', () => {
       expect([answer.status, answer.headers.location], token).toEqual([404, undefined])
     }
     expect((await visit('/open?t=x.y')).status).toBe(404)
+  })
+
+  it('leads on, and shows its picture, under maintenance, and counts nothing then', async () => {
+    await start({ opens: true, clicks: true })
+    const { id, pixel, link } = await mailed()
+    host.clock.advance(60_000)
+    host.notifier.maintenance(true)
+    const clicked = await visit(link)
+    expect([clicked.status, clicked.headers.location]).toEqual([302, TARGET])
+    expect((await visit(pixel)).headers['content-type']).toBe('image/gif')
+    expect((await visit('/click?t=forged')).status).toBe(404)
+    host.notifier.maintenance(false)
+    expect(await eventsOf(id)).toEqual(['queued', 'sent'])
+    await visit(link)
+    await eventually(async () => (await statusOf(id)) === 'clicked')
+    expect(await eventsOf(id)).toEqual(['queued', 'sent', 'clicked'])
   })
 
   it('leads on, and shows its picture, while the storage is away', async () => {

@@ -86,6 +86,20 @@ describe('one-click unsubscription', () => {
     expect(await suppressed()).toHaveLength(1)
   })
 
+  it('is asked for, but not lost, under maintenance: whoever posts is told to come again', async () => {
+    await start()
+    const { path } = await mailed()
+    host.notifier.maintenance(true)
+    expect((await visit(path)).text).toContain('<button>')
+    const answer = await post(path)
+    expect([answer.status, codeOf(answer)]).toEqual([503, 'service_unavailable'])
+    expect(Number(answer.headers['retry-after'])).toBeGreaterThanOrEqual(1)
+    host.notifier.maintenance(false)
+    expect(await suppressed()).toEqual([])
+    expect((await post(path)).status).toBe(200)
+    expect(await suppressed()).toHaveLength(1)
+  })
+
   it('never happens by looking: a page asks, without script, and is framed by nobody', async () => {
     await start()
     const { path } = await mailed()

@@ -9,11 +9,10 @@ import type { ClaimedJob } from '../../src/ports/storage/claim.ts'
 import type { Storage } from '../../src/ports/storage/storage.ts'
 import { note, page } from '../../src/testing/storage/fixtures.ts'
 import type { StorageHarness } from '../../src/testing/storage/harness.ts'
+import { describeEachWith } from '../support/left-out.ts'
 import { stopSharedPostgres, whyNoPostgres } from '../support/postgres.ts'
 import { postgresHarness } from '../support/postgres-harness.ts'
 import { sqliteHarness } from '../support/sqlite-harness.ts'
-
-const noPostgres = await whyNoPostgres()
 
 const LANES = ['email/a', 'email/b']
 const ORGANIZATIONS = ['org_default', 'org_b']
@@ -259,17 +258,16 @@ const STORAGES: readonly (readonly [
   numRuns: number,
 ])[] = [
   ['SQLite', sqliteHarness, 60],
-  ...(noPostgres === null ? [['PostgreSQL', postgresHarness, 12] as const] : []),
+  ['PostgreSQL', (clock) => postgresHarness({ clock }), 12],
 ]
+const missing = (name: string): string | null => (name === 'PostgreSQL' ? whyNoPostgres() : null)
 
 afterAll(stopSharedPostgres)
 
-test.each(STORAGES)(
-  '%s and the memory storage answer and store the same, whatever happens',
-  {
+describeEachWith(STORAGES, missing, '%s and the memory storage', (_name, create, numRuns) => {
+  test('answer and store the same, whatever happens', {
     timeout: 240_000,
-  },
-  async (_name, create, numRuns) => {
+  }, async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 80 }), async (steps) => {
         let now = 1_800_000_000_000
@@ -292,5 +290,5 @@ test.each(STORAGES)(
       }),
       { numRuns },
     )
-  },
-)
+  })
+})

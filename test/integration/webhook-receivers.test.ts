@@ -279,9 +279,10 @@ describe.each(harnesses)('$name', ({ plain, parsed, kept }) => {
     expect(events).toEqual([])
   })
 
-  it.runIf(kept)('takes the bytes from a parser that keeps them', async () => {
+  if (kept === undefined) return
+  it('takes the bytes from a parser that keeps them', async () => {
     const events: WebhookEvent[] = []
-    const listener = await (kept ?? plain)({
+    const listener = await kept({
       secret,
       handle: (event) => void events.push(event),
       maxBytes: 200,

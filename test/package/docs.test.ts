@@ -4,12 +4,15 @@ import { readdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { fromRoot } from '../../scripts/entries.mjs'
+import { describeWith } from '../support/left-out.ts'
+import { type PostgresServer, startPostgres, whyNoPostgres } from '../support/postgres.ts'
 import { type Consumer, createConsumer } from './consumer.ts'
 import { codeBlocks, links } from './markdown.ts'
 
 const files = [
   'README.md',
   'CONTRIBUTING.md',
+  'examples/production/README.md',
   ...(await readdir(fromRoot('docs'))).map((name) => `docs/${name}`),
 ]
 
@@ -28,6 +31,11 @@ beforeAll(async () => {
     'vitest',
     'prom-client',
     '@opentelemetry/sdk-trace-node',
+    'pg',
+    '@types/pg',
+    'kysely',
+    'drizzle-orm',
+    'knex',
   ]
   consumer = await createConsumer(used)
   const [channel] = await codeBlocks('docs/custom-channel.md', 'ts')
@@ -108,6 +116,75 @@ describe('the channel of the guide keeps its contract', () => {
     await expect(consumer.node('--test', 'broken.test.ts')).rejects.toThrow(/fail [1-9]/)
   })
 })
+
+test('the shop of the guide stores an order and its notification together in SQLite', async () => {
+  await consumer.write('shop.ts', await scalingBlock('shop.db'))
+  const code = `
+    import { DatabaseSync } from 'node:sqlite'
+    const shop = new DatabaseSync('shop.db')
+    shop.exec('CREATE TABLE orders (id TEXT PRIMARY KEY, notification TEXT)')
+    const { notifier, placeOrder } = await import('./shop.ts')
+    await notifier.start({ deliver: false })
+    for (const id of ['1', '1']) {
+      await placeOrder({ id, email: 'ada@example.com' }).catch(({ message }) => console.log(message))
+    }
+    const { items } = await notifier.notifications.list()
+    console.log(items.length, shop.prepare('SELECT notification FROM orders').get().notification === items[0].id)
+    await notifier.stop()`
+  const printed = await consumer.node(
+    '--disable-warning=ExperimentalWarning',
+    '--input-type=module',
+    '-e',
+    code,
+  )
+  expect(printed).toBe('UNIQUE constraint failed: orders.id\n1 true\n')
+})
+
+describeWith(whyNoPostgres(true), 'on PostgreSQL', () => {
+  let server: PostgresServer
+  beforeAll(async () => {
+    server = await startPostgres()
+  })
+  afterAll(() => server?.remove())
+
+  test('the shop of the guide stores an order and its notification together', async () => {
+    await consumer.write('order.ts', await scalingBlock('tx: client'))
+    await consumer.write('each.ts', await scalingBlock('tx: trx'))
+    const code = `
+      import { createNotifier } from 'carillon'
+      import { postgresStorage } from 'carillon/postgres'
+      import { drizzle } from 'drizzle-orm/node-postgres'
+      import createKnex from 'knex'
+      import { Kysely, PostgresDialect } from 'kysely'
+      import pg from 'pg'
+      import { sendInEach } from './each.ts'
+      import { placeOrder } from './order.ts'
+      const connectionString = '${server.url}'
+      const pool = new pg.Pool({ connectionString })
+      await pool.query('CREATE TABLE orders (id text PRIMARY KEY)')
+      const email = { name: 'none', channel: 'email', send: async () => ({ kind: 'accepted' }) }
+      const notifier = createNotifier({ storage: postgresStorage({ connectionString }), channels: { email } })
+      await notifier.start({ deliver: false })
+      for (const id of ['1', '1']) {
+        await placeOrder(pool, notifier, { id, email: 'ada@example.com' }).catch(({ code }) => console.log(code))
+      }
+      const count = async () => console.log((await notifier.notifications.list()).items.length)
+      await count()
+      const knex = createKnex({ client: 'pg', connection: connectionString })
+      const handles = { kysely: new Kysely({ dialect: new PostgresDialect({ pool }) }), drizzle: drizzle(pool), knex }
+      await sendInEach(notifier, { channel: 'email', to: 'ada@example.com', body: 'x' }, handles)
+      await count()
+      await notifier.stop()
+      await knex.destroy()
+      await pool.end()`
+    expect(await consumer.node('--input-type=module', '-e', code)).toBe('23505\n1\n4\n')
+  })
+})
+
+async function scalingBlock(part: string): Promise<string> {
+  const block = (await codeBlocks('docs/scaling.md', 'ts')).find(({ code }) => code.includes(part))
+  return block?.code ?? ''
+}
 
 async function channelTest(): Promise<string> {
   const block = (await codeBlocks('docs/custom-channel.md', 'ts')).find(({ code }) =>

@@ -1,13 +1,15 @@
 import { join } from 'node:path'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
 import { sqliteStorage } from '../../../adapters/storage/sqlite/index.ts'
 import { createNotifier } from '../../../src/create-notifier.ts'
 import { memoryStorage } from '../../../src/memory/memory-storage.ts'
 import { fakeClock } from '../../../src/testing/fake-clock.ts'
 import { recordingChannel } from '../../../src/testing/recording-channel.ts'
 import { eventually } from '../../support/eventually.ts'
+import { describeEachWith } from '../../support/left-out.ts'
+import { sharedPostgres, stopSharedPostgres, uniqueSchema, whyNoPostgres } from '../../support/postgres.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
-import { openPlace } from './support/store.ts'
+import { openPlace, type Place } from './support/store.ts'
 import { answering, drained, type FaultWorld, faultWorld } from './support/world.ts'
 
 const directory = temporaryDirectory()
@@ -16,9 +18,24 @@ const HOUR = 3_600_000
 const LONG_MS = 20_000
 let databases = 0
 
-async function newWorld(): Promise<FaultWorld> {
+async function newFile(): Promise<Place> {
   databases += 1
-  const world = await faultWorld({ sqlite: join(directory, `${databases}.db`) })
+  return { sqlite: join(directory, `${databases}.db`) }
+}
+
+async function newSchema(): Promise<Place> {
+  return { postgres: { url: await sharedPostgres(), schema: uniqueSchema() } }
+}
+afterAll(stopSharedPostgres)
+
+const STORAGES: readonly (readonly [name: string, place: () => Promise<Place>])[] = [
+  ['SQLite', newFile],
+  ['PostgreSQL', newSchema],
+]
+const missing = (name: string): string | null => (name === 'PostgreSQL' ? whyNoPostgres() : null)
+
+async function newWorld(place: () => Promise<Place> = newFile): Promise<FaultWorld> {
+  const world = await faultWorld(await place())
   onTestFinished(() => world.close())
   return world
 }
@@ -30,9 +47,9 @@ async function allEnded(world: FaultWorld): Promise<void> {
   await storage.stop()
 }
 
-describe('processes whose clocks are an hour apart', () => {
+describeEachWith(STORAGES, missing, 'processes on %s whose clocks are an hour apart', (_name, place) => {
   it('deliver nothing twice, nothing early and nothing late, by the clock of the storage', async () => {
-    const world = await newWorld()
+    const world = await newWorld(place)
     const workers = [-HOUR, 0, HOUR].map((clockMs) => world.work({ clockMs, leaseMs: LONG_MS }))
     await Promise.all(workers.map((worker) => worker.said('started')))
     const arrivals = new Map<string, number>()
@@ -64,9 +81,11 @@ describe('processes whose clocks are an hour apart', () => {
       if (index % 2 === 0) expect(arrivals.get(item.id)).toBeGreaterThanOrEqual(sendAt)
     }
   })
+})
 
+describe('processes whose clocks are an hour apart', () => {
   it.each([HOUR, -HOUR])(
-    'also where each storage has its own (%i ms): a lease that looks expired costs a second hand-over, shown as such',
+    'and each storage has its own (%i ms): a lease that looks expired costs a second hand-over, shown as such',
     async (storageClockMs) => {
       const world = await newWorld()
       answering(world, {

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { describeEachWith } from '../../support/left-out.ts'
 import { sharedPostgres, stopSharedPostgres, uniqueSchema, whyNoPostgres } from '../../support/postgres.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
 import type { WorkOptions } from '../programs/work.ts'
@@ -8,18 +9,11 @@ import type { Place } from './support/store.ts'
 import { answering, type FaultWorld, faultWorld } from './support/world.ts'
 
 const directory = temporaryDirectory()
-const noPostgres = await whyNoPostgres()
 const STORAGES: readonly (readonly [name: string, place: () => Promise<Place>])[] = [
   ['SQLite', async () => ({ sqlite: join(directory, 'crashes.db') })],
-  ...(noPostgres === null
-    ? [
-        [
-          'PostgreSQL',
-          async () => ({ postgres: { url: await sharedPostgres(), schema: uniqueSchema() } }),
-        ] as const,
-      ]
-    : []),
+  ['PostgreSQL', async () => ({ postgres: { url: await sharedPostgres(), schema: uniqueSchema() } })],
 ]
+const missing = (name: string): string | null => (name === 'PostgreSQL' ? whyNoPostgres() : null)
 afterAll(stopSharedPostgres)
 
 /** What the provider and the endpoint see of one notification, and how much of it the log calls possible. */
@@ -64,7 +58,7 @@ const everything = process.env.CARILLON_SOAK_SECONDS !== undefined
 
 const TEXT = { channel: 'email', to: 'ada@example.com' } as const
 
-describe.each(STORAGES)('kill -9 on %s', (name, place) => {
+describeEachWith(STORAGES, missing, 'kill -9 on %s', (name, place) => {
   let world: FaultWorld
   const tried = (at: string): boolean => name === 'SQLite' || everything || WITH_A_SERVER.includes(at)
   const points = <At extends Point>(...all: readonly At[]): At[] => all.filter(tried)

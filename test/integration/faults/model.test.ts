@@ -4,6 +4,7 @@ import { expect, it } from 'vitest'
 import { sqliteStorage } from '../../../adapters/storage/sqlite/index.ts'
 import { memoryStorage } from '../../../src/memory/memory-storage.ts'
 import type { Storage } from '../../../src/ports/storage/storage.ts'
+import type { FakeClock } from '../../../src/testing/fake-clock.ts'
 import { eventually } from '../../support/eventually.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
 import { settled } from '../../support/virtual-time.ts'
@@ -23,7 +24,6 @@ import {
   statusOf,
 } from './support/model.ts'
 import { type ModelWorld, modelWorld } from './support/model-world.ts'
-import type { PatientClock } from './support/patient-clock.ts'
 
 type Command = fc.AsyncCommand<Model, ModelWorld>
 
@@ -291,7 +291,7 @@ const directory = temporaryDirectory()
 let databases = 0
 
 /** Each opens the same place as often as it is asked. */
-const STORAGES: readonly (readonly [string, number, () => (clock: PatientClock) => Storage])[] = [
+const STORAGES: readonly (readonly [string, number, () => (clock: FakeClock) => Storage])[] = [
   [
     'memory',
     80,

@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
-import { afterAll, describe, expect, it } from 'vitest'
+import { afterAll, expect, it } from 'vitest'
 import type { NewNotification } from '../../../src/domain/notification.ts'
+import { describeEachWith } from '../../support/left-out.ts'
 import { sharedPostgres, stopSharedPostgres, uniqueSchema, whyNoPostgres } from '../../support/postgres.ts'
 import { type Program, runProgram } from '../../support/program.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
@@ -11,7 +12,6 @@ import { openPlace, type Place } from './support/store.ts'
 import { drained } from './support/world.ts'
 
 const directory = temporaryDirectory()
-const noPostgres = await whyNoPostgres()
 const long = Number(process.env.CARILLON_SOAK_SECONDS ?? 0) > 0
 const NOTIFICATIONS = long ? 10_000 : 1_500
 const KILLS = long ? 60 : 10
@@ -20,8 +20,17 @@ afterAll(stopSharedPostgres)
 
 const STORAGES: readonly (readonly [name: string, place: () => Promise<Place>])[] = [
   ['SQLite', async () => ({ sqlite: join(directory, 'workers.db') })],
-  ['PostgreSQL', async () => ({ postgres: { url: await sharedPostgres(), schema: uniqueSchema() } })],
+  // A server beside eight processes is for long runs: two processes on one are in ../postgres.test.ts.
+  ...(long
+    ? [
+        [
+          'PostgreSQL',
+          async () => ({ postgres: { url: await sharedPostgres(), schema: uniqueSchema() } }),
+        ] as const,
+      ]
+    : []),
 ]
+const missing = (name: string): string | null => (name === 'PostgreSQL' ? whyNoPostgres() : null)
 
 interface HandOver {
   readonly id: string
@@ -48,9 +57,8 @@ const note = (index: number): NewNotification => ({
   expiresAt: null,
 })
 
-describe.each(STORAGES)('eight workers over one database on %s', (name, create) => {
-  // A server beside eight processes is for long runs: two processes on one are in ../postgres.test.ts.
-  it.skipIf(name === 'PostgreSQL' && (noPostgres !== null || !long))(
+describeEachWith(STORAGES, missing, 'eight workers over one database on %s', (name, create) => {
+  it(
     'killed at random, deliver everything, and twice only what a kill has cut',
     async () => {
       const place = await create()

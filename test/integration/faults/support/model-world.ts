@@ -2,18 +2,18 @@ import { expect } from 'vitest'
 import { createNotifier } from '../../../../src/create-notifier.ts'
 import type { Storage } from '../../../../src/ports/storage/storage.ts'
 import type { Notifier } from '../../../../src/services/notifier.ts'
+import { type FakeClock, fakeClock } from '../../../../src/testing/fake-clock.ts'
 import { recordingChannel } from '../../../../src/testing/recording-channel.ts'
 import { eventually } from '../../../support/eventually.ts'
 import { settled } from '../../../support/virtual-time.ts'
 import { httpReceiver } from '../../support/receivers.ts'
 import { type Act, DELAYS_MS, LEASE_MS, type Model, type ModelNotification, statusOf } from './model.ts'
 import { mortalClock, mortalStorage, newLife } from './mortal.ts'
-import { type PatientClock, patientClock } from './patient-clock.ts'
 import { endingAt, type Point } from './points.ts'
 
 /** The whole service under a virtual clock, with a receiver on a real socket. */
 export interface ModelWorld {
-  readonly clock: PatientClock
+  readonly clock: FakeClock
   readonly notifier: Notifier
   /** In the order of the model's. */
   readonly ids: string[]
@@ -36,9 +36,9 @@ export interface ModelWorld {
 const HOUR = 3_600_000
 
 /** @param open opens the same database each time */
-export async function modelWorld(open: (clock: PatientClock) => Storage): Promise<ModelWorld> {
+export async function modelWorld(open: (clock: FakeClock) => Storage): Promise<ModelWorld> {
   const receiver = await httpReceiver((response) => response.writeHead(200).end())
-  const clock = patientClock(quiet)
+  const clock = fakeClock(Date.UTC(2026, 10, 21), quiet)
   const eyes = open(clock)
   await eyes.start()
   const ids: string[] = []

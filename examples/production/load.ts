@@ -1,0 +1,134 @@
+import { randomUUID } from 'node:crypto'
+import { Agent, request } from 'node:http'
+
+/** What callers of the API have seen. */
+export interface Seen {
+  /** Ids of notifications that were answered with 201. */
+  readonly accepted: Set<string>
+  /** Connections that broke before an answer. */
+  resets: number
+  /** Answers 503: a server was away, and said so. */
+  unavailable: number
+  /** Anything else, which there should be none of. */
+  readonly unexpected: string[]
+}
+
+export interface Load {
+  readonly seen: Seen
+  /** Begins no more requests; resolves when each that was begun has its answer. */
+  end(): Promise<void>
+}
+
+interface Answer {
+  readonly status: number
+  readonly retryAfterMs: number
+  readonly text: string
+}
+
+const BATCH = 20
+const MOST_UNDER_WAY = 200
+const PAUSE_MS = 100
+
+/** Callers of a live system: they begin so many requests a second, and repeat each under its key until it is answered. */
+export function startLoad(port: number, key: string, rate: number): Load {
+  const agent = new Agent({ keepAlive: true, maxSockets: 32 })
+  const seen: Seen = { accepted: new Set(), resets: 0, unavailable: 0, unexpected: [] }
+  const underWay = new Set<Promise<void>>()
+  const run = randomUUID()
+  const began = performance.now()
+  let count = 0
+
+  /** Answers how long to wait before it is tried again; null: it has its answer. */
+  async function attempt(call: Call): Promise<number | null> {
+    const answer = await post(agent, call)
+    if (answer === null) {
+      seen.resets += 1
+      return PAUSE_MS
+    }
+    if (answer.status === 503) {
+      seen.unavailable += 1
+      return answer.retryAfterMs
+    }
+    const { id, items = [{ id }] } = JSON.parse(answer.text) as { id?: string; items?: { id?: string }[] }
+    for (const item of items) if (item.id !== undefined) seen.accepted.add(item.id)
+    if (answer.status !== 201 || items.some((item) => item.id === undefined)) {
+      seen.unexpected.push(`${answer.status} ${answer.text}`)
+    }
+    return null
+  }
+
+  async function send(number: number): Promise<void> {
+    const to = `user-${number}@example.com`
+    const message = { channel: 'email', to, subject: 'Hello', body: `Number ${number}` }
+    const batch = number % BATCH === 0
+    const call = {
+      port,
+      path: batch ? '/v1/notifications/batch' : '/v1/notify',
+      key,
+      // The same in every attempt: whoever was accepted without hearing of it is told now.
+      idempotencyKey: `${run}-${number}`,
+      body: JSON.stringify(batch ? { notifications: Array(BATCH).fill(message) } : message),
+    }
+    for (;;) {
+      const pauseMs = await attempt(call)
+      if (pauseMs === null) return
+      await new Promise((resolve) => setTimeout(resolve, pauseMs))
+    }
+  }
+
+  const timer = setInterval(() => {
+    const due = ((performance.now() - began) / 1_000) * rate
+    for (; count < due; count += 1) {
+      // A live system would turn callers away here.
+      if (underWay.size >= MOST_UNDER_WAY) continue
+      const sending = send(count).finally(() => underWay.delete(sending))
+      underWay.add(sending)
+    }
+  }, 20)
+
+  return {
+    seen,
+    async end() {
+      clearInterval(timer)
+      await Promise.all(underWay)
+      agent.destroy()
+    },
+  }
+}
+
+interface Call {
+  readonly port: number
+  readonly path: string
+  readonly key: string
+  readonly idempotencyKey: string
+  readonly body: string
+}
+
+/** Null: the connection broke before the answer was there. */
+function post(agent: Agent, { port, path, key, idempotencyKey, body }: Call): Promise<Answer | null> {
+  const headers = {
+    Authorization: `Bearer ${key}`,
+    'Content-Type': 'application/json',
+    'Idempotency-Key': idempotencyKey,
+  }
+  return new Promise((resolve) => {
+    const asked = request({ host: '127.0.0.1', port, path, method: 'POST', agent, headers }, (response) => {
+      let text = ''
+      response.setEncoding('utf8').on('data', (chunk: string) => {
+        text += chunk
+      })
+      response.on('end', () =>
+        resolve({
+          status: response.statusCode ?? 0,
+          retryAfterMs: 1_000 * Number(response.headers['retry-after'] ?? 1),
+          text,
+        }),
+      )
+      response.on('error', () => resolve(null))
+    })
+    // Longer than anything takes here: nobody waits for ever.
+    asked.setTimeout(20_000, () => asked.destroy())
+    asked.on('error', () => resolve(null))
+    asked.end(body)
+  })
+}

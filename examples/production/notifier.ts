@@ -1,0 +1,38 @@
+import { createNotifier, type Notifier } from 'carillon'
+import { postgresStorage } from 'carillon/postgres'
+import { redisRateLimiter } from 'carillon/redis'
+import { sinkChannel } from './sink-channel.ts'
+
+/** What every process of the service has in common. */
+export interface Addresses {
+  readonly postgres: string
+  readonly schema: string
+  readonly redis: string
+  readonly prefix: string
+  readonly provider: string
+}
+
+/** High enough for the load, and low enough to be counted: every request asks Redis, and every month its row. */
+const load = {
+  requests: { limit: 600_000, windowMs: 60_000 },
+  notificationsPerHour: 10_000_000,
+  concurrentRequests: 2_000,
+  notificationsPerMonth: 100_000_000,
+}
+
+/** The same in API processes, which start it with `deliver: false`, and in workers. */
+export function productionNotifier({ postgres, schema, redis, prefix, provider }: Addresses): Notifier {
+  return createNotifier({
+    storage: postgresStorage({
+      connectionString: postgres,
+      schema,
+      maxConnections: 5,
+      statementTimeoutMs: 5_000,
+    }),
+    rateLimiter: redisRateLimiter({ url: redis, prefix, onError: () => {} }),
+    channels: { email: sinkChannel(provider) },
+    plans: { load },
+    // What a killed worker had in hand is taken up again after so long.
+    delivery: { leaseMs: 4_000, pollMs: 500 },
+  })
+}

@@ -1,0 +1,42 @@
+import type { NotificationRecord } from 'carillon'
+import type { Seen } from './load.ts'
+import type { Arrivals } from './provider.ts'
+
+export interface Verdict {
+  readonly accepted: number
+  /** Of those accepted: arrived at the provider. */
+  readonly delivered: number
+  /** Of those accepted: never arrived. */
+  readonly lost: readonly string[]
+  /** Arrivals beyond the first that an attempt which is marked ambiguous explains. */
+  readonly ambiguous: number
+  /** Arrivals beyond the first that nothing explains. */
+  readonly duplicates: number
+  /** Arrivals of what nobody was told to be accepted: a request that was stored twice. */
+  readonly unknown: number
+}
+
+/** Sets what callers were promised against what has arrived outside. */
+export async function judge(
+  { accepted }: Pick<Seen, 'accepted'>,
+  arrivals: Arrivals,
+  read: (id: string) => Promise<Pick<NotificationRecord, 'timeline'>>,
+): Promise<Verdict> {
+  let [ambiguous, duplicates] = [0, 0]
+  for (const [id, times] of Object.entries(arrivals)) {
+    if (times < 2 || !accepted.has(id)) continue
+    const { timeline } = await read(id)
+    const marked = timeline.filter((entry) => entry.ambiguous).length
+    ambiguous += Math.min(times - 1, marked)
+    duplicates += Math.max(times - 1 - marked, 0)
+  }
+  const lost = [...accepted].filter((id) => arrivals[id] === undefined)
+  return {
+    accepted: accepted.size,
+    delivered: accepted.size - lost.length,
+    lost,
+    ambiguous,
+    duplicates,
+    unknown: Object.keys(arrivals).filter((id) => !accepted.has(id)).length,
+  }
+}

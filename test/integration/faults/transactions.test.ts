@@ -1,0 +1,88 @@
+import { DatabaseSync } from 'node:sqlite'
+import pg from 'pg'
+import { afterAll, describe, expect, it } from 'vitest'
+import { createNotifier } from '../../../src/create-notifier.ts'
+import { recordingChannel } from '../../../src/testing/recording-channel.ts'
+import { describeWith } from '../../support/left-out.ts'
+import { sharedPostgres, stopSharedPostgres, uniqueSchema, whyNoPostgres } from '../../support/postgres.ts'
+import { runProgram } from '../../support/program.ts'
+import { temporaryFile } from '../../support/sqlite-harness.ts'
+import type { TransactOptions } from '../programs/transact.ts'
+import { openPlace, type Place } from './support/store.ts'
+
+/** A process dies in the middle of its transaction; the next one delivers what there is. */
+async function delivered(place: Place, dies: TransactOptions['dies']): Promise<readonly unknown[]> {
+  const program = runProgram('transact', { place, dies } satisfies TransactOptions)
+  expect(await program.ended, program.errors.join('\n')).toBe('SIGKILL')
+  expect(program.lines).toEqual(['accepted'])
+  const email = recordingChannel()
+  const notifier = createNotifier({
+    channels: { email },
+    storage: openPlace(place),
+    delivery: { pollMs: 50 },
+  })
+  await notifier.start()
+  // After everything that was left: organizations take turns, and within one the oldest goes first.
+  await notifier.send({ channel: 'email', to: 'ada@example.com', body: 'the next' })
+  await email.waitFor({ body: 'the next' })
+  // On PostgreSQL it was sent under a key, which is as free or as taken as the rest says.
+  const again = { channel: 'email', to: 'ada@example.com', body: dies } as const
+  const { replayed } = await notifier.send(again, { idempotencyKey: 'order' })
+  expect(replayed).toBe('postgres' in place && dies === 'after the commit')
+  await notifier.stop()
+  return email.messages.map(({ body }) => body).slice(0, 2)
+}
+
+function cases(
+  open: () => Promise<{ readonly place: Place; orders(): Promise<unknown[]>; close(): void }>,
+): void {
+  it('before its commit: never sent, and nothing of its own is stored', async () => {
+    const { place, orders, close } = await open()
+    expect((await delivered(place, 'before the commit'))[0]).toBe('the next')
+    expect(await orders()).toEqual([])
+    close()
+  })
+
+  it('after its commit, before anybody was told: sent', async () => {
+    const { place, orders, close } = await open()
+    expect(await delivered(place, 'after the commit')).toEqual(['after the commit', 'the next'])
+    expect(await orders()).toEqual([{ id: 'after the commit' }])
+    close()
+  })
+}
+
+describe('a process on SQLite that is killed in a transaction', () => {
+  cases(async () => {
+    const { file, remove } = temporaryFile()
+    return {
+      place: { sqlite: file },
+      async orders() {
+        const database = new DatabaseSync(file)
+        const rows = database.prepare('SELECT id FROM orders').all()
+        database.close()
+        return rows.map((row) => ({ ...row }))
+      },
+      close: remove,
+    }
+  })
+})
+
+describeWith(whyNoPostgres(), 'a process on PostgreSQL that is killed in a transaction', () => {
+  afterAll(stopSharedPostgres)
+
+  cases(async () => {
+    const url = await sharedPostgres()
+    const schema = uniqueSchema()
+    return {
+      place: { postgres: { url, schema } },
+      async orders() {
+        const client = new pg.Client({ connectionString: url })
+        await client.connect()
+        const { rows } = await client.query(`SELECT id FROM "${schema}".orders`)
+        await client.end()
+        return rows
+      },
+      close() {},
+    }
+  })
+})

@@ -1,0 +1,35 @@
+// A process that delivers through a queue engine until it is killed. It says "started" and "handed <id>".
+// Usage: node queue.ts <place as JSON>
+import { setTimeout as sleep } from 'node:timers/promises'
+import { postgresStorage } from '../../../adapters/storage/postgres/index.ts'
+import { createNotifier } from '../../../src/create-notifier.ts'
+import type { Channel } from '../../../src/ports/channel.ts'
+import { openQueue, type QueuePlace } from '../../support/queue-place.ts'
+
+const place: QueuePlace = JSON.parse(process.argv[2] ?? '')
+
+function say(line: string): void {
+  process.stdout.write(`${line}\n`)
+}
+
+const channel: Channel = {
+  name: 'recorder',
+  channel: 'email',
+  timeoutMs: 1_000,
+  maxConcurrent: 4,
+  async send(_message, { notificationId }) {
+    say(`handed ${notificationId}`)
+    await sleep(50)
+    return { kind: 'accepted', providerMessageId: notificationId }
+  },
+}
+
+const notifier = createNotifier({
+  channels: { email: channel },
+  storage: postgresStorage({ connectionString: place.url, schema: place.schema, maxConnections: 4 }),
+  queue: openQueue(place.queue) ?? undefined,
+  delivery: { leaseMs: 2_000 },
+})
+notifier.on('error', (error) => say(`error ${error.message}`))
+await notifier.start()
+say('started')

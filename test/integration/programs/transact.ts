@@ -1,0 +1,53 @@
+// A process that writes an order and accepts its notification in one transaction, and dies by its own hand: before the
+// COMMIT, or right after it, before anybody was told.
+// Usage: node transact.ts <options as JSON>
+import { DatabaseSync } from 'node:sqlite'
+import pg from 'pg'
+import { postgresStorage } from '../../../adapters/storage/postgres/index.ts'
+import { sqliteStorage } from '../../../adapters/storage/sqlite/index.ts'
+import { createNotifier } from '../../../src/create-notifier.ts'
+import { recordingChannel } from '../../../src/testing/recording-channel.ts'
+import type { Place } from '../faults/support/store.ts'
+
+export interface TransactOptions {
+  readonly place: Place
+  readonly dies: 'before the commit' | 'after the commit'
+}
+
+const { place, dies }: TransactOptions = JSON.parse(process.argv[2] ?? '')
+const message = { channel: 'email', to: 'ada@example.com', body: dies } as const
+const channels = { email: recordingChannel() }
+const say = (line: string): boolean => process.stdout.write(`${line}\n`)
+
+function die(): void {
+  process.kill(process.pid, 'SIGKILL')
+}
+
+if ('sqlite' in place) {
+  const notifier = createNotifier({ channels, storage: sqliteStorage({ file: place.sqlite }) })
+  await notifier.start({ deliver: false })
+  new DatabaseSync(place.sqlite).exec('CREATE TABLE IF NOT EXISTS orders (id TEXT)')
+  await notifier.send(message, {
+    tx(database) {
+      database.prepare('INSERT INTO orders VALUES (?)').run(dies)
+      say('accepted')
+      if (dies === 'before the commit') die()
+    },
+  })
+  die()
+} else {
+  const { url: connectionString, schema } = place.postgres
+  const storage = postgresStorage({ connectionString, schema })
+  const notifier = createNotifier({ channels, storage })
+  await notifier.start({ deliver: false })
+  const client = new pg.Client({ connectionString })
+  await client.connect()
+  await client.query(`CREATE TABLE IF NOT EXISTS "${schema}".orders (id text)`)
+  await client.query('BEGIN')
+  await client.query(`INSERT INTO "${schema}".orders VALUES ($1)`, [dies])
+  await notifier.send(message, { tx: client, idempotencyKey: 'order' })
+  say('accepted')
+  if (dies === 'before the commit') die()
+  await client.query('COMMIT')
+  die()
+}
