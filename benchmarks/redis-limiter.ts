@@ -1,11 +1,9 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { type AddressInfo, createServer } from 'node:net'
 import type { WindowCheck } from 'carillon'
 import { redisRateLimiter } from 'carillon/redis'
 import { Redis } from 'ioredis'
 import { RateLimiterRedis } from 'rate-limiter-flexible'
-import { compare, describeMachine, report, withFolder } from './lib/measure.ts'
+import { startRedis } from '../test/support/redis-server.ts'
+import { compare, describeMachine, report } from './lib/measure.ts'
 
 /**
  * The cost of one decision over one connection to one Redis, one round trip each: rate-limiter-flexible counts one
@@ -18,8 +16,9 @@ const KEYS = 100
 const AT_ONCE = 50
 const RIVAL = 'rate-limiter-flexible, one fixed window'
 
-await withFolder(async (folder) => {
-  const url = process.env.CARILLON_TEST_REDIS_URL ?? (await startServer(folder))
+const server = await startRedis()
+try {
+  const { url } = server
   const clients = Array.from({ length: 3 }, () => new Redis(url))
   const [plain, rivals, ours] = clients as [Redis, Redis, Redis]
   const flexible = new RateLimiterRedis({
@@ -60,7 +59,9 @@ await withFolder(async (folder) => {
   console.log(describeMachine())
   report(`Limits in Redis, ${AT_ONCE} at once`, 'decisions', rates, RIVAL)
   for (const client of clients) client.disconnect()
-})
+} finally {
+  await server.remove()
+}
 
 type Tenant = ReturnType<typeof tenant>
 
@@ -89,31 +90,4 @@ async function decide(one: (turn: { id: number; token: number }) => Promise<unkn
     }),
   )
   return DECISIONS
-}
-
-/** A server of the benchmark's own, in memory only; it ends with this process. */
-async function startServer(folder: string): Promise<string> {
-  const probe = createServer().listen(0, '127.0.0.1')
-  await once(probe, 'listening')
-  const { port } = probe.address() as AddressInfo
-  probe.close()
-  const settings = [
-    '--port',
-    String(port),
-    '--bind',
-    '127.0.0.1',
-    '--dir',
-    folder,
-    '--save',
-    '',
-    '--appendonly',
-    'no',
-  ]
-  const server = spawn('redis-server', settings, { stdio: 'ignore' })
-  server.on('error', () => {
-    throw new Error('This benchmark needs redis-server on the PATH, or CARILLON_TEST_REDIS_URL.')
-  })
-  server.unref()
-  process.on('exit', () => server.kill('SIGKILL'))
-  return `redis://127.0.0.1:${port}`
 }

@@ -44,6 +44,8 @@ const parts = {
     postgres: options('adapters/storage/postgres/options.ts', 'PostgresStorageOptions'),
     memory: options('src/memory/memory-storage.ts', 'MemoryStorageOptions'),
     redis: options('adapters/rate-limit/redis/index.ts', 'RedisRateLimiterOptions'),
+    'graphile-worker': options('adapters/queue/graphile-worker/index.ts', 'GraphileWorkerQueueOptions'),
+    bullmq: options('adapters/queue/bullmq/index.ts', 'BullmqQueueOptions'),
     smtp: options('adapters/channels/email/smtp-options.ts', 'SmtpChannelOptions'),
     timeouts: options('adapters/channels/email/smtp-options.ts', 'SmtpTimeouts'),
     'mail-api': options('adapters/channels/email/mail-api.ts', 'MailApiOptions'),

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { appendFileSync, mkdtempSync, rmSync } from 'node:fs'
 import { cpus, loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -17,22 +17,32 @@ export interface Rate {
   readonly median: number
   /** Processor time of this process for one unit, in microseconds: it says more where something else uses the machine. */
   readonly cpuMicros: number
+  /** The same of the server that is measured with it; NaN where nobody counts it. */
+  readonly serverMicros: number
 }
 
 /**
  * Measures contenders in turn (A B C A B C …), so that a machine whose speed drifts treats them alike: one warm-up
  * each that does not count, then `rounds` that do.
+ *
+ * @param serverCpu the processor time that a server has used so far, in microseconds
  */
-export async function compare(contenders: readonly Contender[], rounds = 5): Promise<Rate[]> {
+export async function compare(
+  contenders: readonly Contender[],
+  rounds = 5,
+  serverCpu: () => number = () => Number.NaN,
+): Promise<Rate[]> {
   const runs = contenders.map((contender) => ({
     contender,
     perSecond: [] as number[],
     cpuMicros: [] as number[],
+    serverMicros: [] as number[],
   }))
   for (let round = -1; round < rounds; round += 1) {
-    for (const { contender, perSecond, cpuMicros } of runs) {
+    for (const { contender, perSecond, cpuMicros, serverMicros } of runs) {
       await contender.prepare?.()
       const cpuBefore = process.cpuUsage()
+      const serverBefore = serverCpu()
       const began = performance.now()
       const units = await contender.run()
       const seconds = (performance.now() - began) / 1000
@@ -40,13 +50,15 @@ export async function compare(contenders: readonly Contender[], rounds = 5): Pro
       if (round < 0) continue
       perSecond.push(units / seconds)
       cpuMicros.push((user + system) / units)
+      serverMicros.push((serverCpu() - serverBefore) / units)
     }
   }
-  return runs.map(({ contender, perSecond, cpuMicros }) => ({
+  return runs.map(({ contender, perSecond, cpuMicros, serverMicros }) => ({
     name: contender.name,
     perSecond,
     median: median(perSecond),
     cpuMicros: median(cpuMicros),
+    serverMicros: median(serverMicros),
   }))
 }
 
@@ -60,15 +72,36 @@ export function median(values: readonly number[]): number {
 /** Prints rates with the ratio of each to the one named `floor`. */
 export function report(title: string, unit: string, rates: readonly Rate[], floor: string): void {
   const base = rates.find(({ name }) => name === floor)?.median ?? Number.NaN
-  const rows = rates.map(({ name, median: middle, perSecond, cpuMicros }) => ({
+  const rows = rates.map(({ name, median: middle, perSecond, cpuMicros, serverMicros }) => ({
     [title]: name,
     [`${unit}/s (median)`]: Math.round(middle).toLocaleString('en'),
     min: Math.round(Math.min(...perSecond)).toLocaleString('en'),
     max: Math.round(Math.max(...perSecond)).toLocaleString('en'),
     'processor µs each': cpuMicros.toFixed(1),
+    ...(Number.isNaN(serverMicros) ? {} : { "server's µs each": serverMicros.toFixed(1) }),
     [`to "${floor}"`]: (middle / base).toFixed(2),
   }))
   console.table(rows)
+  for (const { name, median: rate } of rates) {
+    if (name !== floor) record({ title, unit, name, rate, floor, ratio: rate / base })
+  }
+}
+
+/** One figure beside its floor or rival of the same run. */
+export interface Figure {
+  readonly title: string
+  readonly unit: string
+  readonly name: string
+  /** Units a second. */
+  readonly rate: number
+  readonly floor: string
+  readonly ratio: number
+}
+
+/** Keeps a figure for the table of all benchmarks (`all.ts`). */
+export function record(figure: Figure): void {
+  const file = process.env.CARILLON_BENCH_FIGURES
+  if (file !== undefined) appendFileSync(file, `${JSON.stringify(figure)}\n`)
 }
 
 /** One line about where the numbers come from, and what else the machine does: its load includes the benchmark's own. */

@@ -10,6 +10,9 @@ const ROOMY = {
   notificationsPerMonth: 1_000_000_000,
 }
 
+/** Plans under which the organization that everything is sent for meets no limit, and everything is counted. */
+export const ROOMY_PLANS = { ...perMinutePlans, org_default: ROOMY }
+
 const MOST_IN_BATCH = 10_000
 
 /** A notifier that accepts into a SQLite file with full sync and delivers nothing. */
@@ -17,7 +20,7 @@ export async function acceptingNotifier(file: string, limits: 'limited' | 'unlim
   const notifier = createNotifier({
     storage: sqliteStorage({ file }),
     channels: { email: { name: 'none', channel: 'email', send: async () => ({ kind: 'accepted' }) } },
-    plans: limits === 'limited' ? { ...perMinutePlans, org_default: ROOMY } : perMinutePlans,
+    plans: limits === 'limited' ? ROOMY_PLANS : perMinutePlans,
   })
   await notifier.start({ deliver: false })
   return notifier

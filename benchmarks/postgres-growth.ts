@@ -1,0 +1,213 @@
+import type { Notifier } from 'carillon'
+import { postgresStorage } from 'carillon/postgres'
+import { describeMachine, median } from './lib/measure.ts'
+import { mails } from './lib/notifiers.ts'
+import { type Database, notifierOn, withPostgres } from './lib/postgres.ts'
+
+/**
+ * What one notification costs as the tables grow, and how many bytes it takes in each table.
+ *
+ * `CARILLON_BENCH_ROWS=1000000,5000000` says how many notifications are stored; without it a million. They are made in SQL,
+ * over three weeks, each with its state and one event. Beside them a schema with 10,000 is measured in the same turns.
+ */
+
+const SIZES = (process.env.CARILLON_BENCH_ROWS ?? '1000000').split(',').map(Number)
+/** Stored in the schema that stays as it is. */
+const SMALL = 10_000
+const SET = 100
+const SETS = 200
+const WARM = 30
+const MEASURED = 20_000
+
+const FILL = `
+  WITH made AS MATERIALIZED (
+    SELECT number, nextval('carillon.notification_numbers') AS seq,
+      floor($2::float8 + number * ($3::float8 / $4))::bigint AS at
+    FROM generate_series(1, $1::bigint) AS number),
+  named AS MATERIALIZED (
+    SELECT *, 'notif_' || lpad(at::text, 13, '0') || lpad(seq::text, 16, '0') AS id FROM made),
+  stored AS (
+    INSERT INTO carillon.notifications (seq, created_at, high, id, organization, channel, lane, recipient, content)
+    SELECT seq, at, false, id, 'org_default', 'email', 'email', 'customer-' || number || '@example.com', $5 FROM named),
+  standing AS (
+    INSERT INTO carillon.states (notification, status, sequence, announced, fold, provider, organization, created_at, seq)
+    SELECT id, 'sent', 2, 1, '{"own":10,"handovers":{"none#1":[30,0]}}', 'none', 'org_default', at, seq FROM named)
+  INSERT INTO carillon.events (notification, sequence, seq, organization, status, fact, at)
+  SELECT id, 2, seq, 'org_default', 'sent', '{"type":"sent","provider":"none","attempt":1,"durationMs":12}', at FROM named`
+
+const FILL_AT_ONCE = 100_000
+const THREE_WEEKS_MS = 20 * 86_400_000
+
+const VERBS = ['accept', 'claim', 'settle', 'list'] as const
+type Verb = (typeof VERBS)[number]
+
+await withPostgres(async (database) => {
+  await printWidths(database)
+  const small = await open(database, 'small')
+  await fill(database, 'small', SMALL)
+  const large = await open(database, 'carillon')
+  const rows: Record<string, string>[] = []
+  let stored = 0
+  for (const size of SIZES) {
+    await fill(database, 'carillon', size - stored)
+    stored = size
+    const [some, many] = await measure([small, large])
+    rows.push({
+      stored: `${size.toLocaleString('en')} beside ${SMALL.toLocaleString('en')}`,
+      ...Object.fromEntries(
+        VERBS.map((verb) => {
+          const [of, to] = [median(many?.[verb] ?? []), median(some?.[verb] ?? [])]
+          return [`${verb}, µs each`, `${of.toFixed(0)} / ${to.toFixed(0)} = ${(of / to).toFixed(2)}`]
+        }),
+      ),
+    })
+  }
+  for (const { close } of [small, large]) await close()
+  console.log(describeMachine())
+  console.table(rows)
+})
+
+/** One schema at work. */
+interface Opened {
+  readonly notifier: Notifier
+  readonly storage: ReturnType<typeof postgresStorage>
+  close(): Promise<void>
+}
+
+async function open(database: Database, schema: string): Promise<Opened> {
+  const notifier = notifierOn(database, 1, { schema })
+  await notifier.start({ deliver: false })
+  const storage = postgresStorage({ connectionString: database.url, listen: false, schema })
+  await storage.start()
+  return {
+    notifier,
+    storage,
+    async close() {
+      await storage.stop()
+      await notifier.stop()
+    },
+  }
+}
+
+async function fill({ pool }: Database, schema: string, count: number): Promise<void> {
+  const content = JSON.stringify({ subject: mails(1)[0]?.subject, body: mails(1)[0]?.body })
+  const from = Date.now() - THREE_WEEKS_MS
+  for (let left = count; left > 0; left -= FILL_AT_ONCE) {
+    const part = Math.min(left, FILL_AT_ONCE)
+    const text = FILL.replaceAll('carillon.', `${schema}.`)
+    await pool.query(text, [part, from, THREE_WEEKS_MS, part, content])
+  }
+  await pool.query('VACUUM ANALYZE')
+  await pool.query('CHECKPOINT')
+}
+
+/** The schemas take turns, set by set, so that a machine whose speed changes treats them alike. Microseconds each. */
+async function measure(schemas: readonly Opened[]): Promise<Record<Verb, number[]>[]> {
+  const times = schemas.map((): Record<Verb, number[]> => ({ accept: [], claim: [], settle: [], list: [] }))
+  const messages = mails(SET)
+  for (let turn = -WARM; turn < SETS; turn += 1) {
+    for (const [index, { notifier, storage }] of schemas.entries()) {
+      const timed = async <Answer>(verb: Verb, units: number, work: () => Promise<Answer>) => {
+        const began = performance.now()
+        const answer = await work()
+        if (turn >= 0) times[index]?.[verb].push(((performance.now() - began) * 1_000) / units)
+        return answer
+      }
+      await timed('accept', SET, () => notifier.sendBatch(messages))
+      const { jobs } = await timed('claim', SET, () =>
+        storage.claim({ lanes: [{ lane: 'email', free: SET }], leaseMs: 60_000 }),
+      )
+      await timed('settle', SET, () =>
+        storage.settle(
+          jobs.map(({ jobId, token }) => ({
+            kind: 'notification',
+            jobId,
+            token,
+            facts: [{ type: 'sent', provider: 'none', attempt: 1, durationMs: 0 }],
+            next: { kind: 'end' },
+          })),
+        ),
+      )
+      await timed('list', 1, () => notifier.logs.list({ limit: 50 }))
+    }
+  }
+  return times
+}
+
+/** Real rows: each mail sent, reported as delivered, and both told to one endpoint. */
+async function printWidths(database: Database): Promise<void> {
+  const notifier = notifierOn(database, 1, { schema: 'widths' })
+  await notifier.start({ deliver: false })
+  const { id: hook } = await notifier.webhooks.create({ url: 'https://receiver.example.com/hook' })
+  const body = 'x'.repeat(300)
+  await notifier.sendBatch(mails(MEASURED / 2).map((message) => ({ ...message, body })))
+  await notifier.sendBatch(mails(MEASURED / 2).map((message) => ({ ...message, body })))
+  await notifier.stop()
+  const storage = postgresStorage({ connectionString: database.url, listen: false, schema: 'widths' })
+  await storage.start()
+  const jobs = [] as { readonly jobId: string; readonly token: number }[]
+  for (;;) {
+    const claimed = await storage.claim({ lanes: [{ lane: 'email', free: 500 }], leaseMs: 600_000 })
+    if (claimed.jobs.length === 0) break
+    await storage.settle(
+      claimed.jobs.map(({ jobId, token }) => ({
+        kind: 'notification',
+        jobId,
+        token,
+        facts: [
+          {
+            type: 'sent',
+            provider: 'smtp',
+            attempt: 1,
+            durationMs: 112,
+            providerMessageId: `<${jobId}@mail.example.com>`,
+          },
+        ],
+        next: { kind: 'end' },
+      })),
+    )
+    await storage.recordReceipts(
+      claimed.jobs.map(({ jobId }) => ({
+        provider: 'smtp',
+        organizationId: null,
+        dedupeKey: jobId,
+        fact: { type: 'delivered', provider: 'smtp', providerMessageId: `<${jobId}@mail.example.com>` },
+      })),
+    )
+    jobs.push(...claimed.jobs)
+  }
+  for (;;) {
+    const claimed = await storage.claim({ lanes: [{ lane: hook, free: 500 }], leaseMs: 600_000 })
+    if (claimed.jobs.length === 0) break
+    await storage.settle(
+      claimed.jobs.map(({ jobId, token }) => ({
+        kind: 'event',
+        jobId,
+        token,
+        attempt: { attempt: 1, status: 200, response: 'OK', durationMs: 40, succeeded: true },
+        ended: 'delivered',
+        next: { kind: 'end' },
+      })),
+    )
+  }
+  await storage.stop()
+  await database.pool.query('VACUUM ANALYZE')
+  const { rows } = await database.pool.query<{ table: string; heap: string; indexes: string; total: string }>(
+    `SELECT coalesce(p.relname, c.relname) AS table, sum(pg_relation_size(c.oid)) AS heap,
+       sum(pg_indexes_size(c.oid)) AS indexes, sum(pg_total_relation_size(c.oid)) AS total
+     FROM pg_class AS c LEFT JOIN pg_inherits AS i ON i.inhrelid = c.oid LEFT JOIN pg_class AS p ON p.oid = i.inhparent
+     WHERE c.relnamespace = 'widths'::regnamespace AND c.relkind = 'r' GROUP BY 1 ORDER BY 4 DESC LIMIT 9`,
+  )
+  const each = (bytes: string): number => Math.round(Number(bytes) / jobs.length)
+  console.log(
+    `Bytes of each of ${jobs.length.toLocaleString('en')} mails of 300 bytes, delivered, reported and told`,
+  )
+  console.table(
+    rows.map(({ table, heap, indexes, total }) => ({
+      table,
+      rows: each(heap),
+      indexes: each(indexes),
+      'in all': each(total),
+    })),
+  )
+}
