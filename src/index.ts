@@ -11,6 +11,7 @@ export type { NotificationEvent } from './domain/event-payload.ts'
 export type { EventType, Fact, FactType } from './domain/facts.ts'
 export type { DeadLetterFilterInput, RedriveInput } from './domain/input/redrive.ts'
 export type { SendInput } from './domain/input/send.ts'
+export type { SuppressionTarget } from './domain/input/suppression.ts'
 export type { TemplateInput } from './domain/input/template.ts'
 export type {
   AttachmentContent,
@@ -81,7 +82,15 @@ export type { ParsedReceipts, Receipt, ReceiptRequest } from './ports/receipts.t
 export type { Backlog, LaneBacklog } from './ports/storage/backlog.ts'
 export type { Storage } from './ports/storage/storage.ts'
 export type { ProviderActivity, Span, Telemetry, TelemetrySource } from './ports/telemetry.ts'
+export type {
+  BatchItem,
+  BatchResult,
+  ItemError,
+  SentNotification,
+  ValidatedSend,
+} from './services/accept/records.ts'
 export { API_KEY_PATTERN } from './services/api-keys/key-format.ts'
+export type { ApiKeyInput, ApiKeyRecord, CreatedApiKey } from './services/api-keys/records.ts'
 export type {
   ChannelOption,
   ChannelProviders,
@@ -90,7 +99,24 @@ export type {
   WeightedProviders,
 } from './services/channels/channel-option.ts'
 export type { DeadLetterQuery, RedriveResult } from './services/dead-letters/records.ts'
+export type { ProviderHealth, WaitingLane } from './services/delivery/records.ts'
+export type { HealthReport } from './services/health.ts'
+export type {
+  AccountLimits,
+  Admission,
+  LimitedResource,
+  LimitUsage,
+  RateLimitState,
+} from './services/limits/records.ts'
 export type { OverusePolicy } from './services/limits/request-limits.ts'
+export type {
+  LogQuery,
+  LogRecord,
+  NotificationQuery,
+  NotificationRecord,
+  NotificationSummary,
+  TimelineRecord,
+} from './services/notifications/records.ts'
 export type {
   Notifier,
   NotifierEvents,
@@ -99,45 +125,18 @@ export type {
   StartOptions,
   StopOptions,
 } from './services/notifier.ts'
+export type { OrganizationInput, OrganizationRecord } from './services/organizations/records.ts'
+export type { AttachmentRecord, PartsRecord } from './services/render.ts'
+export type { List, ListQuery, Scope } from './services/scope.ts'
 export type {
-  AccountLimits,
-  Admission,
-  ApiKeyInput,
-  ApiKeyRecord,
-  AttachmentRecord,
-  BatchItem,
-  BatchResult,
-  CountRecord,
-  CreatedApiKey,
-  CreatedWebhookEndpoint,
-  DistributionRecord,
-  HealthReport,
-  ItemError,
-  LimitedResource,
-  LimitUsage,
-  List,
-  ListQuery,
-  LogQuery,
-  LogRecord,
-  MetricsSnapshot,
-  NotificationQuery,
-  NotificationRecord,
-  NotificationSummary,
-  OrganizationInput,
-  OrganizationRecord,
-  PartsRecord,
-  ProviderHealth,
-  RateLimitState,
-  Scope,
-  SentNotification,
   SuppressionInput,
   SuppressionQuery,
   SuppressionRecord,
-  SuppressionTarget,
-  TemplateRecord,
-  TimelineRecord,
-  ValidatedSend,
-  WaitingLane,
+} from './services/suppressions/records.ts'
+export type { CountRecord, DistributionRecord, MetricsSnapshot } from './services/telemetry/records.ts'
+export type { TemplateRecord } from './services/templates/records.ts'
+export type {
+  CreatedWebhookEndpoint,
   WebhookAttemptRecord,
   WebhookDeliveryQuery,
   WebhookDeliveryRecord,
@@ -145,4 +144,4 @@ export type {
   WebhookEndpointRecord,
   WebhookEndpointUpdate,
   WebhookPostRecord,
-} from './services/records.ts'
+} from './services/webhooks/records.ts'

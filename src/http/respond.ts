@@ -1,5 +1,5 @@
 import type { NotifierError } from '../domain/errors/notifier-error.ts'
-import type { RateLimitState } from '../services/records.ts'
+import type { RateLimitState } from '../services/limits/records.ts'
 import { type ErrorFormat, errorAnswer } from './errors.ts'
 import type { HttpResponse } from './message.ts'
 import { addRateHeaders, refusingLimit } from './rate-headers.ts'

@@ -2,8 +2,22 @@ import type { NotifierError } from '../domain/errors/notifier-error.ts'
 import { DEFAULT_ORGANIZATION } from '../domain/organization.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Storage } from '../ports/storage/storage.ts'
-import type { HealthReport } from './records.ts'
+import type { ProviderHealth, QueueHealth, WaitingLane } from './delivery/records.ts'
 import { within } from './within.ts'
+
+export interface HealthReport {
+  /** `ok`: accepts. `unavailable`: not started, stopping, in maintenance, or the storage does not answer. */
+  readonly status: 'ok' | 'unavailable'
+  /** Why it is unavailable, for people. */
+  readonly reason: string | null
+  readonly storage: { readonly name: string; readonly durable: boolean; readonly answers: boolean }
+  /** Null: there is no queue engine. */
+  readonly queue: QueueHealth | null
+  /** The providers of this process; of those of single organizations the ones that are open, at most 1,000 in all. */
+  readonly providers: readonly ProviderHealth[]
+  /** What is due and has no provider that could be asked: at most 100 lanes. */
+  readonly waiting: readonly WaitingLane[]
+}
 
 /** A storage that takes longer does not answer: who looks at the health may itself wait for no more than seconds. */
 const ANSWER_MS = 2_000

@@ -1,13 +1,44 @@
 import type { ChannelName } from '../domain/channel.ts'
 import { decodedLength } from '../domain/input/parts.ts'
-import { type MessageParts, partsIn } from '../domain/message-parts.ts'
-import type { NotificationContent } from '../domain/notification.ts'
-import { smsText } from '../domain/sms-segments.ts'
+import {
+  type EmailContent,
+  type MessageParts,
+  type PushContent,
+  partsIn,
+  type SlackContent,
+} from '../domain/message-parts.ts'
+import type { BodyFormat, NotificationContent } from '../domain/notification.ts'
+import { type SmsText, smsText } from '../domain/sms-segments.ts'
 import { detectFormat, type RenderedText, toHeader } from '../domain/template/compile.ts'
 import type { Message } from '../ports/channel.ts'
 import { assertUnsubscribable, type Links } from './links/links.ts'
-import type { PartsRecord, RenderedRecord } from './records.ts'
 import type { CompiledTemplates } from './templates/compiled-templates.ts'
+
+/** Text as a recipient would get it. */
+export interface RenderedRecord {
+  readonly subject: string | null
+  readonly body: string
+  readonly format: BodyFormat
+  /** On the channel `sms`: how the text travels, and what it is charged as. */
+  readonly sms?: SmsText | undefined
+}
+
+/** What goes along with a text; absent what was not given. */
+export interface PartsRecord {
+  readonly email?:
+    | (Omit<EmailContent, 'attachments'> & { readonly attachments?: readonly AttachmentRecord[] | undefined })
+    | undefined
+  readonly push?: PushContent | undefined
+  readonly slack?: SlackContent | undefined
+}
+
+/** An attachment without its content, which is never shown. */
+export interface AttachmentRecord {
+  readonly filename: string
+  readonly contentType: string
+  /** In bytes. */
+  readonly size: number
+}
 
 /**
  * The text of a notification; the same for every attempt, because template version and variables are pinned.

@@ -2,7 +2,30 @@ import type { ErrorCode } from '../domain/errors/catalogue.ts'
 import { NotifierError } from '../domain/errors/notifier-error.ts'
 import { DEFAULT_ORGANIZATION } from '../domain/organization.ts'
 import type { Page, PageRequest } from '../ports/storage/page.ts'
-import type { List, ListQuery, Scope } from './records.ts'
+
+/** Which organization a call concerns. */
+export interface Scope {
+  /** Default `org_default`. */
+  readonly organizationId?: string | undefined
+}
+
+export interface ListQuery extends Scope {
+  /** 1 to 100; default 50. */
+  readonly limit?: number | undefined
+  /** Rows to skip; default 0. For deep pages use `cursor`. */
+  readonly offset?: number | undefined
+  /** `nextCursor` of an earlier page. */
+  readonly cursor?: string | undefined
+}
+
+/** One page, newest first. */
+export interface List<Item> {
+  readonly items: readonly Item[]
+  readonly limit: number
+  readonly offset: number
+  readonly hasMore: boolean
+  readonly nextCursor: string | null
+}
 
 /** The organization that a call concerns. */
 export function organizationOf(scope: Scope | undefined): string {

@@ -1,7 +1,7 @@
 import { apiKeyInput } from '../../domain/input/api-key.ts'
 import { parseInput } from '../../domain/input/parse.ts'
+import type { ApiKeyInput } from '../../services/api-keys/records.ts'
 import type { Notifier } from '../../services/notifier.ts'
-import type { ApiKeyInput } from '../../services/records.ts'
 import { apiKeyList, createdApiKey } from '../schemas/api-key.ts'
 import { deleted } from '../schemas/common.ts'
 import { listQuery } from '../schemas/query.ts'

@@ -1,8 +1,8 @@
 import { NotifierError } from '../../domain/errors/notifier-error.ts'
 import { parseInput } from '../../domain/input/parse.ts'
 import { type SendInput, sendInput } from '../../domain/input/send.ts'
+import type { SentNotification } from '../../services/accept/records.ts'
 import type { Notifier } from '../../services/notifier.ts'
-import type { SentNotification } from '../../services/records.ts'
 import {
   batchInput,
   batchResult,

@@ -6,7 +6,7 @@ import {
   webhookEndpointInput,
 } from '../../domain/input/webhook-endpoint.ts'
 import type { Notifier } from '../../services/notifier.ts'
-import type { WebhookEndpointInput } from '../../services/records.ts'
+import type { WebhookEndpointInput } from '../../services/webhooks/records.ts'
 import { deleted } from '../schemas/common.ts'
 import { listQuery, webhookDeliveryQuery } from '../schemas/query.ts'
 import {

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import type { AccountLimits, LimitUsage } from '../../services/records.ts'
+import type { AccountLimits, LimitUsage } from '../../services/limits/records.ts'
 import { timestamp } from './common.ts'
 
 /** One limit and how much of it is used. */

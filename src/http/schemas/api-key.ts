@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { PERMISSIONS } from '../../domain/api-key.ts'
-import type { ApiKeyRecord, CreatedApiKey, List } from '../../services/records.ts'
+import type { ApiKeyRecord, CreatedApiKey } from '../../services/api-keys/records.ts'
+import type { List } from '../../services/scope.ts'
 import { listOf, timestamp } from './common.ts'
 
 const fields = {

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { type SendInput, sendInput } from '../../domain/input/send.ts'
-import type { BatchResult, SentNotification, ValidatedSend } from '../../services/records.ts'
+import type { BatchResult, SentNotification, ValidatedSend } from '../../services/accept/records.ts'
 import { channelName, failure, listOf, notificationStatus, timestamp } from './common.ts'
 import { partsFields } from './parts.ts'
 import { renderedFields } from './template.ts'

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import type { PartsRecord } from '../../services/records.ts'
+import type { PartsRecord } from '../../services/render.ts'
 
 /** What goes along with a text, as it is shown: attachments without their content. */
 export const partsFields: { readonly [Part in keyof PartsRecord]-?: z.ZodType<PartsRecord[Part]> } = {

@@ -1,16 +1,13 @@
 import * as z from 'zod'
 import { CHANNELS } from '../../domain/channel.ts'
 import { errorCode } from '../../domain/input/redrive.ts'
+import type { SuppressionTarget } from '../../domain/input/suppression.ts'
 import { STATUSES } from '../../domain/notification.ts'
 import type { DeadLetterQuery } from '../../services/dead-letters/records.ts'
-import type {
-  ListQuery,
-  LogQuery,
-  NotificationQuery,
-  SuppressionQuery,
-  SuppressionTarget,
-  WebhookDeliveryQuery,
-} from '../../services/records.ts'
+import type { LogQuery, NotificationQuery } from '../../services/notifications/records.ts'
+import type { ListQuery } from '../../services/scope.ts'
+import type { SuppressionQuery } from '../../services/suppressions/records.ts'
+import type { WebhookDeliveryQuery } from '../../services/webhooks/records.ts'
 import { webhookDeliveryStatus } from './webhook.ts'
 
 // Digits only: Number() would also take "", " 5 ", "1e1" and "0x10".

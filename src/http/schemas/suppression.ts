@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { SUPPRESSION_REASONS } from '../../domain/suppression.ts'
-import type { List, SuppressionRecord } from '../../services/records.ts'
+import type { List } from '../../services/scope.ts'
+import type { SuppressionRecord } from '../../services/suppressions/records.ts'
 import { channelName, listOf, timestamp } from './common.ts'
 
 /** An address that gets nothing more on a channel. */

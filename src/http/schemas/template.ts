@@ -1,6 +1,8 @@
 import * as z from 'zod'
 import { jsonObject } from '../../domain/input/fields.ts'
-import type { List, RenderedRecord, TemplateRecord } from '../../services/records.ts'
+import type { RenderedRecord } from '../../services/render.ts'
+import type { List } from '../../services/scope.ts'
+import type { TemplateRecord } from '../../services/templates/records.ts'
 import { channelName, listOf, timestamp } from './common.ts'
 
 /** SPEC.md "Template". */

@@ -1,12 +1,12 @@
 import * as z from 'zod'
 import { WEBHOOK_EVENT_TYPES } from '../../domain/endpoint-health.ts'
+import type { List } from '../../services/scope.ts'
 import type {
   CreatedWebhookEndpoint,
-  List,
   WebhookDeliveryRecord,
   WebhookEndpointRecord,
   WebhookPostRecord,
-} from '../../services/records.ts'
+} from '../../services/webhooks/records.ts'
 import { listOf, timestamp } from './common.ts'
 
 const fields = {

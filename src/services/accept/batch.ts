@@ -6,9 +6,9 @@ import type { NewNotification } from '../../domain/notification.ts'
 import { assertPermittedCountry } from '../../domain/sms-countries.ts'
 import { suppressionError } from '../../domain/suppression.ts'
 import type { AcceptReads, IdempotencyRecord } from '../../ports/storage/accept.ts'
-import type { BatchItem, BatchResult, ItemError } from '../records.ts'
 import { suppressionKey } from '../suppressions/match.ts'
 import { channelHint, type Preparation, prepareSend } from './prepare.ts'
+import type { BatchItem, BatchResult, ItemError } from './records.ts'
 
 /** Most notifications in one batch (SPEC.md "Limits", rule 5). */
 const MAX_BATCH = 10_000

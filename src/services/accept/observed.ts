@@ -2,8 +2,8 @@ import type { ErrorCode } from '../../domain/errors/catalogue.ts'
 import type { NewNotification } from '../../domain/notification.ts'
 import type { SpanEnd } from '../../domain/telemetry.ts'
 import type { Span } from '../../ports/telemetry.ts'
-import type { BatchResult, SentNotification } from '../records.ts'
 import type { Observer } from '../telemetry/observer.ts'
+import type { BatchResult, SentNotification } from './records.ts'
 
 /** The same notifications, to be delivered in the trace of the span that accepts them. */
 export function traced(

@@ -8,10 +8,10 @@ import type { Storage } from '../../ports/storage/storage.ts'
 import { createGroup } from '../group.ts'
 import type { Notifier } from '../notifier.ts'
 import type { Organizations } from '../organizations/organizations.ts'
-import type { ApiKeyRecord } from '../records.ts'
 import { isoOrNull, listOf, organizationOf, owned, pageRequest } from '../scope.ts'
 import { canonicalNetworks } from './ip-list.ts'
 import { isWellFormedApiKey, newApiKey } from './key-format.ts'
+import type { ApiKeyRecord } from './records.ts'
 
 /** The API key use cases of a notifier (SPEC.md "Authentication", DESIGN.md §8). */
 export function createApiKeys(

@@ -9,8 +9,7 @@ import type { Routes } from '../channels/routes.ts'
 import { instant, templateId } from '../notifications/filter.ts'
 import { summary } from '../notifications/notifications.ts'
 import type { Notifier } from '../notifier.ts'
-import type { Scope } from '../records.ts'
-import { listOf, organizationOf, owned, pageRequest } from '../scope.ts'
+import { listOf, organizationOf, owned, pageRequest, type Scope } from '../scope.ts'
 
 /** Dead letters that one commit looks at. */
 const STEP = 1_000

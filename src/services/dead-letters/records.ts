@@ -1,5 +1,5 @@
 import type { ErrorCode } from '../../domain/errors/catalogue.ts'
-import type { NotificationQuery } from '../records.ts'
+import type { NotificationQuery } from '../notifications/records.ts'
 
 export interface DeadLetterQuery extends Omit<NotificationQuery, 'status'> {
   /** `error.code`. */

@@ -2,12 +2,12 @@ import { type ChannelName, isChannelName } from '../../domain/channel.ts'
 import type { LaneDemand } from '../../ports/storage/claim.ts'
 import { laneParts, ownLane, type Routes } from '../channels/routes.ts'
 import type { ProviderSet } from '../providers.ts'
-import type { ProviderHealth, WaitingLane } from '../records.ts'
 import { createEventLane, type EventDelivery } from './event-lane.ts'
 import type { Lane, Lanes } from './lane.ts'
 import { createNotificationLane, type NotificationDelivery, type ProviderGroup } from './notification-lane.ts'
 import { createOrganizationLane, type OrganizationLane } from './organization-lane.ts'
 import { createPlainLane } from './plain-lane.ts'
+import type { ProviderHealth, WaitingLane } from './records.ts'
 import { createSlots, type Slots } from './slots.ts'
 
 /** The lanes of a process, and how they are. */

@@ -2,10 +2,10 @@ import { NotifierError } from '../../domain/errors/notifier-error.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { JobRef, Queue } from '../../ports/queue.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
-import type { QueueHealth } from '../records.ts'
 import { within } from '../within.ts'
 import { createAnnouncer } from './announcer.ts'
 import { createOffers, type Offers } from './offers.ts'
+import type { QueueHealth } from './records.ts'
 
 /** A queue engine at work between the storage and the dispatcher: what is announced to it, and what it hands over. */
 export interface QueueDispatch {

@@ -1,5 +1,5 @@
 import { NotifierError } from '../../domain/errors/notifier-error.ts'
-import type { RateLimitState } from '../records.ts'
+import type { RateLimitState } from './records.ts'
 
 /** A refusal by a limit (SPEC.md "Limits", rule 11). `details` says which limit, in the same terms as the headers. */
 export function limitError(state: RateLimitState, retryAfterMs: number): NotifierError {

@@ -8,9 +8,9 @@ import type {
   RateLimiter,
   WindowCheck,
 } from '../../ports/rate-limiter.ts'
-import { type Admission, type LimitedResource, NO_LIMIT, type RateLimitState } from '../records.ts'
 import { limitError } from './limit-error.ts'
 import type { PlanFinder } from './plan-of.ts'
+import { type Admission, type LimitedResource, NO_LIMIT, type RateLimitState } from './records.ts'
 
 /** Counts requests before anything of them is read (DESIGN.md §4 "Burst rule", §5 "RateLimiter"). */
 export interface RequestLimits {

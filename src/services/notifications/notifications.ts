@@ -5,10 +5,10 @@ import type { LogEntry } from '../../ports/storage/logs.ts'
 import type { TimelineEntry } from '../../ports/storage/notifications.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
 import type { Notifier, NotifierEvents } from '../notifier.ts'
-import type { LogRecord, NotificationRecord, NotificationSummary, Scope, TimelineRecord } from '../records.ts'
 import { shownParts } from '../render.ts'
-import { isoOrNull, listOf, organizationOf, owned, pageRequest } from '../scope.ts'
+import { isoOrNull, listOf, organizationOf, owned, pageRequest, type Scope } from '../scope.ts'
 import { instant, templateId } from './filter.ts'
+import type { LogRecord, NotificationRecord, NotificationSummary, TimelineRecord } from './records.ts'
 
 type Announce = (event: Parameters<NotifierEvents['notification.sent']>[0]) => void
 

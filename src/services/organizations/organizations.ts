@@ -7,8 +7,8 @@ import type { AcceptReads } from '../../ports/storage/accept.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
 import type { PlanFinder } from '../limits/plan-of.ts'
 import type { Notifier } from '../notifier.ts'
-import type { OrganizationRecord, Scope } from '../records.ts'
-import { listOf, organizationOf, pageRequest } from '../scope.ts'
+import { listOf, organizationOf, pageRequest, type Scope } from '../scope.ts'
+import type { OrganizationRecord } from './records.ts'
 
 /** The organization use cases, and what the other services need of them. */
 export interface Organizations {

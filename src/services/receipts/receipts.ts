@@ -14,8 +14,8 @@ import type { Routes } from '../channels/routes.ts'
 import { createGroup } from '../group.ts'
 import type { Notifier } from '../notifier.ts'
 import type { Provider } from '../providers.ts'
-import type { ReceiptArrival, ReceiptReply, ReceiptSource } from '../records.ts'
 import type { GiveWay } from './give-way.ts'
+import type { ReceiptArrival, ReceiptReply, ReceiptSource } from './records.ts'
 
 export interface ReceiptParts {
   readonly storage: Storage

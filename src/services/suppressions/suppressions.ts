@@ -6,9 +6,9 @@ import type { Storage } from '../../ports/storage/storage.ts'
 import type { Suppression } from '../../ports/storage/suppressions.ts'
 import type { Notifier } from '../notifier.ts'
 import type { Organizations } from '../organizations/organizations.ts'
-import type { SuppressionRecord } from '../records.ts'
 import { listOf, organizationOf, pageRequest } from '../scope.ts'
 import { suppressionKey } from './match.ts'
+import type { SuppressionRecord } from './records.ts'
 
 /** The suppression list of a notifier. */
 export function createSuppressions(storage: Storage, organizations: Organizations): Notifier['suppressions'] {

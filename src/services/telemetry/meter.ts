@@ -8,7 +8,7 @@ import {
   measureFact,
 } from '../../domain/metrics.ts'
 import type { TelemetryFact } from '../../domain/telemetry.ts'
-import type { CountRecord, DistributionRecord } from '../records.ts'
+import type { CountRecord, DistributionRecord } from './records.ts'
 
 /** Keeps what this process has done, in numbers. */
 export interface Meter {

@@ -3,10 +3,11 @@ import { MOST_COUNTED } from '../../domain/metrics.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Backlog } from '../../ports/storage/backlog.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
-import type { MetricsSnapshot, ProviderHealth } from '../records.ts'
+import type { ProviderHealth } from '../delivery/records.ts'
 import { within } from '../within.ts'
 import { foldLanes } from './fold-lanes.ts'
 import type { Meter } from './meter.ts'
+import type { MetricsSnapshot } from './records.ts'
 
 /** A storage that takes longer is left out: numbers that are asked for every few seconds must not pile up. */
 const ANSWER_MS = 5_000

@@ -8,9 +8,9 @@ import type { Template } from '../../domain/template/template.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
 import type { Notifier } from '../notifier.ts'
 import type { Organizations } from '../organizations/organizations.ts'
-import type { Scope, TemplateRecord } from '../records.ts'
 import { shownText } from '../render.ts'
-import { listOf, organizationOf, owned, pageRequest } from '../scope.ts'
+import { listOf, organizationOf, owned, pageRequest, type Scope } from '../scope.ts'
+import type { TemplateRecord } from './records.ts'
 
 /** The template use cases of a notifier. */
 export function createTemplates(

@@ -14,9 +14,9 @@ import type { Storage } from '../../ports/storage/storage.ts'
 import type { WebhookDelivery, WebhookEndpoint } from '../../ports/storage/webhook-endpoints.ts'
 import type { Notifier } from '../notifier.ts'
 import type { Organizations } from '../organizations/organizations.ts'
-import type { Scope, WebhookDeliveryRecord, WebhookEndpointRecord } from '../records.ts'
-import { isoOrNull, listOf, organizationOf, owned, pageRequest } from '../scope.ts'
+import { isoOrNull, listOf, organizationOf, owned, pageRequest, type Scope } from '../scope.ts'
 import { attemptOf, type EventPost, postEvent } from './post-event.ts'
+import type { WebhookDeliveryRecord, WebhookEndpointRecord } from './records.ts'
 
 /** Most secrets that sign: each makes every request's signature header longer. */
 const MAX_SECRETS = 5

@@ -1,8 +1,9 @@
 import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
 import type { HttpRequest, HttpResponse } from '../../../src/http/message.ts'
 import type { Logger } from '../../../src/ports/logger.ts'
+import type { ApiKeyRecord } from '../../../src/services/api-keys/records.ts'
+import type { RateLimitState } from '../../../src/services/limits/records.ts'
 import type { Notifier } from '../../../src/services/notifier.ts'
-import type { ApiKeyRecord, RateLimitState } from '../../../src/services/records.ts'
 
 export interface TestRequest {
   method?: string

@@ -1,0 +1,43 @@
+import type { ChannelName } from '../../domain/channel.ts'
+import type { ErrorCode } from '../../domain/errors/catalogue.ts'
+import type { PartsRecord, RenderedRecord } from '../render.ts'
+
+/** SPEC.md "Notification (response to a send request)". */
+export interface SentNotification {
+  /** `notif_<digits>` */
+  readonly id: string
+  readonly status: 'queued' | 'scheduled'
+  readonly channel: ChannelName
+  /** Recipient as sent. */
+  readonly to: string
+  /** ISO 8601 UTC. */
+  readonly createdAt: string
+  /** True when an earlier request with the same idempotency key made it. */
+  readonly replayed: boolean
+}
+
+export interface ValidatedSend {
+  readonly channel: ChannelName
+  readonly to: string
+  /** What would be sent. */
+  readonly rendered: RenderedRecord & PartsRecord
+}
+
+export interface BatchResult {
+  readonly accepted: number
+  readonly rejected: number
+  /** One per message, in order. */
+  readonly items: readonly BatchItem[]
+  readonly createdAt: string
+  readonly replayed: boolean
+}
+
+export type BatchItem =
+  | { readonly index: number; readonly id: string; readonly status: 'queued' | 'scheduled' }
+  | { readonly index: number; readonly error: ItemError }
+
+export interface ItemError {
+  readonly code: ErrorCode
+  readonly message: string
+  readonly details?: Readonly<Record<string, unknown>>
+}

@@ -1,0 +1,84 @@
+import type { ChannelName } from '../../domain/channel.ts'
+import type { NotificationFailure, NotificationStatus, Priority } from '../../domain/notification.ts'
+import type { PartsRecord } from '../render.ts'
+import type { ListQuery } from '../scope.ts'
+
+export interface NotificationQuery extends ListQuery {
+  readonly channel?: ChannelName | undefined
+  readonly status?: NotificationStatus | undefined
+  readonly to?: string | undefined
+  /** Template id or name. */
+  readonly template?: string | undefined
+  /** Accepted at or after: ISO 8601. */
+  readonly from?: string | undefined
+  /** Accepted before: ISO 8601. */
+  readonly until?: string | undefined
+}
+
+export interface LogQuery extends ListQuery {
+  readonly channel?: ChannelName | undefined
+  readonly status?: NotificationStatus | undefined
+  readonly notificationId?: string | undefined
+}
+
+export interface NotificationSummary {
+  readonly id: string
+  readonly status: NotificationStatus
+  readonly channel: ChannelName
+  readonly to: string
+  /** Literal subject; null where a template gives it. */
+  readonly subject: string | null
+  /** Name of the template; null where the text was sent literally. */
+  readonly template: string | null
+  readonly priority: Priority
+  readonly sendAt: string | null
+  readonly expiresAt: string | null
+  readonly provider: string | null
+  readonly error: NotificationFailure | null
+  readonly createdAt: string
+  /** The id of the notification that this one repeats. */
+  readonly resendOf: string | null
+}
+
+export interface NotificationRecord extends NotificationSummary, PartsRecord {
+  /** Everything that is known of it, in order. */
+  readonly timeline: readonly TimelineRecord[]
+}
+
+export interface TimelineRecord {
+  readonly sequence: number
+  readonly event: string
+  readonly status: NotificationStatus
+  /** ISO 8601 UTC. */
+  readonly timestamp: string
+  readonly attempt: number | null
+  readonly provider: string | null
+  readonly providerMessageId: string | null
+  readonly error: (NotificationFailure & { readonly providerCode?: string }) | null
+  readonly durationMs: number | null
+  /** Of a text message that was handed over: the segments it is charged as. */
+  readonly segments: number | null
+  /** True when the provider may have acted although no answer came. */
+  readonly ambiguous: boolean
+  /** True where a machine opened or clicked (a mail privacy proxy, a scanner): it changed no status. */
+  readonly machine: boolean
+}
+
+/** DESIGN.md §4 "Log entry". */
+export interface LogRecord {
+  readonly id: string
+  readonly notificationId: string
+  readonly channel: ChannelName
+  readonly to: string
+  readonly status: NotificationStatus
+  readonly event: string
+  readonly provider: string | null
+  readonly attempt: number | null
+  /** Of a text message that was handed over: the segments it is charged as. */
+  readonly segments: number | null
+  /** True where a machine opened or clicked (a mail privacy proxy, a scanner): it changed no status. */
+  readonly machine: boolean
+  readonly error: NotificationFailure | null
+  readonly template: string | null
+  readonly createdAt: string
+}

@@ -1,0 +1,22 @@
+import type { ChannelName } from '../../domain/channel.ts'
+import type { NewSuppression } from '../../domain/input/suppression.ts'
+import type { SuppressionReason } from '../../domain/suppression.ts'
+import type { ListQuery } from '../scope.ts'
+
+export type SuppressionInput = NewSuppression
+
+/** A recipient that gets nothing more on a channel. */
+export interface SuppressionRecord {
+  readonly channel: ChannelName
+  /** E-mail addresses in lower case. */
+  readonly to: string
+  readonly reason: SuppressionReason
+  /** Where it comes from, for people. */
+  readonly source: string | null
+  /** ISO 8601 UTC. */
+  readonly createdAt: string
+}
+
+export interface SuppressionQuery extends ListQuery {
+  readonly channel?: ChannelName | undefined
+}

@@ -1,0 +1,15 @@
+import type { ChannelName } from '../../domain/channel.ts'
+import type { BodyFormat } from '../../domain/notification.ts'
+
+/** SPEC.md "Template". */
+export interface TemplateRecord {
+  readonly id: string
+  readonly name: string
+  readonly channel: ChannelName
+  readonly subject: string | null
+  readonly body: string
+  readonly format: BodyFormat | null
+  readonly description: string | null
+  readonly version: number
+  readonly createdAt: string
+}

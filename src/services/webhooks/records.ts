@@ -1,0 +1,73 @@
+import type { WebhookEventType } from '../../domain/endpoint-health.ts'
+import type { ListQuery } from '../scope.ts'
+
+export interface WebhookEndpointInput {
+  /** Public https address without credentials. */
+  readonly url: string
+  /** Default: the five events of SPEC.md. */
+  readonly events?: readonly WebhookEventType[] | undefined
+  /** What counts as success. Default `200` (SPEC.md "Events"). */
+  readonly successStatus?: '200' | '2xx' | undefined
+}
+
+export interface WebhookEndpointRecord {
+  readonly id: string
+  readonly url: string
+  readonly events: readonly WebhookEventType[]
+  readonly successStatus: '200' | '2xx'
+  readonly status: 'active' | 'disabled'
+  readonly disabledReason: string | null
+  /** ISO 8601; since when every attempt has failed. Null: the last one succeeded, or there was none. */
+  readonly failingSince: string | null
+  readonly createdAt: string
+}
+
+export interface CreatedWebhookEndpoint extends WebhookEndpointRecord {
+  /** `whsec_…`, for the receiver's Standard Webhooks library. */
+  readonly secret: string
+}
+
+/** What is absent stays as it is. */
+export interface WebhookEndpointUpdate extends Omit<WebhookEndpointInput, 'url'> {
+  readonly url?: string | undefined
+  /**
+   * `disabled`: nothing is sent; what was for it is held. `active`: what comes from now on is sent; what was held is not,
+   * until a replay.
+   */
+  readonly status?: 'active' | 'disabled' | undefined
+}
+
+/** The end of one post to an endpoint. */
+export interface WebhookPostRecord {
+  readonly succeeded: boolean
+  /** Null: no answer. */
+  readonly status: number | null
+  /** The beginning of the answer's body, or why there was none. */
+  readonly response: string
+  readonly durationMs: number
+}
+
+export interface WebhookAttemptRecord extends WebhookPostRecord {
+  /** From 1; a replay begins anew. */
+  readonly attempt: number
+  /** When it was recorded: ISO 8601 UTC. */
+  readonly timestamp: string
+}
+
+/** One event on its way to one endpoint, or arrived. */
+export interface WebhookDeliveryRecord {
+  /** The `webhook-id` that the receiver sees. */
+  readonly eventId: string
+  readonly event: WebhookEventType
+  /** `held`: the endpoint was disabled; it waits for a replay. */
+  readonly status: 'pending' | 'delivered' | 'failed' | 'held'
+  /** The exact body. */
+  readonly payload: string
+  readonly createdAt: string
+  /** In order. */
+  readonly attempts: readonly WebhookAttemptRecord[]
+}
+
+export interface WebhookDeliveryQuery extends ListQuery {
+  readonly status?: WebhookDeliveryRecord['status'] | undefined
+}
