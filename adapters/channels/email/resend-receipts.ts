@@ -47,8 +47,7 @@ function receiptsOf(id: string, type: string, event: unknown): readonly Receipt[
   if (providerMessageId === undefined || !type.startsWith('email.') || type === 'email.received') return []
   const { suppress, ...fact } = meaningOf(type, data)
   const to = member(data, 'to')
-  const addresses = Array.isArray(to) ? to.filter((one) => typeof one === 'string') : []
-  const [address] = addresses
+  const address = (Array.isArray(to) ? to : []).find((one) => typeof one === 'string' && one !== '')
   return [
     {
       dedupeKey: dedupeKey(id),

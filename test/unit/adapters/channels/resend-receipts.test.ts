@@ -154,6 +154,16 @@ describe('a report of Resend', () => {
     )
   })
 
+  it('suppresses an address, and no empty one', async () => {
+    for (const [to, address] of [
+      [['', 'ada@example.com'], 'ada@example.com'],
+      [[''], undefined],
+    ] as const) {
+      const [receipt] = believed(await parse(signed(event('email.complained', { to }))))
+      expect([receipt?.fact?.type, receipt?.suppress?.address]).toEqual(['complained', address])
+    }
+  })
+
   it('about anything but a mail that was sent is left out', async () => {
     for (const other of [event('email.received'), event('contact.created'), { type: 'email.sent' }]) {
       expect(believed(await parse(signed(other)))).toEqual([])
