@@ -7,9 +7,23 @@ export interface FakeClock extends Clock {
    * before the next one fires.
    */
   advance(ms: number): Promise<void>
+  /**
+   * Lets time go by, from timer to timer, until `done` answers something true, which it resolves with.
+   *
+   * @param limitMs how long at most. Default: 30 days.
+   * @throws Error when it is not reached within the limit, or nothing is left to wait for
+   */
+  until<Value>(done: () => Value | Promise<Value>, limitMs?: number): Promise<NonNullable<Value>>
   /** Moves `now` alone, as a correction of the system's clock does; negative: back. */
   correct(ms: number): void
 }
+
+interface Timer {
+  readonly at: number
+  readonly callback: () => void
+}
+
+const THIRTY_DAYS_MS = 30 * 24 * 3_600_000
 
 /**
  * @param start epoch milliseconds at the beginning. Default: an arbitrary time in 2026.
@@ -20,13 +34,30 @@ export function fakeClock(
   start: number = Date.UTC(2026, 0, 15, 12),
   quiet: () => Promise<void> = settled,
 ): FakeClock {
-  const timers = new Set<{ readonly at: number; readonly callback: () => void }>()
+  const timers = new Set<Timer>()
   let elapsed = 0
   let wall = start
 
   function passTo(time: number): void {
     wall += time - elapsed
     elapsed = time
+  }
+
+  /** Of those that are due at the same time the one that was set first. */
+  function first(): Timer | undefined {
+    let found: Timer | undefined
+    for (const timer of timers) if (found === undefined || timer.at < found.at) found = timer
+    return found
+  }
+
+  /** Fires the next timer if it is due by then. */
+  function fireBy(end: number): boolean {
+    const timer = first()
+    if (timer === undefined || timer.at > end) return false
+    timers.delete(timer)
+    passTo(timer.at)
+    timer.callback()
+    return true
   }
 
   return {
@@ -39,16 +70,19 @@ export function fakeClock(
     },
     async advance(ms) {
       const end = elapsed + ms
-      for (;;) {
-        await quiet()
-        const [first] = [...timers].sort((a, b) => a.at - b.at)
-        if (first === undefined || first.at > end) break
-        timers.delete(first)
-        passTo(first.at)
-        first.callback()
-      }
+      do await quiet()
+      while (fireBy(end))
       passTo(end)
       await quiet()
+    },
+    async until(done, limitMs = THIRTY_DAYS_MS) {
+      const end = elapsed + limitMs
+      do {
+        await quiet()
+        const value = await done()
+        if (value) return value
+      } while (fireBy(end))
+      throw new Error(`Not reached within ${limitMs} ms.`)
     },
     correct(ms) {
       wall += ms
@@ -59,7 +93,7 @@ export function fakeClock(
 /** The engine gathers work over some turns of the loop: a claim, a start, a hand-over and an outcome, twice over, take fewer. */
 const TURNS = 120
 
-/** Lets promises, and what I/O has finished, go on. */
-async function settled(): Promise<void> {
+/** Lets promises, and what I/O has finished, go on. @internal */
+export async function settled(): Promise<void> {
   for (let turn = 0; turn < TURNS; turn += 1) await new Promise((resolve) => setImmediate(resolve))
 }

@@ -6,11 +6,11 @@ import type { NotifierOptions } from '../../src/options.ts'
 import type { RateLimiter } from '../../src/ports/rate-limiter.ts'
 import type { Storage } from '../../src/ports/storage/storage.ts'
 import type { Notifier } from '../../src/services/notifier.ts'
-import { type VirtualTime, virtualTime } from './virtual-time.ts'
+import { type FakeClock, fakeClock } from '../../src/testing/fake-clock.ts'
 
 /** Notifiers that share a storage and a rate limiter, under one virtual time. */
 export interface NotifierWorld {
-  readonly clock: VirtualTime
+  readonly clock: FakeClock
   readonly storage: Storage
   readonly limiter: RateLimiter
   /** What all of them reported behind the scenes. */
@@ -26,9 +26,9 @@ export interface NotifierWorld {
 const HOUR = 3_600_000
 
 export function notifierWorld(
-  parts: { readonly clock?: VirtualTime; readonly storage?: Storage; readonly limiter?: RateLimiter } = {},
+  parts: { readonly clock?: FakeClock; readonly storage?: Storage; readonly limiter?: RateLimiter } = {},
 ): NotifierWorld {
-  const clock = parts.clock ?? virtualTime()
+  const clock = parts.clock ?? fakeClock()
   const storage = parts.storage ?? memoryStorage({ clock })
   const limiter = parts.limiter ?? memoryRateLimiter({ clock })
   const errors: Error[] = []

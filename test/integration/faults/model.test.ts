@@ -4,10 +4,9 @@ import { expect, it } from 'vitest'
 import { sqliteStorage } from '../../../adapters/storage/sqlite/index.ts'
 import { memoryStorage } from '../../../src/memory/memory-storage.ts'
 import type { Storage } from '../../../src/ports/storage/storage.ts'
-import type { FakeClock } from '../../../src/testing/fake-clock.ts'
+import { type FakeClock, settled } from '../../../src/testing/fake-clock.ts'
 import { eventually } from '../../support/eventually.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
-import { settled } from '../../support/virtual-time.ts'
 import {
   type Act,
   accept,

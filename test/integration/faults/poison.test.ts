@@ -2,10 +2,10 @@ import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { sqliteStorage } from '../../../adapters/storage/sqlite/index.ts'
 import { createNotifier } from '../../../src/create-notifier.ts'
+import { fakeClock } from '../../../src/testing/fake-clock.ts'
 import { type Behaviour, recordingChannel } from '../../../src/testing/recording-channel.ts'
 import { runProgram } from '../../support/program.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
-import { virtualTime } from '../../support/virtual-time.ts'
 import type { DeliverOptions } from '../programs/deliver.ts'
 import { openPlace } from './support/store.ts'
 import { drained } from './support/world.ts'
@@ -53,7 +53,7 @@ const POISONS: Readonly<Record<string, readonly [act: Behaviour, code: string]>>
 }
 
 it('a message over which its channel fails ends after its attempts, and its neighbours do not notice', async () => {
-  const clock = virtualTime()
+  const clock = fakeClock()
   const email = recordingChannel({
     timeoutMs: 1_000,
     maxConcurrent: 50,

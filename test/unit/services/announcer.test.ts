@@ -1,13 +1,13 @@
 import { expect, it } from 'vitest'
 import type { JobRef } from '../../../src/ports/queue.ts'
 import { createAnnouncer } from '../../../src/services/delivery/announcer.ts'
-import { settled, virtualTime } from '../../support/virtual-time.ts'
+import { fakeClock, settled } from '../../../src/testing/fake-clock.ts'
 
 const refs = (count: number, from = 0): JobRef[] =>
   Array.from({ length: count }, (_, index) => ({ jobId: String(from + index), lane: 'email', dueInMs: 0 }))
 
 function world(announce: (refs: readonly JobRef[]) => Promise<void>) {
-  const clock = virtualTime()
+  const clock = fakeClock()
   const missed: string[] = []
   const errors: Error[] = []
   const announcer = createAnnouncer({

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { createNotifier } from '../../../src/create-notifier.ts'
 import { memoryStorage } from '../../../src/memory/memory-storage.ts'
 import { API_KEY_PATTERN, isWellFormedApiKey, newApiKey } from '../../../src/services/api-keys/key-format.ts'
-import { virtualTime } from '../../support/virtual-time.ts'
+import { fakeClock } from '../../../src/testing/fake-clock.ts'
 
 describe('the form of a key', () => {
   it('has its prefix, 38 characters of base 62, and no two are alike', () => {
@@ -52,7 +52,7 @@ describe('the form of a key', () => {
 
 describe('API keys', () => {
   async function start() {
-    const clock = virtualTime()
+    const clock = fakeClock()
     const inner = memoryStorage({ clock })
     let lookUps = 0
     const storage = {

@@ -7,9 +7,9 @@ import type { SettleAnswer } from '../../../src/ports/storage/settle.ts'
 import type { Storage } from '../../../src/ports/storage/storage.ts'
 import { createAttempts } from '../../../src/services/delivery/attempts.ts'
 import { createLeases } from '../../../src/services/delivery/leases.ts'
+import { fakeClock } from '../../../src/testing/fake-clock.ts'
 import { accept, claimOne, LANE, LEASE_MS, note } from '../../../src/testing/storage/fixtures.ts'
 import { observation } from '../../support/observation.ts'
-import { virtualTime } from '../../support/virtual-time.ts'
 
 function attemptsThatAnswer(answer: SettleAnswer) {
   const storage = { ...memoryStorage(), settle: async () => [answer] }
@@ -46,7 +46,7 @@ it('says nothing of a job that is another’s now', async () => {
 describe('an attempt whose beginning could not be recorded', () => {
   /** One claimed job, and a storage whose `startAttempts` ends as told. */
   async function claimed(start: (storage: Storage, refs: readonly StartRef[]) => Promise<boolean[]>) {
-    const clock = virtualTime()
+    const clock = fakeClock()
     const storage = memoryStorage({ clock })
     await accept(storage, [note()])
     const job = await claimOne(storage)

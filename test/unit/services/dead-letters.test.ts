@@ -3,10 +3,10 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { sqliteStorage } from '../../../adapters/storage/sqlite/index.ts'
 import { createNotifier } from '../../../src/create-notifier.ts'
 import { memoryStorage } from '../../../src/memory/memory-storage.ts'
+import { fakeClock } from '../../../src/testing/fake-clock.ts'
 import { recordingChannel } from '../../../src/testing/recording-channel.ts'
 import { note } from '../../../src/testing/storage/fixtures.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
-import { virtualTime } from '../../support/virtual-time.ts'
 
 const directory = temporaryDirectory()
 let files = 0
@@ -14,7 +14,7 @@ let files = 0
 describe.each(['memory', 'sqlite'])('dead letters on %s', (kind) => {
   /** A notifier whose provider refuses everything until it is told otherwise. */
   async function start() {
-    const clock = virtualTime()
+    const clock = fakeClock()
     files += 1
     const storage =
       kind === 'memory'

@@ -7,14 +7,14 @@ import { memoryStorage } from '../../../src/memory/memory-storage.ts'
 import type { NotifierOptions } from '../../../src/options.ts'
 import type { Storage } from '../../../src/ports/storage/storage.ts'
 import type { Notifier } from '../../../src/services/notifier.ts'
+import { type FakeClock, fakeClock } from '../../../src/testing/fake-clock.ts'
 import { type RecordingChannel, recordingChannel } from '../../../src/testing/recording-channel.ts'
-import { type VirtualTime, virtualTime } from '../../support/virtual-time.ts'
 
 const HOUR = 3_600_000
 const mail = { channel: 'email', to: 'ada@example.com', body: 'Hello' } as const
 
 interface World {
-  readonly clock: VirtualTime
+  readonly clock: FakeClock
   readonly notifier: Notifier
   readonly storage: Storage
   readonly events: NotificationEvent[]
@@ -29,7 +29,7 @@ async function world(
   channels: readonly RecordingChannel[],
   options: Partial<NotifierOptions> & { wrap?: (storage: Storage) => Partial<Storage> } = {},
 ): Promise<World> {
-  const clock = virtualTime()
+  const clock = fakeClock()
   const { wrap, ...others } = options
   const inner = options.storage ?? memoryStorage({ clock })
   const storage = { ...inner, ...wrap?.(inner) }

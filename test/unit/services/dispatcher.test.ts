@@ -3,7 +3,7 @@ import type { ClaimAnswer, ClaimedJob, ClaimRequest } from '../../../src/ports/s
 import type { Storage } from '../../../src/ports/storage/storage.ts'
 import { createDispatcher } from '../../../src/services/delivery/dispatcher.ts'
 import type { Lane } from '../../../src/services/delivery/lane.ts'
-import { settled, virtualTime } from '../../support/virtual-time.ts'
+import { fakeClock, settled } from '../../../src/testing/fake-clock.ts'
 
 const NOTHING: ClaimAnswer = { jobs: [], lanes: [], recoveredLanes: [], nextDueInMs: null }
 
@@ -33,7 +33,7 @@ function job(jobId: string, lane = 'email'): ClaimedJob {
 
 /** A dispatcher over a storage that answers as told, and lanes whose jobs end when the test says so. */
 function create(answer: (request: ClaimRequest, count: number) => ClaimAnswer | Promise<ClaimAnswer>) {
-  const clock = virtualTime()
+  const clock = fakeClock()
   const requests: ClaimRequest[] = []
   const released: string[] = []
   const errors: unknown[] = []

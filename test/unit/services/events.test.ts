@@ -8,10 +8,10 @@ import type { PostRequest } from '../../../src/ports/outgoing.ts'
 import { createEngine } from '../../../src/services/delivery/engine.ts'
 import { createSecretBox, newSecret } from '../../../src/services/secrets.ts'
 import { createCompiledTemplates } from '../../../src/services/templates/compiled-templates.ts'
+import { fakeClock } from '../../../src/testing/fake-clock.ts'
 import { recordingChannel } from '../../../src/testing/recording-channel.ts'
 import { engineParts } from '../../support/engine-parts.ts'
 import { observation } from '../../support/observation.ts'
-import { virtualTime } from '../../support/virtual-time.ts'
 
 const MINUTE = 60_000
 const answered = (status: number, headers: Record<string, string> = {}): PostResult => ({
@@ -24,7 +24,7 @@ const answered = (status: number, headers: Record<string, string> = {}): PostRes
 
 /** An engine whose way out is a function of the test. */
 async function create(post: (request: PostRequest) => PostResult | Promise<PostResult>, endpoints = 1) {
-  const clock = virtualTime()
+  const clock = fakeClock()
   const state = createState(clock.now)
   const storage = storageOf(state)
   const posts: { readonly request: PostRequest; readonly at: number }[] = []

@@ -4,14 +4,14 @@ import { memoryStorage } from '../../../src/memory/memory-storage.ts'
 import type { ClaimRequest } from '../../../src/ports/storage/claim.ts'
 import type { Settlement } from '../../../src/ports/storage/settle.ts'
 import type { Storage } from '../../../src/ports/storage/storage.ts'
+import { type FakeClock, fakeClock } from '../../../src/testing/fake-clock.ts'
 import { recordingChannel } from '../../../src/testing/recording-channel.ts'
 import { notifierWorld } from '../../support/notifier-world.ts'
 import { temporaryFile } from '../../support/sqlite-harness.ts'
-import { type VirtualTime, virtualTime } from '../../support/virtual-time.ts'
 
 const mail = { channel: 'email', to: 'ada@example.com', body: 'Hello' } as const
 
-const storages: [string, (clock: VirtualTime) => Storage][] = [
+const storages: [string, (clock: FakeClock) => Storage][] = [
   ['memory', (clock) => memoryStorage({ clock })],
   [
     'sqlite',
@@ -26,7 +26,7 @@ const storages: [string, (clock: VirtualTime) => Storage][] = [
 it.each(storages)(
   '%s: after 10,000 of one organization, one of another goes in the next round',
   async (_name, make) => {
-    const clock = virtualTime()
+    const clock = fakeClock()
     const world = notifierWorld({ clock, storage: make(clock) })
     const order: string[] = []
     const channel = recordingChannel({
@@ -79,7 +79,7 @@ describe('messages that only a provider reaches that cannot take them', () => {
   const ofOthers = { ...mail, to: 'ada@example.org' }
 
   /** A storage whose settlements take `settleMs`; counts what is claimed, and what is leased at most at one time. */
-  function counted(clock: VirtualTime, settleMs: number) {
+  function counted(clock: FakeClock, settleMs: number) {
     const storage = memoryStorage({ clock })
     const counts = { claimed: 0, leased: 0, most: 0 }
     return {
@@ -103,7 +103,7 @@ describe('messages that only a provider reaches that cannot take them', () => {
   }
 
   it('wait for the end of its rest, and are not claimed again and again before it', async () => {
-    const clock = virtualTime()
+    const clock = fakeClock()
     const { storage, counts } = counted(clock, 0)
     const world = notifierWorld({ clock, storage })
     const resting = recordingChannel({
@@ -125,7 +125,7 @@ describe('messages that only a provider reaches that cannot take them', () => {
   })
 
   it('leave the others their turn while it hangs, and never pile up in memory', async () => {
-    const clock = virtualTime()
+    const clock = fakeClock()
     const { storage, counts } = counted(clock, 10)
     const world = notifierWorld({ clock, storage })
     const hanging = recordingChannel({

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createGroup } from '../../../src/services/group.ts'
-import { settled } from '../../support/virtual-time.ts'
+import { settled } from '../../../src/testing/fake-clock.ts'
 
 /** Runs that end when the test says so. */
 function manual() {

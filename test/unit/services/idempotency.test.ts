@@ -6,9 +6,9 @@ import { createNotifier } from '../../../src/create-notifier.ts'
 import type { SendInput } from '../../../src/domain/input/send.ts'
 import { memoryStorage } from '../../../src/memory/memory-storage.ts'
 import { fingerprint } from '../../../src/services/fingerprint.ts'
+import { fakeClock } from '../../../src/testing/fake-clock.ts'
 import { recordingChannel } from '../../../src/testing/recording-channel.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
-import { virtualTime } from '../../support/virtual-time.ts'
 
 const mail = { channel: 'email', to: 'ada@example.com', body: 'Hello' } as const
 const HOUR = 3_600_000
@@ -17,7 +17,7 @@ let files = 0
 
 describe.each(['memory', 'sqlite'])('an idempotency key on %s', (kind) => {
   async function start() {
-    const clock = virtualTime()
+    const clock = fakeClock()
     files += 1
     const storage =
       kind === 'memory'

@@ -3,13 +3,13 @@ import { createNotifier } from '../../../src/create-notifier.ts'
 import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
 import { memoryStorage } from '../../../src/memory/memory-storage.ts'
 import type { Storage } from '../../../src/ports/storage/storage.ts'
+import { fakeClock, settled } from '../../../src/testing/fake-clock.ts'
 import { recordingChannel } from '../../../src/testing/recording-channel.ts'
-import { settled, virtualTime } from '../../support/virtual-time.ts'
 
 const mail = { channel: 'email', to: 'ada@example.com', body: 'Hello' } as const
 
 function create(change: Partial<Storage> = {}, channel = recordingChannel()) {
-  const clock = virtualTime()
+  const clock = fakeClock()
   const counts = { start: 0, stop: 0 }
   const inner = memoryStorage({ clock })
   const storage: Storage = {

@@ -4,10 +4,10 @@ import type { Channel } from '../../../src/ports/channel.ts'
 import type { ChannelProviders } from '../../../src/services/channels/channel-option.ts'
 import { createRoutes } from '../../../src/services/channels/routes.ts'
 import type { Notifier } from '../../../src/services/notifier.ts'
+import { fakeClock } from '../../../src/testing/fake-clock.ts'
 import { type RecordingChannel, recordingChannel } from '../../../src/testing/recording-channel.ts'
 import { engineParts } from '../../support/engine-parts.ts'
 import { type NotifierWorld, notifierWorld } from '../../support/notifier-world.ts'
-import { virtualTime } from '../../support/virtual-time.ts'
 
 const mail = { channel: 'email', to: 'ada@example.com', body: 'Hello' } as const
 const MINUTE = 60_000
@@ -344,7 +344,7 @@ it('are counted with their channel in metrics, which name no organization', asyn
 
 describe('more organizations than are kept open', () => {
   it('have those closed that were used longest ago, and are not in use', async () => {
-    const clock = virtualTime()
+    const clock = fakeClock()
     const closed: string[] = []
     const routes = createRoutes({
       sources: new Map([
@@ -542,7 +542,7 @@ describe('notifications stored under another configuration', () => {
 
 describe('an instance for receipts', () => {
   it('is found by organization, channel and name, made when needed, and not closed under its user', async () => {
-    const clock = virtualTime()
+    const clock = fakeClock()
     const log: string[] = []
     const own = () => recordingChannel({ name: 'own', close: () => void log.push('closed') })
     const shared = recordingChannel({ name: 'shared' })

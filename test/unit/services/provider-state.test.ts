@@ -5,14 +5,14 @@ import type { RateLimiter } from '../../../src/ports/rate-limiter.ts'
 import { createProviderState, type ProviderState } from '../../../src/services/delivery/provider-state.ts'
 import { createSharedLimits } from '../../../src/services/delivery/shared-limits.ts'
 import { providerOf } from '../../../src/services/providers.ts'
+import { type FakeClock, fakeClock, settled } from '../../../src/testing/fake-clock.ts'
 import { recordingChannel } from '../../../src/testing/recording-channel.ts'
-import { settled, type VirtualTime, virtualTime } from '../../support/virtual-time.ts'
 
 const why = { code: 'provider_unavailable', message: 'Busy.' } as const
 
 /** Processes that share one limiter, each with a state of the same provider. */
 function create(processes = 1, shared?: (limiter: RateLimiter) => RateLimiter) {
-  const clock = virtualTime()
+  const clock = fakeClock()
   let woken = 0
   const events: ProviderEvent[] = []
   const errors: unknown[] = []
@@ -140,9 +140,9 @@ it('learns nothing from a success of before the rest', async () => {
 it('is not moved by a wall clock that jumps', () => {
   const { clock, state } = create()
   state.faulted(30_000, why)
-  clock.step(86_400_000)
+  clock.correct(86_400_000)
   expect(rests(state)).toBe(true)
-  clock.step(-2 * 86_400_000)
+  clock.correct(-2 * 86_400_000)
   expect(rests(state)).toBe(true)
 })
 
@@ -153,7 +153,7 @@ async function freeOf(states: readonly ProviderState[]): Promise<number[]> {
 }
 
 /** Looks at all until no look of a moment ago is believed any more. */
-async function later(clock: VirtualTime, states: readonly ProviderState[]): Promise<number[]> {
+async function later(clock: FakeClock, states: readonly ProviderState[]): Promise<number[]> {
   await clock.advance(1_000)
   return freeOf(states)
 }

@@ -4,10 +4,10 @@ import { memoryRateLimiter } from '../../../src/memory/rate-limiter/memory-rate-
 import type { LimitCheck, RateLimiter } from '../../../src/ports/rate-limiter.ts'
 import type { PlanFinder } from '../../../src/services/limits/plan-of.ts'
 import { createRequestLimits, DEFAULT_OVERUSE } from '../../../src/services/limits/request-limits.ts'
-import { virtualTime } from '../../support/virtual-time.ts'
+import { fakeClock } from '../../../src/testing/fake-clock.ts'
 
 it('counts each address under a part of the keys of its own, so that a cluster spreads them', async () => {
-  const clock = virtualTime()
+  const clock = fakeClock()
   const limiter = memoryRateLimiter({ clock })
   const asked: string[] = []
   const recording: RateLimiter = {

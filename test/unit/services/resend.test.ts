@@ -5,9 +5,9 @@ import { createNotifier } from '../../../src/create-notifier.ts'
 import { UNLIMITED } from '../../../src/domain/plans.ts'
 import { memoryStorage } from '../../../src/memory/memory-storage.ts'
 import type { NotifierOptions } from '../../../src/options.ts'
+import { fakeClock } from '../../../src/testing/fake-clock.ts'
 import { recordingChannel } from '../../../src/testing/recording-channel.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
-import { virtualTime } from '../../support/virtual-time.ts'
 
 const mail = { channel: 'email', to: 'ada@example.com', body: 'Hello' } as const
 const HOUR = 3_600_000
@@ -16,7 +16,7 @@ let files = 0
 
 describe.each(['memory', 'sqlite'])('a resend on %s', (kind) => {
   async function start(options: Partial<NotifierOptions> = {}, deliver = false) {
-    const clock = virtualTime()
+    const clock = fakeClock()
     files += 1
     const storage =
       kind === 'memory'

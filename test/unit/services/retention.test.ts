@@ -5,9 +5,9 @@ import { createNotifier } from '../../../src/create-notifier.ts'
 import { memoryStorage } from '../../../src/memory/memory-storage.ts'
 import type { NotifierOptions } from '../../../src/options.ts'
 import type { Storage } from '../../../src/ports/storage/storage.ts'
+import { fakeClock } from '../../../src/testing/fake-clock.ts'
 import { recordingChannel } from '../../../src/testing/recording-channel.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
-import { virtualTime } from '../../support/virtual-time.ts'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
@@ -17,7 +17,7 @@ let files = 0
 
 describe.each(['memory', 'sqlite'])('retention on %s', (kind) => {
   async function start(options: Partial<NotifierOptions> = {}, deliver = true) {
-    const clock = virtualTime()
+    const clock = fakeClock()
     files += 1
     const storage: Storage =
       kind === 'memory'

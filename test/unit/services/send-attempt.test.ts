@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest'
 import { silentLogger } from '../../../src/memory/silent-logger.ts'
 import { sendAttempt } from '../../../src/services/delivery/send-attempt.ts'
 import { providerOf } from '../../../src/services/providers.ts'
+import { fakeClock, settled } from '../../../src/testing/fake-clock.ts'
 import { type Behaviour, recordingChannel } from '../../../src/testing/recording-channel.ts'
 import { observation } from '../../support/observation.ts'
-import { settled, virtualTime } from '../../support/virtual-time.ts'
 
 const message = { to: 'ada@example.com', subject: null, body: 'x', format: 'text' } as const
 const context = {
@@ -17,7 +17,7 @@ const context = {
 }
 
 function attempt(send: Behaviour, stop: AbortSignal = new AbortController().signal) {
-  const clock = virtualTime()
+  const clock = fakeClock()
   const channel = recordingChannel({ send, timeoutMs: 1_000 })
   return {
     clock,

@@ -2,8 +2,8 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { createNotifier } from '../../../src/create-notifier.ts'
 import { memoryStorage } from '../../../src/memory/memory-storage.ts'
 import type { NotifierOptions } from '../../../src/options.ts'
+import { fakeClock } from '../../../src/testing/fake-clock.ts'
 import { recordingChannel } from '../../../src/testing/recording-channel.ts'
-import { virtualTime } from '../../support/virtual-time.ts'
 
 const GERMAN = '+4915112345678'
 const SWISS = '+41791234567'
@@ -12,7 +12,7 @@ const AMERICAN = '+14155550123'
 const sms = { channel: 'sms', to: GERMAN } as const
 
 async function start(options: Partial<NotifierOptions> = {}, deliver = false) {
-  const clock = virtualTime()
+  const clock = fakeClock()
   const storage = memoryStorage({ clock })
   const provider = recordingChannel({ channel: 'sms' })
   const notifier = createNotifier({

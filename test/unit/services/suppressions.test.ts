@@ -5,9 +5,9 @@ import { createNotifier } from '../../../src/create-notifier.ts'
 import { UNLIMITED } from '../../../src/domain/plans.ts'
 import { memoryStorage } from '../../../src/memory/memory-storage.ts'
 import type { NotifierOptions } from '../../../src/options.ts'
+import { fakeClock } from '../../../src/testing/fake-clock.ts'
 import { recordingChannel } from '../../../src/testing/recording-channel.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
-import { virtualTime } from '../../support/virtual-time.ts'
 
 const ada = { channel: 'email', to: 'ada@example.com' } as const
 const mail = { ...ada, body: 'Hello' }
@@ -17,7 +17,7 @@ let files = 0
 
 describe.each(['memory', 'sqlite'])('suppressions on %s', (kind) => {
   async function start(options: Partial<NotifierOptions> = {}, deliver = false) {
-    const clock = virtualTime()
+    const clock = fakeClock()
     files += 1
     const storage =
       kind === 'memory'

@@ -15,12 +15,12 @@ import { createOrganizations } from '../../../src/services/organizations/organiz
 import { createSecretBox, newSecret } from '../../../src/services/secrets.ts'
 import { createCompiledTemplates } from '../../../src/services/templates/compiled-templates.ts'
 import { createWebhookEndpoints } from '../../../src/services/webhooks/webhook-endpoints.ts'
+import { fakeClock } from '../../../src/testing/fake-clock.ts'
 import { recordingChannel } from '../../../src/testing/recording-channel.ts'
 import { accept, claim, deliver, ended, note, notes } from '../../../src/testing/storage/fixtures.ts'
 import { engineParts } from '../../support/engine-parts.ts'
 import { observation } from '../../support/observation.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
-import { virtualTime } from '../../support/virtual-time.ts'
 
 const DAY = 86_400_000
 const URL = 'https://example.com/hook'
@@ -38,7 +38,7 @@ const answered = (status: number): PostResult => ({
 describe.each(['memory', 'sqlite'])('webhook endpoints on %s', (kind) => {
   /** The service and an engine that delivers events; notifications are taken through by `announce`. */
   async function start() {
-    const clock = virtualTime()
+    const clock = fakeClock()
     files += 1
     const storage: Storage =
       kind === 'memory'

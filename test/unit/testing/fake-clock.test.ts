@@ -54,3 +54,20 @@ test('a correction moves the wall clock alone', async () => {
   await clock.advance(10)
   expect([fired, clock.now()]).toEqual([[10], 5_010])
 })
+
+test('until: time goes from timer to timer, and no further than it takes', async () => {
+  const clock = fakeClock(0)
+  const fired: number[] = []
+  for (const delay of [10, 20, 20, 30]) clock.timer(delay, () => fired.push(clock.now()))
+  expect(await clock.until(async () => fired.length === 2 && fired)).toEqual([10, 20])
+  expect([clock.now(), clock.monotonic()]).toEqual([20, 20])
+  expect(await clock.until(() => fired.at(-1) === 30)).toBe(true)
+})
+
+test('until: what is not reached within the limit, or never, is an error', async () => {
+  const clock = fakeClock(0)
+  clock.timer(11, () => {})
+  await expect(clock.until(() => clock.now() > 0, 10)).rejects.toThrow('Not reached within 10 ms.')
+  expect(clock.now()).toBe(0)
+  await expect(clock.until(() => false)).rejects.toThrow('Not reached')
+})
