@@ -1,23 +1,15 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { smtpChannel } from '../../adapters/channels/email/smtp.ts'
+import { afterEach, describe, expect, it } from 'vitest'
 import { eventually } from '../support/eventually.ts'
-import { type Host, type HostOptions, startHost } from './support/express-host.ts'
+import type { HostOptions } from './support/express-host.ts'
 import { type Answer, call, codeOf } from './support/http-client.ts'
-import { type MailServer, type ReceivedMail, startMailServer } from './support/mail-server.ts'
+import type { ReceivedMail } from './support/mail-server.ts'
+import { type MailingHost, startMailingHost } from './support/mailing-host.ts'
 
-let mails: MailServer
-let host: Host
-beforeEach(async () => {
-  mails = await startMailServer()
-})
-afterEach(async () => {
-  await host.close()
-  await mails.close()
-})
+let host: MailingHost
+afterEach(() => host.close())
 
 async function start(options: HostOptions = {}): Promise<void> {
-  const channel = smtpChannel({ host: '127.0.0.1', port: mails.port, from: 'no-reply@example.org' })
-  host = await startHost({ channel, publicUrl: 'https://api.example.org/n', ...options })
+  host = await startMailingHost({ publicUrl: 'https://api.example.org/n', ...options })
 }
 
 const pdf = Buffer.from('%PDF-1.7 \0\xff', 'latin1')
@@ -33,8 +25,8 @@ async function post(body: unknown, path = '/v1/notifications', more: object = {}
 }
 
 async function arrived(count: number): Promise<ReceivedMail> {
-  await eventually(() => expect(mails.inbox).toHaveLength(count))
-  return mails.inbox[count - 1] as ReceivedMail
+  await eventually(() => expect(host.inbox).toHaveLength(count))
+  return host.inbox[count - 1] as ReceivedMail
 }
 
 function expectParts({ parsed }: ReceivedMail): void {

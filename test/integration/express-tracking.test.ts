@@ -1,11 +1,10 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { smtpChannel } from '../../adapters/channels/email/smtp.ts'
+import { afterEach, describe, expect, it } from 'vitest'
 import { memoryStorage, type NotificationEvent, type Storage } from '../../src/index.ts'
 import { createLinkSigner } from '../../src/services/links/link-signer.ts'
 import { eventually } from '../support/eventually.ts'
-import { type Host, type HostOptions, startHost } from './support/express-host.ts'
+import type { HostOptions } from './support/express-host.ts'
 import { type Answer, call } from './support/http-client.ts'
-import { type MailServer, startMailServer } from './support/mail-server.ts'
+import { type MailingHost, startMailingHost } from './support/mailing-host.ts'
 
 const ORIGIN = 'https://api.example.org'
 const TARGET = 'https://shop.example/a?b=1&c=2'
@@ -13,19 +12,11 @@ const BODY = `<html><body><p>Hi <a href="https://shop.example/a?b=1&amp;c=2">sho
   <a href="mailto:help@example.org">help</a></p></body></html>`
 const secret = 'the secret of this service, long enough'
 
-let mails: MailServer
-let host: Host
-beforeEach(async () => {
-  mails = await startMailServer()
-})
-afterEach(async () => {
-  await host.close()
-  await mails.close()
-})
+let host: MailingHost
+afterEach(() => host.close())
 
 async function start(tracking: object | null, options: HostOptions = {}): Promise<void> {
-  const channel = smtpChannel({ host: '127.0.0.1', port: mails.port, from: 'no-reply@example.org' })
-  host = await startHost({ channel, secret, publicUrl: ORIGIN, ...options })
+  host = await startMailingHost({ secret, publicUrl: ORIGIN, ...options })
   if (tracking !== null) await host.notifier.organizations.update('org_default', { tracking })
 }
 
@@ -40,7 +31,7 @@ interface Mailed {
 async function mailed(body = BODY): Promise<Mailed> {
   const { id } = await host.notifier.send({ channel: 'email', to: 'ada@example.com', subject: 'Hi', body })
   await eventually(async () => (await host.notifier.notifications.get(id)).status === 'sent')
-  const { parsed } = mails.inbox.at(-1) ?? {}
+  const { parsed } = host.inbox.at(-1) ?? {}
   const html = parsed?.html || ''
   const below = (pattern: RegExp): string => pattern.exec(html)?.[1]?.replaceAll('&amp;', '&') ?? ''
   return {
@@ -92,7 +83,7 @@ describe('what is counted of a mail', () => {
   it('leaves mails in plain text alone', async () => {
     await start({ opens: true, clicks: true })
     await mailed('See https://shop.example/a')
-    expect(mails.inbox[0]?.parsed.text?.trim()).toBe('See https://shop.example/a')
+    expect(host.inbox[0]?.parsed.text?.trim()).toBe('See https://shop.example/a')
   })
 
   it('raises the status, each once', async () => {

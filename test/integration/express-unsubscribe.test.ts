@@ -1,37 +1,28 @@
 import express from 'express'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { smtpChannel } from '../../adapters/channels/email/smtp.ts'
+import { afterEach, describe, expect, it } from 'vitest'
 import type { NotificationEvent } from '../../src/index.ts'
 import { createLinkSigner } from '../../src/services/links/link-signer.ts'
 import { eventually } from '../support/eventually.ts'
-import { type Host, type HostOptions, startHost } from './support/express-host.ts'
+import type { HostOptions } from './support/express-host.ts'
 import { type Answer, type Call, call, codeOf } from './support/http-client.ts'
-import { type MailServer, startMailServer } from './support/mail-server.ts'
+import { type MailingHost, startMailingHost } from './support/mailing-host.ts'
 
 const FORM = { 'content-type': 'application/x-www-form-urlencoded' }
 const ONE_CLICK = 'List-Unsubscribe=One-Click'
 const secret = 'the secret of this service, long enough'
 
-let mails: MailServer
-let host: Host
-beforeEach(async () => {
-  mails = await startMailServer()
-})
-afterEach(async () => {
-  await host.close()
-  await mails.close()
-})
+let host: MailingHost
+afterEach(() => host.close())
 
 async function start(options: HostOptions = {}): Promise<void> {
-  const channel = smtpChannel({ host: '127.0.0.1', port: mails.port, from: 'no-reply@example.org' })
-  host = await startHost({ channel, secret, publicUrl: 'https://api.example.org/n', mount: '/n', ...options })
+  host = await startMailingHost({ secret, publicUrl: 'https://api.example.org/n', mount: '/n', ...options })
 }
 
 /** Sends a mail that can be unsubscribed from; gives its id and the path of the link in it. */
 async function mailed(to = 'Ada@example.com'): Promise<{ id: string; path: string }> {
   const { id } = await host.notifier.send({ channel: 'email', to, body: 'Hi', email: { unsubscribe: true } })
   await eventually(async () => (await host.notifier.notifications.get(id)).status === 'sent')
-  const list = mails.inbox.at(-1)?.parsed.headers.get('list') as unknown as { unsubscribe: { url: string } }
+  const list = host.inbox.at(-1)?.parsed.headers.get('list') as unknown as { unsubscribe: { url: string } }
   return { id, path: list.unsubscribe.url.slice('https://api.example.org'.length) }
 }
 
