@@ -15,9 +15,9 @@ export default defineConfig({
     pool: 'forks',
     reporters: ['default', leftOutReporter()],
     // For machines that are busy: no test waits so long where things work.
-    testTimeout: 60_000,
-    hookTimeout: 120_000,
-    expect: { poll: { timeout: 20_000 } },
+    testTimeout: 120_000,
+    hookTimeout: 180_000,
+    expect: { poll: { timeout: 45_000 } },
     coverage: {
       provider: 'v8',
       include: ['src/**/*.ts', 'adapters/**/*.ts'],

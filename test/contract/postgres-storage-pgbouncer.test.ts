@@ -55,7 +55,7 @@ describeWith(
       await worker.start()
       await api.start({ deliver: false })
       await api.send({ channel: 'email', to: 'ada@example.com', body: 'x' })
-      await email.waitFor({ to: 'ada@example.com' })
+      await email.waitFor({ to: 'ada@example.com' }, { withinMs: 45_000 })
       await Promise.all([api.stop(), worker.stop()])
       await Promise.all(pools.map((pool) => pool.end()))
     })

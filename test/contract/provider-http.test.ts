@@ -1,3 +1,4 @@
+import { type AddressInfo, createServer } from 'node:net'
 import { afterEach, describe, expect, it, test } from 'vitest'
 import { refuse, textMember, type Verdict } from '../../adapters/channels/http/provider-answer.ts'
 import { type ProviderHttpOptions, providerHttp } from '../../adapters/channels/http/provider-http.ts'
@@ -188,8 +189,14 @@ describe('a message that cannot have left', () => {
   })
 
   it('is tried again: every connection is busy until the deadline', async () => {
-    const receiver = keep(await tcpReceiver((socket) => socket.resume()))
-    const channel = keep(acme(`http://127.0.0.1:${receiver.port}`, { maxConnections: 1, timeoutMs: 50 }))
+    // One connection and no other: the second message may have a moment left when the first gives it up.
+    const server = createServer((socket) => {
+      socket.resume()
+      server.close()
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const { port } = server.address() as AddressInfo
+    const channel = keep(acme(`http://127.0.0.1:${port}`, { maxConnections: 1, timeoutMs: 800 }))
     const outcomes = await Promise.all([
       channel.send(message, sendContext()),
       channel.send(message, sendContext()),

@@ -7,7 +7,7 @@ import {
   type ReadableSpan,
   SimpleSpanProcessor,
 } from '@opentelemetry/sdk-trace-node'
-import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { sqliteStorage } from '../../adapters/storage/sqlite/index.ts'
 import { type OpenTelemetryOptions, openTelemetry } from '../../adapters/telemetry/opentelemetry.ts'
 import { createNotifier, memoryStorage, type Notifier, type NotifierOptions } from '../../src/index.ts'
@@ -24,7 +24,8 @@ const application = provider.getTracer('application')
 const message = { channel: 'email', to: 'ada@example.com', subject: 'A secret', body: 'Hi Ada' } as const
 
 beforeAll(() => provider.register())
-afterEach(() => exporter.reset())
+// A notifier is stopped after its test, and ends spans then.
+beforeEach(() => exporter.reset())
 afterAll(async () => {
   await provider.shutdown()
   trace.disable()

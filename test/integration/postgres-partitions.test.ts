@@ -137,18 +137,10 @@ suite('partitions of months that are over', () => {
     await client.connect()
     try {
       await client.query(`BEGIN; SELECT * FROM "${schema}".notifications`)
-      const began = performance.now()
       const dropping = dropPast(null)
-      const waits = await Promise.all(
-        Array.from({ length: 20 }, async () => {
-          const since = performance.now()
-          await accept()
-          return performance.now() - since
-        }),
-      )
+      // Who waited behind it would wait until the one that holds them goes.
+      await Promise.all(Array.from({ length: 20 }, () => accept()))
       expect(await dropping).toBe(0)
-      expect(performance.now() - began).toBeLessThan(5_000)
-      expect(Math.max(...waits)).toBeLessThan(2_000)
       expect((await months()).length).toBe(3)
       await client.query('COMMIT')
       expect(await dropPast(null)).toBe(3 * TABLES)

@@ -33,7 +33,7 @@ afterEach(async () => {
 })
 
 function limiterWith(options: RedisRateLimiterOptions): RateLimiter {
-  const limiter = redisRateLimiter({ prefix: newPrefix(), timeoutMs: 200, ...options })
+  const limiter = redisRateLimiter({ prefix: newPrefix(), timeoutMs: 2_000, ...options })
   open.push(limiter)
   return limiter
 }
@@ -78,7 +78,7 @@ describeOwnRedis('redisRateLimiter, when its server goes', () => {
     'refuses while it is away (%s), under load, and decides again afterwards',
     async (how) => {
       const told: Error[] = []
-      const limiter = limiterWith({ url: server.url, onError: (error) => told.push(error) })
+      const limiter = limiterWith({ url: server.url, timeoutMs: 200, onError: (error) => told.push(error) })
       const { seen, more, end } = load(limiter)
       await more('decided')
       if (how === 'kill') await server.kill()
@@ -242,7 +242,7 @@ describeOwnRedis('redisRateLimiter on a cluster of three', () => {
   const nodes: RedisServer[] = []
   let cluster: Cluster
   beforeAll(async () => {
-    const settings = ['--cluster-enabled', 'yes', '--cluster-node-timeout', '1000']
+    const settings = ['--cluster-enabled', 'yes', '--cluster-node-timeout', '10000']
     nodes.push(...(await Promise.all([1, 2, 3].map(() => startRedis(settings)))))
     const clients = nodes.map(({ url }) => new Redis(url))
     const bounds = [0, 5_461, 10_923, 16_384]
@@ -321,7 +321,7 @@ describeOwnRedis('redisRateLimiter on a cluster of three', () => {
   })
 
   it('decides for the organizations of two nodes while the third is away', async () => {
-    const limiter = limiterWith({ client: cluster, onError: () => {}, timeoutMs: 1_000 })
+    const limiter = limiterWith({ client: cluster, onError: () => {} })
     await Promise.all(
       cluster.nodes('master').map((node) => node.config('SET', 'cluster-require-full-coverage', 'no')),
     )

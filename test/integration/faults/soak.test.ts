@@ -37,5 +37,5 @@ it(
     expect(last.heap - first.heap, shown).toBeLessThan(NOISE_BYTES)
     expect(last.external - first.external, shown).toBeLessThan(NOISE_BYTES)
   },
-  60_000 + seconds * 10_000,
+  120_000 + seconds * 10_000,
 )

@@ -24,7 +24,7 @@ async function delivered(place: Place, dies: TransactOptions['dies']): Promise<r
   await notifier.start()
   // After everything that was left: organizations take turns, and within one the oldest goes first.
   await notifier.send({ channel: 'email', to: 'ada@example.com', body: 'the next' })
-  await email.waitFor({ body: 'the next' })
+  await email.waitFor({ body: 'the next' }, { withinMs: 45_000 })
   // On PostgreSQL it was sent under a key, which is as free or as taken as the rest says.
   const again = { channel: 'email', to: 'ada@example.com', body: dies } as const
   const { replayed } = await notifier.send(again, { idempotencyKey: 'order' })

@@ -69,7 +69,7 @@ describeEachWith(STORAGES, missing, 'eight workers over one database on %s', (na
 
       const handOvers = join(directory, `${name}.log`)
       // Long enough that no process which lives loses a lease, however slow the machine is.
-      const timing = { leaseMs: 4_000, timeoutMs: 1_500, slowMs: 60, maxConcurrent: 4, senders: 0 }
+      const timing = { leaseMs: 12_000, timeoutMs: 6_000, slowMs: 60, maxConcurrent: 4, senders: 0 }
       const start = (): Program =>
         runProgram('deliver', { place, handOvers, ...timing } satisfies DeliverOptions)
       const first = start()
@@ -97,7 +97,7 @@ describeEachWith(STORAGES, missing, 'eight workers over one database on %s', (na
         killed.add(victim.process.pid ?? 0)
         workers[who] = start()
       }
-      await drained(storage, long ? 600_000 : 80_000)
+      await drained(storage, long ? 600_000 : 150_000)
       for (const worker of workers) {
         await worker.said('started')
         worker.kill('SIGTERM')
@@ -131,6 +131,6 @@ describeEachWith(STORAGES, missing, 'eight workers over one database on %s', (na
       expect(twice).toBeLessThanOrEqual(KILLS * timing.maxConcurrent)
       await storage.stop()
     },
-    long ? 700_000 : 120_000,
+    long ? 700_000 : 240_000,
   )
 })

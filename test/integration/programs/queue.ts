@@ -19,7 +19,7 @@ const channel: Channel = {
   maxConcurrent: 4,
   async send(_message, { notificationId }) {
     say(`handed ${notificationId}`)
-    await sleep(50)
+    await sleep(200)
     return { kind: 'accepted', providerMessageId: notificationId }
   },
 }

@@ -39,14 +39,17 @@ export interface FaultWorld {
   close(): Promise<void>
 }
 
-const LEASE_MS = 400
+/** Of processes that die: soon over, and long enough for a slow machine to come to the provider and back. */
+const LEASE_MS = 1_200
+/** Of the one that looks after them, which lives. */
+const LONG_LEASE_MS = 20_000
 
 const accepted = ({ key, attempt }: Hit, response: ServerResponse): void =>
   void response.writeHead(200).end(`${key}.${attempt}`)
 const ok = (_post: ReceivedRequest, response: ServerResponse): void => void response.writeHead(200).end()
 
 /** Resolves when no job is due, waits or is leased. */
-export function drained(storage: Storage, withinMs = 20_000): Promise<unknown> {
+export function drained(storage: Storage, withinMs = 45_000): Promise<unknown> {
   return eventually(
     async () => {
       const { lanes } = await storage.backlog(10)
@@ -70,10 +73,10 @@ export async function faultWorld(place: Place): Promise<FaultWorld> {
   const receiver = await httpReceiver((response, post) => world.onPost(post, response))
 
   const options = (storage: Storage): NotifierOptions => ({
-    channels: { email: httpProvider({ port: provider.port, timeoutMs: LEASE_MS / 2 }) },
+    channels: { email: httpProvider({ port: provider.port, timeoutMs: LONG_LEASE_MS / 2 }) },
     storage,
     webhooks: { allowHttp: true, allow: ['127.0.0.0/8'] },
-    delivery: { leaseMs: LEASE_MS, pollMs: 50 },
+    delivery: { leaseMs: LONG_LEASE_MS, pollMs: 50 },
   })
   const api = createNotifier(options(openPlace(place)))
   await api.start({ deliver: false })
