@@ -1,3 +1,4 @@
+import { lostAttempt, lostPost } from '../domain/lost-attempt.ts'
 import { shareSlots } from '../domain/share-slots.ts'
 import { wholeContent } from '../domain/stored-content.ts'
 import type {
@@ -153,20 +154,11 @@ function recoverExpired(state: MemoryState): void {
 }
 
 function recordLostAttempt(state: MemoryState, job: Job, provider: string): void {
-  const message = 'The process ended, or stalled, before the outcome of this attempt was recorded.'
-  const attempt = job.attempts
   if (job.subject.kind === 'event') {
-    const lost = { attempt, status: null, response: message, durationMs: 0, succeeded: false }
-    job.subject.delivery.attempts.push({ ...lost, at: state.now() })
+    job.subject.delivery.attempts.push({ ...lostPost(job.attempts), at: state.now() })
     return
   }
-  const code = 'delivery_unknown'
-  addFacts(
-    state,
-    job.subject.notification,
-    [{ type: 'attempt_ambiguous', attempt, provider, code, message, ambiguous: true }],
-    'engine',
-  )
+  addFacts(state, job.subject.notification, [lostAttempt(job.attempts, provider)], 'engine')
 }
 
 /** Counts the attempts that begin; refused without a lease that still lasts. */

@@ -1,5 +1,6 @@
-import type { ApiKey, Permission } from '../../../src/domain/api-key.ts'
+import type { ApiKey } from '../../../src/domain/api-key.ts'
 import type { ApiKeyRepository, FoundApiKey } from '../../../src/ports/storage/api-keys.ts'
+import { type ApiKeyRow, toApiKey } from '../rows/api-key.ts'
 import { type Connection, NOW } from './connection.ts'
 import { dataError, isDataError } from './errors.ts'
 import { requireOrganization } from './organizations.ts'
@@ -27,19 +28,9 @@ const LIST = `
 
 const DELETE = 'DELETE FROM carillon.api_keys WHERE id = $1 RETURNING id'
 
-interface ApiKeyRow {
-  readonly seq: number
-  readonly id: string
-  readonly organization: string
+interface HashedRow extends ApiKeyRow {
   /** In hexadecimal. */
   readonly hash: string
-  readonly name: string
-  readonly permission: Permission
-  readonly prefix: string
-  readonly last4: string
-  readonly expires_at: number | null
-  readonly allowed_ips: string
-  readonly created_at: number
 }
 
 export function createApiKeys(connection: Connection): ApiKeyRepository {
@@ -64,7 +55,7 @@ export function createApiKeys(connection: Connection): ApiKeyRepository {
     async findByHash(hashes) {
       if (hashes.length === 0) return []
       const wanted = hashes.map(hexOf)
-      const rows = await connection.rows<ApiKeyRow & { readonly expired: boolean | null }>(SELECT_BY_HASH, [
+      const rows = await connection.rows<HashedRow & { readonly expired: boolean | null }>(SELECT_BY_HASH, [
         connection.time(),
         wanted,
       ])
@@ -94,18 +85,4 @@ export function createApiKeys(connection: Connection): ApiKeyRepository {
 
 function hexOf(hash: Uint8Array): string {
   return Buffer.from(hash.buffer, hash.byteOffset, hash.byteLength).toString('hex')
-}
-
-function toApiKey(row: ApiKeyRow): ApiKey {
-  return {
-    id: row.id,
-    organizationId: row.organization,
-    name: row.name,
-    permission: row.permission,
-    prefix: row.prefix,
-    last4: row.last4,
-    expiresAt: row.expires_at,
-    allowedIps: JSON.parse(row.allowed_ips) as string[],
-    createdAt: row.created_at,
-  }
 }

@@ -1,7 +1,7 @@
 import type { ChannelName } from '../../../src/domain/channel.ts'
 import { APART, wholeContent } from '../../../src/domain/stored-content.ts'
 import type { ClaimAnswer, ClaimedJob, ClaimRequest } from '../../../src/ports/storage/claim.ts'
-import { type EndpointRow, toEndpoint } from '../stored-rows.ts'
+import { type EndpointRow, toEndpoint } from '../rows/webhook-endpoint.ts'
 import type { Connection } from './connection.ts'
 import { holdJobs, holdWaiting } from './deliveries.ts'
 import { jobNumber } from './leases.ts'

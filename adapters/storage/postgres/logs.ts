@@ -1,25 +1,11 @@
-import type { ChannelName } from '../../../src/domain/channel.ts'
 import { decodeCursor } from '../../../src/domain/cursor.ts'
-import type { Fact } from '../../../src/domain/facts.ts'
-import type { NotificationStatus } from '../../../src/domain/notification.ts'
-import type { LogEntry, LogFilter, LogRepository } from '../../../src/ports/storage/logs.ts'
+import type { LogFilter, LogRepository } from '../../../src/ports/storage/logs.ts'
 import type { PageRequest } from '../../../src/ports/storage/page.ts'
+import { type LogRow, toLogEntry } from '../rows/log-entry.ts'
+import { toPage } from '../to-page.ts'
 import type { Connection } from './connection.ts'
-import { toPage } from './page.ts'
 import { ACCEPTED } from './rows.ts'
 import type { Value } from './values.ts'
-
-interface LogRow {
-  readonly seq: number
-  readonly sequence: number
-  readonly at: number
-  readonly status: NotificationStatus
-  readonly fact: string | null
-  readonly id: string
-  readonly channel: ChannelName
-  readonly recipient: string
-  readonly template: string | null
-}
 
 /** Everything but the accepts. */
 const EVENTS = `
@@ -77,22 +63,5 @@ function listStatement(
       ) AS entries
       ORDER BY at DESC, seq DESC, sequence DESC LIMIT ${parameter(page.limit + 1)} OFFSET ${parameter(page.offset)}`,
     values,
-  }
-}
-
-function toLogEntry(row: LogRow): LogEntry {
-  const fact: Fact | null = row.fact === null ? null : JSON.parse(row.fact)
-  const accepted = row.status === 'scheduled' ? 'scheduled' : 'queued'
-  return {
-    id: `log_${row.id.slice('notif_'.length)}_${row.sequence}`,
-    notificationId: row.id,
-    channel: row.channel,
-    to: row.recipient,
-    template: row.template,
-    sequence: row.sequence,
-    type: fact === null ? accepted : fact.type,
-    status: row.status,
-    at: row.at,
-    fact,
   }
 }

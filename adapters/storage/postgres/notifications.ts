@@ -1,21 +1,23 @@
 import { decodeCursor } from '../../../src/domain/cursor.ts'
-import type { Fact } from '../../../src/domain/facts.ts'
-import type { Notification, NotificationStatus } from '../../../src/domain/notification.ts'
-import { wholeContent } from '../../../src/domain/stored-content.ts'
 import type {
   CancelAnswer,
   NotificationFilter,
   NotificationRepository,
-  TimelineEntry,
 } from '../../../src/ports/storage/notifications.ts'
 import type { PageRequest } from '../../../src/ports/storage/page.ts'
-import { acceptedStatus } from '../stored-rows.ts'
+import {
+  type AcceptRow,
+  type EventRow,
+  toNotification,
+  toTimeline,
+  type WholeRow,
+} from '../rows/notification.ts'
+import { toPage } from '../to-page.ts'
 import type { Connection, Transaction } from './connection.ts'
 import { createLedger } from './facts.ts'
-import { toPage } from './page.ts'
 import { createRedrive } from './redrive.ts'
 import { ACCEPTED } from './rows.ts'
-import { FACT_COLUMNS, type LockedRow, lockNotifications } from './states.ts'
+import { FACT_COLUMNS, lockNotifications } from './states.ts'
 import type { Value } from './values.ts'
 
 const COLUMNS = `${FACT_COLUMNS}, n.high, n.expires_at, n.content, n.resend_of,
@@ -44,26 +46,6 @@ const PROVE_CANCELLED = "SELECT 1 FROM carillon.states WHERE notification = $1 A
 
 const DELETE_JOB = 'DELETE FROM carillon.jobs WHERE id = $1'
 
-interface FullRow extends LockedRow {
-  readonly high: boolean
-  readonly expires_at: number | null
-  readonly content: string
-  /** Lists do not read them. */
-  readonly attachments?: string | null
-  readonly resend_of: string | null
-  readonly status: NotificationStatus | null
-  readonly provider: string | null
-  readonly provider_message_id: string | null
-  readonly error: string | null
-}
-
-interface EventRow {
-  readonly sequence: number
-  readonly status: NotificationStatus
-  readonly at: number
-  readonly fact: string
-}
-
 export function createNotifications(connection: Connection): NotificationRepository {
   async function cancel(tx: Transaction, id: string): Promise<CancelAnswer> {
     const [job] = await tx.rows<{ id: number; attempts: number }>(LOCK_JOB, [id])
@@ -81,21 +63,18 @@ export function createNotifications(connection: Connection): NotificationReposit
 
   return {
     async get(id) {
-      const [row] = await connection.rows<FullRow>(SELECT, [id])
+      const [row] = await connection.rows<WholeRow>(SELECT, [id])
       return row === undefined ? null : toNotification(row)
     },
     async list(filter, page) {
       const { sql, values } = listStatement(filter, page)
-      const rows = await connection.rows<FullRow>(sql, values)
+      const rows = await connection.rows<WholeRow>(sql, values)
       return toPage(rows, page.limit, ({ created_at, seq }) => [created_at, seq], toNotification)
     },
     async timeline(id) {
-      const [row] = await connection.rows<{ created_at: number; send_at: number | null }>(SELECT_ACCEPT, [id])
+      const [row] = await connection.rows<AcceptRow>(SELECT_ACCEPT, [id])
       if (row === undefined) return []
-      const events = await connection.rows<EventRow>(SELECT_EVENTS, [id])
-      const status = acceptedStatus(row)
-      const accept = { sequence: 1, type: status, status, at: row.created_at, fact: null }
-      return [accept, ...events.map(toEntry)]
+      return toTimeline(row, await connection.rows<EventRow>(SELECT_EVENTS, [id]))
     },
     cancel(id) {
       return connection.transaction((tx) => cancel(tx, id))
@@ -139,29 +118,5 @@ function listStatement(
       SELECT ${COLUMNS} ${failed ? FROM_FAILED : FROM} WHERE ${used.join(' AND ')}
       ORDER BY ${t}.created_at DESC, ${t}.seq DESC LIMIT ${parameter(page.limit + 1)} OFFSET ${parameter(page.offset)}`,
     values,
-  }
-}
-
-function toEntry({ sequence, status, at, fact: text }: EventRow): TimelineEntry {
-  const fact: Fact = JSON.parse(text)
-  return { sequence, type: fact.type, status, at, fact }
-}
-
-function toNotification(row: FullRow): Notification {
-  return {
-    id: row.id,
-    organizationId: row.organization,
-    channel: row.channel,
-    to: row.recipient,
-    status: row.status ?? acceptedStatus(row),
-    content: wholeContent({ content: row.content, attachments: row.attachments ?? null }),
-    priority: row.high ? 'high' : 'normal',
-    sendAt: row.send_at,
-    expiresAt: row.expires_at,
-    provider: row.provider,
-    providerMessageId: row.provider_message_id,
-    error: row.error === null ? null : JSON.parse(row.error),
-    createdAt: row.created_at,
-    resendOf: row.resend_of,
   }
 }

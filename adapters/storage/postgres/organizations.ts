@@ -1,6 +1,7 @@
-import { DEFAULT_ORGANIZATION, type Organization } from '../../../src/domain/organization.ts'
-import { NO_TRACKING, type Tracking } from '../../../src/domain/track-html.ts'
+import { DEFAULT_ORGANIZATION } from '../../../src/domain/organization.ts'
+import { NO_TRACKING } from '../../../src/domain/track-html.ts'
 import type { OrganizationRepository } from '../../../src/ports/storage/organizations.ts'
+import { countriesColumn, type OrganizationRow, toOrganization } from '../rows/organization.ts'
 import { type Connection, NOW, type Runner } from './connection.ts'
 import { unknownOrganization } from './errors.ts'
 import { pageBySeq } from './page.ts'
@@ -22,23 +23,10 @@ const UPDATE = `
     tracking = coalesce($9, tracking)
   WHERE id = $1 RETURNING *`
 
-interface OrganizationRow {
-  readonly seq: number
-  readonly id: string
-  readonly name: string
-  readonly plan: string | null
-  /** A JSON array. */
-  readonly sms_countries: string | null
-  readonly retention_days: number | null
-  /** A JSON object; null: off. */
-  readonly tracking: string | null
-  readonly created_at: number
-}
-
 export function createOrganizations(connection: Connection): OrganizationRepository {
   return {
     async create({ id, name, plan, smsCountries, retentionDays = null, tracking = NO_TRACKING }) {
-      const about = [toColumn(smsCountries), retentionDays, JSON.stringify(tracking)]
+      const about = [countriesColumn(smsCountries), retentionDays, JSON.stringify(tracking)]
       const values = [connection.time(), id, name, plan, ...about]
       const [row] = await connection.rows<OrganizationRow>(INSERT, values)
       return row === undefined ? null : toOrganization(row)
@@ -57,7 +45,7 @@ export function createOrganizations(connection: Connection): OrganizationReposit
         plan !== undefined,
         plan ?? null,
         smsCountries !== undefined,
-        toColumn(smsCountries ?? null),
+        countriesColumn(smsCountries ?? null),
         retentionDays !== undefined,
         retentionDays ?? null,
         tracking === undefined ? null : JSON.stringify(tracking),
@@ -78,15 +66,4 @@ export async function createDefaultOrganization(connection: Connection): Promise
 export async function requireOrganization(runner: Runner, id: string): Promise<void> {
   const [found] = await runner.rows(SELECT, [id])
   if (found === undefined) throw unknownOrganization(id)
-}
-
-function toOrganization(row: OrganizationRow): Organization {
-  const { id, name, plan, sms_countries, retention_days: retentionDays, created_at: createdAt } = row
-  const smsCountries = sms_countries === null ? null : (JSON.parse(sms_countries) as readonly string[])
-  const tracking = row.tracking === null ? NO_TRACKING : (JSON.parse(row.tracking) as Tracking)
-  return { id, name, plan, smsCountries, retentionDays, tracking, createdAt }
-}
-
-function toColumn(smsCountries: readonly string[] | null): string | null {
-  return smsCountries === null ? null : JSON.stringify(smsCountries)
 }

@@ -1,3 +1,4 @@
+import { lostAttempt, lostPost } from '../../../src/domain/lost-attempt.ts'
 import type { Connection, Transaction } from './connection.ts'
 import { recordAttempts } from './deliveries.ts'
 import { createLedger } from './facts.ts'
@@ -17,8 +18,6 @@ const TAKE_BACK = `
     token = NULL, lease_until = NULL, provider = NULL, due_at = $1::bigint
   FROM expired WHERE j.id = expired.id
   RETURNING j.id, j.subject, j.lane, expired.provider, expired.attempts`
-
-const MESSAGE = 'The process ended, or stalled, before the outcome of this attempt was recorded.'
 
 interface ExpiredRow {
   readonly id: number
@@ -43,7 +42,7 @@ export function createRecoverExpired(connection: Connection): RecoverExpired {
       ofEvents.map(({ subject, lane, attempts: attempt }) => ({
         eventId: subject,
         endpoint: lane,
-        attempt: { attempt, status: null, response: MESSAGE, durationMs: 0, succeeded: false },
+        attempt: lostPost(attempt),
       })),
     )
     const standings = await lockNotifications(
@@ -54,16 +53,7 @@ export function createRecoverExpired(connection: Connection): RecoverExpired {
     for (const { subject, provider, attempts: attempt } of ofNotifications) {
       const standing = standings.get(subject)
       if (standing === undefined || provider === null) continue
-      const code = 'delivery_unknown'
-      const fact = {
-        type: 'attempt_ambiguous',
-        attempt,
-        provider,
-        code,
-        message: MESSAGE,
-        ambiguous: true,
-      } as const
-      ledger.add(standing, [fact], 'engine')
+      ledger.add(standing, [lostAttempt(attempt, provider)], 'engine')
     }
     await ledger.write()
   }

@@ -2,7 +2,7 @@ import type { ChannelName } from '../../../src/domain/channel.ts'
 import type { NotificationStatus } from '../../../src/domain/notification.ts'
 import type { FactState } from '../../../src/domain/record-facts.ts'
 import { initialFold } from '../../../src/domain/status.ts'
-import { acceptedStatus } from '../stored-rows.ts'
+import { acceptedStatus } from '../rows/notification.ts'
 import type { Runner } from './connection.ts'
 
 /** The columns of a notification that facts need: never its content. */

@@ -1,10 +1,10 @@
-import type { ChannelName } from '../../../src/domain/channel.ts'
 import type { SuppressionReason } from '../../../src/domain/suppression.ts'
 import type {
   Suppression,
   SuppressionKey,
   SuppressionRepository,
 } from '../../../src/ports/storage/suppressions.ts'
+import { type SuppressionRow, toSuppression } from '../rows/suppression.ts'
 import { type Connection, NOW, type Transaction } from './connection.ts'
 import { dataError, isDataError } from './errors.ts'
 import { hashOf } from './hash.ts'
@@ -37,16 +37,6 @@ const LIST_CHANNEL = `
   WHERE organization = $1 AND channel = $5 AND seq < $2 ORDER BY seq DESC LIMIT $3 OFFSET $4`
 
 const MATCH = 'SELECT o_hash AS hash, o_reason AS reason FROM carillon.match_suppressions_1($1::text[])'
-
-interface SuppressionRow {
-  readonly seq: number
-  readonly organization: string
-  readonly channel: ChannelName
-  readonly address: string
-  readonly reason: SuppressionReason
-  readonly source: string | null
-  readonly created_at: number
-}
 
 export function createSuppressions(connection: Connection): SuppressionRepository {
   async function add(entry: NewSuppression): Promise<Suppression> {
@@ -116,15 +106,4 @@ export async function addSuppressions(tx: Transaction, entries: readonly NewSupp
 /** The address comes last: it is the only part that may hold anything. */
 function hashOfKey({ organizationId, channel, address }: SuppressionKey): string {
   return hashOf(organizationId, channel, address)
-}
-
-function toSuppression(row: SuppressionRow): Suppression {
-  return {
-    organizationId: row.organization,
-    channel: row.channel,
-    address: row.address,
-    reason: row.reason,
-    source: row.source,
-    createdAt: row.created_at,
-  }
 }

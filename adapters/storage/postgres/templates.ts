@@ -1,7 +1,6 @@
-import type { ChannelName } from '../../../src/domain/channel.ts'
-import type { BodyFormat } from '../../../src/domain/notification.ts'
 import type { Template } from '../../../src/domain/template/template.ts'
 import type { TemplateChange, TemplateRepository } from '../../../src/ports/storage/templates.ts'
+import { changedTemplate, type TemplateRow, toTemplate } from '../rows/template.ts'
 import { type Connection, NOW, type Transaction } from './connection.ts'
 import { dataError, isDataError, isTaken } from './errors.ts'
 import { requireOrganization } from './organizations.ts'
@@ -51,20 +50,6 @@ const UPDATE = 'UPDATE carillon.templates SET name = $2, description = $3, versi
 const DELETE = `
   UPDATE carillon.templates SET deleted_at = ${NOW} WHERE id = $2 AND deleted_at IS NULL RETURNING seq`
 
-interface TemplateRow {
-  readonly seq: number
-  readonly id: string
-  readonly organization: string
-  readonly name: string
-  readonly channel: ChannelName
-  readonly description: string | null
-  readonly created_at: number
-  readonly version: number
-  readonly subject: string | null
-  readonly body: string
-  readonly format: BodyFormat | null
-}
-
 export function createTemplates(connection: Connection): TemplateRepository {
   async function create(template: Omit<Template, 'createdAt' | 'version'>): Promise<Template | null> {
     const { id, organizationId, name, channel, subject, body, format, description } = template
@@ -84,12 +69,11 @@ export function createTemplates(connection: Connection): TemplateRepository {
     await tx.rows(LOCK, [id])
     const [row] = await tx.rows<TemplateRow>(SELECT, [id])
     if (row === undefined) return 'unknown'
-    const { name, subject, body, format, description } = changed(row, change)
-    const same = subject === row.subject && body === row.body && format === row.format
-    const version = same ? row.version : row.version + 1
-    if (!same) await tx.rows(INSERT_VERSION, [row.seq, version, subject, body, format])
+    const changed = changedTemplate(row, change)
+    const { name, subject, body, format, description, version } = changed
+    if (version !== row.version) await tx.rows(INSERT_VERSION, [row.seq, version, subject, body, format])
     await tx.rows(UPDATE, [row.seq, name, description, version])
-    return toTemplate({ ...row, name, subject, body, format, description, version })
+    return toTemplate(changed)
   }
 
   return {
@@ -140,33 +124,5 @@ export function createTemplates(connection: Connection): TemplateRepository {
     async delete(id) {
       return (await connection.rows(DELETE, [connection.time(), id])).length === 1
     },
-  }
-}
-
-function changed(
-  row: TemplateRow,
-  { name, subject, body, format, description }: TemplateChange,
-): Pick<TemplateRow, 'name' | 'subject' | 'body' | 'format' | 'description'> {
-  return {
-    name: name ?? row.name,
-    subject: subject === undefined ? row.subject : subject,
-    body: body ?? row.body,
-    format: format === undefined ? row.format : format,
-    description: description === undefined ? row.description : description,
-  }
-}
-
-function toTemplate(row: TemplateRow): Template {
-  return {
-    id: row.id,
-    organizationId: row.organization,
-    name: row.name,
-    channel: row.channel,
-    subject: row.subject,
-    body: row.body,
-    format: row.format,
-    description: row.description,
-    version: row.version,
-    createdAt: row.created_at,
   }
 }

@@ -5,7 +5,7 @@ import type {
   WebhookEndpointChange,
   WebhookEndpointRepository,
 } from '../../../src/ports/storage/webhook-endpoints.ts'
-import { type EndpointRow, secretsOf, toEndpoint } from '../stored-rows.ts'
+import { type EndpointRow, rotatedSecrets, toEndpoint } from '../rows/webhook-endpoint.ts'
 import { type Connection, NOW, type Transaction } from './connection.ts'
 import { disableEndpoint } from './deliveries.ts'
 import { listDeliveries, readDelivery } from './delivery-log.ts'
@@ -93,20 +93,14 @@ export function createWebhookEndpoints(connection: Connection): WebhookEndpointR
   async function rotateSecret(
     tx: Transaction,
     id: string,
-    { secret, overlapMs, most }: SecretRotation,
+    rotation: SecretRotation,
   ): Promise<WebhookEndpoint | null> {
     const [row] = await tx.rows<EndpointRow>(LOCK, [id])
     if (row === undefined) return null
     // Read after the lock: one that waited must not judge by the time before.
     const [timed] = await tx.rows<TimedRow>(SELECT, [connection.time(), id])
-    const now = timed?.now ?? tx.now
-    const latest = now + overlapMs
-    const older = secretsOf(row, now)
-      .map((one) => ({ ...one, endsAt: Math.min(one.endsAt ?? latest, latest) }))
-      .filter(({ endsAt }) => endsAt > now)
-    const kept = [{ secret, endsAt: null }, ...older].slice(0, most)
-    const [values, ends] = [kept.map((one) => one.secret), kept.map(({ endsAt }) => endsAt)]
-    await tx.rows(SET_SECRETS, [id, JSON.stringify(values), JSON.stringify(ends)])
+    const { secrets, ends } = rotatedSecrets(row, rotation, timed?.now ?? tx.now)
+    await tx.rows(SET_SECRETS, [id, secrets, ends])
     return read(tx, id)
   }
 

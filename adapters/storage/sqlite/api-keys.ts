@@ -1,5 +1,6 @@
-import type { ApiKey, Permission } from '../../../src/domain/api-key.ts'
+import type { ApiKey } from '../../../src/domain/api-key.ts'
 import type { ApiKeyRepository, FoundApiKey } from '../../../src/ports/storage/api-keys.ts'
+import { type ApiKeyRow, toApiKey } from '../rows/api-key.ts'
 import type { Connection } from './connection.ts'
 import { dataError, isDataError } from './errors.ts'
 import { createRequireOrganization } from './organizations.ts'
@@ -19,25 +20,15 @@ const LIST = `
 
 const DELETE = 'DELETE FROM carillon_api_keys WHERE id = ?'
 
-interface ApiKeyRow {
-  readonly seq: number
-  readonly id: string
-  readonly organization: string
+interface HashedRow extends ApiKeyRow {
   readonly hash: Uint8Array
-  readonly name: string
-  readonly permission: Permission
-  readonly prefix: string
-  readonly last4: string
-  readonly expires_at: number | null
-  readonly allowed_ips: string
-  readonly created_at: number
 }
 
 export function createApiKeys(connection: Connection): ApiKeyRepository {
   const requireOrganization = createRequireOrganization(connection)
   const insert = connection.statement(INSERT)
   const select = connection.statement<ApiKeyRow>(SELECT)
-  const selectByHash = connection.statement<ApiKeyRow>(SELECT_BY_HASH)
+  const selectByHash = connection.statement<HashedRow>(SELECT_BY_HASH)
   const list = connection.statement<ApiKeyRow>(LIST)
   const remove = connection.statement(DELETE)
 
@@ -88,19 +79,5 @@ export function createApiKeys(connection: Connection): ApiKeyRepository {
     async delete(id) {
       return connection.durably(() => Number(remove().run(id).changes) === 1)
     },
-  }
-}
-
-function toApiKey(row: ApiKeyRow): ApiKey {
-  return {
-    id: row.id,
-    organizationId: row.organization,
-    name: row.name,
-    permission: row.permission,
-    prefix: row.prefix,
-    last4: row.last4,
-    expiresAt: row.expires_at,
-    allowedIps: JSON.parse(row.allowed_ips) as string[],
-    createdAt: row.created_at,
   }
 }

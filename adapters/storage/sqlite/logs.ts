@@ -1,30 +1,16 @@
 import type { SQLInputValue } from 'node:sqlite'
-import type { ChannelName } from '../../../src/domain/channel.ts'
 import { decodeCursor } from '../../../src/domain/cursor.ts'
-import type { Fact } from '../../../src/domain/facts.ts'
-import type { NotificationStatus } from '../../../src/domain/notification.ts'
-import type { LogEntry, LogFilter, LogRepository } from '../../../src/ports/storage/logs.ts'
+import type { LogFilter, LogRepository } from '../../../src/ports/storage/logs.ts'
 import type { PageRequest } from '../../../src/ports/storage/page.ts'
+import { type LogRow, toLogEntry } from '../rows/log-entry.ts'
+import { toPage } from '../to-page.ts'
 import type { Connection } from './connection.ts'
-import { toPage } from './page.ts'
-
-interface LogRow {
-  readonly notification: number
-  readonly sequence: number
-  readonly at: number
-  readonly status: NotificationStatus
-  readonly fact: string | null
-  readonly id: string
-  readonly channel: ChannelName
-  readonly recipient: string
-  readonly template: string | null
-}
 
 const TEMPLATE = `json_extract(n.content, '$.template.name') AS template`
 
 /** Everything but the accepts. */
 const EVENTS = `
-  SELECT e.notification, e.sequence, e.at, e.status, e.fact, n.id, n.channel, n.recipient, ${TEMPLATE}
+  SELECT e.notification AS seq, e.sequence, e.at, e.status, e.fact, n.id, n.channel, n.recipient, ${TEMPLATE}
   FROM carillon_events AS e JOIN carillon_notifications AS n ON n.seq = e.notification
   WHERE e.organization = ?`
 
@@ -34,7 +20,7 @@ const ACCEPTED = `CASE WHEN n.send_at > n.created_at THEN 'scheduled' ELSE 'queu
 
 /** The accepts, derived from the notifications. */
 const ACCEPTS = `
-  SELECT n.seq AS notification, 1 AS sequence, n.created_at AS at, ${ACCEPTED} AS status, NULL AS fact,
+  SELECT n.seq, 1 AS sequence, n.created_at AS at, ${ACCEPTED} AS status, NULL AS fact,
     n.id, n.channel, n.recipient, ${TEMPLATE}
   FROM carillon_notifications AS n
   WHERE n.organization = ?`
@@ -45,7 +31,7 @@ type Condition = readonly [sql: string, value: SQLInputValue | undefined]
 
 /**
  * The delivery log is two lists, each of which has an index by time: events and accepts. A page reads as much of
- * both as it may need and merges them by (time, notification, sequence).
+ * both as it may need and merges them by (time, seq, sequence).
  */
 export function createLogs(connection: Connection): LogRepository {
   function select(
@@ -87,36 +73,14 @@ export function createLogs(connection: Connection): LogRepository {
       most,
     )
     return [...events, ...accepts]
-      .sort((a, b) => b.at - a.at || b.notification - a.notification || b.sequence - a.sequence)
+      .sort((a, b) => b.at - a.at || b.seq - a.seq || b.sequence - a.sequence)
       .slice(page.offset)
   }
 
   return {
     async list(filter, page) {
       const rows = connection.read(() => list(filter, page))
-      return toPage(
-        rows,
-        page.limit,
-        ({ at, notification, sequence }) => [at, notification, sequence],
-        toLogEntry,
-      )
+      return toPage(rows, page.limit, ({ at, seq, sequence }) => [at, seq, sequence], toLogEntry)
     },
-  }
-}
-
-function toLogEntry(row: LogRow): LogEntry {
-  const fact: Fact | null = row.fact === null ? null : JSON.parse(row.fact)
-  const accepted = row.status === 'scheduled' ? 'scheduled' : 'queued'
-  return {
-    id: `log_${row.id.slice('notif_'.length)}_${row.sequence}`,
-    notificationId: row.id,
-    channel: row.channel,
-    to: row.recipient,
-    template: row.template,
-    sequence: row.sequence,
-    type: fact === null ? accepted : fact.type,
-    status: row.status,
-    at: row.at,
-    fact,
   }
 }

@@ -1,21 +1,17 @@
 import type { SQLInputValue } from 'node:sqlite'
 import { decodeCursor } from '../../../src/domain/cursor.ts'
-import type { Fact } from '../../../src/domain/facts.ts'
-import type { Notification, NotificationStatus } from '../../../src/domain/notification.ts'
-import { wholeContent } from '../../../src/domain/stored-content.ts'
 import type {
   CancelAnswer,
   NotificationFilter,
   NotificationRepository,
-  TimelineEntry,
 } from '../../../src/ports/storage/notifications.ts'
 import type { PageRequest } from '../../../src/ports/storage/page.ts'
-import { acceptedStatus } from '../stored-rows.ts'
+import { type EventRow, toNotification, toTimeline, type WholeRow } from '../rows/notification.ts'
+import { toPage } from '../to-page.ts'
 import type { Connection } from './connection.ts'
 import type { Deliveries } from './deliveries.ts'
 import { type AddFacts, FACT_COLUMNS } from './facts.ts'
 import { notificationJob } from './jobs.ts'
-import { toPage } from './page.ts'
 import { createRedrive } from './redrive.ts'
 import type { NotificationRow } from './rows.ts'
 
@@ -36,28 +32,12 @@ const DELETE_JOB = 'DELETE FROM carillon_jobs WHERE id = ?'
 /** What a row's status is called when no fact has changed it. */
 const STATUS = `coalesce(n.status, CASE WHEN n.send_at > n.created_at THEN 'scheduled' ELSE 'queued' END)`
 
-interface FullRow extends NotificationRow {
-  readonly high: number
-  readonly expires_at: number | null
-  readonly content: string
-  /** Lists do not read them. */
-  readonly attachments?: string | null
-  readonly resend_of: string | null
-}
-
-interface EventRow {
-  readonly sequence: number
-  readonly status: NotificationStatus
-  readonly at: number
-  readonly fact: string
-}
-
 export function createNotifications(
   connection: Connection,
   parts: { readonly addFacts: AddFacts; readonly deliveries: Deliveries },
 ): NotificationRepository {
   const { addFacts, deliveries } = parts
-  const select = connection.statement<FullRow>(SELECT)
+  const select = connection.statement<WholeRow>(SELECT)
   const selectState = connection.statement<NotificationRow>(SELECT_STATE)
   const selectEvents = connection.statement<EventRow>(SELECT_EVENTS)
   const selectAttempts = connection.statement<{ attempts: number }>(SELECT_ATTEMPTS)
@@ -85,7 +65,7 @@ export function createNotifications(
       const { sql, values } = listStatement(filter, page)
       const rows = connection.read(() =>
         connection
-          .statement<FullRow>(sql)()
+          .statement<WholeRow>(sql)()
           .all(...values),
       )
       return toPage(rows, page.limit, ({ created_at, seq }) => [created_at, seq], toNotification)
@@ -93,7 +73,7 @@ export function createNotifications(
     async timeline(id) {
       return connection.read(() => {
         const row = selectState().get(id)
-        return row === undefined ? [] : [acceptEntry(row), ...selectEvents().all(row.seq).map(toEntry)]
+        return row === undefined ? [] : toTimeline(row, selectEvents().all(row.seq))
       })
     },
     async cancel(id) {
@@ -134,34 +114,5 @@ function listStatement(
       WHERE ${used.map(([condition]) => condition).join(' AND ')}
       ORDER BY n.created_at DESC, n.seq DESC LIMIT ? OFFSET ?`,
     values: [...values, page.limit + 1, page.offset],
-  }
-}
-
-function acceptEntry(row: NotificationRow): TimelineEntry {
-  const status = acceptedStatus(row)
-  return { sequence: 1, type: status, status, at: row.created_at, fact: null }
-}
-
-function toEntry({ sequence, status, at, fact: text }: EventRow): TimelineEntry {
-  const fact: Fact = JSON.parse(text)
-  return { sequence, type: fact.type, status, at, fact }
-}
-
-function toNotification(row: FullRow): Notification {
-  return {
-    id: row.id,
-    organizationId: row.organization,
-    channel: row.channel,
-    to: row.recipient,
-    status: row.status ?? acceptedStatus(row),
-    content: wholeContent({ content: row.content, attachments: row.attachments ?? null }),
-    priority: row.high === 1 ? 'high' : 'normal',
-    sendAt: row.send_at,
-    expiresAt: row.expires_at,
-    provider: row.provider,
-    providerMessageId: row.provider_message_id,
-    error: row.error === null ? null : JSON.parse(row.error),
-    createdAt: row.created_at,
-    resendOf: row.resend_of,
   }
 }

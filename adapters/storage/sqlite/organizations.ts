@@ -1,7 +1,8 @@
 import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
-import { DEFAULT_ORGANIZATION, type Organization } from '../../../src/domain/organization.ts'
-import { NO_TRACKING, type Tracking } from '../../../src/domain/track-html.ts'
+import { DEFAULT_ORGANIZATION } from '../../../src/domain/organization.ts'
+import { NO_TRACKING } from '../../../src/domain/track-html.ts'
 import type { OrganizationRepository } from '../../../src/ports/storage/organizations.ts'
+import { countriesColumn, type OrganizationRow, toOrganization } from '../rows/organization.ts'
 import type { Connection } from './connection.ts'
 import { pageBySeq } from './page.ts'
 
@@ -18,19 +19,6 @@ const UPDATE = `
   UPDATE carillon_organizations SET name = ?, plan = ?, sms_countries = ?, retention_days = ?, tracking = ?
   WHERE id = ?`
 
-interface OrganizationRow {
-  readonly seq: number
-  readonly id: string
-  readonly name: string
-  readonly plan: string | null
-  /** A JSON array. */
-  readonly sms_countries: string | null
-  readonly retention_days: number | null
-  /** A JSON object; null: off. */
-  readonly tracking: string | null
-  readonly created_at: number
-}
-
 export function createOrganizations(connection: Connection): OrganizationRepository {
   const select = connection.statement<OrganizationRow>(SELECT)
   const list = connection.statement<OrganizationRow>(LIST)
@@ -40,7 +28,14 @@ export function createOrganizations(connection: Connection): OrganizationReposit
     async create({ id, name, plan, smsCountries, retentionDays = null, tracking = NO_TRACKING }) {
       return connection.durably(() => {
         const createdAt = connection.now()
-        const values = [id, name, plan, toColumn(smsCountries), retentionDays, JSON.stringify(tracking)]
+        const values = [
+          id,
+          name,
+          plan,
+          countriesColumn(smsCountries),
+          retentionDays,
+          JSON.stringify(tracking),
+        ]
         const { changes } = insert().run(...values, createdAt)
         return Number(changes) === 1
           ? { id, name, plan, smsCountries, retentionDays, tracking, createdAt }
@@ -79,7 +74,7 @@ function changedRow(
     ...row,
     name,
     plan,
-    sms_countries: smsCountries === undefined ? row.sms_countries : toColumn(smsCountries),
+    sms_countries: smsCountries === undefined ? row.sms_countries : countriesColumn(smsCountries),
     retention_days: retentionDays,
     tracking: tracking === undefined ? row.tracking : JSON.stringify(tracking),
   }
@@ -100,15 +95,4 @@ export function createRequireOrganization(connection: Connection): (id: string) 
     if (select().get(id) !== undefined) return
     throw new NotifierError('not_found', { message: `No organization has the id "${id}".` })
   }
-}
-
-function toOrganization(row: OrganizationRow): Organization {
-  const { id, name, plan, sms_countries, retention_days: retentionDays, created_at: createdAt } = row
-  const smsCountries = sms_countries === null ? null : (JSON.parse(sms_countries) as readonly string[])
-  const tracking = row.tracking === null ? NO_TRACKING : (JSON.parse(row.tracking) as Tracking)
-  return { id, name, plan, smsCountries, retentionDays, tracking, createdAt }
-}
-
-function toColumn(smsCountries: readonly string[] | null): string | null {
-  return smsCountries === null ? null : JSON.stringify(smsCountries)
 }

@@ -1,5 +1,6 @@
-import { decodeCursor, encodeCursor } from '../../../src/domain/cursor.ts'
+import { decodeCursor } from '../../../src/domain/cursor.ts'
 import type { Page, PageRequest } from '../../../src/ports/storage/page.ts'
+import { toPage } from '../to-page.ts'
 
 /**
  * One page of rows that are listed by `seq`, newest first.
@@ -15,17 +16,4 @@ export function pageBySeq<Row extends { readonly seq: number }, Item>(
   const [before = Number.MAX_SAFE_INTEGER] = cursor === undefined ? [] : decodeCursor(cursor, 1)
   const rows = select(before, limit + 1, offset)
   return toPage(rows, limit, (row) => [row.seq], toItem)
-}
-
-/** A page of at most `limit` of the rows; one row more than that says that another page follows. */
-export function toPage<Row, Item>(
-  rows: readonly Row[],
-  limit: number,
-  sortKey: (row: Row) => readonly number[],
-  toItem: (row: Row) => Item,
-): Page<Item> {
-  const shown = rows.slice(0, limit)
-  const last = shown.at(-1)
-  const more = rows.length > limit && last !== undefined
-  return { items: shown.map(toItem), nextCursor: more ? encodeCursor(sortKey(last)) : null }
 }

@@ -1,3 +1,4 @@
+import { lostAttempt, lostPost } from '../../../src/domain/lost-attempt.ts'
 import type { Connection } from './connection.ts'
 import type { Deliveries } from './deliveries.ts'
 import { type AddFacts, FACT_COLUMNS } from './facts.ts'
@@ -17,8 +18,6 @@ const TAKE_BACK = `
   WHERE id = ?`
 
 const SELECT_NOTIFICATION = `SELECT ${FACT_COLUMNS} FROM carillon_notifications AS n WHERE n.seq = ?`
-
-const MESSAGE = 'The process ended, or stalled, before the outcome of this attempt was recorded.'
 
 /** Takes back the leases that have expired, inside the transaction of a claim. */
 export type RecoverExpired = (now: number) => void
@@ -42,22 +41,12 @@ export function createRecoverExpired(
       if (provider === null) continue
       const subject = subjectOf(id)
       if (isEventJob(id)) {
-        const lost = { attempt, status: null, response: MESSAGE, durationMs: 0, succeeded: false }
-        deliveries.recordAttempt(subject, lost, now)
+        deliveries.recordAttempt(subject, lostPost(attempt), now)
         continue
       }
       const row = selectNotification().get(subject)
       if (row === undefined) continue
-      const code = 'delivery_unknown'
-      const fact = {
-        type: 'attempt_ambiguous',
-        attempt,
-        provider,
-        code,
-        message: MESSAGE,
-        ambiguous: true,
-      } as const
-      addFacts(row, [fact], 'engine', announcements)
+      addFacts(row, [lostAttempt(attempt, provider)], 'engine', announcements)
     }
   }
 }

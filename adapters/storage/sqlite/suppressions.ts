@@ -1,7 +1,7 @@
 import type { ChannelName } from '../../../src/domain/channel.ts'
-import type { SuppressionReason } from '../../../src/domain/suppression.ts'
 import type { PageRequest } from '../../../src/ports/storage/page.ts'
 import type { Suppression, SuppressionRepository } from '../../../src/ports/storage/suppressions.ts'
+import { type SuppressionRow, toSuppression } from '../rows/suppression.ts'
 import type { Connection } from './connection.ts'
 import { dataError, isDataError } from './errors.ts'
 import { createRequireOrganization } from './organizations.ts'
@@ -29,16 +29,6 @@ const ANY = 'SELECT 1 AS found FROM carillon_suppressions LIMIT 1'
 
 const MATCH = `
   SELECT reason FROM carillon_suppressions WHERE organization = ? AND channel = ? AND address = ?`
-
-interface SuppressionRow {
-  readonly seq: number
-  readonly organization: string
-  readonly channel: ChannelName
-  readonly address: string
-  readonly reason: SuppressionReason
-  readonly source: string | null
-  readonly created_at: number
-}
 
 export function createSuppressions(connection: Connection): SuppressionRepository {
   const requireOrganization = createRequireOrganization(connection)
@@ -94,16 +84,5 @@ export function createSuppressions(connection: Connection): SuppressionRepositor
         )
       })
     },
-  }
-}
-
-function toSuppression(row: SuppressionRow): Suppression {
-  return {
-    organizationId: row.organization,
-    channel: row.channel,
-    address: row.address,
-    reason: row.reason,
-    source: row.source,
-    createdAt: row.created_at,
   }
 }

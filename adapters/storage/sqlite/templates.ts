@@ -1,7 +1,6 @@
-import type { ChannelName } from '../../../src/domain/channel.ts'
-import type { BodyFormat } from '../../../src/domain/notification.ts'
 import type { Template } from '../../../src/domain/template/template.ts'
 import type { TemplateChange, TemplateRepository } from '../../../src/ports/storage/templates.ts'
+import { changedTemplate, type TemplateRow, toTemplate } from '../rows/template.ts'
 import type { Connection } from './connection.ts'
 import { dataError, isDataError } from './errors.ts'
 import { createRequireOrganization } from './organizations.ts'
@@ -43,20 +42,6 @@ const UPDATE = 'UPDATE carillon_templates SET name = ?, description = ?, version
 
 const DELETE = 'UPDATE carillon_templates SET deleted_at = ? WHERE id = ? AND deleted_at IS NULL'
 
-interface TemplateRow {
-  readonly seq: number
-  readonly id: string
-  readonly organization: string
-  readonly name: string
-  readonly channel: ChannelName
-  readonly description: string | null
-  readonly created_at: number
-  readonly version: number
-  readonly subject: string | null
-  readonly body: string
-  readonly format: BodyFormat | null
-}
-
 export function createTemplates(connection: Connection): TemplateRepository {
   const requireOrganization = createRequireOrganization(connection)
   const insert = connection.statement(INSERT)
@@ -82,15 +67,13 @@ export function createTemplates(connection: Connection): TemplateRepository {
   function update(id: string, change: TemplateChange): Template | 'unknown' | 'taken' {
     const row = select().get(id)
     if (row === undefined) return 'unknown'
-    const name = change.name ?? row.name
-    const holder = nameHolder().get(row.organization, name)
+    const changed = changedTemplate(row, change)
+    const holder = nameHolder().get(row.organization, changed.name)
     if (holder !== undefined && holder.id !== id) return 'taken'
-    const { subject, body, format, description } = changed(row, change)
-    const same = subject === row.subject && body === row.body && format === row.format
-    const version = same ? row.version : row.version + 1
-    if (!same) insertVersion().run(row.seq, version, subject, body, format)
-    updateRow().run(name, description, version, row.seq)
-    return toTemplate({ ...row, name, subject, body, format, description, version })
+    const { subject, body, format, description, version } = changed
+    if (version !== row.version) insertVersion().run(row.seq, version, subject, body, format)
+    updateRow().run(changed.name, description, version, row.seq)
+    return toTemplate(changed)
   }
 
   return {
@@ -135,33 +118,6 @@ export function createTemplates(connection: Connection): TemplateRepository {
   }
 }
 
-function changed(
-  row: TemplateRow,
-  { subject, body, format, description }: TemplateChange,
-): Pick<TemplateRow, 'subject' | 'body' | 'format' | 'description'> {
-  return {
-    subject: subject === undefined ? row.subject : subject,
-    body: body ?? row.body,
-    format: format === undefined ? row.format : format,
-    description: description === undefined ? row.description : description,
-  }
-}
-
 function orNull(row: TemplateRow | undefined): Template | null {
   return row === undefined ? null : toTemplate(row)
-}
-
-function toTemplate(row: TemplateRow): Template {
-  return {
-    id: row.id,
-    organizationId: row.organization,
-    name: row.name,
-    channel: row.channel,
-    subject: row.subject,
-    body: row.body,
-    format: row.format,
-    description: row.description,
-    version: row.version,
-    createdAt: row.created_at,
-  }
 }

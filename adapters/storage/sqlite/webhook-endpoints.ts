@@ -5,7 +5,7 @@ import type {
   WebhookEndpointChange,
   WebhookEndpointRepository,
 } from '../../../src/ports/storage/webhook-endpoints.ts'
-import { type EndpointRow, secretsOf, toEndpoint } from '../stored-rows.ts'
+import { type EndpointRow, rotatedSecrets, toEndpoint } from '../rows/webhook-endpoint.ts'
 import type { Connection } from './connection.ts'
 import type { Deliveries } from './deliveries.ts'
 import { createDeliveryLog } from './delivery-log.ts'
@@ -88,17 +88,11 @@ export function createWebhookEndpoints(
     return read(id)
   }
 
-  function rotateSecret(id: string, { secret, overlapMs, most }: SecretRotation): WebhookEndpoint | null {
+  function rotateSecret(id: string, rotation: SecretRotation): WebhookEndpoint | null {
     const row = select().get(id)
     if (row === undefined) return null
-    const now = connection.now()
-    const latest = now + overlapMs
-    const older = secretsOf(row, now)
-      .map((one) => ({ ...one, endsAt: Math.min(one.endsAt ?? latest, latest) }))
-      .filter(({ endsAt }) => endsAt > now)
-    const kept = [{ secret, endsAt: null }, ...older].slice(0, most)
-    const [values, ends] = [kept.map((one) => one.secret), kept.map(({ endsAt }) => endsAt)]
-    setSecrets().run(JSON.stringify(values), JSON.stringify(ends), id)
+    const { secrets, ends } = rotatedSecrets(row, rotation, connection.now())
+    setSecrets().run(secrets, ends, id)
     return read(id)
   }
 

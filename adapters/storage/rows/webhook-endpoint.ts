@@ -1,15 +1,6 @@
-import type { WebhookEventType } from '../../src/domain/endpoint-health.ts'
-import type { WebhookEndpoint } from '../../src/ports/storage/webhook-endpoints.ts'
+import type { WebhookEventType } from '../../../src/domain/endpoint-health.ts'
+import type { SecretRotation, WebhookEndpoint } from '../../../src/ports/storage/webhook-endpoints.ts'
 
-/** The status that a notification was accepted with. */
-export function acceptedStatus(row: {
-  readonly send_at: number | null
-  readonly created_at: number
-}): 'scheduled' | 'queued' {
-  return row.send_at !== null && row.send_at > row.created_at ? 'scheduled' : 'queued'
-}
-
-/** A webhook endpoint, as every SQL storage has it. */
 export interface EndpointRow {
   readonly seq: number
   readonly id: string
@@ -26,13 +17,13 @@ export interface EndpointRow {
 }
 
 /** A stored secret; `endsAt` null: it signs until it is rotated. */
-export interface EndpointSecret {
+interface EndpointSecret {
   readonly secret: string
   readonly endsAt: number | null
 }
 
 /** The secrets of an endpoint that have not ended. */
-export function secretsOf(row: Pick<EndpointRow, 'secrets' | 'secret_ends'>, now: number): EndpointSecret[] {
+function secretsOf(row: Pick<EndpointRow, 'secrets' | 'secret_ends'>, now: number): EndpointSecret[] {
   const ends: (number | null)[] = row.secret_ends === null ? [] : JSON.parse(row.secret_ends)
   return (JSON.parse(row.secrets) as string[])
     .map((secret, position) => ({ secret, endsAt: ends[position] ?? null }))
@@ -51,5 +42,22 @@ export function toEndpoint(row: EndpointRow, now: number): WebhookEndpoint {
     failingSince: row.failing_since,
     secrets: secretsOf(row, now).map(({ secret }) => secret),
     createdAt: row.created_at,
+  }
+}
+
+/** The columns of the secrets when there is a new one; those before end after the overlap. */
+export function rotatedSecrets(
+  row: Pick<EndpointRow, 'secrets' | 'secret_ends'>,
+  { secret, overlapMs, most }: SecretRotation,
+  now: number,
+): { readonly secrets: string; readonly ends: string } {
+  const latest = now + overlapMs
+  const older = secretsOf(row, now)
+    .map((one) => ({ ...one, endsAt: Math.min(one.endsAt ?? latest, latest) }))
+    .filter(({ endsAt }) => endsAt > now)
+  const kept = [{ secret, endsAt: null }, ...older].slice(0, most)
+  return {
+    secrets: JSON.stringify(kept.map((one) => one.secret)),
+    ends: JSON.stringify(kept.map(({ endsAt }) => endsAt)),
   }
 }

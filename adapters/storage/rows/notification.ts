@@ -1,0 +1,74 @@
+import type { ChannelName } from '../../../src/domain/channel.ts'
+import type { Fact } from '../../../src/domain/facts.ts'
+import type { Notification, NotificationStatus } from '../../../src/domain/notification.ts'
+import { wholeContent } from '../../../src/domain/stored-content.ts'
+import type { TimelineEntry } from '../../../src/ports/storage/notifications.ts'
+
+/** What the status at the accept depends on. */
+export interface AcceptRow {
+  readonly created_at: number
+  readonly send_at: number | null
+}
+
+/** A notification with its content. */
+export interface WholeRow extends AcceptRow {
+  readonly seq: number
+  readonly id: string
+  readonly organization: string
+  readonly channel: ChannelName
+  readonly recipient: string
+  readonly content: string
+  /** Lists do not read them. */
+  readonly attachments?: string | null
+  readonly high: number | boolean
+  readonly expires_at: number | null
+  readonly resend_of: string | null
+  /** Null: no fact has changed it. */
+  readonly status: NotificationStatus | null
+  readonly provider: string | null
+  readonly provider_message_id: string | null
+  readonly error: string | null
+}
+
+export interface EventRow {
+  readonly sequence: number
+  readonly status: NotificationStatus
+  readonly at: number
+  readonly fact: string
+}
+
+/** The status that a notification was accepted with. */
+export function acceptedStatus(row: AcceptRow): 'scheduled' | 'queued' {
+  return row.send_at !== null && row.send_at > row.created_at ? 'scheduled' : 'queued'
+}
+
+export function toNotification(row: WholeRow): Notification {
+  return {
+    id: row.id,
+    organizationId: row.organization,
+    channel: row.channel,
+    to: row.recipient,
+    status: row.status ?? acceptedStatus(row),
+    content: wholeContent({ content: row.content, attachments: row.attachments ?? null }),
+    priority: row.high ? 'high' : 'normal',
+    sendAt: row.send_at,
+    expiresAt: row.expires_at,
+    provider: row.provider,
+    providerMessageId: row.provider_message_id,
+    error: row.error === null ? null : JSON.parse(row.error),
+    createdAt: row.created_at,
+    resendOf: row.resend_of,
+  }
+}
+
+/** The accept, which is no event of its own, and what followed. */
+export function toTimeline(accepted: AcceptRow, events: readonly EventRow[]): TimelineEntry[] {
+  const status = acceptedStatus(accepted)
+  const first = { sequence: 1, type: status, status, at: accepted.created_at, fact: null }
+  return [first, ...events.map(toEntry)]
+}
+
+function toEntry({ sequence, status, at, fact: text }: EventRow): TimelineEntry {
+  const fact: Fact = JSON.parse(text)
+  return { sequence, type: fact.type, status, at, fact }
+}

@@ -1,0 +1,42 @@
+import type { ChannelName } from '../../../src/domain/channel.ts'
+import type { BodyFormat } from '../../../src/domain/notification.ts'
+import type { Template } from '../../../src/domain/template/template.ts'
+import type { TemplateChange } from '../../../src/ports/storage/templates.ts'
+
+/** A template in one of its versions. */
+export interface TemplateRow {
+  readonly seq: number
+  readonly id: string
+  readonly organization: string
+  readonly name: string
+  readonly channel: ChannelName
+  readonly description: string | null
+  readonly created_at: number
+  readonly version: number
+  readonly subject: string | null
+  readonly body: string
+  readonly format: BodyFormat | null
+}
+
+export function toTemplate(row: TemplateRow): Template {
+  return {
+    id: row.id,
+    organizationId: row.organization,
+    name: row.name,
+    channel: row.channel,
+    subject: row.subject,
+    body: row.body,
+    format: row.format,
+    description: row.description,
+    version: row.version,
+    createdAt: row.created_at,
+  }
+}
+
+/** After a change; another text is another version. */
+export function changedTemplate(row: TemplateRow, change: TemplateChange): TemplateRow {
+  const { name = row.name, subject = row.subject, body = row.body, format = row.format } = change
+  const { description = row.description } = change
+  const same = subject === row.subject && body === row.body && format === row.format
+  return { ...row, name, subject, body, format, description, version: same ? row.version : row.version + 1 }
+}

@@ -1,0 +1,20 @@
+import type { Fact } from './facts.ts'
+
+const WHY = 'The process ended, or stalled, before the outcome of this attempt was recorded.'
+
+/** What is recorded of an attempt that had begun when its lease ran out. */
+export function lostAttempt(attempt: number, provider: string): Fact {
+  const code = 'delivery_unknown'
+  return { type: 'attempt_ambiguous', attempt, provider, code, message: WHY, ambiguous: true }
+}
+
+/** The same of a post to a webhook endpoint. */
+export function lostPost(attempt: number): {
+  readonly attempt: number
+  readonly status: null
+  readonly response: string
+  readonly durationMs: number
+  readonly succeeded: false
+} {
+  return { attempt, status: null, response: WHY, durationMs: 0, succeeded: false }
+}
