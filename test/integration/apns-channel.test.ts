@@ -329,7 +329,7 @@ describe('the connection to APNs', () => {
   it('is asked for a sign of life, and replaced when none comes', async () => {
     const server = await serve()
     const middle = await swallower(server.port)
-    const channel = channelTo(`https://localhost:${middle.port}`, { keepAliveMs: 50 })
+    const channel = channelTo(`https://localhost:${middle.port}`, { keepAliveMs: 500 })
     await send(channel, '1')
     await eventually(() => server.pings >= 2)
 

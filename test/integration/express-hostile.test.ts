@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { UNLIMITED } from '../../src/domain/plans.ts'
 import { type Host, startHost } from './support/express-host.ts'
 import { type Answer, call, exchange } from './support/http-client.ts'
 
@@ -16,7 +17,9 @@ beforeAll(async () => {
     // What the storage says of itself at the start has none.
     if (fields !== undefined) faults.push(fields)
   }
-  host = await startHost({ logger: { debug() {}, info() {}, warn: report, error: report } })
+  // Limits would end most of it on a machine that is fast.
+  const plans = { free: UNLIMITED }
+  host = await startHost({ plans, logger: { debug() {}, info() {}, warn: report, error: report } })
   auth = await host.key()
 })
 afterAll(async () => {

@@ -170,7 +170,7 @@ const tamper = fc.oneof(
 const given = fc
   .record({
     body: event,
-    signedBody: fc.option(fc.constantFrom(' ', 'x', '\u0000'), { nil: '', freq: 6 }),
+    signedBody: fc.constantFrom('', '', '', '', '', ' ', 'x', '\u0000'),
     id: fc.oneof(fc.constant('evt_1_2'), fc.string({ unit: 'binary' })),
     timestamp,
     signatures: fc.array(fc.tuple(separator, entry), { maxLength: 5 }),
