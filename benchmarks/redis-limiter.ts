@@ -3,12 +3,13 @@ import { redisRateLimiter } from 'carillon/redis'
 import { Redis } from 'ioredis'
 import { RateLimiterRedis } from 'rate-limiter-flexible'
 import { startRedis } from '../test/support/redis-server.ts'
-import { compare, describeMachine, report } from './lib/measure.ts'
+import { type Contender, compare, describeMachine, report } from './lib/measure.ts'
 
 /**
  * The cost of one decision over one connection to one Redis, one round trip each: rate-limiter-flexible counts one
  * fixed window; Carillon judges one sliding window with its burst, or a window, an account pause and a concurrency
- * slot together, exactly. Beside them what the connection carries: PING.
+ * slot together, exactly. Beside them what the connection carries: PING. The decisions are about many organizations, and
+ * about one, whose calls of one turn share a run of the script.
  */
 
 const DECISIONS = 20_000
@@ -30,17 +31,20 @@ try {
   const limiter = redisRateLimiter({ client: ours, prefix: `bench-${process.pid}:`, timeoutMs: 10_000 })
   const tenants = Array.from({ length: KEYS }, (_, index) => tenant(`org_${index}`))
 
-  const rates = await compare([
-    { name: RIVAL, run: () => decide(({ id }) => flexible.consume(tenants[id]?.name ?? '')) },
-    { name: 'PING', run: () => decide(() => plain.ping()) },
+  const ping: Contender = { name: 'PING', run: () => decide(KEYS, () => plain.ping()) }
+  const contenders = (organizations: number): Contender[] => [
+    {
+      name: RIVAL,
+      run: () => decide(organizations, ({ id }) => flexible.consume(tenants[id]?.name ?? '')),
+    },
     {
       name: 'Carillon, one window',
-      run: () => decide(({ id }) => limiter.consume([tenants[id]?.window as WindowCheck])),
+      run: () => decide(organizations, ({ id }) => limiter.consume([tenants[id]?.window as WindowCheck])),
     },
     {
       name: 'Carillon, window, pause and slot',
       run: () =>
-        decide(({ id, token }) => {
+        decide(organizations, ({ id, token }) => {
           const { window, name } = tenants[id] as Tenant
           return limiter.consume([
             { kind: 'pause', key: `${name}:account` },
@@ -55,9 +59,12 @@ try {
           ])
         }),
     },
-  ])
+  ]
+  const ofMany = await compare([ping, ...contenders(KEYS)])
+  const ofOne = await compare(contenders(1))
   console.log(describeMachine())
-  report(`Limits in Redis, ${AT_ONCE} at once`, 'decisions', rates, RIVAL)
+  report(`Limits in Redis, ${AT_ONCE} at once, ${KEYS} organizations`, 'decisions', ofMany, RIVAL)
+  report(`Limits in Redis, ${AT_ONCE} at once, one organization`, 'decisions', ofOne, RIVAL)
   for (const client of clients) client.disconnect()
 } finally {
   await server.remove()
@@ -79,13 +86,16 @@ function tenant(name: string) {
 }
 
 /** So many callers, each with one decision under way. */
-async function decide(one: (turn: { id: number; token: number }) => Promise<unknown>): Promise<number> {
+async function decide(
+  organizations: number,
+  one: (turn: { id: number; token: number }) => Promise<unknown>,
+): Promise<number> {
   let next = 0
   await Promise.all(
     Array.from({ length: AT_ONCE }, async () => {
       while (next < DECISIONS) {
         const count = next++
-        await one({ id: count % KEYS, token: count })
+        await one({ id: count % organizations, token: count })
       }
     }),
   )

@@ -38,6 +38,12 @@ function window(change: Partial<WindowCheck> = {}): WindowCheck {
   }
 }
 
+/** A check with another token. */
+const withToken =
+  (by: number) =>
+  (check: LimitCheck): LimitCheck =>
+    check.kind === 'slots' ? { ...check, token: `t${(Number(check.token.slice(1)) + by) % 5}` } : check
+
 describeRedis('redisRateLimiter', () => {
   let server: Awaited<ReturnType<typeof openRedisServer>>
   let redis: Redis
@@ -128,6 +134,8 @@ describeRedis('redisRateLimiter', () => {
       { weight: 2, arbitrary: fc.nat({ max: 20_000 }) },
       { weight: 1, arbitrary: fc.constantFrom(0, 9_999, 10_000, 20_000, 59_999, 60_000, 60_001, 120_000) },
     )
+    const times = fc.oneof({ weight: 3, arbitrary: fc.constant(1) }, fc.integer({ min: 2, max: 8 }))
+    const steps = fc.array(fc.tuple(wait, call, times), { minLength: 20, maxLength: 120 })
     let judged = 0
     let refused = 0
     const judge = (checks: readonly LimitCheck[], given: LimitDecision, expected: LimitDecision): void => {
@@ -143,11 +151,11 @@ describeRedis('redisRateLimiter', () => {
       }
     }
     await fc.assert(
-      fc.asyncProperty(fc.array(fc.tuple(wait, call), { minLength: 20, maxLength: 120 }), async (steps) => {
+      fc.asyncProperty(steps, async (steps) => {
         let time = 1_800_000_000_000
         const clock = { now: () => time, monotonic: () => time, timer: () => () => {} }
         const [ours, reference] = [limiterAt(newPrefix(), () => time), memoryRateLimiter({ clock })]
-        for (const [ms, step] of steps) {
+        for (const [ms, step, times] of steps) {
           time += ms
           if (step.verb === 'pause') {
             await Promise.all([ours, reference].map((each) => each.pause('org_a:p', step.ms)))
@@ -158,7 +166,11 @@ describeRedis('redisRateLimiter', () => {
             const [given, expected] = await Promise.all(answers)
             expect(given).toBe(expected)
           } else {
-            judge(step.checks, await ours[step.verb](step.checks), await reference[step.verb](step.checks))
+            // Those that are asked in one turn share a run of the script.
+            const calls = Array.from({ length: times }, (_, index) => step.checks.map(withToken(index)))
+            const given = await Promise.all(calls.map((checks) => ours[step.verb](checks)))
+            for (const [index, checks] of calls.entries())
+              judge(checks, given[index] as LimitDecision, await reference[step.verb](checks))
           }
         }
         await ours.close()
@@ -174,12 +186,15 @@ describeRedis('redisRateLimiter', () => {
     const clock = { now: () => time, monotonic: () => time, timer: () => () => {} }
     const [ours, reference] = [limiterAt(newPrefix(), () => time), memoryRateLimiter({ clock })]
     const checks = [window({ limit, burst: 1.2 * limit, burstMs: 10_000 }), window({ key: 'org_a:v', limit })]
-    // Some units of a window have run out at most calls, and then several come at one time.
+    // Some units of a window have run out at most calls, and then several come at one time, or even in one turn.
     for (let step = 0; step < 400; step += 1) {
       time += [0, 0, 3, 0, 0, 7_001, 0][step % 7] ?? 0
-      const [given, expected] = [await ours.consume(checks), await reference.consume(checks)]
-      expect(given.allowed).toBe(true)
-      expect(given.states.map(rounded), `step ${step}`).toEqual(expected.states.map(rounded))
+      const together = Array.from({ length: 1 + (step % 4 === 3 ? 3 : 0) })
+      for (const given of await Promise.all(together.map(() => ours.consume(checks)))) {
+        const expected = await reference.consume(checks)
+        expect(given.allowed).toBe(true)
+        expect(given.states.map(rounded), `step ${step}`).toEqual(expected.states.map(rounded))
+      }
     }
   })
 
@@ -198,6 +213,33 @@ describeRedis('redisRateLimiter', () => {
     expect(await take('c', 60_000)).toEqual([true, 1, 8])
     time += 1_000_000
     expect(await take('b', 60_000)).toEqual([true, 1, 9])
+  })
+
+  it('takes slots that are asked for in one turn each under its own token, and gives such back', async () => {
+    const limiter = limiterAt(newPrefix())
+    const check = { kind: 'slots', key: 'org_a:s', limit: 6, leaseMs: 60_000 } as const
+    const take = (tokens: readonly string[]) =>
+      Promise.all(tokens.map((token) => limiter.consume([{ ...check, token }, window({ limit: 100 })])))
+    await take(['first'])
+    const states = (await take(['a', 'b', 'b', 'c'])).map(({ states: [slots] }) => slots)
+    expect(states.map((state) => [state?.granted, state?.remaining])).toEqual([
+      [1, 4],
+      [1, 3],
+      [0, 3],
+      [1, 2],
+    ])
+    await Promise.all(['a', 'c'].map((token) => limiter.release(check.key, token)))
+    expect((await take(['b', 'd', 'e', 'f', 'g'])).map(({ allowed }) => allowed)).toEqual([
+      true,
+      true,
+      true,
+      true,
+      true,
+    ])
+    // What is given back in one turn is there for what is taken in it.
+    const [late] = await Promise.all([take(['h']), limiter.release(check.key, 'first')])
+    expect(late[0]?.allowed).toBe(true)
+    expect((await take(['i']))[0]?.allowed).toBe(false)
   })
 
   it('counts by the time of the server, whatever the time of the process', async () => {

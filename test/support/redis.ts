@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { type OwnRedisClient, openRedis, type RedisClient } from '../../adapters/rate-limit/redis/client.ts'
 import { createConnection } from '../../adapters/rate-limit/redis/connection.ts'
 import { createLimiter } from '../../adapters/rate-limit/redis/limiter.ts'
+import { RUN } from '../../adapters/rate-limit/redis/run-script.ts'
 import { createFallback } from '../../adapters/rate-limit/redis/unavailable.ts'
 import type { RateLimiter } from '../../src/ports/rate-limiter.ts'
 import { describeWith } from './left-out.ts'
@@ -46,7 +47,7 @@ export function steeredRateLimiter(
     return own
   }
   return createLimiter({
-    connection: createConnection(open, timeoutMs),
+    connection: createConnection(RUN, open, timeoutMs),
     fallback: createFallback('refuse', () => {}),
     prefix,
     isCluster: () => client?.isCluster === true,

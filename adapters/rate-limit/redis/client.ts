@@ -37,8 +37,6 @@ export async function openRedis(url: string): Promise<OwnRedisClient> {
     connectTimeout: 5_000,
     retryStrategy: (times: number) => Math.min(50 * 2 ** times, 2_000),
     connectionName: 'carillon-rate-limiter',
-    // Decisions of one turn of the loop share a write, which costs more than all else in them.
-    enableAutoPipelining: true,
   })
   // What is wrong with the connection shows in the decision that needs it; unheard, it would end up on the console.
   client.on('error', () => {})

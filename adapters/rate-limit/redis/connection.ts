@@ -2,23 +2,13 @@ import { createHash } from 'node:crypto'
 import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
 import type { RedisClient } from './client.ts'
 
-/** Runs scripts within a bounded time, or says at once that the server is away. */
+/** Runs a script within a bounded time, or says at once that the server is away. */
 export interface Connection {
   /**
    * @throws NotifierError `invalid_configuration` where keys lie on several nodes of a cluster
    * @throws Error for everything else: nothing is known of what the script did
    */
-  run(script: Script, keys: readonly string[], args: readonly string[]): Promise<unknown>
-}
-
-/** A script and the hash under which servers keep it. */
-export interface Script {
-  readonly text: string
-  readonly hash: string
-}
-
-export function scriptOf(text: string): Script {
-  return { text, hash: createHash('sha1').update(text).digest('hex') }
+  run(keys: readonly string[], args: readonly string[]): Promise<unknown>
 }
 
 /** A server that hangs is left alone for so long, so that calls do not pile up behind it. */
@@ -26,10 +16,17 @@ const REST_MS = 250
 const LOOK_MS = 5
 
 /**
+ * @param script its text
  * @param open gives the client, and is asked again when it failed
- * @param timeoutMs how long a script may take, and how long a connection is waited for once it is not there
+ * @param timeoutMs how long a run may take, and how long a connection is waited for once it is not there
  */
-export function createConnection(open: () => Promise<RedisClient>, timeoutMs: number): Connection {
+export function createConnection(
+  script: string,
+  open: () => Promise<RedisClient>,
+  timeoutMs: number,
+): Connection {
+  /** Servers keep scripts under their hash. */
+  const hash = createHash('sha1').update(script).digest('hex')
   const deadline = createDeadline(timeoutMs)
   let opened: Promise<RedisClient> | undefined
   /** The client, once it is there. */
@@ -57,14 +54,14 @@ export function createConnection(open: () => Promise<RedisClient>, timeoutMs: nu
     return client
   }
 
-  async function execute({ text, hash }: Script, keys: readonly string[], args: readonly string[]) {
+  async function execute(keys: readonly string[], args: readonly string[]) {
     if (restsUntil > 0 && performance.now() < restsUntil)
       throw new Error('Redis did not answer a moment ago.')
     const open = client?.status === 'ready' && awaySince === undefined ? client : await ready()
     try {
       return await deadline(open.evalsha(hash, keys.length, ...keys, ...args))
     } catch (error) {
-      if (isReply(error, 'NOSCRIPT')) return deadline(open.eval(text, keys.length, ...keys, ...args))
+      if (isReply(error, 'NOSCRIPT')) return deadline(open.eval(script, keys.length, ...keys, ...args))
       // Of a cluster the other nodes may be well.
       if (error instanceof Late && open.isCluster !== true) restsUntil = performance.now() + REST_MS
       throw error
@@ -72,9 +69,9 @@ export function createConnection(open: () => Promise<RedisClient>, timeoutMs: nu
   }
 
   return {
-    async run(script, keys, args) {
+    async run(keys, args) {
       try {
-        return await execute(script, keys, args)
+        return await execute(keys, args)
       } catch (error) {
         throw isReply(error, 'CROSSSLOT') || isReply(error, 'MOVED') ? onSeveralNodes(error) : error
       }

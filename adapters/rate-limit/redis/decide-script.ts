@@ -1,17 +1,14 @@
-import { PLAIN } from './plain-script.ts'
-import { NOW, TIMES, WINDOW } from './window-script.ts'
+import { WINDOW } from './window-script.ts'
 
 /**
- * Judges all checks and counts only if every one allows; one call, so nothing comes between.
+ * Judges all checks and counts only if every one allows, for calls that are alike one after another. `counts` false: it
+ * only judges. Per check the arguments are `window` limit windowMs burst burstMs cost partial | `slots` limit leaseMs |
+ * `pause`; then there is, per call, a token for each check of slots.
  *
- * KEYS one per check. ARGV: time (empty: the server's), `consume` or `peek`, then per check
- * `window` limit windowMs burst burstMs cost partial | `slots` limit token leaseMs | `pause`.
- * The reply is text: per check allowed, granted, remaining, and in microseconds reset and retry, separated by spaces.
+ * The reply is text: per call and check allowed, granted, remaining, and in microseconds reset and retry, separated by
+ * spaces.
  */
 export const DECIDE: string = `
-${NOW}
-${PLAIN}
-${TIMES}
 ${WINDOW}
 
 local function judge_slots(check)
@@ -37,44 +34,52 @@ local function judge_pause(check)
   return left == 0, 0, 0, left, left
 end
 
-local checks, windows = {}, {}
-at = 3
-local function number() at = at + 1; return tonumber(ARGV[at - 1]) end
-for index, key in ipairs(KEYS) do
-  local check = { kind = ARGV[at], key = key }
-  at = at + 1
-  if check.kind == 'window' then
-    check.limit, check.width, check.burst = number(), number() * 1000, number()
-    check.span, check.cost, check.partial = number() * 1000, number(), number() == 1
-    windows[key] = windows[key] or load_window(key, check)
-    check.window = windows[key]
-  elseif check.kind == 'slots' then
-    check.limit, check.token, check.lease = number(), ARGV[at], tonumber(ARGV[at + 1]) * 1000
-    at = at + 2
-  end
-  checks[index] = check
-end
-
 local judges = { window = judge_window, slots = judge_slots, pause = judge_pause }
-local all = true
-for _, check in ipairs(checks) do
-  local allowed, granted, remaining, reset, retry = judges[check.kind](check)
-  check.allowed, check.granted, check.remaining, check.reset, check.retry = allowed, granted, remaining, reset, retry
-  all = all and allowed
-end
 
-local reply = {}
-for _, check in ipairs(checks) do
-  if not all and ARGV[2] == 'consume' then
-    check.granted = 0
-    if check.kind == 'window' then check.remaining, check.reset = unused_window(check) end
-    if check.kind == 'slots' and check.allowed then check.remaining = check.unused end
-  elseif ARGV[2] == 'consume' then
-    if check.kind == 'window' then take_window(check) elseif check.kind == 'slots' then take_slot(check) end
+local function judge(counts, first_key, keys, calls, at)
+  local checks, windows, held = {}, {}, {}
+  local function number() at = at + 1; return tonumber(ARGV[at - 1]) end
+  for index = 1, keys do
+    local key = KEYS[first_key + index - 1]
+    local check = { kind = ARGV[at], key = key }
+    at = at + 1
+    if check.kind == 'window' then
+      check.limit, check.width, check.burst = number(), number() * 1000, number()
+      check.span, check.cost, check.partial = number() * 1000, number(), number() == 1
+      windows[key] = windows[key] or load_window(key, check)
+      check.window = windows[key]
+    elseif check.kind == 'slots' then
+      check.limit, check.lease = number(), number() * 1000
+      held[#held + 1] = check
+    end
+    checks[index] = check
   end
-  local last = #reply
-  reply[last + 1], reply[last + 2], reply[last + 3] = check.allowed and 1 or 0, check.granted, check.remaining
-  reply[last + 4], reply[last + 5] = check.reset, check.retry
+
+  local reply = {}
+  for _ = 1, calls do
+    for _, check in ipairs(held) do
+      check.token = ARGV[at]
+      at = at + 1
+    end
+    local all = true
+    for _, check in ipairs(checks) do
+      local allowed, granted, remaining, reset, retry = judges[check.kind](check)
+      check.allowed, check.granted, check.remaining, check.reset, check.retry = allowed, granted, remaining, reset, retry
+      all = all and allowed
+    end
+    for _, check in ipairs(checks) do
+      if not all and counts then
+        check.granted = 0
+        if check.kind == 'window' then check.remaining, check.reset = unused_window(check) end
+        if check.kind == 'slots' and check.allowed then check.remaining = check.unused end
+      elseif counts then
+        if check.kind == 'window' then take_window(check) elseif check.kind == 'slots' then take_slot(check) end
+      end
+      local last = #reply
+      reply[last + 1], reply[last + 2], reply[last + 3] = check.allowed and 1 or 0, check.granted, check.remaining
+      reply[last + 4], reply[last + 5] = check.reset, check.retry
+    end
+  end
+  return table.concat(reply, ' ')
 end
-return table.concat(reply, ' ')
 `

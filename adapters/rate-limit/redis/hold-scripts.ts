@@ -1,27 +1,34 @@
-import { NOW, TIMES } from './window-script.ts'
-
-/** Pauses KEYS[1] for ARGV[2] milliseconds; a longer pause stays. */
-export const PAUSE: string = `
-${NOW}
-${TIMES}
-local ends = now + tonumber(ARGV[2]) * 1000
-if ends > tonumber(redis.call('GET', KEYS[1]) or 0) then
-  redis.call('SET', KEYS[1], text(ends))
-  keep(KEYS[1], ends - now)
+/** What has one key, and for each call one token or one value. */
+export const HOLDS = `
+-- Pauses for so many milliseconds; a longer pause stays.
+function verbs.pause(first_key, _, _, at)
+  local key, ms = KEYS[first_key], tonumber(ARGV[at])
+  local ends = now + ms * 1000
+  if ends > tonumber(redis.call('GET', key) or 0) then
+    redis.call('SET', key, text(ends))
+    keep(key, ends - now)
+  end
+  return '1'
 end
-return 1
-`
 
-/** Extends the slot of token ARGV[2] to ARGV[3] milliseconds from now; 0: there is none any more. */
-export const RENEW: string = `
-${NOW}
-${TIMES}
-if tonumber(redis.call('ZSCORE', KEYS[1], ARGV[2]) or 0) <= now then return 0 end
-local lease = tonumber(ARGV[3]) * 1000
-redis.call('ZADD', KEYS[1], text(now + lease), ARGV[2])
-keep(KEYS[1], lease)
-return 1
-`
+-- Extends slots to so many milliseconds from now; 0: there is none any more.
+function verbs.renew(first_key, _, calls, at)
+  local key, lease, reply = KEYS[first_key], tonumber(ARGV[at]) * 1000, {}
+  for call = 1, calls do
+    local token = ARGV[at + call]
+    local held = tonumber(redis.call('ZSCORE', key, token) or 0) > now
+    if held then
+      redis.call('ZADD', key, text(now + lease), token)
+      keep(key, lease)
+    end
+    reply[call] = held and '1' or '0'
+  end
+  return table.concat(reply, ' ')
+end
 
-/** Gives back the slot of token ARGV[2]. */
-export const RELEASE: string = `return redis.call('ZREM', KEYS[1], ARGV[2])`
+-- Gives slots back.
+function verbs.release(first_key, _, calls, at)
+  redis.call('ZREM', KEYS[first_key], unpack(ARGV, at, at + calls - 1))
+  return '1'
+end
+`

@@ -3,6 +3,7 @@ import type { RateLimiter } from '../../../src/ports/rate-limiter.ts'
 import { type OwnRedisClient, openRedis, type RedisClient } from './client.ts'
 import { createConnection } from './connection.ts'
 import { createLimiter } from './limiter.ts'
+import { RUN } from './run-script.ts'
 import { createFallback, type Unavailable } from './unavailable.ts'
 
 export type { RedisClient } from './client.ts'
@@ -31,7 +32,8 @@ const TIMEOUT_MS = 500
 
 /**
  * Limits that all processes share, in Redis 5 or later, Valkey or a Redis Cluster. Decides exactly as the limiter in
- * memory does, in one round trip, by the clock of the server.
+ * memory does, by the clock of the server; what is asked in one turn of the event loop shares one round trip, on a cluster
+ * one for each organization.
  *
  * @throws NotifierError `invalid_configuration`
  *
@@ -53,7 +55,7 @@ export function redisRateLimiter(options: RedisRateLimiterOptions): RateLimiter 
   }
 
   return createLimiter({
-    connection: createConnection(open, timeoutMs),
+    connection: createConnection(RUN, open, timeoutMs),
     fallback: createFallback(onUnavailable, onError),
     prefix,
     isCluster: () => client?.isCluster === true,

@@ -1,17 +1,9 @@
 import { isNotifierError, NotifierError } from '../../../src/domain/errors/notifier-error.ts'
 import type { LimitCheck, LimitDecision, LimitState, RateLimiter } from '../../../src/ports/rate-limiter.ts'
-import { type Connection, scriptOf } from './connection.ts'
-import { DECIDE } from './decide-script.ts'
-import { PAUSE, RELEASE, RENEW } from './hold-scripts.ts'
-import { redisKey, tagOf } from './keys.ts'
-import type { Fallback } from './unavailable.ts'
-
-const scripts = {
-  decide: scriptOf(DECIDE),
-  pause: scriptOf(PAUSE),
-  renew: scriptOf(RENEW),
-  release: scriptOf(RELEASE),
-}
+import { createCalls, type Reply } from './calls.ts'
+import type { Connection } from './connection.ts'
+import { tagOf } from './keys.ts'
+import type { CheckName, Fallback } from './unavailable.ts'
 
 /** What a limiter is made of. */
 export interface LimiterParts {
@@ -25,22 +17,29 @@ export interface LimiterParts {
   readonly now?: (() => number) | undefined
 }
 
-/** The port over scripts: every verb is one of them. */
+/** The port over one script, which knows every verb. */
 export function createLimiter(parts: LimiterParts): RateLimiter {
   const { connection, fallback, prefix } = parts
-  const time = (): string => (parts.now === undefined ? '' : String(parts.now()))
+  const ask = createCalls({
+    connection,
+    prefix,
+    isCluster: parts.isCluster,
+    time: () => (parts.now === undefined ? '' : String(parts.now())),
+  })
 
   async function judge(verb: 'consume' | 'peek', checks: readonly LimitCheck[]): Promise<LimitDecision> {
     if (checks.length === 0) return { allowed: true, states: [] }
     assertOneTag(checks)
-    const args = [time(), verb]
-    for (const check of checks) appendArguments(args, check)
-    try {
-      return parseDecision(await connection.run(scripts.decide, keysOf(checks), args))
-    } catch (error) {
-      if (isNotifierError(error)) throw error
-      return fallback.decide(checks, error)
-    }
+    const result = await ask({
+      verb,
+      keys: checks,
+      name: checks.map(nameOf).join(' '),
+      tokens: checks.flatMap((check) => (check.kind === 'slots' ? check.token : [])),
+      values: () => checks.flatMap(valuesOf),
+    })
+    if (!('error' in result)) return parseDecision(result)
+    if (isNotifierError(result.error)) throw result.error
+    return fallback.decide(checks, result.error)
   }
 
   function assertOneTag(checks: readonly LimitCheck[]): void {
@@ -53,65 +52,91 @@ export function createLimiter(parts: LimiterParts): RateLimiter {
     })
   }
 
-  function keysOf(checks: readonly LimitCheck[]): string[] {
-    return checks.map(({ kind, key }) => redisKey(prefix, kind, key))
+  function passed(check: CheckName, error: unknown): void {
+    if (isNotifierError(error)) throw error
+    fallback.pass(check, error)
   }
 
   return {
     consume: (checks) => judge('consume', checks),
     peek: (checks) => judge('peek', checks),
     async pause(key, ms) {
-      try {
-        await connection.run(scripts.pause, [redisKey(prefix, 'pause', key)], [time(), String(ms)])
-      } catch (error) {
-        if (isNotifierError(error)) throw error
-        fallback.pass({ kind: 'pause', key }, error)
-      }
+      const check = { kind: 'pause', key } as const
+      const result = await ask({
+        verb: 'pause',
+        keys: [check],
+        name: `${ms} ${key}`,
+        tokens: [],
+        values: () => [String(ms)],
+      })
+      if ('error' in result) passed(check, result.error)
     },
     async renew(key, token, leaseMs) {
-      try {
-        const args = [time(), token, String(leaseMs)]
-        return (await connection.run(scripts.renew, [redisKey(prefix, 'slots', key)], args)) === 1
-      } catch (error) {
-        if (isNotifierError(error)) throw error
-        fallback.pass({ kind: 'slots', key }, error)
-        return true
-      }
+      const check = { kind: 'slots', key } as const
+      const result = await ask({
+        verb: 'renew',
+        keys: [check],
+        name: `${leaseMs} ${key}`,
+        tokens: [token],
+        values: () => [String(leaseMs)],
+      })
+      if (!('error' in result)) return result.words[result.index] === '1'
+      passed(check, result.error)
+      return true
     },
     async release(key, token) {
-      try {
-        await connection.run(scripts.release, [redisKey(prefix, 'slots', key)], [time(), token])
-      } catch (error) {
-        if (isNotifierError(error)) throw error
-        // The slot comes back by itself when its lease ends: nobody has to handle that.
-        fallback.report(error)
-      }
+      const result = await ask({
+        verb: 'release',
+        keys: [{ kind: 'slots', key }],
+        name: key,
+        tokens: [token],
+        values: () => [],
+      })
+      if (!('error' in result)) return
+      if (isNotifierError(result.error)) throw result.error
+      // The slot comes back by itself when its lease ends: nobody has to handle that.
+      fallback.report(result.error)
     },
     close: parts.close,
   }
 }
 
-function appendArguments(args: string[], check: LimitCheck): void {
-  args.push(check.kind)
-  if (check.kind === 'window') {
-    const { limit, windowMs, burst, burstMs, cost, partial } = check
-    for (const value of [limit, windowMs, burst, burstMs, cost]) args.push(String(value))
-    args.push(partial === true ? '1' : '0')
-  } else if (check.kind === 'slots') {
-    args.push(String(check.limit), check.token, String(check.leaseMs))
+/** All of a check but its token. The length of the key tells where it ends, whatever is in it. */
+function nameOf(check: LimitCheck): string {
+  const name = `${check.kind} ${check.key.length} ${check.key}`
+  switch (check.kind) {
+    case 'window':
+      return `${name} ${check.limit} ${check.windowMs} ${check.burst} ${check.burstMs} ${check.cost} ${check.partial === true}`
+    case 'slots':
+      return `${name} ${check.limit} ${check.leaseMs}`
+    case 'pause':
+      return name
+  }
+}
+
+function valuesOf(check: LimitCheck): string[] {
+  switch (check.kind) {
+    case 'window': {
+      const { limit, windowMs, burst, burstMs, cost, partial } = check
+      return ['window', ...[limit, windowMs, burst, burstMs, cost].map(String), partial === true ? '1' : '0']
+    }
+    case 'slots':
+      return ['slots', String(check.limit), String(check.leaseMs)]
+    case 'pause':
+      return ['pause']
   }
 }
 
 /** Numbers of one state in the reply. */
 const FIELDS = 5
 
-function parseDecision(reply: unknown): LimitDecision {
-  const numbers = String(reply).trimEnd().split(' ')
+function parseDecision({ words, index, count }: Reply): LimitDecision {
+  const length = words.length / count
   const states: LimitState[] = []
   let allAllowed = true
-  for (let at = 0; at < numbers.length; at += FIELDS) {
-    const field = (place: number): number => numberOf(numbers[at + place] ?? '0')
-    const allowed = numbers[at] === '1'
+  for (let at = index * length; at < (index + 1) * length; at += FIELDS) {
+    const field = (place: number): number => numberOf(words[at + place] ?? '0')
+    const allowed = words[at] === '1'
     states.push({
       allowed,
       granted: field(1),

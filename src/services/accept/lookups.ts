@@ -1,6 +1,6 @@
 import type { Template } from '../../domain/template/template.ts'
+import { createGroup, type Group } from '../../gather/group.ts'
 import type { AcceptReads, IdempotencyKey, IdempotencyRecord } from '../../ports/storage/accept.ts'
-import { createGroup, type Group } from '../group.ts'
 import { createMatchSuppression, type MatchSuppression } from '../suppressions/match.ts'
 import { findTemplates, type WantedTemplate } from './find-templates.ts'
 

@@ -1,7 +1,7 @@
 import { NotifierError } from '../../domain/errors/notifier-error.ts'
+import { createGroup } from '../../gather/group.ts'
 import type { AcceptAnswer, AcceptReads, AcceptRequest } from '../../ports/storage/accept.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
-import { createGroup } from '../group.ts'
 import { createLookups, type Lookups } from './lookups.ts'
 
 /** Notifications in one commit; a larger batch goes in one of its own. */
@@ -31,11 +31,11 @@ export interface Ways {
 
 /** @param accepted is called after a commit, with each lane that has something new to deliver */
 export function createWays(storage: Storage<unknown>, accepted: (lane: string) => void): Ways {
-  const commit = createGroup(
-    (requests: readonly AcceptRequest[]) => storage.accept(requests),
-    COMMIT_WEIGHT,
-    (request) => request.notifications.length,
-  )
+  const commit = createGroup((requests: readonly AcceptRequest[]) => storage.accept(requests), {
+    maxWeight: COMMIT_WEIGHT,
+    weigh: (request) => request.notifications.length,
+    atOnce: storage.acceptsAtOnce,
+  })
   const shared: Way = {
     lookups: createLookups(storage),
     inside: undefined,

@@ -3,11 +3,11 @@ import type { NotificationEvent } from '../../domain/event-payload.ts'
 import { EVENTS_LANE } from '../../domain/metrics.ts'
 import type { ProcessListeners } from '../../domain/process-event.ts'
 import type { SpanEnd, SpanStart } from '../../domain/telemetry.ts'
+import { createGroup } from '../../gather/group.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { ClaimedJob, LeaseRef, StartRef } from '../../ports/storage/claim.ts'
 import type { SettleAnswer, Settlement } from '../../ports/storage/settle.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
-import { createGroup } from '../group.ts'
 import { metricLane } from '../telemetry/fold-lanes.ts'
 import type { Observer } from '../telemetry/observer.ts'
 import { createAttemptEvents } from './attempt-events.ts'
@@ -62,12 +62,10 @@ export function createAttempts(options: AttemptsOptions): Attempts {
     await storage.release(refs)
     return refs.map(() => true)
   })
-  const settle = createGroup<Settlement, SettleAnswer>(
-    (settlements) => storage.settle(settlements),
-    MOST_SETTLED,
-    undefined,
-    SETTLE_AFTER_TURNS,
-  )
+  const settle = createGroup<Settlement, SettleAnswer>((settlements) => storage.settle(settlements), {
+    maxWeight: MOST_SETTLED,
+    turns: SETTLE_AFTER_TURNS,
+  })
   const controllers = new Set<AbortController>()
   const stopping = new AbortController()
 

@@ -1,8 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
+import { afterTurns } from '../../gather/turn.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { ClaimAnswer, ClaimedJob, ClaimRequest } from '../../ports/storage/claim.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
-import { afterTurns } from '../turn.ts'
 import type { Lanes } from './lane.ts'
 import type { Offers, Taken } from './offers.ts'
 

@@ -1,8 +1,8 @@
 import type { ChannelName } from '../../domain/channel.ts'
 import { type SuppressionReason, suppressedAddress } from '../../domain/suppression.ts'
+import { createGroup, type Group } from '../../gather/group.ts'
 import type { AcceptReads } from '../../ports/storage/accept.ts'
 import type { SuppressionKey } from '../../ports/storage/suppressions.ts'
-import { createGroup, type Group } from '../group.ts'
 
 /** Tells why an address is suppressed; null: it is not. Rejects when that is unknown: then nothing may be sent. */
 export type MatchSuppression = Group<SuppressionKey, SuppressionReason | null>

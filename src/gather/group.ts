@@ -3,6 +3,18 @@ import { afterTurns, atEndOfTurn, endingTurn } from './turn.ts'
 /** Hands items to a set-based operation, many at a time. */
 export type Group<Item, Answer> = (item: Item) => Promise<Answer>
 
+/** How sets are made. */
+export interface GroupOptions<Item> {
+  /** The most weight of one set; a single heavier item still goes, alone. @default 1000 */
+  readonly maxWeight?: number
+  /** @default 1 for each item */
+  readonly weigh?: (item: Item) => number
+  /** How many more turns of the loop to gather for, see {@link afterTurns}. @default 0 */
+  readonly turns?: number
+  /** Sets under way at one time; what arrives while there are so many waits for the next. @default 1 */
+  readonly atOnce?: number | undefined
+}
+
 interface Waiting<Item, Answer> {
   readonly item: Item
   readonly resolve: (answer: Answer) => void
@@ -11,22 +23,18 @@ interface Waiting<Item, Answer> {
 
 /**
  * Lets concurrent callers share one call of a set-based operation (DESIGN.md §9): what is asked for in one turn of
- * the event loop goes together, and what arrives while a call runs goes together in the next. An idle group adds no
- * delay beyond the end of the turn.
+ * the event loop goes together, and what arrives while as many calls run as may goes together in the next. An idle group
+ * adds no delay beyond the end of the turn.
  *
  * @param run gets at least one item and must answer for each, in order; a rejection reaches every caller of the set
- * @param maxWeight the weight of one call; a single heavier item still goes, alone
- * @param weigh default: 1 for each item
- * @param turns how many more turns of the loop to gather for, see {@link afterTurns}
  */
 export function createGroup<Item, Answer>(
   run: (items: readonly Item[]) => Promise<readonly Answer[]>,
-  maxWeight = 1_000,
-  weigh: (item: Item) => number = () => 1,
-  turns = 0,
+  { maxWeight = 1_000, weigh = () => 1, turns = 0, atOnce = 1 }: GroupOptions<Item> = {},
 ): Group<Item, Answer> {
   let waiting: Waiting<Item, Answer>[] = []
-  let busy = false
+  let running = 0
+  let scheduled = false
   let lastTurn = 0
 
   function take(): Waiting<Item, Answer>[] {
@@ -44,7 +52,10 @@ export function createGroup<Item, Answer>(
 
   async function flush(): Promise<void> {
     lastTurn = endingTurn()
+    scheduled = false
     const set = take()
+    running += 1
+    schedule()
     try {
       const answers = await run(set.map(({ item }) => item))
       if (answers.length !== set.length) throw new Error(`${answers.length} answers to ${set.length} items.`)
@@ -52,20 +63,20 @@ export function createGroup<Item, Answer>(
     } catch (error) {
       for (const { reject } of set) reject(error)
     }
-    if (waiting.length > 0) later()
-    else busy = false
+    running -= 1
+    schedule()
   }
 
-  function later(): void {
+  function schedule(): void {
+    if (scheduled || waiting.length === 0 || running >= atOnce) return
+    scheduled = true
     afterTurns(turns, () => atEndOfTurn(flush, lastTurn))
   }
 
   return function group(item) {
     return new Promise((resolve, reject) => {
       waiting.push({ item, resolve, reject })
-      if (busy) return
-      busy = true
-      later()
+      schedule()
     })
   }
 }

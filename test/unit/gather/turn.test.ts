@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createGroup } from '../../../src/services/group.ts'
+import { createGroup } from '../../../src/gather/group.ts'
 
 const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { createGroup } from '../../../src/services/group.ts'
+import { createGroup } from '../../../src/gather/group.ts'
 import { settled } from '../../../src/testing/fake-clock.ts'
 
 /** Runs that end when the test says so. */
@@ -31,6 +31,29 @@ describe('createGroup', () => {
     ])
     runs[1]?.answer()
     expect(await Promise.all(second)).toEqual(['#3', '#4', '#5'])
+  })
+
+  it('has as many sets under way as it may', async () => {
+    const { run, runs } = manual()
+    const group = createGroup(run, { atOnce: 2 })
+    const first = group(1)
+    await settled()
+    const second = group(2)
+    await settled()
+    const third = [group(3), group(4)]
+    await settled()
+    expect(runs.map(({ items }) => items)).toEqual([[1], [2]])
+    runs[1]?.answer()
+    expect(await second).toBe('#2')
+    await settled()
+    expect(runs.map(({ items }) => items)).toEqual([[1], [2], [3, 4]])
+    runs[2]?.fail(new Error('gone'))
+    await expect(Promise.all(third)).rejects.toThrow('gone')
+    const fourth = group(5)
+    await settled()
+    runs[3]?.answer()
+    runs[0]?.answer()
+    expect(await Promise.all([first, fourth])).toEqual(['#1', '#5'])
   })
 
   it('rejects every caller of a set that failed, and goes on with the next', async () => {
@@ -77,7 +100,7 @@ describe('createGroup', () => {
           sets.push([...set])
           return set.map((item) => item * 10)
         }
-        const group = createGroup<number, number>(run, 10, (item) => item)
+        const group = createGroup<number, number>(run, { maxWeight: 10, weigh: (item) => item })
         expect(await Promise.all(items.map(group))).toEqual(items.map((item) => item * 10))
         expect(sets.flat()).toEqual(items)
         for (const set of sets) {

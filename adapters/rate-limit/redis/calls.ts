@@ -1,0 +1,114 @@
+import { createGroup, type Group } from '../../../src/gather/group.ts'
+import type { LimitCheck } from '../../../src/ports/rate-limiter.ts'
+import type { Connection } from './connection.ts'
+import { redisKey, tagOf } from './keys.ts'
+
+/** Something to do. Those that come in one turn of the event loop go together, see run-script.ts. */
+export interface Call {
+  readonly verb: 'consume' | 'peek' | 'pause' | 'renew' | 'release'
+  readonly keys: readonly CallKey[]
+  /** Calls of one verb and name are alike: they have the same keys and values. */
+  readonly name: string
+  readonly tokens: readonly string[]
+  values(): readonly string[]
+}
+
+export type CallKey = Pick<LimitCheck, 'kind' | 'key'>
+
+/** What became of a call. */
+export type Result = Reply | { readonly error: unknown }
+
+/** The words of a reply to calls that are alike, and which of them this is. */
+export interface Reply {
+  readonly words: readonly string[]
+  readonly index: number
+  readonly count: number
+}
+
+export interface CallsParts {
+  readonly connection: Connection
+  readonly prefix: string
+  /** True: keys with different tags lie on different nodes. */
+  isCluster(): boolean
+  /** Milliseconds; empty: the server's own. */
+  time(): string
+}
+
+/** The server does nothing else while a script runs. */
+const MOST_IN_RUN = 256
+
+export function createCalls({ connection, prefix, isCluster, time }: CallsParts): Group<Call, Result> {
+  async function run(sets: readonly Alike[], results: Result[]): Promise<void> {
+    const keys = sets.flatMap(({ first }) => first.keys.map(({ kind, key }) => redisKey(prefix, kind, key)))
+    const args = sets.flatMap(({ first, places, tokens }) => {
+      const values = [...first.values(), ...tokens]
+      return [first.verb, String(first.keys.length), String(places.length), String(values.length), ...values]
+    })
+    const outcome = await connection.run(keys, [time(), ...args]).then(
+      (replies) => ({ replies: replies as readonly string[] }),
+      (error: unknown) => ({ error }),
+    )
+    for (const [set, { places }] of sets.entries()) {
+      if ('error' in outcome) for (const place of places) results[place] = outcome
+      else share(outcome.replies[set] ?? '! no reply', places, results)
+    }
+  }
+
+  async function runAll(calls: readonly Call[]): Promise<Result[]> {
+    const results: Result[] = []
+    await Promise.all(runsOf(alike(calls), isCluster()).map((sets) => run(sets, results)))
+    return results
+  }
+
+  // A server that hangs holds up only what was asked of it until then.
+  return createGroup(runAll, { maxWeight: MOST_IN_RUN, atOnce: Number.POSITIVE_INFINITY })
+}
+
+/** Calls that are alike. */
+interface Alike {
+  readonly first: Call
+  /** Where they are among all calls. */
+  readonly places: number[]
+  readonly tokens: string[]
+}
+
+function alike(calls: readonly Call[]): Alike[] {
+  const sets = new Map<string, Alike>()
+  for (const [place, call] of calls.entries()) {
+    const name = `${call.verb} ${call.name}`
+    let set = sets.get(name)
+    if (set === undefined) {
+      set = { first: call, places: [], tokens: [] }
+      sets.set(name, set)
+    }
+    set.places.push(place)
+    set.tokens.push(...call.tokens)
+  }
+  return [...sets.values()].sort((left, right) => orderOf(left) - orderOf(right))
+}
+
+/** What gives back, or forbids, goes before what is taken in the same turn. */
+function orderOf({ first: { verb } }: Alike): number {
+  return verb === 'consume' || verb === 'peek' ? 1 : 0
+}
+
+/** What one node can run goes together. */
+function runsOf(sets: readonly Alike[], isCluster: boolean): readonly (readonly Alike[])[] {
+  if (!isCluster) return [sets]
+  const runs = new Map<string, Alike[]>()
+  for (const set of sets) {
+    const tag = tagOf(set.first.keys[0]?.key ?? '')
+    runs.set(tag, [...(runs.get(tag) ?? []), set])
+  }
+  return [...runs.values()]
+}
+
+function share(reply: string, places: readonly number[], results: Result[]): void {
+  if (reply.startsWith('!')) {
+    const error = new Error(reply.slice(1).trim())
+    for (const place of places) results[place] = { error }
+    return
+  }
+  const words = reply.split(' ')
+  for (const [index, place] of places.entries()) results[place] = { words, index, count: places.length }
+}

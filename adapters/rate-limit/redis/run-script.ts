@@ -1,0 +1,46 @@
+import { DECIDE } from './decide-script.ts'
+import { HOLDS } from './hold-scripts.ts'
+import { PLAIN } from './plain-script.ts'
+import { NOW, TIMES } from './window-script.ts'
+
+/**
+ * Everything that was asked in one turn of the event loop: several sets of calls that are alike, one set after another.
+ *
+ * ARGV: the time in milliseconds (empty: the server's), then per set its verb, how many keys and calls it has, how many
+ * values follow, and these: what the calls have in common, and the tokens of each. KEYS: those of the sets, in order.
+ * The reply has one text per set; one that begins with `!` says what went wrong with that set alone.
+ */
+export const RUN: string = `
+${NOW}
+${TIMES}
+${PLAIN}
+
+-- The functions of the general way are made when one is needed.
+local general
+local function make_general()
+  ${DECIDE}
+  return judge
+end
+
+local verbs = {}
+function verbs.consume(first_key, keys, calls, at)
+  local reply = judge_plain(first_key, keys, calls, at)
+  if reply then return reply end
+  general = general or make_general()
+  return general(true, first_key, keys, calls, at)
+end
+function verbs.peek(first_key, keys, calls, at)
+  general = general or make_general()
+  return general(false, first_key, keys, calls, at)
+end
+${HOLDS}
+
+local replies, at, first_key = {}, 2, 1
+while at <= #ARGV do
+  local keys, calls, values = tonumber(ARGV[at + 1]), tonumber(ARGV[at + 2]), tonumber(ARGV[at + 3])
+  local done, reply = pcall(verbs[ARGV[at]], first_key, keys, calls, at + 4)
+  replies[#replies + 1] = done and reply or '!' .. (type(reply) == 'table' and reply.err or tostring(reply))
+  first_key, at = first_key + keys, at + 4 + values
+end
+return replies
+`
