@@ -90,7 +90,15 @@ module.exports = {
       from: { path: '^src/' },
       to: {
         dependencyTypes: npm,
-        pathNot: packages('eventemitter3', 'p-queue', 'mustache', 'libphonenumber-js', 'validator', 'zod'),
+        pathNot: packages(
+          'eventemitter3',
+          'p-queue',
+          'undici',
+          'mustache',
+          'libphonenumber-js',
+          'validator',
+          'zod',
+        ),
       },
     },
     {

@@ -1,17 +1,14 @@
-import { type ClientRequest, type Agent as HttpAgent, request as http, type IncomingMessage } from 'node:http'
-import { type Agent as HttpsAgent, request as https } from 'node:https'
-import type { Socket } from 'node:net'
+import type { Dispatcher } from 'undici'
 import type { PostAnswer, PostFailure, PostResult } from '../domain/http-answer.ts'
-import type { AddressGuard } from './address-guard.ts'
+import { type Connection, type Connections, loadClient } from './connections.ts'
 import { BlockedAddressError } from './guarded-lookup.ts'
 
 /** One request whose URL has been judged. */
 export interface Exchange {
   readonly method: string
   readonly url: URL
-  readonly agent: HttpAgent | HttpsAgent
-  /** Judges the address that was connected to; null for addresses that no user chooses. */
-  readonly guard: AddressGuard | null
+  /** Where to find those to an origin. */
+  connectionsTo(origin: string): Connections
   readonly headers: Readonly<Record<string, string>>
   readonly body: string | Uint8Array
   readonly timeoutMs: number
@@ -36,12 +33,16 @@ const RESERVED: ReadonlySet<string> = new Set([
   'upgrade',
 ])
 
+/** Of a request that was never begun. */
+const INVALID = 'UND_ERR_INVALID_ARG'
+
 /** Carries one exchange out. Never rejects; settles within `timeoutMs`, whatever the receiver does. */
-export function exchange(what: Exchange): Promise<PostResult> {
+export async function exchange(what: Exchange): Promise<PostResult> {
+  const HttpClient = await loadClient()
   return new Promise((resolve) => {
     let requestSent = false
     let answer: Answer | undefined
-    let request: ClientRequest | undefined
+    let connection: Connection | undefined
 
     const settle = (reason: PostFailure['reason'], message: string): void => {
       clearTimeout(deadline)
@@ -56,7 +57,15 @@ export function exchange(what: Exchange): Promise<PostResult> {
     }
     const cut = (reason: PostFailure['reason'], message: string): void => {
       settle(reason, message)
-      request?.destroy()
+      if (connection === undefined) giveUp()
+      else connection.cut()
+    }
+    const fail = (error: NodeJS.ErrnoException): void => {
+      const code = error.code ?? 'unknown'
+      if (error instanceof BlockedAddressError) cut('blocked', error.message)
+      else if (requestSent) cut('broken', `The connection ended without an answer (${code}).`)
+      else if (code === INVALID) cut('unreachable', 'The request cannot be made: a header is invalid.')
+      else cut('unreachable', `No connection could be made (${code}).`)
     }
     const onAbort = (): void => cut('aborted', 'The attempt was aborted.')
     // Deadlines of I/O are real time: no other clock could hurry a socket.
@@ -66,107 +75,84 @@ export function exchange(what: Exchange): Promise<PostResult> {
     )
 
     if (what.signal?.aborted === true) {
-      onAbort()
+      settle('aborted', 'The attempt was aborted.')
       return
     }
     what.signal?.addEventListener('abort', onAbort, { once: true })
-    try {
-      request = start(what)
-    } catch {
-      settle('unreachable', 'The request cannot be made: a header is invalid.')
-      return
-    }
-    request.once('socket', (socket) => {
-      onConnected(socket, what.url.protocol === 'https:', (ready) => {
-        const { remoteAddress } = socket
-        if (remoteAddress !== undefined && what.guard?.blocks(remoteAddress) === true) {
-          request?.destroy(new BlockedAddressError())
-        } else if (ready) {
+    const { origin } = what.url
+    const giveUp = what.connectionsTo(origin).take(HttpClient, origin, (taken) => {
+      connection = taken
+      taken.dispatch(requestOf(what), {
+        // The next that it does is to write.
+        onRequestStart() {
           requestSent = true
-        }
+        },
+        onResponseStart(_, status, headers) {
+          if (status >= 200) answer = collect(status, headers, what.maxResponseBytes)
+        },
+        onResponseData(_, chunk) {
+          if (answer?.add(chunk) === false) cut('broken', '')
+        },
+        onResponseEnd() {
+          answer?.end()
+          settle('broken', '')
+          taken.free()
+        },
+        onResponseError: (_, error) => fail(error),
       })
     })
-    request.once('response', (response) => {
-      answer = collect(response, what.maxResponseBytes, {
-        // Leaves the connection open for the next request.
-        whole: () => settle('broken', ''),
-        cut: () => cut('broken', ''),
-      })
-    })
-    request.on('error', (error: NodeJS.ErrnoException) => {
-      const code = error.code ?? 'unknown'
-      if (error instanceof BlockedAddressError) settle('blocked', error.message)
-      else if (requestSent) settle('broken', `The connection ended without an answer (${code}).`)
-      else settle('unreachable', `No connection could be made (${code}).`)
-    })
-    request.end(what.body)
   })
 }
 
-function start({ method, url, agent, headers, body }: Exchange): ClientRequest {
+function requestOf({ method, url, headers, body }: Exchange): Dispatcher.DispatchOptions {
   const own = Object.entries(headers).filter(([name]) => !RESERVED.has(name.toLowerCase()))
-  const send = url.protocol === 'https:' ? https : http
-  return send(url, {
-    agent,
+  const named = own.some(([name]) => name.toLowerCase() === 'user-agent')
+  return {
     method,
-    headers: {
-      'user-agent': 'Carillon',
-      ...Object.fromEntries(own),
-      ...(method === 'GET' ? {} : { 'content-length': Buffer.byteLength(body) }),
-    },
-  })
-}
-
-/** Calls back with true when the request's bytes can flow; for TLS also before its handshake, with false. */
-function onConnected(socket: Socket, secure: boolean, callback: (ready: boolean) => void): void {
-  // A kept-alive connection is handed over ready.
-  if (!socket.connecting) {
-    callback(true)
-    return
+    path: url.pathname + url.search,
+    headers: (named ? own : [['user-agent', 'Carillon'], ...own]).flat(),
+    body: method === 'GET' ? null : body,
   }
-  socket.once('connect', () => callback(!secure))
-  if (secure) socket.once('secureConnect', () => callback(true))
 }
 
+/** An answer as far as it has come. */
 interface Answer {
+  /** False: that was all that is kept. */
+  add(chunk: Buffer): boolean
+  end(): void
   read(): Omit<PostAnswer, 'durationMs'>
 }
 
-function collect(
-  response: IncomingMessage,
-  maxBytes: number,
-  ended: { readonly whole: () => void; readonly cut: () => void },
-): Answer {
+type Headers = Readonly<Record<string, string | string[] | undefined>>
+
+const decoder = new TextDecoder()
+
+function collect(status: number, headers: Headers, maxBytes: number): Answer {
   const chunks: Buffer[] = []
   let size = 0
   let whole = false
-  response.on('data', (chunk: Buffer) => {
-    const rest = maxBytes - size
-    chunks.push(chunk.length > rest ? chunk.subarray(0, rest) : chunk)
-    size += Math.min(chunk.length, rest)
-    if (chunk.length > rest) ended.cut()
-  })
-  response.once('end', () => {
-    whole = true
-    ended.whole()
-  })
-  response.on('error', ended.cut)
   return {
+    add(chunk) {
+      const rest = maxBytes - size
+      chunks.push(chunk.length > rest ? chunk.subarray(0, rest) : chunk)
+      size += Math.min(chunk.length, rest)
+      return chunk.length <= rest
+    },
+    end() {
+      whole = true
+    },
     read: () => ({
       kind: 'answered',
-      status: response.statusCode ?? 0,
-      headers: firstValues(response.rawHeaders),
-      body: new TextDecoder().decode(Buffer.concat(chunks)),
+      status,
+      headers: firstValues(headers),
+      body: decoder.decode(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks)),
       ...(whole ? {} : { cut: true }),
     }),
   }
 }
 
-function firstValues(rawHeaders: readonly string[]): Record<string, string> {
-  const first = new Map<string, string>()
-  for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
-    const name = rawHeaders[index]?.toLowerCase() ?? ''
-    if (!first.has(name)) first.set(name, rawHeaders[index + 1] ?? '')
-  }
-  return Object.fromEntries(first)
+function firstValues(headers: Headers): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name, (Array.isArray(value) ? value[0] : value) ?? '']),
+  )
 }

@@ -1,7 +1,7 @@
-import { Agent as HttpAgent } from 'node:http'
-import { Agent as HttpsAgent } from 'node:https'
 import type { OutgoingHttp } from '../ports/outgoing.ts'
 import { addressGuard } from './address-guard.ts'
+import { type Connections, createConnections } from './connections.ts'
+import { createDial } from './dial.ts'
 import { exchange } from './exchange.ts'
 import { guardedLookup, type LookupAll, systemLookup } from './guarded-lookup.ts'
 import { judgeUrl } from './url-guard.ts'
@@ -41,8 +41,6 @@ export interface GuardedHttpOptions {
 }
 
 const DEFAULT_BODY_BYTES = 16_384
-/** Receivers commonly close after 5 s of silence; Node's own server announces that in a header, which wins. */
-const IDLE_MS = 15_000
 
 /**
  * The one way out to addresses that users choose: see the port {@link OutgoingHttp}.
@@ -52,16 +50,22 @@ const IDLE_MS = 15_000
 export function guardedHttp(options: GuardedHttpOptions = {}): OutgoingHttp {
   const { allow, allowHttp = false, ca, maxConnections = 50 } = options
   const guard = addressGuard(allow)
-  const shared = {
-    keepAlive: true,
-    maxSockets: maxConnections,
-    maxFreeSockets: maxConnections,
-    timeout: IDLE_MS,
+  const dial = createDial({
+    guard,
     // Connections are pinned to the address that was judged; names are judged again with every new one.
     lookup: guardedLookup(guard, options.lookup ?? systemLookup),
+    ca: ca === undefined ? undefined : [ca].flat(),
+  })
+  const hosts = new Map<string, Connections>()
+
+  function connectionsTo(origin: string): Connections {
+    const known = hosts.get(origin)
+    if (known !== undefined) return known
+    const emptied = (): void => void hosts.delete(origin)
+    const connections = createConnections({ most: maxConnections, dial, emptied })
+    hosts.set(origin, connections)
+    return connections
   }
-  const https = new HttpsAgent({ ...shared, ...(ca === undefined ? {} : { ca: [ca].flat() }) })
-  const http = new HttpAgent(shared)
 
   return {
     post(request) {
@@ -79,8 +83,7 @@ export function guardedHttp(options: GuardedHttpOptions = {}): OutgoingHttp {
       return exchange({
         method: 'POST',
         url: judged.url,
-        agent: judged.url.protocol === 'https:' ? https : http,
-        guard,
+        connectionsTo,
         headers: request.headers,
         body: request.body,
         timeoutMs: request.timeoutMs,
@@ -94,8 +97,7 @@ export function guardedHttp(options: GuardedHttpOptions = {}): OutgoingHttp {
       return judged.kind === 'refused' ? judged.why : null
     },
     close() {
-      https.destroy()
-      http.destroy()
+      for (const connections of hosts.values()) connections.close()
       return Promise.resolve()
     },
   }

@@ -1,8 +1,10 @@
-import { Agent } from 'node:http'
 import { afterEach, describe, expect, it } from 'vitest'
 import { addressGuard } from '../../src/outgoing/address-guard.ts'
+import { createConnections } from '../../src/outgoing/connections.ts'
+import { createDial } from '../../src/outgoing/dial.ts'
 import { exchange } from '../../src/outgoing/exchange.ts'
 import { type GuardedHttpOptions, guardedHttp } from '../../src/outgoing/guarded-http.ts'
+import { BlockedAddressError } from '../../src/outgoing/guarded-lookup.ts'
 import type { OutgoingHttp, PostRequest } from '../../src/ports/outgoing.ts'
 import {
   certificate,
@@ -157,6 +159,30 @@ describe('an exchange', () => {
     expect(receiver.mostOpen).toBeLessThanOrEqual(7)
   })
 
+  it('takes a hint for what it is, and waits for the answer', async () => {
+    const receiver = await keep(
+      httpReceiver((response) => {
+        response.writeEarlyHints({ link: '</a>; rel=preload' })
+        response.end('ok')
+      }),
+    )
+    const result = await outgoing().post(request(`http://127.0.0.1:${receiver.port}/`))
+    expect(result).toMatchObject({ kind: 'answered', status: 200, body: 'ok' })
+  })
+
+  it('ends with everything that is under way when it is closed, and can be used again', async () => {
+    const receiver = await keep(tcpReceiver((socket) => socket.once('data', () => http.close())))
+    const answering = await keep(httpReceiver((response) => response.end()))
+    const http = outgoing()
+    expect(await http.post(request(`http://127.0.0.1:${receiver.port}/`))).toMatchObject({
+      kind: 'failed',
+      reason: 'broken',
+      requestSent: true,
+    })
+    await receiver.drained()
+    expect(await http.post(request(`http://127.0.0.1:${answering.port}/`))).toMatchObject({ status: 200 })
+  })
+
   it('speaks TLS to receivers that an authority vouches for', async () => {
     const receiver = await keep(httpsReceiver((response) => response.end('ok')))
     const http = outgoing({ ca: certificate, lookup: resolver(['127.0.0.1']).lookup })
@@ -228,11 +254,11 @@ describe('the guard', () => {
 
   it('judges the connected socket too, whatever led to it', async () => {
     const receiver = await keep(httpReceiver((response) => response.end()))
+    const connections = createConnections({ most: 1, dial: createDial({ guard: addressGuard() }) })
     const result = await exchange({
       method: 'POST',
       url: new URL(`http://127.0.0.1:${receiver.port}/`),
-      agent: new Agent(),
-      guard: addressGuard(),
+      connectionsTo: () => connections,
       headers: {},
       body: '{}',
       timeoutMs: 20_000,
@@ -243,6 +269,17 @@ describe('the guard', () => {
     expect(result).toMatchObject({ kind: 'failed', reason: 'blocked', requestSent: false })
     await receiver.drained()
     expect(receiver.requests).toEqual([])
+  })
+
+  it('lets no handshake begin with an address that it refuses', async () => {
+    const received: Buffer[] = []
+    const receiver = await keep(tcpReceiver((socket) => socket.on('data', (bytes) => received.push(bytes))))
+    const dial = createDial({ guard: addressGuard() })
+    const to = { protocol: 'https:', hostname: '127.0.0.1', port: String(receiver.port) }
+    const error = await new Promise((resolve) => dial(to, (...[failure]) => resolve(failure)))
+    expect(error).toBeInstanceOf(BlockedAddressError)
+    await receiver.drained()
+    expect(received).toEqual([])
   })
 
   it.each([301, 302, 303, 307, 308])('answers with %i and goes nowhere', async (status) => {
@@ -315,7 +352,7 @@ describe('a receiver that misbehaves', () => {
     ['never answers', () => {}],
     ['stops in the middle of the status line', (socket) => socket.write('HTTP/1.1 20')],
     ['stops in the middle of the headers', (socket) => socket.write('HTTP/1.1 200 OK\r\nx-a: b\r\n')],
-    ['says only "continue"', (socket) => socket.write('HTTP/1.1 100 Continue\r\n\r\n')],
+    ['gives hints only', (socket) => socket.write('HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n')],
   ])('%s: the deadline ends it, and the request may have arrived', async (_, talk) => {
     const receiver = await keep(tcpReceiver((socket) => socket.once('data', () => talk(socket))))
     const result = await outgoing().post(request(`http://127.0.0.1:${receiver.port}/`, { timeoutMs: SOON }))
@@ -325,6 +362,7 @@ describe('a receiver that misbehaves', () => {
 
   it.each<[string, string]>([
     ['closes without an answer', ''],
+    ['says "continue", which nobody asked it to', 'HTTP/1.1 100 Continue\r\n\r\n'],
     ['answers with what is not HTTP', 'SSH-2.0-OpenSSH_9.6\r\n'],
     ['answers with headers without end', `HTTP/1.1 200 OK\r\nx-a: ${'a'.repeat(100_000)}`],
     [

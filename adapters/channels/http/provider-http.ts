@@ -1,7 +1,7 @@
-import { Agent as HttpAgent } from 'node:http'
-import { Agent as HttpsAgent } from 'node:https'
 import type { PostResult } from '../../../src/domain/http-answer.ts'
 import type { Outcome } from '../../../src/domain/outcome.ts'
+import { createConnections } from '../../../src/outgoing/connections.ts'
+import { createDial } from '../../../src/outgoing/dial.ts'
 import { exchange } from '../../../src/outgoing/exchange.ts'
 import { redactor } from '../redact.ts'
 import { type Judge, judgeResult } from './provider-answer.ts'
@@ -38,21 +38,11 @@ export interface ProviderHttp {
 
 /** More than any answer that is read; error pages are longer. */
 const MAX_ANSWER_BYTES = 262_144
-/** Below the 60 s after which load balancers of providers commonly close, with a margin for theirs. */
-const IDLE_MS = 15_000
 
 export function providerHttp(options: ProviderHttpOptions): ProviderHttp {
   const { maxConnections, timeoutMs, secrets } = options
-  const shared = {
-    keepAlive: true,
-    maxSockets: maxConnections,
-    // Also where requests go to several hosts.
-    maxTotalSockets: maxConnections,
-    maxFreeSockets: maxConnections,
-    timeout: IDLE_MS,
-  }
-  const https = new HttpsAgent(shared)
-  const http = new HttpAgent(shared)
+  // One bound for all, also where requests go to several hosts.
+  const connections = createConnections({ most: maxConnections, dial: createDial({ guard: null }) })
   const redact = redactor(secrets)
   let closed = false
 
@@ -69,8 +59,7 @@ export function providerHttp(options: ProviderHttpOptions): ProviderHttp {
     return exchange({
       method,
       url,
-      agent: url.protocol === 'https:' ? https : http,
-      guard: null,
+      connectionsTo: () => connections,
       headers,
       body,
       timeoutMs,
@@ -87,8 +76,7 @@ export function providerHttp(options: ProviderHttpOptions): ProviderHttp {
     },
     close() {
       closed = true
-      https.destroy()
-      http.destroy()
+      connections.close()
     },
   }
 }
