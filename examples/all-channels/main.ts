@@ -22,7 +22,7 @@ interface Step {
   readonly until: 'opened' | 'delivered' | 'reported' | 'sent'
 }
 
-const PATIENCE_MS = 20_000
+const PATIENCE_MS = 60_000
 /** Sooner a scanner opens mails, and nobody reads. */
 const READING_MS = 2_100
 

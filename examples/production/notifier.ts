@@ -29,7 +29,8 @@ export function productionNotifier({ postgres, schema, redis, prefix, provider }
       maxConnections: 5,
       statementTimeoutMs: 5_000,
     }),
-    rateLimiter: redisRateLimiter({ url: redis, prefix, onError: () => {} }),
+    // Everything shares one machine here, which is slow while processes start: patience costs less than a 503.
+    rateLimiter: redisRateLimiter({ url: redis, prefix, timeoutMs: 3_000, onError: () => {} }),
     channels: { email: sinkChannel(provider) },
     plans: { load },
     // What a killed worker had in hand is taken up again after so long.

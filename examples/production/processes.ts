@@ -16,7 +16,7 @@ export interface Supervised {
 }
 
 const PAUSE_MS = 200
-const PATIENCE_MS = 15_000
+const PATIENCE_MS = 60_000
 
 /** Starts a program of this folder as a process of its own, with a channel to its parent. */
 export function startProgram(program: string, options: object = {}): ChildProcess {

@@ -9,7 +9,7 @@ export interface FirstSend {
   run(url: string, apiKey: string): Promise<void>
 }
 
-const PATIENCE_MS = 20_000
+const PATIENCE_MS = 60_000
 
 export function createFirstSend(): FirstSend {
   // The event can overtake the answer to the request that caused it.

@@ -107,7 +107,7 @@ describeWith(missing, 'two API processes and two workers', () => {
     for (const name of ['api', 'worker', 'PostgreSQL', 'Redis'])
       expect(printed()).toMatch(new RegExp(`killed: .*${name} \\d`))
     await expectNothingLeft()
-  })
+  }, 300_000)
 
   test('end at Ctrl-C with a verdict on what there was, and leave nothing behind', async () => {
     const { child, printed } = launch('--seconds', '600', '--rate', '50')
@@ -117,7 +117,7 @@ describeWith(missing, 'two API processes and two workers', () => {
     expect(await once(child, 'close'), printed()).toEqual([0, null])
     expect(counts(printed())).toMatchObject({ duplicates: 0, lost: 0, unknown: 0, refused: 0 })
     await expectNothingLeft()
-  })
+  }, 300_000)
 
   test('a mistake in the options is one message that says how it is used', async () => {
     const { child, printed } = launch('--seconds', '3x')
