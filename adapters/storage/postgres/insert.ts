@@ -5,7 +5,7 @@ import type { Runner } from './connection.ts'
 import type { Value } from './values.ts'
 
 const INSERT = `
-  SELECT o_now AS now, o_drawn AS drawn, o_seqs AS seqs FROM carillon.insert_1($1::bigint,
+  SELECT o_now AS now, o_drawn AS drawn, o_seqs AS seqs FROM carillon.insert_2($1::bigint,
     $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::boolean[], $8::bigint[], $9::bigint[],
     $10::text[], $11::text[], $12::text[], $13::text[], $14::text[], $15::text[], $16::boolean,
     $17::text[], $18::text[], $19::bigint[], $20::bigint[])`
@@ -44,20 +44,30 @@ function valuesOf(time: number | null, admitted: readonly Admitted[]): readonly 
   return [
     time,
     admitted.map(({ notification }) => notification.id),
-    admitted.map(({ organizationId }) => organizationId),
-    admitted.map(({ notification }) => notification.channel),
-    admitted.map(({ notification }) => notification.lane),
+    once(admitted.map(({ organizationId }) => organizationId)),
+    once(admitted.map(({ notification }) => notification.channel)),
+    once(admitted.map(({ notification }) => notification.lane)),
     admitted.map(({ notification }) => notification.to),
-    admitted.map(({ notification }) => notification.priority === 'high'),
-    admitted.map(({ notification }) => whole(notification.sendAt)),
-    admitted.map(({ notification }) => whole(notification.expiresAt)),
-    admitted.map(({ notification }) => templateOf(notification)?.id ?? null),
-    admitted.map(({ notification }) => templateOf(notification)?.name ?? null),
-    admitted.map(({ notification }) => notification.resendOf ?? null),
-    admitted.map(({ notification }) => notification.trace ?? null),
+    once(admitted.map(({ notification }) => notification.priority === 'high')),
+    unlessEmpty(admitted.map(({ notification }) => whole(notification.sendAt))),
+    unlessEmpty(admitted.map(({ notification }) => whole(notification.expiresAt))),
+    unlessEmpty(admitted.map(({ notification }) => templateOf(notification)?.id ?? null)),
+    unlessEmpty(admitted.map(({ notification }) => templateOf(notification)?.name ?? null)),
+    unlessEmpty(admitted.map(({ notification }) => notification.resendOf ?? null)),
+    unlessEmpty(admitted.map(({ notification }) => notification.trace ?? null)),
     stored.map(({ content }) => content),
-    stored.map(({ attachments }) => attachments),
+    unlessEmpty(stored.map(({ attachments }) => attachments)),
   ]
+}
+
+/** The one value of a column that has no other. */
+function once<Item extends string | boolean>(column: readonly Item[]): readonly Item[] {
+  return column.every((value) => value === column[0]) ? column.slice(0, 1) : column
+}
+
+/** Null for a column that is empty. */
+function unlessEmpty<Column extends readonly (string | number | null)[]>(column: Column): Column | null {
+  return column.every((value) => value === null) ? null : column
 }
 
 interface InsertedRow {

@@ -10,6 +10,7 @@ import { insert } from './0009-insert.ts'
 import { lookUps } from './0010-look-ups.ts'
 import { settle } from './0011-settle.ts'
 import { start2 } from './0012-start-2.ts'
+import { insert2 } from './0013-insert-2.ts'
 
 /**
  * In order, append-only: the schema's version is the number of those that have run. Each only adds: processes of the
@@ -28,4 +29,5 @@ export const migrations: readonly string[] = [
   lookUps,
   settle,
   start2,
+  insert2,
 ]
