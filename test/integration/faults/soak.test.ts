@@ -32,8 +32,12 @@ it(
     const done = (warm.length - 1) * COUNT
     expect(last.delivered - first.delivered, shown).toBeGreaterThanOrEqual(done)
     expect(last.posted - first.posted, shown).toBeGreaterThanOrEqual(2 * done)
-    expect(last.resources, shown).toBeLessThanOrEqual(first.resources)
-    expect(last.descriptors, shown).toBeLessThanOrEqual(first.descriptors)
+    // A connection that was idle for long is closed, and opened again: before the last phase there were as many once.
+    const before = phases.slice(0, -1)
+    expect(last.resources, shown).toBeLessThanOrEqual(Math.max(...before.map(({ resources }) => resources)))
+    expect(last.descriptors, shown).toBeLessThanOrEqual(
+      Math.max(...before.map(({ descriptors }) => descriptors)),
+    )
     expect(last.heap - first.heap, shown).toBeLessThan(NOISE_BYTES)
     expect(last.external - first.external, shown).toBeLessThan(NOISE_BYTES)
   },
