@@ -4,8 +4,8 @@ import { createNotifier, type Notifier, type Storage } from 'carillon'
 import { postgresStorage } from 'carillon/postgres'
 import { sqliteStorage } from 'carillon/sqlite'
 import { Redis } from 'ioredis'
-import { startPostgres } from '../test/support/postgres.ts'
-import { startRedis } from '../test/support/redis-server.ts'
+import { startPostgres } from '../examples/servers/postgres.ts'
+import { startRedis } from '../examples/servers/redis.ts'
 import { describeMachine, withFolder } from './lib/measure.ts'
 
 /**

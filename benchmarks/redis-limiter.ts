@@ -2,7 +2,7 @@ import type { WindowCheck } from 'carillon'
 import { redisRateLimiter } from 'carillon/redis'
 import { Redis } from 'ioredis'
 import { RateLimiterRedis } from 'rate-limiter-flexible'
-import { startRedis } from '../test/support/redis-server.ts'
+import { startRedis } from '../examples/servers/redis.ts'
 import { type Contender, compare, describeMachine, report } from './lib/measure.ts'
 
 /**

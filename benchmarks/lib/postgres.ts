@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { createNotifier, type Notifier, type Queue } from 'carillon'
 import { postgresStorage } from 'carillon/postgres'
 import pg from 'pg'
-import { startPostgres } from '../../test/support/postgres.ts'
+import { startPostgres } from '../../examples/servers/postgres.ts'
 import { mails } from './notifiers.ts'
 
 /** A server of the benchmark's own, which waits for the disk as a real one does, and a pool to it. */

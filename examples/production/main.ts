@@ -1,8 +1,8 @@
 // Two API processes and two workers on PostgreSQL and Redis, killed at random under load: npm run example:production
 import { once } from 'node:events'
 import type { NotificationRecord } from 'carillon'
-import { freePort } from '../../test/support/free-port.ts'
 import { explain } from '../server/print.ts'
+import { freePort } from '../servers/free-port.ts'
 import { type Hits, startChaos, type Victim } from './chaos.ts'
 import { type Load, type Seen, startLoad } from './load.ts'
 import { type Addresses, productionNotifier } from './notifier.ts'

@@ -18,12 +18,21 @@ export interface Supervised {
 const PAUSE_MS = 200
 const PATIENCE_MS = 60_000
 
-/** Starts a program of this folder as a process of its own, with a channel to its parent. */
-export function startProgram(program: string, options: object = {}): ChildProcess {
+/**
+ * Starts a program of this folder as a process of its own, with a channel to its parent.
+ *
+ * @param how `detached`: a Ctrl-C is not for it, nor for what it starts
+ */
+export function startProgram(
+  program: string,
+  options: object = {},
+  { detached = false }: { readonly detached?: boolean } = {},
+): ChildProcess {
   const file = fileURLToPath(new URL(`${program}.ts`, import.meta.url))
   return spawn(process.execPath, [file, JSON.stringify(options)], {
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     env: { ...process.env, NODE_OPTIONS: '' },
+    detached,
   })
 }
 

@@ -1,6 +1,9 @@
+import { once } from 'node:events'
 import pg from 'pg'
-import { startPostgres, whyNoPostgres } from '../../test/support/postgres.ts'
-import { redisProgram, startRedis } from '../../test/support/redis-server.ts'
+import { findPostgres } from '../servers/postgres-programs.ts'
+import { redisProgram } from '../servers/redis.ts'
+import type { LocalServerOptions } from './local-server.ts'
+import { startProgram } from './processes.ts'
 
 /** A server that processes share. */
 export interface Server {
@@ -11,29 +14,16 @@ export interface Server {
   remove(): Promise<void>
 }
 
-const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
-
 /** The one that POSTGRES_URL names, in a schema of this run; else one that is started from local programs. */
 export async function openPostgres(schema: string): Promise<Server> {
   const { POSTGRES_URL: given } = process.env
   if (given !== undefined) {
     return { name: 'PostgreSQL', url: given, crash: undefined, remove: () => dropSchema(given, schema) }
   }
-  const missing = whyNoPostgres(true)
-  if (missing !== null) throw new Error('There is no PostgreSQL: install one, or name one in POSTGRES_URL.')
-  // Without fsync: here its processes crash, and not the machine.
-  const server = await startPostgres()
-  return {
-    name: 'PostgreSQL',
-    url: server.url,
-    async crash(awayMs) {
-      await server.stop('immediate')
-      await pause(awayMs)
-      // A Ctrl-C hits what starts it, too.
-      await server.start().catch(server.start)
-    },
-    remove: server.remove,
+  if (findPostgres() === undefined) {
+    throw new Error('There is no PostgreSQL: install one, or name one in POSTGRES_URL.')
   }
+  return startLocal('PostgreSQL')
 }
 
 /** The one that REDIS_URL names, under a prefix of this run; else one that is started from local programs. */
@@ -43,16 +33,39 @@ export async function openRedis(): Promise<Server> {
   if (redisProgram === undefined) {
     throw new Error('There is no Redis: install redis-server or valkey-server, or name one in REDIS_URL.')
   }
-  const server = await startRedis([], redisProgram, { detached: true })
+  return startLocal('Redis')
+}
+
+/** In a process that outlives this one for as long as it takes to end the server. */
+async function startLocal(name: LocalServerOptions['name']): Promise<Server> {
+  const keeper = startProgram('local-server', { name } satisfies LocalServerOptions, { detached: true })
+  let said = ''
+  keeper.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    said += text
+  })
+  const gone = once(keeper, 'exit')
+
+  async function answer(): Promise<unknown> {
+    const ended = gone.then(() => {
+      throw new Error(`${name} has ended: ${said.trim()}`)
+    })
+    const [message] = await Promise.race([once(keeper, 'message'), ended])
+    return message
+  }
+
+  const url = String(await answer())
   return {
-    name: 'Redis',
-    url: server.url,
+    name,
+    url,
     async crash(awayMs) {
-      await server.kill()
-      await pause(awayMs)
-      await server.start()
+      keeper.send(awayMs)
+      const answered = await answer()
+      if (answered !== 'back') throw new Error(`${name} does not start again: ${answered}`)
     },
-    remove: server.remove,
+    async remove() {
+      if (keeper.connected) keeper.disconnect()
+      await gone
+    },
   }
 }
 

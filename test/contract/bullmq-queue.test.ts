@@ -1,11 +1,11 @@
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, test } from 'vitest'
+import { type RedisServer, startRedis } from '../../examples/servers/redis.ts'
 import { queueContract } from '../../src/testing/queue/queue-contract.ts'
 import { describeWith } from '../support/left-out.ts'
 import { sharedPostgres, stopSharedPostgres, uniqueSchema, whyNoPostgres } from '../support/postgres.ts'
 import { queueHarness } from '../support/queue-harness.ts'
 import { describeOwnRedis } from '../support/redis.ts'
-import { type RedisServer, startRedis } from '../support/redis-server.ts'
 
 afterAll(stopSharedPostgres)
 

@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type PostgresServer, startPostgres } from '../../examples/servers/postgres.ts'
+import { embeddedPrograms } from '../../examples/servers/postgres-programs.ts'
 import { storageContract } from '../../src/testing/storage-contract.ts'
 import { describeWith } from '../support/left-out.ts'
-import { embeddedPrograms, onPostgres, type PostgresServer, startPostgres } from '../support/postgres.ts'
+import { onPostgres } from '../support/postgres.ts'
 import { postgresHarness } from '../support/postgres-harness.ts'
 
 const programs = embeddedPrograms()

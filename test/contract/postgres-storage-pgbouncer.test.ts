@@ -1,12 +1,13 @@
 import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { postgresStorage } from '../../adapters/storage/postgres/index.ts'
+import { type PostgresServer, startPostgres } from '../../examples/servers/postgres.ts'
 import { createNotifier } from '../../src/create-notifier.ts'
 import { recordingChannel } from '../../src/testing/recording-channel.ts'
 import { storageContract } from '../../src/testing/storage-contract.ts'
 import { describeWith } from '../support/left-out.ts'
 import { type Pgbouncer, startPgbouncer, whyNoPgbouncer } from '../support/pgbouncer.ts'
-import { type PostgresServer, startPostgres, uniqueSchema, whyNoPostgres } from '../support/postgres.ts'
+import { uniqueSchema, whyNoPostgres } from '../support/postgres.ts'
 import { postgresHarness } from '../support/postgres-harness.ts'
 
 describeWith(

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { type RedisServer, startRedis } from '../../examples/servers/redis.ts'
 import { rateLimiterContract } from '../../src/testing/rate-limiter/rate-limiter-contract.ts'
 import { eventually } from '../support/eventually.ts'
 import { describeRedis, limiterHarness, openRedisServer } from '../support/redis.ts'
-import { type RedisServer, startRedis } from '../support/redis-server.ts'
 
 /* The older ioredis that package.json allows, for everything in this file. */
 const loaded = vi.hoisted(() => ({ version: '' }))

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, test } from 'vitest'
+import { type RedisServer, startRedis, valkeyProgram } from '../../examples/servers/redis.ts'
 import { rateLimiterContract } from '../../src/testing/rate-limiter/rate-limiter-contract.ts'
 import { describeWith } from '../support/left-out.ts'
 import { describeRedis, limiterHarness, openRedisServer } from '../support/redis.ts'
-import { type RedisServer, startRedis, valkeyProgram } from '../support/redis-server.ts'
 
 describeRedis('redisRateLimiter', () => {
   let server: Awaited<ReturnType<typeof openRedisServer>>

@@ -1,11 +1,12 @@
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { postgresStorage } from '../../adapters/storage/postgres/index.ts'
+import { type PostgresServer, startPostgres } from '../../examples/servers/postgres.ts'
 import type { AcceptAnswer } from '../../src/ports/storage/accept.ts'
 import type { Storage } from '../../src/ports/storage/storage.ts'
 import { note, notes } from '../../src/testing/storage/fixtures.ts'
 import { describeWith } from '../support/left-out.ts'
-import { type PostgresServer, startPostgres, uniqueSchema, whyNoPostgres } from '../support/postgres.ts'
+import { uniqueSchema, whyNoPostgres } from '../support/postgres.ts'
 
 const ORGANIZATION = 'org_default'
 const PERIOD = '2026-11'

@@ -1,6 +1,7 @@
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { postgresStorage } from '../../adapters/storage/postgres/index.ts'
+import { type PostgresServer, startPostgres } from '../../examples/servers/postgres.ts'
 import { createNotifier } from '../../src/create-notifier.ts'
 import type { Fact } from '../../src/domain/facts.ts'
 import type { AcceptAnswer } from '../../src/ports/storage/accept.ts'
@@ -22,13 +23,7 @@ import {
 } from '../../src/testing/storage/fixtures.ts'
 import { eventually } from '../support/eventually.ts'
 import { describeWith } from '../support/left-out.ts'
-import {
-  onPostgres,
-  type PostgresServer,
-  startPostgres,
-  uniqueSchema,
-  whyNoPostgres,
-} from '../support/postgres.ts'
+import { onPostgres, uniqueSchema, whyNoPostgres } from '../support/postgres.ts'
 
 const ORGANIZATION = 'org_default'
 const quota = { period: '2026-11', limit: 100_000 }

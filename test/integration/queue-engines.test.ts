@@ -8,6 +8,7 @@ import { bullmqQueue } from '../../adapters/queue/bullmq/index.ts'
 import { graphileWorkerQueue } from '../../adapters/queue/graphile-worker/index.ts'
 import { postgresStorage } from '../../adapters/storage/postgres/index.ts'
 import { sqliteStorage } from '../../adapters/storage/sqlite/index.ts'
+import { startRedis } from '../../examples/servers/redis.ts'
 import { createNotifier } from '../../src/create-notifier.ts'
 import type { NotifierOptions } from '../../src/options.ts'
 import type { Notifier } from '../../src/services/notifier.ts'
@@ -22,7 +23,6 @@ import {
   whyNoPostgres,
 } from '../support/postgres.ts'
 import { describeOwnRedis } from '../support/redis.ts'
-import { startRedis } from '../support/redis-server.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 
 afterAll(stopSharedPostgres)

@@ -1,6 +1,7 @@
 import { Cluster, Redis } from 'ioredis'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, test } from 'vitest'
 import { type RedisRateLimiterOptions, redisRateLimiter } from '../../adapters/rate-limit/redis/index.ts'
+import { type RedisServer, startRedis } from '../../examples/servers/redis.ts'
 import { createNotifier } from '../../src/create-notifier.ts'
 import { isNotifierError } from '../../src/domain/errors/notifier-error.ts'
 import { type Plan, perMinutePlans } from '../../src/domain/plans.ts'
@@ -9,7 +10,6 @@ import { rateLimiterContract } from '../../src/testing/rate-limiter/rate-limiter
 import { recordingChannel } from '../../src/testing/recording-channel.ts'
 import { eventually } from '../support/eventually.ts'
 import { describeOwnRedis, newPrefix, steeredRateLimiter } from '../support/redis.ts'
-import { type RedisServer, startRedis } from '../support/redis-server.ts'
 
 const window: WindowCheck = {
   kind: 'window',

@@ -1,16 +1,16 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest'
 import { judge } from '../../examples/production/verdict.ts'
+import { redisProgram } from '../../examples/servers/redis.ts'
 import { fromRoot } from '../../scripts/entries.mjs'
 import { eventually } from '../support/eventually.ts'
 import { describeWith } from '../support/left-out.ts'
 import { whyNoPostgres } from '../support/postgres.ts'
-import { redisProgram } from '../support/redis-server.ts'
 
 /** All temporary files of the example. */
 let folder: string
@@ -52,14 +52,18 @@ function launch(...args: string[]): { readonly child: ChildProcess; printed(): s
   return { child, printed: () => text }
 }
 
-/** What still runs of the example; nothing where the system does not tell. */
+/** The names of what still runs of the example; nothing where the system does not tell. */
 function left(): string[] {
   if (!existsSync('/proc/self/environ')) return []
-  return readdirSync('/proc').filter((pid) => {
+  return readdirSync('/proc').flatMap((pid) => {
     try {
-      return readFileSync(`/proc/${pid}/environ`, 'utf8').includes(mark)
+      // A server may write its title over its environment; it works in its folder.
+      const ours =
+        readFileSync(`/proc/${pid}/environ`, 'utf8').includes(mark) ||
+        readlinkSync(`/proc/${pid}/cwd`).startsWith(folder)
+      return ours ? [readFileSync(`/proc/${pid}/comm`, 'utf8').trim()] : []
     } catch {
-      return false
+      return []
     }
   })
 }
@@ -118,6 +122,21 @@ describeWith(missing, 'two API processes and two workers', () => {
     expect(counts(printed())).toMatchObject({ duplicates: 0, lost: 0, unknown: 0, refused: 0 })
     await expectNothingLeft()
   }, 300_000)
+
+  test.each([
+    ['while PostgreSQL starts', ['postgres'], /^/],
+    ['under load', ['postgres', basename(redisProgram ?? '')], /accepted [1-9]/],
+  ])(
+    'leave nothing behind when their parent is killed %s',
+    async (_, names, said) => {
+      const { child, printed } = launch('--seconds', '600', '--rate', '50')
+      await eventually(() => said.test(printed()) && names.every((name) => left().includes(name)))
+      child.kill('SIGKILL')
+      expect(await once(child, 'close')).toEqual([null, 'SIGKILL'])
+      await expectNothingLeft()
+    },
+    120_000,
+  )
 
   test('a mistake in the options is one message that says how it is used', async () => {
     const { child, printed } = launch('--seconds', '3x')

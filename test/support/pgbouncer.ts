@@ -4,9 +4,10 @@ import { chownSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
+import { freePort } from '../../examples/servers/free-port.ts'
+import type { PostgresServer } from '../../examples/servers/postgres.ts'
+import { unprivileged } from '../../examples/servers/postgres-programs.ts'
 import { eventually } from './eventually.ts'
-import { freePort } from './free-port.ts'
-import { type PostgresServer, unprivileged } from './postgres.ts'
 
 const program = [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin']
   .filter((folder) => folder !== '')

@@ -4,9 +4,9 @@ import { createConnection } from '../../adapters/rate-limit/redis/connection.ts'
 import { createLimiter } from '../../adapters/rate-limit/redis/limiter.ts'
 import { RUN } from '../../adapters/rate-limit/redis/run-script.ts'
 import { createFallback } from '../../adapters/rate-limit/redis/unavailable.ts'
+import { redisProgram, startRedis } from '../../examples/servers/redis.ts'
 import type { RateLimiter } from '../../src/ports/rate-limiter.ts'
 import { describeWith } from './left-out.ts'
-import { redisProgram, startRedis } from './redis-server.ts'
 
 const given = process.env.CARILLON_TEST_REDIS_URL
 const noServer = redisProgram === undefined ? 'no redis-server on the PATH' : null

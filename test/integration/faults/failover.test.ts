@@ -1,6 +1,7 @@
 import { expect, it, onTestFinished } from 'vitest'
 import { postgresStorage } from '../../../adapters/storage/postgres/index.ts'
 import { startProxy } from '../../../examples/production/proxy.ts'
+import { type PostgresServer, startPostgres } from '../../../examples/servers/postgres.ts'
 import { createNotifier } from '../../../src/create-notifier.ts'
 import { isNotifierError } from '../../../src/domain/errors/notifier-error.ts'
 import type { Storage } from '../../../src/ports/storage/storage.ts'
@@ -9,14 +10,7 @@ import { recordingChannel } from '../../../src/testing/recording-channel.ts'
 import { notes, page } from '../../../src/testing/storage/fixtures.ts'
 import { eventually } from '../../support/eventually.ts'
 import { describeWith } from '../../support/left-out.ts'
-import {
-  onPostgres,
-  type PostgresServer,
-  startPostgres,
-  startStandby,
-  uniqueSchema,
-  whyNoPostgres,
-} from '../../support/postgres.ts'
+import { onPostgres, startStandby, uniqueSchema, whyNoPostgres } from '../../support/postgres.ts'
 
 const ORGANIZATION = 'org_default'
 const keyed = { operation: 'send', key: 'k', fingerprint: 'f', result: 'r', ttlMs: 600_000 } as const

@@ -1,19 +1,14 @@
 import { afterAll, beforeAll, expect, it, onTestFinished, vi } from 'vitest'
 import { postgresStorage } from '../../../adapters/storage/postgres/index.ts'
 import { migrations } from '../../../adapters/storage/postgres/migrations/index.ts'
+import { type PostgresServer, startPostgres } from '../../../examples/servers/postgres.ts'
 import { createNotifier } from '../../../src/create-notifier.ts'
 import type { Storage } from '../../../src/ports/storage/storage.ts'
 import type { Notifier } from '../../../src/services/notifier.ts'
 import { type RecordingChannel, recordingChannel } from '../../../src/testing/recording-channel.ts'
 import { eventually } from '../../support/eventually.ts'
 import { describeWith } from '../../support/left-out.ts'
-import {
-  onPostgres,
-  type PostgresServer,
-  startPostgres,
-  uniqueSchema,
-  whyNoPostgres,
-} from '../../support/postgres.ts'
+import { onPostgres, uniqueSchema, whyNoPostgres } from '../../support/postgres.ts'
 
 /** What a next version might add: it changes the busiest tables, and nothing that is there. */
 const NEXT = `

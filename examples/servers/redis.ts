@@ -5,7 +5,6 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { Redis } from 'ioredis'
-import { eventually } from './eventually.ts'
 import { freePort } from './free-port.ts'
 
 const FOLDERS = [...(process.env.PATH ?? '').split(delimiter), '/usr/bin', '/usr/local/bin']
@@ -20,7 +19,7 @@ function findProgram(name: string): string | undefined {
 export const valkeyProgram: string | undefined = findProgram('valkey-server')
 export const redisProgram: string | undefined = findProgram('redis-server') ?? valkeyProgram
 
-/** A server of the tests' own, that they may stop. */
+/** A Redis of this machine, with data in a temporary folder. */
 export interface RedisServer {
   readonly port: number
   readonly url: string
@@ -34,14 +33,12 @@ export interface RedisServer {
 }
 
 /**
- * @param more settings beside those of every test
+ * @param more settings beside those of every one
  * @param program what is started
- * @param how `detached`: a Ctrl-C is not for it
  */
 export async function startRedis(
   more: readonly string[] = [],
   program: string | undefined = redisProgram,
-  { detached = false }: { readonly detached?: boolean } = {},
 ): Promise<RedisServer> {
   const directory = await mkdtemp(join(tmpdir(), 'carillon-redis-'))
   const port = await freePort()
@@ -49,8 +46,8 @@ export async function startRedis(
 
   async function start(): Promise<void> {
     const settings = ['--port', String(port), '--bind', '127.0.0.1', '--dir', directory, '--save', '']
-    child = spawn(program ?? '', [...settings, '--appendonly', 'no', ...more], { stdio: 'ignore', detached })
-    await answers(port)
+    child = spawn(program ?? '', [...settings, '--appendonly', 'no', ...more], { stdio: 'ignore' })
+    await answers(child, port)
   }
 
   async function kill(): Promise<void> {
@@ -74,10 +71,16 @@ export async function startRedis(
   }
 }
 
-async function answers(port: number): Promise<void> {
-  const client = new Redis({ port, host: '127.0.0.1', lazyConnect: true, retryStrategy: () => 20 })
+async function answers(child: ChildProcess, port: number): Promise<void> {
+  const client = new Redis({
+    port,
+    host: '127.0.0.1',
+    maxRetriesPerRequest: null,
+    retryStrategy: () => 20,
+  })
   client.on('error', () => {})
-  client.connect().catch(() => {})
-  await eventually(async () => client.status === 'ready' && (await client.ping()) === 'PONG')
-  client.disconnect()
+  const ended = once(child, 'exit').then(([code]) => {
+    throw new Error(`Redis does not start: it has ended with ${code}.`)
+  })
+  await Promise.race([client.ping(), ended]).finally(() => client.disconnect())
 }
