@@ -2,13 +2,15 @@ import { Agent, request } from 'node:http'
 import { join } from 'node:path'
 import { createNotifier, type Notifier } from 'carillon'
 import { sqliteStorage } from 'carillon/sqlite'
+import { Pool } from 'undici'
 import { compare, describeMachine, report, withFolder } from './lib/measure.ts'
 import { mails } from './lib/notifiers.ts'
 import { type Sink, startSink } from './lib/sink.ts'
 
 /**
  * Webhook events: each delivery announces one, which is stored, signed and posted, its answer logged. The deliveries
- * themselves are part of what is measured. Beside a loop that posts as much to the same receiver and stores nothing.
+ * themselves are part of what is measured. Beside loops that post as much to the same receiver and store nothing: one on
+ * node:http, the floor, and one on the client that Carillon posts with.
  */
 
 const ORGANIZATIONS = 20
@@ -71,7 +73,19 @@ function post(): Promise<void> {
   })
 }
 
-async function postAll(): Promise<number> {
+const pool = new Pool(`http://127.0.0.1:${sink.port}`, { connections: CONCURRENT })
+
+function dispatch(): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const headers = { 'content-type': 'application/json' }
+    pool.dispatch(
+      { path: '/', method: 'POST', headers, body: payload },
+      { onRequestStart() {}, onResponseEnd: () => resolve(), onResponseError: (_, error) => reject(error) },
+    )
+  })
+}
+
+async function postAll(post: () => Promise<void>): Promise<number> {
   const received = sink.expect(EVENTS)
   let left = EVENTS
   await Promise.all(
@@ -91,7 +105,8 @@ await withFolder(async (folder) => {
   try {
     const rates = await compare(
       [
-        { name: `node:http, ${CONCURRENT} connections`, run: postAll },
+        { name: `node:http, ${CONCURRENT} connections`, run: () => postAll(post) },
+        { name: `undici, ${CONCURRENT} connections`, run: () => postAll(dispatch) },
         {
           name: `Carillon, ${ORGANIZATIONS} endpoints`,
           async run() {
@@ -110,6 +125,7 @@ await withFolder(async (folder) => {
   } finally {
     await notifier.stop()
     agent.destroy()
+    await pool.destroy()
     sink.stop()
   }
 })

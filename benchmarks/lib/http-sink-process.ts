@@ -5,18 +5,21 @@ import type { AddressInfo } from 'node:net'
 
 let left = 0
 
+/** What is expected may be told after the first of it has come. */
+function count(more: number): void {
+  left += more
+  if (left === 0) process.send?.('complete')
+}
+
 const server = createServer((request, response) => {
   request.resume()
   request.on('end', () => {
     response.writeHead(200, { 'content-length': 2 }).end('ok')
-    left -= 1
-    if (left === 0) process.send?.('complete')
+    count(-1)
   })
 })
 server.keepAliveTimeout = 60_000
 
-process.on('message', (expected: number) => {
-  left = expected
-})
+process.on('message', count)
 
 server.listen(0, '127.0.0.1', () => process.send?.((server.address() as AddressInfo).port))

@@ -5,6 +5,12 @@ import { SMTPServer } from 'smtp-server'
 
 let left = 0
 
+/** What is expected may be told after the first of it has come. */
+function count(more: number): void {
+  left += more
+  if (left === 0) process.send?.('complete')
+}
+
 const server = new SMTPServer({
   authOptional: true,
   disabledCommands: ['STARTTLS'],
@@ -14,15 +20,12 @@ const server = new SMTPServer({
     stream.resume()
     stream.on('end', () => {
       callback()
-      left -= 1
-      if (left === 0) process.send?.('complete')
+      count(-1)
     })
   },
 })
 server.on('error', () => {})
 
-process.on('message', (expected: number) => {
-  left = expected
-})
+process.on('message', count)
 
 server.listen(0, '127.0.0.1', () => process.send?.((server.server.address() as AddressInfo).port))

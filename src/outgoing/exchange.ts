@@ -152,7 +152,9 @@ function collect(status: number, headers: Headers, maxBytes: number): Answer {
 }
 
 function firstValues(headers: Headers): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(headers).map(([name, value]) => [name, (Array.isArray(value) ? value[0] : value) ?? '']),
-  )
+  const first: Record<string, string> = Object.create(null)
+  for (const [name, value] of Object.entries(headers)) {
+    first[name] = (Array.isArray(value) ? value[0] : value) ?? ''
+  }
+  return first
 }

@@ -13,8 +13,8 @@ export type JudgedUrl =
  * (`0x7f.1`, `2130706433`, `0177.0.0.1`, full-width digits).
  */
 export function judgeUrl(text: string, guard: AddressGuard, allowHttp: boolean): JudgedUrl {
-  if (!URL.canParse(text)) return refused('The URL cannot be parsed.')
-  const url = new URL(text)
+  const url = parse(text)
+  if (url === null) return refused('The URL cannot be parsed.')
   if (url.protocol !== 'https:' && !(allowHttp && url.protocol === 'http:')) {
     return refused('The URL must begin with https://.')
   }
@@ -26,6 +26,14 @@ export function judgeUrl(text: string, guard: AddressGuard, allowHttp: boolean):
     return refused('The address is not a public one.')
   }
   return { kind: 'open', url }
+}
+
+function parse(text: string): URL | null {
+  try {
+    return new URL(text)
+  } catch {
+    return null
+  }
 }
 
 /** The host as `net` understands it: an IPv6 literal without brackets. */

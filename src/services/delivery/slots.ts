@@ -1,5 +1,3 @@
-import PQueue from 'p-queue'
-
 /** Records how an attempt ended. */
 export type Settle = () => Promise<void>
 
@@ -21,14 +19,30 @@ export interface Slots {
  * @param freed is called when a slot has become free
  */
 export function createSlots(most: number, freed: () => void): Slots {
-  const queue = new PQueue({ concurrency: most })
+  /** Those who found no slot; one that becomes free is handed to the first of them. */
+  const waiting: (() => void)[] = []
+  let taken = 0
   let settling = 0
-  const busy = (): number => queue.size + queue.pending
+  const busy = (): number => taken + waiting.length
+
+  function leave(): void {
+    const next = waiting.shift()
+    if (next === undefined) taken -= 1
+    else next()
+  }
+
   return {
     busy,
     free: () => (settling >= 2 * most ? 0 : Math.max(0, most - busy())),
     async run(task) {
-      const settle = await queue.add(task)
+      if (taken < most) taken += 1
+      else await new Promise<void>((resolve) => waiting.push(resolve))
+      let settle: Settle | undefined
+      try {
+        settle = await task()
+      } finally {
+        leave()
+      }
       if (settle === undefined) return
       settling += 1
       freed()
