@@ -12,7 +12,7 @@ export interface GroupOptions<Item> {
   /** How many more turns of the loop to gather for, see {@link afterTurns}. @default 0 */
   readonly turns?: number
   /** Sets under way at one time; what arrives while there are so many waits for the next. @default 1 */
-  readonly atOnce?: number | undefined
+  readonly atOnce?: number
 }
 
 interface Waiting<Item, Answer> {

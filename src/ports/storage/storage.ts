@@ -47,12 +47,6 @@ export interface Storage<Tx = never> {
   readonly name: string
   /** False when data is gone after a crash (memory). */
   readonly durable: boolean
-  /**
-   * How many calls of {@link accept} may be under way at one time in a process; what comes meanwhile shares the next.
-   *
-   * @default 1
-   */
-  readonly acceptsAtOnce?: number
 
   /**
    * Opens the storage and brings its schema up to date; creates the organization `org_default`. Idempotent; safe

@@ -34,7 +34,6 @@ export function createWays(storage: Storage<unknown>, accepted: (lane: string) =
   const commit = createGroup((requests: readonly AcceptRequest[]) => storage.accept(requests), {
     maxWeight: COMMIT_WEIGHT,
     weigh: (request) => request.notifications.length,
-    atOnce: storage.acceptsAtOnce,
   })
   const shared: Way = {
     lookups: createLookups(storage),
