@@ -185,7 +185,7 @@ async function measureWait(database: Database, ways: readonly Way[]): Promise<vo
       const at = new Promise<number>((resolve) => arrived.set(body, resolve))
       await api.send({ channel: 'email', to: 'ada@example.com', body })
       waits.push((await at) - began)
-      await new Promise((resolve) => setTimeout(resolve, 20))
+      await new Promise((resolve) => setTimeout(resolve, 50))
     }
     await Promise.all([worker.stop(), api.stop()])
     const sorted = waits.slice(ALONE / 10).sort((left, right) => left - right)

@@ -9,7 +9,7 @@ import { startSink } from './lib/sink.ts'
 
 /** Mails from the accept to the mail server, beside nodemailer's own pool with as many connections and nothing stored. */
 
-const MAILS = 500
+const MAILS = 2_000
 const CONNECTIONS = 10
 const ROUNDS = 3
 const FROM = 'no-reply@example.com'
@@ -44,6 +44,7 @@ await withFolder(async (folder) => {
         {
           name: `nodemailer's pool, ${CONNECTIONS} connections`,
           async run() {
+            const received = sink.expect(MAILS)
             const queue = messages.values()
             await Promise.all(
               Array.from({ length: CONNECTIONS }, async () => {
@@ -52,6 +53,7 @@ await withFolder(async (folder) => {
                 }
               }),
             )
+            await received
             return MAILS
           },
         },

@@ -28,9 +28,9 @@ export interface Costs {
 }
 
 export const MEASURED: Costs = {
-  api: 160,
-  redis: 20,
-  postgresAccept: 55,
+  api: 110,
+  redis: 13,
+  postgresAccept: 45,
   worker: 52,
   postgresDelivery: 72,
   provider: 600,

@@ -35,14 +35,10 @@ export function createWake(connection: Connection, connect: (() => Promise<PgLis
     timer = undefined
     if (!pending) return
     pending = false
-    arm()
-    // Lost, it is found by polling.
-    sending = connection.rows(NOTIFY, [channel, self]).catch(() => {})
-  }
-
-  function arm(): void {
     timer = setTimeout(send, NOTIFY_EVERY_MS)
     timer.unref()
+    // Lost, it is found by polling.
+    sending = connection.rows(NOTIFY, [channel, self]).catch(() => {})
   }
 
   async function open(delayMs: number): Promise<void> {
@@ -95,7 +91,7 @@ export function createWake(connection: Connection, connect: (() => Promise<PgLis
   return {
     announce() {
       pending = true
-      if (timer === undefined) arm()
+      if (timer === undefined) send()
     },
     listen(listener) {
       listeners.add(listener)

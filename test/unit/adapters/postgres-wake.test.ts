@@ -33,3 +33,21 @@ it('closes a connection that may not listen, as on a standby, before it opens an
   await wake.stop()
   expect(open).toBe(0)
 })
+
+it('tells other processes at once, and then at most once in 25 ms', async () => {
+  const told: number[] = []
+  const rows = async () => {
+    told.push(Date.now() - began)
+    return []
+  }
+  const wake = createWake({ schema: 'carillon', rows } as unknown as Connection, null)
+  const began = Date.now()
+  for (const ms of [0, 1, 10, 20, 169]) {
+    await vi.advanceTimersByTimeAsync(ms)
+    wake.announce()
+  }
+  await vi.advanceTimersByTimeAsync(1_000)
+  // What came at 1 and 11 ms shares the second, and what came at 31 ms is the third.
+  expect(told).toEqual([0, 25, 50, 200])
+  await wake.stop()
+})
