@@ -11,8 +11,6 @@ export interface GroupOptions<Item> {
   readonly weigh?: (item: Item) => number
   /** How many more turns of the loop to gather for, see {@link afterTurns}. @default 0 */
   readonly turns?: number
-  /** Sets under way at one time; what arrives while there are so many waits for the next. @default 1 */
-  readonly atOnce?: number
 }
 
 interface Waiting<Item, Answer> {
@@ -23,18 +21,17 @@ interface Waiting<Item, Answer> {
 
 /**
  * Lets concurrent callers share one call of a set-based operation (DESIGN.md §9): what is asked for in one turn of
- * the event loop goes together, and what arrives while as many calls run as may goes together in the next. An idle group
- * adds no delay beyond the end of the turn.
+ * the event loop goes together, and what arrives while a call runs goes together in the next. An idle group adds no
+ * delay beyond the end of the turn.
  *
  * @param run gets at least one item and must answer for each, in order; a rejection reaches every caller of the set
  */
 export function createGroup<Item, Answer>(
   run: (items: readonly Item[]) => Promise<readonly Answer[]>,
-  { maxWeight = 1_000, weigh = () => 1, turns = 0, atOnce = 1 }: GroupOptions<Item> = {},
+  { maxWeight = 1_000, weigh = () => 1, turns = 0 }: GroupOptions<Item> = {},
 ): Group<Item, Answer> {
   let waiting: Waiting<Item, Answer>[] = []
-  let running = 0
-  let scheduled = false
+  let busy = false
   let lastTurn = 0
 
   function take(): Waiting<Item, Answer>[] {
@@ -52,10 +49,7 @@ export function createGroup<Item, Answer>(
 
   async function flush(): Promise<void> {
     lastTurn = endingTurn()
-    scheduled = false
     const set = take()
-    running += 1
-    schedule()
     try {
       const answers = await run(set.map(({ item }) => item))
       if (answers.length !== set.length) throw new Error(`${answers.length} answers to ${set.length} items.`)
@@ -63,20 +57,20 @@ export function createGroup<Item, Answer>(
     } catch (error) {
       for (const { reject } of set) reject(error)
     }
-    running -= 1
-    schedule()
+    if (waiting.length > 0) later()
+    else busy = false
   }
 
-  function schedule(): void {
-    if (scheduled || waiting.length === 0 || running >= atOnce) return
-    scheduled = true
+  function later(): void {
     afterTurns(turns, () => atEndOfTurn(flush, lastTurn))
   }
 
   return function group(item) {
     return new Promise((resolve, reject) => {
       waiting.push({ item, resolve, reject })
-      schedule()
+      if (busy) return
+      busy = true
+      later()
     })
   }
 }

@@ -327,12 +327,36 @@ describeOwnRedis('redisRateLimiter on a cluster of three', () => {
     expect(codes).toEqual(new Set(['decided', 'invalid_configuration']))
   })
 
-  it('decides for the organizations of two nodes while the third is away', async () => {
-    const limiter = limiterWith({ client: cluster, onError: () => {} })
-    await Promise.all(
+  const organizations = Array.from({ length: 12 }, (_, at) => `org_${at}`)
+  const needNoFullCoverage = () =>
+    Promise.all(
       cluster.nodes('master').map((node) => node.config('SET', 'cluster-require-full-coverage', 'no')),
     )
-    const organizations = Array.from({ length: 12 }, (_, at) => `org_${at}`)
+
+  it('lets only those wait for a node that hangs whose keys it has', async () => {
+    const limiter = limiterWith({ client: cluster, timeoutMs: 60_000 })
+    await needNoFullCoverage()
+    for (const each of organizations) await limiter.consume(checksOf(each))
+    nodes[2]?.signal('SIGSTOP')
+    try {
+      let decided = 0
+      const asked = organizations.map(async (each) => {
+        await limiter.peek(checksOf(each))
+        decided += 1
+      })
+      // All of them are asked in one turn.
+      await eventually(async () => (decided > 0 ? true : null))
+      expect(decided).toBeLessThan(organizations.length)
+      nodes[2]?.signal('SIGCONT')
+      await Promise.all(asked)
+    } finally {
+      nodes[2]?.signal('SIGCONT')
+    }
+  })
+
+  it('decides for the organizations of two nodes while the third is away', async () => {
+    const limiter = limiterWith({ client: cluster, onError: () => {} })
+    await needNoFullCoverage()
     for (const each of organizations) await limiter.consume(checksOf(each))
     await nodes[2]?.kill()
     const verdicts = async (): Promise<string[]> => {

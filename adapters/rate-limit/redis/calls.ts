@@ -38,7 +38,8 @@ export interface CallsParts {
 const MOST_IN_RUN = 256
 
 export function createCalls({ connection, prefix, isCluster, time }: CallsParts): Group<Call, Result> {
-  async function run(sets: readonly Alike[], results: Result[]): Promise<void> {
+  /** Gives the results at the places of the calls. */
+  async function run(sets: readonly Alike[]): Promise<Result[]> {
     const keys = sets.flatMap(({ first }) => first.keys.map(({ kind, key }) => redisKey(prefix, kind, key)))
     const args = sets.flatMap(({ first, places, tokens }) => {
       const values = [...first.values(), ...tokens]
@@ -48,20 +49,31 @@ export function createCalls({ connection, prefix, isCluster, time }: CallsParts)
       (replies) => ({ replies: replies as readonly string[] }),
       (error: unknown) => ({ error }),
     )
+    const results: Result[] = []
     for (const [set, { places }] of sets.entries()) {
       if ('error' in outcome) for (const place of places) results[place] = outcome
       else share(outcome.replies[set] ?? '! no reply', places, results)
     }
-  }
-
-  async function runAll(calls: readonly Call[]): Promise<Result[]> {
-    const results: Result[] = []
-    await Promise.all(runsOf(alike(calls), isCluster()).map((sets) => run(sets, results)))
     return results
   }
 
-  // A server that hangs holds up only what was asked of it until then.
-  return createGroup(runAll, { maxWeight: MOST_IN_RUN, atOnce: Number.POSITIVE_INFINITY })
+  // Each run is waited for by its own calls alone: a server that hangs holds up neither another nor what comes later.
+  const begin = createGroup<Call, { readonly results: Promise<Result[]>; readonly place: number }>(
+    async (calls) => {
+      const begun: { results: Promise<Result[]>; place: number }[] = []
+      for (const sets of runsOf(alike(calls), isCluster())) {
+        const results = run(sets)
+        for (const place of sets.flatMap(({ places }) => places)) begun[place] = { results, place }
+      }
+      return begun
+    },
+    { maxWeight: MOST_IN_RUN },
+  )
+
+  return async function ask(call) {
+    const { results, place } = await begin(call)
+    return (await results)[place] as Result
+  }
 }
 
 /** Calls that are alike. */

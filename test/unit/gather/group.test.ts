@@ -33,29 +33,6 @@ describe('createGroup', () => {
     expect(await Promise.all(second)).toEqual(['#3', '#4', '#5'])
   })
 
-  it('has as many sets under way as it may', async () => {
-    const { run, runs } = manual()
-    const group = createGroup(run, { atOnce: 2 })
-    const first = group(1)
-    await settled()
-    const second = group(2)
-    await settled()
-    const third = [group(3), group(4)]
-    await settled()
-    expect(runs.map(({ items }) => items)).toEqual([[1], [2]])
-    runs[1]?.answer()
-    expect(await second).toBe('#2')
-    await settled()
-    expect(runs.map(({ items }) => items)).toEqual([[1], [2], [3, 4]])
-    runs[2]?.fail(new Error('gone'))
-    await expect(Promise.all(third)).rejects.toThrow('gone')
-    const fourth = group(5)
-    await settled()
-    runs[3]?.answer()
-    runs[0]?.answer()
-    expect(await Promise.all([first, fourth])).toEqual(['#1', '#5'])
-  })
-
   it('rejects every caller of a set that failed, and goes on with the next', async () => {
     const { run, runs } = manual()
     const group = createGroup(run)
