@@ -8,7 +8,7 @@ const LOCKED = `
   WHERE j.state = 2 AND j.token = given.token`
 
 /** See migrations/0005-start.ts. */
-const START = 'SELECT id, token FROM carillon.start_2($1::bigint, $2::bigint[], $3::bigint[], $4::text[])'
+const START = 'SELECT id, token FROM carillon.start_1($1::bigint, $2::bigint[], $3::bigint[], $4::text[])'
 
 /** `relaxed`: a power failure that takes a renewal only returns the job. */
 const RELAXED = "SELECT set_config('synchronous_commit', 'off', true)"

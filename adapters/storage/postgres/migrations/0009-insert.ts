@@ -1,6 +1,7 @@
 /**
  * Stores notifications with their jobs, in the order in which they are given, and draws on quotas first where it is given
- * some: what cannot be drawn stores nothing, and answers `o_drawn` false.
+ * some: what cannot be drawn stores nothing, and answers `o_drawn` false. Of a column whose values are all the same it is
+ * given but one, of one that is empty none: that is most columns of a set.
  *
  * A function, because its statement is then planned once for each connection instead of each time, which took half of
  * what the server did, and without prepared statements, which poolers may not know. What changes here becomes a new function
@@ -24,7 +25,11 @@ BEGIN
     RETURN;
   END IF;
   WITH given AS MATERIALIZED (
-    SELECT nextval('carillon.notification_numbers') AS seq, g.* FROM unnest(
+    SELECT nextval('carillon.notification_numbers') AS seq, g.id,
+      coalesce(g.organization, p_organizations[1]) AS organization, coalesce(g.channel, p_channels[1]) AS channel,
+      coalesce(g.lane, p_lanes[1]) AS lane, g.recipient, coalesce(g.high, p_highs[1]) AS high, g.send_at, g.expires_at,
+      g.template_id, g.template_name, g.resend_of, g.trace, g.content, g.attachments, g.number
+    FROM unnest(
       p_ids, p_organizations, p_channels, p_lanes, p_recipients, p_highs, p_send_ats, p_expire_ats, p_template_ids,
       p_template_names, p_resend_ofs, p_traces, p_contents, p_attachments
     ) WITH ORDINALITY AS g (id, organization, channel, lane, recipient, high, send_at, expires_at,

@@ -9,8 +9,6 @@ import { draw } from './0008-draw.ts'
 import { insert } from './0009-insert.ts'
 import { lookUps } from './0010-look-ups.ts'
 import { settle } from './0011-settle.ts'
-import { start2 } from './0012-start-2.ts'
-import { insert2 } from './0013-insert-2.ts'
 
 /**
  * In order, append-only: the schema's version is the number of those that have run. Each only adds: processes of the
@@ -28,6 +26,4 @@ export const migrations: readonly string[] = [
   insert,
   lookUps,
   settle,
-  start2,
-  insert2,
 ]
