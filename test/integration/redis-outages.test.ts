@@ -248,12 +248,10 @@ describeOwnRedis('redisRateLimiter on a cluster of three', () => {
     const bounds = [0, 5_461, 10_923, 16_384]
     for (const [index, client] of clients.entries()) {
       await client.call('CLUSTER', 'SET-CONFIG-EPOCH', String(index + 1))
-      await client.call(
-        'CLUSTER',
-        'ADDSLOTSRANGE',
-        String(bounds[index]),
-        String((bounds[index + 1] ?? 0) - 1),
-      )
+      const first = bounds[index] ?? 0
+      // One by one: Redis before 7 takes no ranges.
+      const slots = Array.from({ length: (bounds[index + 1] ?? 0) - first }, (_, slot) => first + slot)
+      await client.call('CLUSTER', 'ADDSLOTS', ...slots.map(String))
       await client.call('CLUSTER', 'MEET', '127.0.0.1', String(nodes[0]?.port))
     }
     await eventually(async () => {
