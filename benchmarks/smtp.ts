@@ -1,15 +1,16 @@
+import { copyFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { createNotifier } from 'carillon'
+import { createNotifier, type Notifier } from 'carillon'
 import { smtpChannel } from 'carillon/smtp'
 import { sqliteStorage } from 'carillon/sqlite'
 import { createTransport } from 'nodemailer'
 import { compare, describeMachine, report, withFolder } from './lib/measure.ts'
-import { mails } from './lib/notifiers.ts'
+import { backlogFile, mails } from './lib/notifiers.ts'
 import { startSink } from './lib/sink.ts'
 
-/** Mails from the accept to the mail server, beside nodemailer's own pool with as many connections and nothing stored. */
+/** A backlog of mails to a mail server, beside nodemailer's own pool with as many connections and nothing stored. */
 
-const MAILS = 2_000
+const MAILS = 5_000
 const CONNECTIONS = 10
 const ROUNDS = 3
 const FROM = 'no-reply@example.com'
@@ -23,9 +24,9 @@ const pool = createTransport({
   maxMessages: Number.POSITIVE_INFINITY,
 })
 
-await withFolder(async (folder) => {
-  const notifier = createNotifier({
-    storage: sqliteStorage({ file: join(folder, 'notifier.db') }),
+function delivering(file: string): Notifier {
+  return createNotifier({
+    storage: sqliteStorage({ file }),
     channels: {
       email: smtpChannel({
         host: '127.0.0.1',
@@ -36,7 +37,13 @@ await withFolder(async (folder) => {
       }),
     },
   })
-  await notifier.start()
+}
+
+await withFolder(async (folder) => {
+  const backlog = join(folder, 'backlog.db')
+  await backlogFile(backlog, MAILS)
+  const file = join(folder, 'run.db')
+  let notifier: Notifier | undefined
   const messages = mails(MAILS)
   try {
     const rates = await compare(
@@ -59,9 +66,14 @@ await withFolder(async (folder) => {
         },
         {
           name: `Carillon, ${CONNECTIONS} connections`,
+          async prepare() {
+            await notifier?.stop()
+            copyFileSync(backlog, file)
+            notifier = delivering(file)
+          },
           async run() {
             const received = sink.expect(MAILS)
-            await notifier.sendBatch(messages)
+            await notifier?.start()
             await received
             return MAILS
           },
@@ -72,7 +84,7 @@ await withFolder(async (folder) => {
     console.log(describeMachine())
     report('Mails over SMTP', 'mails', rates, `nodemailer's pool, ${CONNECTIONS} connections`)
   } finally {
-    await notifier.stop()
+    await notifier?.stop()
     pool.close()
     sink.stop()
   }

@@ -1,3 +1,4 @@
+import { copyFileSync } from 'node:fs'
 import { Agent, request } from 'node:http'
 import { join } from 'node:path'
 import { createNotifier, type Notifier } from 'carillon'
@@ -8,21 +9,21 @@ import { mails } from './lib/notifiers.ts'
 import { type Sink, startSink } from './lib/sink.ts'
 
 /**
- * Webhook events: each delivery announces one, which is stored, signed and posted, its answer logged. The deliveries
- * themselves are part of what is measured. Beside loops that post as much to the same receiver and store nothing: one on
- * node:http, the floor, and one on the client that Carillon posts with.
+ * A backlog through a provider that does nothing, where each delivery announces one webhook event: stored, signed and
+ * posted, its answer logged. Beside loops that post as much to the same receiver and store nothing: one on node:http, the
+ * floor, and one on the client that Carillon posts with.
  */
 
 const ORGANIZATIONS = 20
-const EVENTS_EACH = 100
+const EVENTS_EACH = 500
 const EVENTS = ORGANIZATIONS * EVENTS_EACH
 /** An endpoint has at most five requests under way: 20 endpoints fill the hundred of a process. */
 const CONCURRENT = 5 * ORGANIZATIONS
 const ROUNDS = 3
 
-async function startNotifier(folder: string, { port }: Sink): Promise<Notifier> {
-  const notifier = createNotifier({
-    storage: sqliteStorage({ file: join(folder, 'notifier.db') }),
+function createDelivering(file: string): Notifier {
+  return createNotifier({
+    storage: sqliteStorage({ file }),
     channels: {
       email: {
         name: 'none',
@@ -33,19 +34,23 @@ async function startNotifier(folder: string, { port }: Sink): Promise<Notifier> 
     },
     webhooks: { allow: ['127.0.0.1/32'], allowHttp: true },
   })
-  await notifier.start()
-  for (let index = 0; index < ORGANIZATIONS; index += 1) {
-    const { id } = await notifier.organizations.create({ name: `Organization ${index}` })
-    organizations.push(id)
-    await notifier.webhooks.create(
-      { url: `http://127.0.0.1:${port}/${index}`, events: ['notification.sent'] },
-      { organizationId: id },
-    )
-  }
-  return notifier
 }
 
-const organizations: string[] = []
+/** A file in which mails of all organizations wait to be delivered; each run gets a copy. */
+async function writeBacklog(file: string, { port }: Sink): Promise<void> {
+  const notifier = createDelivering(file)
+  await notifier.start({ deliver: false })
+  for (let index = 0; index < ORGANIZATIONS; index += 1) {
+    const { id: organizationId } = await notifier.organizations.create({ name: `Organization ${index}` })
+    await notifier.webhooks.create(
+      { url: `http://127.0.0.1:${port}/${index}`, events: ['notification.sent'] },
+      { organizationId },
+    )
+    await notifier.sendBatch(mails(EVENTS_EACH), { organizationId })
+  }
+  await notifier.stop()
+}
+
 const sink = await startSink('http')
 const agent = new Agent({ keepAlive: true, maxSockets: CONCURRENT })
 const payload = JSON.stringify({
@@ -101,7 +106,10 @@ async function postAll(post: () => Promise<void>): Promise<number> {
 }
 
 await withFolder(async (folder) => {
-  const notifier = await startNotifier(folder, sink)
+  const backlog = join(folder, 'backlog.db')
+  await writeBacklog(backlog, sink)
+  const file = join(folder, 'run.db')
+  let notifier: Notifier | undefined
   try {
     const rates = await compare(
       [
@@ -109,10 +117,14 @@ await withFolder(async (folder) => {
         { name: `undici, ${CONCURRENT} connections`, run: () => postAll(dispatch) },
         {
           name: `Carillon, ${ORGANIZATIONS} endpoints`,
+          async prepare() {
+            await notifier?.stop()
+            copyFileSync(backlog, file)
+            notifier = createDelivering(file)
+          },
           async run() {
             const received = sink.expect(EVENTS)
-            for (const organizationId of organizations)
-              await notifier.sendBatch(mails(EVENTS_EACH), { organizationId })
+            await notifier?.start()
             await received
             return EVENTS
           },
@@ -121,9 +133,9 @@ await withFolder(async (folder) => {
       ROUNDS,
     )
     console.log(describeMachine())
-    report('Webhook events', 'events', rates, `node:http, ${CONCURRENT} connections`)
+    report('Deliveries, each with a webhook event', 'events', rates, `node:http, ${CONCURRENT} connections`)
   } finally {
-    await notifier.stop()
+    await notifier?.stop()
     agent.destroy()
     await pool.destroy()
     sink.stop()
