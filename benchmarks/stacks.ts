@@ -2,7 +2,7 @@ import { Redis } from 'ioredis'
 import pg from 'pg'
 import { startPostgres } from '../examples/servers/postgres.ts'
 import { startRedis } from '../examples/servers/redis.ts'
-import { startLoad } from './lib/load.ts'
+import { type LoadGenerator, startLoad } from './lib/load.ts'
 import { type Contender, compare, describeMachine, median, record, report } from './lib/measure.ts'
 import { type Member, startMember } from './stacks/member.ts'
 import { PATH, type Servers } from './stacks/stack.ts'
@@ -17,7 +17,7 @@ import { PATH, type Servers } from './stacks/stack.ts'
 const ROUNDS = 3
 /** A few callers, and a busy service: more callers share a commit. */
 const CONNECTIONS = [50, 200]
-const REQUESTS = 10_000
+const REQUESTS = 20_000
 const BATCH = 10_000
 const BACKLOG = 50_000
 const SEVERAL = [2, 4]
@@ -75,6 +75,8 @@ type Kind = 'carillon' | 'rival'
 interface Serving {
   readonly members: readonly Member[]
   readonly ports: readonly number[]
+  /** One for each process; they run already, so that no measure contains their start. */
+  readonly loads: readonly LoadGenerator[]
   readonly key: string
 }
 
@@ -87,19 +89,22 @@ async function serve(kind: Kind, processes: number): Promise<Serving> {
     ports.push(serving.port)
     key = serving.key
   }
-  return { members, ports, key: key ?? '' }
+  return { members, ports, loads: ports.map(() => startLoad()), key: key ?? '' }
 }
 
 /** Posts to all processes of a stack at once; gives how many were accepted. */
-async function post({ ports, key }: Serving, connections: number): Promise<number> {
+async function post({ ports, loads, key }: Serving, connections: number): Promise<number> {
   const headers = { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json', Accept: '*/*' }
-  const loads = ports.map(() => startLoad())
   const share = { connections: Math.ceil(connections / ports.length), requests: REQUESTS / ports.length }
   const accepted = await Promise.all(
     ports.map((port, index) => loads[index]?.run({ port, path: PATH, headers, body: BODY, ...share })),
   )
-  for (const load of loads) load.stop()
   return accepted.reduce<number>((sum, count = 0) => sum + count, 0)
+}
+
+async function stop({ members, loads }: Serving): Promise<void> {
+  for (const load of loads) load.stop()
+  await closeAll(members)
 }
 
 async function closeAll(members: readonly Member[]): Promise<void> {
@@ -125,7 +130,7 @@ async function measureAccepts(): Promise<void> {
       'own stack, 1 process',
     )
   }
-  for (const { members } of serving.values()) await closeAll(members)
+  for (const stack of serving.values()) await stop(stack)
 }
 
 async function measureBatches(): Promise<void> {
@@ -183,7 +188,8 @@ async function measureBoth(): Promise<void> {
       const accepted = await post(serving, CONNECTIONS[0] ?? 1)
       const seconds = (performance.now() - began) / 1000
       const delivered: number = await worker.ask({ do: 'delivered' })
-      await closeAll([...serving.members, worker])
+      await stop(serving)
+      await worker.close()
       if (round < 0) continue
       rows[name] ??= { accepts: [], deliveries: [] }
       rows[name]?.accepts.push(accepted / seconds)
