@@ -4,7 +4,8 @@ import { createNotifier, type Notifier } from 'carillon'
 import { sqliteStorage } from 'carillon/sqlite'
 import { compare, describeMachine, report, withFolder } from './lib/measure.ts'
 import { backlogFile, mails, sentCount } from './lib/notifiers.ts'
-import { type RawDelivery, rawDelivery } from './lib/raw-delivery.ts'
+import { rawDelivery } from './lib/raw-delivery.ts'
+import { type RawJobs, rawJobs } from './lib/raw-jobs.ts'
 import { notifmeRival } from './rivals/notifme.ts'
 
 /**
@@ -45,7 +46,7 @@ await withFolder(async (folder) => {
 
   const file = join(folder, 'run.db')
   let notifier: Notifier | undefined
-  let raw: RawDelivery | undefined
+  let raw: RawJobs | undefined
   async function release(): Promise<void> {
     await notifier?.stop()
     raw?.close()
@@ -62,9 +63,14 @@ await withFolder(async (folder) => {
         name: `SQLite alone, ${CONCURRENT} a set`,
         async prepare() {
           await release()
-          raw = rawDelivery(delivered, file)
+          raw = rawJobs(file)
         },
-        run: async () => raw?.deliver(CONCURRENT) ?? 0,
+        async run() {
+          if (raw === undefined) return 0
+          const deliverSet = rawDelivery(delivered, raw)
+          while (deliverSet(CONCURRENT).count > 0);
+          return BACKLOG
+        },
       },
       {
         name: `Carillon, ${CONCURRENT} under way`,

@@ -6,12 +6,16 @@ import { sqliteStorage } from 'carillon/sqlite'
 import { Pool } from 'undici'
 import { compare, describeMachine, report, withFolder } from './lib/measure.ts'
 import { mails } from './lib/notifiers.ts'
+import { rawDelivery } from './lib/raw-delivery.ts'
+import { rawEvents } from './lib/raw-events.ts'
+import { type RawJobs, rawJobs } from './lib/raw-jobs.ts'
 import { type Sink, startSink } from './lib/sink.ts'
 
 /**
  * A backlog through a provider that does nothing, where each delivery announces one webhook event: stored, signed and
  * posted, its answer logged. Beside loops that post as much to the same receiver and store nothing: one on node:http, the
- * floor, and one on the client that Carillon posts with.
+ * floor, and one on the client that Carillon posts with. And beside the same rows written by hand around the same posts: what
+ * durable work costs without an engine, signatures and a guard.
  */
 
 const ORGANIZATIONS = 20
@@ -20,6 +24,9 @@ const EVENTS = ORGANIZATIONS * EVENTS_EACH
 /** An endpoint has at most five requests under way: 20 endpoints fill the hundred of a process. */
 const CONCURRENT = 5 * ORGANIZATIONS
 const ROUNDS = 3
+const FLOOR = `node:http, ${CONCURRENT} connections`
+const BY_HAND = `SQLite and node:http by hand, ${CONCURRENT} a set`
+const CARILLON = `Carillon, ${ORGANIZATIONS} endpoints`
 
 function createDelivering(file: string): Notifier {
   return createNotifier({
@@ -66,15 +73,15 @@ const payload = JSON.stringify({
   },
 })
 
-function post(): Promise<void> {
+function post(body = payload): Promise<void> {
   return new Promise((resolve, reject) => {
-    const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(payload) }
+    const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }
     const sent = request({ port: sink.port, host: '127.0.0.1', method: 'POST', agent, headers }, (answer) => {
       answer.resume()
       answer.on('end', resolve)
     })
     sent.on('error', reject)
-    sent.end(payload)
+    sent.end(body)
   })
 }
 
@@ -105,18 +112,55 @@ async function postAll(post: () => Promise<void>): Promise<number> {
   return EVENTS
 }
 
+/** Two at work by turns: one has the processor while the other one's posts are under way. */
+async function postByHand(delivered: string, jobs: RawJobs): Promise<number> {
+  const received = sink.expect(EVENTS)
+  const deliverSet = rawDelivery(delivered, jobs)
+  const postSet = rawEvents(jobs, post)
+  async function work(): Promise<void> {
+    for (let set = deliverSet(CONCURRENT); set.count > 0; set = deliverSet(CONCURRENT)) {
+      await postSet(set.events)
+    }
+  }
+  await Promise.all([work(), work()])
+  await received
+  return EVENTS
+}
+
+async function deliverOnce(file: string): Promise<void> {
+  const notifier = createDelivering(file)
+  const received = sink.expect(EVENTS)
+  await notifier.start()
+  await received
+  await notifier.stop()
+}
+
 await withFolder(async (folder) => {
   const backlog = join(folder, 'backlog.db')
   await writeBacklog(backlog, sink)
+  const delivered = join(folder, 'delivered.db')
+  copyFileSync(backlog, delivered)
+  await deliverOnce(delivered)
   const file = join(folder, 'run.db')
+  const fileByHand = join(folder, 'by-hand.db')
   let notifier: Notifier | undefined
+  let raw: RawJobs | undefined
   try {
     const rates = await compare(
       [
-        { name: `node:http, ${CONCURRENT} connections`, run: () => postAll(post) },
+        { name: FLOOR, run: () => postAll(() => post()) },
         { name: `undici, ${CONCURRENT} connections`, run: () => postAll(dispatch) },
         {
-          name: `Carillon, ${ORGANIZATIONS} endpoints`,
+          name: BY_HAND,
+          async prepare() {
+            raw?.close()
+            copyFileSync(backlog, fileByHand)
+            raw = rawJobs(fileByHand)
+          },
+          run: async () => (raw === undefined ? 0 : postByHand(delivered, raw)),
+        },
+        {
+          name: CARILLON,
           async prepare() {
             await notifier?.stop()
             copyFileSync(backlog, file)
@@ -133,9 +177,12 @@ await withFolder(async (folder) => {
       ROUNDS,
     )
     console.log(describeMachine())
-    report('Deliveries, each with a webhook event', 'events', rates, `node:http, ${CONCURRENT} connections`)
+    report('Deliveries, each with a webhook event', 'events', rates, FLOOR)
+    const durable = rates.filter(({ name }) => name === BY_HAND || name === CARILLON)
+    report('The same, stored by both', 'events', durable, BY_HAND)
   } finally {
     await notifier?.stop()
+    raw?.close()
     agent.destroy()
     await pool.destroy()
     sink.stop()

@@ -1,10 +1,12 @@
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
+import { createAnnounce } from './raw-events.ts'
+import type { RawJobs } from './raw-jobs.ts'
 
-/** Delivers a backlog to nobody, with nothing but SQLite in between: the floor. */
-export interface RawDelivery {
-  /** Claims and settles everything, `perSet` at a time; gives how many there were. */
-  deliver(perSet: number): number
-  close(): void
+/** What a set of deliveries left to be done. */
+export interface DeliveredSet {
+  readonly count: number
+  /** The jobs of the events that were announced. */
+  readonly events: readonly number[]
 }
 
 /** What a delivery leaves behind, as Carillon wrote it. */
@@ -14,78 +16,62 @@ interface Left {
 }
 
 /**
- * The statements of a claim, the start of an attempt and its end, by hand: the same rows and columns, the same three
- * commits for a set, of which the claim's does not wait for the disk.
+ * Delivers a backlog to nobody, with nothing but SQLite in between: the floor. The statements of a claim, the start of an
+ * attempt and its end, by hand: the same rows and columns, the same three commits for a set.
  *
  * @param delivered a file in which Carillon delivered something: the rows to write
- * @param backlog a file in which notifications of one channel wait
+ * @param jobs of a file in which notifications of one channel wait
+ * @returns what delivers the next set; its count is 0 when nothing is left
  */
-export function rawDelivery(delivered: string, backlog: string): RawDelivery {
+export function rawDelivery(delivered: string, jobs: RawJobs): (perSet: number) => DeliveredSet {
   const left = readLeft(delivered)
-  const database = new DatabaseSync(backlog)
-  database.exec('PRAGMA journal_mode = WAL; PRAGMA cache_size = -16384')
-  const statements = prepare(database)
   const { fold, provider, status, sequence, announced } = left.notification
+  const announce = createAnnounce(jobs)
+  const statements = jobs.prepare({
+    ready: `SELECT id, organization, lane FROM carillon_jobs WHERE state = 0 AND lane = 'email' AND high = 0
+      ORDER BY organization, id LIMIT ? + 0`,
+    content:
+      'SELECT id, channel, recipient, content, created_at, expires_at FROM carillon_notifications WHERE seq = ?',
+    facts: `SELECT n.seq, n.id, n.organization, n.recipient, n.status, n.sequence, n.fold
+      FROM carillon_jobs AS j JOIN carillon_notifications AS n ON n.seq = ?
+      WHERE j.id = ? AND j.state = 2 AND j.token = ?`,
+    event: `INSERT INTO carillon_events (notification, sequence, organization, at, status, fact)
+      VALUES (?, ?, ?, ?, ?, ?)`,
+    notification: `UPDATE carillon_notifications
+      SET status = ?, sequence = ?, announced = ?, fold = ?, provider = ? WHERE seq = ?`,
+  })
 
-  function commit(durable: boolean, work: () => void): void {
-    database.exec(durable ? 'PRAGMA synchronous = FULL' : 'PRAGMA synchronous = NORMAL')
-    statements.begin.run()
-    work()
-    statements.commit.run()
-  }
-
-  function deliverSet(token: number, perSet: number): number {
+  return function deliverSet(perSet) {
+    const set = jobs.claim(
+      () => (statements.ready.all(perSet) as { id: number }[]).map(({ id }) => id),
+      (id) => JSON.parse((statements.content.get(id / 2) as { content: string }).content) as object,
+    )
+    jobs.start(set, () => 'none')
     const now = Date.now()
-    let jobs: { id: number }[] = []
-    commit(false, () => {
-      jobs = statements.ready.all(perSet) as { id: number }[]
-      for (const { id } of jobs) {
-        statements.lease.run(token, now + 30_000, id)
-        const row = statements.content.get(id / 2) as { content: string }
-        JSON.parse(row.content)
+    const announceTo = announce(now)
+    const events: number[] = []
+    jobs.settle(set, ({ id }) => {
+      const row = statements.facts.get(id / 2, id, set.token) as {
+        seq: number
+        id: string
+        organization: string
+        recipient: string
       }
-      statements.token.run(token)
-    })
-    commit(true, () => {
-      for (const { id } of jobs) statements.start.run('none', id, token, now)
-    })
-    commit(true, () => {
-      for (const { id } of jobs) {
-        const row = statements.facts.get(id / 2, id, token) as { seq: number; organization: string }
-        for (const event of left.events) {
-          statements.event.run(
-            row.seq,
-            event.sequence ?? 2,
-            row.organization,
-            now,
-            event.status ?? '',
-            event.fact ?? '',
-          )
-        }
-        statements.notification.run(
-          status ?? null,
-          sequence ?? 2,
-          announced ?? 0,
-          fold ?? null,
-          provider ?? null,
-          row.seq,
-        )
-        statements.end.run(id)
+      for (const { sequence, status, fact } of left.events) {
+        statements.event.run(row.seq, sequence ?? 2, row.organization, now, status ?? '', fact ?? '')
       }
+      statements.notification.run(
+        status ?? null,
+        sequence ?? 2,
+        announced ?? 0,
+        fold ?? null,
+        provider ?? null,
+        row.seq,
+      )
+      const job = announceTo(row)
+      if (job !== null) events.push(job)
     })
-    return jobs.length
-  }
-
-  return {
-    deliver(perSet) {
-      let done = 0
-      for (let token = 1; ; token += 1) {
-        const count = deliverSet(token, perSet)
-        if (count === 0) return done
-        done += count
-      }
-    },
-    close: () => database.close(),
+    return { count: set.jobs.length, events }
   }
 }
 
@@ -102,30 +88,4 @@ function readLeft(file: string): Left {
   } finally {
     database.close()
   }
-}
-
-function prepare(database: DatabaseSync) {
-  const text = {
-    begin: 'BEGIN IMMEDIATE',
-    commit: 'COMMIT',
-    ready: `SELECT id, organization, lane FROM carillon_jobs WHERE state = 0 AND lane = 'email' AND high = 0
-      AND organization = 'org_default' ORDER BY id LIMIT ?`,
-    lease: 'UPDATE carillon_jobs SET state = 2, token = ?, lease_until = ? WHERE id = ?',
-    content:
-      'SELECT id, channel, recipient, content, created_at, expires_at FROM carillon_notifications WHERE seq = ?',
-    token: 'UPDATE carillon_tokens SET token = ? WHERE only = 1',
-    start: `UPDATE carillon_jobs SET attempts = attempts + 1, provider = ?
-      WHERE id = ? AND state = 2 AND token = ? AND lease_until > ?`,
-    facts: `SELECT n.seq, n.id, n.organization, n.recipient, n.status, n.sequence, n.fold
-      FROM carillon_jobs AS j JOIN carillon_notifications AS n ON n.seq = ?
-      WHERE j.id = ? AND j.state = 2 AND j.token = ?`,
-    event: `INSERT INTO carillon_events (notification, sequence, organization, at, status, fact)
-      VALUES (?, ?, ?, ?, ?, ?)`,
-    notification: `UPDATE carillon_notifications
-      SET status = ?, sequence = ?, announced = ?, fold = ?, provider = ? WHERE seq = ?`,
-    end: 'DELETE FROM carillon_jobs WHERE id = ?',
-  } as const
-  return Object.fromEntries(
-    Object.entries(text).map(([name, sql]) => [name, database.prepare(sql)]),
-  ) as Record<keyof typeof text, ReturnType<DatabaseSync['prepare']>>
 }
