@@ -1,14 +1,15 @@
 import pg from 'pg'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { resolveOptions } from '../../adapters/storage/postgres/options.ts'
 import { createStorage } from '../../adapters/storage/postgres/storage.ts'
 import { type PostgresServer, startPostgres } from '../../examples/servers/postgres.ts'
 import type { Storage } from '../../src/ports/storage/storage.ts'
 import { accept, claim, ended, note } from '../../src/testing/storage/fixtures.ts'
+import { describeWith } from '../support/left-out.ts'
 import { onPostgres, uniqueSchema, whyNoPostgres } from '../support/postgres.ts'
 
-const reason = await whyNoPostgres(true)
-const suite = reason === null ? describe : describe.skip
+const reason = whyNoPostgres(true)
+const suite = (name: string, tests: () => void): void => describeWith(reason, name, tests)
 
 const DAY_MS = 86_400_000
 const TABLES = 6

@@ -1,5 +1,6 @@
 import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
 import type { Queue } from '../../../src/ports/queue.ts'
+import { isReadOnly } from '../../peer/redis-read-only.ts'
 import { fromSet, toSets } from '../ref-sets.ts'
 import { seldom } from '../seldom.ts'
 import { type BullmqConnection, type BullmqModule, type Closable, loadBullmq, loadIoredis } from './peer.ts'
@@ -46,6 +47,7 @@ export function bullmqQueue(options: BullmqQueueOptions): Queue {
   async function connect(settings: object): Promise<BullmqConnection> {
     const all = {
       retryStrategy: (times: number) => Math.min(50 * 2 ** times, 2_000),
+      reconnectOnError: isReadOnly,
       lazyConnect: false,
       ...settings,
     }

@@ -1,4 +1,5 @@
 import { loadPeer } from '../../peer/load-peer.ts'
+import { isReadOnly } from '../../peer/redis-read-only.ts'
 
 /** What is used of a `Redis` or `Cluster` of ioredis 5 and 6: a type of its own, so that theirs are not needed. */
 export interface RedisClient {
@@ -36,6 +37,7 @@ export async function openRedis(url: string): Promise<OwnRedisClient> {
     maxRetriesPerRequest: 0,
     connectTimeout: 5_000,
     retryStrategy: (times: number) => Math.min(50 * 2 ** times, 2_000),
+    reconnectOnError: isReadOnly,
     connectionName: 'carillon-rate-limiter',
   })
   // What is wrong with the connection shows in the decision that needs it; unheard, it would end up on the console.

@@ -8,7 +8,8 @@ import { NOW, TIMES } from './window-script.ts'
  *
  * ARGV: the time in milliseconds (empty: the server's), then per set its verb, how many keys and calls it has, how many
  * values follow, and these: what the calls have in common, and the tokens of each. KEYS: those of the sets, in order.
- * The reply has one text per set; one that begins with `!` says what went wrong with that set alone.
+ * The reply has one text per set; one that begins with `!` says what went wrong with that set alone. A server that is
+ * not the primary any more replies with that error instead: the connection to it is of no use.
  */
 export const RUN: string = `
 ${NOW}
@@ -39,7 +40,12 @@ local replies, at, first_key = {}, 2, 1
 while at <= #ARGV do
   local keys, calls, values = tonumber(ARGV[at + 1]), tonumber(ARGV[at + 2]), tonumber(ARGV[at + 3])
   local done, reply = pcall(verbs[ARGV[at]], first_key, keys, calls, at + 4)
-  replies[#replies + 1] = done and reply or '!' .. (type(reply) == 'table' and reply.err or tostring(reply))
+  if not done then
+    local cause = type(reply) == 'table' and reply.err or tostring(reply)
+    if string.find(cause, 'READONLY', 1, true) then return redis.error_reply('READONLY ' .. cause) end
+    reply = '!' .. cause
+  end
+  replies[#replies + 1] = reply
   first_key, at = first_key + keys, at + 4 + values
 end
 return replies
