@@ -13,6 +13,7 @@ import { createAccept } from './services/accept/accept.ts'
 import { createApiKeys } from './services/api-keys/api-keys.ts'
 import { createRoutes } from './services/channels/routes.ts'
 import { createDeadLetters } from './services/dead-letters/dead-letters.ts'
+import type { Deadline } from './services/deadline.ts'
 import { createEngine } from './services/delivery/engine.ts'
 import { reportHealth } from './services/health.ts'
 import { createLifecycle } from './services/lifecycle.ts'
@@ -116,15 +117,16 @@ function wire(options: ResolvedOptions): Notifier<unknown> {
   }
 
   /** Closes what is not the storage; neither a fault nor silence of one keeps the others open. */
-  async function closeParts(deadlineMs: number): Promise<void> {
-    const closing = [{ close: routes.close }, outgoing, limiter].map(async (part) => {
+  async function closeParts(deadline: Deadline): Promise<void> {
+    const parts = [{ close: routes.close }, outgoing, limiter].map(async (part) => {
       try {
         await part.close?.()
       } catch (error) {
         failed(error)
       }
     })
-    await within(Promise.all(closing), deadlineMs, clock)
+    const closing = Promise.all(parts)
+    await Promise.all([deadline.within(closing), within(closing, CLOSE_MS, clock)])
   }
 
   function openBox(): SecretBox {
@@ -197,10 +199,12 @@ function wire(options: ResolvedOptions): Notifier<unknown> {
       if (options.queue === null) options.storage.onWork?.(() => engine.wake())
       retention.start()
     },
-    hurry: engine.hurry,
-    async close(leftMs) {
-      await Promise.all([within(retention.stop(), leftMs(), clock), engine.stop(leftMs())])
-      await closeParts(Math.max(leftMs(), CLOSE_MS))
+    async halt(deadline) {
+      await Promise.all([deadline.within(retention.stop()), engine.stop(deadline)])
+    },
+    async close(deadline) {
+      await engine.close()
+      await closeParts(deadline)
       await storage.stop()
       await plugins.stop()
     },

@@ -1,5 +1,6 @@
 import { NotifierError } from '../domain/errors/notifier-error.ts'
 import type { Clock } from '../ports/clock.ts'
+import { createDeadline, type Deadline } from './deadline.ts'
 import type { Notifier } from './notifier.ts'
 
 /** Starting and stopping, and what may be called between. */
@@ -23,10 +24,10 @@ export interface LifecycleParts {
   open(): Promise<void>
   /** Begins to deliver. */
   deliver(): void
-  /** @param leftMs what is left of the deadline, for all of it together */
-  close(leftMs: () => number): Promise<void>
-  /** Ends what {@link close} waits for. */
-  hurry(): void
+  /** Ends the delivery, while calls that were taken before may still go on. */
+  halt(deadline: Deadline): Promise<void>
+  /** Closes what they needed. */
+  close(deadline: Deadline): Promise<void>
 }
 
 const DEFAULT_DEADLINE_MS = 10_000
@@ -35,9 +36,10 @@ const FOREVER_MS = 0x7fffffff
 
 type AnyMethod = (...args: never[]) => Promise<unknown>
 
-export function createLifecycle({ clock, open, deliver, close, hurry }: LifecycleParts): Lifecycle {
+export function createLifecycle({ clock, open, deliver, halt, close }: LifecycleParts): Lifecycle {
   let opened: Promise<void> | null = null
   let closed: Promise<void> | null = null
+  let deadline: Deadline | null = null
   let tried = false
   let running = false
   let maintained = false
@@ -60,20 +62,19 @@ export function createLifecycle({ clock, open, deliver, close, hurry }: Lifecycl
     if (calls === 0) noCalls()
   }
 
-  async function shut(deadlineMs: number): Promise<void> {
+  async function callsEnded(): Promise<void> {
+    if (calls > 0) await new Promise<void>((resolve) => (noCalls = resolve))
+  }
+
+  async function shut(until: Deadline): Promise<void> {
     running = false
-    const end = clock.monotonic() + deadlineMs
-    const leftMs = (): number => Math.max(0, end - clock.monotonic())
     await opened?.catch(() => {})
-    if (calls > 0) {
-      await new Promise<void>((resolve) => {
-        noCalls = resolve
-        clock.timer(deadlineMs, resolve)
-      })
-    }
     try {
       // Also after a start that failed: it may have opened something before it did.
-      if (tried) await close(leftMs)
+      if (tried) {
+        await Promise.all([halt(until), until.within(callsEnded())])
+        await close(until)
+      }
     } finally {
       clearInterval(keepAlive)
     }
@@ -136,8 +137,9 @@ export function createLifecycle({ clock, open, deliver, close, hurry }: Lifecycl
       return opened
     },
     stop(options) {
-      if (closed === null) closed = shut(options?.deadlineMs ?? DEFAULT_DEADLINE_MS)
-      else if (options?.deadlineMs !== undefined) clock.timer(options.deadlineMs, hurry)
+      if (options?.deadlineMs !== undefined) deadline?.shorten(options.deadlineMs)
+      deadline ??= createDeadline(options?.deadlineMs ?? DEFAULT_DEADLINE_MS, clock)
+      closed ??= shut(deadline)
       return closed
     },
     maintained: () => maintained,

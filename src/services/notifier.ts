@@ -315,8 +315,8 @@ export interface StartOptions {
 
 export interface StopOptions {
   /**
-   * Longest wait for running attempts, in milliseconds, before they are aborted. Default 10 000. A second call of `stop`
-   * that gives one can shorten the wait of the first.
+   * Longest wait for running attempts and calls, in milliseconds, before attempts are aborted. Default 10 000. A second
+   * call of `stop` that gives one can shorten the wait of the first.
    */
   readonly deadlineMs?: number | undefined
 }

@@ -11,6 +11,7 @@ import type { RateLimiter } from '../../ports/rate-limiter.ts'
 import type { WebhookSigner } from '../../ports/signer.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
 import { ownLane, type Routes } from '../channels/routes.ts'
+import type { Deadline } from '../deadline.ts'
 import type { Links } from '../links/links.ts'
 import type { SecretBox } from '../secrets.ts'
 import { createMatchSuppression } from '../suppressions/match.ts'
@@ -39,12 +40,10 @@ export interface Engine {
   start(): void
   /** Something was stored that may be due. With a queue engine it is the storage that announces it. */
   wake(lane?: string): void
-  /** Aborts the attempts that run. */
-  hurry(): void
-  /**
-   * Stops claiming, lets attempts end within `deadlineMs`, then aborts them and waits for their outcomes to be stored.
-   */
-  stop(deadlineMs: number): Promise<void>
+  /** Stops claiming, lets attempts end by the deadline, then aborts them and waits for their outcomes to be stored. */
+  stop(deadline: Deadline): Promise<void>
+  /** Announces no more jobs to the queue engine. */
+  close(): Promise<void>
 }
 
 export interface EngineOptions {
@@ -139,17 +138,16 @@ export function createEngine(options: EngineOptions): Engine {
       queue?.start()
     },
     wake: queue === null ? wake : () => {},
-    hurry: attempts.abort,
-    async stop(deadlineMs) {
-      await queue?.stop(deadlineMs)
-      await dispatcher.stop()
-      if (!(await within(dispatcher.idle(), deadlineMs, clock))) {
+    async stop(deadline) {
+      await queue?.stop(deadline.leftMs())
+      await deadline.within(dispatcher.stop())
+      if (!(await deadline.within(dispatcher.idle()))) {
         attempts.abort()
         await within(dispatcher.idle(), ABORT_GRACE_MS, clock)
       }
       leases.close()
-      await queue?.close()
     },
+    close: async () => queue?.close(),
   }
 }
 

@@ -248,6 +248,57 @@ describe('stop', () => {
     expect([channel.calls[0]?.context.signal.aborted, counts.stop]).toEqual([true, 1])
   })
 
+  it('claims nothing more while a call is waited for, and what runs may end meanwhile', async () => {
+    let go = (): void => {}
+    const gate = new Promise<never>((_resolve, reject) => (go = () => reject(new Error('late'))))
+    const channel = recordingChannel({ maxConcurrent: 1 })
+    const { notifier, clock, counts } = create({ logs: { list: () => gate } }, channel)
+    channel.behave(() => new Promise((resolve) => clock.timer(1_000, () => resolve({ kind: 'accepted' }))))
+    await notifier.start()
+    await notifier.sendBatch(Array.from({ length: 20 }, () => mail))
+    await clock.advance(2_500)
+    const called = notifier.logs.list().catch(() => {})
+    const stopped = notifier.stop()
+    await clock.advance(9_000)
+    expect([channel.calls.length, counts.stop]).toEqual([3, 0])
+    go()
+    await Promise.all([called, stopped])
+    expect(channel.calls.map(({ context }) => context.signal.aborted)).toEqual([false, false, false])
+  })
+
+  const never = (): Promise<never> => new Promise(() => {})
+  it.each<[string, Partial<Storage>, () => void | Promise<void>]>([
+    ['a call that hangs', { logs: { list: never } }, () => {}],
+    ['a claim that hangs', { claim: never }, () => {}],
+    ['an outcome that cannot be stored', { settle: never }, () => {}],
+    ['a channel that does not close', {}, never],
+  ])('is hurried by a second one past %s', async (_name, change, close) => {
+    const { notifier, clock, counts } = create(change, recordingChannel({ close }))
+    await notifier.start()
+    await notifier.send(mail)
+    await clock.advance(1)
+    void notifier.logs.list().catch(() => {})
+    const stopped = notifier.stop({ deadlineMs: 600_000 })
+    await clock.advance(2_000)
+    expect(counts.stop).toBe(0)
+    void notifier.stop({ deadlineMs: 1_000 })
+    // Aborted attempts have three seconds to report, and channels one to close.
+    await clock.advance(5_000)
+    expect(counts.stop).toBe(1)
+    await stopped
+  })
+
+  it('is not put off by a second one with a later deadline', async () => {
+    const { notifier, clock, counts } = create({ logs: { list: never } })
+    await notifier.start()
+    void notifier.logs.list().catch(() => {})
+    const stopped = notifier.stop({ deadlineMs: 3_000 })
+    void notifier.stop({ deadlineMs: 600_000 })
+    await clock.advance(3_000)
+    expect(counts.stop).toBe(1)
+    await stopped
+  })
+
   it.each<[string, () => void]>([
     [
       'throws',

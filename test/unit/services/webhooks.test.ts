@@ -9,6 +9,7 @@ import { silentLogger } from '../../../src/memory/silent-logger.ts'
 import { webhookSigner } from '../../../src/outgoing/webhook-signer.ts'
 import type { PostRequest } from '../../../src/ports/outgoing.ts'
 import type { Storage } from '../../../src/ports/storage/storage.ts'
+import { createDeadline } from '../../../src/services/deadline.ts'
 import { createEngine } from '../../../src/services/delivery/engine.ts'
 import { createPlanFinder } from '../../../src/services/limits/plan-of.ts'
 import { createOrganizations } from '../../../src/services/organizations/organizations.ts'
@@ -86,7 +87,7 @@ describe.each(['memory', 'sqlite'])('webhook endpoints on %s', (kind) => {
     })
     engine.start()
     onTestFinished(async () => {
-      await engine.stop(0)
+      await engine.stop(createDeadline(0, clock))
       await storage.stop()
     })
     const webhooks = createWebhookEndpoints({ ...parts, wake: engine.wake })
