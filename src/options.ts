@@ -101,7 +101,8 @@ export interface WebhookOptions {
 export interface DeliveryOptions {
   /**
    * How long a claimed job belongs to a process that has gone silent, in milliseconds; renewed while the process lives.
-   * At least twice the longest timeout of a provider. Default 60 000, or that.
+   * At least twice the longest timeout of a provider. Default 60 000, or that; where a function makes the providers of
+   * organizations, whose timeouts are not known before, at least 120 000.
    */
   readonly leaseMs?: number | undefined
   /**
@@ -145,6 +146,8 @@ export interface ResolvedOptions {
 }
 
 const DEFAULT_LEASE_MS = 60_000
+/** Twice the longest timeout that a provider of ours has unless told otherwise: that of SMTP. */
+const ORGANIZATIONS_LEASE_MS = 120_000
 const DEFAULT_POLL_MS = 1_000
 const DEFAULT_QUEUE_POLL_MS = 5_000
 const DEFAULT_SMS_SEGMENTS = 10
@@ -192,8 +195,9 @@ export function resolveOptions<Tx>(options: NotifierOptions<Tx>): ResolvedOption
   const sources = resolveChannels(options.channels)
   const providers = [...sources.values()].flatMap(({ shared }) => shared?.providers ?? [])
   const longest = Math.max(0, ...providers.map(({ timeoutMs }) => timeoutMs))
+  const someOwn = [...sources.values()].some(({ perOrganization }) => perOrganization !== null)
   const {
-    leaseMs = Math.max(DEFAULT_LEASE_MS, 2 * longest),
+    leaseMs = Math.max(someOwn ? ORGANIZATIONS_LEASE_MS : DEFAULT_LEASE_MS, 2 * longest),
     pollMs = queue === undefined ? DEFAULT_POLL_MS : DEFAULT_QUEUE_POLL_MS,
     maxPauseMs = DEFAULT_MAX_PAUSE_MS,
   } = delivery

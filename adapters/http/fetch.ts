@@ -1,8 +1,9 @@
+import { NotifierError } from '../../src/domain/errors/notifier-error.ts'
 import { createHttpApi } from '../../src/http/api.ts'
 import type { HttpRequest } from '../../src/http/message.ts'
 import type { Notifier } from '../../src/services/notifier.ts'
 import { alreadyRead } from './body.ts'
-import { cutPrefix, type MountOptions } from './target.ts'
+import { type MountOptions, mountOf } from './target.ts'
 import { readWebBody } from './web-body.ts'
 
 export type { HttpApiOptions } from '../../src/http/options.ts'
@@ -30,16 +31,25 @@ export type NotifierFetch = (request: Request, connection: Connection) => Promis
  * const response = await answer(request, { remoteAddress: '192.0.2.7', encrypted: true })
  */
 export function notifierFetch(notifier: Notifier, options: MountOptions = {}): NotifierFetch {
-  const { prefix, ...rest } = options
-  const api = createHttpApi(notifier, rest)
-  const belowPrefix = cutPrefix(prefix)
+  const { http, belowPrefix } = mountOf(options)
+  const api = createHttpApi(notifier, http)
   return async function carillon(request, connection) {
+    assertConnection(connection)
     const url = belowPrefix(request.url)
     const answer = url === null ? null : api.handle(new WebHttpRequest(request, connection, url))
     if (answer === null) return null
     const { status, headers, body } = await answer
     return new Response(body, { status, headers })
   }
+}
+
+function assertConnection(connection: unknown): void {
+  if (typeof connection === 'object' && connection !== null) return
+  throw new NotifierError('invalid_configuration', {
+    message:
+      'A Request does not tell whom it came from: call with (request, { remoteAddress, encrypted }) of its connection.',
+    details: { option: 'connection' },
+  })
 }
 
 class WebHttpRequest implements HttpRequest {

@@ -3,7 +3,7 @@ import { createHttpApi } from '../../src/http/api.ts'
 import type { Notifier } from '../../src/services/notifier.ts'
 import { NodeHttpRequest } from './node-request.ts'
 import { isPlainAnswer, keepHostPolicy, writeNodeResponse } from './node-response.ts'
-import { cutPrefix, type MountOptions } from './target.ts'
+import { type MountOptions, mountOf } from './target.ts'
 
 export type { HttpApiOptions } from '../../src/http/options.ts'
 export type { MountOptions } from './target.ts'
@@ -32,9 +32,8 @@ export type NotifierMiddleware = (ctx: KoaContext, next: () => Promise<unknown>)
  * app.use(notifierMiddleware(notifier, { prefix: '/notifications' }))
  */
 export function notifierMiddleware(notifier: Notifier, options: MountOptions = {}): NotifierMiddleware {
-  const { prefix, ...rest } = options
-  const api = createHttpApi(notifier, rest)
-  const belowPrefix = cutPrefix(prefix)
+  const { http, belowPrefix } = mountOf(options)
+  const api = createHttpApi(notifier, http)
   return async function carillon(ctx, next) {
     const { req, res } = ctx
     const url = belowPrefix(req.url ?? '/')

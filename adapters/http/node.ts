@@ -3,7 +3,7 @@ import { createHttpApi } from '../../src/http/api.ts'
 import type { Notifier } from '../../src/services/notifier.ts'
 import { handleNodeRequest } from './node-request.ts'
 import { writeNodeResponse } from './node-response.ts'
-import { cutPrefix, type MountOptions } from './target.ts'
+import { type MountOptions, mountOf } from './target.ts'
 
 export type { HttpApiOptions } from '../../src/http/options.ts'
 export type { MountOptions } from './target.ts'
@@ -27,9 +27,8 @@ const NOT_FOUND = Object.freeze({
  * createServer(notifierHandler(notifier, { prefix: '/notifications' })).listen(3000)
  */
 export function notifierHandler(notifier: Notifier, options: MountOptions = {}): NotifierHandler {
-  const { prefix, ...rest } = options
-  const api = createHttpApi(notifier, rest)
-  const belowPrefix = cutPrefix(prefix)
+  const { http, belowPrefix } = mountOf(options)
+  const api = createHttpApi(notifier, http)
   return function carillon(req, res, next) {
     const url = belowPrefix(req.url ?? '/')
     if (url !== null && handleNodeRequest(api, req, res, url)) return

@@ -7,6 +7,16 @@ export interface MountOptions extends HttpApiOptions {
   readonly prefix?: string | undefined
 }
 
+/** What the API is given, and how a URL is cut; what is no object is for the API to refuse. */
+export function mountOf(options: MountOptions): {
+  readonly http: HttpApiOptions
+  readonly belowPrefix: (url: string) => string | null
+} {
+  if (typeof options !== 'object' || options === null) return { http: options, belowPrefix: cutPrefix() }
+  const { prefix, ...http } = options
+  return { http, belowPrefix: cutPrefix(prefix) }
+}
+
 /** The form `GET http://host/path` is legal; everything before the path is dropped. */
 export function withoutOrigin(url: string): string {
   if (url.startsWith('/')) return url
@@ -20,7 +30,7 @@ export function withoutOrigin(url: string): string {
  *
  * @throws NotifierError `invalid_configuration`
  */
-export function cutPrefix(prefix = ''): (url: string) => string | null {
+function cutPrefix(prefix = ''): (url: string) => string | null {
   if (typeof prefix !== 'string' || !/^(?:\/[^/?#\s]+)*\/?$/.test(prefix)) {
     throw new NotifierError('invalid_configuration', {
       message: 'The option "prefix" must be a path that begins with a slash, as "/notifications".',

@@ -15,7 +15,12 @@ export function decodeCursor(cursor: string, parts: number): number[] {
   const texts = cursor.split('.')
   const key = texts.map((text) => (/^-?[0-9a-z]+$/.test(text) ? Number.parseInt(text, 36) : Number.NaN))
   if (key.length === parts && key.every(Number.isSafeInteger)) return key
-  throw new NotifierError('invalid_parameter', {
+  throw notACursor()
+}
+
+/** What a cursor that is none of this list is refused with. */
+export function notACursor(): NotifierError {
+  return new NotifierError('invalid_parameter', {
     message: 'This is not a cursor of this list. Use "nextCursor" of an earlier page.',
     details: { field: 'cursor' },
   })

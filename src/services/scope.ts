@@ -1,3 +1,4 @@
+import { notACursor } from '../domain/cursor.ts'
 import type { ErrorCode } from '../domain/errors/catalogue.ts'
 import { NotifierError } from '../domain/errors/notifier-error.ts'
 import { DEFAULT_ORGANIZATION } from '../domain/organization.ts'
@@ -27,9 +28,16 @@ export interface List<Item> {
   readonly nextCursor: string | null
 }
 
-/** The organization that a call concerns. */
+/**
+ * The organization that a call concerns. Null is not left out: it would mean the default one by mistake.
+ *
+ * @throws NotifierError `invalid_parameter`
+ */
 export function organizationOf(scope: Scope | undefined): string {
-  return scope?.organizationId ?? DEFAULT_ORGANIZATION
+  const id = scope?.organizationId
+  if (id === undefined) return DEFAULT_ORGANIZATION
+  if (typeof id === 'string') return id
+  throw wrong('organizationId', 'a text, or left out')
 }
 
 /**
@@ -51,8 +59,19 @@ export function owned<Resource extends { readonly organizationId: string }>(
 const MAX_LIMIT = 100
 const DEFAULT_LIMIT = 50
 
+/** What a list holds. Its cursors begin with it, since those of another list would lead to some page of this one. */
+type ListName =
+  | 'keys'
+  | 'deliveries'
+  | 'logs'
+  | 'notifications'
+  | 'organizations'
+  | 'suppressions'
+  | 'templates'
+  | 'webhooks'
+
 /** @throws NotifierError `invalid_parameter` */
-export function pageRequest(query: ListQuery | undefined): PageRequest {
+export function pageRequest(list: ListName, query: ListQuery | undefined): PageRequest {
   const limit = query?.limit ?? DEFAULT_LIMIT
   const offset = query?.offset ?? 0
   if (!Number.isInteger(limit) || limit < 1 || limit > MAX_LIMIT)
@@ -61,7 +80,13 @@ export function pageRequest(query: ListQuery | undefined): PageRequest {
     throw wrong('offset', 'a whole number from 0 to 1000000')
   const cursor = query?.cursor
   if (cursor !== undefined && offset > 0) throw wrong('offset', 'left out beside "cursor"')
-  return { limit, offset, ...(cursor === undefined ? {} : { cursor }) }
+  return { limit, offset, ...(cursor === undefined ? {} : { cursor: cursorOf(list, cursor) }) }
+}
+
+function cursorOf(list: ListName, cursor: unknown): string {
+  const prefix = `${list}.`
+  if (typeof cursor === 'string' && cursor.startsWith(prefix)) return cursor.slice(prefix.length)
+  throw notACursor()
 }
 
 function wrong(field: string, expected: string): NotifierError {
@@ -73,6 +98,7 @@ function wrong(field: string, expected: string): NotifierError {
 
 /** A page in its public form. */
 export function listOf<Row, Item>(
+  list: ListName,
   page: Page<Row>,
   request: PageRequest,
   view: (row: Row) => Item,
@@ -82,7 +108,7 @@ export function listOf<Row, Item>(
     limit: request.limit,
     offset: request.offset,
     hasMore: page.nextCursor !== null,
-    nextCursor: page.nextCursor,
+    nextCursor: page.nextCursor === null ? null : `${list}.${page.nextCursor}`,
   }
 }
 

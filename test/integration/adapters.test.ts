@@ -149,6 +149,15 @@ describe('carillon/fetch', () => {
     expect(secure?.headers.get('strict-transport-security')).toBe('max-age=31536000')
   })
 
+  it('says what is missing when it is called without the connection', async () => {
+    const answer = notifierFetch(notifier, http) as (request: Request, connection?: unknown) => unknown
+    for (const wrong of [undefined, null, '127.0.0.1'])
+      await expect(answer(request('/v1/notify'), wrong)).rejects.toMatchObject({
+        code: 'invalid_configuration',
+        details: { option: 'connection' },
+      })
+  })
+
   it("leaves a request that is not the API's untouched", async () => {
     const answer = notifierFetch(notifier, { ...http, prefix: '/n' })
     for (const path of ['/v1/notify', '/n/v2', '/nv1/notify', '']) {
@@ -300,6 +309,14 @@ describe('options', () => {
     for (const prefix of ['n', '/a?b', '//', '/a//b', '/a b', 5, null]) {
       expect(() => create({ prefix }), String(prefix)).toThrow(
         expect.objectContaining({ code: 'invalid_configuration', details: { option: 'prefix' } }),
+      )
+    }
+    for (const options of [null, 5, '/n']) {
+      expect(() => create(options as never), String(options)).toThrow(
+        expect.objectContaining({
+          code: 'invalid_configuration',
+          details: expect.objectContaining({ option: 'options' }),
+        }),
       )
     }
     expect(() => create({ perfix: '/n' })).toThrow(expect.objectContaining({ code: 'invalid_configuration' }))

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { smtpChannel } from '../../adapters/channels/email/smtp.ts'
 import { createNotifier } from '../../src/create-notifier.ts'
 import { isNotifierError } from '../../src/domain/errors/notifier-error.ts'
 import { type NotifierOptions, resolveOptions } from '../../src/options.ts'
@@ -136,6 +137,13 @@ describe('defaults', () => {
   it('make a lease last twice the longest timeout', () => {
     const slow = recordingChannel({ name: 'slow', timeoutMs: 90_000 })
     expect(resolveOptions({ channels: { email: [channel, slow] } }).leaseMs).toBe(180_000)
+  })
+
+  it('make a lease last long enough for what a function makes of our own providers', () => {
+    const own = { email: () => channel }
+    const { timeoutMs } = smtpChannel({ host: 'localhost', from: 'a@example.com' })
+    expect(resolveOptions({ channels: own }).leaseMs).toBe(2 * Number(timeoutMs))
+    expect(resolveOptions({ channels: own, delivery: { leaseMs: 60_000 } }).leaseMs).toBe(60_000)
   })
 
   it('leave a channel out that is undefined', () => {

@@ -19,9 +19,11 @@ function isWellFormed(value: string): boolean {
 /** One of SPEC.md's channel values. */
 export const channel: z.ZodEnum<{ [Name in (typeof CHANNELS)[number]]: Name }> = z.enum(CHANNELS)
 
+const NO_INSTANT = 'must be an ISO 8601 time with a zone, such as 2026-01-15T09:30:00Z'
+
 /** An ISO 8601 time with a zone, or a Date in calls from code; gives epoch milliseconds. */
 export const instant: z.ZodType<number, string | Date> = z
-  .union([z.iso.datetime({ offset: true }), z.date()])
+  .union([z.iso.datetime({ offset: true, error: NO_INSTANT }), z.date()], NO_INSTANT)
   .transform((value) => new Date(value).getTime())
 
 /** A JSON object of bounded size and depth. */

@@ -6,11 +6,13 @@ import { NotifierError } from '../errors/notifier-error.ts'
  * Parses input by a schema and turns the first fault into the catalogue's error: an absent field is
  * `missing_required_field` (422), an unknown channel `invalid_channel` (422), anything else
  * `invalid_parameter` (400); the field is named in the message and in `details.field`.
+ *
+ * @param root what the input is, where itself is wrong; fields of a `query` are called query parameters
  */
 export function parseInput<Schema extends z.ZodType>(
   schema: Schema,
   input: unknown,
-  root = 'body',
+  root = 'input',
 ): z.output<Schema> {
   const result = schema.safeParse(input)
   if (result.success) return result.data
@@ -30,7 +32,7 @@ function inputError(issues: readonly z.core.$ZodIssue[], input: unknown, root: s
   const field = row.field === '' ? root : row.field
   if (value === undefined && row.field !== '') {
     return new NotifierError('missing_required_field', {
-      message: `The field "${field}" is required.`,
+      message: `The ${root === 'query' ? 'query parameter' : 'field'} "${field}" is required.`,
       details: { field },
     })
   }

@@ -224,7 +224,7 @@ export function createAccept(
 
 function parseSend(message: SendInput, options: SendOptions<unknown> | undefined): ParsedSend {
   if (options?.strict === true) assertKnownFields(sendInput, message)
-  return parseInput(sendInput, message)
+  return parseInput(sendInput, message, 'notification')
 }
 
 function idempotentUse(

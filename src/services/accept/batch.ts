@@ -85,7 +85,7 @@ export async function judgeBatch(
   for (const [index, message] of messages.entries()) {
     attempt(index, errors, () => {
       if (strict) assertKnownFields(sendInput, message)
-      const input = parseInput(sendInput, message)
+      const input = parseInput(sendInput, message, 'notification')
       if (input.template !== undefined) references.add(input.template)
       parsed.push([index, input])
     })

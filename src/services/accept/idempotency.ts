@@ -12,11 +12,15 @@ export interface IdempotentUse {
   readonly fingerprint: string
 }
 
-/** @throws NotifierError `invalid_parameter` */
+/**
+ * A key that is no text, as null, would be one key for whatever has none.
+ *
+ * @throws NotifierError `invalid_parameter`
+ */
 export function assertIdempotencyKey(key: string): void {
-  if (VISIBLE_ASCII.test(key)) return
+  if (typeof key === 'string' && VISIBLE_ASCII.test(key)) return
   throw new NotifierError('invalid_parameter', {
-    message: 'An idempotency key has 1 to 255 visible ASCII characters.',
+    message: 'An idempotency key must be a text of 1 to 255 visible ASCII characters.',
     details: { field: 'Idempotency-Key' },
   })
 }

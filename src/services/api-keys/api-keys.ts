@@ -42,8 +42,8 @@ export function createApiKeys(
       return { ...view(key), secret }
     },
     async list(query) {
-      const request = pageRequest(query)
-      return listOf(await storage.apiKeys.list(organizationOf(query), request), request, view)
+      const request = pageRequest('keys', query)
+      return listOf('keys', await storage.apiKeys.list(organizationOf(query), request), request, view)
     },
     async delete(id, scope) {
       owned(await storage.apiKeys.get(id), scope, 'not_found')

@@ -47,7 +47,7 @@ export function createDeadLetters({ storage, routes, wake }: DeadLetterParts): {
   return {
     api: {
       async list(query) {
-        const request = pageRequest(query)
+        const request = pageRequest('notifications', query)
         const { channel, to, code, provider, ids } = query ?? {}
         const organizationId = organizationOf(query)
         const filter = {
@@ -62,7 +62,7 @@ export function createDeadLetters({ storage, routes, wake }: DeadLetterParts): {
           from: instant('from', query?.from),
           until: instant('until', query?.until),
         }
-        return listOf(await storage.notifications.list(filter, request), request, summary)
+        return listOf('notifications', await storage.notifications.list(filter, request), request, summary)
       },
       async redrive(input, scope) {
         const { filter, dryRun, ratePerSecond, most } = parseInput(redriveInput, input)

@@ -36,7 +36,7 @@ export function createNotifications(
   return {
     get,
     async list(query) {
-      const request = pageRequest(query)
+      const request = pageRequest('notifications', query)
       const organizationId = organizationOf(query)
       const filter = {
         organizationId,
@@ -47,7 +47,7 @@ export function createNotifications(
         from: instant('from', query?.from),
         until: instant('until', query?.until),
       }
-      return listOf(await storage.notifications.list(filter, request), request, summary)
+      return listOf('notifications', await storage.notifications.list(filter, request), request, summary)
     },
     async cancel(id, scope) {
       owned(await storage.notifications.get(id), scope, 'notification_not_found')
@@ -78,14 +78,14 @@ export function createNotifications(
 export function createLogs(storage: Storage): Notifier['logs'] {
   return {
     async list(query) {
-      const request = pageRequest(query)
+      const request = pageRequest('logs', query)
       const filter = {
         organizationId: organizationOf(query),
         channel: query?.channel,
         status: query?.status,
         notificationId: query?.notificationId,
       }
-      return listOf(await storage.logs.list(filter, request), request, logRecord)
+      return listOf('logs', await storage.logs.list(filter, request), request, logRecord)
     },
   }
 }

@@ -79,8 +79,8 @@ export function createOrganizations(storage: Storage, ids: IdGenerator, plans: P
         return view(await find(id))
       },
       async list(query) {
-        const request = pageRequest(query)
-        return listOf(await storage.organizations.list(request), request, view)
+        const request = pageRequest('organizations', query)
+        return listOf('organizations', await storage.organizations.list(request), request, view)
       },
       async update(id, change) {
         const parsed = parseInput(organizationChange, change)

@@ -21,9 +21,14 @@ export function createSuppressions(storage: Storage, organizations: Organization
       return view(await storage.suppressions.add({ ...key, reason, source }))
     },
     async list(query) {
-      const request = pageRequest(query)
+      const request = pageRequest('suppressions', query)
       const filter = { channel: query?.channel }
-      return listOf(await storage.suppressions.list(organizationOf(query), filter, request), request, view)
+      return listOf(
+        'suppressions',
+        await storage.suppressions.list(organizationOf(query), filter, request),
+        request,
+        view,
+      )
     },
     async remove(target, scope) {
       const key = suppressionKey(organizationOf(scope), parseInput(suppressionTarget, target))

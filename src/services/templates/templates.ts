@@ -19,6 +19,7 @@ export function createTemplates(
   organizations: Organizations,
 ): Notifier['templates'] {
   async function find(idOrName: string, scope: Scope | undefined): Promise<Template> {
+    if (typeof idOrName !== 'string') throw new NotifierError('template_not_found')
     if (idOrName.startsWith('tpl_'))
       return owned(await storage.templates.get(idOrName), scope, 'template_not_found')
     const [template = null] = await storage.templates.find(organizationOf(scope), [idOrName])
@@ -50,8 +51,8 @@ export function createTemplates(
       return view(await find(idOrName, scope))
     },
     async list(query) {
-      const request = pageRequest(query)
-      return listOf(await storage.templates.list(organizationOf(query), request), request, view)
+      const request = pageRequest('templates', query)
+      return listOf('templates', await storage.templates.list(organizationOf(query), request), request, view)
     },
     async update(idOrName, input, scope) {
       const change = parseInput(templateChange, input)

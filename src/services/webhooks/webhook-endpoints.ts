@@ -65,8 +65,13 @@ export function createWebhookEndpoints(parts: WebhookParts): Notifier['webhooks'
       return view(await find(id, scope))
     },
     async list(query) {
-      const request = pageRequest(query)
-      return listOf(await storage.webhookEndpoints.list(organizationOf(query), request), request, view)
+      const request = pageRequest('webhooks', query)
+      return listOf(
+        'webhooks',
+        await storage.webhookEndpoints.list(organizationOf(query), request),
+        request,
+        view,
+      )
     },
     async update(id, input, scope) {
       const change = parseInput(webhookEndpointChange, input)
@@ -94,10 +99,15 @@ export function createWebhookEndpoints(parts: WebhookParts): Notifier['webhooks'
       return record
     },
     async deliveries(id, query) {
-      const request = pageRequest(query)
+      const request = pageRequest('deliveries', query)
       await find(id, query)
       const filter = { endpointId: id, state: query?.status }
-      return listOf(await storage.webhookEndpoints.deliveries(filter, request), request, deliveryView)
+      return listOf(
+        'deliveries',
+        await storage.webhookEndpoints.deliveries(filter, request),
+        request,
+        deliveryView,
+      )
     },
     async replay(id, which, scope) {
       const { since } = parseInput(replayInput, which)

@@ -99,7 +99,16 @@ describe('a send', () => {
   })
 
   it.each([undefined, null, 5, 'x', [], true, () => send])('that is %s is refused as a whole', (input) => {
-    expect(fault(sendInput, input)).toEqual(['invalid_parameter', 'body'])
+    expect(fault(sendInput, input)).toEqual(['invalid_parameter', 'input'])
+  })
+
+  it.each(['tomorrow', '2026-11-21T12:00:00', 5, null])('says what a time must be, not %j', (sendAt) => {
+    const message = '"sendAt": must be an ISO 8601 time with a zone, such as 2026-01-15T09:30:00Z'
+    expect(() => parseInput(sendInput, { ...send, sendAt })).toThrow(message)
+  })
+
+  it('calls an absent field of a query what it is', () => {
+    expect(() => parseInput(templateInput, {}, 'query')).toThrow('The query parameter "name" is required.')
   })
 
   it('hears of an absent field before a wrong one', () => {

@@ -220,7 +220,7 @@ describe('a function that fails', () => {
     ],
     ['answers no provider', () => ({})],
     ['answers one of another channel', () => recordingChannel({ channel: 'sms' })],
-    ['answers one that a lease is too short for', () => recordingChannel({ timeoutMs: 40_000 })],
+    ['answers one that a lease is too short for', () => recordingChannel({ timeoutMs: 70_000 })],
   ])('and %s lets what it concerns wait, visibly, and goes on by itself', async (_name, fail) => {
     let down = true
     const { send, ended, history, notifier, clock, errors } = await tenants((id, channel) =>
