@@ -689,9 +689,12 @@ describe('leases', () => {
     const { id } = await notifier.send(mail)
     await clock.advance(1)
     lost = true
+    const losses = async () => (await notifier.metrics()).counters.leasesLost
+    expect(await losses()).toEqual([])
     await clock.advance(20_000)
     expect(channel.calls[0]?.context.signal.aborted).toBe(true)
     expect(await history(id)).toEqual(['queued'])
+    expect(await losses()).toEqual([{ labels: {}, value: 1 }])
   })
 })
 

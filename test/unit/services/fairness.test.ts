@@ -54,6 +54,39 @@ it.each(storages)(
   60_000,
 )
 
+it.each(storages)(
+  '%s: what is urgent overtakes the bulk of its own organization, and never stops it',
+  async (_name, make) => {
+    const clock = fakeClock()
+    const world = notifierWorld({ clock, storage: make(clock) })
+    const order: string[] = []
+    const channel = recordingChannel({
+      maxConcurrent: 10,
+      send: ({ body }) => {
+        order.push(body)
+        return new Promise((resolve) => clock.timer(1_000, () => resolve({ kind: 'accepted' })))
+      },
+    })
+    const notifier = await world.start({ channels: { email: channel }, plans: {} })
+    const batch = (count: number, message: object) =>
+      notifier.sendBatch(Array.from({ length: count }, () => ({ ...mail, ...message })))
+    await batch(1_000, { body: 'bulk' })
+    await clock.until(() => order.length >= 25)
+    const before = order.length
+    await notifier.send({ ...mail, body: 'code', priority: 'high' })
+    await clock.until(() => order.includes('code'))
+    expect(order.indexOf('code') - before).toBeLessThan(10)
+
+    await batch(200, { body: 'flood', priority: 'high' })
+    await clock.until(() => order.includes('flood'))
+    const flooded = order.length
+    await clock.until(() => order.length >= flooded + 100)
+    const hundred = order.slice(flooded, flooded + 100)
+    expect(hundred.filter((body) => body === 'bulk')).toHaveLength(20)
+  },
+  60_000,
+)
+
 it('a provider that hangs holds up only its own concurrency', async () => {
   const world = notifierWorld()
   const { clock } = world

@@ -23,7 +23,8 @@ import { engineParts } from '../../support/engine-parts.ts'
 import { observation } from '../../support/observation.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
 
-const DAY = 86_400_000
+const HOUR = 3_600_000
+const DAY = 24 * HOUR
 const URL = 'https://example.com/hook'
 const directory = temporaryDirectory()
 let files = 0
@@ -174,6 +175,36 @@ describe.each(['memory', 'sqlite'])('webhook endpoints on %s', (kind) => {
       { attempt: 1, status: 410, response: 'said 410', durationMs: 1, succeeded: false },
       { attempt: 1, status: 200, response: 'said 200', durationMs: 1, succeeded: true },
     ])
+  })
+
+  it('that fail for five days are disabled when an event is given up, and a replay brings everything', async () => {
+    const { webhooks, posts, announce, world, clock } = await start()
+    const { id } = await webhooks.create({ url: URL })
+    world.answer = () => answered(500)
+    let sent = 0
+    // An event takes 28 hours of attempts: the first one that is given up after five days is that of the fourth day.
+    for (let day = 0; day < 5; day += 1) {
+      await announce()
+      sent += 1
+      await clock.advance(DAY)
+    }
+    expect(await webhooks.get(id)).toMatchObject({ status: 'active', disabledReason: null })
+    await clock.advance(6 * HOUR)
+    expect(await webhooks.get(id)).toMatchObject({ status: 'disabled', disabledReason: 'failing' })
+    const attempts = posts.length
+    await announce()
+    sent += 1
+    await clock.advance(7 * DAY)
+    expect(posts).toHaveLength(attempts)
+
+    world.answer = () => answered(200)
+    await webhooks.update(id, { status: 'active' })
+    expect(await webhooks.replay(id, { since: new Date(0) })).toEqual({ replayed: sent })
+    await clock.advance(0)
+    const { items } = await webhooks.deliveries(id)
+    expect(items.map(({ status }) => status)).toEqual(Array.from({ length: sent }, () => 'delivered'))
+    expect(new Set(posts.map(({ headers }) => headers['webhook-id'])).size).toBe(sent)
+    expect(await webhooks.get(id)).toMatchObject({ status: 'active', failingSince: null })
   })
 
   it('let others work between the steps of a long replay', async () => {
