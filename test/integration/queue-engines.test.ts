@@ -156,6 +156,32 @@ describeWith(whyNoPostgres(), 'graphileWorkerQueue', () => {
     expect(email.messages.map(({ to }) => to)).not.toContain('never@example.com')
   })
 
+  it('a connection that is lost while a job is ended ends neither the process nor the work', async () => {
+    const url = await sharedPostgres()
+    const own = uniqueSchema()
+    const email = recordingChannel()
+    const notifier = await started({
+      channels: { email },
+      storage: await storage(),
+      queue: graphileWorkerQueue({ connectionString: url, schema: own, pollMs: 100 }),
+    })
+    const errors: Error[] = []
+    notifier.on('error', (error) => errors.push(error))
+    await onPostgres(url, async (client) => {
+      await client.query(
+        `CREATE FUNCTION "${own}".lose() RETURNS trigger LANGUAGE plpgsql AS
+           $$ BEGIN PERFORM pg_terminate_backend(pg_backend_pid()); RETURN OLD; END $$;
+         CREATE TRIGGER lose BEFORE DELETE ON "${own}"._private_jobs FOR EACH ROW EXECUTE FUNCTION "${own}".lose()`,
+      )
+      await notifier.send({ ...HELLO, to: 'lost@example.com' })
+      await email.waitFor({ to: 'lost@example.com' }, { withinMs: 45_000 })
+      await eventually(() => errors.length > 0)
+      await client.query(`DROP TRIGGER lose ON "${own}"._private_jobs`)
+    })
+    await notifier.send({ ...HELLO, to: 'found@example.com' })
+    await email.waitFor({ to: 'found@example.com' }, { withinMs: 45_000 })
+  })
+
   it('events for endpoints come through the engine, too', async () => {
     const url = await sharedPostgres()
     const got: string[] = []

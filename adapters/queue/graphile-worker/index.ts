@@ -28,6 +28,12 @@ export interface GraphileWorkerQueueOptions {
 
 const RESTART_MS = 5_000
 
+/**
+ * By its defaults 0.18 ends a job without waiting for that: a connection that is lost then would be a rejection that nobody
+ * handles, and end the process. Ended in sets, also of one, it is a fault of the runner.
+ */
+const AWAITED = { worker: { completeJobBatchDelay: 0, failJobBatchDelay: 0 } }
+
 /** Values: sets as JSON, task. Named by their types, because the order of a row is all that the function knows. */
 const add = (schema: string): string => `
   SELECT count(*)::integer AS added FROM ${schema}.add_jobs(ARRAY(
@@ -113,6 +119,7 @@ export function graphileWorkerQueue(options: GraphileWorkerQueueOptions): Queue 
           pollInterval: pollMs,
           noHandleSignals: true,
           parsedCronItems: [],
+          preset: AWAITED,
           taskList: { [task]: (set: unknown) => worker.handle(fromSet(set)) },
         }),
       )
@@ -138,7 +145,7 @@ function keepRunning(
 
   async function start(): Promise<void> {
     const events = new EventEmitter()
-    for (const name of ['pool:listen:error', 'worker:getJob:error', 'worker:fatalError'])
+    for (const name of ['pool:listen:error', 'pool:fatalError', 'worker:getJob:error', 'worker:fatalError'])
       events.on(name, ({ error }: { readonly error: unknown }) => report(error))
     try {
       runner = await run(events)
