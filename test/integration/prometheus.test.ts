@@ -138,6 +138,33 @@ it('stays readable while the storage does not answer, and says so', async () => 
   expect([...samples.keys()].filter((sample) => sample.startsWith('carillon_backlog'))).toEqual([])
 })
 
+it('tells how much waits, and for how long, in seconds', async () => {
+  const { read } = await start({
+    storage: {
+      ...memoryStorage(),
+      backlog: async () => ({
+        lanes: [
+          { lane: 'email', due: 3, scheduled: 1, leased: 2, oldestDueMs: 1_500 },
+          { lane: null, due: 7, scheduled: 0, leased: 0, oldestDueMs: 90_000 },
+        ],
+        held: 4,
+      }),
+    },
+  })
+  const { samples } = await read()
+  const expected = {
+    'carillon_backlog_jobs{lane="email",state="due"}': 3,
+    'carillon_backlog_jobs{lane="email",state="scheduled"}': 1,
+    'carillon_backlog_jobs{lane="email",state="leased"}': 2,
+    'carillon_backlog_jobs{lane="events",state="due"}': 7,
+    'carillon_backlog_oldest_due_seconds{lane="email"}': 1.5,
+    'carillon_backlog_oldest_due_seconds{lane="events"}': 90,
+    'carillon_backlog_held{}': 4,
+  }
+  for (const [sample, value] of Object.entries(expected))
+    expect([sample, samples.get(sample)]).toEqual([sample, value])
+})
+
 it('asks the storage once for all gauges', async () => {
   const storage = memoryStorage()
   let asked = 0

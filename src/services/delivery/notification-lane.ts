@@ -118,9 +118,10 @@ export function createNotificationLane(
     if (!(await attempts.begin({ jobId: job.jobId, token: job.token, provider: provider.name })))
       return undefined
     await pass(stop)
+    const attempt = job.attempts + 1
+    if (stop.aborted) return () => settle(job, state, notAsked(attempt, provider.name))
     const began = clock.monotonic()
     const { notification, organizationId } = job
-    const attempt = job.attempts + 1
     const context = {
       notificationId: notification.id,
       organizationId,
@@ -287,6 +288,18 @@ function endBefore(
     return { code: 'expired', message: 'The notification expired before it could be delivered.' }
   }
   return null
+}
+
+/** What follows where the notifier stops, or has lost the job, between the record of an attempt and its hand-over. */
+function notAsked(attempt: number, provider: string): Decision {
+  const message = 'The provider was not asked: the notifier is stopping, or has lost this job.'
+  return {
+    facts: [{ type: 'attempt_failed', attempt, provider, code: 'provider_unavailable', message }],
+    // No fault of the message: none of its own attempts is used up, not its only one either.
+    next: { kind: 'retry', delayMs: 0, failOver: false, outage: true },
+    provider: 'unknown',
+    pauseMs: null,
+  }
 }
 
 /** How a notification ends that cannot be rendered, by what was thrown; else as `template_error`. */

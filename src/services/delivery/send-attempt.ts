@@ -21,14 +21,6 @@ export async function sendAttempt(
   clock: Clock,
   observer: Observer,
 ): Promise<Outcome> {
-  if (stop.aborted) {
-    return {
-      kind: 'retry',
-      code: 'provider_unavailable',
-      scope: 'message',
-      message: 'The provider was not asked: the notifier is stopping, or has lost this job.',
-    }
-  }
   const { name, channel } = provider
   const { notificationId, attempt } = context
   const began = clock.monotonic()

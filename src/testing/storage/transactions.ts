@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { DEFAULT_ORGANIZATION } from '../../domain/organization.ts'
 import type { AcceptRequest, JoinedAccept } from '../../ports/storage/accept.ts'
-import { claim, countOf, idOf, note, notes, TEN } from './fixtures.ts'
+import { claim, claimOne, countOf, idOf, note, notes, TEN } from './fixtures.ts'
 import type { CallerTransactions, Check, StorageHarness } from './harness.ts'
 
 const quota = { period: '2026-01', limit: 5 }
@@ -98,6 +98,14 @@ export function transactionChecks(check: Check): void {
       (await secondDoor.jobs()).map(({ state, lane }) => [state, lane]),
       [0, 1].map(() => ['waiting', one.lane]),
     )
+  })
+
+  within('its trace goes along to the delivery', async ({ storage }, transactions) => {
+    const trace = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
+    await transactions.commit(request({ notifications: [note({ trace })] }), 'a row')
+    const job = await claimOne(storage)
+    assert.ok(job.kind === 'notification')
+    assert.equal(job.notification.trace, trace)
   })
 
   within('the quota is counted in both', async ({ storage }, transactions) => {

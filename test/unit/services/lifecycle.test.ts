@@ -266,6 +266,34 @@ describe('stop', () => {
     expect(channel.calls.map(({ context }) => context.signal.aborted)).toEqual([false, false, false])
   })
 
+  it('ends no message as failed that its provider was not asked for any more', async () => {
+    const inner = memoryStorage()
+    let go = (): void => {}
+    const gate = new Promise<void>((resolve) => (go = resolve))
+    const retry = { kind: 'exponential', maxAttempts: 1, baseMs: 1, capMs: 1 } as const
+    const { notifier, clock, channel } = create(
+      {
+        ...inner,
+        async startAttempts(refs) {
+          await gate
+          return inner.startAttempts(refs)
+        },
+      },
+      recordingChannel({ retry }),
+    )
+    await notifier.start()
+    const { id } = await notifier.send(mail)
+    await clock.advance(1)
+    const stopped = notifier.stop({ deadlineMs: 1_000 })
+    await clock.advance(1_000)
+    go()
+    await stopped
+    expect(channel.calls).toEqual([])
+    expect((await inner.notifications.get(id))?.status).toBe('queued')
+    const { jobs } = await inner.claim({ lanes: [{ lane: 'email', free: 1 }], leaseMs: 1_000 })
+    expect(jobs).toMatchObject([{ notification: { id }, recovered: false }])
+  })
+
   const never = (): Promise<never> => new Promise(() => {})
   it.each<[string, Partial<Storage>, () => void | Promise<void>]>([
     ['a call that hangs', { logs: { list: never } }, () => {}],

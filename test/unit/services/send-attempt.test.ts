@@ -151,12 +151,6 @@ describe('sendAttempt', () => {
     expect(await outcome).toMatchObject({ kind: 'ambiguous', reason: 'The notifier is stopping.' })
   })
 
-  it('does not begin when it is stopped already', async () => {
-    const { outcome, channel } = attempt(() => new Promise(() => {}), AbortSignal.abort(new Error('stopped')))
-    expect(await outcome).toMatchObject({ kind: 'retry', scope: 'message' })
-    expect(channel.calls).toEqual([])
-  })
-
   it('leaves no timer behind', async () => {
     const { clock, outcome, channel } = attempt(async () => ({ kind: 'accepted' }))
     await outcome
