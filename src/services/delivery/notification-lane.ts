@@ -102,6 +102,9 @@ export function createNotificationLane(
     pass: Pass,
     stop: AbortSignal,
   ): Promise<Settle | undefined> {
+    const claimedAt = clock.monotonic()
+    const leftMs = (): number =>
+      (job.notification.expiresInMs ?? Number.POSITIVE_INFINITY) - (clock.monotonic() - claimedAt)
     const ended = endBefore(job, state)
     if (ended !== null) return () => endWithout(job, ended.code, ended.message)
     const rendered = await render(job, delivery)
@@ -120,6 +123,8 @@ export function createNotificationLane(
     await pass(stop)
     const attempt = job.attempts + 1
     if (stop.aborted) return () => settle(job, state, notAsked(attempt, provider.name))
+    // The commit may have taken long, and so may the pace.
+    if (leftMs() <= 0) return () => endWithout(job, 'expired', EXPIRED)
     const began = clock.monotonic()
     const { notification, organizationId } = job
     const context = {
@@ -133,7 +138,7 @@ export function createNotificationLane(
     const outcome = await sendAttempt(provider, message, context, stop, clock, observer)
     const durationMs = Math.round(clock.monotonic() - began)
     if (outcome.kind === 'rejected' && outcome.scope === 'account') refused?.()
-    const end = decision(job, state, outcome, { attempt, durationMs, segments })
+    const end = decision(job, state, outcome, { attempt, durationMs, segments, expiresInMs: leftMs() })
     // Before the slot is free: whether the provider is asked again depends on it.
     judge(state, end)
     return () => settle(job, state, end)
@@ -143,9 +148,8 @@ export function createNotificationLane(
     job: NotificationJob,
     state: ProviderState,
     outcome: Outcome,
-    about: Pick<AttemptContext, 'attempt' | 'durationMs' | 'segments'>,
+    about: Pick<AttemptContext, 'attempt' | 'durationMs' | 'segments' | 'expiresInMs'>,
   ): Decision {
-    const { expiresInMs } = job.notification
     const { provider } = state
     return decide(outcome, {
       ...about,
@@ -158,7 +162,6 @@ export function createNotificationLane(
       ),
       policy: provider.retry,
       onAmbiguous: provider.onAmbiguous,
-      expiresInMs: expiresInMs === null ? null : expiresInMs - about.durationMs,
       random: random(),
     })
   }
@@ -271,6 +274,8 @@ function reaches(state: ProviderState, job: NotificationJob): boolean {
   return accepts(state.provider, job.notification.to)
 }
 
+const EXPIRED = 'The notification expired before it could be delivered.'
+
 /** Why a job ends without another attempt; null: it has one. */
 function endBefore(
   { notification, recovered, attempts, outages, earlierAttempts }: NotificationJob,
@@ -285,7 +290,7 @@ function endBefore(
     }
   }
   if (notification.expiresInMs !== null && notification.expiresInMs <= 0) {
-    return { code: 'expired', message: 'The notification expired before it could be delivered.' }
+    return { code: 'expired', message: EXPIRED }
   }
   return null
 }

@@ -293,6 +293,25 @@ describe('times', () => {
     expect(await history(id)).toEqual(['queued', 'failed: expired'])
   })
 
+  it('hands nothing over that expired while its attempt was being recorded', async () => {
+    const channel = recordingChannel()
+    let pass: (ms: number) => Promise<void> = async () => {}
+    const { notifier, clock, ended, history } = await world([channel], {
+      wrap: (inner) => ({
+        async startAttempts(refs) {
+          await pass(800)
+          return inner.startAttempts(refs)
+        },
+      }),
+    })
+    pass = (ms) => new Promise((resolve) => void clock.timer(ms, resolve))
+    const late = await notifier.send({ ...mail, expiresAt: new Date(clock.now() + 500) })
+    const { id } = await notifier.send({ ...mail, expiresAt: new Date(clock.now() + 900) })
+    expect([await ended(late.id), await ended(id)]).toEqual(['failed', 'sent'])
+    expect(await history(late.id)).toEqual(['queued', 'failed: expired'])
+    expect(channel.calls.map(({ context }) => context.notificationId)).toEqual([id])
+  })
+
   it.each([0, -1])('refuses an expiry %i ms from now, or from the time of sending', async (ms) => {
     const { notifier, clock } = await world([recordingChannel()])
     const sendAt = new Date(clock.now() + HOUR)
