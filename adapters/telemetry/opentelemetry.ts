@@ -1,5 +1,6 @@
 import type { Context, Tracer, TracerProvider } from '@opentelemetry/api'
 import { NotifierError } from '../../src/domain/errors/notifier-error.ts'
+import { assertOptionNames } from '../../src/domain/errors/option-names.ts'
 import type { SpanStart } from '../../src/domain/telemetry.ts'
 import type { Span, Telemetry } from '../../src/ports/telemetry.ts'
 import { loadPeer } from '../peer/load-peer.ts'
@@ -40,6 +41,7 @@ type Api = Pick<
  * @throws NotifierError `invalid_configuration`; at the start of the notifier `missing_peer` without @opentelemetry/api
  */
 export function openTelemetry(options: OpenTelemetryOptions = {}): Telemetry {
+  assertOptionNames('openTelemetry', options, { tracerProvider: true, traceWebhooks: true })
   const { tracerProvider, traceWebhooks = false } = options
   if (tracerProvider !== undefined && typeof tracerProvider.getTracer !== 'function') {
     throw new NotifierError('invalid_configuration', {

@@ -1,4 +1,5 @@
 import { NotifierError } from '../../src/domain/errors/notifier-error.ts'
+import { assertOptionNames } from '../../src/domain/errors/option-names.ts'
 import {
   EVENTS_LANE,
   GAUGES,
@@ -34,6 +35,7 @@ type Add = (value: number, labels: LabelValues) => void
  *   registry has metrics of these names, those of another notifier
  */
 export function prometheusMetrics(options: PrometheusOptions = {}): Telemetry {
+  assertOptionNames('prometheusMetrics', options, { register: true })
   const records = new Map<MetricName, Add>()
   let leave = (): void => {}
 

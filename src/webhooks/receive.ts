@@ -1,8 +1,9 @@
 import { isNotifierError, NotifierError } from '../domain/errors/notifier-error.ts'
+import { assertOptionNames } from '../domain/errors/option-names.ts'
 import { invalidOption } from './errors.ts'
 import type { WebhookDelivery, WebhookEvent } from './event.ts'
 import type { WebhookHeaders } from './headers.ts'
-import { createVerifier, type Verified, type VerifyOptions } from './verify.ts'
+import { createVerifier, VERIFY_OPTIONS, type Verified, type VerifyOptions } from './verify.ts'
 
 /** Options of the receivers. */
 export interface ReceiverOptions extends VerifyOptions {
@@ -40,6 +41,13 @@ const MAX_BYTES = 1024 * 1024
 
 /** @throws NotifierError `invalid_configuration` */
 export function createReceiver(options: ReceiverOptions): Receiver {
+  assertOptionNames('A webhook receiver', options, {
+    secret: true,
+    handle: true,
+    onError: true,
+    maxBytes: true,
+    ...VERIFY_OPTIONS,
+  })
   const { secret, handle, onError = warn, maxBytes = MAX_BYTES } = options
   const verify = createVerifier(secret, options)
   if (typeof handle !== 'function') {

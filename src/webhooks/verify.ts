@@ -1,5 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { NotifierError } from '../domain/errors/notifier-error.ts'
+import { assertOptionNames, type OptionNames } from '../domain/errors/option-names.ts'
 import { invalidOption, invalidSignature } from './errors.ts'
 import type { WebhookDelivery, WebhookEvent } from './event.ts'
 import { type SignatureHeaders, signatureHeaders, type WebhookHeaders } from './headers.ts'
@@ -12,6 +13,8 @@ export interface VerifyOptions {
   /** Milliseconds since 1970 now. @default Date.now */
   readonly now?: (() => number) | undefined
 }
+
+export const VERIFY_OPTIONS: OptionNames<VerifyOptions> = { toleranceMs: true, now: true }
 
 /** A webhook that was verified. */
 export interface Verified extends WebhookDelivery {
@@ -39,6 +42,9 @@ export function verifyWebhook(
   secret: string | readonly string[],
   options: VerifyOptions = {},
 ): WebhookEvent {
+  assertOptionNames('verifyWebhook', options, VERIFY_OPTIONS)
+  if (typeof headers !== 'object' || headers === null)
+    throw invalidOption('headers', 'verifyWebhook: the second argument must be the headers of the request.')
   return createVerifier(secret, options)(rawBody, headers).event
 }
 

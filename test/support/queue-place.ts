@@ -17,7 +17,8 @@ export interface QueuePlace {
 
 export function openQueue(place: EnginePlace): Queue | null {
   if (place.engine === 'none') return null
-  if (place.engine === 'bullmq') return bullmqQueue(place)
+  if (place.engine === 'bullmq') return bullmqQueue({ url: place.url, name: place.name })
+  const { connectionString, schema } = place
   // Retries and scheduled ones are looked for often, so that tests need not wait.
-  return graphileWorkerQueue({ ...place, pollMs: 100 })
+  return graphileWorkerQueue({ connectionString, schema, pollMs: 100 })
 }

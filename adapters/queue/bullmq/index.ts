@@ -1,4 +1,5 @@
 import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
+import { assertOptionNames } from '../../../src/domain/errors/option-names.ts'
 import type { Queue } from '../../../src/ports/queue.ts'
 import { isReadOnly } from '../../peer/redis-read-only.ts'
 import { fromSet, toSets } from '../ref-sets.ts'
@@ -37,6 +38,13 @@ const LOOK_MS = 10
  * })
  */
 export function bullmqQueue(options: BullmqQueueOptions): Queue {
+  assertOptionNames('bullmqQueue', options, {
+    url: true,
+    client: true,
+    name: true,
+    prefix: true,
+    concurrency: true,
+  })
   const { url, client, name = 'carillon', prefix = 'bull', concurrency = 4 } = options
   assertOptions(options, { name, prefix, concurrency })
   const connections = new Set<BullmqConnection>()

@@ -1,5 +1,6 @@
 import { EventEmitter } from 'node:events'
 import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
+import { assertOptionNames } from '../../../src/domain/errors/option-names.ts'
 import type { JobRef, Queue, QueueInside, QueueWorker } from '../../../src/ports/queue.ts'
 import { fromSet, toSets } from '../ref-sets.ts'
 import { seldom } from '../seldom.ts'
@@ -58,6 +59,15 @@ const SELECT_TYPE = 'SELECT to_regtype($1)::oid::text AS id'
  * })
  */
 export function graphileWorkerQueue(options: GraphileWorkerQueueOptions): Queue {
+  assertOptionNames('graphileWorkerQueue', options, {
+    connectionString: true,
+    pool: true,
+    schema: true,
+    task: true,
+    inTransaction: true,
+    concurrency: true,
+    pollMs: true,
+  })
   const { schema = 'graphile_worker', task = 'carillon', concurrency = 4, pollMs = 1_000 } = options
   assertOptions(options, { schema, task, concurrency, pollMs })
   const { connectionString, pool, inTransaction = true } = options

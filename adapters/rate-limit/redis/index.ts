@@ -1,4 +1,5 @@
 import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
+import { assertOptionNames } from '../../../src/domain/errors/option-names.ts'
 import type { RateLimiter } from '../../../src/ports/rate-limiter.ts'
 import { type OwnRedisClient, openRedis, type RedisClient } from './client.ts'
 import { createConnection } from './connection.ts'
@@ -41,6 +42,14 @@ const TIMEOUT_MS = 500
  * createNotifier({ rateLimiter: redisRateLimiter({ url: 'redis://localhost' }) })
  */
 export function redisRateLimiter(options: RedisRateLimiterOptions): RateLimiter {
+  assertOptionNames('redisRateLimiter', options, {
+    client: true,
+    url: true,
+    prefix: true,
+    timeoutMs: true,
+    onUnavailable: true,
+    onError: true,
+  })
   const { client, url, prefix = 'carillon:', timeoutMs = TIMEOUT_MS } = options
   assertOptions(client, url, prefix, timeoutMs)
   const { onUnavailable = 'refuse', onError = warn } = options

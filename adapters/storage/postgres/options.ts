@@ -1,4 +1,5 @@
 import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
+import { assertOptionNames } from '../../../src/domain/errors/option-names.ts'
 import type { PgPool } from './peer.ts'
 
 /** A `Pool` of `pg` 8: what is used of it. */
@@ -66,6 +67,15 @@ const MAX_NAME = 63
 
 /** @throws NotifierError `invalid_configuration` */
 export function resolveOptions(options: PostgresStorageOptions): ResolvedOptions {
+  assertOptionNames('postgresStorage', options, {
+    pool: true,
+    connectionString: true,
+    maxConnections: true,
+    schema: true,
+    listen: true,
+    connectTimeoutMs: true,
+    statementTimeoutMs: true,
+  })
   const { pool, connectionString, schema = 'carillon' } = options
   if (pool === undefined && connectionString === undefined) {
     throw invalid('pool', 'needs a "pool" of pg, or a "connectionString".')

@@ -1,4 +1,5 @@
 import { isNotifierError, NotifierError } from '../../../src/domain/errors/notifier-error.ts'
+import { assertOptionNames } from '../../../src/domain/errors/option-names.ts'
 import type { Clock } from '../../../src/ports/clock.ts'
 import type { Storage } from '../../../src/ports/storage/storage.ts'
 import { createAccept, createQuotaUsed } from './accept.ts'
@@ -167,7 +168,9 @@ interface Checked {
   readonly synchronous: 'full' | 'normal'
 }
 
-function validated({ file, synchronous = 'full' }: SqliteStorageOptions): Checked {
+function validated(options: SqliteStorageOptions): Checked {
+  assertOptionNames('sqliteStorage', options, { file: true, synchronous: true, clock: true })
+  const { file, synchronous = 'full' } = options
   if (typeof file !== 'string' || file === '' || file.startsWith(':memory:')) {
     throw new NotifierError('invalid_configuration', {
       message:

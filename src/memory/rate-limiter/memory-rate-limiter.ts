@@ -1,3 +1,4 @@
+import { assertOptionNames } from '../../domain/errors/option-names.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { LimitCheck, LimitState, RateLimiter } from '../../ports/rate-limiter.ts'
 import { systemClock } from '../system-clock.ts'
@@ -14,7 +15,9 @@ export interface MemoryRateLimiterOptions {
 const SWEEP_FLOOR = 1_024
 
 /** A rate limiter in this process. Exact; nothing is awaited between judging and counting, so it is atomic. */
-export function memoryRateLimiter({ clock = systemClock() }: MemoryRateLimiterOptions = {}): RateLimiter {
+export function memoryRateLimiter(options: MemoryRateLimiterOptions = {}): RateLimiter {
+  assertOptionNames('memoryRateLimiter', options, { clock: true })
+  const { clock = systemClock() } = options
   const windows = createKeyed<Window>()
   const slots = createKeyed<Slots>()
   const pauses = createKeyed<Pause>()

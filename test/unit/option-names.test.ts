@@ -1,0 +1,51 @@
+import { describe, expect, it } from 'vitest'
+import { bullmqQueue } from '../../adapters/queue/bullmq/index.ts'
+import { graphileWorkerQueue } from '../../adapters/queue/graphile-worker/index.ts'
+import { redisRateLimiter } from '../../adapters/rate-limit/redis/index.ts'
+import { postgresStorage } from '../../adapters/storage/postgres/index.ts'
+import { sqliteStorage } from '../../adapters/storage/sqlite/index.ts'
+import { openTelemetry } from '../../adapters/telemetry/opentelemetry.ts'
+import { prometheusMetrics } from '../../adapters/telemetry/prometheus.ts'
+import { memoryStorage } from '../../src/memory/memory-storage.ts'
+import { memoryRateLimiter } from '../../src/memory/rate-limiter/memory-rate-limiter.ts'
+import { expressReceiver, verifyWebhook } from '../../src/webhooks/index.ts'
+
+const connectionString = 'postgres://localhost/app'
+const url = 'redis://localhost'
+const secret = `whsec_${Buffer.alloc(32).toString('base64')}`
+
+describe.each<[string, (options: never) => unknown, object, string]>([
+  ['sqliteStorage', sqliteStorage, { file: 'app.db' }, 'synchronus'],
+  ['postgresStorage', postgresStorage, { connectionString }, 'max'],
+  ['redisRateLimiter', redisRateLimiter, { url }, 'keyPrefix'],
+  ['bullmqQueue', bullmqQueue, { url }, 'queueName'],
+  ['graphileWorkerQueue', graphileWorkerQueue, { connectionString }, 'pollInterval'],
+  ['prometheusMetrics', prometheusMetrics, {}, 'registry'],
+  ['openTelemetry', openTelemetry, {}, 'traceWebhook'],
+  ['memoryStorage', memoryStorage, {}, 'file'],
+  ['memoryRateLimiter', memoryRateLimiter, {}, 'url'],
+  ['webhook receiver', expressReceiver, { secret, handle: () => {} }, 'tolerance'],
+  ['verifyWebhook', (options: never) => verifyWebhook('{}', {}, secret, options), {}, 'tolerance'],
+])('%s', (name, make, options, slip) => {
+  it('refuses an option that nobody knows, which would leave the default in silence', () => {
+    expect(() => make({ ...options, [slip]: 5 } as never)).toThrow(
+      expect.objectContaining({ code: 'invalid_configuration', details: { option: slip } }),
+    )
+  })
+
+  it.each([null, 5])('refuses %j as its options', (wrong) => {
+    expect(() => make(wrong as never)).toThrow(
+      expect.objectContaining({
+        code: 'invalid_configuration',
+        message: expect.stringContaining(name),
+        details: { option: 'options' },
+      }),
+    )
+  })
+})
+
+it('a webhook without headers is a wrong call', () => {
+  expect(() => verifyWebhook('{}', undefined as never, secret)).toThrow(
+    expect.objectContaining({ code: 'invalid_configuration', details: { option: 'headers' } }),
+  )
+})
