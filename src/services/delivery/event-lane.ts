@@ -26,7 +26,7 @@ export function createEventLane(slots: Pick<Slots, 'free' | 'run'>, delivery: Ev
       return undefined
     const result = await postEvent(delivery, endpoint, job.delivery, stop)
     const verdict = judgePost(result, endpoint.successStatus, clock.now())
-    return () => attempts.settle(settlementOf(job, result, verdict, random()))
+    return () => attempts.settle(settlementOf(job, result, verdict, random(), stop.aborted))
   }
 
   return {
@@ -37,7 +37,13 @@ export function createEventLane(slots: Pick<Slots, 'free' | 'run'>, delivery: Ev
   }
 }
 
-function settlementOf(job: EventJob, result: PostResult, verdict: PostVerdict, random: number): Settlement {
+function settlementOf(
+  job: EventJob,
+  result: PostResult,
+  verdict: PostVerdict,
+  random: number,
+  stopped: boolean,
+): Settlement {
   const number = job.attempts + 1
   const attempt = attemptOf(number, result, verdict.kind === 'succeeded')
   // Not signed, or ended by our own stop: the endpoint has nothing to do with it.
@@ -49,7 +55,8 @@ function settlementOf(job: EventJob, result: PostResult, verdict: PostVerdict, r
     return { ...ref, ended: 'failed', disable: 'gone', next: { kind: 'end' } }
   }
   const hintMs = verdict.kind === 'failed' ? verdict.retryAfterMs : undefined
-  const delayMs = retryDelay(WEBHOOK_RETRY, number, random, hintMs)
+  // What our own stop has cut short is not the last attempt.
+  const delayMs = retryDelay(WEBHOOK_RETRY, number, random, hintMs) ?? (ours && stopped ? 0 : null)
   return delayMs === null
     ? { ...ref, ended: 'failed', next: { kind: 'end' } }
     : { ...ref, next: { kind: 'retry', delayMs } }

@@ -5,6 +5,7 @@ import { createState } from '../../../src/memory/state.ts'
 import { storageOf } from '../../../src/memory/storage-of.ts'
 import { webhookSigner } from '../../../src/outgoing/webhook-signer.ts'
 import type { PostRequest } from '../../../src/ports/outgoing.ts'
+import { createDeadline } from '../../../src/services/deadline.ts'
 import { createEngine } from '../../../src/services/delivery/engine.ts'
 import { createSecretBox, newSecret } from '../../../src/services/secrets.ts'
 import { createCompiledTemplates } from '../../../src/services/templates/compiled-templates.ts'
@@ -118,6 +119,27 @@ describe('webhook events', () => {
     expect(new Set(posts.map(({ request }) => request.headers['webhook-id'])).size).toBe(1)
     expect(new Set(posts.map(({ request }) => request.body)).size).toBe(1)
     expect(new Set(posts.map(({ request }) => request.headers['webhook-timestamp'])).size).toBe(posts.length)
+  })
+
+  it('are not given up by a stop that aborts their last attempt', async () => {
+    const aborted = {
+      kind: 'failed',
+      reason: 'aborted',
+      requestSent: true,
+      message: 'x',
+      durationMs: 1,
+    } as const
+    const { clock, engine, posts, send, deliveries } = await create(({ signal }) =>
+      posts.length < 8
+        ? answered(500)
+        : new Promise((resolve) => signal?.addEventListener('abort', () => resolve(aborted))),
+    )
+    await send(1)
+    await clock.until(() => posts.length === 8)
+    const stopped = engine.stop(createDeadline(0, clock))
+    await clock.advance(0)
+    await stopped
+    expect(deliveries()[0]).toMatchObject({ state: 'pending', attempts: { length: 8 } })
   })
 
   it('wait as long as an overloaded endpoint asks, up to twice the delay', async () => {
