@@ -50,8 +50,8 @@ export interface SqliteStorageOptions {
  * Keeps everything in one SQLite file, through the runtime's own `node:sqlite`. Several processes of one machine
  * may share the file.
  *
- * SQLite works synchronously: every method does its work in one go, before it returns its promise. What must survive a
- * power failure is then awaited outside of the event loop.
+ * SQLite works synchronously: a method does what belongs together in one go, before it returns its promise. What must survive
+ * a power failure is then awaited outside of the event loop.
  *
  * @throws NotifierError `unsupported_runtime` before Node.js 22.13; `invalid_configuration`
  */

@@ -1,6 +1,12 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { ChannelName } from '../../../src/domain/channel.ts'
+import type { SuppressionReason } from '../../../src/domain/suppression.ts'
 import type { PageRequest } from '../../../src/ports/storage/page.ts'
-import type { Suppression, SuppressionRepository } from '../../../src/ports/storage/suppressions.ts'
+import type {
+  Suppression,
+  SuppressionKey,
+  SuppressionRepository,
+} from '../../../src/ports/storage/suppressions.ts'
 import { type SuppressionRow, toSuppression } from '../rows/suppression.ts'
 import type { Connection } from './connection.ts'
 import { dataError, isDataError } from './errors.ts'
@@ -26,6 +32,9 @@ const LIST_CHANNEL = `
   WHERE organization = ? AND channel = ? AND seq < ? ORDER BY seq DESC LIMIT ? OFFSET ?`
 
 const ANY = 'SELECT 1 AS found FROM carillon_suppressions LIMIT 1'
+
+/** So many look-ups keep the event loop for some milliseconds; a set of more goes on in the next turn. */
+const MATCHED_IN_A_TURN = 1_000
 
 const MATCH = `
   SELECT reason FROM carillon_suppressions WHERE organization = ? AND channel = ? AND address = ?`
@@ -60,6 +69,17 @@ export function createSuppressions(connection: Connection): SuppressionRepositor
     )
   }
 
+  function matchSome(keys: readonly SuppressionKey[]): (SuppressionReason | null)[] {
+    return connection.read(() => {
+      // Most lists are empty for long, and every send asks: then one look at the table answers for the whole set.
+      if (any().get() === undefined) return keys.map(() => null)
+      return keys.map(
+        ({ organizationId, channel, address }) =>
+          match().get(organizationId, channel, address)?.reason ?? null,
+      )
+    })
+  }
+
   return {
     async add(entry) {
       try {
@@ -75,14 +95,12 @@ export function createSuppressions(connection: Connection): SuppressionRepositor
       return connection.read(() => listPage(organizationId, channel, page))
     },
     async match(keys) {
-      return connection.read(() => {
-        // Most lists are empty for long, and every send asks: then one look at the table answers for the whole set.
-        if (any().get() === undefined) return keys.map(() => null)
-        return keys.map(
-          ({ organizationId, channel, address }) =>
-            match().get(organizationId, channel, address)?.reason ?? null,
-        )
-      })
+      const reasons = matchSome(keys.slice(0, MATCHED_IN_A_TURN))
+      while (reasons.length < keys.length) {
+        await nextTurn()
+        reasons.push(...matchSome(keys.slice(reasons.length, reasons.length + MATCHED_IN_A_TURN)))
+      }
+      return reasons
     },
   }
 }

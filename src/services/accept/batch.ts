@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { isNotifierError, NotifierError } from '../../domain/errors/notifier-error.ts'
 import { assertKnownFields } from '../../domain/input/known-fields.ts'
 import { parseInput } from '../../domain/input/parse.ts'
@@ -12,6 +13,9 @@ import type { BatchItem, BatchResult, ItemError } from './records.ts'
 
 /** Most notifications in one batch (SPEC.md "Limits", rule 5). */
 const MAX_BATCH = 10_000
+
+/** So many are judged in one turn of the event loop, so that nobody else's requests wait for a whole batch. */
+const JUDGED_IN_A_TURN = 500
 
 /**
  * What the record of a batch keeps: items that were refused by themselves, the ids and states of those that went to
@@ -82,14 +86,14 @@ export async function judgeBatch(
   const errors: [number, ItemError][] = []
   const parsed: [number, ParsedSend][] = []
   const references = new Set<string>()
-  for (const [index, message] of messages.entries()) {
+  await inTurns(messages.entries(), ([index, message]) =>
     attempt(index, errors, () => {
       if (strict) assertKnownFields(sendInput, message)
       const input = parseInput(sendInput, message, 'notification')
       if (input.template !== undefined) references.add(input.template)
       parsed.push([index, input])
-    })
-  }
+    }),
+  )
   const names = [...references]
   const found = names.length === 0 ? [] : await reads.templates.find(organizationId, names)
   const templates = new Map(names.map((name, position) => [name, found[position] ?? null]))
@@ -97,11 +101,11 @@ export async function judgeBatch(
   const channels = new Set(parsed.map(([, input]) => channelHint(input, templateOf(input))))
   await Promise.all([...channels].map((channel) => channel && how.routes.warm(channel, organizationId)))
   const prepared: [number, NewNotification][] = []
-  for (const [index, input] of parsed) {
+  await inTurns(parsed, ([index, input]) =>
     attempt(index, errors, () => {
       prepared.push([index, prepareSend(organizationId, input, templateOf(input), how)])
-    })
-  }
+    }),
+  )
   const keys = prepared.map(([, notification]) => suppressionKey(organizationId, notification))
   const reasons = keys.length === 0 ? [] : await reads.suppressions.match(keys)
   const textMessages = prepared.some(([, { channel }]) => channel === 'sms')
@@ -118,6 +122,16 @@ export async function judgeBatch(
     })
   }
   return { notifications, errors }
+}
+
+/** Does something with each item, and lets the event loop turn after every so many. */
+async function inTurns<Item>(items: Iterable<Item>, judge: (item: Item) => void): Promise<void> {
+  let judged = 0
+  for (const item of items) {
+    judge(item)
+    judged += 1
+    if (judged % JUDGED_IN_A_TURN === 0) await nextTurn()
+  }
 }
 
 /** Judges one item; a fault of the item is its answer, any other is thrown. */

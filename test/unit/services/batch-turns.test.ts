@@ -1,0 +1,46 @@
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { sqliteStorage } from '../../../adapters/storage/sqlite/index.ts'
+import { createNotifier } from '../../../src/index.ts'
+import { temporaryDirectory } from '../../support/temporary-directory.ts'
+
+const directory = temporaryDirectory()
+const BATCH = 10_000
+
+/** Counts turns of the event loop until it is stopped. */
+function countTurns(): () => number {
+  let turns = 0
+  let next: NodeJS.Immediate
+  function turn(): void {
+    turns += 1
+    next = setImmediate(turn)
+  }
+  next = setImmediate(turn)
+  return () => {
+    clearImmediate(next)
+    return turns
+  }
+}
+
+it('lets others have their turn while a large batch is judged, and its recipients are looked up', async () => {
+  const notifier = createNotifier({
+    // Nothing is awaited of the disk: a turn is one that was let.
+    storage: sqliteStorage({ file: join(directory, 'notifier.db'), synchronous: 'normal' }),
+    channels: { email: { name: 'none', channel: 'email', send: async () => ({ kind: 'accepted' }) } },
+  })
+  await notifier.start({ deliver: false })
+  try {
+    await notifier.suppressions.add({ channel: 'email', to: 'nobody@example.com' })
+    const messages = Array.from({ length: BATCH }, (_, index) => ({
+      channel: 'email' as const,
+      to: `customer-${index}@example.com`,
+      body: 'Hello',
+    }))
+    const stop = countTurns()
+    const { accepted } = await notifier.sendBatch(messages)
+    expect(stop()).toBeGreaterThan((2 * BATCH) / 500 + BATCH / 1_000 - 2)
+    expect(accepted).toBe(BATCH)
+  } finally {
+    await notifier.stop()
+  }
+})
