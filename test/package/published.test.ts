@@ -112,7 +112,7 @@ test('what receives webhooks loads the error catalogue and node:crypto, and noth
     await import('carillon/webhooks')
     console.log(JSON.stringify(loaded))`
   const loaded: [string, number][] = JSON.parse(await bare.node('--input-type=module', '-e', code))
-  const elsewhere = loaded.map(([specifier]) => specifier).filter((each) => !each.startsWith('../chunk-'))
+  const elsewhere = loaded.map(([specifier]) => specifier).filter((each) => !/^\.{1,2}\/chunk-/.test(each))
   expect(elsewhere).toEqual(['carillon/webhooks', 'node:crypto'])
   expect(loaded.reduce((sum, [, size]) => sum + size, 0)).toBeLessThan(40_000)
 })
