@@ -1,8 +1,10 @@
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { findPostgres } from '../examples/servers/postgres-programs.ts'
+import { redisProgram } from '../examples/servers/redis.ts'
 import { describeMachine, type Figure, withFolder } from './lib/measure.ts'
 
 /**
@@ -30,6 +32,7 @@ const ALL = [
   'stacks',
   'dispatch',
   'latency',
+  'postgres-growth',
   'import',
 ]
 
@@ -37,6 +40,11 @@ const folder = fileURLToPath(new URL('.', import.meta.url))
 const named = process.argv.slice(2)
 const wanted = (named.length === 0 ? ALL : named).filter((name) => existsSync(join(folder, `${name}.ts`)))
 const failed: string[] = []
+const versions = {
+  postgres: versionOf(join(findPostgres() ?? '', 'postgres')),
+  redis: versionOf(redisProgram ?? ''),
+  sqlite: `SQLite ${process.versions.sqlite}`,
+}
 
 await withFolder(async (temporary) => {
   const file = join(temporary, 'figures')
@@ -52,21 +60,25 @@ await withFolder(async (temporary) => {
   }
   const lines = readFileSync(file, 'utf8').split('\n').filter(Boolean)
   const figures = lines.map((line) => JSON.parse(line) as Figure)
-  console.log(`\n${describeMachine()}`)
+  console.log(`\n${describeMachine()}\n${Object.values(versions).join(', ')}`)
   console.table(
-    figures.map(({ title, name, unit, rate, floor, ratio }) => ({
+    figures.map(({ title, name, unit, value, floor, ratio }) => ({
       benchmark: title,
       what: name,
-      rate: `${Math.round(rate).toLocaleString('en')} ${unit}/s`,
+      figure: `${value < 100 ? value.toFixed(1) : Math.round(value).toLocaleString('en')} ${unit}`,
       ratio: ratio.toFixed(2),
       beside: floor,
     })),
   )
-  const results = { machine: describeMachine(), at: new Date().toISOString(), figures }
+  const results = { machine: describeMachine(), versions, at: new Date().toISOString(), figures }
   writeFileSync(join(folder, 'results.json'), `${JSON.stringify(results, null, 2)}\n`)
 })
 
 if (failed.length > 0) {
   console.error(`These failed: ${failed.join(', ')}.`)
   process.exitCode = 1
+}
+
+function versionOf(program: string): string {
+  return spawnSync(program, ['--version']).stdout?.toString().trim() || `no ${program}`
 }

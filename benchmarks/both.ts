@@ -125,7 +125,7 @@ await withFolder(async (folder) => {
     ['deliveries', deliveriesToo, deliveries],
   ] as const) {
     const title = 'Accepting and delivering in one process'
-    record({ title, unit: name, name, rate, floor: 'alone', ratio: rate / alone })
+    record({ title, name, value: rate, unit: `${name}/s`, floor: 'alone', ratio: rate / alone })
   }
 
   const rounded = (rate: number): string => Math.round(rate).toLocaleString('en')

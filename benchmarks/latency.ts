@@ -6,7 +6,7 @@ import { sqliteStorage } from 'carillon/sqlite'
 import { Redis } from 'ioredis'
 import { startPostgres } from '../examples/servers/postgres.ts'
 import { startRedis } from '../examples/servers/redis.ts'
-import { describeMachine, withFolder } from './lib/measure.ts'
+import { describeMachine, record, withFolder } from './lib/measure.ts'
 
 /**
  * The time from the call of `send` to the call of the provider when little is to be done, beside BullMQ's from `add` to
@@ -16,6 +16,7 @@ import { describeMachine, withFolder } from './lib/measure.ts'
 const MESSAGES = 400
 const WARM_UP = 50
 const EVERY_MS = 10
+const BULLMQ = 'BullMQ, add to process'
 
 interface Contender {
   readonly name: string
@@ -66,7 +67,7 @@ function bullmq(url: string): Contender {
     connection: second,
   })
   return {
-    name: 'BullMQ, add to process',
+    name: BULLMQ,
     send(number) {
       return new Promise((resolve, reject) => {
         arrived.set(number, resolve)
@@ -107,6 +108,16 @@ try {
         'p99, ms': quantile(all, 0.99).toFixed(2),
       })),
     )
+    for (const { name } of contenders.slice(1)) {
+      for (const part of [0.5, 0.99]) {
+        const [value, rival] = [
+          quantile(times.get(name) ?? [], part),
+          quantile(times.get(BULLMQ) ?? [], part),
+        ]
+        const unit = `ms (p${100 * part})`
+        record({ title: 'From send to the provider', name, value, unit, floor: BULLMQ, ratio: value / rival })
+      }
+    }
     for (const { close } of contenders) await close()
   })
 } finally {

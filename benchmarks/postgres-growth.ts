@@ -1,6 +1,6 @@
 import type { Notifier } from 'carillon'
 import { postgresStorage } from 'carillon/postgres'
-import { describeMachine, median } from './lib/measure.ts'
+import { describeMachine, median, record } from './lib/measure.ts'
 import { mails } from './lib/notifiers.ts'
 import { type Database, notifierOn, withPostgres } from './lib/postgres.ts'
 
@@ -57,6 +57,14 @@ await withPostgres(async (database) => {
       ...Object.fromEntries(
         VERBS.map((verb) => {
           const [of, to] = [median(many?.[verb] ?? []), median(some?.[verb] ?? [])]
+          record({
+            title: `With ${size.toLocaleString('en')} notifications stored`,
+            name: verb,
+            value: of,
+            unit: 'µs',
+            floor: `with ${SMALL.toLocaleString('en')}`,
+            ratio: of / to,
+          })
           return [`${verb}, µs each`, `${of.toFixed(0)} / ${to.toFixed(0)} = ${(of / to).toFixed(2)}`]
         }),
       ),

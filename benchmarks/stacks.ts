@@ -200,9 +200,9 @@ async function measureBoth(): Promise<void> {
   for (const what of ['accepts', 'deliveries'] as const) {
     record({
       title: 'Accepting and delivering at once, a process each',
-      unit: what,
       name: 'Carillon',
-      rate: median(ours?.[what] ?? []),
+      value: median(ours?.[what] ?? []),
+      unit: `${what}/s`,
       floor: 'own stack',
       ratio: median(ours?.[what] ?? []) / median(rival?.[what] ?? []),
     })

@@ -83,17 +83,17 @@ export function report(title: string, unit: string, rates: readonly Rate[], floo
   }))
   console.table(rows)
   for (const { name, median: rate } of rates) {
-    if (name !== floor) record({ title, unit, name, rate, floor, ratio: rate / base })
+    if (name !== floor) record({ title, name, value: rate, unit: `${unit}/s`, floor, ratio: rate / base })
   }
 }
 
 /** One figure beside its floor or rival of the same run. */
 export interface Figure {
   readonly title: string
-  readonly unit: string
   readonly name: string
-  /** Units a second. */
-  readonly rate: number
+  readonly value: number
+  /** Of the value: `accepts/s`, `ms (p50)`. */
+  readonly unit: string
   readonly floor: string
   readonly ratio: number
 }

@@ -41,6 +41,23 @@ export function organizationOf(scope: Scope | undefined): string {
 }
 
 /**
+ * Refuses a message that names another organization than the one it would be sent for: a name beside the message's own
+ * fields is easily written in JavaScript, and means nothing there.
+ *
+ * @throws NotifierError `invalid_parameter`
+ */
+export function assertSameOrganization(message: unknown, organizationId: string): void {
+  const { organizationId: named } = (message ?? {}) as { readonly organizationId?: unknown }
+  if (named === undefined || named === organizationId) return
+  throw new NotifierError('invalid_parameter', {
+    message:
+      `The message names another organization than "${organizationId}", which it would be sent for. Give its id as ` +
+      '"organizationId" in the second argument; over HTTP the API key says whose a message is.',
+    details: { field: 'organizationId' },
+  })
+}
+
+/**
  * Lets a caller see a resource of its own organization only (DESIGN.md §4 "Permissions").
  *
  * @throws NotifierError `absent` when there is none, `organization_mismatch` when it is another's

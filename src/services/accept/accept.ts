@@ -13,7 +13,7 @@ import type { SendLimits } from '../limits/send-limits.ts'
 import type { Notifier, SendOptions } from '../notifier.ts'
 import type { Organizations } from '../organizations/organizations.ts'
 import { renderContent, shownParts, shownText } from '../render.ts'
-import { owned } from '../scope.ts'
+import { assertSameOrganization, organizationOf, owned } from '../scope.ts'
 import { suppressionKey } from '../suppressions/match.ts'
 import type { Observer } from '../telemetry/observer.ts'
 import { assertBatch, type BatchRecord, batchResult, itemError, judgeBatch, toBatchResult } from './batch.ts'
@@ -224,6 +224,7 @@ export function createAccept(
 
 function parseSend(message: SendInput, options: SendOptions<unknown> | undefined): ParsedSend {
   if (options?.strict === true) assertKnownFields(sendInput, message)
+  assertSameOrganization(message, organizationOf(options))
   return parseInput(sendInput, message, 'notification')
 }
 

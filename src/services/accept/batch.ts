@@ -7,6 +7,7 @@ import type { NewNotification } from '../../domain/notification.ts'
 import { assertPermittedCountry } from '../../domain/sms-countries.ts'
 import { suppressionError } from '../../domain/suppression.ts'
 import type { AcceptReads, IdempotencyRecord } from '../../ports/storage/accept.ts'
+import { assertSameOrganization } from '../scope.ts'
 import { suppressionKey } from '../suppressions/match.ts'
 import { channelHint, type Preparation, prepareSend } from './prepare.ts'
 import type { BatchItem, BatchResult, ItemError } from './records.ts'
@@ -89,6 +90,7 @@ export async function judgeBatch(
   await inTurns(messages.entries(), ([index, message]) =>
     attempt(index, errors, () => {
       if (strict) assertKnownFields(sendInput, message)
+      assertSameOrganization(message, organizationId)
       const input = parseInput(sendInput, message, 'notification')
       if (input.template !== undefined) references.add(input.template)
       parsed.push([index, input])

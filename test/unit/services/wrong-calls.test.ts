@@ -42,6 +42,19 @@ describe('a wrong type is refused by its name', () => {
     expect((await notifier.notifications.list()).items).toEqual([])
   })
 
+  it('as an organization beside the fields of a message, which would go out for another', async () => {
+    const notifier = await start()
+    await notifier.organizations.create({ id: 'org_b', name: 'B' })
+    const [others, own] = ['org_b', 'org_default'].map((organizationId) => ({ ...mail, organizationId }))
+    await expect(notifier.send(others as never)).rejects.toMatchObject(refusedFor('organizationId'))
+    await expect(notifier.validate(others as never)).rejects.toMatchObject(refusedFor('organizationId'))
+    const { items } = await notifier.sendBatch([others, own] as never[])
+    expect(items).toMatchObject([{ error: refusedFor('organizationId') }, { status: 'queued' }])
+    await notifier.send(others as never, { organizationId: 'org_b' })
+    const stored = await notifier.notifications.list({ organizationId: 'org_b' })
+    expect(stored.items).toHaveLength(1)
+  })
+
   it.each([undefined, null, 5, 'Hello'])('as the notification %j', async (wrong) => {
     const notifier = await start()
     await expect(notifier.send(wrong as never)).rejects.toMatchObject(refusedFor('notification'))
