@@ -144,4 +144,5 @@ export type {
   WebhookEndpointRecord,
   WebhookEndpointUpdate,
   WebhookPostRecord,
+  WebhookRequestRecord,
 } from './services/webhooks/records.ts'

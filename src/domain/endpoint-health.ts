@@ -22,10 +22,17 @@ export interface EndpointHealth {
   readonly failingSince: number | null
   /** `webhook.failing` has been announced since then. */
   readonly told: boolean
+  /** The `sequence` of the last event about the endpoint: how many there have been. */
+  readonly sequence: number
 }
 
-/** Before the first attempt, after a success, and after the owner acted: a new address, or enabled again. */
-export const HEALTHY: EndpointHealth = { failingSince: null, told: false }
+/** Before the first attempt. */
+export const NEW_HEALTH: EndpointHealth = { failingSince: null, told: false, sequence: 0 }
+
+/** After a success, and after the owner acted: a new address, or enabled again. The count of its events goes on. */
+export function healed({ sequence }: EndpointHealth): EndpointHealth {
+  return { ...NEW_HEALTH, sequence }
+}
 
 /** How one attempt ended, as a settlement says it. */
 export interface EndpointAttempt {
@@ -48,8 +55,8 @@ export interface EndpointVerdict {
 
 /**
  * Judges an active endpoint by an attempt: the one function that every storage calls under the endpoint's row lock, so
- * that processes agree and nothing is announced twice. An endpoint is disabled as `failing` only when a delivery is
- * given up, so that two faults with quiet days between them do not end it.
+ * that processes agree, nothing is announced twice, and events are numbered without a gap. An endpoint is disabled as
+ * `failing` only when a delivery is given up, so that two faults with quiet days between them do not end it.
  */
 export function judgeEndpoint(
   health: EndpointHealth,
@@ -57,20 +64,26 @@ export function judgeEndpoint(
   now: number,
 ): EndpointVerdict {
   const failingSince = health.failingSince ?? now
-  if (disable === 'gone') return disabled(failingSince, 'gone')
-  if (attempt?.succeeded === true) return { health: HEALTHY, disable: null, announce: null }
+  if (disable === 'gone') return disabled(health, failingSince, 'gone')
+  if (attempt?.succeeded === true) return { health: healed(health), disable: null, announce: null }
   if (attempt === undefined || blameless === true) return { health, disable: null, announce: null }
-  if (next.kind === 'end' && now - failingSince >= DISABLED_AFTER_MS) return disabled(failingSince, 'failing')
+  if (next.kind === 'end' && now - failingSince >= DISABLED_AFTER_MS)
+    return disabled(health, failingSince, 'failing')
   const tell = !health.told && attempt.attempt >= FAILING_ATTEMPTS
   return {
-    health: { failingSince, told: health.told || tell },
+    health: { failingSince, told: health.told || tell, sequence: health.sequence + (tell ? 1 : 0) },
     disable: null,
     announce: tell ? 'webhook.failing' : null,
   }
 }
 
-function disabled(failingSince: number, disable: 'gone' | 'failing'): EndpointVerdict {
-  return { health: { failingSince, told: true }, disable, announce: 'webhook.disabled' }
+function disabled(
+  { sequence }: EndpointHealth,
+  failingSince: number,
+  disable: 'gone' | 'failing',
+): EndpointVerdict {
+  const health = { failingSince, told: true, sequence: sequence + 1 }
+  return { health, disable, announce: 'webhook.disabled' }
 }
 
 /** Tells what became of a webhook endpoint. Its address is left out: it may hold a secret. */
@@ -87,6 +100,8 @@ export interface EndpointEvent {
     readonly failingSince: string
     /** ISO 8601 UTC: when this was recorded. */
     readonly timestamp: string
+    /** 1, 2, 3… over the events of both types about this endpoint: orders those that arrive out of order. */
+    readonly sequence: number
     readonly organizationId: string
   }
 }
@@ -107,6 +122,7 @@ export function endpointEvent(
       reason: disable,
       failingSince: health.failingSince === null ? timestamp : new Date(health.failingSince).toISOString(),
       timestamp,
+      sequence: health.sequence,
       organizationId: endpoint.organizationId,
     },
   }
@@ -120,6 +136,6 @@ export function isEndpointEvent(event: { readonly event: string }): event is End
 export const ENDPOINT_EVENT_ID = 'evt_wh_'
 
 /** The stable `webhook-id` of an event about an endpoint. */
-export function endpointEventId({ event, data }: EndpointEvent): string {
-  return `evt_${data.id}_${event.slice('webhook.'.length)}_${Date.parse(data.timestamp)}`
+export function endpointEventId({ data }: EndpointEvent): string {
+  return `evt_${data.id}_${data.sequence}`
 }

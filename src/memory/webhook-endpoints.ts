@@ -1,4 +1,4 @@
-import { HEALTHY } from '../domain/endpoint-health.ts'
+import { healed, NEW_HEALTH } from '../domain/endpoint-health.ts'
 import { NotifierError } from '../domain/errors/notifier-error.ts'
 import type {
   SecretRotation,
@@ -26,7 +26,7 @@ export function memoryWebhookEndpoints(state: MemoryState): WebhookEndpointRepos
         secrets: endpoint.secrets.map((secret) => ({ secret, endsAt: Infinity })),
         status: 'active',
         disabledReason: null,
-        health: HEALTHY,
+        health: NEW_HEALTH,
         createdAt: state.now(),
         number: nextNumber(state),
       }
@@ -108,7 +108,7 @@ function update(state: MemoryState, id: string, change: WebhookEndpointChange): 
     events: events ?? before.events,
     successStatus: successStatus ?? before.successStatus,
     ...(status === 'active' ? { status, disabledReason: null } : {}),
-    ...(status === 'active' || (url ?? before.url) !== before.url ? { health: HEALTHY } : {}),
+    ...(status === 'active' || (url ?? before.url) !== before.url ? { health: healed(before.health) } : {}),
   })
   if (status === 'disabled' && before.status === 'active') disable(state, id, 'manual')
   return toEndpoint(state, state.endpoints.get(id) ?? before)

@@ -13,6 +13,7 @@ import {
   claim,
   ended,
   endpoint,
+  goneAndBack,
   idOf,
   LANE,
   note,
@@ -88,6 +89,14 @@ suite('two processes on one database', () => {
     expect(named?.filter((answer) => answer?.kind === 'accepted').length).toBe(1)
     expect(named?.filter((answer) => answer?.kind === 'replayed').length).toBe(9)
     expect(await both[0].quotaUsed(ORGANIZATION, '2026-11')).toBe(25)
+  })
+
+  it('number the events about an endpoint together', async () => {
+    const [a, b] = await two()
+    const hook = await endpoint(a)
+    const told: unknown[] = []
+    for (const storage of [a, b, b, a]) told.push(await goneAndBack(storage, hook))
+    expect(told).toEqual([1, 2, 3, 4])
   })
 
   it('lease no job twice, settle each once and begin no attempt under a lost lease', async () => {

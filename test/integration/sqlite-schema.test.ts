@@ -2,7 +2,16 @@ import { DatabaseSync } from 'node:sqlite'
 import { afterEach, expect, test, vi } from 'vitest'
 import { sqliteStorage } from '../../adapters/storage/sqlite/index.ts'
 import { migrations } from '../../adapters/storage/sqlite/migrations/index.ts'
-import { accept, claimOne, deliver, note, notes, start } from '../../src/testing/storage/fixtures.ts'
+import {
+  accept,
+  claimOne,
+  deliver,
+  endpoint,
+  goneAndBack,
+  note,
+  notes,
+  start,
+} from '../../src/testing/storage/fixtures.ts'
 import { type Program, runProgram } from '../support/program.ts'
 import { openSqlite } from '../support/sqlite-handle.ts'
 import { temporaryFile } from '../support/sqlite-harness.ts'
@@ -81,6 +90,19 @@ test('what was stored is there after a restart, leases and tokens included', asy
   expect(await second.renew([leased], 60_000)).toEqual([true])
   const other = await claimOne(second)
   expect(other.token).toBeGreaterThan(leased.token)
+  await second.stop()
+})
+
+test('events about an endpoint are numbered on after a restart', async () => {
+  const file = newFile()
+  const first = sqliteStorage({ file })
+  await first.start()
+  const hook = await endpoint(first)
+  expect([await goneAndBack(first, hook), await goneAndBack(first, hook)]).toEqual([1, 2])
+  await first.stop()
+  const second = sqliteStorage({ file })
+  await second.start()
+  expect(await goneAndBack(second, hook)).toBe(3)
   await second.stop()
 })
 

@@ -14,7 +14,7 @@ const SELECT_ENDPOINTS = `
 
 /**
  * One delivery for each event and endpoint, and a job unless the endpoint is disabled. An event whose id was there
- * before, as two about an endpoint in one millisecond have, is the same to its receiver.
+ * before is the same to its receiver.
  */
 const INSERT = `
   WITH given AS MATERIALIZED (

@@ -8,15 +8,17 @@ import type { Settlement } from '../../../src/ports/storage/settle.ts'
 import type { Transaction } from './connection.ts'
 import { type Announced, announce, announcedOfEndpoint } from './deliveries.ts'
 
-const COLUMNS = 'id, organization, status, failing_since, failing_told'
+const COLUMNS = 'id, organization, status, failing_since, failing_told, event_sequence'
 
 const SELECT = `SELECT ${COLUMNS} FROM carillon.webhook_endpoints WHERE id = ANY ($1::text[])`
 
 const LOCK = `${SELECT} ORDER BY id FOR UPDATE`
 
 const UPDATE = `
-  UPDATE carillon.webhook_endpoints AS e SET failing_since = h.failing_since, failing_told = h.told
-  FROM unnest($1::text[], $2::bigint[], $3::boolean[]) AS h (id, failing_since, told) WHERE e.id = h.id`
+  UPDATE carillon.webhook_endpoints AS e
+  SET failing_since = h.failing_since, failing_told = h.told, event_sequence = h.sequence
+  FROM unnest($1::text[], $2::bigint[], $3::boolean[], $4::integer[]) AS h (id, failing_since, told, sequence)
+  WHERE e.id = h.id`
 
 interface HealthRow {
   readonly id: string
@@ -24,6 +26,7 @@ interface HealthRow {
   readonly status: 'active' | 'disabled'
   readonly failing_since: number | null
   readonly failing_told: boolean
+  readonly event_sequence: number
 }
 
 type EventSettlement = Extract<Settlement, { readonly kind: 'event' }>
@@ -51,7 +54,8 @@ export async function judgeEndpoints(tx: Transaction, attempts: readonly Attempt
   for (const row of await lockTroubled(tx, attempts)) {
     rows.set(row.id, row)
     if (row.status === 'active') {
-      health.set(row.id, { failingSince: row.failing_since, told: row.failing_told })
+      const { failing_since: failingSince, failing_told: told, event_sequence: sequence } = row
+      health.set(row.id, { failingSince, told, sequence })
     }
   }
   const before = new Map(health)
@@ -72,6 +76,7 @@ export async function judgeEndpoints(tx: Transaction, attempts: readonly Attempt
       changed.map(([id]) => id),
       changed.map(([, { failingSince }]) => failingSince),
       changed.map(([, { told }]) => told),
+      changed.map(([, { sequence }]) => sequence),
     ])
   }
   return { events, disabled, announce: () => announce(tx, announced) }

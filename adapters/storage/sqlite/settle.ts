@@ -19,10 +19,11 @@ const SELECT_DELIVERY = `
   WHERE j.id = ? AND j.state = 2 AND j.token = ?`
 
 const SELECT_HEALTH = `
-  SELECT organization, status, failing_since, failing_told FROM carillon_webhook_endpoints WHERE id = ?`
+  SELECT organization, status, failing_since, failing_told, event_sequence
+  FROM carillon_webhook_endpoints WHERE id = ?`
 
 const UPDATE_HEALTH = `
-  UPDATE carillon_webhook_endpoints SET failing_since = ?, failing_told = ? WHERE id = ?`
+  UPDATE carillon_webhook_endpoints SET failing_since = ?, failing_told = ?, event_sequence = ? WHERE id = ?`
 
 const DELETE_JOB = 'DELETE FROM carillon_jobs WHERE id = ?'
 
@@ -37,6 +38,7 @@ interface HealthRow {
   readonly status: 'active' | 'disabled'
   readonly failing_since: number | null
   readonly failing_told: number
+  readonly event_sequence: number
 }
 
 type EventSettlement = Extract<Settlement, { readonly kind: 'event' }>
@@ -94,11 +96,15 @@ export function createSettle(
   function judge(id: string, settlement: EventSettlement, now: number): EndpointEvent | null {
     const row = selectHealth().get(id)
     if (row === undefined || row.status === 'disabled') return null
-    const before = { failingSince: row.failing_since, told: row.failing_told === 1 }
+    const before = {
+      failingSince: row.failing_since,
+      told: row.failing_told === 1,
+      sequence: row.event_sequence,
+    }
     const verdict = judgeEndpoint(before, settlement, now)
-    const { failingSince, told } = verdict.health
-    if (failingSince !== before.failingSince || told !== before.told) {
-      updateHealth().run(failingSince, told ? 1 : 0, id)
+    const { failingSince, told, sequence } = verdict.health
+    if (failingSince !== before.failingSince || told !== before.told || sequence !== before.sequence) {
+      updateHealth().run(failingSince, told ? 1 : 0, sequence, id)
     }
     if (verdict.disable !== null) deliveries.disable(id, verdict.disable)
     const event = endpointEvent({ id, organizationId: row.organization }, verdict, now)

@@ -35,6 +35,17 @@ const postFields = {
   status: z.int().nullable().describe('The HTTP status; null: no answer.'),
   response: z.string().describe("The beginning of the answer's body, or why there was none."),
   durationMs: z.number(),
+  request: z
+    .object({
+      url: z.string().describe("The endpoint's address as it was."),
+      headers: z
+        .record(z.string(), z.string())
+        .describe(
+          'By lower-case name, without `webhook-signature`, trace context and what HTTP adds to every request.',
+        ),
+    })
+    .nullable()
+    .describe('What was sent; null: nothing, or the process ended before it could say.'),
 }
 
 /** The end of one post to an endpoint. */

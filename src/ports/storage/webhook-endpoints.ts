@@ -113,6 +113,19 @@ export interface DeliveryAttempt {
   readonly response: string
   readonly durationMs: number
   readonly succeeded: boolean
+  /**
+   * Absent: nothing was sent, or nobody knows: the process ended before it could say, or a version that did not keep this
+   * recorded the attempt.
+   */
+  readonly request?: SentRequest | undefined
+}
+
+/** What a request cannot be told by later: all else of it follows from its event. */
+export interface SentRequest {
+  /** The endpoint's address as it was. */
+  readonly url: string
+  /** Epoch seconds: its `webhook-timestamp`. */
+  readonly timestamp: number
 }
 
 export interface LoggedAttempt extends DeliveryAttempt {

@@ -1,8 +1,8 @@
-import { judgePost, type PostResult, type PostVerdict } from '../../domain/http-answer.ts'
+import { judgePost, type PostVerdict } from '../../domain/http-answer.ts'
 import { retryDelay, WEBHOOK_RETRY } from '../../domain/retry.ts'
 import type { ClaimedJob } from '../../ports/storage/claim.ts'
 import type { Settlement } from '../../ports/storage/settle.ts'
-import { attemptOf, type EventPost, postEvent } from '../webhooks/post-event.ts'
+import { attemptOf, type EventPost, type Posted, postEvent } from '../webhooks/post-event.ts'
 import type { Attempts } from './attempts.ts'
 import type { Lane } from './lane.ts'
 import type { Settle, Slots } from './slots.ts'
@@ -24,9 +24,9 @@ export function createEventLane(slots: Pick<Slots, 'free' | 'run'>, delivery: Ev
     const { endpoint } = job.delivery
     if (!(await attempts.begin({ jobId: job.jobId, token: job.token, provider: endpoint.id })))
       return undefined
-    const result = await postEvent(delivery, endpoint, job.delivery, stop)
-    const verdict = judgePost(result, endpoint.successStatus, clock.now())
-    return () => attempts.settle(settlementOf(job, result, verdict, random(), stop.aborted))
+    const posted = await postEvent(delivery, endpoint, job.delivery, stop)
+    const verdict = judgePost(posted.result, endpoint.successStatus, clock.now())
+    return () => attempts.settle(settlementOf(job, posted, verdict, random(), stop.aborted))
   }
 
   return {
@@ -39,13 +39,14 @@ export function createEventLane(slots: Pick<Slots, 'free' | 'run'>, delivery: Ev
 
 function settlementOf(
   job: EventJob,
-  result: PostResult,
+  posted: Posted,
   verdict: PostVerdict,
   random: number,
   stopped: boolean,
 ): Settlement {
   const number = job.attempts + 1
-  const attempt = attemptOf(number, result, verdict.kind === 'succeeded')
+  const { result } = posted
+  const attempt = attemptOf(number, posted, verdict.kind === 'succeeded')
   // Not signed, or ended by our own stop: the endpoint has nothing to do with it.
   const ours = result.kind === 'failed' && result.reason === 'aborted'
   const blameless = ours ? ({ blameless: true } as const) : {}

@@ -3,9 +3,10 @@ import type { SpanEnd } from '../../domain/telemetry.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { OutgoingHttp } from '../../ports/outgoing.ts'
 import type { WebhookSigner } from '../../ports/signer.ts'
-import type { DeliveryAttempt, WebhookEndpoint } from '../../ports/storage/webhook-endpoints.ts'
+import type { DeliveryAttempt, SentRequest, WebhookEndpoint } from '../../ports/storage/webhook-endpoints.ts'
 import type { SecretBox } from '../secrets.ts'
 import type { Observer } from '../telemetry/observer.ts'
+import type { WebhookRequestRecord } from './records.ts'
 
 /** What signs and posts events. */
 export interface EventPost {
@@ -31,24 +32,32 @@ export interface PostedEvent {
   readonly payload: string
 }
 
+/** The end of a post. */
+export interface Posted {
+  readonly result: PostResult
+  /** Absent: nothing was sent. */
+  readonly request?: SentRequest
+}
+
 /** Signs an event with every secret of its endpoint and posts it. Never rejects. */
 export async function postEvent(
   how: EventPost,
   endpoint: WebhookEndpoint,
   event: PostedEvent,
   signal?: AbortSignal,
-): Promise<PostResult> {
+): Promise<Posted> {
   const { eventId, eventType } = event
   const { observer, clock } = how
   const began = clock.monotonic()
-  const result = await observer.span(
+  const posted = await observer.span(
     { name: 'post', event: eventType, eventId, endpointId: endpoint.id },
     (span) => post(how, endpoint, event, span?.headers ?? {}, signal),
     spanEnd,
   )
+  const { result } = posted
   const status = result.kind === 'answered' ? classOf(result.status) : 'none'
   observer.record({ type: 'posted', event: eventType, status, durationMs: clock.monotonic() - began })
-  return result
+  return posted
 }
 
 async function post(
@@ -57,29 +66,41 @@ async function post(
   event: PostedEvent,
   traceHeaders: Readonly<Record<string, string>>,
   signal: AbortSignal | undefined,
-): Promise<PostResult> {
+): Promise<Posted> {
+  const { url } = endpoint
+  const timestamp = Math.floor(clock.now() / 1000)
   let signature: Record<string, string>
   try {
     const secrets = endpoint.secrets.map((sealed) => box().open(sealed))
-    signature = signer.headers(event.eventId, Math.floor(clock.now() / 1000), event.payload, secrets)
+    signature = signer.headers(event.eventId, timestamp, event.payload, secrets)
   } catch (error) {
     // Tried again by the schedule, so that a wrong "secret" can be put right, and ends visibly if it is not.
     const message = error instanceof Error ? error.message : 'The event could not be signed.'
-    return { kind: 'failed', reason: 'aborted', requestSent: false, message, durationMs: 0 }
+    return { result: { kind: 'failed', reason: 'aborted', requestSent: false, message, durationMs: 0 } }
   }
-  return outgoing.post({
-    url: endpoint.url,
-    headers: {
-      ...traceHeaders,
-      'content-type': 'application/json',
-      'user-agent': 'carillon-webhooks/1',
-      ...signature,
-    },
+  const result = await outgoing.post({
+    url,
+    headers: { ...traceHeaders, ...headersOf(event.eventId, timestamp), ...signature },
     body: event.payload,
     timeoutMs: TIMEOUT_MS,
     maxResponseBytes: MAX_RESPONSE_BYTES,
     ...(signal === undefined ? {} : { signal }),
   })
+  const sent = result.kind === 'answered' || result.requestSent
+  return sent ? { result, request: { url, timestamp } } : { result }
+}
+
+/**
+ * The headers that are not secret. The log makes them anew when it is read: a change of them needs a mark in
+ * {@link SentRequest}, or it would be told of requests before it.
+ */
+function headersOf(eventId: string, timestamp: number): Record<string, string> {
+  return {
+    'content-type': 'application/json',
+    'user-agent': 'carillon-webhooks/1',
+    'webhook-id': eventId,
+    'webhook-timestamp': String(timestamp),
+  }
 }
 
 function classOf(status: number): '2xx' | '3xx' | '4xx' | '5xx' {
@@ -88,19 +109,27 @@ function classOf(status: number): '2xx' | '3xx' | '4xx' | '5xx' {
   return status < 500 ? '4xx' : '5xx'
 }
 
-function spanEnd(result: PostResult): SpanEnd {
+function spanEnd({ result }: Posted): SpanEnd {
   if (result.kind === 'failed') return { failure: result.reason }
   const { status } = result
   return status < 400 ? { status } : { status, failure: String(status) }
 }
 
-/** What a log says of a post. */
-export function attemptOf(attempt: number, result: PostResult, succeeded: boolean): DeliveryAttempt {
+/** What a log keeps of a post. */
+export function attemptOf(attempt: number, { result, request }: Posted, succeeded: boolean): DeliveryAttempt {
   return {
     attempt,
     status: result.kind === 'answered' ? result.status : null,
     response: result.kind === 'answered' ? result.body : result.message,
     durationMs: Math.round(result.durationMs),
     succeeded,
+    ...(request === undefined ? {} : { request }),
   }
+}
+
+/** What a log says was sent. */
+export function requestOf(eventId: string, request: SentRequest | undefined): WebhookRequestRecord | null {
+  if (request === undefined) return null
+  const { url, timestamp } = request
+  return { url, headers: headersOf(eventId, timestamp) }
 }

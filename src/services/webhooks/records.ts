@@ -45,6 +45,22 @@ export interface WebhookPostRecord {
   /** The beginning of the answer's body, or why there was none. */
   readonly response: string
   readonly durationMs: number
+  /**
+   * What was sent; null: nothing, because the event could not be signed, the address was refused or no connection was
+   * made. Null, too, where nobody knows: the process ended before it could say, or an earlier version recorded it.
+   */
+  readonly request: WebhookRequestRecord | null
+}
+
+/** A request as it went to an endpoint, but for its body. */
+export interface WebhookRequestRecord {
+  /** The endpoint's address as it was. */
+  readonly url: string
+  /**
+   * By lower-case name. Left out are `webhook-signature`, which is a credential while its timestamp is fresh: who holds
+   * it can pass the request off as new; trace context; and what HTTP adds to every request (`host`, `content-length`).
+   */
+  readonly headers: Readonly<Record<string, string>>
 }
 
 export interface WebhookAttemptRecord extends WebhookPostRecord {

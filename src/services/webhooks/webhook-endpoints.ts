@@ -15,7 +15,7 @@ import type { WebhookDelivery, WebhookEndpoint } from '../../ports/storage/webho
 import type { Notifier } from '../notifier.ts'
 import type { Organizations } from '../organizations/organizations.ts'
 import { isoOrNull, listOf, organizationOf, owned, pageRequest, type Scope } from '../scope.ts'
-import { attemptOf, type EventPost, postEvent } from './post-event.ts'
+import { attemptOf, type EventPost, postEvent, requestOf } from './post-event.ts'
 import type { WebhookDeliveryRecord, WebhookEndpointRecord } from './records.ts'
 
 /** Most secrets that sign: each makes every request's signature header longer. */
@@ -89,14 +89,11 @@ export function createWebhookEndpoints(parts: WebhookParts): Notifier['webhooks'
     async test(id, scope) {
       const endpoint = await find(id, scope)
       const payload = JSON.stringify(exampleEvent(endpoint.organizationId, clock.now()))
-      const result = await postEvent(parts, endpoint, {
-        eventId: ids.random('evt'),
-        eventType: 'webhook.test',
-        payload,
-      })
-      const verdict = judgePost(result, endpoint.successStatus, clock.now())
-      const { attempt: _, ...record } = attemptOf(1, result, verdict.kind === 'succeeded')
-      return record
+      const eventId = ids.random('evt')
+      const posted = await postEvent(parts, endpoint, { eventId, eventType: 'webhook.test', payload })
+      const verdict = judgePost(posted.result, endpoint.successStatus, clock.now())
+      const { attempt: _, request, ...record } = attemptOf(1, posted, verdict.kind === 'succeeded')
+      return { ...record, request: requestOf(eventId, request) }
     },
     async deliveries(id, query) {
       const request = pageRequest('deliveries', query)
@@ -177,7 +174,11 @@ function deliveryView(delivery: WebhookDelivery): WebhookDeliveryRecord {
     status: state,
     payload,
     createdAt: new Date(createdAt).toISOString(),
-    attempts: attempts.map(({ at, ...attempt }) => ({ ...attempt, timestamp: new Date(at).toISOString() })),
+    attempts: attempts.map(({ at, request, ...attempt }) => ({
+      ...attempt,
+      timestamp: new Date(at).toISOString(),
+      request: requestOf(eventId, request),
+    })),
   }
 }
 

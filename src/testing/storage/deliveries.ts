@@ -11,6 +11,7 @@ import {
   note,
   notes,
   organization,
+  page,
   sent,
   start,
 } from './fixtures.ts'
@@ -147,6 +148,24 @@ export function deliveryChecks(check: Check): void {
     assert.deepEqual(
       (await secondDoor.deliveries()).map(({ state, attempts }) => [state, attempts]),
       [['pending', 1]],
+    )
+  })
+
+  check('the log holds what was sent, where something was', async ({ storage }) => {
+    const hook = await endpoint(storage)
+    await accept(storage, [note()])
+    await deliver(storage)
+    const request = { url: 'https://example.com/hook?a=1#ü', timestamp: 1_796_000_000 }
+    const nothing = { ...ANSWERED, status: null, response: 'refused', succeeded: false }
+    for (const attempt of [nothing, { ...ANSWERED, attempt: 2, request }]) {
+      const job = await claimOne(storage, hook.id)
+      await start(storage, [job], hook.id)
+      await storage.settle([settled(job, { attempt, next: { kind: 'retry', delayMs: 0 } })])
+    }
+    const { items } = await storage.webhookEndpoints.deliveries({ endpointId: hook.id }, page())
+    assert.deepEqual(
+      items[0]?.attempts.map(({ at, ...attempt }) => attempt),
+      [nothing, { ...ANSWERED, attempt: 2, request }],
     )
   })
 

@@ -19,9 +19,15 @@ import {
 } from './fixtures.ts'
 import type { Check, StorageHarness } from './harness.ts'
 
-type Change = { readonly succeeded?: true; readonly last?: true; readonly attempt?: number }
+type Change = {
+  readonly succeeded?: true
+  readonly last?: true
+  readonly gone?: true
+  readonly attempt?: number
+}
 
-function settlement({ jobId, token }: ClaimedJob, { succeeded, last, attempt = 1 }: Change): Settlement {
+function settlement({ jobId, token }: ClaimedJob, change: Change): Settlement {
+  const { succeeded, last, gone, attempt = 1 } = change
   const status = succeeded === true ? 200 : 500
   const ended = succeeded === true ? 'delivered' : 'failed'
   return {
@@ -29,7 +35,8 @@ function settlement({ jobId, token }: ClaimedJob, { succeeded, last, attempt = 1
     jobId,
     token,
     attempt: { attempt, status, response: '', durationMs: 1, succeeded: succeeded ?? false },
-    ...(succeeded === true || last === true
+    ...(gone === true ? { disable: 'gone' } : {}),
+    ...(succeeded === true || last === true || gone === true
       ? { ended, next: { kind: 'end' } }
       : { next: { kind: 'retry', delayMs: 0 } }),
   }
@@ -101,13 +108,14 @@ export function endpointHealthChecks(check: Check): void {
       id: hook.id,
       status: 'active',
       reason: null,
+      sequence: 1,
       organizationId: hook.organizationId,
     })
     assert.ok(Date.parse(failingSince) <= Date.parse(timestamp))
     const job = await claimOne(storage, other.id)
     assert.ok(job.kind === 'event')
     assert.deepEqual(JSON.parse(job.delivery.payload), event)
-    assert.match(job.delivery.eventId, /^evt_wh_[\w-]+$/)
+    assert.equal(job.delivery.eventId, `evt_${hook.id}_1`)
 
     for (const number of [1, 2, 3, 4, 5]) {
       assert.deepEqual(await attempt(storage, hook, { attempt: number }), [])
@@ -173,9 +181,7 @@ export function endpointHealthChecks(check: Check): void {
     await announce(storage, 1)
     const job = await claimOne(storage, hook.id)
     await start(storage, [job], hook.id)
-    const [answer] = await storage.settle([
-      { ...settlement(job, { last: true }), disable: 'gone' } as Settlement,
-    ])
+    const [answer] = await storage.settle([settlement(job, { gone: true })])
     assert.ok(answer?.kind === 'settled')
     assert.deepEqual(
       answer.endpointEvents?.map(({ event, data }) => [event, data.reason]),
@@ -186,6 +192,75 @@ export function endpointHealthChecks(check: Check): void {
     assert.deepEqual(
       items.map(({ state }) => state),
       ['held'],
+    )
+  })
+
+  check(
+    'events about an endpoint are numbered without a gap, whatever becomes of it between',
+    async (harness) => {
+      const { storage } = harness
+      const { update, replay, deliveries } = storage.webhookEndpoints
+      const [hook, other] = [await endpoint(storage), await endpoint(storage)]
+      const watcher = await endpoint(storage, { events: ['webhook.failing', 'webhook.disabled'] })
+      const announced: EndpointEvent[] = []
+      const end = async (change: Change): Promise<void> =>
+        void announced.push(...(await attempt(storage, hook, change)))
+      await announce(storage, 3)
+      await end({ attempt: 4 })
+      await end({ attempt: 5, succeeded: true })
+      await end({ attempt: 4 })
+      await update(hook.id, { url: 'https://example.com/new' })
+      await end({ attempt: 5 })
+      await end({ gone: true })
+      await update(hook.id, { status: 'active' })
+      assert.equal(await replay(hook.id, { since: 0, most: 9 }), 2)
+      await end({ attempt: 4 })
+      await update(hook.id, { status: 'disabled' })
+      await update(hook.id, { status: 'active' })
+      await replay(hook.id, { since: 0, most: 9 })
+      await end({ gone: true })
+      assert.deepEqual(
+        announced.map(({ event, data }) => [event, data.sequence]),
+        [
+          ['webhook.failing', 1],
+          ['webhook.failing', 2],
+          ['webhook.failing', 3],
+          ['webhook.disabled', 4],
+          ['webhook.failing', 5],
+          ['webhook.disabled', 6],
+        ],
+      )
+      const { items } = await deliveries({ endpointId: watcher.id }, page())
+      assert.deepEqual(
+        items.toReversed().map(({ eventId, payload }) => [eventId, JSON.parse(payload)]),
+        announced.map((event) => [`evt_${hook.id}_${event.data.sequence}`, event]),
+      )
+      assert.equal((await attempt(storage, other, { attempt: 4 }))[0]?.data.sequence, 1)
+    },
+  )
+
+  check('events about an endpoint that are announced in a race each have a number', async ({ storage }) => {
+    const { update, replay } = storage.webhookEndpoints
+    const hook = await endpoint(storage)
+    await announce(storage, 10)
+    const announced: EndpointEvent[] = []
+    for (let round = 1; round <= 3; round += 1) {
+      const jobs = await claim(storage, 10, hook.id)
+      await start(storage, jobs, hook.id)
+      const ends = jobs.map((job, index) =>
+        settlement(job, index > 6 ? { gone: true } : { attempt: 4, last: true }),
+      )
+      const answers = await Promise.all(ends.map((one) => storage.settle([one])))
+      for (const answer of answers.flat()) {
+        if (answer.kind === 'settled') announced.push(...(answer.endpointEvents ?? []))
+      }
+      await update(hook.id, { status: 'active' })
+      assert.equal(await replay(hook.id, { since: 0, most: 20 }), 10)
+    }
+    assert.equal(announced.filter(({ event }) => event === 'webhook.disabled').length, 3)
+    assert.deepEqual(
+      announced.map(({ data }) => data.sequence).sort((a, b) => a - b),
+      announced.map((_, index) => index + 1),
     )
   })
 

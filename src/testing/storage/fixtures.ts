@@ -99,6 +99,23 @@ export function ended({ jobId, token }: LeaseRef, facts: readonly Fact[] = [sent
   return { kind: 'notification', jobId, token, facts, next: { kind: 'end' } }
 }
 
+/**
+ * Lets an endpoint be gone when it is told of a notification, and enables it again; answers the number of the event
+ * about it.
+ *
+ * @internal
+ */
+export async function goneAndBack(storage: Storage, { id }: WebhookEndpoint): Promise<number | undefined> {
+  await accept(storage, [note()])
+  await deliver(storage)
+  const { jobId, token } = await claimOne(storage, id)
+  const gone = { ended: 'failed', disable: 'gone', next: { kind: 'end' } } as const
+  const [answer] = await storage.settle([{ kind: 'event', jobId, token, ...gone }])
+  assert.ok(answer?.kind === 'settled')
+  await storage.webhookEndpoints.update(id, { status: 'active' })
+  return answer.endpointEvents?.[0]?.data.sequence
+}
+
 /** @param outage whether the attempt met a fault of the provider */
 export function retried({ jobId, token }: LeaseRef, delayMs: number, outage?: true): Settlement {
   const facts: Fact[] = [{ type: 'attempt_failed', attempt: 1, provider: 'smtp', code: 'provider_error' }]

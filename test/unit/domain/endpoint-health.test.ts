@@ -4,9 +4,9 @@ import {
   type EndpointAttempt,
   endpointEvent,
   endpointEventId,
-  HEALTHY,
   isEndpointEvent,
   judgeEndpoint,
+  NEW_HEALTH,
 } from '../../../src/domain/endpoint-health.ts'
 
 const NOW = Date.UTC(2026, 10, 21)
@@ -17,8 +17,8 @@ const failure = (attempt: number, last = false): EndpointAttempt => ({
 const success: EndpointAttempt = { attempt: { attempt: 9, succeeded: true }, next: { kind: 'end' } }
 
 it('fails from the first failure on, and says so at the fourth in a row on one event', () => {
-  let { health } = judgeEndpoint(HEALTHY, failure(1), NOW)
-  expect(health).toEqual({ failingSince: NOW, told: false })
+  let { health } = judgeEndpoint(NEW_HEALTH, failure(1), NOW)
+  expect(health).toEqual({ failingSince: NOW, told: false, sequence: 0 })
   for (const attempt of [2, 3]) {
     const verdict = judgeEndpoint(health, failure(attempt), NOW + attempt)
     expect(verdict).toEqual({ health, disable: null, announce: null })
@@ -26,38 +26,38 @@ it('fails from the first failure on, and says so at the fourth in a row on one e
   }
   const fourth = judgeEndpoint(health, failure(4), NOW + 4)
   expect(fourth).toEqual({
-    health: { failingSince: NOW, told: true },
+    health: { failingSince: NOW, told: true, sequence: 1 },
     disable: null,
     announce: 'webhook.failing',
   })
   expect(judgeEndpoint(fourth.health, failure(5), NOW + 5).announce).toBeNull()
   expect(judgeEndpoint(fourth.health, success, NOW + 6)).toEqual({
-    health: HEALTHY,
+    health: { failingSince: null, told: false, sequence: 1 },
     disable: null,
     announce: null,
   })
 })
 
 it('disables after five days when a delivery is given up, not before, and not at an attempt between', () => {
-  const health = { failingSince: NOW, told: true }
+  const health = { failingSince: NOW, told: true, sequence: 1 }
   const at = (ms: number, last: boolean): unknown => judgeEndpoint(health, failure(8, last), NOW + ms).disable
   expect(at(DISABLED_AFTER_MS - 1, true)).toBeNull()
   expect(at(DISABLED_AFTER_MS, false)).toBeNull()
   expect(at(DISABLED_AFTER_MS, true)).toBe('failing')
-  expect(judgeEndpoint(HEALTHY, failure(8, true), NOW).disable).toBeNull()
+  expect(judgeEndpoint(NEW_HEALTH, failure(8, true), NOW).disable).toBeNull()
 })
 
 it('disables at once what says that it is gone', () => {
-  const verdict = judgeEndpoint(HEALTHY, { ...failure(1, true), disable: 'gone' }, NOW)
+  const verdict = judgeEndpoint(NEW_HEALTH, { ...failure(1, true), disable: 'gone' }, NOW)
   expect(verdict).toEqual({
-    health: { failingSince: NOW, told: true },
+    health: { failingSince: NOW, told: true, sequence: 1 },
     disable: 'gone',
     announce: 'webhook.disabled',
   })
 })
 
 it('does not judge by what was no request, or our own fault', () => {
-  const health = { failingSince: NOW, told: false }
+  const health = { failingSince: NOW, told: false, sequence: 0 }
   const verdict = { health, disable: null, announce: null }
   expect(judgeEndpoint(health, { next: { kind: 'end' } }, NOW + DISABLED_AFTER_MS)).toEqual(verdict)
   const ours = { ...failure(8, true), blameless: true } as const
@@ -66,7 +66,7 @@ it('does not judge by what was no request, or our own fault', () => {
 
 it('tells of an endpoint without its address, under an id that only such events have', () => {
   const endpoint = { id: 'wh_a-b_c', organizationId: 'org_a', url: 'https://example.com/secret' }
-  const event = endpointEvent(endpoint, judgeEndpoint(HEALTHY, failure(4), NOW), NOW)
+  const event = endpointEvent(endpoint, judgeEndpoint(NEW_HEALTH, failure(4), NOW), NOW)
   expect(event).toEqual({
     event: 'webhook.failing',
     data: {
@@ -75,11 +75,12 @@ it('tells of an endpoint without its address, under an id that only such events 
       reason: null,
       failingSince: '2026-11-21T00:00:00.000Z',
       timestamp: '2026-11-21T00:00:00.000Z',
+      sequence: 1,
       organizationId: 'org_a',
     },
   })
   if (event === null) throw new Error('an event was expected')
-  expect(endpointEventId(event)).toBe(`evt_wh_a-b_c_failing_${NOW}`)
+  expect(endpointEventId(event)).toBe('evt_wh_a-b_c_1')
   expect([isEndpointEvent(event), isEndpointEvent({ event: 'notification.failed' })]).toEqual([true, false])
-  expect(endpointEvent(endpoint, judgeEndpoint(HEALTHY, success, NOW), NOW)).toBeNull()
+  expect(endpointEvent(endpoint, judgeEndpoint(NEW_HEALTH, success, NOW), NOW)).toBeNull()
 })

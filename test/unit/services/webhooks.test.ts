@@ -37,6 +37,14 @@ const answered = (status: number): PostResult => ({
   durationMs: 1.4,
 })
 
+/** What may be told of a request. */
+function sentOf(post: PostRequest | undefined): object | undefined {
+  if (post === undefined) return undefined
+  const { 'webhook-signature': signature, ...headers } = post.headers
+  expect(signature).toMatch(/^v1,/)
+  return { url: post.url, headers }
+}
+
 describe.each(['memory', 'sqlite'])('webhook endpoints on %s', (kind) => {
   /** The service and an engine that delivers events; notifications are taken through by `announce`. */
   async function start() {
@@ -255,6 +263,7 @@ describe.each(['memory', 'sqlite'])('webhook endpoints on %s', (kind) => {
             response: 'No answer within 5000 ms.',
             durationMs: 5_000,
             succeeded: false,
+            request: sentOf(posts[1]),
           },
         ],
       },
@@ -306,6 +315,7 @@ describe.each(['memory', 'sqlite'])('webhook endpoints on %s', (kind) => {
       status: 200,
       response: 'said 200',
       durationMs: 1,
+      request: sentOf(posts[0]),
     })
     const { headers, body } = posts[0] as PostRequest
     expect(JSON.parse(String(body))).toMatchObject({

@@ -9,6 +9,7 @@ import { draw } from './0008-draw.ts'
 import { insert } from './0009-insert.ts'
 import { lookUps } from './0010-look-ups.ts'
 import { settle } from './0011-settle.ts'
+import { endpointEvents } from './0012-endpoint-events.ts'
 
 /**
  * In order, append-only: the schema's version is the number of those that have run. Each only adds: processes of the
@@ -26,4 +27,5 @@ export const migrations: readonly string[] = [
   insert,
   lookUps,
   settle,
+  endpointEvents,
 ]

@@ -8,6 +8,7 @@ import { traces } from './0007-traces.ts'
 import { retention } from './0008-retention.ts'
 import { tracking } from './0009-tracking.ts'
 import { attachments } from './0010-attachments.ts'
+import { endpointEvents } from './0011-endpoint-events.ts'
 
 /** In order, append-only: the schema's version is the number of those that have run. */
 export const migrations: readonly string[] = [
@@ -21,4 +22,5 @@ export const migrations: readonly string[] = [
   retention,
   tracking,
   attachments,
+  endpointEvents,
 ]
