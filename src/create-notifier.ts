@@ -24,6 +24,7 @@ import { createSendLimits } from './services/limits/send-limits.ts'
 import { createLinkSigner, type LinkSigner } from './services/links/link-signer.ts'
 import { createLinks } from './services/links/links.ts'
 import { createPages } from './services/links/pages.ts'
+import { assertListener } from './services/listeners.ts'
 import { createLogs, createNotifications } from './services/notifications/notifications.ts'
 import type { Notifier, NotifierEvents } from './services/notifier.ts'
 import { createOrganizations } from './services/organizations/organizations.ts'
@@ -116,7 +117,7 @@ function wire(options: ResolvedOptions): Notifier<unknown> {
     logger.error('A listener threw.', { event, error })
   }
 
-  /** Closes what is not the storage; neither a fault nor silence of one keeps the others open. */
+  /** Closes what a start does not open; neither a fault nor silence of one keeps the others open. */
   async function closeParts(deadline: Deadline): Promise<void> {
     const parts = [{ close: routes.close }, outgoing, limiter].map(async (part) => {
       try {
@@ -127,6 +128,13 @@ function wire(options: ResolvedOptions): Notifier<unknown> {
     })
     const closing = Promise.all(parts)
     await Promise.all([deadline.within(closing), within(closing, CLOSE_MS, clock)])
+  }
+
+  async function openSecrets(): Promise<void> {
+    const secrets = options.secrets.length > 0 ? options.secrets : [await storage.keep('secret', newSecret())]
+    box = createSecretBox(secrets)
+    linkSigner = createLinkSigner(secrets)
+    if (!storage.durable) logger.warn('The memory storage loses everything when the process ends.')
   }
 
   function openBox(): SecretBox {
@@ -184,16 +192,13 @@ function wire(options: ResolvedOptions): Notifier<unknown> {
   const retention = createRetention({ storage, clock, logger, days: options.retentionDays, failed })
   const lifecycle = createLifecycle({
     clock,
-    async open() {
-      if (telemetry.length > 0) await plugins.start()
-      await storage.start()
-      await engine.open()
-      const secrets =
-        options.secrets.length > 0 ? options.secrets : [await storage.keep('secret', newSecret())]
-      box = createSecretBox(secrets)
-      linkSigner = createLinkSigner(secrets)
-      if (!storage.durable) logger.warn('The memory storage loses everything when the process ends.')
-    },
+    failed,
+    stages: [
+      ...(telemetry.length > 0 ? [{ open: plugins.start, close: plugins.stop }] : []),
+      { open: storage.start, close: storage.stop },
+      { open: engine.open, close: engine.close },
+      { open: openSecrets },
+    ],
     deliver() {
       engine.start()
       if (options.queue === null) options.storage.onWork?.(() => engine.wake())
@@ -202,12 +207,7 @@ function wire(options: ResolvedOptions): Notifier<unknown> {
     async halt(deadline) {
       await Promise.all([deadline.within(retention.stop()), engine.stop(deadline)])
     },
-    async close(deadline) {
-      await engine.close()
-      await closeParts(deadline)
-      await storage.stop()
-      await plugins.stop()
-    },
+    close: closeParts,
   })
   const { guard, guardAlways } = lifecycle
 
@@ -266,10 +266,12 @@ function wire(options: ResolvedOptions): Notifier<unknown> {
     stop: lifecycle.stop,
     [Symbol.asyncDispose]: () => lifecycle.stop(),
     on(event, listener) {
+      assertListener(event, listener)
       emitter.on(event, listener as never)
       return notifier
     },
     off(event, listener) {
+      assertListener(event, listener)
       emitter.off(event, listener as never)
       return notifier
     },
@@ -280,7 +282,7 @@ function wire(options: ResolvedOptions): Notifier<unknown> {
     deadLetters: guard(deadLetters.api),
     templates: guard(createTemplates(storage, ids, organizations)),
     organizations: guard(organizations.api),
-    apiKeys: guard(createApiKeys(storage, ids, organizations)),
+    apiKeys: guard(createApiKeys(storage, ids, organizations, clock)),
     webhooks: guard(createWebhookEndpoints(webhookParts)),
     suppressions: guard(createSuppressions(storage, organizations)),
     receipts: guard(

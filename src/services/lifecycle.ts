@@ -1,7 +1,10 @@
 import { NotifierError } from '../domain/errors/notifier-error.ts'
+import { assertOptionNames } from '../domain/errors/option-names.ts'
 import type { Clock } from '../ports/clock.ts'
 import { createDeadline, type Deadline } from './deadline.ts'
-import type { Notifier } from './notifier.ts'
+import type { Notifier, StartOptions, StopOptions } from './notifier.ts'
+import { wrong } from './option-checks.ts'
+import { within } from './within.ts'
 
 /** Starting and stopping, and what may be called between. */
 export interface Lifecycle extends Pick<Notifier, 'start' | 'stop' | 'maintenance'> {
@@ -19,25 +22,47 @@ export interface Lifecycle extends Pick<Notifier, 'start' | 'stop' | 'maintenanc
   maintained(): boolean
 }
 
+/** One thing that a start opens. */
+export interface Stage {
+  open(): Promise<void>
+  /**
+   * Closes it. Also called while it still opens, when that has taken longer than a stop may wait; then again when it has
+   * opened.
+   */
+  close?(): Promise<void>
+}
+
 export interface LifecycleParts {
   readonly clock: Clock
-  open(): Promise<void>
+  /** Opened one after the other, closed in the opposite order. */
+  readonly stages: readonly Stage[]
   /** Begins to deliver. */
   deliver(): void
   /** Ends the delivery, while calls that were taken before may still go on. */
   halt(deadline: Deadline): Promise<void>
-  /** Closes what they needed. */
+  /** Closes what they needed beside the stages. */
   close(deadline: Deadline): Promise<void>
+  /** Is told of what fails with nobody waiting for it. */
+  failed(error: unknown): void
 }
 
 const DEFAULT_DEADLINE_MS = 10_000
 /** Longest delay of a timer; that it fires is of no use, only that it exists. */
 const FOREVER_MS = 0x7fffffff
+/** What a stage that still opens at the deadline may take to close before the stop ends without it. */
+const CLOSE_MS = 1_000
 
 type AnyMethod = (...args: never[]) => Promise<unknown>
 
-export function createLifecycle({ clock, open, deliver, halt, close }: LifecycleParts): Lifecycle {
+export function createLifecycle(parts: LifecycleParts): Lifecycle {
+  const { clock, stages, deliver, halt, close, failed } = parts
   let opened: Promise<void> | null = null
+  /** Resolves when the latest start has opened everything, or failed to. */
+  let opening: Promise<void> = Promise.resolve()
+  let givenUp: NotifierError | null = null
+  let giveUp = (_error: NotifierError): void => {}
+  const abandoned = new Promise<never>((_resolve, reject) => (giveUp = reject))
+  abandoned.catch(() => {})
   let closed: Promise<void> | null = null
   let deadline: Deadline | null = null
   let tried = false
@@ -66,18 +91,66 @@ export function createLifecycle({ clock, open, deliver, halt, close }: Lifecycle
     if (calls > 0) await new Promise<void>((resolve) => (noCalls = resolve))
   }
 
+  async function openStages(): Promise<void> {
+    for (const { open } of stages) {
+      if (givenUp !== null) throw givenUp
+      await open()
+    }
+  }
+
+  async function closeStages(): Promise<void> {
+    for (const { close } of stages.toReversed()) await close?.()
+  }
+
+  function begin({ deliver: delivers }: StartOptions): Promise<void> {
+    const work = openStages().then(() => {
+      if (closed !== null) return
+      running = true
+      if (delivers === false) return
+      // A process that delivers is alive as long as it may have to, like one that listens.
+      stayAlive()
+      deliver()
+    })
+    opening = work.catch(() => {})
+    return Promise.race([work, abandoned]).catch((error: unknown) => {
+      opened = null
+      throw error
+    })
+  }
+
+  function stayAlive(): void {
+    keepAlive ??= setInterval(() => {}, FOREVER_MS)
+  }
+
   async function shut(until: Deadline): Promise<void> {
     running = false
-    await opened?.catch(() => {})
+    // Also after a start that failed: it may have opened something before it did.
+    if (!tried) return
+    // Whoever stops waits for the end, which nothing else may keep the process alive for.
+    stayAlive()
     try {
-      // Also after a start that failed: it may have opened something before it did.
-      if (tried) {
-        await Promise.all([halt(until), until.within(callsEnded())])
+      const answered = await until.within(opening)
+      if (!answered) {
+        givenUp = stoppedBefore()
+        giveUp(givenUp)
+      }
+      await Promise.all([halt(until), until.within(callsEnded())])
+      if (answered) {
         await close(until)
+        await closeStages()
+      } else {
+        await Promise.all([close(until), abort()])
       }
     } finally {
       clearInterval(keepAlive)
     }
+  }
+
+  /** Closes stages of which one still opens: none waits for another, and what opens yet is closed then. */
+  async function abort(): Promise<void> {
+    const closing = stages.map(async ({ close }) => close?.())
+    await within(Promise.all(closing.map((each) => each.catch(failed))), CLOSE_MS, clock)
+    opening.then(closeStages).catch(failed)
   }
 
   function guarded<Methods extends object>(
@@ -111,34 +184,22 @@ export function createLifecycle({ clock, open, deliver, halt, close }: Lifecycle
     maintenance(on) {
       maintained = on
     },
-    start(options) {
+    async start(options = {}) {
+      assertStart(options)
       if (closed !== null) {
-        return Promise.reject(
-          new NotifierError('not_started', {
-            message: 'A stopped notifier cannot start again: create a new one.',
-          }),
-        )
+        throw new NotifierError('not_started', {
+          message: 'A stopped notifier cannot start again: create a new one.',
+        })
       }
       tried = true
-      opened ??= open().then(
-        () => {
-          if (closed !== null) return
-          running = true
-          if (options?.deliver === false) return
-          // A process that delivers is alive as long as it may have to, like one that listens.
-          keepAlive = setInterval(() => {}, FOREVER_MS)
-          deliver()
-        },
-        (error: unknown) => {
-          opened = null
-          throw error
-        },
-      )
+      opened ??= begin(options)
       return opened
     },
-    stop(options) {
-      if (options?.deadlineMs !== undefined) deadline?.shorten(options.deadlineMs)
-      deadline ??= createDeadline(options?.deadlineMs ?? DEFAULT_DEADLINE_MS, clock)
+    async stop(options = {}) {
+      assertStop(options)
+      const { deadlineMs } = options
+      if (deadlineMs !== undefined) deadline?.shorten(deadlineMs)
+      deadline ??= createDeadline(deadlineMs ?? DEFAULT_DEADLINE_MS, clock)
       closed ??= shut(deadline)
       return closed
     },
@@ -146,6 +207,27 @@ export function createLifecycle({ clock, open, deliver, halt, close }: Lifecycle
     guard: (methods, failed) => guarded(methods, refusal, failed),
     guardAlways: (methods) => guarded(methods, notRunning),
   }
+}
+
+function assertStart(options: StartOptions): void {
+  assertOptionNames('start', options, { deliver: true })
+  const { deliver } = options
+  if (deliver !== undefined && typeof deliver !== 'boolean') throw wrong('deliver', 'true or false')
+}
+
+function assertStop(options: StopOptions): void {
+  assertOptionNames('stop', options, { deadlineMs: true })
+  const { deadlineMs } = options
+  if (deadlineMs !== undefined && !(Number.isFinite(deadlineMs) && deadlineMs >= 0))
+    throw wrong('deadlineMs', 'a number of milliseconds of at least 0')
+}
+
+function stoppedBefore(): NotifierError {
+  return new NotifierError('not_started', {
+    message:
+      'The notifier was stopped while it started: what it opens did not answer before the deadline of the stop. ' +
+      'Create a new one to start again.',
+  })
 }
 
 function unavailable(message: string): NotifierError {

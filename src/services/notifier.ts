@@ -47,18 +47,27 @@ export interface Notifier<Tx = never> {
   /**
    * Opens the storage, brings its schema up to date and begins to deliver. Idempotent.
    *
-   * @throws NotifierError `service_unavailable` when the storage cannot be opened.
+   * @throws NotifierError `service_unavailable` when the storage cannot be opened, `not_started` after {@link stop} or when
+   *   it is stopped before it has started, `invalid_configuration` for wrong options
    */
   start(options?: StartOptions): Promise<void>
   /**
    * Stops accepting and claiming, lets running attempts end within the deadline, returns what has not begun, closes
-   * channels and storage. Idempotent. What is queued stays stored and is delivered after the next start.
+   * channels and storage. Idempotent. What is queued stays stored and is delivered after the next start. A start that is
+   * under way is waited for until the deadline; what it opens later is closed again.
+   *
+   * @throws NotifierError `invalid_configuration` for wrong options; nothing is stopped then
    */
   stop(options?: StopOptions): Promise<void>
   [Symbol.asyncDispose](): Promise<void>
 
-  /** Calls `listener` for events that this process records; a throwing listener is reported and harms nobody. */
+  /**
+   * Calls `listener` for events that this process records; a throwing listener is reported and harms nobody.
+   *
+   * @throws NotifierError `invalid_parameter` for a name that no event has, or a listener that is no function
+   */
   on<Name extends keyof NotifierEvents>(event: Name, listener: NotifierEvents[Name]): Notifier<Tx>
+  /** Calls it no more. @throws NotifierError as {@link on} */
   off<Name extends keyof NotifierEvents>(event: Name, listener: NotifierEvents[Name]): Notifier<Tx>
 
   /**
@@ -315,8 +324,8 @@ export interface StartOptions {
 
 export interface StopOptions {
   /**
-   * Longest wait for running attempts and calls, in milliseconds, before attempts are aborted. Default 10 000. A second
-   * call of `stop` that gives one can shorten the wait of the first.
+   * Longest wait for running attempts and calls, and for a start that is under way, in milliseconds, before attempts are
+   * aborted. At least 0. Default 10 000. A second call of `stop` that gives one can shorten the wait of the first.
    */
   readonly deadlineMs?: number | undefined
 }

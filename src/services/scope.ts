@@ -106,7 +106,8 @@ function cursorOf(list: ListName, cursor: unknown): string {
   throw notACursor()
 }
 
-function wrong(field: string, expected: string): NotifierError {
+/** A parameter that is not what it must be. @param expected what is right, to follow "must be" */
+export function wrong(field: string, expected: string): NotifierError {
   return new NotifierError('invalid_parameter', {
     message: `"${field}" must be ${expected}.`,
     details: { field, expected },

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { ChannelName } from '../domain/channel.ts'
 import type { Channel, Message, SendContext } from '../ports/channel.ts'
+import { assertOptions, CHANNEL, COMMON_RULES, FUNCTION } from './channel-options.ts'
 
 /** What a recording channel does with one message; not typed by its answer, because plug-ins may answer anything. */
 export type Behaviour = (message: Message, context: SendContext) => unknown
@@ -46,8 +47,19 @@ export interface RecordingChannel extends Channel {
  * const email = recordingChannel()
  * const notifier = createNotifier({ channels: { email } })
  * await email.waitFor({ to: 'ada@example.com' })
+ *
+ * @throws NotifierError `invalid_configuration` for an option that nobody knows or of a wrong type
  */
 export function recordingChannel(options: RecordingChannelOptions = {}): RecordingChannel {
+  assertOptions('recordingChannel', options, {
+    ...COMMON_RULES,
+    channel: CHANNEL,
+    send: FUNCTION,
+    accepts: FUNCTION,
+    parseReceipts: FUNCTION,
+    check: FUNCTION,
+    close: FUNCTION,
+  })
   const calls: RecordingChannel['calls'] = []
   const waiting = new Set<(message: Message) => void>()
   const { send: first = accept, channel = 'email', ...rest } = options

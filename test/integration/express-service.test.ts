@@ -185,6 +185,7 @@ describe('API keys', () => {
     [{}, 422, 'missing_required_field'],
     [{ name: 'k', permission: 'Root' }, 400, 'invalid_parameter'],
     [{ name: 'k', permission: 'Write', expiresAt: 'tomorrow' }, 400, 'invalid_parameter'],
+    [{ name: 'k', permission: 'Write', expiresAt: '2020-01-01T00:00:00Z' }, 400, 'invalid_parameter'],
     [{ name: 'k', permission: 'Write', allowedIps: ['everywhere'] }, 400, 'invalid_parameter'],
   ])('refuses %j', async (body, status, code) => {
     await start()

@@ -3,6 +3,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import { runProgram } from '../support/program.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 import type { LifecycleOptions } from './programs/lifecycle.ts'
+import type { StopStartingOptions } from './programs/stop-starting.ts'
 import { tcpReceiver } from './support/receivers.ts'
 
 const directory = temporaryDirectory()
@@ -44,4 +45,21 @@ it('a process that delivers stays alive until it is told', async () => {
     new Promise((resolve) => setTimeout(resolve, 700, 'alive')),
   ])
   expect(first).toBe('alive')
+})
+
+it('a stop during a start that never answers ends, and keeps nothing alive', async () => {
+  const program = runProgram('stop-starting', { port: null } satisfies StopStartingOptions)
+  expect(await program.ended, program.errors.join('\n')).toBe(0)
+  expect(program.lines).toEqual(['start: not_started', 'kept by nothing'])
+})
+
+it('a stop does not wait for PostgreSQL to give up, whose connection then ends by itself', async () => {
+  const silent = await tcpReceiver((socket) => void socket.resume())
+  onTestFinished(() => silent.close())
+  const program = runProgram('stop-starting', { port: silent.port } satisfies StopStartingOptions)
+  expect(await program.ended, program.errors.join('\n')).toBe(0)
+  // Had it waited, the start would have been refused by the storage.
+  expect(program.lines).toEqual(['start: not_started'])
+  expect(silent.connections).toBe(1)
+  await silent.drained()
 })

@@ -1,3 +1,4 @@
+import { connect } from 'node:net'
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { postgresStorage } from '../../adapters/storage/postgres/index.ts'
@@ -25,6 +26,7 @@ import {
 import { eventually } from '../support/eventually.ts'
 import { describeWith } from '../support/left-out.ts'
 import { onPostgres, uniqueSchema, whyNoPostgres } from '../support/postgres.ts'
+import { tcpReceiver } from './support/receivers.ts'
 
 const ORGANIZATION = 'org_default'
 const quota = { period: '2026-11', limit: 100_000 }
@@ -346,6 +348,33 @@ suite('a server that cannot be used', () => {
     )
     const nowhere = postgresStorage({ connectionString: 'postgres://postgres@127.0.0.1:1/none' })
     await expect(nowhere.start()).rejects.toMatchObject({ code: 'service_unavailable' })
+  })
+
+  it('and answers after the stop of a notifier that starts on it is left again', async () => {
+    let answer = (): void => {}
+    const answers = new Promise<void>((resolve) => (answer = resolve))
+    const proxy = await tcpReceiver((client) => {
+      void answers.then(() => {
+        const upstream = connect(Number(new URL(server.url).port), '127.0.0.1')
+        upstream.on('error', () => client.destroy()).on('close', () => client.destroy())
+        client.on('close', () => upstream.destroy())
+        client.pipe(upstream).pipe(client)
+      })
+    })
+    const through = new URL(server.url)
+    through.host = `127.0.0.1:${proxy.port}`
+    const schema = uniqueSchema()
+    const storage = postgresStorage({ connectionString: through.href, schema, connectTimeoutMs: 60_000 })
+    const notifier = createNotifier({ channels: {}, storage })
+    const started = expect(notifier.start()).rejects.toMatchObject({ code: 'not_started' })
+    await notifier.stop({ deadlineMs: 50 })
+    await started
+    answer()
+    await proxy.drained()
+    // It had opened, and stopped there.
+    const direct = await open(schema)
+    expect(await direct.keep('secret', 'none was kept')).toBe('none was kept')
+    await proxy.close()
   })
 
   it('and crashes amid accepts and settlements loses nothing that was answered, and doubles nothing', async () => {

@@ -8,6 +8,7 @@ import { openTelemetry } from '../../adapters/telemetry/opentelemetry.ts'
 import { prometheusMetrics } from '../../adapters/telemetry/prometheus.ts'
 import { memoryStorage } from '../../src/memory/memory-storage.ts'
 import { memoryRateLimiter } from '../../src/memory/rate-limiter/memory-rate-limiter.ts'
+import { recordingChannel, simulatorChannel } from '../../src/testing/index.ts'
 import { expressReceiver, verifyWebhook } from '../../src/webhooks/index.ts'
 
 const connectionString = 'postgres://localhost/app'
@@ -24,6 +25,8 @@ describe.each<[string, (options: never) => unknown, object, string]>([
   ['openTelemetry', openTelemetry, {}, 'traceWebhook'],
   ['memoryStorage', memoryStorage, {}, 'file'],
   ['memoryRateLimiter', memoryRateLimiter, {}, 'url'],
+  ['recordingChannel', recordingChannel, {}, 'maxPerSeconds'],
+  ['simulatorChannel', simulatorChannel, { channel: 'email' }, 'baseURL'],
   ['webhook receiver', expressReceiver, { secret, handle: () => {} }, 'tolerance'],
   ['verifyWebhook', (options: never) => verifyWebhook('{}', {}, secret, options), {}, 'tolerance'],
 ])('%s', (name, make, options, slip) => {
@@ -47,5 +50,36 @@ describe.each<[string, (options: never) => unknown, object, string]>([
 it('a webhook without headers is a wrong call', () => {
   expect(() => verifyWebhook('{}', undefined as never, secret)).toThrow(
     expect.objectContaining({ code: 'invalid_configuration', details: { option: 'headers' } }),
+  )
+})
+
+describe.each<[string, (options: never) => unknown, string]>([
+  ['recordingChannel', recordingChannel, 'send'],
+  ['recordingChannel', recordingChannel, 'accepts'],
+  ['recordingChannel', recordingChannel, 'close'],
+  ...[recordingChannel, simulatorChannel].flatMap((make): [string, (options: never) => unknown, string][] =>
+    ['channel', 'name', 'maxConcurrent', 'timeoutMs', 'retry', 'onAmbiguous'].map((option) => [
+      make.name,
+      make,
+      option,
+    ]),
+  ),
+  ['simulatorChannel', simulatorChannel, 'baseUrl'],
+  ['simulatorChannel', simulatorChannel, 'clock'],
+])('%s', (name, make, option) => {
+  it.each([null, true])(`refuses %j as ${option}`, (wrong) => {
+    expect(() => make({ channel: 'email', [option]: wrong } as never)).toThrow(
+      expect.objectContaining({
+        code: 'invalid_configuration',
+        message: expect.stringMatching(`^${name}: "${option}" must be `),
+        details: { option },
+      }),
+    )
+  })
+})
+
+it('a simulator needs a channel', () => {
+  expect(() => simulatorChannel({} as never)).toThrow(
+    expect.objectContaining({ code: 'invalid_configuration', details: { option: 'channel' } }),
   )
 })

@@ -12,7 +12,7 @@ export type OptionNames<Options> = { readonly [Name in keyof Options]-?: true }
 export function assertOptionNames<Options>(
   maker: string,
   options: Options,
-  names: OptionNames<Options>,
+  names: { readonly [Name in keyof Options]-?: unknown },
 ): void {
   if (typeof options !== 'object' || options === null)
     throw wrong('options', `${maker}: the options must be an object with ${listed(names)}.`)

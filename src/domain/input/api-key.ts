@@ -24,7 +24,7 @@ export const apiKeyInput: z.ZodType<
 > = z.object({
   name: text(1, 200).describe('To tell keys apart.'),
   permission: z.enum(PERMISSIONS).describe('`Read Only`, `Write` or `Full Access`.'),
-  expiresAt: instant.nullish().describe('ISO 8601; left out, the key never expires.'),
+  expiresAt: instant.nullish().describe('ISO 8601, in the future; left out, the key never expires.'),
   allowedIps: z
     .array(z.string().min(1).max(64))
     .max(100)

@@ -26,15 +26,23 @@ export const instant: z.ZodType<number, string | Date> = z
   .union([z.iso.datetime({ offset: true, error: NO_INSTANT }), z.date()], NO_INSTANT)
   .transform((value) => new Date(value).getTime())
 
-/** A JSON object of bounded size and depth. */
+/** A JSON object of bounded size and depth. In calls from code also an instance of a class that has fields of its own. */
 export const jsonObject: z.ZodType<Record<string, unknown>, Record<string, unknown>> = z
-  .custom<Record<string, unknown>>((value) => isPlainObject(value), { message: 'must be an object' })
+  .custom<Record<string, unknown>>((value) => isFields(value), { message: 'must be a plain object' })
   .refine((value) => isBounded(value), {
     message: `must be JSON, at most ${MAX_DEPTH} levels deep and with at most ${MAX_VALUES} values`,
   })
 
-function isPlainObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
+function isFields(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !hidesItsValues(value)
+}
+
+/** True of a Map, a Set, a Date and whatever else is no plain object and has no field of its own: it would count as empty. */
+function hidesItsValues(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value)
+  // The prototype of plain objects, also of another realm, is the one that has none.
+  const plain = prototype === null || Object.getPrototypeOf(prototype) === null
+  return !plain && Object.keys(value).length === 0
 }
 
 function isBounded(root: unknown): boolean {
@@ -53,6 +61,8 @@ function isBounded(root: unknown): boolean {
       case 'object': {
         if (value === null) return true
         if (Array.isArray(value)) return value.every((item) => visit(item, depth + 1))
+        // One that says itself what it is as JSON, like a Date, hides nothing.
+        if (hidesItsValues(value) && !('toJSON' in value)) return false
         return Object.entries(value).every(([key, item]) => isWellFormed(key) && visit(item, depth + 1))
       }
       default:

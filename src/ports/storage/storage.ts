@@ -55,7 +55,10 @@ export interface Storage<Tx = never> {
    * @throws NotifierError `service_unavailable`, or `invalid_configuration` when the schema is newer than this code.
    */
   start(): Promise<void>
-  /** Closes what {@link start} opened. Idempotent. Pending calls finish first. */
+  /**
+   * Closes what {@link start} opened. Idempotent. Pending calls finish first. May come while a start that takes too long is
+   * under way, which it may end; it is called again when that start has ended.
+   */
   stop(): Promise<void>
 
   /**

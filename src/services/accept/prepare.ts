@@ -11,6 +11,7 @@ import type { Route, Routes } from '../channels/routes.ts'
 import { assertUnsubscribable, type Links } from '../links/links.ts'
 import { accepts } from '../providers.ts'
 import { renderContent } from '../render.ts'
+import { wrong } from '../scope.ts'
 import type { CompiledTemplates } from '../templates/compiled-templates.ts'
 
 /** What turns a valid input into something that can be stored. */
@@ -139,9 +140,9 @@ function timesOf(
   now: number,
 ): { readonly sendAt: number | null; readonly expiresAt: number | null } {
   const { sendAt = null, expiresAt = null } = input
-  if (sendAt !== null && sendAt > now + MAX_AHEAD_MS) throw wrongTime('sendAt', 'at most a year ahead')
+  if (sendAt !== null && sendAt > now + MAX_AHEAD_MS) throw wrong('sendAt', 'at most a year ahead')
   if (expiresAt !== null && expiresAt <= Math.max(now, sendAt ?? 0)) {
-    throw wrongTime('expiresAt', sendAt === null ? 'in the future' : 'after "sendAt" and in the future')
+    throw wrong('expiresAt', sendAt === null ? 'in the future' : 'after "sendAt" and in the future')
   }
   return { sendAt, expiresAt }
 }
@@ -171,12 +172,5 @@ function notConfigured(channel: ChannelName, { channels }: Routes): NotifierErro
   return new NotifierError('invalid_channel', {
     message: `The channel "${channel}" is not configured here; configured: ${others.join(', ') || 'none'}.`,
     details: { field: 'channel' },
-  })
-}
-
-function wrongTime(field: string, expected: string): NotifierError {
-  return new NotifierError('invalid_parameter', {
-    message: `"${field}" must be ${expected}.`,
-    details: { field, expected },
   })
 }

@@ -5,10 +5,11 @@ import type { IdGenerator } from '../../domain/ids.ts'
 import { apiKeyInput } from '../../domain/input/api-key.ts'
 import { parseInput } from '../../domain/input/parse.ts'
 import { createGroup } from '../../gather/group.ts'
+import type { Clock } from '../../ports/clock.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
 import type { Notifier } from '../notifier.ts'
 import type { Organizations } from '../organizations/organizations.ts'
-import { isoOrNull, listOf, organizationOf, owned, pageRequest } from '../scope.ts'
+import { isoOrNull, listOf, organizationOf, owned, pageRequest, wrong } from '../scope.ts'
 import { canonicalNetworks } from './ip-list.ts'
 import { isWellFormedApiKey, newApiKey } from './key-format.ts'
 import type { ApiKeyRecord } from './records.ts'
@@ -18,12 +19,15 @@ export function createApiKeys(
   storage: Storage,
   ids: IdGenerator,
   organizations: Organizations,
+  clock: Clock,
 ): Notifier['apiKeys'] {
   const identify = createGroup((secrets: readonly string[]) => identifyAll(storage, secrets))
 
   return {
     async create(input, scope) {
       const parsed = parseInput(apiKeyInput, input)
+      const expiresAt = parsed.expiresAt ?? null
+      if (expiresAt !== null && expiresAt <= clock.now()) throw wrong('expiresAt', 'in the future')
       const organizationId = await organizations.existing(scope)
       const secret = newApiKey()
       const key = await storage.apiKeys.create(
@@ -34,7 +38,7 @@ export function createApiKeys(
           permission: parsed.permission,
           prefix: secret.slice(0, 8),
           last4: secret.slice(-4),
-          expiresAt: parsed.expiresAt ?? null,
+          expiresAt,
           allowedIps: canonicalNetworks(parsed.allowedIps ?? []),
         },
         hashOf(secret),

@@ -6,6 +6,7 @@ import { systemClock } from '../../memory/system-clock.ts'
 import type { Channel, Message, SendContext } from '../../ports/channel.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { ReceiptRequest } from '../../ports/receipts.ts'
+import { assertOptions, CHANNEL, COMMON_RULES, TEXT } from '../channel-options.ts'
 import { parseSimulated, receiptRequest } from './receipts.ts'
 import { type LaterReport, readSimulated, simulatedName, simulatedRecipient } from './recipients.ts'
 
@@ -54,8 +55,16 @@ export interface SimulatedMessage {
  * @example
  * const email = simulatorChannel({ channel: 'email' })
  * await notifier.send({ channel: 'email', to: email.recipient('bounced'), body: 'Hi' })
+ *
+ * @throws NotifierError `invalid_configuration` for an option that is missing, that nobody knows or of a wrong type
  */
 export function simulatorChannel(options: SimulatorChannelOptions): SimulatorChannel {
+  assertOptions('simulatorChannel', options, {
+    ...COMMON_RULES,
+    channel: { ...CHANNEL, required: true },
+    baseUrl: TEXT,
+    clock: { expected: 'a clock with the methods now and timer', holds: isClock },
+  })
   const { channel, name = 'simulator', baseUrl = 'https://carillon.example', clock = systemClock() } = options
   const { maxConcurrent, maxPerSecond, timeoutMs, retry, onAmbiguous } = options
   const secret = randomBytes(32).toString('base64')
@@ -127,6 +136,11 @@ export function simulatorChannel(options: SimulatorChannelOptions): SimulatorCha
     },
     parseReceipts: async (request) => parseSimulated(request, secret),
   }
+}
+
+function isClock(value: unknown): boolean {
+  const { now, timer } = (value ?? {}) as { readonly [Name in keyof Clock]?: unknown }
+  return typeof now === 'function' && typeof timer === 'function'
 }
 
 const SIMULATED = 'Simulated.'

@@ -133,6 +133,22 @@ describe('API keys', () => {
     await notifier.stop()
   })
 
+  it('cannot be made expired', async () => {
+    const { notifier, clock } = await start()
+    const now = clock.now()
+    for (const expiresAt of [new Date(now), new Date(now - 1).toISOString()]) {
+      const made = notifier.apiKeys.create({ name: 'CI', permission: 'Write', expiresAt })
+      await expect(made).rejects.toMatchObject({
+        code: 'invalid_parameter',
+        message: '"expiresAt" must be in the future.',
+        details: { field: 'expiresAt' },
+      })
+    }
+    expect((await notifier.apiKeys.list()).items).toEqual([])
+    await notifier.apiKeys.create({ name: 'CI', permission: 'Write', expiresAt: new Date(now + 1) })
+    await notifier.stop()
+  })
+
   it('belong to one organization', async () => {
     const { notifier } = await start()
     const { id: organizationId } = await notifier.organizations.create({ name: 'Acme' })

@@ -3,12 +3,17 @@ import { createNotifier } from '../../../src/create-notifier.ts'
 import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
 import { memoryStorage } from '../../../src/memory/memory-storage.ts'
 import type { Storage } from '../../../src/ports/storage/storage.ts'
+import type { Telemetry } from '../../../src/ports/telemetry.ts'
 import { fakeClock, settled } from '../../../src/testing/fake-clock.ts'
 import { recordingChannel } from '../../../src/testing/recording-channel.ts'
 
 const mail = { channel: 'email', to: 'ada@example.com', body: 'Hello' } as const
 
-function create(change: Partial<Storage> = {}, channel = recordingChannel()) {
+function create(
+  change: Partial<Storage> = {},
+  channel = recordingChannel(),
+  telemetry: readonly Telemetry[] = [],
+) {
   const clock = fakeClock()
   const counts = { start: 0, stop: 0 }
   const inner = memoryStorage({ clock })
@@ -26,7 +31,7 @@ function create(change: Partial<Storage> = {}, channel = recordingChannel()) {
     clock,
     counts,
     channel,
-    notifier: createNotifier({ channels: { email: channel }, storage, clock }),
+    notifier: createNotifier({ channels: { email: channel }, storage, clock, telemetry }),
   }
 }
 
@@ -142,6 +147,145 @@ describe('stop', () => {
     expect(counts.stop).toBe(1)
     expect(channel.calls).toEqual([])
     await expect(notifier.send(mail)).rejects.toMatchObject({ code: 'service_unavailable' })
+  })
+
+  describe('during a start that does not answer', () => {
+    function hanging(change: Partial<Storage> = {}, telemetry: Telemetry[] = []) {
+      let answer = (): void => {}
+      const slow = (): Promise<void> => new Promise((resolve) => (answer = resolve))
+      const world = create({ start: slow, ...change }, recordingChannel(), telemetry)
+      const started = world.notifier.start().then(
+        () => 'resolved',
+        (error: unknown) => error,
+      )
+      return { ...world, slow, started, answer: () => answer() }
+    }
+    const refused = {
+      name: 'NotifierError',
+      code: 'not_started',
+      message: expect.stringContaining('stopped while it started'),
+    }
+
+    it('ends by its deadline, and so does the start', async () => {
+      const { notifier, clock, counts, started } = hanging()
+      const stopped = notifier.stop({ deadlineMs: 3_000 })
+      await clock.advance(2_999)
+      expect(counts.stop).toBe(0)
+      await clock.advance(1)
+      await stopped
+      expect(await started).toMatchObject(refused)
+      expect(counts.stop).toBe(1)
+      await expect(notifier.start()).rejects.toMatchObject({ code: 'not_started' })
+    })
+
+    it('is hurried by a second one', async () => {
+      const { notifier, clock, started } = hanging()
+      const stopped = notifier.stop({ deadlineMs: 600_000 })
+      await clock.advance(1)
+      void notifier.stop({ deadlineMs: 1_000 })
+      await clock.advance(1_000)
+      await stopped
+      expect(await started).toMatchObject(refused)
+    })
+
+    it('has a storage that answers later closed again, with nothing asked of it', async () => {
+      const asked: string[] = []
+      const inner = memoryStorage()
+      const { notifier, clock, channel, started, answer } = hanging({
+        async keep(_name, initial) {
+          asked.push('keep')
+          return initial
+        },
+        claim(request) {
+          asked.push('claim')
+          return inner.claim(request)
+        },
+        async stop() {
+          asked.push('stop')
+        },
+      })
+      const stopped = notifier.stop({ deadlineMs: 1_000 })
+      await clock.advance(1_000)
+      await stopped
+      await started
+      answer()
+      await clock.advance(60_000)
+      expect(asked).toEqual(['stop', 'stop'])
+      expect(channel.calls).toEqual([])
+    })
+
+    it('does not wait for a storage that closes only when it has opened', async () => {
+      const told: unknown[] = []
+      const events: string[] = []
+      let opened: Promise<void> | undefined
+      let answer = (): void => {}
+      const { notifier, clock, started } = hanging({
+        start: () => (opened = new Promise((resolve) => (answer = resolve))),
+        async stop() {
+          await opened
+          events.push('closed')
+        },
+      })
+      notifier.on('error', (error) => told.push(error))
+      const stopped = notifier.stop({ deadlineMs: 1_000 })
+      // A second is added in which it may close.
+      await clock.advance(2_000)
+      await stopped
+      expect(await started).toMatchObject(refused)
+      expect(events).toEqual([])
+      answer()
+      await settled()
+      expect([events, told]).toEqual([['closed', 'closed'], []])
+    })
+
+    it.each<[string, boolean]>([
+      ['opens nothing more', false],
+      ['closes what was opened before', true],
+    ])('where it is not the storage that hangs, %s', async (_name, last) => {
+      let answer = (): void => {}
+      const slow = <Value>(value: Value): Promise<Value> =>
+        new Promise((resolve) => (answer = () => resolve(value)))
+      const events: string[] = []
+      const { notifier, clock, started } = hanging(
+        {
+          async start() {
+            events.push('start')
+          },
+          async stop() {
+            events.push('stop')
+          },
+          ...(last ? { keep: (_name: string, initial: string) => slow(initial) } : {}),
+        },
+        last ? [] : [{ name: 'slow', start: () => slow(undefined), stop: () => void events.push('plug-in') }],
+      )
+      const stopped = notifier.stop({ deadlineMs: 1_000 })
+      await clock.advance(1_000)
+      await stopped
+      expect(await started).toMatchObject(refused)
+      answer()
+      await settled()
+      expect(events).toEqual(last ? ['start', 'stop', 'stop'] : ['stop', 'stop', 'plug-in'])
+    })
+
+    it('tells of a storage that answers later and cannot be closed', async () => {
+      const told: unknown[] = []
+      const fault = new Error('stuck')
+      let stops = 0
+      const { notifier, clock, started, answer } = hanging({
+        async stop() {
+          stops += 1
+          if (stops > 1) throw fault
+        },
+      })
+      notifier.on('error', (error) => told.push(error))
+      const stopped = notifier.stop({ deadlineMs: 1_000 })
+      await clock.advance(1_000)
+      await stopped
+      await started
+      answer()
+      await settled()
+      expect(told).toEqual([fault])
+    })
   })
 
   it('closes what a start had opened before it failed', async () => {

@@ -1,5 +1,7 @@
+import { runInNewContext } from 'node:vm'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createNotifier } from '../../../src/create-notifier.ts'
+import { WEBHOOK_EVENT_TYPES } from '../../../src/domain/endpoint-health.ts'
 import type { Notifier } from '../../../src/services/notifier.ts'
 import { recordingChannel } from '../../../src/testing/recording-channel.ts'
 
@@ -66,6 +68,151 @@ describe('a wrong type is refused by its name', () => {
     const notifier = await start()
     for (const id of [undefined, null, 5] as never[])
       await expect(notifier.templates.get(id)).rejects.toMatchObject({ code: 'template_not_found' })
+  })
+})
+
+describe('start and stop refuse', () => {
+  const wrong = (option: string) => ({
+    name: 'NotifierError',
+    code: 'invalid_configuration',
+    message: expect.stringContaining(option),
+    details: { option },
+  })
+
+  it.each([
+    [{ deliver: 'no' }, 'deliver'],
+    [{ deliver: null }, 'deliver'],
+    [{ deliver: 0 }, 'deliver'],
+    [{ delivers: false }, 'delivers'],
+    [null, 'options'],
+    ['no', 'options'],
+  ])('start(%j), and nothing is started', async (options, option) => {
+    const notifier = createNotifier({ channels: { email: recordingChannel() } })
+    await expect(notifier.start(options as never)).rejects.toMatchObject(wrong(option))
+    await expect(notifier.send(mail)).rejects.toMatchObject({ code: 'not_started' })
+  })
+
+  it.each([
+    [{ deadlineMs: 'x' }, 'deadlineMs'],
+    [{ deadlineMs: '5' }, 'deadlineMs'],
+    [{ deadlineMs: Number.NaN }, 'deadlineMs'],
+    [{ deadlineMs: Number.POSITIVE_INFINITY }, 'deadlineMs'],
+    [{ deadlineMs: -1 }, 'deadlineMs'],
+    [{ deadlineMs: null }, 'deadlineMs'],
+    [{ deadline: 5 }, 'deadline'],
+    [null, 'options'],
+  ])('stop(%o), and nothing is stopped', async (options, option) => {
+    const notifier = await start()
+    await expect(notifier.stop(options as never)).rejects.toMatchObject(wrong(option))
+    await notifier.send(mail)
+  })
+
+  it('nothing else', async () => {
+    const notifier = createNotifier({ channels: { email: recordingChannel() } })
+    await notifier.start({ deliver: undefined })
+    await notifier.stop({ deadlineMs: 0 })
+    await notifier.stop({ deadlineMs: undefined })
+  })
+})
+
+describe('on and off refuse', () => {
+  const listener = (): void => {}
+  const names = ['misspelt', 'notification.*', '*', '', 'toString', '__proto__', Symbol('sent'), undefined, 5]
+
+  it.each(names)('the event %o', (event) => {
+    const notifier = createNotifier({ channels: {} })
+    for (const name of ['on', 'off'] as const) {
+      expect(() => notifier[name](event as never, listener as never)).toThrow(
+        expect.objectContaining({
+          ...refusedFor('event'),
+          message: expect.stringContaining('notification.sent'),
+        }),
+      )
+    }
+  })
+
+  it.each([undefined, null, 'x', {}])('the listener %o, and others stay', async (wrong) => {
+    const notifier = await start()
+    const heard = new Promise((resolve) => notifier.on('notification.accepted', resolve))
+    for (const name of ['on', 'off'] as const) {
+      expect(() => notifier[name]('notification.accepted', wrong as never)).toThrow(
+        expect.objectContaining(refusedFor('listener')),
+      )
+    }
+    await notifier.send(mail)
+    await heard
+  })
+
+  it('no event that there is', () => {
+    const notifier = createNotifier({ channels: {} })
+    const others = ['notification.accepted', 'attempt.started', 'attempt.failed', 'error'] as const
+    const resting = ['provider.paused', 'provider.resumed'] as const
+    for (const event of [...WEBHOOK_EVENT_TYPES, ...others, ...resting])
+      notifier.on(event as 'error', listener).off(event as 'error', listener)
+  })
+})
+
+describe('variables that hide their values are refused', () => {
+  class Person {
+    readonly name = 'Ada'
+    get greeting(): string {
+      return 'Hello'
+    }
+  }
+  class Hidden {
+    readonly #name = 'Ada'
+    get name(): string {
+      return this.#name
+    }
+  }
+
+  async function withTemplate(): Promise<Notifier> {
+    const notifier = await start()
+    await notifier.templates.create({ name: 'hi', channel: 'email', body: 'Hi{{#name}} {{name}}{{/name}}' })
+    return notifier
+  }
+
+  it.each<[string, unknown]>([
+    ['a Map', new Map([['name', 'Ada']])],
+    ['a Set', new Set(['Ada'])],
+    ['a Date', new Date()],
+    ['a class without fields', new Hidden()],
+    ['an array', ['Ada']],
+  ])('as %s', async (_name, given) => {
+    const notifier = await withTemplate()
+    const variables = given as never
+    const to = 'ada@example.com'
+    await expect(notifier.send({ to, template: 'hi', variables })).rejects.toMatchObject(
+      refusedFor('variables'),
+    )
+    await expect(notifier.send({ to, template: 'hi', data: variables })).rejects.toMatchObject(
+      refusedFor('data'),
+    )
+    await expect(notifier.templates.preview('hi', variables)).rejects.toMatchObject(refusedFor('variables'))
+    expect((await notifier.notifications.list()).items).toEqual([])
+  })
+
+  it.each([new Map([['name', 'Ada']]), new Set(['Ada']), new Hidden()])('as %o inside', async (inside) => {
+    const notifier = await withTemplate()
+    const sent = notifier.send({ to: 'ada@example.com', template: 'hi', variables: { name: 'Ada', inside } })
+    await expect(sent).rejects.toMatchObject(refusedFor('variables'))
+  })
+
+  it.each<[string, object]>([
+    ['an instance with fields', new Person()],
+    ['an object without a prototype', Object.assign(Object.create(null), { name: 'Ada' })],
+    ['an object of another realm', runInNewContext('({ name: "Ada", none: {} })')],
+    ['a Date inside', { name: 'Ada', since: new Date() }],
+  ])('and not %s', async (_name, variables) => {
+    const notifier = await withTemplate()
+    const preview = await notifier.templates.preview('hi', variables as Record<string, unknown>)
+    expect(preview.body).toBe('Hi Ada')
+    await notifier.send({ to: 'ada@example.com', template: 'hi', variables: variables as never })
+  })
+
+  it.each([{}, runInNewContext('({})'), Object.create(null)])('and not %o, which is empty', async (empty) => {
+    const notifier = await withTemplate()
+    expect((await notifier.templates.preview('hi', empty)).body).toBe('Hi')
   })
 })
 

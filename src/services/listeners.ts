@@ -1,0 +1,34 @@
+import type { OptionNames } from '../domain/errors/option-names.ts'
+import type { NotifierEvents } from './notifier.ts'
+import { wrong } from './scope.ts'
+
+const EVENTS: OptionNames<NotifierEvents> = {
+  'notification.accepted': true,
+  'notification.sent': true,
+  'notification.delivered': true,
+  'notification.failed': true,
+  'notification.opened': true,
+  'notification.clicked': true,
+  'notification.deferred': true,
+  'notification.cancelled': true,
+  'notification.complained': true,
+  'notification.unsubscribed': true,
+  'attempt.started': true,
+  'attempt.failed': true,
+  'provider.paused': true,
+  'provider.resumed': true,
+  'webhook.failing': true,
+  'webhook.disabled': true,
+  error: true,
+}
+
+/**
+ * Refuses what would never be called: a name that no event has, and a listener that is no function.
+ *
+ * @throws NotifierError `invalid_parameter`
+ */
+export function assertListener(event: unknown, listener: unknown): void {
+  const known = typeof event === 'string' && Object.hasOwn(EVENTS, event)
+  if (!known) throw wrong('event', `one of ${Object.keys(EVENTS).join(', ')}`)
+  if (typeof listener !== 'function') throw wrong('listener', 'a function')
+}

@@ -1,0 +1,28 @@
+// A process that stops a notifier while it starts on a storage that does not answer, and says what became of both.
+// Usage: node stop-starting.ts <options as JSON>
+import { postgresStorage } from '../../../adapters/storage/postgres/index.ts'
+import { createNotifier } from '../../../src/create-notifier.ts'
+import { memoryStorage } from '../../../src/memory/memory-storage.ts'
+
+export interface StopStartingOptions {
+  /** Of a server that takes connections and says nothing, for PostgreSQL; null: a storage that waits for nothing at all. */
+  readonly port: number | null
+}
+
+const { port }: StopStartingOptions = JSON.parse(process.argv[2] ?? '')
+const storage =
+  port === null
+    ? { ...memoryStorage(), start: () => new Promise<void>(() => {}) }
+    : postgresStorage({ connectionString: `postgres://app@127.0.0.1:${port}/app`, connectTimeoutMs: 3_000 })
+const notifier = createNotifier({ channels: {}, storage })
+const started = notifier.start().then(
+  () => 'resolved',
+  ({ code }) => code,
+)
+await notifier.stop({ deadlineMs: 100 })
+process.stdout.write(`start: ${await started}\n`)
+if (port === null) {
+  // Pipes are this process' own output.
+  const kept = process.getActiveResourcesInfo().filter((resource) => resource !== 'PipeWrap')
+  process.stdout.write(`kept by ${kept.join() || 'nothing'}\n`)
+}
