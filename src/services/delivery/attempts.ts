@@ -13,6 +13,7 @@ import type { Observer } from '../telemetry/observer.ts'
 import { createAttemptEvents } from './attempt-events.ts'
 import type { Leases } from './leases.ts'
 import { pause } from './pause.ts'
+import { createStop, type Stop } from './stop.ts'
 
 /** How both kinds of job begin and end an attempt, in commits that concurrent attempts share. */
 export interface Attempts {
@@ -29,9 +30,9 @@ export interface Attempts {
   /**
    * Runs one job under its lease. What `work` throws is reported, and the job is left to its lease's expiry.
    *
-   * @param work its signal aborts when the lease is lost or the notifier stops in haste
+   * @param work is stopped when the lease is lost or the notifier stops in haste
    */
-  run(job: ClaimedJob, work: (signal: AbortSignal) => Promise<void>): Promise<void>
+  run(job: ClaimedJob, work: (stop: Stop) => Promise<void>): Promise<void>
   /** Aborts every attempt that runs. */
   abort(): void
 }
@@ -62,11 +63,11 @@ export function createAttempts(options: AttemptsOptions): Attempts {
     await storage.release(refs)
     return refs.map(() => true)
   })
-  const settle = createGroup<Settlement, SettleAnswer>((settlements) => storage.settle(settlements), {
-    maxWeight: MOST_SETTLED,
-    turns: SETTLE_AFTER_TURNS,
-  })
-  const controllers = new Set<AbortController>()
+  const settle = createGroup<Settlement, SettleAnswer>(
+    (settlements) => surely(() => storage.settle(settlements)),
+    { maxWeight: MOST_SETTLED, turns: SETTLE_AFTER_TURNS },
+  )
+  const stops = new Set<Stop>()
   const stopping = new AbortController()
 
   /** Asks the storage until it answers, for as long as a lease lasts. */
@@ -98,7 +99,7 @@ export function createAttempts(options: AttemptsOptions): Attempts {
       return begun
     },
     async settle(settlement) {
-      const answer = await observer.span({ name: 'settle' }, () => surely(() => settle(settlement)), spanEnd)
+      const answer = await observer.span({ name: 'settle' }, () => settle(settlement), spanEnd)
       if (answer.kind === 'settled') {
         events.settled(settlement)
         for (const event of [...answer.events, ...(answer.endpointEvents ?? [])]) announce(event)
@@ -107,14 +108,14 @@ export function createAttempts(options: AttemptsOptions): Attempts {
       else if (answer.kind === 'failed') failed(answer.error)
     },
     async run(job, work) {
-      const controller = new AbortController()
-      controllers.add(controller)
-      const letGo = leases.hold(job, () => controller.abort(new Error('The lease of this job was lost.')))
+      const stop = createStop()
+      stops.add(stop)
+      const letGo = leases.hold(job, () => stop.abort(new Error('The lease of this job was lost.')))
       const forget = events.follow(job)
       try {
         await observer.span(
           spanStart(job),
-          () => work(controller.signal),
+          () => work(stop),
           () => aboutJob(job),
         )
       } catch (error) {
@@ -122,11 +123,11 @@ export function createAttempts(options: AttemptsOptions): Attempts {
       } finally {
         forget()
         letGo()
-        controllers.delete(controller)
+        stops.delete(stop)
       }
     },
     abort() {
-      for (const controller of controllers) controller.abort(new Error('The notifier is stopping.'))
+      for (const stop of stops) stop.abort(new Error('The notifier is stopping.'))
       stopping.abort()
     },
   }

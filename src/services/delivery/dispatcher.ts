@@ -147,14 +147,15 @@ export function createDispatcher({
   function run(job: ClaimedJob): void {
     const lane = lanes.get(job.lane)
     if (lane === undefined) return
-    const end = lane
-      .run(job)
-      .catch(failed)
-      .finally(() => {
-        running.delete(end)
-        if (alone || recovered.length > 0 || running.size === 0) news = true
-        proceed()
-      })
+    const ended = (): void => {
+      running.delete(end)
+      if (alone || recovered.length > 0 || running.size === 0) news = true
+      proceed()
+    }
+    const end = lane.run(job).then(ended, (error) => {
+      failed(error)
+      ended()
+    })
     running.add(end)
   }
 

@@ -24,6 +24,7 @@ import { createMemory } from './memory.ts'
 import type { Pass, ProviderState } from './provider-state.ts'
 import { sendAttempt } from './send-attempt.ts'
 import type { Settle } from './slots.ts'
+import type { Stop } from './stop.ts'
 
 type NotificationJob = Extract<ClaimedJob, { kind: 'notification' }>
 
@@ -100,7 +101,7 @@ export function createNotificationLane(
     job: NotificationJob,
     state: ProviderState,
     pass: Pass,
-    stop: AbortSignal,
+    stop: Stop,
   ): Promise<Settle | undefined> {
     const claimedAt = clock.monotonic()
     const leftMs = (): number =>
@@ -120,9 +121,9 @@ export function createNotificationLane(
     const { provider } = state
     if (!(await attempts.begin({ jobId: job.jobId, token: job.token, provider: provider.name })))
       return undefined
-    await pass(stop)
+    await pass(stop.signal)
     const attempt = job.attempts + 1
-    if (stop.aborted) return () => settle(job, state, notAsked(attempt, provider.name))
+    if (stop.signal.aborted) return () => settle(job, state, notAsked(attempt, provider.name))
     // The commit may have taken long, and so may the pace.
     if (leftMs() <= 0) return () => endWithout(job, 'expired', EXPIRED)
     const began = clock.monotonic()
@@ -224,6 +225,20 @@ export function createNotificationLane(
     })
   }
 
+  /** No provider can be asked now. */
+  async function goBack(job: NotificationJob): Promise<void> {
+    returning += 1
+    try {
+      await attempts.run(job, () =>
+        states.some((candidate) => reaches(candidate, job))
+          ? later(job)
+          : endWithout(job, 'invalid_recipient', 'No configured provider accepts this recipient any more.'),
+      )
+    } finally {
+      returning -= 1
+    }
+  }
+
   /** Learns, when another process or an earlier one tried it last, whether only one provider may be asked. */
   async function recall(job: NotificationJob): Promise<void> {
     reading += 1
@@ -254,18 +269,9 @@ export function createNotificationLane(
       if (job.kind !== 'notification') return
       if (states.length > 1 && job.attempts > 0 && memory.of(job.jobId) === undefined) await recall(job)
       const state = take(job)
-      if (state !== undefined)
-        return attempts.run(job, (stop) => state.run((pass) => deliver(job, state, pass, stop)))
-      returning += 1
-      try {
-        await attempts.run(job, () =>
-          states.some((candidate) => reaches(candidate, job))
-            ? later(job)
-            : endWithout(job, 'invalid_recipient', 'No configured provider accepts this recipient any more.'),
-        )
-      } finally {
-        returning -= 1
-      }
+      await (state === undefined
+        ? goBack(job)
+        : attempts.run(job, (stop) => state.run((pass) => deliver(job, state, pass, stop))))
     },
   }
 }

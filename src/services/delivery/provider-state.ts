@@ -34,8 +34,8 @@ export interface ProviderState {
   health(): ProviderHealth
 }
 
-/** Waits, right before the hand-over, until the pace permits it. */
-export type Pass = (stop: AbortSignal) => Promise<void>
+/** Waits, right before the hand-over, until the pace permits it; undefined: it does. */
+export type Pass = (stop: AbortSignal) => Promise<void> | undefined
 
 export interface ProviderStateOptions {
   readonly clock: Clock
@@ -105,10 +105,12 @@ export function createProviderState(provider: Provider, options: ProviderStateOp
     },
     run(task) {
       const permittedAt = pace?.take() ?? 0
+      const pass: Pass = (stop) => pace?.pass(permittedAt, stop)
       const probe = rest.probe()
+      if (probe === null) return places.run(() => task(pass))
       return places.run(async () => {
         try {
-          return await task(async (stop) => pace?.pass(permittedAt, stop))
+          return await task(pass)
         } finally {
           // Where the provider gave no answer: the next message tries again.
           rest.letGo(probe)

@@ -5,6 +5,7 @@ import type { Message, SendContext } from '../../ports/channel.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Provider } from '../providers.ts'
 import type { Observer } from '../telemetry/observer.ts'
+import type { Stop } from './stop.ts'
 
 /** How long a provider may ignore its signal before its attempt is given up. */
 export const GRACE_MS = 2_000
@@ -17,7 +18,7 @@ export async function sendAttempt(
   provider: Provider,
   message: Message,
   context: Omit<SendContext, 'signal'>,
-  stop: AbortSignal,
+  stop: Stop,
   clock: Clock,
   observer: Observer,
 ): Promise<Outcome> {
@@ -44,15 +45,14 @@ async function ask(
   provider: Provider,
   message: Message,
   context: Omit<SendContext, 'signal'>,
-  stop: AbortSignal,
+  stop: Stop,
   clock: Clock,
 ): Promise<Outcome> {
   const limit = limitAttempt(stop, provider.timeoutMs, clock)
   try {
-    const answer: unknown = await Promise.race([
-      provider.plugin.send(message, { ...context, signal: limit.signal }),
-      limit.abandoned,
-    ])
+    const answer: unknown = await limit.within(
+      provider.plugin.send(message, { ...context, signal: stop.signal }),
+    )
     const reason = `The provider "${provider.name}" answered with no outcome.`
     return soundOutcome(answer) ?? { kind: 'ambiguous', reason }
   } catch (error) {
@@ -67,37 +67,28 @@ async function ask(
 }
 
 interface AttemptLimit {
-  /** Aborts at the deadline, or when the attempt is to stop. */
-  readonly signal: AbortSignal
-  /** Resolves a while after that, for a provider that ignores it. */
-  readonly abandoned: Promise<Outcome>
+  /** What a provider answers; or what stands for it a while after it was stopped, when it ignores that. */
+  within(answer: Promise<unknown>): Promise<unknown>
   lift(): void
 }
 
-/** By hand: AbortSignal.any() and its weak references cost more than all else that an attempt does in memory. */
-function limitAttempt(stop: AbortSignal, timeoutMs: number, clock: Clock): AttemptLimit {
-  const controller = new AbortController()
+/** Stops an attempt at its deadline. By hand: Promise.race() and AbortSignal.any() cost more than all else that it does. */
+function limitAttempt(stop: Stop, timeoutMs: number, clock: Clock): AttemptLimit {
   let cancelGrace = (): void => {}
-  let giveUp = (_outcome: Outcome): void => {}
-  const abandoned = new Promise<Outcome>((resolve) => {
-    giveUp = resolve
-  })
-
-  function abort(reason: Error): void {
-    if (controller.signal.aborted) return
-    cancelGrace = clock.timer(GRACE_MS, () => giveUp({ kind: 'ambiguous', reason: reason.message }))
-    controller.abort(reason)
-  }
-
-  const onStop = (): void => abort(stop.reason)
-  const cancelDeadline = clock.timer(timeoutMs, () => abort(new Error(`No answer within ${timeoutMs} ms.`)))
-  stop.addEventListener('abort', onStop)
-  if (stop.aborted) onStop()
+  const cancelDeadline = clock.timer(timeoutMs, () =>
+    stop.abort(new Error(`No answer within ${timeoutMs} ms.`)),
+  )
   return {
-    signal: controller.signal,
-    abandoned,
+    within: (answer) =>
+      new Promise((resolve, reject) => {
+        stop.onAbort(({ message: reason }) => {
+          cancelGrace = clock.timer(GRACE_MS, () => resolve({ kind: 'ambiguous', reason }))
+        })
+        // A plug-in that is no function of TypeScript's may answer without a promise.
+        Promise.resolve(answer).then(resolve, reject)
+      }),
     lift() {
-      stop.removeEventListener('abort', onStop)
+      stop.onAbort(() => {})
       cancelDeadline()
       cancelGrace()
     },

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { silentLogger } from '../../../src/memory/silent-logger.ts'
 import { sendAttempt } from '../../../src/services/delivery/send-attempt.ts'
+import { createStop } from '../../../src/services/delivery/stop.ts'
 import { providerOf } from '../../../src/services/providers.ts'
 import { fakeClock, settled } from '../../../src/testing/fake-clock.ts'
 import { type Behaviour, recordingChannel } from '../../../src/testing/recording-channel.ts'
@@ -16,7 +17,7 @@ const context = {
   logger: silentLogger(),
 }
 
-function attempt(send: Behaviour, stop: AbortSignal = new AbortController().signal) {
+function attempt(send: Behaviour, stop = createStop()) {
   const clock = fakeClock()
   const channel = recordingChannel({ send, timeoutMs: 1_000 })
   return {
@@ -143,8 +144,8 @@ describe('sendAttempt', () => {
   })
 
   it('is given up when it is stopped', async () => {
-    const stop = new AbortController()
-    const { clock, outcome } = attempt(() => new Promise(() => {}), stop.signal)
+    const stop = createStop()
+    const { clock, outcome } = attempt(() => new Promise(() => {}), stop)
     await settled()
     stop.abort(new Error('The notifier is stopping.'))
     await clock.advance(2_000)
