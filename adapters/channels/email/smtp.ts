@@ -2,6 +2,7 @@ import { isNotifierError, NotifierError } from '../../../src/domain/errors/notif
 import type { Outcome } from '../../../src/domain/outcome.ts'
 import type { Channel } from '../../../src/ports/channel.ts'
 import { redactor } from '../redact.ts'
+import { createConnectionTurns } from './connection-turns.ts'
 import { composeMail, type Mail } from './mail.ts'
 import { isMail, mailContent } from './mail-content.ts'
 import type { SentInfo } from './nodemailer.ts'
@@ -21,6 +22,7 @@ export function smtpChannel(options: SmtpChannelOptions): Channel {
   const resolved = resolveSmtpOptions(options)
   const { name, timeoutMs, maxConnections, onAmbiguous, retry, auth } = resolved
   const redact = redactor(secretsOf(auth))
+  const turns = createConnectionTurns(maxConnections)
   let opened: Promise<SmtpTransport> | undefined
   let closed = false
 
@@ -35,7 +37,8 @@ export function smtpChannel(options: SmtpChannelOptions): Channel {
   return {
     name,
     channel: 'email',
-    maxConcurrent: maxConnections,
+    // One on its way and one that waits: else a connection is idle until the disk has the start of its next mail.
+    maxConcurrent: 2 * maxConnections,
     timeoutMs,
     onAmbiguous,
     retry,
@@ -52,7 +55,8 @@ export function smtpChannel(options: SmtpChannelOptions): Channel {
       } catch (error) {
         return impossible(error)
       }
-      const end = await deliver(mail, context.signal)
+      if (!(await turns.begin(context.signal))) return notBegun()
+      const end = await deliver(mail, context.signal).finally(turns.end)
       return end.kind === 'sent' ? accepted(end.info) : redact(classifySmtpError(end.error, end))
     },
 

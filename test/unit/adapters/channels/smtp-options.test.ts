@@ -10,7 +10,7 @@ describe('smtpChannel', () => {
     expect(smtpChannel(least)).toMatchObject({
       name: 'smtp',
       channel: 'email',
-      maxConcurrent: 5,
+      maxConcurrent: 10,
       timeoutMs: 60_000,
       onAmbiguous: 'retry',
     })
@@ -26,7 +26,7 @@ describe('smtpChannel', () => {
     const retry = { kind: 'exponential', maxAttempts: 3, baseMs: 1, capMs: 2 } as const
     expect(
       smtpChannel({ ...least, name: 'backup', maxConnections: 2, timeoutMs: 9, onAmbiguous: 'fail', retry }),
-    ).toMatchObject({ name: 'backup', maxConcurrent: 2, timeoutMs: 9, onAmbiguous: 'fail', retry })
+    ).toMatchObject({ name: 'backup', maxConcurrent: 4, timeoutMs: 9, onAmbiguous: 'fail', retry })
   })
 
   it.each([
