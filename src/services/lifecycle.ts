@@ -196,8 +196,7 @@ export function createLifecycle(parts: LifecycleParts): Lifecycle {
       return opened
     },
     async stop(options = {}) {
-      assertStop(options)
-      const { deadlineMs } = options
+      const { deadlineMs } = stopOptions(options)
       if (deadlineMs !== undefined) deadline?.shorten(deadlineMs)
       deadline ??= createDeadline(deadlineMs ?? DEFAULT_DEADLINE_MS, clock)
       closed ??= shut(deadline)
@@ -213,6 +212,13 @@ function assertStart(options: StartOptions): void {
   assertOptionNames('start', options, { deliver: true })
   const { deliver } = options
   if (deliver !== undefined && typeof deliver !== 'boolean') throw wrong('deliver', 'true or false')
+}
+
+/** A process hands its listeners the signal's name: `process.once('SIGTERM', notifier.stop)` must stop. */
+function stopOptions(options: unknown): StopOptions {
+  if (typeof options === 'string' && options.startsWith('SIG')) return {}
+  assertStop(options as StopOptions)
+  return options as StopOptions
 }
 
 function assertStop(options: StopOptions): void {

@@ -107,6 +107,13 @@ describe('start and stop refuse', () => {
     await notifier.send(mail)
   })
 
+  it('not a signal, as a listener of the process gets it', async () => {
+    const notifier = await start()
+    const stop = notifier.stop as unknown as (signal: string, number: number) => Promise<void>
+    await stop('SIGTERM', 15)
+    await expect(notifier.send(mail)).rejects.toMatchObject({ code: 'service_unavailable' })
+  })
+
   it('nothing else', async () => {
     const notifier = createNotifier({ channels: { email: recordingChannel() } })
     await notifier.start({ deliver: undefined })
