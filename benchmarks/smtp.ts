@@ -15,7 +15,7 @@ import { startSink } from './lib/sink.ts'
 
 const MAILS = 5_000
 const CONNECTIONS = 10
-const ROUNDS = 3
+const ROUNDS = 7
 const FROM = 'no-reply@example.com'
 const messages = mails(MAILS)
 

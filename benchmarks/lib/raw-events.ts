@@ -60,7 +60,15 @@ export function rawEvents(
     const began = Date.now()
     await Promise.all(set.jobs.map(({ payload }) => post(payload)))
     const now = Date.now()
-    const about = { attempt: 1, status: 200, response: 'ok', durationMs: now - began, succeeded: true }
+    const request = { url: 'http://127.0.0.1:12345/1', timestamp: Math.floor(began / 1000) }
+    const about = {
+      attempt: 1,
+      status: 200,
+      response: 'ok',
+      durationMs: now - began,
+      succeeded: true,
+      request,
+    }
     jobs.settle(set, ({ id }) => {
       const row = statements.facts.get((id - 1) / 2, id, set.token) as { id: number }
       statements.attempt.run(row.id, now, JSON.stringify(about))
