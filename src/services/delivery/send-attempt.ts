@@ -84,7 +84,7 @@ function limitAttempt(stop: Stop, timeoutMs: number, clock: Clock): AttemptLimit
         stop.onAbort(({ message: reason }) => {
           cancelGrace = clock.timer(GRACE_MS, () => resolve({ kind: 'ambiguous', reason }))
         })
-        // A plug-in that is no function of TypeScript's may answer without a promise.
+        // A plug-in in plain JavaScript may answer without a promise.
         Promise.resolve(answer).then(resolve, reject)
       }),
     lift() {
