@@ -92,8 +92,8 @@ export function createNotificationLane(
     // Most lanes have one provider, and most jobs the first: no lists for them.
     const [single] = states
     if (states.length === 1 && single !== undefined)
-      return single.free() > 0 && isNew(job, single) && reaches(single, job) ? single : undefined
-    const free = eligible(job).filter((state) => state.free() > 0)
+      return single.takes() > 0 && isNew(job, single) && reaches(single, job) ? single : undefined
+    const free = eligible(job).filter((state) => state.takes() > 0)
     return free.length === 0 ? undefined : choose(free)
   }
 

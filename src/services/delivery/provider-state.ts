@@ -12,8 +12,10 @@ import { createSlots, type Settle } from './slots.ts'
 /** A provider at work: its slots, its pace, and its rest after faults of its own. */
 export interface ProviderState {
   readonly provider: Provider
-  /** Slots that may be filled now. 0 while it rests; 1 for the probe that follows; no more than its pace permits. */
+  /** How many messages may be claimed for it now. 0 while it rests; 1 for the probe that follows; no more than its pace permits. */
   free(): number
+  /** The same for a message that is claimed already: too many outcomes that wait to be recorded do not send it back. */
+  takes(): number
   /** What {@link free} may become by {@link prepare}. */
   room(): number
   /** Asks what the processes share, before a claim; undefined: there is nothing to ask. */
@@ -74,12 +76,17 @@ export function createProviderState(provider: Provider, options: ProviderStateOp
       ? null
       : createPace(keys.pace, provider.maxPerSecond, limits, clock, wakeIn)
 
-  function slots(): number {
-    return rest.probing() ? Math.max(0, Math.min(1 - places.busy(), places.free())) : places.free()
+  function slots(most = places.free()): number {
+    return rest.probing() ? Math.max(0, Math.min(1 - places.busy(), most)) : most
   }
 
-  function room(): number {
-    return rest.open() && pace?.open() !== false ? slots() : 0
+  function room(most = slots()): number {
+    return rest.open() && pace?.open() !== false ? most : 0
+  }
+
+  function permitted(most: number): number {
+    if (room(most) === 0 || (rest.probing() && rest.probe() === null)) return 0
+    return pace === null ? most : Math.min(most, pace.granted())
   }
 
   async function prepare(asked: Promise<void> | undefined): Promise<void> {
@@ -89,12 +96,10 @@ export function createProviderState(provider: Provider, options: ProviderStateOp
 
   return {
     provider,
-    room,
+    room: () => room(),
     restMs: rest.leftMs,
-    free() {
-      if (room() === 0 || (rest.probing() && rest.probe() === null)) return 0
-      return pace === null ? slots() : Math.min(slots(), pace.granted())
-    },
+    free: () => permitted(slots()),
+    takes: () => permitted(slots(places.empty())),
     prepare() {
       if (slots() === 0) return undefined
       const asked = rest.ask()

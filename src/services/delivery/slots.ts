@@ -3,7 +3,10 @@ export type Settle = () => Promise<void>
 
 /** What one receiver may have under way, so that a slow one holds up only itself. */
 export interface Slots {
+  /** How many messages may be claimed now: none while too many outcomes wait to be recorded. */
   free(): number
+  /** Empty ones, whatever waits to be recorded: what was claimed while outcomes gathered goes out all the same. */
+  empty(): number
   /** Taken ones. */
   busy(): number
   /**
@@ -24,6 +27,7 @@ export function createSlots(most: number, freed: () => void): Slots {
   let taken = 0
   let settling = 0
   const busy = (): number => taken + waiting.length
+  const empty = (): number => Math.max(0, most - busy())
 
   function leave(): void {
     const next = waiting.shift()
@@ -33,7 +37,8 @@ export function createSlots(most: number, freed: () => void): Slots {
 
   return {
     busy,
-    free: () => (settling >= 2 * most ? 0 : Math.max(0, most - busy())),
+    empty,
+    free: () => (settling >= 2 * most ? 0 : empty()),
     async run(task) {
       if (taken < most) taken += 1
       else await new Promise<void>((resolve) => waiting.push(resolve))

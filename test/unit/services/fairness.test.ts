@@ -107,6 +107,40 @@ it('a provider that hangs holds up only its own concurrency', async () => {
   ])
 })
 
+it('what was claimed goes out, also where too many outcomes wait for the storage by the time it comes', async () => {
+  const clock = fakeClock()
+  const inner = memoryStorage({ clock })
+  const settled: Settlement[] = []
+  const world = notifierWorld({
+    clock,
+    storage: {
+      ...inner,
+      async claim(request: ClaimRequest) {
+        const answer = await inner.claim(request)
+        // The first message of a claim ends here, while the next one is on its way: one outcome more than may wait.
+        await new Promise<void>((resolve) => clock.timer(5, resolve))
+        return answer
+      },
+      async settle(settlements: readonly Settlement[]) {
+        await new Promise<void>((resolve) => clock.timer(100, resolve))
+        settled.push(...settlements)
+        return inner.settle(settlements)
+      },
+    },
+  })
+  const channel = recordingChannel({
+    maxConcurrent: 3,
+    send: ({ body }) =>
+      new Promise((resolve) => clock.timer(Number(body), () => resolve({ kind: 'accepted' }))),
+  })
+  const notifier = await world.start({ channels: { email: channel } })
+  await notifier.sendBatch(
+    Array.from({ length: 100 }, (_, index) => ({ ...mail, body: String(1 + (index % 7)) })),
+  )
+  await clock.until(() => settled.length >= 100)
+  expect(settled.filter(({ next }) => next.kind === 'retry')).toEqual([])
+})
+
 describe('messages that only a provider reaches that cannot take them', () => {
   const many = (count: number) => Array.from({ length: count }, () => mail)
   const ofOthers = { ...mail, to: 'ada@example.org' }

@@ -32,7 +32,7 @@ test('a slot is free while the outcome of its message is recorded, and that is t
   expect([slots.free(), freed]).toEqual([2, 1])
 })
 
-test('twice as many outcomes as slots may wait for the storage, then no slot is free', async () => {
+test('twice as many outcomes as slots may wait for the storage, then nothing more is claimed and all slots are empty', async () => {
   const slots = createSlots(3, () => {})
   const storage = gate()
   const three = (): Promise<void>[] => [1, 2, 3].map(() => slots.run(async () => () => storage.opened))
@@ -41,7 +41,7 @@ test('twice as many outcomes as slots may wait for the storage, then no slot is 
   expect([slots.busy(), slots.free()]).toEqual([0, 3])
   all.push(...three())
   await soon()
-  expect([slots.busy(), slots.free()]).toEqual([0, 0])
+  expect([slots.busy(), slots.free(), slots.empty()]).toEqual([0, 0, 3])
   storage.open()
   await Promise.all(all)
   expect(slots.free()).toBe(3)
