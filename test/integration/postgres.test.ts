@@ -1,7 +1,10 @@
 import { connect } from 'node:net'
+import fc from 'fast-check'
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { postgresStorage } from '../../adapters/storage/postgres/index.ts'
+import { fromStored } from '../../adapters/storage/postgres/text.ts'
+import { bound } from '../../adapters/storage/postgres/values.ts'
 import { type PostgresServer, startPostgres } from '../../examples/servers/postgres.ts'
 import { createNotifier } from '../../src/create-notifier.ts'
 import type { Fact } from '../../src/domain/facts.ts'
@@ -263,6 +266,38 @@ suite('a fault', () => {
     } as const
     await storage.suppressions.add(entry)
     expect(await storage.suppressions.match([entry])).toEqual(['manual'])
+  })
+
+  it('lists of any texts are read as they were given, but for halves of characters', async () => {
+    const odd = fc.constantFrom(
+      '"',
+      '\\',
+      '\u0000',
+      '\u001b',
+      '\n',
+      '\ud800',
+      '{',
+      ',',
+      'NULL',
+      '\u2028',
+      '\u{1F600}',
+    )
+    const text = fc.oneof(
+      fc.string({ unit: 'binary' }),
+      fc.array(odd).map((parts) => parts.join('')),
+    )
+    await onPostgres(server.url, (client) =>
+      fc.assert(
+        fc.asyncProperty(fc.array(fc.option(text), { maxLength: 20 }), async (given) => {
+          const { rows } = await client.query('SELECT $1::text[] AS list', [bound(given)])
+          const list: (string | null)[] = rows[0].list
+          expect(list.map((one) => (one === null ? null : fromStored(one)))).toEqual(
+            given.map((one) => (one === null ? null : Buffer.from(one, 'utf8').toString())),
+          )
+        }),
+        { numRuns: 300 },
+      ),
+    )
   })
 })
 

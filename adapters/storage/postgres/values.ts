@@ -42,9 +42,13 @@ export function bound(value: Value): unknown {
   return `${text}}`
 }
 
+/** What JSON escapes in another way than an array of PostgreSQL does: control characters, and lone surrogates. */
+const NOT_AS_JSON = /[\p{Cc}\p{Cs}]/u
+
 function element(value: string | number | boolean | null): string {
   if (value === null) return 'NULL'
   if (typeof value !== 'string') return String(value)
-  const stored = toStored(value)
-  return `"${/["\\]/.test(stored) ? stored.replaceAll(/["\\]/g, '\\$&') : stored}"`
+  // Half as long as to look for what needs an escape: most of what is stored is full of quotes.
+  if (!NOT_AS_JSON.test(value)) return JSON.stringify(value)
+  return `"${toStored(value).replaceAll(/["\\]/g, '\\$&')}"`
 }
