@@ -32,6 +32,8 @@ export function mailContent(
   if (to === null) {
     return refused('invalid_recipient', 'recipient', 'The recipient is not one plain e-mail address.')
   }
+  // From JavaScript an object may come, which a mail client could take for a path.
+  if (typeof message.body !== 'string') return refused('invalid_content', 'message', 'The body is not text.')
   const parts = message.email ?? {}
   const fault = faultOf(parts)
   if (fault !== null) return refused('invalid_content', 'message', fault)
