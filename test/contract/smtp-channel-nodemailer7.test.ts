@@ -15,6 +15,10 @@ vi.mock('nodemailer', async () => {
   // @ts-expect-error -- this version brings no types
   return await import('nodemailer7')
 })
+// @ts-expect-error -- this version brings no types
+vi.mock('nodemailer/lib/mime-funcs/index.js', () => import('nodemailer7/lib/mime-funcs/index.js'))
+// @ts-expect-error -- this version brings no types
+vi.mock('nodemailer/lib/qp/index.js', () => import('nodemailer7/lib/qp/index.js'))
 
 channelContract(test, smtpHarness, SMTP_ROWS)
 
@@ -60,6 +64,19 @@ test('a mail that waited for a connection until its time was over is known not t
   letGo[1]?.()
   expect(await next).toMatchObject({ kind: 'accepted' })
   expect(server.inbox.map((mail) => mail.to[0])).toEqual(['first@example.com', 'next@example.com'])
+  await channel.close?.()
+  await server.close()
+})
+
+test('a mail whose envelope was refused in words that nobody knows has not left', async () => {
+  const server = await scriptedSmtp({ rcpt: 'eh?' })
+  const channel = smtpChannel({ host: '127.0.0.1', port: server.port, from: 'a@example.org' })
+  // This version reads the mail away all the same.
+  expect(await channel.send(mailMessage(), sendContext())).toMatchObject({
+    kind: 'rejected',
+    code: 'invalid_recipient',
+  })
+  expect(server.lines).not.toContain('DATA')
   await channel.close?.()
   await server.close()
 })

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { type SmtpChannelOptions, smtpChannel } from '../../adapters/channels/email/smtp.ts'
@@ -145,6 +146,23 @@ describe('a mail with parts', () => {
       { ...email.attachments[0], contentDisposition: 'attachment' },
       { ...email.attachments[1], contentType: 'text/plain', contentDisposition: 'attachment' },
     ])
+  })
+
+  it('arrives with large files, in lines that any mail server takes', async () => {
+    const large = (length: number, filename: string) => ({
+      filename,
+      contentType: 'application/octet-stream',
+      content: new Uint8Array(randomBytes(length)),
+    })
+    const attachments = [large(12_000_000, 'a.bin'), large(3, 'b.bin'), large(58_368 * 20, 'c.bin')]
+    const { parsed, source } = await arrived({ format: 'html', body: '<p>Grüße</p>', email: { attachments } })
+    expect(parsed.html).toContain('<p>Grüße</p>')
+    expect(parsed.text).toBe('Grüße')
+    expect(parsed.attachments.map(({ filename }) => filename)).toEqual(['a.bin', 'b.bin', 'c.bin'])
+    for (const [index, { content }] of attachments.entries()) {
+      expect(parsed.attachments[index]?.content.equals(content)).toBe(true)
+    }
+    expect(source.split('\r\n').every((line) => line.length <= 90)).toBe(true)
   })
 
   it('carries its headers once, before those of the channel, and the address for answers', async () => {

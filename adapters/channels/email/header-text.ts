@@ -1,7 +1,10 @@
 import type { Mailbox } from './address.ts'
 
-/** An encoded word may be 75 characters long (RFC 2047 2): 45 bytes, their base64 and its frame of 12. */
-const WORD_BYTES = 45
+/**
+ * An encoded word may be 75 characters long (RFC 2047 2). With 39 bytes, their base64 and its frame of 12 it is 64, and the
+ * name of a header stands beside it in a line of 76.
+ */
+const WORD_BYTES = 39
 
 /** A header's text in ASCII: as it is where it is ASCII, else in encoded words (RFC 2047). */
 export function asciiText(text: string): string {

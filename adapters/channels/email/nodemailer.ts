@@ -24,16 +24,42 @@ export interface SentInfo {
 /** A mail between composing and sending, as plug-ins of nodemailer see it. */
 export interface ComposedMail {
   readonly data: Readonly<Record<string, unknown>>
-  message: { createReadStream(...args: unknown[]): ContentStream }
+  message: { createReadStream(): unknown }
 }
 
-export interface ContentStream {
-  /** True once a byte was taken: the server has agreed to DATA. */
-  readonly readableDidRead?: boolean
+/** What text is encoded with, of those functions that do the same in all versions. */
+export interface Encoders {
+  readonly mime: {
+    /** Words of RFC 2047, of at most so many characters each, with a space between them. */
+    encodeWord(text: string, encoding: 'Q', length: number): string
+    /** Breaks a line before its spaces. */
+    foldLines(text: string, length: number): string
+  }
+  readonly quotedPrintable: {
+    encode(text: string): string
+    wrap(text: string, length: number): string
+  }
 }
 
 /** @throws NotifierError `missing_peer` */
 export async function loadNodemailer(): Promise<Nodemailer> {
-  const module: { readonly default?: unknown } = await loadPeer('nodemailer', () => import('nodemailer'))
-  return (module.default ?? module) as Nodemailer
+  return (await load(() => import('nodemailer'))) as Nodemailer
+}
+
+/** @throws NotifierError `missing_peer` */
+export async function loadEncoders(): Promise<Encoders> {
+  const [mime, quotedPrintable] = await Promise.all([
+    load(() => import('nodemailer/lib/mime-funcs/index.js')),
+    load(() => import('nodemailer/lib/qp/index.js')),
+  ])
+  return {
+    mime: mime as Encoders['mime'],
+    quotedPrintable: quotedPrintable as Encoders['quotedPrintable'],
+  }
+}
+
+/** CommonJS before version 10. */
+async function load(from: () => Promise<object>): Promise<unknown> {
+  const module: { readonly default?: unknown } = await loadPeer('nodemailer', from)
+  return module.default ?? module
 }

@@ -1,7 +1,9 @@
-import type { Mail } from './mail.ts'
+import type { MailContent } from './mail-content.ts'
+import { composeMail, type Mail } from './mime.ts'
+import { mimeStream } from './mime-stream.ts'
 import {
   type ComposedMail,
-  type ContentStream,
+  loadEncoders,
   loadNodemailer,
   type SentInfo,
   type Transporter,
@@ -11,6 +13,8 @@ import type { ResolvedSmtpOptions } from './smtp-options.ts'
 
 /** A pool of connections to one server. */
 export interface SmtpTransport {
+  /** @throws Error when the content cannot be a mail */
+  compose(content: MailContent): Mail
   /** Sends one mail; never rejects. Ends soon after `signal` aborts. */
   deliver(mail: Mail, signal: AbortSignal): Promise<Delivery>
   /** Connects and logs in. */
@@ -27,22 +31,15 @@ export type Delivery =
       readonly contentSent: boolean
     }
 
-/** Key in a mail's data under which its progress travels through nodemailer. */
-const PROGRESS = 'carillonProgress'
-
-interface Progress {
-  /** The composed mail, once the connection has asked for it. */
-  content?: ContentStream
-}
-
 /** @throws NotifierError `missing_peer` */
 export async function openTransport(options: ResolvedSmtpOptions): Promise<SmtpTransport> {
-  const nodemailer = await loadNodemailer()
+  const [nodemailer, encoders] = await Promise.all([loadNodemailer(), loadEncoders()])
   const transporter = nodemailer.createTransport(transportOptions(options))
   // A failing idle connection must not end the process; the mail that meets it reports it.
   transporter.on('error', () => {})
-  transporter.use('stream', watchContent)
+  transporter.use('stream', sendAsItIs)
   return {
+    compose: (content) => composeMail(content, encoders),
     deliver: (mail, signal) => deliver(transporter, mail, signal),
     async verify() {
       await transporter.verify()
@@ -78,34 +75,32 @@ function transportOptions(options: ResolvedSmtpOptions): Readonly<Record<string,
   }
 }
 
-/**
- * Notes when the content begins to flow. nodemailer reports the end of a connection with the command `CONN`
- * whatever was under way (10.6), so that its errors alone cannot tell a mail that never left from one that may
- * have arrived. The content is read only after the server has agreed to DATA.
- */
-function watchContent({ data, message }: ComposedMail, done: () => void): void {
-  const progress = data[PROGRESS] as Progress | undefined
-  if (progress !== undefined) {
-    const create = message.createReadStream.bind(message)
-    message.createReadStream = (...args) => {
-      const content = create(...args)
-      progress.content = content
-      return content
-    }
-  }
+/** The connection reads our own stream: on the way through those of nodemailer it would be read before its time. */
+function sendAsItIs({ data, message }: ComposedMail, done: () => void): void {
+  message.createReadStream = () => data.raw
   done()
 }
 
 async function deliver(transporter: Transporter, mail: Mail, signal: AbortSignal): Promise<Delivery> {
-  const progress: Progress = {}
-  const sending = transporter.sendMail({ ...mail, signal, [PROGRESS]: progress })
+  const content = mimeStream(mail.pieces)
+  const sending = transporter.sendMail({
+    // Given as text, a hostile recipient would be read as a list or a group, and the mail would follow that.
+    envelope: { from: { name: '', address: mail.from }, to: [{ name: '', address: mail.to }] },
+    maxRecipients: 1,
+    messageId: mail.messageId,
+    raw: content,
+    signal,
+  })
   // nodemailer before 10.5 knows no signal: there the mail goes on, and nobody will hear how it ends.
   const abandons = transporter.transporter?.supportsAbortSignal !== true
   try {
     return { kind: 'sent', info: await (abandons ? orAborted(sending, signal) : sending) }
   } catch (error) {
     const failure = toSmtpError(error)
-    const contentSent = progress.content?.readableDidRead === true || (abandons && failure.code === 'EABORT')
+    // nodemailer reports the end of a connection with the command `CONN` whatever was under way (10.6), so that its errors
+    // alone cannot tell a mail that never left from one that may have arrived. The content is read only after the server has
+    // agreed to DATA.
+    const contentSent = content.readableDidRead || (abandons && failure.code === 'EABORT')
     return { kind: 'failed', error: failure, contentSent }
   }
 }

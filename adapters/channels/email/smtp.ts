@@ -3,8 +3,8 @@ import type { Outcome } from '../../../src/domain/outcome.ts'
 import type { Channel } from '../../../src/ports/channel.ts'
 import { redactor } from '../redact.ts'
 import { createConnectionTurns } from './connection-turns.ts'
-import { composeMail, type Mail } from './mail.ts'
 import { isMail, mailContent } from './mail-content.ts'
+import type { Mail } from './mime.ts'
 import type { SentInfo } from './nodemailer.ts'
 import { classifySmtpError, toSmtpError } from './smtp-errors.ts'
 import { resolveSmtpOptions, type SmtpChannelOptions, type SmtpTimeouts } from './smtp-options.ts'
@@ -50,8 +50,9 @@ export function smtpChannel(options: SmtpChannelOptions): Channel {
       try {
         const content = mailContent(resolved, message, context.idempotencyKey)
         if (!isMail(content)) return content
-        mail = composeMail(content)
-        deliver = (await transport()).deliver
+        const opened = await transport()
+        mail = opened.compose(content)
+        deliver = opened.deliver
       } catch (error) {
         return impossible(error)
       }

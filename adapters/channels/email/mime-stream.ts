@@ -1,0 +1,42 @@
+import { Readable } from 'node:stream'
+import type { MimePieces } from './mime.ts'
+
+/** A line of base64 is 76 characters of 57 bytes. */
+const LINE_CHARACTERS = 76
+const CHUNK_BYTES = 57 * 1024
+
+/** A mail as a stream, made while it is read: a file is never held as a whole in base64. */
+export function mimeStream(pieces: MimePieces): Readable {
+  const chunks = chunksOf(pieces)
+  let next = chunks.next()
+  return new Readable({
+    read() {
+      // Some versions of nodemailer (7.0.11, 10.0) read away what they will not send, and then fail in the same turn of the
+      // event loop: whether something was read must still be false there.
+      setImmediate(() => {
+        this.push(next.value, 'latin1')
+        next = chunks.next()
+        if (next.done === true) this.push(null)
+      })
+    },
+  })
+}
+
+function* chunksOf(pieces: MimePieces): Generator<string, undefined> {
+  for (const piece of pieces) {
+    if (typeof piece === 'string') yield piece
+    else yield* base64Of(piece)
+  }
+}
+
+function* base64Of(bytes: Uint8Array): Generator<string, undefined> {
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  for (let start = 0; start < buffer.length; start += CHUNK_BYTES) {
+    const characters = buffer.toString('base64', start, start + CHUNK_BYTES)
+    const lines: string[] = start === 0 ? [] : ['']
+    for (let at = 0; at < characters.length; at += LINE_CHARACTERS) {
+      lines.push(characters.slice(at, at + LINE_CHARACTERS))
+    }
+    yield lines.join('\r\n')
+  }
+}

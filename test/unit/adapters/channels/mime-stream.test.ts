@@ -1,0 +1,35 @@
+import { setImmediate } from 'node:timers/promises'
+import { describe, expect, it } from 'vitest'
+import { mimeStream } from '../../../../adapters/channels/email/mime-stream.ts'
+
+describe('mimeStream', () => {
+  it('holds no file as a whole in base64', async () => {
+    const stream = mimeStream(['head', new Uint8Array(30_000_000), 'end'])
+    let total = 0
+    for await (const chunk of stream) {
+      expect(chunk.length).toBeLessThan(100_000)
+      total += chunk.length
+    }
+    expect(total).toBe('headend'.length + 40_000_000 + 2 * Math.floor(40_000_000 / 76))
+  })
+
+  it('was not read where somebody began to read it and gave up in the same turn', async () => {
+    const stream = mimeStream(['content'])
+    stream.resume()
+    await Promise.resolve()
+    expect(stream.readableDidRead).toBe(false)
+    await setImmediate()
+    await setImmediate()
+    expect(stream.readableDidRead).toBe(true)
+  })
+
+  it('ends in silence when it is not wanted any more', async () => {
+    const stream = mimeStream([new Uint8Array(1_000_000)])
+    const failures: unknown[] = []
+    stream.on('error', (error) => failures.push(error)).resume()
+    stream.destroy()
+    await setImmediate()
+    await setImmediate()
+    expect([failures, stream.readableDidRead, stream.destroyed]).toEqual([[], false, true])
+  })
+})
