@@ -9,8 +9,9 @@ import { backlogFile, mails } from './lib/notifiers.ts'
 import { startSink } from './lib/sink.ts'
 
 /**
- * A backlog of mails to a mail server, beside nodemailer's own pool with as many connections and nothing stored. Both give
- * nodemailer the same mail, so that it composes as much for both.
+ * A backlog of mails to a mail server, beside nodemailer's own pool with as many connections and nothing stored. The same mail
+ * arrives from both, over the same pool: by hand nodemailer composes it, as it does for everybody who calls `sendMail`;
+ * Carillon's channel composes it itself.
  */
 
 const MAILS = 5_000
@@ -43,7 +44,7 @@ function delivering(file: string): Notifier {
   })
 }
 
-/** As `adapters/channels/email/mail.ts` puts it, with an id of the same length. */
+/** With an id of the same length, and the addresses apart, which is the least work for nodemailer. */
 function sendByHand({ to, subject, body }: (typeof messages)[number], number: number): Promise<unknown> {
   return pool.sendMail({
     from: { name: '', address: FROM },
