@@ -15,7 +15,7 @@ export interface GroupOptions<Item> {
 
 interface Waiting<Item, Answer> {
   readonly item: Item
-  readonly resolve: (answer: Answer) => void
+  readonly resolve: (answer: Answer | Promise<Answer>) => void
   readonly reject: (error: unknown) => void
 }
 
@@ -24,10 +24,11 @@ interface Waiting<Item, Answer> {
  * the event loop goes together, and what arrives while a call runs goes together in the next. An idle group adds no
  * delay beyond the end of the turn.
  *
- * @param run gets at least one item and must answer for each, in order; a rejection reaches every caller of the set
+ * @param run gets at least one item and must answer for each, in order; a rejection reaches every caller of the set. An
+ *   answer that is a promise is waited for by its caller alone, not by the next set
  */
 export function createGroup<Item, Answer>(
-  run: (items: readonly Item[]) => Promise<readonly Answer[]>,
+  run: (items: readonly Item[]) => Promise<readonly (Answer | Promise<Answer>)[]>,
   { maxWeight = 1_000, weigh = () => 1, turns = 0 }: GroupOptions<Item> = {},
 ): Group<Item, Answer> {
   let waiting: Waiting<Item, Answer>[] = []
@@ -53,7 +54,7 @@ export function createGroup<Item, Answer>(
     try {
       const answers = await run(set.map(({ item }) => item))
       if (answers.length !== set.length) throw new Error(`${answers.length} answers to ${set.length} items.`)
-      for (const [index, { resolve }] of set.entries()) resolve(answers[index] as Answer)
+      for (const [index, { resolve }] of set.entries()) resolve(answers[index] as Answer | Promise<Answer>)
     } catch (error) {
       for (const { reject } of set) reject(error)
     }

@@ -5,7 +5,7 @@ import type { ProcessListeners } from '../../domain/process-event.ts'
 import type { SpanEnd, SpanStart } from '../../domain/telemetry.ts'
 import { createGroup } from '../../gather/group.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { ClaimedJob, LeaseRef, StartRef } from '../../ports/storage/claim.ts'
+import type { ClaimedJob, StartRef } from '../../ports/storage/claim.ts'
 import type { SettleAnswer, Settlement } from '../../ports/storage/settle.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
 import { metricLane } from '../telemetry/fold-lanes.ts'
@@ -26,13 +26,13 @@ export interface Attempts {
    * Ends an attempt, or the job without one. While the storage is away it is tried again for as long as a lease lasts:
    * an outcome that is not recorded can mean a second hand-over.
    */
-  settle(settlement: Settlement): Promise<void>
+  settle(settlement: Settlement): Promise<unknown>
   /**
    * Runs one job under its lease. What `work` throws is reported, and the job is left to its lease's expiry.
    *
    * @param work is stopped when the lease is lost or the notifier stops in haste
    */
-  run(job: ClaimedJob, work: (stop: Stop) => Promise<void>): Promise<void>
+  run(job: ClaimedJob, work: (stop: Stop) => Promise<unknown>): Promise<void>
   /** Aborts every attempt that runs. */
   abort(): void
 }
@@ -58,15 +58,8 @@ const SETTLE_AFTER_TURNS = 16
 export function createAttempts(options: AttemptsOptions): Attempts {
   const { storage, leases, clock, observer, announce, failed } = options
   const events = createAttemptEvents(options.listeners)
-  const begin = createGroup((refs: readonly StartRef[]) => storage.startAttempts(refs))
-  const release = createGroup(async (refs: readonly LeaseRef[]) => {
-    await storage.release(refs)
-    return refs.map(() => true)
-  })
-  const settle = createGroup<Settlement, SettleAnswer>(
-    (settlements) => surely(() => storage.settle(settlements)),
-    { maxWeight: MOST_SETTLED, turns: SETTLE_AFTER_TURNS },
-  )
+  const begin = createGroup(beginSet)
+  const settle = createGroup(settleSet, { maxWeight: MOST_SETTLED, turns: SETTLE_AFTER_TURNS })
   const stops = new Set<Stop>()
   const stopping = new AbortController()
 
@@ -84,29 +77,41 @@ export function createAttempts(options: AttemptsOptions): Attempts {
     }
   }
 
-  return {
-    async begin(ref) {
-      let begun: boolean
-      try {
-        begun = await begin(ref)
-      } catch (error) {
-        failed(error)
-        // A commit whose end is unknown may have counted the attempt: the storage looks, and then leaves it to its lease.
-        await surely(() => release(ref))
-        return false
-      }
-      if (begun) events.started(ref)
+  async function beginSet(refs: readonly StartRef[]): Promise<readonly (boolean | Promise<boolean>)[]> {
+    try {
+      const begun = await storage.startAttempts(refs)
+      for (const [index, ref] of refs.entries()) if (begun[index] === true) events.started(ref)
       return begun
-    },
-    async settle(settlement) {
-      const answer = await observer.span({ name: 'settle' }, () => settle(settlement), spanEnd)
-      if (answer.kind === 'settled') {
-        events.settled(settlement)
-        for (const event of [...answer.events, ...(answer.endpointEvents ?? [])]) announce(event)
-      }
-      // It keeps its lease, and is recovered when that ends; that it happened must not go unseen.
-      else if (answer.kind === 'failed') failed(answer.error)
-    },
+    } catch (error) {
+      failed(error)
+      // A commit whose end is unknown may have counted the attempts: the storage looks, and then leaves them to their leases.
+      // Those that begin meanwhile do not wait for that.
+      const back = surely(() => storage.release(refs)).then(() => false)
+      return refs.map(() => back)
+    }
+  }
+
+  async function settleSet(settlements: readonly Settlement[]): Promise<readonly SettleAnswer[]> {
+    const answers = await surely(() => storage.settle(settlements))
+    for (const [index, settlement] of settlements.entries()) {
+      const answer = answers[index]
+      if (answer !== undefined) tell(settlement, answer)
+    }
+    return answers
+  }
+
+  function tell(settlement: Settlement, answer: SettleAnswer): void {
+    // It keeps its lease, and is recovered when that ends; that it happened must not go unseen.
+    if (answer.kind === 'failed') failed(answer.error)
+    if (answer.kind !== 'settled') return
+    events.settled(settlement)
+    for (const event of answer.events) announce(event)
+    for (const event of answer.endpointEvents ?? []) announce(event)
+  }
+
+  return {
+    begin,
+    settle: (settlement) => observer.span({ name: 'settle' }, () => settle(settlement), spanEnd),
     async run(job, work) {
       const stop = createStop()
       stops.add(stop)

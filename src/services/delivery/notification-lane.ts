@@ -11,6 +11,7 @@ import type { Message } from '../../ports/channel.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Logger } from '../../ports/logger.ts'
 import type { ClaimedJob } from '../../ports/storage/claim.ts'
+import type { TemplateVersion } from '../../ports/storage/templates.ts'
 import type { Links } from '../links/links.ts'
 import { accepts } from '../providers.ts'
 import { renderContent, renderParts } from '../render.ts'
@@ -97,6 +98,26 @@ export function createNotificationLane(
     return free.length === 0 ? undefined : choose(free)
   }
 
+  /** The message to send, or why there is none. Rejects when the storage is away. */
+  async function compose(
+    job: NotificationJob,
+    state: ProviderState,
+  ): Promise<RenderedMessage | NotificationFailure> {
+    const ended = endBefore(job, state)
+    if (ended !== null) return ended
+    const { notification, organizationId } = job
+    const { channel, content } = notification
+    const missing = 'template' in content ? await missingTemplate(content.template, delivery) : null
+    if (missing !== null) return missing
+    const tracks = channel === 'email' && delivery.links.canTrack
+    const rendered = render(job, delivery, tracks ? await delivery.tracking(organizationId) : NO_TRACKING)
+    if ('code' in rendered) return rendered
+    // Last of all, because it may have been suppressed since the accept, or since the attempt before. Where it rejects,
+    // nothing is sent and the job comes back when its lease ends.
+    const reason = await matchSuppression(suppressionKey(organizationId, notification))
+    return reason === null ? rendered : suppressionError(reason)
+  }
+
   async function deliver(
     job: NotificationJob,
     state: ProviderState,
@@ -106,28 +127,20 @@ export function createNotificationLane(
     const claimedAt = clock.monotonic()
     const leftMs = (): number =>
       (job.notification.expiresInMs ?? Number.POSITIVE_INFINITY) - (clock.monotonic() - claimedAt)
-    const ended = endBefore(job, state)
-    if (ended !== null) return () => endWithout(job, ended.code, ended.message)
-    const rendered = await render(job, delivery)
-    if ('code' in rendered) return () => endWithout(job, rendered.code, rendered.message)
-    const { message, segments } = rendered
-    // Last of all, because it may have been suppressed since the accept, or since the attempt before. Where it rejects,
-    // nothing is sent and the job comes back when its lease ends.
-    const reason = await matchSuppression(suppressionKey(job.organizationId, job.notification))
-    if (reason !== null) {
-      const { code, message: why } = suppressionError(reason)
-      return () => endWithout(job, code, why)
-    }
+    const composed = await compose(job, state)
+    if ('code' in composed) return () => endWithout(job, composed.code, composed.message)
+    const { message, segments } = composed
+    const { notification, organizationId } = job
     const { provider } = state
     if (!(await attempts.begin({ jobId: job.jobId, token: job.token, provider: provider.name })))
       return undefined
-    await pass(stop.signal)
+    const passing = pass(stop.signal)
+    if (passing !== undefined) await passing
     const attempt = job.attempts + 1
     if (stop.signal.aborted) return () => settle(job, state, notAsked(attempt, provider.name))
     // The commit may have taken long, and so may the pace.
     if (leftMs() <= 0) return () => endWithout(job, 'expired', EXPIRED)
     const began = clock.monotonic()
-    const { notification, organizationId } = job
     const context = {
       notificationId: notification.id,
       organizationId,
@@ -175,13 +188,13 @@ export function createNotificationLane(
     state.faulted(pauseMs, { code, message })
   }
 
-  async function settle(job: NotificationJob, state: ProviderState, decision: Decision): Promise<void> {
+  function settle(job: NotificationJob, state: ProviderState, decision: Decision): Promise<unknown> {
     const { facts, next } = decision
     if (next.kind === 'end') memory.forget(job.jobId)
     else if (next.failOver) memory.failOver(job.jobId, state.provider.name)
     else memory.retry(job.jobId, facts[0]?.ambiguous === true ? state.provider.name : null)
     const ref = { jobId: job.jobId, token: job.token, kind: 'notification' as const }
-    await attempts.settle({
+    return attempts.settle({
       ...ref,
       facts,
       next:
@@ -192,7 +205,7 @@ export function createNotificationLane(
   }
 
   /** The providers that are left rest or are full: back to the storage, until one may have room. */
-  function later(job: NotificationJob): Promise<void> {
+  function later(job: NotificationJob): Promise<unknown> {
     let left = eligible(job)
     // When all that are left rest, those that it has failed over from are its next hope.
     if (memory.of(job.jobId)?.only == null && left.every((state) => state.restMs() > 0)) {
@@ -213,7 +226,7 @@ export function createNotificationLane(
     return at - now
   }
 
-  function endWithout(job: NotificationJob, code: ErrorCode, message: string): Promise<void> {
+  function endWithout(job: NotificationJob, code: ErrorCode, message: string): Promise<unknown> {
     memory.forget(job.jobId)
     const { jobId, token } = job
     return attempts.settle({
@@ -237,6 +250,12 @@ export function createNotificationLane(
     } finally {
       returning -= 1
     }
+  }
+
+  function proceed(job: NotificationJob): Promise<void> {
+    const state = take(job)
+    if (state === undefined) return goBack(job)
+    return attempts.run(job, (stop) => state.run((pass) => deliver(job, state, pass, stop)))
   }
 
   /** Learns, when another process or an earlier one tried it last, whether only one provider may be asked. */
@@ -265,13 +284,10 @@ export function createNotificationLane(
     giveBack() {
       for (const state of states) state.giveBack()
     },
-    async run(job) {
-      if (job.kind !== 'notification') return
-      if (states.length > 1 && job.attempts > 0 && memory.of(job.jobId) === undefined) await recall(job)
-      const state = take(job)
-      await (state === undefined
-        ? goBack(job)
-        : attempts.run(job, (stop) => state.run((pass) => deliver(job, state, pass, stop))))
+    run(job) {
+      if (job.kind !== 'notification') return Promise.resolve()
+      const isKnown = states.length === 1 || job.attempts === 0 || memory.of(job.jobId) !== undefined
+      return isKnown ? proceed(job) : recall(job).then(() => proceed(job))
     },
   }
 }
@@ -326,19 +342,27 @@ interface RenderedMessage {
   readonly segments: number | undefined
 }
 
-/** The text to send, or why there will never be one. Rejects when the storage is away. */
-async function render(
-  { notification, organizationId }: NotificationJob,
-  { compiled, links, tracking: trackingOf, maxSmsSegments }: NotificationDelivery,
-): Promise<RenderedMessage | NotificationFailure> {
-  const { id, channel, to, content } = notification
+/** Loads a template; answers why it never can be. Rejects when the storage is away. */
+async function missingTemplate(
+  template: TemplateVersion,
+  { compiled }: NotificationDelivery,
+): Promise<NotificationFailure | null> {
   try {
-    if ('template' in content) await compiled.load([content.template])
+    await compiled.load([template])
+    return null
   } catch (error) {
     if (!isNotifierError(error) || error.code === 'service_unavailable') throw error
     return { code: 'template_error', message: error.message }
   }
-  const tracking = channel === 'email' && links.canTrack ? await trackingOf(organizationId) : NO_TRACKING
+}
+
+/** The text to send, or why there will never be one. */
+function render(
+  { notification }: NotificationJob,
+  { compiled, links, maxSmsSegments }: NotificationDelivery,
+  tracking: Tracking,
+): RenderedMessage | NotificationFailure {
+  const { id, channel, to, content } = notification
   try {
     const parts = renderParts(id, content, links)
     const text = renderContent(channel, content, compiled)

@@ -14,7 +14,7 @@ export const GRACE_MS = 2_000
  * Calls a provider under its deadline. Whatever it does (throws, answers nonsense, never settles), there is an
  * outcome: what nobody can know is `ambiguous`.
  */
-export async function sendAttempt(
+export function sendAttempt(
   provider: Provider,
   message: Message,
   context: Omit<SendContext, 'signal'>,
@@ -22,23 +22,12 @@ export async function sendAttempt(
   clock: Clock,
   observer: Observer,
 ): Promise<Outcome> {
-  const { name, channel } = provider
   const { notificationId, attempt } = context
-  const began = clock.monotonic()
-  const outcome = await observer.span(
-    { name: 'attempt', channel, provider: name, notificationId, attempt },
-    () => ask(provider, message, context, stop, clock),
+  return observer.span(
+    { name: 'attempt', channel: provider.channel, provider: provider.name, notificationId, attempt },
+    () => ask(provider, message, context, stop, clock, observer),
     spanEnd,
   )
-  observer.record({
-    type: 'attempt',
-    channel,
-    provider: name,
-    outcome: outcome.kind,
-    code: codeOf(outcome),
-    durationMs: clock.monotonic() - began,
-  })
-  return outcome
 }
 
 async function ask(
@@ -47,23 +36,36 @@ async function ask(
   context: Omit<SendContext, 'signal'>,
   stop: Stop,
   clock: Clock,
+  observer: Observer,
 ): Promise<Outcome> {
+  const { name, channel } = provider
+  const began = clock.monotonic()
   const limit = limitAttempt(stop, provider.timeoutMs, clock)
+  let outcome: Outcome
   try {
     const answer: unknown = await limit.within(
       provider.plugin.send(message, { ...context, signal: stop.signal }),
     )
-    const reason = `The provider "${provider.name}" answered with no outcome.`
-    return soundOutcome(answer) ?? { kind: 'ambiguous', reason }
+    outcome = soundOutcome(answer) ?? {
+      kind: 'ambiguous',
+      reason: `The provider "${name}" answered with no outcome.`,
+    }
   } catch (error) {
-    context.logger.error('A channel threw instead of answering with an outcome.', {
-      provider: provider.name,
-      error,
-    })
-    return { kind: 'ambiguous', reason: `The provider "${provider.name}" failed unexpectedly.` }
+    context.logger.error('A channel threw instead of answering with an outcome.', { provider: name, error })
+    outcome = { kind: 'ambiguous', reason: `The provider "${name}" failed unexpectedly.` }
   } finally {
     limit.lift()
   }
+  const durationMs = clock.monotonic() - began
+  observer.record({
+    type: 'attempt',
+    channel,
+    provider: name,
+    outcome: outcome.kind,
+    code: codeOf(outcome),
+    durationMs,
+  })
+  return outcome
 }
 
 interface AttemptLimit {
