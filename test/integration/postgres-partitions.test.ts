@@ -66,6 +66,27 @@ async function inJanuary() {
   }
 }
 
+suite('partitions of other months', () => {
+  it('are not looked into by what is claimed and settled, however many there are', async () => {
+    const { schema, storage, accept, deliver } = await inJanuary()
+    const many = 10
+    for (let count = 0; count < many; count += 1) await accept()
+    await deliver()
+    // A connection that ends tells what it has counted.
+    await storage.stop()
+    const { rows } = await onPostgres(server.url, (client) =>
+      client.query(
+        `SELECT relname ~ '2026_01$' AS own, sum(idx_scan)::integer AS scans FROM pg_stat_all_tables
+         WHERE schemaname = $1 AND relname ~ '^(notifications|states|events|handovers)_' GROUP BY 1 ORDER BY 1`,
+        [schema],
+      ),
+    )
+    const [others, own] = rows
+    expect(own.scans).toBeGreaterThanOrEqual(2 * many)
+    expect(others.scans).toBeLessThan(many)
+  })
+})
+
 suite('partitions of months that are over', () => {
   it('are dropped when they are empty, also where retention is for ever; the present and the next stay', async () => {
     const { storage, accept, months, dropPast, at } = await inJanuary()

@@ -21,13 +21,13 @@ const SELECT_STATES = `
 export const lockLeased = (jobs: readonly number[]): string => `
   SELECT o_job AS job, o_token AS token, o_seq AS seq, o_id AS id, o_organization AS organization, o_channel AS channel,
     o_recipient AS recipient, o_created_at AS created_at, o_send_at AS send_at, o_trace AS trace
-  FROM carillon.lock_leased_1('{${jobs}}'::bigint[])`
+  FROM carillon.lock_leased_2('{${jobs}}'::bigint[])`
 
 /** Where the notifications of jobs stand that are locked already. */
 export const statesOfJobs = (jobs: readonly number[]): string => `
   SELECT o_notification AS notification, o_status AS status, o_sequence AS sequence, o_announced AS announced,
     o_fold AS fold, o_provider AS provider, o_provider_message_id AS provider_message_id, o_error AS error
-  FROM carillon.states_of_jobs_1('{${jobs}}'::bigint[])`
+  FROM carillon.states_of_jobs_2('{${jobs}}'::bigint[])`
 
 /** A notification that is locked. */
 export interface LockedRow {

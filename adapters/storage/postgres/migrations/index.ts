@@ -10,6 +10,7 @@ import { insert } from './0009-insert.ts'
 import { lookUps } from './0010-look-ups.ts'
 import { settle } from './0011-settle.ts'
 import { endpointEvents } from './0012-endpoint-events.ts'
+import { settle2 } from './0013-settle-2.ts'
 
 /**
  * In order, append-only: the schema's version is the number of those that have run. Each only adds: processes of the
@@ -28,4 +29,5 @@ export const migrations: readonly string[] = [
   lookUps,
   settle,
   endpointEvents,
+  settle2,
 ]
