@@ -1,13 +1,41 @@
+import type pg from 'pg'
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
+import { hashOf } from '../../adapters/storage/postgres/hash.ts'
 import { postgresStorage } from '../../adapters/storage/postgres/index.ts'
 import { type PostgresServer, startPostgres } from '../../examples/servers/postgres.ts'
 import { createNotifier } from '../../src/create-notifier.ts'
+import { DEFAULT_ORGANIZATION } from '../../src/domain/organization.ts'
+import type { AcceptRequest } from '../../src/ports/storage/accept.ts'
+import type { ClaimedJob } from '../../src/ports/storage/claim.ts'
+import type { ReceiptRecord } from '../../src/ports/storage/receipts.ts'
+import type { Settlement } from '../../src/ports/storage/settle.ts'
 import type { Storage } from '../../src/ports/storage/storage.ts'
 import { recordingChannel } from '../../src/testing/recording-channel.ts'
-import { accept, note } from '../../src/testing/storage/fixtures.ts'
+import {
+  accept,
+  claim,
+  claimOne,
+  deliver,
+  ended,
+  endpoint,
+  idOf,
+  LANE,
+  note,
+  notes,
+  retried,
+  sent,
+  start,
+} from '../../src/testing/storage/fixtures.ts'
 import { eventually } from '../support/eventually.ts'
 import { describeWith } from '../support/left-out.ts'
-import { onPostgres, uniqueSchema, whyNoPostgres } from '../support/postgres.ts'
+import {
+  onPostgres,
+  sharedPostgres,
+  stopSharedPostgres,
+  uniqueSchema,
+  whyNoPostgres,
+} from '../support/postgres.ts'
+import { httpReceiver } from './support/receivers.ts'
 
 describeWith(whyNoPostgres(true), 'the connection that listens', () => {
   let server: PostgresServer
@@ -94,5 +122,364 @@ describeWith(whyNoPostgres(true), 'the connection that listens', () => {
     const { id } = await api.send({ channel: 'email', to: 'ada@example.com', body: 'x' })
     await eventually(async () => (await api.notifications.get(id)).status === 'sent')
     expect(email.calls).toHaveLength(2)
+  })
+})
+
+describeWith(whyNoPostgres(), 'what other processes are told', () => {
+  let url: string
+  beforeAll(async () => {
+    url = await sharedPostgres()
+  })
+  afterAll(stopSharedPostgres)
+
+  type Opened = ReturnType<typeof postgresStorage>
+  type Work = (storage: Opened) => Promise<unknown>
+
+  /** A process that opens a storage, does this and stops. */
+  async function withStorage<Answer>(
+    schema: string,
+    work: (storage: Opened) => Promise<Answer>,
+  ): Promise<Answer> {
+    const storage = postgresStorage({ connectionString: url, schema })
+    await storage.start()
+    try {
+      return await work(storage)
+    } finally {
+      await storage.stop()
+    }
+  }
+
+  /** How often a process that does this tells the others. They arrive in the order of their commits, the fence at last. */
+  async function toldBy(schema: string, work: Work): Promise<number> {
+    const channel = `carillon_${hashOf(schema).slice(0, 16)}`
+    const told: (string | undefined)[] = []
+    return onPostgres(url, async (client: pg.Client) => {
+      client.on('notification', ({ payload }) => told.push(payload))
+      await client.query(`LISTEN ${channel}`)
+      await withStorage(schema, work)
+      await onPostgres(url, (other) => other.query('SELECT pg_notify($1, $2)', [channel, 'fence']))
+      await eventually(() => told.includes('fence'))
+      return told.length - 1
+    })
+  }
+
+  const FAILED = { ...sent(), type: 'failed', code: 'provider_error' } as const
+  const ATTEMPT = { attempt: 1, status: 500, response: '', durationMs: 1, succeeded: false } as const
+  const organizationId = DEFAULT_ORGANIZATION
+
+  async function claimed(storage: Storage, change = {}): Promise<ClaimedJob> {
+    await accept(storage, [note(change)])
+    return claimOne(storage)
+  }
+
+  async function started(storage: Storage): Promise<ClaimedJob> {
+    const job = await claimed(storage)
+    await start(storage, [job])
+    return job
+  }
+
+  /** A delivery under way to an endpoint; answers it with the settlement of its failure. */
+  async function posted(storage: Storage): Promise<{ hook: string; job: ClaimedJob; failure: Settlement }> {
+    const { id: hook } = await endpoint(storage)
+    await accept(storage, [note()])
+    await deliver(storage)
+    const job = await claimOne(storage, hook)
+    await start(storage, [job], hook)
+    const { jobId, token } = job
+    const failure = { kind: 'event', jobId, token, attempt: ATTEMPT, next: { kind: 'end' } } as const
+    return { hook, job, failure }
+  }
+
+  const delivered = (notificationId: string | undefined): ReceiptRecord => ({
+    organizationId: null,
+    provider: 'smtp',
+    dedupeKey: `of ${notificationId}`,
+    notificationId,
+    fact: { type: 'delivered', attempt: 1, provider: 'smtp' },
+  })
+
+  const request = (change: Partial<AcceptRequest> = {}): AcceptRequest => ({
+    organizationId,
+    notifications: [note()],
+    ...change,
+  })
+
+  const keyed = request({
+    idempotency: {
+      organizationId,
+      operation: 'send',
+      key: 'one',
+      fingerprint: 'f',
+      result: '{}',
+      ttlMs: 60_000,
+    },
+  })
+
+  const redrive = { filter: { organizationId }, lanes: { email: LANE }, most: 10 }
+
+  async function deadLetter(storage: Storage): Promise<void> {
+    await accept(storage, [note()])
+    await deliver(storage, [FAILED])
+  }
+
+  /** What is done before anybody listens, by another process; its answer is what then is done, and told so often. */
+  const CASES: readonly (readonly [
+    name: string,
+    told: number,
+    prepare: (storage: Storage) => Promise<Work>,
+  ])[] = [
+    ['an accept', 1, async () => (s) => s.accept([request()])],
+    ['an accept under a key', 1, async () => (s) => s.accept([keyed])],
+    [
+      'an accept that is repeated',
+      0,
+      async (s) => {
+        await s.accept([keyed])
+        return (s) => s.accept([keyed])
+      },
+    ],
+    ['an accept that is only asked for', 0, async () => (s) => s.accept([request({ dryRun: true })])],
+    [
+      'an accept that is scheduled, which others sleep past if they do not learn of it',
+      1,
+      async () => (s) => s.accept([request({ notifications: [note({ sendAt: Date.now() + 60_000 })] })]),
+    ],
+    [
+      'an accept in a transaction of the caller, when that has been committed',
+      1,
+      async () => (s) =>
+        onPostgres(url, async (client) => {
+          await client.query('BEGIN')
+          const joined = await s.join?.(client).then((transaction) => transaction.accept(request()))
+          await client.query('COMMIT')
+          expect(await joined?.committed).toBe(true)
+        }),
+    ],
+    [
+      'outcomes of which nothing follows',
+      0,
+      async (s) => {
+        await accept(s, notes(20))
+        const jobs = await claim(s, 20)
+        await start(s, jobs)
+        return async (s) => {
+          for (const job of jobs) await s.settle([ended(job)])
+        }
+      },
+    ],
+    [
+      'an outcome that an endpoint wants to hear of',
+      1,
+      async (s) => {
+        await endpoint(s)
+        const job = await started(s)
+        return (s) => s.settle([ended(job)])
+      },
+    ],
+    [
+      'an outcome that only disabled endpoints want to hear of, or of others',
+      0,
+      async (s) => {
+        const { id } = await endpoint(s)
+        await s.webhookEndpoints.update(id, { status: 'disabled' })
+        await endpoint(s, { events: ['notification.failed'] })
+        const job = await started(s)
+        return (s) => s.settle([ended(job)])
+      },
+    ],
+    [
+      'a retry with a delay',
+      0,
+      async (s) => {
+        const job = await started(s)
+        return (s) => s.settle([retried(job, 60_000)])
+      },
+    ],
+    [
+      'a retry at once',
+      1,
+      async (s) => {
+        const job = await started(s)
+        return (s) => s.settle([retried(job, 0)])
+      },
+    ],
+    [
+      'a claim that is returned',
+      1,
+      async (s) => {
+        const job = await claimed(s)
+        return (s) => s.release([job])
+      },
+    ],
+    [
+      'a claim that cannot be returned, because its attempt began',
+      0,
+      async (s) => {
+        const job = await started(s)
+        return (s) => s.release([job])
+      },
+    ],
+    [
+      'leases that have ended',
+      1,
+      async (s) => {
+        await accept(s, [note()])
+        const { jobs } = await s.claim({ lanes: [{ lane: LANE, free: 1 }], leaseMs: 1 })
+        expect(jobs).toHaveLength(1)
+        return (s) =>
+          eventually(async () => (await s.claim({ lanes: [], leaseMs: 1_000 })).lanes.length === 1)
+      },
+    ],
+    [
+      'dead letters that are redriven',
+      1,
+      async (s) => {
+        await deadLetter(s)
+        return async (s) => expect((await s.notifications.redrive(redrive)).redriven).toBe(1)
+      },
+    ],
+    [
+      'dead letters that are redriven later, or only counted',
+      0,
+      async (s) => {
+        await deadLetter(s)
+        return async (s) => {
+          expect((await s.notifications.redrive({ ...redrive, dryRun: true })).redriven).toBe(1)
+          const dueAt = Date.now() + 60_000
+          expect((await s.notifications.redrive({ ...redrive, dueAt })).redriven).toBe(1)
+        }
+      },
+    ],
+    [
+      'events that are replayed',
+      1,
+      async (s) => {
+        const { hook, failure } = await posted(s)
+        await s.settle([failure])
+        return async (s) => expect(await s.webhookEndpoints.replay(hook, { since: 0, most: 10 })).toBe(1)
+      },
+    ],
+    [
+      'a replay of nothing',
+      0,
+      async (s) => {
+        const { hook } = await posted(s)
+        return async (s) => expect(await s.webhookEndpoints.replay(hook, { since: 0, most: 10 })).toBe(0)
+      },
+    ],
+    [
+      'an event that is sent again by hand',
+      1,
+      async (s) => {
+        const { hook, job, failure } = await posted(s)
+        await s.settle([failure])
+        return (s) => s.webhookEndpoints.retry(hook, idOf(job) ?? '')
+      },
+    ],
+    [
+      'an event that need not wait for its next attempt',
+      1,
+      async (s) => {
+        const { hook, job, failure } = await posted(s)
+        await s.settle([{ ...failure, next: { kind: 'retry', delayMs: 60_000 } } as Settlement])
+        return (s) => s.webhookEndpoints.retry(hook, idOf(job) ?? '')
+      },
+    ],
+    [
+      'a receipt that an endpoint wants to hear of',
+      1,
+      async (s) => {
+        await endpoint(s)
+        const job = await started(s)
+        await s.settle([ended(job)])
+        return (s) => s.recordReceipts([delivered(idOf(job))])
+      },
+    ],
+    [
+      'a receipt that no endpoint wants to hear of',
+      0,
+      async (s) => {
+        const job = await started(s)
+        await s.settle([ended(job)])
+        return (s) => s.recordReceipts([delivered(idOf(job))])
+      },
+    ],
+    [
+      'a cancellation that an endpoint wants to hear of',
+      1,
+      async (s) => {
+        await endpoint(s, { events: ['notification.cancelled'] })
+        const [id = ''] = await accept(s, [note()])
+        return (s) => s.notifications.cancel(id)
+      },
+    ],
+    [
+      'an endpoint that is gone, where another one wants to hear of it',
+      1,
+      async (s) => {
+        await endpoint(s, { events: ['webhook.disabled'] })
+        const { failure } = await posted(s)
+        return (s) => s.settle([{ ...failure, disable: 'gone' } as Settlement])
+      },
+    ],
+  ]
+
+  it.each(CASES)('%s: %i', async (_name, told, prepare) => {
+    const schema = uniqueSchema()
+    const work = await withStorage(schema, prepare)
+    expect(await toldBy(schema, work)).toBe(told)
+  })
+
+  it('is sent before a stop ends, also what came in the pause behind another', async () => {
+    const told = await toldBy(uniqueSchema(), async (storage) => {
+      await storage.accept([request()])
+      await storage.accept([request()])
+    })
+    expect(told).toBe(2)
+  })
+
+  it('is delivered long before the poll: what is redriven, and events of receipts, by a process that only takes them in', async () => {
+    const schema = uniqueSchema()
+    const receiver = await httpReceiver((response) => response.writeHead(200).end())
+    onTestFinished(receiver.close)
+    const email = recordingChannel({
+      send: (_message, { attempt, notificationId }) =>
+        attempt === 1
+          ? { kind: 'rejected', code: 'provider_error', scope: 'message' }
+          : { kind: 'accepted', providerMessageId: `m-${notificationId}` },
+      parseReceipts: async ({ body }) => ({
+        kind: 'receipts',
+        receipts: JSON.parse(new TextDecoder().decode(body)),
+      }),
+    })
+    const make = () => {
+      const notifier = createNotifier({
+        storage: postgresStorage({ connectionString: url, schema }),
+        channels: { email },
+        delivery: { pollMs: 60_000 },
+        webhooks: { allow: ['127.0.0.1/32'], allowHttp: true },
+      })
+      onTestFinished(() => notifier.stop())
+      return notifier
+    }
+    const [api, worker] = [make(), make()]
+    await worker.start()
+    await api.start({ deliver: false })
+    const statusOf = async (id: string) => (await api.notifications.get(id)).status
+    await api.webhooks.create({
+      url: `http://127.0.0.1:${receiver.port}/`,
+      events: ['notification.delivered'],
+    })
+
+    const { id } = await api.send({ channel: 'email', to: 'ada@example.com', body: 'x' })
+    await eventually(async () => (await statusOf(id)) === 'failed')
+    await api.notifications.redrive(id)
+    await eventually(async () => (await statusOf(id)) === 'sent')
+
+    const receipts = [{ dedupeKey: 'one', fact: { type: 'delivered', providerMessageId: `m-${id}` } }]
+    const body = new TextEncoder().encode(JSON.stringify(receipts))
+    const arrival = { method: 'POST', target: '/', host: undefined, headers: {}, body }
+    await api.receipts.take({ channel: 'email', provider: 'recorder' }, arrival)
+    await eventually(() => receiver.requests.length > 0)
   })
 })

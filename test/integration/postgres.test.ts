@@ -474,7 +474,7 @@ suite('a server that cannot be used', () => {
 
 suite('a COMMIT whose answer is lost', () => {
   /** A pool that, once armed, loses the answer to the first query with this text in it, after the server has done it. */
-  function losing(part: string): { readonly pool: { connect(): Promise<unknown> }; arm(): void } {
+  function losing(part: string) {
     const real = new pg.Pool({ connectionString: server.url, max: 4 })
     pools.push(real)
     let armed = false
@@ -497,31 +497,57 @@ suite('a COMMIT whose answer is lost', () => {
       arm() {
         armed = true
       },
+      /** Whether nothing that was to be lost came by. */
+      armed: () => armed,
     }
   }
 
+  /** How often another process is told of work from now on. */
+  async function listen(schema: string): Promise<() => number> {
+    const other = await open(schema)
+    let heard = 0
+    other.onWork?.(() => {
+      heard += 1
+    })
+    await eventually(() => heard === 1)
+    return () => heard - 1
+  }
+
+  const idempotency = { organizationId: ORGANIZATION, operation: 'send', key: 'k', fingerprint: 'f' } as const
+
   it.each([
-    ['COMMIT', { quota }],
-    ['notification_numbers', {}],
-  ])('is looked up before an accept is answered: %s', async (part, metered) => {
-    const { pool, arm } = losing(part)
-    const storage = await open(uniqueSchema(), { pool, connectionString: undefined })
+    ['COMMIT', { quota, idempotency: { ...idempotency, result: '{}', ttlMs: 60_000 } }],
+    ['insert_1(', { quota }],
+  ])('is looked up before an accept is answered, and others are told: %s', async (part, more) => {
+    const { pool, arm, armed } = losing(part)
+    const schema = uniqueSchema()
+    const storage = await open(schema, { pool, connectionString: undefined })
+    const told = await listen(schema)
     const notifications = notes(3)
     arm()
-    const answers = await storage.accept([{ organizationId: ORGANIZATION, notifications, ...metered }])
+    const answers = await storage.accept([{ organizationId: ORGANIZATION, notifications, ...more }])
+    expect(armed()).toBe(false)
     expect(answers).toMatchObject([{ kind: 'accepted', admitted: 3 }])
     expect((await claim(storage, 10)).map(idOf)).toEqual(notifications.map(({ id }) => id))
-    expect(await storage.quotaUsed(ORGANIZATION, quota.period)).toBe(part === 'COMMIT' ? 3 : 0)
+    expect(await storage.quotaUsed(ORGANIZATION, quota.period)).toBe(3)
+    await eventually(() => told() > 0)
   })
 
-  it('is looked up before a settlement is answered', async () => {
-    const { pool, arm } = losing('COMMIT')
-    const storage = await open(uniqueSchema(), { pool, connectionString: undefined })
-    await accept(storage, notes(2))
+  it('is looked up before a settlement is answered, and others are told of the events', async () => {
+    const { pool, arm, armed } = losing('COMMIT')
+    const schema = uniqueSchema()
+    const before = await open(schema)
+    await endpoint(before)
+    await accept(before, notes(2))
+    await before.stop()
+    const storage = await open(schema, { pool, connectionString: undefined })
     const jobs = await claim(storage, 2)
+    const told = await listen(schema)
     arm()
     const answers = await storage.settle(jobs.map((job) => ended(job)))
+    expect(armed()).toBe(false)
     expect(answers.map((answer) => answer.kind === 'settled' && answer.events.length)).toEqual([1, 1])
+    await eventually(() => told() > 0)
   })
 })
 

@@ -110,7 +110,7 @@ export function createAccept(connection: Connection): Accept {
     const stored = requests.flatMap(({ organizationId, notifications }) =>
       notifications.map((notification) => ({ organizationId, notification })),
     )
-    const made = announcing.list()
+    const made = announcing.made()
     try {
       const createdAt = await insertPlain(requests, stored, made)
       // A quota may be near its end.
@@ -144,12 +144,12 @@ export function createAccept(connection: Connection): Accept {
    * still at work on it is waited for, because its ids are.
    */
   async function acceptAgain(requests: readonly AcceptRequest[]): Promise<AcceptAnswer[]> {
-    const before = await connection.surely(() => storedOf(requests))
+    const before = await lookUp(requests)
     const missing = requests.filter((request) => !before.has(request))
     const answers = new Map<AcceptRequest, AcceptAnswer>(before)
     if (missing.length > 0) {
       const again = await acceptInTransaction(missing)
-      const after = await connection.surely(() => storedOf(missing))
+      const after = await lookUp(missing)
       for (const [index, request] of missing.entries()) {
         const answer = again[index]
         const taken = answer?.kind === 'failed' && answer.error.code === 'already_exists'
@@ -158,6 +158,13 @@ export function createAccept(connection: Connection): Accept {
       }
     }
     return requests.flatMap((request) => answers.get(request) ?? [])
+  }
+
+  async function lookUp(requests: readonly AcceptRequest[]): Promise<Map<AcceptRequest, AcceptAnswer>> {
+    const found = await connection.surely(() => storedOf(requests))
+    // Whoever stored them did not learn it, and so has announced nothing.
+    if (found.size > 0) announcing.after({ refs: null, wakes: true })
+    return found
   }
 
   /** The answers to those requests that are stored. */

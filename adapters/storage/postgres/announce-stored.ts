@@ -1,5 +1,5 @@
 import type { AcceptRequest } from '../../../src/ports/storage/accept.ts'
-import type { JobRow } from './announce.ts'
+import { addRefs, type JobRow } from './announce.ts'
 import type { Connection } from './connection.ts'
 
 const SELECT_JOBS = `
@@ -7,12 +7,22 @@ const SELECT_JOBS = `
   WHERE n.id = ANY ($1::text[])`
 
 /** Announces jobs that a transaction of the caller's has stored: after its commit, which nobody else sees. */
-export function announceStored(connection: Connection, { notifications }: AcceptRequest): Promise<void> {
+export async function announceStored(
+  connection: Connection,
+  { notifications }: AcceptRequest,
+): Promise<void> {
+  const { announcing } = connection
+  if (announcing.to === null) return announcing.after({ refs: null, wakes: true })
   const ids = notifications.map(({ id }) => id)
-  return connection.transaction(async ({ rows, made, now }) => {
-    for (const { id, lane, due_at: dueAt } of await rows<JobRow & { readonly due_at: number }>(SELECT_JOBS, [
-      ids,
-    ]))
-      made?.push({ jobId: String(id), lane, dueInMs: Math.max(0, dueAt - now) })
+  await connection.transaction(async ({ rows, made, now }) => {
+    const jobs = await rows<JobRow & { readonly due_at: number }>(SELECT_JOBS, [ids])
+    addRefs(
+      made,
+      jobs.map(({ id, lane, due_at: dueAt }) => ({
+        jobId: String(id),
+        lane,
+        dueInMs: Math.max(0, dueAt - now),
+      })),
+    )
   })
 }

@@ -2,8 +2,13 @@ import type { JobRef } from '../../../src/ports/queue.ts'
 import type { JobListener } from '../../../src/ports/storage/storage.ts'
 import type { Value } from './values.ts'
 
-/** Jobs that a transaction makes due, for a queue engine; null: there is none. */
-export type MadeDue = JobRef[] | null
+/** What one commit makes due. */
+export interface MadeDue {
+  /** All of its jobs, due now or later, for a queue engine; null: there is none. */
+  readonly refs: JobRef[] | null
+  /** Whether others are to look for work. When they do, they learn what is due later. */
+  wakes: boolean
+}
 
 export interface JobRow {
   readonly id: number
@@ -18,19 +23,26 @@ interface Making {
 
 /** Runs a statement on jobs that are due from then on. */
 export async function makingDue(tx: Making, statement: string, values: readonly Value[]): Promise<void> {
-  if (tx.made === null) await tx.rows(statement, values)
-  else addDue(tx.made, await tx.rows<JobRow>(`${statement} RETURNING id, lane`, values))
+  addDue(tx.made, await tx.rows<JobRow>(`${statement} RETURNING id, lane`, values))
 }
 
-export function addDue(made: JobRef[], rows: readonly JobRow[]): void {
-  for (const { id, lane } of rows) made.push({ jobId: String(id), lane, dueInMs: 0 })
+/** Takes note of jobs that are due from then on. */
+export function addDue(made: MadeDue, rows: readonly JobRow[]): void {
+  if (rows.length > 0) made.wakes = true
+  for (const { id, lane } of rows) made.refs?.push({ jobId: String(id), lane, dueInMs: 0 })
 }
 
-/** How transactions announce what they make due. */
+/** Takes note of jobs that are due now or later. */
+export function addRefs(made: MadeDue, refs: readonly JobRef[]): void {
+  if (refs.some(({ dueInMs }) => dueInMs <= 0)) made.wakes = true
+  for (const ref of refs) made.refs?.push(ref)
+}
+
+/** How commits announce what they make due: each job to a queue engine, or that there is something to other processes. */
 export interface Announcing {
   readonly to: JobListener | null
-  /** A list for one transaction. */
-  list(): MadeDue
+  /** To be filled by one commit. */
+  made(): MadeDue
   /** Before the commit. */
   inside(
     run: (statement: string, values: readonly (string | number)[]) => Promise<readonly unknown[]>,
@@ -39,10 +51,13 @@ export interface Announcing {
   /** After the commit. */
   after(made: MadeDue): void
   use(to: JobListener): void
+  /** Has `wake` called for every commit that wakes; a queue engine has its own way of waking those that deliver. */
+  wakeBy(wake: () => void): void
 }
 
 export function createAnnouncing(): Announcing {
   let to: JobListener | null = null
+  let wake = (): void => {}
   return {
     get to() {
       return to
@@ -50,12 +65,17 @@ export function createAnnouncing(): Announcing {
     use(next) {
       to = next
     },
-    list: () => (to === null ? null : []),
-    async inside(run, made) {
-      if (to !== null && 'inside' in to && made !== null && made.length > 0) await to.inside(run, made)
+    wakeBy(next) {
+      wake = next
     },
-    after(made) {
-      if (to !== null && 'told' in to && made !== null && made.length > 0) to.told(made)
+    made: () => ({ refs: to === null ? null : [], wakes: false }),
+    async inside(run, { refs }) {
+      if (to !== null && 'inside' in to && refs !== null && refs.length > 0) await to.inside(run, refs)
+    },
+    after({ refs, wakes }) {
+      if (to === null) {
+        if (wakes) wake()
+      } else if ('told' in to && refs !== null && refs.length > 0) to.told(refs)
     },
   }
 }

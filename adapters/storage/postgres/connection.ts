@@ -29,7 +29,7 @@ export interface Transaction extends Runner {
    * number to another one.
    */
   prove(statement: string, values: readonly Value[]): void
-  /** To be filled with the jobs that it makes due. */
+  /** To be filled with what it makes due, which is announced when it is known to be committed. */
   readonly made: MadeDue
 }
 
@@ -253,7 +253,7 @@ export function createConnection(options: ConnectionOptions): Connection {
   ): Promise<Answer> {
     let commit: { readonly xid: string; readonly answer: Answer } | undefined
     let proof: Proof | undefined
-    const made = announcing.list()
+    const made = announcing.made()
     try {
       const answer = await withClient(async (client) => {
         let answer: Answer

@@ -32,7 +32,7 @@ export async function insertNotifications(
   made: MadeDue,
   draw: readonly Value[] | null = null,
 ): Promise<number | null> {
-  const values = [...valuesOf(time, admitted), made !== null, ...(draw ?? NO_DRAW)]
+  const values = [...valuesOf(time, admitted), made.refs !== null, ...(draw ?? NO_DRAW)]
   const [row] = await runner.rows<InsertedRow>(INSERT, values)
   if (row?.drawn !== true) return null
   addMade(made, row, admitted)
@@ -77,11 +77,13 @@ interface InsertedRow {
 }
 
 function addMade(made: MadeDue, { now, seqs }: InsertedRow, admitted: readonly Admitted[]): void {
-  if (made === null) return
+  // Also for what is scheduled: it may be due before those who sleep would look again.
+  made.wakes = true
+  if (made.refs === null) return
   for (const [index, seq] of (JSON.parse(seqs ?? '[]') as number[]).entries()) {
     const { lane = '', sendAt = null } = admitted[index]?.notification ?? {}
     const dueInMs = sendAt === null ? 0 : Math.max(0, Math.ceil(sendAt) - now)
-    made.push({ jobId: String(2 * seq), lane, dueInMs })
+    made.refs.push({ jobId: String(2 * seq), lane, dueInMs })
   }
 }
 

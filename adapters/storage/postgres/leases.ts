@@ -1,6 +1,6 @@
 import type { LeaseRef, StartRef } from '../../../src/ports/storage/claim.ts'
-import { addDue, type JobRow } from './announce.ts'
-import { type Connection, NOW } from './connection.ts'
+import { addDue, type JobRow, type MadeDue } from './announce.ts'
+import { type Connection, NOW, type Runner } from './connection.ts'
 
 /** Rows are locked in the order of their ids, so that sets cannot deadlock. */
 const LOCKED = `
@@ -26,7 +26,7 @@ const RELEASE = `
   locked AS (${LOCKED} AND j.provider IS NULL ORDER BY j.id FOR UPDATE OF j)
   UPDATE carillon.jobs AS j
   SET state = CASE WHEN j.recovered THEN 3 ELSE 0 END, token = NULL, lease_until = NULL
-  FROM locked, relaxed WHERE j.id = locked.id`
+  FROM locked, relaxed WHERE j.id = locked.id RETURNING j.id, j.lane`
 
 export interface Leases {
   startAttempts(refs: readonly StartRef[]): Promise<boolean[]>
@@ -78,11 +78,13 @@ export function createLeases(connection: Connection): Leases {
       if (given.length === 0) return
       const numbers = given.map(({ number }) => number)
       const tokens = given.map(({ token }) => token)
-      if (connection.announcing.to === null) await connection.rows(RELEASE, [numbers, tokens])
-      else
-        await connection.transaction(async (tx) => {
-          addDue(tx.made ?? [], await tx.rows<JobRow>(`${RELEASE} RETURNING j.id, j.lane`, [numbers, tokens]))
-        })
+      const release = async ({ rows }: Runner, made: MadeDue): Promise<void> =>
+        addDue(made, await rows<JobRow>(RELEASE, [numbers, tokens]))
+      const { announcing } = connection
+      if (announcing.to !== null) return connection.transaction((tx) => release(tx, tx.made))
+      const made = announcing.made()
+      await release(connection, made)
+      announcing.after(made)
     },
   }
 }

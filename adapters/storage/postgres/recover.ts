@@ -34,6 +34,8 @@ export type RecoverExpired = () => Promise<void>
 export function createRecoverExpired(connection: Connection): RecoverExpired {
   async function recover(tx: Transaction): Promise<void> {
     const expired = await tx.rows<ExpiredRow>(TAKE_BACK, [tx.now])
+    // A queue engine is told of no refs: recovered jobs are claimed by their lanes alone.
+    if (expired.length > 0) tx.made.wakes = true
     const lost = expired.filter(({ provider }) => provider !== null).sort((a, b) => a.id - b.id)
     const ofEvents = lost.filter(({ id }) => id % 2 === 1)
     const ofNotifications = lost.filter(({ id }) => id % 2 === 0)

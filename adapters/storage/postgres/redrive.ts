@@ -6,6 +6,7 @@ import type {
   RedriveAnswer,
   RedriveRequest,
 } from '../../../src/ports/storage/notifications.ts'
+import { addRefs } from './announce.ts'
 import type { Connection, Transaction } from './connection.ts'
 import { createLedger } from './facts.ts'
 import { FACT_COLUMNS, type LockedRow, lockNotifications, type Standing } from './states.ts'
@@ -108,9 +109,14 @@ async function takeUp(tx: Transaction, taken: readonly TakenUp[]): Promise<void>
     taken.map(({ row }) => row.organization),
     ids,
   ])
-  for (const { row, lane, dueAt } of taken) {
-    tx.made?.push({ jobId: String(2 * row.seq), lane, dueInMs: Math.max(0, dueAt - tx.now) })
-  }
+  addRefs(
+    tx.made,
+    taken.map(({ row, lane, dueAt }) => ({
+      jobId: String(2 * row.seq),
+      lane,
+      dueInMs: Math.max(0, dueAt - tx.now),
+    })),
+  )
 }
 
 function matches(

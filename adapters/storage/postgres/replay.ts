@@ -38,7 +38,7 @@ export async function replayDeliveries(
   { since, most }: { readonly since: number; readonly most: number },
 ): Promise<number> {
   const rows = await tx.rows<JobRow>(REPLAY, [tx.now, endpoint, Math.ceil(since), most])
-  if (tx.made !== null) addDue(tx.made, rows)
+  addDue(tx.made, rows)
   return rows.length
 }
 
@@ -46,6 +46,6 @@ export async function replayDeliveries(
 export async function retryDelivery(tx: Transaction, { eventId, endpoint }: DeliveryRef): Promise<void> {
   const values = [tx.now, eventId, endpoint]
   const rows = await tx.rows<JobRow>(RETRY, values)
-  if (tx.made !== null) addDue(tx.made, rows)
+  addDue(tx.made, rows)
   if (rows.length === 0) await makingDue(tx, HURRY, values)
 }

@@ -1,6 +1,6 @@
 import type { Fact } from '../../../src/domain/facts.ts'
 import type { SettleAnswer, Settlement } from '../../../src/ports/storage/settle.ts'
-import type { JobRow } from './announce.ts'
+import { addRefs, type JobRow } from './announce.ts'
 import type { Connection, Transaction } from './connection.ts'
 import { type DeliveryRef, disableEndpoint, recordAttempts, setStates } from './deliveries.ts'
 import { type Judged, judgeEndpoints } from './endpoint-health.ts'
@@ -25,7 +25,7 @@ const DUE_AGAIN = `
   SET state = again.state, due_at = again.due_at, outages = j.outages + again.outage, recovered = false,
     token = NULL, lease_until = NULL, provider = NULL
   FROM unnest($1::bigint[], $2::smallint[], $3::bigint[], $4::integer[]) AS again (id, state, due_at, outage)
-  WHERE j.id = again.id`
+  WHERE j.id = again.id RETURNING j.id, j.lane`
 
 const READY = 0
 const WAITING = 1
@@ -232,9 +232,14 @@ async function retry(tx: Transaction, jobs: readonly Ended<Settlement>[]): Promi
     again.map(({ delayMs }) => (delayMs <= 0 ? tx.now : Math.ceil(tx.now + delayMs))),
     again.map(({ outage }) => (outage === true ? 1 : 0)),
   ]
-  if (tx.made === null) return void (await tx.rows(DUE_AGAIN, values))
   const delays = new Map(again.map(({ job, delayMs }) => [job, delayMs]))
-  for (const { id, lane } of await tx.rows<JobRow>(`${DUE_AGAIN} RETURNING j.id, j.lane`, values)) {
-    tx.made.push({ jobId: String(id), lane, dueInMs: Math.max(0, Math.ceil(delays.get(id) ?? 0)) })
-  }
+  const rows = await tx.rows<JobRow>(DUE_AGAIN, values)
+  addRefs(
+    tx.made,
+    rows.map(({ id, lane }) => ({
+      jobId: String(id),
+      lane,
+      dueInMs: Math.max(0, Math.ceil(delays.get(id) ?? 0)),
+    })),
+  )
 }

@@ -42,12 +42,12 @@ export function createStorage(
 ): Storage<PostgresTransaction> {
   const connection = createConnection({ ...options, time })
   const wake = createWake(connection, options.listen ? () => connectListener(options) : null)
+  connection.announcing.wakeBy(wake.announce)
   const accept = createAccept(connection)
   const commits = createCommits(connection)
   const joining = createJoining(connection, commits)
   const foldUsage = createFoldUsage(connection)
   const leases = createLeases(connection)
-  const settle = createSettle(connection)
   let open: OpenPool | undefined
   let starting: Promise<void> | undefined
   let partitions: NodeJS.Timeout | undefined
@@ -94,11 +94,6 @@ export function createStorage(
     await before?.close()
   }
 
-  /** A queue engine has its own way of waking those that deliver. */
-  function announce(): void {
-    if (connection.announcing.to === null) wake.announce()
-  }
-
   /** Waited for by `stop`. */
   function counted<Args extends readonly unknown[], Answer>(
     call: (...args: Args) => Promise<Answer>,
@@ -116,9 +111,8 @@ export function createStorage(
     const joined = await transaction.accept(request)
     void joined.committed.then((stored) => {
       if (!stored) return
-      if (connection.announcing.to === null) wake.announce()
       // A ref that is lost here is found by the sweep.
-      else announceStored(connection, request).catch(() => {})
+      announceStored(connection, request).catch(() => {})
       if (request.quota !== undefined) foldSoon()
     })
     return joined
@@ -137,9 +131,9 @@ export function createStorage(
     async stop() {
       await starting?.catch(() => {})
       starting = undefined
-      await wake.stop()
       await Promise.allSettled(calls)
       commits.stop()
+      await wake.stop()
       await close()
     },
     onWork: wake.listen,
@@ -149,8 +143,6 @@ export function createStorage(
     },
     accept: counted(async (requests) => {
       const answers = await accept(requests)
-      if (requests.some(({ dryRun, notifications }) => dryRun !== true && notifications.length > 0))
-        announce()
       if (requests.some(({ quota }) => quota !== undefined)) foldSoon()
       return answers
     }),
@@ -164,12 +156,7 @@ export function createStorage(
     startAttempts: counted(leases.startAttempts),
     renew: counted(leases.renew),
     release: counted(leases.release),
-    settle: counted(async (settlements) => {
-      const answers = await settle(settlements)
-      // Deliveries that follow are delivered by whoever is free.
-      if (answers.some((answer) => answer.kind === 'settled' && answer.events.length > 0)) announce()
-      return answers
-    }),
+    settle: counted(createSettle(connection)),
     recordReceipts: counted(createRecordReceipts(connection)),
     backlog: createBacklog(connection),
     notifications: createNotifications(connection),

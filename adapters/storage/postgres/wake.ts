@@ -12,16 +12,17 @@ const NOTIFY = 'SELECT pg_notify($1, $2)::text'
 
 /** Tells other processes that there is work, and hears it from them. Polling finds what is lost on the way. */
 export interface Wake {
-  /** Something was committed that may be due. Cheap to call often. */
+  /** Something that was committed is due. Cheap to call often. */
   announce(): void
   listen(listener: () => void): () => void
+  /** Sends what is left to be announced, and hears nothing more. */
   stop(): Promise<void>
 }
 
 /** @param connect opens a connection of its own, outside any pool; null: nothing is heard */
 export function createWake(connection: Connection, connect: (() => Promise<PgListener>) | null): Wake {
   const channel = `carillon_${hashOf(connection.schema).slice(0, 16)}`
-  /** What this process has accepted itself it knows. */
+  /** What this process has made due itself it knows. */
   const self = randomUUID()
   const listeners = new Set<() => void>()
   let timer: NodeJS.Timeout | undefined
@@ -38,7 +39,8 @@ export function createWake(connection: Connection, connect: (() => Promise<PgLis
     timer = setTimeout(send, NOTIFY_EVERY_MS)
     timer.unref()
     // Lost, it is found by polling.
-    sending = connection.rows(NOTIFY, [channel, self]).catch(() => {})
+    const sent = connection.rows(NOTIFY, [channel, self]).catch(() => {})
+    sending = Promise.all([sending, sent]).then(() => {})
   }
 
   async function open(delayMs: number): Promise<void> {
@@ -105,6 +107,9 @@ export function createWake(connection: Connection, connect: (() => Promise<PgLis
       }
     },
     async stop() {
+      clearTimeout(timer)
+      // What was returned by this stop is another's work.
+      send()
       clearTimeout(timer)
       timer = undefined
       listeners.clear()

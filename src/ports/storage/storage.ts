@@ -62,9 +62,8 @@ export interface Storage<Tx = never> {
   stop(): Promise<void>
 
   /**
-   * Calls `listener` when another process may have stored something that is due, soon after it did. A hint, which may be
-   * lost or come for nothing: absent, or silent, polling finds the work. Ends with the returned function, or with
-   * {@link stop}.
+   * Calls `listener` when another process may have made something due, soon after it did. A hint, which may be lost or come
+   * for nothing: absent, or silent, polling finds the work. Ends with the returned function, or with {@link stop}.
    */
   onWork?(listener: () => void): () => void
 
