@@ -296,8 +296,8 @@ describeWith(whyNoPostgres(), 'what other processes are told', () => {
       },
     ],
     [
-      'a retry at once',
-      1,
+      'a retry at once, with which its own process goes on',
+      0,
       async (s) => {
         const job = await started(s)
         return (s) => s.settle([retried(job, 0)])

@@ -1,6 +1,6 @@
 import type { Fact } from '../../../src/domain/facts.ts'
 import type { SettleAnswer, Settlement } from '../../../src/ports/storage/settle.ts'
-import { addRefs, type JobRow } from './announce.ts'
+import type { JobRow } from './announce.ts'
 import type { Connection, Transaction } from './connection.ts'
 import { type DeliveryRef, disableEndpoint, recordAttempts, setStates } from './deliveries.ts'
 import { type Judged, judgeEndpoints } from './endpoint-health.ts'
@@ -234,12 +234,8 @@ async function retry(tx: Transaction, jobs: readonly Ended<Settlement>[]): Promi
   ]
   const delays = new Map(again.map(({ job, delayMs }) => [job, delayMs]))
   const rows = await tx.rows<JobRow>(DUE_AGAIN, values)
-  addRefs(
-    tx.made,
-    rows.map(({ id, lane }) => ({
-      jobId: String(id),
-      lane,
-      dueInMs: Math.max(0, Math.ceil(delays.get(id) ?? 0)),
-    })),
-  )
+  // Others are not woken: this process claims it at once, and knows from which provider it has failed over.
+  for (const { id, lane } of rows) {
+    tx.made.refs?.push({ jobId: String(id), lane, dueInMs: Math.max(0, Math.ceil(delays.get(id) ?? 0)) })
+  }
 }
