@@ -34,7 +34,7 @@ export function headerNameFault(name: string): string | null {
 
 /** One line of at most 900 characters. */
 export function isHeaderValue(value: string): boolean {
-  return ONE_LINE.test(value)
+  return typeof value === 'string' && ONE_LINE.test(value)
 }
 
 /** A plain file name, without a path. */

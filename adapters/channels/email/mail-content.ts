@@ -32,19 +32,24 @@ export function mailContent(
   if (to === null) {
     return refused('invalid_recipient', 'recipient', 'The recipient is not one plain e-mail address.')
   }
+  const { body, format } = message
+  const subject = message.subject ?? ''
   // From JavaScript an object may come, which a mail client could take for a path.
-  if (typeof message.body !== 'string') return refused('invalid_content', 'message', 'The body is not text.')
+  if (typeof subject !== 'string') return refused('invalid_content', 'message', 'The subject is not text.')
+  if (typeof body !== 'string') return refused('invalid_content', 'message', 'The body is not text.')
   const parts = message.email ?? {}
   const fault = faultOf(parts)
   if (fault !== null) return refused('invalid_content', 'message', fault)
+  const text = format === 'html' ? alternativeOf(parts.untracked ?? body, frame) : body
+  if (text === null) return refused('invalid_content', 'message', 'The option "toText" gave no text.')
   const replyTo = parts.replyTo === undefined ? null : envelopeAddress(parts.replyTo)
   return {
     from: frame.from,
     to,
     replyTo: replyTo === null ? frame.replyTo : { name: '', address: replyTo },
-    subject: message.subject ?? '',
-    text: message.format === 'html' ? frame.toText(parts.untracked ?? message.body) : message.body,
-    html: message.format === 'html' ? message.body : null,
+    subject,
+    text,
+    html: format === 'html' ? body : null,
     headers: headersOf(frame, parts),
     attachments: parts.attachments ?? [],
     messageId: messageId(idempotencyKey, to, frame.from.address),
@@ -54,6 +59,16 @@ export function mailContent(
 /** Tells a mail from a refusal. */
 export function isMail(content: MailContent | Rejected): content is MailContent {
   return 'from' in content
+}
+
+/** Null where the application's own converter fails: a fault of one message, and none of the provider. */
+function alternativeOf(html: string, { toText }: MailFrame): string | null {
+  try {
+    const text: unknown = toText(html)
+    return typeof text === 'string' ? text : null
+  } catch {
+    return null
+  }
 }
 
 /** What nobody judged before would go into the headers of a mail: they are judged again where they are used. */

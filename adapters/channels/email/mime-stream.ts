@@ -14,9 +14,13 @@ export function mimeStream(pieces: MimePieces): Readable {
       // Some versions of nodemailer (7.0.11, 10.0) read away what they will not send, and then fail in the same turn of the
       // event loop: whether something was read must still be false there.
       setImmediate(() => {
-        this.push(next.value, 'latin1')
-        next = chunks.next()
-        if (next.done === true) this.push(null)
+        try {
+          this.push(next.value, 'latin1')
+          next = chunks.next()
+          if (next.done === true) this.push(null)
+        } catch (error) {
+          this.destroy(error instanceof Error ? error : new Error(String(error)))
+        }
       })
     },
   })

@@ -26,13 +26,13 @@ export interface Attempts {
    * Ends an attempt, or the job without one. While the storage is away it is tried again for as long as a lease lasts:
    * an outcome that is not recorded can mean a second hand-over.
    */
-  settle(settlement: Settlement): Promise<unknown>
+  settle(settlement: Settlement): Promise<void>
   /**
    * Runs one job under its lease. What `work` throws is reported, and the job is left to its lease's expiry.
    *
    * @param work is stopped when the lease is lost or the notifier stops in haste
    */
-  run(job: ClaimedJob, work: (stop: Stop) => Promise<unknown>): Promise<void>
+  run(job: ClaimedJob, work: (stop: Stop) => Promise<void>): Promise<void>
   /** Aborts every attempt that runs. */
   abort(): void
 }
@@ -59,7 +59,10 @@ export function createAttempts(options: AttemptsOptions): Attempts {
   const { storage, leases, clock, observer, announce, failed } = options
   const events = createAttemptEvents(options.listeners)
   const begin = createGroup(beginSet)
-  const settle = createGroup(settleSet, { maxWeight: MOST_SETTLED, turns: SETTLE_AFTER_TURNS })
+  const settle = createGroup<Settlement, SettleAnswer>(
+    (settlements) => surely(() => storage.settle(settlements)),
+    { maxWeight: MOST_SETTLED, turns: SETTLE_AFTER_TURNS },
+  )
   const stops = new Set<Stop>()
   const stopping = new AbortController()
 
@@ -79,9 +82,7 @@ export function createAttempts(options: AttemptsOptions): Attempts {
 
   async function beginSet(refs: readonly StartRef[]): Promise<readonly (boolean | Promise<boolean>)[]> {
     try {
-      const begun = await storage.startAttempts(refs)
-      for (const [index, ref] of refs.entries()) if (begun[index] === true) events.started(ref)
-      return begun
+      return await storage.startAttempts(refs)
     } catch (error) {
       failed(error)
       // A commit whose end is unknown may have counted the attempts: the storage looks, and then leaves them to their leases.
@@ -91,27 +92,22 @@ export function createAttempts(options: AttemptsOptions): Attempts {
     }
   }
 
-  async function settleSet(settlements: readonly Settlement[]): Promise<readonly SettleAnswer[]> {
-    const answers = await surely(() => storage.settle(settlements))
-    for (const [index, settlement] of settlements.entries()) {
-      const answer = answers[index]
-      if (answer !== undefined) tell(settlement, answer)
-    }
-    return answers
-  }
-
-  function tell(settlement: Settlement, answer: SettleAnswer): void {
-    // It keeps its lease, and is recovered when that ends; that it happened must not go unseen.
-    if (answer.kind === 'failed') failed(answer.error)
-    if (answer.kind !== 'settled') return
-    events.settled(settlement)
-    for (const event of answer.events) announce(event)
-    for (const event of answer.endpointEvents ?? []) announce(event)
-  }
-
   return {
-    begin,
-    settle: (settlement) => observer.span({ name: 'settle' }, () => settle(settlement), spanEnd),
+    // What listeners hear of a job they hear in its own trace, which is its caller's and not that of the set.
+    async begin(ref) {
+      const begun = await begin(ref)
+      if (begun) events.started(ref)
+      return begun
+    },
+    async settle(settlement) {
+      const answer = await observer.span({ name: 'settle' }, () => settle(settlement), spanEnd)
+      // It keeps its lease, and is recovered when that ends; that it happened must not go unseen.
+      if (answer.kind === 'failed') failed(answer.error)
+      if (answer.kind !== 'settled') return
+      events.settled(settlement)
+      for (const event of answer.events) announce(event)
+      for (const event of answer.endpointEvents ?? []) announce(event)
+    },
     async run(job, work) {
       const stop = createStop()
       stops.add(stop)

@@ -188,7 +188,7 @@ export function createNotificationLane(
     state.faulted(pauseMs, { code, message })
   }
 
-  function settle(job: NotificationJob, state: ProviderState, decision: Decision): Promise<unknown> {
+  function settle(job: NotificationJob, state: ProviderState, decision: Decision): Promise<void> {
     const { facts, next } = decision
     if (next.kind === 'end') memory.forget(job.jobId)
     else if (next.failOver) memory.failOver(job.jobId, state.provider.name)
@@ -205,7 +205,7 @@ export function createNotificationLane(
   }
 
   /** The providers that are left rest or are full: back to the storage, until one may have room. */
-  function later(job: NotificationJob): Promise<unknown> {
+  function later(job: NotificationJob): Promise<void> {
     let left = eligible(job)
     // When all that are left rest, those that it has failed over from are its next hope.
     if (memory.of(job.jobId)?.only == null && left.every((state) => state.restMs() > 0)) {
@@ -226,7 +226,7 @@ export function createNotificationLane(
     return at - now
   }
 
-  function endWithout(job: NotificationJob, code: ErrorCode, message: string): Promise<unknown> {
+  function endWithout(job: NotificationJob, code: ErrorCode, message: string): Promise<void> {
     memory.forget(job.jobId)
     const { jobId, token } = job
     return attempts.settle({

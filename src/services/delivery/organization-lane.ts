@@ -96,7 +96,7 @@ export function createOrganizationLane(options: OrganizationLaneOptions): Organi
     return blocked() !== null && !retried && running === 0 && now >= toldUntil ? 1 : 0
   }
 
-  async function tell(job: NotificationJob): Promise<unknown> {
+  async function tell(job: NotificationJob): Promise<void> {
     const { jobId, token, notification, outages } = job
     const known = instances.known(organizationId)
     if (blocked() === null) {
@@ -107,7 +107,7 @@ export function createOrganizationLane(options: OrganizationLaneOptions): Organi
       known?.kind === 'failed' ? Math.max(0, known.retryAt - clock.monotonic()) : NOT_CONFIGURED_MS
     toldUntil = clock.monotonic() + restMs
     wakeIn(restMs)
-    if (!(await attempts.begin({ jobId, token, provider: channel }))) return undefined
+    if (!(await attempts.begin({ jobId, token, provider: channel }))) return
     const { facts, next } = decide(known?.kind === 'failed' ? UNAVAILABLE : NOT_CONFIGURED, {
       channel,
       attempt: job.attempts + 1,

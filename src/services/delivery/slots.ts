@@ -1,5 +1,5 @@
 /** Records how an attempt ended. */
-export type Settle = () => Promise<unknown>
+export type Settle = () => Promise<void>
 
 /** What one receiver may have under way, so that a slow one holds up only itself. */
 export interface Slots {

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { TelemetryFact } from '../../../src/domain/telemetry.ts'
 import {
@@ -272,4 +273,29 @@ describe('listeners in this process', () => {
     await notifier.sendBatch([message, { ...message, to: 'nobody' }, { ...message, sendAt }])
     expect(heard).toEqual(['queued', 'scheduled'])
   })
+})
+
+it('listeners hear of a notification in its own trace, also where many are recorded together', async () => {
+  const current = new AsyncLocalStorage<object>()
+  const own = new Map<string, object>()
+  const heard: [id: string, trace: object | undefined][] = []
+  const telemetry: Telemetry = {
+    name: 'traces',
+    startSpan(started) {
+      const notificationId = started.name === 'attempt' ? started.notificationId : undefined
+      if (notificationId !== undefined) own.set(notificationId, current.getStore() ?? {})
+      const trace = started.name === 'deliver' ? {} : (current.getStore() ?? {})
+      return { trace: undefined, headers: {}, run: (work) => current.run(trace, work), end() {} }
+    },
+  }
+  const email = recordingChannel({
+    send: async () => ({ kind: 'rejected', code: 'invalid_content', scope: 'message' }),
+  })
+  const notifier = await start({ channels: { email }, telemetry: [telemetry] })
+  for (const event of ['attempt.started', 'attempt.failed', 'notification.failed'] as const)
+    notifier.on(event, ({ data }: { data: { id: string } }) => void heard.push([data.id, current.getStore()]))
+  await notifier.sendBatch(Array.from({ length: 20 }, () => message))
+  await eventually(() => heard.length === 60)
+  // What is heard before the attempt has a span is of the same job.
+  for (const [id, trace] of heard) expect(trace).toBe(own.get(id))
 })

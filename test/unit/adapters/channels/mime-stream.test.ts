@@ -32,4 +32,15 @@ describe('mimeStream', () => {
     await setImmediate()
     expect([failures, stream.readableDidRead, stream.destroyed]).toEqual([[], false, true])
   })
+  it('fails where the bytes of a file are gone, and nothing else does', async () => {
+    const bytes = new Uint8Array(1_000)
+    const stream = mimeStream(['head', bytes])
+    const failures: Error[] = []
+    stream.on('error', (error) => failures.push(error))
+    structuredClone(bytes, { transfer: [bytes.buffer] })
+    stream.resume()
+    await setImmediate()
+    await setImmediate()
+    expect(failures.map(({ message }) => message)).toEqual([expect.stringContaining('detached')])
+  })
 })

@@ -1,0 +1,37 @@
+import { describe, expect, it } from 'vitest'
+import { mailContent } from '../../../../adapters/channels/email/mail-content.ts'
+import type { Message } from '../../../../src/ports/channel.ts'
+
+const frame = {
+  from: { name: '', address: 'ada@example.org' },
+  replyTo: null,
+  headers: {},
+  toText: () => 'text',
+}
+const page = { to: 'bob@example.com', subject: 'Hi', body: '<p>Hello</p>', format: 'html' } as const
+
+describe('a mail of what is no text is a fault of that message alone:', () => {
+  const throws = (): never => {
+    throw new Error('a bug of the application')
+  }
+  it.each<[string, object, object, string]>([
+    ['its subject', { subject: {} }, {}, 'The subject is not text.'],
+    ['its body', { body: { path: '/etc/passwd' } }, {}, 'The body is not text.'],
+    [
+      'a header',
+      { email: { headers: { 'X-A': 5 } } },
+      {},
+      'A header cannot be sent: "X-A" is not one line of text.',
+    ],
+    ['what toText answers', {}, { toText: () => undefined }, 'The option "toText" gave no text.'],
+    ['toText throws', {}, { toText: throws }, 'The option "toText" gave no text.'],
+  ])('%s', (_name, change, option, message) => {
+    const given = { ...page, ...change } as Message
+    expect(mailContent({ ...frame, ...option }, given, 'notif_1')).toEqual({
+      kind: 'rejected',
+      code: 'invalid_content',
+      scope: 'message',
+      message,
+    })
+  })
+})
