@@ -32,9 +32,8 @@ export function createEventLane(slots: Pick<Slots, 'free' | 'run'>, delivery: Ev
 
   return {
     free: slots.free,
-    run(job) {
-      if (job.kind !== 'event') return Promise.resolve()
-      return attempts.run(job, (stop) => slots.run(() => deliver(job, stop)))
+    async run(job) {
+      if (job.kind === 'event') await attempts.run(job, (stop) => slots.run(() => deliver(job, stop)))
     },
   }
 }

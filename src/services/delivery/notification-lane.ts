@@ -134,8 +134,7 @@ export function createNotificationLane(
     const { provider } = state
     if (!(await attempts.begin({ jobId: job.jobId, token: job.token, provider: provider.name })))
       return undefined
-    const passing = pass(stop.signal)
-    if (passing !== undefined) await passing
+    await pass(stop.signal)
     const attempt = job.attempts + 1
     if (stop.signal.aborted) return () => settle(job, state, notAsked(attempt, provider.name))
     // The commit may have taken long, and so may the pace.
@@ -252,12 +251,6 @@ export function createNotificationLane(
     }
   }
 
-  function proceed(job: NotificationJob): Promise<void> {
-    const state = take(job)
-    if (state === undefined) return goBack(job)
-    return attempts.run(job, (stop) => state.run((pass) => deliver(job, state, pass, stop)))
-  }
-
   /** Learns, when another process or an earlier one tried it last, whether only one provider may be asked. */
   async function recall(job: NotificationJob): Promise<void> {
     reading += 1
@@ -284,10 +277,13 @@ export function createNotificationLane(
     giveBack() {
       for (const state of states) state.giveBack()
     },
-    run(job) {
-      if (job.kind !== 'notification') return Promise.resolve()
-      const isKnown = states.length === 1 || job.attempts === 0 || memory.of(job.jobId) !== undefined
-      return isKnown ? proceed(job) : recall(job).then(() => proceed(job))
+    async run(job) {
+      if (job.kind !== 'notification') return
+      if (states.length > 1 && job.attempts > 0 && memory.of(job.jobId) === undefined) await recall(job)
+      const state = take(job)
+      await (state === undefined
+        ? goBack(job)
+        : attempts.run(job, (stop) => state.run((pass) => deliver(job, state, pass, stop))))
     },
   }
 }

@@ -120,7 +120,7 @@ export function createOrganizationLane(options: OrganizationLaneOptions): Organi
       random: random(),
       durationMs: 0,
     })
-    return attempts.settle({
+    await attempts.settle({
       jobId,
       token,
       kind: 'notification',

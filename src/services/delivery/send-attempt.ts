@@ -14,23 +14,7 @@ export const GRACE_MS = 2_000
  * Calls a provider under its deadline. Whatever it does (throws, answers nonsense, never settles), there is an
  * outcome: what nobody can know is `ambiguous`.
  */
-export function sendAttempt(
-  provider: Provider,
-  message: Message,
-  context: Omit<SendContext, 'signal'>,
-  stop: Stop,
-  clock: Clock,
-  observer: Observer,
-): Promise<Outcome> {
-  const { notificationId, attempt } = context
-  return observer.span(
-    { name: 'attempt', channel: provider.channel, provider: provider.name, notificationId, attempt },
-    () => ask(provider, message, context, stop, clock, observer),
-    spanEnd,
-  )
-}
-
-async function ask(
+export async function sendAttempt(
   provider: Provider,
   message: Message,
   context: Omit<SendContext, 'signal'>,
@@ -39,33 +23,47 @@ async function ask(
   observer: Observer,
 ): Promise<Outcome> {
   const { name, channel } = provider
+  const { notificationId, attempt } = context
   const began = clock.monotonic()
-  const limit = limitAttempt(stop, provider.timeoutMs, clock)
-  let outcome: Outcome
-  try {
-    const answer: unknown = await limit.within(
-      provider.plugin.send(message, { ...context, signal: stop.signal }),
-    )
-    outcome = soundOutcome(answer) ?? {
-      kind: 'ambiguous',
-      reason: `The provider "${name}" answered with no outcome.`,
-    }
-  } catch (error) {
-    context.logger.error('A channel threw instead of answering with an outcome.', { provider: name, error })
-    outcome = { kind: 'ambiguous', reason: `The provider "${name}" failed unexpectedly.` }
-  } finally {
-    limit.lift()
-  }
-  const durationMs = clock.monotonic() - began
+  const outcome = await observer.span(
+    { name: 'attempt', channel, provider: name, notificationId, attempt },
+    () => ask(provider, message, context, stop, clock),
+    spanEnd,
+  )
   observer.record({
     type: 'attempt',
     channel,
     provider: name,
     outcome: outcome.kind,
     code: codeOf(outcome),
-    durationMs,
+    durationMs: clock.monotonic() - began,
   })
   return outcome
+}
+
+async function ask(
+  provider: Provider,
+  message: Message,
+  context: Omit<SendContext, 'signal'>,
+  stop: Stop,
+  clock: Clock,
+): Promise<Outcome> {
+  const limit = limitAttempt(stop, provider.timeoutMs, clock)
+  try {
+    const answer: unknown = await limit.within(
+      provider.plugin.send(message, { ...context, signal: stop.signal }),
+    )
+    const reason = `The provider "${provider.name}" answered with no outcome.`
+    return soundOutcome(answer) ?? { kind: 'ambiguous', reason }
+  } catch (error) {
+    context.logger.error('A channel threw instead of answering with an outcome.', {
+      provider: provider.name,
+      error,
+    })
+    return { kind: 'ambiguous', reason: `The provider "${provider.name}" failed unexpectedly.` }
+  } finally {
+    limit.lift()
+  }
 }
 
 interface AttemptLimit {

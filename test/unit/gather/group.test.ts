@@ -33,6 +33,21 @@ describe('createGroup', () => {
     expect(await Promise.all(second)).toEqual(['#3', '#4', '#5'])
   })
 
+  it('lets an answer that is a promise be waited for by its caller, and goes on with the next set', async () => {
+    let late = (_answer: string): void => {}
+    const answer = new Promise<string>((resolve) => (late = resolve))
+    const group = createGroup<number, string>(async (items) =>
+      items.map((item) => (item === 1 ? answer : `#${item}`)),
+    )
+    const order: string[] = []
+    const first = group(1).then((one) => order.push(one))
+    await settled()
+    await group(2).then((two) => order.push(two))
+    late('#1')
+    await first
+    expect(order).toEqual(['#2', '#1'])
+  })
+
   it('rejects every caller of a set that failed, and goes on with the next', async () => {
     const { run, runs } = manual()
     const group = createGroup(run)

@@ -85,6 +85,28 @@ describe('an attempt whose beginning could not be recorded', () => {
     expect(await due()).toBe(1)
   })
 
+  it('is reported once for all that began with it, and returned with them', async () => {
+    const returned: number[] = []
+    const failures: unknown[] = []
+    const storage: Storage = {
+      ...memoryStorage(),
+      startAttempts: () => Promise.reject(new NotifierError('service_unavailable')),
+      release: async (refs) => void returned.push(refs.length),
+    }
+    const clock = systemClock()
+    const attempts = createAttempts({
+      storage,
+      clock,
+      leases: createLeases(storage, clock, LEASE_MS, () => {}),
+      ...observation(),
+      announce() {},
+      failed: (error) => failures.push(error),
+    })
+    const refs = ['2', '4', '6'].map((jobId) => ({ jobId, token: 1, provider: 'smtp' }))
+    expect(await Promise.all(refs.map(attempts.begin))).toEqual([false, false, false])
+    expect([failures.length, returned]).toEqual([1, [3]])
+  })
+
   it('goes back when the storage answers again', async () => {
     const { clock, run, begun, away, due } = await claimed(async () => {
       throw new NotifierError('service_unavailable')
