@@ -23,7 +23,12 @@ export function asciiText(text: string): string {
 
 /** `"Name" <address>` for APIs that take text in UTF-8, or the bare address. */
 export function mailboxText({ name, address }: Mailbox): string {
-  return name === '' ? address : `"${name.replace(/["\\]/g, '\\$&')}" <${address}>`
+  return name === '' ? address : `${quoted(name)} <${address}>`
+}
+
+/** A text in quotes (RFC 5322 3.2.4). */
+export function quoted(text: string): string {
+  return `"${text.replace(/["\\]/g, '\\$&')}"`
 }
 
 /** The same in ASCII. */

@@ -1,5 +1,5 @@
 import type { Mailbox } from './address.ts'
-import { asciiText } from './header-text.ts'
+import { asciiText, quoted } from './header-text.ts'
 import type { Encoders } from './nodemailer.ts'
 
 /*
@@ -124,10 +124,6 @@ function encodedWords(text: string, { mime }: Encoders): string {
 function phraseOf(name: string, encoders: Encoders): string {
   if (!isShort(name)) return encodedWords(name, encoders)
   return name === '' || ATOMS.test(name) ? name : quoted(name)
-}
-
-function quoted(text: string): string {
-  return `"${text.replace(/["\\]/g, '\\$&')}"`
 }
 
 /** A parameter in UTF-8, in as many sections as it needs (RFC 2231 3 and 4). */
