@@ -28,8 +28,10 @@ export async function makingDue(tx: Making, statement: string, values: readonly 
 
 /** Takes note of jobs that are due from then on. */
 export function addDue(made: MadeDue, rows: readonly JobRow[]): void {
-  if (rows.length > 0) made.wakes = true
-  for (const { id, lane } of rows) made.refs?.push({ jobId: String(id), lane, dueInMs: 0 })
+  addRefs(
+    made,
+    rows.map(({ id, lane }) => ({ jobId: String(id), lane, dueInMs: 0 })),
+  )
 }
 
 /** Takes note of jobs that are due now or later. */

@@ -1,6 +1,6 @@
 import type { LeaseRef, StartRef } from '../../../src/ports/storage/claim.ts'
-import { addDue, type JobRow, type MadeDue } from './announce.ts'
-import { type Connection, NOW, type Runner } from './connection.ts'
+import { addDue, type JobRow } from './announce.ts'
+import { type Connection, NOW } from './connection.ts'
 
 /** Rows are locked in the order of their ids, so that sets cannot deadlock. */
 const LOCKED = `
@@ -78,13 +78,9 @@ export function createLeases(connection: Connection): Leases {
       if (given.length === 0) return
       const numbers = given.map(({ number }) => number)
       const tokens = given.map(({ token }) => token)
-      const release = async ({ rows }: Runner, made: MadeDue): Promise<void> =>
-        addDue(made, await rows<JobRow>(RELEASE, [numbers, tokens]))
-      const { announcing } = connection
-      if (announcing.to !== null) return connection.transaction((tx) => release(tx, tx.made))
-      const made = announcing.made()
-      await release(connection, made)
-      announcing.after(made)
+      await connection.transaction(async ({ rows, made }) =>
+        addDue(made, await rows<JobRow>(RELEASE, [numbers, tokens])),
+      )
     },
   }
 }

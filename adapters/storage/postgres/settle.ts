@@ -234,7 +234,7 @@ async function retry(tx: Transaction, jobs: readonly Ended<Settlement>[]): Promi
   ]
   const delays = new Map(again.map(({ job, delayMs }) => [job, delayMs]))
   const rows = await tx.rows<JobRow>(DUE_AGAIN, values)
-  // Others are not woken: this process claims it at once, and knows from which provider it has failed over.
+  // Others are not woken by what is due at once: this process claims it, and knows from which provider it has failed over.
   for (const { id, lane } of rows) {
     tx.made.refs?.push({ jobId: String(id), lane, dueInMs: Math.max(0, Math.ceil(delays.get(id) ?? 0)) })
   }

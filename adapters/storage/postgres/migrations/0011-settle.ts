@@ -4,7 +4,7 @@
  * walk along the index of that column can come about, also while the table was empty a moment ago. What changes here
  * becomes a new function beside these.
  */
-const settings = `
+export const settings = `
 SET search_path = pg_catalog SET enable_seqscan = off SET enable_bitmapscan = off
 SET plan_cache_mode = force_generic_plan SET jit = off`
 

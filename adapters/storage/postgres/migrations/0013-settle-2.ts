@@ -1,10 +1,7 @@
-/** See 0011-settle.ts. */
-const settings = `
-SET search_path = pg_catalog SET enable_seqscan = off SET enable_bitmapscan = off
-SET plan_cache_mode = force_generic_plan SET jit = off`
+import { settings } from './0011-settle.ts'
 
 /**
- * The same look-ups, which walk only the partitions that the ids of a set lie between: a plan that is made once does not
+ * The look-ups of 0011-settle.ts, which walk only the partitions that the ids of a set lie between: a plan that is made once does not
  * know the months of an array, but it does know those between two values. And room in a page of jobs for the two versions
  * that a delivery makes of a row: the second then changes no index.
  */
