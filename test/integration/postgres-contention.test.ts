@@ -2,9 +2,12 @@ import type pg from 'pg'
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
 import { postgresStorage } from '../../adapters/storage/postgres/index.ts'
 import { type PostgresServer, startPostgres } from '../../examples/servers/postgres.ts'
+import type { Fact } from '../../src/domain/facts.ts'
 import type { ClaimRequest } from '../../src/ports/storage/claim.ts'
+import type { ReceiptRecord } from '../../src/ports/storage/receipts.ts'
+import type { Settlement } from '../../src/ports/storage/settle.ts'
 import type { Storage } from '../../src/ports/storage/storage.ts'
-import { accept, ended, idOf, LANE, note, notes, page } from '../../src/testing/storage/fixtures.ts'
+import { accept, ended, idOf, LANE, note, notes, page, start } from '../../src/testing/storage/fixtures.ts'
 import { eventually } from '../support/eventually.ts'
 import { describeWith } from '../support/left-out.ts'
 import { onPostgres, uniqueSchema, whyNoPostgres } from '../support/postgres.ts'
@@ -69,6 +72,88 @@ describeWith(whyNoPostgres(true), 'a storage that meets others', () => {
       expect(await claimed(storage)).toEqual(ids.slice(2).sort())
     })
     expect(await claimed(storage)).toEqual(kept.toSorted())
+  })
+
+  const rolledBack = () =>
+    onPostgres(server.url, async (client) => {
+      const { rows } = await client.query<{ count: number; committed: number }>(
+        `SELECT (xact_rollback + deadlocks)::integer AS count, xact_commit::integer AS committed
+         FROM pg_stat_database WHERE datname = current_database()`,
+      )
+      return rows[0]
+    })
+
+  const reportOf = (notificationId: string): ReceiptRecord => ({
+    provider: 'smtp',
+    organizationId: null,
+    dedupeKey: notificationId,
+    notificationId,
+    fact: { type: 'delivered', provider: 'smtp' },
+  })
+
+  it('adds no fact to a notification while its job is being settled', async () => {
+    const schema = uniqueSchema()
+    const storage = await open(schema)
+    const [id = ''] = await accept(storage, notes(1))
+    await claimed(storage)
+    const waiting = (client: pg.Client) => async () => {
+      const { rows } = await client.query(
+        `SELECT 1 FROM pg_locks AS l JOIN pg_stat_activity AS a ON a.pid = l.pid
+         WHERE NOT l.granted AND a.query LIKE '%"${schema}".jobs%'`,
+      )
+      return rows.length > 0
+    }
+    let recorded = false
+    let recording: Promise<unknown> | undefined
+    await holding(schema, 'true', async (client) => {
+      recording = storage.recordReceipts([reportOf(id)]).then(() => {
+        recorded = true
+      })
+      await eventually(waiting(client))
+      expect(recorded).toBe(false)
+    })
+    await recording
+    expect((await storage.notifications.get(id))?.status).toBe('delivered')
+  })
+
+  it('keeps every fact of settlements, reports and cancellations that meet, and none of them fails', async () => {
+    const schema = uniqueSchema()
+    const [worker, other, api] = await Promise.all([open(schema), open(schema), open(schema)])
+    const many = 60
+    const before = await rolledBack()
+    for (let round = 0; round < 8; round += 1) {
+      const ids = await accept(worker, notes(many))
+      const jobs = [...(await worker.claim({ ...lanes, lanes: [{ lane: LANE, free: many }] })).jobs]
+      await start(worker, jobs)
+      const first: Fact = { type: 'attempt_failed', attempt: 1, provider: 'smtp', code: 'provider_error' }
+      const settlements = jobs.map(
+        (job, index): Settlement =>
+          index % 3 === 0
+            ? { ...job, kind: 'notification', facts: [first], next: { kind: 'retry', delayMs: 60_000 } }
+            : ended(job),
+      )
+      const half = jobs.length / 2
+      const answers = await Promise.all([
+        worker.settle(settlements.slice(half).reverse()),
+        other.recordReceipts(ids.toReversed().map(reportOf)),
+        worker.settle(settlements.slice(0, half)),
+        ...ids.filter((_id, index) => index % 5 === 0).map((id) => api.notifications.cancel(id)),
+        api.renew(jobs, 60_000),
+      ])
+      expect(answers.slice(0, 3).flat()).toSatisfy((all: { kind: string }[]) =>
+        all.every(({ kind }) => kind === 'settled' || kind === 'recorded'),
+      )
+      for (const [index, id] of ids.entries()) {
+        const timeline = await api.notifications.timeline(id)
+        expect(timeline.map(({ sequence }) => sequence)).toEqual(timeline.map((_entry, place) => place + 1))
+        const types = timeline.slice(1).map(({ type }) => type)
+        expect(types.toSorted()).toEqual(['delivered', index % 3 === 0 ? 'attempt_failed' : 'sent'].sort())
+      }
+    }
+    // What connections have counted is seen when they end. A transaction that met another and ran again would be among it.
+    await Promise.all([worker.stop(), other.stop(), api.stop()])
+    await eventually(async () => ((await rolledBack())?.committed ?? 0) > (before?.committed ?? 0) + 8 * 6)
+    expect((await rolledBack())?.count).toBe(before?.count)
   })
 
   it.each([

@@ -1,6 +1,7 @@
 import type { ChannelName } from '../../../src/domain/channel.ts'
 import { APART, wholeContent } from '../../../src/domain/stored-content.ts'
 import type { ClaimAnswer, ClaimedJob, ClaimRequest } from '../../../src/ports/storage/claim.ts'
+import type { WebhookEndpoint } from '../../../src/ports/storage/webhook-endpoints.ts'
 import { type EndpointRow, toEndpoint } from '../rows/webhook-endpoint.ts'
 import type { Connection } from './connection.ts'
 import { holdJobs, holdWaiting } from './deliveries.ts'
@@ -8,7 +9,7 @@ import { jobNumber } from './leases.ts'
 import type { RecoverExpired } from './recover.ts'
 
 const CLAIM = `
-  SELECT * FROM carillon.claim_2(
+  SELECT * FROM carillon.claim_3(
     $1::bigint, $2::bigint, $3::text[], $4::integer[], $5::integer[], $6::text[], $7::text[],
     $8::bigint[], $9::text[], $10::text, $11::boolean)`
 
@@ -25,9 +26,12 @@ interface LaneTurns {
 
 interface Summary {
   readonly now: number
+  /** Of all jobs of one claim. */
+  readonly token: number
   readonly turns: readonly (LaneTurns & { readonly lane: string })[]
   readonly lanes: readonly string[]
   readonly recoveredLanes: readonly string[]
+  readonly endpoints: readonly EndpointRow[]
   readonly next: number | null
   /** Leases have run out: they are to be taken back first. */
   readonly expired?: true
@@ -36,30 +40,30 @@ interface Summary {
 interface ClaimedRow {
   readonly summary: string | null
   readonly jobId: number
-  readonly jobToken: number
   readonly jobLane: string
   readonly jobOrganization: string
   readonly dueAt: number
-  readonly jobAttempts: number
-  readonly jobOutages: number
-  readonly earlierAttempts: number
-  readonly isRecovered: boolean
+  /** A {@link History} as JSON; null: no attempt has started yet. */
+  readonly historyText: string | null
   readonly jobSubject: string
-  readonly channelName: ChannelName
+  /** The channel, or the type of the event; null: it is gone. */
+  readonly kindName: string | null
   readonly recipientAddress: string
-  readonly contentText: string | null
+  /** The content, or the payload of the event. */
+  readonly contentText: string
   readonly createdAt: number
   readonly expiresAt: number | null
-  readonly eventType: string | null
-  readonly payloadText: string | null
-  readonly endpointText: string | null
   readonly traceText: string | null
 }
+
+type History = readonly [attempts: number, outages: number, earlierAttempts: number, recovered: boolean]
+
+const NO_ATTEMPT: History = [0, 0, 0, false]
 
 export type Claim = (request: ClaimRequest) => Promise<ClaimAnswer>
 
 /**
- * Leases due jobs, each claim in one statement: see migrations/0002-claim.ts and 0007-claim-2.ts.
+ * Leases due jobs, each claim in one statement: see migrations/0002-claim.ts and 0015-claim-3.ts.
  *
  * Whose turn it is lives in this process: several processes that share a database each take turns on their own.
  */
@@ -92,20 +96,19 @@ export function createClaim(connection: Connection, recoverExpired: RecoverExpir
   }
 
   /** A delivery whose endpoint was disabled meanwhile is held, and some of its lane with it. */
-  async function hold(rows: readonly ClaimedRow[]): Promise<void> {
-    const [first] = rows
-    if (first === undefined) return
+  async function hold(rows: readonly ClaimedRow[], token: number): Promise<void> {
+    if (rows.length === 0) return
     const ids = rows.map(({ jobId }) => jobId)
     await connection.transaction(async (tx) => {
-      await holdJobs(tx, ids, first.jobToken)
+      await holdJobs(tx, ids, token)
       for (const lane of new Set(rows.map(({ jobLane }) => jobLane))) await holdWaiting(tx, lane)
     })
   }
 
   /** Of the few mails that have some, by notification. */
   async function attachmentsOf(rows: readonly ClaimedRow[]): Promise<ReadonlyMap<string, string>> {
-    const ids = rows.flatMap(({ contentText, jobSubject }) =>
-      contentText?.includes(APART) === true ? [jobSubject] : [],
+    const ids = rows.flatMap((row) =>
+      isNotification(row) && row.contentText.includes(APART) ? [row.jobSubject] : [],
     )
     if (ids.length === 0) return new Map()
     const found = await connection.rows<{ id: string; attachments: string }>(SELECT_ATTACHMENTS, [ids])
@@ -118,15 +121,22 @@ export function createClaim(connection: Connection, recoverExpired: RecoverExpir
       await recoverExpired()
       ;({ summary, rows } = await ask(request, false))
     }
-    const { now, lanes, recoveredLanes, next } = summary
+    const { now, token, lanes, recoveredLanes, next } = summary
     if ('lanes' in request) for (const { lane } of request.lanes) turns.delete(lane)
     for (const { lane, turn, last } of summary.turns) turns.set(lane, { turn, last })
     cursor = lanes.length === MAX_LANES ? (lanes.at(-1) ?? '') : ''
 
-    const endpoints = new Map<string, EndpointRow>()
+    const endpoints = new Map(
+      summary.endpoints
+        .filter(({ status }) => status !== 'disabled')
+        .map((row) => [row.id, toEndpoint(row, now)]),
+    )
     const attachments = await attachmentsOf(rows)
-    const jobs = rows.map((row) => toJob(row, attachments, endpoints, now))
-    await hold(rows.filter((_row, index) => jobs[index] === undefined))
+    const jobs = rows.map((row) => toJob(row, { token, attachments, endpoints, now }))
+    await hold(
+      rows.filter((_row, index) => jobs[index] === undefined),
+      token,
+    )
     return {
       jobs: jobs.filter((job) => job !== undefined),
       lanes,
@@ -136,39 +146,45 @@ export function createClaim(connection: Connection, recoverExpired: RecoverExpir
   }
 }
 
+const isNotification = ({ jobId }: ClaimedRow): boolean => jobId % 2 === 0
+
+/** What the rows of one claim have in common. */
+interface Common {
+  readonly token: number
+  readonly now: number
+  /** Of the few mails that have some, by notification. */
+  readonly attachments: ReadonlyMap<string, string>
+  /** Those that take deliveries. */
+  readonly endpoints: ReadonlyMap<string, WebhookEndpoint>
+}
+
 /** Undefined when its endpoint no longer takes deliveries. */
-function toJob(
-  row: ClaimedRow,
-  attachments: ReadonlyMap<string, string>,
-  endpoints: Map<string, EndpointRow>,
-  now: number,
-): ClaimedJob | undefined {
+function toJob(row: ClaimedRow, { token, now, attachments, endpoints }: Common): ClaimedJob | undefined {
+  if (row.kindName === null) return undefined
+  const { historyText, jobSubject, contentText, traceText: trace } = row
+  const [attempts, outages, earlierAttempts, recovered] =
+    historyText === null ? NO_ATTEMPT : (JSON.parse(historyText) as History)
   const about = {
     jobId: String(row.jobId),
-    token: row.jobToken,
+    token,
     lane: row.jobLane,
     organizationId: row.jobOrganization,
-    attempts: row.jobAttempts,
-    outages: row.jobOutages,
-    earlierAttempts: row.earlierAttempts,
-    recovered: row.isRecovered,
+    attempts,
+    outages,
+    earlierAttempts,
+    recovered,
     waitedMs: Math.max(0, now - row.dueAt),
   }
-  if (row.contentText !== null) {
-    const { jobSubject: id, channelName: channel, recipientAddress: to, createdAt, expiresAt } = row
+  if (isNotification(row)) {
+    const { recipientAddress: to, createdAt, expiresAt } = row
+    const channel = row.kindName as ChannelName
     const expiresInMs = expiresAt === null ? null : expiresAt - now
-    const content = wholeContent({ content: row.contentText, attachments: attachments.get(id) ?? null })
-    const notification = { id, channel, to, content, createdAt, expiresInMs, trace: row.traceText }
+    const content = wholeContent({ content: contentText, attachments: attachments.get(jobSubject) ?? null })
+    const notification = { id: jobSubject, channel, to, content, createdAt, expiresInMs, trace }
     return { ...about, kind: 'notification', notification }
   }
-  const { jobSubject: eventId, eventType, payloadText: payload, endpointText, traceText: trace } = row
-  if (eventType === null || payload === null || endpointText === null) return undefined
-  const stored = endpoints.get(row.jobLane) ?? (JSON.parse(endpointText) as EndpointRow)
-  endpoints.set(row.jobLane, stored)
-  if (stored.status === 'disabled') return undefined
-  return {
-    ...about,
-    kind: 'event',
-    delivery: { eventId, eventType, payload, endpoint: toEndpoint(stored, now), trace },
-  }
+  const endpoint = endpoints.get(row.jobLane)
+  if (endpoint === undefined) return undefined
+  const delivery = { eventId: jobSubject, eventType: row.kindName, payload: contentText, endpoint, trace }
+  return { ...about, kind: 'event', delivery }
 }

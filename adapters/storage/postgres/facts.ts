@@ -4,16 +4,15 @@ import { recordFacts } from '../../../src/domain/record-facts.ts'
 import { suppressedAddress } from '../../../src/domain/suppression.ts'
 import type { Transaction } from './connection.ts'
 import { type Announced, announce, announcedOf } from './deliveries.ts'
-import type { LockedRow, Standing } from './states.ts'
+import type { FactRow, Standing } from './states.ts'
 import { addSuppressions, type NewSuppression } from './suppressions.ts'
+import { once, unlessEmpty } from './values.ts'
 
-const DELETE_JOBS = 'DELETE FROM carillon.jobs WHERE id = ANY ($1::bigint[])'
-
-/** Everything in one statement: events, hand-overs, where the notifications stand now, and the end of jobs. */
+/** Everything in one statement: events, hand-overs, and where the notifications stand now. */
 const WRITE = `
-  SELECT carillon.write_facts_1($1::bigint, $2::text[], $3::integer[], $4::bigint[], $5::text[], $6::text[], $7::text[],
-    $8::text[], $9::text[], $10::text[], $11::text[], $12::text[], $13::integer[], $14::integer[], $15::text[], $16::text[],
-    $17::text[], $18::text[], $19::text[], $20::bigint[], $21::bigint[], $22::bigint[])::text`
+  SELECT carillon.write_facts_2($1::bigint, $2::text[], $3::bigint[], $4::integer[], $5::text[], $6::text[], $7::text[],
+    $8::text[], $9::text[], $10::text[], $11::text[], $12::bigint[], $13::boolean[], $14::text[], $15::integer[],
+    $16::integer[], $17::text[], $18::text[], $19::text[], $20::text[], $21::text[], $22::bigint[])::text`
 
 interface RecordedRow {
   readonly standing: Standing
@@ -22,7 +21,7 @@ interface RecordedRow {
   readonly fact: string
 }
 
-/** Collects what one transaction adds to the histories of locked notifications, and writes it as sets. */
+/** Collects what one transaction adds to the histories of notifications that it holds, and writes it as sets. */
 export interface Ledger {
   /**
    * Adds facts: status, history, hand-overs, and what is announced. Changes `standing`, so that more can follow.
@@ -30,8 +29,7 @@ export interface Ledger {
    * @throws TypeError when a fact cannot be stored
    */
   add(standing: Standing, facts: readonly Fact[], origin: 'engine' | 'receipt'): NotificationEvent[]
-  /** @param endedJobs jobs that end with it */
-  write(endedJobs?: readonly number[]): Promise<void>
+  write(): Promise<void>
 }
 
 /** @param hasEndpoints false: nobody has a webhook endpoint that anything could be announced to */
@@ -42,7 +40,7 @@ export function createLedger(tx: Transaction, hasEndpoints = true): Ledger {
   const announced: Announced[] = []
   const suppressed: NewSuppression[] = []
 
-  function noteConsequences(row: LockedRow, fact: Fact): void {
+  function noteConsequences(row: FactRow, fact: Fact): void {
     const { suppress: reason, type, provider, providerMessageId } = fact
     if (reason !== undefined) {
       const { organization: organizationId, channel } = row
@@ -70,46 +68,52 @@ export function createLedger(tx: Transaction, hasEndpoints = true): Ledger {
       if (announce === null) continue
       const event = eventPayload(about, { fact, sequence, status, announce }, tx.now)
       own.push(event)
-      announced.push(announcedOf(event, row.trace))
+      if (hasEndpoints) announced.push(announcedOf(event, row.trace))
     }
     standing.state = state
     changed.add(standing)
     return own
   }
 
-  async function write(endedJobs: readonly number[] = []): Promise<void> {
-    if (changed.size === 0) {
-      if (endedJobs.length > 0) await tx.rows(DELETE_JOBS, [endedJobs])
-      return
-    }
-    const standings = [...changed].sort((a, b) => (a.row.id < b.row.id ? -1 : 1))
+  async function write(): Promise<void> {
+    if (changed.size === 0) return
+    const standings = [...changed].sort(byId)
+    recorded.sort((a, b) => byId(a.standing, b.standing))
+    const oneEach = recorded.length === standings.length && recorded.every(isAt(standings))
     await tx.rows(WRITE, [
       tx.now,
-      recorded.map(({ standing }) => standing.row.id),
-      recorded.map(({ sequence }) => sequence),
-      recorded.map(({ standing }) => standing.row.seq),
-      recorded.map(({ standing }) => standing.row.organization),
-      recorded.map(({ status }) => status),
+      oneEach ? null : recorded.map(({ standing }) => standing.row.id),
+      oneEach ? null : recorded.map(({ standing }) => standing.row.seq),
+      once(recorded.map(({ sequence }) => sequence)),
+      once(recorded.map(({ standing }) => standing.row.organization)),
+      once(recorded.map(({ status }) => status)),
       recorded.map(({ fact }) => fact),
       handovers.map(([provider]) => provider),
       handovers.map(([, messageId]) => messageId),
       handovers.map(([, , notification]) => notification),
       standings.map(({ row }) => row.id),
-      standings.map(({ state }) => state.status),
-      standings.map(({ state }) => state.sequence),
-      standings.map(({ state }) => state.announced),
-      standings.map(({ state }) => JSON.stringify(state.fold)),
-      standings.map(({ state }) => state.provider),
-      standings.map(({ state }) => state.providerMessageId),
-      standings.map(({ state }) => (state.error === null ? null : JSON.stringify(state.error))),
-      standings.map(({ row }) => row.organization),
-      standings.map(({ row }) => row.created_at),
       standings.map(({ row }) => row.seq),
-      endedJobs,
+      once(standings.map(({ stored }) => stored)),
+      once(standings.map(({ state }) => state.status)),
+      once(standings.map(({ state }) => state.sequence)),
+      once(standings.map(({ state }) => state.announced)),
+      standings.map(({ state }) => JSON.stringify(state.fold)),
+      unlessEmpty(standings.map(({ state }) => state.provider)),
+      unlessEmpty(standings.map(({ state }) => state.providerMessageId)),
+      unlessEmpty(standings.map(({ state }) => (state.error === null ? null : JSON.stringify(state.error)))),
+      once(standings.map(({ row }) => row.organization)),
+      once(standings.map(({ row }) => row.created_at)),
     ])
     await addSuppressions(tx, suppressed)
-    if (hasEndpoints) await announce(tx, announced)
+    await announce(tx, announced)
   }
 
   return { add, write }
 }
+
+const byId = (a: Standing, b: Standing): number => (a.row.id < b.row.id ? -1 : a.row.id > b.row.id ? 1 : 0)
+
+const isAt =
+  (standings: readonly Standing[]) =>
+  ({ standing }: RecordedRow, index: number): boolean =>
+    standings[index] === standing

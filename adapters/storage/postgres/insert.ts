@@ -2,7 +2,7 @@ import type { NewNotification } from '../../../src/domain/notification.ts'
 import { storedContent } from '../../../src/domain/stored-content.ts'
 import type { MadeDue } from './announce.ts'
 import type { Runner } from './connection.ts'
-import type { Value } from './values.ts'
+import { once, unlessEmpty, type Value } from './values.ts'
 
 const INSERT = `
   SELECT o_now AS now, o_drawn AS drawn, o_seqs AS seqs FROM carillon.insert_1($1::bigint,
@@ -58,16 +58,6 @@ function valuesOf(time: number | null, admitted: readonly Admitted[]): readonly 
     stored.map(({ content }) => content),
     unlessEmpty(stored.map(({ attachments }) => attachments)),
   ]
-}
-
-/** The one value of a column that has no other. */
-function once<Item extends string | boolean>(column: readonly Item[]): readonly Item[] {
-  return column.every((value) => value === column[0]) ? column.slice(0, 1) : column
-}
-
-/** Null for a column that is empty. */
-function unlessEmpty<Column extends readonly (string | number | null)[]>(column: Column): Column | null {
-  return column.every((value) => value === null) ? null : column
 }
 
 interface InsertedRow {

@@ -1,14 +1,16 @@
 import type { LeaseRef, StartRef } from '../../../src/ports/storage/claim.ts'
 import { addDue, type JobRow } from './announce.ts'
 import { type Connection, NOW } from './connection.ts'
+import { once } from './values.ts'
 
 /** Rows are locked in the order of their ids, so that sets cannot deadlock. */
 const LOCKED = `
   SELECT j.id FROM carillon.jobs AS j JOIN given ON j.id = given.id
   WHERE j.state = 2 AND j.token = given.token`
 
-/** See migrations/0005-start.ts. */
-const START = 'SELECT id, token FROM carillon.start_1($1::bigint, $2::bigint[], $3::bigint[], $4::text[])'
+/** Answers those whose attempt has not begun: see migrations/0014-settle-3.ts. */
+const START =
+  'SELECT o_job AS id, o_token AS token FROM carillon.start_2($1::bigint, $2::bigint[], $3::bigint[], $4::text[])'
 
 /** `relaxed`: a power failure that takes a renewal only returns the job. */
 const RELAXED = "SELECT set_config('synchronous_commit', 'off', true)"
@@ -41,58 +43,65 @@ export function jobNumber(id: string): number | null {
 
 /** The verbs on leases: one statement for each set, and so one commit. */
 export function createLeases(connection: Connection): Leases {
-  /** The refs that can be any job's, each once. */
-  function known<Ref extends LeaseRef>(refs: readonly Ref[]): (Ref & { readonly number: number })[] {
-    const byNumber = new Map<string, Ref & { readonly number: number }>()
+  /** The refs that can be any job's, each once, by {@link keyOf}. */
+  function known<Ref extends LeaseRef>(refs: readonly Ref[]): Map<string, Known<Ref>> {
+    const found = new Map<string, Known<Ref>>()
     for (const ref of refs) {
       const number = jobNumber(ref.jobId)
-      if (number !== null) byNumber.set(keyOf(ref), { ...ref, number })
+      if (number !== null) found.set(keyOf(ref), { ref, number })
     }
-    return [...byNumber.values()]
+    return found
   }
 
   async function startAttempts(refs: readonly StartRef[]): Promise<boolean[]> {
-    const given = known(refs)
-    if (given.length === 0) return refs.map(() => false)
-    const rows = await connection.rows<LeaseRow>(START, [
+    const begun = known(refs)
+    if (begun.size === 0) return refs.map(() => false)
+    const given = [...begun.values()]
+    const others = await connection.rows<LeaseRow>(START, [
       connection.time(),
       given.map(({ number }) => number),
-      given.map(({ token }) => token),
-      given.map(({ provider }) => provider),
+      once(given.map(({ ref }) => ref.token)),
+      once(given.map(({ ref }) => ref.provider)),
     ])
-    return answersFor(refs, rows)
+    for (const { id, token } of others) begun.delete(`${id} ${token}`)
+    return refs.map((ref) => begun.has(keyOf(ref)))
   }
 
   return {
     startAttempts,
     async renew(refs, leaseMs) {
-      const given = known(refs)
+      const given = [...known(refs).values()]
       if (given.length === 0) return refs.map(() => false)
-      const numbers = given.map(({ number }) => number)
-      const tokens = given.map(({ token }) => token)
-      const values = [connection.time(), numbers, tokens, Math.ceil(leaseMs)]
-      return answersFor(refs, await connection.rows<LeaseRow>(RENEW, values))
+      const renewed = await connection.rows<LeaseRow>(RENEW, [
+        connection.time(),
+        ...columnsOf(given),
+        Math.ceil(leaseMs),
+      ])
+      const alive = new Set(renewed.map(({ id, token }) => `${id} ${token}`))
+      return refs.map((ref) => alive.has(keyOf(ref)))
     },
     async release(refs) {
-      const given = known(refs)
+      const given = [...known(refs).values()]
       if (given.length === 0) return
-      const numbers = given.map(({ number }) => number)
-      const tokens = given.map(({ token }) => token)
       await connection.transaction(async ({ rows, made }) =>
-        addDue(made, await rows<JobRow>(RELEASE, [numbers, tokens])),
+        addDue(made, await rows<JobRow>(RELEASE, columnsOf(given))),
       )
     },
   }
 }
 
+interface Known<Ref extends LeaseRef> {
+  readonly ref: Ref
+  readonly number: number
+}
+
+function columnsOf(given: readonly Known<LeaseRef>[]): readonly [numbers: number[], tokens: number[]] {
+  return [given.map(({ number }) => number), given.map(({ ref }) => ref.token)]
+}
+
 interface LeaseRow {
   readonly id: number
   readonly token: number
-}
-
-function answersFor(refs: readonly LeaseRef[], rows: readonly LeaseRow[]): boolean[] {
-  const changed = new Set(rows.map(({ id, token }) => `${id} ${token}`))
-  return refs.map((ref) => changed.has(keyOf(ref)))
 }
 
 const keyOf = ({ jobId, token }: LeaseRef): string => `${jobId} ${token}`

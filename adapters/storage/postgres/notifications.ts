@@ -37,10 +37,8 @@ const SELECT_ACCEPT = 'SELECT created_at, send_at FROM carillon.notifications WH
 const SELECT_EVENTS = `
   SELECT sequence, status, at, fact FROM carillon.events WHERE notification = $1 ORDER BY sequence`
 
-/** The job before its notification, as everybody locks them. */
-const LOCK_JOB = `
-  SELECT j.id, j.attempts - j.earlier_attempts AS attempts FROM carillon.jobs AS j
-  WHERE j.id = (SELECT 2 * n.seq FROM carillon.notifications AS n WHERE n.id = $1) FOR UPDATE`
+const SELECT_JOB = `
+  SELECT j.attempts - j.earlier_attempts AS attempts FROM carillon.jobs AS j WHERE j.id = $1`
 
 const PROVE_CANCELLED = "SELECT 1 FROM carillon.states WHERE notification = $1 AND status = 'cancelled'"
 
@@ -48,12 +46,13 @@ const DELETE_JOB = 'DELETE FROM carillon.jobs WHERE id = $1'
 
 export function createNotifications(connection: Connection): NotificationRepository {
   async function cancel(tx: Transaction, id: string): Promise<CancelAnswer> {
-    const [job] = await tx.rows<{ id: number; attempts: number }>(LOCK_JOB, [id])
     const standing = (await lockNotifications(tx, [id])).get(id)
     if (standing === undefined) return { kind: 'unknown' }
+    const jobId = 2 * standing.row.seq
+    const [job] = await tx.rows<{ attempts: number }>(SELECT_JOB, [jobId])
     if (job === undefined) return { kind: 'ended' }
     if (job.attempts > 0) return { kind: 'too_late' }
-    await tx.rows(DELETE_JOB, [job.id])
+    await tx.rows(DELETE_JOB, [jobId])
     const ledger = createLedger(tx)
     const events = ledger.add(standing, [{ type: 'cancelled' }], 'engine')
     await ledger.write()

@@ -2,7 +2,7 @@ import { lostAttempt, lostPost } from '../../../src/domain/lost-attempt.ts'
 import type { Connection, Transaction } from './connection.ts'
 import { recordAttempts } from './deliveries.ts'
 import { createLedger } from './facts.ts'
-import { lockNotifications } from './states.ts'
+import { standingsOfHeld } from './states.ts'
 
 /**
  * State 3 once an attempt had started, now or under an earlier lease. What another process is taking back is left to
@@ -47,7 +47,7 @@ export function createRecoverExpired(connection: Connection): RecoverExpired {
         attempt: lostPost(attempt),
       })),
     )
-    const standings = await lockNotifications(
+    const standings = await standingsOfHeld(
       tx,
       ofNotifications.map(({ subject }) => subject),
     )

@@ -9,7 +9,7 @@ import type {
 import { addRefs } from './announce.ts'
 import type { Connection, Transaction } from './connection.ts'
 import { createLedger } from './facts.ts'
-import { FACT_COLUMNS, type LockedRow, lockNotifications, type Standing } from './states.ts'
+import { FACT_COLUMNS, type FactRow, lockNotifications, type Standing } from './states.ts'
 import type { Value } from './values.ts'
 
 const COLUMNS = `${FACT_COLUMNS}, n.high, n.expires_at, n.template_id`
@@ -40,7 +40,7 @@ const INSERT_JOBS = `
   FROM unnest($2::bigint[], $3::bigint[], $4::integer[], $5::boolean[], $6::text[], $7::text[], $8::text[])
     AS d (seq, due_at, attempts, high, lane, organization, subject)`
 
-interface DeadRow extends LockedRow {
+interface DeadRow extends FactRow {
   readonly high: boolean
   readonly expires_at: number | null
   readonly template_id: string | null

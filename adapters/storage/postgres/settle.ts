@@ -7,12 +7,20 @@ import { type Judged, judgeEndpoints } from './endpoint-health.ts'
 import { dataError } from './errors.ts'
 import { createLedger, type Ledger } from './facts.ts'
 import { jobNumber } from './leases.ts'
-import { type LockedRow, lockLeased, type StateRow, standingsOf, statesOfJobs } from './states.ts'
+import { type FactRow, type StateRow, toStanding } from './states.ts'
 import { handedOver, sharedLocks, takeUnmatched } from './unmatched.ts'
 
-const lockJobs = (jobs: readonly number[]): string => `
-  SELECT j.id AS job, j.token, j.subject, j.lane FROM carillon.jobs AS j
-  WHERE j.id = ANY ('{${jobs}}'::bigint[]) AND j.state = 2 ORDER BY j.id FOR UPDATE`
+/** The jobs that settlements end, taken away, and those that they make due again, locked; as far as their leases last. */
+const takeJobs = (taken: string): string => `
+  SELECT o_job AS job, o_token AS token, o_subject AS subject, o_lane AS lane FROM carillon.take_leased_1(${taken})`
+
+/** The same, and what facts are added to. */
+const takeNotifications = (taken: string): string => `
+  SELECT o_job AS job, o_token AS token, o_job / 2 AS seq, o_id AS id, o_organization AS organization, o_channel AS channel,
+    o_recipient AS recipient, o_created_at AS created_at, o_send_at AS send_at, o_trace AS trace, o_status AS status,
+    o_sequence AS sequence, o_announced AS announced, o_fold AS fold, o_provider AS provider,
+    o_provider_message_id AS provider_message_id, o_error AS error
+  FROM carillon.take_notifications_1(${taken})`
 
 /** Most have neither, and then nobody needs to look for those of a settlement. */
 const EXIST = `
@@ -33,16 +41,19 @@ const WAITING = 1
 type EventSettlement = Extract<Settlement, { readonly kind: 'event' }>
 type NotificationSettlement = Extract<Settlement, { readonly kind: 'notification' }>
 
-/** The rows of the last three statements about notifications that {@link openingOf} gives; empty without any. */
+/** The rows of the last two statements about notifications that {@link openingOf} gives; empty without any. */
 type Opened = readonly [
-  locked?: readonly LockedNotification[],
-  states?: readonly StateRow[],
+  taken?: readonly TakenNotification[],
   exist?: readonly { readonly unmatched: boolean; readonly endpoints: boolean }[],
 ]
 
-type LockedNotification = LockedRow & Pick<LockedJob, 'job' | 'token'>
+type TakenNotification = FactRow &
+  (StateRow | { readonly [Column in keyof StateRow]: null }) & {
+    readonly job: number
+    readonly token: number
+  }
 
-interface LockedJob {
+interface TakenJob {
   readonly job: number
   readonly token: number
   readonly subject: string
@@ -66,49 +77,63 @@ export function createSettle(
   }
 }
 
-/** What is locked and read goes along with the BEGIN; {@link settleSet} takes the rows in this order. */
+/** What is taken and read goes along with the BEGIN; {@link settleSet} takes the rows in this order. */
 function openingOf(settlements: readonly Settlement[]): string[] {
   const { notifications, events } = endedOf(settlements)
   const statements: string[] = []
   if (notifications.length > 0) {
     const messages = notifications.flatMap(({ settlement }) => handedOver(settlement.facts))
     if (messages.length > 0) statements.push(sharedLocks(messages))
-    const jobs = notifications.map(({ job }) => job)
-    statements.push(lockLeased(jobs), statesOfJobs(jobs), EXIST)
+    statements.push(takeNotifications(argumentsOf(notifications)), EXIST)
   }
-  if (events.length > 0) statements.push(lockJobs(events.map(({ job }) => job)))
+  if (events.length > 0) statements.push(takeJobs(argumentsOf(events)))
   return statements
 }
 
+/** Jobs with their tokens: those that end, and those that are due again. */
+function argumentsOf(ended: readonly Ended<Settlement>[]): string {
+  const over = ended.filter(({ settlement }) => settlement.next.kind === 'end')
+  const again = ended.filter(({ settlement }) => settlement.next.kind !== 'end')
+  return [over, again]
+    .flatMap((some) => [some.map(({ job }) => job), some.map(({ settlement }) => settlement.token)])
+    .map((numbers) => `'{${numbers}}'::bigint[]`)
+    .join(', ')
+}
+
+/** The settlements that can be of a lease, of two of one lease the first. */
 function endedOf(settlements: readonly Settlement[]): {
   readonly notifications: readonly Ended<NotificationSettlement>[]
   readonly events: readonly Ended<EventSettlement>[]
 } {
-  const ended = settlements.flatMap((settlement) => {
+  const ended = new Map<string, Ended<Settlement>>()
+  for (const settlement of settlements) {
     const job = jobNumber(settlement.jobId)
+    const lease = `${job} ${settlement.token}`
     const ofKind = job !== null && (job % 2 === 1) === (settlement.kind === 'event')
-    return ofKind ? [{ job, settlement }] : []
-  })
-  return { notifications: ended.filter(isOfNotification), events: ended.filter(isOfEvent) }
+    if (ofKind && Number.isSafeInteger(settlement.token) && !ended.has(lease))
+      ended.set(lease, { job, settlement })
+  }
+  const all = [...ended.values()]
+  return { notifications: all.filter(isOfNotification), events: all.filter(isOfEvent) }
 }
 
 async function settleSet(tx: Transaction, settlements: readonly Settlement[]): Promise<SettleAnswer[]> {
   const answers = new Map<Settlement, SettleAnswer>()
   const { notifications: ofNotifications, events: ofEvents } = endedOf(settlements)
   const opened = [...tx.opened]
-  const jobs = ofEvents.length > 0 ? (opened.pop() as readonly LockedJob[]) : []
-  const [locked = [], states = [], [exist] = []] = opened.slice(-3) as readonly unknown[] as Opened
+  const jobs = ofEvents.length > 0 ? (opened.pop() as readonly TakenJob[]) : []
+  const [taken = [], [exist] = []] = opened.slice(-2) as readonly unknown[] as Opened
   const ledger = createLedger(tx, exist?.endpoints)
   const notifications = await settleNotifications(
     tx,
     ledger,
     ofNotifications,
-    { locked, states, unmatched: exist?.unmatched === true },
+    { taken, unmatched: exist?.unmatched === true },
     answers,
   )
   const events = await settleEvents(tx, ofEvents, jobs, answers)
+  await ledger.write()
   const settled = [...notifications, ...events]
-  await ledger.write(settled.filter(({ settlement }) => settlement.next.kind === 'end').map(({ job }) => job))
   await retry(tx, settled)
   const [first] = settled
   if (first !== undefined) tx.prove(PROVE_SETTLED, [first.job, first.settlement.token])
@@ -130,29 +155,21 @@ async function settleNotifications(
   tx: Transaction,
   ledger: Ledger,
   ended: readonly Ended<NotificationSettlement>[],
-  opened: {
-    readonly locked: readonly LockedNotification[]
-    readonly states: readonly StateRow[]
-    readonly unmatched: boolean
-  },
+  opened: { readonly taken: readonly TakenNotification[]; readonly unmatched: boolean },
   answers: Map<Settlement, SettleAnswer>,
 ): Promise<Ended<Settlement>[]> {
   if (ended.length === 0) return []
-  const locked = new Map(opened.locked.map((row) => [row.job, row]))
-  const held = heldOf(ended, locked)
-  const standings = standingsOf(opened.locked, opened.states)
+  const held = heldOf(ended, opened.taken)
   const unmatched = await takeUnmatched(
     tx,
-    held.map(({ job, settlement }) => [locked.get(job)?.organization ?? '', settlement.facts] as const),
+    held.map(({ settlement, row }) => [row.organization, settlement.facts] as const),
     opened.unmatched,
   )
-  for (const { job, settlement } of held) {
-    const standing = standings.get(locked.get(job)?.id ?? '')
-    const events = standing === undefined ? [] : ledger.add(standing, settlement.facts, 'engine')
-    if (standing !== undefined) {
-      const late: Fact[] = unmatched(standing.row.organization, settlement.facts)
-      events.push(...ledger.add(standing, late, 'receipt'))
-    }
+  for (const { settlement, row } of held) {
+    const standing = toStanding(row, row.status === null ? null : row)
+    const events = ledger.add(standing, settlement.facts, 'engine')
+    const late: Fact[] = unmatched(row.organization, settlement.facts)
+    events.push(...ledger.add(standing, late, 'receipt'))
     answers.set(settlement, { kind: 'settled', events })
   }
   return held
@@ -161,16 +178,12 @@ async function settleNotifications(
 async function settleEvents(
   tx: Transaction,
   ended: readonly Ended<EventSettlement>[],
-  rows: readonly LockedJob[],
+  rows: readonly TakenJob[],
   answers: Map<Settlement, SettleAnswer>,
 ): Promise<SettledEvent[]> {
   if (ended.length === 0) return []
-  const locked = new Map(rows.map((row) => [row.job, row]))
-  const held = heldOf(ended, locked).flatMap((one) => {
-    const row = locked.get(one.job)
-    return row === undefined ? [] : [{ ...one, row }]
-  })
-  const refOf = ({ row }: { readonly row: LockedJob }): DeliveryRef => ({
+  const held = heldOf(ended, rows)
+  const refOf = ({ row }: { readonly row: TakenJob }): DeliveryRef => ({
     eventId: row.subject,
     endpoint: row.lane,
   })
@@ -190,16 +203,16 @@ async function settleEvents(
   return held.map(({ job, settlement, row }) => ({ job, settlement, endpoint: row.lane }))
 }
 
-/** Those whose lease lasts; of two of one job the first. */
-function heldOf<Kind extends Settlement>(
+/** Those whose lease lasts, with what was taken of them. */
+function heldOf<Kind extends Settlement, Row extends { readonly job: number; readonly token: number }>(
   ended: readonly Ended<Kind>[],
-  locked: ReadonlyMap<number, { readonly token: number }>,
-): Ended<Kind>[] {
-  const held = new Map<number, Ended<Kind>>()
-  for (const one of ended) {
-    if (locked.get(one.job)?.token === one.settlement.token && !held.has(one.job)) held.set(one.job, one)
-  }
-  return [...held.values()]
+  rows: readonly Row[],
+): (Ended<Kind> & { readonly row: Row })[] {
+  const taken = new Map(rows.map((row) => [row.job, row]))
+  return ended.flatMap((one) => {
+    const row = taken.get(one.job)
+    return row?.token === one.settlement.token ? [{ ...one, row }] : []
+  })
 }
 
 interface SettledEvent extends Ended<EventSettlement> {

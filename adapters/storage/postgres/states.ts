@@ -9,28 +9,24 @@ import type { Runner } from './connection.ts'
 export const FACT_COLUMNS =
   'n.seq, n.id, n.organization, n.channel, n.recipient, n.created_at, n.send_at, n.trace'
 
-/** Everybody who adds facts holds this lock, in the order of ids; the fold is read after it, by another statement. */
+/**
+ * Whoever adds facts to notifications holds them by these locks, taken one after the other, each in the order of ids. Those who
+ * hold a job already (a settlement, a recovery) need no other: nobody else gets past its row.
+ */
 const LOCK_BY_IDS = `
   SELECT ${FACT_COLUMNS} FROM carillon.notifications AS n WHERE n.id = ANY ($1::text[]) ORDER BY n.id FOR NO KEY UPDATE OF n`
+
+const LOCK_JOBS = `
+  SELECT j.id FROM carillon.jobs AS j WHERE j.id = ANY ($1::bigint[]) ORDER BY j.id FOR NO KEY UPDATE OF j`
+
+const SELECT_BY_IDS = `SELECT ${FACT_COLUMNS} FROM carillon.notifications AS n WHERE n.id = ANY ($1::text[])`
 
 const SELECT_STATES = `
   SELECT s.notification, s.status, s.sequence, s.announced, s.fold, s.provider, s.provider_message_id, s.error
   FROM carillon.states AS s WHERE s.notification = ANY ($1::text[])`
 
-/** Locks jobs that are leased, and then their notifications. */
-export const lockLeased = (jobs: readonly number[]): string => `
-  SELECT o_job AS job, o_token AS token, o_seq AS seq, o_id AS id, o_organization AS organization, o_channel AS channel,
-    o_recipient AS recipient, o_created_at AS created_at, o_send_at AS send_at, o_trace AS trace
-  FROM carillon.lock_leased_2('{${jobs}}'::bigint[])`
-
-/** Where the notifications of jobs stand that are locked already. */
-export const statesOfJobs = (jobs: readonly number[]): string => `
-  SELECT o_notification AS notification, o_status AS status, o_sequence AS sequence, o_announced AS announced,
-    o_fold AS fold, o_provider AS provider, o_provider_message_id AS provider_message_id, o_error AS error
-  FROM carillon.states_of_jobs_2('{${jobs}}'::bigint[])`
-
-/** A notification that is locked. */
-export interface LockedRow {
+/** What facts are added to. */
+export interface FactRow {
   readonly seq: number
   readonly id: string
   readonly organization: string
@@ -43,7 +39,6 @@ export interface LockedRow {
 
 /** Where a notification stands, as it is stored. */
 export interface StateRow {
-  readonly notification: string
   readonly status: NotificationStatus
   readonly sequence: number
   readonly announced: number
@@ -53,34 +48,46 @@ export interface StateRow {
   readonly error: string | null
 }
 
-/** A locked notification and where it stands. */
+/** A notification that is held, and where it stands. */
 export interface Standing {
-  readonly row: LockedRow
+  readonly row: FactRow
+  /** Whether a row says where it stands: none does before the first fact after its accept. */
+  readonly stored: boolean
   state: FactState
 }
 
 /** Locks notifications, and reads where they stand. By id; unknown ones are not among them. */
 export async function lockNotifications(tx: Runner, ids: readonly string[]): Promise<Map<string, Standing>> {
   if (ids.length === 0) return new Map()
-  const locked = await tx.rows<LockedRow>(LOCK_BY_IDS, [ids])
-  return standingsOf(locked, await tx.rows<StateRow>(SELECT_STATES, [locked.map(({ id }) => id)]))
+  const locked = await tx.rows<FactRow>(LOCK_BY_IDS, [ids])
+  await tx.rows(LOCK_JOBS, [locked.map(({ seq }) => 2 * seq)])
+  return readStandings(tx, locked)
 }
 
-/** Brings locked notifications together with where they stand. By id. */
-export function standingsOf(
-  locked: readonly LockedRow[],
-  states: readonly StateRow[],
-): Map<string, Standing> {
+/** Reads where the notifications of jobs stand that the transaction holds. By id. */
+export async function standingsOfHeld(tx: Runner, ids: readonly string[]): Promise<Map<string, Standing>> {
+  if (ids.length === 0) return new Map()
+  return readStandings(tx, await tx.rows<FactRow>(SELECT_BY_IDS, [ids]))
+}
+
+async function readStandings(tx: Runner, rows: readonly FactRow[]): Promise<Map<string, Standing>> {
+  const ids = rows.map(({ id }) => id)
+  const states = await tx.rows<StateRow & { readonly notification: string }>(SELECT_STATES, [ids])
   const found = new Map(states.map((state) => [state.notification, state]))
-  return new Map(locked.map((row) => [row.id, { row, state: toState(row, found.get(row.id)) }]))
+  return new Map(rows.map((row) => [row.id, toStanding(row, found.get(row.id) ?? null)]))
 }
 
-function toState(row: LockedRow, state: StateRow | undefined): FactState {
-  if (state === undefined) {
-    const status = acceptedStatus(row)
-    const nothing = { provider: null, providerMessageId: null, error: null }
-    return { status, fold: initialFold(status), sequence: 1, announced: 0, ...nothing }
-  }
+export function toStanding(row: FactRow, state: StateRow | null): Standing {
+  return { row, stored: state !== null, state: state === null ? acceptedState(row) : toState(state) }
+}
+
+function acceptedState(row: FactRow): FactState {
+  const status = acceptedStatus(row)
+  const nothing = { provider: null, providerMessageId: null, error: null }
+  return { status, fold: initialFold(status), sequence: 1, announced: 0, ...nothing }
+}
+
+function toState(state: StateRow): FactState {
   return {
     status: state.status,
     fold: JSON.parse(state.fold),

@@ -52,3 +52,15 @@ function element(value: string | number | boolean | null): string {
   if (!NOT_AS_JSON.test(value)) return JSON.stringify(value)
   return `"${toStored(value).replaceAll(/["\\]/g, '\\$&')}"`
 }
+
+/** The one value of a column that has no other. */
+export function once<Item extends string | number | boolean>(column: readonly Item[]): readonly Item[] {
+  return column.every((value) => value === column[0]) ? column.slice(0, 1) : column
+}
+
+/** Null for a column that is empty. */
+export function unlessEmpty<Column extends readonly (string | number | null)[]>(
+  column: Column,
+): Column | null {
+  return column.every((value) => value === null) ? null : column
+}

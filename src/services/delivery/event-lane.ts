@@ -21,13 +21,13 @@ export interface EventDelivery extends EventPost {
 export function createEventLane(slots: Pick<Slots, 'free' | 'run'>, delivery: EventDelivery): Lane {
   const { attempts, clock, random } = delivery
 
-  async function deliver(job: EventJob, { signal }: Stop): Promise<Settle | undefined> {
+  async function deliver(job: EventJob, stop: Stop): Promise<Settle | undefined> {
     const { endpoint } = job.delivery
     if (!(await attempts.begin({ jobId: job.jobId, token: job.token, provider: endpoint.id })))
       return undefined
-    const posted = await postEvent(delivery, endpoint, job.delivery, signal)
+    const posted = await postEvent(delivery, endpoint, job.delivery, stop.signal())
     const verdict = judgePost(posted.result, endpoint.successStatus, clock.now())
-    return () => attempts.settle(settlementOf(job, posted, verdict, random(), signal.aborted))
+    return () => attempts.settle(settlementOf(job, posted, verdict, random(), stop.aborted()))
   }
 
   return {

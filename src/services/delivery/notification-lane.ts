@@ -134,9 +134,9 @@ export function createNotificationLane(
     const { provider } = state
     if (!(await attempts.begin({ jobId: job.jobId, token: job.token, provider: provider.name })))
       return undefined
-    await pass(stop.signal)
+    await pass(stop)
     const attempt = job.attempts + 1
-    if (stop.signal.aborted) return () => settle(job, state, notAsked(attempt, provider.name))
+    if (stop.aborted()) return () => settle(job, state, notAsked(attempt, provider.name))
     // The commit may have taken long, and so may the pace.
     if (leftMs() <= 0) return () => endWithout(job, 'expired', EXPIRED)
     const began = clock.monotonic()

@@ -2,6 +2,7 @@ import type { Clock } from '../../ports/clock.ts'
 import { pause } from './pause.ts'
 import { GRANT_MS, paceCheck } from './provider-limits.ts'
 import type { SharedLimits } from './shared-limits.ts'
+import type { Stop } from './stop.ts'
 
 /** How fast messages may be handed to one provider, by all processes together. */
 export interface Pace {
@@ -14,7 +15,7 @@ export interface Pace {
   /** Takes one permission. */
   take(): number
   /** Waits until a message may leave now: at once, unless its permission has become too old. */
-  pass(permittedAt: number, stop: AbortSignal): Promise<void>
+  pass(permittedAt: number, stop: Stop): Promise<void>
 }
 
 /** A limiter that says nothing is asked again after this. */
@@ -83,11 +84,11 @@ export function createPace(
     async pass(permittedAt, stop) {
       let at = permittedAt
       // The commit in which the attempt begins took long: what was permitted before it counts no more.
-      while (!stop.aborted && clock.monotonic() - at > GRANT_MS) {
+      while (!stop.aborted() && clock.monotonic() - at > GRANT_MS) {
         const asked = clock.monotonic()
         const { allowed, states } = await limits.consume([paceCheck(key, maxPerSecond, 1)])
         if (allowed) at = asked
-        else await pause(states[0]?.retryAfterMs ?? 0, stop, clock)
+        else await pause(states[0]?.retryAfterMs ?? 0, stop.signal(), clock)
       }
     },
   }

@@ -8,6 +8,7 @@ import { createRest, type RestReason } from './rest.ts'
 import { GRACE_MS } from './send-attempt.ts'
 import type { SharedLimits } from './shared-limits.ts'
 import { createSlots, type Settle } from './slots.ts'
+import type { Stop } from './stop.ts'
 
 /** A provider at work: its slots, its pace, and its rest after faults of its own. */
 export interface ProviderState {
@@ -37,7 +38,7 @@ export interface ProviderState {
 }
 
 /** Waits, right before the hand-over, until the pace permits it; undefined: it does. */
-export type Pass = (stop: AbortSignal) => Promise<void> | undefined
+export type Pass = (stop: Stop) => Promise<void> | undefined
 
 export interface ProviderStateOptions {
   readonly clock: Clock

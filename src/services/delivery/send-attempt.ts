@@ -5,6 +5,7 @@ import type { Message, SendContext } from '../../ports/channel.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Provider } from '../providers.ts'
 import type { Observer } from '../telemetry/observer.ts'
+import { createAttemptContext } from './attempt-context.ts'
 import type { Stop } from './stop.ts'
 
 /** How long a provider may ignore its signal before its attempt is given up. */
@@ -51,7 +52,7 @@ async function ask(
   const limit = limitAttempt(stop, provider.timeoutMs, clock)
   try {
     const answer: unknown = await limit.within(
-      provider.plugin.send(message, { ...context, signal: stop.signal }),
+      provider.plugin.send(message, createAttemptContext(context, stop)),
     )
     const reason = `The provider "${provider.name}" answered with no outcome.`
     return soundOutcome(answer) ?? { kind: 'ambiguous', reason }

@@ -1,6 +1,8 @@
 /** Ends what one job does: its lease is lost, the notifier stops in haste, or its provider takes too long. */
 export interface Stop {
-  readonly signal: AbortSignal
+  aborted(): boolean
+  /** Made when it is first asked for: it costs more than all else here, and not every channel needs one. */
+  signal(): AbortSignal
   /** The first reason counts. */
   abort(reason: Error): void
   /** Has `listener` called, instead of the one before, when it aborts; at once where it has. */
@@ -9,19 +11,25 @@ export interface Stop {
 
 /** A listener of the signal's own would cost more than all else here. */
 export function createStop(): Stop {
-  const controller = new AbortController()
-  const { signal } = controller
+  let reason: Error | null = null
+  let controller: AbortController | null = null
   let told = (_reason: Error): void => {}
   return {
-    signal,
-    abort(reason) {
-      if (signal.aborted) return
-      controller.abort(reason)
-      told(reason)
+    aborted: () => reason !== null,
+    signal() {
+      controller ??= new AbortController()
+      if (reason !== null) controller.abort(reason)
+      return controller.signal
+    },
+    abort(given) {
+      if (reason !== null) return
+      reason = given
+      controller?.abort(given)
+      told(given)
     },
     onAbort(listener) {
       told = listener
-      if (signal.aborted) listener(signal.reason)
+      if (reason !== null) listener(reason)
     },
   }
 }

@@ -11,6 +11,8 @@ import { lookUps } from './0010-look-ups.ts'
 import { settle } from './0011-settle.ts'
 import { endpointEvents } from './0012-endpoint-events.ts'
 import { settle2 } from './0013-settle-2.ts'
+import { settle3 } from './0014-settle-3.ts'
+import { claim3 } from './0015-claim-3.ts'
 
 /**
  * In order, append-only: the schema's version is the number of those that have run. Each only adds: processes of the
@@ -30,4 +32,6 @@ export const migrations: readonly string[] = [
   settle,
   endpointEvents,
   settle2,
+  settle3,
+  claim3,
 ]

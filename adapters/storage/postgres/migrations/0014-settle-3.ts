@@ -1,0 +1,146 @@
+import { settings } from './0011-settle.ts'
+
+const standing = `s.id, s.number, coalesce(s.status, p_new_statuses[1]), coalesce(s.sequence, p_new_sequences[1]),
+      coalesce(s.announced, p_announced[1]), s.fold, s.provider, s.message_id, s.error, coalesce(s.owner, p_owners[1]),
+      coalesce(s.created_at, p_created_ats[1])
+    FROM unnest(p_ids, p_numbers, p_stored, p_new_statuses, p_new_sequences, p_announced, p_folds, p_providers, p_message_ids,
+      p_errors, p_owners, p_created_ats)
+      AS s (id, number, stored, status, sequence, announced, fold, provider, message_id, error, owner, created_at)
+    WHERE`
+
+/**
+ * A settlement takes its jobs away, or locks those that are due again, and so holds them: nobody adds a fact to a
+ * notification whose job another holds. The row of the notification itself is only read, and stays as it was written.
+ */
+export const settle3: string = `
+CREATE FUNCTION carillon.take_leased_1(p_ended bigint[], p_ended_tokens bigint[], p_again bigint[], p_again_tokens bigint[])
+RETURNS TABLE (o_job bigint, o_token bigint, o_subject text, o_lane text)
+LANGUAGE plpgsql VOLATILE ${settings}
+AS $settle$
+DECLARE
+  v_some record;
+BEGIN
+  -- In the order of ids, as whoever locks several does: a walk along an index for an array comes by its values in their
+  -- order. To ask for it with ORDER BY would allow a walk along the whole index. What one claim gave is one step below.
+  IF (SELECT count(DISTINCT t) FROM unnest(p_ended_tokens || p_again_tokens) AS t) > 1 OR cardinality(p_again) > 0 THEN
+    PERFORM 1 FROM carillon.jobs AS j WHERE j.id = ANY (p_ended || p_again) FOR UPDATE;
+  END IF;
+  -- The index of leased jobs by time is no way to them, so their state is not written as that index has it.
+  FOR v_some IN
+    SELECT g.token, array_agg(g.id) AS ids FROM unnest(p_ended, p_ended_tokens) AS g (id, token) GROUP BY g.token
+  LOOP
+    RETURN QUERY
+    DELETE FROM carillon.jobs AS j WHERE j.id = ANY (v_some.ids) AND j.state + 0 = 2 AND j.token = v_some.token
+    RETURNING j.id, j.token, j.subject, j.lane;
+  END LOOP;
+  FOR v_some IN
+    SELECT g.token, array_agg(g.id) AS ids FROM unnest(p_again, p_again_tokens) AS g (id, token) GROUP BY g.token
+  LOOP
+    RETURN QUERY
+    SELECT j.id, j.token, j.subject, j.lane FROM carillon.jobs AS j
+    WHERE j.id = ANY (v_some.ids) AND j.state + 0 = 2 AND j.token = v_some.token;
+  END LOOP;
+END
+$settle$;
+
+CREATE FUNCTION carillon.take_notifications_1(
+  p_ended bigint[], p_ended_tokens bigint[], p_again bigint[], p_again_tokens bigint[])
+RETURNS TABLE (o_job bigint, o_token bigint, o_id text, o_organization text, o_channel text, o_recipient text,
+  o_created_at bigint, o_send_at bigint, o_trace text,
+  o_status text, o_sequence integer, o_announced integer, o_fold text, o_provider text, o_provider_message_id text,
+  o_error text)
+LANGUAGE plpgsql VOLATILE ${settings} SET enable_nestloop = off
+AS $settle$
+DECLARE
+  v_jobs bigint[];
+  v_tokens bigint[];
+  v_subjects text[];
+  v_first text COLLATE "C";
+  v_last text COLLATE "C";
+BEGIN
+  SELECT array_agg(t.o_job), array_agg(t.o_token), array_agg(t.o_subject), min(t.o_subject), max(t.o_subject)
+  INTO v_jobs, v_tokens, v_subjects, v_first, v_last
+  FROM carillon.take_leased_1(p_ended, p_ended_tokens, p_again, p_again_tokens) AS t;
+  -- Another statement, which sees what whoever held them before has written. The bounds are for the plan: made once, it
+  -- does not know the months of an array, but it does know those between two values.
+  RETURN QUERY
+  WITH about AS MATERIALIZED (
+    SELECT n.id, n.organization, n.channel, n.recipient, n.created_at, n.send_at, n.trace
+    FROM carillon.notifications AS n WHERE n.id = ANY (v_subjects) AND n.id >= v_first AND n.id <= v_last),
+  standing AS MATERIALIZED (
+    SELECT s.notification, s.status, s.sequence, s.announced, s.fold, s.provider, s.provider_message_id, s.error
+    FROM carillon.states AS s
+    WHERE s.notification = ANY (v_subjects) AND s.notification >= v_first AND s.notification <= v_last)
+  SELECT taken.job, taken.token, a.id, a.organization, a.channel, a.recipient, a.created_at, a.send_at, a.trace,
+    s.status, s.sequence, s.announced, s.fold, s.provider, s.provider_message_id, s.error
+  FROM unnest(v_jobs, v_tokens, v_subjects) AS taken (job, token, subject)
+  JOIN about AS a ON a.id = taken.subject LEFT JOIN standing AS s ON s.notification = taken.subject;
+END
+$settle$;
+
+-- Answers the jobs whose attempt has not begun: mostly none. Tokens and providers that are all the same are given but once.
+CREATE FUNCTION carillon.start_2(p_now bigint, p_ids bigint[], p_tokens bigint[], p_providers text[])
+RETURNS TABLE (o_job bigint, o_token bigint)
+LANGUAGE plpgsql VOLATILE ${settings}
+AS $start$
+DECLARE
+  v_now constant bigint := coalesce(p_now, floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint);
+  v_some record;
+  v_begun bigint[];
+BEGIN
+  FOR v_some IN
+    SELECT coalesce(g.token, p_tokens[1]) AS token, coalesce(g.provider, p_providers[1]) AS provider, array_agg(g.id) AS ids
+    FROM unnest(p_ids, p_tokens, p_providers) AS g (id, token, provider) GROUP BY 1, 2
+  LOOP
+    WITH begun AS (
+      UPDATE carillon.jobs AS j SET attempts = j.attempts + 1, provider = v_some.provider
+      WHERE j.id = ANY (v_some.ids) AND j.state + 0 = 2 AND j.token = v_some.token AND j.lease_until > v_now
+      RETURNING j.id)
+    SELECT array_agg(id) INTO v_begun FROM begun;
+    IF cardinality(v_begun) IS DISTINCT FROM cardinality(v_some.ids) THEN
+      RETURN QUERY
+      SELECT id, v_some.token FROM unnest(v_some.ids) AS id WHERE id <> ALL (coalesce(v_begun, '{}'));
+    END IF;
+  END LOOP;
+END
+$start$;
+
+-- Of a column whose values are all the same it is given but one, of one that is empty none. Events that are one of each
+-- notification have the ids and numbers of what stands.
+CREATE FUNCTION carillon.write_facts_2(
+  p_now bigint, p_notifications text[], p_seqs bigint[], p_sequences integer[], p_organizations text[], p_statuses text[],
+  p_facts text[],
+  p_handed_providers text[], p_handed_ids text[], p_handed_notifications text[],
+  p_ids text[], p_numbers bigint[], p_stored boolean[], p_new_statuses text[], p_new_sequences integer[],
+  p_announced integer[], p_folds text[], p_providers text[], p_message_ids text[], p_errors text[], p_owners text[],
+  p_created_ats bigint[])
+RETURNS void
+LANGUAGE plpgsql VOLATILE ${settings}
+AS $settle$
+BEGIN
+  INSERT INTO carillon.events (notification, seq, sequence, organization, status, fact, at)
+  SELECT f.notification, f.seq, coalesce(f.sequence, p_sequences[1]), coalesce(f.organization, p_organizations[1]),
+    coalesce(f.status, p_statuses[1]), f.fact, p_now
+  FROM unnest(coalesce(p_notifications, p_ids), coalesce(p_seqs, p_numbers), p_sequences, p_organizations, p_statuses,
+    p_facts) AS f (notification, seq, sequence, organization, status, fact);
+  IF cardinality(p_handed_ids) > 0 THEN
+    INSERT INTO carillon.handovers (provider, message_id, notification)
+    SELECT * FROM unnest(p_handed_providers, p_handed_ids, p_handed_notifications) ON CONFLICT DO NOTHING;
+  END IF;
+  -- To insert with a way out of conflicts takes a second record of the log for each row; most are new.
+  IF false = ANY (p_stored) THEN
+    INSERT INTO carillon.states
+      (notification, seq, status, sequence, announced, fold, provider, provider_message_id, error, organization, created_at)
+    SELECT ${standing} NOT coalesce(s.stored, p_stored[1]);
+  END IF;
+  IF true = ANY (p_stored) THEN
+    INSERT INTO carillon.states
+      (notification, seq, status, sequence, announced, fold, provider, provider_message_id, error, organization, created_at)
+    SELECT ${standing} coalesce(s.stored, p_stored[1])
+    ON CONFLICT (notification) DO UPDATE SET
+      status = excluded.status, sequence = excluded.sequence, announced = excluded.announced, fold = excluded.fold,
+      provider = excluded.provider, provider_message_id = excluded.provider_message_id, error = excluded.error;
+  END IF;
+END
+$settle$;
+`

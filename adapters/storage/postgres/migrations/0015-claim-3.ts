@@ -1,0 +1,254 @@
+import { settings } from './0011-settle.ts'
+
+/**
+ * The claim of 0007-claim-2.ts, which looks up nothing twice: what is leased is taken where it was found, and returned
+ * as it was written. Of the tables of a year each is read once, between the first and the last id: a plan that is made once does
+ * not know the months of an array, but it does know those between two values. An endpoint is told once.
+ *
+ * What another transaction changes between the look and the lock is found by the next claim.
+ */
+export const claim3: string = `CREATE TYPE carillon.leased AS (
+  id bigint, lane text, organization text, due_at bigint, attempts integer, outages integer, earlier_attempts integer,
+  recovered boolean, subject text);
+
+CREATE FUNCTION carillon.claim_3(
+  p_now bigint, p_lease_ms bigint,
+  p_lanes text[], p_free integer[], p_turns integer[], p_last_normal text[], p_last_high text[],
+  p_ids bigint[], p_recovered text[], p_after text, p_recover boolean
+)
+RETURNS TABLE (
+  "summary" text, "jobId" bigint, "jobLane" text, "jobOrganization" text, "dueAt" bigint,
+  "historyText" text, "jobSubject" text, "kindName" text,
+  "recipientAddress" text, "contentText" text, "createdAt" bigint, "expiresAt" bigint, "traceText" text
+)
+LANGUAGE plpgsql VOLATILE ${settings} SET enable_nestloop = off SET enable_mergejoin = off
+AS $claim$
+#variable_conflict use_column
+DECLARE
+  v_now constant bigint := coalesce(p_now, floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint);
+  v_until constant bigint := v_now + p_lease_ms;
+  v_token bigint;
+  v_jobs carillon.leased[] := '{}';
+  v_got carillon.leased[];
+  v_lane text;
+  v_free integer;
+  v_turn integer;
+  v_high_ready integer;
+  v_normal_ready integer;
+  v_give integer[];
+  v_left integer;
+  v_last text[];
+  v_orgs text[];
+  v_more text[];
+  v_org text;
+  v_next text;
+  v_wrapped boolean;
+  v_among integer;
+  v_share integer;
+  v_ahead integer;
+  v_want integer;
+  v_before integer;
+  v_turns jsonb := '[]';
+  v_found text[] := '{}';
+  v_waiting text[] := '{}';
+  v_due bigint;
+  v_end bigint;
+  v_endpoints jsonb := '[]';
+  v_notifications text[];
+  v_events text[];
+  v_first text COLLATE "C";
+  v_last_one text COLLATE "C";
+  v_first_event text COLLATE "C";
+  v_last_event text COLLATE "C";
+BEGIN
+  -- A lease that a power failure takes only returns the job. What else is stored before it is on disk: startAttempts
+  -- waits for the disk, and so for everything that was committed before.
+  PERFORM set_config('synchronous_commit', 'off', true);
+
+  IF p_recover AND EXISTS (SELECT 1 FROM carillon.jobs WHERE state = 2 AND lease_until <= v_now) THEN
+    "summary" := '{"expired":true}';
+    RETURN NEXT;
+    RETURN;
+  END IF;
+
+  -- Bounded: a great many jobs that come due at once are taken over in steps.
+  IF EXISTS (SELECT 1 FROM carillon.jobs WHERE state = 1 AND due_at <= v_now) THEN
+    UPDATE carillon.jobs SET state = 0 WHERE ctid = ANY (ARRAY(
+      SELECT ctid FROM carillon.jobs WHERE state = 1 AND due_at <= v_now ORDER BY due_at LIMIT 1000
+      FOR UPDATE SKIP LOCKED));
+  END IF;
+
+  -- Greater than any before, also after a power failure that took the latest numbers.
+  v_token := floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint * 1024
+    + (nextval('carillon.lease_tokens') & 1023);
+
+  IF p_ids IS NOT NULL THEN
+    WITH leased AS (
+      UPDATE carillon.jobs AS j SET state = 2, token = v_token, lease_until = v_until WHERE j.ctid = ANY (ARRAY(
+        SELECT c.ctid FROM carillon.jobs AS c
+        WHERE c.id = ANY (p_ids) AND (c.state = 0 OR c.state = 1 AND c.due_at <= v_now) FOR UPDATE SKIP LOCKED))
+      RETURNING ROW(j.id, j.lane, j.organization, j.due_at, j.attempts, j.outages, j.earlier_attempts, j.recovered,
+        j.subject)::carillon.leased AS job)
+    SELECT coalesce(array_agg(job ORDER BY (job).id), '{}') INTO v_got FROM leased;
+    v_jobs := v_got;
+  ELSIF p_recovered IS NOT NULL THEN
+    WITH leased AS (
+      UPDATE carillon.jobs AS j SET state = 2, token = v_token, lease_until = v_until WHERE j.ctid = ANY (ARRAY(
+        SELECT c.ctid FROM carillon.jobs AS c WHERE c.state = 3 AND c.lane = ANY (p_recovered)
+        ORDER BY c.place LIMIT 1 FOR UPDATE SKIP LOCKED))
+      RETURNING ROW(j.id, j.lane, j.organization, j.due_at, j.attempts, j.outages, j.earlier_attempts, j.recovered,
+        j.subject)::carillon.leased AS job)
+    SELECT coalesce(array_agg(job ORDER BY (job).id), '{}') INTO v_got FROM leased;
+    v_jobs := v_got;
+  END IF;
+
+  FOR lane_number IN 1 .. coalesce(array_length(p_lanes, 1), 0) LOOP
+    v_lane := p_lanes[lane_number];
+    v_free := p_free[lane_number];
+    v_turn := p_turns[lane_number];
+    v_last := ARRAY[p_last_normal[lane_number], p_last_high[lane_number]];
+    v_before := cardinality(v_jobs);
+
+    SELECT count(*) INTO v_high_ready FROM
+      (SELECT 1 FROM carillon.jobs WHERE state = 0 AND lane = v_lane AND high LIMIT v_free) AS part;
+    v_normal_ready := v_free;
+    IF v_high_ready > 0 THEN
+      SELECT count(*) INTO v_normal_ready FROM
+        (SELECT 1 FROM carillon.jobs WHERE state = 0 AND lane = v_lane AND NOT high LIMIT v_free) AS part;
+    END IF;
+
+    v_give := ARRAY[v_free, 0]; -- normal, high
+    IF v_high_ready = 0 AND v_free > 0 THEN
+      v_turn := 0;
+    ELSE
+      v_give := ARRAY[0, 0];
+      FOR slot IN 1 .. v_free LOOP
+        IF v_give[1] < v_normal_ready AND (v_turn >= 4 OR v_give[2] >= v_high_ready) THEN
+          v_give[1] := v_give[1] + 1;
+          v_turn := 0;
+        ELSIF v_give[2] < v_high_ready THEN
+          v_give[2] := v_give[2] + 1;
+          v_turn := least(v_turn + 1, 4);
+        ELSE
+          EXIT;
+        END IF;
+      END LOOP;
+    END IF;
+
+    FOR priority IN REVERSE 2 .. 1 LOOP
+      v_left := v_give[priority];
+      CONTINUE WHEN v_left = 0;
+
+      -- A loose index scan: the organizations with a ready job, in the order of their turns.
+      v_orgs := '{}';
+      v_org := v_last[priority];
+      v_wrapped := v_org = '';
+      WHILE cardinality(v_orgs) < v_left LOOP
+        SELECT organization INTO v_next FROM carillon.jobs
+        WHERE state = 0 AND lane = v_lane AND high = (priority = 2) AND organization > v_org
+        ORDER BY organization LIMIT 1;
+        IF v_next IS NOT NULL AND NOT (v_wrapped AND v_last[priority] <> '' AND v_next > v_last[priority]) THEN
+          v_orgs := v_orgs || v_next;
+          v_org := v_next;
+        ELSIF v_wrapped THEN
+          EXIT;
+        ELSE
+          v_wrapped := true;
+          v_org := '';
+        END IF;
+      END LOOP;
+
+      -- Shares that differ by one at most; what one organization does not have goes to the others.
+      WHILE v_left > 0 AND cardinality(v_orgs) > 0 LOOP
+        v_among := least(cardinality(v_orgs), v_left);
+        v_share := v_left / v_among;
+        v_ahead := v_left % v_among;
+        -- Those ahead may get one more than the others: the next claim goes on behind them.
+        v_last[priority] := v_orgs[CASE WHEN v_ahead > 0 THEN v_ahead ELSE v_among END];
+        v_more := '{}';
+        FOR turn IN 1 .. v_among LOOP
+          v_want := v_share + CASE WHEN turn <= v_ahead THEN 1 ELSE 0 END;
+          WITH leased AS (
+            UPDATE carillon.jobs AS j SET state = 2, token = v_token, lease_until = v_until WHERE j.ctid = ANY (ARRAY(
+              SELECT c.ctid FROM carillon.jobs AS c
+              WHERE c.state = 0 AND c.lane = v_lane AND c.high = (priority = 2) AND c.organization = v_orgs[turn]
+              ORDER BY c.place LIMIT v_want FOR UPDATE SKIP LOCKED))
+            RETURNING ROW(j.id, j.lane, j.organization, j.due_at, j.attempts, j.outages, j.earlier_attempts, j.recovered,
+              j.subject)::carillon.leased AS job)
+          SELECT coalesce(array_agg(job ORDER BY (job).id), '{}') INTO v_got FROM leased;
+          v_jobs := v_jobs || v_got;
+          v_left := v_left - cardinality(v_got);
+          IF cardinality(v_got) = v_want THEN
+            v_more := v_more || v_orgs[turn];
+          END IF;
+        END LOOP;
+        v_orgs := v_more;
+      END LOOP;
+    END LOOP;
+
+    IF cardinality(v_jobs) > v_before THEN
+      v_turns := v_turns || jsonb_build_object('lane', v_lane, 'turn', v_turn, 'last', to_jsonb(v_last));
+    END IF;
+  END LOOP;
+
+  -- What is claimable now, in steps of a loose index scan, and when there will be more.
+  v_org := p_after;
+  v_wrapped := p_after = '';
+  WHILE cardinality(v_found) < 1000 LOOP
+    SELECT lane INTO v_next FROM carillon.jobs WHERE state = 0 AND lane > v_org ORDER BY lane LIMIT 1;
+    IF v_next IS NOT NULL AND NOT (v_wrapped AND p_after <> '' AND v_next > p_after) THEN
+      v_found := v_found || v_next;
+      v_org := v_next;
+    ELSIF v_wrapped THEN
+      EXIT;
+    ELSE
+      v_wrapped := true;
+      v_org := '';
+    END IF;
+  END LOOP;
+  v_org := '';
+  WHILE cardinality(v_waiting) < 1000 LOOP
+    SELECT lane INTO v_next FROM carillon.jobs WHERE state = 3 AND lane > v_org ORDER BY lane LIMIT 1;
+    EXIT WHEN v_next IS NULL;
+    v_waiting := v_waiting || v_next;
+    v_org := v_next;
+  END LOOP;
+  SELECT due_at INTO v_due FROM carillon.jobs WHERE state = 1 ORDER BY due_at LIMIT 1;
+  SELECT lease_until INTO v_end FROM carillon.jobs WHERE state = 2 ORDER BY lease_until LIMIT 1;
+
+  IF cardinality(v_jobs) > 0 THEN
+    SELECT array_agg(subject) FILTER (WHERE id % 2 = 0), min(subject) FILTER (WHERE id % 2 = 0),
+      max(subject) FILTER (WHERE id % 2 = 0), array_agg(subject) FILTER (WHERE id % 2 = 1),
+      min(subject) FILTER (WHERE id % 2 = 1), max(subject) FILTER (WHERE id % 2 = 1)
+    INTO v_notifications, v_first, v_last_one, v_events, v_first_event, v_last_event FROM unnest(v_jobs);
+  END IF;
+  IF v_events IS NOT NULL THEN
+    SELECT coalesce(jsonb_agg(to_jsonb(e)), '[]') INTO v_endpoints FROM carillon.webhook_endpoints AS e
+    WHERE e.id = ANY (ARRAY(SELECT DISTINCT lane FROM unnest(v_jobs) WHERE id % 2 = 1));
+  END IF;
+  "summary" := jsonb_build_object(
+    'now', v_now, 'token', v_token, 'turns', v_turns, 'lanes', to_jsonb(v_found), 'recoveredLanes', to_jsonb(v_waiting),
+    'endpoints', v_endpoints, 'next', least(v_due, v_end));
+  RETURN NEXT;
+
+  IF cardinality(v_jobs) > 0 THEN
+    RETURN QUERY
+      WITH n AS MATERIALIZED (
+        SELECT id, channel, recipient, content, created_at, expires_at, trace FROM carillon.notifications
+        WHERE id = ANY (v_notifications) AND id >= v_first AND id <= v_last_one),
+      d AS MATERIALIZED (
+        SELECT event_id, endpoint, event_type, payload, trace FROM carillon.deliveries
+        WHERE event_id = ANY (v_events) AND event_id >= v_first_event AND event_id <= v_last_event)
+      SELECT NULL::text, j.id, j.lane, j.organization, j.due_at,
+        CASE WHEN j.attempts > 0 THEN json_build_array(j.attempts, j.outages, j.earlier_attempts, j.recovered)::text END,
+        j.subject, coalesce(n.channel, d.event_type), n.recipient, coalesce(n.content, d.payload), n.created_at,
+        n.expires_at, coalesce(n.trace, d.trace)
+      FROM unnest(v_jobs) WITH ORDINALITY
+        AS j (id, lane, organization, due_at, attempts, outages, earlier_attempts, recovered, subject, number)
+      LEFT JOIN n ON n.id = j.subject
+      LEFT JOIN d ON d.event_id = j.subject AND d.endpoint = j.lane
+      ORDER BY j.number;
+  END IF;
+END
+$claim$;
+`
