@@ -48,7 +48,7 @@ export function eventPayload(
       channel: notification.channel,
       to: notification.to,
       status,
-      timestamp: new Date(at).toISOString(),
+      timestamp: textOf(at),
       sequence,
       organizationId: notification.organizationId,
       ...(announce === 'notification.failed' && fact.code !== undefined
@@ -56,6 +56,14 @@ export function eventPayload(
         : {}),
     },
   }
+}
+
+/** All events of a commit have its time. */
+let latest = { at: Number.NaN, text: '' }
+
+function textOf(at: number): string {
+  if (at !== latest.at) latest = { at, text: new Date(at).toISOString() }
+  return latest.text
 }
 
 function sinceWhen({ code, occurredAt }: Fact): { readonly since?: string } {

@@ -517,7 +517,7 @@ suite('a COMMIT whose answer is lost', () => {
 
   it.each([
     ['COMMIT', { quota, idempotency: { ...idempotency, result: '{}', ttlMs: 60_000 } }],
-    ['insert_1(', { quota }],
+    ['insert_2(', { quota }],
   ])('is looked up before an accept is answered, and others are told: %s', async (part, more) => {
     const { pool, arm, armed } = losing(part)
     const schema = uniqueSchema()

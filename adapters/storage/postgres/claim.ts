@@ -92,6 +92,8 @@ export function createClaim(connection: Connection, recoverExpired: RecoverExpir
       cursor,
       recover,
     ])
+    // Oldest first; the database answers them as it meets them.
+    rows.sort((a, b) => a.jobId - b.jobId)
     return { summary: JSON.parse(first?.summary ?? '{}') as Summary, rows }
   }
 

@@ -3,9 +3,10 @@ import { settings } from './0011-settle.ts'
 const standing = `s.id, s.number, coalesce(s.status, p_new_statuses[1]), coalesce(s.sequence, p_new_sequences[1]),
       coalesce(s.announced, p_announced[1]), s.fold, s.provider, s.message_id, s.error, coalesce(s.owner, p_owners[1]),
       coalesce(s.created_at, p_created_ats[1])
-    FROM unnest(p_ids, p_numbers, p_stored, p_new_statuses, p_new_sequences, p_announced, p_folds, p_providers, p_message_ids,
-      p_errors, p_owners, p_created_ats)
-      AS s (id, number, stored, status, sequence, announced, fold, provider, message_id, error, owner, created_at)
+    FROM (SELECT unnest(p_ids) AS id, unnest(p_numbers) AS number, unnest(p_stored) AS stored,
+      unnest(p_new_statuses) AS status, unnest(p_new_sequences) AS sequence, unnest(p_announced) AS announced,
+      unnest(p_folds) AS fold, unnest(p_providers) AS provider, unnest(p_message_ids) AS message_id,
+      unnest(p_errors) AS error, unnest(p_owners) AS owner, unnest(p_created_ats) AS created_at) AS s
     WHERE`
 
 /**
@@ -49,7 +50,7 @@ RETURNS TABLE (o_job bigint, o_token bigint, o_id text, o_organization text, o_c
   o_created_at bigint, o_send_at bigint, o_trace text,
   o_status text, o_sequence integer, o_announced integer, o_fold text, o_provider text, o_provider_message_id text,
   o_error text)
-LANGUAGE plpgsql VOLATILE ${settings} SET enable_nestloop = off
+LANGUAGE plpgsql VOLATILE ${settings} SET enable_nestloop = off SET enable_mergejoin = off
 AS $settle$
 DECLARE
   v_jobs bigint[];
@@ -64,17 +65,14 @@ BEGIN
   -- Another statement, which sees what whoever held them before has written. The bounds are for the plan: made once, it
   -- does not know the months of an array, but it does know those between two values.
   RETURN QUERY
-  WITH about AS MATERIALIZED (
-    SELECT n.id, n.organization, n.channel, n.recipient, n.created_at, n.send_at, n.trace
-    FROM carillon.notifications AS n WHERE n.id = ANY (v_subjects) AND n.id >= v_first AND n.id <= v_last),
-  standing AS MATERIALIZED (
-    SELECT s.notification, s.status, s.sequence, s.announced, s.fold, s.provider, s.provider_message_id, s.error
-    FROM carillon.states AS s
-    WHERE s.notification = ANY (v_subjects) AND s.notification >= v_first AND s.notification <= v_last)
-  SELECT taken.job, taken.token, a.id, a.organization, a.channel, a.recipient, a.created_at, a.send_at, a.trace,
+  SELECT taken.job, taken.token, n.id, n.organization, n.channel, n.recipient, n.created_at, n.send_at, n.trace,
     s.status, s.sequence, s.announced, s.fold, s.provider, s.provider_message_id, s.error
-  FROM unnest(v_jobs, v_tokens, v_subjects) AS taken (job, token, subject)
-  JOIN about AS a ON a.id = taken.subject LEFT JOIN standing AS s ON s.notification = taken.subject;
+  FROM (SELECT unnest(v_jobs) AS job, unnest(v_tokens) AS token, unnest(v_subjects) AS subject) AS taken
+  JOIN (SELECT * FROM carillon.notifications WHERE id = ANY (v_subjects) AND id >= v_first AND id <= v_last) AS n
+    ON n.id = taken.subject
+  LEFT JOIN (SELECT * FROM carillon.states
+    WHERE notification = ANY (v_subjects) AND notification >= v_first AND notification <= v_last) AS s
+    ON s.notification = taken.subject;
 END
 $settle$;
 
@@ -105,6 +103,7 @@ BEGIN
 END
 $start$;
 
+-- In the list of what is selected arrays go side by side as they are read; after FROM each would be copied first.
 -- Of a column whose values are all the same it is given but one, of one that is empty none. Events that are one of each
 -- notification have the ids and numbers of what stands.
 CREATE FUNCTION carillon.write_facts_2(
@@ -121,8 +120,9 @@ BEGIN
   INSERT INTO carillon.events (notification, seq, sequence, organization, status, fact, at)
   SELECT f.notification, f.seq, coalesce(f.sequence, p_sequences[1]), coalesce(f.organization, p_organizations[1]),
     coalesce(f.status, p_statuses[1]), f.fact, p_now
-  FROM unnest(coalesce(p_notifications, p_ids), coalesce(p_seqs, p_numbers), p_sequences, p_organizations, p_statuses,
-    p_facts) AS f (notification, seq, sequence, organization, status, fact);
+  FROM (SELECT unnest(coalesce(p_notifications, p_ids)) AS notification, unnest(coalesce(p_seqs, p_numbers)) AS seq,
+    unnest(p_sequences) AS sequence, unnest(p_organizations) AS organization, unnest(p_statuses) AS status,
+    unnest(p_facts) AS fact) AS f;
   IF cardinality(p_handed_ids) > 0 THEN
     INSERT INTO carillon.handovers (provider, message_id, notification)
     SELECT * FROM unnest(p_handed_providers, p_handed_ids, p_handed_notifications) ON CONFLICT DO NOTHING;

@@ -13,6 +13,7 @@ import { endpointEvents } from './0012-endpoint-events.ts'
 import { settle2 } from './0013-settle-2.ts'
 import { settle3 } from './0014-settle-3.ts'
 import { claim3 } from './0015-claim-3.ts'
+import { insert2 } from './0016-insert-2.ts'
 
 /**
  * In order, append-only: the schema's version is the number of those that have run. Each only adds: processes of the
@@ -34,4 +35,5 @@ export const migrations: readonly string[] = [
   settle2,
   settle3,
   claim3,
+  insert2,
 ]
