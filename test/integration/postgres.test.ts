@@ -23,6 +23,7 @@ import {
   note,
   notes,
   page,
+  retried,
   sent,
   TEN,
 } from '../../src/testing/storage/fixtures.ts'
@@ -592,7 +593,10 @@ suite('what is done for each message', () => {
       const refs = jobs.map(({ jobId, token }) => ({ jobId, token, provider: 'smtp' }))
       await storage.startAttempts(refs.length > 0 ? refs : [{ jobId: '2', token: 1, provider: 'smtp' }])
       const unknown = { jobId: '2', token: 1 } as ClaimedJob
-      const answers = await storage.settle((jobs.length > 0 ? jobs : [unknown]).map((job) => ended(job)))
+      const settlements = (jobs.length > 0 ? jobs : [unknown]).map((job, index) =>
+        index % 2 === 0 ? ended(job) : retried(job, 0),
+      )
+      const answers = await storage.settle(settlements)
       if (jobs.length > 0) expect(answers.map(({ kind }) => kind)).toEqual(jobs.map(() => 'settled'))
     }
     // Plans are made, and kept, now: of nothing, and of a single row.

@@ -143,6 +143,21 @@ describe('sendAttempt', () => {
     await settled()
   })
 
+  it('has one signal, in copies of what a channel is told too, which knows of an abort before the look', async () => {
+    const stop = createStop()
+    const { channel } = attempt(() => new Promise(() => {}), stop)
+    await settled()
+    const { context: told } = channel.calls[0] ?? {}
+    const reason = new Error('The notifier is stopping.')
+    stop.abort(reason)
+    stop.abort(new Error('later'))
+    expect(Object.keys(told ?? {}).sort()).toEqual([...Object.keys(context), 'signal'].sort())
+    const copy = { ...told }
+    expect(copy.signal).toBeInstanceOf(AbortSignal)
+    expect(copy.signal).toBe(told?.signal)
+    expect(copy.signal?.reason).toBe(reason)
+  })
+
   it('is given up when it is stopped', async () => {
     const stop = createStop()
     const { clock, outcome } = attempt(() => new Promise(() => {}), stop)
