@@ -31,7 +31,7 @@ const bit = (type: EventType): number => 1 << EVENT_TYPES.indexOf(type)
 const FAILED = bit('notification.failed')
 
 /**
- * Adds facts to a notification: the one function that every storage calls under the row's lock, so that
+ * Adds facts to a notification: the one function that every storage calls while nobody else can add to it, so that
  * status, sequence and announcements mean the same everywhere.
  *
  * @param origin `engine` for facts of our own attempts, `receipt` for what providers report later.

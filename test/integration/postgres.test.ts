@@ -577,6 +577,70 @@ suite('a notifier on PostgreSQL', () => {
   })
 })
 
+suite('a database whose texts are in the order of a language', () => {
+  it('claims and settles all that lies between two ids in the order of bytes', async () => {
+    const name = uniqueSchema()
+    const made = await onPostgres(server.url, async (client) => {
+      const { rows } = await client.query("SELECT current_setting('server_version_num')::integer AS version")
+      // A server of before 15 has only the languages of its machine.
+      if (rows[0].version < 150_000) return false
+      await client.query(`CREATE DATABASE ${name} TEMPLATE template0 LOCALE_PROVIDER icu ICU_LOCALE 'en-US'`)
+      return true
+    })
+    if (!made) return
+    const url = new URL(server.url)
+    url.pathname = name
+    const storage = await open('carillon', { connectionString: url.href })
+    const hook = await endpoint(storage)
+    const ids = ['notif_a', 'notif_B', 'notif_c']
+    await accept(
+      storage,
+      ids.map((id) => note({ id })),
+    )
+    const jobs = await claim(storage, 3)
+    expect(jobs.map(idOf)).toEqual(ids)
+    const answers = await storage.settle(jobs.map((job) => ended(job)))
+    expect(answers.map(({ kind }) => kind)).toEqual(['settled', 'settled', 'settled'])
+    const { items } = await storage.notifications.list({ organizationId: ORGANIZATION }, page())
+    expect(items.map(({ status }) => status)).toEqual(['sent', 'sent', 'sent'])
+    const events = await claim(storage, 3, hook.id)
+    expect(events.map((job) => (job.kind === 'event' ? job.delivery.eventId : ''))).toEqual([
+      'evt_a_2',
+      'evt_B_2',
+      'evt_c_2',
+    ])
+  })
+})
+
+suite('a notification that somebody has removed by hand', () => {
+  const remove = (schema: string, id: string) =>
+    onPostgres(server.url, (client) =>
+      client.query(`DELETE FROM "${schema}".notifications WHERE id = $1`, [id]),
+    )
+
+  it('takes its job along, and no other', async () => {
+    const schema = uniqueSchema()
+    const storage = await open(schema)
+    const [first = '', gone = '', last = ''] = await accept(storage, notes(3))
+    await remove(schema, gone)
+    expect((await claim(storage, 3)).map(idOf)).toEqual([first, last])
+    const { rows } = await onPostgres(server.url, (client) =>
+      client.query(`SELECT subject FROM "${schema}".jobs ORDER BY id`),
+    )
+    expect(rows.map(({ subject }) => subject)).toEqual([first, last])
+  })
+
+  it('while it is delivered: its settlement fails, and no other', async () => {
+    const schema = uniqueSchema()
+    const storage = await open(schema)
+    const [, gone = ''] = await accept(storage, notes(3))
+    const jobs = await claim(storage, 3)
+    await remove(schema, gone)
+    const answers = await storage.settle(jobs.map((job) => ended(job)))
+    expect(answers.map(({ kind }) => kind)).toEqual(['settled', 'failed', 'settled'])
+  })
+})
+
 suite('what is done for each message', () => {
   it('walks along indexes, also when the statistics are those of empty tables', async () => {
     const schema = uniqueSchema()

@@ -49,8 +49,8 @@ interface ClaimedRow {
   /** The channel, or the type of the event; null: it is gone. */
   readonly kindName: string | null
   readonly recipientAddress: string
-  /** The content, or the payload of the event. */
-  readonly contentText: string
+  /** The content, or the payload of the event; null: the same. */
+  readonly contentText: string | null
   readonly createdAt: number
   readonly expiresAt: number | null
   readonly traceText: string | null
@@ -92,8 +92,6 @@ export function createClaim(connection: Connection, recoverExpired: RecoverExpir
       cursor,
       recover,
     ])
-    // Oldest first; the database answers them as it meets them.
-    rows.sort((a, b) => a.jobId - b.jobId)
     return { summary: JSON.parse(first?.summary ?? '{}') as Summary, rows }
   }
 
@@ -110,7 +108,7 @@ export function createClaim(connection: Connection, recoverExpired: RecoverExpir
   /** Of the few mails that have some, by notification. */
   async function attachmentsOf(rows: readonly ClaimedRow[]): Promise<ReadonlyMap<string, string>> {
     const ids = rows.flatMap((row) =>
-      isNotification(row) && row.contentText.includes(APART) ? [row.jobSubject] : [],
+      isNotification(row) && row.contentText?.includes(APART) === true ? [row.jobSubject] : [],
     )
     if (ids.length === 0) return new Map()
     const found = await connection.rows<{ id: string; attachments: string }>(SELECT_ATTACHMENTS, [ids])
@@ -160,10 +158,10 @@ interface Common {
   readonly endpoints: ReadonlyMap<string, WebhookEndpoint>
 }
 
-/** Undefined when its endpoint no longer takes deliveries. */
+/** Undefined when its endpoint no longer takes deliveries, or when it is about nothing that is stored. */
 function toJob(row: ClaimedRow, { token, now, attachments, endpoints }: Common): ClaimedJob | undefined {
-  if (row.kindName === null) return undefined
-  const { historyText, jobSubject, contentText, traceText: trace } = row
+  const { historyText, jobSubject, kindName, contentText, traceText: trace } = row
+  if (kindName === null || contentText === null) return undefined
   const [attempts, outages, earlierAttempts, recovered] =
     historyText === null ? NO_ATTEMPT : (JSON.parse(historyText) as History)
   const about = {
@@ -179,7 +177,7 @@ function toJob(row: ClaimedRow, { token, now, attachments, endpoints }: Common):
   }
   if (isNotification(row)) {
     const { recipientAddress: to, createdAt, expiresAt } = row
-    const channel = row.kindName as ChannelName
+    const channel = kindName as ChannelName
     const expiresInMs = expiresAt === null ? null : expiresAt - now
     const content = wholeContent({ content: contentText, attachments: attachments.get(jobSubject) ?? null })
     const notification = { id: jobSubject, channel, to, content, createdAt, expiresInMs, trace }
@@ -187,6 +185,6 @@ function toJob(row: ClaimedRow, { token, now, attachments, endpoints }: Common):
   }
   const endpoint = endpoints.get(row.jobLane)
   if (endpoint === undefined) return undefined
-  const delivery = { eventId: jobSubject, eventType: row.kindName, payload: contentText, endpoint, trace }
+  const delivery = { eventId: jobSubject, eventType: kindName, payload: contentText, endpoint, trace }
   return { ...about, kind: 'event', delivery }
 }

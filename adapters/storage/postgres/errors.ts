@@ -36,7 +36,17 @@ export function isDataError(error: unknown): boolean {
 
 /** True when running the same transaction again can help at once. */
 export function isPassing(error: unknown): boolean {
-  return PASSING.has(stateOf(error) ?? '')
+  return PASSING.has(stateOf(error) ?? '') || isOvertaken(error)
+}
+
+/**
+ * unique_violation of a history: another has added to it meanwhile. Those of this version wait for each other; processes of
+ * one before hold the notification's row alone.
+ */
+function isOvertaken(error: unknown): boolean {
+  if (stateOf(error) !== '23505') return false
+  const { constraint } = error as Error & { readonly constraint?: string }
+  return /^(?:events|states)_\w+_pkey$/.test(constraint ?? '')
 }
 
 /** True when the connection can be used no more, and nobody knows whether what it was asked for has happened. */

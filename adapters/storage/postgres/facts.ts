@@ -79,6 +79,7 @@ export function createLedger(tx: Transaction, hasEndpoints = true): Ledger {
     if (changed.size === 0) return
     const standings = [...changed].sort(byId)
     recorded.sort((a, b) => byId(a.standing, b.standing))
+    // Then the ids and numbers of the events are those of what stands, and go once.
     const oneEach = recorded.length === standings.length && recorded.every(isAt(standings))
     await tx.rows(WRITE, [
       tx.now,

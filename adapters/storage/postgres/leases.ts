@@ -54,17 +54,17 @@ export function createLeases(connection: Connection): Leases {
   }
 
   async function startAttempts(refs: readonly StartRef[]): Promise<boolean[]> {
-    const begun = known(refs)
-    if (begun.size === 0) return refs.map(() => false)
-    const given = [...begun.values()]
-    const others = await connection.rows<LeaseRow>(START, [
+    const asked = known(refs)
+    if (asked.size === 0) return refs.map(() => false)
+    const given = [...asked.values()]
+    const refused = await connection.rows<LeaseRow>(START, [
       connection.time(),
       given.map(({ number }) => number),
       once(given.map(({ ref }) => ref.token)),
       once(given.map(({ ref }) => ref.provider)),
     ])
-    for (const { id, token } of others) begun.delete(`${id} ${token}`)
-    return refs.map((ref) => begun.has(keyOf(ref)))
+    const lost = new Set(refused.map(({ id, token }) => `${id} ${token}`))
+    return refs.map((ref) => asked.has(keyOf(ref)) && !lost.has(keyOf(ref)))
   }
 
   return {

@@ -18,6 +18,7 @@ export interface LaneDemand {
 }
 
 export interface ClaimAnswer {
+  /** Of each lane those of high priority first, and of each organization in it the oldest first: what is paced goes in this order. */
   readonly jobs: readonly ClaimedJob[]
   /** Lanes with jobs that are still claimable now, whatever was asked for: at most 1,000, in turns if there are more. */
   readonly lanes: readonly string[]

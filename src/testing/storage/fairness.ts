@@ -84,6 +84,18 @@ export function fairnessChecks(check: Check): void {
     assert.deepEqual((await claim(storage, 3)).map(idOf).sort(), urgent.toSorted())
   })
 
+  check(
+    'the jobs of one claim come with high ones first, and the oldest first of each priority',
+    async ({ storage }) => {
+      const [old = '', urgent = '', young = ''] = await accept(storage, [
+        note(),
+        note({ priority: 'high' }),
+        note(),
+      ])
+      assert.deepEqual((await claim(storage, 3)).map(idOf), [urgent, old, young])
+    },
+  )
+
   check('normal keeps at least one of five slots of a claim', async ({ storage }) => {
     await accept(storage, notes(50, { priority: 'high' }))
     const normal = new Set(await accept(storage, notes(50)))

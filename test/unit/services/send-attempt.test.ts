@@ -155,6 +155,8 @@ describe('sendAttempt', () => {
     const copy = { ...told }
     expect(copy.signal).toBeInstanceOf(AbortSignal)
     expect(copy.signal).toBe(told?.signal)
+    expect(Object.create(told ?? {}).signal).toBe(told?.signal)
+    expect(new Proxy(told ?? {}, {})).toHaveProperty('signal', told?.signal)
     expect(copy.signal?.reason).toBe(reason)
   })
 

@@ -1,12 +1,12 @@
 import { settings } from './0011-settle.ts'
 
-const standing = `s.id, s.number, coalesce(s.status, p_new_statuses[1]), coalesce(s.sequence, p_new_sequences[1]),
-      coalesce(s.announced, p_announced[1]), s.fold, s.provider, s.message_id, s.error, coalesce(s.owner, p_owners[1]),
+const standing = `s.id, s.number, coalesce(s.status, p_statuses[1]), coalesce(s.sequence, p_sequences[1]),
+      coalesce(s.announced, p_announced[1]), s.fold, s.provider, s.message_id, s.error, coalesce(s.owner, p_organizations[1]),
       coalesce(s.created_at, p_created_ats[1])
-    FROM (SELECT unnest(p_ids) AS id, unnest(p_numbers) AS number, unnest(p_stored) AS stored,
-      unnest(p_new_statuses) AS status, unnest(p_new_sequences) AS sequence, unnest(p_announced) AS announced,
+    FROM (SELECT unnest(p_notifications) AS id, unnest(p_numbers) AS number, unnest(p_stored) AS stored,
+      unnest(p_statuses) AS status, unnest(p_sequences) AS sequence, unnest(p_announced) AS announced,
       unnest(p_folds) AS fold, unnest(p_providers) AS provider, unnest(p_message_ids) AS message_id,
-      unnest(p_errors) AS error, unnest(p_owners) AS owner, unnest(p_created_ats) AS created_at) AS s
+      unnest(p_errors) AS error, unnest(p_organizations) AS owner, unnest(p_created_ats) AS created_at) AS s
     WHERE`
 
 /**
@@ -21,8 +21,9 @@ AS $settle$
 DECLARE
   v_some record;
 BEGIN
-  -- In the order of ids, as whoever locks several does: a walk along an index for an array comes by its values in their
-  -- order. To ask for it with ORDER BY would allow a walk along the whole index. What one claim gave is one step below.
+  -- Rows are locked in the order of ids, as whoever locks several of one kind does: a walk along an index for an array comes
+  -- by its values in their order, while to ask for it with ORDER BY would allow a walk along the whole index. Where all end
+  -- and one claim gave them, the one DELETE below does that; else everything is locked before it.
   IF (SELECT count(DISTINCT t) FROM unnest(p_ended_tokens || p_again_tokens) AS t) > 1 OR cardinality(p_again) > 0 THEN
     PERFORM 1 FROM carillon.jobs AS j WHERE j.id = ANY (p_ended || p_again) FOR UPDATE;
   END IF;
@@ -58,8 +59,10 @@ DECLARE
   v_subjects text[];
   v_first text COLLATE "C";
   v_last text COLLATE "C";
+  v_found integer;
 BEGIN
-  SELECT array_agg(t.o_job), array_agg(t.o_token), array_agg(t.o_subject), min(t.o_subject), max(t.o_subject)
+  -- What a function answers has the collation of the database, whose order is not that of the ids.
+  SELECT array_agg(t.o_job), array_agg(t.o_token), array_agg(t.o_subject), min(t.o_subject COLLATE "C"), max(t.o_subject COLLATE "C")
   INTO v_jobs, v_tokens, v_subjects, v_first, v_last
   FROM carillon.take_leased_1(p_ended, p_ended_tokens, p_again, p_again_tokens) AS t;
   -- Another statement, which sees what whoever held them before has written. The bounds are for the plan: made once, it
@@ -73,6 +76,10 @@ BEGIN
   LEFT JOIN (SELECT * FROM carillon.states
     WHERE notification = ANY (v_subjects) AND notification >= v_first AND notification <= v_last) AS s
     ON s.notification = taken.subject;
+  GET DIAGNOSTICS v_found = ROW_COUNT;
+  IF v_found < cardinality(v_jobs) THEN
+    RAISE EXCEPTION 'A job has no notification.' USING ERRCODE = 'foreign_key_violation';
+  END IF;
 END
 $settle$;
 
@@ -107,22 +114,22 @@ $start$;
 -- Of a column whose values are all the same it is given but one, of one that is empty none. Events that are one of each
 -- notification have the ids and numbers of what stands.
 CREATE FUNCTION carillon.write_facts_2(
-  p_now bigint, p_notifications text[], p_seqs bigint[], p_sequences integer[], p_organizations text[], p_statuses text[],
-  p_facts text[],
+  p_now bigint, p_event_notifications text[], p_event_numbers bigint[], p_event_sequences integer[], p_event_organizations text[], p_event_statuses text[],
+  p_event_facts text[],
   p_handed_providers text[], p_handed_ids text[], p_handed_notifications text[],
-  p_ids text[], p_numbers bigint[], p_stored boolean[], p_new_statuses text[], p_new_sequences integer[],
-  p_announced integer[], p_folds text[], p_providers text[], p_message_ids text[], p_errors text[], p_owners text[],
+  p_notifications text[], p_numbers bigint[], p_stored boolean[], p_statuses text[], p_sequences integer[],
+  p_announced integer[], p_folds text[], p_providers text[], p_message_ids text[], p_errors text[], p_organizations text[],
   p_created_ats bigint[])
 RETURNS void
 LANGUAGE plpgsql VOLATILE ${settings}
 AS $settle$
 BEGIN
   INSERT INTO carillon.events (notification, seq, sequence, organization, status, fact, at)
-  SELECT f.notification, f.seq, coalesce(f.sequence, p_sequences[1]), coalesce(f.organization, p_organizations[1]),
-    coalesce(f.status, p_statuses[1]), f.fact, p_now
-  FROM (SELECT unnest(coalesce(p_notifications, p_ids)) AS notification, unnest(coalesce(p_seqs, p_numbers)) AS seq,
-    unnest(p_sequences) AS sequence, unnest(p_organizations) AS organization, unnest(p_statuses) AS status,
-    unnest(p_facts) AS fact) AS f;
+  SELECT f.notification, f.seq, coalesce(f.sequence, p_event_sequences[1]), coalesce(f.organization, p_event_organizations[1]),
+    coalesce(f.status, p_event_statuses[1]), f.fact, p_now
+  FROM (SELECT unnest(coalesce(p_event_notifications, p_notifications)) AS notification, unnest(coalesce(p_event_numbers, p_numbers)) AS seq,
+    unnest(p_event_sequences) AS sequence, unnest(p_event_organizations) AS organization, unnest(p_event_statuses) AS status,
+    unnest(p_event_facts) AS fact) AS f;
   IF cardinality(p_handed_ids) > 0 THEN
     INSERT INTO carillon.handovers (provider, message_id, notification)
     SELECT * FROM unnest(p_handed_providers, p_handed_ids, p_handed_notifications) ON CONFLICT DO NOTHING;

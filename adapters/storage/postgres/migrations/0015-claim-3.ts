@@ -8,8 +8,8 @@ import { settings } from './0011-settle.ts'
  * What another transaction changes between the look and the lock is found by the next claim.
  */
 export const claim3: string = `CREATE TYPE carillon.leased AS (
-  id bigint, lane text, organization text, due_at bigint, attempts integer, outages integer, earlier_attempts integer,
-  recovered boolean, subject text);
+  id bigint, lane text COLLATE "C", organization text COLLATE "C", due_at bigint, attempts integer, outages integer,
+  earlier_attempts integer, recovered boolean, subject text COLLATE "C");
 
 CREATE FUNCTION carillon.claim_3(
   p_now bigint, p_lease_ms bigint,
@@ -89,7 +89,7 @@ BEGIN
         WHERE c.id = ANY (p_ids) AND (c.state = 0 OR c.state = 1 AND c.due_at <= v_now) FOR UPDATE SKIP LOCKED))
       RETURNING ROW(j.id, j.lane, j.organization, j.due_at, j.attempts, j.outages, j.earlier_attempts, j.recovered,
         j.subject)::carillon.leased AS job)
-    SELECT coalesce(array_agg(job), '{}') INTO v_got FROM leased;
+    SELECT coalesce(array_agg(job ORDER BY (job).id), '{}') INTO v_got FROM leased;
     v_jobs := v_got;
   ELSIF p_recovered IS NOT NULL THEN
     WITH leased AS (
@@ -98,7 +98,7 @@ BEGIN
         ORDER BY c.place LIMIT 1 FOR UPDATE SKIP LOCKED))
       RETURNING ROW(j.id, j.lane, j.organization, j.due_at, j.attempts, j.outages, j.earlier_attempts, j.recovered,
         j.subject)::carillon.leased AS job)
-    SELECT coalesce(array_agg(job), '{}') INTO v_got FROM leased;
+    SELECT coalesce(array_agg(job ORDER BY (job).id), '{}') INTO v_got FROM leased;
     v_jobs := v_got;
   END IF;
 
@@ -175,7 +175,7 @@ BEGIN
               ORDER BY c.place LIMIT v_want FOR UPDATE SKIP LOCKED))
             RETURNING ROW(j.id, j.lane, j.organization, j.due_at, j.attempts, j.outages, j.earlier_attempts, j.recovered,
               j.subject)::carillon.leased AS job)
-          SELECT coalesce(array_agg(job), '{}') INTO v_got FROM leased;
+          SELECT coalesce(array_agg(job ORDER BY (job).id), '{}') INTO v_got FROM leased;
           v_jobs := v_jobs || v_got;
           v_left := v_left - cardinality(v_got);
           IF cardinality(v_got) = v_want THEN
@@ -234,15 +234,18 @@ BEGIN
   IF cardinality(v_jobs) > 0 THEN
     RETURN QUERY
       SELECT NULL::text, j.id, j.lane, j.organization, j.due_at,
-        CASE WHEN j.attempts > 0 THEN json_build_array(j.attempts, j.outages, j.earlier_attempts, j.recovered)::text END,
+        CASE WHEN j.attempts > 0 OR j.outages > 0 OR j.recovered
+          THEN json_build_array(j.attempts, j.outages, j.earlier_attempts, j.recovered)::text END,
         j.subject, coalesce(n.channel, d.event_type), n.recipient, coalesce(n.content, d.payload), n.created_at,
         n.expires_at, coalesce(n.trace, d.trace)
-      FROM unnest(v_jobs) AS j
+      FROM unnest(v_jobs) WITH ORDINALITY
+        AS j (id, lane, organization, due_at, attempts, outages, earlier_attempts, recovered, subject, number)
       LEFT JOIN (SELECT * FROM carillon.notifications
         WHERE id = ANY (v_notifications) AND id >= v_first AND id <= v_last_one) AS n ON n.id = j.subject
       LEFT JOIN (SELECT * FROM carillon.deliveries
         WHERE event_id = ANY (v_events) AND event_id >= v_first_event AND event_id <= v_last_event) AS d
-        ON d.event_id = j.subject AND d.endpoint = j.lane;
+        ON d.event_id = j.subject AND d.endpoint = j.lane
+      ORDER BY j.number;
   END IF;
 END
 $claim$;

@@ -1,14 +1,26 @@
-import { insert } from './0009-insert.ts'
-
 /**
- * The function of 0009-insert.ts with arrays in the list of what is selected, where they go side by side as they are read;
- * after FROM each is copied first.
+ * What 0009-insert.ts does. Arrays stand in the list of what is selected, where they go side by side as they are read; after
+ * FROM each is copied first.
  */
-export const insert2: string = insert
-  .replace('insert_1', 'insert_2')
-  .replace(
-    insert.slice(insert.indexOf('    SELECT nextval'), insert.indexOf('  stored AS (')),
-    `    SELECT nextval('carillon.notification_numbers') AS seq, g.id,
+export const insert2 = `
+CREATE FUNCTION carillon.insert_2(
+  p_now bigint, p_ids text[], p_organizations text[], p_channels text[], p_lanes text[], p_recipients text[],
+  p_highs boolean[], p_send_ats bigint[], p_expire_ats bigint[], p_template_ids text[], p_template_names text[],
+  p_resend_ofs text[], p_traces text[], p_contents text[], p_attachments text[], p_announced boolean,
+  p_drawn_organizations text[], p_drawn_periods text[], p_drawn_limits bigint[], p_drawn_counts bigint[],
+  OUT o_now bigint, OUT o_drawn boolean, OUT o_seqs text)
+LANGUAGE plpgsql VOLATILE
+SET search_path = pg_catalog SET jit = off SET plan_cache_mode = force_generic_plan
+AS $insert$
+BEGIN
+  o_now := coalesce(p_now, floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint);
+  o_drawn := p_drawn_organizations IS NULL
+    OR carillon.draw_1(p_drawn_organizations, p_drawn_periods, p_drawn_limits, p_drawn_counts);
+  IF NOT o_drawn THEN
+    RETURN;
+  END IF;
+  WITH given AS MATERIALIZED (
+    SELECT nextval('carillon.notification_numbers') AS seq, g.id,
       coalesce(g.organization, p_organizations[1]) AS organization, coalesce(g.channel, p_channels[1]) AS channel,
       coalesce(g.lane, p_lanes[1]) AS lane, g.recipient, coalesce(g.high, p_highs[1]) AS high, g.send_at, g.expires_at,
       g.template_id, g.template_name, g.resend_of, g.trace, g.content, g.attachments
@@ -17,6 +29,18 @@ export const insert2: string = insert
       unnest(p_expire_ats) AS expires_at, unnest(p_template_ids) AS template_id, unnest(p_template_names) AS template_name,
       unnest(p_resend_ofs) AS resend_of, unnest(p_traces) AS trace, unnest(p_contents) AS content,
       unnest(p_attachments) AS attachments) AS g),
-`,
-  )
-  .replace('json_agg(seq ORDER BY number)', 'json_agg(seq ORDER BY seq)')
+  stored AS (
+    INSERT INTO carillon.notifications (seq, created_at, id, organization, channel, lane, recipient, high, send_at,
+      expires_at, template_id, template_name, resend_of, trace, content, attachments)
+    SELECT seq, o_now, id, organization, channel, lane, recipient, high, send_at,
+      expires_at, template_id, template_name, resend_of, trace, content, attachments
+    FROM given),
+  queued AS (
+    INSERT INTO carillon.jobs (id, place, due_at, state, high, lane, organization, subject)
+    SELECT 2 * seq, 2 * seq, CASE WHEN send_at > o_now THEN send_at ELSE o_now END,
+      CASE WHEN send_at > o_now THEN 1 ELSE 0 END, high, lane, organization, id
+    FROM given)
+  SELECT CASE WHEN p_announced THEN (SELECT json_agg(seq ORDER BY seq) FROM given)::text END INTO o_seqs;
+END
+$insert$;
+`
