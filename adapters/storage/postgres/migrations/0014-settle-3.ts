@@ -62,7 +62,8 @@ DECLARE
   v_found integer;
 BEGIN
   -- What a function answers has the collation of the database, whose order is not that of the ids.
-  SELECT array_agg(t.o_job), array_agg(t.o_token), array_agg(t.o_subject), min(t.o_subject COLLATE "C"), max(t.o_subject COLLATE "C")
+  SELECT array_agg(t.o_job), array_agg(t.o_token), array_agg(t.o_subject),
+    min(t.o_subject COLLATE "C"), max(t.o_subject COLLATE "C")
   INTO v_jobs, v_tokens, v_subjects, v_first, v_last
   FROM carillon.take_leased_1(p_ended, p_ended_tokens, p_again, p_again_tokens) AS t;
   -- Another statement, which sees what whoever held them before has written. The bounds are for the plan: made once, it
@@ -114,8 +115,9 @@ $start$;
 -- Of a column whose values are all the same it is given but one, of one that is empty none. Events that are one of each
 -- notification have the ids and numbers of what stands.
 CREATE FUNCTION carillon.write_facts_2(
-  p_now bigint, p_event_notifications text[], p_event_numbers bigint[], p_event_sequences integer[], p_event_organizations text[], p_event_statuses text[],
-  p_event_facts text[],
+  p_now bigint,
+  p_event_notifications text[], p_event_numbers bigint[], p_event_sequences integer[], p_event_organizations text[],
+  p_event_statuses text[], p_event_facts text[],
   p_handed_providers text[], p_handed_ids text[], p_handed_notifications text[],
   p_notifications text[], p_numbers bigint[], p_stored boolean[], p_statuses text[], p_sequences integer[],
   p_announced integer[], p_folds text[], p_providers text[], p_message_ids text[], p_errors text[], p_organizations text[],
@@ -125,11 +127,11 @@ LANGUAGE plpgsql VOLATILE ${settings}
 AS $settle$
 BEGIN
   INSERT INTO carillon.events (notification, seq, sequence, organization, status, fact, at)
-  SELECT f.notification, f.seq, coalesce(f.sequence, p_event_sequences[1]), coalesce(f.organization, p_event_organizations[1]),
-    coalesce(f.status, p_event_statuses[1]), f.fact, p_now
-  FROM (SELECT unnest(coalesce(p_event_notifications, p_notifications)) AS notification, unnest(coalesce(p_event_numbers, p_numbers)) AS seq,
-    unnest(p_event_sequences) AS sequence, unnest(p_event_organizations) AS organization, unnest(p_event_statuses) AS status,
-    unnest(p_event_facts) AS fact) AS f;
+  SELECT f.notification, f.seq, coalesce(f.sequence, p_event_sequences[1]),
+    coalesce(f.organization, p_event_organizations[1]), coalesce(f.status, p_event_statuses[1]), f.fact, p_now
+  FROM (SELECT unnest(coalesce(p_event_notifications, p_notifications)) AS notification,
+    unnest(coalesce(p_event_numbers, p_numbers)) AS seq, unnest(p_event_sequences) AS sequence,
+    unnest(p_event_organizations) AS organization, unnest(p_event_statuses) AS status, unnest(p_event_facts) AS fact) AS f;
   IF cardinality(p_handed_ids) > 0 THEN
     INSERT INTO carillon.handovers (provider, message_id, notification)
     SELECT * FROM unnest(p_handed_providers, p_handed_ids, p_handed_notifications) ON CONFLICT DO NOTHING;

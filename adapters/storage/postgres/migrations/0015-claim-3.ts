@@ -2,8 +2,8 @@ import { settings } from './0011-settle.ts'
 
 /**
  * The claim of 0007-claim-2.ts, which looks up nothing twice: what is leased is taken where it was found, and returned
- * as it was written. Of the tables of a year each is read once, between the first and the last id: a plan that is made once does
- * not know the months of an array, but it does know those between two values. An endpoint is told once.
+ * as it was written. Of the tables of a year each is read once, between the first and the last id: a plan that is made
+ * once does not know the months of an array, but it does know those between two values. An endpoint is told once.
  *
  * What another transaction changes between the look and the lock is found by the next claim.
  */
