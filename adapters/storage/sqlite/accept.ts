@@ -53,7 +53,7 @@ export function createAccept(connection: Connection, idempotency: IdempotencyRec
     const { id, channel, to, lane, priority, sendAt, expiresAt, resendOf, trace } = notification
     const high = priority === 'high' ? 1 : 0
     const { content, attachments } = storedContent(notification.content)
-    const { lastInsertRowid } = insertNotification().run(
+    const seq = insertNotification().insert(
       id,
       organizationId,
       channel,
@@ -64,11 +64,11 @@ export function createAccept(connection: Connection, idempotency: IdempotencyRec
       expiresAt,
       content,
     )
-    if (attachments !== null) setAttachments().run(attachments, lastInsertRowid)
-    if (resendOf !== undefined) setResendOf().run(resendOf, lastInsertRowid)
-    if (trace !== undefined) setTrace().run(trace, lastInsertRowid)
+    if (attachments !== null) setAttachments().run(attachments, seq)
+    if (resendOf !== undefined) setResendOf().run(resendOf, seq)
+    if (trace !== undefined) setTrace().run(trace, seq)
     const waits = sendAt !== null && sendAt > now
-    const job = notificationJob(Number(lastInsertRowid))
+    const job = notificationJob(seq)
     insertJob().run(job, organizationId, lane, high, waits ? WAITING : READY, waits ? sendAt : now)
   }
 

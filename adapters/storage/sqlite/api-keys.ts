@@ -77,7 +77,7 @@ export function createApiKeys(connection: Connection): ApiKeyRepository {
       return row === undefined ? null : toApiKey(row)
     },
     async delete(id) {
-      return connection.durably(() => Number(remove().run(id).changes) === 1)
+      return connection.durably(() => remove().changes(id) === 1)
     },
   }
 }

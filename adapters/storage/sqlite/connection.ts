@@ -1,13 +1,7 @@
-import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
+import type { DatabaseSync } from 'node:sqlite'
 import { isNotifierError, NotifierError } from '../../../src/domain/errors/notifier-error.ts'
 import { isDataError, unavailable } from './errors.ts'
-
-/** A prepared statement whose rows have a known form. */
-export interface Statement<Row> {
-  get(...values: SQLInputValue[]): Row | undefined
-  all(...values: SQLInputValue[]): Row[]
-  run(...values: SQLInputValue[]): { changes: number | bigint; lastInsertRowid: number | bigint }
-}
+import { prepareStatement, type Statement } from './statement.ts'
 
 /** The one handle on the database file. */
 export interface Connection {
@@ -66,7 +60,7 @@ export function createConnection(now: () => number, flush: () => Promise<void>):
     return function prepare() {
       if (prepared === undefined || owner !== open) {
         owner = database()
-        prepared = owner.prepare(sql) as unknown as Statement<Row>
+        prepared = prepareStatement<Row>(owner, sql)
       }
       return prepared
     }

@@ -107,7 +107,7 @@ export function createDeliveries(connection: Connection): Deliveries {
     const { eventId, eventType, organizationId, payload, trace } = about
     for (const { id: endpoint, active } of endpoints) {
       const state = active ? 'pending' : 'held'
-      const { lastInsertRowid } = insertDelivery().run(
+      const delivery = insertDelivery().insert(
         eventId,
         eventType,
         organizationId,
@@ -116,8 +116,8 @@ export function createDeliveries(connection: Connection): Deliveries {
         state,
         payload,
       )
-      if (trace !== null) setTrace().run(trace, lastInsertRowid)
-      if (active) insertJob().run(eventJob(Number(lastInsertRowid)), organizationId, endpoint, now)
+      if (trace !== null) setTrace().run(trace, delivery)
+      if (active) insertJob().run(eventJob(delivery), organizationId, endpoint, now)
     }
   }
 

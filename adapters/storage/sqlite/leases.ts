@@ -28,15 +28,14 @@ export function createLeases(connection: Connection): Leases {
       return connection.durably(() => {
         const now = connection.now()
         return refs.map(
-          ({ provider, jobId, token }) =>
-            Number(start().run(provider, Number(jobId), token, now).changes) === 1,
+          ({ provider, jobId, token }) => start().changes(provider, Number(jobId), token, now) === 1,
         )
       })
     },
     renew(refs, leaseMs) {
       return connection.write(() => {
         const until = Math.ceil(connection.now() + leaseMs)
-        return refs.map(({ jobId, token }) => Number(renew().run(until, Number(jobId), token).changes) === 1)
+        return refs.map(({ jobId, token }) => renew().changes(until, Number(jobId), token) === 1)
       })
     },
     release(refs) {

@@ -8,6 +8,11 @@ const BUSY_TIMEOUT_MS = 5_000
 const RETRY_MS = 20
 /** 16 MiB: the commit of a batch of 10,000 fits, and is not written twice. */
 const CACHE = 'PRAGMA cache_size = -16384'
+/**
+ * Pages, 16 MiB of log. A page that is written often goes to the database once for all of them: with SQLite's own 1,000 a
+ * checkpoint takes two thirds of the time, and there are four times as many.
+ */
+const CHECKPOINT = 'PRAGMA wal_autocheckpoint = 4000'
 
 /** Opens the file for one writer and many readers. */
 export function openDatabase(file: string): DatabaseSync {
@@ -15,7 +20,9 @@ export function openDatabase(file: string): DatabaseSync {
   let database: DatabaseSync | undefined
   try {
     database = new Database(file)
-    database.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}; PRAGMA foreign_keys = ON; ${CACHE}`)
+    database.exec(
+      `PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}; PRAGMA foreign_keys = ON; ${CACHE}; ${CHECKPOINT}`,
+    )
     const mode = writeAheadLog(database)
     if (mode !== 'wal') {
       throw new NotifierError('invalid_configuration', {

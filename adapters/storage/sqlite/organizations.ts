@@ -36,8 +36,7 @@ export function createOrganizations(connection: Connection): OrganizationReposit
           retentionDays,
           JSON.stringify(tracking),
         ]
-        const { changes } = insert().run(...values, createdAt)
-        return Number(changes) === 1
+        return insert().changes(...values, createdAt) === 1
           ? { id, name, plan, smsCountries, retentionDays, tracking, createdAt }
           : null
       })

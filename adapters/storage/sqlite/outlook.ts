@@ -1,5 +1,6 @@
 import type { ClaimAnswer } from '../../../src/ports/storage/claim.ts'
-import type { Connection, Statement } from './connection.ts'
+import type { Connection } from './connection.ts'
+import type { Statement } from './statement.ts'
 
 const MAX_LANES = 1_000
 

@@ -82,7 +82,7 @@ export function createRecordReceipts(
     // The keys of different organizations' instances are apart, whatever they are called.
     const hash = hashOf(organizationId ?? '', provider, dedupeKey)
     const { now } = announcements
-    if (Number(insertReceipt().run(hash, now).changes) === 0) return { kind: 'duplicate' }
+    if (insertReceipt().changes(hash, now) === 0) return { kind: 'duplicate' }
     const row = correlate(receipt)
     if (row === undefined) {
       const messageId = fact.providerMessageId ?? null

@@ -9,7 +9,8 @@ import type {
   SweepAnswer,
   SweepRequest,
 } from '../../../src/ports/storage/retention.ts'
-import type { Connection, Statement } from './connection.ts'
+import type { Connection } from './connection.ts'
+import type { Statement } from './statement.ts'
 
 /** The ids of a notification's events: `evt_<digits>_…`; a backtick is the first character after an underscore. */
 const OWN_EVENTS = (digits: string): string =>
@@ -118,12 +119,12 @@ export function createRetention(connection: Connection): RetentionRepository {
 
   function expire({ most, receiptsOlderThanMs, unmatchedOlderThanMs }: ExpireRequest): ExpireAnswer {
     const now = connection.now()
-    const idempotency = Number(deleteIdempotency().run(now, most).changes)
+    const idempotency = deleteIdempotency().changes(now, most)
     const unmatched = deleteUnmatched().all(most, now - unmatchedOlderThanMs)
     // Reported once more it is no duplicate of what was never matched.
     for (const { hash } of unmatched) deleteReceipt().run(hash)
     const receipts =
-      receiptsOlderThanMs === null ? 0 : Number(deleteReceipts().run(now - receiptsOlderThanMs, most).changes)
+      receiptsOlderThanMs === null ? 0 : deleteReceipts().changes(now - receiptsOlderThanMs, most)
     const more = [idempotency, unmatched.length, receipts].includes(most)
     return { idempotency, receipts, unmatched: unmatched.map(toExpired), more }
   }

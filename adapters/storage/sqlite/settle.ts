@@ -13,10 +13,8 @@ const SELECT_NOTIFICATION = `
   FROM carillon_jobs AS j JOIN carillon_notifications AS n ON n.seq = ?
   WHERE j.id = ? AND j.state = 2 AND j.token = ?`
 
-const SELECT_DELIVERY = `
-  SELECT d.id, d.endpoint
-  FROM carillon_jobs AS j JOIN carillon_deliveries AS d ON d.id = ?
-  WHERE j.id = ? AND j.state = 2 AND j.token = ?`
+/** The lane of a delivery's job is its endpoint. */
+const SELECT_ENDPOINT = 'SELECT lane FROM carillon_jobs WHERE id = ? AND state = 2 AND token = ?'
 
 const SELECT_HEALTH = `
   SELECT organization, status, failing_since, failing_told, event_sequence
@@ -43,6 +41,8 @@ interface HealthRow {
 
 type EventSettlement = Extract<Settlement, { readonly kind: 'event' }>
 type NotificationSettlement = Extract<Settlement, { readonly kind: 'notification' }>
+/** Endpoints as a set of settlements has found them, until one of it changes them. */
+type Healths = Map<string, HealthRow | undefined>
 type Settle = (settlements: readonly Settlement[]) => Promise<SettleAnswer[]>
 
 const failed = (cause: unknown): SettleAnswer => ({ kind: 'failed', error: dataError(cause) })
@@ -59,7 +59,7 @@ export function createSettle(
 ): Settle {
   const { addFacts, deliveries, unmatched } = parts
   const selectNotification = connection.statement<NotificationRow>(SELECT_NOTIFICATION)
-  const selectDelivery = connection.statement<{ id: number; endpoint: string }>(SELECT_DELIVERY)
+  const selectEndpoint = connection.statement<{ lane: string }>(SELECT_ENDPOINT)
   const selectHealth = connection.statement<HealthRow>(SELECT_HEALTH)
   const updateHealth = connection.statement(UPDATE_HEALTH)
   const deleteJob = connection.statement(DELETE_JOB)
@@ -93,8 +93,18 @@ export function createSettle(
     return { kind: 'settled', events }
   }
 
-  function judge(id: string, settlement: EventSettlement, now: number): EndpointEvent | null {
-    const row = selectHealth().get(id)
+  function healthOf(id: string, healths: Healths): HealthRow | undefined {
+    if (!healths.has(id)) healths.set(id, selectHealth().get(id))
+    return healths.get(id)
+  }
+
+  function judge(
+    id: string,
+    settlement: EventSettlement,
+    healths: Healths,
+    now: number,
+  ): EndpointEvent | null {
+    const row = healthOf(id, healths)
     if (row === undefined || row.status === 'disabled') return null
     const before = {
       failingSince: row.failing_since,
@@ -104,37 +114,46 @@ export function createSettle(
     const verdict = judgeEndpoint(before, settlement, now)
     const { failingSince, told, sequence } = verdict.health
     if (failingSince !== before.failingSince || told !== before.told || sequence !== before.sequence) {
+      healths.delete(id)
       updateHealth().run(failingSince, told ? 1 : 0, sequence, id)
     }
-    if (verdict.disable !== null) deliveries.disable(id, verdict.disable)
+    if (verdict.disable !== null) {
+      healths.delete(id)
+      deliveries.disable(id, verdict.disable)
+    }
     const event = endpointEvent({ id, organizationId: row.organization }, verdict, now)
     if (event !== null) deliveries.announceEndpoint(event, now)
     return event
   }
 
-  function settleDelivery(job: number, settlement: EventSettlement, now: number): SettleAnswer {
-    const row = selectDelivery().get(subjectOf(job), job, settlement.token)
-    if (row === undefined) return STALE
-    if (settlement.attempt !== undefined) deliveries.recordAttempt(row.id, settlement.attempt, now)
-    if (settlement.next.kind === 'end') deliveries.setState(row.id, settlement.ended ?? 'failed')
+  function settleDelivery(
+    job: number,
+    settlement: EventSettlement,
+    healths: Healths,
+    now: number,
+  ): SettleAnswer {
+    const held = selectEndpoint().get(job, settlement.token)
+    if (held === undefined) return STALE
+    const delivery = subjectOf(job)
+    if (settlement.attempt !== undefined) deliveries.recordAttempt(delivery, settlement.attempt, now)
+    if (settlement.next.kind === 'end') deliveries.setState(delivery, settlement.ended ?? 'failed')
     next(job, settlement, now)
-    const event = judge(row.endpoint, settlement, now)
+    const event = judge(held.lane, settlement, healths, now)
     return { kind: 'settled', events: [], ...(event === null ? {} : { endpointEvents: [event] }) }
-  }
-
-  function settleOne(settlement: Settlement, announcements: Announcements, mayMatch: boolean): SettleAnswer {
-    const job = Number(settlement.jobId)
-    if (isEventJob(job) !== (settlement.kind === 'event')) return STALE
-    return settlement.kind === 'event'
-      ? settleDelivery(job, settlement, announcements.now)
-      : settleNotification(job, settlement, announcements, mayMatch)
   }
 
   return function settle(settlements) {
     return connection.writeSet(settlements, failed, () => {
       const announcements = deliveries.announcements(connection.now())
       const mayMatch = unmatched.any()
-      return (settlement) => settleOne(settlement, announcements, mayMatch)
+      const healths: Healths = new Map()
+      return function settleOne(settlement) {
+        const job = Number(settlement.jobId)
+        if (isEventJob(job) !== (settlement.kind === 'event')) return STALE
+        return settlement.kind === 'event'
+          ? settleDelivery(job, settlement, healths, announcements.now)
+          : settleNotification(job, settlement, announcements, mayMatch)
+      }
     })
   }
 }

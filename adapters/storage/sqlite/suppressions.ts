@@ -89,7 +89,7 @@ export function createSuppressions(connection: Connection): SuppressionRepositor
       }
     },
     async remove(organizationId, channel, address) {
-      return connection.durably(() => Number(remove().run(organizationId, channel, address).changes) === 1)
+      return connection.durably(() => remove().changes(organizationId, channel, address) === 1)
     },
     async list(organizationId, { channel }, page) {
       return connection.read(() => listPage(organizationId, channel, page))

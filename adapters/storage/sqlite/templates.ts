@@ -59,8 +59,8 @@ export function createTemplates(connection: Connection): TemplateRepository {
     requireOrganization(organizationId)
     if (nameHolder().get(organizationId, name) !== undefined) return null
     const createdAt = connection.now()
-    const { lastInsertRowid } = insert().run(id, organizationId, name, channel, description, createdAt)
-    insertVersion().run(lastInsertRowid, 1, subject, body, format)
+    const seq = insert().insert(id, organizationId, name, channel, description, createdAt)
+    insertVersion().run(seq, 1, subject, body, format)
     return { ...template, version: 1, createdAt }
   }
 
@@ -113,7 +113,7 @@ export function createTemplates(connection: Connection): TemplateRepository {
       return connection.durably(() => update(id, change))
     },
     async delete(id) {
-      return connection.durably(() => Number(remove().run(connection.now(), id).changes) === 1)
+      return connection.durably(() => remove().changes(connection.now(), id) === 1)
     },
   }
 }

@@ -17,11 +17,22 @@ export interface JobRow {
 export const JOB_COLUMNS = 'id, organization, lane, due_at, attempts, outages, earlier_attempts, recovered'
 
 /**
+ * Ready jobs of a lane as far as somebody wants to know, those of high priority first.
+ *
  * In a LIMIT a parameter alone makes SQLite prepare the statement again each time that it runs, because its planner looks at
  * the value (3.53); inside of an expression it does not.
  */
-const SOME_READY = `
-  SELECT 1 AS found FROM carillon_jobs WHERE state = 0 AND lane = ? AND high = ? LIMIT ? + 0`
+const COUNT_READY = `
+  SELECT count(*) AS ready, total(high) AS high FROM
+    (SELECT high FROM carillon_jobs WHERE state = 0 AND lane = ? ORDER BY high DESC LIMIT ? + 0)`
+
+const COUNT_NORMAL = `
+  SELECT count(*) AS ready FROM
+    (SELECT 1 FROM carillon_jobs WHERE state = 0 AND lane = ? AND high = 0 LIMIT ? + 0)`
+
+/** In the order of the index, as all statements here. */
+const ALL_READY = `
+  SELECT ${JOB_COLUMNS} FROM carillon_jobs WHERE state = 0 AND lane = ? ORDER BY high, organization, id`
 
 /** One step of a loose index scan: the next organization with a ready job, never the jobs between. */
 const NEXT_ORGANIZATION = `
@@ -60,7 +71,9 @@ interface Place {
  * Whose turn it is lives in this process: several processes that share a database each take turns on their own.
  */
 export function createTurns(connection: Connection): LeaseTurns {
-  const someReady = connection.statement<{ found: 1 }>(SOME_READY)
+  const countReady = connection.statement<{ ready: number; high: number }>(COUNT_READY)
+  const countNormal = connection.statement<{ ready: number }>(COUNT_NORMAL)
+  const allReady = connection.statement<JobRow>(ALL_READY)
   const nextOrganization = connection.statement<{ organization: string }>(NEXT_ORGANIZATION)
   const oldest = connection.statement<JobRow>(OLDEST)
   const lanes = new Map<string, LaneTurns>()
@@ -104,16 +117,26 @@ export function createTurns(connection: Connection): LeaseTurns {
     return jobs
   }
 
+  /** Where everything has room nobody needs a turn. */
+  function leaseAll(lane: string, lease: LeaseJob): JobRow[] {
+    const jobs = allReady().all(lane)
+    for (const job of jobs) lease(job)
+    return jobs
+  }
+
   return function leaseTurns({ lane: name, free }, lease) {
+    const { ready, high } = countReady().get(name, free + 1) ?? { ready: 0, high: 0 }
+    if (high === 0 && ready <= free) {
+      lanes.delete(name)
+      return ready === 0 ? [] : leaseAll(name, lease)
+    }
     const lane: LaneTurns = lanes.get(name) ?? { turn: 0, last: ['', ''] }
-    const high = someReady().all(name, 1, free).length
-    const normal = high === 0 ? free : someReady().all(name, 0, free).length
+    lanes.set(name, lane)
+    const normal = high === 0 ? free : (countNormal().get(name, free)?.ready ?? 0)
     const share = shareSlots(free, high, normal, lane.turn)
+    lane.turn = share.turn
     const jobs = share.high === 0 ? [] : leaseEvenly(share.high, { lane: name, high: 1 }, lane.last, lease)
     if (share.normal > 0) jobs.push(...leaseEvenly(share.normal, { lane: name, high: 0 }, lane.last, lease))
-    lane.turn = share.turn
-    if (jobs.length > 0) lanes.set(name, lane)
-    else lanes.delete(name)
     return jobs
   }
 }

@@ -147,7 +147,7 @@ export function createWebhookEndpoints(
           for (const statement of dependents) statement().run(delivery.id)
         }
         if (some.length > most) return 'more'
-        return Number(remove().run(id).changes) === 1 ? 'deleted' : 'unknown'
+        return remove().changes(id) === 1 ? 'deleted' : 'unknown'
       })
     },
   }
