@@ -34,13 +34,23 @@ export function claim(state: MemoryState, request: ClaimRequest): ClaimAnswer {
 
   state.token += 1
   const jobs: ClaimedJob[] = []
+  const begin = beginning(request)
   for (const job of choose(state, request)) {
     lease(state, job, request.leaseMs)
     const claimed = claimedJob(state, job)
     if (claimed === undefined) hold(state, job)
-    else jobs.push(claimed)
+    else if (begin.has(job.lane)) {
+      start(job, job.lane)
+      jobs.push({ ...claimed, begun: true })
+    } else jobs.push(claimed)
   }
   return { jobs, ...outlook(state) }
+}
+
+/** Lanes whose attempts begin with the claim. */
+function beginning(request: ClaimRequest): ReadonlySet<string> {
+  const lanes = 'lanes' in request ? request.lanes : []
+  return new Set(lanes.filter(({ begin }) => begin === true).map(({ lane }) => lane))
 }
 
 function choose(state: MemoryState, request: ClaimRequest): Job[] {
@@ -165,9 +175,13 @@ function recordLostAttempt(state: MemoryState, job: Job, provider: string): void
 export function startAttempt(state: MemoryState, ref: StartRef): boolean {
   const job = underLease(state, ref)
   if (job === undefined || job.leaseUntil <= state.now()) return false
-  job.attempts += 1
-  job.started = ref.provider
+  start(job, ref.provider)
   return true
+}
+
+function start(job: Job, provider: string): void {
+  job.attempts += 1
+  job.started = provider
 }
 
 export function renewLease(state: MemoryState, ref: LeaseRef, leaseMs: number): boolean {
@@ -177,10 +191,11 @@ export function renewLease(state: MemoryState, ref: LeaseRef, leaseMs: number): 
   return true
 }
 
-/** Returns a claim whose attempt has not started. */
+/** Returns a claim whose attempt has not started; those at events are begun by claims. */
 export function releaseLease(state: MemoryState, ref: LeaseRef): void {
   const job = underLease(state, ref)
-  if (job === undefined || job.started !== undefined) return
+  if (job === undefined || (job.started !== undefined && job.subject.kind !== 'event')) return
+  if (job.started !== undefined) job.attempts -= 1
   makeDue(state, job, job.dueAt)
   state.told?.(job)
 }

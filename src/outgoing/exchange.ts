@@ -105,14 +105,16 @@ export async function exchange(what: Exchange): Promise<PostResult> {
 }
 
 function requestOf({ method, url, headers, body }: Exchange): Dispatcher.DispatchOptions {
-  const own = Object.entries(headers).filter(([name]) => !RESERVED.has(name.toLowerCase()))
-  const named = own.some(([name]) => name.toLowerCase() === 'user-agent')
-  return {
-    method,
-    path: url.pathname + url.search,
-    headers: (named ? own : [['user-agent', 'Carillon'], ...own]).flat(),
-    body: method === 'GET' ? null : body,
+  const list: string[] = []
+  let named = false
+  for (const [name, value] of Object.entries(headers)) {
+    const known = name.toLowerCase()
+    if (RESERVED.has(known)) continue
+    if (known === 'user-agent') named = true
+    list.push(name, value)
   }
+  if (!named) list.push('user-agent', 'Carillon')
+  return { method, path: url.pathname + url.search, headers: list, body: method === 'GET' ? null : body }
 }
 
 /** An answer as far as it has come. */
@@ -151,10 +153,11 @@ function collect(status: number, headers: Headers, maxBytes: number): Answer {
   }
 }
 
-function firstValues(headers: Headers): Record<string, string> {
+/** Copies only where a header came more than once. */
+function firstValues(headers: Headers): Readonly<Record<string, string>> {
+  const values = Object.entries(headers)
+  if (values.every(([, value]) => typeof value === 'string')) return headers as Record<string, string>
   const first: Record<string, string> = Object.create(null)
-  for (const [name, value] of Object.entries(headers)) {
-    first[name] = (Array.isArray(value) ? value[0] : value) ?? ''
-  }
+  for (const [name, value] of values) first[name] = (Array.isArray(value) ? value[0] : value) ?? ''
   return first
 }

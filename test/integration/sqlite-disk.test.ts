@@ -6,6 +6,7 @@ import type { Storage } from '../../src/ports/storage/storage.ts'
 import {
   accept,
   claimOne,
+  deliver,
   ended,
   endpoint,
   note,
@@ -103,6 +104,13 @@ test('what is promised is answered when the disk has it, leases at once', async 
   })
   await ask('startAttempts', () => start(storage, [job]))
   await ask('settle', () => storage.settle([ended(job)]))
+  const hook = await endpoint(storage)
+  await storage.accept([{ organizationId: 'org_default', notifications: [note()] }])
+  await deliver(storage)
+  await ask('claim that begins an attempt', async () => {
+    const { jobs } = await storage.claim({ lanes: [{ lane: hook.id, free: 1, begin: true }], leaseMs: 1_000 })
+    expect(jobs).toMatchObject([{ begun: true, attempts: 0 }])
+  })
   await ask('recordReceipts', () => storage.recordReceipts([]))
   await ask('organizations.create', () => organization(storage))
   await ask('webhookEndpoints.create', () => endpoint(storage))
@@ -115,6 +123,7 @@ test('what is promised is answered when the disk has it, leases at once', async 
     release: true,
     claim: true,
     startAttempts: false,
+    'claim that begins an attempt': false,
     settle: false,
     recordReceipts: false,
     'organizations.create': false,

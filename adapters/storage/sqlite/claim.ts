@@ -5,7 +5,7 @@ import type { Deliveries } from './deliveries.ts'
 import { subjectOf } from './jobs.ts'
 import type { Outlook } from './outlook.ts'
 import type { RecoverExpired } from './recover.ts'
-import { createTurns, JOB_COLUMNS, type JobRow, LEASE, type LeaseJob } from './turns.ts'
+import { createTurns, JOB_COLUMNS, type JobRow, LEASE, LEASE_AND_BEGIN, type LeaseJob } from './turns.ts'
 
 const LAST_TOKEN = 'SELECT token FROM carillon_tokens WHERE only = 1'
 
@@ -45,9 +45,18 @@ export function createClaim(
   const selectDue = connection.statement<JobRow>(SELECT_DUE)
   const oldestRecovered = connection.statement<JobRow>(OLDEST_RECOVERED)
   const leaseRow = connection.statement(LEASE)
+  const leaseAndBegin = connection.statement(LEASE_AND_BEGIN)
 
-  function choose(request: ClaimRequest, lease: LeaseJob, now: number): JobRow[] {
-    if ('lanes' in request) return request.lanes.flatMap((demand) => leaseTurns(demand, lease))
+  function choose(request: ClaimRequest, token: number, now: number): JobRow[] {
+    const until = Math.ceil(now + request.leaseMs)
+    const lease: LeaseJob = (job) => leaseRow().run(token, until, job.id)
+    const begin: LeaseJob = (job) => {
+      leaseAndBegin().run(token, until, job.id)
+      job.begun = true
+    }
+    if ('lanes' in request) {
+      return request.lanes.flatMap((demand) => leaseTurns(demand, demand.begin === true ? begin : lease))
+    }
     const chosen =
       'ids' in request
         ? [...new Set(request.ids)].flatMap((id) => selectDue().all(Number(id), now))
@@ -81,8 +90,7 @@ export function createClaim(
       if (anyDue().get(now) !== undefined) promoteDue().run(now)
 
       const token = (lastToken().get()?.token ?? 0) + 1
-      const until = Math.ceil(now + request.leaseMs)
-      const rows = choose(request, (job) => leaseRow().run(token, until, job.id), now)
+      const rows = choose(request, token, now)
       // Nothing is written, and so nothing synchronized, for a claim that finds nothing.
       if (rows.length > 0) useToken().run(token)
 

@@ -88,7 +88,9 @@ export function createClaimedReader(connection: Connection): (now: number) => Re
       }
       if (isEventJob(job.id)) {
         const delivery = deliveryOf(job, endpoints, now)
-        return delivery === undefined ? undefined : { ...about, kind: 'event', delivery }
+        if (delivery === undefined) return undefined
+        const { begun } = job
+        return { ...about, kind: 'event', delivery, ...(begun === true && { begun }) }
       }
       const notification = notificationOf(job, now)
       return notification === undefined ? undefined : { ...about, kind: 'notification', notification }

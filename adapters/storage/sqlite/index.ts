@@ -129,7 +129,9 @@ export function sqliteStorage(options: SqliteStorageOptions): Storage<SqliteTran
       return records
     },
     async claim(request) {
-      return claim(request)
+      const answer = claim(request)
+      if (answer.jobs.some(({ begun }) => begun === true)) await disk.flush()
+      return answer
     },
     async startAttempts(refs) {
       return leases.startAttempts(refs)

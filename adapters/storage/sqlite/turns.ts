@@ -12,6 +12,8 @@ export interface JobRow {
   readonly outages: number
   readonly earlier_attempts: number
   readonly recovered: number
+  /** Its lease has begun the attempt as well. */
+  begun?: true
 }
 
 export const JOB_COLUMNS = 'id, organization, lane, due_at, attempts, outages, earlier_attempts, recovered'
@@ -46,6 +48,10 @@ const OLDEST = `
 
 /** One statement a row: UPDATE … IN (SELECT …) RETURNING builds temporary tables, which cost more than ten rows. */
 export const LEASE = 'UPDATE carillon_jobs SET state = 2, token = ?, lease_until = ? WHERE id = ?'
+
+/** Begins the attempt as well. */
+export const LEASE_AND_BEGIN = `
+  UPDATE carillon_jobs SET state = 2, token = ?, lease_until = ?, attempts = attempts + 1, provider = lane WHERE id = ?`
 
 /** Leases a ready job, under the token and until the time of one claim. */
 export type LeaseJob = (job: JobRow) => void

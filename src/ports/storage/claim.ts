@@ -15,6 +15,13 @@ export interface LaneDemand {
   readonly lane: string
   /** Free slots; at least 1. */
   readonly free: number
+  /**
+   * Of an endpoint's lane: the claim may begin the attempts as well, since nothing is left to be decided before them. It does
+   * so only where its answer cannot be lost while this process lives, or attempts that nobody makes would count.
+   *
+   * Default: it may not.
+   */
+  readonly begin?: boolean | undefined
 }
 
 export interface ClaimAnswer {
@@ -52,6 +59,8 @@ interface JobState extends LeaseRef {
   readonly recovered: boolean
   /** Milliseconds since it became due: the delay that the backlog causes. */
   readonly waitedMs: number
+  /** The claim has begun the attempt, as `Storage.startAttempts` does; `attempts` is without it. Absent: it has not. */
+  readonly begun?: true | undefined
 }
 
 /** A leased job with everything that its delivery needs. */

@@ -32,7 +32,8 @@ export type JobListener =
  * - Times are absolute epoch milliseconds, durations end in `Ms`. The storage owns its clock; callers never pass
  *   the present time.
  * - A promise that resolves means that a durable storage has the data on disk. Leases alone (`claim`, `renew`,
- *   `release`) may follow with the next commit: a power failure that takes them only returns the jobs.
+ *   `release`) may follow with the next commit: a power failure that takes them only returns the jobs;
+ *   a claim that has begun attempts may not.
  * - A storage that cannot answer rejects with `NotifierError` `service_unavailable` and keeps the cause. It never
  *   answers as if something were stored that is not, and after an unknown COMMIT it looks its own ids up before
  *   it answers.
@@ -115,6 +116,8 @@ export interface Storage<Tx = never> {
    * claimable again, uncounted; one whose attempt had started keeps its count, has the attempt recorded as
    * `attempt_ambiguous`, and is claimable by `{ recovered }` alone until it settles.
    *
+   * Where the request allows it, a storage may begin attempts at events in the same commit: it then says so of each.
+   *
    * Fair: inside a lane organizations take turns, so that one organization's backlog delays another's job by at most
    * one round; `high` goes before `normal` but leaves it a share. Cost grows with what is claimed, never with the
    * backlog. No job is ever leased to two claims at once.
@@ -134,7 +137,10 @@ export interface Storage<Tx = never> {
    */
   renew(refs: readonly LeaseRef[], leaseMs: number): Promise<boolean[]>
 
-  /** Returns claims whose attempt has not started, uncounted, due at once. Others and stale tokens are ignored. */
+  /**
+   * Returns claims whose attempt has not started, or has been begun by the claim and was not made: uncounted, due at once.
+   * Others and stale tokens are ignored.
+   */
   release(refs: readonly LeaseRef[]): Promise<void>
 
   /**

@@ -22,15 +22,16 @@ export function createEventLane(slots: Pick<Slots, 'free' | 'run'>, delivery: Ev
   const { attempts, clock, random } = delivery
 
   async function deliver(job: EventJob, stop: Stop): Promise<Settle | undefined> {
+    const { jobId, token, begun } = job
     const { endpoint } = job.delivery
-    if (!(await attempts.begin({ jobId: job.jobId, token: job.token, provider: endpoint.id })))
-      return undefined
+    if (begun !== true && !(await attempts.begin({ jobId, token, provider: endpoint.id }))) return undefined
     const posted = await postEvent(delivery, endpoint, job.delivery, stop.signal())
     const verdict = judgePost(posted.result, endpoint.successStatus, clock.now())
     return () => attempts.settle(settlementOf(job, posted, verdict, random(), stop.aborted()))
   }
 
   return {
+    begin: true,
     free: slots.free,
     async run(job) {
       if (job.kind === 'event') await attempts.run(job, (stop) => slots.run(() => deliver(job, stop)))

@@ -151,7 +151,7 @@ export function createLanes(options: LaneSetOptions): LaneSet {
       for (const name of names) {
         const lane = get(name)
         const free = lane === undefined ? 0 : left.take(lane, name.startsWith(ENDPOINT_PREFIX))
-        if (free > 0) demand.push({ lane: name, free })
+        if (free > 0) demand.push({ lane: name, free, begin: lane?.begin })
         if (lane === undefined && unserved.size < SHOWN_LANES) unserved.add(name)
       }
       return demand

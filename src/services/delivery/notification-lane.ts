@@ -267,6 +267,7 @@ export function createNotificationLane(
       : Math.max(0, states.reduce((all, state) => all + count(state), 0) - reading)
 
   return {
+    begin: false,
     pool: states,
     free: () => sum((state) => state.free()),
     room: () => sum((state) => state.room()),

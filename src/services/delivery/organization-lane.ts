@@ -130,6 +130,7 @@ export function createOrganizationLane(options: OrganizationLaneOptions): Organi
   }
 
   return {
+    begin: false,
     get pool() {
       return lane()?.pool ?? pool
     },

@@ -47,13 +47,14 @@ function sentOf(post: PostRequest | undefined): object | undefined {
 
 describe.each(['memory', 'sqlite'])('webhook endpoints on %s', (kind) => {
   /** The service and an engine that delivers events; notifications are taken through by `announce`. */
-  async function start() {
+  async function start(wrap: (inner: Storage) => Partial<Storage> = () => ({})) {
     const clock = fakeClock()
     files += 1
-    const storage: Storage =
+    const inner: Storage =
       kind === 'memory'
         ? memoryStorage({ clock })
         : sqliteStorage({ file: join(directory, `${files}.db`), synchronous: 'normal', clock })
+    const storage: Storage = { ...inner, ...wrap(inner) }
     await storage.start()
     const ids = createIdGenerator({
       now: clock.now,
@@ -305,6 +306,29 @@ describe.each(['memory', 'sqlite'])('webhook endpoints on %s', (kind) => {
       await expect(webhooks.rotateSecret(id, { overlapMs })).rejects.toMatchObject({
         code: 'invalid_parameter',
       })
+  })
+
+  it.each([
+    ['by its claim', false],
+    ['after a claim that leaves it to be begun', true],
+  ])('have each attempt recorded once, %s', async (_when, leaves) => {
+    const begun: string[] = []
+    const { webhooks, announce, posts } = await start((inner) => ({
+      claim(request) {
+        if (!leaves || !('lanes' in request)) return inner.claim(request)
+        return inner.claim({ ...request, lanes: request.lanes.map(({ lane, free }) => ({ lane, free })) })
+      },
+      startAttempts(refs) {
+        begun.push(...refs.map(({ provider }) => provider))
+        return inner.startAttempts(refs)
+      },
+    }))
+    const { id } = await webhooks.create({ url: URL, events: ['notification.sent'] })
+    await announce()
+    expect(posts).toHaveLength(1)
+    expect(begun).toEqual(leaves ? ['smtp', id] : ['smtp'])
+    const { items } = await webhooks.deliveries(id)
+    expect(items).toMatchObject([{ status: 'delivered', attempts: [{ attempt: 1 }] }])
   })
 
   it('are tested with a signed example, disabled ones too, which leaves no trace', async () => {

@@ -49,7 +49,9 @@ export function endingAt(storage: Storage, point: Point, end: () => void): Stora
     ...storage,
     accept: around(storage.accept, () => ['accept']),
     claim: around(storage.claim, (_request, answer?: ClaimAnswer) =>
-      (answer?.jobs ?? []).map(({ kind }) => (kind === 'event' ? 'claim-event' : 'claim')),
+      (answer?.jobs ?? []).flatMap(({ kind, begun }): readonly (Verb | false)[] =>
+        kind === 'event' ? ['claim-event', begun === true && 'start-event'] : ['claim'],
+      ),
     ),
     startAttempts: around(storage.startAttempts, (refs) =>
       refs.map(({ provider }) => (isEndpoint(provider) ? 'start-event' : 'start')),
