@@ -22,4 +22,5 @@ server.keepAliveTimeout = 60_000
 
 process.on('message', count)
 
-server.listen(0, '127.0.0.1', () => process.send?.((server.address() as AddressInfo).port))
+// Under every address of this machine: each endpoint can have a host of its own.
+server.listen(0, '0.0.0.0', () => process.send?.((server.address() as AddressInfo).port))

@@ -3,7 +3,7 @@ import { sqliteStorage } from 'carillon/sqlite'
 import { type RawCopy, rawCopy } from './raw-sqlite.ts'
 
 /** Counts everything and refuses nothing. */
-const ROOMY = {
+export const ROOMY = {
   requests: { limit: 1_000_000_000, windowMs: 60_000 },
   notificationsPerHour: 1_000_000_000,
   concurrentRequests: 1_000,

@@ -28,8 +28,8 @@ export function rawDelivery(delivered: string, jobs: RawJobs): (perSet: number) 
   const { fold, provider, status, sequence, announced } = left.notification
   const announce = createAnnounce(jobs)
   const statements = jobs.prepare({
-    ready: `SELECT id, organization, lane FROM carillon_jobs WHERE state = 0 AND lane = 'email' AND high = 0
-      ORDER BY organization, id LIMIT ? + 0`,
+    ready: `SELECT id, organization, lane FROM carillon_jobs NOT INDEXED
+      WHERE state = 0 AND lane = 'email' AND high = 0 ORDER BY id LIMIT ? + 0`,
     content:
       'SELECT id, channel, recipient, content, created_at, expires_at FROM carillon_notifications WHERE seq = ?',
     facts: `SELECT n.seq, n.id, n.organization, n.recipient, n.status, n.sequence, n.fold

@@ -50,10 +50,15 @@ const IDLE_MS = 15_000
 const IDLE_MARGIN_MS = 1_000
 
 let loading: Promise<typeof Client> | undefined
+let loaded: typeof Client | undefined
 
-/** Loaded with the first request: it costs a process 100 ms. */
-export function loadClient(): Promise<typeof Client> {
-  loading ??= import('undici').then((undici) => undici.Client)
+/** Loaded with the first request: it costs a process 100 ms. Those after it need not wait. */
+export function loadClient(): Promise<typeof Client> | typeof Client {
+  if (loaded !== undefined) return loaded
+  loading ??= import('undici').then(({ Client }) => {
+    loaded = Client
+    return Client
+  })
   return loading
 }
 

@@ -1,5 +1,6 @@
-import type { Dispatcher } from 'undici'
+import type { Client, Dispatcher } from 'undici'
 import type { PostAnswer, PostFailure, PostResult } from '../domain/http-answer.ts'
+import type { PostSignal } from '../ports/outgoing.ts'
 import { type Connection, type Connections, loadClient } from './connections.ts'
 import { BlockedAddressError } from './guarded-lookup.ts'
 
@@ -13,7 +14,7 @@ export interface Exchange {
   readonly body: string | Uint8Array
   readonly timeoutMs: number
   readonly maxResponseBytes: number
-  readonly signal: AbortSignal | undefined
+  readonly signal: PostSignal | undefined
   /** `performance.now()` */
   readonly startedAt: number
 }
@@ -37,8 +38,14 @@ const RESERVED: ReadonlySet<string> = new Set([
 const INVALID = 'UND_ERR_INVALID_ARG'
 
 /** Carries one exchange out. Never rejects; settles within `timeoutMs`, whatever the receiver does. */
-export async function exchange(what: Exchange): Promise<PostResult> {
-  const HttpClient = await loadClient()
+export function exchange(what: Exchange): Promise<PostResult> {
+  const client = loadClient()
+  return client instanceof Promise
+    ? client.then((HttpClient) => exchangeBy(HttpClient, what))
+    : exchangeBy(client, what)
+}
+
+function exchangeBy(HttpClient: typeof Client, what: Exchange): Promise<PostResult> {
   return new Promise((resolve) => {
     let requestSent = false
     let answer: Answer | undefined
@@ -107,11 +114,11 @@ export async function exchange(what: Exchange): Promise<PostResult> {
 function requestOf({ method, url, headers, body }: Exchange): Dispatcher.DispatchOptions {
   const list: string[] = []
   let named = false
-  for (const [name, value] of Object.entries(headers)) {
+  for (const name of Object.keys(headers)) {
     const known = name.toLowerCase()
     if (RESERVED.has(known)) continue
     if (known === 'user-agent') named = true
-    list.push(name, value)
+    list.push(name, headers[name] as string)
   }
   if (!named) list.push('user-agent', 'Carillon')
   return { method, path: url.pathname + url.search, headers: list, body: method === 'GET' ? null : body }
@@ -155,9 +162,11 @@ function collect(status: number, headers: Headers, maxBytes: number): Answer {
 
 /** Copies only where a header came more than once. */
 function firstValues(headers: Headers): Readonly<Record<string, string>> {
-  const values = Object.entries(headers)
-  if (values.every(([, value]) => typeof value === 'string')) return headers as Record<string, string>
+  if (Object.values(headers).every((value) => typeof value === 'string')) {
+    return headers as Record<string, string>
+  }
   const first: Record<string, string> = Object.create(null)
-  for (const [name, value] of values) first[name] = (Array.isArray(value) ? value[0] : value) ?? ''
+  for (const [name, value] of Object.entries(headers))
+    first[name] = (Array.isArray(value) ? value[0] : value) ?? ''
   return first
 }

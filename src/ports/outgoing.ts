@@ -28,5 +28,12 @@ export interface PostRequest {
   readonly timeoutMs: number
   /** Bytes of the answer's body that are kept; the rest is not read. Default 16 384. */
   readonly maxResponseBytes?: number | undefined
-  readonly signal?: AbortSignal | undefined
+  readonly signal?: PostSignal | undefined
+}
+
+/** What ends a post early. Every AbortSignal is one. */
+export interface PostSignal {
+  readonly aborted: boolean
+  addEventListener(type: 'abort', listener: () => void, options?: { readonly once?: boolean }): void
+  removeEventListener(type: 'abort', listener: () => void): void
 }

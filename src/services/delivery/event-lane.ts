@@ -6,7 +6,7 @@ import { attemptOf, type EventPost, type Posted, postEvent } from '../webhooks/p
 import type { Attempts } from './attempts.ts'
 import type { Lane } from './lane.ts'
 import type { Settle, Slots } from './slots.ts'
-import type { Stop } from './stop.ts'
+import { postSignal, type Stop } from './stop.ts'
 
 type EventJob = Extract<ClaimedJob, { kind: 'event' }>
 
@@ -25,7 +25,7 @@ export function createEventLane(slots: Pick<Slots, 'free' | 'run'>, delivery: Ev
     const { jobId, token, begun } = job
     const { endpoint } = job.delivery
     if (begun !== true && !(await attempts.begin({ jobId, token, provider: endpoint.id }))) return undefined
-    const posted = await postEvent(delivery, endpoint, job.delivery, stop.signal())
+    const posted = await postEvent(delivery, endpoint, job.delivery, postSignal(stop))
     const verdict = judgePost(posted.result, endpoint.successStatus, clock.now())
     return () => attempts.settle(settlementOf(job, posted, verdict, random(), stop.aborted()))
   }

@@ -54,7 +54,8 @@ export function createLanes(options: LaneSetOptions): LaneSet {
   const prepared = new Set<Lane>()
   /** Lanes that work was found for and that nobody here serves. */
   const unserved = new Set<string>()
-  let posting = 0
+  /** All requests to endpoints. */
+  const posts = { taken: 0 }
 
   for (const channel of routes.channels) {
     const set = routes.shared(channel)
@@ -75,21 +76,9 @@ export function createLanes(options: LaneSetOptions): LaneSet {
     const known = endpoints.get(id)
     if (known !== undefined) return known.lane
     if (endpoints.size >= KEPT) forgetIdle()
-    const slots = createSlots(PER_ENDPOINT, options.freed)
-    const lane = createEventLane(
-      {
-        free: () => Math.max(0, Math.min(slots.free(), ALL_ENDPOINTS - posting)),
-        run(task) {
-          posting += 1
-          return slots.run(() =>
-            task().finally(() => {
-              posting -= 1
-            }),
-          )
-        },
-      },
-      events,
-    )
+    const slots = createSlots(PER_ENDPOINT, options.freed, posts)
+    const free = (): number => Math.max(0, Math.min(slots.free(), ALL_ENDPOINTS - posts.taken))
+    const lane = createEventLane({ free, run: slots.run }, events)
     endpoints.set(id, { lane, slots })
     return lane
   }
@@ -146,7 +135,7 @@ export function createLanes(options: LaneSetOptions): LaneSet {
     },
     demand(names) {
       const demand: LaneDemand[] = []
-      const left = createLeft(ALL_ENDPOINTS - posting)
+      const left = createLeft(ALL_ENDPOINTS - posts.taken)
       unserved.clear()
       for (const name of names) {
         const lane = get(name)

@@ -20,8 +20,9 @@ export interface Slots {
  * @param most slots; twice as many outcomes may wait to be recorded before no slot is free: a slow storage must not gather
  *   them, and a set that is being recorded must not keep the next from being claimed
  * @param freed is called when a slot has become free
+ * @param together counts the taken slots of all that it is given to
  */
-export function createSlots(most: number, freed: () => void): Slots {
+export function createSlots(most: number, freed: () => void, together = { taken: 0 }): Slots {
   /** Those who found no slot; one that becomes free is handed to the first of them. */
   const waiting: (() => void)[] = []
   let taken = 0
@@ -30,6 +31,7 @@ export function createSlots(most: number, freed: () => void): Slots {
   const empty = (): number => Math.max(0, most - busy())
 
   function leave(): void {
+    together.taken -= 1
     const next = waiting.shift()
     if (next === undefined) taken -= 1
     else next()
@@ -40,6 +42,7 @@ export function createSlots(most: number, freed: () => void): Slots {
     empty,
     free: () => (settling >= 2 * most ? 0 : empty()),
     async run(task) {
+      together.taken += 1
       if (taken < most) taken += 1
       else await new Promise<void>((resolve) => waiting.push(resolve))
       let settle: Settle | undefined

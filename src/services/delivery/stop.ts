@@ -1,3 +1,5 @@
+import type { PostSignal } from '../../ports/outgoing.ts'
+
 /** Ends what one job does: its lease is lost, the notifier stops in haste, or its provider takes too long. */
 export interface Stop {
   aborted(): boolean
@@ -31,5 +33,30 @@ export function createStop(): Stop {
       told = listener
       if (reason !== null) listener(reason)
     },
+  }
+}
+
+/** A stop for one post, which takes the place of its listener: an AbortSignal would cost more. */
+export function postSignal(stop: Stop): PostSignal {
+  return new StopSignal(stop)
+}
+
+class StopSignal implements PostSignal {
+  readonly #stop: Stop
+
+  constructor(stop: Stop) {
+    this.#stop = stop
+  }
+
+  get aborted(): boolean {
+    return this.#stop.aborted()
+  }
+
+  addEventListener(_type: 'abort', listener: () => void): void {
+    this.#stop.onAbort(() => listener())
+  }
+
+  removeEventListener(): void {
+    this.#stop.onAbort(() => {})
   }
 }

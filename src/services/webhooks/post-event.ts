@@ -1,7 +1,7 @@
 import type { PostResult } from '../../domain/http-answer.ts'
 import type { SpanEnd } from '../../domain/telemetry.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { OutgoingHttp } from '../../ports/outgoing.ts'
+import type { OutgoingHttp, PostSignal } from '../../ports/outgoing.ts'
 import type { WebhookSigner } from '../../ports/signer.ts'
 import type { DeliveryAttempt, SentRequest, WebhookEndpoint } from '../../ports/storage/webhook-endpoints.ts'
 import type { SecretBox } from '../secrets.ts'
@@ -44,7 +44,7 @@ export async function postEvent(
   how: EventPost,
   endpoint: WebhookEndpoint,
   event: PostedEvent,
-  signal?: AbortSignal,
+  signal?: PostSignal,
 ): Promise<Posted> {
   const { eventId, eventType } = event
   const { observer, clock } = how
@@ -65,7 +65,7 @@ async function post(
   endpoint: WebhookEndpoint,
   event: PostedEvent,
   traceHeaders: Readonly<Record<string, string>>,
-  signal: AbortSignal | undefined,
+  signal: PostSignal | undefined,
 ): Promise<Posted> {
   const { url } = endpoint
   const timestamp = Math.floor(clock.now() / 1000)
