@@ -117,10 +117,7 @@ export function createSettle(
       healths.delete(id)
       updateHealth().run(failingSince, told ? 1 : 0, sequence, id)
     }
-    if (verdict.disable !== null) {
-      healths.delete(id)
-      deliveries.disable(id, verdict.disable)
-    }
+    if (verdict.disable !== null) deliveries.disable(id, verdict.disable)
     const event = endpointEvent({ id, organizationId: row.organization }, verdict, now)
     if (event !== null) deliveries.announceEndpoint(event, now)
     return event

@@ -159,6 +159,33 @@ export function endpointHealthChecks(check: Check): void {
     },
   )
 
+  check('attempts that are settled together are judged one after the other', async ({ storage }) => {
+    const hook = await endpoint(storage, { events: ['notification.sent'] })
+    await announce(storage, 6)
+    const [first, second, third, fourth, ...last] = await claim(storage, 6, hook.id)
+    assert.ok(first !== undefined && second !== undefined && third !== undefined && fourth !== undefined)
+    await start(storage, [first, second, third, fourth, ...last], hook.id)
+    const told = async (settlements: readonly Settlement[]): Promise<unknown[]> =>
+      (await storage.settle(settlements)).map((answer) => {
+        assert.ok(answer.kind === 'settled')
+        return answer.endpointEvents?.map(({ event, data }) => [event, data.sequence])
+      })
+    const none = undefined
+    assert.deepEqual(
+      await told([
+        settlement(first, { attempt: 4, last: true }),
+        settlement(second, { attempt: 4, last: true }),
+        settlement(third, { succeeded: true }),
+        settlement(fourth, { attempt: 4, last: true }),
+      ]),
+      [[['webhook.failing', 1]], none, none, [['webhook.failing', 2]]],
+    )
+    assert.deepEqual(await stateOf(storage, hook), ['active', null, 'failing'])
+    const gone = last.map((job) => settlement(job, { gone: true }))
+    assert.deepEqual(await told(gone), [[['webhook.disabled', 3]], none])
+    assert.deepEqual(await stateOf(storage, hook), ['disabled', 'gone', 'failing'])
+  })
+
   check('a success between keeps an endpoint', async (harness) => {
     const { storage } = harness
     const hook = await endpoint(storage)
