@@ -14,8 +14,8 @@ const HIGH_RUN = 4
  * by one: `turn` counts the `high` jobs since the last normal one.
  *
  * @param free slots to give
- * @param high claimable jobs of high priority; may be capped at `free`
- * @param normal claimable jobs of normal priority; may be capped at `free`
+ * @param high claimable jobs of high priority; may be capped, not below `free`
+ * @param normal claimable jobs of normal priority; may be capped, not below `free`
  */
 export function shareSlots(free: number, high: number, normal: number, turn: number): SlotShare {
   const share = { high: 0, normal: 0, turn }

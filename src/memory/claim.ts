@@ -1,3 +1,4 @@
+import { beginningLanes } from '../domain/beginning-lanes.ts'
 import { lostAttempt, lostPost } from '../domain/lost-attempt.ts'
 import { shareSlots } from '../domain/share-slots.ts'
 import { wholeContent } from '../domain/stored-content.ts'
@@ -26,6 +27,8 @@ import type { Job, MemoryState } from './state.ts'
 import { toEndpoint } from './webhook-endpoints.ts'
 
 const MAX_LANES = 1_000
+/** Of an attempt that its claim has begun. */
+const NO_PROVIDER = ''
 
 /** Leases jobs and says what else is due. */
 export function claim(state: MemoryState, request: ClaimRequest): ClaimAnswer {
@@ -34,23 +37,17 @@ export function claim(state: MemoryState, request: ClaimRequest): ClaimAnswer {
 
   state.token += 1
   const jobs: ClaimedJob[] = []
-  const begin = beginning(request)
+  const begin = beginningLanes(request)
   for (const job of choose(state, request)) {
     lease(state, job, request.leaseMs)
     const claimed = claimedJob(state, job)
     if (claimed === undefined) hold(state, job)
     else if (begin.has(job.lane)) {
-      start(job, job.lane)
+      start(job, NO_PROVIDER)
       jobs.push({ ...claimed, begun: true })
     } else jobs.push(claimed)
   }
   return { jobs, ...outlook(state) }
-}
-
-/** Lanes whose attempts begin with the claim. */
-function beginning(request: ClaimRequest): ReadonlySet<string> {
-  const lanes = 'lanes' in request ? request.lanes : []
-  return new Set(lanes.filter(({ begin }) => begin === true).map(({ lane }) => lane))
 }
 
 function choose(state: MemoryState, request: ClaimRequest): Job[] {
@@ -191,11 +188,11 @@ export function renewLease(state: MemoryState, ref: LeaseRef, leaseMs: number): 
   return true
 }
 
-/** Returns a claim whose attempt has not started; those at events are begun by claims. */
+/** Returns a claim whose attempt has not started, or was begun by the claim. */
 export function releaseLease(state: MemoryState, ref: LeaseRef): void {
   const job = underLease(state, ref)
-  if (job === undefined || (job.started !== undefined && job.subject.kind !== 'event')) return
-  if (job.started !== undefined) job.attempts -= 1
+  if (job === undefined || (job.started !== undefined && job.started !== NO_PROVIDER)) return
+  if (job.started === NO_PROVIDER) job.attempts -= 1
   makeDue(state, job, job.dueAt)
   state.told?.(job)
 }

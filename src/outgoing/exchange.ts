@@ -160,13 +160,11 @@ function collect(status: number, headers: Headers, maxBytes: number): Answer {
   }
 }
 
-/** Copies only where a header came more than once. */
-function firstValues(headers: Headers): Readonly<Record<string, string>> {
-  if (Object.values(headers).every((value) => typeof value === 'string')) {
-    return headers as Record<string, string>
-  }
+function firstValues(headers: Headers): Record<string, string> {
   const first: Record<string, string> = Object.create(null)
-  for (const [name, value] of Object.entries(headers))
-    first[name] = (Array.isArray(value) ? value[0] : value) ?? ''
+  for (const name of Object.keys(headers)) {
+    const value = headers[name]
+    first[name] = (typeof value === 'object' ? value[0] : value) ?? ''
+  }
   return first
 }

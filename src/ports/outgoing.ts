@@ -31,7 +31,7 @@ export interface PostRequest {
   readonly signal?: PostSignal | undefined
 }
 
-/** What ends a post early. Every AbortSignal is one. */
+/** What ends a post early. Every AbortSignal is one; others need to know one listener at a time. */
 export interface PostSignal {
   readonly aborted: boolean
   addEventListener(type: 'abort', listener: () => void, options?: { readonly once?: boolean }): void

@@ -173,6 +173,20 @@ test('a disk that failed is believed no more until the file is opened again', as
   await accept(storage, [note()])
 })
 
+test('attempts that a claim has begun, and that are not on the disk, are not counted', async () => {
+  await open()
+  const hook = await endpoint(storage)
+  await accept(storage, [note()])
+  await deliver(storage)
+  disk.error = new Error('EIO: i/o error, fdatasync')
+  const claiming = storage.claim({ lanes: [{ lane: hook.id, free: 1, begin: true }], leaseMs: 60_000 })
+  await expect(claiming).rejects.toMatchObject({ code: 'service_unavailable' })
+  disk.error = null
+  await storage.stop()
+  await open()
+  expect(await claimOne(storage, hook.id)).toMatchObject({ attempts: 0, recovered: false })
+})
+
 test('stopping waits for the disk', async () => {
   await open()
   disk.closed = true

@@ -1,3 +1,4 @@
+import { beginningLanes } from '../../../src/domain/beginning-lanes.ts'
 import type { ClaimAnswer, ClaimedJob, ClaimRequest } from '../../../src/ports/storage/claim.ts'
 import { createClaimedReader } from './claimed.ts'
 import type { Connection } from './connection.ts'
@@ -50,10 +51,7 @@ export function createClaim(
   function choose(request: ClaimRequest, token: number, now: number): JobRow[] {
     const until = Math.ceil(now + request.leaseMs)
     const lease: LeaseJob = (job) => leaseRow().run(token, until, job.id)
-    const begin: LeaseJob = (job) => {
-      leaseAndBegin().run(token, until, job.id)
-      job.begun = true
-    }
+    const begin: LeaseJob = (job) => leaseAndBegin().run(token, until, job.id)
     if ('lanes' in request) {
       return request.lanes.flatMap((demand) => leaseTurns(demand, demand.begin === true ? begin : lease))
     }
@@ -66,12 +64,18 @@ export function createClaim(
   }
 
   /** Those that can go on; a delivery whose endpoint was disabled meanwhile is held, and some of its lane with it. */
-  function claimedJobs(rows: readonly JobRow[], token: number, now: number): ClaimedJob[] {
+  function claimedJobs(
+    request: ClaimRequest,
+    rows: readonly JobRow[],
+    token: number,
+    now: number,
+  ): ClaimedJob[] {
     const readClaimed = readerAt(now)
+    const begun = beginningLanes(request)
     const jobs: ClaimedJob[] = []
     const disabled = new Set<string>()
     for (const row of rows) {
-      const job = readClaimed(row, token)
+      const job = readClaimed(row, token, begun.has(row.lane))
       if (job !== undefined) {
         jobs.push(job)
         continue
@@ -94,7 +98,7 @@ export function createClaim(
       // Nothing is written, and so nothing synchronized, for a claim that finds nothing.
       if (rows.length > 0) useToken().run(token)
 
-      const jobs = claimedJobs(rows, token, now)
+      const jobs = claimedJobs(request, rows, token, now)
       return { jobs, ...parts.outlook(now) }
     })
   }

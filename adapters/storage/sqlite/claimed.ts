@@ -34,7 +34,7 @@ interface DeliveryRow {
 }
 
 /** Reads what the delivery of a leased job needs; undefined when its endpoint no longer takes deliveries. */
-export type ReadClaimed = (job: JobRow, token: number) => ClaimedJob | undefined
+export type ReadClaimed = (job: JobRow, token: number, begun: boolean) => ClaimedJob | undefined
 
 /** @returns a reader for one claim, which reads each endpoint once */
 export function createClaimedReader(connection: Connection): (now: number) => ReadClaimed {
@@ -74,7 +74,7 @@ export function createClaimedReader(connection: Connection): (now: number) => Re
 
   return function readerAt(now) {
     const endpoints = new Map<string, WebhookEndpoint | undefined>()
-    return function readClaimed(job, token) {
+    return function readClaimed(job, token, begun) {
       const about = {
         jobId: String(job.id),
         token,
@@ -89,8 +89,7 @@ export function createClaimedReader(connection: Connection): (now: number) => Re
       if (isEventJob(job.id)) {
         const delivery = deliveryOf(job, endpoints, now)
         if (delivery === undefined) return undefined
-        const { begun } = job
-        return { ...about, kind: 'event', delivery, ...(begun === true && { begun }) }
+        return { ...about, kind: 'event', delivery, ...(begun ? { begun } : {}) }
       }
       const notification = notificationOf(job, now)
       return notification === undefined ? undefined : { ...about, kind: 'notification', notification }

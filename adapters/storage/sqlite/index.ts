@@ -130,7 +130,14 @@ export function sqliteStorage(options: SqliteStorageOptions): Storage<SqliteTran
     },
     async claim(request) {
       const answer = claim(request)
-      if (answer.jobs.some(({ begun }) => begun === true)) await disk.flush()
+      if (!answer.jobs.some(({ begun }) => begun === true)) return answer
+      try {
+        await disk.flush()
+      } catch (error) {
+        // Nobody makes these attempts.
+        leases.release(answer.jobs)
+        throw error
+      }
       return answer
     },
     async startAttempts(refs) {

@@ -7,12 +7,12 @@ const START = `
 
 const RENEW = 'UPDATE carillon_jobs SET lease_until = ? WHERE id = ? AND state = 2 AND token = ?'
 
-/** Claims begin attempts at events, whose jobs have odd ids. */
+/** An attempt without a provider was begun by its claim. */
 const RELEASE = `
   UPDATE carillon_jobs
   SET state = CASE recovered WHEN 1 THEN 3 ELSE 0 END, token = NULL, lease_until = NULL,
     attempts = attempts - (provider IS NOT NULL), provider = NULL
-  WHERE id = ? AND state = 2 AND token = ? AND (provider IS NULL OR id % 2 = 1)`
+  WHERE id = ? AND state = 2 AND token = ? AND (provider IS NULL OR provider = '')`
 
 export interface Leases {
   startAttempts(refs: readonly StartRef[]): Promise<boolean[]>

@@ -12,8 +12,6 @@ export interface JobRow {
   readonly outages: number
   readonly earlier_attempts: number
   readonly recovered: number
-  /** Its lease has begun the attempt as well. */
-  begun?: true
 }
 
 export const JOB_COLUMNS = 'id, organization, lane, due_at, attempts, outages, earlier_attempts, recovered'
@@ -49,9 +47,9 @@ const OLDEST = `
 /** One statement a row: UPDATE … IN (SELECT …) RETURNING builds temporary tables, which cost more than ten rows. */
 export const LEASE = 'UPDATE carillon_jobs SET state = 2, token = ?, lease_until = ? WHERE id = ?'
 
-/** Begins the attempt as well. */
+/** Begins the attempt as well; it has no provider, by which `release` knows it. */
 export const LEASE_AND_BEGIN = `
-  UPDATE carillon_jobs SET state = 2, token = ?, lease_until = ?, attempts = attempts + 1, provider = lane WHERE id = ?`
+  UPDATE carillon_jobs SET state = 2, token = ?, lease_until = ?, attempts = attempts + 1, provider = '' WHERE id = ?`
 
 /** Leases a ready job, under the token and until the time of one claim. */
 export type LeaseJob = (job: JobRow) => void
@@ -123,7 +121,7 @@ export function createTurns(connection: Connection): LeaseTurns {
     return jobs
   }
 
-  /** Where everything has room nobody needs a turn. */
+  /** Where everything has room nobody needs a turn, and the next ones begin anew. */
   function leaseAll(lane: string, lease: LeaseJob): JobRow[] {
     const jobs = allReady().all(lane)
     for (const job of jobs) lease(job)

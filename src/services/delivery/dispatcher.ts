@@ -137,11 +137,19 @@ export function createDispatcher({
     if (!told && isIdle(request)) return
     // A recovered job runs alone: it waits until nothing else does, and meanwhile nothing else is taken.
     if (request === null || !active) return sleep(untilLook())
+    const asked = clock.monotonic()
     const answer = await storage.claim(request)
     if (!active) return storage.release(answer.jobs)
-    alone = 'recovered' in request && answer.jobs.length > 0
-    for (const job of answer.jobs) run(job)
-    learn(answer, request)
+    const jobs = clock.monotonic() - asked < leaseMs / 3 ? answer.jobs : await stillLeased(answer.jobs)
+    alone = 'recovered' in request && jobs.length > 0
+    for (const job of jobs) run(job)
+    learn({ ...answer, jobs }, request)
+  }
+
+  /** Nobody renews leases before their claim is answered, and attempts may have begun with it. */
+  async function stillLeased(jobs: readonly ClaimedJob[]): Promise<readonly ClaimedJob[]> {
+    const alive = await storage.renew(jobs, leaseMs)
+    return jobs.filter((_job, index) => alive[index] === true)
   }
 
   function run(job: ClaimedJob): void {

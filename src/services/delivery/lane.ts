@@ -10,8 +10,8 @@ export interface Lane {
   prepare?(): Promise<unknown> | undefined
   /** After a claim: gives back what it left. */
   giveBack?(): void
-  /** Nothing is decided before an attempt: a claim may begin it. Default: it may not. */
-  readonly begin?: boolean
+  /** Nothing is decided before an attempt: a claim may begin it. */
+  readonly begin: boolean
   /** Lanes of one pool share their slots. Default: the lane has its own. */
   readonly pool?: object
   /** Takes a claimed job; resolves when it is settled, or left to the lease's expiry when the storage is away. */

@@ -14,6 +14,7 @@ export function createPlainLane(
 ): Lane {
   let routing = 0
   return {
+    begin: false,
     free: () => Math.max(0, ROUTED - routing),
     async run(job) {
       const lane = laneOf(job.organizationId)

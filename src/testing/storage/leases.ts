@@ -331,6 +331,17 @@ export function leaseChecks(check: Check): void {
     )
   })
 
+  check('a started attempt at an event is not released either', async ({ storage, secondDoor }) => {
+    const hook = await announcedTo(storage)
+    const job = await claimOne(storage, hook.id)
+    await start(storage, [job], hook.id)
+    await storage.release([job])
+    assert.deepEqual(
+      (await secondDoor.jobs()).map(({ state, attempts }) => [state, attempts]),
+      [['leased', 1]],
+    )
+  })
+
   check('of ten starts and a take-over in a race, none begins under a lost lease', async (harness) => {
     const { storage } = harness
     await accept(storage, [note()])

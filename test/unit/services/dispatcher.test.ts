@@ -36,6 +36,8 @@ function create(answer: (request: ClaimRequest, count: number) => ClaimAnswer | 
   const clock = fakeClock()
   const requests: ClaimRequest[] = []
   const released: string[] = []
+  const renewed: string[] = []
+  const lost = new Set<string>()
   const errors: unknown[] = []
   const running = new Map<string, () => void>()
   const free = new Map([['email', 10]])
@@ -44,11 +46,16 @@ function create(answer: (request: ClaimRequest, count: number) => ClaimAnswer | 
       requests.push(request)
       return Promise.resolve().then(() => answer(request, requests.length))
     },
+    async renew(refs: readonly ClaimedJob[]) {
+      renewed.push(...refs.map(({ jobId }) => jobId))
+      return refs.map(({ jobId }) => !lost.has(jobId))
+    },
     async release(refs: readonly ClaimedJob[]) {
       released.push(...refs.map(({ jobId }) => jobId))
     },
   } as unknown as Storage
   const lane = (name: string): Lane => ({
+    begin: false,
     free: () => free.get(name) ?? 0,
     run: ({ jobId }) => new Promise((resolve) => running.set(jobId, resolve)),
   })
@@ -75,7 +82,7 @@ function create(answer: (request: ClaimRequest, count: number) => ClaimAnswer | 
     running.delete(jobId)
     await settled()
   }
-  return { clock, dispatcher, requests, released, errors, running, free, end }
+  return { clock, dispatcher, requests, released, renewed, lost, errors, running, free, end }
 }
 
 describe('the dispatcher', () => {
@@ -279,6 +286,24 @@ describe('the dispatcher', () => {
     expect(idle).toBe(false)
     await end('1')
     expect(idle).toBe(true)
+  })
+
+  it.each([
+    ['at once', 19_999, [], ['1', '2']],
+    ['late', 20_001, ['1', '2'], ['2']],
+  ])('runs what is still leased when a claim is answered %s', async (_when, ms, asked, run) => {
+    const { clock, dispatcher, renewed, lost, running } = create((_request, count) =>
+      count > 1
+        ? NOTHING
+        : new Promise((resolve) => {
+            clock.timer(ms, () => resolve({ ...NOTHING, jobs: [job('1'), job('2')] }))
+          }),
+    )
+    lost.add('1')
+    dispatcher.start()
+    await clock.advance(ms)
+    expect(renewed).toEqual(asked)
+    expect([...running.keys()]).toEqual(run)
   })
 
   it('claims nothing before its start and after its stop', async () => {

@@ -10,7 +10,10 @@ import { tracking } from './0009-tracking.ts'
 import { attachments } from './0010-attachments.ts'
 import { endpointEvents } from './0011-endpoint-events.ts'
 
-/** In order, append-only: the schema's version is the number of those that have run. */
+/**
+ * In order, append-only: the schema's version is the number of those that have run. Columns are added at the end and nothing
+ * else: processes that are older go on with `SELECT *` as they have prepared it.
+ */
 export const migrations: readonly string[] = [
   initial,
   outages,

@@ -1,0 +1,9 @@
+/** The lanes of a claim that may begin their attempts. */
+export function beginningLanes(
+  request: object & {
+    readonly lanes?: readonly { readonly lane: string; readonly begin?: boolean | undefined }[]
+  },
+): ReadonlySet<string> {
+  const begun = (request.lanes ?? []).filter(({ begin }) => begin === true)
+  return new Set(begun.map(({ lane }) => lane))
+}
