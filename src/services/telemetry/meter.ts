@@ -34,18 +34,7 @@ export function createMeter(): Meter {
   const metrics = new Map<MetricName, Map<string, Series>>()
   for (const name of Object.keys(METRICS) as MetricName[]) metrics.set(name, new Map())
 
-  /** What is measured mostly is of the same kind as the last of its metric. */
-  const latest = new Map<MetricName, Series>()
-
   function seriesOf(name: MetricName, labels: LabelValues): Series | undefined {
-    const last = latest.get(name)
-    if (last !== undefined && isSame(last.labels, labels)) return last
-    const series = findSeries(name, labels)
-    if (series !== undefined) latest.set(name, series)
-    return series
-  }
-
-  function findSeries(name: MetricName, labels: LabelValues): Series | undefined {
     const all = metrics.get(name) as Map<string, Series>
     const key = labels.length === 1 ? (labels[0] as string) : labels.join('\n')
     const known = all.get(key)
@@ -85,10 +74,6 @@ export function createMeter(): Meter {
       return { counters, histograms }
     },
   }
-}
-
-function isSame(some: LabelValues, others: LabelValues): boolean {
-  return some.length === others.length && some.every((label, index) => label === others[index])
 }
 
 function labelsOf(metric: Metric, values: LabelValues): Record<string, string> {
