@@ -9,8 +9,8 @@ const RETRY_MS = 20
 /** 16 MiB: the commit of a batch of 10,000 fits, and is not written twice. */
 const CACHE = 'PRAGMA cache_size = -16384'
 /**
- * Pages, 16 MiB of log. A page that is written often goes to the database once for all of them: with SQLite's own 1,000 a
- * checkpoint takes two thirds of the time, and there are four times as many.
+ * Pages, 16 MiB of log. A page that is written often goes to the database once for all of them: a checkpoint takes 10 ms
+ * instead of the 7 of SQLite's own 1,000 pages, and there are four times fewer.
  */
 const CHECKPOINT = 'PRAGMA wal_autocheckpoint = 4000'
 
