@@ -28,6 +28,7 @@ export function rawDelivery(delivered: string, jobs: RawJobs): (perSet: number) 
   const { fold, provider, status, sequence, announced } = left.notification
   const announce = createAnnounce(jobs)
   const statements = jobs.prepare({
+    // The oldest first: by the index each set would be of one organization, whose rows lie apart.
     ready: `SELECT id, organization, lane FROM carillon_jobs NOT INDEXED
       WHERE state = 0 AND lane = 'email' AND high = 0 ORDER BY id LIMIT ? + 0`,
     content:
