@@ -2,6 +2,7 @@ import { acceptChecks } from './storage/accept.ts'
 import { announcementChecks } from './storage/announcements.ts'
 import { apiKeyChecks } from './storage/api-keys.ts'
 import { backlogChecks } from './storage/backlog.ts'
+import { begunClaimChecks } from './storage/begun-claims.ts'
 import { claimChecks } from './storage/claim.ts'
 import { deliveryChecks } from './storage/deliveries.ts'
 import { endpointHealthChecks } from './storage/endpoint-health.ts'
@@ -37,6 +38,7 @@ export function storageContract(test: TestApi, create: () => Promise<StorageHarn
   claimChecks(check)
   fairnessChecks(check)
   leaseChecks(check)
+  begunClaimChecks(check)
   settleChecks(check)
   deliveryChecks(check)
   receiptChecks(check)

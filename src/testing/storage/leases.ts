@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict'
-import type { ClaimedJob } from '../../ports/storage/claim.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
-import type { WebhookEndpoint } from '../../ports/storage/webhook-endpoints.ts'
 import {
   accept,
   claim,
@@ -230,52 +228,6 @@ export function leaseChecks(check: Check): void {
     assert.deepEqual([again?.kind, again?.attempts], ['event', 1])
   })
 
-  check('a claim begins attempts at events only where it may, and says so', async (harness) => {
-    const { storage, secondDoor } = harness
-    const hook = await announcedTo(storage)
-    const asked = await claimOne(storage, hook.id)
-    assert.equal(asked.begun, undefined)
-    await storage.release([asked])
-    await accept(storage, [note()])
-    const job = await claimBegun(storage, hook.id)
-    assert.deepEqual([job.attempts, job.recovered], [0, false])
-    const counted = (await secondDoor.jobs()).map(({ state, attempts }) => [state, attempts])
-    assert.deepEqual(counted.sort(), [
-      ['leased', 1],
-      ['ready', 0],
-    ])
-    assert.deepEqual(await storage.renew([job], LEASE_MS), [true])
-    const failed = { kind: 'event', next: { kind: 'retry', delayMs: 0 } } as const
-    const [answer] = await storage.settle([{ ...failed, jobId: job.jobId, token: job.token }])
-    assert.equal(answer?.kind, 'settled')
-    assert.equal((await claimBegun(storage, hook.id)).attempts, 1)
-  })
-
-  check('an attempt that its claim began and that nobody made is returned uncounted', async (harness) => {
-    const { storage } = harness
-    const hook = await announcedTo(storage)
-    const job = await claimMaybeBegun(storage, hook.id)
-    await storage.release([{ ...job, token: job.token + 1 }])
-    assert.deepEqual(await claim(storage, 1, hook.id), [])
-    await storage.release([job])
-    const again = await claimOne(storage, hook.id)
-    assert.deepEqual([again.attempts, again.recovered], [0, false])
-    await harness.advance(LEASE_MS + 1)
-    const { attempts, recovered } = await claimOne(storage, hook.id)
-    assert.deepEqual([attempts, recovered], [0, false])
-  })
-
-  check('an attempt that its claim began and that was lost is counted, and runs alone', async (harness) => {
-    const { storage, secondDoor } = harness
-    const hook = await announcedTo(storage)
-    await claimBegun(storage, hook.id)
-    await harness.advance(LEASE_MS + 1)
-    assert.deepEqual(await claim(storage, 1, hook.id), [])
-    assert.equal((await secondDoor.deliveries())[0]?.attempts, 1)
-    const [again] = (await storage.claim({ recovered: [hook.id], leaseMs: LEASE_MS })).jobs
-    assert.deepEqual([again?.attempts, again?.recovered, again?.begun], [1, true, undefined])
-  })
-
   check('a renewed lease lasts from the renewal', async (harness) => {
     const { storage } = harness
     await accept(storage, [note()])
@@ -331,17 +283,6 @@ export function leaseChecks(check: Check): void {
     )
   })
 
-  check('a started attempt at an event is not released either', async ({ storage, secondDoor }) => {
-    const hook = await announcedTo(storage)
-    const job = await claimOne(storage, hook.id)
-    await start(storage, [job], hook.id)
-    await storage.release([job])
-    assert.deepEqual(
-      (await secondDoor.jobs()).map(({ state, attempts }) => [state, attempts]),
-      [['leased', 1]],
-    )
-  })
-
   check('of ten starts and a take-over in a race, none begins under a lost lease', async (harness) => {
     const { storage } = harness
     await accept(storage, [note()])
@@ -381,29 +322,6 @@ export function leaseChecks(check: Check): void {
     assert.deepEqual((await storage.settle([ended(again, [sent({ attempt: 2 })])]))[0]?.kind, 'settled')
     assert.deepEqual(await secondDoor.jobs(), [])
   })
-}
-
-/** An endpoint with one event on its way. */
-async function announcedTo(storage: Storage): Promise<WebhookEndpoint> {
-  const hook = await endpoint(storage)
-  await accept(storage, [note()])
-  await deliver(storage)
-  return hook
-}
-
-/** Claims an event by a claim that may begin its attempt. */
-async function claimMaybeBegun(storage: Storage, lane: string): Promise<ClaimedJob> {
-  const { jobs } = await storage.claim({ lanes: [{ lane, free: 1, begin: true }], leaseMs: LEASE_MS })
-  const [job] = jobs
-  assert.ok(job !== undefined)
-  return job
-}
-
-/** The same, and begins the attempt where the claim has not. */
-async function claimBegun(storage: Storage, lane: string): Promise<ClaimedJob> {
-  const job = await claimMaybeBegun(storage, lane)
-  if (job.begun !== true) assert.deepEqual(await start(storage, [job], lane), [true])
-  return job
 }
 
 /** Lets attempts of these notifications start and their leases run out. */
