@@ -9,11 +9,8 @@ export interface DeliveredSet {
   readonly events: readonly number[]
 }
 
-/** What a delivery leaves behind, as Carillon wrote it. */
-interface Left {
-  readonly notification: Record<string, SQLInputValue>
-  readonly events: readonly Record<string, SQLInputValue>[]
-}
+/** An event of a notification, as Carillon wrote it. */
+type EventRow = Record<string, SQLInputValue>
 
 /**
  * Delivers a backlog to nobody, with nothing but SQLite in between: the floor. The statements of a claim, the start of an
@@ -24,8 +21,7 @@ interface Left {
  * @returns what delivers the next set; its count is 0 when nothing is left
  */
 export function rawDelivery(delivered: string, jobs: RawJobs): (perSet: number) => DeliveredSet {
-  const left = readLeft(delivered)
-  const { fold, provider, status, sequence, announced } = left.notification
+  const left = readEvents(delivered)
   const announce = createAnnounce(jobs)
   const statements = jobs.prepare({
     // The oldest first: by the index each set would be of one organization, whose rows lie apart.
@@ -33,13 +29,14 @@ export function rawDelivery(delivered: string, jobs: RawJobs): (perSet: number) 
       WHERE state = 0 AND lane = 'email' AND high = 0 ORDER BY id LIMIT ? + 0`,
     content:
       'SELECT id, channel, recipient, content, created_at, expires_at FROM carillon_notifications WHERE seq = ?',
-    facts: `SELECT n.seq, n.id, n.organization, n.recipient, n.status, n.sequence, n.fold
+    facts: `SELECT n.seq, n.id, n.organization, n.recipient, e.status, e.sequence, e.fold
       FROM carillon_jobs AS j JOIN carillon_notifications AS n ON n.seq = ?
+      LEFT JOIN carillon_events AS e ON e.notification = n.seq AND e.sequence =
+        (SELECT max(sequence) FROM carillon_events WHERE notification = n.seq)
       WHERE j.id = ? AND j.state = 2 AND j.token = ?`,
-    event: `INSERT INTO carillon_events (notification, sequence, organization, at, status, fact)
-      VALUES (?, ?, ?, ?, ?, ?)`,
-    notification: `UPDATE carillon_notifications
-      SET status = ?, sequence = ?, announced = ?, fold = ?, provider = ? WHERE seq = ?`,
+    event: `INSERT INTO carillon_events
+        (notification, sequence, organization, at, status, fact, announced, fold, provider)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   })
 
   return function deliverSet(perSet) {
@@ -58,17 +55,18 @@ export function rawDelivery(delivered: string, jobs: RawJobs): (perSet: number) 
         organization: string
         recipient: string
       }
-      for (const { sequence, status, fact } of left.events) {
-        statements.event.run(row.seq, sequence ?? 2, row.organization, now, status ?? '', fact ?? '')
+      for (const { sequence, status, fact, announced, fold, provider } of left) {
+        const state = [announced ?? 0, fold ?? null, provider ?? null]
+        statements.event.run(
+          row.seq,
+          sequence ?? 2,
+          row.organization,
+          now,
+          status ?? '',
+          fact ?? '',
+          ...state,
+        )
       }
-      statements.notification.run(
-        status ?? null,
-        sequence ?? 2,
-        announced ?? 0,
-        fold ?? null,
-        provider ?? null,
-        row.seq,
-      )
       const job = announceTo(row)
       if (job !== null) events.push(job)
     })
@@ -76,16 +74,14 @@ export function rawDelivery(delivered: string, jobs: RawJobs): (perSet: number) 
   }
 }
 
-function readLeft(file: string): Left {
+function readEvents(file: string): EventRow[] {
   const database = new DatabaseSync(file, { readOnly: true })
   try {
-    const notification = database
-      .prepare(`SELECT * FROM carillon_notifications WHERE status = 'sent' LIMIT 1`)
-      .get() as Left['notification']
-    const events = database
-      .prepare('SELECT * FROM carillon_events WHERE notification = ?')
-      .all(notification.seq ?? 0) as Record<string, SQLInputValue>[]
-    return { notification, events }
+    return database
+      .prepare(
+        'SELECT * FROM carillon_events WHERE notification = (SELECT min(notification) FROM carillon_events)',
+      )
+      .all() as EventRow[]
   } finally {
     database.close()
   }

@@ -49,7 +49,6 @@ export function rawEvents(
     facts: `SELECT d.id FROM carillon_jobs AS j JOIN carillon_deliveries AS d ON d.id = ?
       WHERE j.id = ? AND j.state = 2 AND j.token = ?`,
     attempt: 'INSERT INTO carillon_delivery_attempts (delivery, at, attempt) VALUES (?, ?, ?)',
-    state: `UPDATE carillon_deliveries SET state = 'delivered' WHERE id = ?`,
   })
   return async function postSet(events) {
     const set = jobs.claim(
@@ -72,7 +71,6 @@ export function rawEvents(
     jobs.settle(set, ({ id }) => {
       const row = statements.facts.get((id - 1) / 2, id, set.token) as { id: number }
       statements.attempt.run(row.id, now, JSON.stringify(about))
-      statements.state.run(row.id)
     })
   }
 }

@@ -134,6 +134,79 @@ test('a schema newer than this code is refused, and left alone', async () => {
   })
 })
 
+/** A file as schema 11 left it: `n1` waits, `n2` was sent and `n3` failed; the event of `n2` went to one endpoint of three. */
+function writeSchema11(file: string): void {
+  const database = new DatabaseSync(file)
+  database.exec(
+    'CREATE TABLE carillon_schema_version (version INTEGER PRIMARY KEY, applied_at INTEGER NOT NULL)',
+  )
+  for (const [index, sql] of migrations.slice(0, 11).entries()) {
+    database.exec(sql)
+    database.exec(`INSERT INTO carillon_schema_version VALUES (${index + 1}, 0)`)
+  }
+  database.exec(`
+    INSERT INTO carillon_organizations (id, name, created_at) VALUES ('org_a', 'A', 0);
+    INSERT INTO carillon_notifications (seq, id, organization, channel, recipient, created_at, high, content)
+      SELECT value, 'notif_n' || value, 'org_a', 'email', 'a@b.example', 5, 0, '{"subject":"s","body":"b"}'
+      FROM json_each('[1,2,3]');
+    UPDATE carillon_notifications SET status = 'sent', sequence = 3, announced = 1, provider = 'p',
+      provider_message_id = 'm2', fold = '{"own":10,"handovers":{"p|m2":[30,0]}}' WHERE seq = 2;
+    UPDATE carillon_notifications SET status = 'failed', sequence = 2, announced = 8, provider = 'p',
+      error = '{"code":"mailbox_full","message":"full"}', fold = '{"own":35,"handovers":{}}' WHERE seq = 3;
+    INSERT INTO carillon_events (notification, sequence, organization, at, status, fact) VALUES
+      (2, 2, 'org_a', 6, 'queued', '{"type":"attempt_failed","attempt":1,"provider":"p","code":"mailbox_full"}'),
+      (2, 3, 'org_a', 7, 'sent', '{"type":"sent","attempt":2,"provider":"p","providerMessageId":"m2"}'),
+      (3, 2, 'org_a', 7, 'failed', '{"type":"failed","attempt":1,"provider":"p","code":"mailbox_full"}');
+    INSERT INTO carillon_handovers VALUES ('p', 'm2', 2);
+    INSERT INTO carillon_jobs (id, organization, lane, high, state, due_at) VALUES (2, 'org_a', 'email/smtp', 0, 0, 5);
+    INSERT INTO carillon_deliveries (id, event_id, event_type, organization, endpoint, created_at, state, payload)
+      SELECT key + 1, 'evt_n2_3', 'notification.sent', 'org_a', 'wh_1', 7, value, '{}'
+      FROM json_each('["delivered","pending","held"]');
+    INSERT INTO carillon_jobs (id, organization, lane, high, state, due_at) VALUES (5, 'org_a', 'wh_1', 0, 1, 99);`)
+  database.close()
+}
+
+test('a file of schema 11 is brought up to date: every status, and what goes on from it', async () => {
+  const file = newFile()
+  writeSchema11(file)
+  const storage = sqliteStorage({ file })
+  await storage.start()
+  const { notifications } = storage
+  const filter = { organizationId: 'org_a' }
+  const page = { limit: 10, offset: 0 }
+  const all = await notifications.list(filter, page)
+  expect(
+    all.items.map(({ id, status, provider, providerMessageId, error }) => [
+      id,
+      status,
+      provider,
+      providerMessageId,
+      error,
+    ]),
+  ).toEqual([
+    ['notif_n3', 'failed', 'p', null, { code: 'mailbox_full', message: 'full' }],
+    ['notif_n2', 'sent', 'p', 'm2', null],
+    ['notif_n1', 'queued', null, null, null],
+  ])
+  const failed = await notifications.list({ ...filter, status: 'failed' }, page)
+  expect(failed.items.map(({ id }) => id)).toEqual(['notif_n3'])
+  const { items } = await storage.webhookEndpoints.deliveries({ endpointId: 'wh_1' }, page)
+  expect(items.map(({ state }) => state)).toEqual(['held', 'pending', 'delivered'])
+
+  const receipt = {
+    organizationId: null,
+    provider: 'p',
+    dedupeKey: 'd',
+    fact: { type: 'delivered', providerMessageId: 'm2' },
+  } as const
+  await storage.recordReceipts([receipt])
+  await deliver(storage)
+  const later = await notifications.list(filter, page)
+  expect(later.items.map(({ status }) => status)).toEqual(['failed', 'delivered', 'sent'])
+  expect((await notifications.timeline('notif_n2')).map(({ sequence }) => sequence)).toEqual([1, 2, 3, 4])
+  await storage.stop()
+})
+
 test("Carillon's tables live beside an application's own of the same names", async () => {
   const file = newFile()
   const database = new DatabaseSync(file)

@@ -77,8 +77,10 @@ export function sqliteSecondDoor(database: DatabaseSync): SecondDoor {
     async notifications() {
       return all<StoredNotificationRow>(
         `SELECT id, organization AS organizationId,
-           coalesce(status, iif(send_at > created_at, 'scheduled', 'queued')) AS status
-         FROM carillon_notifications`,
+           coalesce(
+             (SELECT status FROM carillon_events WHERE notification = n.seq ORDER BY sequence DESC LIMIT 1),
+             iif(send_at > created_at, 'scheduled', 'queued')) AS status
+         FROM carillon_notifications AS n`,
       )
     },
     async jobs() {
@@ -95,7 +97,9 @@ export function sqliteSecondDoor(database: DatabaseSync): SecondDoor {
     },
     async deliveries() {
       return all<StoredDeliveryRow>(
-        `SELECT event_id AS eventId, endpoint AS endpointId, state,
+        `SELECT event_id AS eventId, endpoint AS endpointId,
+           iif(state = 'pending' AND NOT EXISTS (SELECT 1 FROM carillon_jobs WHERE id = 2 * d.id + 1),
+             'delivered', state) AS state,
            (SELECT count(*) FROM carillon_delivery_attempts WHERE delivery = d.id) AS attempts
          FROM carillon_deliveries AS d`,
       )

@@ -63,7 +63,7 @@ export interface Deliveries {
   /** To be used for one transaction. */
   announcements(now: number): Announcements
   recordAttempt(delivery: number, attempt: DeliveryAttempt, now: number): void
-  setState(delivery: number, state: 'delivered' | 'failed'): void
+  fail(delivery: number): void
   /** Keeps a delivery without a job. */
   hold(delivery: number): void
   /** Keeps a disabled endpoint's deliveries without jobs, a step of them. */
@@ -166,8 +166,8 @@ export function createDeliveries(connection: Connection): Deliveries {
     recordAttempt(delivery, attempt, now) {
       insertAttempt().run(delivery, now, JSON.stringify(attempt))
     },
-    setState(delivery, state) {
-      updateState().run(state, delivery)
+    fail(delivery) {
+      updateState().run('failed', delivery)
     },
     hold,
     holdWaiting,

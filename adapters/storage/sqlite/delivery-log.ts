@@ -8,13 +8,18 @@ import type {
 import type { Connection } from './connection.ts'
 import { pageBySeq } from './page.ts'
 
-const COLUMNS = 'id AS seq, event_id, event_type, payload, state, created_at'
+/** What no longer has a job, and neither failed nor is held, was delivered. */
+const STATE = `
+  CASE WHEN state = 'pending' AND NOT EXISTS (SELECT 1 FROM carillon_jobs WHERE id = 2 * d.id + 1)
+    THEN 'delivered' ELSE state END`
 
-const SELECT = `SELECT ${COLUMNS} FROM carillon_deliveries WHERE id = ?`
+const COLUMNS = `id AS seq, event_id, event_type, payload, ${STATE} AS state, created_at`
+
+const SELECT = `SELECT ${COLUMNS} FROM carillon_deliveries AS d WHERE id = ?`
 
 const LIST = `
-  SELECT ${COLUMNS} FROM carillon_deliveries
-  WHERE endpoint = ? AND id < ? AND (state = ? OR ? IS NULL) ORDER BY id DESC LIMIT ? OFFSET ?`
+  SELECT ${COLUMNS} FROM carillon_deliveries AS d
+  WHERE endpoint = ? AND id < ? AND (? IS NULL OR ${STATE} = ?) ORDER BY id DESC LIMIT ? OFFSET ?`
 
 const SELECT_ATTEMPTS = `
   SELECT at, attempt FROM carillon_delivery_attempts WHERE delivery = ? ORDER BY id`

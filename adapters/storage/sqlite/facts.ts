@@ -9,18 +9,22 @@ import type { Announcements } from './deliveries.ts'
 import type { NotificationRow } from './rows.ts'
 import { INSERT_SUPPRESSION } from './suppressions.ts'
 
-/** The columns of a notification that facts need: never its content. */
+/** The newest event of a notification `n`, in which it stands how that is now; none: as it was accepted. */
+export const WITH_NEWEST_EVENT = `LEFT JOIN carillon_events AS e ON e.notification = n.seq AND e.sequence =
+    (SELECT max(sequence) FROM carillon_events WHERE notification = n.seq)`
+
+/** The columns of a notification `n` and its newest event that facts need: never its content. */
 export const FACT_COLUMNS: string =
-  'n.seq, n.id, n.organization, n.channel, n.recipient, n.created_at, n.send_at, n.status, n.sequence, ' +
-  'n.announced, n.fold, n.provider, n.provider_message_id, n.error, n.trace'
+  'n.seq, n.id, n.organization, n.channel, n.recipient, n.created_at, n.send_at, n.trace, e.status, ' +
+  'coalesce(e.sequence, 1) AS sequence, coalesce(e.announced, 0) AS announced, e.fold, e.provider, ' +
+  'e.provider_message_id, e.error'
 
 const INSERT_EVENT = `
-  INSERT INTO carillon_events (notification, sequence, organization, at, status, fact) VALUES (?, ?, ?, ?, ?, ?)`
+  INSERT INTO carillon_events
+    (notification, sequence, organization, at, status, fact, announced, fold, provider, provider_message_id, error)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 
-const UPDATE_NOTIFICATION = `
-  UPDATE carillon_notifications
-  SET status = ?, sequence = ?, announced = ?, fold = ?, provider = ?, provider_message_id = ?, error = ?
-  WHERE seq = ?`
+const SET_FAILED = 'UPDATE carillon_notifications SET failed = ? WHERE seq = ?'
 
 const INSERT_HANDOVER = `
   INSERT OR IGNORE INTO carillon_handovers (provider, message_id, notification) VALUES (?, ?, ?)`
@@ -38,7 +42,7 @@ export type AddFacts = (
  */
 export function createAddFacts(connection: Connection): AddFacts {
   const insertEvent = connection.statement(INSERT_EVENT)
-  const updateNotification = connection.statement(UPDATE_NOTIFICATION)
+  const setFailed = connection.statement(SET_FAILED)
   const insertHandover = connection.statement(INSERT_HANDOVER)
   const insertSuppression = connection.statement(INSERT_SUPPRESSION)
 
@@ -61,17 +65,8 @@ export function createAddFacts(connection: Connection): AddFacts {
   return function addFacts(row, facts, origin, announcements) {
     if (facts.length === 0) return []
     const { seq, id, organization, channel, recipient } = row
+    const hadFailed = row.status === 'failed'
     const { state, events } = recordFacts(stateOf(row), facts, origin)
-    const announced: NotificationEvent[] = []
-    for (const { fact, sequence, status, announce } of events) {
-      insertEvent().run(seq, sequence, organization, announcements.now, status, JSON.stringify(fact))
-      keepEffects(row, fact, announcements.now)
-      if (announce === null) continue
-      const about = { id, organizationId: organization, channel, to: recipient }
-      const event = eventPayload(about, { fact, sequence, status, announce }, announcements.now)
-      announced.push(event)
-      announcements.add(event, row.trace)
-    }
     row.status = state.status
     row.sequence = state.sequence
     row.announced = state.announced
@@ -79,16 +74,30 @@ export function createAddFacts(connection: Connection): AddFacts {
     row.provider = state.provider
     row.provider_message_id = state.providerMessageId
     row.error = state.error === null ? null : JSON.stringify(state.error)
-    updateNotification().run(
-      row.status,
-      row.sequence,
-      row.announced,
-      row.fold,
-      row.provider,
-      row.provider_message_id,
-      row.error,
-      seq,
-    )
+    const announced: NotificationEvent[] = []
+    for (const { fact, sequence, status, announce } of events) {
+      insertEvent().run(
+        seq,
+        sequence,
+        organization,
+        announcements.now,
+        status,
+        JSON.stringify(fact),
+        row.announced,
+        row.fold,
+        row.provider,
+        row.provider_message_id,
+        row.error,
+      )
+      keepEffects(row, fact, announcements.now)
+      if (announce === null) continue
+      const about = { id, organizationId: organization, channel, to: recipient }
+      const event = eventPayload(about, { fact, sequence, status, announce }, announcements.now)
+      announced.push(event)
+      announcements.add(event, row.trace)
+    }
+    const failed = row.status === 'failed'
+    if (failed !== hadFailed) setFailed().run(failed ? 1 : 0, seq)
     return announced
   }
 }

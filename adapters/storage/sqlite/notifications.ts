@@ -10,16 +10,18 @@ import { type EventRow, toNotification, toTimeline, type WholeRow } from '../row
 import { toPage } from '../to-page.ts'
 import type { Connection } from './connection.ts'
 import type { Deliveries } from './deliveries.ts'
-import { type AddFacts, FACT_COLUMNS } from './facts.ts'
+import { type AddFacts, FACT_COLUMNS, WITH_NEWEST_EVENT } from './facts.ts'
 import { notificationJob } from './jobs.ts'
 import { createRedrive } from './redrive.ts'
 import type { NotificationRow } from './rows.ts'
 
 const COLUMNS = `${FACT_COLUMNS}, n.high, n.expires_at, n.content, n.resend_of`
 
-const SELECT = `SELECT ${COLUMNS}, n.attachments FROM carillon_notifications AS n WHERE n.id = ?`
+const FROM = `FROM carillon_notifications AS n ${WITH_NEWEST_EVENT}`
 
-const SELECT_STATE = `SELECT ${FACT_COLUMNS} FROM carillon_notifications AS n WHERE n.id = ?`
+const SELECT = `SELECT ${COLUMNS}, n.attachments ${FROM} WHERE n.id = ?`
+
+const SELECT_STATE = `SELECT ${FACT_COLUMNS} ${FROM} WHERE n.id = ?`
 
 const SELECT_EVENTS = `
   SELECT sequence, status, at, fact FROM carillon_events WHERE notification = ? ORDER BY sequence`
@@ -29,8 +31,8 @@ const SELECT_ATTEMPTS = 'SELECT attempts - earlier_attempts AS attempts FROM car
 
 const DELETE_JOB = 'DELETE FROM carillon_jobs WHERE id = ?'
 
-/** What a row's status is called when no fact has changed it. */
-const STATUS = `coalesce(n.status, CASE WHEN n.send_at > n.created_at THEN 'scheduled' ELSE 'queued' END)`
+/** What the status is called when no fact has changed it. */
+const STATUS = `coalesce(e.status, CASE WHEN n.send_at > n.created_at THEN 'scheduled' ELSE 'queued' END)`
 
 export function createNotifications(
   connection: Connection,
@@ -94,13 +96,13 @@ function listStatement(
     ['n.organization = ?', filter.organizationId],
     ['n.channel = ?', filter.channel],
     // The condition of the index of what has failed.
-    filter.status === 'failed' ? ["n.status = 'failed'"] : [`${STATUS} = ?`, filter.status],
+    filter.status === 'failed' ? ['n.failed = 1'] : [`${STATUS} = ?`, filter.status],
     ['n.recipient = ?', filter.to],
     [`json_extract(n.content, '$.template.id') = ?`, filter.templateId],
     ['n.created_at >= ?', filter.from],
     ['n.created_at < ?', filter.until],
-    [`json_extract(n.error, '$.code') = ?`, filter.code],
-    ['n.provider = ?', filter.provider],
+    [`json_extract(e.error, '$.code') = ?`, filter.code],
+    ['e.provider = ?', filter.provider],
     ['n.id IN (SELECT value FROM json_each(?))', filter.ids && JSON.stringify(filter.ids)],
   ]
   if (page.cursor !== undefined) {
@@ -110,7 +112,7 @@ function listStatement(
   const values = used.flatMap(([, ...values]) => values.map((value) => value ?? null))
   return {
     sql: `
-      SELECT ${COLUMNS} FROM carillon_notifications AS n
+      SELECT ${COLUMNS} ${FROM}
       WHERE ${used.map(([condition]) => condition).join(' AND ')}
       ORDER BY n.created_at DESC, n.seq DESC LIMIT ? OFFSET ?`,
     values: [...values, page.limit + 1, page.offset],

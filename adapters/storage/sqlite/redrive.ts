@@ -8,13 +8,13 @@ import type {
 } from '../../../src/ports/storage/notifications.ts'
 import type { Connection } from './connection.ts'
 import type { Announcements, Deliveries } from './deliveries.ts'
-import { type AddFacts, FACT_COLUMNS } from './facts.ts'
+import { type AddFacts, FACT_COLUMNS, WITH_NEWEST_EVENT } from './facts.ts'
 import { notificationJob, READY, WAITING } from './jobs.ts'
 import type { NotificationRow } from './rows.ts'
 
 /** What is looked at is bounded before it is filtered, so that a step stays short however few match. */
 const LOOK = `
-  AND n.status = 'failed' AND n.created_at >= ? AND n.created_at < ? AND (n.created_at, n.seq) > (?, ?)
+  AND n.failed = 1 AND n.created_at >= ? AND n.created_at < ? AND (n.created_at, n.seq) > (?, ?)
   AND NOT EXISTS (SELECT 1 FROM carillon_jobs AS j WHERE j.id = 2 * n.seq)
   ORDER BY n.created_at, n.seq LIMIT ?`
 
@@ -22,11 +22,13 @@ const LOOK = `
 const COLUMNS = `${FACT_COLUMNS}, n.high, n.expires_at,
   CASE WHEN ? THEN json_extract(n.content, '$.template.id') END AS template`
 
-const LOOK_AT_ALL = `SELECT ${COLUMNS} FROM carillon_notifications AS n WHERE n.organization = ? ${LOOK}`
+const FROM = `FROM carillon_notifications AS n ${WITH_NEWEST_EVENT}`
+
+const LOOK_AT_ALL = `SELECT ${COLUMNS} ${FROM} WHERE n.organization = ? ${LOOK}`
 
 /** The plus sign keeps the planner to the index on ids. */
 const LOOK_AT_IDS = `
-  SELECT ${COLUMNS} FROM carillon_notifications AS n
+  SELECT ${COLUMNS} ${FROM}
   WHERE n.id IN (SELECT value FROM json_each(?)) AND +n.organization = ? ${LOOK}`
 
 const ATTEMPTS = `

@@ -12,7 +12,8 @@ const INSERT_JOB = `
   INSERT INTO carillon_jobs (id, organization, lane, high, state, due_at) VALUES (?, ?, ?, 0, 0, ?)`
 
 const SELECT_ONE = `
-  SELECT id, organization, state FROM carillon_deliveries WHERE event_id = ? AND endpoint = ?`
+  SELECT id, organization, EXISTS (SELECT 1 FROM carillon_jobs WHERE id = 2 * d.id + 1) AS pending
+  FROM carillon_deliveries AS d WHERE event_id = ? AND endpoint = ?`
 
 /** One that is leased is under way, and stays so. */
 const HURRY = `
@@ -34,7 +35,7 @@ interface DeliveryRow {
 
 export function createReplay(connection: Connection): Replay {
   const selectOver = connection.statement<DeliveryRow>(SELECT_OVER)
-  const selectOne = connection.statement<DeliveryRow & { readonly state: string }>(SELECT_ONE)
+  const selectOne = connection.statement<DeliveryRow & { readonly pending: 0 | 1 }>(SELECT_ONE)
   const makePending = connection.statement(MAKE_PENDING)
   const insertJob = connection.statement(INSERT_JOB)
   const hurry = connection.statement(HURRY)
@@ -55,7 +56,7 @@ export function createReplay(connection: Connection): Replay {
       const now = connection.now()
       const row = selectOne().get(eventId, endpoint)
       if (row === undefined) return null
-      if (row.state === 'pending') hurry().run(now, eventJob(row.id))
+      if (row.pending === 1) hurry().run(now, eventJob(row.id))
       else takeUp(row, endpoint, now)
       return row.id
     },

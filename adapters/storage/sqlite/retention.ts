@@ -16,13 +16,14 @@ import type { Statement } from './statement.ts'
 const OWN_EVENTS = (digits: string): string =>
   `event_id >= 'evt_' || ${digits} || '_' AND event_id < 'evt_' || ${digits} || '\`'`
 
-/** Over: no job, nothing pending, and its newest event, or its accept, is old enough. */
+/** Over: no job, its own or a delivery's, and its newest event, or its accept, is old enough. */
 const LOOK = `
   SELECT n.seq, n.created_at AS createdAt, substr(n.id, 7) AS digits,
     NOT EXISTS (SELECT 1 FROM carillon_jobs WHERE id = 2 * n.seq)
-      AND coalesce((SELECT at FROM carillon_events WHERE notification = n.seq AND sequence = n.sequence), 0) <= ?
+      AND coalesce((SELECT at FROM carillon_events WHERE notification = n.seq ORDER BY sequence DESC LIMIT 1), 0) <= ?
       AND NOT EXISTS (
-        SELECT 1 FROM carillon_deliveries WHERE ${OWN_EVENTS('substr(n.id, 7)')} AND state = 'pending') AS over
+        SELECT 1 FROM carillon_deliveries AS d CROSS JOIN carillon_jobs AS j ON j.id = 2 * d.id + 1
+        WHERE ${OWN_EVENTS('substr(n.id, 7)')}) AS over
   FROM carillon_notifications AS n
   WHERE n.organization = ? AND n.created_at <= ? AND (n.created_at, n.seq) > (?, ?)
   ORDER BY n.created_at, n.seq LIMIT ?`
@@ -32,8 +33,9 @@ const SELECT_DELIVERIES = `
   SELECT d.id FROM json_each(?) AS n CROSS JOIN carillon_deliveries AS d ON ${OWN_EVENTS('n.value')}`
 
 const SELECT_ENDPOINT_EVENTS = `
-  SELECT id FROM carillon_deliveries
-  WHERE event_id >= ? AND event_id < ? AND organization = ? AND created_at <= ? AND state <> 'pending' LIMIT ?`
+  SELECT id FROM carillon_deliveries AS d
+  WHERE event_id >= ? AND event_id < ? AND organization = ? AND created_at <= ?
+    AND NOT EXISTS (SELECT 1 FROM carillon_jobs WHERE id = 2 * d.id + 1) LIMIT ?`
 
 const DELETE_ATTEMPTS = `
   DELETE FROM carillon_delivery_attempts WHERE delivery IN (SELECT value FROM json_each(?))`

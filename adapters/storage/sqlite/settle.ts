@@ -3,14 +3,14 @@ import type { SettleAnswer, Settlement } from '../../../src/ports/storage/settle
 import type { Connection } from './connection.ts'
 import type { Announcements, Deliveries } from './deliveries.ts'
 import { dataError } from './errors.ts'
-import { type AddFacts, FACT_COLUMNS } from './facts.ts'
+import { type AddFacts, FACT_COLUMNS, WITH_NEWEST_EVENT } from './facts.ts'
 import { isEventJob, READY, subjectOf, WAITING } from './jobs.ts'
 import type { UnmatchedReceipts } from './receipts.ts'
 import type { NotificationRow } from './rows.ts'
 
 const SELECT_NOTIFICATION = `
   SELECT ${FACT_COLUMNS}
-  FROM carillon_jobs AS j JOIN carillon_notifications AS n ON n.seq = ?
+  FROM carillon_jobs AS j JOIN carillon_notifications AS n ON n.seq = ? ${WITH_NEWEST_EVENT}
   WHERE j.id = ? AND j.state = 2 AND j.token = ?`
 
 /** The lane of a delivery's job is its endpoint. */
@@ -133,7 +133,7 @@ export function createSettle(
     if (held === undefined) return STALE
     const delivery = subjectOf(job)
     if (settlement.attempt !== undefined) deliveries.recordAttempt(delivery, settlement.attempt, now)
-    if (settlement.next.kind === 'end') deliveries.setState(delivery, settlement.ended ?? 'failed')
+    if (settlement.next.kind === 'end' && settlement.ended !== 'delivered') deliveries.fail(delivery)
     next(job, settlement, now)
     const event = judge(held.lane, settlement, healths, now)
     return { kind: 'settled', events: [], ...(event === null ? {} : { endpointEvents: [event] }) }

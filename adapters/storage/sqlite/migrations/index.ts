@@ -9,10 +9,12 @@ import { retention } from './0008-retention.ts'
 import { tracking } from './0009-tracking.ts'
 import { attachments } from './0010-attachments.ts'
 import { endpointEvents } from './0011-endpoint-events.ts'
+import { states } from './0012-states.ts'
 
 /**
- * In order, append-only: the schema's version is the number of those that have run. Columns are added at the end and nothing
- * else: processes that are older go on with `SELECT *` as they have prepared it.
+ * In order, append-only: the schema's version is the number of those that have run. Columns are added at the end, so that
+ * processes that are older go on with `SELECT *` as they have prepared it; where more changes, their statements must fail and
+ * not mislead them.
  */
 export const migrations: readonly string[] = [
   initial,
@@ -26,4 +28,5 @@ export const migrations: readonly string[] = [
   tracking,
   attachments,
   endpointEvents,
+  states,
 ]
