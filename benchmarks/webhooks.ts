@@ -26,8 +26,8 @@ const EVENTS_EACH = 2_500
 const EVENTS = ORGANIZATIONS * EVENTS_EACH
 /** Mails that an organization sends before the next one does. */
 const IN_TURNS = 5
-/** An endpoint has at most five requests under way: 20 endpoints fill the hundred of a process. */
-const CONCURRENT = 5 * ORGANIZATIONS
+/** An endpoint has at most ten requests under way: 20 endpoints fill the two hundred of a process. */
+const CONCURRENT = 10 * ORGANIZATIONS
 const ROUNDS = 3
 const FLOOR = `node:http, ${CONCURRENT} connections`
 const BY_HAND = `SQLite and node:http by hand, ${CONCURRENT} a set`

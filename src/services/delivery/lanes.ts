@@ -28,8 +28,8 @@ export interface LaneSetOptions {
 }
 
 /** Requests under way to one endpoint, so that a slow one holds up only itself, and to all together. */
-const PER_ENDPOINT = 5
-const ALL_ENDPOINTS = 100
+const PER_ENDPOINT = 10
+const ALL_ENDPOINTS = 200
 
 /** An endpoint's or organization's lane that has been idle is forgotten when there are more than this. */
 const KEPT = 1_000
