@@ -92,7 +92,11 @@ export function createEngine(options: EngineOptions): Engine {
     failed,
     observer: options.observer,
     listeners: options.listeners,
-    announce: options.announce,
+    announce(event) {
+      options.announce(event)
+      // It may have made jobs of endpoints due whose lanes nobody knows of yet, while those that are known are full.
+      if (options.queue === null) wake()
+    },
   })
   const available = (): void => dispatcher?.freed()
   const limits = createSharedLimits(options.limiter, options.localLimiter, clock, failed)
