@@ -134,7 +134,7 @@ test('a schema newer than this code is refused, and left alone', async () => {
   })
 })
 
-/** A file as schema 11 left it: `n1` waits, `n2` was sent and `n3` failed; the event of `n2` went to one endpoint of three. */
+/** A file as schema 11 left it: `n1` waits, `n2` was sent and opened, `n3` failed; three deliveries of an event of `n2`. */
 function writeSchema11(file: string): void {
   const database = new DatabaseSync(file)
   database.exec(
@@ -149,13 +149,14 @@ function writeSchema11(file: string): void {
     INSERT INTO carillon_notifications (seq, id, organization, channel, recipient, created_at, high, content)
       SELECT value, 'notif_n' || value, 'org_a', 'email', 'a@b.example', 5, 0, '{"subject":"s","body":"b"}'
       FROM json_each('[1,2,3]');
-    UPDATE carillon_notifications SET status = 'sent', sequence = 3, announced = 1, provider = 'p',
-      provider_message_id = 'm2', fold = '{"own":10,"handovers":{"p|m2":[30,0]}}' WHERE seq = 2;
-    UPDATE carillon_notifications SET status = 'failed', sequence = 2, announced = 8, provider = 'p',
+    UPDATE carillon_notifications SET status = 'opened', sequence = 4, announced = 9, provider = 'p',
+      provider_message_id = 'm2', fold = '{"own":10,"handovers":{"p|m2":[50,0]}}' WHERE seq = 2;
+    UPDATE carillon_notifications SET status = 'failed', sequence = 2, announced = 4, provider = 'p',
       error = '{"code":"mailbox_full","message":"full"}', fold = '{"own":35,"handovers":{}}' WHERE seq = 3;
     INSERT INTO carillon_events (notification, sequence, organization, at, status, fact) VALUES
       (2, 2, 'org_a', 6, 'queued', '{"type":"attempt_failed","attempt":1,"provider":"p","code":"mailbox_full"}'),
       (2, 3, 'org_a', 7, 'sent', '{"type":"sent","attempt":2,"provider":"p","providerMessageId":"m2"}'),
+      (2, 4, 'org_a', 8, 'opened', '{"type":"opened","provider":"p","providerMessageId":"m2"}'),
       (3, 2, 'org_a', 7, 'failed', '{"type":"failed","attempt":1,"provider":"p","code":"mailbox_full"}');
     INSERT INTO carillon_handovers VALUES ('p', 'm2', 2);
     INSERT INTO carillon_jobs (id, organization, lane, high, state, due_at) VALUES (2, 'org_a', 'email/smtp', 0, 0, 5);
@@ -185,7 +186,7 @@ test('a file of schema 11 is brought up to date: every status, and what goes on 
     ]),
   ).toEqual([
     ['notif_n3', 'failed', 'p', null, { code: 'mailbox_full', message: 'full' }],
-    ['notif_n2', 'sent', 'p', 'm2', null],
+    ['notif_n2', 'opened', 'p', 'm2', null],
     ['notif_n1', 'queued', null, null, null],
   ])
   const failed = await notifications.list({ ...filter, status: 'failed' }, page)
@@ -193,17 +194,23 @@ test('a file of schema 11 is brought up to date: every status, and what goes on 
   const { items } = await storage.webhookEndpoints.deliveries({ endpointId: 'wh_1' }, page)
   expect(items.map(({ state }) => state)).toEqual(['held', 'pending', 'delivered'])
 
-  const receipt = {
+  // A lesser fact changes no status, and what was announced is not announced again.
+  const receipts = (['delivered', 'opened'] as const).map((type) => ({
     organizationId: null,
     provider: 'p',
-    dedupeKey: 'd',
-    fact: { type: 'delivered', providerMessageId: 'm2' },
-  } as const
-  await storage.recordReceipts([receipt])
+    dedupeKey: type,
+    fact: { type, providerMessageId: 'm2' },
+  }))
+  const recorded = await storage.recordReceipts(receipts)
+  expect(
+    recorded.map((answer) => answer.kind === 'recorded' && answer.events.map(({ event }) => event)),
+  ).toEqual([['notification.delivered'], []])
   await deliver(storage)
   const later = await notifications.list(filter, page)
-  expect(later.items.map(({ status }) => status)).toEqual(['failed', 'delivered', 'sent'])
-  expect((await notifications.timeline('notif_n2')).map(({ sequence }) => sequence)).toEqual([1, 2, 3, 4])
+  expect(later.items.map(({ status }) => status)).toEqual(['failed', 'opened', 'sent'])
+  expect((await notifications.timeline('notif_n2')).map(({ sequence }) => sequence)).toEqual([
+    1, 2, 3, 4, 5, 6,
+  ])
   await storage.stop()
 })
 

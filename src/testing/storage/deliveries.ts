@@ -127,6 +127,27 @@ export function deliveryChecks(check: Check): void {
     )
   })
 
+  check('deliveries are listed by their state', async ({ storage }) => {
+    const hook = await endpoint(storage)
+    await accept(storage, notes(4))
+    for (let left = 4; left > 0; left -= 1) await deliver(storage)
+    const [delivered, failed, underWay] = await claim(storage, 3, hook.id)
+    assert.ok(delivered !== undefined && failed !== undefined && underWay !== undefined)
+    await storage.settle([settled(delivered, { ended: 'delivered' }), settled(failed)])
+    const listed = async (state: 'delivered' | 'failed' | 'pending' | 'held'): Promise<string[]> => {
+      const { items } = await storage.webhookEndpoints.deliveries({ endpointId: hook.id, state }, page())
+      assert.ok(items.every((item) => item.state === state))
+      return items.map(({ eventId }) => eventId)
+    }
+    const idOf = (job: typeof delivered): string => (job.kind === 'event' ? job.delivery.eventId : '')
+    assert.deepEqual(await listed('delivered'), [idOf(delivered)])
+    assert.deepEqual(await listed('failed'), [idOf(failed)])
+    assert.equal((await listed('pending')).length, 2)
+    await storage.webhookEndpoints.update(hook.id, { status: 'disabled' })
+    assert.deepEqual(await listed('pending'), [idOf(underWay)])
+    assert.equal((await listed('held')).length, 1)
+  })
+
   check('a delivery that is tried again keeps its event id and its log', async (harness) => {
     const { storage, secondDoor } = harness
     const hook = await endpoint(storage)
