@@ -22,7 +22,7 @@ export function rawJobs(file: string): RawJobs {
     begin: 'BEGIN IMMEDIATE',
     commit: 'COMMIT',
     lease: 'UPDATE carillon_jobs SET state = 2, token = ?, lease_until = ? WHERE id = ? AND state = 0',
-    token: 'UPDATE carillon_tokens SET token = ? WHERE only = 1',
+    token: 'UPDATE carillon_fencing SET token = ? WHERE only = 1',
     start: `UPDATE carillon_jobs SET attempts = attempts + 1, provider = ?
       WHERE id = ? AND state = 2 AND token = ? AND lease_until > ?`,
     end: 'DELETE FROM carillon_jobs WHERE id = ?',

@@ -195,16 +195,16 @@ test('a file of schema 11 is brought up to date: every status, and what goes on 
   expect(items.map(({ state }) => state)).toEqual(['held', 'pending', 'delivered'])
 
   // A lesser fact changes no status, and what was announced is not announced again.
-  const receipts = (['delivered', 'opened'] as const).map((type) => ({
-    organizationId: null,
-    provider: 'p',
-    dedupeKey: type,
-    fact: { type, providerMessageId: 'm2' },
-  }))
-  const recorded = await storage.recordReceipts(receipts)
-  expect(
-    recorded.map((answer) => answer.kind === 'recorded' && answer.events.map(({ event }) => event)),
-  ).toEqual([['notification.delivered'], []])
+  for (const [type, announced] of [
+    ['delivered', ['notification.delivered']],
+    ['opened', []],
+  ] as const) {
+    const fact = { type, providerMessageId: 'm2' }
+    const receipt = { organizationId: null, provider: 'p', dedupeKey: type, fact }
+    const [answer] = await storage.recordReceipts([receipt])
+    expect(answer?.kind === 'recorded' && answer.events.map(({ event }) => event)).toEqual(announced)
+    expect((await notifications.get('notif_n2'))?.status).toBe('opened')
+  }
   await deliver(storage)
   const later = await notifications.list(filter, page)
   expect(later.items.map(({ status }) => status)).toEqual(['failed', 'opened', 'sent'])
@@ -214,10 +214,24 @@ test('a file of schema 11 is brought up to date: every status, and what goes on 
   await storage.stop()
 })
 
+test('a process that is older than the file delivers nothing more', async () => {
+  const file = newFile()
+  writeSchema11(file)
+  const older = new DatabaseSync(file)
+  const claim = older.prepare('SELECT token FROM carillon_tokens WHERE only = 1')
+  expect(claim.get()).toEqual({ token: 0 })
+  const storage = sqliteStorage({ file })
+  await storage.start()
+  expect(() => claim.get()).toThrow('no such table')
+  older.close()
+  await storage.stop()
+})
+
 test("Carillon's tables live beside an application's own of the same names", async () => {
   const file = newFile()
   const database = new DatabaseSync(file)
   database.exec("CREATE TABLE jobs (x); CREATE TABLE notifications (x); INSERT INTO jobs VALUES ('mine')")
+  database.exec('CREATE TABLE gone (x); CREATE VIEW broken AS SELECT x FROM gone; DROP TABLE gone')
   database.close()
   const storage = sqliteStorage({ file })
   await storage.start()

@@ -8,9 +8,9 @@ import type { Outlook } from './outlook.ts'
 import type { RecoverExpired } from './recover.ts'
 import { createTurns, JOB_COLUMNS, type JobRow, LEASE, LEASE_AND_BEGIN, type LeaseJob } from './turns.ts'
 
-const LAST_TOKEN = 'SELECT token FROM carillon_tokens WHERE only = 1'
+const LAST_TOKEN = 'SELECT token FROM carillon_fencing WHERE only = 1'
 
-const USE_TOKEN = 'UPDATE carillon_tokens SET token = ? WHERE only = 1'
+const USE_TOKEN = 'UPDATE carillon_fencing SET token = ? WHERE only = 1'
 
 const ANY_DUE = 'SELECT 1 AS found FROM carillon_jobs WHERE state = 1 AND due_at <= ? LIMIT 1'
 

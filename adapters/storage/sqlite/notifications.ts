@@ -102,7 +102,9 @@ function listStatement(
     ['n.created_at >= ?', filter.from],
     ['n.created_at < ?', filter.until],
     [`json_extract(e.error, '$.code') = ?`, filter.code],
-    ['e.provider = ?', filter.provider],
+    // No condition on `e` alone may be one that null cannot meet: the planner would take the join for an inner one, and begin
+    // with the events of everybody.
+    [`coalesce(e.provider, '') = ?`, filter.provider],
     ['n.id IN (SELECT value FROM json_each(?))', filter.ids && JSON.stringify(filter.ids)],
   ]
   if (page.cursor !== undefined) {

@@ -1,12 +1,14 @@
 /**
  * What facts change stands with the newest event: a notification's row, which holds its content and would not fit into its
- * page any more, is written once. Only `failed` stays with it, for the index of dead letters.
+ * page any more, is written once. Only `failed` stays with it, for the index of dead letters. Likewise a delivery: `pending` is
+ * also what a delivered one says, which no longer has a job.
  *
- * Likewise a delivery: `pending` is also what a delivered one says, which no longer has a job.
+ * The columns that it held before stay, unused: to drop one rewrites the table, and fails for a view of the application's in
+ * the same file that is broken. Processes that are older would go on to use them, so their claims must find no tokens.
  */
 export const states = `
-ALTER TABLE carillon_events ADD COLUMN announced INTEGER NOT NULL DEFAULT 0;
-ALTER TABLE carillon_events ADD COLUMN fold TEXT; -- JSON; this and the others as the event's commit left them
+ALTER TABLE carillon_events ADD COLUMN announced INTEGER NOT NULL DEFAULT 0; -- this and the others: read of the newest alone
+ALTER TABLE carillon_events ADD COLUMN fold TEXT; -- JSON
 ALTER TABLE carillon_events ADD COLUMN provider TEXT;
 ALTER TABLE carillon_events ADD COLUMN provider_message_id TEXT;
 ALTER TABLE carillon_events ADD COLUMN error TEXT; -- JSON
@@ -19,13 +21,13 @@ WHERE n.seq = e.notification AND n.sequence = e.sequence;
 DROP INDEX carillon_notifications_failed;
 ALTER TABLE carillon_notifications ADD COLUMN failed INTEGER NOT NULL DEFAULT 0;
 UPDATE carillon_notifications SET failed = 1 WHERE status = 'failed';
-ALTER TABLE carillon_notifications DROP COLUMN status;
-ALTER TABLE carillon_notifications DROP COLUMN sequence;
-ALTER TABLE carillon_notifications DROP COLUMN announced;
-ALTER TABLE carillon_notifications DROP COLUMN fold;
-ALTER TABLE carillon_notifications DROP COLUMN provider;
-ALTER TABLE carillon_notifications DROP COLUMN provider_message_id;
-ALTER TABLE carillon_notifications DROP COLUMN error;
 CREATE INDEX carillon_notifications_failed ON carillon_notifications (organization, created_at)
   WHERE failed = 1;
+
+CREATE TABLE carillon_fencing (
+  only INTEGER PRIMARY KEY CHECK (only = 1),
+  token INTEGER NOT NULL
+) STRICT;
+INSERT INTO carillon_fencing (only, token) SELECT only, token FROM carillon_tokens;
+DROP TABLE carillon_tokens;
 `

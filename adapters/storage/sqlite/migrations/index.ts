@@ -13,8 +13,8 @@ import { states } from './0012-states.ts'
 
 /**
  * In order, append-only: the schema's version is the number of those that have run. Columns are added at the end, so that
- * processes that are older go on with `SELECT *` as they have prepared it; where more changes, their statements must fail and
- * not mislead them.
+ * processes that are older go on with `SELECT *` as they have prepared it; where they would store what is no longer right, their
+ * claims must fail: they deliver nothing until they are restarted.
  */
 export const migrations: readonly string[] = [
   initial,
