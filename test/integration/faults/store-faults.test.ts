@@ -103,7 +103,8 @@ it.each(Object.keys(FAULTS))('%s is a 503 with Retry-After, never a 2xx, and los
   for (const { status, headers, text } of during) {
     expect([status, headers['retry-after'] !== undefined], text).toEqual([503, true])
   }
-  answer({ kind: 'accepted', providerMessageId: 'held' })
+  // Too long for what is left of the pages that are there.
+  answer({ kind: 'accepted', providerMessageId: 'held'.repeat(10_000) })
   await eventually(() => refused.settlements > 0)
   fault.end(handle)
 
