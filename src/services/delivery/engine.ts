@@ -76,6 +76,9 @@ export interface EngineOptions {
   failed(error: unknown): void
 }
 
+/** From an event to the look for what it has made due, one for all events meanwhile. */
+const LOOK_AFTER_MS = 50
+
 /** How long aborted attempts have to report before the storage is closed under them. */
 const ABORT_GRACE_MS = 3_000
 
@@ -83,6 +86,20 @@ export function createEngine(options: EngineOptions): Engine {
   const { storage, routes, clock, failed } = options
   let dispatcher: Dispatcher | null = null
   const wake = (lane?: string): void => dispatcher?.wake(lane)
+  let looking = false
+
+  /**
+   * Events may have made lanes due of which no claim has told yet, and while all that are known are full none is asked for. A
+   * queue engine is told by the storage.
+   */
+  function lookSoon(): void {
+    if (looking || options.queue !== null) return
+    looking = true
+    clock.timer(LOOK_AFTER_MS, () => {
+      looking = false
+      wake()
+    })
+  }
 
   const leases = createLeases(storage, clock, options.leaseMs, failed)
   const attempts = createAttempts({
@@ -94,8 +111,7 @@ export function createEngine(options: EngineOptions): Engine {
     listeners: options.listeners,
     announce(event) {
       options.announce(event)
-      // It may have made jobs of endpoints due whose lanes nobody knows of yet, while those that are known are full.
-      if (options.queue === null) wake()
+      lookSoon()
     },
   })
   const available = (): void => dispatcher?.freed()
