@@ -10,8 +10,10 @@ import type { NotificationRow } from './rows.ts'
 import { INSERT_SUPPRESSION } from './suppressions.ts'
 
 /** The newest event of a notification `n`, in which it stands how that is now; none: as it was accepted. */
-export const WITH_NEWEST_EVENT = `LEFT JOIN carillon_events AS e ON e.notification = n.seq AND e.sequence =
+export const WITH_NEWEST_EVENT: string = `LEFT JOIN carillon_events AS e ON e.notification = n.seq AND e.sequence =
     (SELECT max(sequence) FROM carillon_events WHERE notification = n.seq)`
+
+export const FROM_NOTIFICATIONS: string = `FROM carillon_notifications AS n ${WITH_NEWEST_EVENT}`
 
 /** The columns of a notification `n` and its newest event that facts need: never its content. */
 export const FACT_COLUMNS: string =

@@ -10,18 +10,16 @@ import { type EventRow, toNotification, toTimeline, type WholeRow } from '../row
 import { toPage } from '../to-page.ts'
 import type { Connection } from './connection.ts'
 import type { Deliveries } from './deliveries.ts'
-import { type AddFacts, FACT_COLUMNS, WITH_NEWEST_EVENT } from './facts.ts'
+import { type AddFacts, FACT_COLUMNS, FROM_NOTIFICATIONS } from './facts.ts'
 import { notificationJob } from './jobs.ts'
 import { createRedrive } from './redrive.ts'
 import type { NotificationRow } from './rows.ts'
 
 const COLUMNS = `${FACT_COLUMNS}, n.high, n.expires_at, n.content, n.resend_of`
 
-const FROM = `FROM carillon_notifications AS n ${WITH_NEWEST_EVENT}`
+const SELECT = `SELECT ${COLUMNS}, n.attachments ${FROM_NOTIFICATIONS} WHERE n.id = ?`
 
-const SELECT = `SELECT ${COLUMNS}, n.attachments ${FROM} WHERE n.id = ?`
-
-const SELECT_STATE = `SELECT ${FACT_COLUMNS} ${FROM} WHERE n.id = ?`
+const SELECT_STATE = `SELECT ${FACT_COLUMNS} ${FROM_NOTIFICATIONS} WHERE n.id = ?`
 
 const SELECT_EVENTS = `
   SELECT sequence, status, at, fact FROM carillon_events WHERE notification = ? ORDER BY sequence`
@@ -114,7 +112,7 @@ function listStatement(
   const values = used.flatMap(([, ...values]) => values.map((value) => value ?? null))
   return {
     sql: `
-      SELECT ${COLUMNS} ${FROM}
+      SELECT ${COLUMNS} ${FROM_NOTIFICATIONS}
       WHERE ${used.map(([condition]) => condition).join(' AND ')}
       ORDER BY n.created_at DESC, n.seq DESC LIMIT ? OFFSET ?`,
     values: [...values, page.limit + 1, page.offset],

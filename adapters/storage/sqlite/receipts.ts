@@ -3,13 +3,13 @@ import type { ReceiptAnswer, ReceiptRecord } from '../../../src/ports/storage/re
 import type { Connection } from './connection.ts'
 import type { Announcements, Deliveries } from './deliveries.ts'
 import { dataError } from './errors.ts'
-import { type AddFacts, FACT_COLUMNS, WITH_NEWEST_EVENT } from './facts.ts'
+import { type AddFacts, FACT_COLUMNS, FROM_NOTIFICATIONS, WITH_NEWEST_EVENT } from './facts.ts'
 import { hashOf } from './hash.ts'
 import type { NotificationRow } from './rows.ts'
 
 const INSERT_RECEIPT = 'INSERT OR IGNORE INTO carillon_receipts (hash, received_at) VALUES (?, ?)'
 
-const SELECT_BY_ID = `SELECT ${FACT_COLUMNS} FROM carillon_notifications AS n ${WITH_NEWEST_EVENT} WHERE n.id = ?`
+const SELECT_BY_ID = `SELECT ${FACT_COLUMNS} ${FROM_NOTIFICATIONS} WHERE n.id = ?`
 
 /** An organization's own instance reports about that organization's notifications only. */
 const SELECT_BY_MESSAGE = `

@@ -1,7 +1,7 @@
 import { lostAttempt, lostPost } from '../../../src/domain/lost-attempt.ts'
 import type { Connection } from './connection.ts'
 import type { Deliveries } from './deliveries.ts'
-import { type AddFacts, FACT_COLUMNS, WITH_NEWEST_EVENT } from './facts.ts'
+import { type AddFacts, FACT_COLUMNS, FROM_NOTIFICATIONS } from './facts.ts'
 import { isEventJob, subjectOf } from './jobs.ts'
 import type { NotificationRow } from './rows.ts'
 
@@ -17,8 +17,7 @@ const TAKE_BACK = `
       token = NULL, lease_until = NULL, provider = NULL, due_at = ?
   WHERE id = ?`
 
-const SELECT_NOTIFICATION = `
-  SELECT ${FACT_COLUMNS} FROM carillon_notifications AS n ${WITH_NEWEST_EVENT} WHERE n.seq = ?`
+const SELECT_NOTIFICATION = `SELECT ${FACT_COLUMNS} ${FROM_NOTIFICATIONS} WHERE n.seq = ?`
 
 /** Takes back the leases that have expired, inside the transaction of a claim. */
 export type RecoverExpired = (now: number) => void

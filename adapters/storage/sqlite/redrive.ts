@@ -8,7 +8,7 @@ import type {
 } from '../../../src/ports/storage/notifications.ts'
 import type { Connection } from './connection.ts'
 import type { Announcements, Deliveries } from './deliveries.ts'
-import { type AddFacts, FACT_COLUMNS, WITH_NEWEST_EVENT } from './facts.ts'
+import { type AddFacts, FACT_COLUMNS, FROM_NOTIFICATIONS } from './facts.ts'
 import { notificationJob, READY, WAITING } from './jobs.ts'
 import type { NotificationRow } from './rows.ts'
 
@@ -22,13 +22,11 @@ const LOOK = `
 const COLUMNS = `${FACT_COLUMNS}, n.high, n.expires_at,
   CASE WHEN ? THEN json_extract(n.content, '$.template.id') END AS template`
 
-const FROM = `FROM carillon_notifications AS n ${WITH_NEWEST_EVENT}`
-
-const LOOK_AT_ALL = `SELECT ${COLUMNS} ${FROM} WHERE n.organization = ? ${LOOK}`
+const LOOK_AT_ALL = `SELECT ${COLUMNS} ${FROM_NOTIFICATIONS} WHERE n.organization = ? ${LOOK}`
 
 /** The plus sign keeps the planner to the index on ids. */
 const LOOK_AT_IDS = `
-  SELECT ${COLUMNS} ${FROM}
+  SELECT ${COLUMNS} ${FROM_NOTIFICATIONS}
   WHERE n.id IN (SELECT value FROM json_each(?)) AND +n.organization = ? ${LOOK}`
 
 const ATTEMPTS = `
