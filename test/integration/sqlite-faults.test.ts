@@ -12,6 +12,7 @@ import {
   deliver,
   ended,
   endpoint,
+  idOf,
   note,
   notes,
   page,
@@ -262,4 +263,17 @@ test('no statement walks through a table that grows', async () => {
   const known = (walk: string): boolean => bounded.some((one) => one.test(walk.replace(/\s+/g, ' ')))
   expect(walks.filter((walk) => !known(walk))).toEqual([])
   expect(statements.size).toBeGreaterThan(40)
+})
+
+test('a notification that somebody has removed by hand takes its job along, and no delivery of its number', async () => {
+  const endpoints = [await endpoint(storage), await endpoint(storage)]
+  await accept(storage, notes(1))
+  await deliver(storage)
+  const [gone = '', last = ''] = await accept(storage, notes(2))
+  // The second notification of the file, in which two deliveries wait.
+  reader.prepare('DELETE FROM carillon_notifications WHERE id = ?').run(gone)
+  expect((await claim(storage)).map(idOf)).toEqual([last])
+  const events = await Promise.all(endpoints.map(({ id }) => claim(storage, 100, id)))
+  expect(events.map(({ length }) => length)).toEqual([1, 1])
+  expect(reader.prepare('SELECT count(*) AS left FROM carillon_jobs').get()?.left).toBe(3)
 })

@@ -3,7 +3,7 @@ import type { ClaimAnswer, ClaimedJob, ClaimRequest } from '../../../src/ports/s
 import { createClaimedReader } from './claimed.ts'
 import type { Connection } from './connection.ts'
 import type { Deliveries } from './deliveries.ts'
-import { subjectOf } from './jobs.ts'
+import { isEventJob, subjectOf } from './jobs.ts'
 import type { Outlook } from './outlook.ts'
 import type { RecoverExpired } from './recover.ts'
 import { createTurns, JOB_COLUMNS, type JobRow, LEASE, LEASE_AND_BEGIN, type LeaseJob } from './turns.ts'
@@ -21,6 +21,8 @@ const PROMOTE_DUE = `
 
 const SELECT_DUE = `
   SELECT ${JOB_COLUMNS} FROM carillon_jobs WHERE id = ? AND (state = 0 OR state = 1 AND due_at <= ?)`
+
+const DELETE_JOB = 'DELETE FROM carillon_jobs WHERE id = ?'
 
 const OLDEST_RECOVERED = `
   SELECT ${JOB_COLUMNS} FROM carillon_jobs WHERE state = 3 AND lane IN (SELECT value FROM json_each(?))
@@ -45,6 +47,7 @@ export function createClaim(
   const promoteDue = connection.statement(PROMOTE_DUE)
   const selectDue = connection.statement<JobRow>(SELECT_DUE)
   const oldestRecovered = connection.statement<JobRow>(OLDEST_RECOVERED)
+  const deleteJob = connection.statement(DELETE_JOB)
   const leaseRow = connection.statement(LEASE)
   const leaseAndBegin = connection.statement(LEASE_AND_BEGIN)
 
@@ -80,8 +83,13 @@ export function createClaim(
         jobs.push(job)
         continue
       }
-      parts.deliveries.hold(subjectOf(row.id))
-      disabled.add(row.lane)
+      if (isEventJob(row.id)) {
+        parts.deliveries.hold(subjectOf(row.id))
+        disabled.add(row.lane)
+      } else {
+        // Somebody has removed its notification by hand.
+        deleteJob().run(row.id)
+      }
     }
     for (const endpoint of disabled) parts.deliveries.holdWaiting(endpoint)
     return jobs

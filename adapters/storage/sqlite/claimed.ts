@@ -33,7 +33,7 @@ interface DeliveryRow {
   readonly trace: string | null
 }
 
-/** Reads what the delivery of a leased job needs; undefined when its endpoint no longer takes deliveries. */
+/** Reads what a leased job needs; undefined when its endpoint no longer takes deliveries, or its notification is not there. */
 export type ReadClaimed = (job: JobRow, token: number, begun: boolean) => ClaimedJob | undefined
 
 /** @returns a reader for one claim, which reads each endpoint once */
