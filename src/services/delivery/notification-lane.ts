@@ -93,9 +93,14 @@ export function createNotificationLane(
     // Most lanes have one provider, and most jobs the first: no lists for them.
     const [single] = states
     if (states.length === 1 && single !== undefined)
-      return single.takes() > 0 && isNew(job, single) && reaches(single, job) ? single : undefined
-    const free = eligible(job).filter((state) => state.takes() > 0)
-    return free.length === 0 ? undefined : choose(free)
+      return (single.takes() > 0 || single.waits()) && isNew(job, single) && reaches(single, job)
+        ? single
+        : undefined
+    const asked = eligible(job)
+    const free = asked.filter((state) => state.takes() > 0)
+    if (free.length > 0) return choose(free)
+    const waiting = asked.filter((state) => state.waits())
+    return waiting.length === 0 ? undefined : choose(waiting)
   }
 
   /** The message to send, or why there is none. Rejects when the storage is away. */
@@ -211,8 +216,9 @@ export function createNotificationLane(
       memory.retry(job.jobId, null)
       left = eligible(job)
     }
-    const { jobId, token } = job
-    const next = { kind: 'retry', delayMs: returnIn(left) } as const
+    const { jobId, token, notification } = job
+    const delayMs = Math.min(returnIn(left), notification.expiresInMs ?? Number.POSITIVE_INFINITY)
+    const next = { kind: 'retry', delayMs } as const
     return attempts.settle({ jobId, token, kind: 'notification', facts: [], next })
   }
 
@@ -241,11 +247,12 @@ export function createNotificationLane(
   async function goBack(job: NotificationJob): Promise<void> {
     returning += 1
     try {
-      await attempts.run(job, () =>
-        states.some((candidate) => reaches(candidate, job))
+      await attempts.run(job, () => {
+        if (isExpired(job)) return endWithout(job, 'expired', EXPIRED)
+        return states.some((candidate) => reaches(candidate, job))
           ? later(job)
-          : endWithout(job, 'invalid_recipient', 'No configured provider accepts this recipient any more.'),
-      )
+          : endWithout(job, 'invalid_recipient', 'No configured provider accepts this recipient any more.')
+      })
     } finally {
       returning -= 1
     }
@@ -295,11 +302,16 @@ function reaches(state: ProviderState, job: NotificationJob): boolean {
 
 const EXPIRED = 'The notification expired before it could be delivered.'
 
+function isExpired({ notification: { expiresInMs } }: NotificationJob): boolean {
+  return expiresInMs !== null && expiresInMs <= 0
+}
+
 /** Why a job ends without another attempt; null: it has one. */
 function endBefore(
-  { notification, recovered, attempts, outages, earlierAttempts }: NotificationJob,
+  job: NotificationJob,
   { provider }: ProviderState,
 ): { readonly code: ErrorCode; readonly message: string } | null {
+  const { recovered, attempts, outages, earlierAttempts } = job
   // A message that ends its process ends itself at last, and an outage before that is no part of it.
   const own = attempts - earlierAttempts - outages
   if (recovered && (provider.onAmbiguous === 'fail' || own >= maxAttempts(provider.retry))) {
@@ -308,10 +320,7 @@ function endBefore(
       message: 'The process ended while the provider was being asked; whether it accepted is unknown.',
     }
   }
-  if (notification.expiresInMs !== null && notification.expiresInMs <= 0) {
-    return { code: 'expired', message: EXPIRED }
-  }
-  return null
+  return isExpired(job) ? { code: 'expired', message: EXPIRED } : null
 }
 
 /** What follows where the notifier stops, or has lost the job, between the record of an attempt and its hand-over. */

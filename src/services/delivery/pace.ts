@@ -4,26 +4,41 @@ import { GRANT_MS, paceCheck } from './provider-limits.ts'
 import type { SharedLimits } from './shared-limits.ts'
 import type { Stop } from './stop.ts'
 
+/** Leave to hand one message over. */
+export interface Permit {
+  readonly askedAt: number
+  readonly answeredAt: number
+  /** The limiter has counted the message; else it is asked again before the hand-over. */
+  readonly counted: boolean
+}
+
 /** How fast messages may be handed to one provider, by all processes together. */
 export interface Pace {
   /** How many may leave now, of those that were permitted. */
   granted(): number
+  /** The same for messages that are claimed already: a claim that took long does not send back what was permitted for it. */
+  kept(): number
   /** False: nothing will be permitted before a time that it has timed. */
   open(): boolean
   /** Asks for permission for at most `room` messages; undefined: there is nothing to ask. */
   ask(room: number): Promise<void> | undefined
-  /** Takes one permission. */
-  take(): number
+  /** Takes one permission; undefined: there is none. */
+  take(): Permit | undefined
   /** Waits until a message may leave now: at once, unless its permission has become too old. */
-  pass(permittedAt: number, stop: Stop): Promise<void>
+  pass(permit: Permit | undefined, stop: Stop): Promise<void>
 }
 
 /** A limiter that says nothing is asked again after this. */
 const SILENCE_MS = 1_000
+/** A limiter whose answers come too late is asked so often for one message, and then believed. */
+const MOST_ASKED = 2
 
 /**
  * Permissions are asked for before jobs are claimed: how many jobs wait is unknown, so first for one, then for twice as
  * many each time that all were used. One that is not used soon is gone.
+ *
+ * Where the way from there to the hand-over takes longer than a permission is good for, each message would be counted
+ * twice. Then what is free is only looked up before a claim, and counted at the hand-over.
  */
 export function createPace(
   key: string,
@@ -32,16 +47,18 @@ export function createPace(
   clock: Clock,
   wakeIn: (ms: number) => void,
 ): Pace {
-  /** When each permission was asked for: it is no older than that. */
-  let permits: number[] = []
+  /** In the order in which they were answered. */
+  let permits: Permit[] = []
+  /** The last message came to its hand-over later than its permission was good for. */
+  let late = false
   let next = 1
-  let askedAt = Number.NEGATIVE_INFINITY
+  let usedAt = Number.NEGATIVE_INFINITY
   let shutUntil = 0
 
   function dropOld(): void {
     const oldest = clock.monotonic() - GRANT_MS
-    if (permits.length === 0 || (permits[0] as number) >= oldest) return
-    permits = permits.filter((at) => at >= oldest)
+    if (permits[0] === undefined || permits[0].answeredAt >= oldest) return
+    permits = permits.filter(({ answeredAt }) => answeredAt >= oldest)
     next = 1
   }
 
@@ -51,11 +68,14 @@ export function createPace(
   }
 
   async function request(cost: number): Promise<void> {
-    const at = clock.monotonic()
-    const { states } = await limits.consume([paceCheck(key, maxPerSecond, cost)])
+    const askedAt = clock.monotonic()
+    const counted = !late
+    const check = [paceCheck(key, maxPerSecond, cost)]
+    const { states } = await (counted ? limits.consume(check) : limits.peek(check))
     const state = states[0]
     if (state === undefined) return shut(SILENCE_MS)
-    for (let unit = 0; unit < state.granted; unit += 1) permits.push(at)
+    const permit = { askedAt, answeredAt: clock.monotonic(), counted }
+    for (let unit = 0; unit < state.granted; unit += 1) permits.push(permit)
     if (state.granted < cost) shut(state.granted === 0 ? state.retryAfterMs : state.resetInMs)
   }
 
@@ -64,31 +84,36 @@ export function createPace(
       dropOld()
       return permits.length
     },
+    kept: () => permits.length,
     open() {
       dropOld()
       return permits.length > 0 || clock.monotonic() >= shutUntil
     },
     ask(room) {
       dropOld()
-      // One that is used a while after the last was asked for is no sign that many wait.
-      if (permits.length > 0 || clock.monotonic() - askedAt > GRANT_MS) next = 1
+      // That all were used a while ago is no sign that more wait now.
+      if (permits.length > 0 || clock.monotonic() - usedAt > GRANT_MS) next = 1
       const cost = Math.min(room, next) - permits.length
       if (cost <= 0 || clock.monotonic() < shutUntil) return undefined
-      askedAt = clock.monotonic()
       next = Math.min(next * 2, Math.max(1, maxPerSecond))
       return request(cost)
     },
     take() {
-      return permits.shift() ?? Number.NEGATIVE_INFINITY
+      usedAt = clock.monotonic()
+      return permits.shift()
     },
-    async pass(permittedAt, stop) {
-      let at = permittedAt
-      // The commit in which the attempt begins took long: what was permitted before it counts no more.
-      while (!stop.aborted() && clock.monotonic() - at > GRANT_MS) {
-        const asked = clock.monotonic()
+    async pass(permit, stop) {
+      if (permit !== undefined) late = clock.monotonic() - permit.askedAt > GRANT_MS
+      if (permit?.counted === true && !late) return
+      // The claim took long, or the commit in which the attempt begins: what was permitted before counts no more.
+      for (let asked = 1; !stop.aborted(); asked += 1) {
+        const askedAt = clock.monotonic()
         const { allowed, states } = await limits.consume([paceCheck(key, maxPerSecond, 1)])
-        if (allowed) at = asked
-        else await pause(states[0]?.retryAfterMs ?? 0, stop.signal(), clock)
+        if (!allowed) {
+          const waitMs = states[0]?.retryAfterMs ?? SILENCE_MS
+          shut(waitMs)
+          await pause(waitMs, stop.signal(), clock)
+        } else if (asked >= MOST_ASKED || clock.monotonic() - askedAt <= GRANT_MS) return
       }
     },
   }

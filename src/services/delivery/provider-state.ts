@@ -17,6 +17,8 @@ export interface ProviderState {
   free(): number
   /** The same for a message that is claimed already: too many outcomes that wait to be recorded do not send it back. */
   takes(): number
+  /** A message that is claimed already may wait in a slot until the pace permits it. */
+  waits(): boolean
   /** What {@link free} may become by {@link prepare}. */
   room(): number
   /** Asks what the processes share, before a claim; undefined: there is nothing to ask. */
@@ -81,26 +83,21 @@ export function createProviderState(provider: Provider, options: ProviderStateOp
     return rest.probing() ? Math.max(0, Math.min(1 - places.busy(), most)) : most
   }
 
-  function room(most = slots()): number {
-    return rest.open() && pace?.open() !== false ? most : 0
-  }
-
-  function permitted(most: number): number {
-    if (room(most) === 0 || (rest.probing() && rest.probe() === null)) return 0
-    return pace === null ? most : Math.min(most, pace.granted())
-  }
+  /** It does not rest, and if it has to prove that it works, this process is to try. */
+  const awake = (): boolean => rest.open() && (!rest.probing() || rest.probe() !== null)
 
   async function prepare(asked: Promise<void> | undefined): Promise<void> {
     await asked
-    if (pace !== null && rest.open() && (!rest.probing() || rest.probe() !== null)) await pace.ask(slots())
+    if (pace !== null && awake()) await pace.ask(slots())
   }
 
   return {
     provider,
-    room: () => room(),
+    room: () => (rest.open() && pace?.open() !== false ? slots() : 0),
     restMs: rest.leftMs,
-    free: () => permitted(slots()),
-    takes: () => permitted(slots(places.empty())),
+    free: () => (awake() ? Math.min(slots(), pace?.granted() ?? Number.POSITIVE_INFINITY) : 0),
+    takes: () => (awake() ? Math.min(slots(places.empty()), pace?.kept() ?? Number.POSITIVE_INFINITY) : 0),
+    waits: () => awake() && pace?.open() === true && slots(places.empty()) > 0,
     prepare() {
       if (slots() === 0) return undefined
       const asked = rest.ask()
@@ -110,8 +107,8 @@ export function createProviderState(provider: Provider, options: ProviderStateOp
       if (places.busy() === 0) rest.letGo(rest.probe())
     },
     run(task) {
-      const permittedAt = pace?.take() ?? 0
-      const pass: Pass = (stop) => pace?.pass(permittedAt, stop)
+      const permit = pace?.take()
+      const pass: Pass = (stop) => pace?.pass(permit, stop)
       const probe = rest.probe()
       if (probe === null) return places.run(() => task(pass))
       return places.run(async () => {

@@ -92,7 +92,9 @@ export function rateLimiterContract(test: TestApi, create: () => Promise<RateLim
     const harness = await create()
     const before = await harness.limiter.peek([requests()])
     assert.deepEqual(await harness.limiter.peek([requests()]), before)
-    assert.equal((await one(harness, requests())).remaining, 9)
+    const counted = await one(harness, requests())
+    assert.deepEqual([counted.granted, counted.remaining], [1, 9])
+    assert.deepEqual([before.states[0]?.granted, before.states[0]?.remaining], [1, 9])
     await harness.limiter.close()
   })
 

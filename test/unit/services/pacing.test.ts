@@ -171,6 +171,69 @@ describe('a pace', () => {
     expect(mostIn(calls, SECOND)).toBeLessThanOrEqual(5)
   })
 
+  it.each([
+    [60, 0, 0, 12],
+    [60, 60, 0, 12],
+    // A slow limiter is asked twice for each message.
+    [0, 0, 60, 24],
+    [400, 100, 100, 40],
+  ])(
+    'is kept and used where a claim takes %i ms, a commit %i and the limiter %i',
+    async (claimMs, commitMs, limitMs, seconds) => {
+      const base = notifierWorld()
+      const { clock } = base
+      const delayed = <Args extends unknown[], Answer>(
+        ms: number,
+        call: (...args: Args) => Promise<Answer>,
+      ) =>
+        ms === 0
+          ? call
+          : async (...args: Args) => {
+              await new Promise<void>((resolve) => clock.timer(ms, resolve))
+              return call(...args)
+            }
+      const { storage, limiter } = base
+      Object.assign(storage, {
+        claim: delayed(claimMs, storage.claim),
+        startAttempts: delayed(commitMs, storage.startAttempts),
+      })
+      Object.assign(limiter, {
+        consume: delayed(limitMs, limiter.consume),
+        peek: delayed(limitMs, limiter.peek),
+      })
+      const calls: number[] = []
+      const channel = recordingChannel({
+        maxPerSecond: 10,
+        maxConcurrent: 50,
+        send: async () => {
+          calls.push(clock.monotonic())
+          return { kind: 'accepted' }
+        },
+      })
+      const notifier = await base.start({ channels: { email: channel }, plans: {} })
+      const sent = notifier.sendBatch(Array.from({ length: 100 }, () => mail))
+      const tookMs = await untilAll(base, calls, 100)
+      await sent
+      expect(mostIn(calls, SECOND)).toBeLessThanOrEqual(10)
+      expect(tookMs).toBeLessThanOrEqual(seconds * SECOND)
+    },
+  )
+
+  it('lets a message that fails over go to the next provider at once', async () => {
+    const world = notifierWorld()
+    const first = recordingChannel({
+      name: 'first',
+      send: async () => ({ kind: 'retry', scope: 'provider', message: 'Down.' }),
+    })
+    const second = recordingChannel({ name: 'second', maxPerSecond: 10 })
+    const notifier = await world.start({ channels: { email: [first, second] } })
+    for (let message = 1; message <= 3; message += 1) {
+      await notifier.send(mail)
+      await world.clock.advance(0)
+      expect(second.calls).toHaveLength(message)
+    }
+  })
+
   it('of one provider leaves the rest to the next', async () => {
     const world = notifierWorld()
     const [first, second] = [
