@@ -1,5 +1,6 @@
 import { type ErrorCode, isErrorCode } from './errors/catalogue.ts'
 import { LONGEST_HINT_MS } from './retry.ts'
+import { soundText } from './sound-text.ts'
 
 /**
  * Whose fault a refusal is (DESIGN.md §5).
@@ -117,7 +118,7 @@ export function messageId(value: unknown): string | undefined {
 
 function textOf(value: unknown, most = MAX_TEXT): string | undefined {
   if (typeof value === 'number' && Number.isFinite(value)) return String(value)
-  return typeof value === 'string' && value !== '' ? value.slice(0, most) : undefined
+  return typeof value === 'string' && value !== '' ? soundText(value, most) : undefined
 }
 
 function timeOf(value: unknown): number | undefined {

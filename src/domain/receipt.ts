@@ -1,6 +1,7 @@
 import { isErrorCode } from './errors/catalogue.ts'
 import type { Fact, FactType } from './facts.ts'
 import { messageId } from './outcome.ts'
+import { soundText } from './sound-text.ts'
 import { SUPPRESSION_REASONS, type SuppressionReason } from './suppression.ts'
 
 /** One report about one message or one recipient. */
@@ -90,5 +91,5 @@ function addressIn(value: unknown): string | undefined {
 }
 
 function textOf(value: unknown, max: number): string | undefined {
-  return typeof value === 'string' && value !== '' ? value.slice(0, max) : undefined
+  return typeof value === 'string' && value !== '' ? soundText(value, max) : undefined
 }

@@ -15,6 +15,7 @@ import { recordingChannel } from '../../src/testing/recording-channel.ts'
 import {
   accept,
   claim,
+  deliver,
   ended,
   endpoint,
   goneAndBack,
@@ -623,11 +624,27 @@ suite('a notification that somebody has removed by hand', () => {
     const storage = await open(schema)
     const [first = '', gone = '', last = ''] = await accept(storage, notes(3))
     await remove(schema, gone)
-    expect((await claim(storage, 3)).map(idOf)).toEqual([first, last])
+    expect((await claim(storage, 2)).map(idOf)).toEqual([first])
+    expect((await claim(storage, 2)).map(idOf)).toEqual([last])
     const { rows } = await onPostgres(server.url, (client) =>
       client.query(`SELECT subject FROM "${schema}".jobs ORDER BY id`),
     )
     expect(rows.map(({ subject }) => subject)).toEqual([first, last])
+  })
+
+  it('and a delivery takes its job along, and no other of its endpoint', async () => {
+    const schema = uniqueSchema()
+    const storage = await open(schema)
+    const { id } = await endpoint(storage)
+    await accept(storage, notes(5))
+    for (let left = 5; left > 0; left -= 1) await deliver(storage)
+    await onPostgres(server.url, (client) =>
+      client.query(
+        `DELETE FROM "${schema}".deliveries WHERE seq = (SELECT min(seq) FROM "${schema}".deliveries)`,
+      ),
+    )
+    expect(await claim(storage, 1, id)).toEqual([])
+    expect(await claim(storage, 5, id)).toHaveLength(4)
   })
 
   it('while it is delivered: its settlement fails, and no other', async () => {
@@ -638,6 +655,33 @@ suite('a notification that somebody has removed by hand', () => {
     await remove(schema, gone)
     const answers = await storage.settle(jobs.map((job) => ended(job)))
     expect(answers.map(({ kind }) => kind)).toEqual(['settled', 'failed', 'settled'])
+  })
+})
+
+suite('an endpoint that is enabled while a claim puts its deliveries aside', () => {
+  it('takes them', async () => {
+    const schema = uniqueSchema()
+    const storage = await open(schema)
+    const { id } = await endpoint(storage)
+    await accept(storage, notes(3))
+    for (let left = 3; left > 0; left -= 1) await deliver(storage)
+    const setStatus = (status: string) =>
+      `UPDATE "${schema}".webhook_endpoints SET status = '${status}' WHERE id = '${id}'`
+    await onPostgres(server.url, async (client) => {
+      await client.query(setStatus('disabled'))
+      await client.query('BEGIN')
+      await client.query(setStatus('active'))
+      const claimed = claim(storage, 1, id)
+      await eventually(() =>
+        onPostgres(server.url, async (other) => {
+          const { rows } = await other.query('SELECT 1 FROM pg_locks WHERE NOT granted')
+          return rows.length > 0
+        }),
+      )
+      await client.query('COMMIT')
+      expect(await claimed).toEqual([])
+    })
+    expect(await claim(storage, 5, id)).toHaveLength(3)
   })
 })
 

@@ -277,3 +277,12 @@ test('a notification that somebody has removed by hand takes its job along, and 
   expect(events.map(({ length }) => length)).toEqual([1, 1])
   expect(reader.prepare('SELECT count(*) AS left FROM carillon_jobs').get()?.left).toBe(3)
 })
+
+test('a delivery that somebody has removed by hand takes its job along, and no other of its endpoint', async () => {
+  const { id } = await endpoint(storage)
+  await accept(storage, notes(5))
+  for (let left = 5; left > 0; left -= 1) await deliver(storage)
+  reader.prepare('DELETE FROM carillon_deliveries WHERE id = (SELECT min(id) FROM carillon_deliveries)').run()
+  expect(await claim(storage, 1, id)).toEqual([])
+  expect(await claim(storage, 5, id)).toHaveLength(4)
+})

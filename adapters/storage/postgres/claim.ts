@@ -5,7 +5,7 @@ import type { WebhookEndpoint } from '../../../src/ports/storage/webhook-endpoin
 import { type EndpointRow, toEndpoint } from '../rows/webhook-endpoint.ts'
 import type { Connection } from './connection.ts'
 import { holdJobs, holdWaiting } from './deliveries.ts'
-import { jobNumber } from './leases.ts'
+import { jobNumber, type Leases } from './leases.ts'
 import type { RecoverExpired } from './recover.ts'
 
 const CLAIM = `
@@ -15,6 +15,12 @@ const CLAIM = `
 
 const SELECT_ATTACHMENTS = `
   SELECT id, attachments FROM carillon.notifications WHERE id = ANY ($1::text[]) AND attachments IS NOT NULL`
+
+/** Nobody enables it, or disables it, until those that it holds are held. */
+const LOCK_ENDPOINTS = `
+  SELECT id, status FROM carillon.webhook_endpoints WHERE id = ANY ($1::text[]) ORDER BY id FOR SHARE`
+
+const DELETE_JOBS = 'DELETE FROM carillon.jobs WHERE id = ANY ($1::bigint[]) AND token = $2 AND state = 2'
 
 const MAX_LANES = 1_000
 
@@ -67,7 +73,11 @@ export type Claim = (request: ClaimRequest) => Promise<ClaimAnswer>
  *
  * Whose turn it is lives in this process: several processes that share a database each take turns on their own.
  */
-export function createClaim(connection: Connection, recoverExpired: RecoverExpired): Claim {
+export function createClaim(
+  connection: Connection,
+  recoverExpired: RecoverExpired,
+  release: Leases['release'],
+): Claim {
   const turns = new Map<string, LaneTurns>()
   /** Where the last answer ended, when not all lanes fitted into it: the next one begins there. */
   let cursor = ''
@@ -95,14 +105,30 @@ export function createClaim(connection: Connection, recoverExpired: RecoverExpir
     return { summary: JSON.parse(first?.summary ?? '{}') as Summary, rows }
   }
 
-  /** A delivery whose endpoint was disabled meanwhile is held, and some of its lane with it. */
-  async function hold(rows: readonly ClaimedRow[], token: number): Promise<void> {
+  /**
+   * Jobs that are about nothing that is stored any more, because somebody has removed it by hand, go as well. Deliveries of
+   * an endpoint that was disabled are held, and some more of its lane; one that has been enabled since takes them.
+   */
+  async function putAside(rows: readonly ClaimedRow[], token: number): Promise<void> {
     if (rows.length === 0) return
-    const ids = rows.map(({ jobId }) => jobId)
-    await connection.transaction(async (tx) => {
-      await holdJobs(tx, ids, token)
-      for (const lane of new Set(rows.map(({ jobLane }) => jobLane))) await holdWaiting(tx, lane)
+    const orphans = rows.filter(isOrphan)
+    const lanes = [...new Set(rows.filter((row) => !isOrphan(row)).map(({ jobLane }) => jobLane))]
+    const active = await connection.transaction(async (tx) => {
+      if (orphans.length > 0) await tx.rows(DELETE_JOBS, [orphans.map(({ jobId }) => jobId), token])
+      if (lanes.length === 0) return new Set<string>()
+      const locked = await tx.rows<{ id: string; status: string }>(LOCK_ENDPOINTS, [lanes])
+      const active = new Set(locked.flatMap(({ id, status }) => (status === 'active' ? [id] : [])))
+      const held = rows.filter((row) => !isOrphan(row) && !active.has(row.jobLane))
+      await holdJobs(
+        tx,
+        held.map(({ jobId }) => jobId),
+        token,
+      )
+      for (const lane of lanes) if (!active.has(lane)) await holdWaiting(tx, lane)
+      return active
     })
+    const back = rows.filter((row) => !isOrphan(row) && active.has(row.jobLane))
+    await release(back.map(({ jobId }) => ({ jobId: String(jobId), token })))
   }
 
   /** Of the few mails that have some, by notification. */
@@ -133,7 +159,7 @@ export function createClaim(connection: Connection, recoverExpired: RecoverExpir
     )
     const attachments = await attachmentsOf(rows)
     const jobs = rows.map((row) => toJob(row, { token, attachments, endpoints, now }))
-    await hold(
+    await putAside(
       rows.filter((_row, index) => jobs[index] === undefined),
       token,
     )
@@ -147,6 +173,8 @@ export function createClaim(connection: Connection, recoverExpired: RecoverExpir
 }
 
 const isNotification = ({ jobId }: ClaimedRow): boolean => jobId % 2 === 0
+
+const isOrphan = ({ kindName, contentText }: ClaimedRow): boolean => kindName === null || contentText === null
 
 /** What the rows of one claim have in common. */
 interface Common {

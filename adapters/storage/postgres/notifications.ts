@@ -100,12 +100,14 @@ function listStatement(
     ['n.template_id =', filter.templateId],
     [`${t}.created_at >=`, filter.from],
     [`${t}.created_at <`, filter.until],
-    ["s.error::json ->> 'code' =", filter.code],
     ['s.provider =', filter.provider],
   ] as const
   const used = conditions.flatMap(([condition, value]) =>
     value === undefined ? [] : [`${condition} ${parameter(value)}`],
   )
+  // As text, in which the code comes first: PostgreSQL's own JSON refuses a document with U+0000 or half a character in it.
+  const { code } = filter
+  if (code !== undefined) used.push(`starts_with(s.error, ${parameter(`{"code":${JSON.stringify(code)},`)})`)
   if (failed) used.push("s.status = 'failed'")
   if (filter.ids !== undefined) used.push(`n.id = ANY (${parameter(filter.ids)}::text[])`)
   if (page.cursor !== undefined) {

@@ -28,8 +28,12 @@ const ORDER = 'ORDER BY s.created_at, s.seq LIMIT $6'
 const FIND_JOBS = `
   SELECT j.subject FROM carillon.jobs AS j WHERE j.id = ANY ($1::bigint[])`
 
+/**
+ * Facts are read as text: PostgreSQL's own JSON refuses a whole document for one U+0000 or half a character in it. Inside of a
+ * string the quotes of this pattern would be escaped.
+ */
 const COUNT_ATTEMPTS = `
-  SELECT e.notification, max((e.fact::json ->> 'attempt')::integer) AS attempts FROM carillon.events AS e
+  SELECT e.notification, max(substring(e.fact FROM '"attempt":([0-9]+)')::integer) AS attempts FROM carillon.events AS e
   WHERE e.notification = ANY ($1::text[]) GROUP BY e.notification`
 
 const INSERT_JOBS = `

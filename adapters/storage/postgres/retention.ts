@@ -60,17 +60,18 @@ const DELETE_DELIVERIES = `
   DELETE FROM carillon.deliveries AS d USING ${NAMED}
   WHERE d.event_id = g.event_id AND d.endpoint = g.endpoint RETURNING d.seq`
 
-/** By what the facts say: the key of a hand-over begins with its provider. */
+/** Read as text: PostgreSQL's own JSON refuses a document with U+0000 or half a character in it. */
+const SELECT_HANDED_OVER = `
+  SELECT e.notification, e.fact FROM carillon.events AS e
+  WHERE e.notification = ANY ($1::text[]) AND e.fact LIKE '%"providerMessageId":"%'`
+
+/** The key of a hand-over begins with its provider. */
 const DELETE_HANDOVERS = `
-  DELETE FROM carillon.handovers AS h USING (
-    SELECT coalesce(e.fact::json ->> 'provider', '') AS provider, e.fact::json ->> 'providerMessageId' AS message_id,
-      e.notification
-    FROM carillon.events AS e WHERE e.notification = ANY ($1::text[])
-      AND e.fact::json ->> 'type' = 'sent' AND e.fact::json ->> 'providerMessageId' IS NOT NULL) AS s
+  DELETE FROM carillon.handovers AS h
+  USING unnest($1::text[], $2::text[], $3::text[]) AS s (provider, message_id, notification)
   WHERE h.provider = s.provider AND h.message_id = s.message_id AND h.notification = s.notification`
 
 const OF_NOTIFICATIONS = [
-  DELETE_HANDOVERS,
   'DELETE FROM carillon.events WHERE notification = ANY ($1::text[])',
   'DELETE FROM carillon.states WHERE notification = ANY ($1::text[])',
   'DELETE FROM carillon.notifications WHERE id = ANY ($1::text[])',
@@ -137,7 +138,10 @@ async function sweep(tx: Transaction, request: SweepRequest): Promise<SweepAnswe
     over.push(...(await tx.rows<{ id: string }>(SELECT_OVER, [ids, latest])).map(({ id }) => id))
   }
   const deliveries = await removeDeliveries(tx, over, request, latest)
-  if (over.length > 0) for (const statement of OF_NOTIFICATIONS) await tx.rows(statement, [over])
+  if (over.length > 0) {
+    await removeHandovers(tx, over)
+    for (const statement of OF_NOTIFICATIONS) await tx.rows(statement, [over])
+  }
   const last = rows.at(-1)
   const next = rows.length < most || last === undefined ? null : encodeCursor([last.created_at, last.seq])
   return { notifications: over.length, deliveries, next }
@@ -160,6 +164,22 @@ async function removeDeliveries(
   const named = [found.map(({ event_id }) => event_id), found.map(({ endpoint }) => endpoint)]
   await tx.rows(DELETE_ATTEMPTS, named)
   return (await tx.rows(DELETE_DELIVERIES, named)).length
+}
+
+async function removeHandovers(tx: Transaction, over: readonly string[]): Promise<void> {
+  const rows = await tx.rows<{ notification: string; fact: string }>(SELECT_HANDED_OVER, [over])
+  const sent = rows.flatMap(({ notification, fact }) => {
+    const { type, provider = '', providerMessageId }: Fact = JSON.parse(fact)
+    return type === 'sent' && providerMessageId !== undefined
+      ? [{ notification, provider, providerMessageId }]
+      : []
+  })
+  if (sent.length === 0) return
+  await tx.rows(DELETE_HANDOVERS, [
+    sent.map(({ provider }) => provider),
+    sent.map(({ providerMessageId }) => providerMessageId),
+    sent.map(({ notification }) => notification),
+  ])
 }
 
 async function expire(tx: Transaction, request: ExpireRequest): Promise<ExpireAnswer> {

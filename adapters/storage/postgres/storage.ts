@@ -152,7 +152,7 @@ export function createStorage(
     }),
     quotaUsed: createQuotaUsed(connection),
     findIdempotent: createFindIdempotent(connection),
-    claim: counted(createClaim(connection, createRecoverExpired(connection))),
+    claim: counted(createClaim(connection, createRecoverExpired(connection), leases.release)),
     startAttempts: counted(leases.startAttempts),
     renew: counted(leases.renew),
     release: counted(leases.release),

@@ -3,7 +3,7 @@ import type { ClaimAnswer, ClaimedJob, ClaimRequest } from '../../../src/ports/s
 import { createClaimedReader } from './claimed.ts'
 import type { Connection } from './connection.ts'
 import type { Deliveries } from './deliveries.ts'
-import { isEventJob, subjectOf } from './jobs.ts'
+import { subjectOf } from './jobs.ts'
 import type { Outlook } from './outlook.ts'
 import type { RecoverExpired } from './recover.ts'
 import { createTurns, JOB_COLUMNS, type JobRow, LEASE, LEASE_AND_BEGIN, type LeaseJob } from './turns.ts'
@@ -79,17 +79,11 @@ export function createClaim(
     const disabled = new Set<string>()
     for (const row of rows) {
       const job = readClaimed(row, token, begun.has(row.lane))
-      if (job !== undefined) {
-        jobs.push(job)
-        continue
-      }
-      if (isEventJob(row.id)) {
+      if (job === 'orphan') deleteJob().run(row.id)
+      else if (job === 'held') {
         parts.deliveries.hold(subjectOf(row.id))
         disabled.add(row.lane)
-      } else {
-        // Somebody has removed its notification by hand.
-        deleteJob().run(row.id)
-      }
+      } else jobs.push(job)
     }
     for (const endpoint of disabled) parts.deliveries.holdWaiting(endpoint)
     return jobs

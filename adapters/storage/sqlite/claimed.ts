@@ -33,8 +33,11 @@ interface DeliveryRow {
   readonly trace: string | null
 }
 
-/** Reads what a leased job needs; undefined when its endpoint no longer takes deliveries, or its notification is not there. */
-export type ReadClaimed = (job: JobRow, token: number, begun: boolean) => ClaimedJob | undefined
+/**
+ * Reads what a leased job needs. `orphan`: what it is about is not there, because somebody has removed it by hand; `held`: its
+ * endpoint no longer takes deliveries.
+ */
+export type ReadClaimed = (job: JobRow, token: number, begun: boolean) => ClaimedJob | 'orphan' | 'held'
 
 /** @returns a reader for one claim, which reads each endpoint once */
 export function createClaimedReader(connection: Connection): (now: number) => ReadClaimed {
@@ -60,14 +63,15 @@ export function createClaimedReader(connection: Connection): (now: number) => Re
     job: JobRow,
     endpoints: Map<string, WebhookEndpoint | undefined>,
     now: number,
-  ): ClaimedDelivery | undefined {
+  ): ClaimedDelivery | 'orphan' | 'held' {
     if (!endpoints.has(job.lane)) {
       const found = selectEndpoint().get(job.lane)
       endpoints.set(job.lane, found === undefined ? undefined : toEndpoint(found, now))
     }
     const endpoint = endpoints.get(job.lane)
     const row = selectDelivery().get(subjectOf(job.id))
-    if (row === undefined || endpoint === undefined || endpoint.status === 'disabled') return undefined
+    if (row === undefined) return 'orphan'
+    if (endpoint === undefined || endpoint.status === 'disabled') return 'held'
     const { event_id: eventId, event_type: eventType, payload, trace } = row
     return { eventId, eventType, payload, endpoint, trace }
   }
@@ -88,11 +92,11 @@ export function createClaimedReader(connection: Connection): (now: number) => Re
       }
       if (isEventJob(job.id)) {
         const delivery = deliveryOf(job, endpoints, now)
-        if (delivery === undefined) return undefined
+        if (typeof delivery === 'string') return delivery
         return { ...about, kind: 'event', delivery, ...(begun ? { begun } : {}) }
       }
       const notification = notificationOf(job, now)
-      return notification === undefined ? undefined : { ...about, kind: 'notification', notification }
+      return notification === undefined ? 'orphan' : { ...about, kind: 'notification', notification }
     }
   }
 }

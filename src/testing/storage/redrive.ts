@@ -126,6 +126,19 @@ export function redriveChecks(check: Check): void {
     assert.equal((await storage.notifications.redrive(request())).redriven, 0)
   })
 
+  check('what providers wrote does not matter, and be it no text', async ({ storage }) => {
+    const message = 'a\u0000b\ud83d "attempt":9, "code":"'
+    const [id = ''] = await deadLetters(storage, notes(1), { message, attempt: 3 })
+    const filter = { organizationId: DEFAULT_ORGANIZATION, status: 'failed', code: 'provider_error' } as const
+    const listed = async (more: object) =>
+      (await storage.notifications.list({ ...filter, ...more }, page())).items.map((item) => item.id)
+    assert.deepEqual(await listed({}), [id])
+    assert.deepEqual(await listed({ status: undefined }), [id])
+    assert.deepEqual(await listed({ code: 'invalid_recipient' }), [])
+    assert.equal((await storage.notifications.redrive(request())).redriven, 1)
+    assert.equal((await claimOne(storage)).earlierAttempts, 3)
+  })
+
   check('only what is failed and has no job is redriven', async (harness) => {
     const { storage } = harness
     await accept(storage, [note(), note(), note()])

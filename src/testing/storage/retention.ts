@@ -90,6 +90,16 @@ export function retentionChecks(check: Check): void {
     assert.deepEqual(await sweepAll(storage), [{ notifications: 0, deliveries: 0, next: null }])
   })
 
+  check('what providers wrote is removed, and be it no text', async ({ storage, secondDoor, advance }) => {
+    await accept(storage, [note()])
+    const facts = [sent({ providerMessageId: 'm-\u001b\u0000', message: '\u0000\ud83d' })]
+    await deliver(storage, facts)
+    assert.equal((await secondDoor.dependents()).handovers, 1)
+    await advance(WEEK + 1)
+    assert.equal(total(await sweepAll(storage)), 1)
+    assert.equal((await secondDoor.dependents()).handovers, 0)
+  })
+
   check('what has a job, a pending delivery or a younger event stays', async (harness) => {
     const { storage, secondDoor } = harness
     const hook = await endpoint(storage, { events: ['notification.delivered'] })
