@@ -43,6 +43,8 @@ type Row = readonly [
   retryAfterMs?: number,
 ]
 
+const UNKNOWN = ['rejected', 'invalid_recipient', 'recipient'] as const
+
 const ROWS: readonly Row[] = [
   // x.1.1, x.1.2, x.1.3, x.1.6, x.1.10
   ['rcpt', '550 5.1.1 User unknown', 'rejected', 'invalid_recipient', 'recipient'],
@@ -196,7 +198,18 @@ const ROWS: readonly Row[] = [
   // no enhanced codes, but addresses of hosts
   ['rcpt', '550 Refused, see 5.7.9.1', 'rejected', 'invalid_recipient', 'recipient'],
   ['rcpt', '550 Host 10.5.7.9 unknown', 'rejected', 'invalid_recipient', 'recipient'],
+  // no enhanced codes, but versions, or of another class than the reply (RFC 2034 4)
+  ['content', '550 Refused by Mailer 5.1.1', 'rejected', 'provider_error', 'message'],
+  ['content', '550 Refused by mailer-5.1.1', 'rejected', 'provider_error', 'message'],
+  ['content', '450 Gateway 5.1.1 is busy', 'retry', 'provider_unavailable', 'provider'],
+  ['content', '450 5.1.1 Try again', 'retry', 'provider_unavailable', 'provider'],
+  ['content', '550 5.1.1rc2 of the filter refused it', 'rejected', 'provider_error', 'message'],
+  // enhanced codes where some servers put them
+  ['content', '550 Sorry, no mailbox here by that name. (#5.1.1)', ...UNKNOWN],
+  ['content', '550 Refused by mx.example: 550 5.1.1 User unknown', ...UNKNOWN],
+  ['content', '550 No mailbox [5.1.1]', ...UNKNOWN],
   // multi-line
+  ['content', '550-Mailer 5.7.20 says:\r\n550 5.1.1 User unknown', ...UNKNOWN],
   [
     'content',
     '550-5.7.1 Our system has detected that this message is\r\n550 5.7.1 likely unsolicited spam.',

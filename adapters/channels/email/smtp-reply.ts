@@ -2,7 +2,7 @@
 export interface SmtpReply {
   /** Basic code; 0 when the text does not begin with one. */
   readonly basic: number
-  /** 4: may pass. 5: permanent. Of the enhanced code where there is one, else of the basic one; 0: neither. */
+  /** 4: may pass. 5: permanent. Of the basic code where there is one, else of the enhanced one; 0: neither. */
   readonly class: 0 | 4 | 5
   /** `subject.detail` of the enhanced code, for example `1.1`. */
   readonly detail: string | null
@@ -11,20 +11,24 @@ export interface SmtpReply {
   readonly text: string
 }
 
-// Not part of an IP address or a version number: neither digits nor dots may touch it.
-const ENHANCED = /(?<![\d.])([245])\.(\d{1,3})\.(\d{1,3})(?!\.?\d)/
+// It follows a basic code (RFC 2034 4), also one that is repeated from another server; some servers mark it with a
+// bracket or a number sign instead. Anywhere else it may be a version number or part of an IP address.
+const ENHANCED = /(?:^|\b\d{3}[ -]|[#([])#?(([245])\.(\d{1,3})\.(\d{1,3}))(?!\w|\.\d)/g
 
 /** Reads a reply; lines of a multi-line one are joined. */
 export function parseReply(response: string): SmtpReply {
   const text = response.replace(/\s+/g, ' ').trim()
   const basic = Number(/^([2-5]\d\d)(?=[ -]|$)/.exec(text)?.[1] ?? 0)
-  const enhanced = ENHANCED.exec(text)
-  const first = enhanced?.[1] ?? String(basic).charAt(0)
+  const enhanced = [...text.matchAll(ENHANCED)].find(
+    ([, , digit]) => basic === 0 || Math.trunc(basic / 100) === Number(digit),
+  )
+  const [, code, digit, subject, detail] = enhanced ?? []
+  const first = basic === 0 ? digit : String(basic).charAt(0)
   return {
     basic,
     class: first === '4' ? 4 : first === '5' ? 5 : 0,
-    detail: enhanced === null ? null : `${Number(enhanced[2])}.${Number(enhanced[3])}`,
-    raw: [basic === 0 ? [] : [String(basic)], enhanced?.[0] ?? []].flat().join(' '),
+    detail: enhanced === undefined ? null : `${Number(subject)}.${Number(detail)}`,
+    raw: [basic === 0 ? [] : [String(basic)], code ?? []].flat().join(' '),
     text,
   }
 }
