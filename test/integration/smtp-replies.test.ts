@@ -136,6 +136,13 @@ const ROWS: readonly Row[] = [
   ['auth', '550 Login denied', 'rejected', 'provider_auth_failed', 'account'],
   ['mail', '530 5.7.0 Authentication required', 'rejected', 'provider_auth_failed', 'account'],
   ['mail', '530 Must issue a STARTTLS command first', 'rejected', 'provider_auth_failed', 'account'],
+  ['mail', '550 5.7.1 Authentication required', 'rejected', 'provider_auth_failed', 'account'],
+  ['rcpt', '550 5.7.8 Bad credentials', 'rejected', 'provider_auth_failed', 'account'],
+  ['rcpt', '550 Client was not authenticated', 'rejected', 'provider_auth_failed', 'account'],
+  // the same codes where nobody logs in
+  ['content', '554 5.7.9 Not accepted for policy reasons', 'rejected', 'blocked_recipient', 'recipient'],
+  ['rcpt', '550 5.7.8 Refused', 'rejected', 'blocked_recipient', 'recipient'],
+  ['content', '451 4.7.9 Try again later', 'retry', 'provider_rate_limited', 'account'],
   ['auth', '454 4.7.0 Temporary authentication failure', 'retry', 'provider_unavailable', 'provider'],
   ['auth', '421 4.3.0 Try later', 'retry', 'provider_unavailable', 'provider'],
   [

@@ -45,6 +45,8 @@ const GREYLIST = /gr[ea]y-?\s?list|postgrey/i
 const THROTTLE = /throttl|rate.?limit|too (?:many|fast|much)/i
 const SPAM = /spam|blocked|black-?list|block-?list|reputation|\brbl\b|dnsbl/i
 const RELAY = /relay/i
+const LOGIN =
+  /credentials|authentication (?:is )?required|not (?:been )?authenticated|(?:must|please|need to) (?:first )?(?:authenticate|log ?in)/i
 const QUOTA = /quota|mailbox (?:is )?full|over ?limit|storage/i
 const TOO_LARGE = /too (?:large|big)|size|exceeds/i
 
@@ -135,16 +137,9 @@ function fromReply(reply: SmtpReply, error: SmtpError): Outcome {
   )
 }
 
-function isAboutLogin({ basic, detail }: SmtpReply, { code, command }: SmtpError): boolean {
-  return (
-    code === 'EAUTH' ||
-    command?.startsWith('AUTH') === true ||
-    detail === '7.8' ||
-    detail === '7.9' ||
-    basic === 530 ||
-    basic === 534 ||
-    basic === 535
-  )
+/** By the enhanced codes alone it is not: large providers answer content that they do not want with 5.7.9. */
+function isAboutLogin({ basic }: SmtpReply, { code, command }: SmtpError): boolean {
+  return code === 'EAUTH' || command?.startsWith('AUTH') === true || [530, 534, 535].includes(basic)
 }
 
 /** The greeting, EHLO and STARTTLS concern every message; a closing 421 may come at any time. */
@@ -211,13 +206,17 @@ const DETAILS: Readonly<Record<string, Verdict>> = {
   '7.515': ['invalid_sender', 'account'],
 }
 
+/** Refused by a policy; the words say by which. */
+const POLICY_DETAILS: ReadonlySet<string> = new Set(['7.0', '7.1', '7.8', '7.9'])
+
 function byDetail(reply: SmtpReply, answer: Answer): Outcome | null {
   const { detail } = reply
   if (detail === null) return null
   if (detail === '2.2') return answer.retry('mailbox_full', 'recipient', MAILBOX_FULL_MS)
   if (detail === '7.28') return answer.retry('provider_rate_limited', 'account')
   if (reply.class === 4) return delayedByDetail(detail, answer)
-  if (detail === '7.0' || detail === '7.1') return byPolicy(reply, answer)
+  if (POLICY_DETAILS.has(detail))
+    return byWords(reply, answer) ?? answer.rejected('blocked_recipient', 'recipient')
   const verdict =
     DETAILS[detail] ?? (detail.startsWith('6.') ? (['content_rejected', 'message'] as const) : undefined)
   return verdict === undefined ? null : answer.rejected(...verdict)
@@ -230,11 +229,12 @@ function delayedByDetail(detail: string, answer: Answer): Outcome | null {
   return answer.retry(code === 'blocked_recipient' ? 'recipient_unreachable' : code, scope)
 }
 
-function byPolicy(reply: SmtpReply, answer: Answer): Outcome {
-  if (SPAM.test(reply.text)) return answer.rejected('spam_detected', 'message')
+/** What the words of a refusal say where its codes do not. */
+function byWords({ text }: SmtpReply, answer: Answer): Outcome | null {
+  if (SPAM.test(text)) return answer.rejected('spam_detected', 'message')
   // "Relay access denied": we may not send through this server at all, the recipient has nothing to do with it.
-  if (RELAY.test(reply.text)) return answer.rejected('provider_auth_failed', 'account')
-  return answer.rejected('blocked_recipient', 'recipient')
+  if (RELAY.test(text) || LOGIN.test(text)) return answer.rejected('provider_auth_failed', 'account')
+  return null
 }
 
 /** Class 5 without an enhanced code that says more. */
@@ -250,8 +250,8 @@ function byBasicCode(reply: SmtpReply, command: string, answer: Answer): Outcome
   // X.n.0 is "other or undefined" and says no more than the basic code (RFC 3463 3.1).
   const silent = reply.detail === null || reply.detail.endsWith('.0')
   if (!silent || ![550, 551, 553, 554].includes(basic)) return answer.rejected('provider_error', 'message')
-  if (SPAM.test(text)) return answer.rejected('spam_detected', 'message')
-  if (RELAY.test(text)) return answer.rejected('provider_auth_failed', 'account')
+  const said = byWords(reply, answer)
+  if (said !== null) return said
   if (basic === 554) {
     return command === 'DATA'
       ? answer.rejected('content_rejected', 'message')
