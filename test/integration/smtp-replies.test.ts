@@ -73,6 +73,16 @@ const ROWS: readonly Row[] = [
   ['mail', '550 5.7.27 Sender address has null MX', 'rejected', 'invalid_sender', 'account'],
   ['mail', '550 Sender refused', 'rejected', 'invalid_sender', 'account'],
   ['mail', '553 Sender refused', 'rejected', 'invalid_sender', 'account'],
+  // at MAIL nobody has named the recipient yet
+  ['mail', '550 5.1.1 User unknown', 'rejected', 'invalid_sender', 'account'],
+  ['mail', '550 5.2.1 Mailbox disabled', 'rejected', 'invalid_sender', 'account'],
+  ['mail', '550 5.7.1 Not permitted to send as this address', 'rejected', 'invalid_sender', 'account'],
+  ['mail', '554 Refused', 'rejected', 'invalid_sender', 'account'],
+  ['mail', '550 5.4.1 Access denied', 'rejected', 'invalid_sender', 'account'],
+  ['mail', '450 4.1.2 Domain not found', 'retry', 'invalid_sender', 'account'],
+  ['mail', '552 5.2.2 Over quota', 'retry', 'provider_quota_exceeded', 'account'],
+  ['mail', '552 Exceeded storage allocation', 'retry', 'provider_quota_exceeded', 'account'],
+  ['mail', '451 Greylisted', 'retry', 'provider_rate_limited', 'recipient', 5 * MINUTE],
   // x.2.1
   ['rcpt', '550 5.2.1 Mailbox disabled', 'rejected', 'blocked_recipient', 'recipient'],
   ['rcpt', '450 4.2.1 Mailbox temporarily disabled', 'retry', 'recipient_unreachable', 'recipient'],

@@ -130,11 +130,26 @@ function fromReply(reply: SmtpReply, error: SmtpError): Outcome {
       : answer.retry('provider_unavailable', 'provider')
   }
   if (isBeforeEnvelope(command)) return beforeEnvelope(reply, answer)
-  return (
+  const outcome =
     (reply.class === 4 ? delayed(reply, command, answer) : null) ??
     byDetail(reply, answer) ??
     (reply.class === 4 ? passing(reply, command, answer) : byBasicCode(reply, command, answer))
-  )
+  return command === 'MAIL FROM' ? aboutSender(outcome, answer) : outcome
+}
+
+/** Of what is refused at MAIL, the recipient has no part: the server does not know it yet. */
+function aboutSender(outcome: Outcome, answer: Answer): Outcome {
+  if ((outcome.kind !== 'rejected' && outcome.kind !== 'retry') || outcome.scope !== 'recipient')
+    return outcome
+  switch (outcome.code) {
+    // Greylisting: of one sender to one recipient, also where it is said early.
+    case 'provider_rate_limited':
+      return outcome
+    case 'mailbox_full':
+      return answer.retry('provider_quota_exceeded', 'account')
+    default:
+      return answer[outcome.kind]('invalid_sender', 'account')
+  }
 }
 
 /** By the enhanced codes alone it is not: large providers answer content that they do not want with 5.7.9. */
