@@ -45,6 +45,9 @@ type Row = readonly [
 
 const UNKNOWN = ['rejected', 'invalid_recipient', 'recipient'] as const
 
+/** Not suppressed. */
+const BLOCKED = ['rejected', 'blocked_recipient', 'recipient'] as const
+
 const ROWS: readonly Row[] = [
   // x.1.1, x.1.2, x.1.3, x.1.6, x.1.10
   ['rcpt', '550 5.1.1 User unknown', 'rejected', 'invalid_recipient', 'recipient'],
@@ -64,6 +67,49 @@ const ROWS: readonly Row[] = [
     'rejected',
     'invalid_recipient',
     'recipient',
+  ],
+  // what says that there is no such mailbox, and so suppresses it
+  ['rcpt', '550', ...UNKNOWN],
+  ['rcpt', '550 5.0.0', ...UNKNOWN],
+  ['rcpt', '550 Requested action not taken: mailbox unavailable', ...UNKNOWN],
+  ['rcpt', '550 No such user here', ...UNKNOWN],
+  ['rcpt', '550 no mailbox here by that name', ...UNKNOWN],
+  ['rcpt', '550 Unknown or illegal alias', ...UNKNOWN],
+  ['rcpt', '550 Unrouteable address', ...UNKNOWN],
+  ['rcpt', '550 Invalid Recipient', ...UNKNOWN],
+  ['rcpt', '550 Recipient not found', ...UNKNOWN],
+  ['rcpt', '550 <spam-relay@example.com>: user unknown', ...UNKNOWN],
+  ['rcpt', '550 relay1.mx-relay.example said: user unknown', ...UNKNOWN],
+  ['rcpt', '550 The email account that you tried to reach does not exist.', ...UNKNOWN],
+  ['rcpt', '550 This account has been disabled or discontinued [#102]', ...UNKNOWN],
+  ['rcpt', "554 delivery error: This user doesn't have an example.com account", ...UNKNOWN],
+  // what says nothing of the mailbox
+  ['rcpt', '550 Refused', ...BLOCKED],
+  ['rcpt', '553 Refused', ...BLOCKED],
+  ['rcpt', '550 Administrative prohibition', ...BLOCKED],
+  ['rcpt', '550 Rejected by policy: address rejected', ...BLOCKED],
+  ['rcpt', '550 Recipient address rejected: Access denied', ...BLOCKED],
+  ['rcpt', '550 Your account has been disabled', ...BLOCKED],
+  ['rcpt', '550 Your IP address is unknown to us', ...BLOCKED],
+  ['rcpt', '550 Invalid IP address', ...BLOCKED],
+  ['rcpt', '550 The user rejected your message', ...BLOCKED],
+  ['rcpt', '550 User only accepts mail from known senders', ...BLOCKED],
+  ['rcpt', '550 The sender may not write to this group', ...BLOCKED],
+  ['rcpt', '550 5.4.1 No answer from host', 'rejected', 'recipient_unreachable', 'recipient'],
+  ['rcpt', '550 Mailbox is full', 'retry', 'mailbox_full', 'recipient', 3 * HOUR],
+  ['rcpt', '550 Rate limit exceeded', 'retry', 'provider_rate_limited', 'account'],
+  ['rcpt', '550 Too many messages', 'retry', 'provider_rate_limited', 'account'],
+  ['rcpt', '550 5.7.1 Daily sending limit reached', 'retry', 'provider_rate_limited', 'account'],
+  ['rcpt', '550-No such user here\r\n550 Sender verify failed', 'rejected', 'invalid_sender', 'account'],
+  ['rcpt', '550 Sender address does not exist', 'rejected', 'invalid_sender', 'account'],
+  ['rcpt', '550 5.7.1 Refused because of your DMARC policy', 'rejected', 'invalid_sender', 'account'],
+  ['rcpt', '550 No reverse DNS', 'rejected', 'invalid_sender', 'account'],
+  [
+    'rcpt',
+    "553 sorry, that domain isn't in my rcpthosts (#5.7.1)",
+    'rejected',
+    'provider_auth_failed',
+    'account',
   ],
   // x.1.7, x.1.8, x.7.27
   ['mail', '550 5.1.7 Bad sender syntax', 'rejected', 'invalid_sender', 'account'],
@@ -213,8 +259,8 @@ const ROWS: readonly Row[] = [
   ['content', '550 5.4.6 Routing loop detected', 'rejected', 'provider_error', 'message'],
   ['content', '550 Message refused', 'rejected', 'provider_error', 'message'],
   // no enhanced codes, but addresses of hosts
-  ['rcpt', '550 Refused, see 5.7.9.1', 'rejected', 'invalid_recipient', 'recipient'],
-  ['rcpt', '550 Host 10.5.7.9 unknown', 'rejected', 'invalid_recipient', 'recipient'],
+  ['rcpt', '550 Refused, see 5.7.9.1', ...BLOCKED],
+  ['rcpt', '550 Host 10.5.7.9 unknown', ...BLOCKED],
   // no enhanced codes, but versions, or of another class than the reply (RFC 2034 4)
   ['content', '550 Refused by Mailer 5.1.1', 'rejected', 'provider_error', 'message'],
   ['content', '550 Refused by mailer-5.1.1', 'rejected', 'provider_error', 'message'],

@@ -1,6 +1,18 @@
 import type { ErrorCode } from '../../../src/domain/errors/catalogue.ts'
 import type { FaultScope, Outcome } from '../../../src/domain/outcome.ts'
 import { parseReply, type SmtpReply } from './smtp-reply.ts'
+import {
+  blamesSender,
+  deniesMailbox,
+  GREYLIST,
+  LOGIN,
+  POLICY,
+  QUOTA,
+  RELAY,
+  SPAM,
+  THROTTLE,
+  TOO_LARGE,
+} from './smtp-words.ts'
 
 /** What an error of the mail client may carry (nodemailer 7 to 10). */
 export interface SmtpError {
@@ -40,15 +52,6 @@ export interface SmtpPhase {
 const GREYLIST_MS = 5 * 60_000
 /** With the default eight attempts the last one comes 21 hours after the first. */
 const MAILBOX_FULL_MS = 3 * 3_600_000
-
-const GREYLIST = /gr[ea]y-?\s?list|postgrey/i
-const THROTTLE = /throttl|rate.?limit|too (?:many|fast|much)/i
-const SPAM = /spam|blocked|black-?list|block-?list|reputation|\brbl\b|dnsbl/i
-const RELAY = /relay/i
-const LOGIN =
-  /credentials|authentication (?:is )?required|not (?:been )?authenticated|(?:must|please|need to) (?:first )?(?:authenticate|log ?in)/i
-const QUOTA = /quota|mailbox (?:is )?full|over ?limit|storage/i
-const TOO_LARGE = /too (?:large|big)|size|exceeds/i
 
 /**
  * Says what an error of the SMTP conversation means (reference: the tables of providers, 6.1).
@@ -125,7 +128,7 @@ function fromReply(reply: SmtpReply, error: SmtpError): Outcome {
   if (isAboutLogin(reply, error)) {
     // 421 and 454: the server cannot check the credentials now, which says nothing about them.
     if (reply.class === 5) return answer.rejected('provider_auth_failed', 'account')
-    return THROTTLE.test(reply.text)
+    return THROTTLE.test(reply.words)
       ? answer.retry('provider_rate_limited', 'account')
       : answer.retry('provider_unavailable', 'provider')
   }
@@ -164,7 +167,7 @@ function isBeforeEnvelope(command: string): boolean {
 
 function beforeEnvelope(reply: SmtpReply, answer: Answer): Outcome {
   if (reply.class === 5) return answer.rejected('provider_unavailable', 'provider')
-  return reply.detail?.startsWith('7.') === true || THROTTLE.test(reply.text)
+  return reply.detail?.startsWith('7.') === true || THROTTLE.test(reply.words)
     ? answer.retry('provider_rate_limited', 'account')
     : answer.retry('provider_unavailable', 'provider')
 }
@@ -172,8 +175,8 @@ function beforeEnvelope(reply: SmtpReply, answer: Answer): Outcome {
 /** Refusals that say themselves why they will pass. */
 function delayed(reply: SmtpReply, command: string, answer: Answer): Outcome | null {
   // Greylisting concerns one recipient and sender: the server is well, and another one would wait from the start.
-  if (GREYLIST.test(reply.text)) return answer.retry('provider_rate_limited', 'recipient', GREYLIST_MS)
-  if (reply.detail?.startsWith('7.') === true || THROTTLE.test(reply.text)) {
+  if (GREYLIST.test(reply.words)) return answer.retry('provider_rate_limited', 'recipient', GREYLIST_MS)
+  if (reply.detail?.startsWith('7.') === true || THROTTLE.test(reply.words)) {
     return answer.retry('provider_rate_limited', isAboutRecipient(reply, command) ? 'recipient' : 'account')
   }
   return null
@@ -201,7 +204,6 @@ const DETAILS: Readonly<Record<string, Verdict>> = {
   '1.3': ['invalid_recipient', 'recipient'],
   '1.6': ['invalid_recipient', 'recipient'],
   '1.10': ['invalid_recipient', 'recipient'],
-  '4.1': ['invalid_recipient', 'recipient'],
   '4.4': ['invalid_recipient', 'recipient'],
   '1.7': ['invalid_sender', 'account'],
   '1.8': ['invalid_sender', 'account'],
@@ -232,6 +234,13 @@ function byDetail(reply: SmtpReply, answer: Answer): Outcome | null {
   if (reply.class === 4) return delayedByDetail(detail, answer)
   if (POLICY_DETAILS.has(detail))
     return byWords(reply, answer) ?? answer.rejected('blocked_recipient', 'recipient')
+  // No answer from a host; Exchange Online says so of mailboxes that it does not have.
+  if (detail === '4.1') {
+    return answer.rejected(
+      deniesMailbox(reply.words) ? 'invalid_recipient' : 'recipient_unreachable',
+      'recipient',
+    )
+  }
   const verdict =
     DETAILS[detail] ?? (detail.startsWith('6.') ? (['content_rejected', 'message'] as const) : undefined)
   return verdict === undefined ? null : answer.rejected(...verdict)
@@ -245,20 +254,21 @@ function delayedByDetail(detail: string, answer: Answer): Outcome | null {
 }
 
 /** What the words of a refusal say where its codes do not. */
-function byWords({ text }: SmtpReply, answer: Answer): Outcome | null {
-  if (SPAM.test(text)) return answer.rejected('spam_detected', 'message')
+function byWords({ words }: SmtpReply, answer: Answer): Outcome | null {
+  if (SPAM.test(words)) return answer.rejected('spam_detected', 'message')
   // "Relay access denied": we may not send through this server at all, the recipient has nothing to do with it.
-  if (RELAY.test(text) || LOGIN.test(text)) return answer.rejected('provider_auth_failed', 'account')
-  return null
+  if (RELAY.test(words) || LOGIN.test(words)) return answer.rejected('provider_auth_failed', 'account')
+  if (THROTTLE.test(words)) return answer.retry('provider_rate_limited', 'account')
+  return blamesSender(words) ? answer.rejected('invalid_sender', 'account') : null
 }
 
 /** Class 5 without an enhanced code that says more. */
 function byBasicCode(reply: SmtpReply, command: string, answer: Answer): Outcome {
-  const { basic, text } = reply
+  const { basic, words } = reply
   // The session was in a state that the message is not to blame for: a new connection can do better (RFC 5321 4.2.4).
   if (basic === 503) return answer.retry('provider_unavailable', 'provider')
   if (basic === 552) {
-    return TOO_LARGE.test(text) && !QUOTA.test(text)
+    return TOO_LARGE.test(words) && !QUOTA.test(words)
       ? answer.rejected('message_too_large', 'message')
       : answer.retry('mailbox_full', 'recipient', MAILBOX_FULL_MS)
   }
@@ -267,19 +277,23 @@ function byBasicCode(reply: SmtpReply, command: string, answer: Answer): Outcome
   if (!silent || ![550, 551, 553, 554].includes(basic)) return answer.rejected('provider_error', 'message')
   const said = byWords(reply, answer)
   if (said !== null) return said
-  if (basic === 554) {
-    return command === 'DATA'
-      ? answer.rejected('content_rejected', 'message')
-      : answer.rejected('blocked_recipient', 'recipient')
-  }
   switch (command) {
     case 'RCPT TO':
-      return answer.rejected('invalid_recipient', 'recipient')
+      return refusedRecipient(reply, answer)
     case 'MAIL FROM':
       return answer.rejected('invalid_sender', 'account')
+    case 'DATA':
+      return answer.rejected(basic === 554 ? 'content_rejected' : 'provider_error', 'message')
     default:
       return answer.rejected('provider_error', 'message')
   }
+}
+
+/** Servers refuse at RCPT for any reason. The recipient is to blame where the words say so, or nothing is said at all. */
+function refusedRecipient({ basic, raw, text, words }: SmtpReply, answer: Answer): Outcome {
+  if (QUOTA.test(words)) return answer.retry('mailbox_full', 'recipient', MAILBOX_FULL_MS)
+  const denied = text === raw ? basic !== 554 : deniesMailbox(words) && !POLICY.test(words)
+  return answer.rejected(denied ? 'invalid_recipient' : 'blocked_recipient', 'recipient')
 }
 
 function explain(error: SmtpError, reply: SmtpReply): string {

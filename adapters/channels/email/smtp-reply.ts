@@ -9,6 +9,8 @@ export interface SmtpReply {
   /** Codes as received, for example `550 5.1.1`. */
   readonly raw: string
   readonly text: string
+  /** The text without addresses: what they are made of says nothing. */
+  readonly words: string
 }
 
 // It follows a basic code (RFC 2034 4), also one that is repeated from another server; some servers mark it with a
@@ -30,5 +32,11 @@ export function parseReply(response: string): SmtpReply {
     detail: enhanced === undefined ? null : `${Number(subject)}.${Number(detail)}`,
     raw: [basic === 0 ? [] : [String(basic)], code ?? []].flat().join(' '),
     text,
+    words: text.includes('@')
+      ? text
+          .split(' ')
+          .filter((word) => !word.includes('@'))
+          .join(' ')
+      : text,
   }
 }
