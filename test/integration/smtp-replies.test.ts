@@ -45,6 +45,7 @@ type Row = readonly [
 
 const UNKNOWN = ['rejected', 'invalid_recipient', 'recipient'] as const
 
+const QUOTA = ['retry', 'provider_quota_exceeded', 'account'] as const
 /** Not suppressed. */
 const BLOCKED = ['rejected', 'blocked_recipient', 'recipient'] as const
 
@@ -163,6 +164,10 @@ const ROWS: readonly Row[] = [
     'recipient',
   ],
   ['content', '550 5.4.7 Message expired', 'rejected', 'expired', 'recipient'],
+  ['rcpt', '550 5.4.5 Daily user sending quota exceeded', ...QUOTA],
+  ['mail', '550 5.4.5 Daily SMTP relay limit exceeded for user', ...QUOTA],
+  ['rcpt', '452 4.4.5 Daily sending limit exceeded', ...QUOTA],
+  ['rcpt', '451 4.4.5 Insufficient disk space', 'retry', 'provider_unavailable', 'recipient'],
   // x.5.x and 500 to 504
   ['mail', '500 5.5.2 Syntax error', 'rejected', 'provider_error', 'message'],
   ['mail', '501 5.5.4 Invalid arguments', 'rejected', 'provider_error', 'message'],

@@ -9,6 +9,7 @@ import {
   POLICY,
   QUOTA,
   RELAY,
+  SENDING_QUOTA,
   SPAM,
   THROTTLE,
   TOO_LARGE,
@@ -133,6 +134,9 @@ function fromReply(reply: SmtpReply, error: SmtpError): Outcome {
       : answer.retry('provider_unavailable', 'provider')
   }
   if (isBeforeEnvelope(command)) return beforeEnvelope(reply, answer)
+  if (reply.detail === '4.5' && SENDING_QUOTA.test(reply.words)) {
+    return answer.retry('provider_quota_exceeded', 'account')
+  }
   const outcome =
     (reply.class === 4 ? delayed(reply, command, answer) : null) ??
     byDetail(reply, answer) ??

@@ -1,6 +1,6 @@
 /*
- * What the words of a reply say where its codes do not. Whoever is not surely told of by one of these patterns is not
- * blamed: a recipient that is suppressed by mistake gets nothing more.
+ * What the words of a reply say where its codes do not. A recipient is blamed only where they surely say so: one that is
+ * suppressed by mistake gets nothing more.
  */
 
 export const GREYLIST: RegExp = /gr[ea]y-?\s?list|postgrey/i
@@ -12,6 +12,8 @@ export const RELAY: RegExp = /(?<![.\w-])relay(?:ing)?\b(?![.-]\w)|rcpthosts/i
 export const LOGIN: RegExp =
   /credentials|authentication (?:is )?required|not (?:been )?authenticated|(?:must|please|need to) (?:first )?(?:authenticate|log ?in)/i
 export const QUOTA: RegExp = /quota|mailbox (?:is )?full|over ?limit|storage/i
+/** With x.4.5, which is said of a mail system that is full too. */
+export const SENDING_QUOTA: RegExp = /quota|limit/i
 export const TOO_LARGE: RegExp = /too (?:large|big)|size|exceeds/i
 
 const SENDER =
@@ -24,7 +26,7 @@ export const POLICY: RegExp =
 const NO_MAILBOX =
   /\b(?:no|not an?|unknown|invalid|bad|non-?existent|unroute?able|undeliverable|disabled|inactive) (?:(?:such|local|mail|e-?mail|or|illegal|destination|known|valid|active) ){0,2}(?:user|recipient|mailbox|address|account|alias|person|customer)/i
 const MAILBOX_GONE =
-  /(?<!\b(?:ip|client|source|host|remote) )\b(?:user|recipient|mailbox|address|account|alias|person|customer)\b[^.;]{0,40}\b(?:unknown|unavailable|not (?:be )?(?:found|known|valid|available|local)|not a valid|invalid|disabled|inactive|deactivated|suspended|closed|terminated|discontinued|no longer|does(?: not|n't) have|address rejected)\b/i
+  /(?<!\b(?:ip|client|source|host|remote) )\b(?:user|recipient|mailbox|address|account|alias|person|customer)\b[^.;]{0,40}\b(?:unknown|unavailable|not (?:be )?(?:found|known|valid|available|local)|not a valid|invalid|disabled|inactive|deactivated|suspended|closed|terminated|discontinued|no longer|does(?: not|n't) have)\b/i
 const NOT_THERE = /\bdo(?:es)?(?: not|n't) exist|\baddress rejected|mailbox name not allowed/i
 
 export function blamesSender(words: string): boolean {
