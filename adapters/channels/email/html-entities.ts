@@ -79,10 +79,21 @@ const REFERENCE =
 /** Replaces character references, once: what they stand for is not read again. */
 export function decodeEntities(html: string): string {
   if (!html.includes('&')) return html
-  return html.replace(REFERENCE, (whole, decimal?: string, hex?: string, name?: string) => {
-    if (name !== undefined) return Object.hasOwn(NAMED, name) ? (NAMED[name] ?? whole) : whole
-    return character(decimal === undefined ? Number.parseInt(hex ?? '', 16) : Number(decimal))
+  return html.replace(REFERENCE, meaningOf)
+}
+
+/** The same in the value of an attribute, where `?a=1&copy=2` holds no reference (HTML, "named character reference state"). */
+export function decodeAttribute(value: string): string {
+  if (!value.includes('&')) return value
+  return value.replace(REFERENCE, (whole, decimal?: string, hex?: string, name?: string, at = 0) => {
+    const isParameter = name !== undefined && !whole.endsWith(';') && value.charAt(at + whole.length) === '='
+    return isParameter ? whole : meaningOf(whole, decimal, hex, name)
   })
+}
+
+function meaningOf(whole: string, decimal?: string, hex?: string, name?: string): string {
+  if (name !== undefined) return Object.hasOwn(NAMED, name) ? (NAMED[name] ?? whole) : whole
+  return character(decimal === undefined ? Number.parseInt(hex ?? '', 16) : Number(decimal))
 }
 
 function character(code: number): string {

@@ -1,5 +1,5 @@
 import { attributeOf, htmlTokens } from '../../../src/domain/html-tokens.ts'
-import { decodeEntities } from './html-entities.ts'
+import { decodeAttribute, decodeEntities } from './html-entities.ts'
 
 /** Elements with an empty line before and after. */
 const PARAGRAPHS: ReadonlySet<string> = new Set(
@@ -58,7 +58,7 @@ function open(text: TextBuilder, name: string, attributes: string, lists: number
       text.write(bullet(lists))
       break
     case 'img':
-      text.write(decodeEntities(attributeOf(attributes, 'alt')))
+      text.write(decodeAttribute(attributeOf(attributes, 'alt')))
       break
     case 'hr':
       text.write('---')
@@ -73,7 +73,7 @@ function close(text: TextBuilder, name: string, lists: number[]): void {
 }
 
 function address(attributes: string): string {
-  const href = decodeEntities(attributeOf(attributes, 'href')).trim()
+  const href = decodeAttribute(attributeOf(attributes, 'href')).trim()
   return /^(?:https?:\/\/|mailto:|tel:)\S+$/i.test(href) ? href.replace(/^(?:mailto|tel):/i, '') : ''
 }
 

@@ -39,6 +39,9 @@ describe('htmlToText', () => {
       '&lt;b&gt; &amp;amp; &quot;x&quot; &#39;y&#39; &#x1F389; &euro; &nbsp;&nbsp;z',
       '<b> &amp; "x" \'y\' 🎉 € z',
     ],
+    ['<a href="https://x.example/?a=1&copy=2&amp;reg=3">x</a>', 'x (https://x.example/?a=1&copy=2&reg=3)'],
+    ['<a href="https://x.example/?a=1&copy2=3&copy">x</a>', 'x (https://x.example/?a=1&copy2=3©)'],
+    ['<img alt="a&lt=b &copy;=&#61;&#61=">&copy=2', 'a&lt=b ©====©=2'],
     [
       '&unknown; &constructor; AT&T &; &#0; &#xD800; &#99999999;',
       '&unknown; &constructor; AT&T &; &#99999999;',
