@@ -60,7 +60,9 @@ function markup(html: string, at: number): Step {
 }
 
 function isUnread(tag: HtmlToken | null): tag is HtmlToken & { readonly kind: 'open' } {
-  return tag?.kind === 'open' && UNREAD.has(tag.name)
+  if (tag?.kind !== 'open' || !UNREAD.has(tag.name)) return false
+  // The only one of them that is not HTML itself: elements of HTML are not closed by a slash.
+  return tag.name !== 'svg' || !tag.attributes.endsWith('/')
 }
 
 function afterDeclaration(html: string, at: number): number {

@@ -49,6 +49,7 @@ describe('htmlToText', () => {
     ['<style>p { a: "</p>" }</style><script>if (a < b) "</style>"</script>Text', 'Text'],
     ['<STYLE>x</STYLE >Text<Script>y</SCRIPT>', 'Text'],
     ['<title>T</title><svg><text>no</text></svg>Text', 'Text'],
+    ['a<svg viewBox="0 0 1 1"/>b<svg />c<script/>no</script>d', 'abcd'],
     ['a<!-- <p>no</p> -->b<!doctype html><?xml?>c', 'abc'],
     ['<!--[if mso]><p>Outlook</p><![endif]-->Text', 'Text'],
     ['<p title="a > b">Text</p>', 'Text'],
