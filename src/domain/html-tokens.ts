@@ -81,15 +81,16 @@ function afterElement(html: string, name: string, at: number): number {
 /** Position of the `>` that ends a tag; those inside quoted values do not count. */
 function tagEnd(html: string, at: number): number {
   let quote = ''
+  let isValueNext = false
   for (let index = at + 1; index < html.length; index += 1) {
     const character = html.charAt(index)
     if (quote !== '') {
       if (character === quote) quote = ''
-    } else if (character === '>') {
-      return index
-    } else if ((character === '"' || character === "'") && html.charAt(index - 1) === '=') {
-      quote = character
+      continue
     }
+    if (character === '>') return index
+    if (isValueNext && (character === '"' || character === "'")) quote = character
+    isValueNext = character === '=' || (isValueNext && /\s/.test(character))
   }
   return html.length
 }

@@ -22,6 +22,7 @@ describe('HTML whose links are counted', () => {
     ['<a\nhref = " https://example.com/a ">x</a>', 'https://example.com/a'],
     ['<area href="https://example.com/&#x61;">', 'https://example.com/a'],
     ['<a title="1 > 0" href="https://example.com/a">x</a>', 'https://example.com/a'],
+    ['<a title= "1 > 0" href="https://example.com/a">x</a>', 'https://example.com/a'],
     ['<svg/><a href="https://example.com/a">x</a>', 'https://example.com/a'],
     ['<a data-carillon-track="true" href="https://example.com/a">x</a>', 'https://example.com/a'],
     ['<a href="https://bücher.example/ü">x</a>', 'https://xn--bcher-kva.example/%C3%BC'],
