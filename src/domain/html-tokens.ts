@@ -66,13 +66,14 @@ function isUnread(tag: HtmlToken | null): tag is HtmlToken & { readonly kind: 'o
 }
 
 function afterDeclaration(html: string, at: number): number {
-  const isComment = html.startsWith('<!--', at)
-  const end = html.indexOf(isComment ? '-->' : '>', at)
-  return end === -1 ? html.length : end + (isComment ? 3 : 1)
+  // `--!>` ends a comment too, but not the one that it begins (HTML, "comment end bang state").
+  const end = html.startsWith('<!--', at) ? /-->|(?<!<!)--!>/g : />/g
+  end.lastIndex = at
+  return end.exec(html) === null ? html.length : end.lastIndex
 }
 
 function afterElement(html: string, name: string, at: number): number {
-  const end = new RegExp(`</${name}`, 'gi')
+  const end = new RegExp(`</${name}(?=[\\s/>])`, 'gi')
   end.lastIndex = at
   const found = end.exec(html)
   return found === null ? html.length : Math.min(tagEnd(html, found.index) + 1, html.length)
