@@ -11,6 +11,7 @@ const LINES: ReadonlySet<string> = new Set(
     ' ',
   ),
 )
+const LISTS: ReadonlySet<string> = new Set(['ul', 'ol', 'li'])
 
 // Also the characters that mails pad their preview line with.
 const BLANKS = /(?:[\s\u200b\u2060]|\u034f)+/
@@ -55,7 +56,7 @@ function open(text: TextBuilder, name: string, attributes: string, lists: number
       lists.push(name === 'ol' ? 1 : 0)
       break
     case 'li':
-      text.write(bullet(lists))
+      text.writeBullet(bullet(lists))
       break
     case 'img':
       text.write(decodeAttribute(attributeOf(attributes, 'alt')))
@@ -99,10 +100,14 @@ class TextBuilder {
   #parts: string[] = []
   #breaks = 0
   #space = false
+  #bulleted = false
 
   /** The break that a tag makes, whether it opens or closes. */
   separate(name: string): void {
+    if (LISTS.has(name)) this.#bulleted = false
     if (name === 'br') this.#breaks += 1
+    // What a bullet is for begins beside it.
+    else if (this.#bulleted) return
     else if (PARAGRAPHS.has(name)) this.#breaks = Math.max(this.#breaks, 2)
     else if (LINES.has(name)) this.#breaks = Math.max(this.#breaks, 1)
     else if (name === 'td' || name === 'th') this.#space = true
@@ -118,6 +123,11 @@ class TextBuilder {
       if (index > 0) this.#space = true
       if (word !== '') this.#add(word)
     }
+  }
+
+  writeBullet(text: string): void {
+    this.write(text)
+    this.#bulleted = true
   }
 
   mark(): number {
@@ -141,6 +151,7 @@ class TextBuilder {
     else if (this.#parts.length > 0 && this.#space) this.#parts.push(' ')
     this.#breaks = 0
     this.#space = false
+    this.#bulleted = false
     this.#parts.push(word)
   }
 }
