@@ -12,5 +12,6 @@ export function parseMailbox(text: string): Mailbox | null {
   const [, name = '', inner] = /^([^<>]*)<([^<>]*)>$/.exec(text.trim()) ?? []
   const address = envelopeAddress(inner ?? text.trim())
   if (address === null || /\p{Cc}/u.test(name)) return null
-  return { name: name.trim().replace(/^"(.*)"$/, '$1'), address }
+  const [, quoted] = /^"(.*)"$/.exec(name.trim()) ?? []
+  return { name: quoted?.replace(/\\(.)/gu, '$1') ?? name.trim(), address }
 }

@@ -39,6 +39,9 @@ describe('parseMailbox', () => {
     ['  <ada@example.com>  ', '', 'ada@example.com'],
     ['Ada Lovelace <ada@example.com>', 'Ada Lovelace', 'ada@example.com'],
     ['"Lovelace, Ada" <ada@example.com>', 'Lovelace, Ada', 'ada@example.com'],
+    ['"Ada \\"the\\" L \\\\ \\x" <ada@example.com>', 'Ada "the" L \\ x', 'ada@example.com'],
+    ['"Ada "the" L" <ada@example.com>', 'Ada "the" L', 'ada@example.com'],
+    ['Ada \\o/ <ada@example.com>', 'Ada \\o/', 'ada@example.com'],
     ['Grüße <ada@bücher.example>', 'Grüße', 'ada@xn--bcher-kva.example'],
   ])('reads %j', (text, name, address) => {
     expect(parseMailbox(text)).toEqual({ name, address })
