@@ -26,8 +26,9 @@ const FIELD_NAME = /^[!-9;-~]{1,70}$/
 const ADDRESS = /^[!#-'*+\-./0-9=?A-Z^-~]{1,64}@[A-Za-z0-9.-]{1,255}$/
 const MESSAGE_ID = /^<[!-;=?-~]{1,500}>$/
 const MEDIA_TYPE = /^[\w.+-]{1,127}\/[\w.+-]{1,127}(?=;|$)/
-/** A parameter that can be repeated as it is: a quoted value with a backslash might not end where it seems to. */
-const PARAMETER = /; ?([\w.+-]{1,60}=(?:[\w.+-]{1,300}|"[ !#-[\]-~]{0,300}"))(?=;|$)/g
+const PARAMETER = /; ?([\w.+-]+)=([\w.+-]+|"[^"\p{Cc}]*")(?=;|$)/gu
+const PARAMETER_NAME = /^(?!name$)[\w.+-]{1,60}$/i
+const MAX_PARAMETER = 300
 /** A part of a longer parameter's value (RFC 2231 3). */
 const SECTION = 50
 
@@ -65,8 +66,8 @@ export function fileHeaders(contentType: string, filename: string, encoders: Enc
   const name = oneLine(filename) || 'attachment'
   const plain = isShort(name)
   const [type] = MEDIA_TYPE.exec(contentType) ?? ['application/octet-stream']
-  const given = [...contentType.matchAll(PARAMETER)].flatMap(([, parameter = '']) =>
-    /^name=/i.test(parameter) ? [] : [parameter],
+  const given = [...contentType.matchAll(PARAMETER)].flatMap(([, key = '', value = '']) =>
+    parameterOf(key, value),
   )
   const shown = quoted(plain ? name : encodedWords(name, encoders).replaceAll(' ', '\r\n '))
   return (
@@ -124,6 +125,13 @@ function encodedWords(text: string, { mime }: Encoders): string {
 function phraseOf(name: string, encoders: Encoders): string {
   if (!isShort(name)) return encodedWords(name, encoders)
   return name === '' || ATOMS.test(name) ? name : quoted(name)
+}
+
+/** A parameter of a media type; none where it cannot be repeated. */
+function parameterOf(name: string, value: string): readonly string[] {
+  // A quoted value with a backslash might not end where it seems to.
+  if (!PARAMETER_NAME.test(name) || value.length > MAX_PARAMETER || value.includes('\\')) return []
+  return PRINTABLE.test(value) ? [`${name}=${value}`] : sections(name, value.slice(1, -1))
 }
 
 /** A parameter in UTF-8, in as many sections as it needs (RFC 2231 3 and 4). */

@@ -224,9 +224,15 @@ describe.each(ENCODERS)('composeMail with the functions of nodemailer %s', (_ver
     ],
     [
       'parameters that may not end where they seem to',
-      'text/plain; a="ü"; b="c d"; e="f\\"',
+      'text/plain; a="b\\"; b="c d"; e="f\\"',
       'a',
       'text/plain; b="c d"; name="a.x"',
+    ],
+    [
+      'a parameter that is not ASCII',
+      'text/plain; a="Grüße; b=c; d"; e=f',
+      'a',
+      'text/plain; a*0*=utf-8\'\'Gr%C3%BC%C3%9Fe%3B%20b%3Dc%3B%20d; e=f; name="a.x"',
     ],
     ['a parameter without an end', `text/plain; a=${'b'.repeat(2000)}`, 'a', 'text/plain; name="a.x"'],
     ['a second header', 'text/plain\r\nBcc: evil@example.net', 'a', 'application/octet-stream; name="a.x"'],
