@@ -53,7 +53,10 @@ type Announced = Error | NotificationEvent | ProcessEvent | ProviderEvent | Endp
  *
  * @throws NotifierError `invalid_configuration`, naming the option that is wrong and what is right
  */
-export function createNotifier<Tx = never>(options: NotifierOptions<Tx>): Notifier<Tx> {
+export function createNotifier<Tx = never>(options: NotifierOptions<Tx>): Notifier<Tx>
+/** With a storage that is chosen when the process runs: its transactions have no type in common. */
+export function createNotifier(options: NotifierOptions): Notifier
+export function createNotifier(options: NotifierOptions): Notifier<unknown> {
   return wire(resolveOptions(options))
 }
 

@@ -68,3 +68,15 @@ it('memory has none, and any notifier fits where none is needed', () => {
   used(createNotifier({ channels: {}, storage: postgresStorage({ connectionString: '' }) }))
   used(createNotifier({ channels: {}, storage: sqliteStorage({ file: 'x' }) }))
 })
+
+it('a storage that is chosen when the process runs shares no transaction', () => {
+  const connectionString = process.env.DATABASE_URL
+  const notifier = createNotifier({
+    channels: {},
+    storage:
+      connectionString === undefined ? sqliteStorage({ file: 'x' }) : postgresStorage({ connectionString }),
+  })
+  expectTypeOf(notifier).toEqualTypeOf<Notifier>()
+  // @ts-expect-error: which of the two takes it is not known
+  void notifier.send(message, { tx: {} as pg.Client })
+})

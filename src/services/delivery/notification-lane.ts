@@ -45,6 +45,7 @@ export interface NotificationDelivery {
   readonly maxSmsSegments: number
   /** In [0, 1). */
   random(): number
+  failed(error: unknown): void
 }
 
 /** How long a job waits when the provider that is left for it has no free slot. */
@@ -68,7 +69,7 @@ export function createNotificationLane(
   { states, choose, refused }: ProviderGroup,
   delivery: NotificationDelivery,
 ): Required<Lane> {
-  const { attempts, matchSuppression, clock, logger, observer, random } = delivery
+  const { attempts, matchSuppression, clock, logger, observer, random, failed } = delivery
   const memory = createMemory()
   /** Jobs whose history is being read: they have a slot coming. */
   let reading = 0
@@ -153,7 +154,7 @@ export function createNotificationLane(
       createdAt: notification.createdAt,
       logger,
     }
-    const outcome = await sendAttempt(provider, message, context, stop, clock, observer)
+    const outcome = await sendAttempt(provider, message, context, stop, clock, observer, failed)
     const durationMs = Math.round(clock.monotonic() - began)
     if (outcome.kind === 'rejected' && outcome.scope === 'account') refused?.()
     const end = decision(job, state, outcome, { attempt, durationMs, segments, expiresInMs: leftMs() })

@@ -14,6 +14,8 @@ export const GRACE_MS = 2_000
 /**
  * Calls a provider under its deadline. Whatever it does (throws, answers nonsense, never settles), there is an
  * outcome: what nobody can know is `ambiguous`.
+ *
+ * @param failed is told what a channel throws, which no outcome shows; not what it throws because it was stopped
  */
 export async function sendAttempt(
   provider: Provider,
@@ -22,13 +24,14 @@ export async function sendAttempt(
   stop: Stop,
   clock: Clock,
   observer: Observer,
+  failed: (error: Error) => void,
 ): Promise<Outcome> {
   const { name, channel } = provider
   const { notificationId, attempt } = context
   const began = clock.monotonic()
   const outcome = await observer.span(
     { name: 'attempt', channel, provider: name, notificationId, attempt },
-    () => ask(provider, message, context, stop, clock),
+    () => ask(provider, message, context, stop, clock, failed),
     spanEnd,
   )
   observer.record({
@@ -48,6 +51,7 @@ async function ask(
   context: Omit<SendContext, 'signal'>,
   stop: Stop,
   clock: Clock,
+  failed: (error: Error) => void,
 ): Promise<Outcome> {
   const limit = limitAttempt(stop, provider.timeoutMs, clock)
   try {
@@ -57,11 +61,11 @@ async function ask(
     const reason = `The provider "${provider.name}" answered with no outcome.`
     return soundOutcome(answer) ?? { kind: 'ambiguous', reason }
   } catch (error) {
-    context.logger.error('A channel threw instead of answering with an outcome.', {
-      provider: provider.name,
-      error,
-    })
-    return { kind: 'ambiguous', reason: `The provider "${provider.name}" failed unexpectedly.` }
+    const stopped = stop.reason()
+    if (stopped !== null) return { kind: 'ambiguous', reason: stopped.message }
+    const thrown = `The provider "${provider.name}" threw instead of answering with an outcome`
+    failed(new Error(`${thrown}, for ${context.notificationId}: see \`cause\`.`, { cause: error }))
+    return { kind: 'ambiguous', reason: `${thrown}.` }
   } finally {
     limit.lift()
   }

@@ -3,6 +3,8 @@ import type { PostSignal } from '../../ports/outgoing.ts'
 /** Ends what one job does: its lease is lost, the notifier stops in haste, or its provider takes too long. */
 export interface Stop {
   aborted(): boolean
+  /** Why it was aborted; null: it was not. */
+  reason(): Error | null
   /** Made when it is first asked for: it costs more than all else here, and not every channel needs one. */
   signal(): AbortSignal
   /** The first reason counts. */
@@ -18,6 +20,7 @@ export function createStop(): Stop {
   let told = (_reason: Error): void => {}
   return {
     aborted: () => reason !== null,
+    reason: () => reason,
     signal() {
       controller ??= new AbortController()
       if (reason !== null) controller.abort(reason)

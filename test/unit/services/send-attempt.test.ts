@@ -20,10 +20,15 @@ const context = {
 function attempt(send: Behaviour, stop = createStop()) {
   const clock = fakeClock()
   const channel = recordingChannel({ send, timeoutMs: 1_000 })
+  const failures: Error[] = []
+  const { observer } = observation()
   return {
     clock,
     channel,
-    outcome: sendAttempt(providerOf(channel), message, context, stop, clock, observation().observer),
+    failures,
+    outcome: sendAttempt(providerOf(channel), message, context, stop, clock, observer, (error) =>
+      failures.push(error),
+    ),
   }
 }
 
@@ -63,6 +68,30 @@ describe('sendAttempt', () => {
     const outcome = await attempt(behaviour).outcome
     expect(outcome).toMatchObject({ kind: 'ambiguous', reason: expect.stringContaining('"recorder"') })
     expect(JSON.stringify(outcome)).not.toContain('secret detail')
+  })
+
+  it('reports what a channel throws, which no outcome shows', async () => {
+    for (const thrown of [new Error('secret detail'), 'secret detail', undefined, null]) {
+      const { outcome, failures } = attempt(() => Promise.reject(thrown))
+      await outcome
+      expect(failures).toHaveLength(1)
+      expect(failures[0]?.message).toContain('"recorder" threw')
+      expect(failures[0]?.message).toContain('notif_1')
+      expect(failures[0]?.cause).toBe(thrown)
+    }
+    const { outcome, failures } = attempt(async () => ({ kind: 'ambiguous', reason: 'unknown' }))
+    await outcome
+    expect(failures).toEqual([])
+  })
+
+  it('tells why it was stopped where a channel throws because of that, and reports nothing', async () => {
+    const { clock, outcome, failures } = attempt(
+      (_message, { signal }) =>
+        new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
+    )
+    await clock.advance(1_000)
+    expect(await outcome).toEqual({ kind: 'ambiguous', reason: 'No answer within 1000 ms.' })
+    expect(failures).toEqual([])
   })
 
   it('repairs what is unreadable in an outcome', async () => {
