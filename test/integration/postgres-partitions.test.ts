@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest'
 import { resolveOptions } from '../../adapters/storage/postgres/options.ts'
 import { createStorage } from '../../adapters/storage/postgres/storage.ts'
 import { type PostgresServer, startPostgres } from '../../examples/servers/postgres.ts'
@@ -168,6 +168,39 @@ suite('partitions of months that are over', () => {
     } finally {
       await client.end()
     }
+  })
+
+  it('are the default ones for a role that may create none, which starts and is told', async () => {
+    const { schema, storage, at } = await inJanuary()
+    await storage.stop()
+    const role = `writer_${schema}`
+    await onPostgres(server.url, (client) =>
+      client.query(
+        `CREATE ROLE "${role}" LOGIN; GRANT USAGE ON SCHEMA "${schema}" TO "${role}";
+         GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA "${schema}" TO "${role}";
+         GRANT USAGE ON ALL SEQUENCES IN SCHEMA "${schema}" TO "${role}"`,
+      ),
+    )
+    const warned = vi.spyOn(process, 'emitWarning').mockImplementation(() => {})
+    const url = new URL(server.url)
+    url.username = role
+    const june = Date.UTC(2026, 5, 1)
+    at(june)
+    const writer = createStorage(
+      resolveOptions({ connectionString: url.href, schema, listen: false }),
+      () => june,
+    )
+    opened.push(writer)
+    await writer.start()
+    expect(warned).toHaveBeenCalledWith(expect.stringContaining(`"${schema}"`), {
+      type: 'CarillonStorageWarning',
+    })
+    warned.mockRestore()
+    const [id] = await accept(writer, [note({ id: `notif_${june}0000000000000000` })])
+    const [job] = await claim(writer, 10)
+    if (job === undefined) throw new Error('a job expected')
+    expect(await writer.settle([ended(job)])).toMatchObject([{ kind: 'settled' }])
+    expect(await writer.notifications.get(id ?? '')).toMatchObject({ id })
   })
 
   it('are dropped once by many at once, while others accept', async () => {

@@ -74,6 +74,49 @@ const says = (text: string, part: string): boolean => text.replace('READ COMMITT
 const admittedOf = (answers: readonly AcceptAnswer[]): number =>
   answers.reduce((sum, answer) => sum + (answer.kind === 'accepted' ? answer.admitted : 0), 0)
 
+suite('a start that no later try mends', () => {
+  const startAt = (change: (url: URL) => void): Promise<void> => {
+    const url = new URL(server.url)
+    change(url)
+    return postgresStorage({ connectionString: url.href }).start()
+  }
+
+  it.each<[string, (url: URL) => void, string, string]>([
+    [
+      'a database that is not there',
+      (url) => (url.pathname = '/nowhere'),
+      '3D000',
+      '"nowhere" does not exist',
+    ],
+    [
+      'a role that is not there',
+      (url) => (url.username = 'nobody-here'),
+      '28000',
+      '"nobody-here" does not exist',
+    ],
+  ])('%s is a fault of the configuration', async (_name, change, code, says) => {
+    await expect(startAt(change)).rejects.toMatchObject({
+      code: 'invalid_configuration',
+      retryable: false,
+      message: expect.stringContaining(says),
+      cause: { code },
+    })
+  })
+
+  it('a role that may create no schema is one, and a server that is away is not', async () => {
+    await onPostgres(server.url, (client) => client.query('CREATE ROLE reader LOGIN'))
+    await expect(startAt((url) => (url.username = 'reader'))).rejects.toMatchObject({
+      code: 'invalid_configuration',
+      cause: { code: '42501' },
+    })
+    await expect(startAt((url) => (url.port = '1'))).rejects.toMatchObject({
+      code: 'service_unavailable',
+      retryable: true,
+      cause: { code: 'ECONNREFUSED' },
+    })
+  })
+})
+
 suite('two processes on one database', () => {
   it('never exceed a quota, and store an idempotent request once', async () => {
     const both = await two()

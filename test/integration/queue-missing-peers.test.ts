@@ -29,10 +29,12 @@ it.each([
 it.each([
   [() => bullmqQueue({}), 'url'],
   [() => bullmqQueue({ url: 'http://localhost' }), 'url'],
+  [() => bullmqQueue({ url: 'redis://:p#w@localhost' }), 'url'],
   [() => bullmqQueue({ url: 'redis://localhost', name: 'a:b' }), 'name'],
   [() => bullmqQueue({ url: 'redis://localhost', concurrency: 0 }), 'concurrency'],
   [() => graphileWorkerQueue({}), 'pool'],
   [() => graphileWorkerQueue({ connectionString: 'mysql://x' }), 'connectionString'],
+  [() => graphileWorkerQueue({ connectionString: 'postgres://a:p#w@x' }), 'connectionString'],
   [() => graphileWorkerQueue({ connectionString: 'postgres://x', task: '' }), 'task'],
   [() => graphileWorkerQueue({ connectionString: 'postgres://x', pollMs: 0.5 }), 'pollMs'],
 ] as const)('a wrong option is named (%#)', (create, option) => {

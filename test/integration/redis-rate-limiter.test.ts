@@ -446,6 +446,7 @@ it.each([
   ['both', { url: 'redis://localhost', client: { evalsha: async () => {} } }],
   ['a client of another kind', { client: {} }],
   ['another protocol', { url: 'http://localhost' }],
+  ['a password that is not encoded', { url: 'redis://:p#w@localhost' }],
   ['braces in the prefix', { url: 'redis://localhost', prefix: '{app}:' }],
   ['no time', { url: 'redis://localhost', timeoutMs: 0 }],
 ])('with %s it is refused', (_, options) => {

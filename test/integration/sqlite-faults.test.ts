@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { dirname, join, relative } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { sqliteStorage } from '../../adapters/storage/sqlite/index.ts'
@@ -146,13 +146,24 @@ test('a read-only database stores nothing and says so', async () => {
   await accept(storage, [note()])
 })
 
-test('a place that cannot be opened, and a file that is no database, fail the start', async () => {
-  const directory = sqliteStorage({ file: dirname(file) })
-  await expect(directory.start()).rejects.toMatchObject({ code: 'service_unavailable' })
+test('a place that cannot be opened, and a file that is no database, are faults of the configuration', async () => {
   writeFileSync(`${file}.txt`, 'This is a text. '.repeat(1_000))
-  const text = sqliteStorage({ file: `${file}.txt` })
-  await expect(text.start()).rejects.toMatchObject({ code: 'service_unavailable' })
-  await text.stop()
+  const faults: [string, string][] = [
+    [dirname(file), 'cannot be opened (EISDIR)'],
+    [join(dirname(file), 'nowhere', 'x.db'), 'cannot be opened (ENOENT)'],
+    [`${file}.txt`, 'is no SQLite database'],
+  ]
+  for (const [path, fault] of faults) {
+    const there = sqliteStorage({ file: relative(process.cwd(), path) })
+    await expect(there.start()).rejects.toMatchObject({
+      code: 'invalid_configuration',
+      retryable: false,
+      message: expect.stringContaining(`"${path}" ${fault}`),
+      details: { option: 'file' },
+      cause: { code: 'ERR_SQLITE_ERROR' },
+    })
+    await there.stop()
+  }
 })
 
 test('one notification that cannot be stored fails its request alone', async () => {

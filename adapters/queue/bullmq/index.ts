@@ -2,6 +2,7 @@ import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
 import { assertOptionNames } from '../../../src/domain/errors/option-names.ts'
 import type { Queue } from '../../../src/ports/queue.ts'
 import { isReadOnly } from '../../peer/redis-read-only.ts'
+import { urlFault } from '../../peer/server-url.ts'
 import { fromSet, toSets } from '../ref-sets.ts'
 import { seldom } from '../seldom.ts'
 import { type BullmqConnection, type BullmqModule, type Closable, loadBullmq, loadIoredis } from './peer.ts'
@@ -137,8 +138,8 @@ function assertOptions(
 ): void {
   if ((client === undefined) === (url === undefined))
     throw invalid('url', 'needs either a "url" or a "client", made with ioredis.')
-  if (url !== undefined && !(typeof url === 'string' && /^rediss?:\/\//.test(url)))
-    throw invalid('url', '"url" must begin with redis:// or rediss://.')
+  const fault = url === undefined ? null : urlFault(url, ['redis', 'rediss'])
+  if (fault !== null) throw invalid('url', `"url" ${fault}`)
   if (client !== undefined && typeof client?.duplicate !== 'function')
     throw invalid('client', '"client" must be a Redis of ioredis.')
   for (const [option, value] of Object.entries({ name, prefix }))

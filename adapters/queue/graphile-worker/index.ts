@@ -2,6 +2,7 @@ import { EventEmitter } from 'node:events'
 import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
 import { assertOptionNames } from '../../../src/domain/errors/option-names.ts'
 import type { JobRef, Queue, QueueInside, QueueWorker } from '../../../src/ports/queue.ts'
+import { urlFault } from '../../peer/server-url.ts'
 import { fromSet, toSets } from '../ref-sets.ts'
 import { seldom } from '../seldom.ts'
 import { type GraphileRunner, type GraphileUtils, loadGraphile } from './peer.ts'
@@ -193,8 +194,8 @@ function assertOptions(
 ): void {
   if ((connectionString === undefined) === (pool === undefined))
     throw invalid('pool', 'needs either a "connectionString" or a "pool" of pg.')
-  if (connectionString !== undefined && !/^postgres(?:ql)?:\/\//.test(connectionString))
-    throw invalid('connectionString', '"connectionString" must begin with postgres:// or postgresql://.')
+  const fault = connectionString === undefined ? null : urlFault(connectionString, ['postgres', 'postgresql'])
+  if (fault !== null) throw invalid('connectionString', `"connectionString" ${fault}`)
   for (const [name, value] of Object.entries({ schema, task }))
     if (typeof value !== 'string' || value === '') throw invalid(name, `"${name}" must be a name.`)
   for (const [name, value] of Object.entries({ concurrency, pollMs }))

@@ -1,6 +1,7 @@
 import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
 import { assertOptionNames } from '../../../src/domain/errors/option-names.ts'
 import type { RateLimiter } from '../../../src/ports/rate-limiter.ts'
+import { urlFault } from '../../peer/server-url.ts'
 import { type OwnRedisClient, openRedis, type RedisClient } from './client.ts'
 import { createConnection } from './connection.ts'
 import { createLimiter } from './limiter.ts'
@@ -83,9 +84,8 @@ function assertOptions(client: unknown, url: unknown, prefix: unknown, timeoutMs
   if (client !== undefined && typeof (client as RedisClient | null)?.evalsha !== 'function') {
     throw invalid('client', 'The option "client" must be a Redis or Cluster of ioredis.')
   }
-  if (url !== undefined && !(typeof url === 'string' && /^rediss?:\/\//.test(url))) {
-    throw invalid('url', 'The option "url" must begin with redis:// or rediss://.')
-  }
+  const fault = url === undefined ? null : urlFault(url, ['redis', 'rediss'])
+  if (fault !== null) throw invalid('url', `The option "url" ${fault}`)
   // Braces decide the node of a key in a cluster; those of the keys must be the first.
   if (typeof prefix !== 'string' || /[{}]/.test(prefix)) {
     throw invalid('prefix', 'The option "prefix" must be text without braces.')

@@ -114,9 +114,38 @@ export function dataError(cause: unknown): NotifierError {
 /** What callers see of an error of the storage. */
 export function unavailable(cause: unknown): NotifierError {
   return new NotifierError('service_unavailable', {
-    message: 'PostgreSQL does not answer. Try again later; the cause is in the log.',
+    message: 'PostgreSQL does not answer. Try again later; see the cause.',
     cause,
   })
+}
+
+/**
+ * Classes of SQLSTATE, and states, that no later try mends: who may connect, the database's name, privileges, and features
+ * that the server does not have.
+ */
+const PERMANENT = /^(?:28|3D|42501|0A)/
+
+/** What callers see of an error of the start: what no later try mends is a fault of the configuration. */
+export function startFailure(error: unknown): unknown {
+  const cause = isNotifierError(error) ? error.cause : error
+  if (!(cause instanceof Error) || !(PERMANENT.test(stateOf(cause) ?? '') || isWithoutPassword(cause)))
+    return error
+  return new NotifierError('invalid_configuration', {
+    message:
+      `postgresStorage: PostgreSQL answers "${cause.message}". ` +
+      'Correct what "connectionString" or "pool" say, or what the database allows its role.',
+    cause,
+  })
+}
+
+/** What `pg` says itself when the server asks for a password that it was not given. */
+function isWithoutPassword({ message }: Error): boolean {
+  return message.startsWith('SASL: SCRAM-SERVER-FIRST-MESSAGE: client password')
+}
+
+/** insufficient_privilege: the role may not do this. */
+export function isForbidden(error: unknown): boolean {
+  return stateOf(isNotifierError(error) ? error.cause : error) === '42501'
 }
 
 /** An error of an organization that does not exist. */

@@ -1,5 +1,6 @@
 import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
 import { assertOptionNames } from '../../../src/domain/errors/option-names.ts'
+import { urlFault } from '../../peer/server-url.ts'
 import type { PgPool } from './peer.ts'
 
 /** A `Pool` of `pg` 8: what is used of it. */
@@ -64,6 +65,8 @@ const HOSTS = /^\w+:\/\/(?:[^@/?]*@)?([^/?]*)/
 
 /** The longest identifier of PostgreSQL. */
 const MAX_NAME = 63
+/** Less than PostgreSQL takes: what needs no care wherever it is written. */
+const NAME = /^(?!pg_)[\p{L}_][\p{L}\p{N}_-]*$/u
 
 /** @throws NotifierError `invalid_configuration` */
 export function resolveOptions(options: PostgresStorageOptions): ResolvedOptions {
@@ -83,14 +86,16 @@ export function resolveOptions(options: PostgresStorageOptions): ResolvedOptions
   if (pool !== undefined && typeof pool.connect !== 'function') {
     throw invalid('pool', '"pool" must be a Pool of pg 8.')
   }
-  if (connectionString !== undefined && !/^postgres(?:ql)?:\/\//.test(connectionString)) {
-    throw invalid('connectionString', '"connectionString" must begin with postgres:// or postgresql://.')
-  }
   if (HOSTS.exec(connectionString ?? '')?.[1]?.includes(',')) {
     throw invalid('connectionString', '"connectionString" must name one host: "pg" takes no list of them.')
   }
-  if (schema === '' || Buffer.byteLength(schema) > MAX_NAME || /^pg_|\0/.test(schema)) {
-    throw invalid('schema', `"schema" must be a name of 1 to ${MAX_NAME} bytes that does not begin with pg_.`)
+  const fault = connectionString === undefined ? null : urlFault(connectionString, ['postgres', 'postgresql'])
+  if (fault !== null) throw invalid('connectionString', `"connectionString" ${fault}`)
+  if (typeof schema !== 'string' || Buffer.byteLength(schema) > MAX_NAME || !NAME.test(schema)) {
+    throw invalid(
+      'schema',
+      `"schema" must be a name of 1 to ${MAX_NAME} bytes: letters, digits, underscores and hyphens, not pg_ at its beginning.`,
+    )
   }
   const listen = options.listen ?? connectionString !== undefined
   if (listen && connectionString === undefined) {

@@ -1,5 +1,5 @@
 import { type Connection, NOW, quoted, type Runner } from './connection.ts'
-import { isDataError, isHeld } from './errors.ts'
+import { isDataError, isForbidden, isHeld } from './errors.ts'
 
 /** The partitioned tables: what their keys begin with, and how full their pages are made. */
 const TABLES = [
@@ -32,7 +32,7 @@ interface Partition {
 /**
  * Creates the partitions of this month and the next two where they are missing, without keeping anybody from writing.
  * A notification belongs to the month in its id, with everything that tells about it. What belongs to no partition is
- * kept in the default one, so that nothing ever waits for this.
+ * kept in the default one, so that nothing ever waits for this, and a role that may create nothing can start.
  */
 export async function createPartitions(connection: Connection): Promise<void> {
   const [clock] = await connection.rows<{ now: number }>(`SELECT ${NOW} AS now`, [connection.time()])
@@ -47,6 +47,14 @@ export async function createPartitions(connection: Connection): Promise<void> {
   } catch (error) {
     // Somebody reads a table for long. There is time: months are made long before they begin.
     if (isHeld(error)) return
+    if (isForbidden(error)) {
+      process.emitWarning(
+        `The role may not create the next months' partitions in the schema "${connection.schema}". What belongs to them is ` +
+          'kept in the default partition, and removed row by row. Start a process whose role owns the schema once a month.',
+        { type: 'CarillonStorageWarning' },
+      )
+      return
+    }
     if (!isDataError(error)) throw error
     for (const partition of missing) await createAlone(connection, partition)
   }

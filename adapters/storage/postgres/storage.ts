@@ -7,6 +7,7 @@ import { createBacklog } from './backlog.ts'
 import { createClaim } from './claim.ts'
 import { createCommits } from './commits.ts'
 import { createConnection } from './connection.ts'
+import { startFailure } from './errors.ts'
 import { createFindIdempotent } from './idempotency.ts'
 import { createJoining } from './join.ts'
 import { createKeep } from './keep.ts'
@@ -64,7 +65,7 @@ export function createStorage(
       await joining.start()
     } catch (error) {
       await close()
-      throw error
+      throw startFailure(error)
     }
     // One that fails is tried again: meanwhile the default partition takes what has none.
     partitions = setInterval(() => void createPartitions(connection).catch(() => {}), PARTITIONS_EVERY_MS)

@@ -24,7 +24,7 @@ export function dataError(cause: unknown): NotifierError {
 /** What callers see of an error of the storage. */
 export function unavailable(cause: unknown): NotifierError {
   return new NotifierError('service_unavailable', {
-    message: 'The SQLite storage does not answer. Try again later; the cause is in the log.',
+    message: 'The SQLite storage does not answer. Try again later; see the cause.',
     cause,
   })
 }

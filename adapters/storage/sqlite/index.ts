@@ -1,4 +1,5 @@
-import { isNotifierError, NotifierError } from '../../../src/domain/errors/notifier-error.ts'
+import type { DatabaseSync } from 'node:sqlite'
+import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
 import { assertOptionNames } from '../../../src/domain/errors/option-names.ts'
 import type { Clock } from '../../../src/ports/clock.ts'
 import type { Storage } from '../../../src/ports/storage/storage.ts'
@@ -9,7 +10,6 @@ import { createClaim } from './claim.ts'
 import { createConnection } from './connection.ts'
 import { createDeliveries } from './deliveries.ts'
 import { createDisk } from './disk.ts'
-import { unavailable } from './errors.ts'
 import { createAddFacts } from './facts.ts'
 import { createIdempotencyRecords } from './idempotency.ts'
 import { createJoin, type SqliteTransaction } from './join.ts'
@@ -26,6 +26,7 @@ import { createRecoverExpired } from './recover.ts'
 import { createRetention } from './retention.ts'
 import { loadSqlite } from './runtime.ts'
 import { createSettle } from './settle.ts'
+import { startFailure } from './start-failure.ts'
 import { createSuppressions } from './suppressions.ts'
 import { createTemplates } from './templates.ts'
 import { createWebhookEndpoints } from './webhook-endpoints.ts'
@@ -86,9 +87,10 @@ export function sqliteStorage(options: SqliteStorageOptions): Storage<SqliteTran
     durable: true,
     async start() {
       if (started) return
-      const database = openDatabase(opening.file)
-      connection.use(database)
+      let database: DatabaseSync | undefined
       try {
+        database = openDatabase(opening.file)
+        connection.use(database)
         migrate(connection)
         createDefaultOrganization(connection)
         if (opening.synchronous === 'full') disk.open(`${opening.file}-wal`)
@@ -96,8 +98,8 @@ export function sqliteStorage(options: SqliteStorageOptions): Storage<SqliteTran
         started = true
       } catch (error) {
         connection.use(undefined)
-        database.close()
-        throw isNotifierError(error) ? error : unavailable(error)
+        database?.close()
+        throw startFailure(opening.file, error)
       }
     },
     async stop() {

@@ -1,3 +1,4 @@
+import { inspect } from 'node:util'
 import { expect, it } from 'vitest'
 import { postgresStorage } from '../../../adapters/storage/postgres/index.ts'
 
@@ -23,3 +24,40 @@ it.each([
 ])('one host is taken: %s', (connectionString) => {
   expect(postgresStorage({ connectionString }).name).toBe('postgres')
 })
+
+it.each([
+  'postgres://app:p#w@db.internal/app',
+  'postgres://app:p/w@db.internal/app',
+  'postgres://app:p?w@db.internal/app',
+  'postgres://db.internal:port/app',
+])('what is no URL is refused, and not shown: %s', (connectionString) => {
+  let error: unknown
+  try {
+    postgresStorage({ connectionString })
+  } catch (thrown) {
+    error = thrown
+  }
+  expect(error).toMatchObject({
+    code: 'invalid_configuration',
+    message: expect.stringContaining('encodeURIComponent'),
+    details: { option: 'connectionString' },
+  })
+  expect(inspect(error)).not.toContain('db.internal')
+})
+
+it.each([
+  'postgres://app:p%23w@db.internal/app',
+  'postgres://app:pw@/app?host=/tmp',
+  'postgres://%2Ftmp/app',
+])('what pg takes is taken: %s', (connectionString) => {
+  expect(postgresStorage({ connectionString }).name).toBe('postgres')
+})
+
+it.each(['', "o'hara", 'a$b', 'a.b', 'pg_app', 'a"b', 'x'.repeat(64), 'a\0', '1st', 7 as never])(
+  'a schema that is no plain name is refused: %j',
+  (schema) => {
+    expect(() => postgresStorage({ connectionString: 'postgres://db.internal/app', schema })).toThrow(
+      expect.objectContaining({ code: 'invalid_configuration', details: { option: 'schema' } }),
+    )
+  },
+)

@@ -1,0 +1,50 @@
+import { closeSync, openSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { isNotifierError, NotifierError } from '../../../src/domain/errors/notifier-error.ts'
+import { unavailable } from './errors.ts'
+
+const READONLY = 8
+const CANTOPEN = 14
+const NOTADB = 26
+
+/** Reasons why no file opens that are not the file's own. */
+const PASSING: ReadonlySet<string | undefined> = new Set(['EMFILE', 'ENFILE', 'ENOMEM', 'EINTR'])
+
+/** What callers see of an error of the start: what no later try mends is a fault of the configuration. */
+export function startFailure(file: string, error: unknown): NotifierError {
+  const cause = isNotifierError(error) ? error.cause : error
+  const fault = permanentFault(resolve(file), codeOf(cause))
+  if (fault !== null) {
+    const message = `sqliteStorage: ${fault}`
+    return new NotifierError('invalid_configuration', { message, details: { option: 'file' }, cause })
+  }
+  return isNotifierError(error) ? error : unavailable(error)
+}
+
+function permanentFault(path: string, code: number | null): string | null {
+  if (code === NOTADB)
+    return `"${path}" is no SQLite database. Name another file, or one that does not exist yet.`
+  if (code === READONLY)
+    return `"${path}" or its folder is read-only. This process must be able to write both.`
+  if (code !== CANTOPEN) return null
+  // SQLite does not tell the reason; the system does.
+  const reason = whyNotOpened(path)
+  if (reason === null || PASSING.has(reason.code)) return null
+  return `"${path}" cannot be opened (${reason.code}). Its folder must exist, and this process must be able to write there.`
+}
+
+function whyNotOpened(path: string): NodeJS.ErrnoException | null {
+  try {
+    closeSync(openSync(path, 'a'))
+    return null
+  } catch (error) {
+    return error as NodeJS.ErrnoException
+  }
+}
+
+/** The primary result code. */
+function codeOf(error: unknown): number | null {
+  return error instanceof Error && 'errcode' in error && typeof error.errcode === 'number'
+    ? error.errcode & 0xff
+    : null
+}
