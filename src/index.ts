@@ -109,6 +109,7 @@ export type {
   RateLimitState,
 } from './services/limits/records.ts'
 export type { OverusePolicy } from './services/limits/request-limits.ts'
+export type { List, ListQuery } from './services/list.ts'
 export type {
   LogQuery,
   LogRecord,
@@ -127,7 +128,7 @@ export type {
 } from './services/notifier.ts'
 export type { OrganizationInput, OrganizationRecord } from './services/organizations/records.ts'
 export type { AttachmentRecord, PartsRecord } from './services/render.ts'
-export type { List, ListQuery, Scope } from './services/scope.ts'
+export type { Scope } from './services/scope.ts'
 export type {
   SuppressionInput,
   SuppressionQuery,

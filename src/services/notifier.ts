@@ -14,6 +14,7 @@ import type { ApiKeyInput, ApiKeyRecord, CreatedApiKey } from './api-keys/record
 import type { DeadLetterQuery, RedriveResult } from './dead-letters/records.ts'
 import type { HealthReport } from './health.ts'
 import type { AccountLimits, Admission, LimitedResource, RateLimitState } from './limits/records.ts'
+import type { List, ListQuery } from './list.ts'
 import type {
   LogQuery,
   LogRecord,
@@ -24,7 +25,7 @@ import type {
 import type { OrganizationInput, OrganizationRecord } from './organizations/records.ts'
 import type { ReceiptArrival, ReceiptReply, ReceiptSource } from './receipts/records.ts'
 import type { RenderedRecord } from './render.ts'
-import type { List, ListQuery, Scope } from './scope.ts'
+import type { Scope } from './scope.ts'
 import type { SuppressionInput, SuppressionQuery, SuppressionRecord } from './suppressions/records.ts'
 import type { MetricsSnapshot } from './telemetry/records.ts'
 import type { TemplateRecord } from './templates/records.ts'

@@ -161,17 +161,13 @@ describe('API keys', () => {
     expect(codeOf(await api({ method: 'DELETE', path: `${path}/${id}${query}` }))).toBe('not_found')
   })
 
-  it('belong to the organization of the key that makes them, whatever the body says', async () => {
+  it('belong to the organization of the key that makes them; a body that names another is refused', async () => {
     await start()
     await host.notifier.organizations.create({ id: OTHER, name: 'Other' })
-    const body = {
-      name: 'k',
-      permission: 'Full Access',
-      organizationId: OTHER,
-      id: 'key_mine',
-      secret: 'crl_x',
-    }
+    const body = { name: 'k', permission: 'Full Access', id: 'key_mine', secret: 'crl_x' }
     const { json } = await post('/v1/api-keys', body)
+    const refused = await post('/v1/api-keys', { ...body, organizationId: OTHER })
+    expect(codeOf(refused)).toBe('invalid_parameter')
     expect(json).toMatchObject({ organizationId: 'org_default' })
     expect([json?.id, json?.secret]).not.toEqual(expect.arrayContaining(['key_mine', 'crl_x']))
     const theirs = await call(host.port, {

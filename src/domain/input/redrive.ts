@@ -51,8 +51,13 @@ export const errorCode: z.ZodType<ErrorCode, ErrorCode> = z.enum(
   'must be an error code of the catalogue',
 )
 
-/** A misspelt field would choose more than was meant: it is refused here whatever `strictBody` says. */
-const filter = z.strictObject({
+/** The schemas of a {@link DeadLetterFilterInput}. */
+export const deadLetterFilters: {
+  readonly [Name in keyof DeadLetterFilterInput]-?: z.ZodType<
+    ParsedRedrive['filter'][Name],
+    DeadLetterFilterInput[Name]
+  >
+} = {
   channel: channel.optional(),
   code: errorCode.optional().describe('The code of its error.'),
   provider: text(1, 64).optional().describe('Instance id of the provider that it failed at.'),
@@ -61,7 +66,10 @@ const filter = z.strictObject({
   from: instant.optional().describe('Accepted at or after this time.'),
   until: instant.optional().describe('Accepted before this time.'),
   ids: z.array(text(1, 64)).min(1).max(1_000).optional().describe('Only these notifications.'),
-})
+}
+
+/** A misspelt field would choose more than was meant: it is refused here whatever `strictBody` says. */
+const filter = z.strictObject(deadLetterFilters)
 
 /** The schema of {@link RedriveInput}. */
 export const redriveInput: z.ZodType<ParsedRedrive, RedriveInput> = z.strictObject({

@@ -39,7 +39,7 @@ export const webhookEndpointChange: z.ZodType<WebhookEndpointChange, WebhookEndp
 const DAY_MS = 86_400_000
 
 /** How long older secrets sign beside a new one. */
-export const secretRotation: z.ZodType<{ overlapMs: number }, { overlapMs?: number | undefined }> = z.object({
+export const secretRotation: z.ZodObject<{ overlapMs: z.ZodDefault<z.ZodInt> }> = z.object({
   overlapMs: z
     .int()
     .min(0)

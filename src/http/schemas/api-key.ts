@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { PERMISSIONS } from '../../domain/api-key.ts'
 import type { ApiKeyRecord, CreatedApiKey } from '../../services/api-keys/records.ts'
-import type { List } from '../../services/scope.ts'
+import type { List } from '../../services/list.ts'
 import { listOf, timestamp } from './common.ts'
 
 const fields = {

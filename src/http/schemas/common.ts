@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { CHANNELS, type ChannelName } from '../../domain/channel.ts'
 import { type NotificationFailure, type NotificationStatus, STATUSES } from '../../domain/notification.ts'
-import type { List } from '../../services/scope.ts'
+import type { List } from '../../services/list.ts'
 
 export const channelName: z.ZodType<ChannelName> = z.enum(CHANNELS)
 export const notificationStatus: z.ZodType<NotificationStatus> = z.enum(STATUSES)

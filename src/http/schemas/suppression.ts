@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { SUPPRESSION_REASONS } from '../../domain/suppression.ts'
-import type { List } from '../../services/scope.ts'
+import type { List } from '../../services/list.ts'
 import type { SuppressionRecord } from '../../services/suppressions/records.ts'
 import { channelName, listOf, timestamp } from './common.ts'
 

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { jsonObject } from '../../domain/input/fields.ts'
+import type { List } from '../../services/list.ts'
 import type { RenderedRecord } from '../../services/render.ts'
-import type { List } from '../../services/scope.ts'
 import type { TemplateRecord } from '../../services/templates/records.ts'
 import { channelName, listOf, timestamp } from './common.ts'
 

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { WEBHOOK_EVENT_TYPES } from '../../domain/endpoint-health.ts'
-import type { List } from '../../services/scope.ts'
+import type { List } from '../../services/list.ts'
 import type {
   CreatedWebhookEndpoint,
   WebhookDeliveryRecord,

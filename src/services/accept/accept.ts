@@ -3,6 +3,7 @@ import { assertKnownFields } from '../../domain/input/known-fields.ts'
 import { parseInput } from '../../domain/input/parse.ts'
 import { type ParsedSend, type SendInput, sendInput } from '../../domain/input/send.ts'
 import type { NewNotification } from '../../domain/notification.ts'
+import { DEFAULT_ORGANIZATION } from '../../domain/organization.ts'
 import { assertPermittedCountry } from '../../domain/sms-countries.ts'
 import { suppressionError } from '../../domain/suppression.ts'
 import type { IdempotencyKey, IdempotencyRecord } from '../../ports/storage/accept.ts'
@@ -13,12 +14,13 @@ import type { SendLimits } from '../limits/send-limits.ts'
 import type { Notifier, SendOptions } from '../notifier.ts'
 import type { Organizations } from '../organizations/organizations.ts'
 import { renderContent, shownParts, shownText } from '../render.ts'
-import { assertSameOrganization, organizationOf, owned } from '../scope.ts'
+import { assertSameOrganization, owned, parseOptions } from '../scope.ts'
 import { suppressionKey } from '../suppressions/match.ts'
 import type { Observer } from '../telemetry/observer.ts'
 import { assertBatch, type BatchRecord, batchResult, itemError, judgeBatch, toBatchResult } from './batch.ts'
 import { assertIdempotencyKey, assertSameRequest, type IdempotentUse, recordFor } from './idempotency.ts'
 import { aboutBatch, aboutSent, recordRefused, traced } from './observed.ts'
+import { resendOptions, sendOptions, validateOptions } from './options.ts'
 import { channelHint, type Preparation, prepareResend, prepareSend } from './prepare.ts'
 import type { BatchResult, SentNotification } from './records.ts'
 import { createTurns } from './turns.ts'
@@ -144,12 +146,12 @@ export function createAccept(
 
   async function callOf(
     operation: IdempotencyKey['operation'],
-    options: SendOptions<unknown> | undefined,
+    { organizationId: asked, idempotencyKey }: SendOptions<unknown>,
     request: unknown,
     way: Way,
   ): Promise<Call> {
-    const organizationId = await organizations.existing(options, way.inside)
-    return { way, organizationId, use: idempotentUse(operation, organizationId, options, request) }
+    const organizationId = await organizations.existing({ organizationId: asked }, way.inside)
+    return { way, organizationId, use: idempotentUse(operation, organizationId, idempotencyKey, request) }
   }
 
   return {
@@ -157,9 +159,10 @@ export function createAccept(
       observer.span(
         { name: 'accept', operation: 'send' },
         async (span) => {
-          const way = await ways.of(options?.tx)
-          const input = parseSend(message, options)
-          const call = await callOf('send', options, input, way)
+          const given = parseOptions(sendOptions, options)
+          const way = await ways.of(given.tx)
+          const input = parseSend(message, given)
+          const call = await callOf('send', given, input, way)
           return turns.take(call.use, () =>
             acceptOnce(call, span, () => prepare(way, input, call.organizationId)),
           )
@@ -171,8 +174,9 @@ export function createAccept(
       observer.span(
         { name: 'accept', operation: 'resend' },
         async (span) => {
-          const way = await ways.of(options?.tx)
-          const call = await callOf('resend', options, { id }, way)
+          const given = parseOptions(resendOptions, options)
+          const way = await ways.of(given.tx)
+          const call = await callOf('resend', given, { id }, way)
           const { organizationId } = call
           return turns.take(call.use, () =>
             acceptOnce(call, span, async () => {
@@ -189,9 +193,10 @@ export function createAccept(
       ),
 
     async validate(message, options) {
-      const input = parseSend(message, options)
+      const given = parseOptions(validateOptions, options)
+      const input = parseSend(message, given)
       const way = ways.shared
-      const { organizationId, use } = await callOf('send', options, input, way)
+      const { organizationId, use } = await callOf('send', given, input, way)
       if (use !== null) await earlier(way, use)
       const notification = await prepare(way, input, organizationId)
       await assertNotSuppressed(way, organizationId, notification)
@@ -209,10 +214,11 @@ export function createAccept(
       observer.span(
         { name: 'accept', operation: 'batch' },
         async (span) => {
-          const way = await ways.of(options?.tx)
+          const given = parseOptions(sendOptions, options)
+          const way = await ways.of(given.tx)
           assertBatch(messages)
-          const call = await callOf('batch', options, messages, way)
-          const strict = options?.strict === true
+          const call = await callOf('batch', given, messages, way)
+          const strict = given.strict === true
           const result = await turns.take(call.use, () => batchOnce(call, span, messages, strict))
           if (!result.replayed) recordRefused(observer, result)
           return result
@@ -222,19 +228,18 @@ export function createAccept(
   }
 }
 
-function parseSend(message: SendInput, options: SendOptions<unknown> | undefined): ParsedSend {
-  if (options?.strict === true) assertKnownFields(sendInput, message)
-  assertSameOrganization(message, organizationOf(options))
+function parseSend(message: SendInput, { strict, organizationId }: SendOptions<unknown>): ParsedSend {
+  if (strict === true) assertKnownFields(sendInput, message)
+  assertSameOrganization(message, organizationId ?? DEFAULT_ORGANIZATION)
   return parseInput(sendInput, message, 'notification')
 }
 
 function idempotentUse(
   operation: IdempotencyKey['operation'],
   organizationId: string,
-  options: SendOptions<unknown> | undefined,
+  key: string | undefined,
   request: unknown,
 ): IdempotentUse | null {
-  const key = options?.idempotencyKey
   if (key === undefined) return null
   assertIdempotencyKey(key)
   return { key: { organizationId, operation, key }, fingerprint: fingerprint(request) }

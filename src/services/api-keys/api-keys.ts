@@ -7,12 +7,15 @@ import { parseInput } from '../../domain/input/parse.ts'
 import { createGroup } from '../../gather/group.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
+import { listOf, listReader } from '../list.ts'
 import type { Notifier } from '../notifier.ts'
 import type { Organizations } from '../organizations/organizations.ts'
-import { isoOrNull, listOf, organizationOf, owned, pageRequest, wrong } from '../scope.ts'
+import { assertSameOrganization, isoOrNull, owned, wrong } from '../scope.ts'
 import { canonicalNetworks } from './ip-list.ts'
 import { isWellFormedApiKey, newApiKey } from './key-format.ts'
 import type { ApiKeyRecord } from './records.ts'
+
+const readList = listReader('keys', {})
 
 /** The API key use cases of a notifier (SPEC.md "Authentication", DESIGN.md §8). */
 export function createApiKeys(
@@ -29,6 +32,7 @@ export function createApiKeys(
       const expiresAt = parsed.expiresAt ?? null
       if (expiresAt !== null && expiresAt <= clock.now()) throw wrong('expiresAt', 'in the future')
       const organizationId = await organizations.existing(scope)
+      assertSameOrganization(input, organizationId)
       const secret = newApiKey()
       const key = await storage.apiKeys.create(
         {
@@ -46,8 +50,8 @@ export function createApiKeys(
       return { ...view(key), secret }
     },
     async list(query) {
-      const request = pageRequest('keys', query)
-      return listOf('keys', await storage.apiKeys.list(organizationOf(query), request), request, view)
+      const { organizationId, page } = readList(query)
+      return listOf('keys', await storage.apiKeys.list(organizationId, page), page, view)
     },
     async delete(id, scope) {
       owned(await storage.apiKeys.get(id), scope, 'not_found')

@@ -2,14 +2,17 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { ChannelName } from '../../domain/channel.ts'
 import { NotifierError } from '../../domain/errors/notifier-error.ts'
 import { parseInput } from '../../domain/input/parse.ts'
-import { redriveInput } from '../../domain/input/redrive.ts'
+import { deadLetterFilters, type ParsedRedrive, redriveInput } from '../../domain/input/redrive.ts'
 import type { NotificationFilter, RedriveRequest } from '../../ports/storage/notifications.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
 import type { Routes } from '../channels/routes.ts'
-import { instant, templateId } from '../notifications/filter.ts'
+import { listOf, listReader } from '../list.ts'
+import { templateId } from '../notifications/filter.ts'
 import { summary } from '../notifications/notifications.ts'
 import type { Notifier } from '../notifier.ts'
-import { listOf, organizationOf, owned, pageRequest, type Scope } from '../scope.ts'
+import { organizationOf, owned, type Scope } from '../scope.ts'
+
+const readList = listReader<ParsedRedrive['filter']>('notifications', deadLetterFilters)
 
 /** Dead letters that one commit looks at. */
 const STEP = 1_000
@@ -47,22 +50,15 @@ export function createDeadLetters({ storage, routes, wake }: DeadLetterParts): {
   return {
     api: {
       async list(query) {
-        const request = pageRequest('notifications', query)
-        const { channel, to, code, provider, ids } = query ?? {}
-        const organizationId = organizationOf(query)
+        const { organizationId, page, filter: asked } = readList(query)
+        const { template, ...rest } = asked
         const filter = {
+          ...rest,
           organizationId,
-          channel,
-          to,
-          code,
-          provider,
-          ids,
           status: 'failed' as const,
-          templateId: await templateId(storage, query?.template, organizationId),
-          from: instant('from', query?.from),
-          until: instant('until', query?.until),
+          templateId: await templateId(storage, template, organizationId),
         }
-        return listOf('notifications', await storage.notifications.list(filter, request), request, summary)
+        return listOf('notifications', await storage.notifications.list(filter, page), page, summary)
       },
       async redrive(input, scope) {
         const { filter, dryRun, ratePerSecond, most } = parseInput(redriveInput, input)

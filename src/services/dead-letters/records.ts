@@ -6,7 +6,7 @@ export interface DeadLetterQuery extends Omit<NotificationQuery, 'status'> {
   readonly code?: ErrorCode | undefined
   /** Instance id of the provider that it failed at. */
   readonly provider?: string | undefined
-  /** Only these notifications; at most 100. */
+  /** Only these notifications; at most 1,000. */
   readonly ids?: readonly string[] | undefined
 }
 

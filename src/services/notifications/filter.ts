@@ -1,6 +1,36 @@
-import { NotifierError } from '../../domain/errors/notifier-error.ts'
+import * as z from 'zod'
+import type { ChannelName } from '../../domain/channel.ts'
+import { channel, instant, text } from '../../domain/input/fields.ts'
+import { type NotificationStatus, STATUSES } from '../../domain/notification.ts'
+import { MAX_RECIPIENT_LENGTH } from '../../domain/recipient.ts'
 import type { NotificationFilter } from '../../ports/storage/notifications.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
+import { type ListRequest, listReader } from '../list.ts'
+
+const of = { channel: channel.optional(), status: z.enum(STATUSES).optional() }
+
+/** Reads a `NotificationQuery`. */
+export const readNotifications: (query: unknown) => ListRequest<{
+  channel?: ChannelName | undefined
+  status?: NotificationStatus | undefined
+  to?: string | undefined
+  template?: string | undefined
+  from?: number | undefined
+  until?: number | undefined
+}> = listReader('notifications', {
+  ...of,
+  to: text(1, MAX_RECIPIENT_LENGTH).optional(),
+  template: text(1, 128).optional(),
+  from: instant.optional(),
+  until: instant.optional(),
+})
+
+/** Reads a `LogQuery`. */
+export const readLogs: (query: unknown) => ListRequest<{
+  channel?: ChannelName | undefined
+  status?: NotificationStatus | undefined
+  notificationId?: string | undefined
+}> = listReader('logs', { ...of, notificationId: text(1, 128).optional() })
 
 /** A filter by template refers to it by name as well. */
 export async function templateId(
@@ -12,17 +42,4 @@ export async function templateId(
   const [template = null] = await storage.templates.find(organizationId, [idOrName])
   // An unknown name is an empty result, not an error: the filter is right, and nothing was sent with it.
   return template?.id ?? idOrName
-}
-
-/** @throws NotifierError `invalid_parameter` */
-export function instant(field: string, value: string | undefined): number | undefined {
-  if (value === undefined) return undefined
-  const time = Date.parse(value)
-  if (Number.isNaN(time)) {
-    throw new NotifierError('invalid_parameter', {
-      message: `"${field}" must be a time in ISO 8601.`,
-      details: { field },
-    })
-  }
-  return time
 }

@@ -4,10 +4,11 @@ import type { Notification } from '../../domain/notification.ts'
 import type { LogEntry } from '../../ports/storage/logs.ts'
 import type { TimelineEntry } from '../../ports/storage/notifications.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
+import { listOf } from '../list.ts'
 import type { Notifier, NotifierEvents } from '../notifier.ts'
 import { shownParts } from '../render.ts'
-import { isoOrNull, listOf, organizationOf, owned, pageRequest, type Scope } from '../scope.ts'
-import { instant, templateId } from './filter.ts'
+import { isoOrNull, owned, type Scope } from '../scope.ts'
+import { readLogs, readNotifications, templateId } from './filter.ts'
 import type { LogRecord, NotificationRecord, NotificationSummary, TimelineRecord } from './records.ts'
 
 type Announce = (event: Parameters<NotifierEvents['notification.sent']>[0]) => void
@@ -36,18 +37,14 @@ export function createNotifications(
   return {
     get,
     async list(query) {
-      const request = pageRequest('notifications', query)
-      const organizationId = organizationOf(query)
+      const { organizationId, page, filter: asked } = readNotifications(query)
+      const { template, ...rest } = asked
       const filter = {
+        ...rest,
         organizationId,
-        channel: query?.channel,
-        status: query?.status,
-        to: query?.to,
-        templateId: await templateId(storage, query?.template, organizationId),
-        from: instant('from', query?.from),
-        until: instant('until', query?.until),
+        templateId: await templateId(storage, template, organizationId),
       }
-      return listOf('notifications', await storage.notifications.list(filter, request), request, summary)
+      return listOf('notifications', await storage.notifications.list(filter, page), page, summary)
     },
     async cancel(id, scope) {
       owned(await storage.notifications.get(id), scope, 'notification_not_found')
@@ -78,14 +75,8 @@ export function createNotifications(
 export function createLogs(storage: Storage): Notifier['logs'] {
   return {
     async list(query) {
-      const request = pageRequest('logs', query)
-      const filter = {
-        organizationId: organizationOf(query),
-        channel: query?.channel,
-        status: query?.status,
-        notificationId: query?.notificationId,
-      }
-      return listOf('logs', await storage.logs.list(filter, request), request, logRecord)
+      const { organizationId, page, filter } = readLogs(query)
+      return listOf('logs', await storage.logs.list({ ...filter, organizationId }, page), page, logRecord)
     },
   }
 }

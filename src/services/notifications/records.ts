@@ -1,7 +1,7 @@
 import type { ChannelName } from '../../domain/channel.ts'
 import type { NotificationFailure, NotificationStatus, Priority } from '../../domain/notification.ts'
+import type { ListQuery } from '../list.ts'
 import type { PartsRecord } from '../render.ts'
-import type { ListQuery } from '../scope.ts'
 
 export interface NotificationQuery extends ListQuery {
   readonly channel?: ChannelName | undefined
@@ -9,10 +9,10 @@ export interface NotificationQuery extends ListQuery {
   readonly to?: string | undefined
   /** Template id or name. */
   readonly template?: string | undefined
-  /** Accepted at or after: ISO 8601. */
-  readonly from?: string | undefined
-  /** Accepted before: ISO 8601. */
-  readonly until?: string | undefined
+  /** Accepted at or after: ISO 8601 or a Date. */
+  readonly from?: string | Date | undefined
+  /** Accepted before: ISO 8601 or a Date. */
+  readonly until?: string | Date | undefined
 }
 
 export interface LogQuery extends ListQuery {

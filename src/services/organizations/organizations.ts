@@ -6,9 +6,12 @@ import { DEFAULT_ORGANIZATION, type Organization } from '../../domain/organizati
 import type { AcceptReads } from '../../ports/storage/accept.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
 import type { PlanFinder } from '../limits/plan-of.ts'
+import { listOf, listReader } from '../list.ts'
 import type { Notifier } from '../notifier.ts'
-import { listOf, organizationOf, pageRequest, type Scope } from '../scope.ts'
+import { organizationOf, type Scope } from '../scope.ts'
 import type { OrganizationRecord } from './records.ts'
+
+const readList = listReader('organizations', {})
 
 /** The organization use cases, and what the other services need of them. */
 export interface Organizations {
@@ -79,8 +82,8 @@ export function createOrganizations(storage: Storage, ids: IdGenerator, plans: P
         return view(await find(id))
       },
       async list(query) {
-        const request = pageRequest('organizations', query)
-        return listOf('organizations', await storage.organizations.list(request), request, view)
+        const { page } = readList(query)
+        return listOf('organizations', await storage.organizations.list(page), page, view)
       },
       async update(id, change) {
         const parsed = parseInput(organizationChange, change)

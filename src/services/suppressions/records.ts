@@ -1,7 +1,7 @@
 import type { ChannelName } from '../../domain/channel.ts'
 import type { NewSuppression } from '../../domain/input/suppression.ts'
 import type { SuppressionReason } from '../../domain/suppression.ts'
-import type { ListQuery } from '../scope.ts'
+import type { ListQuery } from '../list.ts'
 
 export type SuppressionInput = NewSuppression
 

@@ -6,11 +6,14 @@ import { templateChange, templateInput } from '../../domain/input/template.ts'
 import { compileTemplate } from '../../domain/template/compile.ts'
 import type { Template } from '../../domain/template/template.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
+import { listOf, listReader } from '../list.ts'
 import type { Notifier } from '../notifier.ts'
 import type { Organizations } from '../organizations/organizations.ts'
 import { shownText } from '../render.ts'
-import { listOf, organizationOf, owned, pageRequest, type Scope } from '../scope.ts'
+import { assertSameOrganization, organizationOf, owned, type Scope } from '../scope.ts'
 import type { TemplateRecord } from './records.ts'
+
+const readList = listReader('templates', {})
 
 /** The template use cases of a notifier. */
 export function createTemplates(
@@ -30,6 +33,7 @@ export function createTemplates(
     async create(input, scope) {
       const parsed = parseInput(templateInput, input)
       const organizationId = await organizations.existing(scope)
+      assertSameOrganization(input, organizationId)
       const template = {
         id: ids.random('tpl'),
         organizationId,
@@ -51,8 +55,8 @@ export function createTemplates(
       return view(await find(idOrName, scope))
     },
     async list(query) {
-      const request = pageRequest('templates', query)
-      return listOf('templates', await storage.templates.list(organizationOf(query), request), request, view)
+      const { organizationId, page } = readList(query)
+      return listOf('templates', await storage.templates.list(organizationId, page), page, view)
     },
     async update(idOrName, input, scope) {
       const change = parseInput(templateChange, input)

@@ -1,5 +1,5 @@
 import type { WebhookEventType } from '../../domain/endpoint-health.ts'
-import type { ListQuery } from '../scope.ts'
+import type { ListQuery } from '../list.ts'
 
 export interface WebhookEndpointInput {
   /** Public https address without credentials. */

@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import * as z from 'zod'
 import { NotifierError } from '../../domain/errors/notifier-error.ts'
 import { SPEC_EVENT_TYPES } from '../../domain/facts.ts'
 import { judgePost } from '../../domain/http-answer.ts'
@@ -12,17 +13,34 @@ import {
 } from '../../domain/input/webhook-endpoint.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
 import type { WebhookDelivery, WebhookEndpoint } from '../../ports/storage/webhook-endpoints.ts'
+import { listOf, listReader } from '../list.ts'
 import type { Notifier } from '../notifier.ts'
 import type { Organizations } from '../organizations/organizations.ts'
-import { isoOrNull, listOf, organizationOf, owned, pageRequest, type Scope } from '../scope.ts'
+import {
+  assertSameOrganization,
+  isoOrNull,
+  organizationId as organizationIdInput,
+  owned,
+  parseOptions,
+  type Scope,
+} from '../scope.ts'
 import { attemptOf, type EventPost, postEvent, requestOf } from './post-event.ts'
-import type { WebhookDeliveryRecord, WebhookEndpointRecord } from './records.ts'
+import type { WebhookDeliveryQuery, WebhookDeliveryRecord, WebhookEndpointRecord } from './records.ts'
 
 /** Most secrets that sign: each makes every request's signature header longer. */
 const MAX_SECRETS = 5
 
 /** Deliveries that one commit makes due, or removes. */
 const STEP = 1_000
+
+const readList = listReader('webhooks', {})
+const readDeliveries = listReader<Pick<WebhookDeliveryQuery, 'status'>>('deliveries', {
+  status: z.enum(['pending', 'delivered', 'failed', 'held']).optional(),
+})
+const rotation = z.strictObject({
+  organizationId: organizationIdInput,
+  overlapMs: secretRotation.shape.overlapMs,
+})
 
 export interface WebhookParts extends EventPost {
   readonly storage: Storage
@@ -50,6 +68,7 @@ export function createWebhookEndpoints(parts: WebhookParts): Notifier['webhooks'
       const parsed = parseInput(webhookEndpointInput, input)
       assertAllowed(parsed.url)
       const organizationId = await organizations.existing(scope)
+      assertSameOrganization(input, organizationId)
       const secret = signer.newSecret()
       const endpoint = await storage.webhookEndpoints.create({
         id: ids.random('wh'),
@@ -65,13 +84,8 @@ export function createWebhookEndpoints(parts: WebhookParts): Notifier['webhooks'
       return view(await find(id, scope))
     },
     async list(query) {
-      const request = pageRequest('webhooks', query)
-      return listOf(
-        'webhooks',
-        await storage.webhookEndpoints.list(organizationOf(query), request),
-        request,
-        view,
-      )
+      const { organizationId, page } = readList(query)
+      return listOf('webhooks', await storage.webhookEndpoints.list(organizationId, page), page, view)
     },
     async update(id, input, scope) {
       const change = parseInput(webhookEndpointChange, input)
@@ -80,11 +94,11 @@ export function createWebhookEndpoints(parts: WebhookParts): Notifier['webhooks'
       return view(known(await storage.webhookEndpoints.update(id, change)))
     },
     async rotateSecret(id, options) {
-      const { overlapMs } = parseInput(secretRotation, { overlapMs: options?.overlapMs })
-      await find(id, options)
+      const { overlapMs, ...scope } = parseOptions(rotation, options)
+      await find(id, scope)
       const secret = signer.newSecret()
-      const rotation = { secret: box().seal(secret), overlapMs, most: MAX_SECRETS }
-      return { ...view(known(await storage.webhookEndpoints.rotateSecret(id, rotation))), secret }
+      const request = { secret: box().seal(secret), overlapMs, most: MAX_SECRETS }
+      return { ...view(known(await storage.webhookEndpoints.rotateSecret(id, request))), secret }
     },
     async test(id, scope) {
       const endpoint = await find(id, scope)
@@ -96,15 +110,11 @@ export function createWebhookEndpoints(parts: WebhookParts): Notifier['webhooks'
       return { ...record, request: requestOf(eventId, request) }
     },
     async deliveries(id, query) {
-      const request = pageRequest('deliveries', query)
-      await find(id, query)
-      const filter = { endpointId: id, state: query?.status }
-      return listOf(
-        'deliveries',
-        await storage.webhookEndpoints.deliveries(filter, request),
-        request,
-        deliveryView,
-      )
+      const { organizationId, page, filter } = readDeliveries(query)
+      await find(id, { organizationId })
+      const { status: state } = filter
+      const found = await storage.webhookEndpoints.deliveries({ endpointId: id, state }, page)
+      return listOf('deliveries', found, page, deliveryView)
     },
     async replay(id, which, scope) {
       const { since } = parseInput(replayInput, which)

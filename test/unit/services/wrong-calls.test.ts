@@ -223,6 +223,101 @@ describe('variables that hide their values are refused', () => {
   })
 })
 
+describe('what a call is given beside its subject', () => {
+  const others: ((notifier: Notifier, options: never) => Promise<unknown>)[] = [
+    (notifier, options) => notifier.send(mail, options),
+    (notifier, options) => notifier.sendBatch([mail], options),
+    (notifier, options) => notifier.validate(mail, options),
+    (notifier, options) => notifier.notifications.resend('notif_1', options),
+    (notifier, options) => notifier.notifications.get('notif_1', options),
+    (notifier, options) => notifier.notifications.cancel('notif_1', options),
+    (notifier, options) => notifier.notifications.redrive('notif_1', options),
+    (notifier, options) => notifier.notifications.list(options),
+    (notifier, options) => notifier.logs.list(options),
+    (notifier, options) => notifier.deadLetters.list(options),
+    (notifier, options) => notifier.deadLetters.redrive({ filter: {} }, options),
+    (notifier, options) => notifier.templates.create({ name: 'x', channel: 'sms', body: 'x' }, options),
+    (notifier, options) => notifier.templates.get('x', options),
+    (notifier, options) => notifier.templates.list(options),
+    (notifier, options) => notifier.templates.update('x', {}, options),
+    (notifier, options) => notifier.templates.delete('x', options),
+    (notifier, options) => notifier.apiKeys.create({ name: 'k', permission: 'Full Access' }, options),
+    (notifier, options) => notifier.apiKeys.list(options),
+    (notifier, options) => notifier.apiKeys.delete('key_1', options),
+    (notifier, options) => notifier.webhooks.create({ url: 'https://example.com' }, options),
+    (notifier, options) => notifier.webhooks.get('wh_1', options),
+    (notifier, options) => notifier.webhooks.list(options),
+    (notifier, options) => notifier.webhooks.deliveries('wh_1', options),
+    (notifier, options) => notifier.webhooks.rotateSecret('wh_1', options),
+    (notifier, options) => notifier.suppressions.add({ channel: 'email', to: mail.to }, options),
+    (notifier, options) => notifier.suppressions.remove({ channel: 'email', to: mail.to }, options),
+    (notifier, options) => notifier.suppressions.list(options),
+    (notifier, options) => notifier.organizations.list(options),
+    (notifier, options) => notifier.limits.get(options),
+  ]
+
+  it.each(['org_b', null, { organizationID: 'org_b' }, { idempotencykey: 'k' }])(
+    'is never taken for the default organization: %j',
+    async (options) => {
+      const notifier = await start()
+      for (const call of others)
+        await expect(call(notifier, options as never), String(call)).rejects.toMatchObject(
+          refusedFor('options'),
+        )
+      expect((await notifier.notifications.list()).items).toEqual([])
+    },
+  )
+
+  it('is refused where an input names another organization itself', async () => {
+    const notifier = await start()
+    const organizationId = 'org_b'
+    await notifier.organizations.create({ id: organizationId, name: 'B' })
+    const template = { name: 'x', channel: 'sms', body: 'x', organizationId } as const
+    const key = { name: 'k', permission: 'Full Access', organizationId } as const
+    const endpoint = { url: 'https://example.com/', organizationId }
+    const recipient = { channel: 'email', to: mail.to, organizationId } as const
+    for (const call of [
+      () => notifier.templates.create(template),
+      () => notifier.apiKeys.create(key),
+      () => notifier.webhooks.create(endpoint),
+      () => notifier.suppressions.add(recipient),
+      () => notifier.suppressions.remove(recipient),
+    ])
+      await expect(call()).rejects.toMatchObject(refusedFor('organizationId'))
+    await notifier.apiKeys.create(key, { organizationId })
+  })
+
+  it.each<[string, object]>([
+    ['channel', { channel: null }],
+    ['status', { status: 'done' }],
+    ['status', { status: ['sent'] }],
+    ['to', { to: {} }],
+    ['template', { template: 5 }],
+    ['from', { from: '1' }],
+    ['until', { until: new Date(Number.NaN) }],
+    ['limit', { limit: 101 }],
+    ['limit', { limit: '5' }],
+    ['offset', { offset: -1 }],
+    ['options', { chanel: 'sms' }],
+  ])('names a filter that is wrong, %s: %j', async (field, query) => {
+    const notifier = await start()
+    for (const list of [notifier.notifications.list, notifier.deadLetters.list])
+      if (!(field === 'status' && list === notifier.deadLetters.list))
+        await expect(list(query)).rejects.toMatchObject(refusedFor(field))
+    await expect(notifier.logs.list({ channel: 'fax' as never })).rejects.toMatchObject({
+      code: 'invalid_channel',
+    })
+  })
+
+  it('takes dates as they are written and as they are', async () => {
+    const notifier = await start()
+    const { createdAt } = await notifier.send(mail)
+    for (const from of [createdAt, new Date(createdAt)])
+      expect((await notifier.notifications.list({ from })).items).toHaveLength(1)
+    expect((await notifier.notifications.list({ until: new Date(createdAt) })).items).toEqual([])
+  })
+})
+
 it('a cursor of another list is refused', async () => {
   const notifier = await start()
   for (const name of ['one', 'two']) {

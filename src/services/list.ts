@@ -1,0 +1,104 @@
+import * as z from 'zod'
+import { notACursor } from '../domain/cursor.ts'
+import { DEFAULT_ORGANIZATION } from '../domain/organization.ts'
+import type { Page, PageRequest } from '../ports/storage/page.ts'
+import { organizationId, parseOptions, type Scope, wrong } from './scope.ts'
+
+export interface ListQuery extends Scope {
+  /** 1 to 100; default 50. */
+  readonly limit?: number | undefined
+  /** Rows to skip; default 0. For deep pages use `cursor`. */
+  readonly offset?: number | undefined
+  /** `nextCursor` of an earlier page. */
+  readonly cursor?: string | undefined
+}
+
+/** One page, newest first. */
+export interface List<Item> {
+  readonly items: readonly Item[]
+  readonly limit: number
+  readonly offset: number
+  readonly hasMore: boolean
+  readonly nextCursor: string | null
+}
+
+/** Largest page of every list (SPEC.md "Limits", rule 6). */
+const MAX_LIMIT = 100
+const DEFAULT_LIMIT = 50
+const LIMIT = `must be a whole number from 1 to ${MAX_LIMIT}`
+const MAX_OFFSET = 1_000_000
+const OFFSET = `must be a whole number from 0 to ${MAX_OFFSET}`
+
+/** What a list holds. Its cursors begin with it, since those of another list would lead to some page of this one. */
+type ListName =
+  | 'keys'
+  | 'deliveries'
+  | 'logs'
+  | 'notifications'
+  | 'organizations'
+  | 'suppressions'
+  | 'templates'
+  | 'webhooks'
+
+const paging = {
+  organizationId,
+  limit: z.int(LIMIT).min(1, LIMIT).max(MAX_LIMIT, LIMIT).optional(),
+  offset: z.int(OFFSET).min(0, OFFSET).max(MAX_OFFSET, OFFSET).optional(),
+  cursor: z.unknown().optional(),
+}
+
+/** What a list is asked for. */
+export interface ListRequest<Filter> {
+  readonly organizationId: string
+  readonly page: PageRequest
+  readonly filter: Filter
+}
+
+/**
+ * Reads what one kind of list is asked for: options that nobody knows are refused, because the list would be longer
+ * than was meant.
+ *
+ * @param filters the schema of each filter, all of them optional
+ * @returns throws NotifierError `invalid_parameter`, `invalid_channel`
+ */
+export function listReader<Filter extends object = object>(
+  list: ListName,
+  filters: { readonly [Name in keyof Filter]-?: z.ZodType<Filter[Name]> },
+): (query: unknown) => ListRequest<Filter> {
+  const schema = z.strictObject({ ...paging, ...filters }) as unknown as z.ZodType<ListQuery & Filter>
+  return (query) => {
+    const parsed = parseOptions(schema, query)
+    const {
+      organizationId = DEFAULT_ORGANIZATION,
+      limit = DEFAULT_LIMIT,
+      offset = 0,
+      cursor,
+      ...filter
+    } = parsed
+    if (cursor !== undefined && offset > 0) throw wrong('offset', 'left out beside "cursor"')
+    const after = cursor === undefined ? {} : { cursor: cursorOf(list, cursor) }
+    return { organizationId, page: { limit, offset, ...after }, filter: filter as unknown as Filter }
+  }
+}
+
+function cursorOf(list: ListName, cursor: unknown): string {
+  const prefix = `${list}.`
+  if (typeof cursor === 'string' && cursor.startsWith(prefix)) return cursor.slice(prefix.length)
+  throw notACursor()
+}
+
+/** A page in its public form. */
+export function listOf<Row, Item>(
+  list: ListName,
+  page: Page<Row>,
+  request: PageRequest,
+  view: (row: Row) => Item,
+): List<Item> {
+  return {
+    items: page.items.map(view),
+    limit: request.limit,
+    offset: request.offset,
+    hasMore: page.nextCursor !== null,
+    nextCursor: page.nextCursor === null ? null : `${list}.${page.nextCursor}`,
+  }
+}
