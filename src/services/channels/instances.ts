@@ -22,6 +22,8 @@ export interface Instances {
   load(organizationId: string): void
   /** {@link load} would make them. */
   stale(organizationId: string): boolean
+  /** They are there, or can be beside those that are in use. */
+  hasRoom(organizationId: string): boolean
   /** Waits until {@link known} says how a {@link load} ended, ten seconds at most; undefined: it says so. Never rejects. */
   loaded(organizationId: string): Promise<unknown> | undefined
   /** Keeps what is loaded from being closed until the returned function is called. */
@@ -69,6 +71,8 @@ export function createInstances(options: InstancesOptions): Instances {
   const entries = new Map<string, Entry>()
   let cancelSweep: (() => void) | null = null
   let closed = false
+  /** None of those that are there can be closed, until one is let go. */
+  let crowded = false
 
   async function madeFor(organizationId: string): Promise<ProviderSet | null> {
     const value: ChannelProviders | null | undefined = await make(organizationId)
@@ -95,9 +99,10 @@ export function createInstances(options: InstancesOptions): Instances {
       failed(error)
     }
     entry.making = null
+    crowded = false
     if (closed || entries.get(organizationId) !== entry) return drop(known)
     entry.known = known
-    trim()
+    trim(MAX_LOADED)
     changed(organizationId)
   }
 
@@ -128,12 +133,14 @@ export function createInstances(options: InstancesOptions): Instances {
     if (entry.users === 0) drop(entry.known)
   }
 
-  function trim(): void {
-    if (entries.size <= MAX_LOADED) return
+  /** Closes those that were used longest ago, until there are `most`. */
+  function trim(most: number): void {
+    if (entries.size <= most || crowded) return
     for (const [id, entry] of entries) {
       if (idle(entry)) remove(id, entry)
-      if (entries.size <= MAX_LOADED) return
+      if (entries.size <= most) return
     }
+    crowded = true
   }
 
   function sweep(): void {
@@ -164,6 +171,11 @@ export function createInstances(options: InstancesOptions): Instances {
       if (stale(organizationId)) entry.making = run(organizationId, entry)
     },
     stale,
+    hasRoom(organizationId) {
+      if (entries.has(organizationId)) return true
+      trim(MAX_LOADED - 1)
+      return entries.size < MAX_LOADED
+    },
     loaded(organizationId) {
       const entry = entries.get(organizationId)
       return entry?.making == null || entry.known.kind !== 'loading'
@@ -176,6 +188,7 @@ export function createInstances(options: InstancesOptions): Instances {
       entry.users += 1
       return () => {
         entry.users -= 1
+        if (entry.users === 0) crowded = false
         entry.usedAt = clock.monotonic()
         if (entry.users === 0 && entries.get(organizationId) !== entry) drop(entry.known)
       }

@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { afterTurns } from '../../gather/turn.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { ClaimAnswer, ClaimedJob, ClaimRequest } from '../../ports/storage/claim.ts'
@@ -103,7 +104,9 @@ export function createDispatcher({
   }
 
   async function rounds(): Promise<void> {
-    while (active && again) {
+    for (let first = true; active && again; first = false) {
+      // A storage that works synchronously would let nothing else of the process have a turn.
+      if (!first) await nextTurn()
       again = false
       try {
         await claim()

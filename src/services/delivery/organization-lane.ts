@@ -61,6 +61,10 @@ export function createOrganizationLane(options: OrganizationLaneOptions): Organi
   } | null = null
   const pool = {}
   let running = 0
+  /** Keeps the providers open from before the claim that is to use them, until its jobs are here. */
+  let letGo: (() => void) | null = null
+  /** The claim can use them: they were there before it. */
+  let usable = false
   /** After a job has been told that there is no provider, until this time no other is. */
   let toldUntil = 0
 
@@ -75,6 +79,8 @@ export function createOrganizationLane(options: OrganizationLaneOptions): Organi
     }
     return opened.lane
   }
+
+  const canMake = (): boolean => instances.stale(organizationId) && instances.hasRoom(organizationId)
 
   /** New credentials may be there; those that were refused in the meantime are the old ones. */
   function renew(set: ProviderSet): void {
@@ -136,24 +142,34 @@ export function createOrganizationLane(options: OrganizationLaneOptions): Organi
     },
     states: () => (lane() !== null && lane() !== shared ? (opened?.group.states ?? []) : []),
     blocked,
-    idle: () => running === 0,
+    idle: () => running === 0 && letGo === null,
     free: () => lane()?.free() ?? toTell(),
-    room: () => lane()?.room() ?? (instances.stale(organizationId) ? 1 : toTell()),
+    room: () => lane()?.room() ?? (canMake() ? 1 : toTell()),
     prepare() {
+      if (!instances.hasRoom(organizationId)) return undefined
+      const ready = lane()
       // What is made is not waited for: an organization whose function hangs holds up nobody else.
       instances.load(organizationId)
-      return lane()?.prepare()
+      letGo ??= instances.hold(organizationId)
+      usable = ready !== null || blocked() !== null
+      return ready?.prepare()
     },
-    giveBack: () => lane()?.giveBack(),
+    giveBack() {
+      lane()?.giveBack()
+      // What has just been made is for the next claim: closed before that, it would be made again for ever.
+      if (!usable) return
+      letGo?.()
+      letGo = null
+    },
     async run(job) {
       if (job.kind !== 'notification') return
       running += 1
-      const letGo = instances.hold(organizationId)
+      const release = instances.hold(organizationId)
       try {
         const ready = lane()
         await (ready === null ? attempts.run(job, () => tell(job)) : ready.run(job))
       } finally {
-        letGo()
+        release()
         running -= 1
       }
     },

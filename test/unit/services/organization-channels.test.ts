@@ -376,6 +376,25 @@ describe('more organizations than are kept open', () => {
     expect(closed).toHaveLength(1_002)
     expect(new Set(closed).size).toBe(1_002)
   })
+
+  it('are all delivered when they fall due at once, each by providers that are made once for that', async () => {
+    const { notifier, send, clock, storage, asked, closed } = await tenants()
+    const ids = Array.from({ length: 2_500 }, (_, number) => `org_${number}`)
+    const sendAt = new Date(clock.now() + MINUTE)
+    for (const id of ids) {
+      await notifier.organizations.create({ id, name: id })
+      await send(id, { sendAt })
+    }
+    expect(asked).toEqual(ids)
+    await clock.advance(MINUTE)
+    await clock.until(async () => (await storage.claim({ lanes: [], leaseMs: MINUTE })).lanes.length === 0)
+    for (const organizationId of ids) {
+      const { items } = await notifier.notifications.list({ organizationId })
+      expect(items.map(({ status }) => status)).toEqual(['sent'])
+    }
+    expect(asked.length).toBeLessThanOrEqual(2 * ids.length)
+    expect(closed.length).toBeGreaterThanOrEqual(asked.length - 1_001)
+  })
 })
 
 describe('refused credentials', () => {
