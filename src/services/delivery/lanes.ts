@@ -8,6 +8,7 @@ import { createNotificationLane, type NotificationDelivery, type ProviderGroup }
 import { createOrganizationLane, type OrganizationLane } from './organization-lane.ts'
 import { createPlainLane } from './plain-lane.ts'
 import type { ProviderHealth, WaitingLane } from './records.ts'
+import { share, type Wish } from './share.ts'
 import { createSlots, type Slots } from './slots.ts'
 
 /** The lanes of a process, and how they are. */
@@ -15,6 +16,20 @@ export interface LaneSet extends Lanes {
   providers(): readonly ProviderHealth[]
   /** Lanes with work that no provider here can be asked to do. */
   waiting(): readonly WaitingLane[]
+}
+
+interface Endpoint {
+  readonly lane: Lane
+  readonly slots: Slots
+  /** The organization; until it is known, the endpoint stands for itself. */
+  owner: string
+}
+
+/** A lane that is asked for. */
+interface Wanted {
+  readonly name: string
+  readonly lane: Lane
+  readonly free: number
 }
 
 export interface LaneSetOptions {
@@ -48,7 +63,7 @@ export function createLanes(options: LaneSetOptions): LaneSet {
   const groups: ProviderGroup[] = []
   const shared = new Map<ChannelName, Required<Lane>>()
   const plain = new Map<ChannelName, Lane>()
-  const endpoints = new Map<string, { readonly lane: Lane; readonly slots: Slots }>()
+  const endpoints = new Map<string, Endpoint>()
   const organizations = new Map<string, OrganizationLane>()
   /** Lanes that what is asked for now may be given back for. */
   const prepared = new Set<Lane>()
@@ -56,6 +71,8 @@ export function createLanes(options: LaneSetOptions): LaneSet {
   const unserved = new Set<string>()
   /** All requests to endpoints. */
   const posts = { taken: 0 }
+  /** Of several lanes that share what is left another one is first each time. */
+  let turn = 0
 
   for (const channel of routes.channels) {
     const set = routes.shared(channel)
@@ -78,9 +95,40 @@ export function createLanes(options: LaneSetOptions): LaneSet {
     if (endpoints.size >= KEPT) forgetIdle()
     const slots = createSlots(PER_ENDPOINT, options.freed, posts)
     const free = (): number => Math.max(0, Math.min(slots.free(), ALL_ENDPOINTS - posts.taken))
-    const lane = createEventLane({ free, run: slots.run }, events)
-    endpoints.set(id, { lane, slots })
+    const eventLane = createEventLane({ free, run: slots.run }, events)
+    const lane: Lane = {
+      ...eventLane,
+      pool: posts,
+      run(job) {
+        endpoint.owner = job.organizationId
+        return eventLane.run(job)
+      },
+    }
+    const endpoint: Endpoint = { lane, slots, owner: id }
+    endpoints.set(id, endpoint)
     return lane
+  }
+
+  /** What lanes that share their slots may take of them. */
+  function divided(pool: object, lanes: readonly Wanted[]): LaneDemand[] {
+    const all = lanes.reduce((sum, { free }) => sum + free, 0)
+    const left = pool === posts ? ALL_ENDPOINTS - posts.taken : (lanes[0]?.free ?? 0)
+    const shares = all <= left ? null : share(left, lanes.map(wishOf), usedPosts(), ++turn)
+    return lanes.flatMap(({ name, lane, free }, index) => {
+      const most = shares === null ? free : (shares[index] ?? 0)
+      return most === 0 ? [] : [{ lane: name, free: most, begin: lane.begin }]
+    })
+  }
+
+  function wishOf({ name, free: most }: Wanted): Wish {
+    const endpoint = endpoints.get(name)
+    return { most, used: endpoint?.slots.busy() ?? 0, owner: endpoint?.owner ?? name }
+  }
+
+  function usedPosts(): Map<string, number> {
+    const used = new Map<string, number>()
+    for (const { owner, slots } of endpoints.values()) used.set(owner, (used.get(owner) ?? 0) + slots.busy())
+    return used
   }
 
   function forgetIdle(): void {
@@ -134,16 +182,19 @@ export function createLanes(options: LaneSetOptions): LaneSet {
       return asked.length === 0 ? undefined : Promise.all(asked)
     },
     demand(names) {
-      const demand: LaneDemand[] = []
-      const left = createLeft(ALL_ENDPOINTS - posts.taken)
+      const wanted = new Map<object, Wanted[]>()
       unserved.clear()
       for (const name of names) {
         const lane = get(name)
-        const free = lane === undefined ? 0 : left.take(lane, name.startsWith(ENDPOINT_PREFIX))
-        if (free > 0) demand.push({ lane: name, free, begin: lane?.begin })
+        const free = lane?.free() ?? 0
         if (lane === undefined && unserved.size < SHOWN_LANES) unserved.add(name)
+        if (lane === undefined || free === 0) continue
+        const { pool = lane } = lane
+        const sharers = wanted.get(pool) ?? []
+        sharers.push({ name, lane, free })
+        wanted.set(pool, sharers)
       }
-      return demand
+      return [...wanted].flatMap(([pool, lanes]) => divided(pool, lanes))
     },
     giveBack() {
       for (const lane of prepared) lane.giveBack?.()
@@ -162,22 +213,6 @@ export function createLanes(options: LaneSetOptions): LaneSet {
         if (reason !== null) waiting.push({ lane: name, reason })
       }
       return waiting.slice(0, SHOWN_LANES)
-    },
-  }
-}
-
-/** Divides what lanes share. */
-function createLeft(allPosts: number): { take(lane: Lane, posts: boolean): number } {
-  const pools = new Map<object, number>()
-  let postsLeft = allPosts
-  return {
-    take(lane, posts) {
-      const { pool = lane } = lane
-      const own = pools.get(pool) ?? lane.free()
-      const free = posts ? Math.min(own, postsLeft) : own
-      pools.set(pool, own - free)
-      if (posts) postsLeft -= free
-      return free
     },
   }
 }

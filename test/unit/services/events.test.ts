@@ -57,22 +57,22 @@ async function create(post: (request: PostRequest) => PostResult | Promise<PostR
     announce() {},
     failed: (error) => void errors.push(error),
   })
-  for (let number = 0; number < endpoints; number += 1) {
-    await storage.webhookEndpoints.create({
+  const register = (number: number | string, organizationId = 'org_default') =>
+    storage.webhookEndpoints.create({
       id: `wh_${number}`,
-      organizationId: 'org_default',
+      organizationId,
       url: `https://example.com/${number}`,
       events: ['notification.sent'],
       successStatus: '200',
       secrets: [boxes.current.seal(signer.newSecret())],
     })
-  }
+  for (let number = 0; number < endpoints; number += 1) await register(number)
   engine.start()
-  const send = (count: number) =>
+  const send = (count: number, organizationId = 'org_default') =>
     storage
       .accept([
         {
-          organizationId: 'org_default',
+          organizationId,
           notifications: Array.from({ length: count }, (_, number) => ({
             id: `notif_${String(clock.monotonic())}${String(number).padStart(6, '0')}`,
             channel: 'email' as const,
@@ -87,7 +87,7 @@ async function create(post: (request: PostRequest) => PostResult | Promise<PostR
       ])
       .then(() => engine.wake('email'))
   const deliveries = () => [...state.deliveries.values()]
-  return { clock, engine, posts, errors, boxes, send, storage, deliveries, channel }
+  return { clock, engine, posts, errors, boxes, register, send, storage, deliveries, channel }
 }
 
 describe('webhook events', () => {
@@ -183,32 +183,67 @@ describe('webhook events', () => {
     expect(errors).toEqual([])
   })
 
-  it('never have more than ten requests under way to one endpoint, nor two hundred to all', async () => {
-    const underWay = new Map<string, number>()
-    let all = 0
-    let mostOfOne = 0
-    let mostOfAll = 0
-    const { clock, send, posts } = await create(
-      ({ url }) =>
-        new Promise((resolve) => {
-          const own = (underWay.get(url) ?? 0) + 1
-          underWay.set(url, own)
-          all += 1
-          mostOfOne = Math.max(mostOfOne, own)
-          mostOfAll = Math.max(mostOfAll, all)
-          clock.timer(1_000, () => {
-            underWay.set(url, (underWay.get(url) ?? 0) - 1)
-            all -= 1
-            resolve(answered(200))
-          })
-        }),
-      40,
-    )
-    await send(20)
-    await clock.advance(60_000)
-    expect(posts).toHaveLength(800)
-    expect([mostOfOne, mostOfAll]).toEqual([10, 200])
-  })
+  it.each([
+    [10, 10, 100],
+    [40, 5, 200],
+  ])(
+    'to %i endpoints have ten under way to one, or an equal share of two hundred',
+    async (endpoints, one, together) => {
+      const underWay = new Map<string, number>()
+      let all = 0
+      let mostOfOne = 0
+      let mostOfAll = 0
+      const { clock, send, posts } = await create(
+        ({ url }) =>
+          new Promise((resolve) => {
+            const own = (underWay.get(url) ?? 0) + 1
+            underWay.set(url, own)
+            all += 1
+            mostOfOne = Math.max(mostOfOne, own)
+            mostOfAll = Math.max(mostOfAll, all)
+            clock.timer(1_000, () => {
+              underWay.set(url, (underWay.get(url) ?? 0) - 1)
+              all -= 1
+              resolve(answered(200))
+            })
+          }),
+        endpoints,
+      )
+      await send(20)
+      await clock.advance(60_000)
+      expect(posts).toHaveLength(20 * endpoints)
+      expect([mostOfOne, mostOfAll]).toEqual([one, together])
+    },
+  )
+
+  it.each([4, 40, 400])(
+    'of an organization with %i endpoints that hang leave room to another',
+    async (endpoints) => {
+      const { clock, storage, register, send, posts } = await create(({ url }) => {
+        if (url.endsWith('/b')) return answered(200)
+        return new Promise((resolve) => {
+          clock.timer(5_000, () =>
+            resolve({
+              kind: 'failed',
+              reason: 'timeout',
+              requestSent: true,
+              message: 'x',
+              durationMs: 5_000,
+            }),
+          )
+        })
+      }, endpoints)
+      await storage.organizations.create({ id: 'org_b', name: 'B', plan: null, smsCountries: null })
+      await register('b', 'org_b')
+      await send(100)
+      await clock.advance(12_000)
+      await send(1, 'org_b')
+      const posted = () => posts.filter(({ request }) => request.url.endsWith('/b')).length
+      // At the latest the first slot that becomes free.
+      await clock.advance(5_000)
+      expect(posted()).toBe(1)
+    },
+  )
 
   it('of a slow endpoint do not hold up another', async () => {
     const { clock, send, posts } = await create(({ url }) => {

@@ -1,0 +1,53 @@
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { share } from '../../../src/services/delivery/share.ts'
+
+const wishes = fc.array(
+  fc.record({
+    most: fc.integer({ min: 1, max: 10 }),
+    used: fc.nat(10),
+    owner: fc.constantFrom('a', 'b', 'c'),
+  }),
+  { minLength: 1, maxLength: 12 },
+)
+
+it('gives all that there is, and nobody more than they wish', () => {
+  fc.assert(
+    fc.property(wishes, fc.nat(60), fc.nat(), (wanted, slots, turn) => {
+      const given = share(slots, wanted, new Map(), turn)
+      const all = wanted.reduce((sum, { most }) => sum + most, 0)
+      expect(given.reduce((sum, got) => sum + got, 0)).toBe(Math.min(all, slots))
+      for (const [index, got] of given.entries()) {
+        expect(got).toBeGreaterThanOrEqual(0)
+        expect(got).toBeLessThanOrEqual(wanted[index]?.most ?? 0)
+      }
+    }),
+  )
+})
+
+it('leaves nobody wishing who has more than one fewer than another who got something', () => {
+  fc.assert(
+    fc.property(wishes, fc.nat(60), fc.nat(), (wanted, slots, turn) => {
+      const used = new Map<string, number>()
+      for (const { owner, used: own } of wanted) used.set(owner, (used.get(owner) ?? 0) + own)
+      const given = share(slots, wanted, used, turn)
+      const has = new Map(used)
+      const got = new Set<string>()
+      const open = new Set<string>()
+      for (const [index, count] of given.entries()) {
+        const { owner, most } = wanted[index] as (typeof wanted)[number]
+        has.set(owner, (has.get(owner) ?? 0) + count)
+        if (count > 0) got.add(owner)
+        if (count < most) open.add(owner)
+      }
+      for (const poor of open)
+        for (const rich of got) expect((has.get(poor) ?? 0) + 1).toBeGreaterThanOrEqual(has.get(rich) ?? 0)
+    }),
+  )
+})
+
+it('begins with another among equals each time', () => {
+  const wanted = ['a', 'b', 'c'].map((owner) => ({ most: 1, used: 0, owner }))
+  const first = [0, 1, 2, 3].map((turn) => share(1, wanted, new Map(), turn).indexOf(1))
+  expect(first).toEqual([0, 1, 2, 0])
+})
