@@ -41,6 +41,12 @@ const LONGEST_BACKOFF_MS = 30_000
 const CLAIM_AFTER_TURNS = 3
 
 /**
+ * What kills its process does so at once, as a rule. So a recovered job has the process for itself so long after its first
+ * attempt, and twice as long after each further one; what has run longer beside it is none of its neighbours.
+ */
+const ALONE_MS = 1_000
+
+/**
  * The claim loop. A round asks the storage for as many jobs as there are free slots, for the lanes that are known to
  * have some, and learns from the answer which lanes have more and when the next job falls due.
  */
@@ -58,10 +64,10 @@ export function createDispatcher({
   /** Those of them that have been named since the last claim began. */
   const woken = new Set<string>()
   let recovered: readonly string[] = []
-  /** Jobs that have been claimed and not ended. */
-  const running = new Set<Promise<void>>()
-  /** A recovered job is among them. */
-  let alone = false
+  /** Jobs that have been claimed and not ended, and when they were; monotonic. */
+  const running = new Map<Promise<void>, number>()
+  /** The last recovered job, and until when nothing is claimed beside it; null: others have had their turn since. */
+  let solitude: { readonly job: Promise<void>; readonly until: number } | null = null
   /** Since when others are held up for a recovered job; null: they are not. */
   let heldUpSince: number | null = null
   /** Until then it is the turn of others. */
@@ -138,14 +144,13 @@ export function createDispatcher({
     news = false
     const request = await nextRequest()
     if (!told && isIdle(request)) return
-    // A recovered job runs alone: it waits until nothing else does, and meanwhile nothing else is taken.
-    if (request === null || !active) return sleep(untilLook())
+    if (!active) return
+    if (typeof request === 'number') return sleep(Math.min(request, untilLook()))
     const asked = clock.monotonic()
     const answer = await storage.claim(request)
     if (!active) return storage.release(answer.jobs)
     const jobs = clock.monotonic() - asked < leaseMs / 3 ? answer.jobs : await stillLeased(answer.jobs)
-    alone = 'recovered' in request && jobs.length > 0
-    for (const job of jobs) run(job)
+    for (const job of jobs) run(job, 'recovered' in request)
     learn({ ...answer, jobs }, request)
   }
 
@@ -155,42 +160,55 @@ export function createDispatcher({
     return jobs.filter((_job, index) => alive[index] === true)
   }
 
-  function run(job: ClaimedJob): void {
+  function run(job: ClaimedJob, alone: boolean): void {
     const lane = lanes.get(job.lane)
     if (lane === undefined) return
     const ended = (): void => {
       running.delete(end)
-      if (alone || recovered.length > 0 || running.size === 0) news = true
+      if (solitude !== null || recovered.length > 0 || running.size === 0) news = true
       proceed()
     }
     const end = lane.run(job).then(ended, (error) => {
       failed(error)
       ended()
     })
-    running.add(end)
+    const now = clock.monotonic()
+    running.set(end, now)
+    if (alone) solitude = { job: end, until: now + ALONE_MS * 2 ** Math.max(0, job.attempts - 1) }
   }
 
-  async function nextRequest(): Promise<ClaimRequest | null> {
-    if (alone && running.size > 0) return null
-    if (alone) giveOthersTheirTurn()
-    const waiting = clock.monotonic() < othersUntil ? [] : recovered.filter(hasRoom)
-    if (waiting.length > 0) {
-      heldUpSince ??= clock.monotonic()
-      if (running.size > 0) return null
-      await lanes.prepare(waiting)
-      const ready = waiting.filter((lane) => (lanes.get(lane)?.free() ?? 0) > 0)
-      if (ready.length > 0) return { recovered: ready, leaseMs }
+  /** What to claim; a number: nothing for so many milliseconds, unless a job ends. */
+  async function nextRequest(): Promise<ClaimRequest | number> {
+    const now = clock.monotonic()
+    if (solitude !== null) {
+      const leftMs = running.has(solitude.job) ? solitude.until - now : 0
+      if (leftMs > 0) return leftMs
+      giveOthersTheirTurn()
     }
+    const waiting = now < othersUntil ? [] : recovered.filter(hasRoom)
+    const request = waiting.length === 0 ? null : await recoveredRequest(waiting)
+    if (request !== null) return request
     heldUpSince = null
     return othersRequest()
   }
 
+  /** A recovered job runs alone: it waits until nothing has just begun, and meanwhile nothing else is taken. */
+  async function recoveredRequest(waiting: readonly string[]): Promise<ClaimRequest | number | null> {
+    const now = clock.monotonic()
+    heldUpSince ??= now
+    const youngMs = Math.max(Number.NEGATIVE_INFINITY, ...running.values()) + ALONE_MS - now
+    if (youngMs > 0) return youngMs
+    await lanes.prepare(waiting)
+    const ready = waiting.filter((lane) => (lanes.get(lane)?.free() ?? 0) > 0)
+    return ready.length === 0 ? null : { recovered: ready, leaseMs }
+  }
+
   const othersRequest = offers === undefined ? lanesRequest : () => offeredRequest(offers)
 
-  async function offeredRequest(offers: Offers): Promise<ClaimRequest | null> {
+  async function offeredRequest(offers: Offers): Promise<ClaimRequest | number> {
     const ids = await takeOffers(offers)
     if (ids.length > 0) return { ids, leaseMs }
-    return looks() || hasWork() ? lanesRequest() : null
+    return looks() || hasWork() ? lanesRequest() : untilLook()
   }
 
   async function lanesRequest(): Promise<ClaimRequest> {
@@ -199,10 +217,10 @@ export function createDispatcher({
   }
 
   /** It would only ask what is due, and that is known to be more than there are slots for. */
-  function isIdle(request: ClaimRequest | null): boolean {
+  function isIdle(request: ClaimRequest | number): boolean {
     return (
       offers === undefined &&
-      request !== null &&
+      typeof request !== 'number' &&
       'lanes' in request &&
       request.lanes.length === 0 &&
       due.size > 0
@@ -230,7 +248,7 @@ export function createDispatcher({
 
   /** As long as they were held up: many recovered jobs whose provider is slow must not stop everything else. */
   function giveOthersTheirTurn(): void {
-    alone = false
+    solitude = null
     const now = clock.monotonic()
     othersUntil = now + (now - (heldUpSince ?? now))
     heldUpSince = null
@@ -260,8 +278,13 @@ export function createDispatcher({
     const more = [...due].some((lane) => hasRoom(lane) && (answer.jobs.length > 0 || !asked.has(lane)))
     // Nobody else has anything to do.
     if (!more && running.size === 0) othersUntil = Number.NEGATIVE_INFINITY
-    if (more || (running.size === 0 && recovered.some(hasRoom))) again = true
-    sleep(offers === undefined ? Math.min(pollMs, answer.nextDueInMs ?? pollMs) : untilLook())
+    const turnMs = recovered.some(hasRoom) ? othersUntil - clock.monotonic() : pollMs
+    if (more || turnMs <= 0) again = true
+    sleep(Math.min(turnMs > 0 ? turnMs : pollMs, untilDue(answer)))
+  }
+
+  function untilDue({ nextDueInMs }: ClaimAnswer): number {
+    return offers === undefined ? Math.min(pollMs, nextDueInMs ?? pollMs) : untilLook()
   }
 
   function sleep(ms: number): void {
@@ -284,7 +307,7 @@ export function createDispatcher({
       offers?.take([]).over()
     },
     async idle() {
-      await Promise.all(running)
+      await Promise.all(running.keys())
     },
   }
 }

@@ -185,7 +185,7 @@ describe('the dispatcher', () => {
     expect(errors).toHaveLength(6)
   })
 
-  it('runs a recovered job alone, from before it begins until it has ended', async () => {
+  it('runs a recovered job alone, from when what was there has run for a second until it has ended', async () => {
     const { clock, dispatcher, requests, running, end } = create((request, count) => {
       if (count === 1)
         return { ...NOTHING, jobs: [job('neighbour')], lanes: ['email'], recoveredLanes: ['email'] }
@@ -194,16 +194,69 @@ describe('the dispatcher', () => {
     })
     dispatcher.start()
     dispatcher.wake('email')
-    await clock.advance(5_000)
+    await clock.advance(999)
     expect([...running.keys()]).toEqual(['neighbour'])
-    await end('neighbour')
-    expect([...running.keys()]).toEqual(['poison'])
+    await clock.advance(1)
+    expect([...running.keys()]).toEqual(['neighbour', 'poison'])
     dispatcher.wake('email')
-    await clock.advance(5_000)
-    expect([...running.keys()]).toEqual(['poison'])
+    await clock.advance(999)
+    expect([...running.keys()]).toEqual(['neighbour', 'poison'])
     expect(requests).toHaveLength(2)
     await end('poison')
-    expect([...running.keys()]).toEqual(['next'])
+    expect([...running.keys()]).toEqual(['neighbour', 'next'])
+  })
+
+  it('begins a recovered job at once when nothing else runs', async () => {
+    const { clock, dispatcher, running, end } = create((request, count) => {
+      if (count === 1) return { ...NOTHING, jobs: [job('neighbour')], recoveredLanes: ['email'] }
+      return 'recovered' in request ? { ...NOTHING, jobs: [job('poison')] } : NOTHING
+    })
+    dispatcher.start()
+    await clock.advance(10)
+    await end('neighbour')
+    expect([...running.keys()]).toEqual(['poison'])
+  })
+
+  it.each([
+    [1, 1_000],
+    [2, 2_000],
+    [4, 8_000],
+  ])(
+    'leaves a job alone after its attempt %i was lost for %i ms, however long it takes',
+    async (attempts, ms) => {
+      const { clock, dispatcher, running } = create((request, count) => {
+        if (count === 1) return { ...NOTHING, lanes: ['email'], recoveredLanes: ['email'] }
+        if ('recovered' in request)
+          return { ...NOTHING, jobs: [{ ...job('slow'), attempts }], lanes: ['email'] }
+        return { ...NOTHING, jobs: [job(`next ${count}`)] }
+      })
+      dispatcher.start()
+      await clock.advance(ms - 1)
+      expect([...running.keys()]).toEqual(['slow'])
+      await clock.advance(1)
+      expect([...running.keys()]).toEqual(['slow', expect.stringMatching(/^next/)])
+    },
+  )
+
+  it('has nobody wait for longer than two seconds for recovered jobs whose provider hangs', async () => {
+    let asked = 0
+    const { clock, dispatcher, running } = create((request) => {
+      const answer = { ...NOTHING, lanes: [], recoveredLanes: ['email'] }
+      if ('recovered' in request)
+        return { ...answer, jobs: [{ ...job(`hangs ${running.size}`), attempts: 1 }] }
+      asked = clock.monotonic()
+      return answer
+    })
+    dispatcher.start()
+    let longest = 0
+    for (let ms = 0; ms < 20_000; ms += 100) {
+      await clock.advance(100)
+      longest = Math.max(longest, clock.monotonic() - asked)
+      // An urgent one has just come.
+      dispatcher.wake('email')
+    }
+    expect(running.size).toBeGreaterThanOrEqual(5)
+    expect(longest).toBeLessThanOrEqual(2_100)
   })
 
   it('gives others as long a turn after each recovered job as that held them up', async () => {
