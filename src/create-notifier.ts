@@ -133,6 +133,11 @@ function wire(options: ResolvedOptions): Notifier<unknown> {
     await Promise.all([deadline.within(closing), within(closing, CLOSE_MS, clock)])
   }
 
+  /** First of all: what is missing here no server can make up for. */
+  async function openPeers(): Promise<void> {
+    await Promise.all([routes.open(), options.limiter.open?.()])
+  }
+
   async function openSecrets(): Promise<void> {
     const secrets = options.secrets.length > 0 ? options.secrets : [await storage.keep('secret', newSecret())]
     box = createSecretBox(secrets)
@@ -197,6 +202,7 @@ function wire(options: ResolvedOptions): Notifier<unknown> {
     clock,
     failed,
     stages: [
+      { open: openPeers },
       ...(telemetry.length > 0 ? [{ open: plugins.start, close: plugins.stop }] : []),
       { open: storage.start, close: storage.stop },
       { open: engine.open, close: engine.close },

@@ -16,7 +16,9 @@ export function checkOptions<Schema extends z.ZodType>(
   const issue = result.error.issues[0]
   const option =
     issue?.code === 'unrecognized_keys' ? issue.keys.join(', ') : (issue?.path.map(String).join('.') ?? '')
-  const what = issue?.code === 'unrecognized_keys' ? 'is not an option' : (issue?.message ?? 'is wrong')
+  const known = 'shape' in schema ? `: use ${Object.keys(schema.shape as object).join(', ')}` : ''
+  const what =
+    issue?.code === 'unrecognized_keys' ? `is not an option${known}` : (issue?.message ?? 'is wrong')
   throw wrongOption(plugin, option === '' ? 'options' : option, what)
 }
 

@@ -48,6 +48,11 @@ export interface Channel {
    * come from the provider; never throws over what it cannot read: an unknown report is a `reported` fact.
    */
   parseReceipts?(request: ReceiptRequest): Promise<ParsedReceipts>
+  /**
+   * Gets what it needs of this machine, such as an optional package; asks nobody outside. Awaited before the first `send`;
+   * what it rejects with, the start of the notifier rejects with.
+   */
+  open?(): Promise<void>
   /** Asks the provider, without sending, whether the configuration works. Rejects with the reason. */
   check?(): Promise<void>
   /** Releases sockets and timers. Called once, after the last `send` has ended. */

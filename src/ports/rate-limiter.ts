@@ -4,6 +4,8 @@
  * All processes that share a limiter share its counts. The limiter owns its clock.
  */
 export interface RateLimiter {
+  /** Gets what it needs of this machine, such as an optional package. What it rejects with, the start rejects with. */
+  open?(): Promise<void>
   /**
    * Judges several checks together: all are evaluated, and only if every one allows is anything counted, atomically.
    * Of parallel calls that compete for the last unit exactly one gets it. Never waits for a limit.

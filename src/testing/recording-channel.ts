@@ -57,6 +57,7 @@ export function recordingChannel(options: RecordingChannelOptions = {}): Recordi
     send: FUNCTION,
     accepts: FUNCTION,
     parseReceipts: FUNCTION,
+    open: FUNCTION,
     check: FUNCTION,
     close: FUNCTION,
   })

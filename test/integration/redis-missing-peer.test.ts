@@ -1,6 +1,8 @@
 import { registerHooks } from 'node:module'
 import { afterAll, expect, it } from 'vitest'
 import { redisRateLimiter } from '../../adapters/rate-limit/redis/index.ts'
+import { createNotifier } from '../../src/create-notifier.ts'
+import { recordingChannel } from '../../src/testing/recording-channel.ts'
 
 // As Node.js itself reports a package that is not installed.
 const hooks = registerHooks({
@@ -19,4 +21,13 @@ it('redisRateLimiter without ioredis says with the first decision what to instal
     message: 'The package "ioredis" is not installed. Run: npm install ioredis',
   })
   await limiter.close()
+})
+
+it('and keeps a notifier from starting', async () => {
+  const notifier = createNotifier({
+    channels: { email: recordingChannel() },
+    rateLimiter: redisRateLimiter({ url: 'redis://127.0.0.1:1', onUnavailable: 'allow' }),
+  })
+  await expect(notifier.start()).rejects.toMatchObject({ code: 'missing_peer' })
+  await notifier.stop()
 })

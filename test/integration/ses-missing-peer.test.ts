@@ -15,6 +15,7 @@ afterAll(() => hooks.deregister())
 
 it('sesChannel without the AWS SDK sends nothing, says what to install, and lets another provider take the mail', async () => {
   const channel = sesChannel({ region: 'eu-central-1', from: 'a@example.org' })
+  await expect(channel.open?.()).rejects.toMatchObject({ code: 'missing_peer' })
   expect(await channel.send(mailMessage(), sendContext())).toEqual({
     kind: 'rejected',
     code: 'missing_peer',

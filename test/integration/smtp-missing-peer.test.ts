@@ -1,6 +1,9 @@
 import { registerHooks } from 'node:module'
 import { afterAll, describe, expect, it } from 'vitest'
 import { smtpChannel } from '../../adapters/channels/email/smtp.ts'
+import { createNotifier } from '../../src/create-notifier.ts'
+import { memoryStorage } from '../../src/memory/memory-storage.ts'
+import { eventually } from '../support/eventually.ts'
 import { mailMessage, sendContext } from './support/channel-context.ts'
 
 // As Node.js itself reports a package that is not installed.
@@ -14,11 +17,38 @@ const hooks = registerHooks({
 afterAll(() => hooks.deregister())
 
 describe('smtpChannel without nodemailer', () => {
-  const channel = smtpChannel({ host: 'mail.example.org', from: 'a@example.org' })
+  const channelOf = () => smtpChannel({ host: 'mail.example.org', from: 'a@example.org' })
+  const channel = channelOf()
   const message = 'The package "nodemailer" is not installed. Run: npm install nodemailer'
 
   it('is created, and says at the check what to install', async () => {
     await expect(channel.check?.()).rejects.toMatchObject({ code: 'missing_peer', message })
+  })
+
+  it('keeps a notifier from starting, before anything else is opened', async () => {
+    let opened = false
+    const storage = {
+      ...memoryStorage(),
+      async start() {
+        opened = true
+      },
+    }
+    const notifier = createNotifier({ channels: { email: channelOf() }, storage })
+    await expect(notifier.start()).rejects.toMatchObject({ code: 'missing_peer', message })
+    expect(opened).toBe(false)
+    await notifier.stop()
+  })
+
+  it('is what an organization has none of, when a function makes it', async () => {
+    const errors: Error[] = []
+    const notifier = createNotifier({ channels: { email: () => channelOf() } })
+    notifier.on('error', (error) => void errors.push(error))
+    await notifier.start()
+    await notifier.send({ channel: 'email', to: 'ada@example.com', body: 'Hello' })
+    expect(errors).toMatchObject([{ code: 'missing_peer', message }])
+    const waiting = async () => (await notifier.health()).waiting.map(({ reason }) => reason)
+    await eventually(async () => (await waiting()).includes('unavailable'))
+    await notifier.stop()
   })
 
   it('sends nothing, and lets another provider take the mail', async () => {

@@ -52,6 +52,7 @@ export function steeredRateLimiter(
     prefix,
     isCluster: () => client?.isCluster === true,
     now,
+    open: async () => {},
     close: async () => own?.disconnect(),
   })
 }

@@ -82,7 +82,7 @@ const schema = z.strictObject({
  * Amazon SES, API version 2, as an e-mail provider, on the optional package @aws-sdk/client-sesv2. It knows no
  * idempotency and sets the Message-ID itself: a repetition after an attempt whose end nobody knows is a second mail.
  *
- * @throws NotifierError `invalid_configuration` naming the option that is wrong; `missing_peer` at the first use when
+ * @throws NotifierError `invalid_configuration` naming the option that is wrong; `missing_peer` at the start when
  *   the package is not installed.
  */
 export function sesChannel(options: SesChannelOptions): Channel {
@@ -122,6 +122,9 @@ export function sesChannel(options: SesChannelOptions): Channel {
             get: given.snsGet ?? ((url) => textAt(http, url)),
           }),
         }),
+    async open() {
+      await loadSes()
+    },
     async check() {
       const outcome = await aws.call(
         ({ GetAccountCommand }) => new GetAccountCommand({}),

@@ -111,10 +111,14 @@ export interface ResolvedSmtpOptions extends MailFrame {
 const PLUGIN = 'smtpChannel'
 const count = z.int().min(1, 'must be a whole number of at least 1')
 const milliseconds = count.max(600_000, 'must be at most 600000 milliseconds')
+const host = line.refine(
+  (text) => /^[^\s/@]+$/.test(text) && !/^[^:]+:\d*$/.test(text),
+  'must be a name or an address alone: the port and the user are options of their own',
+)
 const word = line.refine((text) => /^\S+$/.test(text), 'must be a text without spaces')
 
 const schema = z.strictObject({
-  host: word,
+  host,
   port: z.int().min(1).max(65_535, 'must be a port from 1 to 65535').optional(),
   secure: z.boolean().optional(),
   requireTls: z.boolean().optional(),

@@ -5,7 +5,7 @@ import { redactor } from '../redact.ts'
 import { createConnectionTurns } from './connection-turns.ts'
 import { isMail, mailContent } from './mail-content.ts'
 import type { Mail } from './mime.ts'
-import type { SentInfo } from './nodemailer.ts'
+import { loadEncoders, loadNodemailer, type SentInfo } from './nodemailer.ts'
 import { classifySmtpError, toSmtpError } from './smtp-errors.ts'
 import { resolveSmtpOptions, type SmtpChannelOptions, type SmtpTimeouts } from './smtp-options.ts'
 import { openTransport, type SmtpTransport } from './smtp-transport.ts'
@@ -15,7 +15,7 @@ export type { SmtpChannelOptions, SmtpTimeouts }
 /**
  * An SMTP server as an e-mail provider, on the optional package nodemailer (7 to 10), with pooled connections.
  *
- * @throws NotifierError `invalid_configuration` naming the option that is wrong; `missing_peer` at the first use
+ * @throws NotifierError `invalid_configuration` naming the option that is wrong; `missing_peer` at the start
  *   when nodemailer is not installed.
  */
 export function smtpChannel(options: SmtpChannelOptions): Channel {
@@ -59,6 +59,10 @@ export function smtpChannel(options: SmtpChannelOptions): Channel {
       if (!(await turns.begin(context.signal))) return notBegun()
       const end = await deliver(mail, context.signal).finally(turns.end)
       return end.kind === 'sent' ? accepted(end.info) : redact(classifySmtpError(end.error, end))
+    },
+
+    async open() {
+      await Promise.all([loadNodemailer(), loadEncoders()])
     },
 
     async check() {

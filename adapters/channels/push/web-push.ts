@@ -43,7 +43,7 @@ interface Encrypter {
  * Web Push (RFC 8030, 8291, 8292), on the optional package web-push. The recipient is the JSON of a browser's push
  * subscription; requests to its endpoint pass the guard against private addresses. A message's `subject` is the title.
  *
- * @throws NotifierError `invalid_configuration`, naming the option that is wrong; `missing_peer` at the first use when
+ * @throws NotifierError `invalid_configuration`, naming the option that is wrong; `missing_peer` at the start when
  *   web-push is not installed
  */
 export function webPushChannel(options: WebPushChannelOptions): Channel {
@@ -100,6 +100,10 @@ export function webPushChannel(options: WebPushChannelOptions): Channel {
       })
       const known = isAt(resolved.pushServices, subscription.endpoint)
       return redactor(secretsOf(resolved.vapid, subscription, details.headers))(judgeWebPush(result, known))
+    },
+
+    async open() {
+      await encrypter()
     },
 
     async check() {

@@ -48,7 +48,7 @@ const schema = z.strictObject({
  * are off. `ok` is `sent`: Slack reports no deliveries. It knows no idempotency; each message carries our id as metadata
  * (`carillon_notification`), by which an app can recognize a repetition.
  *
- * @throws NotifierError `invalid_configuration`, naming the option that is wrong; `missing_peer` at the first use when
+ * @throws NotifierError `invalid_configuration`, naming the option that is wrong; `missing_peer` at the start when
  *   the package is not installed
  */
 export function slackChannel(options: SlackChannelOptions): Channel {
@@ -97,6 +97,9 @@ export function slackChannel(options: SlackChannelOptions): Channel {
       return call('chat.postMessage', args, signal, judgeSlack)
     },
     ...(signingSecret.length === 0 ? {} : { parseReceipts: slackEvents(signingSecret) }),
+    async open() {
+      await loadSlack()
+    },
     async check() {
       const outcome = await call('auth.test', {}, AbortSignal.timeout(timeoutMs), (answer) =>
         member(answer.json, 'ok') === true ? { kind: 'accepted' } : judgeSlack(answer),

@@ -73,7 +73,7 @@ const schema = z.strictObject({
  * nothing per message (delivery is in CloudWatch only), so `sent` is the last that is known; and it knows no idempotency:
  * what nobody knows the end of is not repeated unless `onAmbiguous` says so.
  *
- * @throws NotifierError `invalid_configuration`, naming the option that is wrong; `missing_peer` at the first use when
+ * @throws NotifierError `invalid_configuration`, naming the option that is wrong; `missing_peer` at the start when
  *   the package is not installed
  */
 export function snsChannel(options: SnsChannelOptions): Channel {
@@ -108,6 +108,9 @@ export function snsChannel(options: SnsChannelOptions): Channel {
         signal,
         (end) => (answer) => judgeSns(answer, end),
       )
+    },
+    async open() {
+      await loadSns()
     },
     async check() {
       const outcome = await aws.call(

@@ -45,6 +45,7 @@ export async function openRedis(url: string): Promise<OwnRedisClient> {
   return client
 }
 
-async function loadIoredis(): Promise<IoredisModule> {
+/** @throws NotifierError `missing_peer` with the command that installs it */
+export async function loadIoredis(): Promise<IoredisModule> {
   return (await loadPeer('ioredis', () => import('ioredis'))) as unknown as IoredisModule
 }

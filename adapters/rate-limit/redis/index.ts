@@ -2,7 +2,7 @@ import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
 import { assertOptionNames } from '../../../src/domain/errors/option-names.ts'
 import type { RateLimiter } from '../../../src/ports/rate-limiter.ts'
 import { urlFault } from '../../peer/server-url.ts'
-import { type OwnRedisClient, openRedis, type RedisClient } from './client.ts'
+import { loadIoredis, type OwnRedisClient, openRedis, type RedisClient } from './client.ts'
 import { createConnection } from './connection.ts'
 import { createLimiter } from './limiter.ts'
 import { RUN } from './run-script.ts'
@@ -69,6 +69,9 @@ export function redisRateLimiter(options: RedisRateLimiterOptions): RateLimiter 
     fallback: createFallback(onUnavailable, onError),
     prefix,
     isCluster: () => client?.isCluster === true,
+    async open() {
+      if (client === undefined) await loadIoredis()
+    },
     async close() {
       closed = true
       const opened = await own?.catch(() => undefined)

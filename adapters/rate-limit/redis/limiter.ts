@@ -12,6 +12,7 @@ export interface LimiterParts {
   readonly prefix: string
   /** True: the keys of one call must have one tag. */
   isCluster(): boolean
+  open(): Promise<void>
   close(): Promise<void>
   /** Milliseconds now; only tests set it, everybody else takes the time of the server. */
   readonly now?: (() => number) | undefined
@@ -97,6 +98,7 @@ export function createLimiter(parts: LimiterParts): RateLimiter {
       // The slot comes back by itself when its lease ends: nobody has to handle that.
       fallback.report(result.error)
     },
+    open: parts.open,
     close: parts.close,
   }
 }

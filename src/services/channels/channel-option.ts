@@ -181,7 +181,7 @@ function assertChannel(at: string, name: ChannelName, plugin: Channel): void {
   if (retry !== undefined) assertRetry(`${at}.retry`, retry)
   if (onAmbiguous !== undefined && onAmbiguous !== 'retry' && onAmbiguous !== 'fail')
     throw wrong(`${at}.onAmbiguous`, '"retry" or "fail"')
-  for (const method of ['accepts', 'parseReceipts', 'check', 'close'] as const) {
+  for (const method of ['accepts', 'parseReceipts', 'open', 'check', 'close'] as const) {
     if (plugin[method] !== undefined && typeof plugin[method] !== 'function')
       throw wrong(`${at}.${method}`, 'a function')
   }

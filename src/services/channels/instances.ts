@@ -4,7 +4,7 @@ import { wrong } from '../option-checks.ts'
 import type { ProviderSet } from '../providers.ts'
 import { within } from '../within.ts'
 import { type ChannelProviders, type OrganizationProviders, resolveProviders } from './channel-option.ts'
-import type { OpenPlugins } from './plugins.ts'
+import { type OpenPlugins, openAll } from './plugins.ts'
 
 /** What is known of one organization's providers. */
 export type Known =
@@ -82,6 +82,7 @@ export function createInstances(options: InstancesOptions): Instances {
     const longest = Math.max(...set.providers.map(({ timeoutMs }) => timeoutMs))
     if (leaseMs < 2 * longest)
       throw wrong(`${option}.timeoutMs`, `at most ${leaseMs / 2}, half of "delivery.leaseMs"`)
+    await openAll(set)
     plugins.open(set)
     return set
   }

@@ -10,6 +10,11 @@ export interface OpenPlugins {
   close(set: ProviderSet): Promise<void>
 }
 
+/** Lets each provider of a set get what it needs, before its first message. */
+export async function openAll({ providers }: ProviderSet): Promise<void> {
+  await Promise.all(providers.map(({ plugin }) => plugin.open?.()))
+}
+
 /** @param failed is told when one could not be closed */
 export function createOpenPlugins(failed: (error: unknown) => void): OpenPlugins {
   const holders = new Map<Channel, number>()

@@ -3,7 +3,7 @@ import type { Clock } from '../../ports/clock.ts'
 import type { Provider, ProviderSet } from '../providers.ts'
 import type { ChannelSources } from './channel-option.ts'
 import { createInstances, type Instances } from './instances.ts'
-import { createOpenPlugins } from './plugins.ts'
+import { createOpenPlugins, openAll } from './plugins.ts'
 
 /** Which providers deliver what: those of everybody, and those of single organizations. */
 export interface Routes {
@@ -29,6 +29,8 @@ export interface Routes {
   ): Promise<Answer | null>
   /** Is called when what is known of an organization's providers has changed. */
   onChange(listener: (channel: ChannelName, organizationId: string) => void): void
+  /** Opens the providers of everybody; those of single organizations are opened when they are made. */
+  open(): Promise<void>
   /** Closes every provider. Never rejects. */
   close(): Promise<void>
 }
@@ -126,6 +128,9 @@ export function createRoutes({ sources, clock, leaseMs, failed }: RoutesOptions)
     },
     onChange(called) {
       listener = called
+    },
+    async open() {
+      await Promise.all([...sources.values()].map(async (source) => source.shared && openAll(source.shared)))
     },
     async close() {
       const sets = [...sources.values()].flatMap((source) => (source.shared === null ? [] : [source.shared]))
