@@ -21,8 +21,8 @@ export function settleOne(state: MemoryState, settlement: Settlement): SettleAns
       if (fact.type === 'sent') events.push(...matchUnmatched(state, notification, fact))
     }
   }
-  // Settled, it no longer has to run alone.
-  job.recovered = false
+  // Settled, it no longer has to run alone, unless nobody was asked.
+  job.recovered &&= settlement.next.kind === 'retry' && settlement.next.unasked === true
   if (settlement.kind === 'event' && job.subject.kind === 'event') {
     endpointEvents = settleDelivery(state, job, job.subject.delivery, settlement)
   } else {

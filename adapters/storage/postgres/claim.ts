@@ -131,6 +131,18 @@ export function createClaim(
     await release(back.map(({ jobId }) => ({ jobId: String(jobId), token })))
   }
 
+  /** A recovered job that has waited unasked becomes ready like any other there: it goes back, to run alone. */
+  async function leaveRecovered(request: ClaimRequest, answer: ClaimAnswer): Promise<ClaimAnswer> {
+    const back = answer.jobs.filter(({ recovered }) => recovered)
+    if (back.length === 0 || 'recovered' in request) return answer
+    await release(back)
+    return {
+      ...answer,
+      jobs: answer.jobs.filter(({ recovered }) => !recovered),
+      recoveredLanes: [...new Set([...answer.recoveredLanes, ...back.map(({ lane }) => lane)])],
+    }
+  }
+
   /** Of the few mails that have some, by notification. */
   async function attachmentsOf(rows: readonly ClaimedRow[]): Promise<ReadonlyMap<string, string>> {
     const ids = rows.flatMap((row) =>
@@ -163,12 +175,13 @@ export function createClaim(
       rows.filter((_row, index) => jobs[index] === undefined),
       token,
     )
-    return {
+    const answer = {
       jobs: jobs.filter((job) => job !== undefined),
       lanes,
       recoveredLanes,
       nextDueInMs: next === null ? null : Math.max(0, next - now),
     }
+    return leaveRecovered(request, answer)
   }
 }
 

@@ -27,12 +27,14 @@ const EXIST = `
   SELECT EXISTS (SELECT 1 FROM carillon.unmatched_receipts) AS unmatched,
     EXISTS (SELECT 1 FROM carillon.webhook_endpoints) AS endpoints`
 
-/** Settled, a recovered job no longer has to run alone. */
+/** Settled, a recovered job no longer has to run alone, unless nobody was asked. */
 const DUE_AGAIN = `
   UPDATE carillon.jobs AS j
-  SET state = again.state, due_at = again.due_at, outages = j.outages + again.outage, recovered = false,
+  SET state = CASE WHEN j.recovered AND again.unasked AND again.state = 0 THEN 3 ELSE again.state END,
+    due_at = again.due_at, outages = j.outages + again.outage, recovered = j.recovered AND again.unasked,
     token = NULL, lease_until = NULL, provider = NULL
-  FROM unnest($1::bigint[], $2::smallint[], $3::bigint[], $4::integer[]) AS again (id, state, due_at, outage)
+  FROM unnest($1::bigint[], $2::smallint[], $3::bigint[], $4::integer[], $5::boolean[])
+    AS again (id, state, due_at, outage, unasked)
   WHERE j.id = again.id RETURNING j.id, j.lane`
 
 const READY = 0
@@ -244,6 +246,7 @@ async function retry(tx: Transaction, jobs: readonly Ended<Settlement>[]): Promi
     again.map(({ delayMs }) => (delayMs <= 0 ? READY : WAITING)),
     again.map(({ delayMs }) => (delayMs <= 0 ? tx.now : Math.ceil(tx.now + delayMs))),
     again.map(({ outage }) => (outage === true ? 1 : 0)),
+    again.map(({ unasked }) => unasked === true),
   ]
   const delays = new Map(again.map(({ job, delayMs }) => [job, delayMs]))
   const rows = await tx.rows<JobRow>(DUE_AGAIN, values)

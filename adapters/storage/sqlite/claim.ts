@@ -16,11 +16,11 @@ const ANY_DUE = 'SELECT 1 AS found FROM carillon_jobs WHERE state = 1 AND due_at
 
 /** Bounded: a great many jobs that come due at once are taken over in steps. */
 const PROMOTE_DUE = `
-  UPDATE carillon_jobs SET state = 0
+  UPDATE carillon_jobs SET state = CASE recovered WHEN 1 THEN 3 ELSE 0 END
   WHERE id IN (SELECT id FROM carillon_jobs WHERE state = 1 AND due_at <= ? ORDER BY due_at LIMIT 1000)`
 
 const SELECT_DUE = `
-  SELECT ${JOB_COLUMNS} FROM carillon_jobs WHERE id = ? AND (state = 0 OR state = 1 AND due_at <= ?)`
+  SELECT ${JOB_COLUMNS} FROM carillon_jobs WHERE id = ? AND (state = 0 OR state = 1 AND due_at <= ? AND recovered = 0)`
 
 const DELETE_JOB = 'DELETE FROM carillon_jobs WHERE id = ?'
 

@@ -31,6 +31,13 @@ const DUE_AGAIN = `
   SET state = ?, due_at = ?, outages = outages + ?, recovered = 0, token = NULL, lease_until = NULL, provider = NULL
   WHERE id = ?`
 
+/** Unless nobody was asked. */
+const DUE_AGAIN_UNASKED = `
+  UPDATE carillon_jobs
+  SET state = CASE WHEN recovered = 1 AND ?1 = 0 THEN 3 ELSE ?1 END, due_at = ?2, outages = outages + ?3,
+    token = NULL, lease_until = NULL, provider = NULL
+  WHERE id = ?4`
+
 interface HealthRow {
   readonly organization: string
   readonly status: 'active' | 'disabled'
@@ -64,6 +71,7 @@ export function createSettle(
   const updateHealth = connection.statement(UPDATE_HEALTH)
   const deleteJob = connection.statement(DELETE_JOB)
   const dueAgain = connection.statement(DUE_AGAIN)
+  const dueAgainUnasked = connection.statement(DUE_AGAIN_UNASKED)
 
   function next(job: number, { next }: Settlement, now: number): void {
     if (next.kind === 'end') {
@@ -71,8 +79,9 @@ export function createSettle(
       return
     }
     const outage = next.outage === true ? 1 : 0
-    if (next.delayMs <= 0) dueAgain().run(READY, now, outage, job)
-    else dueAgain().run(WAITING, Math.ceil(now + next.delayMs), outage, job)
+    const again = next.unasked === true ? dueAgainUnasked() : dueAgain()
+    if (next.delayMs <= 0) again.run(READY, now, outage, job)
+    else again.run(WAITING, Math.ceil(now + next.delayMs), outage, job)
   }
 
   function settleNotification(

@@ -11,9 +11,15 @@ export type Settlement = LeaseRef & {
     | { readonly kind: 'end' }
     /**
      * Due again after `delayMs` of the storage's clock. `outage`: the attempt met a fault of the provider, and the job
-     * counts it in `ClaimedJob.outages`; absent: it does not.
+     * counts it in `ClaimedJob.outages`; absent: it does not. `unasked`: nobody was asked to deliver it, so that a
+     * recovered job stays one, and is claimable by `{ recovered }` alone when it is due; absent: it is like any other.
      */
-    | { readonly kind: 'retry'; readonly delayMs: number; readonly outage?: true | undefined }
+    | {
+        readonly kind: 'retry'
+        readonly delayMs: number
+        readonly outage?: true | undefined
+        readonly unasked?: true | undefined
+      }
 } & (
     | {
         readonly kind: 'notification'

@@ -114,7 +114,7 @@ export interface Storage<Tx = never> {
    *
    * Before it looks for jobs it returns those whose lease has expired: a job whose attempt had not started becomes
    * claimable again, uncounted; one whose attempt had started keeps its count, has the attempt recorded as
-   * `attempt_ambiguous`, and is claimable by `{ recovered }` alone until it settles.
+   * `attempt_ambiguous`, and is claimable by `{ recovered }` alone until it settles other than `unasked`.
    *
    * Where the request allows it, a storage may begin attempts at events in the same commit: it then says so of each.
    *

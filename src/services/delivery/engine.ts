@@ -23,6 +23,7 @@ import { createChoose } from './choose.ts'
 import { createDispatcher, type Dispatcher } from './dispatcher.ts'
 import { createLanes } from './lanes.ts'
 import { createLeases } from './leases.ts'
+import type { NotificationJob } from './notification-lane.ts'
 import { createProviderState } from './provider-state.ts'
 import { createQueueDispatch } from './queue-dispatch.ts'
 import type { ProviderHealth, QueueHealth, WaitingLane } from './records.ts'
@@ -123,7 +124,7 @@ export function createEngine(options: EngineOptions): Engine {
       ...options,
       attempts,
       matchSuppression: createMatchSuppression(storage),
-      lastAmbiguous: (id) => lastAmbiguous(storage, id),
+      lastAmbiguous: (job) => lastAmbiguous(storage, job),
     },
     events: { ...options, attempts },
     group: ({ providers, weights }) => ({
@@ -172,8 +173,11 @@ export function createEngine(options: EngineOptions): Engine {
 }
 
 /** The provider whose answer to the last attempt is unknown; also when that attempt ended with its process. */
-async function lastAmbiguous(storage: Storage, notificationId: string): Promise<string | null> {
-  const timeline = await storage.notifications.timeline(notificationId)
-  const last = timeline.findLast(({ fact }) => fact?.attempt !== undefined)
+async function lastAmbiguous(storage: Storage, job: NotificationJob): Promise<string | null> {
+  const timeline = await storage.notifications.timeline(job.notification.id)
+  // A job that is still recovered has had none since that asked a provider, whatever else was recorded.
+  const last = timeline.findLast(({ type, fact }) =>
+    job.recovered ? type === 'attempt_ambiguous' : fact?.attempt !== undefined,
+  )
   return last?.type === 'attempt_ambiguous' ? (last.fact?.provider ?? null) : null
 }

@@ -27,7 +27,7 @@ import { sendAttempt } from './send-attempt.ts'
 import type { Settle } from './slots.ts'
 import type { Stop } from './stop.ts'
 
-type NotificationJob = Extract<ClaimedJob, { kind: 'notification' }>
+export type NotificationJob = Extract<ClaimedJob, { kind: 'notification' }>
 
 /** What delivers notifications. */
 export interface NotificationDelivery {
@@ -38,7 +38,7 @@ export interface NotificationDelivery {
   tracking(organizationId: string): Promise<Tracking>
   readonly matchSuppression: MatchSuppression
   /** The provider whose answer to the last attempt of a notification is unknown; null: there is no such attempt. */
-  lastAmbiguous(notificationId: string): Promise<string | null>
+  lastAmbiguous(job: NotificationJob): Promise<string | null>
   readonly clock: Clock
   readonly logger: Logger
   readonly observer: Observer
@@ -142,7 +142,7 @@ export function createNotificationLane(
       return undefined
     await pass(stop)
     const attempt = job.attempts + 1
-    if (stop.aborted()) return () => settle(job, state, notAsked(attempt, provider.name))
+    if (stop.aborted()) return () => notAsked(job, provider.name)
     // The commit may have taken long, and so may the pace.
     if (leftMs() <= 0) return () => endWithout(job, 'expired', EXPIRED)
     const began = clock.monotonic()
@@ -209,6 +209,20 @@ export function createNotificationLane(
     })
   }
 
+  /** The notifier stops, or has lost the job, between the record of an attempt and its hand-over. */
+  function notAsked({ jobId, token, attempts: before }: NotificationJob, provider: string): Promise<void> {
+    const attempt = before + 1
+    const fact = { attempt, provider, code: 'provider_unavailable', message: NOT_ASKED } as const
+    return attempts.settle({
+      jobId,
+      token,
+      kind: 'notification',
+      facts: [{ type: 'attempt_failed', ...fact }],
+      // No fault of the message: none of its own attempts is used up, not its only one either.
+      next: { kind: 'retry', delayMs: 0, outage: true, unasked: true },
+    })
+  }
+
   /** The providers that are left rest or are full: back to the storage, until one may have room. */
   function later(job: NotificationJob): Promise<void> {
     let left = eligible(job)
@@ -219,7 +233,7 @@ export function createNotificationLane(
     }
     const { jobId, token, notification } = job
     const delayMs = Math.min(returnIn(left), notification.expiresInMs ?? Number.POSITIVE_INFINITY)
-    const next = { kind: 'retry', delayMs } as const
+    const next = { kind: 'retry', delayMs, unasked: true } as const
     return attempts.settle({ jobId, token, kind: 'notification', facts: [], next })
   }
 
@@ -263,7 +277,7 @@ export function createNotificationLane(
   async function recall(job: NotificationJob): Promise<void> {
     reading += 1
     try {
-      memory.retry(job.jobId, await delivery.lastAmbiguous(job.notification.id))
+      memory.retry(job.jobId, await delivery.lastAmbiguous(job))
     } finally {
       reading -= 1
     }
@@ -302,6 +316,7 @@ function reaches(state: ProviderState, job: NotificationJob): boolean {
 }
 
 const EXPIRED = 'The notification expired before it could be delivered.'
+const NOT_ASKED = 'The provider was not asked: the notifier is stopping, or has lost this job.'
 
 function isExpired({ notification: { expiresInMs } }: NotificationJob): boolean {
   return expiresInMs !== null && expiresInMs <= 0
@@ -322,18 +337,6 @@ function endBefore(
     }
   }
   return isExpired(job) ? { code: 'expired', message: EXPIRED } : null
-}
-
-/** What follows where the notifier stops, or has lost the job, between the record of an attempt and its hand-over. */
-function notAsked(attempt: number, provider: string): Decision {
-  const message = 'The provider was not asked: the notifier is stopping, or has lost this job.'
-  return {
-    facts: [{ type: 'attempt_failed', attempt, provider, code: 'provider_unavailable', message }],
-    // No fault of the message: none of its own attempts is used up, not its only one either.
-    next: { kind: 'retry', delayMs: 0, failOver: false, outage: true },
-    provider: 'unknown',
-    pauseMs: null,
-  }
 }
 
 /** How a notification ends that cannot be rendered, by what was thrown; else as `template_error`. */

@@ -2,14 +2,16 @@ import type { ChannelName } from '../../domain/channel.ts'
 import { decide } from '../../domain/decide.ts'
 import type { Outcome } from '../../domain/outcome.ts'
 import { PROVIDER_RETRY } from '../../domain/retry.ts'
-import type { ClaimedJob } from '../../ports/storage/claim.ts'
 import type { Instances } from '../channels/instances.ts'
 import type { ProviderSet } from '../providers.ts'
 import type { Lane } from './lane.ts'
-import { createNotificationLane, type NotificationDelivery, type ProviderGroup } from './notification-lane.ts'
+import {
+  createNotificationLane,
+  type NotificationDelivery,
+  type NotificationJob,
+  type ProviderGroup,
+} from './notification-lane.ts'
 import type { ProviderState } from './provider-state.ts'
-
-type NotificationJob = Extract<ClaimedJob, { kind: 'notification' }>
 
 /** The lane of one organization's own providers, which are made when it has work. */
 export interface OrganizationLane extends Required<Lane> {
@@ -106,7 +108,7 @@ export function createOrganizationLane(options: OrganizationLaneOptions): Organi
     const { jobId, token, notification, outages } = job
     const known = instances.known(organizationId)
     if (blocked() === null) {
-      const next = { kind: 'retry', delayMs: PATIENCE_MS } as const
+      const next = { kind: 'retry', delayMs: PATIENCE_MS, unasked: true } as const
       return attempts.settle({ jobId, token, kind: 'notification', facts: [], next })
     }
     const restMs =
@@ -131,7 +133,8 @@ export function createOrganizationLane(options: OrganizationLaneOptions): Organi
       token,
       kind: 'notification',
       facts,
-      next: next.kind === 'end' ? next : { kind: 'retry', delayMs: next.delayMs, outage: true },
+      next:
+        next.kind === 'end' ? next : { kind: 'retry', delayMs: next.delayMs, outage: true, unasked: true },
     })
   }
 

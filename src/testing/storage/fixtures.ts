@@ -122,6 +122,11 @@ export function retried({ jobId, token }: LeaseRef, delayMs: number, outage?: tr
   return { kind: 'notification', jobId, token, facts, next: { kind: 'retry', delayMs, outage } }
 }
 
+/** Gives a job back that nobody was asked to deliver. */
+export function unasked({ jobId, token }: LeaseRef, delayMs: number): Settlement {
+  return { kind: 'notification', jobId, token, facts: [], next: { kind: 'retry', delayMs, unasked: true } }
+}
+
 /** Takes one notification through a whole delivery. */
 export async function deliver(storage: Storage, facts: readonly Fact[] = [sent()]): Promise<void> {
   const job = await claimOne(storage)

@@ -692,6 +692,38 @@ describe('leases', () => {
     expect(await status(id)).toBe('sent')
   })
 
+  it('that ended with an attempt leave its policy in force, however long the provider rests after that', async () => {
+    let crashed = true
+    const send = async () => ({ kind: 'accepted' })
+    const [first, second] = ['first', 'second'].map((name) =>
+      recordingChannel({ name, onAmbiguous: 'fail', send }),
+    ) as [RecordingChannel, RecordingChannel]
+    const { notifier, clock, ended, history } = await world([first, second], {
+      delivery: { leaseMs: 60_000, pollMs: 30_000 },
+      // The outcome never reaches the storage: the lease runs out, as after the death of the process.
+      wrap: (inner) => ({
+        settle: async (settlements) =>
+          crashed ? settlements.map(() => ({ kind: 'stale' as const })) : inner.settle(settlements),
+      }),
+    })
+    const { id } = await notifier.send(mail)
+    await clock.until(() => first.calls.length > 0)
+    await clock.advance(1)
+    crashed = false
+    first.behave(retry('provider', { retryAfterMs: 10 * 60_000 }))
+    const other = await notifier.send(mail)
+    expect(await ended(other.id)).toBe('sent')
+    await clock.advance(5 * 60_000)
+    // It waits for the one provider that may know it, and holds up nobody.
+    const { id: third } = await notifier.send(mail)
+    expect(await ended(third)).toBe('sent')
+    expect(await history(id)).toEqual(['queued', 'attempt_ambiguous: delivery_unknown'])
+    expect(await ended(id)).toBe('failed')
+    expect((await history(id)).at(-1)).toBe('failed: delivery_unknown')
+    const asked = [...first.calls, ...second.calls].map(({ context }) => context.notificationId)
+    expect(asked.filter((one) => one === id)).toHaveLength(1)
+  })
+
   it('that were lost abort the attempt, and its outcome changes nothing', async () => {
     const channel = recordingChannel({
       send: (_message, { signal }) =>

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest'
+import { memoryStorage } from '../../../src/memory/memory-storage.ts'
 import type { NotifierOptions } from '../../../src/options.ts'
 import type { Channel } from '../../../src/ports/channel.ts'
+import type { Storage } from '../../../src/ports/storage/storage.ts'
 import type { ChannelProviders } from '../../../src/services/channels/channel-option.ts'
 import { createRoutes } from '../../../src/services/channels/routes.ts'
 import type { Notifier } from '../../../src/services/notifier.ts'
@@ -256,6 +258,52 @@ describe('a function that fails', () => {
     await send('org_a')
     expect(await ended(notifier, await send('org_b'), 'org_b')).toBe('sent')
     expect(await ended(notifier, await send('org_c'), 'org_c')).toBe('sent')
+  })
+
+  it('after a crash leaves the policy of what was being asked in force', async () => {
+    let [crashed, down] = [true, false]
+    const clock = fakeClock()
+    const inner = memoryStorage({ clock })
+    // The outcome never reaches the storage: the lease runs out, as after the death of the process.
+    const settle: Storage['settle'] = async (settlements) =>
+      crashed ? settlements.map(() => ({ kind: 'stale' as const })) : inner.settle(settlements)
+    const calls: string[] = []
+    const { send, ended, history, notifier } = await tenants(
+      (organizationId) =>
+        down && organizationId === 'org_a'
+          ? gone()
+          : recordingChannel({
+              onAmbiguous: 'fail',
+              send: async () => {
+                calls.push(organizationId)
+                // New credentials are asked for, and their store is away.
+                return crashed
+                  ? { kind: 'rejected', code: 'provider_auth_failed', scope: 'account' }
+                  : { kind: 'accepted' }
+              },
+            }),
+      {
+        world: notifierWorld({ clock, storage: { ...inner, settle } }),
+        delivery: { leaseMs: MINUTE, pollMs: 1_000 },
+      },
+    )
+    const id = await send('org_a')
+    await clock.until(() => calls.length > 0)
+    await clock.advance(1)
+    ;[crashed, down] = [false, true]
+    await clock.advance(3 * MINUTE)
+    // While it waits others are served.
+    expect(await ended(notifier, await send('org_b'), 'org_b')).toBe('sent')
+    down = false
+    expect(await ended(notifier, id, 'org_a')).toBe('failed')
+    const events = await history(notifier, id, 'org_a')
+    expect(events.slice(0, 3)).toEqual([
+      'queued',
+      'attempt_ambiguous: delivery_unknown',
+      'attempt_failed: provider_unavailable',
+    ])
+    expect(events.at(-1)).toBe('failed: delivery_unknown')
+    expect(calls).toEqual(['org_a', 'org_b'])
   })
 
   it('is not asked again at once, however much waits', async () => {
