@@ -1,4 +1,5 @@
 import type { ChannelName } from '../../domain/channel.ts'
+import { NotifierError } from '../../domain/errors/notifier-error.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { wrong } from '../option-checks.ts'
 import type { ProviderSet } from '../providers.ts'
@@ -10,7 +11,7 @@ import { type OpenPlugins, openAll } from './plugins.ts'
 export type Known =
   /** `set` is null when the organization has none; then it is asked again from `retryAt` (monotonic). */
   | { readonly kind: 'loaded'; readonly set: ProviderSet | null; readonly retryAt: number }
-  /** The function that makes them threw, or what it made is no provider; asked again from `retryAt` (monotonic). */
+  /** The function that makes them threw, hangs, or made no provider; asked again from `retryAt` (monotonic). */
   | { readonly kind: 'failed'; readonly retryAt: number }
   | { readonly kind: 'loading' }
 
@@ -50,7 +51,7 @@ export interface InstancesOptions {
 const IDLE_MS = 10 * 60_000
 /** Organizations whose providers are open at one time; those used longest ago go first. One in use always stays. */
 const MAX_LOADED = 1_000
-/** How long callers wait for a function; it goes on, and what it answers later is taken. */
+/** A function that takes longer has failed, as far as anybody waits for it; what it answers later is taken. */
 const PATIENCE_MS = 10_000
 const FIRST_RETRY_MS = 1_000
 /** An organization without providers of its own may have got some by then. */
@@ -87,12 +88,20 @@ export function createInstances(options: InstancesOptions): Instances {
     return set
   }
 
+  function loaded(entry: Entry, set: ProviderSet | null): Known {
+    entry.failures = 0
+    return { kind: 'loaded', set, retryAt: set === null ? clock.monotonic() + NONE_MS : Infinity }
+  }
+
   async function run(organizationId: string, entry: Entry): Promise<void> {
     let known: Known
     try {
-      const set = await madeFor(organizationId)
-      entry.failures = 0
-      known = { kind: 'loaded', set, retryAt: set === null ? clock.monotonic() + NONE_MS : Infinity }
+      const making = madeFor(organizationId)
+      if (!(await within(making, PATIENCE_MS, clock))) {
+        making.then((set) => learn(organizationId, entry, loaded(entry, set)), failed)
+        throw tooSlow(channel, organizationId)
+      }
+      known = loaded(entry, await making)
     } catch (error) {
       const delayMs = Math.min(FIRST_RETRY_MS * 2 ** entry.failures, LONGEST_RETRY_MS)
       entry.failures += 1
@@ -101,7 +110,16 @@ export function createInstances(options: InstancesOptions): Instances {
     }
     entry.making = null
     crowded = false
-    if (closed || entries.get(organizationId) !== entry) return drop(known)
+    learn(organizationId, entry, known)
+  }
+
+  function learn(organizationId: string, entry: Entry, known: Known): void {
+    // What came too late for one may be there before the next has come.
+    const there = entry.known.kind === 'loaded' && entry.known.set !== null
+    if (closed || there || entries.get(organizationId) !== entry) {
+      drop(known)
+      return
+    }
     entry.known = known
     trim(MAX_LOADED)
     changed(organizationId)
@@ -179,9 +197,7 @@ export function createInstances(options: InstancesOptions): Instances {
     },
     loaded(organizationId) {
       const entry = entries.get(organizationId)
-      return entry?.making == null || entry.known.kind !== 'loading'
-        ? undefined
-        : within(entry.making, PATIENCE_MS, clock)
+      return entry?.making == null || entry.known.kind !== 'loading' ? undefined : entry.making
     },
     hold(organizationId) {
       const entry = entries.get(organizationId)
@@ -210,4 +226,9 @@ export function createInstances(options: InstancesOptions): Instances {
       await Promise.all(sets.map(plugins.close))
     },
   }
+}
+
+function tooSlow(channel: ChannelName, organizationId: string): NotifierError {
+  const message = `channels.${channel}(${organizationId}) has not answered within ${PATIENCE_MS / 1_000} seconds.`
+  return new NotifierError('provider_unavailable', { message })
 }

@@ -28,7 +28,7 @@ export interface WaitingLane {
   readonly lane: string
   /**
    * `not_configured`: this process has no provider for them. `unavailable`: the function that makes the organization's
-   * providers fails.
+   * providers fails, or does not answer.
    */
   readonly reason: 'not_configured' | 'unavailable'
 }

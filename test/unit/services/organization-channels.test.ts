@@ -325,7 +325,50 @@ describe('a function that fails', () => {
     await clock.advance(10_000)
     expect(await sending).toMatch(/^notif_/)
     await clock.advance(MINUTE)
-    expect(asked).toEqual(['org_a', 'org_b'])
+    expect(asked.filter((id) => id === 'org_b')).toHaveLength(1)
+  })
+
+  it('and hangs is taken for one that fails: seen, asked again, and nothing outlives its expiry', async () => {
+    let hangs = true
+    const { send, ended, history, notifier, clock, asked, errors } = await tenants((_id, channel) =>
+      hangs ? new Promise(() => {}) : channel(),
+    )
+    const ids = [send('org_a'), send('org_a', { expiresAt: new Date(clock.now() + 12_000) })]
+    await clock.advance(10_000)
+    const [id = '', expiring = ''] = await Promise.all(ids)
+    expect((await notifier.health()).waiting).toEqual([{ lane: 'email@org_a', reason: 'unavailable' }])
+    expect(errors.map(({ message }) => message)).toEqual([
+      'channels.email(org_a) has not answered within 10 seconds.',
+    ])
+    await clock.advance(2 * MINUTE)
+    expect((await notifier.health()).waiting).toEqual([{ lane: 'email@org_a', reason: 'unavailable' }])
+    expect(asked.length).toBeGreaterThan(3)
+    expect(asked.length).toBeLessThan(8)
+    expect((await history(notifier, expiring, 'org_a')).at(-1)).toBe('failed: expired')
+    hangs = false
+    expect(await ended(notifier, id, 'org_a')).toBe('sent')
+    expect((await notifier.health()).waiting).toEqual([])
+  })
+
+  it('and answers late is believed, and what it is asked for meanwhile is closed', async () => {
+    const answers: (() => void)[] = []
+    const { send, ended, notifier, clock, closed, made } = await tenants(
+      (_id, channel) => new Promise((resolve) => answers.push(() => resolve(channel()))),
+    )
+    const sending = send('org_a')
+    await clock.advance(12_000)
+    const id = await sending
+    expect(answers).toHaveLength(2)
+    answers[0]?.()
+    await clock.advance(0)
+    const first = made.get('org_a')
+    expect(await ended(notifier, id, 'org_a')).toBe('sent')
+    answers[1]?.()
+    await clock.advance(0)
+    expect(closed).toEqual(['org_a'])
+    await send('org_a')
+    await clock.advance(0)
+    expect(first?.calls).toHaveLength(2)
   })
 })
 
