@@ -202,11 +202,11 @@ function wire(options: ResolvedOptions): Notifier<unknown> {
     clock,
     failed,
     stages: [
-      { open: openPeers },
-      ...(telemetry.length > 0 ? [{ open: plugins.start, close: plugins.stop }] : []),
-      { open: storage.start, close: storage.stop },
-      { open: engine.open, close: engine.close },
-      { open: openSecrets },
+      { name: 'packages', open: openPeers },
+      ...(telemetry.length > 0 ? [{ name: 'telemetry', open: plugins.start, close: plugins.stop }] : []),
+      { name: 'storage', open: storage.start, close: storage.stop },
+      { name: 'queue', open: engine.open, close: engine.close },
+      { name: 'secrets', open: openSecrets },
     ],
     deliver() {
       engine.start()

@@ -24,6 +24,8 @@ export interface Lifecycle extends Pick<Notifier, 'start' | 'stop' | 'maintenanc
 
 /** One thing that a start opens. */
 export interface Stage {
+  /** What it opens, for people. */
+  readonly name: string
   open(): Promise<void>
   /**
    * Closes it. Also called while it still opens, when that has taken longer than a stop may wait; then again when it has
@@ -49,7 +51,7 @@ export interface LifecycleParts {
 const DEFAULT_DEADLINE_MS = 10_000
 /** Longest delay of a timer; that it fires is of no use, only that it exists. */
 const FOREVER_MS = 0x7fffffff
-/** What a stage that still opens at the deadline may take to close before the stop ends without it. */
+/** What a stage may take to close at least, also past the deadline, before the stop ends without it. */
 const CLOSE_MS = 1_000
 
 type AnyMethod = (...args: never[]) => Promise<unknown>
@@ -98,8 +100,19 @@ export function createLifecycle(parts: LifecycleParts): Lifecycle {
     }
   }
 
-  async function closeStages(): Promise<void> {
-    for (const { close } of stages.toReversed()) await close?.()
+  /** Without a deadline it is waited for as long as it takes. */
+  async function closeStages(until?: Deadline): Promise<void> {
+    for (const stage of stages.toReversed()) {
+      const closing = stage.close?.()
+      if (closing !== undefined) await (until === undefined ? closing : closes(stage, closing, until))
+    }
+  }
+
+  async function closes({ name }: Stage, closing: Promise<void>, until: Deadline): Promise<void> {
+    const inTime = await Promise.all([until.within(closing), within(closing, CLOSE_MS, clock)])
+    if (inTime.includes(true)) return
+    const message = `The ${name} did not close before the deadline of the stop, which ended without it.`
+    failed(new NotifierError('service_unavailable', { message }))
   }
 
   function begin({ deliver: delivers }: StartOptions): Promise<void> {
@@ -137,7 +150,7 @@ export function createLifecycle(parts: LifecycleParts): Lifecycle {
       await Promise.all([halt(until), until.within(callsEnded())])
       if (answered) {
         await close(until)
-        await closeStages()
+        await closeStages(until)
       } else {
         await Promise.all([close(until), abort()])
       }
@@ -150,7 +163,7 @@ export function createLifecycle(parts: LifecycleParts): Lifecycle {
   async function abort(): Promise<void> {
     const closing = stages.map(async ({ close }) => close?.())
     await within(Promise.all(closing.map((each) => each.catch(failed))), CLOSE_MS, clock)
-    opening.then(closeStages).catch(failed)
+    opening.then(() => closeStages()).catch(failed)
   }
 
   function guarded<Methods extends object>(

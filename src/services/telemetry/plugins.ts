@@ -23,14 +23,15 @@ export function createPlugins(
       }
     },
     async stop() {
-      for (const plugin of started) {
+      const stopping = [...started].map(async (plugin) => {
         try {
           await plugin.stop?.()
         } catch (error) {
           failed(error)
         }
-      }
+      })
       started.clear()
+      await Promise.all(stopping)
     },
   }
 }

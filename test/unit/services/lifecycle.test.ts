@@ -460,6 +460,54 @@ describe('stop', () => {
     await stopped
   })
 
+  it.each<[string, Partial<Storage>, Telemetry[]]>([
+    ['telemetry', {}, [{ name: 'otel', stop: never }]],
+    ['storage', { stop: never }, []],
+  ])(
+    'ends by its deadline, and tells of it, where the %s does not close',
+    async (what, change, telemetry) => {
+      const closed: string[] = []
+      const plugin = { name: 'other', stop: () => void closed.push('other') }
+      const { notifier, clock } = create(change, recordingChannel(), [...telemetry, plugin])
+      const told: unknown[] = []
+      notifier.on('error', (error) => told.push(error))
+      await notifier.start()
+      let stoppedAfter = 0
+      const stopping = notifier.stop({ deadlineMs: 3_000 }).then(() => {
+        stoppedAfter = clock.monotonic()
+      })
+      await clock.advance(60_000)
+      await stopping
+      expect(stoppedAfter).toBe(3_000)
+      expect(closed).toEqual(['other'])
+      expect(told).toMatchObject([
+        {
+          code: 'service_unavailable',
+          message: `The ${what} did not close before the deadline of the stop, which ended without it.`,
+        },
+      ])
+    },
+  )
+
+  it('waits for a storage that is only slow to close', async () => {
+    let events = ''
+    const stop = (): Promise<void> =>
+      new Promise((resolve) => {
+        clock.timer(9_000, () => {
+          events += 'closed '
+          resolve()
+        })
+      })
+    const { notifier, clock } = create({ stop })
+    await notifier.start()
+    const stopping = notifier.stop().then(() => {
+      events += 'stopped'
+    })
+    await clock.advance(10_000)
+    await stopping
+    expect(events).toBe('closed stopped')
+  })
+
   it('is not put off by a second one with a later deadline', async () => {
     const { notifier, clock, counts } = create({ logs: { list: never } })
     await notifier.start()
