@@ -140,7 +140,13 @@ export function createEngine(options: EngineOptions): Engine {
       ? null
       : createQueueDispatch({ queue: options.queue, storage, clock, wake, failed })
   dispatcher = createDispatcher({
-    storage,
+    storage: {
+      ...storage,
+      async claim(request) {
+        await leases.afterClockStep()
+        return storage.claim(request)
+      },
+    },
     lanes,
     clock,
     leaseMs: options.leaseMs,

@@ -692,6 +692,30 @@ describe('leases', () => {
     expect(await status(id)).toBe('sent')
   })
 
+  it.each([HOUR, -HOUR])('outlast a step of the clock by %s ms', async (stepMs) => {
+    const channel = recordingChannel({ timeoutMs: 30_000, send: () => new Promise(() => {}) })
+    const renewed: number[] = []
+    const { notifier, clock, ended, history } = await world([channel], {
+      delivery: { leaseMs: 60_000, pollMs: 1_000 },
+      wrap: (inner) => ({
+        renew(refs, leaseMs) {
+          renewed.push(refs.length)
+          return inner.renew(refs, leaseMs)
+        },
+      }),
+    })
+    const { id } = await notifier.send(mail)
+    await clock.advance(5_000)
+    clock.correct(stepMs)
+    channel.behave(async () => ({ kind: 'accepted' }))
+    const other = await notifier.send(mail)
+    expect(await ended(other.id)).toBe('sent')
+    expect(renewed).toEqual([1])
+    await clock.advance(15_000)
+    expect(await history(id)).toEqual(['queued'])
+    expect(channel.calls).toHaveLength(2)
+  })
+
   it('that ended with an attempt leave its policy in force, however long the provider rests after that', async () => {
     let crashed = true
     const send = async () => ({ kind: 'accepted' })
