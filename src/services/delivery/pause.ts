@@ -1,8 +1,12 @@
 import type { Clock } from '../../ports/clock.ts'
 
-/** Waits for `ms`, at least one, or until `stop` aborts. */
+/** Waits for `ms`, at least one, or until `stop` aborts; not at all where it has. */
 export function pause(ms: number, stop: AbortSignal, clock: Clock): Promise<void> {
   return new Promise((resolve) => {
+    if (stop.aborted) {
+      resolve()
+      return
+    }
     const end = (): void => {
       cancel()
       stop.removeEventListener('abort', end)
