@@ -315,10 +315,10 @@ function reaches(state: ProviderState, job: NotificationJob): boolean {
   return accepts(state.provider, job.notification.to)
 }
 
-const EXPIRED = 'The notification expired before it could be delivered.'
+export const EXPIRED = 'The notification expired before it could be delivered.'
 const NOT_ASKED = 'The provider was not asked: the notifier is stopping, or has lost this job.'
 
-function isExpired({ notification: { expiresInMs } }: NotificationJob): boolean {
+export function isExpired({ notification: { expiresInMs } }: NotificationJob): boolean {
   return expiresInMs !== null && expiresInMs <= 0
 }
 

@@ -7,6 +7,8 @@ import type { ProviderSet } from '../providers.ts'
 import type { Lane } from './lane.ts'
 import {
   createNotificationLane,
+  EXPIRED,
+  isExpired,
   type NotificationDelivery,
   type NotificationJob,
   type ProviderGroup,
@@ -110,6 +112,11 @@ export function createOrganizationLane(options: OrganizationLaneOptions): Organi
     if (blocked() === null) {
       const next = { kind: 'retry', delayMs: PATIENCE_MS, unasked: true } as const
       return attempts.settle({ jobId, token, kind: 'notification', facts: [], next })
+    }
+    // It needs no turn, and so takes none from those that can still go.
+    if (isExpired(job)) {
+      const facts = [{ type: 'failed', code: 'expired', message: EXPIRED }] as const
+      return attempts.settle({ jobId, token, kind: 'notification', facts, next: { kind: 'end' } })
     }
     const restMs =
       known?.kind === 'failed' ? Math.max(0, known.retryAt - clock.monotonic()) : NOT_CONFIGURED_MS

@@ -306,6 +306,19 @@ describe('a function that fails', () => {
     expect(calls).toEqual(['org_a', 'org_b'])
   })
 
+  it('lets no expired message wait for the turn of another', async () => {
+    const { send, notifier, clock } = await tenants(gone)
+    const until = clock.now() + 3_000
+    const ids: string[] = []
+    for (let number = 0; number < 20; number += 1)
+      ids.push(await send('org_a', { expiresAt: new Date(until) }))
+    await clock.advance(20_000)
+    for (const id of ids) {
+      const { status, error } = await notifier.notifications.get(id, { organizationId: 'org_a' })
+      expect([status, error?.code]).toEqual(['failed', 'expired'])
+    }
+  })
+
   it('is not asked again at once, however much waits', async () => {
     const { send, asked, clock } = await tenants(gone)
     for (let number = 0; number < 30; number += 1) {
@@ -333,9 +346,9 @@ describe('a function that fails', () => {
     const { send, ended, history, notifier, clock, asked, errors } = await tenants((_id, channel) =>
       hangs ? new Promise(() => {}) : channel(),
     )
-    const ids = [send('org_a'), send('org_a', { expiresAt: new Date(clock.now() + 12_000) })]
+    const ids = [send('org_a', { expiresAt: new Date(clock.now() + 12_000) }), send('org_a')]
     await clock.advance(10_000)
-    const [id = '', expiring = ''] = await Promise.all(ids)
+    const [expiring = '', id = ''] = await Promise.all(ids)
     expect((await notifier.health()).waiting).toEqual([{ lane: 'email@org_a', reason: 'unavailable' }])
     expect(errors.map(({ message }) => message)).toEqual([
       'channels.email(org_a) has not answered within 10 seconds.',
