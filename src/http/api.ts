@@ -230,7 +230,8 @@ async function bytesOf(request: HttpRequest, { raw, form }: Route, limit: number
 }
 
 function bodyLimit(options: ResolvedHttpOptions, route: Route): number {
-  return route.bodySize === 'batch' ? options.maxBatchBytes : options.maxBodyBytes
+  if (route.bodySize === 'batch') return options.maxBatchBytes
+  return Math.min(options.maxBodyBytes, route.bodySize ?? Number.POSITIVE_INFINITY)
 }
 
 function report(

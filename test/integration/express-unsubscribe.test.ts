@@ -116,6 +116,15 @@ describe('one-click unsubscription', () => {
     expect(await suppressed()).toEqual([])
   })
 
+  it('reads no more of a body than one click can need', async () => {
+    await start()
+    const { path } = await mailed()
+    const answer = await post(path, `${ONE_CLICK}&x=${'x'.repeat(5_000)}`)
+    expect([answer.status, codeOf(answer)]).toEqual([413, 'payload_too_large'])
+    expect(await suppressed()).toEqual([])
+    expect((await post(path, `${ONE_CLICK}&x=${'x'.repeat(3_000)}`)).status).toBe(200)
+  })
+
   it('believes no link that was not made for it', async () => {
     await start()
     const { id, path } = await mailed()

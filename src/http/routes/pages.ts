@@ -1,5 +1,6 @@
 import type { Visit } from '../../domain/machine-visit.ts'
 import type { Notifier } from '../../services/notifier.ts'
+import { isOneClick } from '../one-click.ts'
 import { confirmPage, donePage, incompletePage, unknownPage } from '../pages.ts'
 import { linkQuery } from '../schemas/query.ts'
 import { page } from '../schemas/service.ts'
@@ -7,6 +8,9 @@ import type { HandlerResult, RequestContext, Route } from './route.ts'
 
 /** Longer than any token that is made here; a request line has not much more. */
 const MAX_TOKEN = 8_000
+
+/** One field, also as a part with its headers: RFC 8058 needs less than a quarter of it. */
+const MAX_FORM = 4_096
 
 /** Empty: none is given, or more than one. */
 function tokenIn({ query }: RequestContext): string {
@@ -53,13 +57,6 @@ async function click(context: RequestContext, { pages }: Notifier): Promise<Hand
   }
 }
 
-/** RFC 8058 3.2: `multipart/form-data` or `application/x-www-form-urlencoded`. */
-function isOneClick(bytes: Uint8Array): boolean {
-  const text = Buffer.from(bytes).toString('latin1')
-  if (new URLSearchParams(text.trim()).get('List-Unsubscribe') === 'One-Click') return true
-  return /name="?List-Unsubscribe"?[^\r\n]*(?:\r?\n[^\r\n]+)*\r?\n\r?\nOne-Click\r?\n/i.test(text)
-}
-
 const common = {
   tag: 'Pages',
   permission: 'public',
@@ -87,6 +84,7 @@ export const pageRoutes: readonly Route[] = [
     paths: ['/unsubscribe'],
     status: 200,
     form: true,
+    bodySize: MAX_FORM,
     handler: unsubscribe,
   },
   {

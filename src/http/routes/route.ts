@@ -63,8 +63,8 @@ export interface Route {
   readonly form?: true
   /** True: for people and their mail programs. Answers are no JSON, also that a link is not one of ours (404). */
   readonly page?: true
-  /** Which size limit holds for the body. Default `body`. */
-  readonly bodySize?: 'body' | 'batch'
+  /** Another size limit than `maxBodyBytes`: that of batches, or a lower one in bytes where few are enough. */
+  readonly bodySize?: 'batch' | number
   readonly response: z.ZodType
   /** Another success than `status` and `response`. */
   readonly otherwise?: { readonly status: 200; readonly when: string; readonly response: z.ZodType }

@@ -1,0 +1,68 @@
+import { describe, expect, it } from 'vitest'
+import { isOneClick } from '../../../src/http/one-click.ts'
+
+const judge = (text: string): boolean => isOneClick(Buffer.from(text))
+
+/** A form of RFC 7578 with the given head and content of its part. */
+function multipart(head: string, content: string, newline = '\r\n'): string {
+  return ['--x', ...head.split('\n'), '', content, '--x--', ''].join(newline)
+}
+
+const HEAD = 'Content-Disposition: form-data; name="List-Unsubscribe"'
+
+describe('isOneClick', () => {
+  it.each([
+    ['a form', 'List-Unsubscribe=One-Click'],
+    ['a form with a line after it', 'List-Unsubscribe=One-Click\r\n'],
+    ['a form with more fields', 'a=b&List-Unsubscribe=One-Click'],
+    ['parts', multipart(HEAD, 'One-Click')],
+    ['parts with bare newlines', multipart(HEAD, 'One-Click', '\n')],
+    ['a name without quotes', multipart(HEAD.replaceAll('"', ''), 'One-Click')],
+    ['more headers', multipart(`Content-Type: text/plain\n${HEAD}\nX-More: y`, 'One-Click')],
+    [
+      'a second part',
+      `--x\r\nContent-Disposition: form-data; name="a"\r\n\r\nb\r\n${multipart(HEAD, 'One-Click')}`,
+    ],
+  ])('is %s', (_what, text) => {
+    expect(judge(text)).toBe(true)
+  })
+
+  it.each([
+    ['nothing', ''],
+    ['another value', 'List-Unsubscribe=Yes'],
+    ['a part of another name', multipart('Content-Disposition: form-data; name="List"', 'One-Click')],
+    ['a part with another content', multipart(HEAD, 'Two-Clicks')],
+    ['a part with more content', multipart(HEAD, 'One-Click\r\nmore')],
+    [
+      'a name in the content',
+      multipart('Content-Disposition: form-data; name="a"', `${HEAD}\r\n\r\nOne-Click`),
+    ],
+    ['no boundary', `${HEAD}\r\n\r\nOne-Click\r\n`],
+    ['an empty boundary', `--\r\n${HEAD}\r\n\r\nOne-Click\r\n--`],
+  ])('is not %s', (_what, text) => {
+    expect(judge(text)).toBe(false)
+  })
+
+  it.each([
+    ['lines with the name', 'name=List-Unsubscribe\n'],
+    ['boundaries', '--x\r\n'],
+    ['parts', `--x\r\n${HEAD}\r\n\r\n`],
+    ['semicolons', '; ;'],
+    ['blank lines', '\r\n'],
+  ])('takes time in proportion to a body of %s', (_what, piece) => {
+    // Eight times the text takes sixty-four times as long where each piece is compared with all that follow.
+    const [short, long] = [1_000, 8_000].map((times) => `--x\r\n${piece.repeat(times)}`) as [string, string]
+    judge(short)
+    expect(fastest(long) / fastest(short)).toBeLessThan(32)
+  })
+})
+
+/** Of several runs the shortest: what else the machine does only makes one longer. */
+function fastest(text: string): number {
+  const times = Array.from({ length: 5 }, () => {
+    const begun = performance.now()
+    judge(text)
+    return performance.now() - begun
+  })
+  return Math.min(...times)
+}
