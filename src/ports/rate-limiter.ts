@@ -46,6 +46,11 @@ export interface WindowCheck {
   readonly cost: number
   /** True: takes as many of the units as there are, and is refused only when there is none. */
   readonly partial?: boolean | undefined
+  /**
+   * Given where strangers choose the key: what a limiter that keeps counts in its own memory counts in place of `key`
+   * when it has no room for more such keys. Others, whose keys expire by themselves, need not look at it.
+   */
+  readonly overflow?: string | undefined
 }
 
 /** One of `limit` slots, taken under a token of the caller's. A slot that is not renewed comes back by itself. */

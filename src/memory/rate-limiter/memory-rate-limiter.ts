@@ -1,9 +1,9 @@
 import { assertOptionNames } from '../../domain/errors/option-names.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { LimitCheck, LimitState, RateLimiter } from '../../ports/rate-limiter.ts'
+import type { LimitCheck, LimitState, RateLimiter, WindowCheck } from '../../ports/rate-limiter.ts'
 import { systemClock } from '../system-clock.ts'
 import { createSlots, type Slots } from './slots.ts'
-import { createWindow, type Window } from './window.ts'
+import { Window } from './window.ts'
 
 /** Options of {@link memoryRateLimiter}. */
 export interface MemoryRateLimiterOptions {
@@ -14,19 +14,37 @@ export interface MemoryRateLimiterOptions {
 /** Keys are looked through for idle ones whenever their number has doubled; so many are always kept. */
 const SWEEP_FLOOR = 1_024
 
+/** … and when more than that are kept, so often: an attack by many addresses must not be remembered for long. */
+const SWEEP_MS = 10_000
+
+/** So many windows of keys that strangers choose are kept; those of organizations are beside them and not bounded. */
+export const MAX_STRANGERS = 100_000
+
 /** A rate limiter in this process. Exact; nothing is awaited between judging and counting, so it is atomic. */
 export function memoryRateLimiter(options: MemoryRateLimiterOptions = {}): RateLimiter {
   assertOptionNames('memoryRateLimiter', options, { clock: true })
   const { clock = systemClock() } = options
   const windows = createKeyed<Window>()
+  const strangers = createKeyed<Window>(MAX_STRANGERS)
   const slots = createKeyed<Slots>()
   const pauses = createKeyed<Pause>()
+
+  function windowOf(check: WindowCheck, now: number): Window {
+    const { key, overflow } = check
+    if (overflow !== undefined) {
+      const kept = strangers.peek(key)
+      if (kept !== undefined) return kept
+      if (strangers.hasRoom(now)) return strangers.add(key, now, new Window(check))
+    }
+    const name = overflow ?? key
+    return windows.peek(name) ?? windows.add(name, now, new Window(check))
+  }
 
   /** What a check is about, found once for judging and counting. */
   function subjectOf(check: LimitCheck, now: number): Subject {
     switch (check.kind) {
       case 'window':
-        return windows.peek(check.key) ?? windows.add(check.key, now, createWindow(check))
+        return windowOf(check, now)
       case 'slots':
         return slots.peek(check.key) ?? slots.add(check.key, now, createSlots())
       case 'pause':
@@ -120,21 +138,34 @@ const NOT_PAUSED: LimitState = { allowed: true, granted: 0, remaining: 0, resetI
 
 interface Keyed<Value> {
   peek(key: string): Value | undefined
+  hasRoom(now: number): boolean
   /** Keeps a new value. */
   add(key: string, now: number, value: Value): Value
 }
 
-/** Values by key; idle ones are dropped when the number of keys has doubled, so that looking through them is cheap. */
-function createKeyed<Value extends { idle(now: number): boolean }>(): Keyed<Value> {
+/** Values by key; idle ones are dropped so seldom that looking through them is cheap. */
+function createKeyed<Value extends { idle(now: number): boolean }>(
+  most = Number.POSITIVE_INFINITY,
+): Keyed<Value> {
   const values = new Map<string, Value>()
   let sweepAt = SWEEP_FLOOR
+  let sweptAt = Number.NEGATIVE_INFINITY
+
+  function sweep(now: number): void {
+    if (values.size < sweepAt && (values.size < SWEEP_FLOOR || now - sweptAt < SWEEP_MS)) return
+    for (const [name, known] of values) if (known.idle(now)) values.delete(name)
+    sweepAt = Math.max(SWEEP_FLOOR, values.size * 2)
+    sweptAt = now
+  }
+
   return {
     peek: (key) => values.get(key),
+    hasRoom(now) {
+      sweep(now)
+      return values.size < most
+    },
     add(key, now, value) {
-      if (values.size >= sweepAt) {
-        for (const [name, known] of values) if (known.idle(now)) values.delete(name)
-        sweepAt = Math.max(SWEEP_FLOOR, values.size * 2)
-      }
+      sweep(now)
       values.set(key, value)
       return value
     },

@@ -1,141 +1,159 @@
 import type { LimitState, WindowCheck } from '../../ports/rate-limiter.ts'
 
-/** One key's sliding window. Times are those of a clock that never steps back. */
-export interface Window {
-  /** What a check says now. Counts nothing. */
-  judge(check: WindowCheck, now: number): LimitState
-  /** What is left when nothing more is counted. */
-  unused(check: WindowCheck, now: number): Pick<LimitState, 'remaining' | 'resetInMs'>
-  /** Counts what a {@link judge} at the same time allowed. */
-  take(check: WindowCheck, units: number, now: number): void
-  /** True when nothing is remembered any more. */
-  idle(now: number): boolean
-}
-
 /**
  * Below this limit every unit keeps its own millisecond, so the window is exact. Above it units of one short
  * interval share an entry that expires with its youngest: never too many, at most a 6000th of the window too late.
  */
 const EXACT_UP_TO = 1024
 const INTERVALS = 6000
+const NONE = new Float64Array()
 
-/** A log of entries (when, how many) in a ring; the sum of those that have not expired is the window's count. */
-export function createWindow({ limit, windowMs }: Pick<WindowCheck, 'limit' | 'windowMs'>): Window {
-  const grain = limit <= EXACT_UP_TO ? 0 : windowMs / INTERVALS
-  let times = new Float64Array(8)
-  let units = new Float64Array(8)
-  let head = 0
-  let length = 0
-  let count = 0
-  let episode = Number.NEGATIVE_INFINITY
+/**
+ * One key's sliding window: a log of entries (when, how many) in a ring; the sum of those that have not expired is the
+ * window's count. Times are those of a clock that never steps back.
+ *
+ * A class, so that a window costs no closures: strangers can cause as many as they have addresses.
+ */
+export class Window {
+  readonly #windowMs: number
+  readonly #grain: number
+  #times: Float64Array = NONE
+  #units: Float64Array = NONE
+  #head = 0
+  #length = 0
+  #count = 0
+  #episode: number = Number.NEGATIVE_INFINITY
 
-  const at = (index: number): number => (head + index) & (times.length - 1)
-  const expiry = (index: number): number => (times[at(index)] ?? 0) + windowMs
+  constructor({ limit, windowMs }: Pick<WindowCheck, 'limit' | 'windowMs'>) {
+    this.#windowMs = windowMs
+    this.#grain = limit <= EXACT_UP_TO ? 0 : windowMs / INTERVALS
+  }
 
-  function expire(now: number): void {
-    while (length > 0 && expiry(0) <= now) {
-      count -= units[head] ?? 0
-      head = at(1)
-      length -= 1
+  /** What a check says now. Counts nothing. */
+  judge(check: WindowCheck, now: number): LimitState {
+    this.#expire(now)
+    const { cost, limit: sustained, partial } = check
+    const free = this.#room(check, now)
+    const granted = free >= cost ? cost : partial === true ? free : 0
+    return {
+      allowed: granted > 0,
+      granted,
+      remaining: Math.max(0, sustained - this.#count - granted),
+      resetInMs: this.#resetIn(sustained, granted, now),
+      retryAfterMs: granted > 0 ? 0 : this.#allowsAt(check, partial === true ? 1 : cost, now) - now,
     }
   }
 
-  const stamp = (now: number): number => (grain === 0 ? now : Math.ceil(now / grain) * grain)
+  /** What is left when nothing more is counted. */
+  unused({ limit: sustained }: WindowCheck, now: number): Pick<LimitState, 'remaining' | 'resetInMs'> {
+    return {
+      remaining: Math.max(0, sustained - this.#count),
+      resetInMs: this.#resetIn(sustained, 0, now),
+    }
+  }
 
-  function add(now: number, cost: number): void {
-    const time = stamp(now)
-    const last = at(length - 1)
-    count += cost
-    if (length > 0 && times[last] === time) {
-      units[last] = (units[last] ?? 0) + cost
+  /** Counts what a {@link judge} at the same time allowed. */
+  take(check: WindowCheck, units: number, now: number): void {
+    // The unit that goes above the limit opens an episode, unless one is open.
+    if (this.#count + units > check.limit && now - this.#episode >= check.windowMs) this.#episode = now
+    this.#add(now, units)
+  }
+
+  /** True when nothing is remembered any more. */
+  idle(now: number): boolean {
+    this.#expire(now)
+    return this.#length === 0 && now - this.#episode >= this.#windowMs
+  }
+
+  #at(index: number): number {
+    return (this.#head + index) & (this.#times.length - 1)
+  }
+
+  #expiry(index: number): number {
+    return (this.#times[this.#at(index)] ?? 0) + this.#windowMs
+  }
+
+  #expire(now: number): void {
+    while (this.#length > 0 && this.#expiry(0) <= now) {
+      this.#count -= this.#units[this.#head] ?? 0
+      this.#head = this.#at(1)
+      this.#length -= 1
+    }
+  }
+
+  #stamp(now: number): number {
+    return this.#grain === 0 ? now : Math.ceil(now / this.#grain) * this.#grain
+  }
+
+  #add(now: number, cost: number): void {
+    const time = this.#stamp(now)
+    const last = this.#at(this.#length - 1)
+    this.#count += cost
+    if (this.#length > 0 && this.#times[last] === time) {
+      this.#units[last] = (this.#units[last] ?? 0) + cost
       return
     }
-    if (length === times.length) grow()
-    const slot = at(length)
-    times[slot] = time
-    units[slot] = cost
-    length += 1
+    if (this.#length === this.#times.length) this.#grow()
+    const slot = this.#at(this.#length)
+    this.#times[slot] = time
+    this.#units[slot] = cost
+    this.#length += 1
   }
 
-  function grow(): void {
-    const [oldTimes, oldUnits] = [times, units]
-    times = new Float64Array(oldTimes.length * 2)
-    units = new Float64Array(oldTimes.length * 2)
-    for (let index = 0; index < length; index += 1) {
-      const from = (head + index) & (oldTimes.length - 1)
+  /** The length of the ring is a power of two. */
+  #grow(): void {
+    const [oldTimes, oldUnits] = [this.#times, this.#units]
+    const size = Math.max(1, oldTimes.length * 2)
+    const times = new Float64Array(size)
+    const units = new Float64Array(size)
+    for (let index = 0; index < this.#length; index += 1) {
+      const from = (this.#head + index) & (oldTimes.length - 1)
       times[index] = oldTimes[from] ?? 0
       units[index] = oldUnits[from] ?? 0
     }
-    head = 0
+    this.#times = times
+    this.#units = units
+    this.#head = 0
   }
 
   /** When the count will have fallen to `target`; now, if it has. */
-  function fallsTo(target: number, now: number): number {
-    let left = count
+  #fallsTo(target: number, now: number): number {
+    let left = this.#count
     for (let index = 0; left > target; index += 1) {
-      if (index === length) return Number.POSITIVE_INFINITY
-      left -= units[at(index)] ?? 0
-      if (left <= target) return expiry(index)
+      if (index === this.#length) return Number.POSITIVE_INFINITY
+      left -= this.#units[this.#at(index)] ?? 0
+      if (left <= target) return this.#expiry(index)
     }
     return now
   }
 
   /** When the count, with `granted` new units, will have fallen to `target`: the new ones expire last. */
-  function risesAt(target: number, granted: number, now: number): number {
+  #risesAt(target: number, granted: number, now: number): number {
     if (target < 0) return now
-    return target < granted ? stamp(now) + windowMs : fallsTo(target - granted, now)
+    return target < granted ? this.#stamp(now) + this.#windowMs : this.#fallsTo(target - granted, now)
   }
 
-  function resetIn(sustained: number, granted: number, now: number): number {
-    return risesAt(Math.min(count + granted, sustained) - 1, granted, now) - now
+  #resetIn(sustained: number, granted: number, now: number): number {
+    return this.#risesAt(Math.min(this.#count + granted, sustained) - 1, granted, now) - now
   }
 
   /** How many units are allowed at `now`. */
-  function room({ limit: sustained, burst, burstMs, windowMs: width }: WindowCheck, now: number): number {
-    const sinceEpisode = now - episode
+  #room({ limit: sustained, burst, burstMs, windowMs: width }: WindowCheck, now: number): number {
+    const sinceEpisode = now - this.#episode
     const open = sinceEpisode >= width || sinceEpisode < burstMs
-    return Math.max(0, (open ? burst : sustained) - count)
+    return Math.max(0, (open ? burst : sustained) - this.#count)
   }
 
   /** When `cost` units will be allowed. */
-  function allowsAt(
+  #allowsAt(
     { limit: sustained, burst, burstMs, windowMs: width }: WindowCheck,
     cost: number,
     now: number,
   ): number {
-    const asSustained = cost <= sustained ? fallsTo(sustained - cost, now) : Number.POSITIVE_INFINITY
+    const asSustained = cost <= sustained ? this.#fallsTo(sustained - cost, now) : Number.POSITIVE_INFINITY
     if (cost > burst) return Number.POSITIVE_INFINITY
-    const fits = fallsTo(burst - cost, now)
-    const asBurst = fits - episode < burstMs ? fits : Math.max(fits, episode + width)
+    const fits = this.#fallsTo(burst - cost, now)
+    const asBurst = fits - this.#episode < burstMs ? fits : Math.max(fits, this.#episode + width)
     return Math.min(asSustained, asBurst)
-  }
-
-  return {
-    judge(check, now) {
-      expire(now)
-      const { cost, limit: sustained, partial } = check
-      const free = room(check, now)
-      const granted = free >= cost ? cost : partial === true ? free : 0
-      return {
-        allowed: granted > 0,
-        granted,
-        remaining: Math.max(0, sustained - count - granted),
-        resetInMs: resetIn(sustained, granted, now),
-        retryAfterMs: granted > 0 ? 0 : allowsAt(check, partial === true ? 1 : cost, now) - now,
-      }
-    },
-    unused: ({ limit: sustained }, now) => ({
-      remaining: Math.max(0, sustained - count),
-      resetInMs: resetIn(sustained, 0, now),
-    }),
-    take(check, taken, now) {
-      // The unit that goes above the limit opens an episode, unless one is open.
-      if (count + taken > check.limit && now - episode >= check.windowMs) episode = now
-      add(now, taken)
-    },
-    idle(now) {
-      expire(now)
-      return length === 0 && now - episode >= windowMs
-    },
   }
 }

@@ -9,6 +9,7 @@ import type {
   WindowCheck,
 } from '../../ports/rate-limiter.ts'
 import { limitError } from './limit-error.ts'
+import { networkOf } from './network.ts'
 import type { PlanFinder } from './plan-of.ts'
 import { type Admission, type LimitedResource, NO_LIMIT, type RateLimitState } from './records.ts'
 
@@ -122,7 +123,9 @@ export function createRequestLimits(
     async admitAddress(address, resource) {
       if (resource === 'receipts') return { state: unlimited(clock), release: done }
       const [name, limit] = ADDRESS_LIMITS[resource] ?? (['address', PER_ADDRESS] as const)
-      const check = windowCheck(`${name}.${address.replaceAll(':', '-')}:requests`, limit, MINUTE)
+      const key = `${name}.${networkOf(address).replaceAll(':', '-')}:requests`
+      const overflow = `${name}.others:requests:${MINUTE}`
+      const check = { ...windowCheck(key, limit, MINUTE), overflow }
       return admit([{ resource: name, limit, check }], done)
     },
   }

@@ -3,24 +3,64 @@ import { tagOf } from '../../../adapters/rate-limit/redis/keys.ts'
 import { memoryRateLimiter } from '../../../src/memory/rate-limiter/memory-rate-limiter.ts'
 import type { LimitCheck, RateLimiter } from '../../../src/ports/rate-limiter.ts'
 import type { PlanFinder } from '../../../src/services/limits/plan-of.ts'
-import { createRequestLimits, DEFAULT_OVERUSE } from '../../../src/services/limits/request-limits.ts'
+import {
+  createRequestLimits,
+  DEFAULT_OVERUSE,
+  type RequestLimits,
+} from '../../../src/services/limits/request-limits.ts'
 import { fakeClock } from '../../../src/testing/fake-clock.ts'
 
-it('counts each address under a part of the keys of its own, so that a cluster spreads them', async () => {
+function world(): { asked: string[]; overflows: string[]; limits: RequestLimits } {
   const clock = fakeClock()
   const limiter = memoryRateLimiter({ clock })
   const asked: string[] = []
+  const overflows: string[] = []
   const recording: RateLimiter = {
     ...limiter,
     consume(checks: readonly LimitCheck[]) {
       asked.push(...checks.map(({ key }) => key))
+      overflows.push(...checks.flatMap((check) => (check.kind === 'window' ? (check.overflow ?? []) : [])))
       return limiter.consume(checks)
     },
   }
-  const limits = createRequestLimits(recording, {} as PlanFinder, clock, DEFAULT_OVERUSE)
-  const addresses = ['192.0.2.1', '192.0.2.2', '2001:db8::1', '2001:db8::2', 'unknown']
+  return {
+    asked,
+    overflows,
+    limits: createRequestLimits(recording, {} as PlanFinder, clock, DEFAULT_OVERUSE),
+  }
+}
+
+it('counts each address under a part of the keys of its own, so that a cluster spreads them', async () => {
+  const { asked, limits } = world()
+  const addresses = ['192.0.2.1', '192.0.2.2', '2001:db8::1', '2001:db8:0:1::1', 'unknown']
   for (const resource of ['requests', 'public'] as const) {
     for (const address of addresses) await limits.admitAddress(address, resource)
   }
   expect(new Set(asked.map(tagOf)).size).toBe(2 * addresses.length)
+})
+
+it.each([
+  ['of one /64', ['2001:db8:1:2::1', '2001:db8:1:2:3:4:5:6', '2001:DB8:1:2:ffff::'], 'address.2001-db8-1-2'],
+  [
+    'with zeros before the 64th bit',
+    ['2001:db8::1', '2001:0db8:0:0::2', '2001:db8:0::7:8'],
+    'address.2001-db8-0-0',
+  ],
+  ['that begin with zeros', ['::1', '0:0:0:0:1::'], 'address.0-0-0-0'],
+  [
+    'of IPv4 in IPv6',
+    ['192.0.2.1', '::ffff:192.0.2.1', '::ffff:c000:201', '0:0:0:0:0:FFFF:C000:0201'],
+    'address.192.0.2.1',
+  ],
+])('counts addresses %s as one', async (_what, addresses, expected) => {
+  const { asked, limits } = world()
+  for (const address of addresses) await limits.admitAddress(address, 'requests')
+  expect(new Set(asked)).toEqual(new Set([`${expected}:requests:60000`]))
+})
+
+it('says where addresses count that there is no room for, apart for each limit', async () => {
+  const { overflows, limits } = world()
+  await limits.admitAddress('192.0.2.1', 'requests')
+  await limits.admitAddress('192.0.2.1', 'links')
+  expect(overflows).toEqual(['address.others:requests:60000', 'links.others:requests:60000'])
 })
