@@ -9,6 +9,8 @@ export function readNodeBody(
   idleMs: number = IDLE_MS,
 ): Promise<Uint8Array> {
   if (Number(req.headers['content-length'] ?? 0) > limit) return Promise.reject(tooLarge(limit))
+  // Node destroys a stream that has ended: a parser of the host that met an empty body has taken nothing from it.
+  if (req.readableEnded) return Promise.resolve(EMPTY)
   if (req.destroyed) return Promise.reject(incomplete())
   // Most bodies arrive in one piece with the head of the request: then no listener and no timer is needed.
   if (req.complete) {

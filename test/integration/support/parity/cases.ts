@@ -491,6 +491,14 @@ const bodies: Case[] = [
       raw: true,
     }),
   ),
+  ...[json, { ...json, 'content-length': '0' }].map(
+    (headers): Case => ({
+      title: `no body where none is needed, ${Object.keys(headers)}`,
+      call: { method: 'POST', path: '/v1/webhooks/wh_nothing/rotate-secret', headers },
+      status: 404,
+      code: 'not_found',
+    }),
+  ),
   {
     title: 'no body and no length',
     call: { method: 'POST', path: '/v1/notify' },
