@@ -21,6 +21,7 @@ import { type Envelope, errorResponse, successResponse } from './respond.ts'
 import { compileRoutes, type Match, type RouteMatch } from './router.ts'
 import type { HandlerResult, Route } from './routes/route.ts'
 import { ROUTES } from './routes/table.ts'
+import { refuseTestMode } from './send-headers.ts'
 
 /** The REST API, independent of any framework. */
 export interface HttpApi {
@@ -174,6 +175,7 @@ export function createHttpApi(
     const organizationId =
       keyOrganization === null ? '' : organizationOf(request, query, keyOrganization, organizationRequired)
     if (!valid) throw new NotifierError(route.unknown ?? 'not_found')
+    if (route.delivers === true) refuseTestMode(request)
     const body =
       route.body === undefined
         ? NO_BODY

@@ -24,6 +24,20 @@ export function idempotencyKey(request: HttpRequest): string | undefined {
 }
 
 /**
+ * For what sends something and cannot only be validated.
+ *
+ * @throws NotifierError `invalid_parameter`
+ */
+export function refuseTestMode(request: HttpRequest): void {
+  if (!isTestMode(request)) return
+  throw new NotifierError('invalid_parameter', {
+    message:
+      'The header X-Test-Mode is for single sends: this request cannot be validated without being carried out.',
+    details: { field: 'X-Test-Mode' },
+  })
+}
+
+/**
  * True when the request is only to be validated. Any value but `true` and `false` is refused: who writes
  * `X-Test-Mode: 1` must not find out by a real delivery.
  *

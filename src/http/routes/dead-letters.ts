@@ -41,6 +41,7 @@ export const deadLetterRoutes: readonly Route[] = [
     limit: 'requests',
     status: 200,
     errors: ['missing_required_field', 'invalid_channel'],
+    delivers: true,
     body: redriveInput,
     response: redriveResult,
     handler: redrive,

@@ -36,12 +36,6 @@ function sent({ id, status, channel, to, createdAt, replayed }: SentNotification
 async function sendBatch(context: RequestContext, notifier: Notifier): Promise<HandlerResult> {
   const { request, organizationId } = context
   const key = idempotencyKey(request)
-  if (isTestMode(request)) {
-    throw new NotifierError('invalid_parameter', {
-      message: 'The header X-Test-Mode is for single sends: a batch is not validated without being sent.',
-      details: { field: 'X-Test-Mode' },
-    })
-  }
   const { replayed, ...body } = await notifier.sendBatch(batchItems(context.body), {
     organizationId,
     strict: context.strict,
@@ -144,6 +138,7 @@ export const notificationRoutes: readonly Route[] = [
     status: 201,
     errors: [['invalid_parameter', 422], 'missing_required_field', ...IDEMPOTENCY_ERRORS],
     requestHeaders: ['Idempotency-Key'],
+    delivers: true,
     body: batchInput,
     bodySize: 'batch',
     response: batchResult,
@@ -207,6 +202,7 @@ export const notificationRoutes: readonly Route[] = [
       ...IDEMPOTENCY_ERRORS,
     ],
     requestHeaders: ['Idempotency-Key'],
+    delivers: true,
     response: sentNotification,
     handler: resend,
   },
@@ -221,6 +217,7 @@ export const notificationRoutes: readonly Route[] = [
     status: 200,
     unknown: 'notification_not_found',
     errors: ['not_redrivable', 'invalid_channel'],
+    delivers: true,
     response: notificationRecord,
     handler: redrive,
   },

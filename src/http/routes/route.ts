@@ -51,6 +51,8 @@ export interface Route {
   /** Codes of its own, beside those that any operation can answer with. */
   readonly errors?: readonly RouteError[]
   readonly requestHeaders?: readonly RequestHeader[]
+  /** True: it sends something and cannot only validate, so X-Test-Mode is refused and not ignored. */
+  readonly delivers?: true
   /** Query parameters, beside `orgId`. */
   readonly query?: z.ZodType
   /** Present: the request has a body. The notifier validates by the same schema, so the core does not. */

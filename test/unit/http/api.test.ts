@@ -306,3 +306,34 @@ describe('options', () => {
     )
   })
 })
+
+describe('X-Test-Mode', () => {
+  const deliveries = [
+    '/v1/notifications/batch',
+    '/v1/notifications/notif_1/resend',
+    '/v1/notifications/notif_1/redrive',
+    '/v1/dead-letters/redrive',
+    '/v1/webhooks/wh_1/test',
+    '/v1/webhooks/wh_1/replay',
+    '/v1/webhooks/wh_1/deliveries/evt_1/retry',
+  ]
+
+  it.each(deliveries)('is refused by POST %s, which would deliver something', async (path) => {
+    for (const value of ['true', 'TRUE', '1', '']) {
+      const headers = { 'x-test-mode': value, 'content-type': 'application/json' }
+      const response = await createHttpApi(fakeNotifier({})).handle(
+        request({ method: 'POST', path, headers, body: '{}' }),
+      )
+      expect(response?.status, value).toBe(400)
+      expect(json(response).error).toMatchObject({
+        code: 'invalid_parameter',
+        details: { field: 'X-Test-Mode' },
+      })
+    }
+  })
+
+  it('is ignored where nothing is delivered', async () => {
+    const headers = { 'x-test-mode': 'true' }
+    expect(await createHttpApi(working).handle(request({ headers }))).toMatchObject({ status: 200 })
+  })
+})
