@@ -6,6 +6,7 @@ import { isAllowedAddress } from '../services/api-keys/ip-list.ts'
 import type { ApiKeyRecord } from '../services/api-keys/records.ts'
 import type { Admission, LimitedResource } from '../services/limits/records.ts'
 import type { Notifier } from '../services/notifier.ts'
+import { assertSameOrganization } from '../services/scope.ts'
 import { bearerToken } from './authorization.ts'
 import { readForm, readJsonObject, readRaw } from './body.ts'
 import { acceptsScheme, type Client, resolveClient } from './client.ts'
@@ -180,6 +181,7 @@ export function createHttpApi(
       route.body === undefined
         ? NO_BODY
         : await readJsonObject(request, bodyLimit(resolved, route), route.bodyOptional)
+    assertSameOrganization(body, organizationId)
     const bytes = await bytesOf(request, route, bodyLimit(resolved, route))
     if (request.aborted) return null
     const strict = resolved.strictBody

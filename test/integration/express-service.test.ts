@@ -224,9 +224,30 @@ describe('webhook endpoints', () => {
   })
 })
 
-describe('unknown fields of a body', () => {
-  const withBody = ROUTES.filter(({ body }) => body !== undefined)
+const withBody = ROUTES.filter(({ body }) => body !== undefined)
 
+describe('another organization in a body', () => {
+  it.each(withBody)('of $operation is refused, and the own one is not', async ({ method, paths }) => {
+    await start()
+    for (const path of paths) {
+      const query = path.startsWith('/admin') ? '?orgId=org_default' : ''
+      const named = (organizationId: unknown) =>
+        api({
+          method,
+          path: path.replaceAll(/\{\w+\}/g, 'notif_1') + query,
+          body: { organizationId },
+        })
+      for (const other of ['org_b', '', null, 5]) {
+        const answer = await named(other)
+        expect([answer.status, codeOf(answer)]).toEqual([400, 'invalid_parameter'])
+        expect(answer.json).toMatchObject({ error: { details: { field: 'organizationId' } } })
+      }
+      expect((await named('org_default')).text).not.toContain('another organization')
+    }
+  })
+})
+
+describe('unknown fields of a body', () => {
   it.each(withBody)(
     'of $operation are refused where the option says so, and named',
     async ({ method, paths }) => {

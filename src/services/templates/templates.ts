@@ -60,6 +60,7 @@ export function createTemplates(
     },
     async update(idOrName, input, scope) {
       const change = parseInput(templateChange, input)
+      assertSameOrganization(input, organizationOf(scope))
       const template = await find(idOrName, scope)
       compileTemplate({ ...template, ...defined(change) })
       const updated = await storage.templates.update(template.id, change)

@@ -20,6 +20,7 @@ import {
   assertSameOrganization,
   isoOrNull,
   organizationId as organizationIdInput,
+  organizationOf,
   owned,
   parseOptions,
   type Scope,
@@ -89,6 +90,7 @@ export function createWebhookEndpoints(parts: WebhookParts): Notifier['webhooks'
     },
     async update(id, input, scope) {
       const change = parseInput(webhookEndpointChange, input)
+      assertSameOrganization(input, organizationOf(scope))
       if (change.url !== undefined) assertAllowed(change.url)
       await find(id, scope)
       return view(known(await storage.webhookEndpoints.update(id, change)))
@@ -118,6 +120,7 @@ export function createWebhookEndpoints(parts: WebhookParts): Notifier['webhooks'
     },
     async replay(id, which, scope) {
       const { since } = parseInput(replayInput, which)
+      assertSameOrganization(which, organizationOf(scope))
       await find(id, scope)
       let replayed = 0
       for (;;) {

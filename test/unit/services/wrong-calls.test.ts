@@ -282,6 +282,9 @@ describe('what a call is given beside its subject', () => {
       () => notifier.webhooks.create(endpoint),
       () => notifier.suppressions.add(recipient),
       () => notifier.suppressions.remove(recipient),
+      () => notifier.templates.update('x', { body: 'y', organizationId } as never),
+      () => notifier.webhooks.update('wh_1', { events: ['notification.sent'], organizationId } as never),
+      () => notifier.webhooks.replay('wh_1', { since: new Date(), organizationId } as never),
     ])
       await expect(call()).rejects.toMatchObject(refusedFor('organizationId'))
     await notifier.apiKeys.create(key, { organizationId })
