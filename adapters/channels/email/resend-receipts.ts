@@ -16,6 +16,11 @@ import type { Meaning } from './meaning.ts'
 /** What Svix, and Standard Webhooks, advise; every repetition is signed anew. */
 const MAX_AGE_MS = 5 * 60_000
 
+/** Of one request: one is there, and more while secrets rotate. Strangers can send thousands in one header. */
+const MAX_SIGNATURES = 10
+/** `v1,` and the base64 of 32 bytes. */
+const SIGNATURE_LENGTH = 47
+
 /** Reads Resend's webhooks: Standard Webhooks under the header names of Svix. */
 export function resendReceipts(
   secrets: readonly string[],
@@ -25,14 +30,17 @@ export function resendReceipts(
     const id = request.headers['svix-id'] ?? ''
     const timestamp = request.headers['svix-timestamp'] ?? ''
     if (id === '' || !/^\d{1,12}$/.test(timestamp)) return unproven('The report is not signed.')
-    const body = new TextDecoder().decode(request.body)
-    const expected = signer.headers(id, Number(timestamp), body, secrets)['webhook-signature'] ?? ''
-    const given = (request.headers['svix-signature'] ?? '').split(' ')
-    const matches = expected.split(' ').flatMap((one) => given.map((other) => sameText(other, one)))
-    if (!matches.includes(true)) return unproven('The signature of the report is wrong.')
     if (!isFresh(Number(timestamp) * 1000, request.receivedAt, MAX_AGE_MS)) {
       return unproven('The report was signed too long ago.')
     }
+    const given = (request.headers['svix-signature'] ?? '')
+      .split(' ')
+      .filter((each) => each.startsWith('v1,') && each.length === SIGNATURE_LENGTH)
+      .slice(0, MAX_SIGNATURES)
+    const body = new TextDecoder().decode(request.body)
+    const expected = signer.headers(id, Number(timestamp), body, secrets)['webhook-signature'] ?? ''
+    const matches = expected.split(' ').flatMap((one) => given.map((other) => sameText(other, one)))
+    if (!matches.includes(true)) return unproven('The signature of the report is wrong.')
     const event = jsonBody(request)
     const type = textMember(event, 'type')
     if (type === undefined) return malformed('The body is not an event of Resend.')

@@ -69,6 +69,18 @@ describe('verifyWebhook', () => {
       expect(verify).toThrow(expect.objectContaining({ code: 'webhook_timestamp_out_of_range', status: 401 }))
   })
 
+  it('looks at the first ten signatures that could be right', () => {
+    const { 'webhook-signature': own = '', ...rest } = signed()
+    const wrong = `v1,${'A'.repeat(43)}=`
+    const verify = (before: readonly string[]) =>
+      verifyWebhook(body, { ...rest, 'webhook-signature': [...before, own].join(' ') }, secret, { now })
+    const short = Array<string>(5_000).fill('v1,AAAA')
+    expect(verify([...short, ...Array<string>(9).fill(wrong)])).toBeDefined()
+    expect(() => verify(Array<string>(10).fill(wrong))).toThrow(
+      expect.objectContaining({ code: 'invalid_webhook_signature' }),
+    )
+  })
+
   it('takes another tolerance', () => {
     const late = signed(body, [secret], NOW / 1000 - 600)
     expect(verifyWebhook(body, late, secret, { now, toleranceMs: 600_000 })).toBeDefined()

@@ -104,6 +104,26 @@ describe('a report of Resend', () => {
     expect(await parse(several)).toMatchObject({ kind: 'receipts' })
   })
 
+  it('is judged by its first ten signatures that could be right', async () => {
+    const own = right.headers['svix-signature'] ?? ''
+    const wrong = `v1,${'A'.repeat(43)}=`
+    const among = (before: readonly string[]) => header('svix-signature', [...before, own].join(' '))
+    const short = Array<string>(5_000).fill('v1,AAAA')
+    expect(await parse(among(short))).toMatchObject({ kind: 'receipts' })
+    expect(await parse(among([...short, ...Array<string>(9).fill(wrong)]))).toMatchObject({
+      kind: 'receipts',
+    })
+    expect(await parse(among(Array<string>(10).fill(wrong)))).toMatchObject({ kind: 'refused' })
+  })
+
+  it('is judged by its age before its signatures are looked at', async () => {
+    const old = header('svix-timestamp', String(NOW / 1000 - 301))
+    expect(await parse(old)).toMatchObject({
+      kind: 'refused',
+      message: expect.stringContaining('too long ago'),
+    })
+  })
+
   it.each(['', 'x', '[]', '{}'])('that is %j is malformed', async (body) => {
     expect(await parse(signed(body))).toMatchObject({ kind: 'refused', why: 'malformed' })
   })
