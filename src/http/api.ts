@@ -110,7 +110,8 @@ export function createHttpApi(
 
   /** Who reports without proof is counted by address, as who shows no valid key is. */
   async function countFailure(visit: Visit, match: Match, client: Client, error: unknown): Promise<unknown> {
-    const unproven = isNotifierError(error) && (error.status === 401 || error.status === 404)
+    // What could not be stored, or not be judged now, says nothing about who reported it.
+    const unproven = isNotifierError(error) && error.status < 500
     if (match.kind !== 'route' || match.route.limit !== 'receipts' || !unproven) return error
     try {
       await visit.release?.()

@@ -24,6 +24,7 @@ function reporting(seen: ReceiptRequest[] = []): Channel {
     async parseReceipts(request): Promise<ParsedReceipts> {
       seen.push(request)
       const text = new TextDecoder().decode(request.body)
+      if (text === 'malformed') return { kind: 'refused', why: 'malformed', message: 'Nothing can be read.' }
       if (text === 'throw') throw new Error(`no words about ${SECRET}`)
       const given = Buffer.from(request.headers['x-signature'] ?? '')
       const right = Buffer.from(signatureOf(request.url + text))
@@ -151,7 +152,11 @@ describe.each(STORAGES)('receipts over HTTP, on %s', (_name, create) => {
       const answer = await report(receipt, { path })
       expect([answer.status, codeOf(answer)], path).toEqual([404, 'not_found'])
     }
-    for (let guess = 0; guess < 80; guess += 1) await report(receipt, { signature: 'guess' })
+    // What cannot be read has proven nothing either.
+    for (let guess = 0; guess < 40; guess += 1) {
+      await report(receipt, { signature: 'guess' })
+      expect([400, 429]).toContain((await report('malformed', { signature: 'guess' })).status)
+    }
     expect(codeOf(await report(receipt, { signature: 'guess' }))).toBe('rate_limit_exceeded')
     // What is proven is not limited.
     expect((await report(receipt)).status).toBe(200)

@@ -12,6 +12,9 @@ export interface SesReceiptsOptions {
 
 /** SNS changes its certificate about once a year, and has one a region. */
 const MAX_CERTIFICATES = 16
+/** Certificates that are asked for in a minute: nobody has proven anything yet when one is. */
+const MAX_FETCHES = 10
+const MINUTE = 60_000
 const NOTHING: ParsedReceipts = { kind: 'receipts', receipts: [] }
 /** SNS repeats after a 5xx, and takes a 4xx as the last word. */
 const AGAIN: ParsedReceipts = { kind: 'later', message: 'Amazon SNS does not answer.' }
@@ -29,7 +32,7 @@ export function sesReceipts(
     if (!options.topicArns.includes(message.TopicArn)) {
       return unproven('The report comes from a topic that is not allowed.')
     }
-    const proof = await prove(message, certificateAt)
+    const proof = await prove(message, request.receivedAt, certificateAt)
     if (proof !== null) return proof
     if (!isFresh(Date.parse(message.Timestamp), request.receivedAt, options.maxAgeMs)) {
       return unproven('The report was signed too long ago.')
@@ -41,14 +44,15 @@ export function sesReceipts(
 /** Verifies the signature; answers what to reply where it is not proven. */
 async function prove(
   message: SnsMessage,
-  certificateAt: (url: string) => Promise<string>,
+  receivedAt: number,
+  certificateAt: Certificates,
 ): Promise<ParsedReceipts | null> {
-  if (!isCertificateUrl(message.SigningCertURL)) {
+  if (!isCertificateUrl(message.SigningCertURL, message.TopicArn)) {
     return unproven('The certificate is not one of Amazon SNS.')
   }
   let certificate: string
   try {
-    certificate = await certificateAt(message.SigningCertURL)
+    certificate = await certificateAt(message.SigningCertURL, receivedAt)
   } catch {
     return AGAIN
   }
@@ -67,10 +71,10 @@ function act(message: SnsMessage, get: SesReceiptsOptions['get']): ParsedReceipt
 }
 
 async function confirm(
-  { SubscribeURL: url = '' }: SnsMessage,
+  { SubscribeURL: url = '', TopicArn }: SnsMessage,
   get: SesReceiptsOptions['get'],
 ): Promise<ParsedReceipts> {
-  if (!isSnsUrl(url)) return unproven('The confirmation does not lead to Amazon SNS.')
+  if (!isSnsUrl(url, TopicArn)) return unproven('The confirmation does not lead to Amazon SNS.')
   try {
     await get(url)
     return NOTHING
@@ -79,17 +83,35 @@ async function confirm(
   }
 }
 
-/** Certificates by address, each fetched once; a failure is not kept. */
-function certificates(get: SesReceiptsOptions['get']): (url: string) => Promise<string> {
-  const known = new Map<string, Promise<string>>()
-  return (url) => {
-    const found = known.get(url)
-    if (found !== undefined) return found
-    const fetched = get(url)
-    fetched.catch(() => known.delete(url))
-    known.set(url, fetched)
+/** Rejects where there is no certificate, and where too many were asked for. */
+type Certificates = (url: string, now: number) => Promise<string>
+
+/** Certificates by address, each fetched once; a failure is not kept, and pushes out none that is known. */
+function certificates(get: SesReceiptsOptions['get']): Certificates {
+  const known = new Map<string, string>()
+  const coming = new Map<string, Promise<string>>()
+  let fetches: readonly number[] = []
+
+  async function fetch(url: string): Promise<string> {
+    const certificate = await get(url)
+    known.set(url, certificate)
     const [oldest] = known.keys()
     if (known.size > MAX_CERTIFICATES && oldest !== undefined) known.delete(oldest)
-    return fetched
+    return certificate
+  }
+
+  return async (url, now) => {
+    const found = known.get(url) ?? coming.get(url)
+    if (found !== undefined) return found
+    fetches = fetches.filter((at) => Math.abs(now - at) < MINUTE)
+    if (fetches.length >= MAX_FETCHES) throw new Error('Too many certificates were asked for.')
+    fetches = [...fetches, now]
+    const fetched = fetch(url)
+    coming.set(url, fetched)
+    try {
+      return await fetched
+    } finally {
+      coming.delete(url)
+    }
   }
 }

@@ -17,10 +17,10 @@ export interface SnsMessage {
 }
 
 /**
- * Hosts of SNS itself: where certificates and confirmations may come from. Only regions: `sns.s3-us-west-2.amazonaws.com`
- * is somebody's bucket.
+ * Only whole names of regions: `sns.s3-us-west-2.amazonaws.com` is somebody's bucket, and whoever configures a topic may
+ * have misspelt it.
  */
-const HOST = /^sns\.[a-z]{2}(?:-[a-z]+){1,3}-\d{1,2}\.amazonaws\.com(?:\.cn)?$/
+const REGION = /^[a-z]{2}(?:-[a-z]+){1,3}-\d{1,2}$/
 
 /** The keys that are signed, in order; `Subject` only where there is one. */
 const SIGNED = {
@@ -54,16 +54,16 @@ export function readSnsMessage(json: unknown): SnsMessage | null {
   return json as SnsMessage
 }
 
-/** Tells whether an address is one of SNS itself, over https and its own port. */
-export function isSnsUrl(text: string): boolean {
-  if (!URL.canParse(text)) return false
-  const { protocol, hostname, port, username, password } = new URL(text)
-  return protocol === 'https:' && port === '' && username === '' && password === '' && HOST.test(hostname)
+/** Tells whether an address is one of SNS itself, in the region of the topic, over https and its own port. */
+export function isSnsUrl(text: string, topicArn: string): boolean {
+  const [, partition, , region = ''] = topicArn.split(':')
+  const host = `sns.${region}.amazonaws.com${partition === 'aws-cn' ? '.cn' : ''}`
+  return REGION.test(region) && URL.canParse(text) && new URL(text).href.startsWith(`https://${host}/`)
 }
 
 /** Tells whether a certificate may be fetched from an address. */
-export function isCertificateUrl(text: string): boolean {
-  return isSnsUrl(text) && new URL(text).pathname.endsWith('.pem')
+export function isCertificateUrl(text: string, topicArn: string): boolean {
+  return isSnsUrl(text, topicArn) && text.endsWith('.pem') && !/[?#]/.test(text)
 }
 
 /** Verifies the signature; false also where the certificate cannot be read. */

@@ -153,6 +153,12 @@ describe('a message of SNS', () => {
       'http://sns.eu-central-1.amazonaws.com/a.pem',
       'https://sns.eu-central-1.amazonaws.com/a.txt',
       'https://sns.eu-central-1.amazonaws.com/?x=a.pem',
+      'https://sns.eu-central-1.amazonaws.com/a.pem?x=1',
+      'https://sns.eu-central-1.amazonaws.com/a.pem#x',
+      'https://sns.eu-central-1.amazonaws.com/a.pem?',
+      'https://sns.us-east-1.amazonaws.com/a.pem',
+      'https://sns.eu-central-1.amazonaws.com.cn/a.pem',
+      'https://sns.eu-central-1.amazonaws.com./a.pem',
       'file:///etc/passwd.pem',
     ].map((url): [string, Fields, number] => [
       `the certificate ${url}`,
@@ -185,12 +191,37 @@ describe('a message of SNS', () => {
   })
 
   it('from China or a region for governments is one too', async () => {
-    for (const host of ['sns.cn-north-1.amazonaws.com.cn', 'sns.us-gov-west-1.amazonaws.com']) {
-      const { parse } = receiving()
-      expect(await parse({ ...right, SigningCertURL: `https://${host}/a.pem` })).toMatchObject({
-        kind: 'receipts',
-      })
+    for (const [partition, region, host] of [
+      ['aws-cn', 'cn-north-1', 'sns.cn-north-1.amazonaws.com.cn'],
+      ['aws-us-gov', 'us-gov-west-1', 'sns.us-gov-west-1.amazonaws.com'],
+    ]) {
+      const topic = `arn:${partition}:sns:${region}:123456789012:mail`
+      const { parse } = receiving({ webhookTopicArns: topic })
+      const more = { TopicArn: topic, SigningCertURL: `https://${host}/a.pem` }
+      expect(await parse(signed(notification(delivery, more)))).toMatchObject({ kind: 'receipts' })
     }
+  })
+
+  it('causes few requests by strangers, who do not push out the certificate that is known', async () => {
+    const { parse, asked } = receiving({
+      snsGet: async (url) => {
+        asked.push(url)
+        if (url === CERTIFICATE_URL) return certificate
+        throw new Error('404')
+      },
+    })
+    expect(await parse(right)).toMatchObject({ kind: 'receipts' })
+    const stranger = (number: number) => ({
+      ...right,
+      SigningCertURL: `https://sns.eu-central-1.amazonaws.com/${number}.pem`,
+    })
+    await Promise.all(Array.from({ length: 100 }, (_, number) => parse(stranger(number))))
+    expect(asked.length).toBeLessThanOrEqual(10)
+    expect(await parse(right)).toMatchObject({ kind: 'receipts' })
+    expect(asked.filter((url) => url === CERTIFICATE_URL)).toHaveLength(1)
+    const before = asked.length
+    expect(await parse(stranger(1), { receivedAt: NOW + 60_000 })).toMatchObject({ kind: 'later' })
+    expect(asked).toHaveLength(before + 1)
   })
 })
 
@@ -203,6 +234,11 @@ describe('a subscription', () => {
 
   it.each([
     ['of another topic', signed(confirmation({ TopicArn: `${TOPIC}2` })), []],
+    [
+      'that leads to another region',
+      signed(confirmation({ SubscribeURL: SUBSCRIBE_URL.replace('eu-central-1', 'us-east-1') })),
+      [CERTIFICATE_URL],
+    ],
     [
       'that leads elsewhere',
       signed(confirmation({ SubscribeURL: 'https://example.org/' })),
