@@ -4,13 +4,6 @@ import { NotifierError } from '../../src/domain/errors/notifier-error.ts'
 export const IDLE_MS = 30_000
 export const EMPTY: Uint8Array<ArrayBuffer> = new Uint8Array()
 
-export function tooLarge(limit: number): NotifierError {
-  return new NotifierError('payload_too_large', {
-    message: `The request body is larger than ${limit} bytes. Send less in one request.`,
-    details: { limit },
-  })
-}
-
 export function incomplete(): NotifierError {
   return new NotifierError('invalid_json', {
     message: 'The connection was closed before the request body was complete.',

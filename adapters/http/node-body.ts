@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { NotifierError } from '../../src/domain/errors/notifier-error.ts'
-import { EMPTY, IDLE_MS, incomplete, tooLarge } from './body.ts'
+import { tooLarge } from '../../src/http/body.ts'
+import { EMPTY, IDLE_MS, incomplete } from './body.ts'
 
 /** Reads a body that nobody has begun to read; see `HttpRequest.readBody`. */
 export function readNodeBody(

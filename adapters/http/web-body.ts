@@ -1,5 +1,6 @@
 import { isNotifierError, NotifierError } from '../../src/domain/errors/notifier-error.ts'
-import { EMPTY, IDLE_MS, incomplete, tooLarge } from './body.ts'
+import { tooLarge } from '../../src/http/body.ts'
+import { EMPTY, IDLE_MS, incomplete } from './body.ts'
 
 /** Reads a body that nobody has begun to read; see `HttpRequest.readBody`. What is left of one is the server's. */
 export async function readWebBody(

@@ -8,6 +8,13 @@ const MAX_DEPTH = 64
 const NOTHING = Object.freeze({})
 const decoder = new TextDecoder('utf-8', { fatal: true })
 
+export function tooLarge(limit: number): NotifierError {
+  return new NotifierError('payload_too_large', {
+    message: `The request body is larger than ${limit} bytes. Send less in one request.`,
+    details: { limit },
+  })
+}
+
 /**
  * Reads the JSON object in a request. A host application's parser may have read it before; then its result counts.
  *
@@ -25,7 +32,10 @@ export async function readJsonObject(
 ): Promise<Readonly<Record<string, unknown>>> {
   assertJson(request.header('content-type'))
   const parsed = request.parsedBody
-  if (parsed !== undefined) return asObject(parsed)
+  if (parsed !== undefined) {
+    assertDeclaredSize(request, limit)
+    return asObject(parsed)
+  }
   assertNotEncoded(request.header('content-encoding'))
   const bytes = await request.readBody(limit)
   return optional && bytes.length === 0 ? NOTHING : asObject(parseJson(bytes))
@@ -52,14 +62,20 @@ export async function readRaw(request: HttpRequest, limit: number): Promise<Uint
 /**
  * Reads a form as it came, or as it is once more after a parser of the host: nobody signs it, so nothing is lost.
  *
- * @throws NotifierError what `readBody` throws
+ * @throws NotifierError `payload_too_large`, and what `readBody` throws
  */
 export async function readForm(request: HttpRequest, limit: number): Promise<Uint8Array> {
   const { parsedBody } = request
   if (parsedBody === undefined) return readRaw(request, limit)
+  assertDeclaredSize(request, limit)
   const fields = typeof parsedBody === 'object' && parsedBody !== null ? Object.entries(parsedBody) : []
   const texts = fields.filter((field): field is [string, string] => typeof field[1] === 'string')
   return Buffer.from(new URLSearchParams(texts).toString())
+}
+
+/** The host has read it all the same; the limit says what is taken. */
+function assertDeclaredSize(request: HttpRequest, limit: number): void {
+  if (Number(request.header('content-length') ?? 0) > limit) throw tooLarge(limit)
 }
 
 function assertJson(contentType: string | undefined): void {

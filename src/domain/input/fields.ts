@@ -1,9 +1,12 @@
 import * as z from 'zod'
 import { CHANNELS } from '../channel.ts'
 
-/** Deepest nesting and most values in an object that a caller supplies. */
+/** Deepest nesting and most values in an object that a caller supplies, and most UTF-16 units of its keys and texts. */
 const MAX_DEPTH = 16
 const MAX_VALUES = 10_000
+const MAX_UNITS = 1_048_576
+const NO_JSON = `must be JSON, at most ${MAX_DEPTH} levels deep and with at most ${MAX_VALUES} values`
+const TOO_LARGE = `must hold at most ${MAX_UNITS} characters of keys and texts`
 
 const LONE_SURROGATE = /\p{Cs}/u
 
@@ -29,8 +32,9 @@ export const instant: z.ZodType<number, string | Date> = z
 /** A JSON object of bounded size and depth. In calls from code also an instance of a class that has fields of its own. */
 export const jsonObject: z.ZodType<Record<string, unknown>, Record<string, unknown>> = z
   .custom<Record<string, unknown>>((value) => isFields(value), { message: 'must be a plain object' })
-  .refine((value) => isBounded(value), {
-    message: `must be JSON, at most ${MAX_DEPTH} levels deep and with at most ${MAX_VALUES} values`,
+  .superRefine((value, { addIssue }) => {
+    const message = faultOf(value)
+    if (message !== null) addIssue({ code: 'custom', message })
   })
 
 function isFields(value: unknown): value is Record<string, unknown> {
@@ -45,14 +49,20 @@ function hidesItsValues(value: object): boolean {
   return !plain && Object.keys(value).length === 0
 }
 
-function isBounded(root: unknown): boolean {
+/** What is wrong with an object that a caller supplies; null: nothing. */
+function faultOf(root: unknown): string | null {
   let left = MAX_VALUES
+  let units = MAX_UNITS
+  const isText = (value: string): boolean => {
+    units -= value.length
+    return units >= 0 && isWellFormed(value)
+  }
   const visit = (value: unknown, depth: number): boolean => {
     left -= 1
     if (left < 0 || depth > MAX_DEPTH) return false
     switch (typeof value) {
       case 'string':
-        return isWellFormed(value)
+        return isText(value)
       case 'number':
         return Number.isFinite(value)
       case 'boolean':
@@ -63,11 +73,12 @@ function isBounded(root: unknown): boolean {
         if (Array.isArray(value)) return value.every((item) => visit(item, depth + 1))
         // One that says itself what it is as JSON, like a Date, hides nothing.
         if (hidesItsValues(value) && !('toJSON' in value)) return false
-        return Object.entries(value).every(([key, item]) => isWellFormed(key) && visit(item, depth + 1))
+        return Object.entries(value).every(([key, item]) => isText(key) && visit(item, depth + 1))
       }
       default:
         return false
     }
   }
-  return visit(root, 0)
+  if (visit(root, 0)) return null
+  return units < 0 ? TOO_LARGE : NO_JSON
 }

@@ -132,6 +132,18 @@ describe('a send', () => {
     expect(parseInput(sendInput, { ...send, variables: nested(16) as object }).to).toBe(send.to)
   })
 
+  it.each(['variables', 'data'])('takes a mebibyte of keys and texts in %s, and no more', (field) => {
+    const MOST = 2 ** 20
+    const texts = (size: number) => ({ [field]: { list: ['x'.repeat(size - 6)], é: 1, n: 1 } })
+    expect(fault(sendInput, { ...send, ...texts(MOST) })[0]).toBe('')
+    expect(fault(sendInput, { ...send, ...texts(MOST + 1) })).toEqual(['invalid_parameter', field])
+    expect(() => parseInput(sendInput, { ...send, ...texts(MOST + 1) })).toThrow(
+      'at most 1048576 characters of keys and texts',
+    )
+    const keys = { ['k'.repeat(MOST)]: 1, more: 1 }
+    expect(fault(sendInput, { ...send, [field]: keys })).toEqual(['invalid_parameter', field])
+  })
+
   it('answers with a NotifierError, or takes it, for any JSON', () => {
     const field = fc.constantFrom(
       ...Object.keys(sendInput.safeParse(send).data ?? {}),

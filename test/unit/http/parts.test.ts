@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { bearerToken } from '../../../src/http/authorization.ts'
-import { readJsonObject } from '../../../src/http/body.ts'
+import { readForm, readJsonObject } from '../../../src/http/body.ts'
 import { organizationOf } from '../../../src/http/organization.ts'
 import { parseQuery } from '../../../src/http/query.ts'
 import { createRequestIds } from '../../../src/http/request-id.ts'
@@ -110,6 +110,16 @@ describe('the body', () => {
   })
   it('is limited', async () => {
     await expect(read({ body: `"${'x'.repeat(100)}"` })).rejects.toThrow(code('payload_too_large'))
+  })
+  it('is limited by its declared length where the host has read it', async () => {
+    const parsed = (length: number) => ({
+      headers: { 'content-length': String(length) },
+      parsedBody: { 'List-Unsubscribe': 'One-Click' },
+    })
+    for (const reader of [readJsonObject, readForm]) {
+      await expect(reader(request(parsed(100)), 100)).resolves.toBeDefined()
+      await expect(reader(request(parsed(101)), 100)).rejects.toThrow(code('payload_too_large'))
+    }
   })
 })
 
