@@ -52,7 +52,10 @@ export function mailgunReceipts(
 function receiptsOf(token: string, type: string, event: unknown): readonly Receipt[] {
   const id = textMember(member(member(event, 'message'), 'headers'), 'message-id')
   const notificationId = textMember(member(event, 'user-variables'), OUR_ID)
-  if (id === undefined && notificationId === undefined) return []
+  if (id === undefined && notificationId === undefined) {
+    // It concerns no message, but its token is used up: a copy with an event about one must not be the first.
+    return [{ dedupeKey: dedupeKey(token), fact: { type: 'reported', providerCode: codeOf(type, event) } }]
+  }
   const address = textMember(event, 'recipient')
   const { suppress, ...fact } = meaningOf(type, event)
   return [

@@ -161,8 +161,12 @@ describe('a report of Mailgun', () => {
     )
   })
 
-  it('about a mail that nobody can name is left out', async () => {
-    const data = event('delivered', { message: {}, 'user-variables': [] })
-    expect(believed(await parse(request(data)))).toEqual([])
+  it('about a mail that nobody can name says nothing, and its token is used up all the same', async () => {
+    for (const name of ['complained', 'brand_new']) {
+      const data = event(name, { message: {}, 'user-variables': [] })
+      expect(believed(await parse(request(data)))).toEqual([
+        { dedupeKey: TOKEN, fact: { type: 'reported', providerCode: name } },
+      ])
+    }
   })
 })
