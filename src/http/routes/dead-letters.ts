@@ -26,6 +26,7 @@ export const deadLetterRoutes: readonly Route[] = [
     permission: 'Read Only',
     limit: 'requests',
     status: 200,
+    errors: ['invalid_channel'],
     query: deadLetterQuery,
     response: notificationList,
     handler: list,

@@ -18,6 +18,7 @@ export const logRoutes: readonly Route[] = [
     permission: 'Read Only',
     limit: 'logs.list',
     status: 200,
+    errors: ['invalid_channel'],
     query: logQuery,
     response: logList,
     handler: list,

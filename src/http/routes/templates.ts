@@ -119,7 +119,7 @@ export const templateRoutes: readonly Route[] = [
     limit: 'requests',
     status: 200,
     unknown: 'template_not_found',
-    errors: ['invalid_template_variable'],
+    errors: ['invalid_template_variable', 'message_too_large'],
     body: previewInput,
     response: renderedRecord,
     handler: preview,

@@ -28,6 +28,20 @@ describe('the document', () => {
     expect(new Set(operations.map(({ operation }) => operation.operationId)).size).toBe(operations.length)
   })
 
+  it.each([
+    ['listNotifications', 'invalid_channel'],
+    ['listLogs', 'invalid_channel'],
+    ['adminListLogs', 'invalid_channel'],
+    ['listDeadLetters', 'invalid_channel'],
+    ['sendNotification', 'message_too_large'],
+    ['sendNotification', 'region_not_permitted'],
+    ['resendNotification', 'region_not_permitted'],
+    ['previewTemplate', 'message_too_large'],
+  ])('says that %s can be answered with 422 %s', (operationId, code) => {
+    const found = operations.find(({ operation }) => operation.operationId === operationId)
+    expect(JSON.stringify(found?.operation.responses['422'])).toContain(`"${code}"`)
+  })
+
   it('keeps the names that generated clients use', () => {
     // More may come; none of these may go.
     const operationIds = operations.map(({ operation }) => operation.operationId)
