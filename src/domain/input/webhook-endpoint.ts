@@ -9,7 +9,17 @@ export interface NewWebhookEndpoint {
   readonly successStatus?: '200' | '2xx' | undefined
 }
 
-const url = z.string().min(1).max(2048).describe('Public https address without credentials.')
+export const MAX_URL = 2_048
+
+/** What a URL's parser leaves out or replaces, so that another address would be judged than the one that is shown. */
+const NO_URL = /[\s\p{Cc}\p{Cs}]/u
+
+const url = z
+  .string()
+  .min(1)
+  .max(MAX_URL)
+  .refine((text) => !NO_URL.test(text), 'must hold no spaces and no control characters')
+  .describe('Public https address without credentials.')
 const events = z.array(z.enum(WEBHOOK_EVENT_TYPES)).min(1).max(WEBHOOK_EVENT_TYPES.length)
 const successStatus = z.enum(['200', '2xx'])
 

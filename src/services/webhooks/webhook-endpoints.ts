@@ -6,6 +6,7 @@ import { judgePost } from '../../domain/http-answer.ts'
 import type { IdGenerator } from '../../domain/ids.ts'
 import { parseInput } from '../../domain/input/parse.ts'
 import {
+  MAX_URL,
   replayInput,
   secretRotation,
   webhookEndpointChange,
@@ -24,6 +25,7 @@ import {
   owned,
   parseOptions,
   type Scope,
+  wrong,
 } from '../scope.ts'
 import { attemptOf, type EventPost, postEvent, requestOf } from './post-event.ts'
 import type { WebhookDeliveryQuery, WebhookDeliveryRecord, WebhookEndpointRecord } from './records.ts'
@@ -59,23 +61,28 @@ export function createWebhookEndpoints(parts: WebhookParts): Notifier['webhooks'
     return owned(await storage.webhookEndpoints.get(id), scope, 'not_found')
   }
 
-  function assertAllowed(url: string): void {
-    const message = outgoing.refuses(url)
+  /** The address as it is judged and called; as it was given where only the slash after the host is left out. */
+  function allowed(given: string): string {
+    const message = outgoing.refuses(given)
     if (message !== null) throw new NotifierError('blocked_address', { message, details: { field: 'url' } })
+    const { href } = new URL(given)
+    if (href === `${given}/`) return given
+    if (href.length > MAX_URL) throw wrong('url', `at most ${MAX_URL} characters with what it escapes`)
+    return href
   }
 
   return {
     async create(input, scope) {
       const parsed = parseInput(webhookEndpointInput, input)
-      assertAllowed(parsed.url)
+      const url = allowed(parsed.url)
       const organizationId = await organizations.existing(scope)
       assertSameOrganization(input, organizationId)
       const secret = signer.newSecret()
       const endpoint = await storage.webhookEndpoints.create({
         id: ids.random('wh'),
         organizationId,
-        url: parsed.url,
-        events: parsed.events ?? SPEC_EVENT_TYPES,
+        url,
+        events: parsed.events === undefined ? SPEC_EVENT_TYPES : once(parsed.events),
         successStatus: parsed.successStatus ?? '200',
         secrets: [box().seal(secret)],
       })
@@ -89,11 +96,15 @@ export function createWebhookEndpoints(parts: WebhookParts): Notifier['webhooks'
       return listOf('webhooks', await storage.webhookEndpoints.list(organizationId, page), page, view)
     },
     async update(id, input, scope) {
-      const change = parseInput(webhookEndpointChange, input)
+      const { url, events, ...change } = parseInput(webhookEndpointChange, input)
       assertSameOrganization(input, organizationOf(scope))
-      if (change.url !== undefined) assertAllowed(change.url)
+      const changes = {
+        ...change,
+        ...(url === undefined ? {} : { url: allowed(url) }),
+        ...(events === undefined ? {} : { events: once(events) }),
+      }
       await find(id, scope)
-      return view(known(await storage.webhookEndpoints.update(id, change)))
+      return view(known(await storage.webhookEndpoints.update(id, changes)))
     },
     async rotateSecret(id, options) {
       const { overlapMs, ...scope } = parseOptions(rotation, options)
@@ -156,6 +167,10 @@ export function createWebhookEndpoints(parts: WebhookParts): Notifier['webhooks'
       }
     },
   }
+}
+
+function once<Value>(values: readonly Value[]): readonly Value[] {
+  return [...new Set(values)]
 }
 
 function known(endpoint: WebhookEndpoint | null): WebhookEndpoint {

@@ -110,6 +110,51 @@ describe.each(['memory', 'sqlite'])('webhook endpoints on %s', (kind) => {
     return { clock, storage, webhooks, posts, world, announce, signer: parts.signer }
   }
 
+  it.each([
+    ['https://example.com/hook?a=%20b&c=d#e', undefined],
+    ['https://example.com', undefined],
+    ['https://example.com/a/../b', 'https://example.com/b'],
+    ['HTTPS://Example.COM:443/Hook', 'https://example.com/Hook'],
+    ['https:\\\\example.com\\hook', 'https://example.com/hook'],
+    ['https:example.com/ä', 'https://example.com/%C3%A4'],
+    ['https://münchen.example/', 'https://xn--mnchen-3ya.example/'],
+    ['https://0x8.8.8.8/', 'https://8.8.8.8/'],
+  ])('are kept at %s as they are judged and called', async (given, kept = given) => {
+    const { webhooks, posts, announce } = await start()
+    const { id, url } = await webhooks.create({ url: given })
+    const other = await webhooks.create({ url: URL })
+    expect([url, (await webhooks.update(other.id, { url: given })).url]).toEqual([kept, kept])
+    expect((await webhooks.get(id)).url).toBe(kept)
+    await announce()
+    expect(posts.map((post) => post.url)).toEqual([kept, kept])
+  })
+
+  it.each([
+    ' https://example.com/',
+    'https://example.com/ ',
+    'https://exa\nmple.com/',
+    'https://example.com/\tx',
+    'https://example.com/\u0000',
+    'https://example.com/\u00a0',
+    'https://example.com/\ud800',
+    `https://example.com/${'ä'.repeat(1_000)}`,
+  ])('are not registered at %j', async (url) => {
+    const { webhooks } = await start()
+    const { id } = await webhooks.create({ url: URL })
+    const refused = { code: 'invalid_parameter', details: { field: 'url' } }
+    await expect(webhooks.create({ url })).rejects.toMatchObject(refused)
+    await expect(webhooks.update(id, { url })).rejects.toMatchObject(refused)
+  })
+
+  it('know each event once, however often it is given', async () => {
+    const { webhooks } = await start()
+    const given = ['notification.sent', 'notification.failed', 'notification.sent'] as const
+    const once = ['notification.sent', 'notification.failed']
+    const { id, events } = await webhooks.create({ url: URL, events: given })
+    expect(events).toEqual(once)
+    expect((await webhooks.update(id, { events: [...given].reverse() })).events).toEqual(once)
+  })
+
   it('change, and are guarded like new ones', async () => {
     const { webhooks, posts, announce } = await start()
     const { secret, ...hook } = await webhooks.create({ url: URL })
