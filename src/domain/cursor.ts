@@ -1,6 +1,6 @@
 import { NotifierError } from './errors/notifier-error.ts'
 
-/** The opaque, url-safe `cursor` of a list: the sort key of the last row of a page. */
+/** The opaque, url-safe `cursor` of a list: the sort key of the last row of a page, of which no part is negative. */
 export function encodeCursor(key: readonly number[]): string {
   return key.map((part) => part.toString(36)).join('.')
 }
@@ -13,7 +13,7 @@ export function encodeCursor(key: readonly number[]): string {
  */
 export function decodeCursor(cursor: string, parts: number): number[] {
   const texts = cursor.split('.')
-  const key = texts.map((text) => (/^-?[0-9a-z]+$/.test(text) ? Number.parseInt(text, 36) : Number.NaN))
+  const key = texts.map((text) => (/^[0-9a-z]+$/.test(text) ? Number.parseInt(text, 36) : Number.NaN))
   if (key.length === parts && key.every(Number.isSafeInteger)) return key
   throw notACursor()
 }

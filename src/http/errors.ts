@@ -18,6 +18,11 @@ export interface ErrorAnswer {
  */
 export function publicError(error: unknown): NotifierError {
   if (!isNotifierError(error) || !isErrorCode(error.code)) return new NotifierError('internal_server_error')
+  const { code: known, message, details } = error
+  if (known === 'idempotency_key_reused' && details?.field === 'idempotencyKey') {
+    // In code it is an option, here a header.
+    return new NotifierError(known, { message, details: { ...details, field: 'Idempotency-Key' } })
+  }
   if (error.status < 500) return error
   const code =
     error.code === 'service_unavailable' || error.code === 'not_started'

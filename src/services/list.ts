@@ -32,6 +32,7 @@ const OFFSET = `must be a whole number from 0 to ${MAX_OFFSET}`
 /** What a list holds. Its cursors begin with it, since those of another list would lead to some page of this one. */
 type ListName =
   | 'keys'
+  | 'dead-letters'
   | 'deliveries'
   | 'logs'
   | 'notifications'

@@ -112,6 +112,7 @@ describe.each(STORAGES)('idempotency over HTTP, on %s', (_name, create) => {
     expect(await stored()).toBe(2)
     const other = await post('/v1/notifications/batch', { notifications: [mail] }, 'k')
     expect([other.status, codeOf(other)]).toEqual([422, 'idempotency_key_reused'])
+    expect(other.json).toMatchObject({ error: { details: { field: 'Idempotency-Key' } } })
     // A send is another operation: the key means nothing to it.
     expect(codeOf(await post('/v1/notify', mail, 'k'))).toBe('notification_quota_exceeded')
   })

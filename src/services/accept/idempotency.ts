@@ -21,14 +21,14 @@ export function assertIdempotencyKey(key: string): void {
   if (typeof key === 'string' && VISIBLE_ASCII.test(key)) return
   throw new NotifierError('invalid_parameter', {
     message: 'An idempotency key must be a text of 1 to 255 visible ASCII characters.',
-    details: { field: 'Idempotency-Key' },
+    details: { field: 'idempotencyKey' },
   })
 }
 
 /** @throws NotifierError `idempotency_key_reused` when the record is of another request */
 export function assertSameRequest(record: IdempotencyRecord, use: IdempotentUse): void {
   if (record.fingerprint !== use.fingerprint)
-    throw new NotifierError('idempotency_key_reused', { details: { field: 'Idempotency-Key' } })
+    throw new NotifierError('idempotency_key_reused', { details: { field: 'idempotencyKey' } })
 }
 
 /** What the storage keeps beside the notifications, so that a repetition gets the same answer. */

@@ -12,7 +12,7 @@ import { summary } from '../notifications/notifications.ts'
 import type { Notifier } from '../notifier.ts'
 import { organizationOf, owned, type Scope } from '../scope.ts'
 
-const readList = listReader<ParsedRedrive['filter']>('notifications', deadLetterFilters)
+const readList = listReader<ParsedRedrive['filter']>('dead-letters', deadLetterFilters)
 
 /** Dead letters that one commit looks at. */
 const STEP = 1_000
@@ -58,7 +58,7 @@ export function createDeadLetters({ storage, routes, wake }: DeadLetterParts): {
           status: 'failed' as const,
           templateId: await templateId(storage, template, organizationId),
         }
-        return listOf('notifications', await storage.notifications.list(filter, page), page, summary)
+        return listOf('dead-letters', await storage.notifications.list(filter, page), page, summary)
       },
       async redrive(input, scope) {
         const { filter, dryRun, ratePerSecond, most } = parseInput(redriveInput, input)

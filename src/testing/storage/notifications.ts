@@ -183,7 +183,7 @@ export function notificationChecks(check: Check): void {
   })
 
   check('a cursor that is none is refused', async ({ storage }) => {
-    for (const cursor of ['', 'nonsense!', '1.2.3.4.5']) {
+    for (const cursor of ['', 'nonsense!', '1.2.3.4.5', '-5', '-5.-5']) {
       await assert.rejects(
         storage.notifications.list({ organizationId: DEFAULT_ORGANIZATION }, page({ cursor })),
         { code: 'invalid_parameter' },

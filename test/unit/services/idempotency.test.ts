@@ -71,7 +71,11 @@ describe.each(['memory', 'sqlite'])('an idempotency key on %s', (kind) => {
     const { notifier, stored } = await start()
     await notifier.send(mail, { idempotencyKey: 'k' })
     const other = notifier.send({ ...mail, ...change }, { idempotencyKey: 'k' })
-    await expect(other).rejects.toMatchObject({ code: 'idempotency_key_reused', status: 422 })
+    await expect(other).rejects.toMatchObject({
+      code: 'idempotency_key_reused',
+      status: 422,
+      details: { field: 'idempotencyKey' },
+    })
     expect(await stored()).toBe(1)
   })
 

@@ -25,7 +25,7 @@ describe('a wrong type is refused by its name', () => {
     const notifier = await start()
     const options = { idempotencyKey: key as never }
     for (const call of [() => notifier.send(mail, options), () => notifier.sendBatch([mail], options)])
-      await expect(call()).rejects.toMatchObject(refusedFor('Idempotency-Key'))
+      await expect(call()).rejects.toMatchObject(refusedFor('idempotencyKey'))
     expect((await notifier.notifications.list()).items).toEqual([])
   })
 
@@ -330,6 +330,7 @@ it('a cursor of another list is refused', async () => {
   const { nextCursor } = await notifier.notifications.list({ limit: 1 })
   const cursor = String(nextCursor)
   expect((await notifier.notifications.list({ limit: 1, cursor })).items).toHaveLength(1)
-  for (const list of [notifier.logs.list, notifier.templates.list, notifier.suppressions.list])
+  const { logs, templates, suppressions, deadLetters } = notifier
+  for (const { list } of [logs, templates, suppressions, deadLetters])
     await expect(list({ cursor })).rejects.toMatchObject(refusedFor('cursor'))
 })
