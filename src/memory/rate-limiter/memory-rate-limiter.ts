@@ -17,7 +17,11 @@ const SWEEP_FLOOR = 1_024
 /** … and when more than that are kept, so often: an attack by many addresses must not be remembered for long. */
 const SWEEP_MS = 10_000
 
-/** So many windows of keys that strangers choose are kept; those of organizations are beside them and not bounded. */
+/**
+ * So many windows of keys that strangers choose are kept; those of organizations are beside them and not bounded.
+ *
+ * @internal for tests
+ */
 export const MAX_STRANGERS = 100_000
 
 /** A rate limiter in this process. Exact; nothing is awaited between judging and counting, so it is atomic. */
