@@ -3,16 +3,14 @@ import type { ChannelName } from '../channel.ts'
 import { NotifierError } from '../errors/notifier-error.ts'
 import type { BodyFormat } from '../notification.ts'
 import { escapeFor, type Landing, landingOf } from './escape.ts'
+import { parseSource, type Token } from './parse.ts'
 
 /** Longest source of a body and longest rendered text, in characters. */
 export const MAX_BODY_LENGTH: number = 512 * 1024
 /** Longest subject, source and rendered, in characters. */
 export const MAX_SUBJECT_LENGTH = 998
-/** Deepest nesting of sections. */
-const MAX_DEPTH = 20
 
 type Variables = Readonly<Record<string, unknown>>
-type Token = [type: string, name: string, start: number, end: number, children?: Token[], ...rest: unknown[]]
 
 /** What {@link compileTemplate} needs of a template version. */
 export interface TemplateSource {
@@ -44,14 +42,15 @@ export interface CompiledTemplate {
 }
 
 /**
- * Parses a template (mustache: `{{name}}`, `{{{unescaped}}}`, sections, comments; no partials).
+ * Parses a template (mustache: `{{name}}`, `{{{unescaped}}}`, sections, comments; no partials). What it says was judged
+ * when it was written.
  *
  * @throws NotifierError `invalid_parameter` when the source is not well-formed.
  */
 export function compileTemplate(source: TemplateSource): CompiledTemplate {
   const format = source.format ?? detectFormat(source.channel, source.body)
-  const body = parse(source.body, 'body')
-  const subject = source.subject === null ? null : parse(source.subject, 'subject')
+  const body = parseSource(source.body, 'body')
+  const subject = source.subject === null ? null : parseSource(source.subject, 'subject')
   const bodyLanding = landingOf(source.channel, format, source.body)
   const required = new Set<string>()
   for (const tokens of subject === null ? [body] : [body, subject]) collectRequired(tokens, required)
@@ -97,39 +96,6 @@ function missingVariables(missing: readonly string[]): NotifierError {
     message: `The template needs ${missing.length === 1 ? 'the variable' : 'the variables'} ${list} as text, number or boolean.`,
     details: { field: 'variables', missing },
   })
-}
-
-function parse(source: string, field: string): Token[] {
-  let tokens: Token[]
-  try {
-    tokens = writer.parse(source) as Token[]
-  } catch (cause) {
-    throw new NotifierError('invalid_parameter', {
-      message: `The template's ${field} is not well-formed: ${cause instanceof Error ? cause.message : String(cause)}.`,
-      details: { field },
-      cause,
-    })
-  }
-  assertSupported(tokens, field, 0)
-  return tokens
-}
-
-function assertSupported(tokens: readonly Token[], field: string, depth: number): void {
-  for (const token of tokens) {
-    if (token[0] === '>' || token[0] === '=') {
-      throw new NotifierError('invalid_parameter', {
-        message: `The template's ${field} uses ${token[0] === '>' ? 'a partial' : 'other delimiters'}, which is not supported.`,
-        details: { field },
-      })
-    }
-    if (depth > MAX_DEPTH) {
-      throw new NotifierError('invalid_parameter', {
-        message: `The template's ${field} nests sections deeper than ${MAX_DEPTH}.`,
-        details: { field },
-      })
-    }
-    if (Array.isArray(token[4])) assertSupported(token[4], field, depth + 1)
-  }
 }
 
 /** Names outside of sections; a section makes the names inside it optional (DESIGN.md §4 "Rendering"). */
@@ -194,12 +160,6 @@ const MAX_SECTIONS = 100_000
 class BoundedWriter extends Mustache.Writer {
   private sections = 0
   private characters = 0
-
-  constructor() {
-    super()
-    // mustache remembers every source it has seen, for ever; we keep the compiled form ourselves.
-    Object.assign(this, { templateCache: undefined })
-  }
 
   write(tokens: Token[], source: string, variables: Variables, landing: Landing): string {
     this.sections = MAX_SECTIONS

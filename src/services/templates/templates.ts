@@ -4,6 +4,7 @@ import { jsonObject } from '../../domain/input/fields.ts'
 import { parseInput } from '../../domain/input/parse.ts'
 import { templateChange, templateInput } from '../../domain/input/template.ts'
 import { compileTemplate } from '../../domain/template/compile.ts'
+import { assertTemplateText } from '../../domain/template/judge.ts'
 import type { Template } from '../../domain/template/template.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
 import { listOf, listReader } from '../list.ts'
@@ -44,7 +45,7 @@ export function createTemplates(
         format: parsed.format ?? null,
         description: parsed.description ?? null,
       }
-      compileTemplate(template)
+      assertTemplateText(template)
       const created = await storage.templates.create(template)
       if (created === null) {
         throw nameTaken(parsed.name)
@@ -62,7 +63,7 @@ export function createTemplates(
       const change = parseInput(templateChange, input)
       assertSameOrganization(input, organizationOf(scope))
       const template = await find(idOrName, scope)
-      compileTemplate({ ...template, ...defined(change) })
+      assertTemplateText(change)
       const updated = await storage.templates.update(template.id, change)
       if (updated === 'unknown') throw new NotifierError('template_not_found')
       if (updated === 'taken') throw nameTaken(change.name ?? template.name)
@@ -86,12 +87,6 @@ function nameTaken(name: string): NotifierError {
     message: `A template named "${name}" exists. Choose another name, or update the existing template.`,
     details: { field: 'name' },
   })
-}
-
-function defined<Change extends object>(
-  change: Change,
-): { [Key in keyof Change]?: Exclude<Change[Key], undefined> } {
-  return Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined)) as never
 }
 
 function view(template: Template): TemplateRecord {

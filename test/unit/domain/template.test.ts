@@ -9,6 +9,7 @@ import {
   MAX_SUBJECT_LENGTH,
   toHeader,
 } from '../../../src/domain/template/compile.ts'
+import { assertTemplateText } from '../../../src/domain/template/judge.ts'
 
 type Variables = Record<string, unknown>
 
@@ -189,7 +190,7 @@ describe('required variables', () => {
   })
 })
 
-describe('compileTemplate', () => {
+describe('assertTemplateText', () => {
   it.each([
     '{{',
     '{{a',
@@ -202,17 +203,20 @@ describe('compileTemplate', () => {
     '{{#a}}{{=| |=}}{{/a}}',
     '{{=',
     '{{=a=}}',
-    `${'{{#a}}'.repeat(22)}${'{{/a}}'.repeat(22)}`,
+    `${'{{#a}}'.repeat(21)}${'{{/a}}'.repeat(21)}`,
     `${'{{#a}}'.repeat(20_000)}${'{{/a}}'.repeat(20_000)}`,
   ])('refuses %.40s', (source) => {
-    expect(fault(() => compile(source))).toMatchObject({
+    expect(fault(() => assertTemplateText({ body: source }))).toMatchObject({
       code: 'invalid_parameter',
       details: { field: 'body' },
     })
-    expect(fault(() => compile('x', 'email', source))).toMatchObject({ details: { field: 'subject' } })
+    expect(fault(() => assertTemplateText({ subject: source }))).toMatchObject({
+      details: { field: 'subject' },
+    })
   })
 
   it('nests twenty sections', () => {
+    assertTemplateText({ body: `${'{{#a}}'.repeat(20)}x${'{{/a}}'.repeat(20)}` })
     expect(render(`${'{{#a}}'.repeat(20)}x${'{{/a}}'.repeat(20)}`, { a: true })).toBe('x')
   })
 
@@ -238,14 +242,13 @@ describe('compileTemplate', () => {
     fc.assert(
       fc.property(fc.array(part, { maxLength: 20 }), (parts) => {
         const source = parts.join('')
-        let template: ReturnType<typeof compile>
         try {
-          template = compile(source)
+          assertTemplateText({ body: source })
         } catch (error) {
           expect(isNotifierError(error)).toBe(true)
           return
         }
-        expect(typeof template.render({ a: [{ a: 'x' }] }).body).toBe('string')
+        expect(typeof compile(source).render({ a: [{ a: 'x' }] }).body).toBe('string')
       }),
     )
   })

@@ -1,0 +1,63 @@
+import { NotifierError } from '../errors/notifier-error.ts'
+import { childrenOf, parseSource, type Token } from './parse.ts'
+
+/** Deepest nesting of sections. */
+const MAX_DEPTH = 20
+
+/** Names joined by dots, without what only a language with filters or helpers would have in a tag. */
+const PATH = /^[^\s{}|()"=.]+(?:\.[^\s{}|()"=.]+)*$/
+
+/**
+ * Judges what is written for a template. Only its author is told: what is stored is rendered, whatever it says.
+ *
+ * @throws NotifierError `invalid_parameter` when the source is not well-formed, nests too deep, or has a tag that no
+ *   value could serve
+ */
+export function assertTemplateText(written: {
+  readonly subject?: string | null | undefined
+  readonly body?: string | undefined
+}): void {
+  for (const field of ['body', 'subject'] as const) {
+    const source = written[field]
+    if (source != null) judge(parseSource(source, field), field, 0, false)
+  }
+}
+
+function judge(tokens: readonly Token[], field: string, depth: number, hasItem: boolean): void {
+  for (const token of tokens) {
+    const fault = tagFault(token, depth, hasItem)
+    if (fault !== null) {
+      throw new NotifierError('invalid_parameter', {
+        message: `The template's ${field} ${fault}.`,
+        details: { field },
+      })
+    }
+    judge(childrenOf(token), field, depth + 1, hasItem || token[0] === '#')
+  }
+}
+
+function tagFault([type, name, start]: Token, depth: number, hasItem: boolean): string | null {
+  switch (type) {
+    case '>':
+      return 'uses a partial, which is not supported'
+    case '=':
+      return 'uses other delimiters, which is not supported'
+    case '#':
+    case '^':
+      if (depth >= MAX_DEPTH) return `nests sections deeper than ${MAX_DEPTH}`
+      return name === '.' ? null : nameFault(name, start)
+    case 'name':
+    case '&':
+      if (name !== '.') return nameFault(name, start)
+      return hasItem
+        ? null
+        : `has the tag "." at ${start}, which stands for the item of a section, outside of one`
+    default:
+      return null
+  }
+}
+
+function nameFault(name: string, start: number): string | null {
+  if (PATH.test(name)) return null
+  return `has the tag "${name.slice(0, 50)}" at ${start}, which is no name: mustache has no filters or helpers`
+}

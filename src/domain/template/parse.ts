@@ -1,0 +1,35 @@
+import Mustache from 'mustache'
+import { NotifierError } from '../errors/notifier-error.ts'
+
+/** As mustache has it: a name with its place in the source, and of a section what is inside. */
+export type Token = [
+  type: string,
+  name: string,
+  start: number,
+  end: number,
+  children?: Token[],
+  ...rest: unknown[],
+]
+
+const parser = new Mustache.Writer()
+// mustache remembers every source it has seen, for ever; we keep the compiled form ourselves.
+Object.assign(parser, { templateCache: undefined })
+
+/** @throws NotifierError `invalid_parameter` when the source is not well-formed */
+export function parseSource(source: string, field: 'subject' | 'body'): Token[] {
+  try {
+    return parser.parse(source) as Token[]
+  } catch (cause) {
+    throw new NotifierError('invalid_parameter', {
+      message: `The template's ${field} is not well-formed: ${cause instanceof Error ? cause.message : String(cause)}.`,
+      details: { field },
+      cause,
+    })
+  }
+}
+
+/** What is inside of a token; nothing, unless it is a section. */
+export function childrenOf({ 4: children }: Token): readonly Token[] {
+  // Of a partial something else stands there.
+  return Array.isArray(children) ? children : []
+}

@@ -1,0 +1,83 @@
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { createNotifier } from '../../../src/create-notifier.ts'
+import { memoryStorage } from '../../../src/memory/memory-storage.ts'
+import { fakeClock } from '../../../src/testing/fake-clock.ts'
+import { recordingChannel } from '../../../src/testing/recording-channel.ts'
+
+async function start(deliver = false) {
+  const clock = fakeClock()
+  const storage = memoryStorage({ clock })
+  const provider = recordingChannel()
+  const notifier = createNotifier({ channels: { email: provider }, storage, clock })
+  await notifier.start({ deliver })
+  onTestFinished(() => notifier.stop())
+  return { clock, notifier, provider, storage }
+}
+
+const to = 'ada@example.com'
+const template = { name: 'hi', channel: 'email', body: 'Hello' } as const
+const refused = (field: string, message = '') => ({
+  code: 'invalid_parameter',
+  message: expect.stringContaining(message),
+  details: expect.objectContaining({ field }),
+})
+
+describe('a tag that no value can serve', () => {
+  it.each([
+    ['Hello {{.}}', '"." at 6'],
+    ['{{^a}}{{.}}{{/a}}', '"." at 6'],
+    ['{{}}', '"" at 0'],
+    ['{{{{a}}}}', '"{a" at 0'],
+    ['Hello, {{name | upper}}', '"name | upper" at 7, which is no name: mustache has no filters or helpers'],
+    ['{{#if a}}x{{/if a}}', '"if a" at 0'],
+    ['{{upper(a)}}', '"upper(a)" at 0'],
+    ['{{#a}}{{a..b}}{{/a}}', '"a..b" at 6'],
+    ['{{../a}}', '"../a" at 0'],
+    ['{{&a=b}}', '"a=b" at 0'],
+    ['{{"a"}}', '""a"" at 0'],
+  ])('is refused where it is written: %s', async (source, where) => {
+    const { notifier } = await start()
+    await expect(notifier.templates.create({ ...template, body: source })).rejects.toMatchObject(
+      refused('body', where),
+    )
+    await expect(notifier.templates.create({ ...template, subject: source })).rejects.toMatchObject(
+      refused('subject', where),
+    )
+    await notifier.templates.create(template)
+    await expect(notifier.templates.update('hi', { body: source })).rejects.toMatchObject(
+      refused('body', where),
+    )
+  })
+
+  it.each([
+    '{{a.b-c.0}} {{ä_1}} {{{$x}}} {{@y}}',
+    '{{#list}}{{.}}{{^empty}}{{{.}}}{{/empty}}{{/list}}',
+    '{{#.}}{{a}}{{/.}}',
+    '{{! a | b (c) }}',
+  ])('is not %s', async (body) => {
+    const { notifier } = await start()
+    await notifier.templates.create({ ...template, body })
+  })
+
+  it('stays where it was stored before: what is queued is sent, and the rest can be changed', async () => {
+    const { notifier, storage, provider, clock } = await start(true)
+    const fields = { subject: null, format: null, description: null, organizationId: 'org_default' }
+    const stored = { ...fields, id: 'tpl_old', name: 'old', channel: 'email' } as const
+    await storage.templates.create({ ...stored, body: 'Hello {{name | upper}}' })
+    expect(await notifier.templates.preview('old', { 'name | upper': 'ADA' })).toMatchObject({
+      body: 'Hello ADA',
+    })
+    await notifier.send({ to, template: 'old', variables: { 'name | upper': 'ADA' } })
+    await clock.until(() => provider.calls.length === 1)
+    expect(await notifier.templates.update('old', { subject: 'Hello' })).toMatchObject({ version: 2 })
+  })
+})
+
+it('nests twenty sections, and no more', async () => {
+  const { notifier } = await start()
+  const nested = (depth: number) => `${'{{#a}}'.repeat(depth)}${'{{/a}}'.repeat(depth)}`
+  await notifier.templates.create({ ...template, body: nested(20) })
+  await expect(notifier.templates.create({ ...template, body: nested(21) })).rejects.toMatchObject(
+    refused('body', 'deeper than 20'),
+  )
+})
