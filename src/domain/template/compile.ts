@@ -51,7 +51,7 @@ export function compileTemplate(source: TemplateSource): CompiledTemplate {
   const format = source.format ?? detectFormat(source.channel, source.body)
   const body = parseSource(source.body, 'body')
   const subject = source.subject === null ? null : parseSource(source.subject, 'subject')
-  const bodyLanding = landingOf(source.channel, format, source.body)
+  const bodyLanding = landingOf(source.channel, format, body)
   const required = new Set<string>()
   for (const tokens of subject === null ? [body] : [body, subject]) collectRequired(tokens, required)
   const names = [...required]

@@ -1,5 +1,6 @@
 import type { ChannelName } from '../channel.ts'
 import type { BodyFormat } from '../notification.ts'
+import { childrenOf, type Token } from './parse.ts'
 
 /** Where a value lands: each kind of place has its own escaping. */
 export type Landing = 'text' | 'html' | 'slack' | 'json'
@@ -16,20 +17,31 @@ const HTML: Readonly<Record<string, string>> = {
 
 /**
  * Where the values of a body land (DESIGN.md §4 "Rendering"). The source decides what a webhook gets: JSON when it
- * begins as an object or a list does, else plain text.
+ * begins as an object or a list does, else plain text. Comments and the tags of sections are no beginning.
  */
-export function landingOf(channel: ChannelName, format: BodyFormat, source: string): Landing {
+export function landingOf(channel: ChannelName, format: BodyFormat, source: readonly Token[]): Landing {
   switch (channel) {
     case 'email':
       return format
     case 'slack':
       return 'slack'
     case 'webhook':
-      return /^\s*(?:\[|\{(?!\{))/.test(source) ? 'json' : 'text'
+      return /^[[{]/.test(beginning(source) ?? '') ? 'json' : 'text'
     case 'sms':
     case 'push':
       return 'text'
   }
+}
+
+/** The first text that is not blank; empty where a value comes before it, null where there is neither. */
+function beginning(tokens: readonly Token[]): string | null {
+  for (const token of tokens) {
+    const [type, name] = token
+    if (type === 'name' || type === '&') return ''
+    const found = type === 'text' ? name.trimStart() || null : beginning(childrenOf(token))
+    if (found !== null) return found
+  }
+  return null
 }
 
 /** The escaping for a landing. Values are never expanded again. */

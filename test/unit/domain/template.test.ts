@@ -72,6 +72,20 @@ describe('rendering', () => {
     )
   })
 
+  it.each([
+    ['{{#a}}{"x":"{{v}}"}{{/a}}', 'json'],
+    [' {{! said }}\n{{^b}} {{#a}}\n[ "{{v}}" ]{{/a}}{{/b}}', 'json'],
+    ['{{#b}}{{/b}}{"x":"{{v}}"}', 'json'],
+    ['{{#a}}said: {{v}}{{/a}}', 'text'],
+    ['{{#a}}{{v}}{{/a}}{"x":"{{v}}"}', 'text'],
+    ['{{! { }}said: {{v}}', 'text'],
+    ['{{{v}}}{', 'text'],
+    ['{{! only }}', 'text'],
+  ])('looks behind leading comments and sections of a webhook: %s', (body, landing) => {
+    const escaped = render(`${body}|{{v}}`, { a: true, v: '"' }, 'webhook').split('|').at(-1)
+    expect(escaped).toBe(landing === 'json' ? '\\"' : '"')
+  })
+
   it('does not escape subjects, and keeps them on one line', () => {
     const { render: both } = compile('<p>{{x}}</p>', 'email', 'Re: {{x}}')
     const x = 'A & B\r\nBcc: eve@example.com\n\u2028\u0000\u0085<i>'
