@@ -57,8 +57,7 @@ export function renderContent(
       format: content.format ?? detectFormat(channel, content.body),
     }
   }
-  const text = compiled.get(content.template).render(content.variables)
-  return content.subject === undefined ? text : { ...text, subject: toHeader(content.subject) }
+  return compiled.get(content.template).render(content.variables, content)
 }
 
 /**

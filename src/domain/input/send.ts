@@ -23,7 +23,7 @@ export interface SendInput {
   readonly variables?: Readonly<Record<string, unknown>> | undefined
   /** The same as `variables`, which wins where both name one key. */
   readonly data?: Readonly<Record<string, unknown>> | undefined
-  /** How an e-mail body is to be read. Default: a document or a closing tag in the source makes it HTML. */
+  /** How an e-mail body is to be read. Default: as the template says, else a document or a closing tag makes it HTML. */
   readonly format?: BodyFormat | undefined
   /** On `email` only: reply address, headers, attachments, one-click unsubscription. */
   readonly email?: EmailContent | undefined
@@ -67,7 +67,7 @@ export const sendInput: z.ZodType<ParsedSend, SendInput> = z.object({
   format: z
     .enum(['text', 'html'])
     .optional()
-    .describe('How an e-mail body is to be read; left out, the source decides.'),
+    .describe('How an e-mail body is to be read; left out, the template says so, or else the source.'),
   email: emailParts.optional().describe('On `email` only. Sent as it is, also beside a template.'),
   push: pushParts.optional().describe('On `push` only. Sent as it is, also beside a template.'),
   slack: slackParts.optional().describe('On `slack` only. Sent as it is, also beside a template.'),

@@ -27,18 +27,24 @@ export interface RenderedText {
   readonly format: BodyFormat
 }
 
+/** What a send gives in place of a template's own. */
+interface Instead {
+  readonly subject?: string | undefined
+  /** Of a mail. */
+  readonly format?: BodyFormat | undefined
+}
+
 /** A template version, parsed once. */
 export interface CompiledTemplate {
   readonly channel: ChannelName
-  readonly format: BodyFormat
   /**
-   * Checks that every placeholder has a value.
+   * Checks that every placeholder of what is sent has a value.
    *
    * @throws NotifierError `invalid_template_variable`, naming every variable that is absent or no text.
    */
-  assertVariables(variables: Variables): void
+  assertVariables(variables: Variables, instead?: Instead): void
   /** Renders; placeholders without a value become empty. Never expands what a value contains. */
-  render(variables: Variables): RenderedText
+  render(variables: Variables, instead?: Instead): RenderedText
 }
 
 /**
@@ -48,30 +54,42 @@ export interface CompiledTemplate {
  * @throws NotifierError `invalid_parameter` when the source is not well-formed.
  */
 export function compileTemplate(source: TemplateSource): CompiledTemplate {
-  const format = source.format ?? detectFormat(source.channel, source.body)
+  const { channel } = source
+  const own = source.format ?? detectFormat(channel, source.body)
   const body = parseSource(source.body, 'body')
   const subject = source.subject === null ? null : parseSource(source.subject, 'subject')
-  const bodyLanding = landingOf(source.channel, format, body)
-  const required = new Set<string>()
-  for (const tokens of subject === null ? [body] : [body, subject]) collectRequired(tokens, required)
-  const names = [...required]
+  const landing = landingOf(channel, own, body)
+  const ofBody = requiredOf(body)
+  const ofBoth = subject === null || !SENDS_SUBJECT[channel] ? ofBody : requiredOf(body, subject)
 
   return {
-    channel: source.channel,
-    format,
-    assertVariables(variables) {
+    channel,
+    assertVariables(variables, instead = {}) {
+      const names = instead.subject === undefined ? ofBoth : ofBody
       const missing = names.filter((name) => !isText(lookUp(variables, name)))
       if (missing.length > 0) throw missingVariables(missing)
     },
-    render(variables) {
+    render(variables, instead = {}) {
+      const format = channel === 'email' ? (instead.format ?? own) : own
+      const written =
+        instead.subject ??
+        (subject === null ? null : writer.write(subject, source.subject ?? '', variables, 'text'))
       return {
-        subject:
-          subject === null ? null : toHeader(writer.write(subject, source.subject ?? '', variables, 'text')),
-        body: writer.write(body, source.body, variables, bodyLanding),
+        subject: written === null ? null : toHeader(written),
+        body: writer.write(body, source.body, variables, channel === 'email' ? format : landing),
         format,
       }
     },
   }
+}
+
+/** Where the subject of a message goes out with it: what is not sent needs no values. */
+const SENDS_SUBJECT: Readonly<Record<ChannelName, boolean>> = {
+  email: true,
+  push: true,
+  webhook: true,
+  sms: false,
+  slack: false,
 }
 
 /** The format of an e-mail body that states none: a document or a closing tag in the source makes it HTML. */
@@ -98,9 +116,11 @@ function missingVariables(missing: readonly string[]): NotifierError {
   })
 }
 
-/** Names outside of sections; a section makes the names inside it optional (DESIGN.md §4 "Rendering"). */
-function collectRequired(tokens: readonly Token[], into: Set<string>): void {
-  for (const token of tokens) if (token[0] === 'name' || token[0] === '&') into.add(token[1])
+/** Names outside of sections, each once; a section makes the names inside it optional (DESIGN.md §4 "Rendering"). */
+function requiredOf(...sources: readonly Token[][]): readonly string[] {
+  const names = new Set<string>()
+  for (const [type, name] of sources.flat()) if (type === 'name' || type === '&') names.add(name)
+  return [...names]
 }
 
 function isText(value: unknown): boolean {

@@ -130,7 +130,7 @@ function contentOf(
     })
   }
   const variables = { ...input.data, ...input.variables }
-  compiled.of(template).assertVariables(variables)
+  compiled.of(template).assertVariables(variables, overrides)
   const { id, name, version } = template
   return { ...overrides, template: { id, name, version }, variables }
 }

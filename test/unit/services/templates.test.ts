@@ -81,3 +81,51 @@ it('nests twenty sections, and no more', async () => {
     refused('body', 'deeper than 20'),
   )
 })
+
+describe('what a send gives beside a template', () => {
+  it('replaces the subject, whose placeholders then need no values', async () => {
+    const { notifier } = await start()
+    await notifier.templates.create({ ...template, subject: 'For {{name}}', body: '{{code}}' })
+    const message = { to, template: 'hi', subject: 'Hello', variables: { code: 1 } } as const
+    expect((await notifier.validate(message)).rendered).toMatchObject({ subject: 'Hello', body: '1' })
+    await notifier.send(message)
+    const { subject: _, ...without } = message
+    await expect(notifier.send(without)).rejects.toMatchObject({ details: { missing: ['name'] } })
+    await expect(notifier.send({ ...message, variables: {} })).rejects.toMatchObject({
+      details: { missing: ['code'] },
+    })
+  })
+
+  it.each(['sms', 'slack'] as const)('is no subject on %s, where it is not sent', async (channel) => {
+    const { notifier } = await start()
+    await notifier.templates.create({ ...template, channel, subject: '{{title}}', body: '{{code}}' })
+    expect(await notifier.templates.preview('hi', { code: 1 })).toMatchObject({ body: '1' })
+    await expect(notifier.templates.preview('hi', {})).rejects.toMatchObject({
+      details: { missing: ['code'] },
+    })
+  })
+
+  it('says how a mail is to be read, and escapes for that', async () => {
+    const { notifier, provider, clock } = await start(true)
+    await notifier.templates.create({ ...template, body: 'Hello {{name}}<br>' })
+    const message = { to, template: 'hi', variables: { name: 'A & B' } } as const
+    const html = { body: 'Hello A &amp; B<br>', format: 'html' }
+    expect((await notifier.validate(message)).rendered).toMatchObject({ format: 'text' })
+    expect((await notifier.validate({ ...message, format: 'html' })).rendered).toMatchObject(html)
+    await notifier.send({ ...message, format: 'html' })
+    await clock.until(() => provider.calls.length === 1)
+    expect(provider.calls[0]?.message).toMatchObject(html)
+    await notifier.templates.update('hi', { format: 'html' })
+    expect((await notifier.validate({ ...message, format: 'text' })).rendered).toMatchObject({
+      body: 'Hello A & B<br>',
+      format: 'text',
+    })
+  })
+
+  it('is no body: the text is the template’s', async () => {
+    const { notifier } = await start()
+    await notifier.templates.create(template)
+    const { rendered } = await notifier.validate({ to, template: 'hi', body: '<p>Else</p>' })
+    expect(rendered).toMatchObject({ body: 'Hello', format: 'text' })
+  })
+})
