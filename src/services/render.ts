@@ -9,7 +9,8 @@ import {
 } from '../domain/message-parts.ts'
 import type { BodyFormat, NotificationContent } from '../domain/notification.ts'
 import { type SmsText, smsText } from '../domain/sms-segments.ts'
-import { detectFormat, type RenderedText, toHeader } from '../domain/template/compile.ts'
+import { type RenderedText, toHeader } from '../domain/template/compile.ts'
+import { formatOf } from '../domain/template/format.ts'
 import type { Message } from '../ports/channel.ts'
 import { assertUnsubscribable, type Links } from './links/links.ts'
 import type { CompiledTemplates } from './templates/compiled-templates.ts'
@@ -54,7 +55,7 @@ export function renderContent(
     return {
       subject: content.subject === undefined ? null : toHeader(content.subject),
       body: content.body,
-      format: content.format ?? detectFormat(channel, content.body),
+      format: formatOf(channel, content.format, content.body),
     }
   }
   return compiled.get(content.template).render(content.variables, content)

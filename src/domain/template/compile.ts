@@ -3,6 +3,7 @@ import type { ChannelName } from '../channel.ts'
 import { NotifierError } from '../errors/notifier-error.ts'
 import type { BodyFormat } from '../notification.ts'
 import { escapeFor, type Landing, landingOf } from './escape.ts'
+import { formatOf } from './format.ts'
 import { parseSource, type Token } from './parse.ts'
 
 /** Longest source of a body and longest rendered text, in characters. */
@@ -55,7 +56,7 @@ export interface CompiledTemplate {
  */
 export function compileTemplate(source: TemplateSource): CompiledTemplate {
   const { channel } = source
-  const own = source.format ?? detectFormat(channel, source.body)
+  const own = formatOf(channel, source.format, source.body)
   const body = parseSource(source.body, 'body')
   const subject = source.subject === null ? null : parseSource(source.subject, 'subject')
   const landing = landingOf(channel, own, body)
@@ -70,7 +71,7 @@ export function compileTemplate(source: TemplateSource): CompiledTemplate {
       if (missing.length > 0) throw missingVariables(missing)
     },
     render(variables, instead = {}) {
-      const format = channel === 'email' ? (instead.format ?? own) : own
+      const format = formatOf(channel, instead.format ?? own, source.body)
       const written =
         instead.subject ??
         (subject === null ? null : writer.write(subject, source.subject ?? '', variables, 'text'))
@@ -90,13 +91,6 @@ const SENDS_SUBJECT: Readonly<Record<ChannelName, boolean>> = {
   webhook: true,
   sms: false,
   slack: false,
-}
-
-/** The format of an e-mail body that states none: a document or a closing tag in the source makes it HTML. */
-export function detectFormat(channel: ChannelName, source: string): BodyFormat {
-  return channel === 'email' && /<!doctype html|<html[\s>]|<\/[a-z][a-z0-9]*\s*>/i.test(source)
-    ? 'html'
-    : 'text'
 }
 
 /** A subject on one line: CR, LF and other controls become spaces (DESIGN.md §4 "Rendering"). */

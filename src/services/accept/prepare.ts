@@ -5,6 +5,7 @@ import { partsFor } from '../../domain/message-parts.ts'
 import type { NewNotification, Notification, NotificationContent } from '../../domain/notification.ts'
 import { assertRecipient } from '../../domain/recipient.ts'
 import { boundedSmsText } from '../../domain/sms-segments.ts'
+import { assertFormat } from '../../domain/template/format.ts'
 import type { Template } from '../../domain/template/template.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Route, Routes } from '../channels/routes.ts'
@@ -32,7 +33,7 @@ const MAX_AHEAD_MS = 366 * 24 * 60 * 60 * 1000
 
 /**
  * Judges one send by everything but the storage's own limits (DESIGN.md §4), in the order: channel, recipient,
- * parts, template, variables, segments, times.
+ * format, parts, template, variables, segments, times.
  *
  * @param template the template that `input.template` names; null when there is none
  * @throws NotifierError as `Notifier.send`
@@ -45,6 +46,7 @@ export function prepareSend(
 ): NewNotification {
   const channel = channelOf(input, template)
   const { lane } = routeTo(channel, organizationId, input.to, how.routes)
+  assertFormat(channel, input.format)
   const parts = partsFor(channel, input)
   assertUnsubscribable(parts, how.links)
   const content = { ...contentOf(input, template, channel, how.compiled), ...parts }

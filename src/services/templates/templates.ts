@@ -4,6 +4,7 @@ import { jsonObject } from '../../domain/input/fields.ts'
 import { parseInput } from '../../domain/input/parse.ts'
 import { templateChange, templateInput } from '../../domain/input/template.ts'
 import { compileTemplate } from '../../domain/template/compile.ts'
+import { assertFormat } from '../../domain/template/format.ts'
 import { assertTemplateText } from '../../domain/template/judge.ts'
 import type { Template } from '../../domain/template/template.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
@@ -45,6 +46,7 @@ export function createTemplates(
         format: parsed.format ?? null,
         description: parsed.description ?? null,
       }
+      assertFormat(template.channel, template.format)
       assertTemplateText(template)
       const created = await storage.templates.create(template)
       if (created === null) {
@@ -63,6 +65,7 @@ export function createTemplates(
       const change = parseInput(templateChange, input)
       assertSameOrganization(input, organizationOf(scope))
       const template = await find(idOrName, scope)
+      assertFormat(template.channel, change.format)
       assertTemplateText(change)
       const updated = await storage.templates.update(template.id, change)
       if (updated === 'unknown') throw new NotifierError('template_not_found')

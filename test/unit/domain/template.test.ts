@@ -4,11 +4,11 @@ import type { ChannelName } from '../../../src/domain/channel.ts'
 import { isNotifierError } from '../../../src/domain/errors/notifier-error.ts'
 import {
   compileTemplate,
-  detectFormat,
   MAX_BODY_LENGTH,
   MAX_SUBJECT_LENGTH,
   toHeader,
 } from '../../../src/domain/template/compile.ts'
+import { formatOf } from '../../../src/domain/template/format.ts'
 import { assertTemplateText } from '../../../src/domain/template/judge.ts'
 
 type Variables = Record<string, unknown>
@@ -278,8 +278,9 @@ describe('the format of an e-mail body', () => {
     ['<html lang="en">', 'html'],
     ['{{x}}', 'text'],
   ])('%s is %s', (source, expected) => {
-    expect(detectFormat('email', source)).toBe(expected)
-    expect(detectFormat('sms', source)).toBe('text')
+    expect(formatOf('email', null, source)).toBe(expected)
+    expect(formatOf('sms', null, source)).toBe('text')
+    expect(formatOf('push', 'html', source)).toBe('text')
   })
 
   it('is never decided by a value', () => {

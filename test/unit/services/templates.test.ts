@@ -129,3 +129,14 @@ describe('what a send gives beside a template', () => {
     expect(rendered).toMatchObject({ body: 'Hello', format: 'text' })
   })
 })
+
+it('is HTML on e-mail only', async () => {
+  const { notifier } = await start()
+  const push = { name: 'note', channel: 'push', body: 'Hello' } as const
+  await expect(notifier.templates.create({ ...push, format: 'html' })).rejects.toMatchObject(
+    refused('format'),
+  )
+  await notifier.templates.create({ ...push, format: 'text' })
+  await expect(notifier.templates.update('note', { format: 'html' })).rejects.toMatchObject(refused('format'))
+  await notifier.templates.update('note', { format: null })
+})

@@ -1,0 +1,36 @@
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { createNotifier } from '../../../src/create-notifier.ts'
+import { memoryStorage } from '../../../src/memory/memory-storage.ts'
+import { fakeClock } from '../../../src/testing/fake-clock.ts'
+import { recordingChannel } from '../../../src/testing/recording-channel.ts'
+
+async function start(deliver = false) {
+  const clock = fakeClock()
+  const storage = memoryStorage({ clock })
+  const [email, sms, push, slack] = (['email', 'sms', 'push', 'slack'] as const).map((channel) =>
+    recordingChannel({ channel }),
+  )
+  const notifier = createNotifier({ channels: { email, sms, push, slack }, storage, clock })
+  await notifier.start({ deliver })
+  onTestFinished(() => notifier.stop())
+  return { clock, notifier, storage, email, sms, push }
+}
+
+const mail = { channel: 'email', to: 'ada@example.com', body: 'Hello' } as const
+const text = { channel: 'sms', to: '+4915112345678', body: 'Hello' } as const
+const push = { channel: 'push', to: 'token', body: 'Hello' } as const
+const refused = (field: string, message = '') => ({
+  code: 'invalid_parameter',
+  message: expect.stringContaining(message),
+  details: expect.objectContaining({ field }),
+})
+
+it.each([text, push])('is HTML on e-mail only', async (message) => {
+  const { notifier } = await start()
+  for (const call of [notifier.send, notifier.validate])
+    await expect(call({ ...message, format: 'html' })).rejects.toMatchObject(
+      refused('format', message.channel),
+    )
+  await notifier.send({ ...message, format: 'text' })
+  await notifier.send({ ...mail, format: 'html' })
+})
