@@ -19,7 +19,7 @@ export interface SendInput {
   readonly body?: string | undefined
   /** Id or name of a template. */
   readonly template?: string | undefined
-  /** Values for the template's placeholders. */
+  /** Values for the template's placeholders; refused without a template, because a literal text has none. */
   readonly variables?: Readonly<Record<string, unknown>> | undefined
   /** The same as `variables`, which wins where both name one key. */
   readonly data?: Readonly<Record<string, unknown>> | undefined
@@ -62,7 +62,9 @@ export const sendInput: z.ZodType<ParsedSend, SendInput> = z.object({
   template: text(1, 128)
     .optional()
     .describe('Id or name of a template; its text is used in place of `body`.'),
-  variables: jsonObject.optional().describe('Values for the placeholders of the template.'),
+  variables: jsonObject
+    .optional()
+    .describe('Values for the placeholders of the template; refused without one.'),
   data: jsonObject.optional().describe('The same as `variables`, which wins where both name one key.'),
   format: z
     .enum(['text', 'html'])

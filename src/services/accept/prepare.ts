@@ -122,6 +122,7 @@ function contentOf(
   }
   if (input.template === undefined) {
     if (input.body === undefined) throw missing('body')
+    assertNoValues(input)
     return { ...overrides, body: input.body }
   }
   if (template === null) throw templateNotFound(input.template)
@@ -135,6 +136,17 @@ function contentOf(
   compiled.of(template).assertVariables(variables, overrides)
   const { id, name, version } = template
   return { ...overrides, template: { id, name, version }, variables }
+}
+
+/** Values beside a literal text are a template forgotten: its placeholders would go out as they stand. */
+function assertNoValues(input: ParsedSend): void {
+  for (const field of ['variables', 'data'] as const) {
+    if (Object.keys(input[field] ?? {}).length === 0) continue
+    throw new NotifierError('invalid_parameter', {
+      message: `"${field}" is taken only with a template: the text of "body" is sent as it stands.`,
+      details: { field },
+    })
+  }
 }
 
 function timesOf(

@@ -47,10 +47,12 @@ describe.each(['memory', 'sqlite'])('an idempotency key on %s', (kind) => {
     const { notifier, stored } = await start()
     const sendAt = '2026-12-24T18:00:00Z'
     const variables = { a: 1, b: { c: [1, 2], d: 'x' } }
-    const first = await notifier.send({ ...mail, sendAt, variables }, { idempotencyKey: 'k' })
+    await notifier.templates.create({ name: 't', channel: 'email', body: 'Hello' })
+    const message = { channel: mail.channel, to: mail.to, template: 't', sendAt, variables }
+    const first = await notifier.send(message, { idempotencyKey: 'k' })
     const again = {
       variables: { b: { d: 'x', c: [1, 2] }, a: 1 },
-      body: mail.body,
+      template: 't',
       to: mail.to,
       channel: mail.channel,
     }

@@ -1,4 +1,4 @@
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { createNotifier } from '../../../src/create-notifier.ts'
 import { memoryStorage } from '../../../src/memory/memory-storage.ts'
 import { fakeClock } from '../../../src/testing/fake-clock.ts'
@@ -13,7 +13,7 @@ async function start(deliver = false) {
   const notifier = createNotifier({ channels: { email, sms, push, slack }, storage, clock })
   await notifier.start({ deliver })
   onTestFinished(() => notifier.stop())
-  return { clock, notifier, storage, email, sms, push }
+  return { clock, notifier, storage, sms, push }
 }
 
 const mail = { channel: 'email', to: 'ada@example.com', body: 'Hello' } as const
@@ -33,4 +33,13 @@ it.each([text, push])('is HTML on e-mail only', async (message) => {
     )
   await notifier.send({ ...message, format: 'text' })
   await notifier.send({ ...mail, format: 'html' })
+})
+
+it.each(['variables', 'data'] as const)('takes %s only with a template', async (field) => {
+  const { notifier } = await start()
+  const message = { ...mail, body: 'Hi {{name}}', [field]: { name: 'Ada' } }
+  for (const call of [notifier.send, notifier.validate])
+    await expect(call(message)).rejects.toMatchObject(refused(field, 'only with a template'))
+  const { items } = await notifier.sendBatch([message, { ...mail, [field]: {} }])
+  expect(items).toMatchObject([{ error: refused(field) }, { status: 'queued' }])
 })
