@@ -144,6 +144,56 @@ describe('a send', () => {
     expect(fault(sendInput, { ...send, [field]: keys })).toEqual(['invalid_parameter', field])
   })
 
+  it.each<[string, object, string]>([
+    ['a function', { user: { greet: () => 'hi' } }, 'must be JSON: "user.greet" is a function'],
+    ['NaN', { items: [1, Number.NaN] }, 'must be JSON: "items.1" is NaN, no finite number'],
+    ['a bigint', { x: 1n }, 'must be JSON: "x" is a bigint'],
+    ['a symbol', { x: Symbol('x') }, 'must be JSON: "x" is a symbol'],
+    ['a lone surrogate', { a: ['\uD800'] }, 'must be well-formed Unicode: "a.0" has a lone surrogate'],
+    [
+      'one in a name',
+      { a: { '\uD800': 1 } },
+      'must be well-formed Unicode: a name in "a" has a lone surrogate',
+    ],
+    ['a cycle', { x: cyclic }, 'must be JSON: "x.self" leads back to an object around it'],
+    [
+      'its depth',
+      nested(17) as object,
+      'must be at most 16 levels deep: "a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a" is',
+    ],
+    ['its size', { x: Array.from({ length: 10_001 }, () => 1) }, 'must have at most 10000 values'],
+    ['a Map', { tags: new Map([['a', 1]]) }, 'must be JSON: "tags" is a Map, whose values JSON would lose'],
+    ['what JSON makes of it', { x: { toJSON: () => nested(17) } }, 'must be at most 16 levels deep'],
+  ])('says where %s is in the values, and the rule', (_name, variables, message) => {
+    expect(() => parseInput(sendInput, { ...send, variables })).toThrow(`"variables": ${message}`)
+  })
+
+  it('takes values as they are read back from where they are stored', () => {
+    class Price {
+      readonly amount = 5
+      toJSON(): string {
+        return '5 €'
+      }
+    }
+    const given = {
+      when: new Date(0),
+      price: new Price(),
+      list: [undefined, new URL('https://example.com/')],
+      none: undefined,
+      error: new Error('hidden'),
+      same: { a: 1 },
+    }
+    Object.assign(given.error, { shown: 1 })
+    const { variables } = parseInput(sendInput, { ...send, variables: given })
+    expect(variables).toStrictEqual({
+      when: '1970-01-01T00:00:00.000Z',
+      price: '5 €',
+      list: [null, 'https://example.com/'],
+      error: { shown: 1 },
+      same: { a: 1 },
+    })
+  })
+
   it('answers with a NotifierError, or takes it, for any JSON', () => {
     const field = fc.constantFrom(
       ...Object.keys(sendInput.safeParse(send).data ?? {}),

@@ -140,3 +140,16 @@ it('is HTML on e-mail only', async () => {
   await expect(notifier.templates.update('note', { format: 'html' })).rejects.toMatchObject(refused('format'))
   await notifier.templates.update('note', { format: null })
 })
+
+it('shows values before they are sent as they are sent', async () => {
+  const { notifier, provider, clock } = await start(true)
+  const body = '{{#on}}On {{.}}{{/on}} at {{at}}{{#list}}, {{x}}{{/list}}'
+  await notifier.templates.create({ ...template, body })
+  const variables = { on: new Date(0), at: new Date(1), list: [{ x: undefined }], x: 'outer' }
+  const expected = { body: 'On 1970-01-01T00:00:00.000Z at 1970-01-01T00:00:00.001Z, outer' }
+  expect(await notifier.templates.preview('hi', variables)).toMatchObject(expected)
+  expect((await notifier.validate({ to, template: 'hi', variables })).rendered).toMatchObject(expected)
+  await notifier.send({ to, template: 'hi', variables })
+  await clock.until(() => provider.calls.length === 1)
+  expect(provider.calls[0]?.message).toMatchObject(expected)
+})
