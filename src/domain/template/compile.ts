@@ -68,7 +68,7 @@ export function compileTemplate(source: TemplateSource): CompiledTemplate {
     assertVariables(variables, instead = {}) {
       const names = instead.subject === undefined ? ofBoth : ofBody
       const missing = names.filter((name) => !isText(lookUp(variables, name)))
-      if (missing.length > 0) throw missingVariables(missing)
+      if (missing.length > 0) throw missingVariables(missing, variables)
     },
     render(variables, instead = {}) {
       const format = formatOf(channel, instead.format ?? own, source.body)
@@ -102,12 +102,22 @@ export function toHeader(text: string): string {
     .replace(/[\uD800-\uDBFF]$/, '')
 }
 
-function missingVariables(missing: readonly string[]): NotifierError {
-  const list = missing.map((name) => `"${name}"`).join(', ')
+function missingVariables(missing: readonly string[], variables: Variables): NotifierError {
+  const list = missing.map((name) => `"${name}" (${kindOf(lookUp(variables, name))})`).join(', ')
   return new NotifierError('invalid_template_variable', {
-    message: `The template needs ${missing.length === 1 ? 'the variable' : 'the variables'} ${list} as text, number or boolean.`,
+    message:
+      missing.length === 1
+        ? `The template needs the variable ${list}: it must be a text, a number or a boolean.`
+        : `The template needs the variables ${list}: each must be a text, a number or a boolean.`,
     details: { field: 'variables', missing },
   })
+}
+
+function kindOf(value: unknown): string {
+  if (value === undefined) return 'absent'
+  if (value === null) return 'null'
+  if (Array.isArray(value)) return 'a list'
+  return typeof value === 'object' ? 'an object' : `a ${typeof value}`
 }
 
 /** Names outside of sections, each once; a section makes the names inside it optional (DESIGN.md §4 "Rendering"). */

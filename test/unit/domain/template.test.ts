@@ -168,9 +168,20 @@ describe('required variables', () => {
   it('are all named, of subject and body, once each', () => {
     expect(missing('{{a}} {{b.c}} {{a}} {{{d}}} {{&e}}', { e: 1 }, '{{s}} {{a}}')).toEqual({
       code: 'invalid_template_variable',
-      message: expect.stringContaining('"a", "b.c", "d", "s"'),
+      message: expect.stringContaining('"a" (absent), "b.c" (absent), "d" (absent), "s" (absent)'),
       details: { field: 'variables', missing: ['a', 'b.c', 'd', 's'] },
     })
+  })
+
+  it('are named with what was there instead', () => {
+    const { message } = missing('{{a}} {{b}} {{c}} {{d.e}} {{f}}', { b: null, c: {}, d: { e: [] }, f: 1 })
+    expect(message).toBe(
+      'The template needs the variables "a" (absent), "b" (null), "c" (an object), "d.e" (a list): ' +
+        'each must be a text, a number or a boolean.',
+    )
+    expect(missing('{{a}}', {}).message).toBe(
+      'The template needs the variable "a" (absent): it must be a text, a number or a boolean.',
+    )
   })
 
   it.each<{ x: unknown }>(
