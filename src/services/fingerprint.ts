@@ -8,12 +8,21 @@ export function fingerprint(value: unknown): string {
   return createHash('sha256').update(canonical(value)).digest('base64url')
 }
 
+/** What cannot be read is refused by its own check, too. */
+function fieldsOf(value: object): [name: string, field: unknown][] {
+  try {
+    return Object.entries(value)
+  } catch {
+    return []
+  }
+}
+
 function canonical(value: unknown, depth = 0): string {
   if (depth > MAX_DEPTH) return '"…"'
   if (value instanceof Date) return JSON.stringify(value)
   if (Array.isArray(value)) return `[${value.map((item) => canonical(item ?? null, depth + 1)).join()}]`
   if (typeof value === 'object' && value !== null) {
-    const members = Object.entries(value)
+    const members = fieldsOf(value)
       .filter(([, member]) => member !== undefined)
       .sort(([left], [right]) => (left < right ? -1 : 1))
       .map(([key, member]) => `${JSON.stringify(key)}:${canonical(member, depth + 1)}`)

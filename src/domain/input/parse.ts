@@ -1,6 +1,6 @@
 import type * as z from 'zod'
 import type { ErrorCode } from '../errors/catalogue.ts'
-import { NotifierError } from '../errors/notifier-error.ts'
+import { isNotifierError, NotifierError } from '../errors/notifier-error.ts'
 
 /**
  * Parses input by a schema and turns the first fault into the catalogue's error: an absent field is
@@ -14,9 +14,29 @@ export function parseInput<Schema extends z.ZodType>(
   input: unknown,
   root = 'input',
 ): z.output<Schema> {
-  const result = schema.safeParse(input)
-  if (result.success) return result.data
-  throw inputError(result.error.issues, input, root)
+  return reading(root, () => {
+    const result = schema.safeParse(input)
+    if (result.success) return result.data
+    throw inputError(result.error.issues, input, root)
+  })
+}
+
+/**
+ * Reads an input that may throw, as a getter or `toJSON` in it may.
+ *
+ * @throws NotifierError of the reader, and `invalid_parameter` with what anything else threw as its `cause`
+ */
+export function reading<Result>(root: string, read: () => Result): Result {
+  try {
+    return read()
+  } catch (cause) {
+    if (isNotifierError(cause)) throw cause
+    throw new NotifierError('invalid_parameter', {
+      message: `"${root}" cannot be read: something in it threw, see \`cause\`.`,
+      details: { field: root },
+      cause,
+    })
+  }
 }
 
 function inputError(issues: readonly z.core.$ZodIssue[], input: unknown, root: string): NotifierError {

@@ -1,7 +1,5 @@
 import type { ChannelName } from '../../domain/channel.ts'
-import { assertKnownFields } from '../../domain/input/known-fields.ts'
-import { parseInput } from '../../domain/input/parse.ts'
-import { type ParsedSend, type SendInput, sendInput } from '../../domain/input/send.ts'
+import type { ParsedSend } from '../../domain/input/send.ts'
 import type { NewNotification } from '../../domain/notification.ts'
 import { DEFAULT_ORGANIZATION } from '../../domain/organization.ts'
 import { assertPermittedCountry } from '../../domain/sms-countries.ts'
@@ -14,13 +12,23 @@ import type { SendLimits } from '../limits/send-limits.ts'
 import type { Notifier, SendOptions } from '../notifier.ts'
 import type { Organizations } from '../organizations/organizations.ts'
 import { renderContent, shownParts, shownText } from '../render.ts'
-import { assertSameOrganization, owned, parseOptions } from '../scope.ts'
+import { owned, parseOptions } from '../scope.ts'
 import { suppressionKey } from '../suppressions/match.ts'
 import type { Observer } from '../telemetry/observer.ts'
-import { assertBatch, type BatchRecord, batchResult, itemError, judgeBatch, toBatchResult } from './batch.ts'
+import {
+  assertBatch,
+  type BatchRecord,
+  batchResult,
+  itemError,
+  judgeBatch,
+  type ParsedBatch,
+  parseBatch,
+  toBatchResult,
+} from './batch.ts'
 import { assertIdempotencyKey, assertSameRequest, type IdempotentUse, recordFor } from './idempotency.ts'
 import { aboutBatch, aboutSent, recordRefused, traced } from './observed.ts'
 import { resendOptions, sendOptions, validateOptions } from './options.ts'
+import { parseSend } from './parse-send.ts'
 import { channelHint, type Preparation, prepareResend, prepareSend } from './prepare.ts'
 import type { BatchResult, SentNotification } from './records.ts'
 import { createTurns } from './turns.ts'
@@ -122,17 +130,16 @@ export function createAccept(
   async function batchOnce(
     { way, organizationId, use }: Call,
     span: Span | null,
-    messages: readonly SendInput[],
-    strict: boolean,
+    parsed: ParsedBatch,
   ): Promise<BatchResult> {
     const record = use === null ? null : await earlier(way, use)
     if (record !== null) return batchResult(record)
-    const judged = await judgeBatch(messages, organizationId, way.lookups.reads, how, strict)
+    const judged = await judgeBatch(parsed, organizationId, way.lookups.reads, how)
     const { granted, refusal, quota } = await limits.take(organizationId, judged.notifications.length)
     const notifications = traced(judged.notifications.slice(0, granted), span)
     const now = how.clock.now()
     const result: BatchRecord = {
-      size: messages.length,
+      size: parsed.size,
       errors: judged.errors,
       items: notifications.map((notification) => [notification.id, statusOf(notification, now)]),
       ...(refusal === null ? {} : { overHour: itemError(refusal) }),
@@ -161,7 +168,7 @@ export function createAccept(
         async (span) => {
           const given = parseOptions(sendOptions, options)
           const way = await ways.of(given.tx)
-          const input = parseSend(message, given)
+          const input = parseSend(message, askedOf(given), given.strict === true)
           const call = await callOf('send', given, input, way)
           return turns.take(call.use, () =>
             acceptOnce(call, span, () => prepare(way, input, call.organizationId)),
@@ -194,7 +201,7 @@ export function createAccept(
 
     async validate(message, options) {
       const given = parseOptions(validateOptions, options)
-      const input = parseSend(message, given)
+      const input = parseSend(message, askedOf(given), given.strict === true)
       const way = ways.shared
       const { organizationId, use } = await callOf('send', given, input, way)
       if (use !== null) await earlier(way, use)
@@ -217,9 +224,9 @@ export function createAccept(
           const given = parseOptions(sendOptions, options)
           const way = await ways.of(given.tx)
           assertBatch(messages)
-          const call = await callOf('batch', given, messages, way)
-          const strict = given.strict === true
-          const result = await turns.take(call.use, () => batchOnce(call, span, messages, strict))
+          const parsed = await parseBatch(messages, askedOf(given), given.strict === true)
+          const call = await callOf('batch', given, parsed.request, way)
+          const result = await turns.take(call.use, () => batchOnce(call, span, parsed))
           if (!result.replayed) recordRefused(observer, result)
           return result
         },
@@ -228,10 +235,9 @@ export function createAccept(
   }
 }
 
-function parseSend(message: SendInput, { strict, organizationId }: SendOptions<unknown>): ParsedSend {
-  if (strict === true) assertKnownFields(sendInput, message)
-  assertSameOrganization(message, organizationId ?? DEFAULT_ORGANIZATION)
-  return parseInput(sendInput, message, 'notification')
+/** Whose a message is to be, as far as it is known before that is looked up. */
+function askedOf({ organizationId = DEFAULT_ORGANIZATION }: SendOptions<unknown>): string {
+  return organizationId
 }
 
 function idempotentUse(

@@ -1,14 +1,12 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { isNotifierError, NotifierError } from '../../domain/errors/notifier-error.ts'
-import { assertKnownFields } from '../../domain/input/known-fields.ts'
-import { parseInput } from '../../domain/input/parse.ts'
-import { type ParsedSend, type SendInput, sendInput } from '../../domain/input/send.ts'
+import type { ParsedSend, SendInput } from '../../domain/input/send.ts'
 import type { NewNotification } from '../../domain/notification.ts'
 import { assertPermittedCountry } from '../../domain/sms-countries.ts'
 import { suppressionError } from '../../domain/suppression.ts'
 import type { AcceptReads, IdempotencyRecord } from '../../ports/storage/accept.ts'
-import { assertSameOrganization } from '../scope.ts'
 import { suppressionKey } from '../suppressions/match.ts'
+import { parseSend } from './parse-send.ts'
 import { channelHint, type Preparation, prepareSend } from './prepare.ts'
 import type { BatchItem, BatchResult, ItemError } from './records.ts'
 
@@ -76,34 +74,52 @@ export function assertBatch(messages: unknown): asserts messages is readonly unk
   })
 }
 
+/** A batch whose messages were judged by their form, each on its own. */
+export interface ParsedBatch {
+  readonly size: number
+  readonly inputs: readonly (readonly [index: number, input: ParsedSend])[]
+  readonly errors: readonly [index: number, error: ItemError][]
+  /** What makes it the same batch again: each message as it was understood, or as it came where it was not. */
+  readonly request: readonly unknown[]
+}
+
+export async function parseBatch(
+  messages: readonly SendInput[],
+  organizationId: string,
+  strict: boolean,
+): Promise<ParsedBatch> {
+  const inputs: [number, ParsedSend][] = []
+  const errors: [number, ItemError][] = []
+  const request: unknown[] = []
+  await inTurns(messages.entries(), ([index, message]) => {
+    request[index] = message
+    attempt(index, errors, () => {
+      const input = parseSend(message, organizationId, strict)
+      request[index] = input
+      inputs.push([index, input])
+    })
+  })
+  return { size: messages.length, inputs, errors, request }
+}
+
 /** Judges each message on its own; templates are looked up in one go, and so are suppressed recipients. */
 export async function judgeBatch(
-  messages: readonly SendInput[],
+  { inputs, errors: refused }: ParsedBatch,
   organizationId: string,
   reads: AcceptReads,
   how: Preparation,
-  strict: boolean,
 ): Promise<{ readonly notifications: NewNotification[]; readonly errors: [number, ItemError][] }> {
-  const errors: [number, ItemError][] = []
-  const parsed: [number, ParsedSend][] = []
+  const errors = [...refused]
   const references = new Set<string>()
-  await inTurns(messages.entries(), ([index, message]) =>
-    attempt(index, errors, () => {
-      if (strict) assertKnownFields(sendInput, message)
-      assertSameOrganization(message, organizationId)
-      const input = parseInput(sendInput, message, 'notification')
-      if (input.template !== undefined) references.add(input.template)
-      parsed.push([index, input])
-    }),
-  )
+  for (const [, { template }] of inputs) if (template !== undefined) references.add(template)
   const names = [...references]
   const found = names.length === 0 ? [] : await reads.templates.find(organizationId, names)
   const templates = new Map(names.map((name, position) => [name, found[position] ?? null]))
   const templateOf = (input: ParsedSend) => templates.get(input.template ?? '') ?? null
-  const channels = new Set(parsed.map(([, input]) => channelHint(input, templateOf(input))))
+  const channels = new Set(inputs.map(([, input]) => channelHint(input, templateOf(input))))
   await Promise.all([...channels].map((channel) => channel && how.routes.warm(channel, organizationId)))
   const prepared: [number, NewNotification][] = []
-  await inTurns(parsed, ([index, input]) =>
+  await inTurns(inputs, ([index, input]) =>
     attempt(index, errors, () => {
       prepared.push([index, prepareSend(organizationId, input, templateOf(input), how)])
     }),

@@ -134,6 +134,25 @@ describe.each(['memory', 'sqlite'])('an idempotency key on %s', (kind) => {
     await expect(other).rejects.toMatchObject({ code: 'idempotency_key_reused' })
   })
 
+  it('knows a batch again as it knows a send, by what is understood of it', async () => {
+    const { notifier } = await start()
+    const sendAt = '2026-12-24T18:00:00Z'
+    const wrong = { ...mail, to: '' }
+    const first = await notifier.sendBatch([{ ...mail, sendAt }, wrong], { idempotencyKey: 'k' })
+    const spelled = [{ ...mail, sendAt: new Date(sendAt), note: 'unknown' } as SendInput, wrong]
+    expect(await notifier.sendBatch(spelled, { idempotencyKey: 'k' })).toEqual({ ...first, replayed: true })
+    const other = notifier.sendBatch([mail, wrong], { idempotencyKey: 'k' })
+    await expect(other).rejects.toMatchObject({ code: 'idempotency_key_reused' })
+    const wronger = notifier.sendBatch(
+      [
+        { ...mail, sendAt },
+        { ...wrong, body: '' },
+      ],
+      { idempotencyKey: 'k' },
+    )
+    await expect(wronger).rejects.toMatchObject({ code: 'idempotency_key_reused' })
+  })
+
   it('takes a batch of anything, and judges each item on its own', async () => {
     const { notifier } = await start()
     const deep = JSON.parse(`${'['.repeat(50_000)}${']'.repeat(50_000)}`)

@@ -1,5 +1,6 @@
-import { expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { createNotifier } from '../../../src/create-notifier.ts'
+import type { SendInput } from '../../../src/domain/input/send.ts'
 import { memoryStorage } from '../../../src/memory/memory-storage.ts'
 import { fakeClock } from '../../../src/testing/fake-clock.ts'
 import { recordingChannel } from '../../../src/testing/recording-channel.ts'
@@ -42,4 +43,54 @@ it.each(['variables', 'data'] as const)('takes %s only with a template', async (
     await expect(call(message)).rejects.toMatchObject(refused(field, 'only with a template'))
   const { items } = await notifier.sendBatch([message, { ...mail, [field]: {} }])
   expect(items).toMatchObject([{ error: refused(field) }, { status: 'queued' }])
+})
+
+describe('what throws when it is read', () => {
+  const cause = new Error('no')
+  const fails = (): never => {
+    throw cause
+  }
+
+  it.each<[string, object]>([
+    [
+      'a field',
+      {
+        ...mail,
+        get subject() {
+          return fails()
+        },
+      },
+    ],
+    [
+      'the organization',
+      {
+        ...mail,
+        get organizationId() {
+          return fails()
+        },
+      },
+    ],
+    [
+      'a variable',
+      {
+        ...mail,
+        variables: {
+          user: {
+            get name() {
+              return fails()
+            },
+          },
+        },
+      },
+    ],
+    ['what makes JSON of a variable', { ...mail, variables: { user: { toJSON: fails } } }],
+  ])('is refused: %s', async (_name, given) => {
+    const { notifier } = await start()
+    const message = given as SendInput
+    const unreadable = { ...refused('notification', 'cannot be read'), cause }
+    for (const call of [notifier.send, notifier.validate])
+      await expect(call(message, { idempotencyKey: 'k' })).rejects.toMatchObject(unreadable)
+    const { items } = await notifier.sendBatch([message, mail], { idempotencyKey: 'k' })
+    expect(items).toMatchObject([{ error: refused('notification') }, { status: 'queued' }])
+  })
 })
