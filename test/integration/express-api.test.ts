@@ -120,6 +120,10 @@ describe.each(setups)('$name, mounted at $mount, express.json() $parser', ({ exp
     expect(changed.json).toMatchObject({ name: 'second', version: 2 })
     const preview = { path: '/v1/templates/second/preview', body: { variables: { name: 'Ada' } } }
     expect((await operation('previewTemplate', preview)).json).toMatchObject({ body: 'Bye Ada' })
+    const data = { ...preview, body: { variables: { name: 'Eve' }, data: { name: 'Ada', x: 1 } } }
+    expect((await operation('previewTemplate', data)).json).toMatchObject({ body: 'Bye Eve' })
+    const alone = { ...preview, body: { data: { name: 'Ada' } } }
+    expect((await operation('previewTemplate', alone)).json).toMatchObject({ body: 'Bye Ada' })
 
     await operation('getTemplate', { path: `/v1/templates/${created.json?.id}` })
     const send = { to: 'ada@example.com', template: 'welcome', variables: { name: 'Ada' } }

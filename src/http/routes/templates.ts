@@ -37,8 +37,9 @@ async function preview(
   { params, body, organizationId }: RequestContext,
   notifier: Notifier,
 ): Promise<HandlerResult> {
-  const { variables } = parseInput(previewInput, body)
-  return { body: await notifier.templates.preview(params.idOrName ?? '', variables, { organizationId }) }
+  const { variables, data } = parseInput(previewInput, body)
+  const values = { ...data, ...variables }
+  return { body: await notifier.templates.preview(params.idOrName ?? '', values, { organizationId }) }
 }
 
 async function remove(

@@ -21,8 +21,12 @@ export const templateRecord: z.ZodType<TemplateRecord> = z.object({
 export const templateList: z.ZodType<List<TemplateRecord>> = listOf(templateRecord)
 
 /** Example values for the placeholders. */
-export const previewInput: z.ZodType<{ variables?: Record<string, unknown> | undefined }> = z.object({
+export const previewInput: z.ZodType<{
+  variables?: Record<string, unknown> | undefined
+  data?: Record<string, unknown> | undefined
+}> = z.object({
   variables: jsonObject.optional().describe('Values for the placeholders of the template.'),
+  data: jsonObject.optional().describe('The same as `variables`, which wins where both name one key.'),
 })
 
 /** The members of {@link renderedRecord}. */
