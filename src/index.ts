@@ -12,7 +12,7 @@ export type { EventType, Fact, FactType } from './domain/facts.ts'
 export type { DeadLetterFilterInput, RedriveInput } from './domain/input/redrive.ts'
 export type { SendInput } from './domain/input/send.ts'
 export type { SuppressionTarget } from './domain/input/suppression.ts'
-export type { TemplateInput } from './domain/input/template.ts'
+export type { TemplateChangeInput, TemplateInput } from './domain/input/template.ts'
 export type {
   AttachmentContent,
   EmailContent,
@@ -127,7 +127,7 @@ export type {
   StopOptions,
 } from './services/notifier.ts'
 export type { OrganizationInput, OrganizationRecord } from './services/organizations/records.ts'
-export type { AttachmentRecord, PartsRecord } from './services/render.ts'
+export type { AttachmentRecord, PartsRecord, RenderedRecord } from './services/render.ts'
 export type { Scope } from './services/scope.ts'
 export type {
   SuppressionInput,

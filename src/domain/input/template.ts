@@ -42,9 +42,11 @@ const fields = {
 /** The one schema behind `notifier.templates.create` and the REST API. */
 export const templateInput: z.ZodType<TemplateInput, TemplateInput> = z.object({ name, channel, ...fields })
 
-/** What changes a template; absent fields stay. Its channel never changes. */
+/** What changes a template; absent fields stay. */
 export interface TemplateChangeInput {
   readonly name?: string | undefined
+  /** Never changes: another one than the template's is refused. */
+  readonly channel?: ChannelName | undefined
   readonly subject?: string | null | undefined
   readonly body?: string | undefined
   readonly format?: BodyFormat | null | undefined
@@ -54,6 +56,7 @@ export interface TemplateChangeInput {
 /** The one schema behind `notifier.templates.update` and the REST API. */
 export const templateChange: z.ZodType<TemplateChangeInput, TemplateChangeInput> = z.object({
   name: name.optional(),
+  channel: channel.optional().describe('Never changes: another one than that of the template is refused.'),
   subject: fields.subject,
   body: fields.body.optional(),
   format: fields.format,

@@ -105,7 +105,7 @@ export const templateRoutes: readonly Route[] = [
     limit: 'requests',
     status: 200,
     unknown: 'template_not_found',
-    errors: ['template_already_exists'],
+    errors: ['invalid_channel', 'template_already_exists'],
     body: templateChange,
     response: templateRecord,
     handler: update,

@@ -62,9 +62,10 @@ export function createTemplates(
       return listOf('templates', await storage.templates.list(organizationId, page), page, view)
     },
     async update(idOrName, input, scope) {
-      const change = parseInput(templateChange, input)
+      const { channel, ...change } = parseInput(templateChange, input)
       assertSameOrganization(input, organizationOf(scope))
       const template = await find(idOrName, scope)
+      if (channel !== undefined && channel !== template.channel) throw channelFixed(template)
       assertFormat(template.channel, change.format)
       assertTemplateText(change)
       const updated = await storage.templates.update(template.id, change)
@@ -83,6 +84,13 @@ export function createTemplates(
       if (!(await storage.templates.delete(template.id))) throw new NotifierError('template_not_found')
     },
   }
+}
+
+function channelFixed({ name, channel }: Template): NotifierError {
+  return new NotifierError('invalid_parameter', {
+    message: `The channel of a template never changes: "${name}" is for ${channel}. Create another template.`,
+    details: { field: 'channel', expected: channel },
+  })
 }
 
 function nameTaken(name: string): NotifierError {

@@ -153,3 +153,17 @@ it('shows values before they are sent as they are sent', async () => {
   await clock.until(() => provider.calls.length === 1)
   expect(provider.calls[0]?.message).toMatchObject(expected)
 })
+
+it('keeps its channel: an update to another one is refused', async () => {
+  const { notifier } = await start()
+  await notifier.templates.create(template)
+  const change = { channel: 'sms', body: 'Bye' } as const
+  await expect(notifier.templates.update('hi', change)).rejects.toMatchObject(
+    refused('channel', 'never changes'),
+  )
+  expect(await notifier.templates.get('hi')).toMatchObject({ channel: 'email', body: 'Hello', version: 1 })
+  expect(await notifier.templates.update('hi', { ...change, channel: 'email' })).toMatchObject({
+    channel: 'email',
+    body: 'Bye',
+  })
+})
