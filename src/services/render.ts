@@ -62,6 +62,20 @@ export function renderContent(
 }
 
 /**
+ * True where a recipient would see nothing: of a text message, which is charged all the same, its text; of a push message
+ * its text and its title, unless it is there for its data. All else may be meant so.
+ */
+export function isBlank(
+  channel: ChannelName,
+  { subject, body }: RenderedText,
+  content: MessageParts,
+): boolean {
+  if (body.trim() !== '') return false
+  if (channel === 'sms') return true
+  return channel === 'push' && (subject ?? '').trim() === '' && content.push?.data === undefined
+}
+
+/**
  * What goes along with the text, as channels take it.
  *
  * @throws NotifierError `invalid_parameter` when a mail wants a link that can no longer be made

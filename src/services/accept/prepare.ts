@@ -11,7 +11,7 @@ import type { Clock } from '../../ports/clock.ts'
 import type { Route, Routes } from '../channels/routes.ts'
 import { assertUnsubscribable, type Links } from '../links/links.ts'
 import { accepts } from '../providers.ts'
-import { renderContent } from '../render.ts'
+import { isBlank, renderContent } from '../render.ts'
 import { wrong } from '../scope.ts'
 import type { CompiledTemplates } from '../templates/compiled-templates.ts'
 
@@ -50,8 +50,10 @@ export function prepareSend(
   const parts = partsFor(channel, input)
   assertUnsubscribable(parts, how.links)
   const content = { ...contentOf(input, template, channel, how.compiled), ...parts }
-  if (channel === 'sms') {
-    boundedSmsText(renderContent(channel, content, how.compiled).body, how.maxSmsSegments)
+  if (channel === 'sms' || channel === 'push') {
+    const text = renderContent(channel, content, how.compiled)
+    if (isBlank(channel, text, content)) throw blank(content)
+    if (channel === 'sms') boundedSmsText(text.body, how.maxSmsSegments)
   }
   const { sendAt, expiresAt } = timesOf(input, how.clock.now())
   return {
@@ -136,6 +138,19 @@ function contentOf(
   compiled.of(template).assertVariables(variables, overrides)
   const { id, name, version } = template
   return { ...overrides, template: { id, name, version }, variables }
+}
+
+function blank(content: NotificationContent): NotifierError {
+  if ('body' in content) {
+    return new NotifierError('invalid_parameter', {
+      message: '"body": must not be blank, for nothing would be seen of the message.',
+      details: { field: 'body' },
+    })
+  }
+  return new NotifierError('invalid_template_variable', {
+    message: `With these values the text of the template "${content.template.name}" is blank.`,
+    details: { field: 'variables', missing: [] },
+  })
 }
 
 /** Values beside a literal text are a template forgotten: its placeholders would go out as they stand. */

@@ -14,7 +14,7 @@ import type { ClaimedJob } from '../../ports/storage/claim.ts'
 import type { TemplateVersion } from '../../ports/storage/templates.ts'
 import type { Links } from '../links/links.ts'
 import { accepts } from '../providers.ts'
-import { renderContent, renderParts } from '../render.ts'
+import { isBlank, renderContent, renderParts } from '../render.ts'
 import { type MatchSuppression, suppressionKey } from '../suppressions/match.ts'
 import type { Observer } from '../telemetry/observer.ts'
 import type { CompiledTemplates } from '../templates/compiled-templates.ts'
@@ -339,6 +339,8 @@ function endBefore(
   return isExpired(job) ? { code: 'expired', message: EXPIRED } : null
 }
 
+const BLANK = 'The text of the message is blank.'
+
 /** How a notification ends that cannot be rendered, by what was thrown; else as `template_error`. */
 const CODES: Partial<Record<ErrorCode, ErrorCode>> = {
   message_too_large: 'message_too_large',
@@ -376,6 +378,7 @@ function render(
   try {
     const parts = renderParts(id, content, links)
     const text = renderContent(channel, content, compiled)
+    if (isBlank(channel, text, content)) return { code: 'template_error', message: BLANK }
     const message = tracked({ to, ...text, ...parts }, id, links, tracking)
     const segments = channel === 'sms' ? boundedSmsText(message.body, maxSmsSegments).segments : undefined
     return { message, segments }

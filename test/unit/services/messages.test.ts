@@ -1,4 +1,4 @@
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { createNotifier } from '../../../src/create-notifier.ts'
 import type { SendInput } from '../../../src/domain/input/send.ts'
 import { memoryStorage } from '../../../src/memory/memory-storage.ts'
@@ -14,7 +14,7 @@ async function start(deliver = false) {
   const notifier = createNotifier({ channels: { email, sms, push, slack }, storage, clock })
   await notifier.start({ deliver })
   onTestFinished(() => notifier.stop())
-  return { clock, notifier, storage, sms, push }
+  return { clock, notifier, storage, sms }
 }
 
 const mail = { channel: 'email', to: 'ada@example.com', body: 'Hello' } as const
@@ -92,5 +92,55 @@ describe('what throws when it is read', () => {
       await expect(call(message, { idempotencyKey: 'k' })).rejects.toMatchObject(unreadable)
     const { items } = await notifier.sendBatch([message, mail], { idempotencyKey: 'k' })
     expect(items).toMatchObject([{ error: refused('notification') }, { status: 'queued' }])
+  })
+})
+
+describe('a blank message', () => {
+  const literal = refused('body', 'blank')
+  const rendered = { code: 'invalid_template_variable', details: { field: 'variables', missing: [] } }
+
+  it.each([text, push])('is refused: %j', async (message) => {
+    const { notifier } = await start()
+    const { channel, to } = message
+    await notifier.templates.create({ name: 'note', channel, body: ' {{a}}\n' })
+    const fromTemplate = (a: string) => ({ to, template: 'note', variables: { a } })
+    for (const call of [notifier.send, notifier.validate]) {
+      await expect(call({ ...message, body: ' \n\t\u00A0' })).rejects.toMatchObject(literal)
+      await expect(call(fromTemplate(' '))).rejects.toMatchObject(rendered)
+    }
+    const { items } = await notifier.sendBatch([
+      fromTemplate(''),
+      { ...message, body: ' ' },
+      fromTemplate('x'),
+    ])
+    expect(items).toMatchObject([{ error: rendered }, { error: literal }, { status: 'queued' }])
+  })
+
+  it('is none with the title or the data of a push message, and may be meant so in a mail', async () => {
+    const { notifier } = await start()
+    await notifier.send({ ...push, subject: 'News', body: ' ' })
+    await notifier.send({ ...push, body: ' ', push: { data: { sync: '1' } } })
+    await notifier.send({ ...mail, body: ' ' })
+    await expect(notifier.send({ ...push, subject: ' ', body: ' ' })).rejects.toMatchObject(literal)
+  })
+
+  it('fails where it was accepted before, and no provider is asked', async () => {
+    const { notifier, storage, sms, clock } = await start(true)
+    const accept = storage.accept.bind(storage)
+    vi.spyOn(storage, 'accept').mockImplementation((requests) =>
+      accept(
+        requests.map((request) => ({
+          ...request,
+          notifications: request.notifications.map((each) => ({ ...each, content: { body: ' ' } })),
+        })),
+      ),
+    )
+    const { id } = await notifier.send(text)
+    await clock.advance(1_000)
+    expect(await notifier.notifications.get(id)).toMatchObject({
+      status: 'failed',
+      error: { code: 'template_error', message: 'The text of the message is blank.' },
+    })
+    expect(sms?.calls).toEqual([])
   })
 })
