@@ -3,6 +3,7 @@ import type { ChannelName } from '../channel.ts'
 import { NotifierError } from '../errors/notifier-error.ts'
 import type { BodyFormat } from '../notification.ts'
 import { escapeFor, type Landing, landingOf } from './escape.ts'
+import { boundOf, type Extent, extentOf, type Levels, levelsOf } from './extent.ts'
 import { formatOf } from './format.ts'
 import { parseSource, type Token } from './parse.ts'
 
@@ -39,9 +40,10 @@ interface Instead {
 export interface CompiledTemplate {
   readonly channel: ChannelName
   /**
-   * Checks that every placeholder of what is sent has a value.
+   * Checks that every placeholder of what is sent has a value, and that the text does not become too large.
    *
-   * @throws NotifierError `invalid_template_variable`, naming every variable that is absent or no text.
+   * @throws NotifierError `invalid_template_variable`, naming every variable that is absent or no text;
+   *   `message_too_large`
    */
   assertVariables(variables: Variables, instead?: Instead): void
   /** Renders; placeholders without a value become empty. Never expands what a value contains. */
@@ -61,6 +63,7 @@ export function compileTemplate(source: TemplateSource): CompiledTemplate {
   const subject = source.subject === null ? null : parseSource(source.subject, 'subject')
   const landing = landingOf(channel, own, body)
   const ofBody = requiredOf(body)
+  const levels = [body, ...(subject === null ? [] : [subject])].map(levelsOf)
   const ofBoth = subject === null || !SENDS_SUBJECT[channel] ? ofBody : requiredOf(body, subject)
 
   return {
@@ -69,6 +72,9 @@ export function compileTemplate(source: TemplateSource): CompiledTemplate {
       const names = instead.subject === undefined ? ofBoth : ofBody
       const missing = names.filter((name) => !isText(lookUp(variables, name)))
       if (missing.length > 0) throw missingVariables(missing, variables)
+      // To render costs more than all else that is checked, and is done anyway when it is sent.
+      const extent = extentOf(variables)
+      if (levels.some((each) => mayBeTooLarge(each, extent))) this.render(variables, instead)
     },
     render(variables, instead = {}) {
       const format = formatOf(channel, instead.format ?? own, source.body)
@@ -219,6 +225,11 @@ class BoundedWriter extends Mustache.Writer {
       throw tooLarge(`has more than the ${MAX_BODY_LENGTH} characters that are allowed`)
     return text
   }
+}
+
+function mayBeTooLarge(levels: Levels, extent: Extent): boolean {
+  const { characters, sections } = boundOf(levels, extent)
+  return characters > MAX_BODY_LENGTH || sections > MAX_SECTIONS
 }
 
 function tooLarge(what: string): NotifierError {

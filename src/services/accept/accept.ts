@@ -224,7 +224,7 @@ export function createAccept(
           const given = parseOptions(sendOptions, options)
           const way = await ways.of(given.tx)
           assertBatch(messages)
-          const parsed = await parseBatch(messages, askedOf(given), given.strict === true)
+          const parsed = await parseBatch(messages, askedOf(given), given.strict === true, how.clock)
           const call = await callOf('batch', given, parsed.request, way)
           const result = await turns.take(call.use, () => batchOnce(call, span, parsed))
           if (!result.replayed) recordRefused(observer, result)

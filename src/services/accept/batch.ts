@@ -4,6 +4,7 @@ import type { ParsedSend, SendInput } from '../../domain/input/send.ts'
 import type { NewNotification } from '../../domain/notification.ts'
 import { assertPermittedCountry } from '../../domain/sms-countries.ts'
 import { suppressionError } from '../../domain/suppression.ts'
+import type { Clock } from '../../ports/clock.ts'
 import type { AcceptReads, IdempotencyRecord } from '../../ports/storage/accept.ts'
 import { suppressionKey } from '../suppressions/match.ts'
 import { parseSend } from './parse-send.ts'
@@ -15,6 +16,8 @@ const MAX_BATCH = 10_000
 
 /** So many are judged in one turn of the event loop, so that nobody else's requests wait for a whole batch. */
 const JUDGED_IN_A_TURN = 500
+/** A text that may be too large is rendered to know it: few of those make a turn. */
+const TURN_MS = 20
 
 /**
  * What the record of a batch keeps: items that were refused by themselves, the ids and states of those that went to
@@ -87,11 +90,12 @@ export async function parseBatch(
   messages: readonly SendInput[],
   organizationId: string,
   strict: boolean,
+  clock: Clock,
 ): Promise<ParsedBatch> {
   const inputs: [number, ParsedSend][] = []
   const errors: [number, ItemError][] = []
   const request: unknown[] = []
-  await inTurns(messages.entries(), ([index, message]) => {
+  await inTurns(messages.entries(), clock, ([index, message]) => {
     request[index] = message
     attempt(index, errors, () => {
       const input = parseSend(message, organizationId, strict)
@@ -119,7 +123,7 @@ export async function judgeBatch(
   const channels = new Set(inputs.map(([, input]) => channelHint(input, templateOf(input))))
   await Promise.all([...channels].map((channel) => channel && how.routes.warm(channel, organizationId)))
   const prepared: [number, NewNotification][] = []
-  await inTurns(inputs, ([index, input]) =>
+  await inTurns(inputs, how.clock, ([index, input]) =>
     attempt(index, errors, () => {
       prepared.push([index, prepareSend(organizationId, input, templateOf(input), how)])
     }),
@@ -142,13 +146,20 @@ export async function judgeBatch(
   return { notifications, errors }
 }
 
-/** Does something with each item, and lets the event loop turn after every so many. */
-async function inTurns<Item>(items: Iterable<Item>, judge: (item: Item) => void): Promise<void> {
+/** Does something with each item, and lets the event loop turn after every so many, or so long. */
+async function inTurns<Item>(
+  items: Iterable<Item>,
+  clock: Clock,
+  judge: (item: Item) => void,
+): Promise<void> {
   let judged = 0
+  let began = clock.monotonic()
   for (const item of items) {
     judge(item)
     judged += 1
-    if (judged % JUDGED_IN_A_TURN === 0) await nextTurn()
+    if (judged % JUDGED_IN_A_TURN !== 0 && clock.monotonic() - began < TURN_MS) continue
+    await nextTurn()
+    began = clock.monotonic()
   }
 }
 

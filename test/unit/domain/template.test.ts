@@ -8,8 +8,10 @@ import {
   MAX_SUBJECT_LENGTH,
   toHeader,
 } from '../../../src/domain/template/compile.ts'
+import { boundOf, extentOf, levelsOf } from '../../../src/domain/template/extent.ts'
 import { formatOf } from '../../../src/domain/template/format.ts'
 import { assertTemplateText } from '../../../src/domain/template/judge.ts'
+import { parseSource } from '../../../src/domain/template/parse.ts'
 
 type Variables = Record<string, unknown>
 
@@ -212,6 +214,74 @@ describe('required variables', () => {
     const template = compile('{{#a}}{{b}}{{/a}}{{^a}}{{c}}{{/a}}')
     template.assertVariables({})
     expect(template.render({ a: {} }).body).toBe('')
+  })
+})
+
+describe('the size of a text', () => {
+  const items = (count: number, length: number) => Array.from({ length: count }, () => 'x'.repeat(length))
+  const tooLarge = (body: string, variables: Variables, subject: string | null = null) =>
+    fault(() => compile(body, 'email', subject).assertVariables(variables)).code
+
+  it('is judged beside the values', () => {
+    expect(tooLarge('{{#a}}{{t}}{{/a}}', { a: items(1_000, 1), t: 'x'.repeat(1_000) })).toBe(
+      'message_too_large',
+    )
+    expect(tooLarge('{{#a}}{{.}}{{/a}}', { a: items(1_000, 1_000) })).toBe('message_too_large')
+    expect(tooLarge('{{#a}}{{#a}}{{#a}}{{/a}}{{/a}}{{/a}}', { a: items(100, 0) })).toBe('message_too_large')
+    expect(tooLarge('{{{t}}}{{{t}}}', { t: 'x'.repeat(300_000) })).toBe('message_too_large')
+    expect(tooLarge('<p>{{t}}</p>', { t: '"'.repeat(100_000) })).toBe('message_too_large')
+    expect(tooLarge('x', { t: 'x'.repeat(300_000) }, '{{t}}{{t}}')).toBe('message_too_large')
+  })
+
+  it('is right where it only might be too large', () => {
+    compile('{{t}}').assertVariables({ t: 'x'.repeat(MAX_BODY_LENGTH) })
+    compile('{{#a}}{{t}}{{/a}}', 'email', '{{t}}').assertVariables({
+      a: [1],
+      b: items(1_000, 1),
+      t: 'x'.repeat(1_000),
+    })
+    compile('x', 'email', '{{t}}{{t}}').assertVariables({ t: 'x'.repeat(300_000) }, { subject: 'x' })
+  })
+
+  it('never exceeds its bound, whatever is rendered', () => {
+    const part = fc.constantFrom(
+      '{{a}}',
+      '{{&a}}',
+      '{{.}}',
+      '{{#a}}',
+      '{{^a}}',
+      '{{#.}}',
+      '{{/a}}',
+      '{{/.}}',
+      'text',
+      '"',
+    )
+    const value = fc.oneof(
+      fc.string({ unit: 'binary' }),
+      fc.double({ noNaN: true, noDefaultInfinity: true }),
+      fc.boolean(),
+    )
+    const values = fc.oneof(
+      value,
+      fc.array(value),
+      fc.array(fc.array(value)),
+      fc.record({ a: fc.array(value) }),
+    )
+    const channel = fc.constantFrom<ChannelName>('email', 'webhook', 'slack')
+    fc.assert(
+      fc.property(fc.array(part, { maxLength: 12 }), values, channel, (parts, a, where) => {
+        const source = parts.join('')
+        let tokens: ReturnType<typeof parseSource>
+        try {
+          tokens = parseSource(source, 'body')
+        } catch {
+          return
+        }
+        const template = compileTemplate({ channel: where, subject: null, body: source, format: 'html' })
+        const { characters } = boundOf(levelsOf(tokens), extentOf({ a }))
+        expect(template.render({ a }).body.length).toBeLessThanOrEqual(characters)
+      }),
+    )
   })
 })
 

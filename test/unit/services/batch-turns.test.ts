@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { sqliteStorage } from '../../../adapters/storage/sqlite/index.ts'
 import { createNotifier } from '../../../src/index.ts'
+import { recordingChannel } from '../../../src/testing/recording-channel.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
 
 const directory = temporaryDirectory()
@@ -40,6 +41,23 @@ it('lets others have their turn while a large batch is judged, and its recipient
     const { accepted } = await notifier.sendBatch(messages)
     expect(stop()).toBeGreaterThan((2 * BATCH) / 500 + BATCH / 1_000 - 2)
     expect(accepted).toBe(BATCH)
+  } finally {
+    await notifier.stop()
+  }
+})
+
+it('lets others have their turn while texts that may be too large are rendered', async () => {
+  const notifier = createNotifier({ channels: { email: recordingChannel() } })
+  await notifier.start({ deliver: false })
+  try {
+    const body = `${'{{#a}}'.repeat(5)}{{x}}${'{{/a}}'.repeat(5)}`
+    await notifier.templates.create({ name: 'large', channel: 'email', body })
+    const a = Array.from({ length: 20 }, () => 1)
+    const message = { to: 'ada@example.com', template: 'large', variables: { a } }
+    const stop = countTurns()
+    const { rejected } = await notifier.sendBatch(Array.from({ length: 40 }, () => message))
+    expect(stop()).toBeGreaterThan(5)
+    expect(rejected).toBe(40)
   } finally {
     await notifier.stop()
   }

@@ -144,3 +144,18 @@ describe('a blank message', () => {
     expect(sms?.calls).toEqual([])
   })
 })
+
+it('is refused where its template makes too much of it', async () => {
+  const { notifier } = await start()
+  await notifier.templates.create({ name: 'note', channel: 'email', body: '{{#a}}{{t}}{{/a}}' })
+  const of = (times: number) => ({
+    to: mail.to,
+    template: 'note',
+    variables: { a: Array.from({ length: times }, () => 1), t: 'x'.repeat(1_000) },
+  })
+  const tooLarge = { code: 'message_too_large', status: 422 }
+  for (const call of [notifier.send, notifier.validate])
+    await expect(call(of(1_000))).rejects.toMatchObject(tooLarge)
+  const { items } = await notifier.sendBatch([of(1_000), of(500)])
+  expect(items).toMatchObject([{ error: { code: 'message_too_large' } }, { status: 'queued' }])
+})

@@ -1,0 +1,68 @@
+import { childrenOf, type Token } from './parse.ts'
+
+/** The most that one character of a value becomes: `&quot;`, `\u0000`. */
+const MOST_ESCAPED = 6
+/** No number or boolean is a longer text. */
+const LONGEST_NUMBER = 25
+
+/** What one pass through a level of sections writes. */
+interface Level {
+  text: number
+  values: number
+  sections: number
+}
+
+/** A text by its levels: the first is what stands outside of sections, the next what each of them repeats, and so on. */
+export type Levels = readonly Level[]
+
+export function levelsOf(tokens: readonly Token[]): Levels {
+  const levels: Level[] = []
+  collect(tokens, 0, levels)
+  return levels
+}
+
+function collect(tokens: readonly Token[], depth: number, levels: Level[]): Level {
+  const level = levels[depth] ?? { text: 0, values: 0, sections: 0 }
+  levels[depth] = level
+  for (const token of tokens) {
+    const [type, name] = token
+    if (type === 'text') level.text += name.length
+    if (type === 'name' || type === '&') level.values += 1
+    if (type === '#') collect(childrenOf(token), depth + 1, levels).sections += 1
+    if (type === '^') collect(childrenOf(token), depth, levels).sections += 1
+  }
+  return level
+}
+
+/** The longest text and the longest list among values, wherever they are. */
+export interface Extent {
+  readonly text: number
+  readonly list: number
+}
+
+export function extentOf(value: unknown): Extent {
+  if (typeof value === 'string') return { text: value.length, list: 1 }
+  let text = LONGEST_NUMBER
+  let list = Array.isArray(value) ? value.length : 1
+  if (typeof value === 'object' && value !== null) {
+    for (const inside of Object.values(value)) {
+      const extent = extentOf(inside)
+      text = Math.max(text, extent.text)
+      list = Math.max(list, extent.list)
+    }
+  }
+  return { text, list }
+}
+
+/** No text with values of an extent is larger. It may be far smaller: to know it, render. */
+export function boundOf(levels: Levels, { text, list }: Extent): { characters: number; sections: number } {
+  let characters = 0
+  let sections = 1
+  let passes = 1
+  for (const level of levels) {
+    characters += passes * (level.text + level.values * text * MOST_ESCAPED)
+    sections += passes * level.sections
+    passes *= list
+  }
+  return { characters, sections }
+}
