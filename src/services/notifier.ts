@@ -76,6 +76,7 @@ export interface Notifier<Tx = never> {
    *
    * @throws NotifierError `missing_required_field`, `invalid_parameter`, `invalid_channel`, `invalid_email`,
    *   `invalid_phone`, `invalid_recipient`, `template_not_found` (422), `invalid_template_variable`,
+   *   `message_too_large`,
    *   `blocked_recipient` and `unsubscribed` when the recipient is suppressed, `idempotency_key_reused`,
    *   `notification_quota_exceeded`, `service_unavailable`, `not_started`, and with
    *   `tx` also `invalid_transaction`
@@ -148,7 +149,7 @@ export interface Notifier<Tx = never> {
     /**
      * Renders a template with example values, as a send would.
      *
-     * @throws NotifierError as `get`, `invalid_template_variable`
+     * @throws NotifierError as `get`, `invalid_template_variable`, `message_too_large`
      */
     preview(
       idOrName: string,

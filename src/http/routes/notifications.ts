@@ -104,6 +104,7 @@ const SEND_ERRORS: readonly RouteError[] = [
   'invalid_recipient',
   ['template_not_found', 422],
   'invalid_template_variable',
+  'message_too_large',
   'blocked_address',
   'message_too_large',
   'region_not_permitted',
