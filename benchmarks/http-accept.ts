@@ -30,6 +30,7 @@ const body = JSON.stringify({
   to: 'ada@example.com',
   subject: 'Your parcel',
   body: 'Your parcel was handed to the carrier today and should reach you within two days. Have a good day!',
+  variables: { order: '2026-11-0815', carrier: 'Pigeon', days: 2 },
 })
 
 const answerTo = ({ channel, to }: { channel: string; to: string }): object => ({

@@ -27,6 +27,7 @@ const BODY = JSON.stringify({
   to: 'ada@example.com',
   subject: 'Your parcel',
   body: 'Your parcel was handed to the carrier today and should reach you within two days. Have a good day!',
+  variables: { order: '2026-11-0815', carrier: 'Pigeon', days: 2 },
 })
 
 const named = process.argv.slice(2)

@@ -19,7 +19,7 @@ export interface SendInput {
   readonly body?: string | undefined
   /** Id or name of a template. */
   readonly template?: string | undefined
-  /** Values for the template's placeholders; refused without a template, because a literal text has none. */
+  /** Values for the template's placeholders; without a template refused where the text looks as if it had some. */
   readonly variables?: Readonly<Record<string, unknown>> | undefined
   /** The same as `variables`, which wins where both name one key. */
   readonly data?: Readonly<Record<string, unknown>> | undefined
@@ -64,7 +64,7 @@ export const sendInput: z.ZodType<ParsedSend, SendInput> = z.object({
     .describe('Id or name of a template; its text is used in place of `body`.'),
   variables: jsonObject
     .optional()
-    .describe('Values for the placeholders of the template; refused without one.'),
+    .describe('Values for the placeholders of the template; refused without one where the text has `{{`.'),
   data: jsonObject.optional().describe('The same as `variables`, which wins where both name one key.'),
   format: z
     .enum(['text', 'html'])

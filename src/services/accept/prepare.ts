@@ -153,12 +153,16 @@ function blank(content: NotificationContent): NotifierError {
   })
 }
 
-/** Values beside a literal text are a template forgotten: its placeholders would go out as they stand. */
+/**
+ * Values beside a literal text with placeholders are a template forgotten, or text that was taken for one: it would go out
+ * as it stands. SPEC.md lets values come with any send, so those of a text without placeholders are ignored.
+ */
 function assertNoValues(input: ParsedSend): void {
+  if (input.body?.includes('{{') !== true && input.subject?.includes('{{') !== true) return
   for (const field of ['variables', 'data'] as const) {
     if (Object.keys(input[field] ?? {}).length === 0) continue
     throw new NotifierError('invalid_parameter', {
-      message: `"${field}" is taken only with a template: the text of "body" is sent as it stands.`,
+      message: `"${field}" needs a template: "subject" and "body" are sent as they stand, with their "{{".`,
       details: { field },
     })
   }

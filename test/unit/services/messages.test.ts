@@ -36,14 +36,24 @@ it.each([text, push])('is HTML on e-mail only', async (message) => {
   await notifier.send({ ...mail, format: 'html' })
 })
 
-it.each(['variables', 'data'] as const)('takes %s only with a template', async (field) => {
-  const { notifier } = await start()
-  const message = { ...mail, body: 'Hi {{name}}', [field]: { name: 'Ada' } }
-  for (const call of [notifier.send, notifier.validate])
-    await expect(call(message)).rejects.toMatchObject(refused(field, 'only with a template'))
-  const { items } = await notifier.sendBatch([message, { ...mail, [field]: {} }])
-  expect(items).toMatchObject([{ error: refused(field) }, { status: 'queued' }])
-})
+it.each(['variables', 'data'] as const)(
+  'takes %s for a literal text with placeholders only with a template',
+  async (field) => {
+    const { notifier } = await start()
+    const message = { ...mail, body: 'Hi {{name}}', [field]: { name: 'Ada' } }
+    for (const call of [notifier.send, notifier.validate])
+      await expect(call(message)).rejects.toMatchObject(refused(field, 'needs a template'))
+    const other = { ...mail, subject: '{{name}}', [field]: { name: 'Ada' } }
+    const { items } = await notifier.sendBatch([
+      message,
+      other,
+      { ...message, [field]: {} },
+      { ...mail, [field]: { a: 1 } },
+    ])
+    const error = refused(field)
+    expect(items).toMatchObject([{ error }, { error }, { status: 'queued' }, { status: 'queued' }])
+  },
+)
 
 describe('what throws when it is read', () => {
   const cause = new Error('no')
