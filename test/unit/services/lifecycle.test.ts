@@ -142,6 +142,7 @@ describe('stop', () => {
     const { notifier, counts, channel } = create({ start: () => new Promise((resolve) => (open = resolve)) })
     const started = notifier.start()
     const stopped = notifier.stop()
+    await settled()
     open()
     await Promise.all([started, stopped])
     expect(counts.stop).toBe(1)
