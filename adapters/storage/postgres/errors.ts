@@ -119,11 +119,8 @@ export function unavailable(cause: unknown): NotifierError {
   })
 }
 
-/**
- * Classes of SQLSTATE, and states, that no later try mends: who may connect, the database's name, privileges, and features
- * that the server does not have.
- */
-const PERMANENT = /^(?:28|3D|42501|0A)/
+/** Classes of SQLSTATE, and a state, that no later try mends: who may connect, the database's name, and privileges. */
+const PERMANENT = /^(?:28|3D|42501)/
 
 /** What callers see of an error of the start: what no later try mends is a fault of the configuration. */
 export function startFailure(error: unknown): unknown {

@@ -66,7 +66,7 @@ const HOSTS = /^\w+:\/\/(?:[^@/?]*@)?([^/?]*)/
 /** The longest identifier of PostgreSQL. */
 const MAX_NAME = 63
 /** Less than PostgreSQL takes: what needs no care wherever it is written. */
-const NAME = /^(?!pg_)[\p{L}_][\p{L}\p{N}_-]*$/u
+const NAME = /^(?!pg_)[\p{L}\p{N}_][\p{L}\p{N}_-]*$/u
 
 /** @throws NotifierError `invalid_configuration` */
 export function resolveOptions(options: PostgresStorageOptions): ResolvedOptions {

@@ -183,16 +183,19 @@ function plain(value: unknown): unknown {
   return typeof value === 'function' ? undefined : value
 }
 
-/** Most sections that one text may expand: nested lists multiply, and one text must not stop the whole process. */
-const MAX_SECTIONS = 100_000
+/**
+ * Most tags, and texts between them, that one text may expand, whether they write something or not: lists multiply, and one
+ * text must not stop the whole process.
+ */
+const MAX_PIECES = 500_000
 
 /** mustache's writer, bounded; writes values that are text and nothing for others. */
 class BoundedWriter extends Mustache.Writer {
-  private sections = 0
+  private pieces = 0
   private characters = 0
 
   write(tokens: Token[], source: string, variables: Variables, landing: Landing): string {
-    this.sections = MAX_SECTIONS
+    this.pieces = MAX_PIECES
     this.characters = MAX_BODY_LENGTH
     return this.renderTokens(tokens as string[][], new OwnContext(variables), undefined, source, {
       escape: escapeFor(landing),
@@ -200,8 +203,9 @@ class BoundedWriter extends Mustache.Writer {
   }
 
   override renderTokens(...how: Parameters<Mustache.Writer['renderTokens']>): string {
-    this.sections -= 1
-    if (this.sections < 0) throw tooLarge(`expands more than ${MAX_SECTIONS} sections`)
+    const [tokens] = how
+    this.pieces -= tokens.length + 1
+    if (this.pieces < 0) throw tooLarge(`expands more than ${MAX_PIECES} tags`)
     return super.renderTokens(...how)
   }
 
@@ -228,8 +232,8 @@ class BoundedWriter extends Mustache.Writer {
 }
 
 function mayBeTooLarge(levels: Levels, extent: Extent): boolean {
-  const { characters, sections } = boundOf(levels, extent)
-  return characters > MAX_BODY_LENGTH || sections > MAX_SECTIONS
+  const { characters, pieces } = boundOf(levels, extent)
+  return characters > MAX_BODY_LENGTH || pieces > MAX_PIECES
 }
 
 function tooLarge(what: string): NotifierError {

@@ -9,7 +9,8 @@ const LONGEST_NUMBER = 25
 interface Level {
   text: number
   values: number
-  sections: number
+  /** The pass itself, and each of its pieces. */
+  pieces: number
 }
 
 /** A text by its levels: the first is what stands outside of sections, the next what each of them repeats, and so on. */
@@ -21,17 +22,17 @@ export function levelsOf(tokens: readonly Token[]): Levels {
   return levels
 }
 
-function collect(tokens: readonly Token[], depth: number, levels: Level[]): Level {
-  const level = levels[depth] ?? { text: 0, values: 0, sections: 0 }
+function collect(tokens: readonly Token[], depth: number, levels: Level[]): void {
+  const level = levels[depth] ?? { text: 0, values: 0, pieces: 0 }
   levels[depth] = level
+  level.pieces += tokens.length + 1
   for (const token of tokens) {
     const [type, name] = token
     if (type === 'text') level.text += name.length
     if (type === 'name' || type === '&') level.values += 1
-    if (type === '#') collect(childrenOf(token), depth + 1, levels).sections += 1
-    if (type === '^') collect(childrenOf(token), depth, levels).sections += 1
+    if (type === '#') collect(childrenOf(token), depth + 1, levels)
+    if (type === '^') collect(childrenOf(token), depth, levels)
   }
-  return level
 }
 
 /** The longest text and the longest list among values, wherever they are. */
@@ -55,14 +56,14 @@ export function extentOf(value: unknown): Extent {
 }
 
 /** No text with values of an extent is larger. It may be far smaller: to know it, render. */
-export function boundOf(levels: Levels, { text, list }: Extent): { characters: number; sections: number } {
+export function boundOf(levels: Levels, { text, list }: Extent): { characters: number; pieces: number } {
   let characters = 0
-  let sections = 1
+  let pieces = 0
   let passes = 1
   for (const level of levels) {
     characters += passes * (level.text + level.values * text * MOST_ESCAPED)
-    sections += passes * level.sections
+    pieces += passes * level.pieces
     passes *= list
   }
-  return { characters, sections }
+  return { characters, pieces }
 }

@@ -42,9 +42,10 @@ const CLAIM_AFTER_TURNS = 3
 
 /**
  * What kills its process does so at once, as a rule. So a recovered job has the process for itself so long after its first
- * attempt, and twice as long after each further one; what has run longer beside it is none of its neighbours.
+ * attempt, and twice as long after each further one of its own; what has run longer beside it is none of its neighbours.
  */
 const ALONE_MS = 1_000
+const LONGEST_ALONE_MS = 8_000
 
 /**
  * The claim loop. A round asks the storage for as many jobs as there are free slots, for the lanes that are known to
@@ -88,8 +89,10 @@ export function createDispatcher({
   const outside = AsyncLocalStorage.snapshot()
 
   function wake(lane?: string): void {
-    if (lane !== undefined) due.add(lane)
-    if (lane !== undefined && offers !== undefined) woken.add(lane)
+    if (lane !== undefined) {
+      due.add(lane)
+      woken.add(lane)
+    }
     news = true
     proceed()
   }
@@ -146,6 +149,8 @@ export function createDispatcher({
     if (!told && isIdle(request)) return
     if (!active) return
     if (typeof request === 'number') return sleep(Math.min(request, untilLook()))
+    // With a queue engine they have been since its offers were looked at.
+    if (offers === undefined) woken.clear()
     const asked = clock.monotonic()
     const answer = await storage.claim(request)
     if (!active) return storage.release(answer.jobs)
@@ -174,7 +179,7 @@ export function createDispatcher({
     })
     const now = clock.monotonic()
     running.set(end, now)
-    if (alone) solitude = { job: end, until: now + ALONE_MS * 2 ** Math.max(0, job.attempts - 1) }
+    if (alone) solitude = { job: end, until: now + aloneMs(job) }
   }
 
   /** What to claim; a number: nothing for so many milliseconds, unless a job ends. */
@@ -262,11 +267,12 @@ export function createDispatcher({
   function learnLanes(claimable: readonly string[]): void {
     const known = due
     due = new Set(claimable)
+    // What has become known while the storage was asked may be missing in its answer.
+    for (const lane of woken) due.add(lane)
     if (offers === undefined) return
     // What else is claimable is on its way through the engine, unless it has been for long.
     if (looks()) lookAt = clock.monotonic() + pollMs
-    else for (const lane of claimable) if (!known.has(lane)) due.delete(lane)
-    for (const lane of woken) due.add(lane)
+    else for (const lane of claimable) if (!known.has(lane) && !woken.has(lane)) due.delete(lane)
   }
 
   function learn(answer: ClaimAnswer, request: ClaimRequest): void {
@@ -310,4 +316,10 @@ export function createDispatcher({
       await Promise.all(running.keys())
     },
   }
+}
+
+/** Outages, and what was before a redrive, say nothing about the message. */
+function aloneMs({ attempts, outages, earlierAttempts }: ClaimedJob): number {
+  const own = attempts - outages - earlierAttempts
+  return Math.min(ALONE_MS * 2 ** Math.max(0, own - 1), LONGEST_ALONE_MS)
 }

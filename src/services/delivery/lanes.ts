@@ -18,13 +18,6 @@ export interface LaneSet extends Lanes {
   waiting(): readonly WaitingLane[]
 }
 
-interface Endpoint {
-  readonly lane: Lane
-  readonly slots: Slots
-  /** The organization; until it is known, the endpoint stands for itself. */
-  owner: string
-}
-
 /** A lane that is asked for. */
 interface Wanted {
   readonly name: string
@@ -48,6 +41,7 @@ const ALL_ENDPOINTS = 200
 
 /** An endpoint's or organization's lane that has been idle is forgotten when there are more than this. */
 const KEPT = 1_000
+const KEPT_OWNERS = 100_000
 /** Most lanes, and most providers, that are shown. */
 const SHOWN_LANES = 100
 const SHOWN_PROVIDERS = 1_000
@@ -63,7 +57,9 @@ export function createLanes(options: LaneSetOptions): LaneSet {
   const groups: ProviderGroup[] = []
   const shared = new Map<ChannelName, Required<Lane>>()
   const plain = new Map<ChannelName, Lane>()
-  const endpoints = new Map<string, Endpoint>()
+  const endpoints = new Map<string, { readonly lane: Lane; readonly slots: Slots }>()
+  /** The organizations of endpoints; one that is not known yet stands for itself. */
+  const owners = new Map<string, string>()
   const organizations = new Map<string, OrganizationLane>()
   /** Lanes that what is asked for now may be given back for. */
   const prepared = new Set<Lane>()
@@ -100,20 +96,28 @@ export function createLanes(options: LaneSetOptions): LaneSet {
       ...eventLane,
       pool: posts,
       run(job) {
-        endpoint.owner = job.organizationId
+        own(id, job.organizationId)
         return eventLane.run(job)
       },
     }
-    const endpoint: Endpoint = { lane, slots, owner: id }
-    endpoints.set(id, endpoint)
+    endpoints.set(id, { lane, slots })
     return lane
+  }
+
+  function own(endpoint: string, organizationId: string): void {
+    if (owners.size >= KEPT_OWNERS && !owners.has(endpoint)) {
+      const [oldest] = owners.keys()
+      owners.delete(oldest as string)
+    }
+    owners.set(endpoint, organizationId)
   }
 
   /** What lanes that share their slots may take of them. */
   function divided(pool: object, lanes: readonly Wanted[]): LaneDemand[] {
     const all = lanes.reduce((sum, { free }) => sum + free, 0)
     const left = pool === posts ? ALL_ENDPOINTS - posts.taken : (lanes[0]?.free ?? 0)
-    const shares = all <= left ? null : share(left, lanes.map(wishOf), usedPosts(), ++turn)
+    const shares = all <= left ? null : share(left, lanes.map(wishOf), usedPosts(), turn)
+    if (shares !== null) turn += left
     return lanes.flatMap(({ name, lane, free }, index) => {
       const most = shares === null ? free : (shares[index] ?? 0)
       return most === 0 ? [] : [{ lane: name, free: most, begin: lane.begin }]
@@ -121,13 +125,15 @@ export function createLanes(options: LaneSetOptions): LaneSet {
   }
 
   function wishOf({ name, free: most }: Wanted): Wish {
-    const endpoint = endpoints.get(name)
-    return { most, used: endpoint?.slots.busy() ?? 0, owner: endpoint?.owner ?? name }
+    return { most, used: endpoints.get(name)?.slots.busy() ?? 0, owner: owners.get(name) ?? name }
   }
 
   function usedPosts(): Map<string, number> {
     const used = new Map<string, number>()
-    for (const { owner, slots } of endpoints.values()) used.set(owner, (used.get(owner) ?? 0) + slots.busy())
+    for (const [id, { slots }] of endpoints) {
+      const owner = owners.get(id) ?? id
+      used.set(owner, (used.get(owner) ?? 0) + slots.busy())
+    }
     return used
   }
 

@@ -17,29 +17,65 @@ export interface Wish {
 export function share(
   slots: number,
   wishes: readonly Wish[],
-  used: Map<string, number>,
+  used: ReadonlyMap<string, number>,
   turn: number,
 ): number[] {
-  const wanted = wishes.reduce((sum, { most }) => sum + most, 0)
-  if (wanted <= slots) return wishes.map(({ most }) => most)
   const given = wishes.map(() => 0)
-  const has = new Map(used)
+  const lanesOf = lanesByOwner(wishes, turn)
+  const owners = createLadder<string>()
+  for (const owner of lanesOf.keys()) owners.put(owner, used.get(owner) ?? 0)
   for (let left = slots; left > 0; left -= 1) {
-    let next = -1
-    let fewest: readonly [owners: number, own: number] = [Infinity, Infinity]
-    for (let step = 0; step < wishes.length; step += 1) {
-      const index = (turn + step) % wishes.length
-      const { most, owner, used: own } = wishes[index] as Wish
-      const got = given[index] as number
-      if (got >= most) continue
-      const rank = [has.get(owner) ?? 0, own + got] as const
-      if (rank[0] > fewest[0] || (rank[0] === fewest[0] && rank[1] >= fewest[1])) continue
-      next = index
-      fewest = rank
-    }
-    const { owner } = wishes[next] as Wish
-    given[next] = (given[next] as number) + 1
-    has.set(owner, (has.get(owner) ?? 0) + 1)
+    const first = owners.take()
+    const lanes = first === null ? undefined : lanesOf.get(first.item)
+    const lane = lanes?.take() ?? null
+    if (first === null || lanes === undefined || lane === null) break
+    const got = (given[lane.item] ?? 0) + 1
+    given[lane.item] = got
+    if (got < (wishes[lane.item]?.most ?? 0)) lanes.put(lane.item, lane.rung + 1)
+    if (lanes.size() > 0) owners.put(first.item, first.rung + 1)
   }
   return given
+}
+
+function lanesByOwner(wishes: readonly Wish[], turn: number): Map<string, Ladder<number>> {
+  const lanesOf = new Map<string, Ladder<number>>()
+  for (let step = 0; step < wishes.length; step += 1) {
+    const index = (turn + step) % wishes.length
+    const { owner, used } = wishes[index] as Wish
+    const lanes = lanesOf.get(owner) ?? createLadder<number>()
+    lanes.put(index, used)
+    lanesOf.set(owner, lanes)
+  }
+  return lanesOf
+}
+
+/** What stands lowest is taken first, and of one rung what has stood there longest. */
+interface Ladder<Item> {
+  put(item: Item, rung: number): void
+  take(): { readonly item: Item; readonly rung: number } | null
+  size(): number
+}
+
+function createLadder<Item>(): Ladder<Item> {
+  const rungs: { readonly items: Item[]; taken: number }[] = []
+  let lowest = 0
+  let size = 0
+  return {
+    size: () => size,
+    put(item, rung) {
+      while (rungs.length <= rung) rungs.push({ items: [], taken: 0 })
+      rungs[rung]?.items.push(item)
+      lowest = Math.min(lowest, rung)
+      size += 1
+    },
+    take() {
+      for (; lowest < rungs.length; lowest += 1) {
+        const rung = rungs[lowest]
+        if (rung === undefined || rung.taken === rung.items.length) continue
+        size -= 1
+        return { item: rung.items[rung.taken++] as Item, rung: lowest }
+      }
+      return null
+    },
+  }
 }

@@ -1,5 +1,8 @@
 import { isIP } from 'node:net'
 
+/** IPv4-mapped addresses (RFC 4291 2.5.5.2), and those that a NAT64 makes of IPv4 ones (RFC 6052 2.1). */
+const IPV4_WITHIN: ReadonlySet<string> = new Set(['0,0,0,0,0,ffff', '64,ff9b,0,0,0,0'])
+
 /**
  * What is counted as one client: an IPv4 address, or the first 64 bits of an IPv6 address in one spelling. Whoever has
  * one IPv6 address has all that share those bits. What is no address stays as it is.
@@ -9,7 +12,7 @@ export function networkOf(address: string): string {
   if (isIP(plain) !== 6) return address
   const groups = groupsOf(new URL(`http://[${plain}]`).hostname.slice(1, -1))
   const [high = 0, low = 0] = groups.slice(6).map((group) => Number.parseInt(group, 16))
-  if (groups.slice(0, 6).join() === '0,0,0,0,0,ffff') {
+  if (IPV4_WITHIN.has(groups.slice(0, 6).join())) {
     return [high >> 8, high & 255, low >> 8, low & 255].join('.')
   }
   return groups.slice(0, 4).join(':')

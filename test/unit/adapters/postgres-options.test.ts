@@ -53,7 +53,7 @@ it.each([
   expect(postgresStorage({ connectionString }).name).toBe('postgres')
 })
 
-it.each(['', "o'hara", 'a$b', 'a.b', 'pg_app', 'a"b', 'x'.repeat(64), 'a\0', '1st', 7 as never])(
+it.each(['', "o'hara", 'a$b', 'a.b', 'pg_app', 'a"b', 'x'.repeat(64), 'a\0', 'a b', 7 as never])(
   'a schema that is no plain name is refused: %j',
   (schema) => {
     expect(() => postgresStorage({ connectionString: 'postgres://db.internal/app', schema })).toThrow(

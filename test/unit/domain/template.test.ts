@@ -147,6 +147,23 @@ describe('rendering', () => {
     expect(({} as Variables).x).toBeUndefined()
   })
 
+  it.each(['{{a}}', '{{^l}}{{/l}}', '{{^a}}{{/a}}', '{{&none}}', ' {{a}}'])(
+    'ends a text that grows without bound also where it writes next to nothing: %s',
+    (tag) => {
+      const body = `{{#l}}${tag.repeat(1_000)}{{/l}}`
+      const values = (count: number) => ({ a: '', l: Array.from({ length: count }, () => 1) })
+      const { assertVariables, render } = compileTemplate({
+        channel: 'sms',
+        subject: null,
+        body,
+        format: null,
+      })
+      for (const judge of [render, (v: Variables) => assertVariables.call({ render } as never, v)])
+        expect(fault(() => judge(values(1_000))).code).toBe('message_too_large')
+      expect(() => render(values(100))).not.toThrow()
+    },
+  )
+
   it('ends a text that grows without bound', () => {
     const list = Array.from({ length: 100 }, () => 'a')
     const nested = `${'{{#list}}'.repeat(10)}x${'{{/list}}'.repeat(10)}`

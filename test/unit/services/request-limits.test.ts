@@ -49,7 +49,7 @@ it.each([
   ['that begin with zeros', ['::1', '0:0:0:0:1::'], 'address.0-0-0-0'],
   [
     'of IPv4 in IPv6',
-    ['192.0.2.1', '::ffff:192.0.2.1', '::ffff:c000:201', '0:0:0:0:0:FFFF:C000:0201'],
+    ['192.0.2.1', '::ffff:192.0.2.1', '::ffff:c000:201', '64:ff9b::192.0.2.1', '0:0:0:0:0:FFFF:C000:0201'],
     'address.192.0.2.1',
   ],
 ])('counts addresses %s as one', async (_what, addresses, expected) => {
