@@ -20,6 +20,8 @@ function fieldsOf(value: object): [name: string, field: unknown][] {
 function canonical(value: unknown, depth = 0): string {
   if (depth > MAX_DEPTH) return '"…"'
   if (value instanceof Date) return JSON.stringify(value)
+  if (value instanceof Uint8Array)
+    return JSON.stringify(createHash('sha256').update(value).digest('base64url'))
   if (Array.isArray(value)) return `[${value.map((item) => canonical(item ?? null, depth + 1)).join()}]`
   if (typeof value === 'object' && value !== null) {
     const members = fieldsOf(value)

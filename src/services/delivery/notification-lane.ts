@@ -3,14 +3,12 @@ import type { ErrorCode } from '../../domain/errors/catalogue.ts'
 import { isNotifierError } from '../../domain/errors/notifier-error.ts'
 import type { NotificationFailure } from '../../domain/notification.ts'
 import type { Outcome } from '../../domain/outcome.ts'
-import { maxAttempts } from '../../domain/retry.ts'
 import { boundedSmsText } from '../../domain/sms-segments.ts'
 import { suppressionError } from '../../domain/suppression.ts'
 import { NO_TRACKING, type Tracking } from '../../domain/track-html.ts'
 import type { Message } from '../../ports/channel.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Logger } from '../../ports/logger.ts'
-import type { ClaimedJob } from '../../ports/storage/claim.ts'
 import type { TemplateVersion } from '../../ports/storage/templates.ts'
 import type { Links } from '../links/links.ts'
 import { accepts } from '../providers.ts'
@@ -20,6 +18,7 @@ import type { Observer } from '../telemetry/observer.ts'
 import type { CompiledTemplates } from '../templates/compiled-templates.ts'
 import type { Attempts } from './attempts.ts'
 import type { Choose } from './choose.ts'
+import { EXPIRED, endBefore, isExpired, type NotificationJob } from './end-before.ts'
 import type { Lane } from './lane.ts'
 import { createMemory } from './memory.ts'
 import type { Pass, ProviderState } from './provider-state.ts'
@@ -27,7 +26,7 @@ import { sendAttempt } from './send-attempt.ts'
 import type { Settle } from './slots.ts'
 import type { Stop } from './stop.ts'
 
-export type NotificationJob = Extract<ClaimedJob, { kind: 'notification' }>
+type Retry = Extract<Decision['next'], { kind: 'retry' }>
 
 /** What delivers notifications. */
 export interface NotificationDelivery {
@@ -52,6 +51,8 @@ export interface NotificationDelivery {
 const PATIENCE_MS = 500
 /** Between two jobs that wait for one provider: what comes back in vain leaves time for what another one can take. */
 const RETURN_EVERY_MS = 1
+/** So long after a rest comes who has met the fault. */
+const BEHIND_MS = 1
 /** So many go back at one time; until some are, nothing more is claimed. */
 const MOST_RETURNING = 100
 
@@ -205,8 +206,15 @@ export function createNotificationLane(
       next:
         next.kind === 'end'
           ? next
-          : { kind: 'retry', delayMs: next.delayMs, ...(next.outage ? { outage: true } : {}) },
+          : { kind: 'retry', delayMs: delayOf(job, state, next), ...(next.outage ? { outage: true } : {}) },
     })
+  }
+
+  /** What has met the fault is not the first to try the provider after its rest: the message may be the cause. */
+  function delayOf({ notification }: NotificationJob, state: ProviderState, next: Retry): number {
+    if (!next.outage || next.failOver) return next.delayMs
+    const expiresInMs = notification.expiresInMs ?? Number.POSITIVE_INFINITY
+    return Math.max(next.delayMs, Math.min(state.restMs() + BEHIND_MS, expiresInMs))
   }
 
   /** The notifier stops, or has lost the job, between the record of an attempt and its hand-over. */
@@ -315,29 +323,7 @@ function reaches(state: ProviderState, job: NotificationJob): boolean {
   return accepts(state.provider, job.notification.to)
 }
 
-export const EXPIRED = 'The notification expired before it could be delivered.'
 const NOT_ASKED = 'The provider was not asked: the notifier is stopping, or has lost this job.'
-
-export function isExpired({ notification: { expiresInMs } }: NotificationJob): boolean {
-  return expiresInMs !== null && expiresInMs <= 0
-}
-
-/** Why a job ends without another attempt; null: it has one. */
-function endBefore(
-  job: NotificationJob,
-  { provider }: ProviderState,
-): { readonly code: ErrorCode; readonly message: string } | null {
-  const { recovered, attempts, outages, earlierAttempts } = job
-  // A message that ends its process ends itself at last, and an outage before that is no part of it.
-  const own = attempts - earlierAttempts - outages
-  if (recovered && (provider.onAmbiguous === 'fail' || own >= maxAttempts(provider.retry))) {
-    return {
-      code: 'delivery_unknown',
-      message: 'The process ended while the provider was being asked; whether it accepted is unknown.',
-    }
-  }
-  return isExpired(job) ? { code: 'expired', message: EXPIRED } : null
-}
 
 const BLANK = 'The text of the message is blank.'
 

@@ -4,15 +4,9 @@ import type { Outcome } from '../../domain/outcome.ts'
 import { PROVIDER_RETRY } from '../../domain/retry.ts'
 import type { Instances } from '../channels/instances.ts'
 import type { ProviderSet } from '../providers.ts'
+import { EXPIRED, isExpired, type NotificationJob } from './end-before.ts'
 import type { Lane } from './lane.ts'
-import {
-  createNotificationLane,
-  EXPIRED,
-  isExpired,
-  type NotificationDelivery,
-  type NotificationJob,
-  type ProviderGroup,
-} from './notification-lane.ts'
+import { createNotificationLane, type NotificationDelivery, type ProviderGroup } from './notification-lane.ts'
 import type { ProviderState } from './provider-state.ts'
 
 /** The lane of one organization's own providers, which are made when it has work. */

@@ -479,6 +479,23 @@ async function afterOutage(
 }
 
 describe('a fault of the provider', () => {
+  it('that one message causes holds up the others for one rest: another one tries it after that', async () => {
+    const email = recordingChannel({
+      maxConcurrent: 1,
+      send: async ({ to }) =>
+        to.startsWith('cause')
+          ? { kind: 'rejected', code: 'provider_auth_failed', scope: 'account' }
+          : { kind: 'accepted' },
+    })
+    const { notifier, clock, ended } = await world([email])
+    await notifier.send({ ...mail, to: 'cause@example.com' })
+    await clock.advance(10)
+    const { items } = await notifier.sendBatch(Array.from({ length: 10 }, () => mail))
+    await clock.advance(31_000)
+    for (const item of items) expect(await ended('id' in item ? item.id : '')).toBe('sent')
+    expect(clock.monotonic()).toBeLessThan(32_000)
+  })
+
   it('burns no attempts of the messages that wait', async () => {
     const channel = recordingChannel({ maxConcurrent: 5, send: retry('provider') })
     const { notifier, clock, status } = await world([channel])

@@ -232,6 +232,12 @@ describe('the fingerprint', () => {
     )
   })
 
+  it('of bytes is that of the same bytes, and costs little', () => {
+    const bytes = (last: number) => ({ content: Buffer.from([...Array(1_000).keys(), last]) })
+    expect(fingerprint(bytes(1))).toBe(fingerprint(bytes(1)))
+    expect(fingerprint(bytes(1))).not.toBe(fingerprint(bytes(2)))
+  })
+
   it('differs for different values', () => {
     const values = [
       null,

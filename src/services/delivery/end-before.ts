@@ -1,0 +1,26 @@
+import type { NotificationFailure } from '../../domain/notification.ts'
+import { maxAttempts } from '../../domain/retry.ts'
+import type { ClaimedJob } from '../../ports/storage/claim.ts'
+import type { ProviderState } from './provider-state.ts'
+
+export type NotificationJob = Extract<ClaimedJob, { kind: 'notification' }>
+
+export const EXPIRED = 'The notification expired before it could be delivered.'
+
+export function isExpired({ notification: { expiresInMs } }: NotificationJob): boolean {
+  return expiresInMs !== null && expiresInMs <= 0
+}
+
+/** Why a job ends without another attempt; null: it has one. */
+export function endBefore(job: NotificationJob, { provider }: ProviderState): NotificationFailure | null {
+  const { recovered, attempts, outages, earlierAttempts } = job
+  // A message that ends its process ends itself at last, and an outage before that is no part of it.
+  const own = attempts - earlierAttempts - outages
+  if (recovered && (provider.onAmbiguous === 'fail' || own >= maxAttempts(provider.retry))) {
+    return {
+      code: 'delivery_unknown',
+      message: 'The process ended while the provider was being asked; whether it accepted is unknown.',
+    }
+  }
+  return isExpired(job) ? { code: 'expired', message: EXPIRED } : null
+}
