@@ -235,6 +235,29 @@ describe('a mail to Amazon SES', () => {
     expect(keys).toEqual(credentials)
   })
 
+  it('keeps to itself what a function gave, where the refusal repeats what was signed', async () => {
+    const refused: ProviderRow = {
+      row: 'repeats what was signed',
+      reply: {
+        status: 403,
+        headers: { 'x-amzn-errortype': 'InvalidSignatureException' },
+        body: { message: 'The canonical string should have been: $credentials' },
+      },
+      outcome: { kind: 'rejected' },
+    }
+    server = await providerServer({ accept: (_, number) => accepted(number), rows: [refused] })
+    server.act({ kind: 'answer', row: refused.row })
+    const sessionToken = `FwoGZXIvYXdzE${'+/x9='.repeat(40)}`
+    const channel = ses(server.url, { credentials: async () => ({ ...credentials, sessionToken }) })
+    const outcome = await channel.send(mailMessage(), sendContext())
+    expect(outcome).toMatchObject({ ...denied, message: expect.stringContaining('[secret]') })
+    expect(JSON.stringify(outcome)).not.toContain(sessionToken.slice(0, 20))
+    const [, signature = ''] = /Signature=(\w+)/.exec(server.requests[0]?.headers.authorization ?? '') ?? []
+    expect(signature).not.toBe('')
+    expect(JSON.stringify(outcome)).not.toContain(signature)
+    await channel.close?.()
+  })
+
   it('does not begin when its signal has aborted, whatever is missing', async () => {
     server = await providerServer({ accept: (_, number) => accepted(number) })
     const channel = ses(server.url, { credentials: () => new Promise(() => {}) })

@@ -84,6 +84,11 @@ const WORDS: readonly (readonly [message: string, code: string, scope: string])[
 ]
 
 const ROWS: readonly ProviderRow[] = [
+  {
+    row: 'a refusal that repeats what was signed',
+    reply: refusal(403, 'SignatureDoesNotMatch', 'It should have been: $credentials'),
+    outcome: { kind: 'rejected', code: 'provider_auth_failed', scope: 'account' },
+  },
   ...EXPECTED.flatMap(([codes, status, kind, code, scope]) =>
     codes.split(' ').map((aws) => ({
       row: `error ${aws}`,
@@ -204,6 +209,15 @@ it('repeats nothing by itself', async () => {
   server.act({ kind: 'answer', row: 'error InternalError' })
   expect((await send()).kind).toBe('retry')
   expect(server.requests).toHaveLength(1)
+})
+
+it('keeps to itself what a function gave, where the refusal repeats what was signed', async () => {
+  const sessionToken = `FwoGZXIvYXdzE${'+/x9='.repeat(40)}`
+  const { server, send } = await start({ credentials: async () => ({ ...credentials, sessionToken }) })
+  server.act({ kind: 'answer', row: 'a refusal that repeats what was signed' })
+  const outcome = await send()
+  expect(outcome).toMatchObject({ kind: 'rejected', message: expect.stringContaining('[secret]') })
+  expect(JSON.stringify(outcome)).not.toContain(sessionToken.slice(0, 20))
 })
 
 it('says so when there are no credentials, and waits for none when the attempt is over', async () => {

@@ -14,7 +14,7 @@ export interface AwsClient {
 
 export interface AwsCallerOptions<Module> {
   readonly http: ProviderHttp
-  /** Of the credentials: no outcome repeats them. */
+  /** Of the credentials that are known before a call: no outcome repeats them. */
   readonly secrets: readonly string[]
   readonly region: string
   /** Undefined: the SDK knows the address of each region. */
@@ -45,7 +45,6 @@ export interface AwsCaller<Module> {
 
 export function awsCaller<Module>(options: AwsCallerOptions<Module>): AwsCaller<Module> {
   const { http, region, endpoint, credentials } = options
-  const redact = redactor(options.secrets)
   let opened: Promise<{ readonly module: Module; readonly client: AwsClient }> | undefined
 
   async function make(): Promise<{ readonly module: Module; readonly client: AwsClient }> {
@@ -73,11 +72,13 @@ export function awsCaller<Module>(options: AwsCallerOptions<Module>): AwsCaller<
   return {
     async call(command, signal, judge, expected = []) {
       if (signal.aborted) return notBegun()
+      const secrets = [...options.secrets]
       const end = await captureCall(http, signal, async (captured) => {
         const { module, client } = await open()
-        const own = { [CALL]: captured, [EXPECTED]: expected }
+        const own = { [CALL]: captured, [EXPECTED]: expected, [SECRETS]: secrets }
         return client.send(command(module), { abortSignal: captured.signal, ...own })
       })
+      const redact = redactor(secrets)
       if (end.result !== undefined) return redact(judgeResult(end.result, judge(end)))
       return signal.aborted ? notBegun() : redact(withoutRequest(end.error))
     },
@@ -106,9 +107,10 @@ interface SdkRequest {
   readonly body?: string | Uint8Array | undefined
 }
 
-/** Under these names the options of a call carry what sends its request, and what must be in it. */
+/** Under these names the options of a call carry what sends its request, what must be in it, and its secrets so far. */
 const CALL = 'carillonCall'
 const EXPECTED = 'carillonExpected'
+const SECRETS = 'carillonSecrets'
 
 /** Sends the signed requests of a client through our own HTTP. */
 const requestHandler: Readonly<Record<string, unknown>> = {
@@ -121,6 +123,8 @@ const requestHandler: Readonly<Record<string, unknown>> = {
     const body = bytesOf(request.body)
     const lost = expected.find((name) => !body.includes(`"${name}":`))
     if (lost !== undefined) throw new OldSdkError(lost)
+    const secrets = options[SECRETS] as string[]
+    secrets.push(...secretsIn(request.headers))
     const result = await (options[CALL] as CapturedCall).request({
       method: request.method,
       url: urlOf(request),
@@ -163,6 +167,17 @@ function urlOf({ protocol, hostname, port, path, query = {} }: SdkRequest): stri
     for (const one of [value ?? ''].flat()) url.searchParams.append(name, one)
   }
   return url.href
+}
+
+/**
+ * What a request proves itself by. Where a function or the SDK finds the credentials, they are seen here only; a refusal
+ * of the signature repeats the headers that were signed.
+ */
+function secretsIn(headers: Readonly<Record<string, string>>): readonly string[] {
+  return Object.entries(headers).flatMap(([name, value]) => {
+    if (/^x-amz-security-token$/i.test(name)) return [value]
+    return /^authorization$/i.test(name) ? (/Signature=(\w+)/.exec(value)?.slice(1) ?? []) : []
+  })
 }
 
 /** Those of framing are written where the request is; they come out the same as those that were signed. */
