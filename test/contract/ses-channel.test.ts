@@ -43,18 +43,39 @@ const denied = { kind: 'rejected', code: 'provider_auth_failed', scope: 'account
 const suspended = { kind: 'rejected', code: 'provider_suspended', scope: 'account' } as const
 const limited = { kind: 'retry', code: 'provider_rate_limited', scope: 'account' } as const
 
+/** The recipient of {@link mailMessage}. */
+const TO = 'ada@example.com'
+const unverified = (addresses: string) =>
+  `Email address is not verified. The following identities failed the check in region EU-CENTRAL-1: ${addresses}`
+
 const ROWS: readonly ProviderRow[] = [
   thrown(400, 'MessageRejected', { kind: 'rejected', code: 'content_rejected', scope: 'message' }),
+  thrown(400, 'MessageRejected', sender, unverified('a@example.org')),
+  thrown(400, 'MessageRejected', sender, unverified(`${TO}, no-reply@example.org`)),
+  thrown(400, 'MessageRejected', sender, unverified(`${TO}, example.org`)),
+  thrown(400, 'MessageRejected', sender, 'Email address is not verified.'),
   thrown(
     400,
     'MessageRejected',
-    sender,
-    'Email address is not verified. The following identities failed the check in region EU-CENTRAL-1: a@example.org',
+    { kind: 'rejected', code: 'blocked_recipient', scope: 'recipient' },
+    unverified(TO),
   ),
+  thrown(
+    400,
+    'MessageRejected',
+    suspended,
+    'Sending paused for this account. For more information, see the console.',
+  ),
+  thrown(400, 'MessageRejected', suspended, 'Your account has been suspended.'),
+  thrown(400, 'ConfigurationSetSendingPausedException', suspended),
+  thrown(400, 'AccountSendingPausedException', suspended),
   thrown(400, 'MailFromDomainNotVerifiedException', sender),
   thrown(400, 'AccountSuspendedException', suspended),
   thrown(400, 'SendingPausedException', suspended),
-  thrown(400, 'BadRequestException', recipient, "Missing final '@domain'"),
+  thrown(400, 'BadRequestException', ours, "Missing final '@domain'"),
+  thrown(400, 'BadRequestException', ours, 'Domain contains illegal character: no-reply@exämple.org'),
+  thrown(400, 'BadRequestException', ours, 'Invalid reply address <her.ada@example.com>.'),
+  thrown(400, 'BadRequestException', recipient, 'Invalid address <Ada@Example.com>.'),
   thrown(
     400,
     'BadRequestException',
@@ -255,6 +276,16 @@ describe('a mail to Amazon SES', () => {
     const [, signature = ''] = /Signature=(\w+)/.exec(server.requests[0]?.headers.authorization ?? '') ?? []
     expect(signature).not.toBe('')
     expect(JSON.stringify(outcome)).not.toContain(signature)
+    await channel.close?.()
+  })
+
+  it('blames nobody as the recipient for an address that is the sender as well', async () => {
+    server = await providerServer({ accept: (_, number) => accepted(number), rows: ROWS })
+    const channel = ses(server.url, { from: TO })
+    server.act({ kind: 'answer', row: `MessageRejected: ${unverified(TO)}` })
+    expect(await channel.send(mailMessage(), sendContext())).toMatchObject(sender)
+    server.act({ kind: 'answer', row: 'BadRequestException: Invalid address <Ada@Example.com>.' })
+    expect(await channel.send(mailMessage(), sendContext())).toMatchObject(ours)
     await channel.close?.()
   })
 

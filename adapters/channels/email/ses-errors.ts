@@ -8,6 +8,10 @@ import {
   textMember,
   type Verdict,
 } from '../http/provider-answer.ts'
+import type { MailContent } from './mail-content.ts'
+
+/** Whose addresses a refusal may name. */
+export type SesParties = Pick<MailContent, 'to' | 'from' | 'replyTo'>
 
 const sender: Verdict = ['rejected', 'invalid_sender', 'account']
 const suspended: Verdict = ['rejected', 'provider_suspended', 'account']
@@ -19,7 +23,6 @@ const unavailable: Verdict = ['retry', 'provider_unavailable', 'provider']
 const EXCEPTIONS: Readonly<Record<string, Verdict>> = {
   MailFromDomainNotVerifiedException: sender,
   AccountSuspendedException: suspended,
-  SendingPausedException: suspended,
   NotFoundException: ['rejected', 'provider_error', 'account'],
   LimitExceededException: limited,
   TooManyRequestsException: limited,
@@ -42,8 +45,8 @@ const RATE_MS = 1000
 /** What AWS advises where the quota of 24 rolling hours is used up. */
 const QUOTA_MS = 10 * 60_000
 
-/** Reads an answer of `SendEmail`. */
-export function judgeSes(answer: ProviderAnswer): Outcome | null {
+/** Reads an answer of `SendEmail`. Without the parties of the mail no recipient is at fault. */
+export function judgeSes(answer: ProviderAnswer, parties?: SesParties): Outcome | null {
   if (answer.status < 400) {
     const id = textMember(answer.json, 'MessageId')
     return id === undefined ? null : { kind: 'accepted', providerMessageId: id }
@@ -51,7 +54,7 @@ export function judgeSes(answer: ProviderAnswer): Outcome | null {
   const name = exceptionOf(answer)
   if (name === undefined) return null
   const message = textMember(answer.json, 'message') ?? textMember(answer.json, 'Message') ?? ''
-  const [verdict, retryAfterMs] = verdictOf(name, message, answer.status)
+  const [verdict, retryAfterMs] = verdictOf(name, message, answer.status, parties)
   return refuse(answer, { code: name, message, retryAfterMs: answer.retryAfterMs ?? retryAfterMs }, verdict)
 }
 
@@ -71,25 +74,56 @@ function exceptionOf({ headers, json }: ProviderAnswer): string | undefined {
   return name === '' ? undefined : name
 }
 
-function verdictOf(name: string, message: string, status: number): readonly [Verdict, number?] {
+function verdictOf(
+  name: string,
+  message: string,
+  status: number,
+  parties: SesParties | undefined,
+): readonly [Verdict, number?] {
   switch (name) {
     case 'MessageRejected':
-      return [/not verified/i.test(message) ? sender : ['rejected', 'content_rejected', 'message']]
+      return [rejected(message, parties)]
     case 'BadRequestException':
-      return [badRequest(message)]
+      return [badRequest(message, parties)]
     case 'Throttling':
     case 'ThrottlingException':
       return /daily message quota/i.test(message)
         ? [['retry', 'provider_quota_exceeded', 'account'], QUOTA_MS]
         : [limited, RATE_MS]
     default:
-      return [rowOf(EXCEPTIONS, name) ?? byStatus(status)]
+      // Of the account, or of one configuration set.
+      return [/SendingPaused/.test(name) ? suspended : (rowOf(EXCEPTIONS, name) ?? byStatus(status))]
   }
 }
 
-function badRequest(message: string): Verdict {
+function rejected(message: string, parties: SesParties | undefined): Verdict {
+  if (/not verified/i.test(message)) {
+    const [, listed = ''] = /failed the check[^:]*:(.*)/is.exec(message) ?? []
+    const identities = listed.split(',').map(addressesIn)
+    // In the sandbox recipients must be verified as well: that is no reason to hold up the mail of all others.
+    return parties !== undefined &&
+      identities.every(([one]) => one !== undefined && isRecipients(one, parties))
+      ? ['rejected', 'blocked_recipient', 'recipient']
+      : sender
+  }
+  return /paused|suspended/i.test(message) ? suspended : ['rejected', 'content_rejected', 'message']
+}
+
+function badRequest(message: string, parties: SesParties | undefined): Verdict {
   if (/template|render/i.test(message)) return ['rejected', 'template_error', 'message']
-  return /address|recipient|domain|@/i.test(message)
+  // An address that is refused is suppressed: a text about some address is no proof that it is the recipient's.
+  return parties !== undefined && addressesIn(message).some((address) => isRecipients(address, parties))
     ? ['rejected', 'invalid_recipient', 'recipient']
     : ['rejected', 'provider_error', 'message']
+}
+
+function addressesIn(text: string): readonly string[] {
+  const found = text.match(/[^\s<>()[\],;:"'`]+@[^\s<>()[\],;:"'`]+/g) ?? []
+  return found.map((address) => address.replace(/\.+$/, ''))
+}
+
+/** Tells whether an address is the recipient's and nobody else's of the mail. */
+function isRecipients(address: string, { to, from, replyTo }: SesParties): boolean {
+  const same = (other: string | undefined) => other?.toLowerCase() === address.toLowerCase()
+  return same(to) && !same(from.address) && !same(replyTo?.address)
 }

@@ -109,7 +109,7 @@ export function sesChannel(options: SesChannelOptions): Channel {
         return aws.call(
           ({ SendEmailCommand }) => new SendEmailCommand(input),
           context.signal,
-          () => judgeSes,
+          () => (answer) => judgeSes(answer, mail),
           mail.attachments.length > 0 ? ['Headers', 'Attachments'] : ['Headers'],
         )
       }),
