@@ -64,8 +64,11 @@ const ROWS: readonly ProviderRow[] = [
   }),
   answered(413, 'Message is too large', { kind: 'rejected', code: 'message_too_large', scope: 'message' }),
   answered(429, 'Too many requests', { kind: 'retry', code: 'provider_rate_limited', scope: 'account' }),
-  answered(500, 'Internal server error', unavailable),
-  answered(502, 'Bad gateway', unavailable),
+  ...[500, 502, 504].map((status) => ({
+    row: `a fault with ${status}`,
+    reply: { status, body: { message: 'It went wrong.' } },
+    outcome: { kind: 'ambiguous', code: 'provider_unavailable', reason: 'It went wrong.' } as const,
+  })),
   {
     row: 'a page for an error',
     reply: { status: 503, body: '<h1>Away</h1>' },

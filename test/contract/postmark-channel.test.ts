@@ -80,7 +80,7 @@ const ROWS: readonly ProviderRow[] = [
   {
     row: 'a fault',
     reply: { status: 500, body: 'Internal error' },
-    outcome: { ...unavailable, providerCode: '500' },
+    outcome: { kind: 'ambiguous', code: 'provider_unavailable', providerCode: '500' },
   },
   {
     row: 'a gateway without its server',

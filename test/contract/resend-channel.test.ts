@@ -34,7 +34,7 @@ const sender = { kind: 'rejected', code: 'invalid_sender', scope: 'account' } as
 const recipient = { kind: 'rejected', code: 'invalid_recipient', scope: 'recipient' } as const
 const credentials = { kind: 'rejected', code: 'provider_auth_failed', scope: 'account' } as const
 const quota = { kind: 'retry', code: 'provider_quota_exceeded', scope: 'account' } as const
-const unavailable = { kind: 'retry', code: 'provider_unavailable', scope: 'provider' } as const
+const faulty = { kind: 'ambiguous', code: 'provider_unavailable' } as const
 
 const ROWS: readonly ProviderRow[] = [
   answered(422, 'validation_error', ours),
@@ -64,13 +64,13 @@ const ROWS: readonly ProviderRow[] = [
   answered(409, 'invalid_idempotent_request', ours),
   answered(400, 'invalid_idempotency_key', ours),
   answered(451, 'security_error', ours),
-  answered(500, 'application_error', unavailable),
-  answered(500, 'internal_server_error', unavailable),
+  answered(500, 'application_error', faulty),
+  answered(500, 'internal_server_error', faulty),
   answered(422, 'brand_new_error', ours),
   {
     row: 'a fault without a name',
     reply: { status: 500, body: 'Internal error' },
-    outcome: { kind: 'ambiguous', code: 'provider_unavailable', providerCode: '500' },
+    outcome: { ...faulty, providerCode: '500' },
   },
   {
     row: 'a client that is not welcome',

@@ -41,7 +41,7 @@ const EXPECTED: readonly (readonly [
   status: number,
   kind: string,
   code: string,
-  scope: string,
+  scope?: string,
 ])[] = [
   [
     'AuthorizationError AccessDenied AccessDeniedException InvalidClientTokenId UnrecognizedClient ' +
@@ -60,7 +60,8 @@ const EXPECTED: readonly (readonly [
     'provider_rate_limited',
     'account',
   ],
-  ['InternalError InternalFailure ServiceUnavailable', 500, 'retry', 'provider_unavailable', 'provider'],
+  ['ServiceUnavailable', 503, 'retry', 'provider_unavailable', 'provider'],
+  ['InternalError InternalFailure', 500, 'ambiguous', 'provider_unavailable'],
   ['EndpointDisabled NotFound', 400, 'rejected', 'provider_error', 'account'],
   [
     'InvalidParameter InvalidParameterValue ParameterValueInvalid Validation ValidationException ValidationError',
@@ -93,7 +94,12 @@ const ROWS: readonly ProviderRow[] = [
     codes.split(' ').map((aws) => ({
       row: `error ${aws}`,
       reply: refusal(status, aws),
-      outcome: { kind: kind as 'rejected' | 'retry', code, scope, message: 'No.', providerCode: aws },
+      outcome: {
+        kind: kind as 'rejected' | 'retry' | 'ambiguous',
+        code,
+        ...(scope === undefined ? { reason: 'No.' } : { scope, message: 'No.' }),
+        providerCode: aws,
+      },
     })),
   ),
   ...WORDS.map(([message, code, scope]) => ({
@@ -207,7 +213,7 @@ it('asks as the client of AWS asks over its own connections', async () => {
 it('repeats nothing by itself', async () => {
   const { server, send } = await start()
   server.act({ kind: 'answer', row: 'error InternalError' })
-  expect((await send()).kind).toBe('retry')
+  expect((await send()).kind).toBe('ambiguous')
   expect(server.requests).toHaveLength(1)
 })
 

@@ -44,8 +44,5 @@ function verdictOf({ status }: ProviderAnswer, code: string | undefined, message
     if (/'(?:To|Cc|Bcc)'/.test(message)) return ['rejected', 'invalid_recipient', 'recipient']
     return ['rejected', 'provider_error', 'message']
   }
-  const known = rowOf(CODES, code)
-  if (known !== undefined) return known
-  // By its documentation the message is then lost in most cases.
-  return status === 500 ? ['retry', 'provider_unavailable', 'provider'] : byStatus(status)
+  return rowOf(CODES, code) ?? byStatus(status)
 }

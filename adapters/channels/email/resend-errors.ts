@@ -10,7 +10,8 @@ import {
 
 const ours: Verdict = ['rejected', 'provider_error', 'message']
 const credentials: Verdict = ['rejected', 'provider_auth_failed', 'account']
-const unavailable: Verdict = ['retry', 'provider_unavailable', 'provider']
+/** The mail may have left; a repetition there carries the same key. */
+const faulty: Verdict = ['ambiguous', 'provider_unavailable', 'provider']
 
 /** Resend's errors by name (reference: the tables of providers, 6.5). */
 const NAMES: Readonly<Record<string, Verdict>> = {
@@ -31,8 +32,8 @@ const NAMES: Readonly<Record<string, Verdict>> = {
   monthly_quota_exceeded: ['retry', 'provider_quota_exceeded', 'account'],
   // The first attempt is still under way there.
   concurrent_idempotent_requests: ['retry', 'provider_unavailable', 'message'],
-  application_error: unavailable,
-  internal_server_error: unavailable,
+  application_error: faulty,
+  internal_server_error: faulty,
 }
 
 /** Those whose words say which part of the mail is meant. */

@@ -10,7 +10,8 @@ import {
 
 const auth: Verdict = ['rejected', 'provider_auth_failed', 'account']
 const throttled: Verdict = ['retry', 'provider_rate_limited', 'account']
-const failed: Verdict = ['retry', 'provider_unavailable', 'provider']
+/** AWS does not say that it did nothing, and knows no idempotency. */
+const faulty: Verdict = ['ambiguous', 'provider_unavailable', 'provider']
 
 /**
  * Error codes of `Publish` (reference: the tables of providers, 6.9), and those common to all of AWS.
@@ -38,10 +39,9 @@ export const SNS_ERRORS: Readonly<Record<string, Verdict>> = {
   ThrottlingException: throttled,
   KMSThrottling: throttled,
   RequestThrottled: throttled,
-  // AWS says that it did not act, and asks for a repetition.
-  InternalError: failed,
-  InternalFailure: failed,
-  ServiceUnavailable: failed,
+  InternalError: faulty,
+  InternalFailure: faulty,
+  ServiceUnavailable: ['retry', 'provider_unavailable', 'provider'],
   EndpointDisabled: ['rejected', 'provider_error', 'account'],
   NotFound: ['rejected', 'provider_error', 'account'],
   InvalidParameter: ['rejected', 'provider_error', 'message'],
