@@ -39,8 +39,10 @@ export const TWILIO_ERRORS: Readonly<Record<string, Verdict>> = {
   21401: badNumber,
   21604: badNumber,
   21614: ['rejected', 'landline', 'recipient'],
-  // The recipient's, although the account lacks the permission: a pause would hold up every other country.
+  // The recipient's, although the account lacks the permission, or a sender for it: a pause would hold up every other
+  // country.
   21408: ['rejected', 'region_not_permitted', 'recipient'],
+  21606: ['rejected', 'invalid_sender', 'recipient'],
   21219: ['rejected', 'blocked_recipient', 'recipient'],
   21608: ['rejected', 'blocked_recipient', 'recipient'],
   21610: ['rejected', 'unsubscribed', 'recipient'],
@@ -48,7 +50,6 @@ export const TWILIO_ERRORS: Readonly<Record<string, Verdict>> = {
 
   21212: badSender,
   21603: badSender,
-  21606: badSender,
   21607: badSender,
   21616: badSender,
   21701: badSender,

@@ -31,7 +31,8 @@ export const VONAGE_STATUSES: Readonly<Record<string, Verdict>> = {
   11: ['rejected', 'provider_error', 'account'],
   12: ['rejected', 'message_too_large', 'message'],
   14: auth,
-  15: ['rejected', 'invalid_sender', 'account'],
+  // Of this recipient's country or carrier: a pause would hold up every other country.
+  15: ['rejected', 'invalid_sender', 'recipient'],
   22: ['rejected', 'provider_error', 'message'],
   23: ['rejected', 'provider_error', 'account'],
   29: blocked,
