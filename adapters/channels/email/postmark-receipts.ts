@@ -33,16 +33,22 @@ function presents({ headers }: ReceiptRequest, secret: PostmarkWebhookSecret): b
 function receiptOf(type: string, event: unknown): readonly Receipt[] {
   const providerMessageId = textMember(event, 'MessageID')
   const notificationId = textMember(member(event, 'Metadata'), OUR_ID)
-  // A mail that came in, or another thing that concerns no mail of ours.
-  if (type === 'Inbound' || (providerMessageId === undefined && notificationId === undefined)) return []
+  if (type === 'Inbound') return []
   const address = textMember(event, 'Recipient') ?? textMember(event, 'Email')
   const at = ['DeliveredAt', 'BouncedAt', 'ReceivedAt', 'ChangedAt']
     .map((name) => textMember(event, name))
     .find((time) => time !== undefined)
-  const { suppress, ...fact } = meaningOf(type, event)
+  const { suppress: reason, ...fact } = meaningOf(type, event)
+  const key = dedupeKey(type, providerMessageId, textMember(event, 'ID') ?? at, address)
+  const suppress = reason === undefined || address === undefined ? undefined : { address, reason }
+  if (providerMessageId === undefined && notificationId === undefined) {
+    // A suppression by hand names no mail. What else does not concerns none of ours.
+    const byHand = type === 'SubscriptionChange' && suppress !== undefined
+    return byHand ? [{ dedupeKey: key, suppress }] : []
+  }
   return [
     {
-      dedupeKey: dedupeKey(type, providerMessageId, textMember(event, 'ID') ?? at, address),
+      dedupeKey: key,
       notificationId,
       fact: {
         ...fact,
@@ -51,7 +57,7 @@ function receiptOf(type: string, event: unknown): readonly Receipt[] {
         message: (textMember(event, 'Details') ?? textMember(event, 'Description'))?.slice(0, 500),
         occurredAt: timeOf(at),
       },
-      suppress: suppress === undefined || address === undefined ? undefined : { address, reason: suppress },
+      suppress,
     },
   ]
 }

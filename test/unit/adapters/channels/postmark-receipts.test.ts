@@ -137,6 +137,31 @@ describe('a report of Postmark', () => {
     )
   })
 
+  it('of a suppression by hand, which names no mail, is the wish of the recipient alone', async () => {
+    const change = {
+      RecordType: 'SubscriptionChange',
+      MessageID: null,
+      Metadata: {},
+      SuppressSending: true,
+      SuppressionReason: 'ManualSuppression',
+      Recipient: 'ada@example.com',
+      ChangedAt: at,
+    }
+    const receipts = believed(await parse(receiptRequest(change, right)))
+    expect(receipts).toEqual([
+      {
+        dedupeKey: `SubscriptionChange||${at}|ada@example.com`,
+        suppress: { address: 'ada@example.com', reason: 'unsubscribe' },
+      },
+    ])
+    expect(believed(await parse(receiptRequest(change, right)))).toEqual(receipts)
+    const bounced = { ...change, SuppressionReason: 'HardBounce' }
+    const { Recipient, ...nobody } = change
+    for (const event of [bounced, nobody, { ...change, SuppressSending: false }]) {
+      expect(believed(await parse(receiptRequest(event, right)))).toEqual([])
+    }
+  })
+
   it('about a mail that came in, or that nobody can name, is left out', async () => {
     for (const event of [{ RecordType: 'Inbound', MessageID: 'pm-2' }, { RecordType: 'Open' }]) {
       expect(believed(await parse(receiptRequest(event, right)))).toEqual([])
