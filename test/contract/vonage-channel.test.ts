@@ -43,7 +43,7 @@ const EXPECTED: readonly (readonly [statuses: string, kind: string, code: string
   ['9', 'retry', 'provider_quota_exceeded', 'account'],
   ['11 23', 'rejected', 'provider_error', 'account'],
   ['12', 'rejected', 'message_too_large', 'message'],
-  ['15', 'rejected', 'invalid_sender', 'account'],
+  ['15', 'rejected', 'invalid_sender', 'recipient'],
   ['33', 'rejected', 'invalid_phone_number', 'recipient'],
 ]
 
@@ -59,6 +59,21 @@ const ROWS: readonly ProviderRow[] = [
     row: 'a recipient that is no number',
     reply: refusal('3', 'Invalid value for param: to'),
     outcome: { kind: 'rejected', code: 'invalid_phone_number', scope: 'recipient', providerCode: '3' },
+  },
+  ...['Missing to param', 'Invalid value for parameter: `to`', 'Invalid msisdn'].map((why) => ({
+    row: `a recipient that is no number: ${why}`,
+    reply: refusal('2', why),
+    outcome: { kind: 'rejected', code: 'invalid_phone_number', scope: 'recipient' } as const,
+  })),
+  ...['Refused by the API: nothing to send', 'A parameter to complete the request is missing'].map((why) => ({
+    row: `a refusal that does not name the recipient: ${why}`,
+    reply: refusal('3', why),
+    outcome: { kind: 'rejected', code: 'provider_error', scope: 'message' } as const,
+  })),
+  {
+    row: 'a sender that one country refuses',
+    reply: refusal('15', 'Invalid Sender address - rejected'),
+    outcome: { kind: 'rejected', code: 'invalid_sender', scope: 'recipient', providerCode: '15' },
   },
   {
     row: 'a sender that is none',

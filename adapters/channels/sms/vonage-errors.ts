@@ -96,9 +96,12 @@ export function judgeVonage(answer: ProviderAnswer): Outcome | null {
   }
 }
 
+/** The parameter of this name; as a word it is in many texts. */
+const TO = /\bto\b[`'"]? param|\bparam\w*:? [`'"]?to\b[`'"]?(?! \w)|\bmsisdn\b|\brecipient\b/i
+
 function verdictOf(status: string, why: string): Verdict {
   // Missing and invalid parameters: only the text names which.
-  if ((status === '2' || status === '3') && /\b(?:to|msisdn|recipient)\b/i.test(why)) {
+  if ((status === '2' || status === '3') && TO.test(why)) {
     return ['rejected', 'invalid_phone_number', 'recipient']
   }
   if ((status === '2' || status === '3') && /\b(?:from|sender)\b/i.test(why)) {
