@@ -79,11 +79,14 @@ const ROWS: readonly ProviderRow[] = [
   ...(
     [
       [302, 'rejected', 'provider_error', 'account'],
+      [402, 'retry', 'provider_quota_exceeded', 'account'],
       [403, 'rejected', 'provider_auth_failed', 'account'],
       [404, 'rejected', 'provider_error', 'account'],
+      [407, 'rejected', 'provider_auth_failed', 'account'],
       [408, 'retry', 'provider_unavailable', 'provider'],
       [413, 'rejected', 'message_too_large', 'message'],
       [418, 'rejected', 'provider_error', 'message'],
+      [421, 'retry', 'provider_unavailable', 'provider'],
       [429, 'retry', 'provider_rate_limited', 'account'],
       [503, 'retry', 'provider_unavailable', 'provider'],
     ] as const

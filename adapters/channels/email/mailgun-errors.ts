@@ -31,7 +31,6 @@ export function bareId(id: string): string {
 }
 
 function verdictOf(status: number, words: string): Verdict {
-  if (status === 402) return ['retry', 'provider_quota_exceeded', 'account']
   if (status === 400 || status === 403) {
     if (/authorized recipients|sandbox/i.test(words)) return ['rejected', 'blocked_recipient', 'recipient']
     if (/disabled|suspended|not allowed to send/i.test(words)) {

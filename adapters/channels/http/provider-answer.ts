@@ -90,17 +90,21 @@ export function refuse(answer: ProviderAnswer, words: ProviderWords = {}, verdic
   }
 }
 
-/** What a status of HTTP means where the provider's table says nothing else (RFC 9110, RFC 6585). */
+/** What a status of HTTP means where the provider's table says nothing else (RFC 9110, RFC 6585, RFC 8470). */
 export function byStatus(status: number): Verdict {
   switch (status) {
     case 401:
     case 403:
+    case 407:
       return ['rejected', 'provider_auth_failed', 'account']
+    case 402:
+      return ['retry', 'provider_quota_exceeded', 'account']
     case 404:
     case 405:
       // Another path than the provider serves: an option is wrong.
       return ['rejected', 'provider_error', 'account']
     case 408:
+    case 421:
     case 425:
     case 503:
       return ['retry', 'provider_unavailable', 'provider']
