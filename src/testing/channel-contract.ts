@@ -48,8 +48,11 @@ export type HttpAct =
 export interface ChannelTraits {
   /** It is called over HTTP, and only an answer that can be read counts as its word, see `statusAlone`. Default false. */
   readonly http?: boolean | undefined
-  /** With `http`: a status of success is its whole word, whatever stands below it. Default false. */
-  readonly statusAlone?: boolean | undefined
+  /**
+   * With `http`: a status of success is its whole word, whatever stands below it; `'empty'`: where nothing does. Default
+   * false.
+   */
+  readonly statusAlone?: boolean | 'empty' | undefined
   /** Its answers over HTTP may carry `Retry-After`. Default true. */
   readonly retryAfter?: boolean | undefined
 }
@@ -100,7 +103,7 @@ export function channelContract(
   delivers(check)
   failsAsItSays(check, rows)
   endsInTime(check)
-  if (traits.http === true) readsHttp(check, traits.statusAlone === true)
+  if (traits.http === true) readsHttp(check, traits.statusAlone ?? false)
   if (traits.http === true && traits.retryAfter !== false) waitsAsAsked(check)
 }
 
@@ -289,12 +292,13 @@ function waitsAsAsked(check: Check): void {
   }
 }
 
-function readsHttp(check: Check, statusAlone: boolean): void {
-  const meaning = statusAlone ? 'is one' : 'leaves nobody knowing'
+function readsHttp(check: Check, statusAlone: boolean | 'empty'): void {
   for (const kind of ['truncate', 'html', 'empty'] as const) {
+    const suffices = statusAlone === true || statusAlone === kind
+    const meaning = suffices ? 'is one' : 'leaves nobody knowing'
     check(`a success that cannot be read ${meaning}: ${kind}`, async ({ act, actHttp, send }) => {
       actHttp({ kind })
-      assert.equal((await send('1')).kind, statusAlone ? 'accepted' : 'ambiguous')
+      assert.equal((await send('1')).kind, suffices ? 'accepted' : 'ambiguous')
       act({ kind: 'accept' })
       assert.equal((await send('2')).kind, 'accepted')
     })

@@ -106,6 +106,11 @@ const ROWS: readonly ProviderRow[] = [
     outcome: { kind: 'retry', code: 'provider_unavailable', scope: 'provider' },
   },
   {
+    row: 'a mail that is taken without an id',
+    reply: { status: 202 },
+    outcome: { kind: 'accepted', providerMessageId: undefined },
+  },
+  {
     row: 'a success of another kind',
     reply: { status: 200, body: {} },
     outcome: { kind: 'ambiguous', providerCode: '200' },
@@ -135,7 +140,7 @@ channelContract(
       },
     }),
   ROWS,
-  { http: true },
+  { http: true, statusAlone: 'empty' },
 )
 
 describe('a mail to SendGrid', () => {

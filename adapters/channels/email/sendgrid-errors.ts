@@ -13,9 +13,10 @@ import {
  * status, the field that is named and the words tell.
  */
 export function judgeSendgrid(answer: ProviderAnswer): Outcome | null {
-  const id = answer.headers['x-message-id']
-  if (answer.status === 202 && id !== undefined && id !== '')
-    return { kind: 'accepted', providerMessageId: id }
+  const id = answer.headers['x-message-id'] ?? ''
+  if (answer.status === 202 && id !== '') return { kind: 'accepted', providerMessageId: id }
+  // Something between may drop the header: the reports carry our id as well, and a repetition would be a second mail.
+  if (answer.status === 202 && answer.text === '') return { kind: 'accepted' }
   if (answer.status < 400) return null
   const errors = member(answer.json, 'errors')
   const first: unknown = Array.isArray(errors) ? errors[0] : undefined
