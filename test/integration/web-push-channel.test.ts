@@ -3,6 +3,7 @@ import { jwtVerify } from 'jose'
 import { afterEach, describe, expect, it } from 'vitest'
 import webPush from 'web-push'
 import { type WebPushChannelOptions, webPushChannel } from '../../adapters/channels/push/web-push.ts'
+import { PUSH_SERVICES, placeOf, withPaths } from '../../adapters/channels/push/web-push-services.ts'
 import type { Channel, Message } from '../../src/ports/channel.ts'
 import { pushClient } from '../support/push-client.ts'
 import { sendContext } from './support/channel-context.ts'
@@ -156,6 +157,45 @@ describe('an endpoint that a user chose', () => {
     const { endpoint } = await service(401)
     const channel = channelOf({ pushServices: ['7.0.0.1', '.0.0.1', 'fcm.googleapis.com'] })
     expect(await send(channel, pushClient().subscription(endpoint))).toMatchObject({ scope: 'recipient' })
+  })
+
+  it('is no subscription of a known service at another path of its host', async () => {
+    const { endpoint } = await service(401)
+    const to = pushClient().subscription(endpoint)
+    const scope = async (pushServices: string[]) => send(channelOf({ pushServices }), to)
+    expect(await scope(['127.0.0.1/push/'])).toMatchObject({ scope: 'account' })
+    expect(await scope(['127.0.0.1/wpush/', '127.0.0.1/push/abc', '*.127.0.0.1'])).toMatchObject({
+      scope: 'recipient',
+    })
+  })
+
+  it.each([
+    ['https://fcm.googleapis.com/fcm/send/a:APA91b', 'service'],
+    ['https://fcm.googleapis.com/wp/a:APA91b', 'service'],
+    ['https://updates.push.services.mozilla.com/wpush/v2/gAAAA', 'service'],
+    ['https://web.push.apple.com/QGuQ', 'service'],
+    ['https://wns2-par02p.notify.windows.com/w/?token=a%3d', 'below'],
+    ['https://db5.notify.windows.com/?token=a%3d', 'below'],
+    ['https://fcm.googleapis.com/v1/projects/x/messages:send', 'elsewhere'],
+    ['https://fcm.googleapis.com/fcm/send', 'elsewhere'],
+    ['https://fcm.googleapis.com/fcm/send/', 'elsewhere'],
+    ['https://fcm.googleapis.com/fcm/send/../../v1/x', 'elsewhere'],
+    ['https://fcm.googleapis.com/fcm/send/..%2f..%2fv1/x', 'elsewhere'],
+    ['https://fcm.googleapis.com:8443/fcm/send/x', 'elsewhere'],
+    ['https://made-up.push.services.mozilla.com/wpush/v2/x', 'elsewhere'],
+    ['https://made-up.fcm.googleapis.com/fcm/send/x', 'below'],
+    ['https://notify.windows.com/w/?token=x', 'elsewhere'],
+    ['https://api.push.apple.com/3/device/ab', 'elsewhere'],
+  ])('%s is at a known service: %s', (endpoint, place) => {
+    const bare = ['fcm.googleapis.com', 'push.services.mozilla.com', 'push.apple.com', 'notify.windows.com']
+    expect(placeOf(PUSH_SERVICES, endpoint)).toBe(place)
+    expect(placeOf(withPaths(bare), endpoint)).toBe(place)
+  })
+
+  it('below a known service where nobody listens holds up no other', async () => {
+    const to = pushClient().subscription(`http://made-up.localhost:${await closedPort()}/1`)
+    const channel = channelOf({ pushServices: ['localhost'], allow: ['127.0.0.0/8', '::1/128'] })
+    expect(await send(channel, to)).toMatchObject({ kind: 'retry', scope: 'recipient' })
   })
 
   it('where nobody listens holds up no other', async () => {

@@ -1,6 +1,7 @@
 import type { ErrorCode } from '../../../src/domain/errors/catalogue.ts'
 import { type PostAnswer, type PostResult, parseRetryAfter } from '../../../src/domain/http-answer.ts'
 import type { FaultScope, Outcome } from '../../../src/domain/outcome.ts'
+import type { Place } from './web-push-services.ts'
 
 // FCM: "… do not correspond to the credentials used to create the subscriptions"; Mozilla: "VAPID public key mismatch";
 // Apple: "VapidPkHashMismatch". The subscription was made with another key than ours: it is dead, our key is not.
@@ -11,11 +12,12 @@ const OTHER_KEY = /do not correspond|key mismatch|PkHashMismatch/i
  *
  * Users choose the endpoint. Whatever an endpoint says concerns its subscription alone, or anybody could bring the
  * provider to rest with an endpoint of their own; only a push service that is known speaks for all of its subscriptions.
- *
- * @param known true when the endpoint is at such a service
+ * A host below one can be made up: that it cannot be reached proves nothing.
  */
-export function judgeWebPush(result: PostResult, known: boolean): Outcome {
-  return result.kind === 'answered' ? judgeAnswer(result, known) : judgeFailure(result, known)
+export function judgeWebPush(result: PostResult, place: Place): Outcome {
+  return result.kind === 'answered'
+    ? judgeAnswer(result, place !== 'elsewhere')
+    : judgeFailure(result, place === 'service')
 }
 
 function judgeAnswer({ status, headers, body }: PostAnswer, known: boolean): Outcome {

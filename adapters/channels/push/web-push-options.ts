@@ -4,6 +4,7 @@ import type { RetryPolicy } from '../../../src/domain/retry.ts'
 import type { Message } from '../../../src/ports/channel.ts'
 import { maxPerSecond } from '../http/paced-options.ts'
 import { checkOptions, wrongOption } from '../options.ts'
+import { PUSH_SERVICE, PUSH_SERVICES, withPaths } from './web-push-services.ts'
 
 /** Options of `webPushChannel`. */
 export interface WebPushChannelOptions {
@@ -36,7 +37,8 @@ export interface WebPushChannelOptions {
   readonly topic?: ((message: Message) => string | undefined) | undefined
   /**
    * Hosts of push services, with all hosts below them, whose word about our keys, our rate or an outage counts for the
-   * whole provider. Any other endpoint speaks for its own subscription alone.
+   * whole provider. Any other endpoint, or one with a port, speaks for its own subscription alone. `host/path` takes only
+   * endpoints whose path begins so; `*.host` leaves out the host itself.
    *
    * @default those of Chrome, Firefox, Safari and Edge
    */
@@ -106,12 +108,6 @@ export interface ResolvedWebPushOptions {
 }
 
 const PLUGIN = 'webPushChannel'
-const PUSH_SERVICES = [
-  'fcm.googleapis.com',
-  'push.services.mozilla.com',
-  'push.apple.com',
-  'notify.windows.com',
-]
 
 const base64url = z.string().regex(/^[\w-]+$/, 'must be base64url without padding')
 const schema = z.strictObject({
@@ -137,7 +133,9 @@ const schema = z.strictObject({
       'must be a function',
     )
     .optional(),
-  pushServices: z.array(z.string().regex(/^[a-z0-9.-]+$/, 'must be host names')).default(PUSH_SERVICES),
+  pushServices: z
+    .array(z.string().regex(PUSH_SERVICE, 'must be host names, or host names with a path'))
+    .default([...PUSH_SERVICES]),
   timeoutMs: z.int().min(1).max(600_000, 'must be at most 600000 milliseconds').default(15_000),
   maxConcurrent: z.int().min(1).max(10_000).default(50),
   maxPerSecond,
@@ -154,7 +152,8 @@ export function resolveWebPushOptions(options: WebPushChannelOptions): ResolvedW
   if (!isPair(publicKey, privateKey)) {
     throw wrongOption(PLUGIN, 'vapid', 'must hold the two keys of one pair on P-256')
   }
-  return { ...given, topic: given.topic, maxPerSecond: given.maxPerSecond, ca: given.ca, retry: given.retry }
+  const { topic, maxPerSecond, ca, retry } = given
+  return { ...given, pushServices: withPaths(given.pushServices), topic, maxPerSecond, ca, retry }
 }
 
 /** Two keys that do not belong together are refused by every push service, message by message. */

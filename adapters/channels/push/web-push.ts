@@ -12,6 +12,7 @@ import {
   type VapidKeys,
   type WebPushChannelOptions,
 } from './web-push-options.ts'
+import { placeOf } from './web-push-services.ts'
 import { type PushSubscription, parseSubscription } from './web-push-subscription.ts'
 
 export type { VapidKeys, WebPushChannelOptions }
@@ -98,8 +99,8 @@ export function webPushChannel(options: WebPushChannelOptions): Channel {
         timeoutMs,
         signal: context.signal,
       })
-      const known = isAt(resolved.pushServices, subscription.endpoint)
-      return redactor(secretsOf(resolved.vapid, subscription, details.headers))(judgeWebPush(result, known))
+      const place = placeOf(resolved.pushServices, subscription.endpoint)
+      return redactor(secretsOf(resolved.vapid, subscription, details.headers))(judgeWebPush(result, place))
     },
 
     async open() {
@@ -200,11 +201,6 @@ function secretsOf(
 ): readonly string[] {
   const token = /t=([^,]+)/.exec(headers.Authorization ?? '')?.[1]
   return [...(token === undefined ? [] : [token]), privateKey, endpoint, keys.auth]
-}
-
-function isAt(services: readonly string[], endpoint: string): boolean {
-  const { hostname } = new URL(endpoint)
-  return services.some((service) => hostname === service || hostname.endsWith(`.${service}`))
 }
 
 function rejected(

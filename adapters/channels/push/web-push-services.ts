@@ -1,0 +1,56 @@
+/** `elsewhere`: no known service. `below`: a host below one, which need not exist. `service`: its very host. */
+export type Place = 'service' | 'below' | 'elsewhere'
+
+/** The form of `pushServices`: a host, then perhaps how the paths of its subscriptions begin. */
+export const PUSH_SERVICE: RegExp = /^(?:\*\.)?[a-z0-9.-]+(?:\/\S*)?$/
+
+/**
+ * Chrome, Firefox, Safari and Edge. Their hosts serve more than subscriptions: what another path answers says nothing
+ * about our key.
+ */
+export const PUSH_SERVICES: readonly string[] = [
+  'fcm.googleapis.com/fcm/send/',
+  'fcm.googleapis.com/wp/',
+  'updates.push.services.mozilla.com/wpush/',
+  'web.push.apple.com/',
+  '*.notify.windows.com/w/',
+  '*.notify.windows.com/?token=',
+]
+
+/** A bare host of, or above, a browser's push service stands for the subscriptions of that service. */
+export function withPaths(services: readonly string[]): readonly string[] {
+  return services.flatMap((service) => {
+    const known = service.includes('/') ? [] : PUSH_SERVICES.filter((one) => covers(service, parts(one).host))
+    return known.length > 0 ? known : [service]
+  })
+}
+
+/** Where an endpoint is. Users choose it: each part of it that could differ from a subscription's is looked at. */
+export function placeOf(services: readonly string[], endpoint: string): Place {
+  const { hostname, port, protocol, pathname, search } = new URL(endpoint)
+  // Development alone accepts `http:`, and has services on any port.
+  if (port !== '' && protocol === 'https:') return 'elsewhere'
+  const path = pathname + search
+  const hosts = services
+    .map(parts)
+    .filter(({ host, start }) => covers(host, hostname) && (start === '' || goesOn(path, start)))
+    .map(({ host }) => host)
+  if (hosts.length === 0) return 'elsewhere'
+  return hosts.includes(hostname) ? 'service' : 'below'
+}
+
+function parts(service: string): { readonly host: string; readonly start: string } {
+  const slash = service.indexOf('/')
+  return slash < 0
+    ? { host: service, start: '' }
+    : { host: service.slice(0, slash), start: service.slice(slash) }
+}
+
+function covers(host: string, hostname: string): boolean {
+  return hostname === host || hostname.endsWith(`.${host.replace(/^\*\./, '')}`)
+}
+
+/** What is escaped before the query could be another path to the server (`..%2f`). */
+function goesOn(path: string, start: string): boolean {
+  return path.startsWith(start) && path.length > start.length && !path.replace(/\?.*/, '').includes('%')
+}
