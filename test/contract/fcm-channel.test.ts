@@ -144,12 +144,12 @@ const ROWS: readonly ProviderRow[] = [
       'Auth error from APNS or Web Push Service',
       fcmCode('THIRD_PARTY_AUTH_ERROR'),
     ),
-    auth,
+    { ...auth, kind: 'retry', scope: 'recipient' },
   ),
   row(
     'APNS_AUTH_ERROR',
     fcmError(401, 'UNAUTHENTICATED', 'Auth error from APNS', fcmCode('APNS_AUTH_ERROR')),
-    auth,
+    { ...auth, kind: 'retry', scope: 'recipient' },
   ),
   row('UNSPECIFIED_ERROR', fcmError(400, 'INVALID_ARGUMENT', 'Unspecified.', fcmCode('UNSPECIFIED_ERROR')), {
     kind: 'rejected',
@@ -160,7 +160,7 @@ const ROWS: readonly ProviderRow[] = [
   row(
     'UNAUTHENTICATED, repeating the credentials',
     fcmError(401, 'UNAUTHENTICATED', 'Invalid authentication credentials: $credentials'),
-    auth,
+    { ...auth, kind: 'retry' },
   ),
   row(
     'PERMISSION_DENIED: of the account, not of the token',

@@ -5,6 +5,7 @@ import type { Channel, Message } from '../../src/ports/channel.ts'
 import {
   FCM_PATH,
   FCM_TOKEN,
+  fcmCode,
   fcmError,
   fcmMessage,
   grant,
@@ -44,7 +45,12 @@ async function fixture(
       {
         row: 'unauthenticated',
         reply: fcmError(401, 'UNAUTHENTICATED', 'No.'),
-        outcome: { kind: 'rejected' },
+        outcome: { kind: 'retry' },
+      },
+      {
+        row: 'apple refuses',
+        reply: fcmError(401, 'UNAUTHENTICATED', 'Auth error from APNS', fcmCode('THIRD_PARTY_AUTH_ERROR')),
+        outcome: { kind: 'retry' },
       },
     ],
     aside({ path }) {
@@ -158,13 +164,28 @@ describe('the access token', () => {
     ])
   })
 
-  it('is made again when Google refused it', async () => {
+  it('is made again when Google refused it, at once the first time', async () => {
     const { server, send } = await fixture()
     server.act({ kind: 'answer', row: 'unauthenticated' })
-    expect(await send()).toMatchObject({ code: 'provider_auth_failed', scope: 'account' })
+    const refused = { code: 'provider_auth_failed', scope: 'account' }
+    const outcomes = await Promise.all([send(), send()])
+    expect(outcomes).toMatchObject([
+      { kind: 'retry', ...refused },
+      { kind: 'retry', ...refused },
+    ])
+    expect(await send()).toMatchObject({ kind: 'rejected', ...refused })
     server.act({ kind: 'accept' })
     await send()
-    expect(server.taken[0]?.headers.authorization).toBe('Bearer ya29.token-2')
+    expect(server.taken[0]?.headers.authorization).toBe('Bearer ya29.token-3')
+  })
+
+  it('is kept when it is Apple that refuses the key of the project', async () => {
+    const { server, grants, send } = await fixture()
+    server.act({ kind: 'answer', row: 'apple refuses' })
+    const refused = { kind: 'retry', code: 'provider_auth_failed', scope: 'recipient' }
+    expect(await send()).toMatchObject(refused)
+    expect(await send()).toMatchObject(refused)
+    expect(grants().length).toBe(1)
   })
 
   const auth = { kind: 'rejected', code: 'provider_auth_failed', scope: 'account' }

@@ -9,6 +9,9 @@ import {
 } from '../http/provider-answer.ts'
 
 const AUTH: Verdict = ['rejected', 'provider_auth_failed', 'account']
+const NEXT_TOKEN: Verdict = ['retry', 'provider_auth_failed', 'account']
+/** The project's key for Apple, or for browsers, is refused there: Android and our access token are not concerned. */
+const ELSEWHERE: Verdict = ['retry', 'provider_auth_failed', 'recipient']
 const CONTENT: Verdict = ['rejected', 'invalid_content', 'message']
 const TOKEN: Verdict = ['rejected', 'invalid_device_token', 'recipient']
 const OUTAGE: Verdict = ['retry', 'provider_unavailable', 'provider']
@@ -23,8 +26,8 @@ const FCM_CODES: ReadonlyMap<string, Verdict> = new Map<string, Verdict>([
   ['SENDER_ID_MISMATCH', ['rejected', 'topic_mismatch', 'recipient']],
   ['UNAVAILABLE', OUTAGE],
   ['INTERNAL', OUTAGE],
-  ['THIRD_PARTY_AUTH_ERROR', AUTH],
-  ['APNS_AUTH_ERROR', AUTH],
+  ['THIRD_PARTY_AUTH_ERROR', ELSEWHERE],
+  ['APNS_AUTH_ERROR', ELSEWHERE],
 ])
 
 /**
@@ -32,7 +35,6 @@ const FCM_CODES: ReadonlyMap<string, Verdict> = new Map<string, Verdict>([
  * token: a wrong project must not look like thousands of dead devices.
  */
 const STATUS_CODES: ReadonlyMap<string, Verdict> = new Map<string, Verdict>([
-  ['UNAUTHENTICATED', AUTH],
   ['PERMISSION_DENIED', AUTH],
   ['NOT_FOUND', ['rejected', 'provider_error', 'account']],
   ['UNAVAILABLE', OUTAGE],
@@ -48,9 +50,10 @@ const ABOUT_CONTENT = /payload|data|package|ttl|priority|topic|condition|image|c
 
 /**
  * @param token the access token, which no outcome repeats; it is longer than what is kept of a message
+ * @param renewed true when the next message has another access token than the one that was refused
  * @returns null when the answer is none of FCM
  */
-export function judgeFcm(answer: ProviderAnswer, token: string): Outcome | null {
+export function judgeFcm(answer: ProviderAnswer, token: string, renewed: boolean): Outcome | null {
   const name = textMember(answer.json, 'name')
   if (answer.status === 200) return name === undefined ? null : { kind: 'accepted', providerMessageId: name }
   const error = member(answer.json, 'error')
@@ -58,7 +61,7 @@ export function judgeFcm(answer: ProviderAnswer, token: string): Outcome | null 
   if (status === undefined) return null
   const message = textMember(error, 'message')?.replaceAll(token, '[token]')
   const details = detailsOf(error)
-  const fcmCode = textMember(details('google.firebase.fcm.v1.FcmError'), 'errorCode')
+  const fcmCode = fcmCodeOf(details)
   const words = { code: fcmCode ?? status, message }
   switch (fcmCode ?? status) {
     case 'INVALID_ARGUMENT':
@@ -66,9 +69,16 @@ export function judgeFcm(answer: ProviderAnswer, token: string): Outcome | null 
     case 'QUOTA_EXCEEDED':
     case 'RESOURCE_EXHAUSTED':
       return rateLimited(answer, words, message ?? '', details)
+    case 'UNAUTHENTICATED':
+      return refuse(answer, words, renewed ? NEXT_TOKEN : AUTH)
   }
   const verdict = fcmCode === undefined ? STATUS_CODES.get(status) : FCM_CODES.get(fcmCode)
   return refuse(answer, words, verdict)
+}
+
+/** Google refuses the access token; where FCM adds a code of its own, it speaks of other credentials. */
+export function refusesAccess({ status, json }: ProviderAnswer): boolean {
+  return status === 401 && fcmCodeOf(detailsOf(member(json, 'error'))) === undefined
 }
 
 type Details = (type: string) => unknown
@@ -77,6 +87,10 @@ function detailsOf(error: unknown): Details {
   const all = member(error, 'details')
   const list: readonly unknown[] = Array.isArray(all) ? all : []
   return (type) => list.find((one) => textMember(one, '@type')?.endsWith(`/${type}`) === true)
+}
+
+function fcmCodeOf(details: Details): string | undefined {
+  return textMember(details('google.firebase.fcm.v1.FcmError'), 'errorCode')
 }
 
 /** One code for a wrong token and for wrong content: only what is surely the token may cost it. */

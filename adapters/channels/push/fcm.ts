@@ -3,7 +3,7 @@ import type { Outcome } from '../../../src/domain/outcome.ts'
 import { ownerOfDataKey } from '../../../src/domain/push-data.ts'
 import type { Channel, Message, SendContext } from '../../../src/ports/channel.ts'
 import { providerHttp } from '../http/provider-http.ts'
-import { judgeFcm } from './fcm-answers.ts'
+import { judgeFcm, refusesAccess } from './fcm-answers.ts'
 import {
   type FcmChannelOptions,
   type FcmServiceAccount,
@@ -65,8 +65,8 @@ export function fcmChannel(options: FcmChannelOptions): Channel {
           signal: context.signal,
         },
         (answer) => {
-          if (answer.status === 401) token.refused(access.token)
-          return judgeFcm(answer, access.token)
+          const renewed = refusesAccess(answer) && token.refused(access.token)
+          return judgeFcm(answer, access.token, renewed)
         },
       )
     },

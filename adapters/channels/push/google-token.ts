@@ -24,8 +24,12 @@ export type AccessToken =
 export interface GoogleToken {
   /** Never rejects. All who ask while one is being made get that one; the signal only ends the waiting. */
   get(signal: AbortSignal): Promise<AccessToken>
-  /** Google refused this token: the next message needs another. */
-  refused(token: string): void
+  /**
+   * Takes note that Google refused a token: the next message gets another.
+   *
+   * @returns false when that is not likely to help: the one before was refused not long ago
+   */
+  refused(token: string): boolean
 }
 
 const GRANT = 'urn:ietf:params:oauth:grant-type:jwt-bearer'
@@ -33,6 +37,8 @@ const GRANT = 'urn:ietf:params:oauth:grant-type:jwt-bearer'
 const ASSERTION_SECONDS = 3_600
 /** A token may be used for this long after it was taken: it must not end on its way. */
 const MARGIN_MS = 300_000
+/** A second token that is refused within this time is no accident. */
+const REFUSED_AGAIN_MS = 600_000
 
 /** @param now epoch milliseconds */
 export function googleToken(
@@ -43,6 +49,7 @@ export function googleToken(
 ): GoogleToken {
   let kept: { readonly token: string; readonly until: number } | undefined
   let making: Promise<AccessToken> | undefined
+  let refusedAt = Number.NEGATIVE_INFINITY
 
   async function make(): Promise<AccessToken> {
     const assertion = assertionOf(account, scope, now())
@@ -69,7 +76,12 @@ export function googleToken(
       return orAborted(making, signal)
     },
     refused(token) {
-      if (kept?.token === token) kept = undefined
+      // Another message that met the same answer has said so already.
+      if (kept?.token !== token) return true
+      kept = undefined
+      const again = now() - refusedAt < REFUSED_AGAIN_MS
+      refusedAt = now()
+      return !again
     },
   }
 }
