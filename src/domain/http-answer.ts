@@ -115,8 +115,11 @@ function judgeFailure({ reason, requestSent, message }: PostFailure): PostVerdic
   }
 }
 
-// RFC 9110 5.6.7: the one form of date that may be sent today; the obsolete two end without "GMT".
+// RFC 9110 5.6.7: the form that is sent today, then the two that must still be read: of RFC 850, and of C's asctime.
 const IMF_DATE = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/
+const RFC_850_DATE =
+  /^(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day, (\d{2})-([A-Z][a-z]{2})-(\d{2}) (\d{2}:\d{2}:\d{2} GMT)$/
+const ASCTIME_DATE = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) ([A-Z][a-z]{2}) ([\d ]\d) (\d{2}:\d{2}:\d{2}) (\d{4})$/
 
 /**
  * Reads a `Retry-After` header: seconds, also broken ones, or an HTTP date.
@@ -128,8 +131,19 @@ export function parseRetryAfter(value: string | undefined, nowMs: number): numbe
   const text = value.trim()
   const waitMs = /^\d{1,15}(?:\.\d{1,9})?$/.test(text)
     ? Math.ceil(Number(text) * 1000)
-    : IMF_DATE.test(text)
-      ? Date.parse(text) - nowMs
-      : Number.NaN
+    : parseDate(text, nowMs) - nowMs
   return waitMs > 0 ? Math.min(waitMs, LONGEST_HINT_MS) : undefined
+}
+
+/** @returns epoch milliseconds; NaN when it is no date */
+function parseDate(text: string, nowMs: number): number {
+  if (IMF_DATE.test(text)) return Date.parse(text)
+  const [, month, day, clock, year] = ASCTIME_DATE.exec(text) ?? []
+  if (month !== undefined) return Date.parse(`${day} ${month} ${year} ${clock} GMT`)
+  const [, dayOf, monthOf, shortYear, time] = RFC_850_DATE.exec(text) ?? []
+  if (dayOf === undefined) return Number.NaN
+  // Its year has two digits; one that seems more than 50 years ahead is in the past.
+  const century = Math.floor(new Date(nowMs).getUTCFullYear() / 100)
+  const at = Date.parse(`${dayOf} ${monthOf} ${century}${shortYear} ${time}`)
+  return new Date(at).getUTCFullYear() - new Date(nowMs).getUTCFullYear() > 50 ? Number.NaN : at
 }
