@@ -199,6 +199,16 @@ describe('the access token', () => {
     ['401', { status: 401, body: { error: 'invalid_client' } }, { ...auth, providerCode: 'invalid_client' }],
     ['403 that is not JSON', { status: 403, body: 'No' }, { ...auth, providerCode: '403' }],
     ['429', { status: 429, body: {} }, outage],
+    [
+      '429, with a time',
+      { status: 429, headers: { 'retry-after': '120' }, body: {} },
+      { ...outage, retryAfterMs: 120_000 },
+    ],
+    [
+      '503, with a time',
+      { status: 503, headers: { 'retry-after': '30' }, body: {} },
+      { ...outage, retryAfterMs: 30_000 },
+    ],
     ['500', { status: 500, body: {} }, outage],
     ['503', { status: 503, body: '<html>' }, outage],
     ['a page with 200', { status: 200, body: '<html>' }, outage],

@@ -1,5 +1,5 @@
 import { type KeyObject, sign } from 'node:crypto'
-import type { PostResult } from '../../../src/domain/http-answer.ts'
+import { type PostResult, parseRetryAfter } from '../../../src/domain/http-answer.ts'
 import type { Outcome } from '../../../src/domain/outcome.ts'
 import { member, textMember } from '../http/provider-answer.ts'
 import type { ProviderHttp } from '../http/provider-http.ts'
@@ -104,7 +104,7 @@ type Made =
 /** Whatever happens here, no message has left: nothing of it is ambiguous. */
 function readToken(result: PostResult): Made {
   if (result.kind === 'failed') return unavailable(result.message, result.reason)
-  const { status, body, cut = false } = result
+  const { status, headers, body, cut = false } = result
   const json = cut ? undefined : parse(body)
   const token = textMember(json, 'access_token')
   const seconds = Number(member(json, 'expires_in'))
@@ -115,7 +115,8 @@ function readToken(result: PostResult): Made {
   const code = textMember(json, 'error') ?? String(status)
   const said = textMember(json, 'error_description') ?? 'it gave no reason'
   if (status < 400 || status >= 500 || status === 408 || status === 429) {
-    return unavailable(`Google gave no access token: ${status}.`, code)
+    const retryAfterMs = parseRetryAfter(headers['retry-after'], Date.now())
+    return unavailable(`Google gave no access token: ${status}.`, code, retryAfterMs)
   }
   return {
     kind: 'refused',
@@ -129,10 +130,11 @@ function readToken(result: PostResult): Made {
   }
 }
 
-function unavailable(message: string, providerCode: string): Made {
+function unavailable(message: string, providerCode: string, retryAfterMs?: number): Made {
+  const code = 'provider_unavailable'
   return {
     kind: 'refused',
-    outcome: { kind: 'retry', code: 'provider_unavailable', scope: 'provider', message, providerCode },
+    outcome: { kind: 'retry', code, scope: 'provider', message, providerCode, retryAfterMs },
   }
 }
 
