@@ -316,6 +316,38 @@ describe('the connection to APNs', () => {
     expect(server.opened).toBe(2)
   })
 
+  it('stays when another one, which it replaced, asks to be replaced later', async () => {
+    const seen: ServerHttp2Stream[] = []
+    const server = await serve((stream, count) => {
+      seen.push(stream)
+      if (count > 2) ok(stream, count)
+    })
+    const channel = channelTo(server.origin)
+    const under = [send(channel, '1'), send(channel, '2')]
+    await eventually(() => seen.length === 2)
+    for (const [index, stream] of seen.slice(0, 2).entries()) {
+      refuse(503, 'Shutdown')(stream, 0)
+      expect(await under[index]).toMatchObject({ kind: 'retry' })
+      expect(await send(channel, `${index + 3}`)).toMatchObject({ kind: 'accepted' })
+    }
+    expect(server.opened).toBe(2)
+  })
+
+  it('says by GOAWAY which messages were not looked at, though it stays open', async () => {
+    const seen: ServerHttp2Stream[] = []
+    const server = await serve((stream) => {
+      seen.push(stream)
+      const [first] = seen
+      if (seen.length === 3) first?.session?.goaway(constants.NGHTTP2_NO_ERROR, first.id)
+    })
+    const channel = channelTo(server.origin)
+    const [first, ...others] = ['1', '2', '3'].map((id) => send(channel, id))
+    const unseen = { kind: 'retry', code: 'provider_unavailable', scope: 'provider' }
+    expect(await Promise.all(others)).toMatchObject([unseen, unseen])
+    for (const stream of seen.slice(0, 1)) ok(stream, 0)
+    expect(await first).toMatchObject({ kind: 'accepted' })
+  })
+
   it('is replaced when the server ended it', async () => {
     const server = await serve()
     const channel = channelTo(server.origin)

@@ -64,7 +64,7 @@ export function apnsChannel(options: ApnsChannelOptions): Channel {
       }
       const hint = parseRetryAfter(result.header('retry-after'), Date.now())
       const { outcome, renew } = judgeApns(result.status, result.body, hint)
-      if (renew === 'connection') client.renew()
+      if (renew === 'connection') result.retire()
       if (renew === 'token' && !token.expired(authorization)) {
         context.logger.warn('APNs calls a young provider token expired: is the clock of this machine right?')
       }

@@ -10,8 +10,6 @@ import {
 export interface Http2Client {
   /** Never rejects; ends soon after the signal aborts. */
   post(request: Http2Request): Promise<Http2Result>
-  /** Lets the next request use a new connection; those under way go on. */
-  renew(): void
   /** Connects, without a request. Rejects with the reason. */
   connect(): Promise<void>
   close(): Promise<void>
@@ -59,9 +57,6 @@ export function http2Client(options: Http2SessionOptions): Http2Client {
         if (await opened.room(request.signal)) return opened.post(request)
       }
       return notSent('The connection ended before the request was sent.')
-    },
-    renew() {
-      latest?.retire()
     },
     async connect() {
       await session()

@@ -28,6 +28,8 @@ export type Http2Result =
       header(name: string): string | undefined
       /** The beginning of the body, decoded leniently. */
       readonly body: string
+      /** Lets the session that answered take no more requests; those under way go on. */
+      retire(): void
     }
   | {
       readonly kind: 'failed'
@@ -51,8 +53,6 @@ export interface Http2Session {
   readonly spent: boolean
   /** Resolves when the connection has ended. */
   readonly gone: Promise<void>
-  /** Takes no more requests; those under way go on. */
-  retire(): void
   /** Ends the connection, with whatever is under way. Resolves when it is gone. */
   close(): Promise<void>
 }
@@ -87,13 +87,16 @@ export async function openHttp2Session(
   const endIfIdle = (): void => {
     if (open === 0 && isSpent()) end()
   }
+  const retire = (): void => {
+    retired = true
+    wake()
+    endIfIdle()
+  }
 
   session.on('remoteSettings', wake)
   session.on('goaway', (_code, last) => {
     lastStreamId = Math.min(lastStreamId, last ?? lastStreamId)
-    retired = true
-    wake()
-    endIfIdle()
+    retire()
   })
   const gone = new Promise<void>((resolve) => {
     session.once('close', () => {
@@ -127,17 +130,13 @@ export async function openHttp2Session(
     post: (request) =>
       exchange(session, request, {
         wasRefused: (streamId) => streamId > lastStreamId,
+        retire,
         ended() {
           open -= 1
           wake()
           endIfIdle()
         },
       }),
-    retire() {
-      retired = true
-      wake()
-      endIfIdle()
-    },
     close() {
       end()
       return gone
@@ -198,7 +197,11 @@ function limitOf(session: ClientHttp2Session): number {
 function exchange(
   session: ClientHttp2Session,
   { path, headers, body, signal }: Http2Request,
-  hooks: { readonly wasRefused: (streamId: number) => boolean; readonly ended: () => void },
+  hooks: {
+    readonly wasRefused: (streamId: number) => boolean
+    readonly retire: () => void
+    readonly ended: () => void
+  },
 ): Promise<Http2Result> {
   return new Promise((resolve) => {
     const failed = (mayHaveActed: boolean, message: string): void =>
@@ -225,7 +228,7 @@ function exchange(
       hooks.ended()
       const result = answer.read()
       if (result !== null) {
-        resolve(result)
+        resolve({ ...result, retire: hooks.retire })
         return
       }
       // RFC 9113 6.8 and 8.7: both are the server's word that it has not looked at the request.
@@ -245,7 +248,7 @@ function exchange(
 function collector(): {
   readonly start: (headers: NodeJS.Dict<string | string[] | number>) => void
   readonly add: (chunk: Buffer) => void
-  readonly read: () => Http2Result | null
+  readonly read: () => Omit<Extract<Http2Result, { kind: 'answered' }>, 'retire'> | null
 } {
   let headers: NodeJS.Dict<string | string[] | number> | undefined
   const chunks: Buffer[] = []
