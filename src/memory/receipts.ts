@@ -1,14 +1,19 @@
 import type { NotificationEvent } from '../domain/event-payload.ts'
 import type { Fact } from '../domain/facts.ts'
-import type { ReceiptAnswer, ReceiptRecord } from '../ports/storage/receipts.ts'
+import type { MessageReport, ReceiptAnswer, ReceiptRecord, WishReport } from '../ports/storage/receipts.ts'
 import { addFacts } from './facts.ts'
 import { appendTo, keyOf, type MemoryState, type StoredNotification } from './state.ts'
+import { addSuppression, removeOptOut } from './suppressions.ts'
 
 /** Records one report, unless it is a repetition. */
 export function recordReceipt(state: MemoryState, receipt: ReceiptRecord): ReceiptAnswer {
   const known = dedupeKey(receipt)
   if (state.receipts.has(known)) return { kind: 'duplicate' }
   state.receipts.set(known, state.now())
+  if ('wish' in receipt) {
+    heed(state, receipt)
+    return { kind: 'heeded' }
+  }
   const notification = correlate(state, receipt)
   if (notification === undefined) {
     const key = keyOf(receipt.provider, receipt.fact.providerMessageId)
@@ -17,6 +22,11 @@ export function recordReceipt(state: MemoryState, receipt: ReceiptRecord): Recei
   }
   const events = addFacts(state, notification, [receipt.fact], 'receipt')
   return { kind: 'recorded', notificationId: notification.id, events }
+}
+
+function heed(state: MemoryState, { wish }: WishReport): void {
+  if (wish.kind === 'suppress') addSuppression(state, wish.entry)
+  else removeOptOut(state, wish.key)
 }
 
 /** Applies the receipts that came before the hand-over they speak of. */
@@ -38,7 +48,7 @@ export function matchUnmatched(
   return addFacts(state, notification, facts, 'receipt')
 }
 
-function correlate(state: MemoryState, receipt: ReceiptRecord): StoredNotification | undefined {
+function correlate(state: MemoryState, receipt: MessageReport): StoredNotification | undefined {
   const { notificationId, provider, fact } = receipt
   const named = notificationId === undefined ? undefined : state.notifications.get(notificationId)
   if (named !== undefined && mayConcern(receipt, named)) return named
@@ -48,7 +58,7 @@ function correlate(state: MemoryState, receipt: ReceiptRecord): StoredNotificati
 }
 
 /** An organization's own instance reports about that organization's notifications only. */
-function mayConcern(receipt: ReceiptRecord, notification: StoredNotification): boolean {
+function mayConcern(receipt: MessageReport, notification: StoredNotification): boolean {
   return receipt.organizationId === null || receipt.organizationId === notification.organizationId
 }
 

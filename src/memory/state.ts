@@ -6,7 +6,7 @@ import type { FactState } from '../domain/record-facts.ts'
 import type { Template } from '../domain/template/template.ts'
 import type { IdempotencyRecord } from '../ports/storage/accept.ts'
 import type { TimelineEntry } from '../ports/storage/notifications.ts'
-import type { ReceiptRecord } from '../ports/storage/receipts.ts'
+import type { MessageReport } from '../ports/storage/receipts.ts'
 import type { Suppression } from '../ports/storage/suppressions.ts'
 import type { LoggedAttempt, WebhookDelivery, WebhookEndpoint } from '../ports/storage/webhook-endpoints.ts'
 import { createHeap, type Heap } from './heap.ts'
@@ -143,7 +143,7 @@ export interface MemoryState {
 }
 
 export interface UnmatchedReceipt {
-  readonly record: ReceiptRecord
+  readonly record: MessageReport
   readonly receivedAt: number
 }
 

@@ -38,6 +38,12 @@ export function addSuppression(state: MemoryState, entry: Omit<Suppression, 'cre
   return toSuppression(added)
 }
 
+/** Removes an entry, unless there is another reason for it. */
+export function removeOptOut(state: MemoryState, key: SuppressionKey): void {
+  const name = nameOf(key)
+  if (state.suppressions.get(name)?.reason === 'unsubscribe') state.suppressions.delete(name)
+}
+
 /** The address comes last: it is the only part that may hold anything. */
 function nameOf({ organizationId, channel, address }: SuppressionKey): string {
   return keyOf(organizationId, channel, address)

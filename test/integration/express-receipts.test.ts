@@ -112,6 +112,9 @@ describe.each(STORAGES)('receipts over HTTP, on %s', (_name, create) => {
     await expect(notifier.send(bob)).rejects.toMatchObject({ code: 'unsubscribed' })
     await report([{ dedupeKey: 's2', unsuppress: { address: 'BOB@example.com' } }])
     await expect(notifier.send(bob)).resolves.toMatchObject({ status: 'queued' })
+    // A report that comes once more is older than what followed it.
+    await report([{ dedupeKey: 's1', suppress: { address: 'Bob@example.com', reason: 'unsubscribe' } }])
+    await expect(notifier.send(bob)).resolves.toMatchObject({ status: 'queued' })
     expect((await notifier.suppressions.list()).items).toMatchObject([
       { to: 'ada@example.com', reason: 'hard_bounce', source: 'reporter' },
     ])

@@ -1,10 +1,16 @@
 import type { NotificationEvent } from '../../../src/domain/event-payload.ts'
-import type { ReceiptAnswer, ReceiptRecord } from '../../../src/ports/storage/receipts.ts'
+import type {
+  MessageReport,
+  ReceiptAnswer,
+  ReceiptRecord,
+  WishReport,
+} from '../../../src/ports/storage/receipts.ts'
 import type { Connection, Transaction } from './connection.ts'
 import { dataError } from './errors.ts'
 import { createLedger } from './facts.ts'
 import { hashOf } from './hash.ts'
 import { lockNotifications, type Standing } from './states.ts'
+import { heedWishes } from './suppressions.ts'
 import { keepUnmatched, lockMessages } from './unmatched.ts'
 
 /** In one order, so that two sets of the same reports cannot wait for each other. */
@@ -28,9 +34,9 @@ const FIND_HANDOVERS = `
     ORDER BY n.seq DESC LIMIT 1) AS found`
 
 /** A receipt, and the hash of what makes it the same as another. */
-interface Fresh {
+interface Fresh<Receipt extends ReceiptRecord = MessageReport> {
   readonly hash: string
-  readonly receipt: ReceiptRecord
+  readonly receipt: Receipt
 }
 
 const failed = (cause: unknown): ReceiptAnswer => ({ kind: 'failed', error: dataError(cause) })
@@ -46,9 +52,15 @@ export function createRecordReceipts(connection: Connection): RecordReceipts {
 }
 
 async function recordSet(tx: Transaction, receipts: readonly ReceiptRecord[]): Promise<ReceiptAnswer[]> {
-  const fresh = await dropDuplicates(tx, receipts)
-  const [first] = fresh
+  const all = await dropDuplicates(tx, receipts)
+  const [first] = all
   if (first !== undefined) tx.prove(PROVE_RECORDED, [first.hash])
+  const fresh: Fresh[] = []
+  const wishes: WishReport[] = []
+  for (const { hash, receipt } of all) {
+    if ('wish' in receipt) wishes.push(receipt)
+    else fresh.push({ hash, receipt })
+  }
   const correlate = await correlation(tx, fresh)
   const ledger = createLedger(tx)
   const unmatched: Fresh[] = []
@@ -65,6 +77,11 @@ async function recordSet(tx: Transaction, receipts: readonly ReceiptRecord[]): P
   }
   await keepUnmatched(tx, unmatched)
   await ledger.write()
+  await heedWishes(
+    tx,
+    wishes.map(({ wish }) => wish),
+  )
+  for (const wish of wishes) answers.set(wish, { kind: 'heeded' })
   const told = new Set<ReceiptRecord>()
   return receipts.map((receipt): ReceiptAnswer => {
     const answer = told.has(receipt) ? undefined : answers.get(receipt)
@@ -74,7 +91,10 @@ async function recordSet(tx: Transaction, receipts: readonly ReceiptRecord[]): P
 }
 
 /** Those that nobody has reported before, each once. */
-async function dropDuplicates(tx: Transaction, receipts: readonly ReceiptRecord[]): Promise<Fresh[]> {
+async function dropDuplicates(
+  tx: Transaction,
+  receipts: readonly ReceiptRecord[],
+): Promise<Fresh<ReceiptRecord>[]> {
   const byHash = new Map<string, ReceiptRecord>()
   for (const receipt of receipts) {
     // The keys of different organizations' instances are apart, whatever they are called.
@@ -90,9 +110,9 @@ async function dropDuplicates(tx: Transaction, receipts: readonly ReceiptRecord[
 async function correlation(
   tx: Transaction,
   fresh: readonly Fresh[],
-): Promise<(receipt: ReceiptRecord) => Standing | undefined> {
+): Promise<(receipt: MessageReport) => Standing | undefined> {
   const ids = await findByName(tx, fresh)
-  const unnamed = new Map<string, ReceiptRecord>()
+  const unnamed = new Map<string, MessageReport>()
   for (const { receipt } of fresh) {
     if (!ids.has(receipt) && receipt.fact.providerMessageId !== undefined) {
       unnamed.set(messageKey(receipt), receipt)
@@ -116,7 +136,7 @@ async function correlation(
 /** The notifications of messages, by {@link messageKey}. */
 async function findHandOvers(
   tx: Transaction,
-  unnamed: ReadonlyMap<string, ReceiptRecord>,
+  unnamed: ReadonlyMap<string, MessageReport>,
 ): Promise<Map<string, string>> {
   if (unnamed.size === 0) return new Map()
   const told = [...unnamed.values()]
@@ -130,7 +150,7 @@ async function findHandOvers(
 }
 
 /** The notifications that receipts name by our own ids. */
-async function findByName(tx: Transaction, fresh: readonly Fresh[]): Promise<Map<ReceiptRecord, string>> {
+async function findByName(tx: Transaction, fresh: readonly Fresh[]): Promise<Map<MessageReport, string>> {
   const named = [...new Set(fresh.flatMap(({ receipt }) => receipt.notificationId ?? []))]
   if (named.length === 0) return new Map()
   const rows = await tx.rows<{ id: string; organization: string }>(FIND_NAMED, [named])
@@ -145,6 +165,6 @@ async function findByName(tx: Transaction, fresh: readonly Fresh[]): Promise<Map
   )
 }
 
-function messageKey({ provider, organizationId, fact }: ReceiptRecord): string {
+function messageKey({ provider, organizationId, fact }: MessageReport): string {
   return [provider, organizationId ?? '', fact.providerMessageId ?? ''].join('\n')
 }

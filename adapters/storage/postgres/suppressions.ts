@@ -1,4 +1,5 @@
 import type { SuppressionReason } from '../../../src/domain/suppression.ts'
+import type { WishReport } from '../../../src/ports/storage/receipts.ts'
 import type {
   Suppression,
   SuppressionKey,
@@ -27,6 +28,10 @@ const ADD_SET = `
   ON CONFLICT (hash) DO NOTHING`
 
 const DELETE = "DELETE FROM carillon.suppressions WHERE hash = decode($1, 'hex') RETURNING seq"
+
+/** Who opts in again takes back an opt-out; a bounce or a complaint says something else. */
+const DELETE_OPT_OUT =
+  "DELETE FROM carillon.suppressions WHERE hash = decode($1, 'hex') AND reason = 'unsubscribe'"
 
 const LIST = `
   SELECT * FROM carillon.suppressions
@@ -101,6 +106,20 @@ export async function addSuppressions(tx: Transaction, entries: readonly NewSupp
     added.map(({ reason }) => reason),
     added.map(({ source }) => source),
   ])
+}
+
+/** Does what recipients want inside a transaction; of one address in the order given, and else in that of its hash. */
+export async function heedWishes(tx: Transaction, wishes: readonly WishReport['wish'][]): Promise<void> {
+  const hashed = wishes.map((wish) => ({
+    wish,
+    hash: hashOfKey(wish.kind === 'suppress' ? wish.entry : wish.key),
+  }))
+  // In one order, so that two sets cannot wait for each other.
+  hashed.sort((a, b) => (a.hash < b.hash ? -1 : Number(a.hash > b.hash)))
+  for (const { wish, hash } of hashed) {
+    if (wish.kind === 'suppress') await addSuppressions(tx, [wish.entry])
+    else await tx.rows(DELETE_OPT_OUT, [hash])
+  }
 }
 
 /** The address comes last: it is the only part that may hold anything. */

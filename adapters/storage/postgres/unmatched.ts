@@ -1,5 +1,5 @@
 import type { Fact } from '../../../src/domain/facts.ts'
-import type { ReceiptRecord } from '../../../src/ports/storage/receipts.ts'
+import type { MessageReport } from '../../../src/ports/storage/receipts.ts'
 import type { Transaction } from './connection.ts'
 import { hashOf } from './hash.ts'
 
@@ -108,7 +108,7 @@ export async function takeUnmatched(
 /** Keeps receipts until the hand-over that they speak of is settled. */
 export async function keepUnmatched(
   tx: Transaction,
-  receipts: readonly { readonly hash: string; readonly receipt: ReceiptRecord }[],
+  receipts: readonly { readonly hash: string; readonly receipt: MessageReport }[],
 ): Promise<void> {
   if (receipts.length === 0) return
   await tx.rows(INSERT, [

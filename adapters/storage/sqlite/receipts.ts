@@ -1,11 +1,17 @@
 import type { Fact } from '../../../src/domain/facts.ts'
-import type { ReceiptAnswer, ReceiptRecord } from '../../../src/ports/storage/receipts.ts'
+import type {
+  MessageReport,
+  ReceiptAnswer,
+  ReceiptRecord,
+  WishReport,
+} from '../../../src/ports/storage/receipts.ts'
 import type { Connection } from './connection.ts'
 import type { Announcements, Deliveries } from './deliveries.ts'
 import { dataError } from './errors.ts'
 import { type AddFacts, FACT_COLUMNS, FROM_NOTIFICATIONS, WITH_NEWEST_EVENT } from './facts.ts'
 import { hashOf } from './hash.ts'
 import type { NotificationRow } from './rows.ts'
+import { DELETE_OPT_OUT, INSERT_SUPPRESSION } from './suppressions.ts'
 
 const INSERT_RECEIPT = 'INSERT OR IGNORE INTO carillon_receipts (hash, received_at) VALUES (?, ?)'
 
@@ -67,8 +73,10 @@ export function createRecordReceipts(
   const selectById = connection.statement<NotificationRow>(SELECT_BY_ID)
   const selectByMessage = connection.statement<NotificationRow>(SELECT_BY_MESSAGE)
   const insertUnmatched = connection.statement(INSERT_UNMATCHED)
+  const insertSuppression = connection.statement(INSERT_SUPPRESSION)
+  const deleteOptOut = connection.statement(DELETE_OPT_OUT)
 
-  function correlate(receipt: ReceiptRecord): NotificationRow | undefined {
+  function correlate(receipt: MessageReport): NotificationRow | undefined {
     const { notificationId, organizationId, provider, fact } = receipt
     const named = notificationId === undefined ? undefined : selectById().get(notificationId)
     if (named !== undefined && (organizationId === null || organizationId === named.organization))
@@ -77,12 +85,27 @@ export function createRecordReceipts(
     return selectByMessage().get(provider, fact.providerMessageId, organizationId)
   }
 
+  function heed({ wish }: WishReport, now: number): void {
+    if (wish.kind === 'suppress') {
+      const { organizationId, channel, address, reason, source } = wish.entry
+      insertSuppression().run(organizationId, channel, address, reason, source, now)
+    } else {
+      const { organizationId, channel, address } = wish.key
+      deleteOptOut().run(organizationId, channel, address)
+    }
+  }
+
   function record(receipt: ReceiptRecord, announcements: Announcements): ReceiptAnswer {
-    const { organizationId, provider, dedupeKey, fact } = receipt
+    const { organizationId, provider, dedupeKey } = receipt
     // The keys of different organizations' instances are apart, whatever they are called.
     const hash = hashOf(organizationId ?? '', provider, dedupeKey)
     const { now } = announcements
     if (insertReceipt().changes(hash, now) === 0) return { kind: 'duplicate' }
+    if ('wish' in receipt) {
+      heed(receipt, now)
+      return { kind: 'heeded' }
+    }
+    const { fact } = receipt
     const row = correlate(receipt)
     if (row === undefined) {
       const messageId = fact.providerMessageId ?? null

@@ -24,6 +24,9 @@ const SELECT = 'SELECT * FROM carillon_suppressions WHERE organization = ? AND c
 
 const DELETE = 'DELETE FROM carillon_suppressions WHERE organization = ? AND channel = ? AND address = ?'
 
+/** Who opts in again takes back an opt-out; a bounce or a complaint says something else. */
+export const DELETE_OPT_OUT: string = `${DELETE} AND reason = 'unsubscribe'`
+
 const LIST = `
   SELECT * FROM carillon_suppressions WHERE organization = ? AND seq < ? ORDER BY seq DESC LIMIT ? OFFSET ?`
 

@@ -155,8 +155,8 @@ export interface Storage<Tx = never> {
   /**
    * Records what providers report after the hand-over. Deduplicated by (instance, dedupeKey), where the instance is
    * the provider of that organization; correlated first by our notification id, then by the provider's message id of
-   * any hand-over, earlier ones included; kept while unmatched, until `retention.expire` removes them. One commit for the
-   * set, one answer for each, in order.
+   * any hand-over, earlier ones included; kept while unmatched, until `retention.expire` removes them. A recipient's own
+   * word changes the suppression list in the same commit. One commit for the set, one answer for each, in order.
    */
   recordReceipts(receipts: readonly ReceiptRecord[]): Promise<ReceiptAnswer[]>
 

@@ -1,4 +1,5 @@
 import PQueue from 'p-queue'
+import type { ChannelName } from '../../domain/channel.ts'
 import { NotifierError } from '../../domain/errors/notifier-error.ts'
 import type { NotificationEvent } from '../../domain/event-payload.ts'
 import type { Fact } from '../../domain/facts.ts'
@@ -9,7 +10,7 @@ import { createGroup } from '../../gather/group.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Logger } from '../../ports/logger.ts'
 import type { ParsedReceipts } from '../../ports/receipts.ts'
-import type { ReceiptAnswer, ReceiptRecord } from '../../ports/storage/receipts.ts'
+import type { ReceiptAnswer, ReceiptRecord, WishReport } from '../../ports/storage/receipts.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
 import type { Routes } from '../channels/routes.ts'
 import type { Notifier } from '../notifier.ts'
@@ -72,23 +73,17 @@ export function createReceipts(parts: ReceiptParts): Notifier['receipts'] {
     wake()
   }
 
-  /** A recipient's own word, which names no message. */
-  async function storeWish({ name, channel }: Provider, source: ReceiptSource, receipt: Receipt) {
-    // An instance that serves all organizations speaks for the application itself; the others learn of it from the
-    // provider when they send.
-    const { organizationId = DEFAULT_ORGANIZATION } = source
-    const { suppress, unsuppress } = receipt
-    if (suppress !== undefined) {
-      const { reason } = suppress
-      const address = suppressedAddress(channel, suppress.address)
-      await storage.suppressions.add({ organizationId, channel, address, reason, source: name })
-    }
-    if (unsuppress !== undefined) {
-      const address = suppressedAddress(channel, unsuppress.address)
-      const [reason] = await storage.suppressions.match([{ organizationId, channel, address }])
-      // Who opts in again takes back an opt-out; a bounce or a complaint says something else.
-      if (reason === 'unsubscribe') await storage.suppressions.remove(organizationId, channel, address)
-    }
+  /** A recipient's own word, which names no message. Told once more it changes nothing: others may have followed. */
+  async function storeWish({ name: provider, channel }: Provider, source: ReceiptSource, receipt: Receipt) {
+    const wish = wishOf(receipt, channel, source, provider)
+    if (wish === null) return
+    const answer = await record({
+      provider,
+      organizationId: source.organizationId ?? null,
+      dedupeKey: receipt.dedupeKey,
+      wish,
+    })
+    if (answer.kind === 'failed') throw answer.error
   }
 
   function store(provider: Provider, source: ReceiptSource, receipt: Receipt): Promise<void> {
@@ -161,6 +156,24 @@ export function createReceipts(parts: ReceiptParts): Notifier['receipts'] {
       }
     },
   }
+}
+
+function wishOf(
+  { suppress, unsuppress }: Receipt,
+  channel: ChannelName,
+  // An instance that serves all organizations speaks for the application itself; the others learn of it from the
+  // provider when they send.
+  { organizationId = DEFAULT_ORGANIZATION }: ReceiptSource,
+  provider: string,
+): WishReport['wish'] | null {
+  if (suppress !== undefined) {
+    const { reason } = suppress
+    const address = suppressedAddress(channel, suppress.address)
+    return { kind: 'suppress', entry: { organizationId, channel, address, reason, source: provider } }
+  }
+  if (unsuppress === undefined) return null
+  const address = suppressedAddress(channel, unsuppress.address)
+  return { kind: 'unsuppress', key: { organizationId, channel, address } }
 }
 
 function named({ channel, name }: Provider): { readonly channel: string; readonly provider: string } {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { DEFAULT_ORGANIZATION } from '../../domain/organization.ts'
 import { SUPPRESSION_REASONS } from '../../domain/suppression.ts'
+import type { ReceiptRecord } from '../../ports/storage/receipts.ts'
 import type { Suppression, SuppressionKey } from '../../ports/storage/suppressions.ts'
 import { organization, page, readAll, TEN, unique } from './fixtures.ts'
 import type { Check } from './harness.ts'
@@ -14,6 +15,35 @@ function entry(change: Partial<Suppression> = {}): Omit<Suppression, 'createdAt'
 }
 
 export function suppressionChecks(check: Check): void {
+  check("a recipient's own word changes the list once", async ({ storage }) => {
+    const organizationId = await organization(storage)
+    const key = { organizationId, channel: 'sms', address: '+15550000001' } as const
+    const from = { provider: 'twilio', organizationId }
+    const optIn = { ...from, dedupeKey: 'SM1', wish: { kind: 'unsuppress', key } } as const
+    const entry = { ...key, reason: 'unsubscribe', source: 'twilio' } as const
+    const optOut = { ...from, dedupeKey: 'SM2', wish: { kind: 'suppress', entry } } as const
+    const again = { ...optIn, dedupeKey: 'SM3' }
+    const told = async (...records: ReceiptRecord[]) =>
+      (await storage.recordReceipts(records)).map(({ kind }) => kind)
+    const reasons = () => storage.suppressions.match([key])
+
+    assert.deepEqual(await told(optIn), ['heeded'])
+    assert.deepEqual(await told(optOut), ['heeded'])
+    assert.deepEqual(await told(optIn), ['duplicate'])
+    assert.deepEqual(await reasons(), ['unsubscribe'])
+    assert.deepEqual(await told(again, { ...optOut, dedupeKey: 'SM4' }, again), [
+      'heeded',
+      'heeded',
+      'duplicate',
+    ])
+    assert.deepEqual(await reasons(), ['unsubscribe'])
+    assert.deepEqual(await told({ ...again, dedupeKey: 'SM5' }, optOut), ['heeded', 'duplicate'])
+    assert.deepEqual(await reasons(), [null])
+    await storage.suppressions.add({ ...entry, reason: 'complaint' })
+    assert.deepEqual(await told({ ...again, dedupeKey: 'SM6' }), ['heeded'])
+    assert.deepEqual(await reasons(), ['complaint'])
+  })
+
   check('a suppression is stored as it was given, and matched', async ({ storage }) => {
     for (const reason of SUPPRESSION_REASONS) {
       const given = entry({ address: `${reason}@example.com`, reason, source: `the ${reason} of today` })
