@@ -66,6 +66,18 @@ export function compileTemplate(source: TemplateSource): CompiledTemplate {
   const levels = [body, ...(subject === null ? [] : [subject])].map(levelsOf)
   const ofBoth = subject === null || !SENDS_SUBJECT[channel] ? ofBody : requiredOf(body, subject)
 
+  function render(variables: Variables, instead: Instead = {}): RenderedText {
+    const format = formatOf(channel, instead.format ?? own, source.body)
+    const written =
+      instead.subject ??
+      (subject === null ? null : writer.write(subject, source.subject ?? '', variables, 'text'))
+    return {
+      subject: written === null ? null : toHeader(written),
+      body: writer.write(body, source.body, variables, channel === 'email' ? format : landing),
+      format,
+    }
+  }
+
   return {
     channel,
     assertVariables(variables, instead = {}) {
@@ -74,19 +86,9 @@ export function compileTemplate(source: TemplateSource): CompiledTemplate {
       if (missing.length > 0) throw missingVariables(missing, variables)
       // To render costs more than all else that is checked, and is done anyway when it is sent.
       const extent = extentOf(variables)
-      if (levels.some((each) => mayBeTooLarge(each, extent))) this.render(variables, instead)
+      if (levels.some((each) => mayBeTooLarge(each, extent))) render(variables, instead)
     },
-    render(variables, instead = {}) {
-      const format = formatOf(channel, instead.format ?? own, source.body)
-      const written =
-        instead.subject ??
-        (subject === null ? null : writer.write(subject, source.subject ?? '', variables, 'text'))
-      return {
-        subject: written === null ? null : toHeader(written),
-        body: writer.write(body, source.body, variables, channel === 'email' ? format : landing),
-        format,
-      }
-    },
+    render,
   }
 }
 

@@ -232,7 +232,7 @@ describe('the fingerprint', () => {
     )
   })
 
-  it('of bytes is that of the same bytes, and costs little', () => {
+  it('of bytes is that of the same bytes alone', () => {
     const bytes = (last: number) => ({ content: Buffer.from([...Array(1_000).keys(), last]) })
     expect(fingerprint(bytes(1))).toBe(fingerprint(bytes(1)))
     expect(fingerprint(bytes(1))).not.toBe(fingerprint(bytes(2)))
