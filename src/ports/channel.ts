@@ -117,7 +117,10 @@ export interface SendContext {
   readonly organizationId: string
   /** Number of this attempt, from 1. */
   readonly attempt: number
-  /** The same for all attempts of one notification: for providers that deduplicate, and for stable message ids. */
+  /**
+   * The same for all attempts of one notification, until it is redriven: for providers that deduplicate, and for stable message
+   * ids. The notification's id, with a suffix after a redrive: letters, digits, `_` and `-`, at most 64 characters.
+   */
   readonly idempotencyKey: string
   /** When the notification was accepted; epoch milliseconds. */
   readonly createdAt: number

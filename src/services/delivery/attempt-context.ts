@@ -19,3 +19,13 @@ export function createAttemptContext(about: Omit<SendContext, 'signal'>, stop: S
   Object.defineProperty(context, STOP, { value: stop })
   return Object.defineProperty(context, 'signal', SIGNAL) as SendContext
 }
+
+/**
+ * A redrive is a new try that somebody asked for. A provider that deduplicates would answer the key of the tries before it
+ * as it did then, and send nothing: after a mail that came back, that is a message lost.
+ *
+ * @param earlierAttempts those before the last redrive
+ */
+export function idempotencyKeyOf(notificationId: string, earlierAttempts: number): string {
+  return earlierAttempts === 0 ? notificationId : `${notificationId}-${earlierAttempts}`
+}

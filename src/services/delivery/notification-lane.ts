@@ -16,6 +16,7 @@ import { isBlank, renderContent, renderParts } from '../render.ts'
 import { type MatchSuppression, suppressionKey } from '../suppressions/match.ts'
 import type { Observer } from '../telemetry/observer.ts'
 import type { CompiledTemplates } from '../templates/compiled-templates.ts'
+import { idempotencyKeyOf } from './attempt-context.ts'
 import type { Attempts } from './attempts.ts'
 import type { Choose } from './choose.ts'
 import { EXPIRED, endBefore, isExpired, type NotificationJob } from './end-before.ts'
@@ -151,7 +152,7 @@ export function createNotificationLane(
       notificationId: notification.id,
       organizationId,
       attempt,
-      idempotencyKey: notification.id,
+      idempotencyKey: idempotencyKeyOf(notification.id, job.earlierAttempts),
       createdAt: notification.createdAt,
       logger,
     }
