@@ -78,19 +78,22 @@ export function createRetention({ storage, clock, logger, days, failed }: Retent
     let cursor: string | undefined
     do {
       const page = await storage.organizations.list({ limit: ORGANIZATIONS, offset: 0, cursor })
-      for (const { id, retentionDays } of page.items) {
-        const kept = retentionDays ?? days
-        if (kept !== null) await sweepSurely(id, kept * DAY_MS, removed)
-        if (stopped) return
-      }
+      for (const { id, retentionDays } of page.items) await sweepSurely(id, retentionDays ?? days, removed)
       cursor = page.nextCursor ?? undefined
-    } while (cursor !== undefined)
+      // A look that finds nothing is short, but there may be as many as there are organizations.
+      await pause()
+    } while (cursor !== undefined && !stopped)
   }
 
   /** What one organization's rows do to the storage is no reason to keep all others' for ever. */
-  async function sweepSurely(organizationId: string, olderThanMs: number, removed: Removed): Promise<void> {
+  async function sweepSurely(
+    organizationId: string,
+    keptDays: number | null,
+    removed: Removed,
+  ): Promise<void> {
+    if (stopped || keptDays === null) return
     try {
-      await sweep(organizationId, olderThanMs, removed)
+      await sweep(organizationId, keptDays * DAY_MS, removed)
     } catch (error) {
       if (isNotifierError(error) && error.code === 'service_unavailable') throw error
       failed(error)
@@ -98,13 +101,14 @@ export function createRetention({ storage, clock, logger, days, failed }: Retent
   }
 
   async function sweep(organizationId: string, olderThanMs: number, removed: Removed): Promise<void> {
-    for (let after: string | undefined; !stopped; await pause()) {
+    let after: string | undefined
+    do {
       const answer = await storage.retention.sweep({ organizationId, olderThanMs, most: STEP, after })
       removed.notifications += answer.notifications
       removed.deliveries += answer.deliveries
-      if (answer.next === null) return
-      after = answer.next
-    }
+      after = answer.next ?? undefined
+      if (after !== undefined || answer.notifications + answer.deliveries > 0) await pause()
+    } while (after !== undefined && !stopped)
   }
 
   async function expireAll(removed: Removed): Promise<void> {
@@ -122,6 +126,7 @@ export function createRetention({ storage, clock, logger, days, failed }: Retent
   }
 
   function pause(): Promise<void> {
+    if (stopped) return Promise.resolve()
     return new Promise((resolve) => {
       const cancel = clock.timer(PAUSE_MS, resolve)
       endPause = () => {

@@ -102,6 +102,20 @@ describe.each(['memory', 'sqlite'])('retention on %s', (kind) => {
     )
   })
 
+  it('lets everything else have its turn between many organizations, with and without something old', async () => {
+    const { clock, notifier, sweeps, send } = await start({ retention: { days: 1 } })
+    for (let index = 0; index < 250; index += 1)
+      await notifier.organizations.create({ id: `org_${index}`, name: 'One of many' })
+    const removed = (): number => sweeps.reduce((sum, count) => sum + count, 0)
+    await clock.until(() => sweeps.length > 0)
+    expect(sweeps.length).toBeLessThanOrEqual(100)
+    await clock.until(() => sweeps.length === 251)
+    for (let index = 0; index < 50; index += 1) await send(`org_${index}`)
+    await clock.until(() => removed() > 0)
+    expect(removed()).toBe(1)
+    await clock.until(() => removed() === 50)
+  })
+
   it('is that of each organization, 90 days where nobody says otherwise', async () => {
     const { clock, notifier, ids, send } = await start()
     await notifier.organizations.create({ id: 'org_short', name: 'Short', retentionDays: 30 })
