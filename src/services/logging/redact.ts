@@ -21,15 +21,26 @@ const HIDDEN: ReadonlySet<string> = new Set([
 ])
 
 /** Names of secrets mostly end like this: `webhookSecret`, `access_token`. */
-const HIDDEN_ENDINGS: readonly string[] = ['secret', 'secrets', 'token', 'password', 'apikey', 'privatekey']
+const HIDDEN_ENDINGS: readonly string[] = [
+  'secret',
+  'secrets',
+  'token',
+  'tokens',
+  'password',
+  'passphrase',
+  'apikey',
+  'accesskey',
+  'privatekey',
+]
 
 /** Where a recipient stands, in whichever form. */
 const RECIPIENT_KEYS: ReadonlySet<string> = new Set(['to', 'cc', 'bcc', 'recipient', 'recipients'])
 
 const EMAIL = /([\p{L}\p{N}])[\p{L}\p{N}._%+-]{0,63}@([\p{L}\p{N}-]{1,63}(?:\.[\p{L}\p{N}-]{1,63})+)/gu
 const PHONE = /\+[1-9]\d{6,14}(?!\d)/g
-/** Credentials that give themselves away: of HTTP, of Standard Webhooks, our own keys. */
-const CREDENTIAL = /\b(Bearer|Basic)\s+[\w.~+/=-]{8,}|\bwhsec_[\w+/=-]+|\bcrl_[0-9A-Za-z]{20,}/gi
+/** Credentials that give themselves away: of HTTP, of Standard Webhooks, our own keys, user and password of a URL. */
+const CREDENTIAL =
+  /\b(Bearer|Basic)\s+[\w.~+/=-]{8,}|\bwhsec_[\w+/=-]+|\bcrl_[0-9A-Za-z]{20,}|(?<=:\/\/)[^\s/?#]+(?=@)/gi
 
 const MAX_DEPTH = 6
 const MAX_ENTRIES = 50
@@ -72,6 +83,12 @@ function maskRecipient(to: string, options: RedactOptions): string {
   const masked = redactText(to, options)
   if (masked !== to || options.showRecipients) return masked
   return to.length <= 4 ? '***' : `${to.slice(0, 4)}…`
+}
+
+/** One or several, as far as they are text. */
+function maskRecipients(to: unknown, options: RedactOptions): unknown {
+  const mask = (one: unknown): unknown => (typeof one === 'string' ? maskRecipient(one, options) : one)
+  return Array.isArray(to) ? to.slice(0, MAX_ENTRIES).map(mask) : mask(to)
 }
 
 function redactValue(value: unknown, depth: number, above: Set<object>, options: RedactOptions): unknown {
@@ -127,10 +144,10 @@ function redactEntries(
     let entry: unknown
     try {
       entry = (value as Readonly<Record<string, unknown>>)[key]
+      if (RECIPIENT_KEYS.has(plain)) entry = maskRecipients(entry, options)
     } catch {
       return [key, '[unreadable]']
     }
-    if (typeof entry === 'string' && RECIPIENT_KEYS.has(plain)) return [key, maskRecipient(entry, options)]
     return [key, redactValue(entry, depth + 1, above, options)]
   })
   return Object.fromEntries(entries)

@@ -1,9 +1,11 @@
 import { Console } from 'node:console'
+import { once } from 'node:events'
 import { PassThrough } from 'node:stream'
 import fc from 'fast-check'
 import Fastify from 'fastify'
 import { describe, expect, it } from 'vitest'
 import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
+import { processWarnings } from '../../../src/http/process-warnings.ts'
 import type { Logger } from '../../../src/ports/logger.ts'
 import { redactFields, redactText } from '../../../src/services/logging/redact.ts'
 import { redactingLogger } from '../../../src/services/logging/redacting-logger.ts'
@@ -27,6 +29,9 @@ describe('redaction', () => {
     ['access_token', 't'],
     ['PASSWORD', 'p'],
     ['private-key', 'p'],
+    ['secretAccessKey', 'k'],
+    ['passphrase', 'p'],
+    ['deviceTokens', ['t']],
     ['body', 'Dear Ada'],
     ['subject', 'Your diagnosis'],
     ['variables', { code: 123456 }],
@@ -44,6 +49,7 @@ describe('redaction', () => {
   ])('masks the recipient %s, unless recipients are shown', (to, masked) => {
     expect(redactFields({ to }, MASKED)).toEqual({ to: masked })
     expect(redactFields({ to }, { showRecipients: true })).toEqual({ to })
+    expect(redactFields({ cc: [to] }, MASKED)).toEqual({ cc: [masked] })
   })
 
   it('masks recipients and credentials inside texts, and leaves the rest', () => {
@@ -55,6 +61,17 @@ describe('redaction', () => {
     )
     expect(redactText(text, { showRecipients: true })).toContain('<ada@example.com>')
     expect(redactText(text, { showRecipients: true })).not.toContain('abcdefghij1234')
+  })
+
+  it.each([
+    ['postgres://carillon:hunter2@db:5432/app', 'postgres://[hidden]@db:5432/app'],
+    ['redis://:p@ss@10.0.0.1:6379', 'redis://[hidden]@10.0.0.1:6379'],
+    ['https://user:pass@api.example.com/v1', 'https://[hidden]@api.example.com/v1'],
+    ['https://example.com/@ada and https://example.com', 'https://example.com/@ada and https://example.com'],
+  ])('hides user and password of a URL, also where recipients are shown: %s', (text, hidden) => {
+    for (const showRecipients of [true, false]) {
+      expect(redactText(`No answer of ${text}.`, { showRecipients })).toBe(`No answer of ${hidden}.`)
+    }
   })
 
   it('shows no part of a credential or a recipient where a text is cut', () => {
@@ -140,6 +157,15 @@ describe('redaction', () => {
       { numRuns: 300 },
     )
   })
+})
+
+it('is passed by what becomes a warning of the process, without a logger', async () => {
+  const warned = once(process, 'warning')
+  const error = new Error('No answer of redis://:hunter2@db for ada@example.com.')
+  processWarnings.error('A request failed unexpectedly.', { requestId: 'req_1', error })
+  const [warning] = (await warned) as [Error & { detail?: string }]
+  expect(warning.message).toBe('A request failed unexpectedly. {"requestId":"req_1"}')
+  expect(warning.detail).toContain('Error: No answer of redis://[hidden]@db for a***@example.com.\n')
 })
 
 describe('the logger of an application', () => {
