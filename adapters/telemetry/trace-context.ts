@@ -3,12 +3,12 @@ import type { SpanContext, TraceState } from '@opentelemetry/api'
 /** Longest text that is kept of a trace (`NewNotification.trace`). */
 const MAX_TRACE = 600
 const TRACE =
-  /^(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(?: ([\x21-\x7e]+))?$/
+  /^(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(?: ([\x20-\x7e]+))?$/
 
 /** A span as W3C Trace Context writes it: the `traceparent`, then a space and the `tracestate` where there is one. */
 export function traceOf({ traceId, spanId, traceFlags, traceState }: SpanContext): string {
   const parent = `00-${traceId}-${spanId}-${(traceFlags & 0xff).toString(16).padStart(2, '0')}`
-  const state = traceState?.serialize().replaceAll(' ', '') ?? ''
+  const state = traceState?.serialize() ?? ''
   return state === '' || parent.length + 1 + state.length > MAX_TRACE ? parent : `${parent} ${state}`
 }
 
@@ -30,6 +30,6 @@ export function spanContextOf(
 
 /** The headers that continue a trace in a request. */
 export function headersOf(trace: string): Record<string, string> {
-  const [traceparent = '', tracestate] = trace.split(' ')
-  return tracestate === undefined ? { traceparent } : { traceparent, tracestate }
+  const [traceparent = '', ...state] = trace.split(' ')
+  return state.length === 0 ? { traceparent } : { traceparent, tracestate: state.join(' ') }
 }
