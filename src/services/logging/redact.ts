@@ -12,11 +12,15 @@ const HIDDEN: ReadonlySet<string> = new Set([
   'signature',
   'subject',
   'body',
+  'htmlbody',
+  'textbody',
   'html',
   'text',
   'content',
   'payload',
   'variables',
+  'data',
+  'blocks',
   'attachments',
 ])
 

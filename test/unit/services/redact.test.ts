@@ -35,6 +35,9 @@ describe('redaction', () => {
     ['body', 'Dear Ada'],
     ['subject', 'Your diagnosis'],
     ['variables', { code: 123456 }],
+    ['data', { code: 123456 }],
+    ['blocks', [{ type: 'section' }]],
+    ['HtmlBody', '<p>Dear Ada'],
   ])('hides %s', (key, value) => {
     expect(redactFields({ deep: { [key]: value } }, MASKED)).toEqual({ deep: { [key]: '[hidden]' } })
   })
