@@ -3,8 +3,8 @@ import type { Backlog } from './storage/backlog.ts'
 
 /**
  * Tells an outside system what happens: metrics, traces, or both. A plug-in is a function that returns an object like
- * this; what it leaves out is not asked of it. What a method throws is logged once and harms nobody, but everything here
- * runs inside the calls that it watches: it must return at once.
+ * this; what it leaves out is not asked of it. What a method throws, or rejects with, is logged once and harms nobody, but
+ * everything here runs inside the calls that it watches: it must return at once.
  */
 export interface Telemetry {
   /** For logs, for example `prometheus`. */

@@ -30,12 +30,19 @@ export function createObserver(
   const recorders = plugins.filter((plugin) => plugin.record !== undefined)
   const tracer = plugins.find((plugin) => plugin.startSpan !== undefined)
 
+  function threw(plugin: Telemetry, error: unknown): void {
+    if (!reported.has(plugin)) faulty(plugin, error)
+    reported.add(plugin)
+  }
+
   function guarded<Answer>(plugin: Telemetry, call: () => Answer): Answer | null {
     try {
-      return call()
+      const answer = call()
+      // An async method: what it rejects with must not end the process.
+      if (answer instanceof Promise) answer.catch((error: unknown) => threw(plugin, error))
+      return answer
     } catch (error) {
-      if (!reported.has(plugin)) faulty(plugin, error)
-      reported.add(plugin)
+      threw(plugin, error)
       return null
     }
   }

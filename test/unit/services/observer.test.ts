@@ -49,6 +49,19 @@ describe('a plug-in', () => {
         }),
       },
     ],
+    ['rejects over facts', { record: async () => boom() }],
+    ['rejects over spans', { startSpan: (async () => boom()) as never }],
+    [
+      'rejects at the end of a span',
+      {
+        startSpan: (): Span => ({
+          trace: undefined,
+          headers: {},
+          run: (work) => work(),
+          end: async () => boom(),
+        }),
+      },
+    ],
     ['throws at the stop', { stop: boom }],
     [
       'runs a span twice, and throws',
