@@ -27,9 +27,10 @@ export interface GuardedHttpOptions {
    */
   readonly ca?: string | readonly string[] | undefined
   /**
-   * Most connections to one host and port.
+   * Most connections to one host and port, so that requests wait for one. Many receivers can share a host: where they must
+   * not wait for each other, what bounds the requests of each bounds their connections.
    *
-   * @default 50
+   * @default as many as requests are under way
    */
   readonly maxConnections?: number | undefined
   /**
@@ -48,7 +49,7 @@ const DEFAULT_BODY_BYTES = 16_384
  * @throws NotifierError `invalid_configuration` when a block of `allow` cannot be read.
  */
 export function guardedHttp(options: GuardedHttpOptions = {}): OutgoingHttp {
-  const { allow, allowHttp = false, ca, maxConnections = 50 } = options
+  const { allow, allowHttp = false, ca, maxConnections = Number.POSITIVE_INFINITY } = options
   const guard = addressGuard(allow)
   const dial = createDial({
     guard,

@@ -159,6 +159,23 @@ describe('an exchange', () => {
     expect(receiver.mostOpen).toBeLessThanOrEqual(7)
   })
 
+  it('holds up no request for others to the same host: those may be of receivers that hang', async () => {
+    const receiver = await keep(
+      httpReceiver((response, { path }) => {
+        if (path === '/quick') response.end()
+      }),
+    )
+    const http = outgoing()
+    const url = `http://127.0.0.1:${receiver.port}`
+    // As many as all webhook endpoints together may have under way, but for one.
+    const hanging = Array.from({ length: 199 }, () => http.post(request(`${url}/hangs`)))
+    const quick = await http.post(request(`${url}/quick`, { timeoutMs: 5_000 }))
+    expect(quick).toMatchObject({ kind: 'answered', status: 200 })
+    await http.close()
+    const ends = await Promise.all(hanging)
+    expect(ends.filter(({ kind }) => kind === 'failed')).toHaveLength(199)
+  })
+
   it('takes a hint for what it is, and waits for the answer', async () => {
     const receiver = await keep(
       httpReceiver((response) => {
