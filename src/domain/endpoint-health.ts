@@ -37,7 +37,14 @@ export function healed({ sequence }: EndpointHealth): EndpointHealth {
 /** How one attempt ended, as a settlement says it. */
 export interface EndpointAttempt {
   /** Absent: no request was made, and nothing is known of the endpoint. */
-  readonly attempt?: { readonly attempt: number; readonly succeeded: boolean } | undefined
+  readonly attempt?:
+    | {
+        readonly attempt: number
+        readonly succeeded: boolean
+        /** Where it went; absent: nothing was sent. */
+        readonly request?: { readonly url: string } | undefined
+      }
+    | undefined
   /** `end`: the delivery is given up, unless it succeeded. */
   readonly next: { readonly kind: 'end' | 'retry' }
   /** It failed by our own fault, or because we stopped: that says nothing of the endpoint. */
@@ -57,12 +64,17 @@ export interface EndpointVerdict {
  * Judges an active endpoint by an attempt: the one function that every storage calls under the endpoint's row lock, so
  * that processes agree, nothing is announced twice, and events are numbered without a gap. An endpoint is disabled as
  * `failing` only when a delivery is given up, so that two faults with quiet days between them do not end it.
+ *
+ * @param url its address by now: what was under way to another one when that changed says nothing of this
  */
 export function judgeEndpoint(
   health: EndpointHealth,
   { attempt, next, blameless, disable }: EndpointAttempt,
   now: number,
+  url: string,
 ): EndpointVerdict {
+  if (attempt?.request !== undefined && attempt.request.url !== url)
+    return { health, disable: null, announce: null }
   const failingSince = health.failingSince ?? now
   if (disable === 'gone') return disabled(health, failingSince, 'gone')
   if (attempt?.succeeded === true) return { health: healed(health), disable: null, announce: null }

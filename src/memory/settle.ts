@@ -46,7 +46,7 @@ function settleDelivery(
 function judge(state: MemoryState, endpointId: string, settlement: EventSettlement): EndpointEvent[] {
   const endpoint = state.endpoints.get(endpointId)
   if (endpoint === undefined || endpoint.status === 'disabled') return []
-  const verdict = judgeEndpoint(endpoint.health, settlement, state.now())
+  const verdict = judgeEndpoint(endpoint.health, settlement, state.now(), endpoint.url)
   state.endpoints.set(endpointId, { ...endpoint, health: verdict.health })
   if (verdict.disable !== null) disable(state, endpointId, verdict.disable)
   const event = endpointEvent(endpoint, verdict, state.now())

@@ -5,6 +5,7 @@ import { backlogChecks } from './storage/backlog.ts'
 import { begunClaimChecks } from './storage/begun-claims.ts'
 import { claimChecks } from './storage/claim.ts'
 import { deliveryChecks } from './storage/deliveries.ts'
+import { endpointAddressChecks } from './storage/endpoint-addresses.ts'
 import { endpointHealthChecks } from './storage/endpoint-health.ts'
 import { fairnessChecks } from './storage/fairness.ts'
 import { checkWith, type StorageHarness } from './storage/harness.ts'
@@ -55,5 +56,6 @@ export function storageContract(test: TestApi, create: () => Promise<StorageHarn
   redriveChecks(check)
   retentionChecks(check)
   endpointHealthChecks(check)
+  endpointAddressChecks(check)
   announcementChecks(check)
 }

@@ -8,7 +8,7 @@ import type { Settlement } from '../../../src/ports/storage/settle.ts'
 import type { Transaction } from './connection.ts'
 import { type Announced, announce, announcedOfEndpoint } from './deliveries.ts'
 
-const COLUMNS = 'id, organization, status, failing_since, failing_told, event_sequence'
+const COLUMNS = 'id, organization, url, status, failing_since, failing_told, event_sequence'
 
 const SELECT = `SELECT ${COLUMNS} FROM carillon.webhook_endpoints WHERE id = ANY ($1::text[])`
 
@@ -23,6 +23,7 @@ const UPDATE = `
 interface HealthRow {
   readonly id: string
   readonly organization: string
+  readonly url: string
   readonly status: 'active' | 'disabled'
   readonly failing_since: number | null
   readonly failing_told: boolean
@@ -62,7 +63,7 @@ export async function judgeEndpoints(tx: Transaction, attempts: readonly Attempt
   for (const { endpoint: id, settlement } of attempts) {
     const [row, known] = [rows.get(id), health.get(id)]
     if (row === undefined || known === undefined || disabled.has(id)) continue
-    const verdict = judgeEndpoint(known, settlement, tx.now)
+    const verdict = judgeEndpoint(known, settlement, tx.now, row.url)
     health.set(id, verdict.health)
     if (verdict.disable !== null) disabled.set(id, verdict.disable)
     const event = endpointEvent({ id, organizationId: row.organization }, verdict, tx.now)

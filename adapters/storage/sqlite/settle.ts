@@ -17,7 +17,7 @@ const SELECT_NOTIFICATION = `
 const SELECT_ENDPOINT = 'SELECT lane FROM carillon_jobs WHERE id = ? AND state = 2 AND token = ?'
 
 const SELECT_HEALTH = `
-  SELECT organization, status, failing_since, failing_told, event_sequence
+  SELECT organization, url, status, failing_since, failing_told, event_sequence
   FROM carillon_webhook_endpoints WHERE id = ?`
 
 const UPDATE_HEALTH = `
@@ -40,6 +40,7 @@ const DUE_AGAIN_UNASKED = `
 
 interface HealthRow {
   readonly organization: string
+  readonly url: string
   readonly status: 'active' | 'disabled'
   readonly failing_since: number | null
   readonly failing_told: number
@@ -120,7 +121,7 @@ export function createSettle(
       told: row.failing_told === 1,
       sequence: row.event_sequence,
     }
-    const verdict = judgeEndpoint(before, settlement, now)
+    const verdict = judgeEndpoint(before, settlement, now, row.url)
     const { failingSince, told, sequence } = verdict.health
     if (failingSince !== before.failingSince || told !== before.told || sequence !== before.sequence) {
       healths.delete(id)

@@ -30,7 +30,7 @@ export type Settlement = LeaseRef & {
         readonly kind: 'event'
         /**
          * What happened, for the endpoint's delivery log; absent when no request was made. While the endpoint is active,
-         * `judgeEndpoint` of the domain judges it by every attempt, under its row's lock: since when it fails, whether it
+         * `judgeEndpoint` of the domain judges it by every attempt, under its row's lock and its address by then: since when it fails, whether it
          * is disabled, and what its organization's other endpoints that chose the event are told of it in this commit,
          * under `endpointEventId` and with the next `sequence` of the endpoint, which outlives the process.
          */

@@ -52,11 +52,18 @@ function settlementOf(
   // Not signed, or ended by our own stop: the endpoint has nothing to do with it.
   const ours = result.kind === 'failed' && result.reason === 'aborted'
   const blameless = ours ? ({ blameless: true } as const) : {}
-  const ref = { jobId: job.jobId, token: job.token, kind: 'event' as const, attempt, ...blameless }
-  if (verdict.kind === 'succeeded') return { ...ref, ended: 'delivered', next: { kind: 'end' } }
-  if (verdict.kind === 'refused' && verdict.code === 'endpoint_gone') {
-    return { ...ref, ended: 'failed', disable: 'gone', next: { kind: 'end' } }
+  // Its event waits like the others of the endpoint: to be held with them, or for the address that it has by now.
+  const gone = verdict.kind === 'refused' && verdict.code === 'endpoint_gone'
+  const disable = gone ? ({ disable: 'gone' } as const) : {}
+  const ref = {
+    jobId: job.jobId,
+    token: job.token,
+    kind: 'event' as const,
+    attempt,
+    ...blameless,
+    ...disable,
   }
+  if (verdict.kind === 'succeeded') return { ...ref, ended: 'delivered', next: { kind: 'end' } }
   const hintMs = verdict.kind === 'failed' ? verdict.retryAfterMs : undefined
   // What our own stop has cut short is not the last attempt.
   const delayMs = retryDelay(WEBHOOK_RETRY, number, random, hintMs) ?? (ours && stopped ? 0 : null)

@@ -2,6 +2,7 @@ import { expect, it } from 'vitest'
 import {
   DISABLED_AFTER_MS,
   type EndpointAttempt,
+  type EndpointHealth,
   endpointEvent,
   endpointEventId,
   isEndpointEvent,
@@ -14,24 +15,27 @@ const failure = (attempt: number, last = false): EndpointAttempt => ({
   attempt: { attempt, succeeded: false },
   next: { kind: last ? 'end' : 'retry' },
 })
+const URL = 'https://example.com/hook'
+const judge = (health: EndpointHealth, attempt: EndpointAttempt, at: number) =>
+  judgeEndpoint(health, attempt, at, URL)
 const success: EndpointAttempt = { attempt: { attempt: 9, succeeded: true }, next: { kind: 'end' } }
 
 it('fails from the first failure on, and says so at the fourth in a row on one event', () => {
-  let { health } = judgeEndpoint(NEW_HEALTH, failure(1), NOW)
+  let { health } = judge(NEW_HEALTH, failure(1), NOW)
   expect(health).toEqual({ failingSince: NOW, told: false, sequence: 0 })
   for (const attempt of [2, 3]) {
-    const verdict = judgeEndpoint(health, failure(attempt), NOW + attempt)
+    const verdict = judge(health, failure(attempt), NOW + attempt)
     expect(verdict).toEqual({ health, disable: null, announce: null })
     health = verdict.health
   }
-  const fourth = judgeEndpoint(health, failure(4), NOW + 4)
+  const fourth = judge(health, failure(4), NOW + 4)
   expect(fourth).toEqual({
     health: { failingSince: NOW, told: true, sequence: 1 },
     disable: null,
     announce: 'webhook.failing',
   })
-  expect(judgeEndpoint(fourth.health, failure(5), NOW + 5).announce).toBeNull()
-  expect(judgeEndpoint(fourth.health, success, NOW + 6)).toEqual({
+  expect(judge(fourth.health, failure(5), NOW + 5).announce).toBeNull()
+  expect(judge(fourth.health, success, NOW + 6)).toEqual({
     health: { failingSince: null, told: false, sequence: 1 },
     disable: null,
     announce: null,
@@ -40,15 +44,15 @@ it('fails from the first failure on, and says so at the fourth in a row on one e
 
 it('disables after five days when a delivery is given up, not before, and not at an attempt between', () => {
   const health = { failingSince: NOW, told: true, sequence: 1 }
-  const at = (ms: number, last: boolean): unknown => judgeEndpoint(health, failure(8, last), NOW + ms).disable
+  const at = (ms: number, last: boolean): unknown => judge(health, failure(8, last), NOW + ms).disable
   expect(at(DISABLED_AFTER_MS - 1, true)).toBeNull()
   expect(at(DISABLED_AFTER_MS, false)).toBeNull()
   expect(at(DISABLED_AFTER_MS, true)).toBe('failing')
-  expect(judgeEndpoint(NEW_HEALTH, failure(8, true), NOW).disable).toBeNull()
+  expect(judge(NEW_HEALTH, failure(8, true), NOW).disable).toBeNull()
 })
 
 it('disables at once what says that it is gone', () => {
-  const verdict = judgeEndpoint(NEW_HEALTH, { ...failure(1, true), disable: 'gone' }, NOW)
+  const verdict = judge(NEW_HEALTH, { ...failure(1, true), disable: 'gone' }, NOW)
   expect(verdict).toEqual({
     health: { failingSince: NOW, told: true, sequence: 1 },
     disable: 'gone',
@@ -59,14 +63,28 @@ it('disables at once what says that it is gone', () => {
 it('does not judge by what was no request, or our own fault', () => {
   const health = { failingSince: NOW, told: false, sequence: 0 }
   const verdict = { health, disable: null, announce: null }
-  expect(judgeEndpoint(health, { next: { kind: 'end' } }, NOW + DISABLED_AFTER_MS)).toEqual(verdict)
+  expect(judge(health, { next: { kind: 'end' } }, NOW + DISABLED_AFTER_MS)).toEqual(verdict)
   const ours = { ...failure(8, true), blameless: true } as const
-  expect(judgeEndpoint(health, ours, NOW + DISABLED_AFTER_MS)).toEqual(verdict)
+  expect(judge(health, ours, NOW + DISABLED_AFTER_MS)).toEqual(verdict)
+})
+
+it('does not judge by what went to another address', () => {
+  const health = { failingSince: NOW, told: false, sequence: 0 }
+  const sentTo = (url: string, one: EndpointAttempt): EndpointAttempt => ({
+    ...one,
+    attempt: { attempt: 8, succeeded: false, ...one.attempt, request: { url } },
+  })
+  const gone: EndpointAttempt = { ...failure(8, true), disable: 'gone' }
+  for (const one of [gone, failure(8, true), success]) {
+    const verdict = judge(health, sentTo('https://example.com/old', one), NOW + DISABLED_AFTER_MS)
+    expect(verdict).toEqual({ health, disable: null, announce: null })
+  }
+  expect(judge(health, sentTo(URL, gone), NOW).disable).toBe('gone')
 })
 
 it('tells of an endpoint without its address, under an id that only such events have', () => {
   const endpoint = { id: 'wh_a-b_c', organizationId: 'org_a', url: 'https://example.com/secret' }
-  const event = endpointEvent(endpoint, judgeEndpoint(NEW_HEALTH, failure(4), NOW), NOW)
+  const event = endpointEvent(endpoint, judge(NEW_HEALTH, failure(4), NOW), NOW)
   expect(event).toEqual({
     event: 'webhook.failing',
     data: {
@@ -82,5 +100,5 @@ it('tells of an endpoint without its address, under an id that only such events 
   if (event === null) throw new Error('an event was expected')
   expect(endpointEventId(event)).toBe('evt_wh_a-b_c_1')
   expect([isEndpointEvent(event), isEndpointEvent({ event: 'notification.failed' })]).toEqual([true, false])
-  expect(endpointEvent(endpoint, judgeEndpoint(NEW_HEALTH, success, NOW), NOW)).toBeNull()
+  expect(endpointEvent(endpoint, judge(NEW_HEALTH, success, NOW), NOW)).toBeNull()
 })

@@ -62,7 +62,7 @@ describe.each(['memory', 'sqlite'])('webhook endpoints on %s', (kind) => {
     })
     const plans = createPlanFinder(storage, { free: UNLIMITED }, clock)
     const posts: PostRequest[] = []
-    const world = { answer: (_request: PostRequest): PostResult => answered(200) }
+    const world = { answer: (_request: PostRequest): PostResult | Promise<PostResult> => answered(200) }
     const box = createSecretBox([newSecret()])
     const parts = {
       storage,
@@ -210,7 +210,26 @@ describe.each(['memory', 'sqlite'])('webhook endpoints on %s', (kind) => {
     await expect(webhooks.replay(id, {} as never)).rejects.toMatchObject({ code: 'missing_required_field' })
   })
 
-  it('that are gone come back when enabled, and a replay brings what failed under its old id', async () => {
+  it('that have moved while the old address said it was gone stay, and get that event', async () => {
+    const { webhooks, posts, announce, world, clock } = await start()
+    const { id } = await webhooks.create({ url: URL })
+    const moved = 'https://example.com/moved'
+    let said = (_: PostResult): void => {}
+    const late = new Promise<PostResult>((resolve) => {
+      said = resolve
+    })
+    world.answer = ({ url }) => (url === URL ? late : answered(200))
+    await announce()
+    await webhooks.update(id, { url: moved })
+    said(answered(410))
+    await clock.advance(10_000)
+    expect(await webhooks.get(id)).toMatchObject({ url: moved, status: 'active', failingSince: null })
+    expect(posts.map(({ url }) => url)).toEqual([URL, moved])
+    const { items } = await webhooks.deliveries(id)
+    expect(items).toMatchObject([{ status: 'delivered', attempts: [{ status: 410 }, { status: 200 }] }])
+  })
+
+  it('that are gone come back when enabled, and a replay brings what met that under its old id', async () => {
     const { webhooks, posts, announce, world, clock } = await start()
     const { id } = await webhooks.create({ url: URL })
     world.answer = () => answered(410)
