@@ -94,6 +94,13 @@ describe('a notification', () => {
     expect(JSON.parse(String((await received({ body })).body)).body).toEqual(expected)
   })
 
+  it('keeps an object as it was written: numbers that JavaScript would round', async () => {
+    const body = '{"order": 12345678901234567890, "price": 10.00}'
+    const request = await received({ body })
+    expect(String(request.body)).toContain(`"body":${body},`)
+    expect(new Webhook(secret).verify(String(request.body), signed(request))).toBeDefined()
+  })
+
   it('is signed so that independent packages accept it, and repeats its id with every attempt', async () => {
     const request = await received({ body: '{"text":"Grüße 🎉"}' })
     const body = request.body.toString('utf8')

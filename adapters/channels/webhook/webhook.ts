@@ -134,7 +134,7 @@ export function webhookChannel(options: WebhookChannelOptions = {}): Channel {
     accepts: (to) => http.refuses(to) === null,
 
     async send(message, context) {
-      const body = JSON.stringify(webhookBody(message, context))
+      const body = webhookBody(message, context)
       const timestamp = Math.floor(Date.now() / 1000)
       const result = await http.post({
         url: message.to,
@@ -154,21 +154,20 @@ export function webhookChannel(options: WebhookChannelOptions = {}): Channel {
   }
 }
 
-function webhookBody(message: Message, context: SendContext): WebhookBody {
-  return {
-    id: context.notificationId,
-    subject: message.subject,
-    body: parseObject(message.body) ?? message.body,
-    createdAt: new Date(context.createdAt).toISOString(),
-  }
+/** A {@link WebhookBody}. An object goes as it was written: read and written again, its long numbers would be others. */
+function webhookBody({ subject, body }: Message, { notificationId, createdAt }: SendContext): string {
+  const head = `"id":${JSON.stringify(notificationId)},"subject":${JSON.stringify(subject)}`
+  const content = isObject(body) ? body : JSON.stringify(body)
+  return `{${head},"body":${content},"createdAt":"${new Date(createdAt).toISOString()}"}`
 }
 
-function parseObject(text: string): Readonly<Record<string, unknown>> | null {
-  if (!text.trimStart().startsWith('{')) return null
+function isObject(text: string): boolean {
+  if (!text.trimStart().startsWith('{')) return false
   try {
-    return JSON.parse(text) as Readonly<Record<string, unknown>>
+    JSON.parse(text)
+    return true
   } catch {
-    return null
+    return false
   }
 }
 
