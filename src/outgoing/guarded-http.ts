@@ -2,6 +2,7 @@ import type { OutgoingHttp } from '../ports/outgoing.ts'
 import { addressGuard } from './address-guard.ts'
 import { type Connections, createConnections } from './connections.ts'
 import { createDial } from './dial.ts'
+import { dnsLookup } from './dns-lookup.ts'
 import { exchange } from './exchange.ts'
 import { guardedLookup, type LookupAll, systemLookup } from './guarded-lookup.ts'
 import { judgeUrl } from './url-guard.ts'
@@ -9,7 +10,8 @@ import { judgeUrl } from './url-guard.ts'
 /** Options of {@link guardedHttp}. */
 export interface GuardedHttpOptions {
   /**
-   * CIDR blocks that are open although they are not public, for receivers on this machine during development.
+   * CIDR blocks that are open although they are not public, for receivers on this machine during development. Names are
+   * then those of the system, its hosts file included.
    *
    * @default none
    */
@@ -36,7 +38,7 @@ export interface GuardedHttpOptions {
   /**
    * Resolves names; whatever it answers is judged.
    *
-   * @default the system's resolver
+   * @default DNS; with `allow` the system's resolver
    */
   readonly lookup?: LookupAll | undefined
 }
@@ -49,12 +51,12 @@ const DEFAULT_BODY_BYTES = 16_384
  * @throws NotifierError `invalid_configuration` when a block of `allow` cannot be read.
  */
 export function guardedHttp(options: GuardedHttpOptions = {}): OutgoingHttp {
-  const { allow, allowHttp = false, ca, maxConnections = Number.POSITIVE_INFINITY } = options
+  const { allow = [], allowHttp = false, ca, maxConnections = Number.POSITIVE_INFINITY } = options
   const guard = addressGuard(allow)
   const dial = createDial({
     guard,
     // Connections are pinned to the address that was judged; names are judged again with every new one.
-    lookup: guardedLookup(guard, options.lookup ?? systemLookup),
+    lookup: guardedLookup(guard, options.lookup ?? (allow.length === 0 ? dnsLookup() : systemLookup)),
     ca: ca === undefined ? undefined : [ca].flat(),
   })
   const hosts = new Map<string, Connections>()
