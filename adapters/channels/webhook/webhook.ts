@@ -10,7 +10,8 @@ import { checkOptions } from '../options.ts'
 /** Options of `webhookChannel`. */
 export interface WebhookChannelOptions {
   /**
-   * `whsec_…` secrets that sign, newest first; several while receivers move to a new one.
+   * `whsec_…` secrets that sign, newest first; several while receivers move to a new one. All receivers share them, and who
+   * knows one can sign for the others: organizations that do not trust each other need channels of their own.
    *
    * @default none: requests carry no signature
    */
@@ -47,7 +48,10 @@ export interface WebhookChannelOptions {
    * @default '200'
    */
   readonly successStatus?: SuccessStatus | undefined
-  /** More headers for every request, for example an authorization. Those of framing and signature are refused. */
+  /**
+   * More headers for every request, for example an authorization. Those of framing and signature are refused. Whoever may
+   * send chooses the address that gets them.
+   */
   readonly headers?: Readonly<Record<string, string>> | undefined
   /**
    * Most requests under way at one time.
