@@ -19,7 +19,8 @@ export interface PostFailure {
   readonly kind: 'failed'
   /**
    * `blocked`: the guard refused the address; nothing was sent. `unreachable`: no connection (look-up, refused,
-   * TLS); nothing was sent. `timeout`: the deadline passed. `broken`: the connection ended without an answer.
+   * TLS); nothing was sent. `timeout`: the deadline passed. `broken`: the connection ended without an answer, or
+   * with one that is no HTTP.
    * `aborted`: the caller's signal.
    */
   readonly reason: 'blocked' | 'unreachable' | 'timeout' | 'broken' | 'aborted'

@@ -68,9 +68,10 @@ function exchangeBy(HttpClient: typeof Client, what: Exchange): Promise<PostResu
       else connection.cut()
     }
     const fail = (error: NodeJS.ErrnoException): void => {
-      const code = error.code ?? 'unknown'
+      // What breaks the protocol has no code.
+      const code = error.code ?? error.name
       if (error instanceof BlockedAddressError) cut('blocked', error.message)
-      else if (requestSent) cut('broken', `The connection ended without an answer (${code}).`)
+      else if (requestSent) cut('broken', `The connection ended without a valid answer (${code}).`)
       else if (code === INVALID) cut('unreachable', 'The request cannot be made: a header is invalid.')
       else cut('unreachable', `No connection could be made (${code}).`)
     }

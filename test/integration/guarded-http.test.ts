@@ -377,19 +377,25 @@ describe('a receiver that misbehaves', () => {
     await receiver.drained()
   })
 
-  it.each<[string, string]>([
-    ['closes without an answer', ''],
-    ['says "continue", which nobody asked it to', 'HTTP/1.1 100 Continue\r\n\r\n'],
-    ['answers with what is not HTTP', 'SSH-2.0-OpenSSH_9.6\r\n'],
-    ['answers with headers without end', `HTTP/1.1 200 OK\r\nx-a: ${'a'.repeat(100_000)}`],
+  it.each<[string, string, string]>([
+    ['closes without an answer', '', 'UND_ERR_SOCKET'],
+    ['says "continue", which nobody asked it to', 'HTTP/1.1 100 Continue\r\n\r\n', 'UND_ERR_SOCKET'],
+    ['answers with what is not HTTP', 'SSH-2.0-OpenSSH_9.6\r\n', 'HTTPParserError'],
+    [
+      'answers with headers without end',
+      `HTTP/1.1 200 OK\r\nx-a: ${'a'.repeat(100_000)}`,
+      'UND_ERR_HEADERS_OVERFLOW',
+    ],
     [
       'frames its answer in two ways',
       'HTTP/1.1 200 OK\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n',
+      'UND_ERR_RES_CONTENT_LENGTH_MISMATCH',
     ],
-  ])('%s: broken, and the request may have arrived', async (_, answer) => {
+  ])('%s: broken, says why, and the request may have arrived', async (_, answer, why) => {
     const receiver = await keep(tcpReceiver((socket) => socket.once('data', () => socket.end(answer))))
     const result = await outgoing().post(request(`http://127.0.0.1:${receiver.port}/`))
-    expect(result).toMatchObject({ kind: 'failed', reason: 'broken', requestSent: true })
+    const message = `The connection ended without a valid answer (${why}).`
+    expect(result).toMatchObject({ kind: 'failed', reason: 'broken', requestSent: true, message })
   })
 
   it('is not there: nothing was sent', async () => {
