@@ -30,9 +30,9 @@ export type Settlement = LeaseRef & {
         readonly kind: 'event'
         /**
          * What happened, for the endpoint's delivery log; absent when no request was made. While the endpoint is active,
-         * `judgeEndpoint` of the domain judges it by every attempt, under its row's lock and its address by then: since when it fails, whether it
-         * is disabled, and what its organization's other endpoints that chose the event are told of it in this commit,
-         * under `endpointEventId` and with the next `sequence` of the endpoint, which outlives the process.
+         * `judgeEndpoint` of the domain judges it by every attempt, under its row's lock and by its address then: since when
+         * it fails, whether it is disabled, and what its organization's other endpoints that chose the event are told of it in
+         * this commit, under `endpointEventId` and with the next `sequence` of the endpoint, which outlives the process.
          */
         readonly attempt?: DeliveryAttempt | undefined
         /** The attempt failed by our own fault, or because we stopped: the endpoint is not judged by it. */
