@@ -7,6 +7,9 @@ const MAX_DEPTH = 20
 /** Names joined by dots, without what only a language with filters or helpers would have in a tag. */
 const PATH = /^[^\s{}|()"=.]+(?:\.[^\s{}|()"=.]+)*$/
 
+const OPENING = /\{\{\s*([{=]?)/g
+const LONG_SPACE = /\s{200}/
+
 /**
  * Judges what is written for a template. Only its author is told: what is stored is rendered, whatever it says.
  *
@@ -19,29 +22,53 @@ export function assertTemplateText(written: {
 }): void {
   for (const field of ['body', 'subject'] as const) {
     const source = written[field]
-    if (source != null) judge(parseSource(source, field), field, 0, false)
+    if (source == null) continue
+    assertQuick(source, field)
+    judge(parseSource(source, field), field, 0, false)
+  }
+}
+
+/**
+ * Refuses what mustache would need the square of its length for, which would stop the whole process: white space in a tag
+ * is looked through again from each of its characters, and all that follows from each tag with other delimiters.
+ */
+function assertQuick(source: string, field: string): void {
+  for (let at = 0; ; ) {
+    OPENING.lastIndex = at
+    const opening = OPENING.exec(source)
+    if (opening === null) return
+    const [, kind] = opening
+    if (kind === '=') throw wrongText(field, 'uses other delimiters, which is not supported')
+    const closing = kind === '{' ? '}}}' : '}}'
+    const from = OPENING.lastIndex
+    const end = source.indexOf(closing, from)
+    if (LONG_SPACE.test(end === -1 ? source.slice(from) : source.slice(from, end))) {
+      throw wrongText(field, `has 200 white spaces in a row in the tag at ${opening.index}`)
+    }
+    if (end === -1) return
+    at = end + closing.length
   }
 }
 
 function judge(tokens: readonly Token[], field: string, depth: number, hasItem: boolean): void {
   for (const token of tokens) {
     const fault = tagFault(token, depth, hasItem)
-    if (fault !== null) {
-      throw new NotifierError('invalid_parameter', {
-        message: `The template's ${field} ${fault}.`,
-        details: { field },
-      })
-    }
+    if (fault !== null) throw wrongText(field, fault)
     judge(childrenOf(token), field, depth + 1, hasItem || token[0] === '#')
   }
+}
+
+function wrongText(field: string, fault: string): NotifierError {
+  return new NotifierError('invalid_parameter', {
+    message: `The template's ${field} ${fault}.`,
+    details: { field },
+  })
 }
 
 function tagFault([type, name, start]: Token, depth: number, hasItem: boolean): string | null {
   switch (type) {
     case '>':
       return 'uses a partial, which is not supported'
-    case '=':
-      return 'uses other delimiters, which is not supported'
     case '#':
     case '^':
       if (depth >= MAX_DEPTH) return `nests sections deeper than ${MAX_DEPTH}`

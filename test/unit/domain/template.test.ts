@@ -327,6 +327,23 @@ describe('assertTemplateText', () => {
     })
   })
 
+  it.each([
+    `{{!a${' '.repeat(200)}b}}`,
+    `{{a}} {{ #b${'\n'.repeat(200)}}}{{/b}}`,
+    `{{{a}}${' '.repeat(200)}}}}`,
+    `{{a${' '.repeat(200)}`,
+  ])('refuses a tag that mustache would look through again and again', (source) => {
+    expect(fault(() => assertTemplateText({ body: source }))).toMatchObject({
+      code: 'invalid_parameter',
+      message: expect.stringContaining('200 white spaces in a row in the tag at'),
+    })
+  })
+
+  it('takes any white space between tags', () => {
+    const space = ' '.repeat(1_000)
+    assertTemplateText({ body: `${space}{{a}}${space}{{{b}}}${space}{{! c }}${space}` })
+  })
+
   it('nests twenty sections', () => {
     assertTemplateText({ body: `${'{{#a}}'.repeat(20)}x${'{{/a}}'.repeat(20)}` })
     expect(render(`${'{{#a}}'.repeat(20)}x${'{{/a}}'.repeat(20)}`, { a: true })).toBe('x')
