@@ -7,6 +7,9 @@ const MAX_DEPTH = 20
 /** Names joined by dots, without what only a language with filters or helpers would have in a tag. */
 const PATH = /^[^\s{}|()"=.]+(?:\.[^\s{}|()"=.]+)*$/
 
+/** Longest name: it is taken apart at its dots each time that it is looked up, which a list does very often. */
+const MAX_NAME = 200
+
 const OPENING = /\{\{\s*([{=]?)/g
 const LONG_SPACE = /\s{200}/
 
@@ -85,6 +88,7 @@ function tagFault([type, name, start]: Token, depth: number, hasItem: boolean): 
 }
 
 function nameFault(name: string, start: number): string | null {
+  if (name.length > MAX_NAME) return `has a name of more than ${MAX_NAME} characters in the tag at ${start}`
   if (PATH.test(name)) return null
   return `has the tag "${name.slice(0, 50)}" at ${start}, which is no name: mustache has no filters or helpers`
 }

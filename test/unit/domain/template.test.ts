@@ -339,6 +339,18 @@ describe('assertTemplateText', () => {
     })
   })
 
+  it.each(['name', '#section', '^section', '&raw'])('bounds the length of %s', (tag) => {
+    const named = (length: number) => {
+      const name = tag.padEnd(length, '.a')
+      return { body: /^[#^]/.test(tag) ? `{{${name}}}{{/${name.slice(1)}}}` : `{{${name}}}` }
+    }
+    assertTemplateText(named(200))
+    expect(fault(() => assertTemplateText(named(202)))).toMatchObject({
+      code: 'invalid_parameter',
+      message: "The template's body has a name of more than 200 characters in the tag at 0.",
+    })
+  })
+
   it('takes any white space between tags', () => {
     const space = ' '.repeat(1_000)
     assertTemplateText({ body: `${space}{{a}}${space}{{{b}}}${space}{{! c }}${space}` })
