@@ -153,6 +153,15 @@ describe('the signature', () => {
     }
   })
 
+  it('is not looked for in a form of more fields than Twilio sends', async () => {
+    const parse = open()
+    const more = (count: number) =>
+      Object.fromEntries(Array.from({ length: count }, (_, index) => [`Field${index}`, 'x']))
+    const most = 1_000 - Object.keys(report('delivered')).length
+    expect(await parse(signed(report('delivered', more(most))))).toMatchObject({ kind: 'receipts' })
+    expect(await parse(signed(report('delivered', more(most + 1))))).toMatchObject(refused)
+  })
+
   it('is over the configured address, where proxies hide it, and by several tokens during a change', async () => {
     const parse = open({
       receiptsUrl: 'https://app.example/receipts/sms/twilio',

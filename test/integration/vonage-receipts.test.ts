@@ -201,6 +201,15 @@ describe('a signature among the fields', () => {
       refused,
     )
   })
+
+  it('is not looked for in a form of more fields than Vonage sends', async () => {
+    const parse = open({ signatureMethod: 'sha256' })
+    const fields = (count: number) =>
+      Object.fromEntries(Array.from({ length: count }, (_, index) => [`field${index}`, 'x']))
+    // Beside them: timestamp, nonce and sig.
+    expect(await parse(withField(fields(997), 'sha256'))).toMatchObject({ kind: 'receipts' })
+    expect(await parse(withField(fields(998), 'sha256'))).toMatchObject(refused)
+  })
 })
 
 describe('a report', () => {

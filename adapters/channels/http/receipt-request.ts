@@ -29,6 +29,18 @@ export function jsonBody({ body }: ReceiptRequest): unknown {
   }
 }
 
+/** Providers send a few dozen. */
+const MAX_FIELDS = 1_000
+
+/**
+ * The body as a form; null when it has more fields than any provider sends. Whoever sends it has proven nothing yet, and
+ * to parse fields, and to put them in order, takes time that grows with the square of their number.
+ */
+export function formBody({ body }: ReceiptRequest): URLSearchParams | null {
+  const text = new TextDecoder().decode(body)
+  return text.split('&', MAX_FIELDS + 1).length > MAX_FIELDS ? null : new URLSearchParams(text)
+}
+
 /** The key of a report, from what identifies it; hashed where that is longer than a key may be. */
 export function dedupeKey(...parts: readonly (string | undefined)[]): string {
   const key = parts.map((part) => part ?? '').join('|')

@@ -1,6 +1,6 @@
 import { createHash, createHmac } from 'node:crypto'
 import type { ReceiptRequest } from '../../../src/ports/receipts.ts'
-import { sameText } from '../http/receipt-request.ts'
+import { formBody, sameText } from '../http/receipt-request.ts'
 
 const STANDARD_PORTS: Readonly<Record<string, string>> = { 'https:': '443', 'http:': '80' }
 
@@ -8,17 +8,16 @@ const STANDARD_PORTS: Readonly<Record<string, string>> = { 'https:': '443', 'htt
  * Tells whether Twilio signed a request with one of these tokens: HMAC-SHA1 over the public address, and over the
  * fields of a form, sorted. A JSON body is covered by its hash in the address.
  */
-export function isSignedByTwilio(
-  { headers, body }: ReceiptRequest,
-  url: string,
-  tokens: readonly string[],
-): boolean {
+export function isSignedByTwilio(request: ReceiptRequest, url: string, tokens: readonly string[]): boolean {
+  const { headers, body } = request
   const signature = headers['x-twilio-signature'] ?? ''
   const hash = URL.canParse(url) ? new URL(url).searchParams.get('bodySHA256') : null
   if (hash !== null && !sameText(hash.toLowerCase(), createHash('sha256').update(body).digest('hex'))) {
     return false
   }
-  const fields = hash === null ? joinFields(new URLSearchParams(new TextDecoder().decode(body))) : ''
+  const form = hash === null ? formBody(request) : new URLSearchParams()
+  if (form === null) return false
+  const fields = joinFields(form)
   // Twilio signs the address with or without the standard port, whatever was configured.
   return addresses(url).some((address) =>
     tokens.some((token) =>

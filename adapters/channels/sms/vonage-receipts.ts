@@ -1,6 +1,6 @@
 import type { Fact, FactType } from '../../../src/domain/facts.ts'
 import type { ParsedReceipts, Receipt, ReceiptRequest } from '../../../src/ports/receipts.ts'
-import { dedupeKey, malformed, timeOf, unproven } from '../http/receipt-request.ts'
+import { dedupeKey, formBody, jsonBody, malformed, timeOf, unproven } from '../http/receipt-request.ts'
 import { optOutOf } from './opt-out.ts'
 import { vonageReceiptCode } from './vonage-errors.ts'
 import { faultOf, type VonageProof } from './vonage-signature.ts'
@@ -33,15 +33,12 @@ export function vonageReceipts(proof: VonageProof): (request: ReceiptRequest) =>
 }
 
 /** The fields of a form, or the texts of a JSON object, those of an inner `error` included. */
-function fieldsOf({ headers, body }: ReceiptRequest): Fields | null {
-  const text = new TextDecoder().decode(body)
-  if (!(headers['content-type'] ?? '').includes('json')) return Object.fromEntries(new URLSearchParams(text))
-  let parsed: unknown
-  try {
-    parsed = JSON.parse(text)
-  } catch {
-    return null
+function fieldsOf(request: ReceiptRequest): Fields | null {
+  if (!(request.headers['content-type'] ?? '').includes('json')) {
+    const form = formBody(request)
+    return form === null ? null : Object.fromEntries(form)
   }
+  const parsed = jsonBody(request)
   if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) return null
   const { error, ...top } = parsed as Readonly<Record<string, unknown>>
   const inner = typeof error === 'object' && error !== null ? Object.entries(error) : []
