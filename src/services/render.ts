@@ -1,4 +1,5 @@
 import type { ChannelName } from '../domain/channel.ts'
+import { NotifierError } from '../domain/errors/notifier-error.ts'
 import { decodedLength } from '../domain/input/parts.ts'
 import {
   type EmailContent,
@@ -9,11 +10,10 @@ import {
 } from '../domain/message-parts.ts'
 import type { BodyFormat, NotificationContent } from '../domain/notification.ts'
 import { type SmsText, smsText } from '../domain/sms-segments.ts'
-import { type RenderedText, toHeader } from '../domain/template/compile.ts'
+import { type CompiledTemplate, type RenderedText, toHeader } from '../domain/template/compile.ts'
 import { formatOf } from '../domain/template/format.ts'
 import type { Message } from '../ports/channel.ts'
 import { assertUnsubscribable, type Links } from './links/links.ts'
-import type { CompiledTemplates } from './templates/compiled-templates.ts'
 
 /** Text as a recipient would get it. */
 export interface RenderedRecord {
@@ -44,12 +44,13 @@ export interface AttachmentRecord {
 /**
  * The text of a notification; the same for every attempt, because template version and variables are pinned.
  *
+ * @param template the version that the content is pinned to; null where it is pinned to none
  * @throws NotifierError `template_error`, `message_too_large`
  */
 export function renderContent(
   channel: ChannelName,
   content: NotificationContent,
-  compiled: CompiledTemplates,
+  template: CompiledTemplate | null,
 ): RenderedText {
   if ('body' in content) {
     return {
@@ -58,7 +59,8 @@ export function renderContent(
       format: formatOf(channel, content.format, content.body),
     }
   }
-  return compiled.get(content.template).render(content.variables, content)
+  if (template === null) throw new NotifierError('template_error')
+  return template.render(content.variables, content)
 }
 
 /**

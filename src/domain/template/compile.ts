@@ -12,6 +12,10 @@ export const MAX_BODY_LENGTH: number = 512 * 1024
 /** Longest subject, source and rendered, in characters. */
 export const MAX_SUBJECT_LENGTH = 998
 
+/** Of one token, and of all that a compiled template has whatever its text is; in bytes, measured. */
+const TOKEN_SIZE = 120
+const OWN_SIZE = 2_000
+
 type Variables = Readonly<Record<string, unknown>>
 
 /** What {@link compileTemplate} needs of a template version. */
@@ -39,6 +43,8 @@ interface Instead {
 /** A template version, parsed once. */
 export interface CompiledTemplate {
   readonly channel: ChannelName
+  /** About as many bytes as it takes of memory. */
+  readonly size: number
   /**
    * Checks that every placeholder of what is sent has a value, and that the text does not become too large.
    *
@@ -80,6 +86,7 @@ export function compileTemplate(source: TemplateSource): CompiledTemplate {
 
   return {
     channel,
+    size: OWN_SIZE + sizeOf(source.body, levels[0]) + sizeOf(source.subject ?? '', levels[1]),
     assertVariables(variables, instead = {}) {
       const names = instead.subject === undefined ? ofBoth : ofBody
       const missing = names.filter((name) => !isText(lookUp(variables, name)))
@@ -90,6 +97,10 @@ export function compileTemplate(source: TemplateSource): CompiledTemplate {
     },
     render,
   }
+}
+
+function sizeOf(source: string, levels: Levels = []): number {
+  return 2 * source.length + TOKEN_SIZE * levels.reduce((sum, { pieces }) => sum + pieces, 0)
 }
 
 /** Where the subject of a message goes out with it: what is not sent needs no values. */

@@ -213,7 +213,8 @@ export function createAccept(
       const answer = await way.store(request)
       if (answer.kind === 'accepted' && answer.admitted === 0) throw await limits.quotaError(organizationId)
       const { channel, to, content } = notification
-      const text = shownText(channel, renderContent(channel, content, how.compiled))
+      const template = 'template' in content ? await how.compiled.load(content.template) : null
+      const text = shownText(channel, renderContent(channel, content, template))
       return { channel, to, rendered: { ...text, ...shownParts(content) } }
     },
 

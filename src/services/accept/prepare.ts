@@ -51,7 +51,7 @@ export function prepareSend(
   assertUnsubscribable(parts, how.links)
   const content = { ...contentOf(input, template, channel, how.compiled), ...parts }
   if (channel === 'sms' || channel === 'push') {
-    const text = renderContent(channel, content, how.compiled)
+    const text = renderContent(channel, content, template && how.compiled.of(template))
     if (isBlank(channel, text, content)) throw blank(content)
     if (channel === 'sms') boundedSmsText(text.body, how.maxSmsSegments)
   }

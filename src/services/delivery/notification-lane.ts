@@ -5,6 +5,7 @@ import type { NotificationFailure } from '../../domain/notification.ts'
 import type { Outcome } from '../../domain/outcome.ts'
 import { boundedSmsText } from '../../domain/sms-segments.ts'
 import { suppressionError } from '../../domain/suppression.ts'
+import type { CompiledTemplate } from '../../domain/template/compile.ts'
 import { NO_TRACKING, type Tracking } from '../../domain/track-html.ts'
 import type { Message } from '../../ports/channel.ts'
 import type { Clock } from '../../ports/clock.ts'
@@ -115,10 +116,11 @@ export function createNotificationLane(
     if (ended !== null) return ended
     const { notification, organizationId } = job
     const { channel, content } = notification
-    const missing = 'template' in content ? await missingTemplate(content.template, delivery) : null
-    if (missing !== null) return missing
+    const template = 'template' in content ? await templateOf(content.template, delivery) : null
+    if (template !== null && 'code' in template) return template
     const tracks = channel === 'email' && delivery.links.canTrack
-    const rendered = render(job, delivery, tracks ? await delivery.tracking(organizationId) : NO_TRACKING)
+    const tracking = tracks ? await delivery.tracking(organizationId) : NO_TRACKING
+    const rendered = render(job, template, delivery, tracking)
     if ('code' in rendered) return rendered
     // Last of all, because it may have been suppressed since the accept, or since the attempt before. Where it rejects,
     // nothing is sent and the job comes back when its lease ends.
@@ -341,14 +343,13 @@ interface RenderedMessage {
   readonly segments: number | undefined
 }
 
-/** Loads a template; answers why it never can be. Rejects when the storage is away. */
-async function missingTemplate(
+/** A template, or why there never can be one. Rejects when the storage is away. */
+async function templateOf(
   template: TemplateVersion,
   { compiled }: NotificationDelivery,
-): Promise<NotificationFailure | null> {
+): Promise<CompiledTemplate | NotificationFailure> {
   try {
-    await compiled.load([template])
-    return null
+    return await compiled.load(template)
   } catch (error) {
     if (!isNotifierError(error) || error.code === 'service_unavailable') throw error
     return { code: 'template_error', message: error.message }
@@ -358,13 +359,14 @@ async function missingTemplate(
 /** The text to send, or why there will never be one. */
 function render(
   { notification }: NotificationJob,
-  { compiled, links, maxSmsSegments }: NotificationDelivery,
+  template: CompiledTemplate | null,
+  { links, maxSmsSegments }: NotificationDelivery,
   tracking: Tracking,
 ): RenderedMessage | NotificationFailure {
   const { id, channel, to, content } = notification
   try {
     const parts = renderParts(id, content, links)
-    const text = renderContent(channel, content, compiled)
+    const text = renderContent(channel, content, template)
     if (isBlank(channel, text, content)) return { code: 'template_error', message: BLANK }
     const message = tracked({ to, ...text, ...parts }, id, links, tracking)
     const segments = channel === 'sms' ? boundedSmsText(message.body, maxSmsSegments).segments : undefined

@@ -8,25 +8,32 @@ import type { TemplateVersion } from '../../ports/storage/templates.ts'
 export interface CompiledTemplates {
   /** Compiles a version that is at hand, or takes the earlier result. */
   of(template: Template): CompiledTemplate
-  /** Loads what is missing, in one query for the set. An unknown version is left out. */
-  load(references: readonly TemplateVersion[]): Promise<void>
-  /** A version that {@link load} or {@link of} has seen. @throws NotifierError `template_error` */
-  get(reference: TemplateVersion): CompiledTemplate
+  /** As {@link of}, of a version that may have to be read first. @throws NotifierError `template_error` when there is none */
+  load(reference: TemplateVersion): Promise<CompiledTemplate>
 }
 
-const MAX_ENTRIES = 2_000
+/** Of all that are kept: anybody may have many, and large ones. What was used longest ago goes first. */
+const MAX_BYTES = 64 * 1024 * 1024
 
 export function createCompiledTemplates(storage: Storage): CompiledTemplates {
   const entries = new Map<string, CompiledTemplate>()
+  let bytes = 0
 
   function remember(template: Template): CompiledTemplate {
     const compiled = compileTemplate(template)
-    if (entries.size >= MAX_ENTRIES) {
-      const oldest = entries.keys().next().value
-      if (oldest !== undefined) entries.delete(oldest)
-    }
+    forget(keyOf(template))
     entries.set(keyOf(template), compiled)
+    bytes += compiled.size
+    for (const key of entries.keys()) {
+      if (bytes <= MAX_BYTES) break
+      forget(key)
+    }
     return compiled
+  }
+
+  function forget(key: string): void {
+    bytes -= entries.get(key)?.size ?? 0
+    entries.delete(key)
   }
 
   /** What was used last is forgotten last. */
@@ -40,25 +47,14 @@ export function createCompiledTemplates(storage: Storage): CompiledTemplates {
 
   return {
     of: (template) => recall(keyOf(template)) ?? remember(template),
-    async load(references) {
-      const missing = new Map<string, TemplateVersion>()
-      for (const reference of references) {
-        const key = keyOf(reference)
-        if (recall(key) === undefined) missing.set(key, reference)
-      }
-      if (missing.size === 0) return
-      for (const template of await storage.templates.versions([...missing.values()])) {
-        if (template !== null) remember(template)
-      }
-    },
-    get(reference) {
-      const compiled = entries.get(keyOf(reference))
-      if (compiled === undefined) {
-        throw new NotifierError('template_error', {
-          message: `Version ${reference.version} of template ${reference.id} is missing.`,
-        })
-      }
-      return compiled
+    async load(reference) {
+      const known = recall(keyOf(reference))
+      if (known !== undefined) return known
+      const [template = null] = await storage.templates.versions([reference])
+      if (template !== null) return recall(keyOf(reference)) ?? remember(template)
+      throw new NotifierError('template_error', {
+        message: `Version ${reference.version} of template ${reference.id} is missing.`,
+      })
     },
   }
 }

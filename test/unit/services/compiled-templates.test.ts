@@ -1,0 +1,78 @@
+import { describe, expect, it } from 'vitest'
+import type { TemplateSource } from '../../../src/domain/template/compile.ts'
+import { compileTemplate } from '../../../src/domain/template/compile.ts'
+import type { Template } from '../../../src/domain/template/template.ts'
+import { memoryStorage } from '../../../src/memory/memory-storage.ts'
+import { createCompiledTemplates } from '../../../src/services/templates/compiled-templates.ts'
+
+const MiB = 1024 * 1024
+
+/** Some templates in a storage that counts what is read of them. */
+async function open(count: number, body: string) {
+  const storage = memoryStorage()
+  await storage.start()
+  const { versions } = storage.templates
+  let reads = 0
+  storage.templates.versions = async (references) => {
+    reads += 1
+    return versions(references)
+  }
+  const templates: Template[] = []
+  for (let index = 0; index < count; index += 1) {
+    const id = `tpl_${index}`
+    const made = await storage.templates.create({
+      id,
+      organizationId: 'org_default',
+      name: `template-${index}`,
+      channel: 'email',
+      subject: null,
+      body,
+      format: null,
+      description: null,
+    })
+    if (made !== null) templates.push(made)
+  }
+  return { compiled: createCompiledTemplates(storage), templates, reads: () => reads }
+}
+
+const source = (body: string): TemplateSource => ({ channel: 'email', subject: null, body, format: null })
+
+describe('templates that are kept compiled', () => {
+  it('are thousands of the usual size', async () => {
+    const { compiled, templates, reads } = await open(3_000, 'Hello {{name}}, '.repeat(20))
+    for (const template of templates) compiled.of(template)
+    for (const { id, version } of templates) await compiled.load({ id, version })
+    expect(reads()).toBe(0)
+  })
+
+  it('take no more than 64 MiB: those that were used longest ago are read again', async () => {
+    const body = '{{a}} '.repeat(50_000)
+    const fit = Math.floor((64 * MiB) / compileTemplate(source(body)).size)
+    const { compiled, templates, reads } = await open(fit + 1, body)
+    for (const template of templates) compiled.of(template)
+    for (const { id, version } of templates.slice(1)) await compiled.load({ id, version })
+    expect(reads()).toBe(0)
+    expect((await compiled.load({ id: 'tpl_0', version: 1 })).render({ a: 'x' }).body).toContain('x x')
+    expect(reads()).toBe(1)
+  })
+
+  it('are given to all who load them at once, however few fit', async () => {
+    const body = '{{a}} '.repeat(50_000)
+    const { compiled, templates } = await open(10, body)
+    const loaded = await Promise.all(templates.map(({ id, version }) => compiled.load({ id, version })))
+    for (const template of loaded) expect(template.render({ a: 'x' }).body).toHaveLength(100_000)
+  })
+
+  it('know their size by their tags and their text', () => {
+    expect(compileTemplate(source('{{a}}'.repeat(10_000))).size).toBeGreaterThan(MiB)
+    expect(compileTemplate(source('x'.repeat(50_000))).size).toBeLessThan(MiB / 8)
+  })
+
+  it('are missing where there is no such version', async () => {
+    const { compiled } = await open(1, 'Hello')
+    await expect(compiled.load({ id: 'tpl_0', version: 2 })).rejects.toMatchObject({
+      code: 'template_error',
+      message: 'Version 2 of template tpl_0 is missing.',
+    })
+  })
+})
