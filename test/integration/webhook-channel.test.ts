@@ -101,6 +101,11 @@ describe('a notification', () => {
     expect(new Webhook(secret).verify(String(request.body), signed(request))).toBeDefined()
   })
 
+  it('is posted as it was written also where it nests too deep to be written anew', async () => {
+    const body = `${'{"a":'.repeat(50_000)}1${'}'.repeat(50_000)}`
+    expect(String((await received({ body })).body)).toContain(`"body":${body},`)
+  })
+
   it('is signed so that independent packages accept it, and repeats its id with every attempt', async () => {
     const request = await received({ body: '{"text":"Grüße 🎉"}' })
     const body = request.body.toString('utf8')
