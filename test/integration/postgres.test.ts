@@ -594,6 +594,36 @@ suite('a COMMIT whose answer is lost', () => {
     expect(answers.map((answer) => answer.kind === 'settled' && answer.events.length)).toEqual([1, 1])
     await eventually(() => told() > 0)
   })
+
+  it('is asked about for ten seconds, also at a host that goes without a word', async () => {
+    const { pool, arm, armed } = losing('COMMIT')
+    const silent = await tcpReceiver(() => {})
+    const nobody = new pg.Pool({ connectionString: `postgres://postgres@127.0.0.1:${silent.port}/none` })
+    let started = false
+    let tries = 0
+    const connect = (): Promise<unknown> => {
+      if (!started || armed()) return pool.connect()
+      tries += 1
+      return nobody.connect()
+    }
+    const storage = await open(uniqueSchema(), {
+      pool: { connect },
+      connectionString: undefined,
+      connectTimeoutMs: 2_000,
+    })
+    started = true
+    arm()
+    const request = {
+      organizationId: ORGANIZATION,
+      notifications: notes(1),
+      idempotency: { ...idempotency, result: '{}', ttlMs: 60_000 },
+    }
+    await expect(storage.accept([request])).rejects.toMatchObject({ code: 'service_unavailable' })
+    // Of two seconds each.
+    expect(tries).toBeGreaterThan(1)
+    expect(tries).toBeLessThan(7)
+    await silent.close()
+  })
 })
 
 suite('a notifier on PostgreSQL', () => {
