@@ -911,4 +911,51 @@ suite('what meets in the middle of a transaction', () => {
     expect(await swept).toMatchObject({ notifications: 1, deliveries: 1 })
     expect(await claim(replaying, 10, hook)).toHaveLength(Number(await replayed))
   })
+
+  /** Settles one notification, whose event goes to this endpoint, while `meanwhile` happens between its look at it and its write. */
+  async function announcing(
+    status: 'active' | 'disabled',
+    meanwhile: (storage: Storage, hook: string) => Promise<unknown>,
+  ): Promise<{ readonly storage: Storage; readonly hook: string; readonly met: unknown }> {
+    const schema = uniqueSchema()
+    const gate = holding('delivery_numbers')
+    const settling = await open(schema, { pool: gate.pool, connectionString: undefined })
+    const storage = await open(schema)
+    const { id: hook } = await endpoint(storage)
+    await storage.webhookEndpoints.update(hook, { status })
+    await accept(storage, [note()])
+    const jobs = await claim(storage, 1)
+    gate.arm()
+    const settled = settling.settle(jobs.map((job) => ended(job)))
+    await eventually(gate.reached)
+    const met = meanwhile(storage, hook)
+    await answeredOrWaiting(met)
+    gate.letGo()
+    expect(await settled).toMatchObject([{ kind: 'settled' }])
+    return { storage, hook, met: await met }
+  }
+
+  it.each(['active', 'disabled'] as const)(
+    'an event for an endpoint that is removed while it is %s leaves nothing behind',
+    async (status) => {
+      const { storage, hook, met } = await announcing(status, (other, id) =>
+        other.webhookEndpoints.delete(id, 10),
+      )
+      expect(met).toBe('deleted')
+      expect(await claim(storage, 10, hook)).toEqual([])
+      expect(await storage.webhookEndpoints.deliveries({ endpointId: hook }, page())).toMatchObject({
+        items: [],
+      })
+      expect(await storage.backlog(10)).toMatchObject({ lanes: [], held: 0 })
+    },
+  )
+
+  it('an event for an endpoint that is enabled is found by the replay after it', async () => {
+    const { storage, hook, met } = await announcing('disabled', async (other, id) => {
+      await other.webhookEndpoints.update(id, { status: 'active' })
+      return other.webhookEndpoints.replay(id, { since: 0, most: 10 })
+    })
+    expect(met).toBe(1)
+    expect(await claim(storage, 10, hook)).toHaveLength(1)
+  })
 })

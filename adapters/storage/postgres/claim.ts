@@ -4,7 +4,7 @@ import type { ClaimAnswer, ClaimedJob, ClaimRequest } from '../../../src/ports/s
 import type { WebhookEndpoint } from '../../../src/ports/storage/webhook-endpoints.ts'
 import { type EndpointRow, toEndpoint } from '../rows/webhook-endpoint.ts'
 import type { Connection } from './connection.ts'
-import { holdJobs, holdWaiting } from './deliveries.ts'
+import { holdJobs, holdWaiting, removeJobs } from './deliveries.ts'
 import { jobNumber, type Leases } from './leases.ts'
 import type { RecoverExpired } from './recover.ts'
 
@@ -106,8 +106,9 @@ export function createClaim(
   }
 
   /**
-   * Jobs that are about nothing that is stored any more, because somebody has removed it by hand, go as well. Deliveries of
-   * an endpoint that was disabled are held, and some more of its lane; one that has been enabled since takes them.
+   * Jobs that are about nothing that is stored any more, because somebody has removed it by hand, go as well, and so do the
+   * deliveries of an endpoint that was removed. Those of one that was disabled are held, and some more of its lane; one that
+   * has been enabled since takes them.
    */
   async function putAside(rows: readonly ClaimedRow[], token: number): Promise<void> {
     if (rows.length === 0) return
@@ -118,13 +119,13 @@ export function createClaim(
       if (lanes.length === 0) return new Set<string>()
       const locked = await tx.rows<{ id: string; status: string }>(LOCK_ENDPOINTS, [lanes])
       const active = new Set(locked.flatMap(({ id, status }) => (status === 'active' ? [id] : [])))
-      const held = rows.filter((row) => !isOrphan(row) && !active.has(row.jobLane))
-      await holdJobs(
-        tx,
-        held.map(({ jobId }) => jobId),
-        token,
-      )
-      for (const lane of lanes) if (!active.has(lane)) await holdWaiting(tx, lane)
+      const disabled = locked.flatMap(({ id }) => (active.has(id) ? [] : [id]))
+      const gone = lanes.filter((lane) => !active.has(lane) && !disabled.includes(lane))
+      const jobsOf = (some: readonly string[]): number[] =>
+        rows.flatMap((row) => (!isOrphan(row) && some.includes(row.jobLane) ? [row.jobId] : []))
+      if (disabled.length > 0) await holdJobs(tx, jobsOf(disabled), token)
+      if (gone.length > 0) await removeJobs(tx, jobsOf(gone), token)
+      for (const lane of disabled) await holdWaiting(tx, lane)
       return active
     })
     const back = rows.filter((row) => !isOrphan(row) && active.has(row.jobLane))

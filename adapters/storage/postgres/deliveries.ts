@@ -13,6 +13,13 @@ const SELECT_ENDPOINTS = `
   WHERE organization = ANY ($1::text[]) ORDER BY seq`
 
 /**
+ * Whoever enables or removes one waits until what is held for it is stored, and so replays or removes it, too. Those that
+ * are active are not locked: what has a job is looked at again when it is claimed.
+ */
+const LOCK_DISABLED = `
+  SELECT id, status FROM carillon.webhook_endpoints WHERE id = ANY ($1::text[]) ORDER BY id FOR KEY SHARE`
+
+/**
  * One delivery for each event and endpoint, and a job unless the endpoint is disabled. An event whose id was there
  * before is the same to its receiver.
  */
@@ -68,6 +75,13 @@ const HOLD_JOBS = `
   WITH removed AS (
     DELETE FROM carillon.jobs WHERE id = ANY ($1::bigint[]) AND token = $2 AND state = 2 RETURNING subject, lane)
   UPDATE carillon.deliveries AS d SET state = 'held' FROM removed
+  WHERE d.event_id = removed.subject AND d.endpoint = removed.lane`
+
+/** Leased, but their endpoint was removed while they were announced. */
+const REMOVE_JOBS = `
+  WITH removed AS (
+    DELETE FROM carillon.jobs WHERE id = ANY ($1::bigint[]) AND token = $2 AND state = 2 RETURNING subject, lane)
+  DELETE FROM carillon.deliveries AS d USING removed
   WHERE d.event_id = removed.subject AND d.endpoint = removed.lane`
 
 /** Jobs that one commit holds. */
@@ -129,16 +143,35 @@ export async function announce(tx: Transaction, announced: readonly Announced[])
     return choosing.map((endpoint) => ({ ...one, payload, endpoint }))
   })
   if (given.length === 0) return
+  const statusOf = await lockDisabled(
+    tx,
+    given.map(({ endpoint }) => endpoint),
+  )
+  const stored = given.filter(({ endpoint }) => statusOf.has(endpoint.id))
   await makingDue(tx, INSERT, [
     tx.now,
-    given.map(({ eventId }) => eventId),
-    given.map(({ endpoint }) => endpoint.id),
-    given.map(({ eventType }) => eventType),
-    given.map(({ organizationId }) => organizationId),
-    given.map(({ endpoint }) => endpoint.status === 'active'),
-    given.map(({ trace }) => trace),
-    given.map(({ payload }) => payload),
+    stored.map(({ eventId }) => eventId),
+    stored.map(({ endpoint }) => endpoint.id),
+    stored.map(({ eventType }) => eventType),
+    stored.map(({ organizationId }) => organizationId),
+    stored.map(({ endpoint }) => statusOf.get(endpoint.id) === 'active'),
+    stored.map(({ trace }) => trace),
+    stored.map(({ payload }) => payload),
   ])
+}
+
+/** The statuses of endpoints, by id; those that were removed meanwhile are not among them. */
+async function lockDisabled(
+  tx: Transaction,
+  endpoints: readonly EndpointChoice[],
+): Promise<Map<string, string>> {
+  const statusOf = new Map(endpoints.map(({ id, status }) => [id, status]))
+  const disabled = [...statusOf].flatMap(([id, status]) => (status === 'active' ? [] : [id]))
+  if (disabled.length === 0) return statusOf
+  const locked = await tx.rows<{ id: string; status: string }>(LOCK_DISABLED, [disabled])
+  for (const id of disabled) statusOf.delete(id)
+  for (const { id, status } of locked) statusOf.set(id, status)
+  return statusOf
 }
 
 /** Adds lines to the delivery log. */
@@ -170,6 +203,11 @@ export async function setStates(
 /** Keeps the deliveries of leased jobs without their jobs. */
 export async function holdJobs(runner: Runner, jobs: readonly number[], token: number): Promise<void> {
   await runner.rows(HOLD_JOBS, [jobs, token])
+}
+
+/** Removes leased jobs with their deliveries. */
+export async function removeJobs(runner: Runner, jobs: readonly number[], token: number): Promise<void> {
+  await runner.rows(REMOVE_JOBS, [jobs, token])
 }
 
 /** Keeps a disabled endpoint's deliveries without jobs, a step of them. */

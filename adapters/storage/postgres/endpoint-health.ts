@@ -12,7 +12,8 @@ const COLUMNS = 'id, organization, url, status, failing_since, failing_told, eve
 
 const SELECT = `SELECT ${COLUMNS} FROM carillon.webhook_endpoints WHERE id = ANY ($1::text[])`
 
-const LOCK = `${SELECT} ORDER BY id FOR UPDATE`
+/** Others may keep the row from being removed meanwhile: see `announce`. */
+const LOCK = `${SELECT} ORDER BY id FOR NO KEY UPDATE`
 
 const UPDATE = `
   UPDATE carillon.webhook_endpoints AS e
