@@ -958,4 +958,34 @@ suite('what meets in the middle of a transaction', () => {
     expect(met).toBe(1)
     expect(await claim(storage, 10, hook)).toHaveLength(1)
   })
+
+  it('a delivery that is settled while its endpoint is removed leaves no attempt behind', async () => {
+    const schema = uniqueSchema()
+    const gate = holding('COMMIT')
+    const settling = await open(schema, { pool: gate.pool, connectionString: undefined })
+    const storage = await open(schema)
+    const { id: hook } = await endpoint(storage)
+    await accept(storage, [note()])
+    await deliver(storage)
+    const [job] = await claim(settling, 1, hook)
+    if (job === undefined) throw new Error('no job')
+    gate.arm()
+    const attempt = { attempt: 1, status: 200, response: '', durationMs: 1, succeeded: true }
+    const { jobId, token } = job
+    const settled = settling.settle([
+      { kind: 'event', jobId, token, attempt, ended: 'delivered', next: { kind: 'end' } },
+    ])
+    await eventually(gate.reached)
+    const deleted = storage.webhookEndpoints.delete(hook, 10)
+    await answeredOrWaiting(deleted)
+    gate.letGo()
+    expect(await settled).toMatchObject([{ kind: 'settled' }])
+    expect(await deleted).toBe('deleted')
+    const left = await onPostgres(server.url, (client) =>
+      client.query(
+        `SELECT event_id FROM "${schema}".delivery_attempts UNION ALL SELECT event_id FROM "${schema}".deliveries`,
+      ),
+    )
+    expect(left.rows).toEqual([])
+  })
 })

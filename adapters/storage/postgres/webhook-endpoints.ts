@@ -42,17 +42,19 @@ const SET_SECRETS = `
 
 const ANY_DELIVERY = 'SELECT 1 FROM carillon.deliveries WHERE endpoint = $1 LIMIT 1'
 
-const DELETE_DELIVERIES = `
+/** Waits for settlements that have some of the jobs, so that what is removed next has all that they write. */
+const DELETE_JOBS = `
   WITH chosen AS MATERIALIZED (
     SELECT event_id, seq FROM carillon.deliveries WHERE endpoint = $1 LIMIT $2::bigint
   ), no_jobs AS (
     DELETE FROM carillon.jobs WHERE id IN (SELECT 2 * seq + 1 FROM chosen)
-  ), no_attempts AS (
-    DELETE FROM carillon.delivery_attempts WHERE endpoint = $1 AND event_id IN (SELECT event_id FROM chosen)
-  ), gone AS (
-    DELETE FROM carillon.deliveries WHERE endpoint = $1 AND event_id IN (SELECT event_id FROM chosen) RETURNING 1
   )
-  SELECT count(*)::int AS count FROM gone`
+  SELECT event_id FROM chosen`
+
+const DELETE_DELIVERIES = [
+  'DELETE FROM carillon.delivery_attempts WHERE endpoint = $1 AND event_id = ANY ($2::text[])',
+  'DELETE FROM carillon.deliveries WHERE endpoint = $1 AND event_id = ANY ($2::text[])',
+]
 
 const DELETE = 'DELETE FROM carillon.webhook_endpoints WHERE id = $1'
 
@@ -147,8 +149,10 @@ export function createWebhookEndpoints(connection: Connection): WebhookEndpointR
       return connection.transaction(async (tx) => {
         const [row] = await tx.rows<EndpointRow>(LOCK, [id])
         if (row === undefined) return 'unknown'
-        const [gone] = await tx.rows<{ readonly count: number }>(DELETE_DELIVERIES, [id, most])
-        if (gone?.count === most && (await tx.rows(ANY_DELIVERY, [id])).length > 0) return 'more'
+        const gone = await tx.rows<{ readonly event_id: string }>(DELETE_JOBS, [id, most])
+        const events = gone.map(({ event_id }) => event_id)
+        for (const statement of DELETE_DELIVERIES) await tx.rows(statement, [id, events])
+        if (events.length === most && (await tx.rows(ANY_DELIVERY, [id])).length > 0) return 'more'
         await tx.rows(DELETE, [id])
         return 'deleted'
       })
