@@ -818,6 +818,45 @@ suite('what is done for each message', () => {
   })
 })
 
+suite('a long log of deliveries', () => {
+  it('is not gone through by what looks at a part of it, of held ones and of what an endpoint has left', async () => {
+    const schema = uniqueSchema()
+    const storage = await open(schema, { maxConnections: 1, listen: false })
+    const { id: hook } = await endpoint(storage)
+    await onPostgres(server.url, (client) =>
+      client.query(`
+        INSERT INTO "${schema}".deliveries
+          (seq, created_at, event_id, endpoint, event_type, organization, state, payload)
+        SELECT n, n, 'evt_' || lpad((extract(epoch FROM now()) * 1000 + n)::bigint::text, 13, '0'), '${hook}',
+          'notification.sent', '${ORGANIZATION}', CASE WHEN n % 2 = 0 THEN 'held' ELSE 'failed' END, '{}'
+        FROM generate_series(1, 100000) AS n ORDER BY random();
+        ANALYZE "${schema}".deliveries`),
+    )
+    /** Entries of indexes that are read by twenty such calls, which need so many each. */
+    async function readBy(needed: number, call: () => Promise<unknown>): Promise<number> {
+      const read = async (): Promise<number> => {
+        const { rows } = await onPostgres(server.url, (client) =>
+          client.query<{ read: number }>(
+            `SELECT sum(idx_tup_read)::integer AS read FROM pg_stat_user_indexes
+             WHERE schemaname = $1 AND relname LIKE 'deliveries%'`,
+            [schema],
+          ),
+        )
+        return rows[0]?.read ?? 0
+      }
+      const before = await read()
+      for (let round = 0; round < 20; round += 1) await call()
+      // What a session has read is told some seconds after it.
+      return eventually(async () => {
+        const more = (await read()) - before
+        return more >= 20 * needed ? more : null
+      })
+    }
+    expect(await readBy(10_000, () => storage.backlog(10_000))).toBeLessThan(20 * 20_000)
+    expect(await readBy(100, () => storage.webhookEndpoints.delete(hook, 100))).toBeLessThan(20 * 5_000)
+  })
+})
+
 suite('what meets in the middle of a transaction', () => {
   /** A pool that, once armed, holds the first query with this text in it back until it is let go. */
   function holding(part: string) {

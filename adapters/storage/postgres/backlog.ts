@@ -5,7 +5,7 @@ import { type Connection, NOW } from './connection.ts'
 const ENDPOINTS = { from: 'wh_', until: 'wh`' }
 
 /**
- * Every count reads one partial index, and stops. Lanes are found by a loose index scan, which passes over the jobs of
+ * Every count reads one partial index in its order, and stops: without the order a plan may gather all of it first. Lanes are found by a loose index scan, which passes over the jobs of
  * one: between a text and the same with one more character there is no other. An odd id is an event's. What has come due, or run out, counts as due although no claim has moved it.
  */
 const COUNT = `
@@ -37,10 +37,10 @@ const COUNT = `
   recovered AS (
     SELECT CASE WHEN id % 2 = 1 THEN NULL ELSE lane END AS name, true AS due, 'leased' AS kind,
       count(*) AS jobs, min(due_at) AS oldest
-    FROM (SELECT id, lane, due_at FROM carillon.jobs WHERE state = 3 LIMIT $2::bigint) AS part
+    FROM (SELECT id, lane, due_at FROM carillon.jobs WHERE state = 3 ORDER BY lane, place LIMIT $2::bigint) AS part
     GROUP BY 1)
   SELECT counts.*, clock.now,
-    (SELECT count(*) FROM (SELECT 1 FROM carillon.deliveries WHERE state = 'held' LIMIT $2::bigint) AS part) AS held
+    (SELECT count(*) FROM (SELECT 1 FROM carillon.deliveries WHERE state = 'held' ORDER BY event_id LIMIT $2::bigint) AS part) AS held
   FROM clock LEFT JOIN (
     SELECT * FROM ready UNION ALL SELECT * FROM waiting UNION ALL SELECT * FROM leased
     UNION ALL SELECT * FROM recovered) AS counts ON true`

@@ -40,12 +40,15 @@ const FORGIVE = `
 const SET_SECRETS = `
   UPDATE carillon.webhook_endpoints SET secrets = $2, secret_ends = $3 WHERE id = $1`
 
-const ANY_DELIVERY = 'SELECT 1 FROM carillon.deliveries WHERE endpoint = $1 LIMIT 1'
+const ANY_DELIVERY = 'SELECT 1 FROM carillon.deliveries WHERE endpoint = $1 ORDER BY seq LIMIT 1'
 
-/** Waits for settlements that have some of the jobs, so that what is removed next has all that they write. */
+/**
+ * Waits for settlements that have some of the jobs, so that what is removed next has all that they write. Deliveries are found
+ * in the order of their index: without it a plan may gather the whole log before the first.
+ */
 const DELETE_JOBS = `
   WITH chosen AS MATERIALIZED (
-    SELECT event_id, seq FROM carillon.deliveries WHERE endpoint = $1 LIMIT $2::bigint
+    SELECT event_id, seq FROM carillon.deliveries WHERE endpoint = $1 ORDER BY seq LIMIT $2::bigint
   ), no_jobs AS (
     DELETE FROM carillon.jobs WHERE id IN (SELECT 2 * seq + 1 FROM chosen)
   )
