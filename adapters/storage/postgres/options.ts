@@ -36,13 +36,13 @@ export interface PostgresStorageOptions {
    */
   readonly listen?: boolean | undefined
   /**
-   * Longest wait for a free connection, in milliseconds; after it a call fails with `service_unavailable`.
+   * Longest wait for a free connection, in milliseconds, at most a day; after it a call fails with `service_unavailable`.
    *
    * @default 5000
    */
   readonly connectTimeoutMs?: number | undefined
   /**
-   * Longest time of one statement, in milliseconds.
+   * Longest time of one statement, in milliseconds, at most a day.
    *
    * @default 30000
    */
@@ -112,14 +112,17 @@ export function resolveOptions(options: PostgresStorageOptions): ResolvedOptions
   }
 }
 
+/** A timer that is given more than it can count to fires at once. */
+const MOST = 86_400_000
+
 function positive(
   options: PostgresStorageOptions,
   name: 'maxConnections' | 'connectTimeoutMs' | 'statementTimeoutMs',
   otherwise: number,
 ): number {
   const value = options[name] ?? otherwise
-  if (Number.isInteger(value) && value >= 1) return value
-  throw invalid(name, `"${name}" must be a whole number, at least 1.`)
+  if (Number.isInteger(value) && value >= 1 && value <= MOST) return value
+  throw invalid(name, `"${name}" must be a whole number from 1 to ${MOST}.`)
 }
 
 function invalid(option: string, message: string): NotifierError {

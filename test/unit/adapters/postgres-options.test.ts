@@ -61,3 +61,14 @@ it.each(['', "o'hara", 'a$b', 'a.b', 'pg_app', 'a"b', 'x'.repeat(64), 'a\0', 'a 
     )
   },
 )
+
+it.each([
+  ['connectTimeoutMs', 86_400_001],
+  ['statementTimeoutMs', 0x7fffffff],
+  ['statementTimeoutMs', Number.MAX_SAFE_INTEGER],
+  ['statementTimeoutMs', 0],
+] as const)('a time that no timer can count to, or none, is refused: %s %d', (option, value) => {
+  expect(() => postgresStorage({ connectionString: 'postgres://db.internal/app', [option]: value })).toThrow(
+    expect.objectContaining({ code: 'invalid_configuration', details: { option } }),
+  )
+})
