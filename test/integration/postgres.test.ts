@@ -855,6 +855,34 @@ suite('a long log of deliveries', () => {
     expect(await readBy(10_000, () => storage.backlog(10_000))).toBeLessThan(20 * 20_000)
     expect(await readBy(100, () => storage.webhookEndpoints.delete(hook, 100))).toBeLessThan(20 * 5_000)
   })
+
+  it('is swept without compiling a plan whose estimate grows with it', async () => {
+    const real = new pg.Pool({ connectionString: server.url, max: 2 })
+    pools.push(real)
+    const compiled: unknown[] = []
+    const connect = async (): Promise<unknown> => {
+      const client = await real.connect()
+      return {
+        on: client.on.bind(client),
+        removeListener: client.removeListener.bind(client),
+        release: client.release.bind(client),
+        async query(query: pg.QueryConfig) {
+          if (!query.text.includes('LATERAL')) return client.query(query)
+          await client.query('SET LOCAL jit_above_cost = 0')
+          const text = `EXPLAIN (ANALYZE, FORMAT JSON) ${query.text}`
+          const { rows } = await client.query({ text, values: query.values ?? [] })
+          compiled.push(rows[0]['QUERY PLAN'][0].JIT)
+          return client.query(query)
+        },
+      }
+    }
+    const storage = await open(uniqueSchema(), { pool: { connect }, connectionString: undefined })
+    await accept(storage, [note()])
+    await deliver(storage)
+    const swept = await storage.retention.sweep({ organizationId: ORGANIZATION, olderThanMs: 0, most: 10 })
+    expect(swept).toMatchObject({ notifications: 1 })
+    expect(compiled).toEqual([undefined, undefined])
+  })
 })
 
 suite('what meets in the middle of a transaction', () => {

@@ -229,8 +229,11 @@ export function createConnection(options: ConnectionOptions): Connection {
     }
   }
 
-  /** Plans never scan a table: statistics of a table that was empty a moment ago would have them do so. */
-  const settings = `SET LOCAL enable_seqscan = off; SET LOCAL statement_timeout = ${statementTimeoutMs}`
+  /**
+   * Plans never scan a table: statistics of a table that was empty a moment ago would have them do so. Nor are they compiled,
+   * which takes hundreds of milliseconds where the estimates of a large table are high, for a few rows.
+   */
+  const settings = `SET LOCAL enable_seqscan = off; SET LOCAL jit = off; SET LOCAL statement_timeout = ${statementTimeoutMs}`
 
   async function begin(client: PgClient, opening: readonly string[]): Promise<Begun> {
     const fixed = time()
