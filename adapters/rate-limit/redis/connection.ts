@@ -120,7 +120,13 @@ function createDeadline(ms: number): Deadline {
   }
 
   function arm(afterMs: number): void {
-    timer = setTimeout(look, Math.ceil(afterMs))
+    const armed = setTimeout(() => {
+      // What has come is read first: a turn of this process that took long is no silence of the server.
+      setImmediate(() => {
+        if (timer === armed) look()
+      })
+    }, Math.ceil(afterMs))
+    timer = armed
   }
 
   return (promise) =>

@@ -46,7 +46,10 @@ export function createSharedLimits(
     if (away()) return null
     let cancel = (): void => {}
     const late = new Promise<never>((_resolve, reject) => {
-      cancel = clock.timer(ANSWER_MS, () => reject(new Error(`No answer within ${ANSWER_MS} ms.`)))
+      // What has come is read first: a turn of this process that took long is no silence of the limiter.
+      cancel = clock.timer(ANSWER_MS, () =>
+        setImmediate(() => reject(new Error(`No answer within ${ANSWER_MS} ms.`))),
+      )
     })
     try {
       return await Promise.race([question(shared), late])
