@@ -1,10 +1,15 @@
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer } from 'node:net'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { Redis } from 'ioredis'
 import { afterAll, beforeAll, expect, it, onTestFinished, vi } from 'vitest'
+import { bullmqQueue } from '../../adapters/queue/bullmq/index.ts'
 import { redisRateLimiter } from '../../adapters/rate-limit/redis/index.ts'
 import { memoryRateLimiter } from '../../src/memory/rate-limiter/memory-rate-limiter.ts'
 import { systemClock } from '../../src/memory/system-clock.ts'
 import type { WindowCheck } from '../../src/ports/rate-limiter.ts'
 import { createSharedLimits } from '../../src/services/delivery/shared-limits.ts'
+import { eventually } from '../support/eventually.ts'
 import { describeRedis, newPrefix, openRedisServer } from '../support/redis.ts'
 
 const window: WindowCheck = {
@@ -17,14 +22,41 @@ const window: WindowCheck = {
   cost: 1,
 }
 
-describeRedis('redisRateLimiter, when nothing is heard of its server', () => {
+/** Leads to a server. What was connected before `silence` stays so, and nothing comes through any more. */
+async function lineTo(url: string) {
+  const { hostname, port } = new URL(url)
+  let silent = new Set<object>()
+  const lines = new Set<object>()
+  const relay = createServer((near) => {
+    const far = connect(Number(port || 6379), hostname)
+    lines.add(near)
+    for (const [from, to] of [
+      [near, far],
+      [far, near],
+    ] as const) {
+      from.on('data', (bytes) => silent.has(near) || to.write(bytes))
+      from.on('error', () => {})
+      from.on('close', () => to.destroy())
+    }
+  }).listen(0, '127.0.0.1')
+  await once(relay, 'listening')
+  onTestFinished(() => void relay.close())
+  return {
+    url: `redis://127.0.0.1:${(relay.address() as AddressInfo).port}`,
+    silence() {
+      silent = new Set(lines)
+    },
+  }
+}
+
+describeRedis('when nothing is heard of Redis', () => {
   let server: Awaited<ReturnType<typeof openRedisServer>>
   beforeAll(async () => {
     server = await openRedisServer()
   })
   afterAll(() => server?.close())
 
-  it('takes a long turn of its own process for no silence of the server', async () => {
+  it('the limiter takes a long turn of its own process for no silence of the server', async () => {
     const failed = vi.fn()
     const options = { url: server.url, prefix: newPrefix(), timeoutMs: 1_000, onError: failed }
     const limiter = redisRateLimiter(options)
@@ -38,5 +70,42 @@ describeRedis('redisRateLimiter, when nothing is heard of its server', () => {
     const decisions = await Promise.all(asked)
     expect(decisions.map(({ states }) => states[0]?.remaining)).toEqual([8, 7])
     expect(failed).not.toHaveBeenCalled()
+  })
+  it('the limiter decides over a new connection', async () => {
+    const line = await lineTo(server.url)
+    const limiter = redisRateLimiter({ url: line.url, prefix: newPrefix(), onError: () => {} })
+    onTestFinished(() => limiter.close())
+    await eventually(() => limiter.consume([window]))
+    line.silence()
+    await expect(limiter.consume([window])).rejects.toMatchObject({ code: 'service_unavailable' })
+    expect(await eventually(() => limiter.consume([window]))).toMatchObject({ allowed: true })
+  })
+
+  it('bullmqQueue announces and hands over through new connections', async () => {
+    const line = await lineTo(server.url)
+    const name = newPrefix().replaceAll(':', '')
+    const redis = new Redis(server.url)
+    onTestFinished(async () => {
+      await redis.del(await redis.keys(`bull:${name}:*`))
+      redis.disconnect()
+    })
+    const queue = bullmqQueue({ url: line.url, name })
+    await queue.open()
+    onTestFinished(() => queue.close())
+    const handed = new Set<string>()
+    const stop = await queue.work({
+      async handle(refs) {
+        for (const { jobId } of refs) handed.add(jobId)
+      },
+      failed() {},
+    })
+    onTestFinished(stop)
+    const announce = (jobId: string) => queue.announce([{ jobId, lane: 'email', dueInMs: 0 }])
+    await eventually(() => announce('before').then(() => true))
+    await eventually(() => handed.has('before'))
+    line.silence()
+    await expect(announce('meanwhile')).rejects.toBeInstanceOf(Error)
+    await eventually(() => announce('after').then(() => true))
+    await eventually(() => handed.has('after'))
   })
 })

@@ -43,7 +43,7 @@ export function steeredRateLimiter(
   let own: OwnRedisClient | undefined
   async function open(): Promise<RedisClient> {
     if (client !== undefined) return client
-    own = await openRedis(url)
+    own = await openRedis(url, timeoutMs)
     return own
   }
   return createLimiter({

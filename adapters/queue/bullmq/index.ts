@@ -25,6 +25,8 @@ export interface BullmqQueueOptions {
 
 const READY_WITHIN_MS = 500
 const LOOK_MS = 10
+/** Longer than BullMQ ever lets a worker's command wait at the server. */
+const SILENCE_MS = 15_000
 
 /**
  * Deliveries through BullMQ 5 or 6, in Redis: jobs are added after the commit that stores the notification. Redis may
@@ -57,6 +59,8 @@ export function bullmqQueue(options: BullmqQueueOptions): Queue {
     const all = {
       retryStrategy: (times: number) => Math.min(50 * 2 ** times, 2_000),
       reconnectOnError: isReadOnly,
+      // Of a server that went without a word (its power, the network) the system would tell after a quarter of an hour.
+      socketTimeout: SILENCE_MS,
       lazyConnect: false,
       ...settings,
     }

@@ -22,13 +22,17 @@ interface IoredisModule {
   readonly Redis: new (url: string, options: object) => OwnRedisClient
 }
 
+/** A server that says nothing for so long is asked over a new connection. */
+const SILENCE_MS = 5_000
+
 /**
  * Connects by URL: nothing waits in the client while the server is away, and nothing that may have been counted is
  * sent twice.
  *
+ * @param timeoutMs how long an answer is waited for
  * @throws NotifierError `missing_peer` with the command that installs ioredis
  */
-export async function openRedis(url: string): Promise<OwnRedisClient> {
+export async function openRedis(url: string, timeoutMs: number): Promise<OwnRedisClient> {
   const { Redis } = await loadIoredis()
   const client = new Redis(url, {
     lazyConnect: true,
@@ -36,6 +40,8 @@ export async function openRedis(url: string): Promise<OwnRedisClient> {
     autoResendUnfulfilledCommands: false,
     maxRetriesPerRequest: 0,
     connectTimeout: 5_000,
+    // Of a server that went without a word (its power, the network) the system would tell after a quarter of an hour.
+    socketTimeout: Math.max(SILENCE_MS, timeoutMs),
     retryStrategy: (times: number) => Math.min(50 * 2 ** times, 2_000),
     reconnectOnError: isReadOnly,
     connectionName: 'carillon-rate-limiter',

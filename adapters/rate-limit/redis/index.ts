@@ -60,7 +60,7 @@ export function redisRateLimiter(options: RedisRateLimiterOptions): RateLimiter 
   async function open(): Promise<RedisClient> {
     if (closed) throw new Error('The rate limiter is closed.')
     if (client !== undefined) return client
-    own = openRedis(url ?? '')
+    own = openRedis(url ?? '', timeoutMs)
     return own
   }
 
