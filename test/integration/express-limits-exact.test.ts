@@ -121,6 +121,28 @@ describe('Retry-After is exact', () => {
   })
 })
 
+it('usage is told as it is: none, some, and no more than the limit in a burst', async () => {
+  await start({ requests: { limit: 10, windowMs: MINUTE }, notificationsPerHour: 3 })
+  const usage = async () => (await host.notifier.limits.get({ organizationId: ORG })).limits
+  const inMs = (ms: number) => new Date(clock.now() + ms).toISOString()
+  const none = { used: 0, resetAt: inMs(0) }
+  expect(await usage()).toMatchObject({
+    requests: { ...none, limit: 10, remaining: 10 },
+    notificationsPerHour: { ...none, limit: 3, remaining: 3 },
+  })
+  for (const [count, used] of [
+    [1, 1],
+    [8, 9],
+    [1, 10],
+    [1, 10],
+    [1, 10],
+    [1, 10],
+  ] as const) {
+    for (let request = 0; request < count; request += 1) await list()
+    expect((await usage()).requests).toMatchObject({ used, remaining: 10 - used, resetAt: inMs(MINUTE) })
+  }
+})
+
 describe('plans', () => {
   it('per second (the other table) have no burst', async () => {
     await start(perSecondPlans)

@@ -23,15 +23,15 @@ export function createLimits(
     hourly: boolean,
   ): Promise<LimitUsage> {
     const check = hourly ? hourlyCheck(key, limit, 1) : windowCheck(`${key}:requests`, limit, windowMs)
-    const { states } = await limiter.peek([check])
+    // A peek speaks as if one more unit were counted: not one above the limit, where a burst would let it in.
+    const { states } = await limiter.peek([{ ...check, burst: limit }])
     const { remaining, granted, resetInMs } = states[0] as LimitState
-    // A peek speaks as if one more unit were counted.
-    const left = Math.min(limit, remaining + granted)
+    const left = remaining + granted
     return {
       limit,
       used: limit - left,
       remaining: left,
-      resetAt: new Date(clock.now() + resetInMs).toISOString(),
+      resetAt: new Date(clock.now() + (left === limit ? 0 : resetInMs)).toISOString(),
       windowSeconds: windowMs / 1000,
     }
   }

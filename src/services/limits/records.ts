@@ -60,7 +60,7 @@ export interface LimitUsage {
   readonly limit: number
   readonly used: number
   readonly remaining: number
-  /** ISO 8601: when `remaining` next rises. */
+  /** ISO 8601: when `remaining` next rises; now, where nothing is used. */
   readonly resetAt: string
   /** Length of the window; null: a calendar month. */
   readonly windowSeconds: number | null
