@@ -78,12 +78,14 @@ describeRedis('redisRateLimiter', () => {
         share: fc.constantFrom(0, 0.1, 0.6, 2),
         extra: fc.integer({ min: 1, max: 3 }),
         partial: fc.boolean(),
+        // One count whose limit changes, as with a plan.
+        moved: fc.nat({ max: 3 }).map((die) => die === 0),
       })
-      .map(({ slot, factor, burstMs, share, extra, partial }): LimitCheck => {
+      .map(({ slot, factor, burstMs, share, extra, partial, moved }): LimitCheck => {
         const limit = limits[slot] ?? 1
         const cost = Math.floor(limit * share) + extra
         return window({
-          key: `org_a:${slot}`,
+          key: moved ? 'org_a:moved' : `org_a:${slot}`,
           limit,
           burst: Math.floor(limit * factor),
           burstMs,
@@ -353,6 +355,19 @@ describeRedis('redisRateLimiter', () => {
       expect(most).toBeGreaterThan(16 * (units - 2))
       expect(most).toBeLessThan(80 + 16 * 2 * (units + 20))
     }
+  })
+
+  it('keeps units together above 1024, also in a window that began under a lower limit', async () => {
+    const prefix = newPrefix()
+    let time = 1_800_000_000_000
+    const limiter = limiterAt(prefix, () => time)
+    await limiter.consume([window({ limit: 100 })])
+    for (let call = 0; call < 1_000; call += 1) {
+      time += 1
+      await limiter.consume([window({ limit: 10_000 })])
+    }
+    // One entry in ten milliseconds.
+    expect(await redis.strlen(`${prefix}window:{org_a}:w`)).toBeLessThan(80 + 16 * 110)
   })
 
   it('keeps keys apart that look alike, and kinds of one name', async () => {

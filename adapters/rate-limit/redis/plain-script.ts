@@ -19,7 +19,8 @@ local function judge_plain(first_key, keys, calls, at)
         local head, length, gone, first, upto, last, total, episode, grain, kept =
           struct.unpack('<dddddddddd', header)
         local count = total - gone + cost * calls
-        if first + width > now and count <= limit and count <= tonumber(ARGV[at + 3]) then
+        if first + width > now and count <= limit and count <= tonumber(ARGV[at + 3])
+          and grain == grain_of(limit, width) then
           plain = true
           found[index] = { head, length, gone, first, upto, last, total, episode, grain, kept, width, cost,
             limit - (total - gone) }
@@ -53,9 +54,9 @@ local function judge_plain(first_key, keys, calls, at)
       end
       total = total + cost * calls
       if length == head + 1 then upto = total end
-      local lasts = width + grain + 1000000
-      local extend = now + lasts > kept
-      if extend then kept = now + lasts + width / 4 end
+      local ends = time + width + 1000000
+      local extend = ends > kept
+      if extend then kept = ends + width / 4 end
       redis.call('SETRANGE', key, 0,
         struct.pack('<dddddddddd', head, length, gone, first, upto, time, total, episode, grain, kept))
       if extend then redis.call('PEXPIRE', key, math.ceil((kept - now) / 1000)) end

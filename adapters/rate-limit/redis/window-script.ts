@@ -21,6 +21,9 @@ local function keep(key, us)
   local ms = math.ceil(us / 1000) + 1000
   if redis.call('PTTL', key) < ms then redis.call('PEXPIRE', key, text(ms)) end
 end
+
+-- Units of one such time share an entry. By the limit of each call: that of a window changes with the plan.
+local function grain_of(limit, width) return limit <= 1024 and 0 or width / 6000 end
 `
 
 /**
@@ -52,7 +55,7 @@ local function first_entry(window, low, high, holds)
 end
 
 -- head: entries before it have expired, and gone is the total up to there; first, upto: the entry at head;
--- last, total: the youngest; kept: until when the key is there at least.
+-- last, total: the youngest; grain: that of the last call; kept: until when the key is there at least.
 local function load_window(key, check)
   local window = { key = key, width = check.width }
   local header = redis.call('GETRANGE', key, 0, HEADER - 1)
@@ -62,7 +65,6 @@ local function load_window(key, check)
   end
   if #header ~= HEADER or window.last + window.width <= now then
     window.head, window.length, window.gone, window.total, window.last = 0, 0, 0, 0, -math.huge
-    window.grain = check.limit <= 1024 and 0 or window.width / 6000
     window.episode = window.episode or -math.huge
     window.anew = true
   elseif window.first + window.width <= now then
@@ -90,9 +92,10 @@ local function falls_to(window, target)
   return time + window.width
 end
 
-local function stamp(window)
-  local time = window.grain == 0 and now or math.ceil(now / window.grain) * window.grain
-  -- The server's clock may have been set back: entries stay in order.
+local function stamp(window, limit)
+  local grain = grain_of(limit, window.width)
+  local time = grain == 0 and now or math.ceil(now / grain) * grain
+  -- The server's clock may have been set back, and the limit have been another: entries stay in order.
   return math.max(time, window.last)
 end
 
@@ -100,7 +103,7 @@ end
 local function reset_in(window, limit, granted)
   local target = math.min(count_of(window) + granted, limit) - 1
   if target < 0 then return 0 end
-  if target < granted then return stamp(window) + window.width - now end
+  if target < granted then return stamp(window, limit) + window.width - now end
   return falls_to(window, target - granted) - now
 end
 
@@ -134,7 +137,7 @@ local function take_window(check)
   if count_of(window) + check.granted > check.limit and now - window.episode >= window.width then
     window.episode = now
   end
-  local time, before = stamp(window), ''
+  local time, before = stamp(window, check.limit), ''
   local from = HEADER + (window.length - 1) * ENTRY
   if window.last ~= time then
     if window.length > window.head then before = struct.pack(ENTRY_FORMAT, window.last, window.total) end
@@ -148,11 +151,11 @@ local function take_window(check)
     window.head, window.length, from, window.anew = 0, window.length - window.head, HEADER, true
   end
   -- A second of slack, and a quarter of the window, so that most calls need not set it.
-  local lasts = window.width + window.grain + 1000000
-  local extend = window.anew or now + lasts > window.kept
-  if extend then window.kept = now + lasts + window.width / 4 end
+  local ends = time + window.width + 1000000
+  local extend = window.anew or ends > window.kept
+  if extend then window.kept = ends + window.width / 4 end
   local header = struct.pack(HEADER_FORMAT, window.head, window.length, window.gone, window.first, window.upto,
-    window.last, window.total, window.episode, window.grain, window.kept)
+    window.last, window.total, window.episode, grain_of(check.limit, window.width), window.kept)
   if window.anew then
     redis.call('SET', key, header .. before, 'PX', math.ceil((window.kept - now) / 1000))
     window.anew = false

@@ -16,7 +16,6 @@ const NONE = new Float64Array()
  */
 export class Window {
   readonly #windowMs: number
-  readonly #grain: number
   #times: Float64Array = NONE
   #units: Float64Array = NONE
   #head = 0
@@ -24,9 +23,8 @@ export class Window {
   #count = 0
   #episode: number = Number.NEGATIVE_INFINITY
 
-  constructor({ limit, windowMs }: Pick<WindowCheck, 'limit' | 'windowMs'>) {
+  constructor({ windowMs }: Pick<WindowCheck, 'windowMs'>) {
     this.#windowMs = windowMs
-    this.#grain = limit <= EXACT_UP_TO ? 0 : windowMs / INTERVALS
   }
 
   /** What a check says now. Counts nothing. */
@@ -56,7 +54,7 @@ export class Window {
   take(check: WindowCheck, units: number, now: number): void {
     // The unit that goes above the limit opens an episode, unless one is open.
     if (this.#count + units > check.limit && now - this.#episode >= check.windowMs) this.#episode = now
-    this.#add(now, units)
+    this.#add(this.#stamp(now, check.limit), units)
   }
 
   /** True when nothing is remembered any more. */
@@ -81,12 +79,14 @@ export class Window {
     }
   }
 
-  #stamp(now: number): number {
-    return this.#grain === 0 ? now : Math.ceil(now / this.#grain) * this.#grain
+  /** By the limit of each call: that of a window changes with the plan. Entries stay in order even so. */
+  #stamp(now: number, limit: number): number {
+    const grain = limit <= EXACT_UP_TO ? 0 : this.#windowMs / INTERVALS
+    const time = grain === 0 ? now : Math.ceil(now / grain) * grain
+    return this.#length === 0 ? time : Math.max(time, this.#times[this.#at(this.#length - 1)] ?? 0)
   }
 
-  #add(now: number, cost: number): void {
-    const time = this.#stamp(now)
+  #add(time: number, cost: number): void {
     const last = this.#at(this.#length - 1)
     this.#count += cost
     if (this.#length > 0 && this.#times[last] === time) {
@@ -127,14 +127,12 @@ export class Window {
     return now
   }
 
-  /** When the count, with `granted` new units, will have fallen to `target`: the new ones expire last. */
-  #risesAt(target: number, granted: number, now: number): number {
-    if (target < 0) return now
-    return target < granted ? this.#stamp(now) + this.#windowMs : this.#fallsTo(target - granted, now)
-  }
-
+  /** How long until `remaining` rises, with `granted` new units: those expire last. */
   #resetIn(sustained: number, granted: number, now: number): number {
-    return this.#risesAt(Math.min(this.#count + granted, sustained) - 1, granted, now) - now
+    const target = Math.min(this.#count + granted, sustained) - 1
+    if (target < 0) return 0
+    if (target < granted) return this.#stamp(now, sustained) + this.#windowMs - now
+    return this.#fallsTo(target - granted, now) - now
   }
 
   /** How many units are allowed at `now`. */
