@@ -11,6 +11,7 @@ import { sqliteStorage } from '../../adapters/storage/sqlite/index.ts'
 import { startRedis } from '../../examples/servers/redis.ts'
 import { createNotifier } from '../../src/create-notifier.ts'
 import type { NotifierOptions } from '../../src/options.ts'
+import type { Queue, QueueWorker } from '../../src/ports/queue.ts'
 import type { Notifier } from '../../src/services/notifier.ts'
 import { recordingChannel } from '../../src/testing/recording-channel.ts'
 import { eventually } from '../support/eventually.ts'
@@ -62,6 +63,27 @@ it('a storage that is of one machine is refused with a queue engine', async () =
   })
   await notifier.stop()
 })
+
+it('a process that has stopped leaves what an engine still hands over, so that the engine can end', async () => {
+  let worker: QueueWorker | undefined
+  // As an engine does that had the refs on their way when it was stopped: it ends after their `handle`.
+  const queue: Queue = {
+    name: 'late',
+    async open() {},
+    async announce() {},
+    async work(given) {
+      worker = given
+      return () => new Promise(() => {})
+    },
+    async close() {},
+  }
+  const notifier = createNotifier({ channels: { email: recordingChannel() }, queue })
+  notifier.on('error', () => {})
+  await notifier.start()
+  await notifier.stop({ deadlineMs: 0 })
+  await worker?.handle([{ jobId: 'late', lane: 'email' }])
+  expect(worker).toBeDefined()
+}, 20_000)
 
 describeWith(whyNoPostgres(), 'graphileWorkerQueue', () => {
   it('adds its job in the transaction that stores the notification', async () => {

@@ -310,7 +310,7 @@ export function createDispatcher({
       cancelTimer()
       await round
       cancelTimer()
-      offers?.take([]).over()
+      offers?.close()
     },
     async idle() {
       await Promise.all(running.keys())

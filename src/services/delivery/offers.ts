@@ -14,6 +14,8 @@ export interface Offers {
    *   storage, fairly, and nothing waits here under a lease or holds up another lane
    */
   take(demand: readonly LaneDemand[]): Taken
+  /** Leaves what is here to its lanes, and whatever else the engine had on its way. */
+  close(): void
 }
 
 /** What one claim asks for. */
@@ -30,8 +32,10 @@ export interface Taken {
 export function createOffers(): Offers {
   let sets: { readonly refs: Parameters<QueueWorker['handle']>[0]; over(): void }[] = []
   const lanes = new Set<string>()
+  let closed = false
   return {
     add(refs) {
+      if (closed) return Promise.resolve()
       for (const { lane } of refs) lanes.add(lane)
       return new Promise((resolve) => sets.push({ refs, over: resolve }))
     },
@@ -60,6 +64,12 @@ export function createOffers(): Offers {
           for (const set of taken) set.over()
         },
       }
+    },
+    close() {
+      closed = true
+      for (const set of sets) set.over()
+      sets = []
+      lanes.clear()
     },
   }
 }
