@@ -86,7 +86,8 @@ export function createRequestLimits(
   async function refused(organizationId: string, limit: number): Promise<void> {
     if (overuse === null) return
     const units = Math.ceil(overuse.factor * limit)
-    const check = windowCheck(`${organizationId}:refusals`, units, overuse.windowMs)
+    // The burst is for requests alone.
+    const check = { ...windowCheck(`${organizationId}:refusals`, units, overuse.windowMs), burst: units }
     const { allowed } = await limiter.consume([check])
     if (!allowed) await limiter.pause(`${organizationId}:account`, overuse.restrictMs)
   }
