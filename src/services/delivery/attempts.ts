@@ -44,6 +44,8 @@ export interface AttemptsOptions {
   readonly observer: Observer
   readonly listeners: ProcessListeners
   announce(event: NotificationEvent | EndpointEvent): void
+  /** A job is due again, now or later. */
+  goesOn(): void
   failed(error: unknown): void
 }
 
@@ -56,7 +58,7 @@ const MOST_SETTLED = 1_000
 const SETTLE_AFTER_TURNS = 16
 
 export function createAttempts(options: AttemptsOptions): Attempts {
-  const { storage, leases, clock, observer, announce, failed } = options
+  const { storage, leases, clock, observer, announce, goesOn, failed } = options
   const events = createAttemptEvents(options.listeners)
   const begin = createGroup(beginSet)
   const settle = createGroup<Settlement, SettleAnswer>(
@@ -87,7 +89,10 @@ export function createAttempts(options: AttemptsOptions): Attempts {
       failed(error)
       // A commit whose end is unknown may have counted the attempts: the storage looks, and then leaves them to their leases.
       // Those that begin meanwhile do not wait for that.
-      const back = surely(() => storage.release(refs)).then(() => false)
+      const back = surely(() => storage.release(refs)).then(() => {
+        goesOn()
+        return false
+      })
       return refs.map(() => back)
     }
   }
@@ -105,6 +110,7 @@ export function createAttempts(options: AttemptsOptions): Attempts {
       if (answer.kind === 'failed') failed(answer.error)
       if (answer.kind !== 'settled') return
       events.settled(settlement)
+      if (settlement.next.kind === 'retry') goesOn()
       for (const event of answer.events) announce(event)
       for (const event of answer.endpointEvents ?? []) announce(event)
     },

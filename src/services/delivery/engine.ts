@@ -77,7 +77,7 @@ export interface EngineOptions {
   failed(error: unknown): void
 }
 
-/** From an event to the look for what it has made due, one for all events meanwhile. */
+/** From a settlement to the look for what it has made due, one for all settlements meanwhile. */
 const LOOK_AFTER_MS = 50
 
 /** How long aborted attempts have to report before the storage is closed under them. */
@@ -90,8 +90,8 @@ export function createEngine(options: EngineOptions): Engine {
   let looking = false
 
   /**
-   * Events may have made lanes due of which no claim has told yet, and while all that are known are full none is asked for. A
-   * queue engine is told by the storage.
+   * Events, and jobs that go on, may have made lanes due of which no claim has told yet, and while all that are known are full
+   * none is asked for. A queue engine is told by the storage.
    */
   function lookSoon(): void {
     if (looking || options.queue !== null) return
@@ -114,6 +114,7 @@ export function createEngine(options: EngineOptions): Engine {
       options.announce(event)
       lookSoon()
     },
+    goesOn: lookSoon,
   })
   const available = (): void => dispatcher?.freed()
   const limits = createSharedLimits(options.limiter, options.localLimiter, clock, failed)

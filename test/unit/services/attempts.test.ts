@@ -22,6 +22,7 @@ function attemptsThatAnswer(answer: SettleAnswer) {
     leases: createLeases(storage, clock, 60_000, () => {}),
     ...observation(),
     announce: (event) => announced.push(event),
+    goesOn() {},
     failed: (error) => failures.push(error),
   })
   return { attempts, failures, announced }
@@ -66,6 +67,7 @@ describe('an attempt whose beginning could not be recorded', () => {
       leases: createLeases(storage, clock, LEASE_MS, () => {}),
       ...observation(),
       announce() {},
+      goesOn() {},
       failed: (error) => failures.push(error),
     })
     const begun: boolean[] = []
@@ -100,6 +102,7 @@ describe('an attempt whose beginning could not be recorded', () => {
       leases: createLeases(storage, clock, LEASE_MS, () => {}),
       ...observation(),
       announce() {},
+      goesOn() {},
       failed: (error) => failures.push(error),
     })
     const refs = ['2', '4', '6'].map((jobId) => ({ jobId, token: 1, provider: 'smtp' }))

@@ -10,6 +10,7 @@ import { notifierWorld } from '../../support/notifier-world.ts'
 import { temporaryFile } from '../../support/sqlite-harness.ts'
 
 const mail = { channel: 'email', to: 'ada@example.com', body: 'Hello' } as const
+const ACCEPTED = { kind: 'accepted' }
 
 const storages: [string, (clock: FakeClock) => Storage][] = [
   ['memory', (clock) => memoryStorage({ clock })],
@@ -105,6 +106,29 @@ it('a provider that hangs holds up only its own concurrency', async () => {
     { name: 'healthy', running: 0 },
     { name: 'sms', running: 0 },
   ])
+})
+
+it.each([
+  ['fails over', { kind: 'rejected', scope: 'account', code: 'provider_auth_failed' }, 100],
+  ['is tried again', { kind: 'retry', scope: 'recipient', code: 'provider_error' }, 1_100],
+])('what %s waits for no poll, whatever else hangs and has a backlog', async (_what, outcome, withinMs) => {
+  const world = notifierWorld()
+  const { clock } = world
+  const sms = recordingChannel({ channel: 'sms', maxConcurrent: 1, send: () => new Promise(() => {}) })
+  const retry = { kind: 'schedule', delaysMs: [1_000], jitter: 0 } as const
+  const email = recordingChannel({
+    send: (_message, { attempt }) => (attempt === 1 ? outcome : ACCEPTED),
+    retry,
+  })
+  const second = recordingChannel({ name: 'second' })
+  const providers = outcome.scope === 'account' ? [email, second] : [email]
+  const notifier = await world.start({ channels: { email: providers, sms } })
+  const texts = Array.from({ length: 3 }, () => ({ channel: 'sms', to: '+14155550123', body: 'x' }) as const)
+  await notifier.sendBatch(texts)
+  await clock.advance(100)
+  const { id } = await notifier.send(mail)
+  await clock.advance(withinMs)
+  expect((await notifier.notifications.get(id)).status).toBe('sent')
 })
 
 it('what was claimed goes out, also where too many outcomes wait for the storage by the time it comes', async () => {
