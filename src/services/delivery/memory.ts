@@ -1,3 +1,8 @@
+import type { ClaimedJob } from '../../ports/storage/claim.ts'
+
+/** A job after so many attempts. */
+export type Tried = Pick<ClaimedJob, 'jobId' | 'attempts'>
+
 /** What this process remembers of the attempts of a job that goes on. */
 export interface Remembered {
   /** Providers that it has failed over from. */
@@ -8,10 +13,12 @@ export interface Remembered {
 
 /** The attempts of jobs that go on; gone with the process, and bounded: what is forgotten is looked up or asked again. */
 export interface Memory {
-  of(jobId: string): Remembered | undefined
-  failOver(jobId: string, from: string): void
+  /** Undefined: nothing, or another process has tried it since. */
+  of(job: Tried): Remembered | undefined
+  /** @param job after the attempt that it fails over from */
+  failOver(job: Tried, from: string): void
   /** Begins anew. @param only see {@link Remembered} */
-  retry(jobId: string, only: string | null): void
+  retry(job: Tried, only: string | null): void
   forget(jobId: string): void
 }
 
@@ -21,22 +28,28 @@ const MOST = 10_000
 const NONE: ReadonlySet<string> = new Set()
 
 export function createMemory(): Memory {
-  const jobs = new Map<string, Remembered>()
+  const jobs = new Map<string, Remembered & { readonly attempts: number }>()
 
-  function keep(jobId: string, remembered: Remembered): void {
+  function keep({ jobId, attempts }: Tried, remembered: Remembered): void {
     jobs.delete(jobId)
-    jobs.set(jobId, remembered)
+    jobs.set(jobId, { ...remembered, attempts })
     if (jobs.size <= MOST) return
     const [oldest] = jobs.keys()
     if (oldest !== undefined) jobs.delete(oldest)
   }
 
+  function of({ jobId, attempts }: Tried): Remembered | undefined {
+    const remembered = jobs.get(jobId)
+    return remembered?.attempts === attempts ? remembered : undefined
+  }
+
   return {
-    of: (jobId) => jobs.get(jobId),
-    failOver(jobId, from) {
-      keep(jobId, { failedOver: new Set([...(jobs.get(jobId)?.failedOver ?? NONE), from]), only: null })
+    of,
+    failOver(job, from) {
+      const before = of({ ...job, attempts: job.attempts - 1 })
+      keep(job, { failedOver: new Set([...(before?.failedOver ?? NONE), from]), only: null })
     },
-    retry: (jobId, only) => keep(jobId, { failedOver: NONE, only }),
+    retry: (job, only) => keep(job, { failedOver: NONE, only }),
     forget: (jobId) => void jobs.delete(jobId),
   }
 }

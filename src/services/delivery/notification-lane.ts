@@ -82,13 +82,13 @@ export function createNotificationLane(
   const returns = new Map<ProviderState, number>()
 
   const isNew = (job: NotificationJob, state: ProviderState): boolean =>
-    memory.of(job.jobId)?.failedOver.has(state.provider.name) !== true
+    memory.of(job)?.failedOver.has(state.provider.name) !== true
 
   /** The providers that may be asked, whether they are free now or not. */
   function eligible(job: NotificationJob): readonly ProviderState[] {
     const reachable = states.filter((state) => reaches(state, job))
     // Only where it may have been taken already can it be recognized as the same.
-    const only = memory.of(job.jobId)?.only
+    const only = memory.of(job)?.only
     const same = reachable.filter(({ provider }) => provider.name === only)
     return same.length > 0 ? same : reachable.filter((state) => isNew(job, state))
   }
@@ -199,10 +199,12 @@ export function createNotificationLane(
 
   function settle(job: NotificationJob, state: ProviderState, decision: Decision): Promise<void> {
     const { facts, next } = decision
-    if (next.kind === 'end') memory.forget(job.jobId)
-    else if (next.failOver) memory.failOver(job.jobId, state.provider.name)
-    else memory.retry(job.jobId, facts[0]?.ambiguous === true ? state.provider.name : null)
-    const ref = { jobId: job.jobId, token: job.token, kind: 'notification' as const }
+    const { jobId, token } = job
+    const tried = { jobId, attempts: job.attempts + 1 }
+    if (next.kind === 'end') memory.forget(jobId)
+    else if (next.failOver) memory.failOver(tried, state.provider.name)
+    else memory.retry(tried, facts[0]?.ambiguous === true ? state.provider.name : null)
+    const ref = { jobId, token, kind: 'notification' as const }
     return attempts.settle({
       ...ref,
       facts,
@@ -238,8 +240,8 @@ export function createNotificationLane(
   function later(job: NotificationJob): Promise<void> {
     let left = eligible(job)
     // When all that are left rest, those that it has failed over from are its next hope.
-    if (memory.of(job.jobId)?.only == null && left.every((state) => state.restMs() > 0)) {
-      memory.retry(job.jobId, null)
+    if (memory.of(job)?.only == null && left.every((state) => state.restMs() > 0)) {
+      memory.retry(job, null)
       left = eligible(job)
     }
     const { jobId, token, notification } = job
@@ -288,7 +290,7 @@ export function createNotificationLane(
   async function recall(job: NotificationJob): Promise<void> {
     reading += 1
     try {
-      memory.retry(job.jobId, await delivery.lastAmbiguous(job))
+      memory.retry(job, await delivery.lastAmbiguous(job))
     } finally {
       reading -= 1
     }
@@ -313,7 +315,7 @@ export function createNotificationLane(
     },
     async run(job) {
       if (job.kind !== 'notification') return
-      if (states.length > 1 && job.attempts > 0 && memory.of(job.jobId) === undefined) await recall(job)
+      if (states.length > 1 && job.attempts > 0 && memory.of(job) === undefined) await recall(job)
       const state = take(job)
       await (state === undefined
         ? goBack(job)

@@ -200,3 +200,41 @@ it('tries what is ambiguous with the same provider again, in this process and in
   // It is worth nothing unless both processes had every message in turn.
   expect(new Set(calls).size).toBe(60)
 })
+
+it('tries with the same provider again what is ambiguous since another process tried it in between', async () => {
+  const world = notifierWorld()
+  const asked: string[] = []
+  let turn = 'one'
+  const start = (process: string) => {
+    const providers = ['a', 'b'].map((name) =>
+      recordingChannel({
+        name,
+        // Only there is the first one at hand.
+        accepts: () => process === 'one' || name === 'b',
+        retry: { kind: 'schedule', delaysMs: [1_000, 1_000], jitter: 0 },
+        async send(_message, { attempt }) {
+          asked.push(`${process}: ${name}`)
+          if (attempt === 1) return { kind: 'retry', scope: 'recipient', code: 'provider_error' }
+          return attempt === 2 ? { kind: 'ambiguous', reason: 'broken' } : { kind: 'accepted' }
+        },
+      }),
+    )
+    const { storage } = world
+    const claim: typeof storage.claim = (request) =>
+      storage.claim(turn === process ? request : { ...request, lanes: [] })
+    return world.start({
+      storage: { ...storage, claim },
+      channels: { email: providers },
+      delivery: { pollMs: 100 },
+    })
+  }
+  const one = await start('one')
+  await start('two')
+  const { id } = await one.send(mail)
+  await world.clock.advance(500)
+  turn = 'two'
+  await world.clock.advance(1_000)
+  turn = 'one'
+  expect(await world.ended(one, id)).toBe('sent')
+  expect(asked).toEqual(['one: a', 'two: b', 'one: b'])
+})
