@@ -248,6 +248,8 @@ export function createDispatcher({
   }
 
   const hasWork = (): boolean => [...due].some(hasRoom)
+  /** It was the turn of others when they came. */
+  const hasOffers = (): boolean => offers !== undefined && offers.lanes().length > 0
   const looks = (): boolean => clock.monotonic() >= lookAt
   const untilLook = (): number => (offers === undefined || looks() ? pollMs : lookAt - clock.monotonic())
 
@@ -285,7 +287,7 @@ export function createDispatcher({
     // Nobody else has anything to do.
     if (!more && running.size === 0) othersUntil = Number.NEGATIVE_INFINITY
     const turnMs = recovered.some(hasRoom) ? othersUntil - clock.monotonic() : pollMs
-    if (more || turnMs <= 0) again = true
+    if (more || turnMs <= 0 || hasOffers()) again = true
     sleep(Math.min(turnMs > 0 ? turnMs : pollMs, untilDue(answer)))
   }
 

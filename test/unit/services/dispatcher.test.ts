@@ -3,6 +3,7 @@ import type { ClaimAnswer, ClaimedJob, ClaimRequest } from '../../../src/ports/s
 import type { Storage } from '../../../src/ports/storage/storage.ts'
 import { createDispatcher } from '../../../src/services/delivery/dispatcher.ts'
 import type { Lane } from '../../../src/services/delivery/lane.ts'
+import { createOffers, type Offers } from '../../../src/services/delivery/offers.ts'
 import { fakeClock, settled } from '../../../src/testing/fake-clock.ts'
 
 const NOTHING: ClaimAnswer = { jobs: [], lanes: [], recoveredLanes: [], nextDueInMs: null }
@@ -32,7 +33,10 @@ function job(jobId: string, lane = 'email'): ClaimedJob {
 }
 
 /** A dispatcher over a storage that answers as told, and lanes whose jobs end when the test says so. */
-function create(answer: (request: ClaimRequest, count: number) => ClaimAnswer | Promise<ClaimAnswer>) {
+function create(
+  answer: (request: ClaimRequest, count: number) => ClaimAnswer | Promise<ClaimAnswer>,
+  offers?: Offers,
+) {
   const clock = fakeClock()
   const requests: ClaimRequest[] = []
   const released: string[] = []
@@ -75,6 +79,7 @@ function create(answer: (request: ClaimRequest, count: number) => ClaimAnswer | 
     clock,
     leaseMs: 60_000,
     pollMs: 1_000,
+    offers,
     failed: (error) => void errors.push(error),
   })
   const end = async (jobId: string) => {
@@ -326,6 +331,30 @@ describe('the dispatcher', () => {
     await clock.advance(0)
     const asked = requests.map((request) => ('lanes' in request ? request.lanes.map(({ lane }) => lane) : []))
     expect(asked).toEqual([['email'], ['sms']])
+  })
+
+  it('takes what a queue engine handed over when it was the turn of the lanes, and they had nothing', async () => {
+    const offers = createOffers()
+    const { dispatcher, running, free, end } = create((request) => {
+      // Another process has the other one of the lane by the time that it has room.
+      if (!('ids' in request)) return NOTHING
+      free.set('email', 0)
+      return { ...NOTHING, jobs: request.ids.map((id) => job(id)), lanes: ['email'] }
+    }, offers)
+    free.set('email', 1).set('sms', 1)
+    const handOver = (...refs: { jobId: string; lane: string }[]) => {
+      void offers.add(refs)
+      dispatcher.wake()
+    }
+    dispatcher.start()
+    await settled()
+    handOver({ jobId: '1', lane: 'email' }, { jobId: '2', lane: 'email' })
+    await settled()
+    expect([...running.keys()]).toEqual(['1'])
+    free.set('email', 1)
+    handOver({ jobId: '3', lane: 'sms' })
+    await end('1')
+    expect([...running.keys()]).toEqual(['3'])
   })
 
   it('returns a claim that comes after its stop, and waits for what runs', async () => {
