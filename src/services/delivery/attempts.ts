@@ -53,6 +53,8 @@ export interface AttemptsOptions {
 const FIRST_DELAY_MS = 250
 const LONGEST_DELAY_MS = 5_000
 
+const STOPPING = 'The notifier is stopping.'
+
 const MOST_SETTLED = 1_000
 /** An outcome holds up no slot, so it may wait for others. */
 const SETTLE_AFTER_TURNS = 16
@@ -116,6 +118,8 @@ export function createAttempts(options: AttemptsOptions): Attempts {
     },
     async run(job, work) {
       const stop = createStop()
+      // It was claimed before, and came only now: it must not begin when nobody waits for its end any more.
+      if (stopping.signal.aborted) stop.abort(new Error(STOPPING))
       stops.add(stop)
       const letGo = leases.hold(job, () => stop.abort(new Error('The lease of this job was lost.')))
       const forget = events.follow(job)
@@ -134,7 +138,7 @@ export function createAttempts(options: AttemptsOptions): Attempts {
       }
     },
     abort() {
-      for (const stop of stops) stop.abort(new Error('The notifier is stopping.'))
+      for (const stop of stops) stop.abort(new Error(STOPPING))
       stopping.abort()
     },
   }

@@ -5,7 +5,8 @@ import { memoryStorage } from '../../../src/memory/memory-storage.ts'
 import type { Storage } from '../../../src/ports/storage/storage.ts'
 import type { Telemetry } from '../../../src/ports/telemetry.ts'
 import { fakeClock, settled } from '../../../src/testing/fake-clock.ts'
-import { recordingChannel } from '../../../src/testing/recording-channel.ts'
+import { type Behaviour, recordingChannel } from '../../../src/testing/recording-channel.ts'
+import { notifierWorld } from '../../support/notifier-world.ts'
 
 const mail = { channel: 'email', to: 'ada@example.com', body: 'Hello' } as const
 
@@ -369,6 +370,35 @@ describe('stop', () => {
     await clock.advance(1)
     await stopped
     expect([channel.calls[0]?.context.signal.aborted, counts.stop]).toEqual([true, 1])
+  })
+
+  it('lets nothing begin after its deadline that was claimed before', async () => {
+    const world = notifierWorld()
+    const { clock, storage } = world
+    const retry = { kind: 'schedule', delaysMs: [1_000], jitter: 0 } as const
+    const two = (send: Behaviour) => ['a', 'b'].map((name) => recordingChannel({ name, retry, send }))
+    const failing = await world.start({
+      channels: { email: two(() => ({ kind: 'retry', scope: 'recipient', code: 'provider_error' })) },
+    })
+    const { id } = await failing.send(mail)
+    await clock.advance(0)
+    await failing.stop()
+    const timeline: typeof storage.notifications.timeline = async (id) => {
+      await new Promise<void>((resolve) => clock.timer(500, resolve))
+      return storage.notifications.timeline(id)
+    }
+    const channels = two(() => new Promise(() => {}))
+    const notifier = await world.start({
+      storage: { ...storage, notifications: { ...storage.notifications, timeline } },
+      channels: { email: channels },
+    })
+    // Whoever has not tried it before asks first whom it may ask.
+    await clock.advance(1_000)
+    const stopped = notifier.stop({ deadlineMs: 1 })
+    await clock.advance(5_000)
+    await stopped
+    expect(channels.flatMap(({ calls }) => calls)).toEqual([])
+    expect((await storage.notifications.timeline(id)).at(-1)?.fact?.message).toMatch(/was not asked/)
   })
 
   it('is hurried by a second one', async () => {
