@@ -271,6 +271,7 @@ export function createDispatcher({
     due = new Set(claimable)
     // What has become known while the storage was asked may be missing in its answer.
     for (const lane of woken) due.add(lane)
+    lanes.found(due)
     if (offers === undefined) return
     // What else is claimable is on its way through the engine, unless it has been for long.
     if (looks()) lookAt = clock.monotonic() + pollMs

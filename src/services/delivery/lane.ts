@@ -24,6 +24,8 @@ export interface Lanes {
   get(name: string): Lane | undefined
   /** Gets what a claim for these lanes needs; undefined: there is nothing to get. */
   prepare(names: Iterable<string>): Promise<unknown> | undefined
+  /** Lanes with work, as far as is known; more are added to the set as they become known. */
+  found(names: ReadonlySet<string>): void
   /** What can be taken of these lanes together. */
   demand(names: Iterable<string>): LaneDemand[]
   /** After a claim, when its jobs have been handed to their lanes. */

@@ -63,8 +63,8 @@ export function createLanes(options: LaneSetOptions): LaneSet {
   const organizations = new Map<string, OrganizationLane>()
   /** Lanes that what is asked for now may be given back for. */
   const prepared = new Set<Lane>()
-  /** Lanes that work was found for and that nobody here serves. */
-  const unserved = new Set<string>()
+  /** Lanes that work was found for. */
+  let found: ReadonlySet<string> = new Set()
   /** All requests to endpoints. */
   const posts = { taken: 0 }
   /** Of several lanes that share what is left another one is first each time. */
@@ -187,13 +187,14 @@ export function createLanes(options: LaneSetOptions): LaneSet {
       }
       return asked.length === 0 ? undefined : Promise.all(asked)
     },
+    found(names) {
+      found = names
+    },
     demand(names) {
       const wanted = new Map<object, Wanted[]>()
-      unserved.clear()
       for (const name of names) {
         const lane = get(name)
         const free = lane?.free() ?? 0
-        if (lane === undefined && unserved.size < SHOWN_LANES) unserved.add(name)
         if (lane === undefined || free === 0) continue
         const { pool = lane } = lane
         const sharers = wanted.get(pool) ?? []
@@ -213,7 +214,8 @@ export function createLanes(options: LaneSetOptions): LaneSet {
         .map((state) => state.health())
     },
     waiting() {
-      const waiting: WaitingLane[] = [...unserved].map((lane) => ({ lane, reason: 'not_configured' }))
+      const unserved = [...found].filter((name) => get(name) === undefined)
+      const waiting: WaitingLane[] = unserved.map((lane) => ({ lane, reason: 'not_configured' }))
       for (const [name, lane] of organizations) {
         const reason = lane.blocked()
         if (reason !== null) waiting.push({ lane: name, reason })

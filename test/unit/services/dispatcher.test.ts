@@ -69,6 +69,7 @@ function create(
     lanes: {
       get,
       prepare: () => undefined,
+      found() {},
       giveBack() {},
       demand: (names) =>
         [...names].flatMap((name) => {

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { memoryStorage } from '../../../src/memory/memory-storage.ts'
 import type { NotifierOptions } from '../../../src/options.ts'
 import type { Channel } from '../../../src/ports/channel.ts'
+import type { Queue, QueueWorker } from '../../../src/ports/queue.ts'
 import type { Storage } from '../../../src/ports/storage/storage.ts'
 import type { ChannelProviders } from '../../../src/services/channels/channel-option.ts'
 import { createRoutes } from '../../../src/services/channels/routes.ts'
@@ -62,6 +63,23 @@ async function tenants(
     closed,
     send: async (organizationId, change = {}) =>
       (await notifier.send({ ...mail, ...change }, { organizationId })).id,
+  }
+}
+
+/** An engine that hands over at once what it is told of. */
+function instantQueue(): Queue {
+  let handle: QueueWorker['handle'] = async () => {}
+  return {
+    name: 'instant',
+    async open() {},
+    async announce(refs) {
+      void handle(refs.filter(({ dueInMs }) => dueInMs === 0))
+    },
+    async work(worker) {
+      handle = worker.handle
+      return async () => {}
+    },
+    async close() {},
   }
 }
 
@@ -632,7 +650,10 @@ describe('notifications stored under another configuration', () => {
     expect(await ended(notifier, id, 'org_a')).toBe('sent')
   })
 
-  it('are named in the health of a process that has no provider of their channel', async () => {
+  it.each<[string, Queue | undefined]>([
+    ['', undefined],
+    [', however much a queue engine hands over', instantQueue()],
+  ])('are named in the health of a process that has no provider of their channel%s', async (_how, queue) => {
     const world = lasting()
     const ids = await stored(world, { email: recordingChannel({ name: 'mail' }) })
     expect(ids).toHaveLength(2)
@@ -640,6 +661,7 @@ describe('notifications stored under another configuration', () => {
     const notifier = await other.start({
       channels: { sms: recordingChannel({ channel: 'sms' }) },
       delivery: { pollMs: 1_000 },
+      ...(queue === undefined ? {} : { queue }),
     })
     await world.storage.accept([
       {
@@ -659,6 +681,8 @@ describe('notifications stored under another configuration', () => {
       },
     ])
     await world.clock.advance(2_000)
+    await notifier.send({ channel: 'sms', to: '+14155550123', body: 'x' })
+    await world.clock.advance(10)
     expect((await notifier.health()).waiting).toEqual([{ lane: 'push', reason: 'not_configured' }])
   })
 })
