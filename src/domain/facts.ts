@@ -45,6 +45,8 @@ export interface Fact {
   readonly occurredAt?: number | undefined
   /** True when the provider may have acted although we have no answer. */
   readonly ambiguous?: boolean | undefined
+  /** On a failed attempt that asked no provider: what an earlier one has left open stays so. */
+  readonly unasked?: true | undefined
   /** True on `opened` and `clicked` that a machine did (a mail privacy proxy, a scanner): logged, and changes nothing. */
   readonly machine?: boolean | undefined
   /**

@@ -182,9 +182,6 @@ export function createEngine(options: EngineOptions): Engine {
 /** The provider whose answer to the last attempt is unknown; also when that attempt ended with its process. */
 async function lastAmbiguous(storage: Storage, job: NotificationJob): Promise<string | null> {
   const timeline = await storage.notifications.timeline(job.notification.id)
-  // A job that is still recovered has had none since that asked a provider, whatever else was recorded.
-  const last = timeline.findLast(({ type, fact }) =>
-    job.recovered ? type === 'attempt_ambiguous' : fact?.attempt !== undefined,
-  )
+  const last = timeline.findLast(({ fact }) => fact?.attempt !== undefined && fact.unasked !== true)
   return last?.type === 'attempt_ambiguous' ? (last.fact?.provider ?? null) : null
 }

@@ -225,12 +225,12 @@ export function createNotificationLane(
   /** The notifier stops, or has lost the job, between the record of an attempt and its hand-over. */
   function notAsked({ jobId, token, attempts: before }: NotificationJob, provider: string): Promise<void> {
     const attempt = before + 1
-    const fact = { attempt, provider, code: 'provider_unavailable', message: NOT_ASKED } as const
+    const fault = { code: 'provider_unavailable', message: NOT_ASKED, unasked: true } as const
     return attempts.settle({
       jobId,
       token,
       kind: 'notification',
-      facts: [{ type: 'attempt_failed', ...fact }],
+      facts: [{ type: 'attempt_failed', attempt, provider, ...fault }],
       // No fault of the message: none of its own attempts is used up, not its only one either.
       next: { kind: 'retry', delayMs: 0, outage: true, unasked: true },
     })

@@ -133,7 +133,7 @@ export function createOrganizationLane(options: OrganizationLaneOptions): Organi
       jobId,
       token,
       kind: 'notification',
-      facts,
+      facts: facts.map((fact) => ({ ...fact, unasked: true })),
       next:
         next.kind === 'end' ? next : { kind: 'retry', delayMs: next.delayMs, outage: true, unasked: true },
     })

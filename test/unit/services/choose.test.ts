@@ -238,3 +238,41 @@ it('tries with the same provider again what is ambiguous since another process t
   expect(await world.ended(one, id)).toBe('sent')
   expect(asked).toEqual(['one: a', 'two: b', 'one: b'])
 })
+
+it('tries with the same provider again what was ambiguous before a stop that let nobody be asked', async () => {
+  const world = notifierWorld()
+  const { clock, storage } = world
+  const asked: string[] = []
+  let beginsIn = 0
+  const startAttempts: typeof storage.startAttempts = async (refs) => {
+    const begun = await storage.startAttempts(refs)
+    await new Promise<void>((resolve) => clock.timer(beginsIn, resolve))
+    return begun
+  }
+  const start = (process: string) => {
+    const providers = ['a', 'b'].map((name) =>
+      recordingChannel({
+        name,
+        accepts: () => process === 'two' || name === 'b',
+        retry: { kind: 'schedule', delaysMs: [1_000, 1_000], jitter: 0 },
+        async send() {
+          asked.push(`${process}: ${name}`)
+          return process === 'one' ? { kind: 'ambiguous', reason: 'broken' } : { kind: 'accepted' }
+        },
+      }),
+    )
+    return world.start({ storage: { ...storage, startAttempts }, channels: { email: providers } })
+  }
+  const one = await start('one')
+  const { id } = await one.send(mail)
+  await clock.advance(100)
+  beginsIn = 500
+  await clock.advance(1_000)
+  const stopped = one.stop({ deadlineMs: 1 })
+  await clock.advance(5_000)
+  await stopped
+  beginsIn = 0
+  const two = await start('two')
+  expect(await world.ended(two, id)).toBe('sent')
+  expect(asked).toEqual(['one: b', 'two: b'])
+})
