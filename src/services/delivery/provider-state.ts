@@ -86,6 +86,8 @@ export function createProviderState(provider: Provider, options: ProviderStateOp
   /** It does not rest, and if it has to prove that it works, this process is to try. */
   const awake = (): boolean => rest.open() && (!rest.probing() || rest.probe() !== null)
 
+  let preparing: Promise<void> | undefined
+
   async function prepare(asked: Promise<void> | undefined): Promise<void> {
     await asked
     if (pace !== null && awake()) await pace.ask(slots())
@@ -99,9 +101,15 @@ export function createProviderState(provider: Provider, options: ProviderStateOp
     takes: () => (awake() ? Math.min(slots(places.empty()), pace?.kept() ?? Number.POSITIVE_INFINITY) : 0),
     waits: () => awake() && pace?.open() === true && slots(places.empty()) > 0,
     prepare() {
+      // Lanes that share it ask once: permissions beyond its slots would go unused, and count.
+      if (preparing !== undefined) return preparing
       if (slots() === 0) return undefined
       const asked = rest.ask()
-      return asked === undefined && pace === null ? undefined : prepare(asked)
+      if (asked === undefined && pace === null) return undefined
+      preparing = prepare(asked).finally(() => {
+        preparing = undefined
+      })
+      return preparing
     },
     giveBack() {
       if (places.busy() === 0) rest.letGo(rest.probe())

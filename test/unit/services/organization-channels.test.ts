@@ -635,6 +635,29 @@ describe('notifications stored under another configuration', () => {
     expect((await world.storage.claim({ lanes, leaseMs: 1 })).jobs).toHaveLength(26)
   })
 
+  it('use up the pace of the shared providers, however many lanes they wait in', async () => {
+    const world = lasting()
+    const before = await tenants(undefined, { world })
+    const sendAt = new Date(world.clock.now() + MINUTE)
+    for (let number = 0; number < 30; number += 1) {
+      const organizationId = `org_${number}`
+      await before.notifier.organizations.create({ id: organizationId, name: organizationId })
+      const five = Array.from({ length: 5 }, () => ({ ...mail, sendAt }))
+      await before.notifier.sendBatch(five, { organizationId })
+    }
+    await before.notifier.stop()
+    const accepted = { kind: 'accepted' } as const
+    const shared = recordingChannel({
+      maxPerSecond: 100,
+      maxConcurrent: 5,
+      send: () => new Promise((resolve) => world.clock.timer(20, () => resolve(accepted))),
+    })
+    await world.start({ channels: { email: shared }, plans: {} })
+    await world.clock.advance(MINUTE + 900)
+    expect(shared.calls.length).toBeGreaterThan(90)
+    expect(shared.calls.length).toBeLessThanOrEqual(100)
+  })
+
   it('wait, visibly, when the organization has lost its providers, and go when it has some', async () => {
     let none = false
     const { notifier, send, ended, clock, made, history } = await tenants((_id, channel) =>
