@@ -39,7 +39,10 @@ export function createAttemptEvents(listeners: ProcessListeners): AttemptEvents 
     follow(job) {
       if (job.kind !== 'notification') return () => {}
       jobs.set(job.jobId, job)
-      return () => jobs.delete(job.jobId)
+      return () => {
+        // This process may have it under a later lease by now.
+        if (jobs.get(job.jobId) === job) jobs.delete(job.jobId)
+      }
     },
     started({ jobId, provider }) {
       const job = jobs.get(jobId)

@@ -5,6 +5,7 @@ import { systemClock } from '../../../src/memory/system-clock.ts'
 import type { StartRef } from '../../../src/ports/storage/claim.ts'
 import type { SettleAnswer } from '../../../src/ports/storage/settle.ts'
 import type { Storage } from '../../../src/ports/storage/storage.ts'
+import { createAttemptEvents } from '../../../src/services/delivery/attempt-events.ts'
 import { createAttempts } from '../../../src/services/delivery/attempts.ts'
 import { createLeases } from '../../../src/services/delivery/leases.ts'
 import { fakeClock } from '../../../src/testing/fake-clock.ts'
@@ -133,4 +134,18 @@ describe('an attempt whose beginning could not be recorded', () => {
     const { recoveredLanes } = await storage.claim({ lanes: [], leaseMs: LEASE_MS })
     expect(recoveredLanes).toEqual([LANE])
   })
+})
+
+it('tells of a job also when what this process did under an earlier lease of it ends meanwhile', async () => {
+  const storage = memoryStorage()
+  await accept(storage, [note()])
+  const earlier = await claimOne(storage)
+  const told: string[] = []
+  const events = createAttemptEvents({ wants: () => true, tell: ({ event }) => void told.push(event) })
+  const forget = events.follow(earlier)
+  const later = { ...earlier, token: earlier.token + 1 }
+  events.follow(later)
+  forget()
+  events.started({ ...later, provider: 'smtp' })
+  expect(told).toEqual(['attempt.started'])
 })
