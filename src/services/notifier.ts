@@ -76,10 +76,10 @@ export interface Notifier<Tx = never> {
    *
    * @throws NotifierError `missing_required_field`, `invalid_parameter`, `invalid_channel`, `invalid_email`,
    *   `invalid_phone`, `invalid_recipient`, `template_not_found` (422), `invalid_template_variable`,
-   *   `message_too_large`,
-   *   `blocked_recipient` and `unsubscribed` when the recipient is suppressed, `idempotency_key_reused`,
-   *   `notification_quota_exceeded`, `service_unavailable`, `not_started`, and with
-   *   `tx` also `invalid_transaction`
+   *   `message_too_large`, `region_not_permitted`, `blocked_recipient` and `unsubscribed` when the recipient is suppressed,
+   *   `not_found` when there is no such organization, `idempotency_key_reused`, `idempotency_in_progress`,
+   *   `rate_limit_exceeded`, `notification_quota_exceeded`, `service_unavailable`, `not_started`, and with `tx` also
+   *   `invalid_transaction`
    */
   send(message: SendInput, options?: SendOptions<Tx>): Promise<SentNotification>
   /** Checks everything that {@link send} checks, in the same order, and renders; stores and sends nothing. */

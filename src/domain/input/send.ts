@@ -13,7 +13,7 @@ export interface SendInput {
   readonly channel?: ChannelName | undefined
   /** E-mail address, E.164 phone number, device token, Slack channel or https URL, depending on the channel. */
   readonly to: string
-  /** E-mail only. Replaces the subject of a template, literally. */
+  /** Of a mail; the title of a push message; a field of a webhook. Replaces the subject of a template, literally. */
   readonly subject?: string | undefined
   /** The message, sent as it is. Required unless a template is named, whose text is used in its place. */
   readonly body?: string | undefined
@@ -55,7 +55,7 @@ export const sendInput: z.ZodType<ParsedSend, SendInput> = z.object({
   ),
   subject: text(0, MAX_SUBJECT_LENGTH)
     .optional()
-    .describe('E-mail only. Replaces the subject of a template.'),
+    .describe('Of a mail; the title of a push message. Replaces the subject of a template.'),
   body: text(1, MAX_BODY_LENGTH)
     .optional()
     .describe('Message content, sent as it is. Required unless a template is named.'),

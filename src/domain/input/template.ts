@@ -12,7 +12,7 @@ export interface TemplateInput {
   /** Unique in the organization: lower-case words joined by hyphens, at most 100 characters. */
   readonly name: string
   readonly channel: ChannelName
-  /** E-mail only; may contain `{{variable}}`. */
+  /** Of a mail; the title of a push message; a field of a webhook. May contain `{{variable}}`. */
   readonly subject?: string | null | undefined
   /** Text with `{{variable}}` placeholders. */
   readonly body: string
@@ -30,7 +30,9 @@ const name = z
   .describe('Unique name, for example `welcome-email`.')
 
 const fields = {
-  subject: text(0, MAX_SUBJECT_LENGTH).nullish().describe('E-mail only; may contain {{variable}}.'),
+  subject: text(0, MAX_SUBJECT_LENGTH)
+    .nullish()
+    .describe('Of a mail; the title of a push message. May contain {{variable}}.'),
   body: text(1, MAX_BODY_LENGTH).describe('Text with {{variable}} placeholders.'),
   format: z
     .enum(['text', 'html'])
