@@ -28,7 +28,7 @@ export const UNLIMITED: Plan = {
 }
 
 /** SPEC.md "Plan limits, per-minute form"; monthly quotas from DESIGN.md §4. */
-export const perMinutePlans: Plans = {
+export const perMinutePlans: Readonly<Record<'free' | 'starter' | 'pro' | 'enterprise', Plan>> = {
   free: {
     requests: perMinute(100),
     notificationsPerHour: 1_000,
@@ -51,7 +51,7 @@ export const perMinutePlans: Plans = {
 }
 
 /** SPEC.md "Plan limits, per-second form". It states nothing but requests; monthly quotas as in the other form. */
-export const perSecondPlans: Plans = {
+export const perSecondPlans: Readonly<Record<'free' | 'pro' | 'team' | 'scale', Plan>> = {
   free: { ...UNLIMITED, requests: perSecond(10), notificationsPerMonth: 10_000 },
   pro: { ...UNLIMITED, requests: perSecond(50), notificationsPerMonth: 1_000_000 },
   team: { ...UNLIMITED, requests: perSecond(100) },

@@ -4,7 +4,7 @@ import { type RedisRateLimiterOptions, redisRateLimiter } from '../../adapters/r
 import { type RedisServer, startRedis } from '../../examples/servers/redis.ts'
 import { createNotifier } from '../../src/create-notifier.ts'
 import { isNotifierError } from '../../src/domain/errors/notifier-error.ts'
-import { type Plan, perMinutePlans } from '../../src/domain/plans.ts'
+import { perMinutePlans } from '../../src/domain/plans.ts'
 import type { LimitCheck, RateLimiter, WindowCheck } from '../../src/ports/rate-limiter.ts'
 import { rateLimiterContract } from '../../src/testing/rate-limiter/rate-limiter-contract.ts'
 import { recordingChannel } from '../../src/testing/recording-channel.ts'
@@ -132,7 +132,7 @@ describeOwnRedis('redisRateLimiter, when its server goes', () => {
     const notifier = createNotifier({
       channels: { email: recordingChannel() },
       rateLimiter,
-      plans: { ...perMinutePlans, org_default: { ...perMinutePlans.free } as Plan },
+      plans: { ...perMinutePlans, org_default: perMinutePlans.free },
     })
     await notifier.start({ deliver: false })
     const send = () => notifier.send({ channel: 'email', to: 'ada@example.com', body: 'x' }).catch(() => {})

@@ -15,7 +15,10 @@ const fields = {
   events: z.array(z.enum(WEBHOOK_EVENT_TYPES)),
   successStatus: z.enum(['200', '2xx']).describe('What counts as success.'),
   status: z.enum(['active', 'disabled']),
-  disabledReason: z.string().nullable(),
+  disabledReason: z
+    .enum(['gone', 'failing', 'manual'])
+    .nullable()
+    .describe('`gone`: it answered 410. `failing`: for five days. `manual`: by a change.'),
   failingSince: timestamp.nullable().describe('Since when every attempt has failed.'),
   createdAt: timestamp,
 }

@@ -1,4 +1,5 @@
 import type { ChannelName } from '../../domain/channel.ts'
+import type { FactType } from '../../domain/facts.ts'
 import type { NotificationFailure, NotificationStatus, Priority } from '../../domain/notification.ts'
 import type { ListQuery } from '../list.ts'
 import type { PartsRecord } from '../render.ts'
@@ -47,7 +48,8 @@ export interface NotificationRecord extends NotificationSummary, PartsRecord {
 
 export interface TimelineRecord {
   readonly sequence: number
-  readonly event: string
+  /** The accept is `queued` or `scheduled`. */
+  readonly event: FactType | 'queued' | 'scheduled'
   readonly status: NotificationStatus
   /** ISO 8601 UTC. */
   readonly timestamp: string
@@ -71,7 +73,7 @@ export interface LogRecord {
   readonly channel: ChannelName
   readonly to: string
   readonly status: NotificationStatus
-  readonly event: string
+  readonly event: TimelineRecord['event']
   readonly provider: string | null
   readonly attempt: number | null
   /** Of a text message that was handed over: the segments it is charged as. */

@@ -16,7 +16,8 @@ export interface WebhookEndpointRecord {
   readonly events: readonly WebhookEventType[]
   readonly successStatus: '200' | '2xx'
   readonly status: 'active' | 'disabled'
-  readonly disabledReason: string | null
+  /** `gone`: it answered 410. `failing`: for five days. `manual`: by an update. Null: it is not disabled. */
+  readonly disabledReason: 'gone' | 'failing' | 'manual' | null
   /** ISO 8601; since when every attempt has failed. Null: the last one succeeded, or there was none. */
   readonly failingSince: string | null
   readonly createdAt: string
