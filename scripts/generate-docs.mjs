@@ -43,6 +43,10 @@ const parts = {
     sqlite: options('adapters/storage/sqlite/index.ts', 'SqliteStorageOptions'),
     postgres: options('adapters/storage/postgres/options.ts', 'PostgresStorageOptions'),
     memory: options('src/memory/memory-storage.ts', 'MemoryStorageOptions'),
+    'memory-rate-limiter': options(
+      'src/memory/rate-limiter/memory-rate-limiter.ts',
+      'MemoryRateLimiterOptions',
+    ),
     redis: options('adapters/rate-limit/redis/index.ts', 'RedisRateLimiterOptions'),
     'graphile-worker': options('adapters/queue/graphile-worker/index.ts', 'GraphileWorkerQueueOptions'),
     bullmq: options('adapters/queue/bullmq/index.ts', 'BullmqQueueOptions'),

@@ -13,6 +13,7 @@ export type { DeadLetterFilterInput, RedriveInput } from './domain/input/redrive
 export type { SendInput } from './domain/input/send.ts'
 export type { SuppressionTarget } from './domain/input/suppression.ts'
 export type { TemplateChangeInput, TemplateInput } from './domain/input/template.ts'
+export type { Visit } from './domain/machine-visit.ts'
 export type {
   AttachmentContent,
   EmailContent,
@@ -38,17 +39,20 @@ export type {
 export type { Plan, Plans } from './domain/plans.ts'
 export { perMinutePlans, perSecondPlans } from './domain/plans.ts'
 export type {
+  AboutNotification,
   AcceptedEvent,
   AttemptFailedEvent,
   AttemptStartedEvent,
   ProcessEvent,
 } from './domain/process-event.ts'
-export type { ProviderPausedEvent, ProviderResumedEvent } from './domain/provider-event.ts'
+export type { AboutProvider, ProviderPausedEvent, ProviderResumedEvent } from './domain/provider-event.ts'
 export type { RetryPolicy } from './domain/retry.ts'
 export type { SmsText } from './domain/sms-segments.ts'
 export type { SuppressionReason } from './domain/suppression.ts'
 export type { SpanEnd, SpanStart, TelemetryFact } from './domain/telemetry.ts'
+export type { MemoryStorageOptions } from './memory/memory-storage.ts'
 export { memoryStorage } from './memory/memory-storage.ts'
+export type { MemoryRateLimiterOptions } from './memory/rate-limiter/memory-rate-limiter.ts'
 export { memoryRateLimiter } from './memory/rate-limiter/memory-rate-limiter.ts'
 export type {
   DeliveryOptions,
@@ -99,7 +103,7 @@ export type {
   WeightedProviders,
 } from './services/channels/channel-option.ts'
 export type { DeadLetterQuery, RedriveResult } from './services/dead-letters/records.ts'
-export type { ProviderHealth, WaitingLane } from './services/delivery/records.ts'
+export type { ProviderHealth, QueueHealth, WaitingLane } from './services/delivery/records.ts'
 export type { HealthReport } from './services/health.ts'
 export type {
   AccountLimits,
@@ -127,6 +131,7 @@ export type {
   StopOptions,
 } from './services/notifier.ts'
 export type { OrganizationInput, OrganizationRecord } from './services/organizations/records.ts'
+export type { ReceiptArrival, ReceiptReply, ReceiptSource } from './services/receipts/records.ts'
 export type { AttachmentRecord, PartsRecord, RenderedRecord } from './services/render.ts'
 export type { Scope } from './services/scope.ts'
 export type {

@@ -2,7 +2,7 @@ import type { ChannelName } from './channel.ts'
 import type { ErrorCode } from './errors/catalogue.ts'
 
 /** What an event of a notification says of it. */
-interface About {
+export interface AboutNotification {
   /** The notification's id. */
   readonly id: string
   readonly channel: ChannelName
@@ -13,7 +13,7 @@ interface About {
 /** A notification was stored by this process. */
 export interface AcceptedEvent {
   readonly event: 'notification.accepted'
-  readonly data: About & {
+  readonly data: AboutNotification & {
     readonly status: 'queued' | 'scheduled'
     /** ISO 8601 UTC: when it was stored. */
     readonly timestamp: string
@@ -24,7 +24,7 @@ export interface AcceptedEvent {
 /** A provider is about to be asked; the attempt is counted. */
 export interface AttemptStartedEvent {
   readonly event: 'attempt.started'
-  readonly data: About & {
+  readonly data: AboutNotification & {
     /** From 1. */
     readonly attempt: number
     readonly provider: string
@@ -34,7 +34,7 @@ export interface AttemptStartedEvent {
 /** An attempt failed, or nobody knows whether it did. The outcome is recorded. */
 export interface AttemptFailedEvent {
   readonly event: 'attempt.failed'
-  readonly data: About & {
+  readonly data: AboutNotification & {
     readonly attempt: number
     readonly provider: string
     readonly error: { readonly code: ErrorCode; readonly message: string }

@@ -1,7 +1,7 @@
 import type { ChannelName } from './channel.ts'
 import type { ErrorCode } from './errors/catalogue.ts'
 
-interface About {
+export interface AboutProvider {
   readonly channel: ChannelName
   /** Its instance id. */
   readonly provider: string
@@ -12,7 +12,7 @@ interface About {
 /** A provider rests after a fault of its own, or of our account with it, that this process met. */
 export interface ProviderPausedEvent {
   readonly event: 'provider.paused'
-  readonly data: About & {
+  readonly data: AboutProvider & {
     readonly code: ErrorCode
     /** What the provider said, for people. */
     readonly message: string
@@ -24,7 +24,7 @@ export interface ProviderPausedEvent {
 /** After a rest a provider has taken a message of this process: it works again. */
 export interface ProviderResumedEvent {
   readonly event: 'provider.resumed'
-  readonly data: About
+  readonly data: AboutProvider
 }
 
 /** For listeners in the process where it happened alone: no webhook carries it. */

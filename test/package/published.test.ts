@@ -131,6 +131,7 @@ test('an application with strict types and skipLibCheck off compiles, and needs 
       exactOptionalPropertyTypes: true,
       skipLibCheck: false,
       noEmit: true,
+      declaration: true,
       types: ['node'],
     }
     await consumer.write('tsconfig.json', JSON.stringify({ compilerOptions, files: ['all.ts', 'app.ts'] }))
@@ -140,10 +141,13 @@ test('an application with strict types and skipLibCheck off compiles, and needs 
   }
 })
 
-/** Options that are there and undefined, as an application with exactOptionalPropertyTypes passes them on. */
+/**
+ * Options that are there and undefined, as an application with exactOptionalPropertyTypes passes them on; and exports whose
+ * types are inferred, which a library with declarations must be able to name.
+ */
 const application = `
 import { createServer } from 'node:http'
-import { type Channel, createNotifier, isNotifierError, memoryStorage, type Notifier } from 'carillon'
+import { type Channel, createNotifier, isNotifierError, memoryStorage, type Notifier, type ProviderResumedEvent } from 'carillon'
 import { notifierRouter } from 'carillon/express'
 import { notifierPlugin } from 'carillon/fastify'
 import { notifierFetch } from 'carillon/fetch'
@@ -188,6 +192,11 @@ export async function main(): Promise<void> {
   console.log(response?.status, notifierPlugin(notifier), notifierMiddleware(notifier, { prefix }))
   await notifier[Symbol.asyncDispose]()
 }
+
+export const queue = async (notifier: Notifier) => (await notifier.health()).queue
+export const take = (notifier: Notifier) => notifier.receipts.take
+export const opened = (notifier: Notifier) => notifier.pages.opened
+export const resumed = ({ data }: ProviderResumedEvent) => data
 `
 
 test('the sources that tests and examples import by name are those of the entry points', async () => {
