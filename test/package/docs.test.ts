@@ -84,7 +84,9 @@ test('the examples of testing an application pass', async () => {
   const blocks = await codeBlocks('docs/testing.md', 'ts')
   await consumer.write('application.test.ts', blocks[0]?.code ?? '')
   await consumer.write('time.test.ts', blocks[1]?.code ?? '')
-  expect(await consumer.node('--test', 'application.test.ts', 'time.test.ts')).toMatch(/pass 2\n/)
+  await consumer.write('simulator.test.ts', blocks[2]?.code ?? '')
+  const files = ['application.test.ts', 'time.test.ts', 'simulator.test.ts']
+  expect(await consumer.node('--test', ...files)).toMatch(/pass 3\n/)
 })
 
 describe('the channel of the guide keeps its contract', () => {
