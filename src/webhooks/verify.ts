@@ -39,7 +39,7 @@ const DIGEST_LENGTH = 44
  * @throws NotifierError `invalid_configuration` when a secret or an option is wrong, or the body already parsed
  *
  * @example
- * const event = verifyWebhook(rawBody, request.headers, process.env.WEBHOOK_SECRET)
+ * const event = verifyWebhook(rawBody, request.headers, secret)
  */
 export function verifyWebhook(
   rawBody: string | Uint8Array,
