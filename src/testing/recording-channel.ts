@@ -7,11 +7,11 @@ import { assertOptions, CHANNEL, COMMON_RULES, FUNCTION } from './channel-option
 export type Behaviour = (message: Message, context: SendContext) => unknown
 
 /** Options of {@link recordingChannel}: everything that a channel may have. */
-export interface RecordingChannelOptions extends Partial<Omit<Channel, 'channel' | 'send'>> {
+export interface RecordingChannelOptions extends Partial<Omit<Channel, 'name' | 'channel' | 'send'>> {
   /** @default 'email' */
   readonly channel?: ChannelName | undefined
   /** Instance id. @default 'recorder' */
-  readonly name?: string
+  readonly name?: string | undefined
   /** What it does with a message. @default it accepts */
   readonly send?: Behaviour | undefined
 }
@@ -63,11 +63,11 @@ export function recordingChannel(options: RecordingChannelOptions = {}): Recordi
   })
   const calls: RecordingChannel['calls'] = []
   const waiting = new Set<(message: Message) => void>()
-  const { send: first = accept, channel = 'email', ...rest } = options
+  const { send: first = accept, name = 'recorder', channel = 'email', ...rest } = options
   let behaviour = first
   return {
-    name: 'recorder',
     ...rest,
+    name,
     channel,
     calls,
     get messages() {

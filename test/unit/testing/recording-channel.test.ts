@@ -69,4 +69,9 @@ describe('recordingChannel', () => {
       maxConcurrent: 2,
     })
   })
+
+  it('takes an option that is there and undefined for one that is left out', () => {
+    const left = { name: undefined, channel: undefined, send: undefined }
+    expect(recordingChannel(left)).toMatchObject({ name: 'recorder', channel: 'email' })
+  })
 })
