@@ -96,7 +96,7 @@ const CASES: Readonly<Record<string, Case>> = {
     fails: [
       [
         { status: 400, body: { statusCode: 400, name: 'validation_error', message: 'API key is invalid' } },
-        'provider_error',
+        'provider_auth_failed',
         /API key is invalid/,
       ],
       [

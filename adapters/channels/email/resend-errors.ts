@@ -53,7 +53,7 @@ export function judgeResend(answer: ProviderAnswer): Outcome | null {
   const name = textMember(answer.json, 'name')
   const message = textMember(answer.json, 'message')
   if (name === undefined) return null
-  const verdict = ABOUT_A_FIELD.has(name) ? aboutField(message ?? '') : rowOf(NAMES, name)
+  const verdict = ABOUT_A_FIELD.has(name) ? aboutField(answer.status, message ?? '') : rowOf(NAMES, name)
   return refuse(answer, { code: name, message }, verdict)
 }
 
@@ -64,7 +64,11 @@ export function judgeDomains(answer: ProviderAnswer): Outcome | null {
   return listed || sendsOnly ? { kind: 'accepted' } : judgeResend(answer)
 }
 
-function aboutField(message: string): Verdict {
+function aboutField(status: number, message: string): Verdict {
+  // Resend answers so to a wrong key, with 400 or 401, where its documentation has `invalid_api_key`.
+  if (status === 401 || /\bAPI key\b/i.test(message)) return credentials
+  // Before a domain is verified only the owner of the account can be written to: no fault that mails to it would meet.
+  if (/only send testing emails/i.test(message)) return ['rejected', 'blocked_recipient', 'recipient']
   if (/[`"']from[`"']|domain is not verified|verify a domain/i.test(message)) {
     return ['rejected', 'invalid_sender', 'account']
   }
