@@ -57,32 +57,31 @@ const refusal = (status: number, code: number | string, message = 'No.'): Provid
 const EXPECTED: readonly (readonly [codes: string, kind: string, code: string, scope?: string])[] = [
   ['20003', 'rejected', 'provider_auth_failed', 'account'],
   ['20404', 'rejected', 'provider_error', 'account'],
-  ['20429 14107 21611 30001 63018', 'retry', 'provider_rate_limited', 'account'],
+  ['20429 14107 21611 30001 63017 63018', 'retry', 'provider_rate_limited', 'account'],
   ['20500 30500', 'ambiguous', 'provider_unavailable'],
   ['20503 30017', 'retry', 'provider_unavailable', 'provider'],
-  ['21211 21217 21401 21604 30005', 'rejected', 'invalid_phone_number', 'recipient'],
-  ['21614 30006', 'rejected', 'landline', 'recipient'],
+  ['21211 21217 21265 21266 21401 21604 30005', 'rejected', 'invalid_phone_number', 'recipient'],
+  ['21614 21635 30006', 'rejected', 'landline', 'recipient'],
   ['21408', 'rejected', 'region_not_permitted', 'recipient'],
-  ['21606', 'rejected', 'invalid_sender', 'recipient'],
   ['21219 21608', 'rejected', 'blocked_recipient', 'recipient'],
   ['21610', 'rejected', 'unsubscribed', 'recipient'],
-  ['21612', 'rejected', 'recipient_unreachable', 'recipient'],
+  ['21268 21612', 'rejected', 'recipient_unreachable', 'recipient'],
   ['30003', 'retry', 'recipient_unreachable', 'recipient'],
   [
-    '21212 21603 21607 21616 21701 21702 21703 21704 21705 21709 63007',
+    '21212 21267 21601 21603 21606 21607 21616 21659 21660 21661 21701 21702 21703 21704 21705 21709 63007',
     'rejected',
     'invalid_sender',
     'account',
   ],
   ['21602 21605 21618 21654 21655 21656 63016', 'rejected', 'content_rejected', 'message'],
-  ['21617 30019', 'rejected', 'message_too_large', 'message'],
-  ['30002 30033', 'rejected', 'provider_suspended', 'account'],
+  ['21617 30019 30044', 'rejected', 'message_too_large', 'message'],
+  ['10001 20005 20403 90010 30002 30033', 'rejected', 'provider_suspended', 'account'],
   ['30004', 'rejected', 'carrier_blocked', 'recipient'],
   ['30007', 'rejected', 'carrier_blocked', 'message'],
   ['30008', 'retry', 'provider_error', 'message'],
   ['30010', 'rejected', 'provider_error', 'message'],
   ['30018 30024 30032 30034 30035', 'rejected', 'sender_not_registered', 'account'],
-  ['30022 30023 30027', 'retry', 'provider_quota_exceeded', 'account'],
+  ['30022 30023 30027 63038', 'retry', 'provider_quota_exceeded', 'account'],
   ['30036', 'rejected', 'expired', 'message'],
   ['63003 63024', 'rejected', 'invalid_recipient', 'recipient'],
 ]
@@ -173,6 +172,29 @@ channelContract(
   ROWS,
   { http: true },
 )
+
+it.each([
+  { from: '12345' },
+  { from: 'Example' },
+  { from: undefined, messagingServiceSid: `MG${'ab'.repeat(16)}` },
+])('%o that cannot reach one country ends that message alone', async (sender) => {
+  const server = await providerServer({ accept: created, rows: ROWS })
+  const channel = channelAt(server.url, sender)
+  onTestFinished(async () => {
+    await channel.close?.()
+    await server.close()
+  })
+  for (const providerCode of ['21606', '21659']) {
+    server.act({ kind: 'answer', row: `error ${providerCode}` })
+    const outcome = await channel.send({ to: TO, subject: null, body: 'Hi', format: 'text' }, sendContext())
+    expect(outcome).toMatchObject({
+      kind: 'rejected',
+      code: 'invalid_sender',
+      scope: 'recipient',
+      providerCode,
+    })
+  }
+})
 
 it('has a row for each code of its table', () => {
   const covered = EXPECTED.flatMap(([codes]) => codes.split(' '))

@@ -115,7 +115,7 @@ export function twilioChannel(options: TwilioChannelOptions): Channel {
           body: form(to, body, context),
           signal: context.signal,
         },
-        judgeTwilio,
+        (answer) => judgeTwilio(answer, given.from),
       ),
     ...(tokens.length === 0 ? {} : { parseReceipts: twilioReceipts(tokens, receiptsUrl) }),
     async check() {
