@@ -1,6 +1,7 @@
 import Mailgun from 'mailgun.js'
 import { afterEach, describe, expect, it, test } from 'vitest'
 import { mailgunChannel } from '../../adapters/channels/email/mailgun.ts'
+import { LONGEST_HINT_MS } from '../../src/domain/retry.ts'
 import { channelContract, type OutcomeRow } from '../../src/testing/channel-contract.ts'
 import { mailMessage, sendContext } from '../integration/support/channel-context.ts'
 import { FULL_HEADERS, FULL_MAIL, FULL_REPLY_TO, FULL_TEXT, FULL_TO } from '../support/api-mail.ts'
@@ -32,6 +33,8 @@ const sender = { kind: 'rejected', code: 'invalid_sender', scope: 'account' } as
 const recipient = { kind: 'rejected', code: 'invalid_recipient', scope: 'recipient' } as const
 const credentials = { kind: 'rejected', code: 'provider_auth_failed', scope: 'account' } as const
 const suspended = { kind: 'rejected', code: 'provider_suspended', scope: 'account' } as const
+const limited = { kind: 'retry', code: 'provider_quota_exceeded', scope: 'account' } as const
+const FAR = new Date(Date.now() + 10 * 86_400_000).toUTCString()
 const unavailable = { kind: 'retry', code: 'provider_unavailable', scope: 'provider' } as const
 
 const ROWS: readonly ProviderRow[] = [
@@ -39,6 +42,8 @@ const ROWS: readonly ProviderRow[] = [
   answered(400, 'from parameter is missing', sender),
   answered(400, "'to' parameter is not a valid address. please check documentation", recipient),
   answered(400, 'to parameter is missing', recipient),
+  answered(400, 'Too many recipients; max is 1000', ours),
+  answered(400, 'The template from the campaign was not found', ours),
   answered(400, "Need at least one of 'text', 'html' or 'template' parameters specified", ours),
   answered(401, 'Invalid private key: $credentials', {
     ...credentials,
@@ -51,6 +56,20 @@ const ROWS: readonly ProviderRow[] = [
   },
   answered(402, 'Payment required', { kind: 'retry', code: 'provider_quota_exceeded', scope: 'account' }),
   answered(403, 'Domain mg.example.org is not allowed to send: disabled', suspended),
+  answered(
+    403,
+    'Domain sandbox1.mailgun.org is not allowed to send: Please activate your account.',
+    suspended,
+  ),
+  ...[400, 420, 429].map((status) =>
+    answered(status, 'Domain mg.example.org is not allowed to send: recipient limit exceeded', limited),
+  ),
+  answered(400, 'Domain sandbox1.mailgun.org is not allowed to send: You are sending too fast.', limited),
+  answered(
+    420,
+    `Domain mg.example.org is not allowed to send: recipient limit exceeded, try again after ${FAR.replace('GMT', 'UTC')}`,
+    { ...limited, retryAfterMs: LONGEST_HINT_MS },
+  ),
   answered(403, 'The domain is unverified and requires DNS configuration.', sender),
   answered(403, 'Sandbox subdomains are for test purposes only.', {
     kind: 'rejected',

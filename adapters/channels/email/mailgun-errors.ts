@@ -1,3 +1,4 @@
+import { parseRetryAfter } from '../../../src/domain/http-answer.ts'
 import type { Outcome } from '../../../src/domain/outcome.ts'
 import { byStatus, type ProviderAnswer, refuse, textMember, type Verdict } from '../http/provider-answer.ts'
 
@@ -11,7 +12,7 @@ export function judgeMailgun(answer: ProviderAnswer): Outcome | null {
   if (answer.status < 400) return null
   // Refusals of the credentials are a plain word.
   const words = message ?? (answer.text.length <= 200 && !answer.text.includes('<') ? answer.text.trim() : '')
-  return refuse(answer, { message: words }, verdictOf(answer.status, words))
+  return refuse(answer, { message: words, retryAfterMs: untilThen(words) }, verdictOf(answer.status, words))
 }
 
 /**
@@ -30,17 +31,30 @@ export function bareId(id: string): string {
   return id.replace(/^<|>$/g, '')
 }
 
+/** "… is not allowed to send: recipient limit exceeded, try again after Mon, 20 Dec 2021 20:33:21 UTC". */
+function untilThen(words: string): number | undefined {
+  const [, date] = /try again after (.+) UTC/i.exec(words) ?? []
+  return date === undefined ? undefined : parseRetryAfter(`${date} GMT`, Date.now())
+}
+
 function verdictOf(status: number, words: string): Verdict {
+  // With 400, 420 or 429.
+  if (status < 500 && /not allowed to send:.*(?:limit exceeded|too fast)/i.test(words)) {
+    return ['retry', 'provider_quota_exceeded', 'account']
+  }
   if (status === 400 || status === 403) {
-    if (/authorized recipients|sandbox/i.test(words)) return ['rejected', 'blocked_recipient', 'recipient']
+    if (/authorized recipients|sandbox subdomains/i.test(words)) {
+      return ['rejected', 'blocked_recipient', 'recipient']
+    }
     if (/disabled|suspended|not allowed to send/i.test(words)) {
       return ['rejected', 'provider_suspended', 'account']
     }
     if (/unverified|requires dns/i.test(words)) return ['rejected', 'invalid_sender', 'account']
   }
   if (status === 400) {
-    if (/\bfrom\b/i.test(words)) return ['rejected', 'invalid_sender', 'account']
-    if (/['"]?\bto\b['"]? (?:parameter|address)|recipient/i.test(words)) {
+    // As the names of parameters: as words they are in many texts.
+    if (/\bfrom\b['"]? (?:parameter|address)/i.test(words)) return ['rejected', 'invalid_sender', 'account']
+    if (/\bto\b['"]? (?:parameter|address)/i.test(words)) {
       return ['rejected', 'invalid_recipient', 'recipient']
     }
   }
