@@ -86,13 +86,15 @@ const ROWS: readonly ProviderRow[] = [
   thrown(404, 'NotFoundException', { kind: 'rejected', code: 'provider_error', scope: 'account' }),
   thrown(400, 'LimitExceededException', limited),
   thrown(429, 'TooManyRequestsException', limited),
-  thrown(429, 'ThrottlingException', { ...limited, retryAfterMs: 1000 }, 'Maximum sending rate exceeded.'),
-  thrown(
-    429,
-    'ThrottlingException',
-    { kind: 'retry', code: 'provider_quota_exceeded', scope: 'account', retryAfterMs: 600_000 },
-    'Daily message quota exceeded.',
-  ),
+  ...['TooManyRequestsException', 'LimitExceededException', 'ThrottlingException'].flatMap((exception) => [
+    thrown(429, exception, { ...limited, retryAfterMs: 1000 }, 'Maximum sending rate exceeded.'),
+    thrown(
+      429,
+      exception,
+      { kind: 'retry', code: 'provider_quota_exceeded', scope: 'account', retryAfterMs: 600_000 },
+      'Daily message quota exceeded.',
+    ),
+  ]),
   thrown(403, 'AccessDeniedException', denied),
   thrown(403, 'ExpiredTokenException', denied),
   thrown(

@@ -24,8 +24,6 @@ const EXCEPTIONS: Readonly<Record<string, Verdict>> = {
   MailFromDomainNotVerifiedException: sender,
   AccountSuspendedException: suspended,
   NotFoundException: ['rejected', 'provider_error', 'account'],
-  LimitExceededException: limited,
-  TooManyRequestsException: limited,
   AccessDeniedException: credentials,
   ExpiredTokenException: credentials,
   IncompleteSignature: credentials,
@@ -85,11 +83,15 @@ function verdictOf(
       return [rejected(message, parties)]
     case 'BadRequestException':
       return [badRequest(message, parties)]
+    // The first is version 2's own, the others are common to all of AWS.
+    case 'TooManyRequestsException':
+    case 'LimitExceededException':
     case 'Throttling':
     case 'ThrottlingException':
-      return /daily message quota/i.test(message)
-        ? [['retry', 'provider_quota_exceeded', 'account'], QUOTA_MS]
-        : [limited, RATE_MS]
+      if (/daily message quota/i.test(message)) {
+        return [['retry', 'provider_quota_exceeded', 'account'], QUOTA_MS]
+      }
+      return /sending rate/i.test(message) ? [limited, RATE_MS] : [limited]
     default:
       // Of the account, or of one configuration set.
       return [/SendingPaused/.test(name) ? suspended : (rowOf(EXCEPTIONS, name) ?? byStatus(status))]

@@ -94,7 +94,8 @@ const TRANSIENT: Readonly<Record<string, Meaning>> = {
 
 function bounce(type: string | undefined, subType: string): Meaning {
   if (type === 'Permanent') {
-    // On a list of SES: it was not tried at all.
+    // By the list of contacts that SES keeps, or on a list of SES: it was not tried at all.
+    if (subType === 'UnsubscribedRecipient') return { type: 'undelivered', code: 'unsubscribed' }
     return /suppress/i.test(subType)
       ? { type: 'undelivered', code: 'blocked_recipient' }
       : { type: 'bounced', code: 'invalid_recipient', suppress: 'hard_bounce' }

@@ -309,6 +309,7 @@ describe('an event of SES', () => {
     ],
     [bounce('Permanent', 'NoEmail'), { type: 'bounced', code: 'invalid_recipient' }, 'hard_bounce'],
     [bounce('Permanent', 'Suppressed'), { type: 'undelivered', code: 'blocked_recipient' }],
+    [bounce('Permanent', 'UnsubscribedRecipient'), { type: 'undelivered', code: 'unsubscribed' }],
     [bounce('Permanent', 'OnAccountSuppressionList'), { type: 'undelivered', code: 'blocked_recipient' }],
     [bounce('Transient', 'MailboxFull'), { type: 'undelivered', code: 'mailbox_full' }],
     [bounce('Transient', 'MessageTooLarge'), { type: 'undelivered', code: 'message_too_large' }],
