@@ -38,6 +38,7 @@ const answered = (
 })
 
 const ours = { kind: 'rejected', code: 'provider_error', scope: 'message' } as const
+const config = { kind: 'rejected', code: 'provider_error', scope: 'account' } as const
 const sender = { kind: 'rejected', code: 'invalid_sender', scope: 'account' } as const
 const suspended = { kind: 'rejected', code: 'provider_suspended', scope: 'account' } as const
 const unavailable = { kind: 'retry', code: 'provider_unavailable', scope: 'provider' } as const
@@ -67,9 +68,11 @@ const ROWS: readonly ProviderRow[] = [
   answered(422, 409, ours),
   answered(422, 410, ours),
   answered(422, 411, { kind: 'rejected', code: 'content_rejected', scope: 'message' }),
-  answered(422, 412, suspended),
+  answered(422, 412, { kind: 'rejected', code: 'blocked_recipient', scope: 'recipient' }),
   answered(422, 413, suspended),
   answered(429, 429, { kind: 'retry', code: 'provider_rate_limited', scope: 'account' }),
+  answered(422, 1235, config, "The 'MessageStream' provided does not exist on this server."),
+  answered(422, 1236, config, "Sending is not supported on the supplied 'MessageStream'."),
   answered(422, 9999, ours),
   answered(413, 9998, { kind: 'rejected', code: 'message_too_large', scope: 'message' }),
   {

@@ -21,9 +21,13 @@ const CODES: Readonly<Record<string, Verdict>> = {
   '409': ['rejected', 'provider_error', 'message'],
   '410': ['rejected', 'provider_error', 'message'],
   '411': ['rejected', 'content_rejected', 'message'],
-  '412': ['rejected', 'provider_suspended', 'account'],
+  // Before an account is approved only the sender's own domain can be written to: no fault that mails to it would meet.
+  '412': ['rejected', 'blocked_recipient', 'recipient'],
   '413': ['rejected', 'provider_suspended', 'account'],
   '429': ['retry', 'provider_rate_limited', 'account'],
+  // The stream does not exist, or takes no mails.
+  '1235': ['rejected', 'provider_error', 'account'],
+  '1236': ['rejected', 'provider_error', 'account'],
 }
 
 /** Reads an answer of `POST /email`. */

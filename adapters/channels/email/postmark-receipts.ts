@@ -42,9 +42,8 @@ function receiptOf(type: string, event: unknown): readonly Receipt[] {
   const key = dedupeKey(type, providerMessageId, textMember(event, 'ID') ?? at, address)
   const suppress = reason === undefined || address === undefined ? undefined : { address, reason }
   if (providerMessageId === undefined && notificationId === undefined) {
-    // A suppression by hand names no mail. What else does not concerns none of ours.
-    const byHand = type === 'SubscriptionChange' && suppress !== undefined
-    return byHand ? [{ dedupeKey: key, suppress }] : []
+    // A suppression by hand names no mail, nor does its end. What else does not concerns none of ours.
+    return type === 'SubscriptionChange' ? wishOf(event, key, suppress) : []
   }
   return [
     {
@@ -100,6 +99,14 @@ const BOUNCES: Readonly<Record<string, Meaning>> = {
   Unsubscribe: { type: 'unsubscribed', suppress: 'unsubscribe' },
   SMTPApiError: { type: 'undelivered', code: 'provider_error' },
   TemplateRenderingFailed: { type: 'undelivered', code: 'template_error' },
+}
+
+function wishOf(event: unknown, dedupeKey: string, suppress: Receipt['suppress']): readonly Receipt[] {
+  if (suppress !== undefined) return [{ dedupeKey, suppress }]
+  const address = textMember(event, 'Recipient')
+  // Only by the recipient's own word: what somebody else took off Postmark's list, its report does not say.
+  const optsIn = member(event, 'SuppressSending') === false && textMember(event, 'Origin') === 'Recipient'
+  return optsIn && address !== undefined ? [{ dedupeKey, unsuppress: { address } }] : []
 }
 
 /** Also sent when Postmark itself stops after a bounce or a complaint: those have reports of their own. */

@@ -157,9 +157,30 @@ describe('a report of Postmark', () => {
     expect(believed(await parse(receiptRequest(change, right)))).toEqual(receipts)
     const bounced = { ...change, SuppressionReason: 'HardBounce' }
     const { Recipient, ...nobody } = change
-    for (const event of [bounced, nobody, { ...change, SuppressSending: false }]) {
+    for (const event of [bounced, nobody]) {
       expect(believed(await parse(receiptRequest(event, right)))).toEqual([])
     }
+  })
+
+  it('of the end of a suppression lifts it here where the recipient asked for it', async () => {
+    const change = {
+      RecordType: 'SubscriptionChange',
+      MessageID: null,
+      Metadata: {},
+      SuppressSending: false,
+      SuppressionReason: null,
+      Recipient: 'ada@example.com',
+      ChangedAt: at,
+    }
+    const receipts = async (Origin: string) =>
+      believed(await parse(receiptRequest({ ...change, Origin }, right)))
+    expect(await receipts('Recipient')).toEqual([
+      {
+        dedupeKey: `SubscriptionChange||${at}|ada@example.com`,
+        unsuppress: { address: 'ada@example.com' },
+      },
+    ])
+    expect([await receipts('Customer'), await receipts('Admin')]).toEqual([[], []])
   })
 
   it('about a mail that came in, or that nobody can name, is left out', async () => {
