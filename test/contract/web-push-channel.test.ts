@@ -58,6 +58,11 @@ const ROWS: readonly ProviderRow[] = [
     { status: 429, headers: { 'retry-after': '7' } },
     { kind: 'retry', code: 'provider_rate_limited', scope: 'account', retryAfterMs: 7_000 },
   ),
+  row(
+    '406, as Edge is throttled',
+    { status: 406, headers: { 'retry-after': '900', 'x-wns-status': 'appthrottled' } },
+    { kind: 'retry', code: 'provider_rate_limited', scope: 'recipient', retryAfterMs: 900_000 },
+  ),
   row('408', { status: 408 }, { ...outage, scope: 'recipient' }),
   row('500', { status: 500 }, outage),
   row('503', { status: 503, headers: { 'retry-after': '30' } }, { ...outage, retryAfterMs: 30_000 }),

@@ -56,6 +56,10 @@ function verdict(status: number, body: string, known: boolean): Verdict {
         : ['rejected', 'provider_auth_failed', account]
     case 429:
       return ['retry', 'provider_rate_limited', account]
+    // Microsoft's word for too many, of one subscription or of the application: its service alone is meant, and the
+    // others of this provider are well.
+    case 406:
+      return ['retry', 'provider_rate_limited', 'recipient']
     case 408:
     case 425:
       return ['retry', 'provider_unavailable', 'recipient']
