@@ -192,6 +192,17 @@ describe('a mail to SendGrid', () => {
     await channel.close?.()
   })
 
+  it('says the type of an attachment without parameters, which SendGrid refuses', async () => {
+    const channel = await open()
+    const contentType = 'text/calendar; method=REQUEST; charset=utf-8'
+    const attachments = [{ filename: 'invite.ics', contentType, content: new Uint8Array([66]) }]
+    await channel.send(mailMessage({ email: { attachments } }), sendContext())
+    expect(JSON.parse(String(server.requests[0]?.body)).attachments).toMatchObject([
+      { filename: 'invite.ics', type: 'text/calendar' },
+    ])
+    await channel.close?.()
+  })
+
   it('waits as long as its limit says', async () => {
     server = await providerServer({
       accept: (_, number) => accepted(number),

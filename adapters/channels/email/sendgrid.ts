@@ -109,7 +109,8 @@ function toRequest(mail: ApiMail): Readonly<Record<string, unknown>> {
       : {
           attachments: attachments.map(({ filename, contentType, content }) => ({
             content: base64(content),
-            type: contentType,
+            // "The attachment type cannot contain ';'": no parameters.
+            type: contentType.replace(/;.*$/, ''),
             filename,
             disposition: 'attachment',
           })),
