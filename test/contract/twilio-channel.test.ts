@@ -294,6 +294,31 @@ describe('options', () => {
     expect(() => channelAt('https://api.twilio.com', wrong)).toThrow(`"${option}"`)
   })
 
+  it('a check with an API key asks what a standard key may ask', async () => {
+    const refused = refusal(401, 20003, 'Authenticate')
+    const asked: string[] = []
+    const server = await providerServer({
+      accept: created,
+      aside: ({ path, headers }) => {
+        asked.push(path)
+        const isKnown = headers.authorization === `Basic ${Buffer.from(`${key}:${TOKEN}`).toString('base64')}`
+        return isKnown && path.includes('/Messages.json') ? { status: 200, body: { messages: [] } } : refused
+      },
+    })
+    const key = `SK${'ab'.repeat(16)}`
+    const channels = [key, `SK${'cd'.repeat(16)}`].map((sid) =>
+      channelAt(server.url, { authToken: undefined, apiKey: { sid, secret: TOKEN } }),
+    )
+    onTestFinished(async () => {
+      for (const channel of channels) await channel.close?.()
+      await server.close()
+    })
+    const [right, wrong] = channels
+    await right?.check?.()
+    await expect(wrong?.check?.()).rejects.toMatchObject({ code: 'provider_auth_failed' })
+    expect(asked).toEqual(Array(2).fill(`/2010-04-01/Accounts/${ACCOUNT}/Messages.json?PageSize=1`))
+  })
+
   it.each([
     ['suspended', 'provider_suspended'],
     ['closed', 'provider_suspended'],

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import type { Channel, SendContext } from '../../../src/ports/channel.ts'
 import { assertWorks } from '../check.ts'
 import { maxPerSecond, type PacedProviderOptions } from '../http/paced-options.ts'
-import { refuse, textMember } from '../http/provider-answer.ts'
+import { member, refuse, textMember } from '../http/provider-answer.ts'
 import { providerHttp } from '../http/provider-http.ts'
 import { credential, providerShape } from '../http/provider-options.ts'
 import { checkOptions, wrongOption } from '../options.ts'
@@ -119,8 +119,11 @@ export function twilioChannel(options: TwilioChannelOptions): Channel {
       ),
     ...(tokens.length === 0 ? {} : { parseReceipts: twilioReceipts(tokens, receiptsUrl) }),
     async check() {
-      const outcome = await http.send({ method: 'GET', url: `${account}.json`, headers }, (answer) => {
+      // A standard API key may not ask for the account, but for everything in it.
+      const url = given.apiKey === undefined ? `${account}.json` : `${account}/Messages.json?PageSize=1`
+      const outcome = await http.send({ method: 'GET', url, headers }, (answer) => {
         if (answer.status !== 200) return null
+        if (Array.isArray(member(answer.json, 'messages'))) return { kind: 'accepted' }
         const status = textMember(answer.json, 'status')
         return status === 'active'
           ? { kind: 'accepted' }
