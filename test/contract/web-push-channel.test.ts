@@ -56,7 +56,7 @@ const ROWS: readonly ProviderRow[] = [
   row(
     '429',
     { status: 429, headers: { 'retry-after': '7' } },
-    { kind: 'retry', code: 'provider_rate_limited', scope: 'account', retryAfterMs: 7_000 },
+    { kind: 'retry', code: 'provider_rate_limited', scope: 'recipient', retryAfterMs: 7_000 },
   ),
   row(
     '406, as Edge is throttled',

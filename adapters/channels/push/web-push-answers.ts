@@ -54,10 +54,9 @@ function verdict(status: number, body: string, known: boolean): Verdict {
       return status === 400
         ? ['rejected', 'provider_error', 'message']
         : ['rejected', 'provider_auth_failed', account]
+    // RFC 8030 8.4: a limit "for push message delivery to a push resource", which is one subscription.
     case 429:
-      return ['retry', 'provider_rate_limited', account]
-    // Microsoft's word for too many, of one subscription or of the application: its service alone is meant, and the
-    // others of this provider are well.
+    // Microsoft's word for too many, of one subscription or of the application: the other browsers' services are well.
     case 406:
       return ['retry', 'provider_rate_limited', 'recipient']
     case 408:

@@ -36,8 +36,8 @@ export interface WebPushChannelOptions {
    */
   readonly topic?: ((message: Message) => string | undefined) | undefined
   /**
-   * Hosts of push services, with all hosts below them, whose word about our keys, our rate or an outage counts for the
-   * whole provider. Any other endpoint, or one with a port, speaks for its own subscription alone. `host/path` takes only
+   * Hosts of push services, with all hosts below them, whose word about our keys or an outage counts for the whole
+   * provider. Any other endpoint, or one with a port, speaks for its own subscription alone. `host/path` takes only
    * endpoints whose path begins so; `*.host` leaves out the host itself.
    *
    * @default those of Chrome, Firefox, Safari and Edge
