@@ -36,7 +36,7 @@ export interface SesChannelOptions extends MailApiOptions {
   /**
    * How old a signed report may be, in milliseconds. SNS repeats a report for an hour.
    *
-   * @default 3_600_000, which is an hour
+   * @default 4_500_000, which is 75 minutes
    */
   readonly webhookMaxAgeMs?: number | undefined
   /**
@@ -72,7 +72,7 @@ const schema = z.strictObject({
     .regex(/^[A-Za-z0-9_-]{1,64}$/)
     .optional(),
   webhookTopicArns: z.union([arn.transform((one) => [one]), z.array(arn)]).default([]),
-  webhookMaxAgeMs: z.int().min(1000).default(3_600_000),
+  webhookMaxAgeMs: z.int().min(1000).default(4_500_000),
   snsGet: z
     .custom<(url: string) => Promise<string>>((value) => typeof value === 'function', 'must be a function')
     .optional(),

@@ -112,6 +112,12 @@ describe('a message of SNS', () => {
     },
   )
 
+  it('is believed as late as SNS repeats it: an hour after the first attempt, which takes its own time', async () => {
+    const Timestamp = new Date(NOW - 3_630_000).toISOString()
+    const { parse } = receiving()
+    expect(believed(await parse(signed(notification(delivery, { Timestamp }))))).toHaveLength(1)
+  })
+
   it('needs its certificate fetched once, and again after a failure', async () => {
     let failures = 1
     const asked: string[] = []
@@ -139,7 +145,7 @@ describe('a message of SNS', () => {
     ['a topic that is not allowed', signed(notification(delivery, { TopicArn: `${TOPIC}2` })), 0],
     [
       'an old time',
-      signed(notification(delivery, { Timestamp: new Date(NOW - 3_601_000).toISOString() })),
+      signed(notification(delivery, { Timestamp: new Date(NOW - 4_501_000).toISOString() })),
       1,
     ],
     ['a time that is none', signed(notification(delivery, { Timestamp: 'yesterday' })), 1],
