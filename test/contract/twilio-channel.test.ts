@@ -68,7 +68,7 @@ const EXPECTED: readonly (readonly [codes: string, kind: string, code: string, s
   ['21268 21612', 'rejected', 'recipient_unreachable', 'recipient'],
   ['30003', 'retry', 'recipient_unreachable', 'recipient'],
   [
-    '21212 21267 21601 21603 21606 21607 21616 21659 21660 21661 21701 21702 21703 21704 21705 21709 63007',
+    '21212 21267 21601 21603 21606 21607 21616 21659 21660 21661 21701 21702 21703 21704 21705 21709 30042 63007',
     'rejected',
     'invalid_sender',
     'account',
@@ -281,12 +281,17 @@ describe('options', () => {
     })
   })
 
+  it.each(['AT&T', 'Foo-Bar_1', 'A+B C', '12345', '+15005550006'])('take the sender %s', (from) => {
+    expect(() => channelAt('https://api.twilio.com', { from })).not.toThrow()
+  })
+
   it.each([
     ['accountSid', { accountSid: 'AC1' }],
     ['authToken', { authToken: undefined }],
     ['from', { from: undefined }],
     ['from', { messagingServiceSid: `MG${'ab'.repeat(16)}` }],
     ['from', { from: 'A name that is too long' }],
+    ['from', { from: 'Bücher' }],
     ['receiptsUrl', { receiptsUrl: 'https://app.example/receipts?x=1' }],
     ['validitySeconds', { validitySeconds: 36_001 }],
     ['baseUrl', { baseUrl: 'http://api.twilio.com' }],

@@ -105,6 +105,7 @@ export const TWILIO_ERRORS: Readonly<Record<string, Verdict>> = {
   30034: unregistered,
   30035: unregistered,
   30036: ['rejected', 'expired', 'message'],
+  30042: badSender,
   30044: ['rejected', 'message_too_large', 'message'],
 
   63003: ['rejected', 'invalid_recipient', 'recipient'],

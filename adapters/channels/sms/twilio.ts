@@ -54,7 +54,7 @@ const schema = z.strictObject({
   apiKey: z.strictObject({ sid: sid('SK'), secret: credential }).optional(),
   from: z
     .string()
-    .regex(/^(?:\+?[0-9]{3,15}|[A-Za-z0-9 ]{1,11})$/, 'must be a number, a short code or a name')
+    .regex(/^(?:\+?[0-9]{3,15}|[A-Za-z0-9 +_&-]{1,11})$/, 'must be a number, a short code or a name')
     .optional(),
   messagingServiceSid: sid('MG').optional(),
   receiptsUrl: z
