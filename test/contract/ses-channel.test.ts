@@ -109,6 +109,7 @@ const ROWS: readonly ProviderRow[] = [
   thrown(403, 'IncompleteSignature', denied),
   thrown(403, 'MissingAuthenticationToken', denied),
   thrown(403, 'OptInRequired', denied),
+  thrown(400, 'NotAuthorized', denied),
   thrown(403, 'RequestExpired', denied),
   thrown(503, 'ServiceUnavailable', { kind: 'retry', code: 'provider_unavailable', scope: 'provider' }),
   thrown(503, 'ServiceUnavailableException', {

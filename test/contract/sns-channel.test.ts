@@ -52,6 +52,7 @@ const EXPECTED: readonly (readonly [
     'provider_auth_failed',
     'account',
   ],
+  ['RequestExpired NotAuthorized', 400, 'rejected', 'provider_auth_failed', 'account'],
   ['OptedOut', 400, 'rejected', 'unsubscribed', 'recipient'],
   [
     'Throttled Throttling ThrottlingException KMSThrottling RequestThrottled',

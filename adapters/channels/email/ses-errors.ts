@@ -30,6 +30,7 @@ const EXCEPTIONS: Readonly<Record<string, Verdict>> = {
   InvalidClientTokenId: credentials,
   InvalidSignatureException: credentials,
   MissingAuthenticationToken: credentials,
+  NotAuthorized: credentials,
   OptInRequired: credentials,
   RequestExpired: credentials,
   SignatureDoesNotMatch: credentials,

@@ -32,6 +32,8 @@ export const SNS_ERRORS: Readonly<Record<string, Verdict>> = {
   ExpiredToken: auth,
   ExpiredTokenException: auth,
   OptInRequired: auth,
+  RequestExpired: auth,
+  NotAuthorized: auth,
   KMSAccessDenied: auth,
   OptedOut: ['rejected', 'unsubscribed', 'recipient'],
   Throttled: throttled,
