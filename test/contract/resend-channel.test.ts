@@ -41,6 +41,9 @@ const ROWS: readonly ProviderRow[] = [
   answered(422, 'validation_error', recipient, 'Invalid `to` field. The email address needs to follow…'),
   answered(422, 'validation_error', sender, 'Invalid `from` field. The email address needs to follow…'),
   answered(403, 'validation_error', sender, 'The example.org domain is not verified.'),
+  answered(403, 'validation_error', sender, 'Not authorized to send emails from example.org'),
+  answered(403, 'validation_error', sender, 'This API key is not authorized to send emails from example.org'),
+  answered(403, 'validation_error', credentials, 'Forbidden.'),
   answered(400, 'validation_error', credentials, 'API key is invalid'),
   answered(401, 'validation_error', credentials, 'API key is invalid'),
   answered(

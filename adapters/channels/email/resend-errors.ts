@@ -66,12 +66,14 @@ export function judgeDomains(answer: ProviderAnswer): Outcome | null {
 
 function aboutField(status: number, message: string): Verdict {
   // Resend answers so to a wrong key, with 400 or 401, where its documentation has `invalid_api_key`.
-  if (status === 401 || /\bAPI key\b/i.test(message)) return credentials
+  if (/\bAPI key is invalid\b/i.test(message)) return credentials
   // Before a domain is verified only the owner of the account can be written to: no fault that mails to it would meet.
   if (/only send testing emails/i.test(message)) return ['rejected', 'blocked_recipient', 'recipient']
-  if (/[`"']from[`"']|domain is not verified|verify a domain/i.test(message)) {
+  if (
+    /[`"']from[`"']|domain is not verified|verify a domain|not authorized to send emails from/i.test(message)
+  ) {
     return ['rejected', 'invalid_sender', 'account']
   }
   if (/[`"']to[`"']/i.test(message)) return ['rejected', 'invalid_recipient', 'recipient']
-  return ours
+  return status === 401 || status === 403 ? credentials : ours
 }
