@@ -42,11 +42,13 @@ const EXPECTED: readonly (readonly [errors: string, kind: string, code: string, 
   ['not_in_channel no_permission', 'rejected', 'bot_not_in_channel', 'recipient'],
   ['is_archived', 'rejected', 'channel_archived', 'recipient'],
   [
-    'invalid_auth not_authed token_revoked token_expired account_inactive not_allowed_token_type missing_scope',
+    'invalid_auth not_authed token_revoked token_expired account_inactive not_allowed_token_type missing_scope ' +
+      'team_access_not_granted metadata_must_be_sent_from_app',
     'rejected',
     'invalid_slack_token',
     'account',
   ],
+  ['deprecated_endpoint method_deprecated', 'rejected', 'provider_error', 'account'],
   ['org_login_required', 'retry', 'provider_unavailable', 'account'],
   [
     'ekm_access_denied app_access_restricted enterprise_is_restricted accesslimited two_factor_setup_required',
@@ -74,13 +76,8 @@ const EXPECTED: readonly (readonly [errors: string, kind: string, code: string, 
     'message',
   ],
   ['ratelimited rate_limited message_limit_exceeded', 'retry', 'provider_rate_limited', 'account'],
-  [
-    'internal_error service_unavailable request_timeout team_added_to_org',
-    'retry',
-    'provider_unavailable',
-    'provider',
-  ],
-  ['fatal_error', 'ambiguous', 'provider_unavailable'],
+  ['service_unavailable request_timeout team_added_to_org', 'retry', 'provider_unavailable', 'provider'],
+  ['internal_error fatal_error', 'ambiguous', 'provider_unavailable'],
 ]
 const FAMILIES: typeof EXPECTED = [
   [

@@ -42,6 +42,11 @@ export const SLACK_ERRORS: Readonly<Record<string, Verdict>> = {
   account_inactive: badToken,
   not_allowed_token_type: badToken,
   missing_scope: badToken,
+  team_access_not_granted: badToken,
+  // Each message carries metadata, which other kinds of tokens than an app's may not send.
+  metadata_must_be_sent_from_app: badToken,
+  deprecated_endpoint: ['rejected', 'provider_error', 'account'],
+  method_deprecated: ['rejected', 'provider_error', 'account'],
   // An organization that is being moved: it comes back.
   org_login_required: ['retry', 'provider_unavailable', 'account'],
   ekm_access_denied: restrictedApp,
@@ -72,11 +77,11 @@ export const SLACK_ERRORS: Readonly<Record<string, Verdict>> = {
   ratelimited: throttled,
   rate_limited: throttled,
   message_limit_exceeded: throttled,
-  internal_error: down,
   service_unavailable: down,
   request_timeout: down,
   team_added_to_org: down,
-  // "Some aspect of the operation may have succeeded."
+  // "It's possible some aspect of the operation succeeded before the error was raised."
+  internal_error: ['ambiguous', 'provider_unavailable', 'provider'],
   fatal_error: ['ambiguous', 'provider_unavailable', 'provider'],
 }
 
