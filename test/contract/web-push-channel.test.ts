@@ -47,6 +47,11 @@ const ROWS: readonly ProviderRow[] = [
     },
     otherKey,
   ),
+  row(
+    '403: another key, of Edge',
+    { status: 403, headers: { 'x-wns-msg-id': '2D3CCACF3E2F45C0' } },
+    otherKey,
+  ),
   row('400: another key, of Safari', { status: 400, body: { reason: 'VapidPkHashMismatch' } }, otherKey),
   row(
     '401: another key, of Firefox',

@@ -25,7 +25,9 @@ function judgeAnswer({ status, headers, body }: PostAnswer, known: boolean): Out
     // RFC 8030 5: the message's own address at the push service.
     return { kind: 'accepted', providerMessageId: headers.location }
   }
-  const [kind, code, scope] = verdict(status, body, known)
+  const [kind, code, scope] = isOtherKey(status, headers, body)
+    ? (['rejected', 'topic_mismatch', 'recipient'] as const)
+    : verdict(status, known)
   const detail = {
     code,
     scope,
@@ -39,8 +41,16 @@ function judgeAnswer({ status, headers, body }: PostAnswer, known: boolean): Out
 
 type Verdict = readonly [kind: 'rejected' | 'retry', code: ErrorCode, scope: FaultScope]
 
-function verdict(status: number, body: string, known: boolean): Verdict {
-  const account = known ? 'account' : 'recipient'
+/** Tells whether a subscription was made with another key than ours. */
+function isOtherKey(status: number, headers: Readonly<Record<string, string>>, body: string): boolean {
+  if (![400, 401, 403].includes(status)) return false
+  // Microsoft says so by 403 alone: "not authorized to send a notification to this URI even though they are
+  // authenticated".
+  const isMicrosoft = Object.keys(headers).some((name) => name.startsWith('x-wns-'))
+  return OTHER_KEY.test(body) || (status === 403 && isMicrosoft)
+}
+
+function verdict(status: number, known: boolean): Verdict {
   switch (status) {
     case 404:
     case 410:
@@ -48,12 +58,10 @@ function verdict(status: number, body: string, known: boolean): Verdict {
     case 413:
       return ['rejected', 'message_too_large', 'message']
     case 400:
+      return ['rejected', 'provider_error', 'message']
     case 401:
     case 403:
-      if (OTHER_KEY.test(body)) return ['rejected', 'topic_mismatch', 'recipient']
-      return status === 400
-        ? ['rejected', 'provider_error', 'message']
-        : ['rejected', 'provider_auth_failed', account]
+      return ['rejected', 'provider_auth_failed', known ? 'account' : 'recipient']
     // RFC 8030 8.4: a limit "for push message delivery to a push resource", which is one subscription.
     case 429:
     // Microsoft's word for too many, of one subscription or of the application: the other browsers' services are well.
