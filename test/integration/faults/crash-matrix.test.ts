@@ -167,7 +167,11 @@ describeEachWith(STORAGES, missing, 'kill -9 on %s', (name, place) => {
     expect(redriven).toBe(point === 'before:redrive' ? 1 : 0)
     await world.recover()
     expect(await timelineOf(id)).toEqual(['queued', 'failed', 'redriven', 'sent'])
-    expect(world.hits.filter(({ key }) => key === id).map(({ attempt }) => attempt)).toEqual([1, 2])
+    const hits = world.hits.filter(({ key }) => key.startsWith(id))
+    expect(hits.map(({ attempt, key }) => [attempt, key])).toEqual([
+      [1, id],
+      [2, `${id}-1`],
+    ])
     const events = await announced(id)
     expect(events.map(({ event }) => event)).toEqual(['notification.failed', 'notification.sent'])
   })
