@@ -48,7 +48,7 @@ export interface CompiledTemplate {
   /**
    * Checks that every placeholder of what is sent has a value, and that the text does not become too large.
    *
-   * @throws NotifierError `invalid_template_variable`, naming every variable that is absent or no text;
+   * @throws NotifierError `invalid_template_variable`, naming the first 20 variables that are absent or no text;
    *   `message_too_large`
    */
   assertVariables(variables: Variables, instead?: Instead): void
@@ -121,14 +121,19 @@ export function toHeader(text: string): string {
     .replace(/[\uD800-\uDBFF]$/, '')
 }
 
+/** So many missing variables are named: a template may need a hundred thousand, in each message of a batch. */
+const MOST_NAMED = 20
+
 function missingVariables(missing: readonly string[], variables: Variables): NotifierError {
-  const list = missing.map((name) => `"${name}" (${kindOf(lookUp(variables, name))})`).join(', ')
+  const named = missing.slice(0, MOST_NAMED)
+  const list = named.map((name) => `"${name}" (${kindOf(lookUp(variables, name))})`).join(', ')
+  const others = missing.length > MOST_NAMED ? ` and ${missing.length - MOST_NAMED} others` : ''
   return new NotifierError('invalid_template_variable', {
     message:
       missing.length === 1
         ? `The template needs the variable ${list}: it must be a text, a number or a boolean.`
-        : `The template needs the variables ${list}: each must be a text, a number or a boolean.`,
-    details: { field: 'variables', missing },
+        : `The template needs the variables ${list}${others}: each must be a text, a number or a boolean.`,
+    details: { field: 'variables', missing: named },
   })
 }
 
