@@ -11,6 +11,7 @@ import {
 import type { BodyFormat, NotificationContent } from '../domain/notification.ts'
 import { type SmsText, smsText } from '../domain/sms-segments.ts'
 import { type CompiledTemplate, type RenderedText, toHeader } from '../domain/template/compile.ts'
+import type { Work } from '../domain/template/extent.ts'
 import { formatOf } from '../domain/template/format.ts'
 import type { Message } from '../ports/channel.ts'
 import { assertUnsubscribable, type Links } from './links/links.ts'
@@ -45,12 +46,14 @@ export interface AttachmentRecord {
  * The text of a notification; the same for every attempt, because template version and variables are pinned.
  *
  * @param template the version that the content is pinned to; null where it is pinned to none
+ * @param spent gets what it took added
  * @throws NotifierError `template_error`, `message_too_large`
  */
 export function renderContent(
   channel: ChannelName,
   content: NotificationContent,
   template: CompiledTemplate | null,
+  spent?: Work,
 ): RenderedText {
   if ('body' in content) {
     return {
@@ -60,7 +63,7 @@ export function renderContent(
     }
   }
   if (template === null) throw new NotifierError('template_error')
-  return template.render(content.variables, content)
+  return template.render(content.variables, content, spent)
 }
 
 /**

@@ -3,7 +3,7 @@ import type { ChannelName } from '../channel.ts'
 import { NotifierError } from '../errors/notifier-error.ts'
 import type { BodyFormat } from '../notification.ts'
 import { escapeFor, type Landing, landingOf } from './escape.ts'
-import { boundOf, type Extent, extentOf, type Levels, levelsOf } from './extent.ts'
+import { boundOf, type Extent, extentOf, type Levels, levelsOf, type Work } from './extent.ts'
 import { formatOf } from './format.ts'
 import { parseSource, type Token } from './parse.ts'
 
@@ -51,9 +51,13 @@ export interface CompiledTemplate {
    * @throws NotifierError `invalid_template_variable`, naming the first 20 variables that are absent or no text;
    *   `message_too_large`
    */
-  assertVariables(variables: Variables, instead?: Instead): void
-  /** Renders; placeholders without a value become empty. Never expands what a value contains. */
-  render(variables: Variables, instead?: Instead): RenderedText
+  assertVariables(variables: Variables, instead?: Instead, spent?: Work): void
+  /**
+   * Renders; placeholders without a value become empty. Never expands what a value contains.
+   *
+   * @param spent gets what it took added, also where it is refused
+   */
+  render(variables: Variables, instead?: Instead, spent?: Work): RenderedText
 }
 
 /**
@@ -72,14 +76,14 @@ export function compileTemplate(source: TemplateSource): CompiledTemplate {
   const levels = [body, ...(subject === null ? [] : [subject])].map(levelsOf)
   const ofBoth = subject === null || !SENDS_SUBJECT[channel] ? ofBody : requiredOf(body, subject)
 
-  function render(variables: Variables, instead: Instead = {}): RenderedText {
+  function render(variables: Variables, instead: Instead = {}, spent = nothing()): RenderedText {
     const format = formatOf(channel, instead.format ?? own, source.body)
     const written =
       instead.subject ??
-      (subject === null ? null : writer.write(subject, source.subject ?? '', variables, 'text'))
+      (subject === null ? null : writer.write(subject, source.subject ?? '', variables, 'text', spent))
     return {
       subject: written === null ? null : toHeader(written),
-      body: writer.write(body, source.body, variables, channel === 'email' ? format : landing),
+      body: writer.write(body, source.body, variables, channel === 'email' ? format : landing, spent),
       format,
     }
   }
@@ -87,13 +91,14 @@ export function compileTemplate(source: TemplateSource): CompiledTemplate {
   return {
     channel,
     size: OWN_SIZE + sizeOf(source.body, levels[0]) + sizeOf(source.subject ?? '', levels[1]),
-    assertVariables(variables, instead = {}) {
+    assertVariables(variables, instead = {}, spent = nothing()) {
       const names = instead.subject === undefined ? ofBoth : ofBody
+      spent.pieces += names.length
       const missing = names.filter((name) => !isText(lookUp(variables, name)))
       if (missing.length > 0) throw missingVariables(missing, variables)
       // To render costs more than all else that is checked, and is done anyway when it is sent.
       const extent = extentOf(variables)
-      if (levels.some((each) => mayBeTooLarge(each, extent))) render(variables, instead)
+      if (levels.some((each) => mayBeTooLarge(each, extent))) render(variables, instead, spent)
     },
     render,
   }
@@ -159,11 +164,13 @@ function isText(value: unknown): boolean {
   )
 }
 
-/** Own properties only, along the dots. */
+/** Own properties only, along the dots, and no further than there are values: a name may have a hundred. */
 function lookUp(scope: unknown, path: string): unknown {
   if (path === '.') return scope
   let value = scope
-  for (const key of path.split('.')) {
+  for (let from = 0, dot = 0; dot !== -1; from = dot + 1) {
+    dot = path.indexOf('.', from)
+    const key = path.slice(from, dot === -1 ? undefined : dot)
     if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined
     value = (value as Readonly<Record<string, unknown>>)[key]
   }
@@ -202,22 +209,27 @@ function plain(value: unknown): unknown {
 }
 
 /**
- * Most tags, and texts between them, that one text may expand, whether they write something or not: lists multiply, and one
- * text must not stop the whole process.
+ * Most pieces of one text: lists multiply, and one text must not stop the whole process. It is five for each of the values
+ * that a message may have, and takes some 5 ms, or 30 where names go deep.
  */
-const MAX_PIECES = 500_000
+export const MAX_PIECES = 50_000
 
 /** mustache's writer, bounded; writes values that are text and nothing for others. */
 class BoundedWriter extends Mustache.Writer {
   private pieces = 0
   private characters = 0
 
-  write(tokens: Token[], source: string, variables: Variables, landing: Landing): string {
+  write(tokens: Token[], source: string, variables: Variables, landing: Landing, spent: Work): string {
     this.pieces = MAX_PIECES
     this.characters = MAX_BODY_LENGTH
-    return this.renderTokens(tokens as string[][], new OwnContext(variables), undefined, source, {
-      escape: escapeFor(landing),
-    })
+    try {
+      return this.renderTokens(tokens as string[][], new OwnContext(variables), undefined, source, {
+        escape: escapeFor(landing),
+      })
+    } finally {
+      spent.pieces += MAX_PIECES - this.pieces
+      spent.characters += MAX_BODY_LENGTH - this.characters
+    }
   }
 
   override renderTokens(...how: Parameters<Mustache.Writer['renderTokens']>): string {
@@ -247,6 +259,10 @@ class BoundedWriter extends Mustache.Writer {
       throw tooLarge(`has more than the ${MAX_BODY_LENGTH} characters that are allowed`)
     return text
   }
+}
+
+function nothing(): Work {
+  return { pieces: 0, characters: 0 }
 }
 
 function mayBeTooLarge(levels: Levels, extent: Extent): boolean {

@@ -55,8 +55,16 @@ export function extentOf(value: unknown): Extent {
   return { text, list }
 }
 
+/** What it takes to write texts. */
+export interface Work {
+  /** UTF-16 units that are written. */
+  characters: number
+  /** Tags, and texts between them, whether they write something or not; one more for each pass through a section. */
+  pieces: number
+}
+
 /** No text with values of an extent is larger. It may be far smaller: to know it, render. */
-export function boundOf(levels: Levels, { text, list }: Extent): { characters: number; pieces: number } {
+export function boundOf(levels: Levels, { text, list }: Extent): Work {
   let characters = 0
   let pieces = 0
   let passes = 1

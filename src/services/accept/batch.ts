@@ -1,9 +1,13 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { ChannelName } from '../../domain/channel.ts'
 import { isNotifierError, NotifierError } from '../../domain/errors/notifier-error.ts'
 import type { ParsedSend, SendInput } from '../../domain/input/send.ts'
 import type { NewNotification } from '../../domain/notification.ts'
 import { assertPermittedCountry } from '../../domain/sms-countries.ts'
 import { suppressionError } from '../../domain/suppression.ts'
+import { MAX_BODY_LENGTH, MAX_PIECES } from '../../domain/template/compile.ts'
+import type { Work } from '../../domain/template/extent.ts'
+import type { Template } from '../../domain/template/template.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { AcceptReads, IdempotencyRecord } from '../../ports/storage/accept.ts'
 import { suppressionKey } from '../suppressions/match.ts'
@@ -18,6 +22,13 @@ const MAX_BATCH = 10_000
 const JUDGED_IN_A_TURN = 500
 /** A text that may be too large is rendered to know it: few of those make a turn. */
 const TURN_MS = 20
+
+/** What a message names that names no template. */
+const NONE = ''
+/** Templates that are read at once: each may be half a mebibyte. */
+const READ_AT_ONCE = 16
+/** What the templates of a batch may take while it is judged: beyond it each further message that names one is refused. */
+const MAX_WORK: Readonly<Work> = { pieces: 100 * MAX_PIECES, characters: 100 * MAX_BODY_LENGTH }
 
 /**
  * What the record of a batch keeps: items that were refused by themselves, the ids and states of those that went to
@@ -106,7 +117,10 @@ export async function parseBatch(
   return { size: messages.length, inputs, errors, request }
 }
 
-/** Judges each message on its own; templates are looked up in one go, and so are suppressed recipients. */
+/**
+ * Judges each message on its own, template by template, so that each is read and compiled once; suppressed recipients are
+ * looked up in one go.
+ */
 export async function judgeBatch(
   { inputs, errors: refused }: ParsedBatch,
   organizationId: string,
@@ -114,20 +128,18 @@ export async function judgeBatch(
   how: Preparation,
 ): Promise<{ readonly notifications: NewNotification[]; readonly errors: [number, ItemError][] }> {
   const errors = [...refused]
-  const references = new Set<string>()
-  for (const [, { template }] of inputs) if (template !== undefined) references.add(template)
-  const names = [...references]
-  const found = names.length === 0 ? [] : await reads.templates.find(organizationId, names)
-  const templates = new Map(names.map((name, position) => [name, found[position] ?? null]))
-  const templateOf = (input: ParsedSend) => templates.get(input.template ?? '') ?? null
-  const channels = new Set(inputs.map(([, input]) => channelHint(input, templateOf(input))))
-  await Promise.all([...channels].map((channel) => channel && how.routes.warm(channel, organizationId)))
+  const spent: Work = { pieces: 0, characters: 0 }
   const prepared: [number, NewNotification][] = []
-  await inTurns(inputs, how.clock, ([index, input]) =>
-    attempt(index, errors, () => {
-      prepared.push([index, prepareSend(organizationId, input, templateOf(input), how)])
-    }),
+  await inTurns(
+    byTemplate(inputs, organizationId, reads, how, spent),
+    how.clock,
+    ([index, input, template]) =>
+      attempt(index, errors, () => {
+        if (input.template !== undefined && isSpent(spent)) throw batchTooLarge()
+        prepared.push([index, prepareSend(organizationId, input, template, how, spent)])
+      }),
   )
+  prepared.sort(([one], [other]) => one - other)
   const keys = prepared.map(([, notification]) => suppressionKey(organizationId, notification))
   const reasons = keys.length === 0 ? [] : await reads.suppressions.match(keys)
   const textMessages = prepared.some(([, { channel }]) => channel === 'sms')
@@ -146,15 +158,76 @@ export async function judgeBatch(
   return { notifications, errors }
 }
 
+/** Messages with the templates that they name, and with their channels' providers at hand. */
+async function* byTemplate(
+  inputs: ParsedBatch['inputs'],
+  organizationId: string,
+  reads: AcceptReads,
+  { routes }: Preparation,
+  spent: Work,
+): AsyncGenerator<readonly [index: number, input: ParsedSend, template: Template | null]> {
+  const naming = new Map<string, [number, ParsedSend][]>()
+  for (const [index, input] of inputs) {
+    const others = naming.get(input.template ?? NONE)
+    if (others === undefined) naming.set(input.template ?? NONE, [[index, input]])
+    else others.push([index, input])
+  }
+  const warmed = new Set<ChannelName>()
+  async function warm(channel: ChannelName | undefined): Promise<void> {
+    if (channel === undefined || warmed.has(channel)) return
+    warmed.add(channel)
+    await routes.warm(channel, organizationId)
+  }
+  for await (const [name, template] of templatesOf([...naming.keys()], organizationId, reads, spent)) {
+    const named = naming.get(name) ?? []
+    for (const channel of new Set(named.map(([, input]) => channelHint(input, template)))) await warm(channel)
+    for (const [index, input] of named) yield [index, input, template]
+  }
+}
+
+/** The templates of some names, few of which are held at a time; none is read after the batch has taken enough. */
+async function* templatesOf(
+  names: readonly string[],
+  organizationId: string,
+  { templates }: AcceptReads,
+  spent: Work,
+): AsyncGenerator<readonly [name: string, template: Template | null]> {
+  for (let at = 0; at < names.length; at += READ_AT_ONCE) {
+    const some = names.slice(at, at + READ_AT_ONCE)
+    const references = some.filter((name) => name !== NONE)
+    const nothing = references.length === 0 || isSpent(spent)
+    const found = nothing ? [] : await templates.find(organizationId, references)
+    for (const name of some) {
+      const template = found[references.indexOf(name)] ?? null
+      spent.characters += template?.body.length ?? 0
+      yield [name, template]
+    }
+  }
+}
+
+function isSpent({ pieces, characters }: Work): boolean {
+  return pieces > MAX_WORK.pieces || characters > MAX_WORK.characters
+}
+
+function batchTooLarge(): NotifierError {
+  const { pieces, characters } = MAX_WORK
+  return new NotifierError('message_too_large', {
+    message:
+      `The templates of this batch expand more than ${pieces} tags, or ${characters} characters: ` +
+      'send this notification in another batch.',
+    details: { field: 'notifications' },
+  })
+}
+
 /** Does something with each item, and lets the event loop turn after every so many, or so long. */
 async function inTurns<Item>(
-  items: Iterable<Item>,
+  items: Iterable<Item> | AsyncIterable<Item>,
   clock: Clock,
   judge: (item: Item) => void,
 ): Promise<void> {
   let judged = 0
   let began = clock.monotonic()
-  for (const item of items) {
+  for await (const item of items) {
     judge(item)
     judged += 1
     if (judged % JUDGED_IN_A_TURN !== 0 && clock.monotonic() - began < TURN_MS) continue

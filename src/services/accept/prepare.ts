@@ -5,6 +5,7 @@ import { partsFor } from '../../domain/message-parts.ts'
 import type { NewNotification, Notification, NotificationContent } from '../../domain/notification.ts'
 import { assertRecipient } from '../../domain/recipient.ts'
 import { boundedSmsText } from '../../domain/sms-segments.ts'
+import type { Work } from '../../domain/template/extent.ts'
 import { assertFormat } from '../../domain/template/format.ts'
 import type { Template } from '../../domain/template/template.ts'
 import type { Clock } from '../../ports/clock.ts'
@@ -36,6 +37,7 @@ const MAX_AHEAD_MS = 366 * 24 * 60 * 60 * 1000
  * format, parts, template, variables, segments, times.
  *
  * @param template the template that `input.template` names; null when there is none
+ * @param spent gets what it took to render added
  * @throws NotifierError as `Notifier.send`
  */
 export function prepareSend(
@@ -43,15 +45,16 @@ export function prepareSend(
   input: ParsedSend,
   template: Template | null,
   how: Preparation,
+  spent?: Work,
 ): NewNotification {
   const channel = channelOf(input, template)
   const { lane } = routeTo(channel, organizationId, input.to, how.routes)
   assertFormat(channel, input.format)
   const parts = partsFor(channel, input)
   assertUnsubscribable(parts, how.links)
-  const content = { ...contentOf(input, template, channel, how.compiled), ...parts }
+  const content = { ...contentOf(input, template, channel, how.compiled, spent), ...parts }
   if (channel === 'sms' || channel === 'push') {
-    const text = renderContent(channel, content, template && how.compiled.of(template))
+    const text = renderContent(channel, content, template && how.compiled.of(template), spent)
     if (isBlank(channel, text, content)) throw blank(content)
     if (channel === 'sms') boundedSmsText(text.body, how.maxSmsSegments)
   }
@@ -117,6 +120,7 @@ function contentOf(
   template: Template | null,
   channel: ChannelName,
   compiled: CompiledTemplates,
+  spent: Work | undefined,
 ): NotificationContent {
   const overrides = {
     ...(input.subject === undefined ? {} : { subject: input.subject }),
@@ -135,7 +139,7 @@ function contentOf(
     })
   }
   const variables = { ...input.data, ...input.variables }
-  compiled.of(template).assertVariables(variables, overrides)
+  compiled.of(template).assertVariables(variables, overrides, spent)
   const { id, name, version } = template
   return { ...overrides, template: { id, name, version }, variables }
 }

@@ -1,0 +1,76 @@
+import { describe, expect, it } from 'vitest'
+import { MAX_BODY_LENGTH } from '../../../src/domain/template/compile.ts'
+import { memoryStorage } from '../../../src/memory/memory-storage.ts'
+import { recordingChannel } from '../../../src/testing/recording-channel.ts'
+import { notifierWorld } from '../../support/notifier-world.ts'
+
+const to = 'ada@example.com'
+const inAll = /^The templates of this batch expand more than 5000000 tags, or 52428800 characters: /
+
+/** A notifier, and the names of each look-up of templates in its storage. */
+async function start() {
+  const storage = memoryStorage()
+  const { find } = storage.templates
+  const looked: (readonly string[])[] = []
+  storage.templates.find = (organizationId, references) => {
+    looked.push(references)
+    return find(organizationId, references)
+  }
+  const notifier = await notifierWorld({ storage }).start({ channels: { email: recordingChannel() } })
+  return { notifier, looked }
+}
+
+const ones = (count: number) => Array.from({ length: count }, () => 1)
+
+describe('the templates of a batch', () => {
+  it('expand as much as a hundred messages may: what is beyond that is refused, one by one', async () => {
+    const { notifier } = await start()
+    const body = '{{#a}}{{#a}}{{/a}}{{/a}}'
+    await notifier.templates.create({ name: 'long', channel: 'email', body })
+    // 48,842 tags; only for the longer list does nobody know that before.
+    const large = { to, template: 'long', variables: { a: ones(220), b: ones(300) } }
+    const { items } = await notifier.sendBatch([
+      ...Array.from({ length: 105 }, () => large),
+      { channel: 'email', to, body: 'Hello' },
+    ])
+    expect(items.findIndex((item) => 'error' in item)).toBe(103)
+    const error = { code: 'message_too_large', message: expect.stringMatching(inAll) }
+    expect(items.slice(103)).toMatchObject([{ error }, { error }, { status: 'queued' }])
+    expect(await notifier.send(large)).toMatchObject({ status: 'queued' })
+  })
+
+  it('are no longer expanded where each message is too large', async () => {
+    const { notifier } = await start()
+    await notifier.templates.create({ name: 'long', channel: 'email', body: '{{#a}}{{#a}}{{/a}}{{/a}}' })
+    const tooLarge = { to, template: 'long', variables: { a: ones(300) } }
+    const { items } = await notifier.sendBatch(Array.from({ length: 110 }, () => tooLarge))
+    const messages = items.map((item) => ('error' in item ? item.error.message : ''))
+    expect(messages.findIndex((message) => inAll.test(message))).toBe(100)
+    expect(messages[99]).toContain('expands more than 50000 tags')
+  })
+
+  it('are read a few at a time, each once, and answered in the order of the messages', async () => {
+    const { notifier, looked } = await start()
+    const names = Array.from({ length: 40 }, (_, index) => `template-${index}`)
+    for (const name of names) await notifier.templates.create({ name, channel: 'email', body: name })
+    const messages = [...names, 'unknown', ...names].map((template) => ({ to, template }))
+    const { items } = await notifier.sendBatch(messages)
+    expect(looked.map(({ length }) => length)).toEqual([16, 16, 9])
+    expect(looked.flat()).toEqual([...names, 'unknown'])
+    expect(items[40]).toMatchObject({ index: 40, error: { code: 'template_not_found' } })
+    const ids = items.flatMap((item) => ('id' in item ? [item.id] : []))
+    const sent = await Promise.all(ids.map((id) => notifier.notifications.get(id)))
+    expect(sent.map(({ template }) => template)).toEqual([...names, ...names])
+  })
+
+  it('are read and compiled up to a size in all', async () => {
+    const { notifier, looked } = await start()
+    const body = `{{!${'x'.repeat(MAX_BODY_LENGTH - 10)}}}Hello`
+    const names = Array.from({ length: 130 }, (_, index) => `template-${index}`)
+    for (const name of names) await notifier.templates.create({ name, channel: 'email', body })
+    const { accepted, items } = await notifier.sendBatch(names.map((template) => ({ to, template })))
+    expect(accepted).toBe(100)
+    expect(items[100]).toMatchObject({ error: { message: expect.stringMatching(inAll) } })
+    expect(looked.flat()).toHaveLength(112)
+  })
+})
