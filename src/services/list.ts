@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import * as z from 'zod'
 import { notACursor } from '../domain/cursor.ts'
 import { DEFAULT_ORGANIZATION } from '../domain/organization.ts'
@@ -5,7 +6,7 @@ import type { Page, PageRequest } from '../ports/storage/page.ts'
 import { organizationId, parseOptions, type Scope, wrong } from './scope.ts'
 
 export interface ListQuery extends Scope {
-  /** 1 to 100; default 50. */
+  /** 1 to 100; default 50. A page of large items may have fewer, and be followed by more. */
   readonly limit?: number | undefined
   /** Rows to skip; default 0. For deep pages use `cursor`. */
   readonly offset?: number | undefined
@@ -15,9 +16,11 @@ export interface ListQuery extends Scope {
 
 /** One page, newest first. */
 export interface List<Item> {
+  /** At most `limit`. */
   readonly items: readonly Item[]
   readonly limit: number
   readonly offset: number
+  /** True: `nextCursor` leads on, however many items this page has. */
   readonly hasMore: boolean
   readonly nextCursor: string | null
 }
@@ -101,5 +104,40 @@ export function listOf<Row, Item>(
     offset: request.offset,
     hasMore: page.nextCursor !== null,
     nextCursor: page.nextCursor === null ? null : `${list}.${page.nextCursor}`,
+  }
+}
+
+/** How a list is read whose rows may be large. */
+interface Portions<Row> {
+  /** So many rows are read at once: what a storage reads in one go stops the process. */
+  readonly rows: number
+  /** Characters of a row in the answer; absent: few. */
+  readonly size?: (row: Row) => number
+}
+
+/** A page that has so many characters ends there. */
+const MAX_SIZE = 2 * 1024 * 1024
+
+/** As {@link listOf}, of rows that may be large. */
+export async function listInPortions<Row, Item>(
+  list: ListName,
+  read: (request: PageRequest) => Promise<Page<Row>>,
+  request: PageRequest,
+  view: (row: Row) => Item,
+  { rows, size = () => 0 }: Portions<Row>,
+): Promise<List<Item>> {
+  const items: Item[] = []
+  let characters = 0
+  for (let from: Omit<PageRequest, 'limit'> = request; ; ) {
+    const page = await read({ ...from, limit: Math.min(rows, request.limit - items.length) })
+    for (const row of page.items) {
+      characters += size(row)
+      items.push(view(row))
+    }
+    const { nextCursor } = page
+    if (nextCursor === null || items.length >= request.limit || characters >= MAX_SIZE)
+      return listOf(list, { items, nextCursor }, request, (item) => item)
+    from = { offset: 0, cursor: nextCursor }
+    await nextTurn()
   }
 }

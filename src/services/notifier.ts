@@ -139,7 +139,7 @@ export interface Notifier<Tx = never> {
     create(template: TemplateInput, scope?: Scope): Promise<TemplateRecord>
     /** By id or name. @throws NotifierError `template_not_found` (404), `organization_mismatch` */
     get(idOrName: string, scope?: Scope): Promise<TemplateRecord>
-    /** Newest first. */
+    /** Newest first. A page of large ones ends before its `limit`, when it has 2 MiB of text: `hasMore` is true then. */
     list(query?: ListQuery): Promise<List<TemplateRecord>>
     /**
      * Changes what is given; a change of subject, body or format makes a new version. Queued notifications keep theirs.

@@ -23,7 +23,7 @@ export function listOf<Item>(item: z.ZodType<Item>): z.ZodType<List<Item>> {
     items: z.array(item),
     limit: z.int().min(1).max(100),
     offset: z.int().min(0),
-    hasMore: z.boolean(),
+    hasMore: z.boolean().describe('True: `nextCursor` leads on, however many items this page has.'),
     nextCursor: z.string().nullable(),
   })
 }

@@ -23,7 +23,10 @@ const line = z
   .regex(/^\P{Cc}*$/u, 'must not contain control characters')
 
 const page = {
-  limit: digits.pipe(z.int().min(1).max(100)).optional().describe('Number of results. Default 50.'),
+  limit: digits
+    .pipe(z.int().min(1).max(100))
+    .optional()
+    .describe('Most results; a page of large templates has fewer. Default 50.'),
   offset: digits.pipe(z.int().min(0)).optional().describe('Results to skip. For deep pages use `cursor`.'),
   cursor: line.max(512).optional().describe('`nextCursor` of an earlier page.'),
 }

@@ -6,9 +6,9 @@ import { deadLetterFilters, type ParsedRedrive, redriveInput } from '../../domai
 import type { NotificationFilter, RedriveRequest } from '../../ports/storage/notifications.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
 import type { Routes } from '../channels/routes.ts'
-import { listOf, listReader } from '../list.ts'
+import { listReader } from '../list.ts'
 import { templateId } from '../notifications/filter.ts'
-import { summary } from '../notifications/notifications.ts'
+import { listSummaries } from '../notifications/notifications.ts'
 import type { Notifier } from '../notifier.ts'
 import { organizationOf, owned, type Scope } from '../scope.ts'
 
@@ -58,7 +58,7 @@ export function createDeadLetters({ storage, routes, wake }: DeadLetterParts): {
           status: 'failed' as const,
           templateId: await templateId(storage, template, organizationId),
         }
-        return listOf('dead-letters', await storage.notifications.list(filter, page), page, summary)
+        return listSummaries('dead-letters', storage, filter, page)
       },
       async redrive(input, scope) {
         const { filter, dryRun, ratePerSecond, most } = parseInput(redriveInput, input)

@@ -2,9 +2,10 @@ import { ERRORS } from '../../domain/errors/catalogue.ts'
 import { NotifierError } from '../../domain/errors/notifier-error.ts'
 import type { Notification } from '../../domain/notification.ts'
 import type { LogEntry } from '../../ports/storage/logs.ts'
-import type { TimelineEntry } from '../../ports/storage/notifications.ts'
+import type { NotificationFilter, TimelineEntry } from '../../ports/storage/notifications.ts'
+import type { PageRequest } from '../../ports/storage/page.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
-import { listOf } from '../list.ts'
+import { type List, listInPortions, listOf } from '../list.ts'
 import type { Notifier, NotifierEvents } from '../notifier.ts'
 import { shownParts } from '../render.ts'
 import { isoOrNull, owned, type Scope } from '../scope.ts'
@@ -44,7 +45,7 @@ export function createNotifications(
         organizationId,
         templateId: await templateId(storage, template, organizationId),
       }
-      return listOf('notifications', await storage.notifications.list(filter, page), page, summary)
+      return listSummaries('notifications', storage, filter, page)
     },
     async cancel(id, scope) {
       owned(await storage.notifications.get(id), scope, 'notification_not_found')
@@ -81,8 +82,19 @@ export function createLogs(storage: Storage): Notifier['logs'] {
   }
 }
 
+/** A page of notifications. Their contents, of which little is shown, are read with them, and may be a mebibyte each. */
+export function listSummaries(
+  list: 'notifications' | 'dead-letters',
+  storage: Storage,
+  filter: NotificationFilter,
+  page: PageRequest,
+): Promise<List<NotificationSummary>> {
+  const read = (request: PageRequest) => storage.notifications.list(filter, request)
+  return listInPortions(list, read, page, summary, { rows: 25 })
+}
+
 /** A notification as lists show it. */
-export function summary(notification: Notification): NotificationSummary {
+function summary(notification: Notification): NotificationSummary {
   const { id, status, channel, to, content, priority, sendAt, expiresAt } = notification
   const { provider, error, createdAt, resendOf } = notification
   return {

@@ -7,8 +7,9 @@ import { compileTemplate } from '../../domain/template/compile.ts'
 import { assertFormat } from '../../domain/template/format.ts'
 import { assertTemplateText } from '../../domain/template/judge.ts'
 import type { Template } from '../../domain/template/template.ts'
+import type { PageRequest } from '../../ports/storage/page.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
-import { listOf, listReader } from '../list.ts'
+import { listInPortions, listReader } from '../list.ts'
 import type { Notifier } from '../notifier.ts'
 import type { Organizations } from '../organizations/organizations.ts'
 import { shownText } from '../render.ts'
@@ -16,6 +17,8 @@ import { assertSameOrganization, organizationOf, owned, type Scope } from '../sc
 import type { TemplateRecord } from './records.ts'
 
 const readList = listReader('templates', {})
+/** Each may be half a mebibyte. */
+const portions = { rows: 8, size: ({ body }: Template) => body.length }
 
 /** The template use cases of a notifier. */
 export function createTemplates(
@@ -59,7 +62,8 @@ export function createTemplates(
     },
     async list(query) {
       const { organizationId, page } = readList(query)
-      return listOf('templates', await storage.templates.list(organizationId, page), page, view)
+      const read = (request: PageRequest) => storage.templates.list(organizationId, request)
+      return listInPortions('templates', read, page, view, portions)
     },
     async update(idOrName, input, scope) {
       const { channel, ...change } = parseInput(templateChange, input)
