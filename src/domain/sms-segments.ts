@@ -17,10 +17,10 @@ const BASIC =
 /** 3GPP TS 23.038 6.2.1.1: the extension table; each is an escape and a septet. */
 const EXTENSION = '\f^{}\\[~]|€'
 
-const SEPTETS: ReadonlyMap<string, 1 | 2> = new Map([
-  ...[...BASIC].map((character) => [character, 1] as const),
-  ...[...EXTENSION].map((character) => [character, 2] as const),
-])
+/** By UTF-16 unit; 0: in neither table. */
+const SEPTETS = new Uint8Array(0x10000)
+for (const character of BASIC) SEPTETS[character.charCodeAt(0)] = 1
+for (const character of EXTENSION) SEPTETS[character.charCodeAt(0)] = 2
 
 /** Units of one message alone, and of each part of several, whose header takes 7 septets or 3 units. */
 const GSM = { alone: 160, part: 153 } as const
@@ -36,8 +36,10 @@ export function smsText(body: string): SmsText {
   let characters = 0
   let parts = 1
   let used = 0
-  for (const character of body) {
-    const size = gsm ? (SEPTETS.get(character) ?? 1) : character.length
+  for (let at = 0, units = 1; at < body.length; at += units) {
+    const code = body.codePointAt(at) ?? 0
+    units = code > 0xffff ? 2 : 1
+    const size = gsm ? (SEPTETS[code] ?? 1) : units
     characters += size
     used += size
     if (used > sizes.part) {
@@ -69,6 +71,6 @@ export function boundedSmsText(body: string, maxSegments: number): SmsText {
 }
 
 function isGsm(body: string): boolean {
-  for (const character of body) if (!SEPTETS.has(character)) return false
+  for (let at = 0; at < body.length; at += 1) if (SEPTETS[body.charCodeAt(at)] === 0) return false
   return true
 }

@@ -86,7 +86,7 @@ export interface Notifier<Tx = never> {
   validate(message: SendInput, options?: SendOptions): Promise<ValidatedSend>
   /**
    * Accepts up to 10,000 notifications in one commit. Each is judged on its own: a bad one never fails the others. Where
-   * their templates expand more in all than a hundred messages may, the rest of them is refused (`message_too_large`).
+   * their templates are, or become, too large in all, the rest of those that name one is refused (`message_too_large`).
    *
    * @throws NotifierError `invalid_parameter` when there are none or too many
    */

@@ -27,8 +27,18 @@ const TURN_MS = 20
 const NONE = ''
 /** Templates that are read at once: each may be half a mebibyte. */
 const READ_AT_ONCE = 16
-/** What the templates of a batch may take while it is judged: beyond it each further message that names one is refused. */
-const MAX_WORK: Readonly<Work> = { pieces: 100 * MAX_PIECES, characters: 100 * MAX_BODY_LENGTH }
+/** Most that a batch expands while it is judged: beyond it each further message that names a template is refused. */
+const MAX_EXPANDED = 100 * MAX_PIECES
+/** To write so many characters takes as long as a tag. */
+const CHARACTERS_OF_A_TAG = 64
+/** Most characters of the templates that a batch names: to compile one takes longer than to render it. */
+const MAX_READ = 100 * MAX_BODY_LENGTH
+
+/** What a batch has taken while it is judged. */
+interface Spent extends Work {
+  /** Characters of its templates. */
+  read: number
+}
 
 /**
  * What the record of a batch keeps: items that were refused by themselves, the ids and states of those that went to
@@ -128,7 +138,7 @@ export async function judgeBatch(
   how: Preparation,
 ): Promise<{ readonly notifications: NewNotification[]; readonly errors: [number, ItemError][] }> {
   const errors = [...refused]
-  const spent: Work = { pieces: 0, characters: 0 }
+  const spent: Spent = { pieces: 0, characters: 0, read: 0 }
   const prepared: [number, NewNotification][] = []
   await inTurns(
     byTemplate(inputs, organizationId, reads, how, spent),
@@ -164,7 +174,7 @@ async function* byTemplate(
   organizationId: string,
   reads: AcceptReads,
   { routes }: Preparation,
-  spent: Work,
+  spent: Spent,
 ): AsyncGenerator<readonly [index: number, input: ParsedSend, template: Template | null]> {
   const naming = new Map<string, [number, ParsedSend][]>()
   for (const [index, input] of inputs) {
@@ -190,7 +200,7 @@ async function* templatesOf(
   names: readonly string[],
   organizationId: string,
   { templates }: AcceptReads,
-  spent: Work,
+  spent: Spent,
 ): AsyncGenerator<readonly [name: string, template: Template | null]> {
   for (let at = 0; at < names.length; at += READ_AT_ONCE) {
     const some = names.slice(at, at + READ_AT_ONCE)
@@ -199,21 +209,20 @@ async function* templatesOf(
     const found = nothing ? [] : await templates.find(organizationId, references)
     for (const name of some) {
       const template = found[references.indexOf(name)] ?? null
-      spent.characters += template?.body.length ?? 0
+      spent.read += template?.body.length ?? 0
       yield [name, template]
     }
   }
 }
 
-function isSpent({ pieces, characters }: Work): boolean {
-  return pieces > MAX_WORK.pieces || characters > MAX_WORK.characters
+function isSpent({ pieces, characters, read }: Spent): boolean {
+  return pieces + characters / CHARACTERS_OF_A_TAG > MAX_EXPANDED || read > MAX_READ
 }
 
 function batchTooLarge(): NotifierError {
-  const { pieces, characters } = MAX_WORK
   return new NotifierError('message_too_large', {
     message:
-      `The templates of this batch expand more than ${pieces} tags, or ${characters} characters: ` +
+      `The templates of this batch have more than ${MAX_READ} characters, or expand more than ${MAX_EXPANDED} tags: ` +
       'send this notification in another batch.',
     details: { field: 'notifications' },
   })

@@ -5,7 +5,8 @@ import { recordingChannel } from '../../../src/testing/recording-channel.ts'
 import { notifierWorld } from '../../support/notifier-world.ts'
 
 const to = 'ada@example.com'
-const inAll = /^The templates of this batch expand more than 5000000 tags, or 52428800 characters: /
+const inAll =
+  /^The templates of this batch have more than 52428800 characters, or expand more than 5000000 tags: /
 
 /** A notifier, and the names of each look-up of templates in its storage. */
 async function start() {
@@ -47,6 +48,16 @@ describe('the templates of a batch', () => {
     const messages = items.map((item) => ('error' in item ? item.error.message : ''))
     expect(messages.findIndex((message) => inAll.test(message))).toBe(100)
     expect(messages[99]).toContain('expands more than 50000 tags')
+  })
+
+  it('count 64 characters as another tag', async () => {
+    const { notifier } = await start()
+    const text = 'x'.repeat(MAX_BODY_LENGTH)
+    await notifier.templates.create({ name: 'copy', channel: 'email', body: '{{{text}}}' })
+    const large = { to, template: 'copy', variables: { text } }
+    const { items } = await notifier.sendBatch(Array.from({ length: 615 }, () => large))
+    // Of each message 8,192 and 3 tags.
+    expect(items.findIndex((item) => 'error' in item)).toBe(Math.ceil(5_000_000 / 8_195))
   })
 
   it('are read a few at a time, each once, and answered in the order of the messages', async () => {
