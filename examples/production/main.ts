@@ -147,8 +147,8 @@ async function main(): Promise<number> {
     return (await response.json()) as Answer
   }
   for (const end = performance.now() + DRAIN_MS; performance.now() < end; await sleep(200)) {
-    const { items } = await read<{ items: unknown[] }>('?status=queued&limit=1')
-    if (items.length === 0) break
+    const { items, hasMore } = await read<{ items: unknown[]; hasMore: boolean }>('?status=queued&limit=1')
+    if (items.length === 0 && !hasMore) break
   }
   const verdict = await judge(seen, await ask<Arrivals>('/'), (id) => read<NotificationRecord>(`/${id}`))
   clearInterval(progress)

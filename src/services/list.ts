@@ -8,7 +8,7 @@ import { organizationId, parseOptions, type Scope, wrong } from './scope.ts'
 export interface ListQuery extends Scope {
   /** 1 to 100; default 50. A page of large items may have fewer, and be followed by more. */
   readonly limit?: number | undefined
-  /** Rows to skip; default 0. For deep pages use `cursor`. */
+  /** Rows to skip; default 0. For deep pages, and filters that few match, use `cursor`. */
   readonly offset?: number | undefined
   /** `nextCursor` of an earlier page. */
   readonly cursor?: string | undefined
@@ -16,12 +16,13 @@ export interface ListQuery extends Scope {
 
 /** One page, newest first. */
 export interface List<Item> {
-  /** At most `limit`. */
+  /** At most `limit`. Fewer, or none, are no sign of the last page: a filtered one looks at a bounded part of a long history. */
   readonly items: readonly Item[]
   readonly limit: number
   readonly offset: number
   /** True: `nextCursor` leads on, however many items this page has. */
   readonly hasMore: boolean
+  /** `cursor` of the next page; null: this is the last. */
   readonly nextCursor: string | null
 }
 
@@ -129,13 +130,16 @@ export async function listInPortions<Row, Item>(
   const items: Item[] = []
   let characters = 0
   for (let from: Omit<PageRequest, 'limit'> = request; ; ) {
-    const page = await read({ ...from, limit: Math.min(rows, request.limit - items.length) })
+    const limit = Math.min(rows, request.limit - items.length)
+    const page = await read({ ...from, limit })
     for (const row of page.items) {
       characters += size(row)
       items.push(view(row))
     }
     const { nextCursor } = page
-    if (nextCursor === null || items.length >= request.limit || characters >= MAX_SIZE)
+    // What is not full ends the page: the storage has looked at as many rows as it does in one.
+    const ends = nextCursor === null || page.items.length < limit
+    if (ends || items.length >= request.limit || characters >= MAX_SIZE)
       return listOf(list, { items, nextCursor }, request, (item) => item)
     from = { offset: 0, cursor: nextCursor }
     await nextTurn()

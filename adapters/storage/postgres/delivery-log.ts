@@ -6,15 +6,23 @@ import type {
   LoggedAttempt,
   WebhookDelivery,
 } from '../../../src/ports/storage/webhook-endpoints.ts'
+import { LOOK } from '../look.ts'
 import type { Connection, Runner } from './connection.ts'
 import type { DeliveryRef } from './deliveries.ts'
-import { pageBySeq } from './page.ts'
+import { inOrder, pageBySeq, seqBefore } from './page.ts'
 
 const COLUMNS = 'seq, event_id, endpoint, event_type, payload, state, created_at'
 
 const LIST = `
   SELECT ${COLUMNS} FROM carillon.deliveries
-  WHERE endpoint = $1 AND seq < $2 AND (state = $5 OR $5::text IS NULL) ORDER BY seq DESC LIMIT $3 OFFSET $4`
+  WHERE endpoint = $1 AND seq < $2 ORDER BY seq DESC LIMIT $3 OFFSET $4`
+
+const LIST_STATE = `
+  SELECT ${COLUMNS} FROM carillon.deliveries
+  WHERE endpoint = $1 AND seq < $2 AND seq > $5 AND state = $6 ORDER BY seq DESC LIMIT $3 OFFSET $4`
+
+const SELECT_BEYOND = `
+  SELECT seq FROM carillon.deliveries WHERE endpoint = $1 AND seq < $2 ORDER BY seq DESC LIMIT 1 OFFSET $3`
 
 const SELECT = `SELECT ${COLUMNS} FROM carillon.deliveries WHERE event_id = $1 AND endpoint = $2`
 
@@ -44,12 +52,33 @@ export async function listDeliveries(
   { endpointId, state }: DeliveryFilter,
   page: PageRequest,
 ): Promise<Page<WebhookDelivery>> {
-  const rows = await pageBySeq(
-    page,
-    (...values) => connection.rows<DeliveryRow>(LIST, [endpointId, ...values, state ?? null]),
-    (row) => row,
-  )
-  return { ...rows, items: await withAttempts(connection, endpointId, rows.items) }
+  if (state === undefined) {
+    return readPage(connection, endpointId, page, (...values) =>
+      connection.rows<DeliveryRow>(LIST, [endpointId, ...values]),
+    )
+  }
+  return inOrder(connection, async (tx) => {
+    const asked = [endpointId, seqBefore(page), LOOK + page.offset]
+    const [beyond] = await tx.rows<{ seq: number }>(SELECT_BEYOND, asked)
+    return readPage(
+      tx,
+      endpointId,
+      page,
+      (...values) => tx.rows<DeliveryRow>(LIST_STATE, [endpointId, ...values, beyond?.seq ?? 0, state]),
+      beyond?.seq,
+    )
+  })
+}
+
+async function readPage(
+  runner: Runner,
+  endpointId: string,
+  page: PageRequest,
+  select: (before: number, limit: number, offset: number) => Promise<DeliveryRow[]>,
+  beyond?: number,
+): Promise<Page<WebhookDelivery>> {
+  const rows = await pageBySeq(page, select, (row) => row, beyond)
+  return { ...rows, items: await withAttempts(runner, endpointId, rows.items) }
 }
 
 /** Shows one delivery; null: unknown. */

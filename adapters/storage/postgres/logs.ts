@@ -1,16 +1,19 @@
 import { decodeCursor } from '../../../src/domain/cursor.ts'
-import type { LogFilter, LogRepository } from '../../../src/ports/storage/logs.ts'
-import type { PageRequest } from '../../../src/ports/storage/page.ts'
+import type { LogEntry, LogFilter, LogRepository } from '../../../src/ports/storage/logs.ts'
+import type { Page, PageRequest } from '../../../src/ports/storage/page.ts'
+import { LOOK, passesEntriesBy } from '../look.ts'
 import { type LogRow, toLogEntry } from '../rows/log-entry.ts'
 import { toPage } from '../to-page.ts'
-import type { Connection } from './connection.ts'
+import type { Connection, Runner } from './connection.ts'
+import { inOrder } from './page.ts'
 import { ACCEPTED } from './rows.ts'
 import type { Value } from './values.ts'
 
-/** Everything but the accepts. */
+/** Everything but the accepts. No plan begins within the parentheses: hashing all notifications takes long. */
 const EVENTS = `
   SELECT e.seq, e.sequence, e.at, e.status, e.fact, n.id, n.channel, n.recipient, n.template_name AS template
-  FROM carillon.events AS e JOIN carillon.notifications AS n ON n.id = e.notification`
+  FROM carillon.events AS e
+  CROSS JOIN LATERAL (SELECT * FROM carillon.notifications WHERE id = e.notification OFFSET 0) AS n`
 
 /** The accepts, derived from the notifications. */
 const ACCEPTS = `
@@ -22,37 +25,99 @@ const ACCEPTS = `
 export function createLogs(connection: Connection): LogRepository {
   return {
     async list(filter, page) {
-      const { sql, values } = listStatement(filter, page)
-      const rows = await connection.rows<LogRow>(sql, values)
-      return toPage(rows, page.limit, ({ at, seq, sequence }) => [at, seq, sequence], toLogEntry)
+      if (!passesEntriesBy(filter)) return read(connection, filter, page)
+      return inOrder(connection, async (tx) => {
+        const { sql, values } = beyondStatement(filter, page)
+        const [row] = await tx.rows<Pick<LogRow, 'at' | 'seq' | 'sequence'>>(sql, values)
+        return read(tx, filter, page, row && [row.at, row.seq, row.sequence])
+      })
     },
+  }
+}
+
+async function read(
+  runner: Runner,
+  filter: LogFilter,
+  page: PageRequest,
+  beyond?: readonly number[],
+): Promise<Page<LogEntry>> {
+  const { sql, values } = listStatement(filter, page, beyond)
+  const rows = await runner.rows<LogRow>(sql, values)
+  return toPage(rows, page, ({ at, seq, sequence }) => [at, seq, sequence], toLogEntry, beyond)
+}
+
+/** The sort keys between which a page lies. */
+function within(
+  page: PageRequest,
+  beyond: readonly number[] | undefined,
+  parameter: (value: Value) => string,
+) {
+  const key = (parts: readonly number[]): string => {
+    const [at = 0, seq = 0, sequence = 0] = parts
+    return `(${parameter(at)}::bigint, ${parameter(seq)}::bigint, ${parameter(sequence)}::integer)`
+  }
+  const bounds = [
+    ...(page.cursor === undefined ? [] : [`< ${key(decodeCursor(page.cursor, 3))}`]),
+    ...(beyond === undefined ? [] : [`> ${key(beyond)}`]),
+  ]
+  return {
+    events: bounds.map((bound) => `(e.at, e.seq, e.sequence) ${bound}`),
+    accepts: bounds.map((bound) => `(n.created_at, n.seq, 1) ${bound}`),
+  }
+}
+
+/** The newest entry that is the first of its list that is not looked at. */
+function beyondStatement(
+  { organizationId }: LogFilter,
+  page: PageRequest,
+): { readonly sql: string; readonly values: readonly Value[] } {
+  const values: Value[] = []
+  const parameter = (value: Value): string => `$${values.push(value)}`
+  const organization = parameter(organizationId)
+  const skipped = parameter(LOOK + page.offset)
+  const { events, accepts } = within(page, undefined, parameter)
+  return {
+    sql: `
+      SELECT * FROM (
+        (SELECT e.at, e.seq, e.sequence FROM carillon.events AS e
+          WHERE ${[`e.organization = ${organization}`, ...events].join(' AND ')}
+          ORDER BY e.at DESC, e.seq DESC, e.sequence DESC LIMIT 1 OFFSET ${skipped})
+        UNION ALL
+        (SELECT n.created_at AS at, n.seq, 1 AS sequence FROM carillon.notifications AS n
+          WHERE ${[`n.organization = ${organization}`, ...accepts].join(' AND ')}
+          ORDER BY n.created_at DESC, n.seq DESC LIMIT 1 OFFSET ${skipped})
+      ) AS entries
+      ORDER BY at DESC, seq DESC, sequence DESC LIMIT 1`,
+    values,
   }
 }
 
 function listStatement(
   { organizationId, channel, status, notificationId }: LogFilter,
   page: PageRequest,
+  beyond: readonly number[] | undefined,
 ): { readonly sql: string; readonly values: readonly Value[] } {
   const values: Value[] = []
   const parameter = (value: Value): string => `$${values.push(value)}`
   const organization = parameter(organizationId)
   const most = parameter(page.offset + page.limit + 1)
-  const shared = [
-    ...(channel === undefined ? [] : [`n.channel = ${parameter(channel)}`]),
-    ...(notificationId === undefined ? [] : [`n.id = ${parameter(notificationId)}`]),
-  ]
-  const events = [`e.organization = ${organization}`, ...shared]
-  const accepts = [`n.organization = ${organization}`, ...shared]
+  const bounds = within(page, beyond, parameter)
+  const events = [`e.organization = ${organization}`, ...bounds.events]
+  const accepts = [`n.organization = ${organization}`, ...bounds.accepts]
+  if (channel !== undefined) {
+    const wanted = `n.channel = ${parameter(channel)}`
+    events.push(wanted)
+    accepts.push(wanted)
+  }
+  if (notificationId !== undefined) {
+    const wanted = parameter(notificationId)
+    events.push(`e.notification = ${wanted}`)
+    accepts.push(`n.id = ${wanted}`)
+  }
   if (status !== undefined) {
     const wanted = parameter(status)
     events.push(`e.status = ${wanted}`)
     accepts.push(`${ACCEPTED} = ${wanted}`)
-  }
-  if (page.cursor !== undefined) {
-    const [at = 0, seq = 0, sequence = 0] = decodeCursor(page.cursor, 3)
-    const after = `(${parameter(at)}::bigint, ${parameter(seq)}::bigint, ${parameter(sequence)}::integer)`
-    events.push(`(e.at, e.seq, e.sequence) < ${after}`)
-    accepts.push(`(n.created_at, n.seq, 1) < ${after}`)
   }
   return {
     sql: `

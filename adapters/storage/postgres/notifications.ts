@@ -1,10 +1,12 @@
 import { decodeCursor } from '../../../src/domain/cursor.ts'
+import type { Notification } from '../../../src/domain/notification.ts'
 import type {
   CancelAnswer,
   NotificationFilter,
   NotificationRepository,
 } from '../../../src/ports/storage/notifications.ts'
-import type { PageRequest } from '../../../src/ports/storage/page.ts'
+import type { Page, PageRequest } from '../../../src/ports/storage/page.ts'
+import { hasJob, LOOK, passesBy } from '../look.ts'
 import {
   type AcceptRow,
   type EventRow,
@@ -13,8 +15,9 @@ import {
   type WholeRow,
 } from '../rows/notification.ts'
 import { toPage } from '../to-page.ts'
-import type { Connection, Transaction } from './connection.ts'
+import type { Connection, Runner, Transaction } from './connection.ts'
 import { createLedger } from './facts.ts'
+import { inOrder } from './page.ts'
 import { createRedrive } from './redrive.ts'
 import { ACCEPTED } from './rows.ts'
 import { FACT_COLUMNS, lockNotifications } from './states.ts'
@@ -23,14 +26,27 @@ import type { Value } from './values.ts'
 const COLUMNS = `${FACT_COLUMNS}, n.high, n.expires_at, n.content, n.resend_of,
   s.status, s.provider, s.provider_message_id, s.error`
 
-const FROM = `
-  FROM carillon.notifications AS n LEFT JOIN carillon.states AS s ON s.notification = n.id`
+/** What is joined is looked up for one row at a time, within parentheses that no plan begins with: hashing it reads all of it. */
+const WITH_STATE = `
+  LEFT JOIN LATERAL (SELECT * FROM carillon.states WHERE notification = n.id OFFSET 0) AS s ON true`
+
+const FROM = `FROM carillon.notifications AS n ${WITH_STATE}`
 
 /** By the index of what has failed. */
 const FROM_FAILED = `
-  FROM carillon.states AS s JOIN carillon.notifications AS n ON n.id = s.notification`
+  FROM carillon.states AS s
+  CROSS JOIN LATERAL (SELECT * FROM carillon.notifications WHERE id = s.notification OFFSET 0) AS n`
 
-const SELECT = `SELECT ${COLUMNS}, n.attachments ${FROM} WHERE n.id = $1`
+/** By their jobs, of which an even id is a notification's. */
+const FROM_JOBS = `
+  FROM carillon.jobs AS j
+  CROSS JOIN LATERAL (SELECT * FROM carillon.notifications WHERE id = j.subject OFFSET 0) AS n ${WITH_STATE}`
+
+const COUNT_JOBS = 'SELECT count(*) AS jobs FROM (SELECT 1 FROM carillon.jobs LIMIT $1::bigint) AS part'
+
+const SELECT = `
+  SELECT ${COLUMNS}, n.attachments
+  FROM carillon.notifications AS n LEFT JOIN carillon.states AS s ON s.notification = n.id WHERE n.id = $1`
 
 const SELECT_ACCEPT = 'SELECT created_at, send_at FROM carillon.notifications WHERE id = $1'
 
@@ -66,9 +82,12 @@ export function createNotifications(connection: Connection): NotificationReposit
       return row === undefined ? null : toNotification(row)
     },
     async list(filter, page) {
-      const { sql, values } = listStatement(filter, page)
-      const rows = await connection.rows<WholeRow>(sql, values)
-      return toPage(rows, page.limit, ({ created_at, seq }) => [created_at, seq], toNotification)
+      if (!passesBy(filter)) return read(connection, filter, page)
+      return inOrder(connection, async (tx) =>
+        hasJob(filter.status) && (await areJobsFew(tx))
+          ? read(tx, filter, page, { jobs: true })
+          : read(tx, filter, page, { beyond: await findBeyond(tx, filter, page) }),
+      )
     },
     async timeline(id) {
       const [row] = await connection.rows<AcceptRow>(SELECT_ACCEPT, [id])
@@ -82,41 +101,87 @@ export function createNotifications(connection: Connection): NotificationReposit
   }
 }
 
-/** The conditions are ours; the values are parameters. */
+interface Look {
+  /** Whether it begins with the jobs: where they are few, it is all that it takes to look at. */
+  readonly jobs?: boolean
+  /** The sort key of the first notification that is not looked at. */
+  readonly beyond?: readonly number[] | undefined
+}
+
+async function read(
+  runner: Runner,
+  filter: NotificationFilter,
+  page: PageRequest,
+  look: Look = {},
+): Promise<Page<Notification>> {
+  const { sql, values } = listStatement(filter, page, look)
+  const rows = await runner.rows<WholeRow>(sql, values)
+  return toPage(rows, page, ({ created_at, seq }) => [created_at, seq], toNotification, look.beyond)
+}
+
+async function areJobsFew(tx: Transaction): Promise<boolean> {
+  const [counted] = await tx.rows<{ jobs: number }>(COUNT_JOBS, [LOOK + 1])
+  return counted !== undefined && counted.jobs <= LOOK
+}
+
+async function findBeyond(
+  tx: Transaction,
+  filter: NotificationFilter,
+  page: PageRequest,
+): Promise<Look['beyond']> {
+  const { t, table, conditions, parameter, values } = walkOf(filter, page)
+  const sql = `
+    SELECT ${t}.created_at, ${t}.seq FROM carillon.${table} AS ${t} WHERE ${conditions.join(' AND ')}
+    ORDER BY ${t}.created_at DESC, ${t}.seq DESC LIMIT 1 OFFSET ${parameter(LOOK + page.offset)}`
+  const [row] = await tx.rows<Pick<WholeRow, 'created_at' | 'seq'>>(sql, values)
+  return row && [row.created_at, row.seq]
+}
+
+/** The index that a list is walked along, and what it meets. The conditions are ours; the values are parameters. */
+function walkOf({ organizationId, status, from, until }: NotificationFilter, { cursor }: PageRequest) {
+  const values: Value[] = []
+  const parameter = (value: Value): string => `$${values.push(value)}`
+  const failed = status === 'failed'
+  const t = failed ? 's' : 'n'
+  const conditions = [`${t}.organization = ${parameter(organizationId)}`]
+  if (failed) conditions.push("s.status = 'failed'")
+  if (from !== undefined) conditions.push(`${t}.created_at >= ${parameter(from)}`)
+  if (until !== undefined) conditions.push(`${t}.created_at < ${parameter(until)}`)
+  if (cursor !== undefined) {
+    const [at = 0, seq = 0] = decodeCursor(cursor, 2)
+    conditions.push(`(${t}.created_at, ${t}.seq) < (${parameter(at)}, ${parameter(seq)})`)
+  }
+  return { t, failed, table: failed ? 'states' : 'notifications', conditions, parameter, values }
+}
+
 function listStatement(
   filter: NotificationFilter,
   page: PageRequest,
+  { jobs = false, beyond }: Look,
 ): { readonly sql: string; readonly values: readonly Value[] } {
-  const values: Value[] = []
-  const parameter = (value: Value): string => `$${values.push(value)}`
-  const failed = filter.status === 'failed'
-  /** The table whose index is walked. */
-  const t = failed ? 's' : 'n'
+  const { t, failed, conditions: used, parameter, values } = walkOf(filter, page)
   const conditions = [
-    [`${t}.organization =`, filter.organizationId],
     ['n.channel =', filter.channel],
     [`coalesce(s.status, ${ACCEPTED}) =`, failed ? undefined : filter.status],
     ['n.recipient =', filter.to],
     ['n.template_id =', filter.templateId],
-    [`${t}.created_at >=`, filter.from],
-    [`${t}.created_at <`, filter.until],
     ['s.provider =', filter.provider],
   ] as const
-  const used = conditions.flatMap(([condition, value]) =>
-    value === undefined ? [] : [`${condition} ${parameter(value)}`],
-  )
-  // As text, in which the code comes first: PostgreSQL's own JSON refuses a document with U+0000 or half a character in it.
-  const { code } = filter
-  if (code !== undefined) used.push(`starts_with(s.error, ${parameter(`{"code":${JSON.stringify(code)},`)})`)
-  if (failed) used.push("s.status = 'failed'")
-  if (filter.ids !== undefined) used.push(`n.id = ANY (${parameter(filter.ids)}::text[])`)
-  if (page.cursor !== undefined) {
-    const [at = 0, seq = 0] = decodeCursor(page.cursor, 2)
-    used.push(`(${t}.created_at, ${t}.seq) < (${parameter(at)}, ${parameter(seq)})`)
+  for (const [condition, value] of conditions) {
+    if (value !== undefined) used.push(`${condition} ${parameter(value)}`)
   }
+  // As text, in which the code comes first: PostgreSQL's own JSON refuses a document with U+0000 or half a character in it.
+  const { code, ids } = filter
+  if (code !== undefined) used.push(`starts_with(s.error, ${parameter(`{"code":${JSON.stringify(code)},`)})`)
+  if (ids !== undefined) used.push(`${failed ? 's.notification' : 'n.id'} = ANY (${parameter(ids)}::text[])`)
+  if (jobs) used.push(`j.organization = ${parameter(filter.organizationId)} AND j.id % 2 = 0`)
+  if (beyond !== undefined) {
+    used.push(`(${t}.created_at, ${t}.seq) > (${beyond.map((part) => parameter(part)).join(', ')})`)
+  }
+  const source = failed ? FROM_FAILED : jobs ? FROM_JOBS : FROM
   return {
     sql: `
-      SELECT ${COLUMNS} ${failed ? FROM_FAILED : FROM} WHERE ${used.join(' AND ')}
+      SELECT ${COLUMNS} ${source} WHERE ${used.join(' AND ')}
       ORDER BY ${t}.created_at DESC, ${t}.seq DESC LIMIT ${parameter(page.limit + 1)} OFFSET ${parameter(page.offset)}`,
     values,
   }

@@ -5,8 +5,9 @@ import type {
   DeliveryFilter,
   WebhookDelivery,
 } from '../../../src/ports/storage/webhook-endpoints.ts'
+import { LOOK } from '../look.ts'
 import type { Connection } from './connection.ts'
-import { pageBySeq } from './page.ts'
+import { pageBySeq, seqBefore } from './page.ts'
 
 /** What no longer has a job, and neither failed nor is held, was delivered. */
 const STATE = `
@@ -19,7 +20,10 @@ const SELECT = `SELECT ${COLUMNS} FROM carillon_deliveries AS d WHERE id = ?`
 
 const LIST = `
   SELECT ${COLUMNS} FROM carillon_deliveries AS d
-  WHERE endpoint = ? AND id < ? AND (? IS NULL OR ${STATE} = ?) ORDER BY id DESC LIMIT ? OFFSET ?`
+  WHERE endpoint = ? AND id < ? AND id > ? AND (? IS NULL OR ${STATE} = ?) ORDER BY id DESC LIMIT ? OFFSET ?`
+
+const SELECT_BEYOND = `
+  SELECT id FROM carillon_deliveries WHERE endpoint = ? AND id < ? ORDER BY id DESC LIMIT 1 OFFSET ?`
 
 const SELECT_ATTEMPTS = `
   SELECT at, attempt FROM carillon_delivery_attempts WHERE delivery = ? ORDER BY id`
@@ -41,6 +45,7 @@ export interface DeliveryLog {
 
 export function createDeliveryLog(connection: Connection): DeliveryLog {
   const list = connection.statement<DeliveryRow>(LIST)
+  const selectBeyond = connection.statement<{ id: number }>(SELECT_BEYOND)
   const selectOne = connection.statement<DeliveryRow>(SELECT)
   const selectAttempts = connection.statement<{ at: number; attempt: string }>(SELECT_ATTEMPTS)
 
@@ -60,10 +65,13 @@ export function createDeliveryLog(connection: Connection): DeliveryLog {
 
   return {
     list({ endpointId, state = null }, page) {
+      const beyond =
+        state === null ? undefined : selectBeyond().get(endpointId, seqBefore(page), LOOK + page.offset)?.id
       return pageBySeq(
         page,
-        (before, limit, offset) => list().all(endpointId, before, state, state, limit, offset),
+        (before, limit, offset) => list().all(endpointId, before, beyond ?? 0, state, state, limit, offset),
         toDelivery,
+        beyond,
       )
     },
     one(delivery) {

@@ -1,7 +1,8 @@
 import type { SQLInputValue } from 'node:sqlite'
 import { decodeCursor } from '../../../src/domain/cursor.ts'
-import type { LogFilter, LogRepository } from '../../../src/ports/storage/logs.ts'
-import type { PageRequest } from '../../../src/ports/storage/page.ts'
+import type { LogEntry, LogFilter, LogRepository } from '../../../src/ports/storage/logs.ts'
+import type { Page, PageRequest } from '../../../src/ports/storage/page.ts'
+import { LOOK, passesEntriesBy } from '../look.ts'
 import { type LogRow, toLogEntry } from '../rows/log-entry.ts'
 import { toPage } from '../to-page.ts'
 import type { Connection } from './connection.ts'
@@ -11,8 +12,7 @@ const TEMPLATE = `json_extract(n.content, '$.template.name') AS template`
 /** Everything but the accepts. */
 const EVENTS = `
   SELECT e.notification AS seq, e.sequence, e.at, e.status, e.fact, n.id, n.channel, n.recipient, ${TEMPLATE}
-  FROM carillon_events AS e JOIN carillon_notifications AS n ON n.seq = e.notification
-  WHERE e.organization = ?`
+  FROM carillon_events AS e JOIN carillon_notifications AS n ON n.seq = e.notification`
 
 const EVENTS_ORDER = 'ORDER BY e.at DESC, e.notification DESC, e.sequence DESC'
 
@@ -22,65 +22,102 @@ const ACCEPTED = `CASE WHEN n.send_at > n.created_at THEN 'scheduled' ELSE 'queu
 const ACCEPTS = `
   SELECT n.seq, 1 AS sequence, n.created_at AS at, ${ACCEPTED} AS status, NULL AS fact,
     n.id, n.channel, n.recipient, ${TEMPLATE}
-  FROM carillon_notifications AS n
-  WHERE n.organization = ?`
+  FROM carillon_notifications AS n`
 
 const ACCEPTS_ORDER = 'ORDER BY n.created_at DESC, n.seq DESC'
 
-type Condition = readonly [sql: string, value: SQLInputValue | undefined]
+const EVENTS_BEYOND = `
+  SELECT e.at, e.notification AS seq, e.sequence FROM carillon_events AS e`
+
+const ACCEPTS_BEYOND = `
+  SELECT n.created_at AS at, n.seq, 1 AS sequence FROM carillon_notifications AS n`
+
+type Condition = readonly [sql: string, ...values: (SQLInputValue | undefined)[]]
+
+/** What an entry is in order by: time, `seq` of the notification, `sequence`. */
+type Key = Pick<LogRow, 'at' | 'seq' | 'sequence'>
+
+const keyOf = ({ at, seq, sequence }: Key): number[] => [at, seq, sequence]
+
+const newestFirst = (a: Key, b: Key): number => b.at - a.at || b.seq - a.seq || b.sequence - a.sequence
+
+/** The conditions that the indexes of both lists meet: a page's organization, and the sort keys between which it lies. */
+function within(
+  { organizationId, notificationId }: LogFilter,
+  page: PageRequest,
+  beyond?: readonly number[],
+) {
+  const bounds: Condition[] = [
+    ...(page.cursor === undefined
+      ? []
+      : [['< (?, ?, ?)', ...decodeCursor(page.cursor, 3)] satisfies Condition]),
+    ...(beyond === undefined ? [] : [['> (?, ?, ?)', ...beyond] satisfies Condition]),
+  ]
+  const on = (organization: string, key: string): Condition[] => [
+    [`${organization} = ?`, organizationId],
+    ...bounds.map<Condition>(([bound, ...values]) => [`${key} ${bound}`, ...values]),
+  ]
+  // The plus sign keeps the planner to the events of one notification.
+  const ofEvents = notificationId === undefined ? 'e.organization' : '+e.organization'
+  return {
+    events: on(ofEvents, '(e.at, e.notification, e.sequence)'),
+    accepts: on('n.organization', '(n.created_at, n.seq, 1)'),
+  }
+}
 
 /**
  * The delivery log is two lists, each of which has an index by time: events and accepts. A page reads as much of
  * both as it may need and merges them by (time, seq, sequence).
  */
 export function createLogs(connection: Connection): LogRepository {
-  function select(
+  function select<Row>(
     [head, order]: readonly [string, string],
-    filter: LogFilter,
     conditions: readonly Condition[],
-    after: readonly [string, ...number[]] | undefined,
     limit: number,
-  ): LogRow[] {
-    const used = conditions.filter(([, value]) => value !== undefined)
-    const sql = [head, ...used.map(([condition]) => condition), ...(after === undefined ? [] : [after[0]])]
-    const values = used.map(([, value]) => value ?? null)
+    offset = 0,
+  ): Row[] {
+    const used = conditions.filter(([, ...values]) => !values.includes(undefined))
+    const values = used.flatMap(([, ...values]) => values.map((value) => value ?? null))
+    const sql = `${head} WHERE ${used.map(([condition]) => condition).join(' AND ')} ${order} LIMIT ? OFFSET ?`
     return connection
-      .statement<LogRow>(`${sql.join(' AND ')} ${order} LIMIT ?`)()
-      .all(filter.organizationId, ...values, ...((after?.slice(1) as number[] | undefined) ?? []), limit)
+      .statement<Row>(sql)()
+      .all(...values, limit, offset)
   }
 
-  function list(filter: LogFilter, page: PageRequest): LogRow[] {
+  /** The sort key of the newest entry that is the first of its list that is not looked at. */
+  function findBeyond(filter: LogFilter, page: PageRequest): readonly number[] | undefined {
+    if (!passesEntriesBy(filter)) return undefined
+    const { events, accepts } = within(filter, page)
+    const skipped = LOOK + page.offset
+    const [first] = [
+      ...select<Key>([EVENTS_BEYOND, EVENTS_ORDER], events, 1, skipped),
+      ...select<Key>([ACCEPTS_BEYOND, ACCEPTS_ORDER], accepts, 1, skipped),
+    ].sort(newestFirst)
+    return first && keyOf(first)
+  }
+
+  function list(filter: LogFilter, page: PageRequest): Page<LogEntry> {
     const { channel, status, notificationId } = filter
+    const beyond = findBeyond(filter, page)
+    const bounds = within(filter, page, beyond)
+    const most = page.offset + page.limit + 1
     const shared: Condition[] = [
       ['n.channel = ?', channel],
       ['n.id = ?', notificationId],
     ]
-    const [at, seq, sequence] = page.cursor === undefined ? [] : decodeCursor(page.cursor, 3)
-    const after = at !== undefined && seq !== undefined && sequence !== undefined
-    const most = page.offset + page.limit + 1
-    const events = select(
-      [EVENTS, EVENTS_ORDER],
-      filter,
-      [...shared, ['e.status = ?', status]],
-      after ? ['(e.at, e.notification, e.sequence) < (?, ?, ?)', at, seq, sequence] : undefined,
-      most,
-    )
-    const accepts = select(
-      [ACCEPTS, ACCEPTS_ORDER],
-      filter,
-      [...shared, [`${ACCEPTED} = ?`, status]],
-      after ? ['(n.created_at, n.seq, 1) < (?, ?, ?)', at, seq, sequence] : undefined,
-      most,
-    )
-    return [...events, ...accepts]
-      .sort((a, b) => b.at - a.at || b.seq - a.seq || b.sequence - a.sequence)
-      .slice(page.offset)
+    const events: Condition[] = [...bounds.events, ...shared, ['e.status = ?', status]]
+    const accepts: Condition[] = [...bounds.accepts, ...shared, [`${ACCEPTED} = ?`, status]]
+    const rows = [
+      ...select<LogRow>([EVENTS, EVENTS_ORDER], events, most),
+      ...select<LogRow>([ACCEPTS, ACCEPTS_ORDER], accepts, most),
+    ]
+    const skipped = rows.sort(newestFirst).slice(page.offset)
+    return toPage(skipped, page, keyOf, toLogEntry, beyond)
   }
 
   return {
     async list(filter, page) {
-      const rows = connection.read(() => list(filter, page))
-      return toPage(rows, page.limit, ({ at, seq, sequence }) => [at, seq, sequence], toLogEntry)
+      return connection.read(() => list(filter, page))
     },
   }
 }

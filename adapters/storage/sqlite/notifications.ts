@@ -1,16 +1,18 @@
 import type { SQLInputValue } from 'node:sqlite'
 import { decodeCursor } from '../../../src/domain/cursor.ts'
+import type { Notification } from '../../../src/domain/notification.ts'
 import type {
   CancelAnswer,
   NotificationFilter,
   NotificationRepository,
 } from '../../../src/ports/storage/notifications.ts'
-import type { PageRequest } from '../../../src/ports/storage/page.ts'
+import type { Page, PageRequest } from '../../../src/ports/storage/page.ts'
+import { hasJob, LOOK, passesBy } from '../look.ts'
 import { type EventRow, toNotification, toTimeline, type WholeRow } from '../rows/notification.ts'
 import { toPage } from '../to-page.ts'
 import type { Connection } from './connection.ts'
 import type { Deliveries } from './deliveries.ts'
-import { type AddFacts, FACT_COLUMNS, FROM_NOTIFICATIONS } from './facts.ts'
+import { type AddFacts, FACT_COLUMNS, FROM_NOTIFICATIONS, WITH_NEWEST_EVENT } from './facts.ts'
 import { notificationJob } from './jobs.ts'
 import { createRedrive } from './redrive.ts'
 import type { NotificationRow } from './rows.ts'
@@ -29,6 +31,12 @@ const SELECT_ATTEMPTS = 'SELECT attempts - earlier_attempts AS attempts FROM car
 
 const DELETE_JOB = 'DELETE FROM carillon_jobs WHERE id = ?'
 
+/** By their jobs, of which an even id is a notification's. The planner leaves the order of a cross join as it is. */
+const FROM_JOBS = `
+  FROM carillon_jobs AS j CROSS JOIN carillon_notifications AS n ON n.seq = j.id / 2 ${WITH_NEWEST_EVENT}`
+
+const COUNT_JOBS = 'SELECT count(*) AS jobs FROM (SELECT 1 FROM carillon_jobs LIMIT ?)'
+
 /** What the status is called when no fact has changed it. */
 const STATUS = `coalesce(e.status, CASE WHEN n.send_at > n.created_at THEN 'scheduled' ELSE 'queued' END)`
 
@@ -42,6 +50,7 @@ export function createNotifications(
   const selectEvents = connection.statement<EventRow>(SELECT_EVENTS)
   const selectAttempts = connection.statement<{ attempts: number }>(SELECT_ATTEMPTS)
   const deleteJob = connection.statement(DELETE_JOB)
+  const countJobs = connection.statement<{ jobs: number }>(COUNT_JOBS)
   const redrive = createRedrive(connection, parts)
 
   function cancel(id: string): CancelAnswer {
@@ -56,19 +65,32 @@ export function createNotifications(
     return { kind: 'cancelled', events: addFacts(row, [{ type: 'cancelled' }], 'engine', announcements) }
   }
 
+  function lookFor(filter: NotificationFilter, page: PageRequest): Look {
+    if (!passesBy(filter)) return {}
+    if (hasJob(filter.status) && (countJobs().get(LOOK + 1)?.jobs ?? 0) <= LOOK) return { jobs: true }
+    const { sql, values } = beyondStatement(filter, page)
+    const row = connection
+      .statement<Pick<WholeRow, 'created_at' | 'seq'>>(sql)()
+      .get(...values)
+    return { beyond: row && [row.created_at, row.seq] }
+  }
+
+  function list(filter: NotificationFilter, page: PageRequest): Page<Notification> {
+    const look = lookFor(filter, page)
+    const { sql, values } = listStatement(filter, page, look)
+    const rows = connection
+      .statement<WholeRow>(sql)()
+      .all(...values)
+    return toPage(rows, page, ({ created_at, seq }) => [created_at, seq], toNotification, look.beyond)
+  }
+
   return {
     async get(id) {
       const row = connection.read(() => select().get(id))
       return row === undefined ? null : toNotification(row)
     },
     async list(filter, page) {
-      const { sql, values } = listStatement(filter, page)
-      const rows = connection.read(() =>
-        connection
-          .statement<WholeRow>(sql)()
-          .all(...values),
-      )
-      return toPage(rows, page.limit, ({ created_at, seq }) => [created_at, seq], toNotification)
+      return connection.read(() => list(filter, page))
     },
     async timeline(id) {
       return connection.read(() => {
@@ -85,36 +107,70 @@ export function createNotifications(
   }
 }
 
+interface Look {
+  /** Whether it begins with the jobs: where they are few, it is all that it takes to look at. */
+  readonly jobs?: boolean
+  /** The sort key of the first notification that is not looked at. */
+  readonly beyond?: readonly number[] | undefined
+}
+
+interface Select {
+  readonly sql: string
+  readonly values: SQLInputValue[]
+}
+
+type Condition = [condition: string, ...values: (SQLInputValue | undefined)[]]
+
 /** The conditions are ours; the values are parameters. */
-function listStatement(
-  filter: NotificationFilter,
-  page: PageRequest,
-): { readonly sql: string; readonly values: SQLInputValue[] } {
-  const conditions: [condition: string, ...values: (SQLInputValue | undefined)[]][] = [
-    ['n.organization = ?', filter.organizationId],
+function selectOf(head: string, conditions: readonly Condition[], limit: number, offset: number): Select {
+  const used = conditions.filter(([, ...values]) => !values.includes(undefined))
+  const values = used.flatMap(([, ...values]) => values.map((value) => value ?? null))
+  return {
+    sql: `
+      SELECT ${head} WHERE ${used.map(([condition]) => condition).join(' AND ')}
+      ORDER BY n.created_at DESC, n.seq DESC LIMIT ? OFFSET ?`,
+    values: [...values, limit, offset],
+  }
+}
+
+function beyondStatement(filter: NotificationFilter, page: PageRequest): Select {
+  const head = 'n.created_at, n.seq FROM carillon_notifications AS n'
+  return selectOf(head, walkOf(filter, page), 1, LOOK + page.offset)
+}
+
+function listStatement(filter: NotificationFilter, page: PageRequest, { jobs, beyond }: Look): Select {
+  const conditions: Condition[] = [
+    ...walkOf(filter, page),
     ['n.channel = ?', filter.channel],
-    // The condition of the index of what has failed.
-    filter.status === 'failed' ? ['n.failed = 1'] : [`${STATUS} = ?`, filter.status],
+    [`${STATUS} = ?`, filter.status === 'failed' ? undefined : filter.status],
     ['n.recipient = ?', filter.to],
     [`json_extract(n.content, '$.template.id') = ?`, filter.templateId],
-    ['n.created_at >= ?', filter.from],
-    ['n.created_at < ?', filter.until],
     [`json_extract(e.error, '$.code') = ?`, filter.code],
     // No condition on `e` alone may be one that null cannot meet: the planner would take the join for an inner one, and begin
     // with the events of everybody.
     [`coalesce(e.provider, '') = ?`, filter.provider],
     ['n.id IN (SELECT value FROM json_each(?))', filter.ids && JSON.stringify(filter.ids)],
   ]
-  if (page.cursor !== undefined) {
-    conditions.push(['(n.created_at, n.seq) < (?, ?)', ...decodeCursor(page.cursor, 2)])
-  }
-  const used = conditions.filter(([, ...values]) => !values.includes(undefined))
-  const values = used.flatMap(([, ...values]) => values.map((value) => value ?? null))
-  return {
-    sql: `
-      SELECT ${COLUMNS} ${FROM_NOTIFICATIONS}
-      WHERE ${used.map(([condition]) => condition).join(' AND ')}
-      ORDER BY n.created_at DESC, n.seq DESC LIMIT ? OFFSET ?`,
-    values: [...values, page.limit + 1, page.offset],
-  }
+  if (jobs) conditions.push(['j.organization = ? AND j.id % 2 = 0', filter.organizationId])
+  if (beyond !== undefined) conditions.push(['(n.created_at, n.seq) > (?, ?)', ...beyond])
+  const from = jobs ? FROM_JOBS : FROM_NOTIFICATIONS
+  return selectOf(`${COLUMNS} ${from}`, conditions, page.limit + 1, page.offset)
+}
+
+/** The conditions that the index meets which a list is walked along. */
+function walkOf(
+  { organizationId, status, from, until, ids }: NotificationFilter,
+  { cursor }: PageRequest,
+): Condition[] {
+  return [
+    // The plus sign keeps the planner to the index on ids.
+    [`${ids === undefined ? '' : '+'}n.organization = ?`, organizationId],
+    // The condition of the index of what has failed.
+    ...(status === 'failed' ? [['n.failed = 1'] satisfies Condition] : []),
+    ['n.created_at >= ?', from],
+    ['n.created_at < ?', until],
+    ...(cursor === undefined
+      ? []
+      : [['(n.created_at, n.seq) < (?, ?)', ...decodeCursor(cursor, 2)] satisfies Condition]),
+  ]
 }

@@ -7,13 +7,20 @@ import { toPage } from '../to-page.ts'
  *
  * @param select answers the rows with a smaller `seq`, newest first; it is asked for one more than are shown, to
  *   know whether there is another page
+ * @param beyond the first row that `select` did not look at, where there is one
  */
 export function pageBySeq<Row extends { readonly seq: number }, Item>(
-  { limit, offset, cursor }: PageRequest,
+  page: PageRequest,
   select: (before: number, limit: number, offset: number) => Row[],
   toItem: (row: Row) => Item,
+  beyond?: number,
 ): Page<Item> {
+  const rows = select(seqBefore(page), page.limit + 1, page.offset)
+  return toPage(rows, page, (row) => [row.seq], toItem, beyond === undefined ? undefined : [beyond])
+}
+
+/** Below it a page begins. */
+export function seqBefore({ cursor }: PageRequest): number {
   const [before = Number.MAX_SAFE_INTEGER] = cursor === undefined ? [] : decodeCursor(cursor, 1)
-  const rows = select(before, limit + 1, offset)
-  return toPage(rows, limit, (row) => [row.seq], toItem)
+  return before
 }

@@ -20,7 +20,11 @@ export const deleted: z.ZodType<{ deleted: true }> = z.object({ deleted: z.liter
 /** One page of a list. */
 export function listOf<Item>(item: z.ZodType<Item>): z.ZodType<List<Item>> {
   return z.object({
-    items: z.array(item),
+    items: z
+      .array(item)
+      .describe(
+        'At most `limit`. Fewer, or none, are no sign of the last page: a filtered one looks at a bounded part of a long history.',
+      ),
     limit: z.int().min(1).max(100),
     offset: z.int().min(0),
     hasMore: z.boolean().describe('True: `nextCursor` leads on, however many items this page has.'),

@@ -26,8 +26,11 @@ const page = {
   limit: digits
     .pipe(z.int().min(1).max(100))
     .optional()
-    .describe('Most results; a page of large templates has fewer. Default 50.'),
-  offset: digits.pipe(z.int().min(0)).optional().describe('Results to skip. For deep pages use `cursor`.'),
+    .describe('Most results; a page of large templates, or a filtered one, may have fewer. Default 50.'),
+  offset: digits
+    .pipe(z.int().min(0))
+    .optional()
+    .describe('Results to skip. For deep pages, and filters that few match, use `cursor`.'),
   cursor: line.max(512).optional().describe('`nextCursor` of an earlier page.'),
 }
 
