@@ -16,11 +16,15 @@ import { type MemoryState, nextNumber, type StoredDelivery, type StoredEndpoint 
 
 export function memoryWebhookEndpoints(state: MemoryState): WebhookEndpointRepository {
   return {
-    async create(endpoint) {
+    async create(endpoint, most) {
       requireOrganization(state, endpoint.organizationId)
       if (state.endpoints.has(endpoint.id)) {
         throw new NotifierError('already_exists', { message: 'A webhook endpoint with this id exists.' })
       }
+      const own = [...state.endpoints.values()].filter(
+        ({ organizationId }) => organizationId === endpoint.organizationId,
+      )
+      if (own.length >= most) return null
       const created: StoredEndpoint = {
         ...endpoint,
         secrets: endpoint.secrets.map((secret) => ({ secret, endsAt: Infinity })),

@@ -183,7 +183,11 @@ export interface Notifier<Tx = never> {
     verify(secret: string): Promise<ApiKeyRecord>
   }
   readonly webhooks: {
-    /** The answer holds the signing secret, which is never shown again. @throws NotifierError `invalid_parameter`, `blocked_address` */
+    /**
+     * The answer holds the signing secret, which is never shown again. An organization has at most 50 endpoints.
+     *
+     * @throws NotifierError `invalid_parameter`, `blocked_address`, `endpoint_limit_reached`
+     */
     create(endpoint: WebhookEndpointInput, scope?: Scope): Promise<CreatedWebhookEndpoint>
     /** @throws NotifierError `not_found`, `organization_mismatch` */
     get(id: string, scope?: Scope): Promise<WebhookEndpointRecord>

@@ -239,14 +239,10 @@ async function begin(harness: StorageHarness): Promise<World> {
     ['wh_1', 'org_default'],
     ['wh_2', 'org_b'],
   ] as const) {
-    await storage.webhookEndpoints.create({
-      id,
-      organizationId,
-      url: 'https://x',
-      events,
-      successStatus: '200',
-      secrets: [],
-    })
+    await storage.webhookEndpoints.create(
+      { id, organizationId, url: 'https://x', events, successStatus: '200', secrets: [] },
+      1,
+    )
   }
   return { harness, ids: [], claimed: [], receipts: 0 }
 }

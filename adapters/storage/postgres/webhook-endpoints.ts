@@ -9,14 +9,17 @@ import { type EndpointRow, rotatedSecrets, toEndpoint } from '../rows/webhook-en
 import { type Connection, NOW, type Transaction } from './connection.ts'
 import { disableEndpoint } from './deliveries.ts'
 import { listDeliveries, readDelivery } from './delivery-log.ts'
-import { dataError, isDataError } from './errors.ts'
-import { requireOrganization } from './organizations.ts'
+import { dataError, isDataError, unknownOrganization } from './errors.ts'
 import { pageBySeq } from './page.ts'
 import { replayDeliveries, retryDelivery } from './replay.ts'
 
+/** Two new endpoints of one organization go one after another, and nobody else waits for them. */
+const LOCK_ORGANIZATION = 'SELECT 1 FROM carillon.organizations WHERE id = $1 FOR NO KEY UPDATE'
+
 const INSERT = `
   INSERT INTO carillon.webhook_endpoints (created_at, id, organization, url, events, success_status, secrets)
-  VALUES (${NOW}, $2, $3, $4, $5, $6, $7) RETURNING created_at`
+  SELECT ${NOW}, $2, $3, $4, $5, $6, $7
+  WHERE (SELECT count(*) FROM carillon.webhook_endpoints WHERE organization = $3) < $8::bigint RETURNING created_at`
 
 const SELECT = `SELECT *, ${NOW} AS now FROM carillon.webhook_endpoints WHERE id = $2`
 
@@ -64,13 +67,19 @@ const DELETE = 'DELETE FROM carillon.webhook_endpoints WHERE id = $1'
 type TimedRow = EndpointRow & { readonly now: number }
 
 export function createWebhookEndpoints(connection: Connection): WebhookEndpointRepository {
-  async function create(endpoint: NewWebhookEndpoint): Promise<WebhookEndpoint> {
+  async function create(
+    tx: Transaction,
+    endpoint: NewWebhookEndpoint,
+    most: number,
+  ): Promise<WebhookEndpoint | null> {
     const { id, organizationId, url, events, successStatus, secrets } = endpoint
-    await requireOrganization(connection, organizationId)
+    const [organization] = await tx.rows(LOCK_ORGANIZATION, [organizationId])
+    if (organization === undefined) throw unknownOrganization(organizationId)
     const [chosen, hidden] = [JSON.stringify(events), JSON.stringify(secrets)]
-    const values = [connection.time(), id, organizationId, url, chosen, successStatus, hidden]
-    const [row] = await connection.rows<{ created_at: number }>(INSERT, values)
-    const createdAt = row?.created_at ?? 0
+    const values = [connection.time(), id, organizationId, url, chosen, successStatus, hidden, most]
+    const [row] = await tx.rows<{ created_at: number }>(INSERT, values)
+    if (row === undefined) return null
+    const { created_at: createdAt } = row
     return { ...endpoint, status: 'active', disabledReason: null, failingSince: null, createdAt }
   }
 
@@ -122,9 +131,9 @@ export function createWebhookEndpoints(connection: Connection): WebhookEndpointR
   }
 
   return {
-    async create(endpoint) {
+    async create(endpoint, most) {
       try {
-        return await create(endpoint)
+        return await connection.transaction((tx) => create(tx, endpoint, most))
       } catch (error) {
         throw isDataError(error) ? dataError(error) : error
       }

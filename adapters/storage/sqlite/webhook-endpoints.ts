@@ -18,6 +18,8 @@ const INSERT = `
   INSERT INTO carillon_webhook_endpoints (id, organization, url, events, success_status, secrets, created_at)
   VALUES (?, ?, ?, ?, ?, ?, ?)`
 
+const SELECT_COUNT = 'SELECT count(*) AS count FROM carillon_webhook_endpoints WHERE organization = ?'
+
 const SELECT = 'SELECT * FROM carillon_webhook_endpoints WHERE id = ?'
 
 const LIST = `
@@ -51,6 +53,7 @@ export function createWebhookEndpoints(
 ): WebhookEndpointRepository {
   const requireOrganization = createRequireOrganization(connection)
   const insert = connection.statement(INSERT)
+  const counted = connection.statement<{ readonly count: number }>(SELECT_COUNT)
   const select = connection.statement<EndpointRow>(SELECT)
   const list = connection.statement<EndpointRow>(LIST)
   const updateRow = connection.statement(UPDATE)
@@ -63,9 +66,10 @@ export function createWebhookEndpoints(
   const someDeliveries = connection.statement<{ id: number }>(SELECT_DELIVERIES)
   const dependents = [DELETE_JOB, DELETE_ATTEMPTS, DELETE_DELIVERY].map((sql) => connection.statement(sql))
 
-  function create(endpoint: NewWebhookEndpoint): WebhookEndpoint {
+  function create(endpoint: NewWebhookEndpoint, most: number): WebhookEndpoint | null {
     const { id, organizationId, url, events, successStatus, secrets } = endpoint
     requireOrganization(organizationId)
+    if ((counted().get(organizationId)?.count ?? 0) >= most) return null
     const createdAt = connection.now()
     const [chosen, hidden] = [JSON.stringify(events), JSON.stringify(secrets)]
     insert().run(id, organizationId, url, chosen, successStatus, hidden, createdAt)
@@ -97,9 +101,9 @@ export function createWebhookEndpoints(
   }
 
   return {
-    async create(endpoint) {
+    async create(endpoint, most) {
       try {
-        return await connection.durably(() => create(endpoint))
+        return await connection.durably(() => create(endpoint, most))
       } catch (error) {
         throw isDataError(error) ? dataError(error) : error
       }

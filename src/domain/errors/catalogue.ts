@@ -124,6 +124,11 @@ const ROWS = {
     'The webhook endpoint is disabled.',
     'Enable it first: set its status to "active".',
   ],
+  endpoint_limit_reached: [
+    409,
+    'The organization has as many webhook endpoints as it can have.',
+    'Delete one that is no longer needed, or let one endpoint take more events.',
+  ],
   not_cancellable: [
     409,
     'The notification can no longer be cancelled.',

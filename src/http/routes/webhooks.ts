@@ -96,7 +96,7 @@ export const webhookRoutes: readonly Route[] = [
     permission: 'Full Access',
     limit: 'requests',
     status: 201,
-    errors: ['missing_required_field', 'blocked_address'],
+    errors: ['missing_required_field', 'blocked_address', 'endpoint_limit_reached'],
     body: webhookEndpointInput,
     response: createdWebhookEndpoint,
     handler: create,

@@ -22,8 +22,13 @@ export interface WebhookEndpoint {
 }
 
 export interface WebhookEndpointRepository {
-  /** @throws NotifierError `not_found` when the organization does not exist. */
-  create(endpoint: NewWebhookEndpoint): Promise<WebhookEndpoint>
+  /**
+   * Registers an endpoint where its organization has fewer than `most`, also of many that are created at one time. Null: it
+   * has as many, or more of before there was a bound, which it keeps.
+   *
+   * @throws NotifierError `not_found` when the organization does not exist
+   */
+  create(endpoint: NewWebhookEndpoint, most: number): Promise<WebhookEndpoint | null>
   /** Any organization's; null: unknown. */
   get(id: string): Promise<WebhookEndpoint | null>
   /** Newest first. */

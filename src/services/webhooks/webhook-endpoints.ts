@@ -30,6 +30,9 @@ import {
 import { attemptOf, type EventPost, postEvent, requestOf } from './post-event.ts'
 import type { WebhookDeliveryQuery, WebhookDeliveryRecord, WebhookEndpointRecord } from './records.ts'
 
+/** Most endpoints of an organization: what its every send stores, and each of its events posts, grows with them. */
+const MAX_ENDPOINTS = 50
+
 /** Most secrets that sign: each makes every request's signature header longer. */
 const MAX_SECRETS = 5
 
@@ -78,14 +81,18 @@ export function createWebhookEndpoints(parts: WebhookParts): Notifier['webhooks'
       const organizationId = await organizations.existing(scope)
       assertSameOrganization(input, organizationId)
       const secret = signer.newSecret()
-      const endpoint = await storage.webhookEndpoints.create({
+      const wanted = {
         id: ids.random('wh'),
         organizationId,
         url,
         events: parsed.events === undefined ? SPEC_EVENT_TYPES : once(parsed.events),
         successStatus: parsed.successStatus ?? '200',
         secrets: [box().seal(secret)],
-      })
+      } as const
+      const endpoint = await storage.webhookEndpoints.create(wanted, MAX_ENDPOINTS)
+      if (endpoint === null) {
+        throw new NotifierError('endpoint_limit_reached', { details: { limit: MAX_ENDPOINTS } })
+      }
       return { ...view(endpoint), secret }
     },
     async get(id, scope) {

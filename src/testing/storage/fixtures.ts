@@ -6,7 +6,7 @@ import type { ClaimedJob, LeaseRef } from '../../ports/storage/claim.ts'
 import type { PageRequest } from '../../ports/storage/page.ts'
 import type { Settlement } from '../../ports/storage/settle.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
-import type { WebhookEndpoint } from '../../ports/storage/webhook-endpoints.ts'
+import type { NewWebhookEndpoint, WebhookEndpoint } from '../../ports/storage/webhook-endpoints.ts'
 
 export const LANE = 'email/smtp'
 export const LEASE_MS = 60_000
@@ -58,9 +58,15 @@ export async function organization(storage: Storage, id = `org_${unique()}`): Pr
 
 export async function endpoint(
   storage: Storage,
-  change: Partial<WebhookEndpoint> = {},
+  change: Partial<NewWebhookEndpoint> = {},
 ): Promise<WebhookEndpoint> {
-  return storage.webhookEndpoints.create({
+  const created = await storage.webhookEndpoints.create(newEndpoint(change), 100)
+  assert.ok(created !== null)
+  return created
+}
+
+export function newEndpoint(change: Partial<NewWebhookEndpoint> = {}): NewWebhookEndpoint {
+  return {
     id: `wh_${unique()}`,
     organizationId: DEFAULT_ORGANIZATION,
     url: 'https://example.com/hook',
@@ -68,7 +74,7 @@ export async function endpoint(
     successStatus: '200',
     secrets: ['encrypted'],
     ...change,
-  })
+  }
 }
 
 export async function claim(

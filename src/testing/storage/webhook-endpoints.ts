@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { DEFAULT_ORGANIZATION } from '../../domain/organization.ts'
-import { endpoint, organization, page, readAll } from './fixtures.ts'
+import { endpoint, newEndpoint, organization, page, readAll, TEN } from './fixtures.ts'
 import type { Check } from './harness.ts'
 
 export function webhookEndpointChecks(check: Check): void {
@@ -32,6 +32,24 @@ export function webhookEndpointChecks(check: Check): void {
 
   check('an endpoint of an unknown organization is refused', async ({ storage }) => {
     await assert.rejects(endpoint(storage, { organizationId: 'org_unknown' }), { code: 'not_found' })
+  })
+
+  check('an organization has at most so many endpoints, also of twenty at once', async ({ storage }) => {
+    const { create, list } = storage.webhookEndpoints
+    const organizationId = await organization(storage)
+    const wanted = [...TEN, ...TEN].map(() => newEndpoint({ organizationId }))
+    // Before the race, so that a storage with connections has opened them.
+    assert.ok((await Promise.all(wanted.map((one) => create(one, 0)))).every((answer) => answer === null))
+    const answers = await Promise.all(wanted.map((one) => create(one, 3)))
+    const created = answers.filter((answer) => answer !== null)
+    assert.equal(created.length, 3)
+    const kept = await list(organizationId, page())
+    assert.deepEqual(kept.items.map(({ id }) => id).sort(), created.map(({ id }) => id).sort())
+    assert.equal(await create(newEndpoint({ organizationId }), 2), null)
+    assert.notEqual(await create(newEndpoint(), 3), null)
+    await storage.webhookEndpoints.delete(created[0]?.id ?? '', 100)
+    assert.notEqual(await create(newEndpoint({ organizationId }), 3), null)
+    assert.equal(await create(newEndpoint({ organizationId }), 3), null)
   })
 
   check('endpoints are listed newest first, in pages, each organization its own', async ({ storage }) => {

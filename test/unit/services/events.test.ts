@@ -58,14 +58,17 @@ async function create(post: (request: PostRequest) => PostResult | Promise<PostR
     failed: (error) => void errors.push(error),
   })
   const register = (number: number | string, organizationId = 'org_default') =>
-    storage.webhookEndpoints.create({
-      id: `wh_${number}`,
-      organizationId,
-      url: `https://example.com/${number}`,
-      events: ['notification.sent'],
-      successStatus: '200',
-      secrets: [boxes.current.seal(signer.newSecret())],
-    })
+    storage.webhookEndpoints.create(
+      {
+        id: `wh_${number}`,
+        organizationId,
+        url: `https://example.com/${number}`,
+        events: ['notification.sent'],
+        successStatus: '200',
+        secrets: [boxes.current.seal(signer.newSecret())],
+      },
+      2_000,
+    )
   for (let number = 0; number < endpoints; number += 1) await register(number)
   engine.start()
   const send = (count: number, organizationId = 'org_default') =>

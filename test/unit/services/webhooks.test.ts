@@ -146,6 +146,19 @@ describe.each(['memory', 'sqlite'])('webhook endpoints on %s', (kind) => {
     await expect(webhooks.update(id, { url })).rejects.toMatchObject(refused)
   })
 
+  it('are at most fifty of an organization, those that are disabled too', async () => {
+    const { webhooks } = await start()
+    const created = await Promise.all(Array.from({ length: 50 }, () => webhooks.create({ url: URL })))
+    await webhooks.update(created[0]?.id ?? '', { status: 'disabled' })
+    await expect(webhooks.create({ url: URL })).rejects.toMatchObject({
+      code: 'endpoint_limit_reached',
+      status: 409,
+      details: { limit: 50 },
+    })
+    await webhooks.delete(created[1]?.id ?? '')
+    await webhooks.create({ url: URL })
+  })
+
   it('know each event once, however often it is given', async () => {
     const { webhooks } = await start()
     const given = ['notification.sent', 'notification.failed', 'notification.sent'] as const
