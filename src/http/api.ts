@@ -141,17 +141,21 @@ export function createHttpApi(
     visit: Visit,
     match: Match,
   ): Promise<{ permitted: RouteMatch; organizationId: string }> {
-    const { organizationId, allowedIps, permission } = await identify(request, client, visit)
+    const { organizationId, permission } = await identify(request, client, visit)
     await count(visit, { organizationId }, limitOf(match))
-    if (!isAllowedAddress(allowedIps, client.address)) throw new NotifierError('ip_not_allowed')
     return { permitted: permittedRoute(match, permission), organizationId }
   }
 
-  /** Whose request it is. Who shows no valid key is counted by address, so that keys cannot be guessed at will. */
+  /**
+   * Whose request it is. Who shows no key that is valid here is counted by address: keys cannot be guessed at will, and one
+   * that leaked uses up nothing of its organization from anywhere else than its list allows.
+   */
   async function identify(request: HttpRequest, client: Client, visit: Visit): Promise<ApiKeyRecord> {
     try {
       if (!acceptsScheme(resolved.https, client, request)) throw new NotifierError('https_required')
-      return await notifier.apiKeys.verify(bearerToken(request.header('authorization')))
+      const key = await notifier.apiKeys.verify(bearerToken(request.header('authorization')))
+      if (!isAllowedAddress(key.allowedIps, client.address)) throw new NotifierError('ip_not_allowed')
+      return key
     } catch (error) {
       if (isNotifierError(error) && error.status < 500) {
         await count(visit, { address: client.address ?? 'unknown' }, 'requests')

@@ -296,7 +296,7 @@ export interface Notifier<Tx = never> {
      * Counts one API request before anything of it is read; the HTTP adapters do. Release the admission once, when the
      * answer has been sent or the client has gone.
      *
-     * @param who the organization of the key, or the client's address when there is no valid key
+     * @param who the organization of the key, or the client's address when there is no key that is valid there
      * @throws NotifierError `rate_limit_exceeded`
      */
     admit(

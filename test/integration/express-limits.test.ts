@@ -183,6 +183,24 @@ describe('the IP list of a key', () => {
     if (status === 403) expect(codeOf(answer)).toBe('ip_not_allowed')
   })
 
+  it('keeps what it refuses from the limits of the organization, and limits it by address', async () => {
+    const requests = { limit: 3, windowMs: 60_000 }
+    const auth = await limited({ requests }, { http: { https: 'off', trustedProxies: ['loopback'] } })
+    const { secret } = await host.notifier.apiKeys.create(
+      { name: 'leaked', permission: 'Full Access', allowedIps: ['203.0.113.7'] },
+      { organizationId: ORG },
+    )
+    const leaked = (from: string): Promise<Answer> =>
+      list({ authorization: `Bearer ${secret}`, 'x-forwarded-for': from })
+    let answer = await leaked('203.0.113.8')
+    expect([answer.status, codeOf(answer)]).toEqual([403, 'ip_not_allowed'])
+    expect(answer.headers['x-ratelimit-resource']).toBe('address')
+    for (let index = 0; index < 100 && answer.status === 403; index += 1) answer = await leaked('203.0.113.8')
+    expectRefused(answer, 'address')
+    expect((await list(auth)).headers['x-ratelimit-remaining']).toBe('2')
+    expect((await leaked('203.0.113.7')).headers['x-ratelimit-remaining']).toBe('1')
+  })
+
   it('is not fooled by a header that nobody vouches for', async () => {
     host = await startHost({ http: { https: 'off' } })
     const allowedIps = ['203.0.113.7']

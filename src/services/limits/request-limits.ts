@@ -29,7 +29,7 @@ const ENDPOINT_LIMITS: Readonly<Partial<Record<LimitedResource, number>>> = {
   'logs.list': 500,
 }
 
-/** Requests of one address that show no valid key, in a minute: enough for a mistake, too few for guessing. */
+/** Requests of one address that show no key that is valid there, in a minute: enough for a mistake, too few for guessing. */
 const PER_ADDRESS = 60
 
 /** Requests of one address that need no key, in a minute: several load balancers may look at the health each second. */

@@ -69,12 +69,12 @@ describe('an answer', () => {
 })
 
 describe('the order of checks', () => {
-  // Each row repairs the fault of the row before, so that the next check in DESIGN.md §7 becomes the first to fail.
+  // Each row repairs the fault of the row before, so that the next check becomes the first to fail.
   const order = [
     { fault: 'HTTPS', expected: [403, 'https_required'], encrypted: false },
     { fault: 'authentication', expected: [401, 'missing_authorization'], encrypted: true, authorization: '' },
-    { fault: 'request limit', expected: [429, 'rate_limit_exceeded'], authorization: 'Bearer limited' },
     { fault: 'IP list', expected: [403, 'ip_not_allowed'], authorization: 'Bearer elsewhere' },
+    { fault: 'request limit', expected: [429, 'rate_limit_exceeded'], authorization: 'Bearer limited' },
     { fault: 'permission', expected: [403, 'insufficient_permissions'], authorization: 'Bearer read' },
     { fault: 'organization', expected: [403, 'organization_mismatch'], authorization: 'Bearer full' },
     { fault: 'media type', expected: [415, 'unsupported_media_type'], organization: 'org_default' },
@@ -86,7 +86,7 @@ describe('the order of checks', () => {
     fakeNotifier({
       verify: async (secret) => ({
         ...KEY,
-        organizationId: secret === 'limited' ? 'org_limited' : KEY.organizationId,
+        organizationId: secret === 'limited' || secret === 'elsewhere' ? 'org_limited' : KEY.organizationId,
         allowedIps: secret === 'elsewhere' ? ['203.0.113.0/24'] : [],
         permission: secret === 'full' ? 'Full Access' : 'Read Only',
       }),
@@ -164,18 +164,22 @@ describe('a counted request', () => {
   const state = { resource: 'requests', limit: 100, remaining: 42, resetAt: 1_800_000_000 }
 
   it('gives its slot back exactly once, however it ends', async () => {
-    const endings: Partial<Parameters<typeof fakeNotifier>[0]>[] = [
-      { templates: { list: async () => emptyList } },
-      { templates: { list: async () => Promise.reject(new Error('broken')) } },
-      { verify: async () => ({ ...KEY, allowedIps: ['203.0.113.1/32'] }) },
+    const own = [{ organizationId: 'org_default' }, 'templates.list']
+    const endings: [parts: Parameters<typeof fakeNotifier>[0], counted: unknown[]][] = [
+      [{ templates: { list: async () => emptyList } }, own],
+      [{ templates: { list: async () => Promise.reject(new Error('broken')) } }, own],
+      [
+        { verify: async () => ({ ...KEY, allowedIps: ['203.0.113.1/32'] }) },
+        [{ address: '198.51.100.7' }, 'requests'],
+      ],
     ]
-    for (const parts of endings) {
+    for (const [parts, counted] of endings) {
       const release = vi.fn(async () => {})
       const admit = vi.fn(async () => ({ state, release }))
       const logger = { warn: vi.fn(), error: vi.fn() }
       const response = await createHttpApi(fakeNotifier({ ...parts, admit, logger })).handle(request())
       expect(release).toHaveBeenCalledOnce()
-      expect(admit).toHaveBeenCalledExactlyOnceWith({ organizationId: 'org_default' }, 'templates.list')
+      expect(admit).toHaveBeenCalledExactlyOnceWith(...counted)
       expect(response?.headers).toMatchObject({
         'X-RateLimit-Limit': '100',
         'X-RateLimit-Remaining': '42',
