@@ -11,7 +11,7 @@ export type { MountOptions } from './target.ts'
 
 /** The connection a request came over, which a `Request` does not tell. */
 export interface Connection {
-  /** Address of the peer of the connection; undefined when it is not known. */
+  /** Address of the peer of the connection; `unix`: a Unix socket. Undefined when it is not known. */
   readonly remoteAddress: string | undefined
   /** True when the connection itself is TLS. */
   readonly encrypted: boolean

@@ -1,7 +1,8 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { HttpApi } from '../../src/http/api.ts'
 import { tooLarge } from '../../src/http/body.ts'
 import type { HttpRequest } from '../../src/http/message.ts'
+import { UNIX_PEER } from '../../src/http/proxies.ts'
 import { alreadyRead } from './body.ts'
 import { readNodeBody } from './node-body.ts'
 import { writeNodeResponse } from './node-response.ts'
@@ -49,7 +50,8 @@ export class NodeHttpRequest implements HttpRequest {
   }
 
   get remoteAddress(): string | undefined {
-    return this.#req.socket.remoteAddress
+    const { socket } = this.#req
+    return socket.remoteAddress ?? (isUnix(socket) ? UNIX_PEER : undefined)
   }
 
   get encrypted(): boolean {
@@ -88,6 +90,15 @@ export class NodeHttpRequest implements HttpRequest {
     if (body instanceof Uint8Array) return bounded(body, limit)
     return Promise.reject(alreadyRead())
   }
+}
+
+/**
+ * Judged by what its server listens at: a connection over TCP that is over has no address either, and headers are believed
+ * of whoever is taken for a Unix socket.
+ */
+function isUnix(socket: object): boolean {
+  const { server } = socket as { readonly server?: Partial<Server> }
+  return typeof server?.address?.() === 'string'
 }
 
 function bounded(bytes: Uint8Array, limit: number): Promise<Uint8Array> {

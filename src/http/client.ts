@@ -1,5 +1,5 @@
 import type { HttpRequest } from './message.ts'
-import { type AddressMatcher, canonicalAddress, isLoopback } from './proxies.ts'
+import { type AddressMatcher, canonicalAddress, isLoopback, UNIX_PEER } from './proxies.ts'
 
 /** Who sent a request and how, as far as it can be believed. */
 export interface Client {
@@ -30,9 +30,9 @@ const FORWARDING_HEADERS = [
  * of what is read. The scheme is the X-Forwarded-Proto entry at the depth of the client, or the last one.
  */
 export function resolveClient(request: HttpRequest, trusted: AddressMatcher | null): Client {
-  const peer = request.remoteAddress === undefined ? null : canonicalAddress(request.remoteAddress)
+  const peer = peerOf(request)
   if (trusted === null || peer === null || !trusted(peer)) {
-    return { address: peer, secure: request.encrypted }
+    return { address: addressOf(peer), secure: request.encrypted }
   }
   const hops = entries(request.header('x-forwarded-for'))
   let address: string | null = peer
@@ -41,7 +41,17 @@ export function resolveClient(request: HttpRequest, trusted: AddressMatcher | nu
     depth += 1
     address = canonicalAddress(hops[hops.length - depth] ?? '')
   }
-  return { address, secure: isSecure(request, depth) }
+  return { address: addressOf(address), secure: isSecure(request, depth) }
+}
+
+/** Its canonical address, or `unix`; null: nothing is known of it. */
+function peerOf({ remoteAddress }: HttpRequest): string | null {
+  if (remoteAddress === undefined || remoteAddress === UNIX_PEER) return remoteAddress ?? null
+  return canonicalAddress(remoteAddress)
+}
+
+function addressOf(peer: string | null): string | null {
+  return peer === UNIX_PEER ? null : peer
 }
 
 function isSecure(request: HttpRequest, depth: number): boolean {
@@ -59,7 +69,7 @@ function entries(header: string | undefined): string[] {
 export function acceptsScheme(mode: HttpsMode, client: Client, request: HttpRequest): boolean {
   if (client.secure || mode === 'off') return true
   if (mode === 'require') return false
-  const peer = request.remoteAddress === undefined ? null : canonicalAddress(request.remoteAddress)
+  const peer = peerOf(request)
   return (
     peer !== null &&
     isLoopback(peer) &&

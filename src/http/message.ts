@@ -9,7 +9,7 @@ export interface HttpRequest {
   readonly path: string
   /** Not decoded, without the question mark; empty: none. */
   readonly query: string
-  /** Address of the peer of the connection; undefined when it is not known (a pipe, a closed socket). */
+  /** Address of the peer of the connection; `unix`: a Unix socket. Undefined when it is not known (a closed socket). */
   readonly remoteAddress: string | undefined
   /** True when the connection itself is TLS. */
   readonly encrypted: boolean

@@ -14,7 +14,7 @@ export interface HttpApiOptions {
   readonly https?: HttpsMode | undefined
   /**
    * Proxies whose X-Forwarded-For and X-Forwarded-Proto are believed: addresses, CIDR blocks, `loopback`,
-   * `linklocal`, `uniquelocal`. The framework's own setting is not used.
+   * `linklocal`, `uniquelocal`, and `unix` for whoever connects over a Unix socket. The framework's own setting is not used.
    *
    * @default [] (none)
    */
@@ -92,7 +92,7 @@ function trustedProxies(entries: readonly string[]): AddressMatcher | null {
     if (typeof entry !== 'string' || compileNetworks([entry]) === null) {
       throw wrong(
         `trustedProxies[${index}]`,
-        "an IP address, a CIDR block, 'loopback', 'linklocal' or 'uniquelocal'",
+        "an IP address, a CIDR block, 'loopback', 'linklocal', 'uniquelocal' or 'unix'",
       )
     }
   })

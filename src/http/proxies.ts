@@ -1,7 +1,10 @@
 import { BlockList, isIP } from 'node:net'
 
-/** Tells whether an address belongs to a set of networks. */
+/** Tells whether an address, or `unix`, belongs to a set of networks. */
 export type AddressMatcher = (address: string) => boolean
+
+/** The peer of a connection over a Unix socket, which has no address. */
+export const UNIX_PEER = 'unix'
 
 const PRESETS: Readonly<Record<string, readonly string[]>> = {
   loopback: ['127.0.0.0/8', '::1/128'],
@@ -17,16 +20,19 @@ export function isLoopback(address: string): boolean {
 }
 
 /**
- * Compiles addresses, CIDR blocks and the names `loopback`, `linklocal` and `uniquelocal` to one matcher.
+ * Compiles addresses, CIDR blocks and the names `loopback`, `linklocal`, `uniquelocal` and `unix` to one matcher.
  *
  * @returns null when an entry is none of these
  */
 export function compileNetworks(entries: readonly string[]): AddressMatcher | null {
   const list = new BlockList()
-  for (const entry of entries.flatMap((name) => (Object.hasOwn(PRESETS, name) ? PRESETS[name] : name))) {
+  const unix = entries.includes(UNIX_PEER)
+  const networks = entries.filter((entry) => entry !== UNIX_PEER)
+  for (const entry of networks.flatMap((name) => (Object.hasOwn(PRESETS, name) ? PRESETS[name] : name))) {
     if (entry === undefined || !addNetwork(list, entry)) return null
   }
-  return (address) => list.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4')
+  return (address) =>
+    address === UNIX_PEER ? unix : list.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4')
 }
 
 function addNetwork(list: BlockList, entry: string): boolean {
