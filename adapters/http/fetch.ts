@@ -76,7 +76,9 @@ class WebHttpRequest implements HttpRequest {
   }
 
   header(name: string): string | undefined {
-    return this.#request.headers.get(name) ?? undefined
+    const value = this.#request.headers.get(name) ?? undefined
+    // HTTP/2 has no such header, and a Request that was made of one has the name in its URL.
+    return value === undefined && name === 'host' ? new URL(this.#request.url).host : value
   }
 
   headers(): Readonly<Record<string, string>> {

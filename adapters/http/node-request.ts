@@ -11,6 +11,9 @@ import { withoutOrigin } from './target.ts'
 /** A request of node:http, perhaps with what a body parser of the host left in `body`. */
 export type NodeRequest = IncomingMessage & { readonly body?: unknown }
 
+/** What stands for Host in HTTP/2 (RFC 9113 §8.3.1). */
+const AUTHORITY = ':authority'
+
 /**
  * Answers a Node request through the API.
  *
@@ -71,7 +74,7 @@ export class NodeHttpRequest implements HttpRequest {
   }
 
   header(name: string): string | undefined {
-    const value = this.#req.headers[name]
+    const value = this.#req.headers[name] ?? (name === 'host' ? this.#req.headers[AUTHORITY] : undefined)
     // Node keeps one line of these and drops the rest; all others arrive joined already.
     if (value !== undefined && (name === 'authorization' || name === 'content-type')) {
       return joinedLines(this.#req.rawHeaders, name, value)
@@ -80,7 +83,8 @@ export class NodeHttpRequest implements HttpRequest {
   }
 
   headers(): Readonly<Record<string, string | undefined>> {
-    return Object.fromEntries(Object.keys(this.#req.headers).map((name) => [name, this.header(name)]))
+    const names = Object.keys(this.#req.headers).map((name) => (name === AUTHORITY ? 'host' : name))
+    return Object.fromEntries(names.map((name) => [name, this.header(name)]))
   }
 
   readBody(limit: number): Promise<Uint8Array> {

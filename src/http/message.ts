@@ -19,7 +19,8 @@ export interface HttpRequest {
   readonly parsedBody: unknown
   /**
    * Value of a header by its lower-case name; undefined when absent. Several lines of one name are joined by
-   * `, ` for every name: a repeated Authorization must be seen, not silently reduced to one of the two.
+   * `, ` for every name: a repeated Authorization must be seen, not silently reduced to one of the two. `host` is the
+   * name that the request is for, whatever the version of HTTP calls it.
    */
   header(name: string): string | undefined
   /** All headers, as {@link header} gives them. */
