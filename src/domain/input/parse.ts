@@ -1,6 +1,7 @@
 import type * as z from 'zod'
 import type { ErrorCode } from '../errors/catalogue.ts'
 import { isNotifierError, NotifierError } from '../errors/notifier-error.ts'
+import { listedNames } from '../listed-names.ts'
 
 /**
  * Parses input by a schema and turns the first fault into the catalogue's error: an absent field is
@@ -63,9 +64,15 @@ function inputError(issues: readonly z.core.$ZodIssue[], input: unknown, root: s
     message:
       code === 'invalid_channel'
         ? `The channel "${String(value).slice(0, 50)}" is not supported: use email, sms, push, slack or webhook.`
-        : `"${field}": ${issue.message}`,
+        : `"${field}": ${messageOf(issue)}`,
     details: { field, ...(expected === undefined ? {} : { expected }) },
   })
+}
+
+/** What zod says; it would repeat every name that it does not know. */
+function messageOf(issue: z.core.$ZodIssue): string {
+  if (issue.code !== 'unrecognized_keys') return issue.message
+  return `Unrecognized ${issue.keys.length === 1 ? 'key' : 'keys'}: ${listedNames(issue.keys)}`
 }
 
 function valueAt(input: unknown, path: readonly PropertyKey[]): unknown {

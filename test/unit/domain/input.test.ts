@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type * as z from 'zod'
 import { isNotifierError } from '../../../src/domain/errors/notifier-error.ts'
 import { apiKeyInput } from '../../../src/domain/input/api-key.ts'
+import { assertKnownFields } from '../../../src/domain/input/known-fields.ts'
 import { organizationInput } from '../../../src/domain/input/organization.ts'
 import { parseInput } from '../../../src/domain/input/parse.ts'
 import { sendInput } from '../../../src/domain/input/send.ts'
@@ -109,6 +110,19 @@ describe('a send', () => {
 
   it('calls an absent field of a query what it is', () => {
     expect(() => parseInput(templateInput, {}, 'query')).toThrow('The query parameter "name" is required.')
+  })
+
+  it('hears the first ten of the names that nobody knows, and how many more there are', () => {
+    const names = Array.from({ length: 90_000 }, (_, index) => `${index}${'x'.repeat(60)}`)
+    const email = Object.fromEntries(names.map((name) => [name, 1]))
+    const first = names.slice(0, 10).map((name) => `"${name.slice(0, 50)}"`)
+    const listed = `${first.join(', ')} and 89990 more`
+    const message = `"email": Unrecognized keys: ${listed}`
+    expect(() => parseInput(sendInput, { ...send, email })).toThrow(expect.objectContaining({ message }))
+    expect(() => assertKnownFields(sendInput, { ...send, ...email })).toThrow(`Unknown fields: ${listed}.`)
+    expect(() => parseInput(sendInput, { ...send, email: { reply: 1 } })).toThrow(
+      /^"email": Unrecognized key: "reply"$/,
+    )
   })
 
   it('hears of an absent field before a wrong one', () => {
