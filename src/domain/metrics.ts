@@ -145,8 +145,10 @@ export function measureFact(fact: TelemetryFact, measure: Measure): void {
       measure('events', 1, [fact.event])
       break
     case 'claimed':
-      if (fact.recovered) measure('recovered', 1, [fact.lane])
       measure('wait', fact.waitedMs / 1000, [fact.lane])
+      break
+    case 'recovered':
+      measure('recovered', 1, [fact.lane])
       break
     case 'attempt':
       measure('attempts', 1, [fact.channel, fact.provider, fact.outcome, fact.code ?? ''])

@@ -20,9 +20,9 @@ export type TelemetryFact =
       readonly lane: string
       /** Since it became due. */
       readonly waitedMs: number
-      /** An earlier attempt ended with its process. */
-      readonly recovered: boolean
     }
+  /** It was settled how a job goes on whose earlier attempt had ended with its process. `lane`: as it was claimed. */
+  | { readonly type: 'recovered'; readonly lane: string }
   /** A provider was asked. */
   | {
       readonly type: 'attempt'

@@ -1,6 +1,5 @@
 import type { EndpointEvent } from '../../domain/endpoint-health.ts'
 import type { NotificationEvent } from '../../domain/event-payload.ts'
-import { EVENTS_LANE } from '../../domain/metrics.ts'
 import type { ProcessListeners } from '../../domain/process-event.ts'
 import type { SpanEnd, SpanStart } from '../../domain/telemetry.ts'
 import { createGroup } from '../../gather/group.ts'
@@ -8,7 +7,7 @@ import type { Clock } from '../../ports/clock.ts'
 import type { ClaimedJob, StartRef } from '../../ports/storage/claim.ts'
 import type { SettleAnswer, Settlement } from '../../ports/storage/settle.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
-import { metricLane } from '../telemetry/fold-lanes.ts'
+import { metricLaneOf } from '../telemetry/fold-lanes.ts'
 import type { Observer } from '../telemetry/observer.ts'
 import { createAttemptEvents } from './attempt-events.ts'
 import type { Leases } from './leases.ts'
@@ -67,6 +66,8 @@ export function createAttempts(options: AttemptsOptions): Attempts {
     (settlements) => surely(() => storage.settle(settlements)),
     { maxWeight: MOST_SETTLED, turns: SETTLE_AFTER_TURNS },
   )
+  /** Recovered jobs that run here. */
+  const recovered = new Map<string, ClaimedJob>()
   const stops = new Set<Stop>()
   const stopping = new AbortController()
 
@@ -82,6 +83,13 @@ export function createAttempts(options: AttemptsOptions): Attempts {
         await pause(delayMs, stopping.signal, clock)
       }
     }
+  }
+
+  /** Once for each takeover: a job that goes back unasked is still to be taken over, by whoever claims it next. */
+  function countRecovered({ jobId, next }: Settlement): void {
+    const job = recovered.get(jobId)
+    if (job === undefined || (next.kind === 'retry' && next.unasked === true)) return
+    observer.record({ type: 'recovered', lane: metricLaneOf(job) })
   }
 
   async function beginSet(refs: readonly StartRef[]): Promise<readonly (boolean | Promise<boolean>)[]> {
@@ -111,6 +119,7 @@ export function createAttempts(options: AttemptsOptions): Attempts {
       // It keeps its lease, and is recovered when that ends; that it happened must not go unseen.
       if (answer.kind === 'failed') failed(answer.error)
       if (answer.kind !== 'settled') return
+      countRecovered(settlement)
       events.settled(settlement)
       if (settlement.next.kind === 'retry') goesOn()
       for (const event of answer.events) announce(event)
@@ -123,6 +132,7 @@ export function createAttempts(options: AttemptsOptions): Attempts {
       stops.add(stop)
       const letGo = leases.hold(job, () => stop.abort(new Error('The lease of this job was lost.')))
       const forget = events.follow(job)
+      if (job.recovered) recovered.set(job.jobId, job)
       try {
         await observer.span(
           spanStart(job),
@@ -133,6 +143,8 @@ export function createAttempts(options: AttemptsOptions): Attempts {
         failed(error)
       } finally {
         forget()
+        // This process may have it under a later lease by now.
+        if (recovered.get(job.jobId) === job) recovered.delete(job.jobId)
         letGo()
         stops.delete(stop)
       }
@@ -145,10 +157,8 @@ export function createAttempts(options: AttemptsOptions): Attempts {
 }
 
 function spanStart(job: ClaimedJob): SpanStart {
-  const { waitedMs } = job
-  return job.kind === 'event'
-    ? { name: 'deliver', lane: EVENTS_LANE, parent: job.delivery.trace, waitedMs }
-    : { name: 'deliver', lane: metricLane(job.lane), parent: job.notification.trace, waitedMs }
+  const { trace: parent } = job.kind === 'event' ? job.delivery : job.notification
+  return { name: 'deliver', lane: metricLaneOf(job), parent, waitedMs: job.waitedMs }
 }
 
 function aboutJob(job: ClaimedJob): SpanEnd {

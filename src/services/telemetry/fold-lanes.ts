@@ -1,4 +1,6 @@
+import { EVENTS_LANE } from '../../domain/metrics.ts'
 import type { Backlog, LaneBacklog } from '../../ports/storage/backlog.ts'
+import type { ClaimedJob } from '../../ports/storage/claim.ts'
 import { laneParts } from '../channels/routes.ts'
 
 /**
@@ -17,8 +19,13 @@ export function foldLanes(backlog: Backlog, most: number): Backlog {
 }
 
 /** The name under which metrics count a lane. */
-export function metricLane<Name extends string | null>(lane: Name): Name | string {
+function metricLane<Name extends string | null>(lane: Name): Name | string {
   return lane === null ? lane : laneParts(lane).channel
+}
+
+/** The name under which metrics count a job. */
+export function metricLaneOf({ kind, lane }: ClaimedJob): string {
+  return kind === 'event' ? EVENTS_LANE : metricLane(lane)
 }
 
 function together(one: LaneBacklog, other: LaneBacklog, most: number): LaneBacklog {

@@ -1,12 +1,11 @@
 import type { ChannelName } from '../../domain/channel.ts'
-import { EVENTS_LANE } from '../../domain/metrics.ts'
 import type { ProcessListeners } from '../../domain/process-event.ts'
 import type { StorageVerb } from '../../domain/telemetry.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { AcceptAnswer, AcceptRequest, JoinedTransaction } from '../../ports/storage/accept.ts'
 import type { ClaimedJob } from '../../ports/storage/claim.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
-import { metricLane } from './fold-lanes.ts'
+import { metricLaneOf } from './fold-lanes.ts'
 import type { Observer } from './observer.ts'
 
 /** The same storage; what its hot verbs did is recorded, once for each set. */
@@ -80,9 +79,8 @@ export function observedStorage(
     }
   }
 
-  function recordClaimed({ kind, lane, waitedMs, recovered }: ClaimedJob): void {
-    const name = kind === 'event' ? EVENTS_LANE : metricLane(lane)
-    observer.record({ type: 'claimed', lane: name, waitedMs, recovered })
+  function recordClaimed(job: ClaimedJob): void {
+    observer.record({ type: 'claimed', lane: metricLaneOf(job), waitedMs: job.waitedMs })
   }
 
   function recordLost(): void {

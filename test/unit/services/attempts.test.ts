@@ -1,15 +1,26 @@
 import { describe, expect, it } from 'vitest'
 import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
+import { measureFact } from '../../../src/domain/metrics.ts'
 import { memoryStorage } from '../../../src/memory/memory-storage.ts'
 import { systemClock } from '../../../src/memory/system-clock.ts'
-import type { StartRef } from '../../../src/ports/storage/claim.ts'
-import type { SettleAnswer } from '../../../src/ports/storage/settle.ts'
+import type { ClaimedJob, StartRef } from '../../../src/ports/storage/claim.ts'
+import type { SettleAnswer, Settlement } from '../../../src/ports/storage/settle.ts'
 import type { Storage } from '../../../src/ports/storage/storage.ts'
 import { createAttemptEvents } from '../../../src/services/delivery/attempt-events.ts'
 import { createAttempts } from '../../../src/services/delivery/attempts.ts'
 import { createLeases } from '../../../src/services/delivery/leases.ts'
+import { observedStorage } from '../../../src/services/telemetry/observed-storage.ts'
 import { fakeClock } from '../../../src/testing/fake-clock.ts'
-import { accept, claimOne, LANE, LEASE_MS, note } from '../../../src/testing/storage/fixtures.ts'
+import {
+  accept,
+  claimOne,
+  ended,
+  LANE,
+  LEASE_MS,
+  note,
+  start,
+  unasked,
+} from '../../../src/testing/storage/fixtures.ts'
 import { observation } from '../../support/observation.ts'
 
 function attemptsThatAnswer(answer: SettleAnswer) {
@@ -148,4 +159,42 @@ it('tells of a job also when what this process did under an earlier lease of it 
   forget()
   events.started({ ...later, provider: 'smtp' })
   expect(told).toEqual(['attempt.started'])
+})
+
+it('counts a job that was taken over once, however often it goes back before anybody can be asked', async () => {
+  const clock = fakeClock()
+  const { facts, ...observation_ } = observation()
+  const storage = observedStorage(memoryStorage({ clock }), { ...observation_, clock })
+  const attempts = createAttempts({
+    storage,
+    clock,
+    leases: createLeases(storage, clock, LEASE_MS, () => {}),
+    ...observation_,
+    announce() {},
+    goesOn() {},
+    failed(error) {
+      throw error
+    },
+  })
+  await accept(storage, [note()])
+  await start(storage, [await claimOne(storage)])
+  await clock.advance(LEASE_MS + 1)
+  async function takeOver(end: (job: ClaimedJob) => Settlement): Promise<number> {
+    await storage.claim({ lanes: [], leaseMs: LEASE_MS })
+    const [job] = (await storage.claim({ recovered: [LANE], leaseMs: LEASE_MS })).jobs
+    if (job === undefined) throw new Error('no recovered job')
+    await attempts.run(job, () => attempts.settle(end(job)))
+    let count = 0
+    for (const fact of facts) {
+      measureFact(fact, (metric, value, labels) => {
+        if (metric !== 'recovered') return
+        count += value
+        expect(labels).toEqual([LANE])
+      })
+    }
+    return count
+  }
+  expect(await takeOver((job) => unasked(job, 0))).toBe(0)
+  expect(await takeOver((job) => unasked(job, 0))).toBe(0)
+  expect(await takeOver((job) => ended(job))).toBe(1)
 })
