@@ -1,5 +1,7 @@
+import { decodeCursor } from '../../src/domain/cursor.ts'
 import type { LogFilter } from '../../src/ports/storage/logs.ts'
 import type { NotificationFilter } from '../../src/ports/storage/notifications.ts'
+import type { PageRequest } from '../../src/ports/storage/page.ts'
 
 /**
  * So many rows a page of a filtered list looks at, at most, beside those that it skips: what is looked at is bounded before
@@ -22,4 +24,27 @@ export function passesEntriesBy({ channel, status, notificationId }: LogFilter):
 /** Whether only what has a job has this status. */
 export function hasJob(status: NotificationFilter['status']): boolean {
   return status === 'queued' || status === 'scheduled'
+}
+
+/**
+ * The sort keys between which the notifications of a page lie, time and `seq`: one at each end, since whoever walks along an
+ * index begins and ends at one, and passes what another leaves out by.
+ *
+ * @param beyond the first that is not looked at, which lies between the others
+ */
+export function endsOf(
+  { from, until }: NotificationFilter,
+  { cursor }: PageRequest,
+  beyond?: readonly number[],
+): { readonly above: readonly number[] | undefined; readonly below: readonly number[] | undefined } {
+  const above = beyond ?? (from === undefined ? undefined : firstOf(from))
+  if (cursor === undefined) return { above, below: until === undefined ? undefined : firstOf(until) }
+  const below = decodeCursor(cursor, 2)
+  const [at = 0] = below
+  return { above, below: until !== undefined && until <= at ? firstOf(until) : below }
+}
+
+/** Before all that has this time. */
+function firstOf(time: number): readonly number[] {
+  return [time, -1]
 }

@@ -253,6 +253,42 @@ describeEachWith(
       })
     })
 
+    it('is looked at in parts within a time as well, on every page', async () => {
+      const read = notifications({ to: rare.to, from: 0, until: Number.MAX_SAFE_INTEGER })
+      for (let request = page({ limit: 10 }), pages = 0; ; pages += 1) {
+        expect(await long.lookedAtBy(() => read(long, request))).toBeLessThan(MOST)
+        const { nextCursor } = await read(long, request)
+        if (nextCursor === null) return expect(pages).toBeGreaterThan(2)
+        request = page({ limit: 10, cursor: nextCursor })
+      }
+    })
+
+    it('ends at the earlier of a time and a cursor', async () => {
+      const { createdAt = 0 } = (await long.storage.notifications.get(long.queued)) ?? {}
+      const all = { limit: 2, offset: 0 }
+      const before = await notifications({ until: createdAt + 4 })(long, all)
+      const idsOf = ({ items }: Page<unknown>): unknown => items.map((item) => (item as Notification).id)
+      expect(idsOf(before)).toEqual([`notif_${createdAt + 3}`, `notif_${createdAt + 2}`])
+      const request = { ...all, cursor: before.nextCursor ?? '' }
+      const below = await notifications({ until: createdAt + 4 })(long, request)
+      expect(idsOf(below)).toEqual([long.queued, long.cancelled])
+      expect(await notifications({ until: createdAt })(long, request)).toEqual(
+        await notifications({ until: createdAt })(long, all),
+      )
+    })
+
+    it('is gone through once by a redrive, however many its steps are', async () => {
+      const most = 1_000
+      const request = { filter: { organizationId, from: 1 }, lanes: {}, dryRun: true, most }
+      let after: string | undefined
+      const step = async (): Promise<void> => {
+        after = (await long.storage.notifications.redrive({ ...request, after })).next ?? undefined
+      }
+      do {
+        expect(await long.lookedAtBy(step)).toBeLessThan(5 * most)
+      } while (after !== undefined)
+    })
+
     it('is looked at in parts for a page of the notifier, too', async () => {
       const read = () =>
         listSummaries('notifications', long.storage, { organizationId, to: rare.to }, page({ limit: 100 }))

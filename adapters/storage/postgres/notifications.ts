@@ -1,4 +1,3 @@
-import { decodeCursor } from '../../../src/domain/cursor.ts'
 import type { Notification } from '../../../src/domain/notification.ts'
 import type {
   CancelAnswer,
@@ -6,7 +5,7 @@ import type {
   NotificationRepository,
 } from '../../../src/ports/storage/notifications.ts'
 import type { Page, PageRequest } from '../../../src/ports/storage/page.ts'
-import { hasJob, LOOK, passesBy } from '../look.ts'
+import { endsOf, hasJob, LOOK, passesBy } from '../look.ts'
 import {
   type AcceptRow,
   type EventRow,
@@ -138,19 +137,17 @@ async function findBeyond(
 }
 
 /** The index that a list is walked along, and what it meets. The conditions are ours; the values are parameters. */
-function walkOf({ organizationId, status, from, until }: NotificationFilter, { cursor }: PageRequest) {
+function walkOf(filter: NotificationFilter, page: PageRequest, beyond?: readonly number[]) {
   const values: Value[] = []
   const parameter = (value: Value): string => `$${values.push(value)}`
-  const failed = status === 'failed'
+  const failed = filter.status === 'failed'
   const t = failed ? 's' : 'n'
-  const conditions = [`${t}.organization = ${parameter(organizationId)}`]
+  const conditions = [`${t}.organization = ${parameter(filter.organizationId)}`]
   if (failed) conditions.push("s.status = 'failed'")
-  if (from !== undefined) conditions.push(`${t}.created_at >= ${parameter(from)}`)
-  if (until !== undefined) conditions.push(`${t}.created_at < ${parameter(until)}`)
-  if (cursor !== undefined) {
-    const [at = 0, seq = 0] = decodeCursor(cursor, 2)
-    conditions.push(`(${t}.created_at, ${t}.seq) < (${parameter(at)}, ${parameter(seq)})`)
-  }
+  const { above, below } = endsOf(filter, page, beyond)
+  const key = (parts: readonly number[]): string => `(${parts.map((part) => parameter(part)).join(', ')})`
+  if (above !== undefined) conditions.push(`(${t}.created_at, ${t}.seq) > ${key(above)}`)
+  if (below !== undefined) conditions.push(`(${t}.created_at, ${t}.seq) < ${key(below)}`)
   return { t, failed, table: failed ? 'states' : 'notifications', conditions, parameter, values }
 }
 
@@ -159,7 +156,7 @@ function listStatement(
   page: PageRequest,
   { jobs = false, beyond }: Look,
 ): { readonly sql: string; readonly values: readonly Value[] } {
-  const { t, failed, conditions: used, parameter, values } = walkOf(filter, page)
+  const { t, failed, conditions: used, parameter, values } = walkOf(filter, page, beyond)
   const conditions = [
     ['n.channel =', filter.channel],
     [`coalesce(s.status, ${ACCEPTED}) =`, failed ? undefined : filter.status],
@@ -175,9 +172,6 @@ function listStatement(
   if (code !== undefined) used.push(`starts_with(s.error, ${parameter(`{"code":${JSON.stringify(code)},`)})`)
   if (ids !== undefined) used.push(`${failed ? 's.notification' : 'n.id'} = ANY (${parameter(ids)}::text[])`)
   if (jobs) used.push(`j.organization = ${parameter(filter.organizationId)} AND j.id % 2 = 0`)
-  if (beyond !== undefined) {
-    used.push(`(${t}.created_at, ${t}.seq) > (${beyond.map((part) => parameter(part)).join(', ')})`)
-  }
   const source = failed ? FROM_FAILED : jobs ? FROM_JOBS : FROM
   return {
     sql: `

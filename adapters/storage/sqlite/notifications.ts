@@ -1,5 +1,4 @@
 import type { SQLInputValue } from 'node:sqlite'
-import { decodeCursor } from '../../../src/domain/cursor.ts'
 import type { Notification } from '../../../src/domain/notification.ts'
 import type {
   CancelAnswer,
@@ -7,7 +6,7 @@ import type {
   NotificationRepository,
 } from '../../../src/ports/storage/notifications.ts'
 import type { Page, PageRequest } from '../../../src/ports/storage/page.ts'
-import { hasJob, LOOK, passesBy } from '../look.ts'
+import { endsOf, hasJob, LOOK, passesBy } from '../look.ts'
 import { type EventRow, toNotification, toTimeline, type WholeRow } from '../rows/notification.ts'
 import { toPage } from '../to-page.ts'
 import type { Connection } from './connection.ts'
@@ -140,7 +139,7 @@ function beyondStatement(filter: NotificationFilter, page: PageRequest): Select 
 
 function listStatement(filter: NotificationFilter, page: PageRequest, { jobs, beyond }: Look): Select {
   const conditions: Condition[] = [
-    ...walkOf(filter, page),
+    ...walkOf(filter, page, beyond),
     ['n.channel = ?', filter.channel],
     [`${STATUS} = ?`, filter.status === 'failed' ? undefined : filter.status],
     ['n.recipient = ?', filter.to],
@@ -152,25 +151,20 @@ function listStatement(filter: NotificationFilter, page: PageRequest, { jobs, be
     ['n.id IN (SELECT value FROM json_each(?))', filter.ids && JSON.stringify(filter.ids)],
   ]
   if (jobs) conditions.push(['j.organization = ? AND j.id % 2 = 0', filter.organizationId])
-  if (beyond !== undefined) conditions.push(['(n.created_at, n.seq) > (?, ?)', ...beyond])
   const from = jobs ? FROM_JOBS : FROM_NOTIFICATIONS
   return selectOf(`${COLUMNS} ${from}`, conditions, page.limit + 1, page.offset)
 }
 
 /** The conditions that the index meets which a list is walked along. */
-function walkOf(
-  { organizationId, status, from, until, ids }: NotificationFilter,
-  { cursor }: PageRequest,
-): Condition[] {
+function walkOf(filter: NotificationFilter, page: PageRequest, beyond?: readonly number[]): Condition[] {
+  const { organizationId, status, ids } = filter
+  const { above, below } = endsOf(filter, page, beyond)
   return [
     // The plus sign keeps the planner to the index on ids.
     [`${ids === undefined ? '' : '+'}n.organization = ?`, organizationId],
     // The condition of the index of what has failed.
     ...(status === 'failed' ? [['n.failed = 1'] satisfies Condition] : []),
-    ['n.created_at >= ?', from],
-    ['n.created_at < ?', until],
-    ...(cursor === undefined
-      ? []
-      : [['(n.created_at, n.seq) < (?, ?)', ...decodeCursor(cursor, 2)] satisfies Condition]),
+    ...(above === undefined ? [] : [['(n.created_at, n.seq) > (?, ?)', ...above] satisfies Condition]),
+    ...(below === undefined ? [] : [['(n.created_at, n.seq) < (?, ?)', ...below] satisfies Condition]),
   ]
 }

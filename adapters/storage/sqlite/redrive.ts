@@ -14,7 +14,7 @@ import type { NotificationRow } from './rows.ts'
 
 /** What is looked at is bounded before it is filtered, so that a step stays short however few match. */
 const LOOK = `
-  AND n.failed = 1 AND n.created_at >= ? AND n.created_at < ? AND (n.created_at, n.seq) > (?, ?)
+  AND n.failed = 1 AND (n.created_at, n.seq) > (?, ?) AND n.created_at < ?
   AND NOT EXISTS (SELECT 1 FROM carillon_jobs AS j WHERE j.id = 2 * n.seq)
   ORDER BY n.created_at, n.seq LIMIT ?`
 
@@ -55,12 +55,12 @@ export function createRedrive(
   const insertJob = connection.statement(INSERT_JOB)
 
   function look({ filter, most, after }: RedriveRequest): DeadRow[] {
-    const { organizationId, ids, templateId, from, until } = filter
-    const [afterTime = -1, afterSeq = -1] = after === undefined ? [] : decodeCursor(after, 2)
+    const { organizationId, ids, templateId, from = 0, until = Number.MAX_SAFE_INTEGER } = filter
+    // One of both: the planner begins at one, and would pass what the other leaves out by.
+    const [afterTime = 0, afterSeq = 0] = after === undefined ? [from, -1] : decodeCursor(after, 2)
     const withTemplate = templateId === undefined ? 0 : 1
-    const end = until ?? Number.MAX_SAFE_INTEGER
     // One more than is looked at says that there are others.
-    const rest = [organizationId, from ?? 0, end, afterTime, afterSeq, most + 1] as const
+    const rest = [organizationId, afterTime, afterSeq, until, most + 1] as const
     return ids === undefined
       ? lookAtAll().all(withTemplate, ...rest)
       : lookAtIds().all(withTemplate, JSON.stringify(ids), ...rest)
