@@ -7,7 +7,7 @@ import type { Notification } from '../../src/domain/notification.ts'
 import type { Page, PageRequest } from '../../src/ports/storage/page.ts'
 import type { Storage } from '../../src/ports/storage/storage.ts'
 import { listSummaries } from '../../src/services/notifications/notifications.ts'
-import { accept, endpoint, note, page, readAll } from '../../src/testing/storage/fixtures.ts'
+import { accept, endpoint, note, notes, page, readAll } from '../../src/testing/storage/fixtures.ts'
 import { describeEachWith } from '../support/left-out.ts'
 import {
   onPostgres,
@@ -325,3 +325,31 @@ describeEachWith(
     })
   },
 )
+
+it('of what waits on SQLite the contents of a page are read, and no others', async () => {
+  const { file, remove } = temporaryFile()
+  const { storage, handle } = await openSqlite({ file })
+  vi.restoreAllMocks()
+  const waiting = await accept(storage, notes(200))
+  let contents = 0
+  handle.function('content_read', (content) => {
+    contents += 1
+    return content
+  })
+  const columns = handle.prepare("SELECT name FROM pragma_table_info('carillon_notifications')").all()
+  const shown = columns.map(({ name }) =>
+    name === 'content' ? 'content_read(t.content) AS content' : `t.${name}`,
+  )
+  handle.exec(
+    `CREATE TEMP VIEW carillon_notifications AS SELECT ${shown} FROM main.carillon_notifications AS t`,
+  )
+  const { items } = await storage.notifications.list(
+    { organizationId, status: 'queued' },
+    page({ limit: 10 }),
+  )
+  expect(items.map(({ id }) => id)).toEqual(waiting.slice(-10).toReversed())
+  expect(contents).toBeGreaterThanOrEqual(10)
+  expect(contents).toBeLessThan(50)
+  await storage.stop()
+  remove()
+})

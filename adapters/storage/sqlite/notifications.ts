@@ -34,6 +34,8 @@ const DELETE_JOB = 'DELETE FROM carillon_jobs WHERE id = ?'
 const FROM_JOBS = `
   FROM carillon_jobs AS j CROSS JOIN carillon_notifications AS n ON n.seq = j.id / 2 ${WITH_NEWEST_EVENT}`
 
+const NEWEST_FIRST = 'ORDER BY n.created_at DESC, n.seq DESC'
+
 const COUNT_JOBS = 'SELECT count(*) AS jobs FROM (SELECT 1 FROM carillon_jobs LIMIT ?)'
 
 /** What the status is called when no fact has changed it. */
@@ -127,7 +129,7 @@ function selectOf(head: string, conditions: readonly Condition[], limit: number,
   return {
     sql: `
       SELECT ${head} WHERE ${used.map(([condition]) => condition).join(' AND ')}
-      ORDER BY n.created_at DESC, n.seq DESC LIMIT ? OFFSET ?`,
+      ${NEWEST_FIRST} LIMIT ? OFFSET ?`,
     values: [...values, limit, offset],
   }
 }
@@ -150,9 +152,12 @@ function listStatement(filter: NotificationFilter, page: PageRequest, { jobs, be
     [`coalesce(e.provider, '') = ?`, filter.provider],
     ['n.id IN (SELECT value FROM json_each(?))', filter.ids && JSON.stringify(filter.ids)],
   ]
-  if (jobs) conditions.push(['j.organization = ? AND j.id % 2 = 0', filter.organizationId])
-  const from = jobs ? FROM_JOBS : FROM_NOTIFICATIONS
-  return selectOf(`${COLUMNS} ${from}`, conditions, page.limit + 1, page.offset)
+  if (jobs !== true)
+    return selectOf(`${COLUMNS} ${FROM_NOTIFICATIONS}`, conditions, page.limit + 1, page.offset)
+  conditions.push(['j.organization = ? AND j.id % 2 = 0', filter.organizationId])
+  const { sql, values } = selectOf(`n.seq ${FROM_JOBS}`, conditions, page.limit + 1, page.offset)
+  // Put in order without their contents, which may be large: those of the page are read, and no others.
+  return { sql: `SELECT ${COLUMNS} ${FROM_NOTIFICATIONS} WHERE n.seq IN (${sql}) ${NEWEST_FIRST}`, values }
 }
 
 /** The conditions that the index meets which a list is walked along. */
