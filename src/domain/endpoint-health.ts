@@ -41,10 +41,10 @@ export interface EndpointAttempt {
     | {
         readonly attempt: number
         readonly succeeded: boolean
-        /** Where it went; absent: nothing was sent. */
-        readonly request?: { readonly url: string } | undefined
       }
     | undefined
+  /** Where it went, or was to go. Default: the endpoint's address. */
+  readonly url?: string | undefined
   /** `end`: the delivery is given up, unless it succeeded. */
   readonly next: { readonly kind: 'end' | 'retry' }
   /** It failed by our own fault, or because we stopped: that says nothing of the endpoint. */
@@ -69,12 +69,11 @@ export interface EndpointVerdict {
  */
 export function judgeEndpoint(
   health: EndpointHealth,
-  { attempt, next, blameless, disable }: EndpointAttempt,
+  { attempt, url: to, next, blameless, disable }: EndpointAttempt,
   now: number,
   url: string,
 ): EndpointVerdict {
-  if (attempt?.request !== undefined && attempt.request.url !== url)
-    return { health, disable: null, announce: null }
+  if (to !== undefined && to !== url) return { health, disable: null, announce: null }
   const failingSince = health.failingSince ?? now
   if (disable === 'gone') return disabled(health, failingSince, 'gone')
   if (attempt?.succeeded === true) return { health: healed(health), disable: null, announce: null }

@@ -35,6 +35,11 @@ export type Settlement = LeaseRef & {
          * this commit, under `endpointEventId` and with the next `sequence` of the endpoint, which outlives the process.
          */
         readonly attempt?: DeliveryAttempt | undefined
+        /**
+         * Where the attempt went, or was to go: an endpoint that has another address by now is not judged by it. Default: the
+         * endpoint's address.
+         */
+        readonly url?: string | undefined
         /** The attempt failed by our own fault, or because we stopped: the endpoint is not judged by it. */
         readonly blameless?: true | undefined
         /** The delivery's state when the job ends. Default `failed`. */

@@ -60,6 +60,7 @@ function settlementOf(
     token: job.token,
     kind: 'event' as const,
     attempt,
+    url: job.delivery.endpoint.url,
     ...blameless,
     ...disable,
   }

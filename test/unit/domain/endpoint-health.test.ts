@@ -70,16 +70,12 @@ it('does not judge by what was no request, or our own fault', () => {
 
 it('does not judge by what went to another address', () => {
   const health = { failingSince: NOW, told: false, sequence: 0 }
-  const sentTo = (url: string, one: EndpointAttempt): EndpointAttempt => ({
-    ...one,
-    attempt: { attempt: 8, succeeded: false, ...one.attempt, request: { url } },
-  })
   const gone: EndpointAttempt = { ...failure(8, true), disable: 'gone' }
   for (const one of [gone, failure(8, true), success]) {
-    const verdict = judge(health, sentTo('https://example.com/old', one), NOW + DISABLED_AFTER_MS)
+    const verdict = judge(health, { ...one, url: 'https://example.com/old' }, NOW + DISABLED_AFTER_MS)
     expect(verdict).toEqual({ health, disable: null, announce: null })
   }
-  expect(judge(health, sentTo(URL, gone), NOW).disable).toBe('gone')
+  expect(judge(health, { ...gone, url: URL }, NOW).disable).toBe('gone')
 })
 
 it('tells of an endpoint without its address, under an id that only such events have', () => {

@@ -242,6 +242,21 @@ describe.each(['memory', 'sqlite'])('webhook endpoints on %s', (kind) => {
     expect(items).toMatchObject([{ status: 'delivered', attempts: [{ status: 410 }, { status: 200 }] }])
   })
 
+  it('that have moved do not fail by what could not reach the old address', async () => {
+    const { webhooks, announce, world, clock } = await start()
+    const { id } = await webhooks.create({ url: URL })
+    let said = (_: PostResult): void => {}
+    const late = new Promise<PostResult>((resolve) => {
+      said = resolve
+    })
+    world.answer = ({ url }) => (url === URL ? late : answered(200))
+    await announce()
+    await webhooks.update(id, { url: 'https://example.com/moved' })
+    said({ kind: 'failed', reason: 'unreachable', requestSent: false, message: 'refused', durationMs: 1 })
+    await clock.advance(1_000)
+    expect(await webhooks.get(id)).toMatchObject({ failingSince: null })
+  })
+
   it('that are gone come back when enabled, and a replay brings what met that under its old id', async () => {
     const { webhooks, posts, announce, world, clock } = await start()
     const { id } = await webhooks.create({ url: URL })
