@@ -2,7 +2,7 @@ import type { LookupAddress } from 'node:dns'
 import { Resolver } from 'node:dns/promises'
 import { type LookupAll, systemLookup } from './guarded-lookup.ts'
 
-/** Each server is asked twice, the second time for longer: together less than the 5 s that a receiver has. */
+/** Each server is asked twice, the second time for longer: where there is one, less than the 5 s that a receiver has. */
 const ASKING = { timeout: 1_500, tries: 2 }
 
 /**

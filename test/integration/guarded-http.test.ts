@@ -169,7 +169,7 @@ describe('an exchange', () => {
     const url = `http://127.0.0.1:${receiver.port}`
     // As many as all webhook endpoints together may have under way, but for one.
     const hanging = Array.from({ length: 199 }, () => http.post(request(`${url}/hangs`)))
-    const quick = await http.post(request(`${url}/quick`, { timeoutMs: 5_000 }))
+    const quick = await http.post(request(`${url}/quick`, { timeoutMs: 60_000 }))
     expect(quick).toMatchObject({ kind: 'answered', status: 200 })
     await http.close()
     const ends = await Promise.all(hanging)
