@@ -20,8 +20,10 @@ const TOKEN = 'ab'.repeat(32)
 const MESSAGE: Message = { to: TOKEN, subject: 'Hello', body: 'Grüße 🎉', format: 'text' }
 
 const CREATED_AT = Date.UTC(2026, 0, 15, 12)
-const contextOf = (id: string, change: Partial<SendContext> = {}): SendContext =>
-  sendContext({ idempotencyKey: `notif_${id.padStart(29, '0')}`, createdAt: CREATED_AT, ...change })
+function contextOf(id: string, change: Partial<SendContext> = {}): SendContext {
+  const notificationId = `notif_${id.padStart(29, '0')}`
+  return sendContext({ notificationId, idempotencyKey: notificationId, createdAt: CREATED_AT, ...change })
+}
 
 const closing: (() => Promise<void> | void)[] = []
 afterEach(async () => {
@@ -107,6 +109,15 @@ describe('a request to APNs', () => {
     const server = await serve()
     await send(channelTo(server.origin, { collapseId }))
     expect(server.requests[0]?.headers['apns-collapse-id']).toBe(expected)
+  })
+
+  it('replaces what was sent before a redrive', async () => {
+    const server = await serve()
+    const channel = channelTo(server.origin)
+    for (const change of [{}, { idempotencyKey: 'redriven' }])
+      await channel.send(MESSAGE, contextOf('7', change))
+    const [first, again] = server.requests.map(({ headers }) => headers['apns-collapse-id'])
+    expect(again).toBe(first)
   })
 
   it('is not made when its collapse id is too long or its data would replace the alert', async () => {

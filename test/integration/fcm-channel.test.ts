@@ -102,6 +102,14 @@ describe('a message to FCM', () => {
     })
   })
 
+  it('replaces what was sent before a redrive', async () => {
+    const { server, channel } = await fixture()
+    for (const change of [{}, { idempotencyKey: 'redriven' }])
+      await channel.send(MESSAGE, sendContext(change))
+    const [first, again] = server.taken.map(fcmMessage)
+    expect(again).toEqual(first)
+  })
+
   it('has at most 4096 bytes of title, text and data', async () => {
     const { server, send } = await fixture()
     const data = { key: 'ü'.repeat(100) }

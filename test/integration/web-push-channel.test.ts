@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import webPush from 'web-push'
 import { type WebPushChannelOptions, webPushChannel } from '../../adapters/channels/push/web-push.ts'
 import { PUSH_SERVICES, placeOf, withPaths } from '../../adapters/channels/push/web-push-services.ts'
-import type { Channel, Message } from '../../src/ports/channel.ts'
+import type { Channel, Message, SendContext } from '../../src/ports/channel.ts'
 import { pushClient } from '../support/push-client.ts'
 import { sendContext } from './support/channel-context.ts'
 import { certificate, closedPort, httpReceiver, httpsReceiver, tcpReceiver } from './support/receivers.ts'
@@ -29,11 +29,8 @@ async function service(status = 201, body = '') {
   return { ...receiver, endpoint: `http://127.0.0.1:${receiver.port}/push/abc` }
 }
 
-const send = (channel: Channel, to: string, change: Partial<Message> = {}, key = 'notif_1') =>
-  channel.send(
-    { to, subject: 'Hello', body: 'Grüße 🎉', format: 'text', ...change },
-    sendContext({ idempotencyKey: key }),
-  )
+const send = (channel: Channel, to: string, change: Partial<Message> = {}, more: Partial<SendContext> = {}) =>
+  channel.send({ to, subject: 'Hello', body: 'Grüße 🎉', format: 'text', ...change }, sendContext(more))
 
 describe('the client of these tests', () => {
   it('reads the example of RFC 8291, section 5', () => {
@@ -69,7 +66,8 @@ describe('a message by web push', () => {
   it('carries its life, urgency and topic, and is signed for the origin of the endpoint', async () => {
     const { endpoint, requests, port } = await service()
     const channel = channelOf({ ttlSeconds: 60, urgency: 'high' })
-    for (const key of ['a', 'a', 'b']) await send(channel, pushClient().subscription(endpoint), {}, key)
+    const contexts = [{}, { idempotencyKey: 'redriven' }, { notificationId: 'notif_2' }]
+    for (const more of contexts) await send(channel, pushClient().subscription(endpoint), {}, more)
     const [first, again, other] = requests
     expect(first?.headers).toMatchObject({
       ttl: '60',

@@ -106,8 +106,9 @@ function compose(options: ResolvedApnsOptions, message: Message, context: SendCo
     const size = `The payload has ${body.length} bytes; APNs takes ${MAX_PAYLOAD_BYTES}.`
     return rejected('message_too_large', 'message', size)
   }
-  const id = stableUuid(context.idempotencyKey)
-  const collapseId = options.collapseId === undefined ? id : options.collapseId(message)
+  // Not by the idempotency key: after a redrive, too, the second one replaces the first.
+  const collapseId =
+    options.collapseId === undefined ? stableUuid(context.notificationId) : options.collapseId(message)
   if (collapseId !== undefined && !isCollapseId(collapseId)) {
     return rejected(
       'invalid_content',
@@ -119,7 +120,7 @@ function compose(options: ResolvedApnsOptions, message: Message, context: SendCo
     kind: 'composed',
     body,
     headers: {
-      'apns-id': id,
+      'apns-id': stableUuid(context.idempotencyKey),
       'apns-topic': options.topic,
       'apns-push-type': 'alert',
       'apns-priority': String(options.priority),

@@ -103,7 +103,8 @@ function faultOf({ to, subject, body, push }: Message): Outcome | null {
 
 function compose(options: ResolvedFcmOptions, message: Message, context: SendContext): object {
   const { to, subject, body, push } = message
-  const id = stableUuid(context.idempotencyKey)
+  // Not the idempotency key: after a redrive, too, the second one replaces the first.
+  const id = stableUuid(context.notificationId)
   const { ttlSeconds, priority } = options
   return {
     token: to,

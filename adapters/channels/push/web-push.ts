@@ -141,7 +141,8 @@ function compose(
       `The message has ${size} bytes; push services take ${MAX_PAYLOAD_BYTES}.`,
     )
   }
-  const topic = topicOf === undefined ? ownTopic(context.idempotencyKey) : topicOf(message)
+  // Not by the idempotency key: after a redrive, too, the second one replaces the first.
+  const topic = topicOf === undefined ? ownTopic(context.notificationId) : topicOf(message)
   if (topic !== undefined && !TOPIC.test(topic)) {
     return rejected(
       'invalid_content',
@@ -189,8 +190,8 @@ function impossible(error: unknown): Outcome {
   }
 }
 
-function ownTopic(idempotencyKey: string): string {
-  return createHash('sha256').update(idempotencyKey, 'utf8').digest('base64url').slice(0, 32)
+function ownTopic(notificationId: string): string {
+  return createHash('sha256').update(notificationId, 'utf8').digest('base64url').slice(0, 32)
 }
 
 /** Users choose the endpoint, and it may repeat what it was sent; the keys are in no request, and stay unsaid anyway. */
