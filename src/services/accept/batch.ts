@@ -190,7 +190,8 @@ async function* byTemplate(
   }
   for await (const [name, template] of templatesOf([...naming.keys()], organizationId, reads, spent)) {
     const named = naming.get(name) ?? []
-    for (const channel of new Set(named.map(([, input]) => channelHint(input, template)))) await warm(channel)
+    const channels = new Set(named.map(([, input]) => channelHint(input, template)))
+    await Promise.all([...channels].map(warm))
     for (const [index, input] of named) yield [index, input, template]
   }
 }

@@ -359,6 +359,15 @@ describe('a function that fails', () => {
     expect(asked.filter((id) => id === 'org_b')).toHaveLength(1)
   })
 
+  it('and hangs for several channels holds up a batch no longer than for one', async () => {
+    const { start, clock } = notifierWorld()
+    const hangs = () => new Promise<never>(() => {})
+    const notifier = await start({ channels: { email: hangs, sms: hangs } })
+    const sending = notifier.sendBatch([mail, { channel: 'sms', to: '+14155550123', body: 'Hello' }])
+    await clock.advance(10_000)
+    expect((await sending).accepted).toBe(2)
+  })
+
   it('and hangs is taken for one that fails: seen, asked again, and nothing outlives its expiry', async () => {
     let hangs = true
     const { send, ended, history, notifier, clock, asked, errors } = await tenants((_id, channel) =>
