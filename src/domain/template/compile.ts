@@ -1,6 +1,7 @@
 import Mustache from 'mustache'
 import type { ChannelName } from '../channel.ts'
 import { NotifierError } from '../errors/notifier-error.ts'
+import { listedNames, MOST_NAMES } from '../listed-names.ts'
 import type { BodyFormat } from '../notification.ts'
 import { escapeFor, type Landing, landingOf } from './escape.ts'
 import { boundOf, type Extent, extentOf, type Levels, levelsOf, type Work } from './extent.ts'
@@ -48,7 +49,7 @@ export interface CompiledTemplate {
   /**
    * Checks that every placeholder of what is sent has a value, and that the text does not become too large.
    *
-   * @throws NotifierError `invalid_template_variable`, naming the first 20 variables that are absent or no text;
+   * @throws NotifierError `invalid_template_variable`, naming the first ten variables that are absent or no text;
    *   `message_too_large`
    */
   assertVariables(variables: Variables, instead?: Instead, spent?: Work): void
@@ -126,19 +127,14 @@ export function toHeader(text: string): string {
     .replace(/[\uD800-\uDBFF]$/, '')
 }
 
-/** So many missing variables are named: a template may need a hundred thousand, in each message of a batch. */
-const MOST_NAMED = 20
-
 function missingVariables(missing: readonly string[], variables: Variables): NotifierError {
-  const named = missing.slice(0, MOST_NAMED)
-  const list = named.map((name) => `"${name}" (${kindOf(lookUp(variables, name))})`).join(', ')
-  const others = missing.length > MOST_NAMED ? ` and ${missing.length - MOST_NAMED} others` : ''
+  const list = listedNames(missing, (name) => kindOf(lookUp(variables, name)))
   return new NotifierError('invalid_template_variable', {
     message:
       missing.length === 1
         ? `The template needs the variable ${list}: it must be a text, a number or a boolean.`
-        : `The template needs the variables ${list}${others}: each must be a text, a number or a boolean.`,
-    details: { field: 'variables', missing: named },
+        : `The template needs the variables ${list}: each must be a text, a number or a boolean.`,
+    details: { field: 'variables', missing: missing.slice(0, MOST_NAMES) },
   })
 }
 
