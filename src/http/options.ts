@@ -14,7 +14,8 @@ export interface HttpApiOptions {
   readonly https?: HttpsMode | undefined
   /**
    * Proxies whose X-Forwarded-For and X-Forwarded-Proto are believed: addresses, CIDR blocks, `loopback`,
-   * `linklocal`, `uniquelocal`, and `unix` for whoever connects over a Unix socket. The framework's own setting is not used.
+   * `linklocal`, `uniquelocal`, and `unix` for whoever connects over a Unix socket whose path the server was told, not a
+   * file descriptor. The framework's own setting is not used.
    *
    * @default [] (none)
    */
