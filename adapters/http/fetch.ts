@@ -81,8 +81,8 @@ class WebHttpRequest implements HttpRequest {
     return value === undefined && name === 'host' ? new URL(this.#request.url).host : value
   }
 
-  headers(): Readonly<Record<string, string>> {
-    return Object.fromEntries(this.#request.headers)
+  headers(): Readonly<Record<string, string | undefined>> {
+    return { ...Object.fromEntries(this.#request.headers), host: this.header('host') }
   }
 
   readBody(limit: number): Promise<Uint8Array> {

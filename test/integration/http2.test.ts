@@ -10,6 +10,7 @@ import { notifierPlugin } from '../../adapters/http/fastify.ts'
 import { notifierFetch } from '../../adapters/http/fetch.ts'
 import { notifierHandler } from '../../adapters/http/node.ts'
 import { createNotifier, type Notifier } from '../../src/index.ts'
+import { recordingChannel } from '../../src/testing/recording-channel.ts'
 
 const [key, cert] = ['key', 'cert'].map((name) =>
   readFileSync(new URL(`../fixtures/localhost.${name}.pem`, import.meta.url), 'utf8'),
@@ -85,4 +86,24 @@ it('the name that a Request without a Host header is for is that of its URL', as
     connection,
   )
   expect(response?.status).toBe(200)
+})
+
+it('a channel finds that name among the headers of a Request, too', async () => {
+  const seen: unknown[] = []
+  const own = createNotifier({
+    channels: {
+      sms: {
+        ...recordingChannel({ channel: 'sms', name: 'own' }),
+        parseReceipts: async ({ headers }) => {
+          seen.push(headers.host)
+          return { kind: 'receipts', receipts: [] }
+        },
+      },
+    },
+  })
+  await own.start({ deliver: false })
+  closers.push(() => own.stop())
+  const request = new Request('https://app.example/receipts/sms/own', { method: 'POST', body: '{}' })
+  await notifierFetch(own)(request, { remoteAddress: '192.0.2.7', encrypted: true })
+  expect(seen).toEqual(['app.example'])
 })
