@@ -66,8 +66,8 @@ function settlementOf(
   }
   if (verdict.kind === 'succeeded') return { ...ref, ended: 'delivered', next: { kind: 'end' } }
   const hintMs = verdict.kind === 'failed' ? verdict.retryAfterMs : undefined
-  // What our own stop has cut short is not the last attempt.
-  const delayMs = retryDelay(WEBHOOK_RETRY, number, random, hintMs) ?? (ours && stopped ? 0 : null)
+  // What our own stop has cut short, or tells that the endpoint is gone, is not the last attempt.
+  const delayMs = retryDelay(WEBHOOK_RETRY, number, random, hintMs) ?? (gone || (ours && stopped) ? 0 : null)
   return delayMs === null
     ? { ...ref, ended: 'failed', next: { kind: 'end' } }
     : { ...ref, next: { kind: 'retry', delayMs } }

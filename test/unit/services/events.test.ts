@@ -166,6 +166,15 @@ describe('webhook events', () => {
     expect(deliveries().map(({ state }) => state)).toEqual(['held', 'held'])
   })
 
+  it('are held also where their last attempt tells that the endpoint is gone', async () => {
+    const { clock, posts, send, deliveries } = await create(() => answered(posts.length < 8 ? 500 : 410))
+    await send(1)
+    await clock.until(() => posts.length === 8)
+    await clock.advance(24 * 60 * MINUTE)
+    expect(posts).toHaveLength(8)
+    expect(deliveries()[0]).toMatchObject({ state: 'held', attempts: { length: 8 } })
+  })
+
   it('whose secret cannot be opened wait for it by the schedule, hold nobody up, and end', async () => {
     const { clock, posts, send, boxes, errors, deliveries, channel } = await create(() => answered(200))
     const right = boxes.current
