@@ -30,9 +30,12 @@ export function parseSource(source: string, field: 'subject' | 'body'): Token[] 
 
 /** mustache puts texts together from single characters, which take thirty times the memory of a part of the source. */
 function partsOf(source: string, tokens: Token[]): Token[] {
-  for (const token of tokens) {
-    if (token[0] === 'text') token[1] = source.slice(token[2], token[3])
-    if (Array.isArray(token[4])) partsOf(source, token[4])
+  const levels = [tokens]
+  for (const level of levels) {
+    for (const token of level) {
+      if (token[0] === 'text') token[1] = source.slice(token[2], token[3])
+      if (Array.isArray(token[4])) levels.push(token[4])
+    }
   }
   return tokens
 }

@@ -328,8 +328,6 @@ describe('assertTemplateText', () => {
     '{{#a}}{{=| |=}}{{/a}}',
     '{{=',
     '{{=a=}}',
-    `${'{{#a}}'.repeat(21)}${'{{/a}}'.repeat(21)}`,
-    `${'{{#a}}'.repeat(20_000)}${'{{/a}}'.repeat(20_000)}`,
   ])('refuses %.40s', (source) => {
     expect(fault(() => assertTemplateText({ body: source }))).toMatchObject({
       code: 'invalid_parameter',
@@ -337,6 +335,14 @@ describe('assertTemplateText', () => {
     })
     expect(fault(() => assertTemplateText({ subject: source }))).toMatchObject({
       details: { field: 'subject' },
+    })
+  })
+
+  it.each([21, 40_000])('refuses %i sections in one another', (count) => {
+    const source = `${'{{#a}}'.repeat(count)}${'{{/a}}'.repeat(count)}`
+    expect(fault(() => assertTemplateText({ body: source }))).toMatchObject({
+      code: 'invalid_parameter',
+      message: "The template's body nests sections deeper than 20.",
     })
   })
 
