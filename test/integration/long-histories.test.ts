@@ -18,6 +18,7 @@ import {
 } from '../support/postgres.ts'
 import { openSqlite } from '../support/sqlite-handle.ts'
 import { temporaryFile } from '../support/sqlite-harness.ts'
+import { tappedPool } from '../support/tapped-pool.ts'
 
 afterAll(stopSharedPostgres)
 
@@ -119,23 +120,15 @@ async function onPostgresql(): Promise<Long> {
   const schema = uniqueSchema()
   let explains = false
   let rows = 0
-  const connect = async (): Promise<unknown> => {
-    const client = await real.connect()
-    return {
-      on: client.on.bind(client),
-      removeListener: client.removeListener.bind(client),
-      release: client.release.bind(client),
-      async query(query: pg.QueryConfig) {
-        if (explains && query.text.trimStart().startsWith('SELECT')) {
-          const text = `EXPLAIN (ANALYZE, TIMING OFF, FORMAT JSON) ${query.text}`
-          const explained = await client.query({ text, values: query.values ?? [] })
-          rows += rowsOf(explained.rows[0]['QUERY PLAN'][0].Plan)
-        }
-        return client.query(query)
-      },
+  const pool = tappedPool(real, async (client, query) => {
+    if (explains && query.text.trimStart().startsWith('SELECT')) {
+      const text = `EXPLAIN (ANALYZE, TIMING OFF, FORMAT JSON) ${query.text}`
+      const explained = await client.query({ text, values: query.values ?? [] })
+      rows += rowsOf(explained.rows[0]['QUERY PLAN'][0].Plan)
     }
-  }
-  const storage = postgresStorage({ pool: { connect } as never, schema })
+    return client.query(query)
+  })
+  const storage = postgresStorage({ pool: pool as never, schema })
   await storage.start()
   const run = (sql: string): Promise<unknown> =>
     onPostgres(url, (client) => client.query(sql.replaceAll('carillon_', `"${schema}".`)))

@@ -30,6 +30,7 @@ import {
   uniqueSchema,
   whyNoPostgres,
 } from '../support/postgres.ts'
+import { tappedPool } from '../support/tapped-pool.ts'
 
 afterAll(stopSharedPostgres)
 
@@ -57,26 +58,18 @@ async function statementsOf(call: () => Promise<unknown>): Promise<string[]> {
 async function open(): Promise<{ readonly storage: Storage; readonly schema: string }> {
   const real = new pg.Pool({ connectionString: await sharedPostgres(), max: 4 })
   const schema = uniqueSchema()
-  const connect = async (): Promise<unknown> => {
-    const client = await real.connect()
-    let within = false
-    return {
-      on: client.on.bind(client),
-      removeListener: client.removeListener.bind(client),
-      release: client.release.bind(client),
-      query(query: pg.QueryConfig) {
-        const told = asking.getStore()
-        // A text without values may hold several.
-        const texts = query.values === undefined ? query.text.split(';') : [query.text]
-        if (told !== undefined && !told.over)
-          told.statements.push(...texts.map((text) => (within ? `in it: ${text}` : text)))
-        if (query.text.startsWith('BEGIN')) within = true
-        if (/^(COMMIT|ROLLBACK)/.test(query.text)) within = false
-        return client.query(query)
-      },
-    }
-  }
-  const storage = postgresStorage({ pool: { connect } as never, schema })
+  const within = new WeakSet<pg.PoolClient>()
+  const pool = tappedPool(real, (client, query) => {
+    const told = asking.getStore()
+    // A text without values may hold several.
+    const texts = query.values === undefined ? query.text.split(';') : [query.text]
+    if (told !== undefined && !told.over)
+      told.statements.push(...texts.map((text) => (within.has(client) ? `in it: ${text}` : text)))
+    if (query.text.startsWith('BEGIN')) within.add(client)
+    if (/^(COMMIT|ROLLBACK)/.test(query.text)) within.delete(client)
+    return client.query(query)
+  })
+  const storage = postgresStorage({ pool: pool as never, schema })
   onTestFinished(async () => {
     await storage.stop()
     await real.end()

@@ -31,6 +31,7 @@ import {
 import { eventually } from '../support/eventually.ts'
 import { describeWith } from '../support/left-out.ts'
 import { onPostgres, uniqueSchema, whyNoPostgres } from '../support/postgres.ts'
+import { tappedPool } from '../support/tapped-pool.ts'
 import { tcpReceiver } from './support/receivers.ts'
 
 const ORGANIZATION = 'org_default'
@@ -523,22 +524,13 @@ suite('a COMMIT whose answer is lost', () => {
     const real = new pg.Pool({ connectionString: server.url, max: 4 })
     pools.push(real)
     let armed = false
-    const connect = async (): Promise<unknown> => {
-      const client = await real.connect()
-      return {
-        on: client.on.bind(client),
-        removeListener: client.removeListener.bind(client),
-        release: client.release.bind(client),
-        async query(query: pg.QueryConfig) {
-          const result = await client.query(query)
-          if (!armed || !says(query.text, part)) return result
-          armed = false
-          throw new Error('Connection terminated unexpectedly')
-        },
-      }
-    }
     return {
-      pool: { connect },
+      pool: tappedPool(real, async (client, query) => {
+        const result = await client.query(query)
+        if (!armed || !says(query.text, part)) return result
+        armed = false
+        throw new Error('Connection terminated unexpectedly')
+      }),
       arm() {
         armed = true
       },
@@ -860,23 +852,15 @@ suite('a long log of deliveries', () => {
     const real = new pg.Pool({ connectionString: server.url, max: 2 })
     pools.push(real)
     const compiled: unknown[] = []
-    const connect = async (): Promise<unknown> => {
-      const client = await real.connect()
-      return {
-        on: client.on.bind(client),
-        removeListener: client.removeListener.bind(client),
-        release: client.release.bind(client),
-        async query(query: pg.QueryConfig) {
-          if (!query.text.includes('LATERAL')) return client.query(query)
-          await client.query('SET LOCAL jit_above_cost = 0')
-          const text = `EXPLAIN (ANALYZE, FORMAT JSON) ${query.text}`
-          const { rows } = await client.query({ text, values: query.values ?? [] })
-          compiled.push(rows[0]['QUERY PLAN'][0].JIT)
-          return client.query(query)
-        },
-      }
-    }
-    const storage = await open(uniqueSchema(), { pool: { connect }, connectionString: undefined })
+    const pool = tappedPool(real, async (client, query) => {
+      if (!query.text.includes('LATERAL')) return client.query(query)
+      await client.query('SET LOCAL jit_above_cost = 0')
+      const text = `EXPLAIN (ANALYZE, FORMAT JSON) ${query.text}`
+      const { rows } = await client.query({ text, values: query.values ?? [] })
+      compiled.push(rows[0]['QUERY PLAN'][0].JIT)
+      return client.query(query)
+    })
+    const storage = await open(uniqueSchema(), { pool, connectionString: undefined })
     await accept(storage, [note()])
     await deliver(storage)
     const swept = await storage.retention.sweep({ organizationId: ORGANIZATION, olderThanMs: 0, most: 10 })
@@ -896,24 +880,15 @@ suite('what meets in the middle of a transaction', () => {
     const open = new Promise<void>((resolve) => {
       letGo = resolve
     })
-    const connect = async (): Promise<unknown> => {
-      const client = await real.connect()
-      return {
-        on: client.on.bind(client),
-        removeListener: client.removeListener.bind(client),
-        release: client.release.bind(client),
-        async query(query: pg.QueryConfig) {
-          if (armed && says(query.text, part)) {
-            armed = false
-            reached = true
-            await open
-          }
-          return client.query(query)
-        },
-      }
-    }
     return {
-      pool: { connect },
+      pool: tappedPool(real, async (client, query) => {
+        if (armed && says(query.text, part)) {
+          armed = false
+          reached = true
+          await open
+        }
+        return client.query(query)
+      }),
       arm() {
         armed = true
       },

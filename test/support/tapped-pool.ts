@@ -1,0 +1,19 @@
+import type pg from 'pg'
+
+/** A pool of `real`'s connections whose every query goes through `ask`: to be looked at, held back, or robbed of its answer. */
+export function tappedPool(
+  real: pg.Pool,
+  ask: (client: pg.PoolClient, query: pg.QueryConfig) => Promise<unknown>,
+): { connect(): Promise<unknown> } {
+  return {
+    async connect() {
+      const client = await real.connect()
+      return {
+        on: client.on.bind(client),
+        removeListener: client.removeListener.bind(client),
+        release: client.release.bind(client),
+        query: (query: pg.QueryConfig) => ask(client, query),
+      }
+    },
+  }
+}
