@@ -6,7 +6,7 @@ import type { Page, PageRequest } from '../../src/ports/storage/page.ts'
  * A page of at most `limit` of the rows; one row more than that says that another page follows.
  *
  * @param beyond the sort key of the first row that was not looked at, where there is one: the next page begins with it
- * @returns throws NotifierError `invalid_parameter` when that row comes before all that was to be skipped
+ * @throws NotifierError `invalid_parameter` when that row comes before all that was to be skipped
  */
 export function toPage<Row, Item>(
   rows: readonly Row[],
