@@ -1,4 +1,4 @@
-import { createHmac, timingSafeEqual } from 'node:crypto'
+import { createHmac, type KeyObject, timingSafeEqual } from 'node:crypto'
 import { NotifierError } from '../domain/errors/notifier-error.ts'
 import { assertOptionNames, type OptionNames } from '../domain/errors/option-names.ts'
 import { invalidOption, invalidSignature } from './errors.ts'
@@ -95,7 +95,7 @@ function isSigned(
   { id, signature }: SignatureHeaders,
   seconds: number,
   body: string | Uint8Array,
-  keys: readonly Buffer[],
+  keys: readonly KeyObject[],
 ): boolean {
   const given = signature
     .split(' ')

@@ -1,4 +1,4 @@
-import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto'
+import { createHmac, createSecretKey, hkdfSync, type KeyObject, timingSafeEqual } from 'node:crypto'
 
 /** What a link in a message is for: a token for one purpose is none for another. */
 export type LinkPurpose = 'unsubscribe' | 'open' | 'click'
@@ -20,13 +20,13 @@ const TOKEN = /^([\w-]+)\.([\w-]{22})$/
  * mails outlive a rotation.
  */
 export function createLinkSigner(secrets: readonly string[]): LinkSigner {
-  const keys = secrets.map((secret) => Buffer.from(hkdfSync('sha256', secret, '', 'carillon/links', 32)))
-  const mac = (key: Buffer, purpose: LinkPurpose, body: string): Buffer =>
+  const keys = secrets.map(keyFor)
+  const mac = (key: KeyObject, purpose: LinkPurpose, body: string): Buffer =>
     createHmac('sha256', key).update(`${purpose}\n${body}`).digest().subarray(0, MAC_BYTES)
   return {
     sign(purpose, payload) {
       const body = Buffer.from(payload).toString('base64url')
-      return `${body}.${mac(keys[0] ?? Buffer.alloc(0), purpose, body).toString('base64url')}`
+      return `${body}.${mac(keys[0] ?? keyFor(''), purpose, body).toString('base64url')}`
     },
     verify(purpose, token) {
       const [, body, given] = TOKEN.exec(token) ?? []
@@ -36,4 +36,9 @@ export function createLinkSigner(secrets: readonly string[]): LinkSigner {
       return valid ? Buffer.from(body, 'base64url').toString() : null
     },
   }
+}
+
+/** A key object: a Buffer is made one for each signature, which takes five times as long as the signature itself. */
+function keyFor(secret: string): KeyObject {
+  return createSecretKey(Buffer.from(hkdfSync('sha256', secret, '', 'carillon/links', 32)))
 }
