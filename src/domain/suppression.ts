@@ -1,17 +1,23 @@
 import type { ChannelName } from './channel.ts'
 import { NotifierError } from './errors/notifier-error.ts'
+import { envelopeAddress } from './mail-parts.ts'
 
 /** Why an address gets nothing more. */
 export const SUPPRESSION_REASONS = ['hard_bounce', 'complaint', 'unsubscribe', 'manual'] as const
 
 export type SuppressionReason = (typeof SUPPRESSION_REASONS)[number]
 
+const BEYOND_ASCII = /[^\0-\x7f]/
+
 /**
- * The form in which an address is kept and looked for. Mail servers take `Ada@` and `ada@` for one mailbox, so another
- * case must not get around the list; a device token or a URL of another case is another one.
+ * The form in which an address is kept and looked for. Mail servers take `Ada@` and `ada@` for one mailbox, and a domain
+ * is the same in Unicode and in punycode, so another spelling must not get around the list; a device token or a URL of
+ * another case is another one.
  */
 export function suppressedAddress(channel: ChannelName, to: string): string {
-  return channel === 'email' ? to.toLowerCase() : to
+  if (channel !== 'email') return to
+  const address = BEYOND_ASCII.test(to) ? (envelopeAddress(to) ?? to) : to
+  return address.toLowerCase()
 }
 
 const MESSAGES: Readonly<Record<SuppressionReason, string>> = {

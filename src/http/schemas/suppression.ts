@@ -7,7 +7,7 @@ import { channelName, listOf, timestamp } from './common.ts'
 /** An address that gets nothing more on a channel. */
 export const suppressionRecord: z.ZodType<SuppressionRecord> = z.object({
   channel: channelName,
-  to: z.string().describe('The recipient; e-mail addresses in lower case.'),
+  to: z.string().describe('The recipient; e-mail addresses in lower case, their domains in punycode.'),
   reason: z.enum(SUPPRESSION_REASONS),
   source: z.string().nullable().describe('Where it comes from, for people.'),
   createdAt: timestamp,

@@ -8,7 +8,7 @@ export type SuppressionInput = NewSuppression
 /** A recipient that gets nothing more on a channel. */
 export interface SuppressionRecord {
   readonly channel: ChannelName
-  /** E-mail addresses in lower case. */
+  /** E-mail addresses in lower case, their domains in punycode. */
   readonly to: string
   readonly reason: SuppressionReason
   /** Where it comes from, for people. */

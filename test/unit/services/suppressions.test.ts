@@ -99,6 +99,19 @@ describe.each(['memory', 'sqlite'])('suppressions on %s', (kind) => {
     expect((await notifier.send(mail, scope)).status).toBe('queued')
   })
 
+  it.each([
+    ['ada@bücher.example', 'Ada@XN--BCHER-KVA.example'],
+    ['ada@xn--bcher-kva.example', 'ada@BÜCHER.example'],
+    ['ada@bücher.example', 'ada@bu\u0308cher.example'],
+  ])('of %s are of %s too, which is the same mailbox', async (suppressed, to) => {
+    const { notifier } = await start()
+    const added = await notifier.suppressions.add({ channel: 'email', to: suppressed })
+    expect(added.to).toBe('ada@xn--bcher-kva.example')
+    await expect(notifier.send({ ...mail, to })).rejects.toMatchObject({ code: 'blocked_recipient' })
+    await notifier.suppressions.remove({ channel: 'email', to })
+    expect((await notifier.send({ ...mail, to })).status).toBe('queued')
+  })
+
   it('refuse what is wrong for another reason by that one', async () => {
     const { notifier } = await start()
     await notifier.suppressions.add(ada)
