@@ -318,8 +318,12 @@ function publicUrlOf(value: string | undefined): string | undefined {
   const url = URL.canParse(value) ? new URL(value) : null
   const plain =
     url !== null && url.username === '' && url.password === '' && url.search === '' && url.hash === ''
-  if (!plain || (url.protocol !== 'https:' && url.protocol !== 'http:')) {
-    throw wrong('publicUrl', 'an http or https address without credentials, query or fragment')
+  // It stands in links as it is: a parser forgives what a mail program does not.
+  if (!plain || !/^https?:\/\/[^\s\p{Cc}\\]+$/u.test(value)) {
+    throw wrong(
+      'publicUrl',
+      'an http:// or https:// address without white space, credentials, query or fragment',
+    )
   }
   return value.replace(/\/+$/, '')
 }
