@@ -112,7 +112,7 @@ function readTag(source: string, at: number): HtmlToken | null {
 }
 
 // Takes something at every position, so that no source makes it look at the same characters again and again.
-const ATTRIBUTE = /([^\s=/"'<>]+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))?)?|./gsy
+const ATTRIBUTE = /([^\s=/"'<>]+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>][^\s>]*))?)?|./gsy
 
 /** The raw value of an attribute; empty when it is absent. */
 export function attributeOf(attributes: string, name: string): string {

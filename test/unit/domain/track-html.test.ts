@@ -19,6 +19,7 @@ describe('HTML whose links are counted', () => {
     ['<a href="https://example.com/a">x</a>', 'https://example.com/a'],
     ["<A class=b HREF='http://example.com/a?x=1&amp;y=2'>x</A>", 'http://example.com/a?x=1&y=2'],
     ['<a href=https://example.com/?a=1&copy=2>x</a>', 'https://example.com/?a=1&copy=2'],
+    ['<a href=https://example.com/?q="a"&b=1 class=b>x</a>', 'https://example.com/?q=%22a%22&b=1'],
     ['<a\nhref = " https://example.com/a ">x</a>', 'https://example.com/a'],
     ['<area href="https://example.com/&#x61;">', 'https://example.com/a'],
     ['<a title="1 > 0" href="https://example.com/a">x</a>', 'https://example.com/a'],
