@@ -28,6 +28,7 @@ import { createProviderState } from './provider-state.ts'
 import { createQueueDispatch } from './queue-dispatch.ts'
 import type { ProviderHealth, QueueHealth, WaitingLane } from './records.ts'
 import { createSharedLimits } from './shared-limits.ts'
+import { createWakes } from './wakes.ts'
 
 /** The delivery engine of one process: it delivers notifications and webhook events alike. */
 export interface Engine {
@@ -118,7 +119,15 @@ export function createEngine(options: EngineOptions): Engine {
   })
   const available = (): void => dispatcher?.freed()
   const limits = createSharedLimits(options.limiter, options.localLimiter, clock, failed)
-  const about = { clock, limits, maxPauseMs: options.maxPauseMs, available, tell: options.tell }
+  const wakes = createWakes(clock, available)
+  const about = {
+    clock,
+    limits,
+    maxPauseMs: options.maxPauseMs,
+    available,
+    wakeIn: wakes.in,
+    tell: options.tell,
+  }
   const lanes = createLanes({
     routes,
     notifications: {
@@ -133,7 +142,7 @@ export function createEngine(options: EngineOptions): Engine {
       choose: createChoose(weights),
     }),
     freed: available,
-    wakeIn: (ms) => void clock.timer(Math.max(1, ms), available),
+    wakeIn: wakes.in,
   })
   routes.onChange((channel, organizationId) => wake(ownLane(channel, organizationId)))
   const queue =
@@ -174,6 +183,7 @@ export function createEngine(options: EngineOptions): Engine {
         await within(dispatcher.idle(), ABORT_GRACE_MS, clock)
       }
       leases.close()
+      wakes.close()
     },
     close: async () => queue?.close(),
   }

@@ -47,8 +47,10 @@ export interface ProviderStateOptions {
   readonly limits: SharedLimits
   /** The longest rest of a provider, whoever asks for it. */
   readonly maxPauseMs: number
-  /** Is called when a slot may have become free by time alone. */
+  /** A slot has become free. */
   available(): void
+  /** One may become free by time alone. */
+  wakeIn(ms: number): void
   tell(event: ProviderEvent): void
 }
 
@@ -57,12 +59,11 @@ export interface ProviderStateOptions {
  * of its own, so that an outage does not burn the attempts of every message that waits (DESIGN.md §5, `scope`).
  */
 export function createProviderState(provider: Provider, options: ProviderStateOptions): ProviderState {
-  const { clock, limits } = options
+  const { clock, limits, wakeIn } = options
   const { channel, name, organizationId } = provider
   const places = createSlots(provider.maxConcurrent, options.available)
   const keys = providerKeys(provider)
   const about = { channel, provider: name, organizationId }
-  const wakeIn = createWake(clock, options.available)
   const rest = createRest({
     keys,
     limits,
@@ -142,19 +143,5 @@ export function createProviderState(provider: Provider, options: ProviderStateOp
         running: places.busy(),
       }
     },
-  }
-}
-
-/** One timer for the next time at which something may go. */
-function createWake(clock: Clock, available: () => void): (ms: number) => void {
-  const due = new Set<number>()
-  return (ms) => {
-    const at = clock.monotonic() + Math.max(1, ms)
-    if (due.has(at)) return
-    due.add(at)
-    clock.timer(Math.max(1, ms), () => {
-      due.delete(at)
-      available()
-    })
   }
 }

@@ -299,6 +299,42 @@ describe('stop', () => {
     expect(counts).toEqual({ start: 1, stop: 1 })
   })
 
+  it('leaves no timer for a provider that rests, which would keep all that was stored in memory', async () => {
+    const waiting = new Set<object>()
+    const clock = fakeClock()
+    const channel = recordingChannel()
+    channel.behave(() => ({
+      kind: 'retry',
+      code: 'provider_error',
+      scope: 'provider',
+      retryAfterMs: 3_600_000,
+    }))
+    const notifier = createNotifier({
+      channels: { email: channel },
+      clock: {
+        ...clock,
+        timer(delayMs, callback) {
+          const timer = { delayMs }
+          waiting.add(timer)
+          const cancel = clock.timer(delayMs, () => {
+            waiting.delete(timer)
+            callback()
+          })
+          return () => {
+            waiting.delete(timer)
+            cancel()
+          }
+        },
+      },
+    })
+    await notifier.start()
+    await notifier.send(mail)
+    await clock.until(async () => (await notifier.health()).providers[0]?.state === 'paused')
+    await notifier.stop({ deadlineMs: 1_000 })
+    await clock.advance(10_000)
+    expect([...waiting]).toEqual([])
+  })
+
   it('waits for calls that were taken before it', async () => {
     const inner = memoryStorage()
     let go = (): void => {}

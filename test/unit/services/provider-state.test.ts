@@ -4,6 +4,7 @@ import { memoryRateLimiter } from '../../../src/memory/rate-limiter/memory-rate-
 import type { RateLimiter } from '../../../src/ports/rate-limiter.ts'
 import { createProviderState, type ProviderState } from '../../../src/services/delivery/provider-state.ts'
 import { createSharedLimits } from '../../../src/services/delivery/shared-limits.ts'
+import { createWakes } from '../../../src/services/delivery/wakes.ts'
 import { providerOf } from '../../../src/services/providers.ts'
 import { type FakeClock, fakeClock, settled } from '../../../src/testing/fake-clock.ts'
 import { recordingChannel } from '../../../src/testing/recording-channel.ts'
@@ -14,6 +15,9 @@ const why = { code: 'provider_unavailable', message: 'Busy.' } as const
 function create(processes = 1, shared?: (limiter: RateLimiter) => RateLimiter) {
   const clock = fakeClock()
   let woken = 0
+  const available = (): void => {
+    woken += 1
+  }
   const events: ProviderEvent[] = []
   const errors: unknown[] = []
   const memory = memoryRateLimiter({ clock })
@@ -28,9 +32,8 @@ function create(processes = 1, shared?: (limiter: RateLimiter) => RateLimiter) {
         (error) => void errors.push(error),
       ),
       maxPauseMs: 24 * 3_600_000,
-      available: () => {
-        woken += 1
-      },
+      available,
+      wakeIn: createWakes(clock, available).in,
       tell: (event) => void events.push(event),
     }),
   )
