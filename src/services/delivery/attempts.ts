@@ -32,6 +32,11 @@ export interface Attempts {
    * @param work is stopped when the lease is lost or the notifier stops in haste
    */
   run(job: ClaimedJob, work: (stop: Stop) => Promise<void>): Promise<void>
+  /**
+   * Right before a hand-over: a job that another process may have taken is stopped, because its lease was lost while this
+   * one stood still. Undefined: all leases last.
+   */
+  secure(stop: Stop): Promise<void> | undefined
   /** Aborts every attempt that runs. */
   abort(): void
 }
@@ -53,6 +58,7 @@ const FIRST_DELAY_MS = 250
 const LONGEST_DELAY_MS = 5_000
 
 const STOPPING = 'The notifier is stopping.'
+const LOST = 'The lease of this job was lost.'
 
 const MOST_SETTLED = 1_000
 /** An outcome holds up no slot, so it may wait for others. */
@@ -130,7 +136,7 @@ export function createAttempts(options: AttemptsOptions): Attempts {
       // It was claimed before, and came only now: it must not begin when nobody waits for its end any more.
       if (stopping.signal.aborted) stop.abort(new Error(STOPPING))
       stops.add(stop)
-      const letGo = leases.hold(job, () => stop.abort(new Error('The lease of this job was lost.')))
+      const letGo = leases.hold(job, () => stop.abort(new Error(LOST)))
       const forget = events.follow(job)
       if (job.recovered) recovered.set(job.jobId, job)
       try {
@@ -148,6 +154,12 @@ export function createAttempts(options: AttemptsOptions): Attempts {
         letGo()
         stops.delete(stop)
       }
+    },
+    secure(stop) {
+      return leases.secure()?.catch((error: unknown) => {
+        failed(error)
+        stop.abort(new Error(LOST))
+      })
     },
     abort() {
       for (const stop of stops) stop.abort(new Error(STOPPING))

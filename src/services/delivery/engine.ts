@@ -153,7 +153,7 @@ export function createEngine(options: EngineOptions): Engine {
     storage: {
       ...storage,
       async claim(request) {
-        await leases.afterClockStep()
+        await leases.secure()
         return storage.claim(request)
       },
     },

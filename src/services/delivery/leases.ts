@@ -9,13 +9,17 @@ export interface Leases {
   /** Keeps a lease alive until the returned function is called; `lost` is called when another claim has the job. */
   hold(ref: LeaseRef, lost: () => void): () => void
   /**
-   * Renews at once what is held, where the wall clock was set in a way that may have ended it: before a claim, which takes
-   * back what has ended. Rejects when the storage is away; undefined: there is nothing to renew.
+   * Renews at once what is held, where it may have ended: the wall clock was set, the machine slept, or this process came to
+   * nothing for long. Before a claim, which takes back what has ended, and before a hand-over, which another process may have
+   * made. Rejects when the storage is away; undefined: there is nothing to renew.
    */
-  afterClockStep(): Promise<void> | undefined
+  secure(): Promise<void> | undefined
   /** Stops renewing. */
   close(): void
 }
+
+/** So much of its length a lease lasts for sure: its claim may have been answered a third after it was asked. */
+const SURE_FOR = 2 / 3
 
 /** @param failed is told when leases could not be renewed; the next turn tries again */
 export function createLeases(
@@ -26,19 +30,40 @@ export function createLeases(
 ): Leases {
   const held = new Map<LeaseRef, () => void>()
   let cancel: (() => void) | null = null
+  let renewing: Promise<void> | null = null
   let closed = false
 
   /** How far the wall clock is ahead. Storages of this machine measure leases by it. */
   const ahead = (): number => clock.now() - clock.monotonic()
-  /** As it was when all that is held was leased or renewed last. */
+  /** Both as they were when all that is held was leased or renewed last. */
   let aheadThen = 0
+  let renewedAt = 0
 
-  async function renew(): Promise<void> {
+  function mayHaveEnded(): boolean {
+    const steppedMs = Math.abs(ahead() - aheadThen)
+    return steppedMs > leaseMs / 3 || clock.monotonic() - renewedAt > SURE_FOR * leaseMs
+  }
+
+  async function renewAll(): Promise<void> {
     const refs = [...held.keys()]
-    const now = ahead()
+    const [aheadNow, now] = [ahead(), clock.monotonic()]
     const alive = await storage.renew(refs, leaseMs)
-    aheadThen = now
+    aheadThen = aheadNow
+    renewedAt = now
     for (const [index, ref] of refs.entries()) if (alive[index] === false) held.get(ref)?.()
+  }
+
+  /** Once for all that ask meanwhile. */
+  function renew(): Promise<void> {
+    renewing ??= renewAll().finally(() => {
+      renewing = null
+    })
+    return renewing
+  }
+
+  /** What was asked for before a standstill says nothing about the time after it. */
+  async function renewUntilSure(): Promise<void> {
+    while (held.size > 0 && mayHaveEnded()) await renew()
   }
 
   async function renewInTurn(): Promise<void> {
@@ -60,14 +85,15 @@ export function createLeases(
   return {
     leaseMs,
     hold(ref, lost) {
-      if (held.size === 0) aheadThen = ahead()
+      if (held.size === 0) {
+        aheadThen = ahead()
+        renewedAt = clock.monotonic()
+      }
       held.set(ref, lost)
       arm()
       return () => held.delete(ref)
     },
-    afterClockStep() {
-      return held.size > 0 && Math.abs(ahead() - aheadThen) > leaseMs / 3 ? renew() : undefined
-    },
+    secure: () => (held.size > 0 && mayHaveEnded() ? renewUntilSure() : undefined),
     close() {
       closed = true
       cancel?.()

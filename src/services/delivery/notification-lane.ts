@@ -145,6 +145,7 @@ export function createNotificationLane(
     if (!(await attempts.begin({ jobId: job.jobId, token: job.token, provider: provider.name })))
       return undefined
     await pass(stop)
+    await attempts.secure(stop)
     const attempt = job.attempts + 1
     if (stop.aborted()) return () => notAsked(job, provider.name)
     // The commit may have taken long, and so may the pace.

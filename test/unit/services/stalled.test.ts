@@ -1,0 +1,105 @@
+import { expect, it } from 'vitest'
+import type { Clock } from '../../../src/ports/clock.ts'
+import type { Storage } from '../../../src/ports/storage/storage.ts'
+import { settled } from '../../../src/testing/fake-clock.ts'
+import { recordingChannel } from '../../../src/testing/recording-channel.ts'
+import { notifierWorld } from '../../support/notifier-world.ts'
+
+const MINUTE = 60_000
+const mail = { channel: 'email', to: 'ada@example.com', body: 'Hello' } as const
+
+/** A process that can stand still: neither its timers nor the answers of its storage come before it goes on. */
+function standstill(clock: Clock, storage: Storage) {
+  let goOn: (() => void) | null = null
+  let still: Promise<void> | null = null
+  const wait = async <Answer>(answer: Promise<Answer>): Promise<Answer> => {
+    const given = await answer
+    await still
+    return given
+  }
+  return {
+    clock: {
+      ...clock,
+      timer(delayMs, callback) {
+        let cancelled = false
+        const fire = async (): Promise<void> => {
+          await still
+          if (!cancelled) callback()
+        }
+        const cancel = clock.timer(delayMs, () => void fire())
+        return () => {
+          cancelled = true
+          cancel()
+        }
+      },
+    } satisfies Clock,
+    storage: {
+      ...storage,
+      claim: (request) => wait(storage.claim(request)),
+      async renew(refs, leaseMs) {
+        // On its way to a server, while what was answered before the standstill is here already.
+        await settled()
+        return wait(storage.renew(refs, leaseMs))
+      },
+      startAttempts: (refs) => wait(storage.startAttempts(refs)),
+    } satisfies Storage,
+    stand() {
+      still = new Promise((resolve) => (goOn = resolve))
+    },
+    goOn() {
+      still = null
+      goOn?.()
+    },
+  }
+}
+
+/** One process that stands still between the record of an attempt and its hand-over. */
+async function stalled(onAmbiguous: 'retry' | 'fail' = 'retry') {
+  const world = notifierWorld()
+  const { clock, storage } = world
+  const process = standstill(clock, storage)
+  const sent: string[] = []
+  const channel = (name: string) =>
+    recordingChannel({
+      onAmbiguous,
+      send: () => {
+        sent.push(name)
+        return { kind: 'accepted', providerMessageId: name }
+      },
+    })
+  const begun = process.storage.startAttempts
+  process.storage.startAttempts = (refs) => {
+    process.stand()
+    return begun(refs)
+  }
+  const notifier = await world.start({
+    channels: { email: channel('stalled') },
+    storage: process.storage,
+    clock: process.clock,
+  })
+  const { id } = await notifier.send(mail)
+  await settled()
+  expect(sent).toEqual([])
+  return { ...world, notifier, id, sent, channel, process }
+}
+
+it('what another process has sent meanwhile is not sent by one that stood still for longer than its lease', async () => {
+  const { start, clock, sent, channel, process, id, history, errors } = await stalled()
+  const other = await start({ channels: { email: channel('other') }, delivery: { pollMs: 1_000 } })
+  await clock.advance(2 * MINUTE)
+  expect(sent).toEqual(['other'])
+  process.goOn()
+  for (let second = 0; second < 60; second += 1) await clock.advance(1_000)
+  expect(sent).toEqual(['other'])
+  expect(await history(other, id)).toEqual(['queued', 'attempt_ambiguous: delivery_unknown', 'sent'])
+  expect(errors).toEqual([])
+})
+
+it('what nobody has taken meanwhile is sent all the same, once', async () => {
+  const { clock, sent, process, id, notifier, history } = await stalled('fail')
+  await clock.advance(2 * MINUTE)
+  process.goOn()
+  for (let second = 0; second < 60; second += 1) await clock.advance(1_000)
+  expect(sent).toEqual(['stalled'])
+  expect(await history(notifier, id)).toEqual(['queued', 'sent'])
+})
