@@ -83,11 +83,13 @@ export function createRequestLimits(
     }
   }
 
-  async function refused(organizationId: string, limit: number): Promise<void> {
+  /** Each limit has a count of its own: what a high one refuses would be far above a low one at once. */
+  async function refused(organizationId: string, name: string, limit: number): Promise<void> {
     if (overuse === null) return
     const units = Math.ceil(overuse.factor * limit)
+    const key = `${organizationId}:refusals.${name}`
     // The burst is for requests alone.
-    const check = { ...windowCheck(`${organizationId}:refusals`, units, overuse.windowMs), burst: units }
+    const check = { ...windowCheck(key, units, overuse.windowMs), burst: units }
     const { allowed } = await limiter.consume([check])
     if (!allowed) await limiter.pause(`${organizationId}:account`, overuse.restrictMs)
   }
@@ -119,7 +121,9 @@ export function createRequestLimits(
           },
         })
       }
-      return admit(named, () => (window === null ? Promise.resolve() : refused(organizationId, window.limit)))
+      return admit(named, () =>
+        window === null ? Promise.resolve() : refused(organizationId, name, window.limit),
+      )
     },
     async admitAddress(address, resource) {
       if (resource === 'receipts') return { state: unlimited(clock), release: done }

@@ -1,8 +1,12 @@
 import { expect, it } from 'vitest'
 import { tagOf } from '../../../adapters/rate-limit/redis/keys.ts'
+import type { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
+import { trackingOf } from '../../../src/domain/input/organization.ts'
+import { UNLIMITED } from '../../../src/domain/plans.ts'
 import { memoryRateLimiter } from '../../../src/memory/rate-limiter/memory-rate-limiter.ts'
 import type { LimitCheck, RateLimiter } from '../../../src/ports/rate-limiter.ts'
 import type { PlanFinder } from '../../../src/services/limits/plan-of.ts'
+import type { LimitedResource } from '../../../src/services/limits/records.ts'
 import {
   createRequestLimits,
   DEFAULT_OVERUSE,
@@ -63,4 +67,28 @@ it('says where addresses count that there is no room for, apart for each limit',
   await limits.admitAddress('192.0.2.1', 'requests')
   await limits.admitAddress('192.0.2.1', 'links')
   expect(overflows).toEqual(['address.others:requests:60000', 'links.others:requests:60000'])
+})
+
+it('what one limit refuses is no overuse of another', async () => {
+  const clock = fakeClock()
+  const limiter = memoryRateLimiter({ clock })
+  const plans: Pick<PlanFinder, 'of'> = {
+    of: () => ({ name: 'enterprise', plan: UNLIMITED, smsCountries: null, tracking: trackingOf(null) }),
+  }
+  const limits = createRequestLimits(limiter, plans as PlanFinder, clock, { ...DEFAULT_OVERUSE, factor: 1 })
+  const outcomes = async (resource: LimitedResource, times: number) => {
+    const seen: string[] = []
+    for (let count = 0; count < times; count += 1) {
+      const outcome = await limits.admit('org_1', resource).then(
+        () => 'admitted',
+        (error: NotifierError) => String(error.details?.resource),
+      )
+      if (seen.at(-1) !== outcome) seen.push(outcome)
+    }
+    return seen
+  }
+  expect(await outcomes('templates.list', 1_200 + 500)).toEqual(['admitted', 'templates.list'])
+  expect(await outcomes('templates.create', 120 + 100)).toEqual(['admitted', 'templates.create'])
+  expect(await outcomes('requests', 1)).toEqual(['admitted'])
+  expect(await outcomes('templates.create', 2)).toEqual(['templates.create', 'account'])
 })
