@@ -125,6 +125,15 @@ describe('one-click unsubscription', () => {
     expect((await post(path, `${ONE_CLICK}&x=${'x'.repeat(3_000)}`)).status).toBe(200)
   })
 
+  it('has a page for what is wrong in the form, and an error for what is wrong around it', async () => {
+    await start()
+    const { path } = await mailed()
+    const incomplete = await post(path, 'a=b')
+    expect([incomplete.status, incomplete.headers['content-type']]).toEqual([400, 'text/html; charset=utf-8'])
+    const twice = await post(`${path}&t=x`)
+    expect([twice.status, codeOf(twice)]).toEqual([400, 'invalid_parameter'])
+  })
+
   it('believes no link that was not made for it', async () => {
     await start()
     const { id, path } = await mailed()

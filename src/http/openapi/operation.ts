@@ -1,6 +1,6 @@
 import type { ErrorFormat } from '../errors.ts'
 import type { RequestHeader, Route } from '../routes/route.ts'
-import { errorResponses } from './errors.ts'
+import { errorResponses, sharedResponses } from './errors.ts'
 import { EXAMPLES } from './examples.ts'
 import { answerHeaders } from './headers.ts'
 import { queryParameters, schemaOf } from './schemas.ts'
@@ -73,7 +73,7 @@ export function operationOf(route: Route, path: string, format: ErrorFormat): Op
     responses: {
       ...successes(route),
       ...errorResponses(route, admin, format),
-      ...(route.page === true ? pageResponses(route) : {}),
+      ...(route.page === true ? pageResponses(route, format) : {}),
     },
   }
 }
@@ -144,12 +144,21 @@ function requestBody({ operation, bodyOptional }: Route, schema: NonNullable<Rou
 
 const DESCRIPTIONS = { 200: 'Success.', 201: 'Created.', 302: 'Leads on.' } as const
 
-function pageResponses({ form }: Route): Record<string, JsonObject> {
-  const content = { 'text/html': { schema: { type: 'string' } } }
-  const page = (description: string): JsonObject => ({ description, headers: answerHeaders(), content })
+const HTML: JsonObject = { 'text/html': { schema: { type: 'string' } } }
+
+function pageResponses({ form }: Route, format: ErrorFormat): Record<string, JsonObject> {
+  const lost = 'The link is not one of this service, or what it is about was removed with time.'
+  const pages = { 404: { description: lost, headers: answerHeaders(), content: HTML } }
+  return form === true ? { ...pages, 400: incompleteForm(format) } : pages
+}
+
+/** A page for the form; an error for the request around it. */
+function incompleteForm(format: ErrorFormat): JsonObject {
+  const { BadBody } = sharedResponses(format)
   return {
-    404: page('The link is not one of this service, or what it is about was removed with time.'),
-    ...(form === true ? { 400: page('The form is not complete.') } : {}),
+    ...BadBody,
+    description: `A page: the form is not complete. Or an error:\n${BadBody?.description}`,
+    content: { ...(BadBody?.content as JsonObject), ...HTML },
   }
 }
 

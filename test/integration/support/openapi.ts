@@ -38,9 +38,12 @@ function faultOf(method: string | null, path: string, answer: Answer): string | 
   const inHeaders = headerFault(api, response.headers as JsonObject, answer)
   if (inHeaders !== null || method === 'HEAD') return inHeaders
   const { content } = response as { content: JsonObject }
-  return '*/*' in content || 'text/html' in content
-    ? null
-    : api.validate(`${target}/content/application~1json/schema`, answer.json)
+  const sent = String(answer.headers['content-type']).split(';', 1)[0] ?? ''
+  const type = [sent, '*/*'].find((each) => each in content)
+  if (type === undefined) return `the content type ${sent} is not described`
+  return type === 'application/json'
+    ? api.validate(`${target}/content/application~1json/schema`, answer.json)
+    : null
 }
 
 /** The path below the mount, as sent; null: not one of the API. */
