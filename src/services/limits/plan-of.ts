@@ -1,6 +1,6 @@
 import { NotifierError } from '../../domain/errors/notifier-error.ts'
 import { DEFAULT_ORGANIZATION } from '../../domain/organization.ts'
-import { type Plan, type Plans, UNLIMITED } from '../../domain/plans.ts'
+import { type Plan, type Plans, perMinutePlans, UNLIMITED } from '../../domain/plans.ts'
 import type { Tracking } from '../../domain/track-html.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { AcceptReads } from '../../ports/storage/accept.ts'
@@ -33,7 +33,10 @@ export interface PlanFinder {
 const FRESH_MS = 5_000
 const MAX_KNOWN = 100_000
 
-/** DESIGN.md §4 "Plans": `org_default` is unlimited unless `plans` names it, other organizations default to `free`. */
+/**
+ * DESIGN.md §4 "Plans": `org_default` is unlimited unless `plans` names it, other organizations default to `free`; where
+ * `plans` has none of that name, they are unlimited, too.
+ */
 export function createPlanFinder(storage: Storage, plans: Plans, clock: Clock): PlanFinder {
   const known = new Map<string, OrganizationPlan & { readonly until: number }>()
 
@@ -51,14 +54,15 @@ export function createPlanFinder(storage: Storage, plans: Plans, clock: Clock): 
   }
 
   function choose(organizationId: string, named: string | null): Pick<OrganizationPlan, 'name' | 'plan'> {
-    const name = named ?? (Object.hasOwn(plans, organizationId) ? organizationId : null)
-    if (name === null && organizationId === DEFAULT_ORGANIZATION)
-      return { name: 'unlimited', plan: UNLIMITED }
-    const plan = plans[name ?? 'free']
+    if (named === null && !Object.hasOwn(plans, organizationId)) {
+      return organizationId === DEFAULT_ORGANIZATION || plans.free === undefined
+        ? { name: 'unlimited', plan: UNLIMITED }
+        : { name: 'free', plan: plans.free }
+    }
+    const name = named ?? organizationId
+    const plan = plans[name]
     // A plan that the configuration no longer knows must not become a licence for everything.
-    return plan === undefined
-      ? { name: 'free', plan: plans.free ?? UNLIMITED }
-      : { name: name ?? 'free', plan }
+    return plan === undefined ? { name: 'free', plan: plans.free ?? perMinutePlans.free } : { name, plan }
   }
 
   return {

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
 import { createNotifier } from '../../../src/create-notifier.ts'
-import { UNLIMITED } from '../../../src/domain/plans.ts'
+import { type Plans, UNLIMITED } from '../../../src/domain/plans.ts'
+import { memoryStorage } from '../../../src/memory/memory-storage.ts'
 import { fakeClock } from '../../../src/testing/fake-clock.ts'
 
 it('a plan with another window counts by that window', async () => {
@@ -25,4 +26,24 @@ it('a plan with another window counts by that window', async () => {
     await clock.advance(1_000)
   }
   await notifier.stop()
+})
+
+it('an organization whose plan is no longer there keeps limits, whatever plans there are', async () => {
+  const clock = fakeClock()
+  const storage = memoryStorage({ clock })
+  const gold = { ...UNLIMITED, notificationsPerHour: 7 }
+  const planOf = async (organizationId: string, plans: Plans) => {
+    const notifier = createNotifier({ clock, storage, channels: {}, plans })
+    await notifier.start({ deliver: false })
+    const { plan, limits } = await notifier.limits.get({ organizationId })
+    return [plan, limits.notificationsPerHour?.limit]
+  }
+  const first = createNotifier({ clock, storage, channels: {}, plans: { gold } })
+  await first.start({ deliver: false })
+  const { id: named } = await first.organizations.create({ name: 'Acme', plan: 'gold' })
+  const { id: without } = await first.organizations.create({ name: 'Acme' })
+  expect(await planOf(named, { gold })).toEqual(['gold', 7])
+  expect(await planOf(named, { free: { ...gold, notificationsPerHour: 3 } })).toEqual(['free', 3])
+  expect(await planOf(named, { silver: gold })).toEqual(['free', 1_000])
+  expect(await planOf(without, { silver: gold })).toEqual(['unlimited', undefined])
 })
