@@ -39,15 +39,19 @@ const MAX_KNOWN = 100_000
  */
 export function createPlanFinder(storage: Storage, plans: Plans, clock: Clock): PlanFinder {
   const known = new Map<string, OrganizationPlan & { readonly until: number }>()
+  let changes = 0
 
   async function load(
     organizationId: string,
     from: Pick<AcceptReads, 'organizations'>,
   ): Promise<OrganizationPlan> {
+    const before = changes
     const organization = await from.organizations.get(organizationId)
     if (organization === null) throw new NotifierError('not_found', { details: { field: 'organizationId' } })
     const { smsCountries, tracking } = organization
     const found = { ...choose(organizationId, organization.plan), smsCountries, tracking }
+    // What was read before a change, and arrived after it, would outlast it.
+    if (changes !== before) return found
     if (known.size >= MAX_KNOWN) known.clear()
     known.set(organizationId, { ...found, until: clock.monotonic() + FRESH_MS })
     return found
@@ -78,6 +82,7 @@ export function createPlanFinder(storage: Storage, plans: Plans, clock: Clock): 
       })
     },
     forget(organizationId) {
+      changes += 1
       known.delete(organizationId)
     },
   }

@@ -2,6 +2,7 @@ import { expect, it } from 'vitest'
 import { createNotifier } from '../../../src/create-notifier.ts'
 import { type Plans, UNLIMITED } from '../../../src/domain/plans.ts'
 import { memoryStorage } from '../../../src/memory/memory-storage.ts'
+import type { Storage } from '../../../src/ports/storage/storage.ts'
 import { fakeClock } from '../../../src/testing/fake-clock.ts'
 
 it('a plan with another window counts by that window', async () => {
@@ -46,4 +47,34 @@ it('an organization whose plan is no longer there keeps limits, whatever plans t
   expect(await planOf(named, { free: { ...gold, notificationsPerHour: 3 } })).toEqual(['free', 3])
   expect(await planOf(named, { silver: gold })).toEqual(['free', 1_000])
   expect(await planOf(without, { silver: gold })).toEqual(['unlimited', undefined])
+})
+
+it('a plan holds from its change on, also for who was just being looked up', async () => {
+  const clock = fakeClock()
+  const base = memoryStorage({ clock })
+  let gate: Promise<void> | undefined
+  const storage: Storage = {
+    ...base,
+    organizations: {
+      ...base.organizations,
+      async get(id) {
+        const organization = await base.organizations.get(id)
+        await gate
+        return organization
+      },
+    },
+  }
+  const plans = { free: { ...UNLIMITED, notificationsPerHour: 1 }, gold: UNLIMITED }
+  const notifier = createNotifier({ clock, storage, channels: {}, plans })
+  await notifier.start({ deliver: false })
+  const { id: organizationId } = await notifier.organizations.create({ name: 'Acme' })
+  let open = (): void => {}
+  gate = new Promise((resolve) => (open = resolve))
+  const before = notifier.limits.get({ organizationId })
+  await notifier.organizations.update(organizationId, { plan: 'gold' })
+  open()
+  gate = undefined
+  expect((await before).plan).toBe('free')
+  expect((await notifier.limits.get({ organizationId })).plan).toBe('gold')
+  await notifier.stop()
 })
