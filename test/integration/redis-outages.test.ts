@@ -99,6 +99,25 @@ describeOwnRedis('redisRateLimiter, when its server goes', () => {
     },
   )
 
+  it('keeps no slot that it took, or was to give back, while it did not answer', async () => {
+    const limiter = limiterWith({ url: server.url, timeoutMs: 200, onError: () => {} })
+    const take = (token: string) => limiter.consume([{ ...slot, token }])
+    await take('given back meanwhile')
+    server.signal('SIGSTOP')
+    const asked = ['a', 'b', 'c', 'd'].map(take)
+    const released = limiter.release(slot.key, 'given back meanwhile')
+    for (const each of asked) await expect(each).rejects.toEqual(unavailable)
+    await released
+    server.signal('SIGCONT')
+    // Those of the outage are taken by nobody: all five can be had.
+    await eventually(async () => {
+      const { states } = await limiter.peek([slot]).catch(() => ({ states: [] }))
+      return states[0]?.remaining === 4
+    })
+    for (const token of ['1', '2', '3', '4', '5']) expect((await take(token)).allowed).toBe(true)
+    expect((await take('6')).allowed).toBe(false)
+  })
+
   it('allows, uncounted, where that is wanted', async () => {
     const limiter = limiterWith({ url: server.url, onUnavailable: 'allow', onError: () => {} })
     await server.kill()

@@ -1,8 +1,15 @@
 import { isNotifierError, NotifierError } from '../../../src/domain/errors/notifier-error.ts'
-import type { LimitCheck, LimitDecision, LimitState, RateLimiter } from '../../../src/ports/rate-limiter.ts'
-import { createCalls, type Reply } from './calls.ts'
+import type {
+  LimitCheck,
+  LimitDecision,
+  LimitState,
+  RateLimiter,
+  SlotCheck,
+} from '../../../src/ports/rate-limiter.ts'
+import { createCalls, type Reply, type Result } from './calls.ts'
 import type { Connection } from './connection.ts'
 import { tagOf } from './keys.ts'
+import { createOwedSlots } from './owed-slots.ts'
 import type { CheckName, Fallback } from './unavailable.ts'
 
 /** What a limiter is made of. */
@@ -28,9 +35,26 @@ export function createLimiter(parts: LimiterParts): RateLimiter {
     time: () => (parts.now === undefined ? '' : String(parts.now())),
   })
 
+  const owed = createOwedSlots(async (key, token) => {
+    const result = await giveBack(key, token)
+    return !('error' in result) || isNotifierError(result.error)
+  })
+
+  function giveBack(key: string, token: string): Promise<Result> {
+    return ask({
+      verb: 'release',
+      keys: [{ kind: 'slots', key }],
+      name: key,
+      tokens: [token],
+      values: () => [],
+    })
+  }
+
   async function judge(verb: 'consume' | 'peek', checks: readonly LimitCheck[]): Promise<LimitDecision> {
     if (checks.length === 0) return { allowed: true, states: [] }
     assertOneTag(checks)
+    const slots = verb === 'consume' ? checks.filter(isSlot) : []
+    for (const { token } of slots) owed.drop(token)
     const result = await ask({
       verb,
       keys: checks,
@@ -40,6 +64,7 @@ export function createLimiter(parts: LimiterParts): RateLimiter {
     })
     if (!('error' in result)) return parseDecision(result)
     if (isNotifierError(result.error)) throw result.error
+    for (const { key, token } of slots) owed.add(key, token)
     return fallback.decide(checks, result.error)
   }
 
@@ -86,21 +111,26 @@ export function createLimiter(parts: LimiterParts): RateLimiter {
       return true
     },
     async release(key, token) {
-      const result = await ask({
-        verb: 'release',
-        keys: [{ kind: 'slots', key }],
-        name: key,
-        tokens: [token],
-        values: () => [],
-      })
-      if (!('error' in result)) return
+      const result = await giveBack(key, token)
+      if (!('error' in result)) {
+        owed.drop(token)
+        return
+      }
       if (isNotifierError(result.error)) throw result.error
-      // The slot comes back by itself when its lease ends: nobody has to handle that.
+      // Nobody has to handle that.
+      owed.add(key, token)
       fallback.report(result.error)
     },
     open: parts.open,
-    close: parts.close,
+    close() {
+      owed.close()
+      return parts.close()
+    },
   }
+}
+
+function isSlot(check: LimitCheck): check is SlotCheck {
+  return check.kind === 'slots'
 }
 
 /** All of a check but its token. The length of the key tells where it ends, whatever is in it. */

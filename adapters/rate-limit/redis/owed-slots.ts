@@ -1,0 +1,50 @@
+/** Slots that may be taken although nobody uses them: what Redis did with a call that it did not answer is not known. */
+export interface OwedSlots {
+  /** To be given back as soon as Redis answers. */
+  add(key: string, token: string): void
+  /** Somebody asks for the slot again, or has given it back. */
+  drop(token: string): void
+  close(): void
+}
+
+const RETRY_MS = 1_000
+
+/** More than that were hardly taken before the server was left alone; their lease ends, too. */
+const MOST_OWED = 10_000
+
+/** @param giveBack resolves with false where Redis did not answer */
+export function createOwedSlots(giveBack: (key: string, token: string) => Promise<boolean>): OwedSlots {
+  const owed = new Map<string, string>()
+  let timer: NodeJS.Timeout | undefined
+
+  function later(): void {
+    if (timer !== undefined || owed.size === 0) return
+    timer = setTimeout(() => void repay(), RETRY_MS)
+    timer.unref()
+  }
+
+  async function repay(): Promise<void> {
+    await Promise.all(
+      [...owed].map(async ([token, key]) => {
+        if (await giveBack(key, token)) owed.delete(token)
+      }),
+    )
+    timer = undefined
+    later()
+  }
+
+  return {
+    add(key, token) {
+      if (owed.size >= MOST_OWED) return
+      owed.set(token, key)
+      later()
+    },
+    drop(token) {
+      owed.delete(token)
+    },
+    close() {
+      owed.clear()
+      clearTimeout(timer)
+    },
+  }
+}
