@@ -69,6 +69,14 @@ export function owned<Resource extends { readonly organizationId: string }>(
   return resource
 }
 
+/** Looks something up by its id; in JavaScript that may be anything, and nothing has an id that is no text. */
+export async function byId<Resource>(
+  id: unknown,
+  get: (id: string) => Promise<Resource | null>,
+): Promise<Resource | null> {
+  return typeof id === 'string' ? get(id) : null
+}
+
 /** A parameter that is not what it must be. @param expected what is right, to follow "must be" */
 export function wrong(field: string, expected: string): NotifierError {
   return new NotifierError('invalid_parameter', {

@@ -12,7 +12,7 @@ import type { SendLimits } from '../limits/send-limits.ts'
 import type { Notifier, SendOptions } from '../notifier.ts'
 import type { Organizations } from '../organizations/organizations.ts'
 import { renderContent, shownParts, shownText } from '../render.ts'
-import { owned, parseOptions } from '../scope.ts'
+import { byId, owned, parseOptions } from '../scope.ts'
 import { suppressionKey } from '../suppressions/match.ts'
 import type { Observer } from '../telemetry/observer.ts'
 import {
@@ -187,7 +187,7 @@ export function createAccept(
           const { organizationId } = call
           return turns.take(call.use, () =>
             acceptOnce(call, span, async () => {
-              const found = await way.lookups.reads.notifications.get(id)
+              const found = await byId(id, (known) => way.lookups.reads.notifications.get(known))
               const original = owned(found, { organizationId }, 'notification_not_found')
               await warm(original.channel, organizationId)
               const resend = prepareResend(original, how)

@@ -10,7 +10,7 @@ import type { Storage } from '../../ports/storage/storage.ts'
 import { listOf, listReader } from '../list.ts'
 import type { Notifier } from '../notifier.ts'
 import type { Organizations } from '../organizations/organizations.ts'
-import { assertSameOrganization, isoOrNull, owned, wrong } from '../scope.ts'
+import { assertSameOrganization, byId, isoOrNull, owned, wrong } from '../scope.ts'
 import { canonicalNetworks } from './ip-list.ts'
 import { isWellFormedApiKey, newApiKey } from './key-format.ts'
 import type { ApiKeyRecord } from './records.ts'
@@ -54,7 +54,7 @@ export function createApiKeys(
       return listOf('keys', await storage.apiKeys.list(organizationId, page), page, view)
     },
     async delete(id, scope) {
-      owned(await storage.apiKeys.get(id), scope, 'not_found')
+      owned(await byId(id, (known) => storage.apiKeys.get(known)), scope, 'not_found')
       if (!(await storage.apiKeys.delete(id))) throw new NotifierError('not_found')
     },
     async verify(secret) {

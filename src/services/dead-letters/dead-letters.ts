@@ -10,7 +10,7 @@ import { listReader } from '../list.ts'
 import { templateId } from '../notifications/filter.ts'
 import { listSummaries } from '../notifications/notifications.ts'
 import type { Notifier } from '../notifier.ts'
-import { organizationOf, owned, type Scope } from '../scope.ts'
+import { byId, organizationOf, owned, type Scope } from '../scope.ts'
 
 const readList = listReader<ParsedRedrive['filter']>('dead-letters', deadLetterFilters)
 
@@ -78,7 +78,7 @@ export function createDeadLetters({ storage, routes, wake }: DeadLetterParts): {
     },
     async one(id, scope) {
       const { organizationId, status } = owned(
-        await storage.notifications.get(id),
+        await byId(id, (known) => storage.notifications.get(known)),
         scope,
         'notification_not_found',
       )

@@ -8,7 +8,7 @@ import type { Storage } from '../../ports/storage/storage.ts'
 import { type List, listInPortions, listOf } from '../list.ts'
 import type { Notifier, NotifierEvents } from '../notifier.ts'
 import { shownParts } from '../render.ts'
-import { isoOrNull, owned, type Scope } from '../scope.ts'
+import { byId, isoOrNull, owned, type Scope } from '../scope.ts'
 import { readLogs, readNotifications, templateId } from './filter.ts'
 import type { LogRecord, NotificationRecord, NotificationSummary, TimelineRecord } from './records.ts'
 
@@ -26,7 +26,11 @@ export function createNotifications(
   redrive: (id: string, scope: Scope | undefined) => Promise<void>,
 ): Omit<Notifier['notifications'], 'resend'> {
   async function get(id: string, scope: Scope | undefined): Promise<NotificationRecord> {
-    const notification = owned(await storage.notifications.get(id), scope, 'notification_not_found')
+    const notification = owned(
+      await byId(id, (known) => storage.notifications.get(known)),
+      scope,
+      'notification_not_found',
+    )
     const timeline = await storage.notifications.timeline(id)
     return {
       ...summary(notification),
@@ -48,7 +52,7 @@ export function createNotifications(
       return listSummaries('notifications', storage, filter, page)
     },
     async cancel(id, scope) {
-      owned(await storage.notifications.get(id), scope, 'notification_not_found')
+      owned(await byId(id, (known) => storage.notifications.get(known)), scope, 'notification_not_found')
       const answer = await storage.notifications.cancel(id)
       switch (answer.kind) {
         case 'cancelled':

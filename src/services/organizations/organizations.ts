@@ -8,7 +8,7 @@ import type { Storage } from '../../ports/storage/storage.ts'
 import type { PlanFinder } from '../limits/plan-of.ts'
 import { listOf, listReader } from '../list.ts'
 import type { Notifier } from '../notifier.ts'
-import { organizationOf, type Scope } from '../scope.ts'
+import { byId, organizationOf, type Scope } from '../scope.ts'
 import type { OrganizationRecord } from './records.ts'
 
 const readList = listReader('organizations', {})
@@ -36,7 +36,7 @@ export function createOrganizations(storage: Storage, ids: IdGenerator, plans: P
   }
 
   async function find(id: string, from: Pick<AcceptReads, 'organizations'> = storage): Promise<Organization> {
-    const organization = await from.organizations.get(id)
+    const organization = await byId(id, (known) => from.organizations.get(known))
     if (organization === null) throw unknownOrganization(id)
     remember(id)
     return organization
@@ -89,10 +89,12 @@ export function createOrganizations(storage: Storage, ids: IdGenerator, plans: P
         const parsed = parseInput(organizationChange, change)
         plans.assertKnown(parsed.plan ?? null)
         const { tracking, ...others } = parsed
-        const organization = await storage.organizations.update(id, {
-          ...others,
-          ...(tracking === undefined ? {} : { tracking: trackingOf(tracking) }),
-        })
+        const organization = await byId(id, (known) =>
+          storage.organizations.update(known, {
+            ...others,
+            ...(tracking === undefined ? {} : { tracking: trackingOf(tracking) }),
+          }),
+        )
         plans.forget(id)
         if (organization === null) throw unknownOrganization(id)
         return view(organization)
@@ -101,9 +103,10 @@ export function createOrganizations(storage: Storage, ids: IdGenerator, plans: P
   }
 }
 
-function unknownOrganization(id: string): NotifierError {
+function unknownOrganization(id: unknown): NotifierError {
+  const shown = typeof id === 'string' ? `the id "${id.slice(0, 100)}"` : 'an id that is no text'
   return new NotifierError('not_found', {
-    message: `No organization has the id "${id.slice(0, 100)}".`,
+    message: `No organization has ${shown}.`,
     details: { field: 'organizationId' },
   })
 }

@@ -19,6 +19,7 @@ import type { Notifier } from '../notifier.ts'
 import type { Organizations } from '../organizations/organizations.ts'
 import {
   assertSameOrganization,
+  byId,
   isoOrNull,
   organizationId as organizationIdInput,
   organizationOf,
@@ -61,7 +62,7 @@ export function createWebhookEndpoints(parts: WebhookParts): Notifier['webhooks'
   const { storage, ids, organizations, outgoing, signer, clock, box, wake } = parts
 
   async function find(id: string, scope: Scope | undefined): Promise<WebhookEndpoint> {
-    return owned(await storage.webhookEndpoints.get(id), scope, 'not_found')
+    return owned(await byId(id, (known) => storage.webhookEndpoints.get(known)), scope, 'not_found')
   }
 
   /** The address as it is judged and called; as it was given where only the slash after the host is left out. */

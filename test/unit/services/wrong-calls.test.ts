@@ -1,12 +1,18 @@
+import { randomUUID } from 'node:crypto'
+import { join } from 'node:path'
 import { runInNewContext } from 'node:vm'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { sqliteStorage } from '../../../adapters/storage/sqlite/index.ts'
 import { createNotifier } from '../../../src/create-notifier.ts'
 import { WEBHOOK_EVENT_TYPES } from '../../../src/domain/endpoint-health.ts'
 import type { Notifier } from '../../../src/services/notifier.ts'
 import { recordingChannel } from '../../../src/testing/recording-channel.ts'
+import { temporaryDirectory } from '../../support/temporary-directory.ts'
 
 /** What plain JavaScript lets through and the types do not. */
 const mail = { channel: 'email', to: 'ada@example.com', body: 'Hello' } as const
+
+const directory = temporaryDirectory()
 
 async function start(): Promise<Notifier> {
   const notifier = createNotifier({ channels: { email: recordingChannel() } })
@@ -62,6 +68,19 @@ describe('a wrong type is refused by its name', () => {
     await expect(notifier.send(wrong as never)).rejects.toMatchObject(refusedFor('notification'))
     const { items } = await notifier.sendBatch([wrong as never])
     expect(items).toMatchObject([{ error: refusedFor('notification') }])
+  })
+
+  it.each([undefined, null, 5, {}] as never[])('as the id %j of anything, on SQLite, too', async (id) => {
+    const storage = sqliteStorage({ file: join(directory, `${randomUUID()}.db`) })
+    const notifier = createNotifier({ channels: {}, storage })
+    await notifier.start({ deliver: false })
+    onTestFinished(() => notifier.stop())
+    const { notifications, webhooks, organizations, apiKeys } = notifier
+    for (const call of [notifications.get, notifications.cancel, notifications.resend, notifications.redrive])
+      await expect(call(id)).rejects.toMatchObject({ code: 'notification_not_found' })
+    for (const call of [webhooks.get, webhooks.delete, webhooks.test, apiKeys.delete, organizations.get])
+      await expect(call(id)).rejects.toMatchObject({ code: 'not_found' })
+    await expect(organizations.update(id, { name: 'x' })).rejects.toMatchObject({ code: 'not_found' })
   })
 
   it('as the id of a template', async () => {
