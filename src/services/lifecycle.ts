@@ -195,6 +195,11 @@ export function createLifecycle(parts: LifecycleParts): Lifecycle {
   return {
     refusal,
     maintenance(on) {
+      if (typeof on !== 'boolean') {
+        throw new NotifierError('invalid_parameter', {
+          message: 'maintenance() must be given true or false.',
+        })
+      }
       maintained = on
     },
     async start(options = {}) {

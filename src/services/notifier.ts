@@ -281,6 +281,8 @@ export interface Notifier<Tx = never> {
   /**
    * Refuses every call with `service_unavailable` while it is on, but this one and the links of mails; delivery goes on.
    * What was accepted stays accepted.
+   *
+   * @throws NotifierError `invalid_parameter` for anything but true and false
    */
   maintenance(on: boolean): void
   /** What can be counted: in this process since it was created, and in the storage now. Never rejects. */

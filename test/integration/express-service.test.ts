@@ -107,6 +107,16 @@ describe('GET /health', () => {
 const READERS_LINKS = new Set(['askUnsubscribe', 'unsubscribe', 'open', 'click'])
 
 describe('maintenance', () => {
+  it('is told true or false and nothing else', async () => {
+    await start()
+    for (const said of [undefined, null, 'on', 1]) {
+      expect(() => host.notifier.maintenance(said as never)).toThrow(
+        expect.objectContaining({ code: 'invalid_parameter' }),
+      )
+    }
+    expect((await call(host.port, { path: '/health' })).status).toBe(200)
+  })
+
   it('is 503 with Retry-After on every other route, in both forms, and nothing is stored', async () => {
     for (const errorFormat of ['nested', 'flat'] as const) {
       await start({ http: { errorFormat } })
