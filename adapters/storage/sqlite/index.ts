@@ -18,7 +18,7 @@ import { createLeases } from './leases.ts'
 import { createLogs } from './logs.ts'
 import { migrate } from './migrate.ts'
 import { createNotifications } from './notifications.ts'
-import { openDatabase } from './open.ts'
+import { logOf, openDatabase } from './open.ts'
 import { createDefaultOrganization, createOrganizations } from './organizations.ts'
 import { createOutlook } from './outlook.ts'
 import { createRecordReceipts, createUnmatchedReceipts } from './receipts.ts'
@@ -93,7 +93,7 @@ export function sqliteStorage(options: SqliteStorageOptions): Storage<SqliteTran
         connection.use(database)
         migrate(connection)
         createDefaultOrganization(connection)
-        if (opening.synchronous === 'full') disk.open(`${opening.file}-wal`)
+        if (opening.synchronous === 'full') disk.open(logOf(database))
         await disk.flush()
         started = true
       } catch (error) {

@@ -38,6 +38,11 @@ export function openDatabase(file: string): DatabaseSync {
   }
 }
 
+/** SQLite follows links, and puts its log beside the file that it finds. */
+export function logOf(database: DatabaseSync): string {
+  return `${database.prepare('PRAGMA database_list').get()?.file}-wal`
+}
+
 /** Two processes that switch a new file at once are told that it is locked, without waiting: so this waits. */
 function writeAheadLog(database: DatabaseSync): unknown {
   for (let left = BUSY_TIMEOUT_MS; ; left -= RETRY_MS) {
