@@ -1,12 +1,13 @@
-import { symlinkSync } from 'node:fs'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { copyFileSync, renameSync, rmSync, symlinkSync } from 'node:fs'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { sqliteStorage } from '../../adapters/storage/sqlite/index.ts'
 import type { Storage } from '../../src/ports/storage/storage.ts'
-import { accept, note } from '../../src/testing/storage/fixtures.ts'
+import { accept, claimOne, note, notes, start } from '../../src/testing/storage/fixtures.ts'
 import { temporaryFile } from '../support/sqlite-harness.ts'
 
 let file = ''
 let remove = (): void => {}
+let now = Date.now()
 const storages: Storage[] = []
 
 beforeEach(() => {
@@ -18,11 +19,19 @@ afterEach(async () => {
   remove()
 })
 
-async function open(name: string, synchronous?: 'normal'): Promise<Storage> {
-  const storage = sqliteStorage({ file: name, synchronous })
+async function open(name: string, synchronous?: 'full' | 'normal'): Promise<Storage> {
+  const storage = sqliteStorage({ file: name, synchronous, clock: { now: () => now } })
   storages.push(storage)
   await storage.start()
   return storage
+}
+
+async function count(storage: Storage): Promise<number> {
+  const { items } = await storage.notifications.list(
+    { organizationId: 'org_default' },
+    { limit: 9, offset: 0 },
+  )
+  return items.length
 }
 
 test('a file is found by a link, and by a URI', async () => {
@@ -32,9 +41,61 @@ test('a file is found by a link, and by a URI', async () => {
   symlinkSync(file, `${file}.link`)
   for (const name of [`${file}.link`, `file:${encodeURI(file)}`]) {
     const storage = await open(name)
-    expect(
-      (await storage.notifications.list({ organizationId: 'org_default' }, { limit: 9, offset: 0 })).items,
-    ).toHaveLength(1)
+    expect(await count(storage)).toBe(1)
     await storage.stop()
   }
+})
+
+/** Windows lets nobody take a file away that is open. */
+describe.skipIf(process.platform === 'win32')('under a running process', () => {
+  const faults: readonly (readonly [fault: string, lost: 'database' | 'log', meet: () => void])[] = [
+    ['a file that is removed', 'database', () => rmSync(file)],
+    ['one that is moved away', 'database', () => renameSync(file, `${file}.old`)],
+    [
+      'one that another replaces',
+      'database',
+      () => {
+        copyFileSync(file, `${file}.backup`)
+        renameSync(`${file}.backup`, file)
+      },
+    ],
+    ['a log that is removed', 'log', () => rmSync(`${file}-wal`)],
+  ]
+
+  for (const synchronous of ['full', 'normal'] as const) {
+    test.each(faults)(
+      `%s keeps everything from being answered as stored ("${synchronous}")`,
+      async (_, lost, meet) => {
+        const storage = await open(file, synchronous)
+        await accept(storage, notes(2))
+        const job = await claimOne(storage)
+        meet()
+        const refused = {
+          code: 'service_unavailable',
+          message: expect.stringContaining(
+            `"${lost === 'log' ? `${file}-wal` : file}" was removed or replaced`,
+          ),
+        }
+        const request = { organizationId: 'org_default', notifications: [note()] }
+        await expect(storage.accept([request])).rejects.toMatchObject(refused)
+        await expect(storage.keep('name', 'value')).rejects.toMatchObject(refused)
+        await expect(start(storage, [job])).rejects.toMatchObject(refused)
+        // So that who looks at the health of a process without work hears of it, too.
+        now += 1_000
+        await expect(storage.organizations.get('org_default')).rejects.toMatchObject(refused)
+        await storage.stop()
+        await storage.start()
+        await accept(storage, [note()])
+      },
+    )
+  }
+
+  test('a file that is put back serves again', async () => {
+    const storage = await open(file)
+    renameSync(file, `${file}.old`)
+    const request = { organizationId: 'org_default', notifications: [note()] }
+    await expect(storage.accept([request])).rejects.toMatchObject({ code: 'service_unavailable' })
+    renameSync(`${file}.old`, file)
+    await accept(storage, [note()])
+  })
 })

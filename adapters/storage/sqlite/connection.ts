@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { isNotifierError, NotifierError } from '../../../src/domain/errors/notifier-error.ts'
+import type { Disk } from './disk.ts'
 import { isDataError, unavailable } from './errors.ts'
 import { prepareStatement, type Statement } from './statement.ts'
 
@@ -45,8 +46,7 @@ export interface Connection {
   lend<Answer>(work: (database: DatabaseSync) => Answer): Answer
 }
 
-/** @param flush resolves when the disk has what was committed */
-export function createConnection(now: () => number, flush: () => Promise<void>): Connection {
+export function createConnection(now: () => number, disk: Pick<Disk, 'flush' | 'check'>): Connection {
   let open: DatabaseSync | undefined
 
   function database(): DatabaseSync {
@@ -162,6 +162,7 @@ export function createConnection(now: () => number, flush: () => Promise<void>):
     },
     read(work) {
       try {
+        disk.check(now())
         return work()
       } catch (error) {
         throw asFailure(error)
@@ -170,12 +171,12 @@ export function createConnection(now: () => number, flush: () => Promise<void>):
     write,
     async durably(work) {
       const answer = write(work)
-      await flush()
+      await disk.flush()
       return answer
     },
     async writeSet(items, failed, prepare) {
       const answers = writeAll(items, failed, prepare)
-      await flush()
+      await disk.flush()
       return answers
     },
   }

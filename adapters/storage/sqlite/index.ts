@@ -18,7 +18,7 @@ import { createLeases } from './leases.ts'
 import { createLogs } from './logs.ts'
 import { migrate } from './migrate.ts'
 import { createNotifications } from './notifications.ts'
-import { logOf, openDatabase } from './open.ts'
+import { filesOf, openDatabase } from './open.ts'
 import { createDefaultOrganization, createOrganizations } from './organizations.ts'
 import { createOutlook } from './outlook.ts'
 import { createRecordReceipts, createUnmatchedReceipts } from './receipts.ts'
@@ -61,7 +61,7 @@ export function sqliteStorage(options: SqliteStorageOptions): Storage<SqliteTran
   const { clock = { now: () => Date.now() } } = options
   loadSqlite()
   const disk = createDisk()
-  const connection = createConnection(() => clock.now(), disk.flush)
+  const connection = createConnection(() => clock.now(), disk)
 
   const deliveries = createDeliveries(connection)
   const addFacts = createAddFacts(connection)
@@ -93,7 +93,7 @@ export function sqliteStorage(options: SqliteStorageOptions): Storage<SqliteTran
         connection.use(database)
         migrate(connection)
         createDefaultOrganization(connection)
-        if (opening.synchronous === 'full') disk.open(logOf(database))
+        disk.open(filesOf(database), opening.synchronous === 'full')
         await disk.flush()
         started = true
       } catch (error) {

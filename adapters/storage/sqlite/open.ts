@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
+import type { DatabaseFiles } from './disk.ts'
 import { unavailable } from './errors.ts'
 import { loadSqlite } from './runtime.ts'
 
@@ -39,8 +40,9 @@ export function openDatabase(file: string): DatabaseSync {
 }
 
 /** SQLite follows links, and puts its log beside the file that it finds. */
-export function logOf(database: DatabaseSync): string {
-  return `${database.prepare('PRAGMA database_list').get()?.file}-wal`
+export function filesOf(database: DatabaseSync): DatabaseFiles {
+  const file = String(database.prepare('PRAGMA database_list').get()?.file)
+  return { database: file, log: `${file}-wal` }
 }
 
 /** Two processes that switch a new file at once are told that it is locked, without waiting: so this waits. */
