@@ -196,6 +196,22 @@ test('stopping waits for the disk', async () => {
   await accepted
 })
 
+test('stopping in the turn of a commit ends', async () => {
+  await open()
+  const kept = storage.keep('name', 'value')
+  await storage.stop()
+  expect(await kept).toBe('value')
+})
+
+test('a storage that is started while it stops waits for the disk', async () => {
+  await open()
+  const kept = storage.keep('name', 'value')
+  const stopped = storage.stop()
+  await storage.start()
+  await Promise.all([kept, stopped])
+  expect(await answersWithoutDisk(() => accept(storage, [note()]))).toBe(false)
+})
+
 test('with "normal" nothing waits for the disk', async () => {
   await open({ synchronous: 'normal' })
   await accept(storage, [note()])

@@ -125,7 +125,7 @@ export function createDisk(syncData: SyncData = fdatasync): Disk {
       checkedAt = now
     },
     async close() {
-      while (running !== undefined || scheduled) await (running ?? Promise.resolve())
+      while (running !== undefined || scheduled) await (running ?? nextTick())
       if (file !== undefined) closeSync(file)
       file = undefined
       places = []
@@ -149,6 +149,11 @@ function refused(cause: unknown): NotifierError {
       'The disk did not keep what was written, and nothing more is accepted. Look after the disk, then start the process again.',
     cause,
   })
+}
+
+/** Behind what was scheduled before; a promise that is there would never let it run. */
+function nextTick(): Promise<void> {
+  return new Promise((resolve) => process.nextTick(resolve))
 }
 
 function syncFolder(folder: string): void {

@@ -81,11 +81,24 @@ export function sqliteStorage(options: SqliteStorageOptions): Storage<SqliteTran
   const backlog = createBacklog(connection)
   const keep = createKeep(connection)
   let started = false
+  let stopping: Promise<void> | undefined
+
+  async function stop(): Promise<void> {
+    started = false
+    const database = connection.use(undefined)
+    await disk.close()
+    try {
+      database?.close()
+    } catch {
+      // It was closed underneath: there is nothing left to release.
+    }
+  }
 
   return {
     name: 'sqlite',
     durable: true,
     async start() {
+      await stopping
       if (started) return
       let database: DatabaseSync | undefined
       try {
@@ -102,15 +115,9 @@ export function sqliteStorage(options: SqliteStorageOptions): Storage<SqliteTran
         throw startFailure(opening.file, error)
       }
     },
-    async stop() {
-      started = false
-      const database = connection.use(undefined)
-      await disk.close()
-      try {
-        database?.close()
-      } catch {
-        // It was closed underneath: there is nothing left to release.
-      }
+    stop() {
+      stopping = stop()
+      return stopping
     },
     async accept(requests) {
       return accept.set(requests)
