@@ -245,6 +245,7 @@ test('no statement walks through a table that grows', async () => {
   await storage.apiKeys.list(ORGANIZATION, page())
   await storage.apiKeys.findByHash([new Uint8Array(32)])
   await storage.webhookEndpoints.list(ORGANIZATION, page())
+  await storage.webhookEndpoints.update(hook.id, { status: 'disabled' })
   await storage.webhookEndpoints.delete(hook.id, 100)
   const address = { channel: 'email', address: 'ada@example.com' } as const
   await storage.suppressions.add({ ...filter, ...address, reason: 'manual', source: null })

@@ -27,8 +27,8 @@ const UPDATE_STATE = 'UPDATE carillon_deliveries SET state = ? WHERE id = ?'
 const DELETE_JOB = 'DELETE FROM carillon_jobs WHERE id = ?'
 
 /** The jobs of an endpoint that nobody has leased; one statement per partial index. */
-const SELECT_LANE = [0, 3, 1].map(
-  (state) => `SELECT id FROM carillon_jobs WHERE state = ${state} AND lane = ? LIMIT ?`,
+const SELECT_LANE = ['state = 0', 'state = 3', 'state = 1 AND id % 2 = 1'].map(
+  (condition) => `SELECT id FROM carillon_jobs WHERE ${condition} AND lane = ? LIMIT ?`,
 )
 
 /** Jobs that one commit holds. */

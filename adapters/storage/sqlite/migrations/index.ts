@@ -10,6 +10,7 @@ import { tracking } from './0009-tracking.ts'
 import { attachments } from './0010-attachments.ts'
 import { endpointEvents } from './0011-endpoint-events.ts'
 import { states } from './0012-states.ts'
+import { waitingEvents } from './0013-waiting-events.ts'
 
 /**
  * In order, append-only: the schema's version is the number of those that have run. Columns are added at the end, so that
@@ -29,4 +30,5 @@ export const migrations: readonly string[] = [
   attachments,
   endpointEvents,
   states,
+  waitingEvents,
 ]
