@@ -1,0 +1,236 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import type { Fact } from '../../src/domain/facts.ts'
+import type { NewNotification } from '../../src/domain/notification.ts'
+import { createState } from '../../src/memory/state.ts'
+import { storageOf } from '../../src/memory/storage-of.ts'
+import type { ClaimedJob } from '../../src/ports/storage/claim.ts'
+import type { NotificationFilter } from '../../src/ports/storage/notifications.ts'
+import type { Page, PageRequest } from '../../src/ports/storage/page.ts'
+import type { Storage } from '../../src/ports/storage/storage.ts'
+import { ended, note } from '../../src/testing/storage/fixtures.ts'
+import { sqliteHarness } from '../support/sqlite-harness.ts'
+
+/** What `storage-model` leaves out: idempotency, quotas, lists, redrive, retention and suppressions. */
+const ORGANIZATION = 'org_default'
+const CHANNELS = ['email', 'sms'] as const
+const ADDRESSES = ['a@example.com', 'b@example.com']
+const STATUSES = ['queued', 'scheduled', 'sent', 'failed', 'delivered', undefined] as const
+
+const NAMES = [
+  'accept',
+  'deliver',
+  'list',
+  'logs',
+  'redrive',
+  'sweep',
+  'expire',
+  'suppress',
+  'advance',
+] as const
+
+interface Step {
+  readonly do: (typeof NAMES)[number]
+  /** Three choices, of which each kind of step makes something of its own. */
+  readonly a: number
+  readonly b: number
+  readonly c: number
+}
+
+const choice = fc.nat({ max: 11 })
+const step: fc.Arbitrary<Step> = fc.record({
+  do: fc.constantFrom('accept', 'accept', 'deliver', 'deliver', 'redrive', ...NAMES),
+  a: choice,
+  b: choice,
+  c: choice,
+})
+
+const HOW: readonly (readonly Fact[])[] = [
+  [{ type: 'sent', attempt: 1, provider: 'p', providerMessageId: 'm' }],
+  [{ type: 'failed', attempt: 1, provider: 'p', code: 'mailbox_full' }],
+  [{ type: 'failed', attempt: 2, provider: 'q', code: 'expired' }],
+  [{ type: 'failed', attempt: 1, provider: 'q', code: 'blocked_recipient', suppress: 'hard_bounce' }],
+  [
+    { type: 'sent', attempt: 1, provider: 'q', providerMessageId: 'n' },
+    { type: 'delivered', provider: 'q', providerMessageId: 'n' },
+  ],
+]
+
+function of<Item>(items: readonly Item[], index: number): Item {
+  return items[index % items.length] as Item
+}
+
+function nameOf(job: ClaimedJob): string {
+  return job.kind === 'notification' ? job.notification.id : job.delivery.eventId
+}
+
+/** All pages, as sets of what they hold: cursors are each storage's own. */
+async function pages<Item>(
+  limit: number,
+  list: (page: PageRequest) => Promise<Page<Item>>,
+): Promise<Item[][]> {
+  const found: Item[][] = []
+  let cursor: string | undefined
+  do {
+    const page = await list({ limit, offset: found.length === 0 ? limit % 2 : 0, cursor })
+    found.push([...page.items])
+    cursor = page.nextCursor ?? undefined
+  } while (cursor !== undefined)
+  return found
+}
+
+function filterOf({ a, b, c }: Step, now: number): NotificationFilter {
+  return {
+    organizationId: ORGANIZATION,
+    status: of(STATUSES, a),
+    channel: b % 3 === 0 ? of(CHANNELS, c) : undefined,
+    to: b % 4 === 1 ? of(ADDRESSES, c) : undefined,
+    from: c % 3 === 1 ? now - 800 : undefined,
+    until: c % 4 === 2 ? now - 200 : undefined,
+    provider: b % 5 === 2 ? 'p' : undefined,
+    code: a % 6 === 3 && b % 2 === 0 ? 'mailbox_full' : undefined,
+    templateId: c === 7 ? 'tpl_1' : undefined,
+  }
+}
+
+async function take(
+  storage: Storage,
+  one: Step,
+  fresh: readonly NewNotification[],
+  now: number,
+): Promise<unknown> {
+  const { a, b, c } = one
+  switch (one.do) {
+    case 'accept': {
+      const key = {
+        organizationId: ORGANIZATION,
+        operation: 'send' as const,
+        key: `k${a}`,
+        fingerprint: `f${b}`,
+        result: 'r',
+        ttlMs: 900,
+      }
+      const quota = b % 3 === 0 ? { period: 'p', limit: 8 } : undefined
+      const idempotency = a > 5 ? key : undefined
+      const asked = {
+        organizationId: ORGANIZATION,
+        notifications: fresh,
+        quota,
+        idempotency,
+        dryRun: c === 0,
+      }
+      const twice = await storage.accept(c === 1 ? [asked, { ...asked, notifications: [] }] : [asked])
+      const found = await storage.findIdempotent([key])
+      return [twice, found, await storage.quotaUsed(ORGANIZATION, 'p')]
+    }
+    case 'deliver': {
+      // All of a lane: which come first is not promised.
+      const claimed = await storage.claim({ lanes: [{ lane: of(CHANNELS, a), free: 500 }], leaseMs: 1 })
+      const jobs = claimed.jobs.toSorted((one, other) => (nameOf(one) < nameOf(other) ? -1 : 1))
+      await storage.startAttempts(jobs.map((job) => ({ ...job, provider: 'p' })))
+      return storage.settle(jobs.map((job, index) => ended(job, of(HOW, c + (b > 6 ? index : 0)))))
+    }
+    case 'list': {
+      const filter = filterOf(one, now)
+      return pages((b % 3) + 1, (page) => storage.notifications.list(filter, page))
+    }
+    case 'logs': {
+      const filter = {
+        organizationId: ORGANIZATION,
+        channel: b > 8 ? 'sms' : undefined,
+        status: of(STATUSES, a),
+      } as const
+      return pages((c % 3) + 1, (page) => storage.logs.list(filter, page))
+    }
+    case 'redrive': {
+      const { status, ...filter } = filterOf(one, now)
+      const lanes = a % 5 === 4 ? { email: 'email' } : { email: 'email', sms: 'sms' }
+      const answers: unknown[] = []
+      let after: string | undefined
+      do {
+        const { next, ...answer } = await storage.notifications.redrive({
+          ...{ filter: a > 3 ? { organizationId: ORGANIZATION } : filter, lanes, most: 2, after },
+          ...{ dryRun: b % 4 === 0, dueAt: now + 100 * c, spacingMs: b },
+        })
+        answers.push(answer)
+        after = next ?? undefined
+      } while (after !== undefined)
+      return answers.map((answer) => ({ ...(answer as object), nextDueAt: 0 })).reduce(sum, {})
+    }
+    case 'sweep': {
+      let after: string | undefined
+      let removed = {}
+      do {
+        const { next, ...answer } = await storage.retention.sweep({
+          ...{ organizationId: ORGANIZATION, olderThanMs: 100 * a, most: (b % 3) + 1, after },
+        })
+        removed = sum(removed, answer)
+        after = next ?? undefined
+      } while (after !== undefined)
+      return removed
+    }
+    case 'expire':
+      return storage.retention.expire({
+        receiptsOlderThanMs: 100 * a,
+        unmatchedOlderThanMs: 100 * b,
+        most: c + 1,
+      })
+    case 'suppress': {
+      const entry = { organizationId: ORGANIZATION, channel: of(CHANNELS, a), address: of(ADDRESSES, b) }
+      const list = await pages((c % 2) + 1, (page) =>
+        storage.suppressions.list(ORGANIZATION, { channel: c > 5 ? entry.channel : undefined }, page),
+      )
+      const reasons = await storage.suppressions.match([entry])
+      if (c % 3 === 0)
+        return [list, reasons, await storage.suppressions.remove(ORGANIZATION, entry.channel, entry.address)]
+      return [list, reasons, await storage.suppressions.add({ ...entry, reason: 'manual', source: null })]
+    }
+    case 'advance':
+      return null
+  }
+}
+
+function sum(one: object, other: object): object {
+  const total: Record<string, number> = { ...one }
+  for (const [name, value] of Object.entries(other)) total[name] = (total[name] ?? 0) + Number(value)
+  return total
+}
+
+test('SQLite and the memory storage answer the same to all that asks for records', {
+  timeout: 240_000,
+}, async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 60 }), async (steps) => {
+      let now = 1_800_000_000_000
+      const clock = { now: () => now }
+      const sqlite = await sqliteHarness(clock)
+      const memory = storageOf(createState(clock.now))
+      try {
+        for (const one of steps) {
+          // Within a millisecond each lists the histories of several notifications in an order of its own.
+          now += one.do === 'advance' ? 1 + 100 * one.a : 1
+          const { a, b, c } = one
+          const fresh = Array.from({ length: (c % 3) + 1 }, (_, index) =>
+            note({
+              channel: of(CHANNELS, b),
+              lane: of(CHANNELS, b),
+              to: of(ADDRESSES, a + index),
+              content: {
+                body: 'x',
+                ...(c > 6 ? { template: { id: 'tpl_1', name: 't', version: 1 } } : {}),
+              } as never,
+              sendAt: b === 5 ? now + 300 : null,
+              expiresAt: c === 4 ? now + 500 : null,
+            }),
+          )
+          const theirs = await take(sqlite.storage, one, fresh, now)
+          expect(theirs, JSON.stringify(one)).toEqual(await take(memory, one, fresh, now))
+        }
+      } finally {
+        await sqlite.storage.stop()
+        await sqlite.close?.()
+      }
+    }),
+    { numRuns: 60 },
+  )
+})
