@@ -33,17 +33,27 @@ export type JsonObject = { readonly value: Record<string, unknown> } | { readonl
 
 /**
  * An object as it is read back after it was stored: a Date is its text, and what is undefined is absent. Bounded in size
- * and depth.
+ * and depth. A copy: what the caller does to theirs while a call waits must change nothing.
  */
 export function toJsonObject(given: Record<string, unknown>): JsonObject {
   const first = inspect(given)
   if (first.fault !== null) return { fault: first.fault }
-  if (first.isJson) return { value: given }
+  if (first.isJson) return { value: copyOfFields(given) }
   const value: unknown = JSON.parse(JSON.stringify(given) ?? 'null')
   if (!isFields(value)) return { fault: 'must be a plain object' }
   // What says itself what it is as JSON may have said anything.
   const { fault } = inspect(value)
   return fault === null ? { value } : { fault }
+}
+
+/** Each field is defined, as JSON does: to assign one that is called `__proto__` would set the prototype. */
+function copyOfFields(fields: object): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(fields).map(([key, field]) => [key, copyOf(field)]))
+}
+
+function copyOf(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value
+  return Array.isArray(value) ? value.map(copyOf) : copyOfFields(value)
 }
 
 interface Inspected {

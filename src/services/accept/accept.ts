@@ -167,8 +167,9 @@ export function createAccept(
         { name: 'accept', operation: 'send' },
         async (span) => {
           const given = parseOptions(sendOptions, options)
-          const way = await ways.of(given.tx)
+          // Before anything is waited for: the caller may use the object for the next message.
           const input = parseSend(message, askedOf(given), given.strict === true)
+          const way = await ways.of(given.tx)
           const call = await callOf('send', given, input, way)
           return turns.take(call.use, () =>
             acceptOnce(call, span, () => prepare(way, input, call.organizationId)),
@@ -223,9 +224,10 @@ export function createAccept(
         { name: 'accept', operation: 'batch' },
         async (span) => {
           const given = parseOptions(sendOptions, options)
-          const way = await ways.of(given.tx)
           assertBatch(messages)
-          const parsed = await parseBatch(messages, askedOf(given), given.strict === true, how.clock)
+          // A list of our own: the caller may empty theirs meanwhile.
+          const parsed = await parseBatch([...messages], askedOf(given), given.strict === true, how.clock)
+          const way = await ways.of(given.tx)
           const call = await callOf('batch', given, parsed.request, way)
           const result = await turns.take(call.use, () => batchOnce(call, span, parsed))
           if (!result.replayed) recordRefused(observer, result)

@@ -169,3 +169,39 @@ it('is refused where its template makes too much of it', async () => {
   const { items } = await notifier.sendBatch([of(1_000), of(500)])
   expect(items).toMatchObject([{ error: { code: 'message_too_large' } }, { status: 'queued' }])
 })
+
+describe('an object that is used for the next message before the first is stored', () => {
+  it('gives each its own recipient, text, parts and values', async () => {
+    const { notifier, storage } = await start()
+    await notifier.templates.create({ name: 'note', channel: 'push', body: '{{user.name}}' })
+    const variables = { user: { name: '' }, list: [0] }
+    const message = { to: '', template: 'note', variables, push: { data: { n: '' } } }
+    const sends = ['a', 'b', 'c'].map((name, n) => {
+      message.to = name
+      variables.user.name = name
+      variables.list[0] = n
+      message.push.data.n = name
+      return notifier.send(message, { idempotencyKey: name })
+    })
+    for (const [n, { id, to }] of (await Promise.all(sends)).entries()) {
+      const name = 'abc'[n]
+      expect(to).toBe(name)
+      const stored = await storage.notifications.get(id)
+      expect(stored).toMatchObject({
+        to: name,
+        content: { variables: { user: { name }, list: [n] }, push: { data: { n: name } } },
+      })
+    }
+  })
+
+  it('takes the whole of a list that is emptied meanwhile', async () => {
+    const { notifier } = await start()
+    const messages = Array.from({ length: 1_200 }, () => mail)
+    const batch = notifier.sendBatch(messages)
+    // It has been looked at for a turn by then.
+    await new Promise(setImmediate)
+    messages.length = 0
+    const { accepted, rejected, items } = await batch
+    expect([accepted, rejected, items.length]).toEqual([1_200, 0, 1_200])
+  })
+})

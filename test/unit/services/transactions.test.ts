@@ -4,7 +4,7 @@ import { recordingChannel } from '../../../src/testing/recording-channel.ts'
 
 const message = { channel: 'email', to: 'ada@example.com', body: 'x' } as const
 
-test('a storage without transactions refuses one by name, before it looks at anything else', async () => {
+test('a storage without transactions refuses one by name, and stores nothing', async () => {
   const notifier = createNotifier({ channels: { email: recordingChannel() } })
   await notifier.start({ deliver: false })
   const options = { tx: {} as never }
@@ -14,7 +14,7 @@ test('a storage without transactions refuses one by name, before it looks at any
     details: { reason: 'unsupported' },
   }
   await expect(notifier.send(message, options)).rejects.toMatchObject(refused)
-  await expect(notifier.sendBatch([], options)).rejects.toMatchObject(refused)
+  await expect(notifier.sendBatch([message], options)).rejects.toMatchObject(refused)
   await expect(notifier.notifications.resend('notif_1', options)).rejects.toMatchObject(refused)
   expect((await notifier.notifications.list()).items).toEqual([])
   await notifier.stop()
