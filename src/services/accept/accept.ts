@@ -132,8 +132,8 @@ export function createAccept(
     span: Span | null,
     parsed: ParsedBatch,
   ): Promise<BatchResult> {
-    const record = use === null ? null : await earlier(way, use)
-    if (record !== null) return batchResult(record)
+    const known = use === null ? null : await earlier(way, use)
+    if (known !== null) return batchResult(known)
     const judged = await judgeBatch(parsed, organizationId, way.lookups.reads, how)
     const { granted, refusal, quota } = await limits.take(organizationId, judged.notifications.length)
     const notifications = traced(judged.notifications.slice(0, granted), span)
@@ -145,7 +145,10 @@ export function createAccept(
       ...(refusal === null ? {} : { overHour: itemError(refusal) }),
       overMonth: itemError(await limits.quotaError(organizationId)),
     }
-    const answer = await way.store({ organizationId, notifications, ...quota, ...recordFor(use, result) })
+    // As where the month refuses all: nothing was done that a repetition could do twice.
+    const refused = granted === 0 && judged.notifications.length > 0
+    const record = recordFor(refused ? null : use, result)
+    const answer = await way.store({ organizationId, notifications, ...quota, ...record })
     if (answer.kind === 'accepted') return toBatchResult(result, answer.admitted, answer.createdAt, false)
     if (use !== null) assertSameRequest(answer.record, use)
     return batchResult(answer.record)

@@ -4,7 +4,9 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { sqliteStorage } from '../../../adapters/storage/sqlite/index.ts'
 import { createNotifier } from '../../../src/create-notifier.ts'
 import type { SendInput } from '../../../src/domain/input/send.ts'
+import { UNLIMITED } from '../../../src/domain/plans.ts'
 import { memoryStorage } from '../../../src/memory/memory-storage.ts'
+import type { NotifierOptions } from '../../../src/options.ts'
 import { fingerprint } from '../../../src/services/fingerprint.ts'
 import { fakeClock } from '../../../src/testing/fake-clock.ts'
 import { recordingChannel } from '../../../src/testing/recording-channel.ts'
@@ -16,14 +18,14 @@ const directory = temporaryDirectory()
 let files = 0
 
 describe.each(['memory', 'sqlite'])('an idempotency key on %s', (kind) => {
-  async function start() {
+  async function start(options: Partial<NotifierOptions> = {}) {
     const clock = fakeClock()
     files += 1
     const storage =
       kind === 'memory'
         ? memoryStorage({ clock })
         : sqliteStorage({ file: join(directory, `${files}.db`), synchronous: 'normal', clock })
-    const notifier = createNotifier({ channels: { email: recordingChannel() }, storage, clock })
+    const notifier = createNotifier({ channels: { email: recordingChannel() }, storage, clock, ...options })
     await notifier.start({ deliver: false })
     onTestFinished(() => notifier.stop())
     const stored = async (organizationId?: string) =>
@@ -199,6 +201,25 @@ describe.each(['memory', 'sqlite'])('an idempotency key on %s', (kind) => {
     const refused = notifier.send({ ...mail, to: 'nobody' }, { idempotencyKey: 'k' })
     await expect(refused).rejects.toMatchObject({ code: 'invalid_email' })
     expect((await notifier.send(mail, { idempotencyKey: 'k' })).replayed).toBe(false)
+  })
+
+  it.each([
+    ['hour', { notificationsPerHour: 1 }],
+    ['month', { notificationsPerMonth: 1 }],
+  ])('of a batch of which the %s refused everything is free again', async (_name, limits) => {
+    const { notifier, clock, stored } = await start({ plans: { tiny: { ...UNLIMITED, ...limits } } })
+    const { id: organizationId } = await notifier.organizations.create({ name: 'Acme', plan: 'tiny' })
+    // The last day of a month, at noon.
+    await clock.advance(Date.UTC(2026, 0, 31, 12) - clock.now())
+    await notifier.send(mail, { organizationId })
+    const send = () =>
+      notifier.sendBatch([mail, { ...mail, to: '' }], { organizationId, idempotencyKey: 'k' })
+    expect(await send()).toMatchObject({ accepted: 0, rejected: 2, replayed: false })
+    await clock.advance(13 * HOUR)
+    const later = await send()
+    expect(later).toMatchObject({ accepted: 1, rejected: 1, replayed: false })
+    expect(await send()).toEqual({ ...later, replayed: true })
+    expect(await stored(organizationId)).toBe(2)
   })
 
   it.each(['', ' ', 'a b', 'ä', 'a\n', 'x'.repeat(256)])('cannot be %j', async (idempotencyKey) => {
