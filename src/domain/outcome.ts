@@ -63,7 +63,7 @@ export const MAX_MESSAGE_ID = 998
 /** Longest text of a provider that is kept. */
 const MAX_TEXT = 2_000
 /** ECMA-262 21.4.1.1: the last time that a date can hold. */
-const LATEST_TIME = 8.64e15
+export const LATEST_TIME: number = 8.64e15
 const SCOPES: ReadonlySet<unknown> = new Set<FaultScope>(['recipient', 'message', 'account', 'provider'])
 
 /**

@@ -3,6 +3,7 @@ import { NotifierError } from '../../domain/errors/notifier-error.ts'
 import type { ParsedSend } from '../../domain/input/send.ts'
 import { partsFor } from '../../domain/message-parts.ts'
 import type { NewNotification, Notification, NotificationContent } from '../../domain/notification.ts'
+import { LATEST_TIME } from '../../domain/outcome.ts'
 import { assertRecipient } from '../../domain/recipient.ts'
 import { boundedSmsText } from '../../domain/sms-segments.ts'
 import type { Work } from '../../domain/template/extent.ts'
@@ -90,7 +91,7 @@ export function prepareResend(original: Notification, how: Preparation): NewNoti
     lane,
     priority,
     sendAt: null,
-    expiresAt: mayTakeMs === null ? null : how.clock.now() + mayTakeMs,
+    expiresAt: mayTakeMs === null ? null : Math.min(how.clock.now() + mayTakeMs, LATEST_TIME),
     resendOf: id,
   }
 }

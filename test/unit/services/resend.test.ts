@@ -76,6 +76,19 @@ describe.each(['memory', 'sqlite'])('a resend on %s', (kind) => {
     })
   })
 
+  it('of what was to live to the end of time lives as long', async () => {
+    const { notifier, clock } = await start()
+    const expiresAt = new Date(8.64e15)
+    const { id } = await notifier.send({ ...mail, expiresAt })
+    await clock.advance(1)
+    const again = await notifier.notifications.resend(id)
+    const { items } = await notifier.notifications.list()
+    expect(items).toMatchObject([
+      { id: again.id, expiresAt: expiresAt.toISOString() },
+      { id, expiresAt: expiresAt.toISOString() },
+    ])
+  })
+
   it('happens once for one idempotency key, which no send shares', async () => {
     const { notifier } = await start()
     const first = await notifier.send(mail, { idempotencyKey: 'k' })
