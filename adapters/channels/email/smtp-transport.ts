@@ -91,10 +91,13 @@ async function deliver(transporter: Transporter, mail: Mail, signal: AbortSignal
     raw: content,
     signal,
   })
-  // nodemailer before 10.5 knows no signal: there the mail goes on, and nobody will hear how it ends.
+  // nodemailer before 10.5 knows no signal: there nobody will hear how the mail ends.
   const abandons = transporter.transporter?.supportsAbortSignal !== true
   try {
-    return { kind: 'sent', info: await (abandons ? orAborted(sending, signal) : sending) }
+    const info = await (abandons ? orAborted(sending, signal) : sending)
+    // Whatever a server takes before it has all of a mail is no mail.
+    if (!content.readableEnded) return { kind: 'failed', error: answeredEarly(info), contentSent: true }
+    return { kind: 'sent', info }
   } catch (error) {
     const failure = toSmtpError(error)
     // nodemailer reports the end of a connection with the command `CONN` whatever was under way (10.6), so that its errors
@@ -102,7 +105,15 @@ async function deliver(transporter: Transporter, mail: Mail, signal: AbortSignal
     // agreed to DATA.
     const contentSent = content.readableDidRead || (abandons && failure.code === 'EABORT')
     return { kind: 'failed', error: failure, contentSent }
+  } finally {
+    // nodemailer sends the rest after an early answer, and the commands of the next mail in the midst of it. A mail without
+    // its end is thrown away by the server.
+    content.destroy()
   }
+}
+
+function answeredEarly({ response = '' }: SentInfo): SmtpError {
+  return { message: `The server answered before it had the whole mail: ${response}`, code: 'EPROTOCOL' }
 }
 
 function orAborted<Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value> {

@@ -1,0 +1,56 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { smtpChannel } from '../../adapters/channels/email/smtp.ts'
+import type { Channel, Message } from '../../src/ports/channel.ts'
+import { mailMessage, sendContext } from './support/channel-context.ts'
+import { type ScriptedSmtp, scriptedSmtp } from './support/scripted-smtp.ts'
+
+/* What one mail leaves to the next on the connection that they share. */
+
+let server: ScriptedSmtp
+let channel: Channel
+beforeEach(async () => {
+  server = await scriptedSmtp()
+  channel = smtpChannel({
+    host: '127.0.0.1',
+    port: server.port,
+    from: 'a@example.org',
+    maxConnections: 1,
+    timeouts: { socketMs: 1_000 },
+  })
+})
+afterEach(async () => {
+  await channel.close?.()
+  await server.close()
+})
+
+const send = (message: Partial<Message> = {}) => channel.send(mailMessage(message), sendContext())
+
+/** More than the buffers of a connection hold. */
+const LARGE: Partial<Message> = {
+  to: 'first@example.com',
+  email: {
+    attachments: [
+      {
+        filename: 'a.bin',
+        contentType: 'application/octet-stream',
+        content: new Uint8Array(6_000_000),
+      },
+    ],
+  },
+}
+
+describe('an answer before the server has the whole mail', () => {
+  it.each([
+    ['250 2.0.0 Ok', { kind: 'ambiguous', reason: expect.stringContaining('250 2.0.0 Ok') }],
+    ['451 4.3.0 Later', { kind: 'retry', providerCode: '451 4.3.0' }],
+    ['552 5.3.4 Too big', { kind: 'rejected', code: 'message_too_large' }],
+  ])('(%s) is no acceptance, and what is left of the mail goes nowhere', async (begun, outcome) => {
+    server.play({ begun })
+    expect(await send(LARGE)).toMatchObject(outcome)
+    server.play({})
+    await send({ to: 'second@example.com' })
+    expect(server.mails.map(({ to }) => to)).not.toContain('first@example.com')
+    expect(server.mails.map(({ source }) => source).join()).not.toContain('RCPT TO')
+    expect(await send({ to: 'third@example.com' })).toMatchObject({ kind: 'accepted' })
+  })
+})
