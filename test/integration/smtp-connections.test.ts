@@ -54,3 +54,23 @@ describe('an answer before the server has the whole mail', () => {
     expect(await send({ to: 'third@example.com' })).toMatchObject({ kind: 'accepted' })
   })
 })
+
+describe('a server that ends the connection after each mail', () => {
+  it.each(['DROP', '421 4.4.2 Closing'])('(%s) gets the next one over another', async (after) => {
+    server.play({ after })
+    const sending = Array.from({ length: 8 }, (_, index) => send({ to: `u${index}@example.com` }))
+    for (const outcome of await Promise.all(sending)) expect(outcome).toMatchObject({ kind: 'accepted' })
+    expect(server.mails.map(({ to }) => to).sort()).toEqual(
+      sending.map((_, index) => `u${index}@example.com`),
+    )
+  })
+
+  it('and takes no new one is away', async () => {
+    server.play({ after: 'DROP' })
+    await send()
+    server.play({ greeting: 'DROP' })
+    const before = server.connections
+    expect(await send()).toMatchObject({ kind: 'retry', code: 'provider_unavailable', scope: 'provider' })
+    expect(server.connections - before).toBe(1)
+  })
+})

@@ -35,7 +35,7 @@ async function outcomeOf(script: SmtpScript) {
 }
 
 type Row = readonly [
-  moment: Exclude<SmtpMoment, 'begun'>,
+  moment: Exclude<SmtpMoment, 'begun' | 'after'>,
   reply: string,
   kind: 'rejected' | 'retry',
   code: string,

@@ -23,7 +23,7 @@ export interface SentInfo {
 
 /** A mail between composing and sending, as plug-ins of nodemailer see it. */
 export interface ComposedMail {
-  readonly data: Readonly<Record<string, unknown>>
+  readonly data: { readonly raw?: unknown; readonly onConnection: () => void }
   message: { createReadStream(): unknown }
 }
 

@@ -77,11 +77,30 @@ function transportOptions(options: ResolvedSmtpOptions): Readonly<Record<string,
 
 /** The connection reads our own stream: on the way through those of nodemailer it would be read before its time. */
 function sendAsItIs({ data, message }: ComposedMail, done: () => void): void {
-  message.createReadStream = () => data.raw
+  message.createReadStream = () => {
+    data.onConnection()
+    return data.raw
+  }
   done()
 }
 
+/**
+ * Servers end connections that have carried as many mails as they like. The mail that meets such an end goes over another
+ * connection: it is no attempt, and says nothing of the server. Each time the pool has one old connection less.
+ */
 async function deliver(transporter: Transporter, mail: Mail, signal: AbortSignal): Promise<Delivery> {
+  for (;;) {
+    const end = await deliverOnce(transporter, mail, signal)
+    if (end !== 'connection ended') return end
+  }
+}
+
+async function deliverOnce(
+  transporter: Transporter,
+  mail: Mail,
+  signal: AbortSignal,
+): Promise<Delivery | 'connection ended'> {
+  let connected = false
   const content = mimeStream(mail.pieces)
   const sending = transporter.sendMail({
     // Given as text, a hostile recipient would be read as a list or a group, and the mail would follow that.
@@ -89,6 +108,9 @@ async function deliver(transporter: Transporter, mail: Mail, signal: AbortSignal
     maxRecipients: 1,
     messageId: mail.messageId,
     raw: content,
+    onConnection() {
+      connected = true
+    },
     signal,
   })
   // nodemailer before 10.5 knows no signal: there nobody will hear how the mail ends.
@@ -104,12 +126,18 @@ async function deliver(transporter: Transporter, mail: Mail, signal: AbortSignal
     // alone cannot tell a mail that never left from one that may have arrived. The content is read only after the server has
     // agreed to DATA.
     const contentSent = content.readableDidRead || (abandons && failure.code === 'EABORT')
+    if (connected && !contentSent && !signal.aborted && isOldConnections(failure)) return 'connection ended'
     return { kind: 'failed', error: failure, contentSent }
   } finally {
     // nodemailer sends the rest after an early answer, and the commands of the next mail in the midst of it. A mail without
     // its end is thrown away by the server.
     content.destroy()
   }
+}
+
+/** Where nothing was sent over a connection that was not new, nodemailer's pool (10.6) gives an error of its own. */
+function isOldConnections({ code, command, response }: SmtpError): boolean {
+  return code === 'ECONNECTION' && command === undefined && response === undefined
 }
 
 function answeredEarly({ response = '' }: SentInfo): SmtpError {

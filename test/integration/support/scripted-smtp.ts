@@ -1,8 +1,20 @@
 import type { Socket } from 'node:net'
 import { type Receiver, tcpReceiver } from './receivers.ts'
 
-/** Moments of an SMTP conversation; `begun` is the first content after DATA, `content` the dot that ends it. */
-export type SmtpMoment = 'greeting' | 'ehlo' | 'auth' | 'mail' | 'rcpt' | 'data' | 'begun' | 'content'
+/**
+ * Moments of an SMTP conversation; `begun` is the first content after DATA, `content` the dot that ends it, `after` comes at
+ * once when that has been answered.
+ */
+export type SmtpMoment =
+  | 'greeting'
+  | 'ehlo'
+  | 'auth'
+  | 'mail'
+  | 'rcpt'
+  | 'data'
+  | 'begun'
+  | 'content'
+  | 'after'
 
 /** A reply without its line end; or what else a server can do. */
 export type SmtpAct = string | 'HANG' | 'DROP' | 'RESET'
@@ -20,7 +32,7 @@ export interface ScriptedSmtp extends Receiver {
   play(script: SmtpScript): void
 }
 
-const FRIENDLY: Record<Exclude<SmtpMoment, 'begun'>, string> = {
+const FRIENDLY: Record<Exclude<SmtpMoment, 'begun' | 'after'>, string> = {
   greeting: '220 mail.example.test ESMTP',
   ehlo: '250-mail.example.test\r\n250-AUTH PLAIN LOGIN\r\n250 8BITMIME',
   auth: '235 2.7.0 Authentication successful',
@@ -39,7 +51,7 @@ export async function scriptedSmtp(script: SmtpScript = {}): Promise<ScriptedSmt
   let hangs = 0
 
   function act(socket: Socket, moment: SmtpMoment): void {
-    const what = current[moment] ?? (moment === 'begun' ? undefined : FRIENDLY[moment])
+    const what = current[moment] ?? (moment === 'begun' || moment === 'after' ? undefined : FRIENDLY[moment])
     if (what === undefined) return
     if (what === 'HANG') {
       hangs += 1
@@ -69,6 +81,7 @@ export async function scriptedSmtp(script: SmtpScript = {}): Promise<ScriptedSmt
             begun = false
             if ((current.content ?? '2').startsWith('2')) mails.push({ to, source: content.join('\r\n') })
             act(socket, 'content')
+            act(socket, 'after')
           } else {
             content.push(line.replace(/^\.\./, '.'))
           }
