@@ -99,6 +99,22 @@ describe.each([
     expect(await send({ body: 'short' })).toMatchObject({ kind: 'accepted' })
   })
 
+  it('is told how large a mail is before it comes, and none that it would not take', async () => {
+    const sizes: number[] = []
+    const { taken, send } = await strictServer({
+      ...options,
+      onMailFrom({ args }, _session, callback) {
+        sizes.push(args !== false && 'SIZE' in args ? Number(args.SIZE) : 0)
+        callback()
+      },
+    })
+    expect(await send({ body: 'a word '.repeat(SIZE / 7 + 1) })).toMatchObject({ code: 'message_too_large' })
+    expect(await send(MAIL)).toMatchObject({ kind: 'accepted' })
+    // Without a limit it announces that it has some.
+    if ('hideSize' in options) expect(sizes.shift()).toBeGreaterThan(SIZE)
+    expect(sizes).toEqual([taken[0]?.length])
+  })
+
   it('gets no address whose local part is not ASCII', async () => {
     const { taken, send } = await strictServer(options)
     expect(await send({ to: 'jürgen@example.com' })).toMatchObject({

@@ -26,6 +26,18 @@ export function mimeStream(pieces: MimePieces): Readable {
   })
 }
 
+/** How many bytes the stream will have: what a mail counts in a server's limit (RFC 1870 3). */
+export function mimeLength(pieces: MimePieces): number {
+  let length = 0
+  for (const piece of pieces) length += typeof piece === 'string' ? piece.length : base64Length(piece)
+  return length
+}
+
+function base64Length({ byteLength }: Uint8Array): number {
+  const characters = 4 * Math.ceil(byteLength / 3)
+  return characters + 2 * Math.max(0, Math.ceil(characters / LINE_CHARACTERS) - 1)
+}
+
 function* chunksOf(pieces: MimePieces): Generator<string, undefined> {
   for (const piece of pieces) {
     if (typeof piece === 'string') yield piece

@@ -1,6 +1,6 @@
 import type { MailContent } from './mail-content.ts'
 import { composeMail, type Mail } from './mime.ts'
-import { mimeStream } from './mime-stream.ts'
+import { mimeLength, mimeStream } from './mime-stream.ts'
 import {
   type ComposedMail,
   loadEncoders,
@@ -104,7 +104,12 @@ async function deliverOnce(
   const content = mimeStream(mail.pieces)
   const sending = transporter.sendMail({
     // Given as text, a hostile recipient would be read as a list or a group, and the mail would follow that.
-    envelope: { from: { name: '', address: mail.from }, to: [{ name: '', address: mail.to }] },
+    envelope: {
+      from: { name: '', address: mail.from },
+      to: [{ name: '', address: mail.to }],
+      // Sent to a server that announces less, it would be cut off in the midst of it, and nobody would know why.
+      size: mimeLength(mail.pieces),
+    },
     maxRecipients: 1,
     messageId: mail.messageId,
     raw: content,

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
-import { mimeStream } from '../../../../adapters/channels/email/mime-stream.ts'
+import { mimeLength, mimeStream } from '../../../../adapters/channels/email/mime-stream.ts'
 
 describe('mimeStream', () => {
   it('holds no file as a whole in base64', async () => {
@@ -12,6 +12,16 @@ describe('mimeStream', () => {
     }
     expect(total).toBe('headend'.length + 40_000_000 + 2 * Math.floor(40_000_000 / 76))
   })
+
+  it.each([0, 1, 2, 3, 56, 57, 58, 114, 57 * 1024, 57 * 1024 + 1, 200_000])(
+    'is as long as it says with a file of %i bytes',
+    async (bytes) => {
+      const pieces = ['head', new Uint8Array(bytes), 'middle', new Uint8Array(bytes + 1), 'end']
+      let total = 0
+      for await (const chunk of mimeStream(pieces)) total += chunk.length
+      expect(mimeLength(pieces)).toBe(total)
+    },
+  )
 
   it('was not read where somebody began to read it and gave up in the same turn', async () => {
     const stream = mimeStream(['content'])
