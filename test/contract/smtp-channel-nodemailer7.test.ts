@@ -39,6 +39,23 @@ test('a connection that ends before the greeting, or before anything was said, i
   await server.close()
 })
 
+test('a mail whose time is over before the client is ready asks for no connection', async () => {
+  const server = await scriptedSmtp({ greeting: 'HANG' })
+  const channel = smtpChannel({
+    host: '127.0.0.1',
+    port: server.port,
+    from: 'a@example.org',
+    timeouts: { greetingMs: 500 },
+  })
+  const over = new AbortController()
+  const sending = channel.send(mailMessage(), sendContext({ signal: over.signal }))
+  over.abort()
+  expect(await sending).toMatchObject({ kind: 'retry', message: 'The attempt ended before it began.' })
+  expect(server.connections).toBe(0)
+  await channel.close?.()
+  await server.close()
+})
+
 test('a mail that waited for a connection until its time was over is known not to have left', async () => {
   const letGo: (() => void)[] = []
   const server = await startMailServer({ onRcptTo: (_address, _session, callback) => letGo.push(callback) })

@@ -16,6 +16,7 @@ export function createConnectionTurns(connections: number): ConnectionTurns {
 
   return {
     begin(signal) {
+      if (signal.aborted) return Promise.resolve(false)
       if (free > 0) {
         free -= 1
         return Promise.resolve(true)
@@ -29,7 +30,6 @@ export function createConnectionTurns(connections: number): ConnectionTurns {
         }
         waiting.add(settle)
         signal.addEventListener('abort', giveUp)
-        if (signal.aborted) giveUp()
       })
     },
     end() {
