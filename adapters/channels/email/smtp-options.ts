@@ -151,6 +151,8 @@ export function resolveSmtpOptions(options: SmtpChannelOptions): ResolvedSmtpOpt
   const secure = given.secure ?? given.port === 465
   return {
     ...given,
+    // As in a URL: nothing that opens a connection knows the brackets.
+    host: given.host.replace(/^\[(.+)\]$/, '$1'),
     port: given.port ?? (secure ? 465 : 587),
     secure,
     // A password must not leave in clear because somebody on the way hid the server's STARTTLS.

@@ -38,6 +38,10 @@ describe('smtpChannel', () => {
     expect(resolveSmtpOptions({ ...least, ...options })).toMatchObject({ port, secure })
   })
 
+  it('takes an address of IPv6 with its brackets, too', () => {
+    expect(resolveSmtpOptions({ ...least, host: '[2001:db8::1]' }).host).toBe('2001:db8::1')
+  })
+
   it.each([
     ['mail.example.org', true],
     ['10.0.0.1', true],
