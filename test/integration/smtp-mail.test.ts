@@ -188,6 +188,14 @@ describe('a mail with parts', () => {
     ])
   })
 
+  it('can be unsubscribed with one click at the longest address', async () => {
+    const url = `https://example.org/u?t=${'x'.repeat(900 - 24)}`
+    const { source } = await arrived({ email: { unsubscribeUrl: url } })
+    expect(source.replace(/\r\n(?=[ \t])/g, '')).toContain(`\r\nList-Unsubscribe: <${url}>\r\n`)
+    const longer = mailMessage({ email: { unsubscribeUrl: `${url}x` } })
+    expect(await channel.send(longer, sendContext())).toMatchObject({ code: 'invalid_content' })
+  })
+
   const file = { filename: 'a.txt', contentType: 'text/plain', content: new Uint8Array(1) }
   it.each<[string, Message['email']]>([
     ['an address for answers with a second header', { replyTo: 'a@example.org\r\nBcc: evil@example.net' }],
