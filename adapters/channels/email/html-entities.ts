@@ -96,7 +96,11 @@ function meaningOf(whole: string, decimal?: string, hex?: string, name?: string)
   return character(decimal === undefined ? Number.parseInt(hex ?? '', 16) : Number(decimal))
 }
 
+/** What 128 to 159 stand for, by whose numbers Word and Outlook write quotes and dashes (HTML, "numeric character reference"). */
+const WINDOWS_1252 = '€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090‘’“”•–—˜™š›œ\u009džŸ'
+
 function character(code: number): string {
+  if (code >= 0x80 && code <= 0x9f) return WINDOWS_1252.charAt(code - 0x80)
   const isText = code >= 0x20 && code <= 0x10ffff && !(code >= 0xd800 && code <= 0xdfff)
   return isText ? String.fromCodePoint(code) : ' '
 }

@@ -50,6 +50,7 @@ describe('htmlToText', () => {
       '&unknown; &constructor; AT&T &; &#0; &#xD800; &#99999999;',
       '&unknown; &constructor; AT&T &; &#99999999;',
     ],
+    ['it&#146;s &#x93;x&#148; &#150; &#128;5&#133;', 'it’s “x” – €5…'],
     ['<style>p { a: "</p>" }</style><script>if (a < b) "</style>"</script>Text', 'Text'],
     ['<STYLE>x</STYLE >Text<Script>y</SCRIPT>', 'Text'],
     ['<script>"</scripts>"</script>a<style></styles></style\n>b<style></style/>c', 'abc'],
