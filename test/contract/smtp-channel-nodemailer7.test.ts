@@ -85,13 +85,14 @@ test('a mail that waited for a connection until its time was over is known not t
   await server.close()
 })
 
-test('a mail whose envelope was refused in words that nobody knows has not left', async () => {
+test('a mail whose envelope was answered in words that nobody knows has not left', async () => {
   const server = await scriptedSmtp({ rcpt: 'eh?' })
   const channel = smtpChannel({ host: '127.0.0.1', port: server.port, from: 'a@example.org' })
   // This version reads the mail away all the same.
   expect(await channel.send(mailMessage(), sendContext())).toMatchObject({
-    kind: 'rejected',
-    code: 'invalid_recipient',
+    kind: 'retry',
+    code: 'provider_unavailable',
+    scope: 'provider',
   })
   expect(server.lines).not.toContain('DATA')
   await channel.close?.()

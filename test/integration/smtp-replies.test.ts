@@ -308,10 +308,19 @@ describe('a reply of the mail server', () => {
   })
 
   it('that is no reply at all: before the content it is tried again, after it nobody knows', async () => {
-    expect(await outcomeOf({ greeting: 'SSH-2.0-OpenSSH_9.6' })).toMatchObject({
-      kind: 'retry',
-      code: 'provider_unavailable',
-    })
+    for (const script of [
+      { greeting: 'SSH-2.0-OpenSSH_9.6' },
+      { mail: '354 Go on' },
+      { rcpt: '354 Go on' },
+      { rcpt: 'what?' },
+      { data: 'what?' },
+    ]) {
+      expect(await outcomeOf(script)).toMatchObject({
+        kind: 'retry',
+        code: 'provider_unavailable',
+        scope: 'provider',
+      })
+    }
     expect(await outcomeOf({ content: 'what?' })).toMatchObject({ kind: 'ambiguous' })
     expect(await outcomeOf({ content: '354 Go on' })).toMatchObject({ kind: 'ambiguous' })
   })

@@ -77,6 +77,9 @@ function unknownEnd(error: SmtpError, reply: SmtpReply): Outcome {
 /** Nothing of the message has left: no duplicate is possible. */
 function beforeContent(error: SmtpError, reply: SmtpReply): Outcome {
   const answer = answerTo(error, reply)
+  // Neither a yes nor a no: the two are out of step, which says nothing of the mail and its recipient.
+  if (reply.text !== '' && !isAboutLogin(reply, error))
+    return answer.retry('provider_unavailable', 'provider')
   switch (error.code) {
     case 'EAUTH':
     case 'ENOAUTH':
