@@ -13,6 +13,7 @@ export type { DeadLetterFilterInput, RedriveInput } from './domain/input/redrive
 export type { SendInput } from './domain/input/send.ts'
 export type { SuppressionTarget } from './domain/input/suppression.ts'
 export type { TemplateChangeInput, TemplateInput } from './domain/input/template.ts'
+export type { JsonFields } from './domain/json-fields.ts'
 export type { Visit } from './domain/machine-visit.ts'
 export type {
   AttachmentContent,

@@ -1,5 +1,6 @@
 import type { ChannelName } from './channel.ts'
 import { NotifierError } from './errors/notifier-error.ts'
+import type { JsonFields } from './json-fields.ts'
 
 /** What a message may carry beside its text, by channel. Sent as it is: placeholders in it are not expanded. */
 export interface MessageParts {
@@ -48,7 +49,7 @@ export interface PushContent {
 /** What a Slack message may carry beside its text, which stays the text of notifications. */
 export interface SlackContent {
   /** Block Kit blocks, 1 to 50, at most 100 000 characters of JSON. */
-  readonly blocks?: readonly Readonly<Record<string, unknown>>[] | undefined
+  readonly blocks?: readonly JsonFields[] | undefined
 }
 
 const PARTS = ['email', 'push', 'slack'] as const satisfies readonly ChannelName[]

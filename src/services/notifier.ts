@@ -5,6 +5,7 @@ import type { RedriveInput } from '../domain/input/redrive.ts'
 import type { SendInput } from '../domain/input/send.ts'
 import type { SuppressionTarget } from '../domain/input/suppression.ts'
 import type { TemplateChangeInput, TemplateInput } from '../domain/input/template.ts'
+import type { JsonFields } from '../domain/json-fields.ts'
 import type { Visit } from '../domain/machine-visit.ts'
 import type { ProcessEvent } from '../domain/process-event.ts'
 import type { ProviderPausedEvent, ProviderResumedEvent } from '../domain/provider-event.ts'
@@ -152,11 +153,7 @@ export interface Notifier<Tx = never> {
      *
      * @throws NotifierError as `get`, `invalid_template_variable`, `message_too_large`
      */
-    preview(
-      idOrName: string,
-      variables?: Readonly<Record<string, unknown>>,
-      scope?: Scope,
-    ): Promise<RenderedRecord>
+    preview(idOrName: string, variables?: JsonFields, scope?: Scope): Promise<RenderedRecord>
     /** Queued notifications keep the version they were accepted with. @throws NotifierError as `get` */
     delete(idOrName: string, scope?: Scope): Promise<void>
   }

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import type { ChannelName } from '../channel.ts'
+import type { JsonFields } from '../json-fields.ts'
 import type { EmailContent, PushContent, SlackContent } from '../message-parts.ts'
 import type { BodyFormat, Priority } from '../notification.ts'
 import { MAX_RECIPIENT_LENGTH } from '../recipient.ts'
@@ -20,9 +21,9 @@ export interface SendInput {
   /** Id or name of a template. */
   readonly template?: string | undefined
   /** Values for the template's placeholders; without a template refused where the text looks as if it had some. */
-  readonly variables?: Readonly<Record<string, unknown>> | undefined
+  readonly variables?: JsonFields | undefined
   /** The same as `variables`, which wins where both name one key. */
-  readonly data?: Readonly<Record<string, unknown>> | undefined
+  readonly data?: JsonFields | undefined
   /** How an e-mail body is to be read. Default: as the template says, else a document or a closing tag makes it HTML. */
   readonly format?: BodyFormat | undefined
   /** On `email` only: reply address, headers, attachments, one-click unsubscription. */
