@@ -60,7 +60,7 @@ export function resolveHttpOptions(options: HttpApiOptions): ResolvedHttpOptions
   if (typeof options !== 'object' || options === null) throw wrong('options', 'an object')
   for (const name of Object.keys(options)) {
     // A misspelt security option that is silently ignored would be worse than an error.
-    if (!KNOWN.has(name)) throw wrong(name, `one of ${[...KNOWN].join(', ')}`)
+    if (!KNOWN.has(name)) throw unknown(name)
   }
   return Object.freeze({
     https: oneOf('https', options.https ?? 'require', ['require', 'allow-loopback', 'off']),
@@ -98,6 +98,14 @@ function trustedProxies(entries: readonly string[]): AddressMatcher | null {
     }
   })
   return entries.length === 0 ? null : compileNetworks(entries)
+}
+
+function unknown(option: string): NotifierError {
+  const expected = `one of ${[...KNOWN].join(', ')}`
+  return new NotifierError('invalid_configuration', {
+    message: `"${option}" is not an option of the HTTP API: use ${[...KNOWN].join(', ')}.`,
+    details: { option, expected },
+  })
 }
 
 function wrong(option: string, expected: string): NotifierError {

@@ -25,17 +25,26 @@ export function assertMethods(option: string, value: unknown, methods: readonly 
     (method) => typeof (value as Record<string, unknown> | null | undefined)?.[method] !== 'function',
   )
   if (missing.length > 0) {
-    throw wrong(
-      option,
-      `an object with the ${missing.length === 1 ? 'method' : 'methods'} ${missing.join(', ')}`,
-    )
+    const right = `an object with the ${missing.length === 1 ? 'method' : 'methods'} ${missing.join(', ')}`
+    throw wrong(option, `${right}${instead(value)}`)
   }
+}
+
+/** What was forgotten, where what was given tells. */
+function instead(value: unknown): string {
+  if (typeof value === 'function') return ', not a function: call it, and give what it returns'
+  if (value instanceof Promise) return ', not a promise: await it'
+  return ''
 }
 
 /** @throws NotifierError `invalid_configuration` */
 export function assertKeys(prefix: string, value: object, known: readonly string[]): void {
   for (const key of Object.keys(value)) {
-    if (!known.includes(key))
-      throw wrong(`${prefix}${key}`, `one of ${known.map((name) => prefix + name).join(', ')}`)
+    if (known.includes(key)) continue
+    const option = `${prefix}${key}`
+    throw new NotifierError('invalid_configuration', {
+      message: `"${option}" is not an option: use ${known.map((name) => prefix + name).join(', ')}.`,
+      details: { option },
+    })
   }
 }

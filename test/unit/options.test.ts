@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { smtpChannel } from '../../adapters/channels/email/smtp.ts'
 import { createNotifier } from '../../src/create-notifier.ts'
 import { isNotifierError } from '../../src/domain/errors/notifier-error.ts'
+import { memoryStorage } from '../../src/memory/memory-storage.ts'
 import { type NotifierOptions, resolveOptions } from '../../src/options.ts'
 import { recordingChannel } from '../../src/testing/recording-channel.ts'
 
@@ -19,12 +20,15 @@ describe('a wrong option is one error that names it and says what is right', () 
     ['options', 'x', 'an object'],
     ['channels', {}, 'an object'],
     ['channels', { channels: [] }, 'an object'],
-    ['chanels', { chanels: {} }, 'channels'],
+    ['chanels', { chanels: {} }, 'is not an option: use channels'],
     ['channels.fax', { channels: { fax: channel } }, 'email, sms, push, slack, webhook'],
     ['channels.email', { channels: { email: null } }, 'send'],
     ['channels.email', { channels: { email: {} } }, 'send'],
     ['channels.email', { channels: { email: [] } }, 'at least one'],
     ['channels.email', { channels: { email: 'smtp' } }, 'send'],
+    ['channels.email', { channels: { email: [smtpChannel] } }, 'call it'],
+    ['channels.email', { channels: { email: Promise.resolve(channel) } }, 'await it'],
+    ['storage', { channels, storage: memoryStorage }, 'call it'],
     ['channels.sms', { channels: { sms: channel } }, 'for sms'],
     ['channels.email[1]', { channels: { email: [channel, {}] } }, 'send'],
     ['channels.email[1].name', { channels: { email: [channel, channel] } }, 'unique'],
