@@ -1,10 +1,13 @@
+import { existsSync } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
 import { isBuiltin } from 'node:module'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import ts from 'typescript'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { entries, fromRoot } from '../../scripts/entries.mjs'
 import { type Consumer, createConsumer, type Manifest, readManifest } from './consumer.ts'
+import { links } from './markdown.ts'
 
 const specifiers = entries().map(({ specifier }) => specifier)
 
@@ -25,7 +28,28 @@ afterAll(async () => {
 
 test('the package holds its build and its papers, and nothing else', async () => {
   const files = await readdir(join(bare.directory, 'node_modules/carillon'))
-  expect(files.sort()).toEqual(['CHANGELOG.md', 'LICENSE', 'README.md', 'dist', 'package.json'])
+  const papers = [
+    'CHANGELOG.md',
+    'CONTRIBUTING.md',
+    'LICENSE',
+    'README.md',
+    'SECURITY.md',
+    'docs',
+    'examples',
+  ]
+  expect(files.sort()).toEqual([...papers, 'dist', 'package.json'].sort())
+})
+
+test('every relative link of a packed page leads to what is packed', async () => {
+  const folder = join(bare.directory, 'node_modules/carillon')
+  const pages = (await readdir(folder, { recursive: true })).filter((file) => file.endsWith('.md'))
+  expect(pages).toContain('docs/options.md')
+  for (const page of pages) {
+    const dead = (await links(pathToFileURL(join(folder, page)).href)).filter(
+      (target) => !existsSync(join(folder, dirname(page), target)),
+    )
+    expect(dead, page).toEqual([])
+  }
 })
 
 test('core modules keep their full names, the only ones that all of them have', async () => {
