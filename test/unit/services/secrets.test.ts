@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
+import { createLinkSigner } from '../../../src/services/links/link-signer.ts'
 import { createSecretBox, newSecret } from '../../../src/services/secrets.ts'
 
 const [first, second, third] = [newSecret(), newSecret(), newSecret()]
@@ -49,4 +50,12 @@ it('needs a secret', () => {
 it('makes secrets of 256 bits', () => {
   expect(Buffer.from(newSecret(), 'base64url')).toHaveLength(32)
   expect(newSecret()).not.toBe(newSecret())
+})
+
+it('knows for good what a secret has sealed and signed: it is in databases and in mails', () => {
+  const secret = 'a-secret-of-the-application'
+  const sealed = 'v1.2qQqYXFq.Zs77_11ZnnUxeECqw_3SO3UVaGTdwhAoiYW0Rp-1kuM-bl8'
+  expect(createSecretBox([secret]).open(sealed)).toBe('whsec_x')
+  const token = 'bm90aWZfMQ.AsXAv1TUGMSTQPIPC1pLFg'
+  expect(createLinkSigner([secret]).verify('unsubscribe', token)).toBe('notif_1')
 })
