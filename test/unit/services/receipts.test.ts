@@ -1,5 +1,6 @@
 import { beforeEach, expect, test } from 'vitest'
 import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
+import type { Receipt } from '../../../src/domain/receipt.ts'
 import { memoryStorage } from '../../../src/memory/memory-storage.ts'
 import { silentLogger } from '../../../src/memory/silent-logger.ts'
 import type { ReceiptRecord } from '../../../src/ports/storage/receipts.ts'
@@ -24,7 +25,7 @@ beforeEach(() => {
 })
 
 /** Receipts over a storage whose commits take some time; each request's body is the key of its one report. */
-function receipts() {
+function receipts(about: Partial<Receipt> = { fact: { type: 'delivered' } }) {
   const storage = {
     ...memoryStorage({ clock }),
     async recordReceipts(records: readonly ReceiptRecord[]) {
@@ -41,7 +42,7 @@ function receipts() {
     recordingChannel({
       parseReceipts: async ({ body }) => ({
         kind: 'receipts',
-        receipts: [{ dedupeKey: new TextDecoder().decode(body), fact: { type: 'delivered' } }],
+        receipts: [{ dedupeKey: new TextDecoder().decode(body), ...about }],
       }),
     }),
   )
@@ -125,8 +126,14 @@ test('they rest no longer than it takes the others to store ten for each of thei
   await Promise.all([...first, second])
 })
 
-test('a report that cannot be stored fails its own request alone', async () => {
-  const take = receipts()
+const address = '+4915112345678'
+
+test.each<[string, Partial<Receipt>]>([
+  ['report', { fact: { type: 'delivered' } }],
+  ['opt-out', { suppress: { address, reason: 'unsubscribe' } }],
+  ['opt-in', { unsuppress: { address } }],
+])('a %s that cannot be stored fails its own request alone', async (_what, about) => {
+  const take = receipts(about)
   guilty = 'report-1'
   const ends = Promise.allSettled(keys(3, 'report').map(take))
   await pass(COMMIT_MS)
