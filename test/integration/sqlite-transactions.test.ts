@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type SqliteTransaction, sqliteStorage } from '../../adapters/storage/sqlite/index.ts'
 import { createNotifier } from '../../src/create-notifier.ts'
 import { perMinutePlans, UNLIMITED } from '../../src/domain/plans.ts'
+import type { Storage } from '../../src/ports/storage/storage.ts'
 import type { Notifier } from '../../src/services/notifier.ts'
 import { type RecordingChannel, recordingChannel } from '../../src/testing/recording-channel.ts'
 import { temporaryFile } from '../support/sqlite-harness.ts'
@@ -13,6 +14,7 @@ let file: string
 let remove: () => void
 let email: RecordingChannel
 let notifier: Notifier<SqliteTransaction>
+let storage: Storage<SqliteTransaction>
 let orders: DatabaseSync
 let accepted: string[]
 
@@ -22,8 +24,9 @@ beforeEach(async () => {
   orders.exec('CREATE TABLE orders (id TEXT PRIMARY KEY, notification TEXT)')
   email = recordingChannel()
   accepted = []
+  storage = sqliteStorage({ file })
   notifier = createNotifier({
-    storage: sqliteStorage({ file }),
+    storage,
     channels: { email },
     plans: { ...perMinutePlans, org_default: { ...UNLIMITED, notificationsPerMonth: 5 } },
     delivery: { pollMs: 60_000 },
@@ -150,6 +153,21 @@ describe('a function of the application in a commit of SQLite', () => {
     await expect(notifier.send(message, { tx: (database) => database.exec('BEGIN') })).rejects.toThrow(
       'cannot start a transaction within a transaction',
     )
+    await stillWorks()
+  })
+
+  it('is not undone by a commit that is asked for from within, and refused', async () => {
+    let refused = Promise.resolve()
+    await notifier.send(message, {
+      tx(database) {
+        insert(database, '1', undefined)
+        const renewed = storage.renew([{ jobId: '1', token: 1 }], 1_000)
+        refused = expect(renewed).rejects.toMatchObject({ code: 'service_unavailable' })
+      },
+    })
+    await refused
+    expect(stored()).toEqual([{ id: '1', notification: null }])
+    await expect.poll(() => email.calls.length).toBe(1)
     await stillWorks()
   })
 })
