@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
 import { tagOf } from '../../../adapters/rate-limit/redis/keys.ts'
 import type { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
-import { trackingOf } from '../../../src/domain/input/organization.ts'
-import { UNLIMITED } from '../../../src/domain/plans.ts'
+import { type Plan, UNLIMITED } from '../../../src/domain/plans.ts'
+import { NO_TRACKING } from '../../../src/domain/track-html.ts'
 import { memoryRateLimiter } from '../../../src/memory/rate-limiter/memory-rate-limiter.ts'
 import type { LimitCheck, RateLimiter } from '../../../src/ports/rate-limiter.ts'
 import type { PlanFinder } from '../../../src/services/limits/plan-of.ts'
@@ -12,9 +12,18 @@ import {
   DEFAULT_OVERUSE,
   type RequestLimits,
 } from '../../../src/services/limits/request-limits.ts'
-import { fakeClock } from '../../../src/testing/fake-clock.ts'
+import { type FakeClock, fakeClock } from '../../../src/testing/fake-clock.ts'
 
-function world(): { asked: string[]; overflows: string[]; limits: RequestLimits } {
+const MINUTE = 60_000
+
+interface World {
+  readonly clock: FakeClock
+  readonly asked: string[]
+  readonly overflows: string[]
+  readonly limits: RequestLimits
+}
+
+function world(plan: Plan = UNLIMITED): World {
   const clock = fakeClock()
   const limiter = memoryRateLimiter({ clock })
   const asked: string[] = []
@@ -27,10 +36,13 @@ function world(): { asked: string[]; overflows: string[]; limits: RequestLimits 
       return limiter.consume(checks)
     },
   }
+  const about = { name: 'x', plan, smsCountries: null, tracking: NO_TRACKING }
+  const plans: PlanFinder = { of: () => about, assertKnown() {}, forget() {} }
   return {
+    clock,
     asked,
     overflows,
-    limits: createRequestLimits(recording, {} as PlanFinder, clock, DEFAULT_OVERUSE),
+    limits: createRequestLimits(recording, plans, clock, DEFAULT_OVERUSE),
   }
 }
 
@@ -73,7 +85,7 @@ it('what one limit refuses is no overuse of another', async () => {
   const clock = fakeClock()
   const limiter = memoryRateLimiter({ clock })
   const plans: Pick<PlanFinder, 'of'> = {
-    of: () => ({ name: 'enterprise', plan: UNLIMITED, smsCountries: null, tracking: trackingOf(null) }),
+    of: () => ({ name: 'enterprise', plan: UNLIMITED, smsCountries: null, tracking: NO_TRACKING }),
   }
   const limits = createRequestLimits(limiter, plans as PlanFinder, clock, { ...DEFAULT_OVERUSE, factor: 1 })
   const outcomes = async (resource: LimitedResource, times: number) => {
@@ -91,4 +103,13 @@ it('what one limit refuses is no overuse of another', async () => {
   expect(await outcomes('templates.create', 120 + 100)).toEqual(['admitted', 'templates.create'])
   expect(await outcomes('requests', 1)).toEqual(['admitted'])
   expect(await outcomes('templates.create', 2)).toEqual(['templates.create', 'account'])
+})
+
+it('counts a request that takes long among those under way, for five minutes', async () => {
+  const { clock, limits } = world({ ...UNLIMITED, concurrentRequests: 1 })
+  await limits.admit('org_a', 'requests')
+  await clock.advance(5 * MINUTE - 1)
+  await expect(limits.admit('org_a', 'requests')).rejects.toMatchObject({ code: 'rate_limit_exceeded' })
+  await clock.advance(1)
+  await limits.admit('org_a', 'requests')
 })
