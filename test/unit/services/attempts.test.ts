@@ -198,3 +198,23 @@ it('counts a job that was taken over once, however often it goes back before any
   expect(await takeOver((job) => unasked(job, 0))).toBe(0)
   expect(await takeOver((job) => ended(job))).toBe(1)
 })
+
+it('renews no lease after the end, not even where a renewal was under way', async () => {
+  const clock = fakeClock()
+  let renewals = 0
+  let answer = (): void => {}
+  const storage: Storage = {
+    ...memoryStorage({ clock }),
+    renew(refs) {
+      renewals += 1
+      return new Promise((resolve) => (answer = () => resolve(refs.map(() => true))))
+    },
+  }
+  const leases = createLeases(storage, clock, LEASE_MS, () => {})
+  leases.hold({ jobId: '1', token: 1 }, () => {})
+  await clock.until(() => renewals === 1)
+  leases.close()
+  answer()
+  await clock.advance(10 * LEASE_MS)
+  expect(renewals).toBe(1)
+})

@@ -227,6 +227,19 @@ it('lets another process try when the one that tries has died', async () => {
   expect(await freeNow(other)).toBe(1)
 })
 
+it('lets another process try when the message that tried ended without an answer', async () => {
+  const { clock, states, state } = create(2)
+  state.faulted(30_000, why)
+  await clock.advance(30_000)
+  expect(await freeNow(state)).toBe(1)
+  const end = message(state)
+  const other = states[1] as ProviderState
+  expect(await freeNow(other)).toBe(0)
+  await end()
+  await clock.advance(1_000)
+  expect(await freeNow(other)).toBe(1)
+})
+
 it('tells a process that starts after a rest to try first', async () => {
   const { clock, states, state } = create(2)
   state.faulted(30_000, why)

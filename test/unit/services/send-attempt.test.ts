@@ -204,4 +204,18 @@ describe('sendAttempt', () => {
     await clock.advance(60_000)
     expect(channel.calls[0]?.context.signal.aborted).toBe(false)
   })
+
+  it('leaves no timer behind either where a channel answers after the abort', async () => {
+    const { clock, outcome } = attempt(
+      (_message, { signal }) =>
+        new Promise((resolve) => {
+          signal.addEventListener('abort', () => resolve({ kind: 'ambiguous', reason: 'aborted' }))
+        }),
+    )
+    await clock.advance(1_000)
+    await outcome
+    // Time goes on only from timer to timer.
+    await expect(clock.until(() => false)).rejects.toThrow('Not reached')
+    expect(clock.monotonic()).toBe(1_000)
+  })
 })
