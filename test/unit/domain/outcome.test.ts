@@ -17,6 +17,15 @@ it.each([
 })
 
 it.each([
+  ['delivered', 'delivered'],
+  ['sent', 'sent'],
+  [undefined, 'sent'],
+  ['DELIVERED', 'sent'],
+])('what was accepted as %s is %s', (status, expected) => {
+  expect(soundOutcome({ kind: 'accepted', status })).toMatchObject({ kind: 'accepted', status: expected })
+})
+
+it.each([
   ['a plain id', 'm-1', 'm-1'],
   ['a number', 17, '17'],
   ['the longest', 'x'.repeat(998), 'x'.repeat(998)],

@@ -74,6 +74,7 @@ describe('API keys', () => {
     const { notifier, inner } = await start()
     const created = await notifier.apiKeys.create({ name: 'CI', permission: 'Write' })
     const { secret, ...record } = created
+    expect(record.hint).toBe(`${secret.slice(0, 8)}…${secret.slice(-4)}`)
     expect(await notifier.apiKeys.verify(secret)).toEqual(record)
     const listed = await notifier.apiKeys.list()
     expect(listed.items).toEqual([record])

@@ -104,6 +104,19 @@ describe('verifyWebhook', () => {
   })
 
   it.each([
+    'null',
+    '[]',
+    '{"data":{}}',
+    '{"event":"a"}',
+    '{"event":"a","data":null}',
+    '{"event":1,"data":{}}',
+  ])('takes %s for no event, whoever signed it', (text) => {
+    expect(() => verifyWebhook(text, signed(text), secret, { now })).toThrow(
+      expect.objectContaining({ code: 'invalid_json' }),
+    )
+  })
+
+  it.each([
     ['a parsed body', { event: 'x' } as unknown as string, secret, {}],
     ['no secret', body, '', {}],
     ['an empty list of secrets', body, [], {}],
