@@ -93,8 +93,10 @@ describe('Retry-After is exact', () => {
     await start({ notificationsPerMonth: 1 }, { clock: time, storage: create(time) })
     clock = time
     expect((await send()).status).toBe(201)
-    const wait = refusal(await send(), 'monthly_notifications', 'notification_quota_exceeded')
+    const refused = await send()
+    const wait = refusal(refused, 'monthly_notifications', 'notification_quota_exceeded')
     expect(wait).toBe(90)
+    expect(Number(refused.headers['x-ratelimit-reset'])).toBe(Date.UTC(2027, 0) / 1000)
     await expectExact(send, wait, 201)
   })
 

@@ -50,6 +50,20 @@ export function rateLimiterContract(test: TestApi, create: () => Promise<RateLim
     await harness.limiter.close()
   })
 
+  test('says when more will remain: when the oldest of what counts expires', async () => {
+    const harness = await create()
+    const plain = requests({ limit: 3, burst: 3 })
+    const resets = []
+    for (const passed of [0, 20_000, 20_000]) {
+      await harness.advance(passed)
+      resets.push(Math.round((await one(harness, plain)).resetInMs / 1000))
+    }
+    assert.deepEqual(resets, [60, 40, 20])
+    await harness.advance(20_000)
+    assert.equal((await one(harness, plain)).allowed, true)
+    await harness.limiter.close()
+  })
+
   test('lets a burst go to its ceiling, and no second one before the window has passed', async () => {
     const harness = await create()
     for (let call = 0; call < 12; call += 1)
