@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
+import type { SMTPServerOptions } from 'smtp-server'
 import { expect, test, vi } from 'vitest'
 import { smtpChannel } from '../../adapters/channels/email/smtp.ts'
 import { channelContract } from '../../src/testing/channel-contract.ts'
@@ -84,6 +85,37 @@ test('a mail that waited for a connection until its time was over is known not t
   await channel.close?.()
   await server.close()
 })
+
+test.each([
+  ['greets', (letGo: (() => void)[]) => ({ onConnect: (_session, go) => letGo.push(go) })],
+  ['answers RCPT TO', (letGo: (() => void)[]) => ({ onRcptTo: (_address, _session, go) => letGo.push(go) })],
+] satisfies [string, (letGo: (() => void)[]) => SMTPServerOptions][])(
+  'a mail whose time is over before the server %s never leaves, and the next one does not wait behind it',
+  async (_moment, hangs) => {
+    const letGo: (() => void)[] = []
+    const server = await startMailServer(hangs(letGo))
+    const channel = smtpChannel({
+      host: '127.0.0.1',
+      port: server.port,
+      from: 'a@example.org',
+      maxConnections: 1,
+    })
+    const over = new AbortController()
+    const first = channel.send(mailMessage({ to: 'first@example.com' }), sendContext({ signal: over.signal }))
+    await vi.waitFor(() => expect(letGo).toHaveLength(1))
+    // As by a timer, which comes before what was promised.
+    setTimeout(() => over.abort(new Error('No answer within 60000 ms.')))
+    expect(await first).toMatchObject({ kind: 'retry', code: 'provider_unavailable', scope: 'provider' })
+    letGo[0]?.()
+    const next = channel.send(mailMessage({ to: 'next@example.com' }), sendContext())
+    await vi.waitFor(() => expect(letGo).toHaveLength(2))
+    letGo[1]?.()
+    expect(await next).toMatchObject({ kind: 'accepted' })
+    expect(server.inbox.map((mail) => mail.to[0])).toEqual(['next@example.com'])
+    await channel.close?.()
+    await server.close()
+  },
+)
 
 test('a mail whose envelope was answered in words that nobody knows has not left', async () => {
   const server = await scriptedSmtp({ rcpt: 'eh?' })

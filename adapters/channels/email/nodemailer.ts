@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream'
 import { loadPeer } from '../peer.ts'
 
 /** The part of nodemailer (7 to 10) that is used; typed here so that no declaration of ours needs the package. */
@@ -23,7 +24,7 @@ export interface SentInfo {
 
 /** A mail between composing and sending, as plug-ins of nodemailer see it. */
 export interface ComposedMail {
-  readonly data: { readonly raw?: unknown; readonly onConnection: () => void }
+  readonly data: { readonly raw: Readable; readonly onConnection: () => void }
   message: { createReadStream(): unknown }
 }
 

@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream'
 import type { MailContent } from './mail-content.ts'
 import { composeMail, type Mail } from './mime.ts'
 import { mimeLength, mimeStream } from './mime-stream.ts'
@@ -79,7 +80,8 @@ function transportOptions(options: ResolvedSmtpOptions): Readonly<Record<string,
 function sendAsItIs({ data, message }: ComposedMail, done: () => void): void {
   message.createReadStream = () => {
     data.onConnection()
-    return data.raw
+    // nodemailer before 10.5 goes on with a mail that was given up; after DATA it would wait for what never comes.
+    return data.raw.destroyed ? '' : data.raw
   }
   done()
 }
@@ -121,7 +123,7 @@ async function deliverOnce(
   // nodemailer before 10.5 knows no signal: there nobody will hear how the mail ends.
   const abandons = transporter.transporter?.supportsAbortSignal !== true
   try {
-    const info = await (abandons ? orAborted(sending, signal) : sending)
+    const info = await (abandons ? orAborted(sending, content, signal) : sending)
     // Whatever a server takes before it has all of a mail is no mail.
     if (!content.readableEnded) return { kind: 'failed', error: answeredEarly(info), contentSent: true }
     return { kind: 'sent', info }
@@ -129,8 +131,8 @@ async function deliverOnce(
     const failure = toSmtpError(error)
     // nodemailer reports the end of a connection with the command `CONN` whatever was under way (10.6), so that its errors
     // alone cannot tell a mail that never left from one that may have arrived. The content is read only after the server has
-    // agreed to DATA.
-    const contentSent = content.readableDidRead || (abandons && failure.code === 'EABORT')
+    // agreed to DATA, and never once it is destroyed.
+    const contentSent = content.readableDidRead
     if (connected && !contentSent && !signal.aborted && isOldConnections(failure)) return 'connection ended'
     return { kind: 'failed', error: failure, contentSent }
   } finally {
@@ -149,9 +151,14 @@ function answeredEarly({ response = '' }: SentInfo): SmtpError {
   return { message: `The server answered before it had the whole mail: ${response}`, code: 'EPROTOCOL' }
 }
 
-function orAborted<Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value> {
+function orAborted<Value>(promise: Promise<Value>, content: Readable, signal: AbortSignal): Promise<Value> {
   return new Promise((resolve, reject) => {
-    const onAbort = () => reject(Object.assign(new Error('Message sending aborted'), { code: 'EABORT' }))
+    const onAbort = () => {
+      reject(Object.assign(new Error('Message sending aborted'), { code: 'EABORT' }))
+      // At an error, into which it writes, nodemailer leaves the connection. There the next mail would wait behind one that
+      // never ends.
+      content.on('error', () => {}).destroy(new Error('Message sending aborted'))
+    }
     signal.addEventListener('abort', onAbort, { once: true })
     promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort))
   })
