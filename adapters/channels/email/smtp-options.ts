@@ -112,7 +112,7 @@ const PLUGIN = 'smtpChannel'
 const count = z.int().min(1, 'must be a whole number of at least 1')
 const milliseconds = count.max(600_000, 'must be at most 600000 milliseconds')
 const host = line.refine(
-  (text) => /^[^\s/@]+$/.test(text) && !/^[^:]+:\d*$/.test(text),
+  (text) => /^[^\s/@]+$/.test(text) && !/^(?:[^:]+|\[.*\]):\d*$/.test(text),
   'must be a name or an address alone: the port and the user are options of their own',
 )
 const word = line.refine((text) => /^\S+$/.test(text), 'must be a text without spaces')

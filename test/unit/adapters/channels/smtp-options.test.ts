@@ -79,6 +79,7 @@ describe('smtpChannel', () => {
     ['headers', { headers: { 'List-Unsubscribe': '<x>' } }],
     ['host', { host: 'smtp://mail.example.org' }],
     ['host', { host: 'mail.example.org:587' }],
+    ['host', { host: '[2001:db8::1]:587' }],
     ['host', { host: 'ada@mail.example.org' }],
     ['name', { name: 'Main' }],
     ['name', { name: '' }],
