@@ -4,6 +4,7 @@ export interface OwedSlots {
   add(key: string, token: string): void
   /** Somebody asks for the slot again, or has given it back. */
   drop(token: string): void
+  /** What is owed then, or comes yet, is left to its lease. */
   close(): void
 }
 
@@ -16,6 +17,7 @@ const MOST_OWED = 10_000
 export function createOwedSlots(giveBack: (key: string, token: string) => Promise<boolean>): OwedSlots {
   const owed = new Map<string, string>()
   let timer: NodeJS.Timeout | undefined
+  let closed = false
 
   function later(): void {
     if (timer !== undefined || owed.size === 0) return
@@ -35,7 +37,7 @@ export function createOwedSlots(giveBack: (key: string, token: string) => Promis
 
   return {
     add(key, token) {
-      if (owed.size >= MOST_OWED) return
+      if (closed || owed.size >= MOST_OWED) return
       owed.set(token, key)
       later()
     },
@@ -43,6 +45,7 @@ export function createOwedSlots(giveBack: (key: string, token: string) => Promis
       owed.delete(token)
     },
     close() {
+      closed = true
       owed.clear()
       clearTimeout(timer)
     },
