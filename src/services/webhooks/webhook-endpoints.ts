@@ -155,13 +155,9 @@ export function createWebhookEndpoints(parts: WebhookParts): Notifier['webhooks'
     },
     async retry(id, eventId, scope) {
       await find(id, scope)
-      const delivery = await storage.webhookEndpoints.retry(id, eventId)
+      const delivery = await byId(eventId, (known) => storage.webhookEndpoints.retry(id, known))
       if (delivery === 'disabled') throw new NotifierError('endpoint_disabled')
-      if (delivery === 'unknown') {
-        throw new NotifierError('not_found', {
-          message: `This endpoint has no delivery of the event "${eventId.slice(0, 100)}".`,
-        })
-      }
+      if (delivery === null || delivery === 'unknown') throw noDelivery(eventId)
       wake(id)
       return deliveryView(delivery)
     },
@@ -175,6 +171,11 @@ export function createWebhookEndpoints(parts: WebhookParts): Notifier['webhooks'
       }
     },
   }
+}
+
+function noDelivery(eventId: unknown): NotifierError {
+  const event = typeof eventId === 'string' ? `the event "${eventId.slice(0, 100)}"` : 'what is no text'
+  return new NotifierError('not_found', { message: `This endpoint has no delivery of ${event}.` })
 }
 
 function once<Value>(values: readonly Value[]): readonly Value[] {

@@ -81,6 +81,8 @@ describe('a wrong type is refused by its name', () => {
     for (const call of [webhooks.get, webhooks.delete, webhooks.test, apiKeys.delete, organizations.get])
       await expect(call(id)).rejects.toMatchObject({ code: 'not_found' })
     await expect(organizations.update(id, { name: 'x' })).rejects.toMatchObject({ code: 'not_found' })
+    const { id: endpoint } = await webhooks.create({ url: 'https://example.com/' })
+    await expect(webhooks.retry(endpoint, id)).rejects.toMatchObject({ code: 'not_found' })
   })
 
   it('as the id of a template', async () => {
