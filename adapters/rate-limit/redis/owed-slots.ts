@@ -13,6 +13,9 @@ const RETRY_MS = 1_000
 /** More than that were hardly taken before the server was left alone; their lease ends, too. */
 const MOST_OWED = 10_000
 
+/** So many are given back at once. No more are tried while the server is away: they would pile up behind it. */
+const PORTION = 256
+
 /** @param giveBack resolves with false where Redis did not answer */
 export function createOwedSlots(giveBack: (key: string, token: string) => Promise<boolean>): OwedSlots {
   const owed = new Map<string, string>()
@@ -26,13 +29,21 @@ export function createOwedSlots(giveBack: (key: string, token: string) => Promis
   }
 
   async function repay(): Promise<void> {
-    await Promise.all(
-      [...owed].map(async ([token, key]) => {
-        if (await giveBack(key, token)) owed.delete(token)
-      }),
-    )
+    const all = [...owed]
+    for (let at = 0, answered = true; answered && at < all.length; at += PORTION) {
+      const given = await Promise.all(all.slice(at, at + PORTION).map(giveOne))
+      answered = !given.includes(false)
+    }
     timer = undefined
     later()
+  }
+
+  async function giveOne([token, key]: readonly [token: string, key: string]): Promise<boolean> {
+    if (!owed.has(token)) return true
+    const given = await giveBack(key, token)
+    // Behind the others: of a cluster only one node may be away.
+    if (owed.delete(token) && !given) owed.set(token, key)
+    return given
   }
 
   return {

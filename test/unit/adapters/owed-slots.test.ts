@@ -33,6 +33,24 @@ it('what becomes owed after the close is asked for no more, and leaves no timer'
   expect(await asked(10)).toEqual([])
 })
 
+it('a server that is away is asked for a few of many, and for all when it answers again', async () => {
+  const away = new Set(['a'])
+  const { add, asked } = owedTo(away)
+  add('a', 5_000)
+  expect((await asked(3)).length).toBeLessThan(1_000)
+  away.clear()
+  expect(new Set(await asked(1)).size).toBe(5_000)
+  expect(await asked(10)).toEqual([])
+})
+
+it('many slots of a node that is away do not keep back those of another', async () => {
+  const { add, asked } = owedTo(new Set(['a']))
+  add('a', 1_000)
+  add('b', 10)
+  const seen = await asked(10)
+  expect(seen.filter((token) => token.startsWith('b')).length).toBe(10)
+})
+
 it('a slot that is asked for again meanwhile is not given back', async () => {
   const { owed, add, asked } = owedTo(new Set())
   add('a', 2)
