@@ -276,12 +276,10 @@ export function createNotificationLane(
   async function goBack(job: NotificationJob): Promise<void> {
     returning += 1
     try {
-      await attempts.run(job, () => {
-        if (isExpired(job)) return endWithout(job, 'expired', EXPIRED)
-        return states.some((candidate) => reaches(candidate, job))
-          ? later(job)
-          : endWithout(job, 'invalid_recipient', 'No configured provider accepts this recipient any more.')
-      })
+      if (isExpired(job)) await endWithout(job, 'expired', EXPIRED)
+      else if (states.some((candidate) => reaches(candidate, job))) await later(job)
+      else
+        await endWithout(job, 'invalid_recipient', 'No configured provider accepts this recipient any more.')
     } finally {
       returning -= 1
     }
@@ -316,11 +314,11 @@ export function createNotificationLane(
     },
     async run(job) {
       if (job.kind !== 'notification') return
-      if (states.length > 1 && job.attempts > 0 && memory.of(job) === undefined) await recall(job)
-      const state = take(job)
-      await (state === undefined
-        ? goBack(job)
-        : attempts.run(job, (stop) => state.run((pass) => deliver(job, state, pass, stop))))
+      await attempts.run(job, async (stop) => {
+        if (states.length > 1 && job.attempts > 0 && memory.of(job) === undefined) await recall(job)
+        const state = take(job)
+        await (state === undefined ? goBack(job) : state.run((pass) => deliver(job, state, pass, stop)))
+      })
     },
   }
 }

@@ -103,3 +103,45 @@ it('what nobody has taken meanwhile is sent all the same, once', async () => {
   expect(sent).toEqual(['stalled'])
   expect(await history(notifier, id)).toEqual(['queued', 'sent'])
 })
+
+it('what waits for its history keeps its lease', async () => {
+  const { start, clock, storage } = notifierWorld()
+  let sent = 0
+  const tried = recordingChannel({
+    name: 'a',
+    send: () => ({ kind: 'retry', code: 'provider_error', scope: 'message' }),
+  })
+  const slow = (name: string) =>
+    recordingChannel({
+      name,
+      send: async () => {
+        sent += 1
+        await new Promise<void>((resolve) => clock.timer(20_000, resolve))
+        return { kind: 'accepted', providerMessageId: name }
+      },
+    })
+  const first = await start({ channels: { email: [tried, recordingChannel({ name: 'b' })] } })
+  const { id } = await first.send(mail)
+  await settled()
+  const stopped = first.stop({ deadlineMs: 1 })
+  await clock.advance(5_000)
+  await stopped
+  const { notifications } = storage
+  const delayed: Storage = {
+    ...storage,
+    notifications: {
+      ...notifications,
+      async timeline(of) {
+        await new Promise<void>((resolve) => clock.timer(50_000, resolve))
+        return notifications.timeline(of)
+      },
+    },
+  }
+  const channels = { email: [slow('a'), slow('b')] }
+  await start({ channels, storage: delayed, delivery: { pollMs: 1_000 } })
+  await clock.advance(10_000)
+  const other = await start({ channels, delivery: { pollMs: 1_000 } })
+  for (let second = 0; second < 120; second += 1) await clock.advance(1_000)
+  expect(sent).toBe(1)
+  expect((await other.notifications.get(id)).status).toBe('sent')
+})
