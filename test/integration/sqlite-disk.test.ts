@@ -22,6 +22,8 @@ const disk = vi.hoisted(() => ({
   closed: false,
   calls: 0,
   error: null as Error | null,
+  folderError: null as Error | null,
+  open: 0,
   held: [] as (() => void)[],
 }))
 
@@ -37,6 +39,19 @@ vi.mock('node:fs', async (original) => {
       }
       if (disk.closed) disk.held.push(go)
       else go()
+    },
+    openSync(...args: Parameters<typeof fs.openSync>) {
+      const handle = fs.openSync(...args)
+      disk.open += 1
+      return handle
+    },
+    fsyncSync(handle: number) {
+      if (disk.folderError !== null) throw disk.folderError
+      fs.fsyncSync(handle)
+    },
+    closeSync(handle: number) {
+      fs.closeSync(handle)
+      disk.open -= 1
     },
   }
 })
@@ -59,6 +74,7 @@ beforeEach(() => {
 
 afterEach(async () => {
   disk.error = null
+  disk.folderError = null
   openGate()
   await storage.stop()
   for (const { remove } of files.splice(0)) remove()
@@ -210,6 +226,34 @@ test('a storage that is started while it stops waits for the disk', async () => 
   await storage.start()
   await Promise.all([kept, stopped])
   expect(await answersWithoutDisk(() => accept(storage, [note()]))).toBe(false)
+})
+
+test('one that is stopped while it starts can be started again', async () => {
+  storage = sqliteStorage({ file })
+  const starting = storage.start()
+  // It has opened the file, and waits for the disk.
+  await Promise.resolve()
+  await Promise.all([starting, storage.stop()])
+  expect(disk.open).toBe(0)
+  await storage.start()
+  await accept(storage, [note()])
+})
+
+test('one that is started twice at once, or stopped at once, leaves nothing open', async () => {
+  storage = sqliteStorage({ file })
+  await Promise.all([storage.start(), storage.start()])
+  await accept(storage, [note()])
+  await storage.stop()
+  expect(disk.open).toBe(0)
+  await Promise.all([storage.start(), storage.stop()])
+  expect(disk.open).toBe(0)
+})
+
+test('a start that fails after it has opened the log leaves nothing open', async () => {
+  storage = sqliteStorage({ file })
+  disk.folderError = new Error('EIO: i/o error, fsync')
+  await expect(storage.start()).rejects.toMatchObject({ code: 'service_unavailable' })
+  expect(disk.open).toBe(0)
 })
 
 test('with "normal" nothing waits for the disk', async () => {

@@ -1,4 +1,3 @@
-import type { DatabaseSync } from 'node:sqlite'
 import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
 import { assertOptionNames } from '../../../src/domain/errors/option-names.ts'
 import type { Clock } from '../../../src/ports/clock.ts'
@@ -81,9 +80,33 @@ export function sqliteStorage(options: SqliteStorageOptions): Storage<SqliteTran
   const backlog = createBacklog(connection)
   const keep = createKeep(connection)
   let started = false
-  let stopping: Promise<void> | undefined
+  /** The start or stop that was asked for last. */
+  let latest: Promise<void> = Promise.resolve()
 
-  async function stop(): Promise<void> {
+  /** Starts and stops one after the other: each finds what the one before has left. */
+  function inTurn(step: () => Promise<void>): Promise<void> {
+    const mine = latest.then(step)
+    latest = mine.catch(() => {})
+    return mine
+  }
+
+  async function open(): Promise<void> {
+    if (started) return
+    try {
+      const database = openDatabase(opening.file)
+      connection.use(database)
+      migrate(connection)
+      createDefaultOrganization(connection)
+      disk.open(filesOf(database), opening.synchronous === 'full')
+      await disk.flush()
+      started = true
+    } catch (error) {
+      await close()
+      throw startFailure(opening.file, error)
+    }
+  }
+
+  async function close(): Promise<void> {
     started = false
     const database = connection.use(undefined)
     await disk.close()
@@ -97,28 +120,8 @@ export function sqliteStorage(options: SqliteStorageOptions): Storage<SqliteTran
   return {
     name: 'sqlite',
     durable: true,
-    async start() {
-      await stopping
-      if (started) return
-      let database: DatabaseSync | undefined
-      try {
-        database = openDatabase(opening.file)
-        connection.use(database)
-        migrate(connection)
-        createDefaultOrganization(connection)
-        disk.open(filesOf(database), opening.synchronous === 'full')
-        await disk.flush()
-        started = true
-      } catch (error) {
-        connection.use(undefined)
-        database?.close()
-        throw startFailure(opening.file, error)
-      }
-    },
-    stop() {
-      stopping = stop()
-      return stopping
-    },
+    start: () => inTurn(open),
+    stop: () => inTurn(close),
     async accept(requests) {
       return accept.set(requests)
     },
