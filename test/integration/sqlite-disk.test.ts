@@ -11,6 +11,7 @@ import {
   endpoint,
   note,
   organization,
+  page,
   start,
 } from '../../src/testing/storage/fixtures.ts'
 import { temporaryFile } from '../support/sqlite-harness.ts'
@@ -183,10 +184,40 @@ test('a disk that failed is believed no more until the file is opened again', as
   disk.error = cause
   await expect(accept(storage, [note()])).rejects.toMatchObject({ code: 'service_unavailable', cause })
   disk.error = null
-  await expect(accept(storage, [note()])).rejects.toMatchObject({ code: 'service_unavailable', cause })
+  const refused = { code: 'service_unavailable', cause }
+  await expect(accept(storage, [note()])).rejects.toMatchObject(refused)
+  // That nothing is accepted shows in the health, too.
+  await expect(storage.organizations.get('org_default')).rejects.toMatchObject(refused)
   await storage.stop()
   await open()
   await accept(storage, [note()])
+})
+
+test('after a disk has failed, what is refused is not stored; what was sent is', async () => {
+  await open()
+  const [id = ''] = await accept(storage, [note()])
+  const job = await claimOne(storage)
+  await start(storage, [job])
+  disk.error = new Error('EIO: i/o error, fdatasync')
+  const refused = { code: 'service_unavailable' }
+  await expect(storage.keep('name', 'value')).rejects.toMatchObject(refused)
+  let joins = 0
+  for (let tries = 0; tries < 3; tries += 1) {
+    await expect(accept(storage, [note()])).rejects.toMatchObject(refused)
+    const joined = await storage.join?.((() => {
+      joins += 1
+    }) as never)
+    const request = { organizationId: 'org_default', notifications: [note()] }
+    await expect(joined?.accept(request)).rejects.toMatchObject(refused)
+  }
+  await expect(storage.settle([ended(job)])).rejects.toMatchObject(refused)
+  disk.error = null
+  await storage.stop()
+  await open()
+  expect(joins).toBe(0)
+  expect((await storage.notifications.list({ organizationId: 'org_default' }, page())).items).toMatchObject([
+    { id, status: 'sent' },
+  ])
 })
 
 test('attempts that a claim has begun, and that are not on the disk, are not counted', async () => {

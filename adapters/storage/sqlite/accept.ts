@@ -114,7 +114,9 @@ export function createAccept(connection: Connection, idempotency: IdempotencyRec
   }
 
   return {
-    set(requests) {
+    async set(requests) {
+      // What is refused is sent again: stored all the same, it would go out once for each try.
+      connection.check()
       return connection.writeSet(requests, failed, () => {
         const now = connection.now()
         return (request) => acceptOne(request, now)

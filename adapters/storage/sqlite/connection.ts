@@ -14,6 +14,8 @@ export interface Connection {
   statement<Row = never>(sql: string): () => Statement<Row>
   /** Runs a script of several statements. */
   script(sql: string): void
+  /** @throws NotifierError `service_unavailable` where it is known already that nothing could be answered as stored */
+  check(): void
   /** Runs `work`; errors of the storage become `service_unavailable`. */
   read<Answer>(work: () => Answer): Answer
   /**
@@ -24,11 +26,12 @@ export interface Connection {
    * a power failure does no harm.
    */
   write<Answer>(work: () => Answer): Answer
-  /** Does the same, and answers when the disk has it. */
+  /** Does the same, after a {@link check}, and answers when the disk has it. */
   durably<Answer>(work: () => Answer): Promise<Answer>
   /**
    * Answers every item of a set in one transaction, when the disk has it. After a data error the set is run once more,
-   * each item under a savepoint of its own, so that the guilty one alone fails.
+   * each item under a savepoint of its own, so that the guilty one alone fails. Without a {@link check}: what has happened
+   * outside is better written where it may be lost than not at all.
    *
    * @param failed the answer to a guilty item
    * @param prepare begins a run and returns what answers one item
@@ -148,9 +151,14 @@ export function createConnection(now: () => number, disk: Pick<Disk, 'flush' | '
     return answer
   }
 
+  function check(): void {
+    disk.check(now())
+  }
+
   return {
     now,
     lend,
+    check,
     use(database) {
       const before = open
       open = database
@@ -162,7 +170,7 @@ export function createConnection(now: () => number, disk: Pick<Disk, 'flush' | '
     },
     read(work) {
       try {
-        disk.check(now())
+        check()
         return work()
       } catch (error) {
         throw asFailure(error)
@@ -170,6 +178,7 @@ export function createConnection(now: () => number, disk: Pick<Disk, 'flush' | '
     },
     write,
     async durably(work) {
+      check()
       const answer = write(work)
       await disk.flush()
       return answer

@@ -19,7 +19,7 @@ export interface Disk {
    */
   flush(): Promise<void>
   /**
-   * Looks at the files once a second.
+   * Looks at the files, once a second where they are in their place: for what is refused without being written.
    *
    * @throws NotifierError `service_unavailable` as {@link flush} does
    */
@@ -86,7 +86,9 @@ export function createDisk(syncData: SyncData = fdatasync): Disk {
   function fault(): NotifierError | undefined {
     if (broken !== undefined) return broken
     const gone = places.find((place) => !isWhereItWas(place))
-    return gone && moved(gone.path)
+    if (gone === undefined) return undefined
+    checkedAt = Number.NEGATIVE_INFINITY
+    return moved(gone.path)
   }
 
   /** After all that this turn commits. */
