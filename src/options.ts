@@ -316,10 +316,9 @@ function positive(option: string, value: unknown): void {
 function publicUrlOf(value: string | undefined): string | undefined {
   if (value === undefined) return undefined
   const url = URL.canParse(value) ? new URL(value) : null
-  const plain =
-    url !== null && url.username === '' && url.password === '' && url.search === '' && url.hash === ''
-  // It stands in links as it is: a parser forgives what a mail program does not.
-  if (!plain || !/^https?:\/\/[^\s\p{Cc}\\]+$/u.test(value)) {
+  const plain = url !== null && url.username === '' && url.password === ''
+  // It stands in links as it is: a parser forgives what a mail program does not, and calls an empty query none.
+  if (!plain || !/^https?:\/\/(?!\/)[^\s\p{Cc}\p{Cf}\\?#]+$/u.test(value)) {
     throw wrong(
       'publicUrl',
       'an http:// or https:// address without white space, credentials, query or fragment',
