@@ -1,4 +1,5 @@
-import { copyFileSync, renameSync, rmSync, symlinkSync } from 'node:fs'
+import { copyFileSync, readdirSync, renameSync, rmSync, symlinkSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { sqliteStorage } from '../../adapters/storage/sqlite/index.ts'
 import type { Storage } from '../../src/ports/storage/storage.ts'
@@ -44,6 +45,19 @@ test('a file is found by a link, and by a URI', async () => {
     expect(await count(storage)).toBe(1)
     await storage.stop()
   }
+})
+
+test('a URI that cannot be opened is refused by the path that it means, and leaves no file', async () => {
+  const folder = dirname(file)
+  for (const uri of [`file://${encodeURI(folder)}/not%20there.db?mode=rw`, 'file:not%20there.db?mode=rw']) {
+    const storage = sqliteStorage({ file: uri })
+    await expect(storage.start()).rejects.toMatchObject({
+      code: 'invalid_configuration',
+      message: expect.stringMatching(/"[^"]*[^"%]not there\.db" cannot be opened \(ENOENT\)/),
+    })
+  }
+  const left = [...readdirSync(folder), ...readdirSync('.').filter((name) => /^file:|not there/.test(name))]
+  expect(left).toEqual([])
 })
 
 /** Windows lets nobody take a file away that is open. */

@@ -1,5 +1,6 @@
 import { closeSync, openSync } from 'node:fs'
 import { resolve } from 'node:path'
+import querystring from 'node:querystring'
 import { isNotifierError, NotifierError } from '../../../src/domain/errors/notifier-error.ts'
 import { unavailable } from './errors.ts'
 
@@ -13,7 +14,7 @@ const PASSING: ReadonlySet<string | undefined> = new Set(['EMFILE', 'ENFILE', 'E
 /** What callers see of an error of the start: what no later try mends is a fault of the configuration. */
 export function startFailure(file: string, error: unknown): NotifierError {
   const cause = isNotifierError(error) ? error.cause : error
-  const fault = permanentFault(resolve(file), codeOf(cause))
+  const fault = permanentFault(file, codeOf(cause))
   if (fault !== null) {
     const message = `sqliteStorage: ${fault}`
     return new NotifierError('invalid_configuration', { message, details: { option: 'file' }, cause })
@@ -21,21 +22,24 @@ export function startFailure(file: string, error: unknown): NotifierError {
   return isNotifierError(error) ? error : unavailable(error)
 }
 
-function permanentFault(path: string, code: number | null): string | null {
+function permanentFault(file: string, code: number | null): string | null {
+  const uri = /^file:(?:\/\/(?:localhost)?(?=\/))?([^?#]*)/.exec(file)
+  const path = resolve(uri === null ? file : querystring.unescape(uri[1] ?? ''))
   if (code === NOTADB)
     return `"${path}" is no SQLite database. Name another file, or one that does not exist yet.`
   if (code === READONLY)
     return `"${path}" or its folder is read-only. This process must be able to write both.`
   if (code !== CANTOPEN) return null
   // SQLite does not tell the reason; the system does.
-  const reason = whyNotOpened(path)
+  const reason = whyNotOpened(path, uri === null ? 'a' : 'r+')
   if (reason === null || PASSING.has(reason.code)) return null
   return `"${path}" cannot be opened (${reason.code}). Its folder must exist, and this process must be able to write there.`
 }
 
-function whyNotOpened(path: string): NodeJS.ErrnoException | null {
+/** @param flags a URI may say that no file is to be created */
+function whyNotOpened(path: string, flags: 'a' | 'r+'): NodeJS.ErrnoException | null {
   try {
-    closeSync(openSync(path, 'a'))
+    closeSync(openSync(path, flags))
     return null
   } catch (error) {
     return error as NodeJS.ErrnoException
