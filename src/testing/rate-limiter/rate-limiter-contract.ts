@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { LimitState, RateLimiter, WindowCheck } from '../../ports/rate-limiter.ts'
+import type { LimitCheck, LimitState, RateLimiter, SlotCheck, WindowCheck } from '../../ports/rate-limiter.ts'
 import type { TestApi } from '../test-api.ts'
 import { referenceWindow } from './reference-window.ts'
 
@@ -24,6 +24,12 @@ function requests(change: Partial<WindowCheck> = {}): WindowCheck {
     ...change,
   }
 }
+
+function slots(token: string, change: Partial<SlotCheck> = {}): SlotCheck {
+  return { kind: 'slots', key: 'org_a:slots', limit: 2, token, leaseMs: 30_000, ...change }
+}
+
+const PAUSE: LimitCheck = { kind: 'pause', key: 'org_a:account' }
 
 /** Every rate limiter passes this: see docs/testing.md. */
 export function rateLimiterContract(test: TestApi, create: () => Promise<RateLimiterHarness>): void {
@@ -102,6 +108,61 @@ export function rateLimiterContract(test: TestApi, create: () => Promise<RateLim
     await harness.limiter.close()
   })
 
+  test('counts nothing of a refused call, whatever kind of check refused', async () => {
+    const harness = await create()
+    const { limiter } = harness
+    const [full, roomy] = [requests({ limit: 1, burst: 1 }), requests({ key: 'org_a:roomy' })]
+    const part = requests({ key: 'org_a:part', limit: 5, burst: 5, cost: 3, partial: true })
+    const only = slots('a', { limit: 1 })
+    await one(harness, full)
+    await limiter.pause('org_a:account', MINUTE)
+    for (const checks of [
+      [only, part, full],
+      [full, part, only],
+      [only, part, roomy, PAUSE],
+      [PAUSE, roomy, part, only],
+    ]) {
+      assert.equal((await limiter.consume(checks)).allowed, false)
+    }
+    assert.equal((await limiter.consume([slots('b', { limit: 1 })])).allowed, true, 'the slot was taken')
+    assert.equal((await limiter.consume([roomy, part, only])).allowed, false)
+    assert.equal((await one(harness, roomy)).remaining, 9)
+    assert.equal((await one(harness, part)).granted, 3)
+    await limiter.close()
+  })
+
+  test('peeks at slots and pauses without taking or ending any', async () => {
+    const { limiter } = await create()
+    const judged = async (check: LimitCheck): Promise<boolean> => (await limiter.peek([check])).allowed
+    assert.deepEqual([await judged(slots('a', { limit: 1 })), await judged(PAUSE)], [true, true])
+    assert.equal((await limiter.consume([slots('b', { limit: 1 })])).allowed, true, 'the slot was taken')
+    await limiter.pause('org_a:account', MINUTE)
+    assert.deepEqual([await judged(slots('a', { limit: 1 })), await judged(PAUSE)], [false, false])
+    await limiter.close()
+  })
+
+  test('says how many slots are left, and when a refused one may try again', async () => {
+    const { limiter, advance } = await create()
+    const take = async (token: string): Promise<LimitState> =>
+      (await limiter.consume([slots(token)])).states[0] as LimitState
+    assert.deepEqual([(await take('a')).remaining, (await take('b')).remaining], [1, 0])
+    const { allowed, remaining, retryAfterMs } = await take('c')
+    assert.deepEqual([allowed, remaining], [false, 0])
+    assert.ok(retryAfterMs > 0 && retryAfterMs <= 30_000, `the hint is ${retryAfterMs}`)
+    await advance(retryAfterMs)
+    assert.equal((await take('c')).allowed, true, 'waiting for the hint is enough')
+    await limiter.close()
+  })
+
+  test('says when what is used comes back', async () => {
+    const harness = await create()
+    assert.equal((await harness.limiter.peek([requests({ cost: 10 })])).states[0]?.allowed, true)
+    assert.equal(Math.round((await one(harness, requests())).resetInMs), MINUTE)
+    await harness.advance(20_000)
+    assert.equal(Math.round((await one(harness, requests())).resetInMs), 40_000)
+    await harness.limiter.close()
+  })
+
   test('peeks without counting', async () => {
     const harness = await create()
     const before = await harness.limiter.peek([requests()])
@@ -139,7 +200,15 @@ export function rateLimiterContract(test: TestApi, create: () => Promise<RateLim
     assert.equal((await one(harness, requests(only))).allowed, true)
     assert.equal((await one(harness, requests({ ...only, key: 'org_b:requests' }))).allowed, true)
     assert.equal((await one(harness, requests(only))).allowed, false)
-    await harness.limiter.close()
+    const { limiter } = harness
+    assert.equal((await limiter.consume([slots('a', { limit: 1 })])).allowed, true)
+    const other = slots('a', { limit: 1, key: 'org_b:slots' })
+    assert.equal((await limiter.consume([other])).allowed, true)
+    await limiter.release('org_b:slots', 'a')
+    assert.equal((await limiter.consume([slots('b', { limit: 1 })])).allowed, false)
+    await limiter.pause('org_b:account', MINUTE)
+    assert.equal((await limiter.consume([PAUSE])).allowed, true)
+    await limiter.close()
   })
 
   test('gives the last unit of a race to one', async () => {
@@ -153,8 +222,7 @@ export function rateLimiterContract(test: TestApi, create: () => Promise<RateLim
   test('hands out slots, takes them back, and takes back those whose holder is silent', async () => {
     const harness = await create()
     const { limiter } = harness
-    const slot = (token: string) =>
-      limiter.consume([{ kind: 'slots', key: 'org_a:slots', limit: 2, token, leaseMs: 30_000 }])
+    const slot = (token: string) => limiter.consume([slots(token)])
     assert.equal((await slot('a')).allowed, true)
     assert.equal((await slot('b')).allowed, true)
     assert.equal((await slot('c')).allowed, false)
@@ -174,11 +242,7 @@ export function rateLimiterContract(test: TestApi, create: () => Promise<RateLim
   test('gives slots in a race to as many as there are', async () => {
     const { limiter } = await create()
     const answers = await Promise.all(
-      Array.from({ length: 300 }, (_, index) =>
-        limiter.consume([
-          { kind: 'slots', key: 'org_a:slots', limit: 5, token: String(index), leaseMs: MINUTE },
-        ]),
-      ),
+      Array.from({ length: 300 }, (_, index) => limiter.consume([slots(String(index), { limit: 5 })])),
     )
     assert.equal(answers.filter(({ allowed }) => allowed).length, 5)
     await limiter.close()
@@ -187,10 +251,12 @@ export function rateLimiterContract(test: TestApi, create: () => Promise<RateLim
   test('pauses a key for as long as the longest pause says', async () => {
     const harness = await create()
     const { limiter } = harness
-    const paused = async () => !(await limiter.consume([{ kind: 'pause', key: 'org_a:account' }])).allowed
+    const paused = async () => !(await limiter.consume([PAUSE])).allowed
     assert.equal(await paused(), false)
     await limiter.pause('org_a:account', 5_000)
     await limiter.pause('org_a:account', 1_000)
+    const [state] = (await limiter.consume([PAUSE])).states
+    assert.equal(Math.round(state?.retryAfterMs ?? 0), 5_000)
     await harness.advance(4_999)
     assert.equal(await paused(), true)
     await harness.advance(1)

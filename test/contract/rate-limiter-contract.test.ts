@@ -1,0 +1,100 @@
+import { expect, it } from 'vitest'
+import { memoryRateLimiter } from '../../src/memory/rate-limiter/memory-rate-limiter.ts'
+import type { LimitCheck, LimitDecision, LimitState, RateLimiter } from '../../src/ports/rate-limiter.ts'
+import { rateLimiterContract } from '../../src/testing/rate-limiter/rate-limiter-contract.ts'
+
+/* The contract itself: ways to break it that were once not found. */
+
+type Consume = RateLimiter['consume']
+
+/** Another limiter with another `consume`, made of the right one. */
+const consuming =
+  (wrong: (consume: Consume, checks: readonly LimitCheck[]) => Promise<LimitDecision>) =>
+  (limiter: RateLimiter): RateLimiter => ({
+    ...limiter,
+    consume: (checks) => wrong(limiter.consume, checks),
+  })
+
+/** Counts checks of a kind though another one refused. */
+const halfCounting = (counts: (check: LimitCheck) => boolean) =>
+  consuming(async (consume, checks) => {
+    const decision = await consume(checks)
+    if (!decision.allowed) for (const check of checks) if (counts(check)) await consume([check])
+    return decision
+  })
+
+/** Says something else about checks of a kind. */
+const saying = (kind: LimitCheck['kind'], wrong: Partial<LimitState>) =>
+  consuming(async (consume, checks) => {
+    const decision = await consume(checks)
+    const states = decision.states.map((state, index) =>
+      checks[index]?.kind === kind ? { ...state, ...wrong } : state,
+    )
+    return { ...decision, states }
+  })
+
+/** Keeps checks of a kind under one key. */
+const mixing = (kind: LimitCheck['kind']) =>
+  consuming((consume, checks) =>
+    consume(checks.map((check) => (check.kind === kind ? { ...check, key: 'all' } : check))),
+  )
+
+const WRONG: Readonly<Record<string, (limiter: RateLimiter) => RateLimiter>> = {
+  'a slot is taken though a window refused': halfCounting(({ kind }) => kind === 'slots'),
+  'a window is counted though something else refused': halfCounting(({ kind }) => kind === 'window'),
+  'a part is counted though something else refused': halfCounting(
+    (check) => check.kind === 'window' && check.partial === true,
+  ),
+  'a peek takes a slot': (limiter) => ({
+    ...limiter,
+    async peek(checks) {
+      for (const check of checks) if (check.kind === 'slots') await limiter.consume([check])
+      return limiter.peek(checks)
+    },
+  }),
+  'a peek sees no pause': (limiter) => ({
+    ...limiter,
+    peek: (checks) => limiter.peek(checks.filter(({ kind }) => kind !== 'pause')),
+  }),
+  'slots of different keys are one': mixing('slots'),
+  'pauses of different keys are one': (limiter) => ({
+    ...mixing('pause')(limiter),
+    pause: (_key, ms) => limiter.pause('all', ms),
+  }),
+  'a pause does not say how long': saying('pause', { retryAfterMs: 0 }),
+  'a refused slot does not say how long': saying('slots', { retryAfterMs: 0 }),
+  'no slot is ever said to be left': saying('slots', { remaining: 0 }),
+  'what is used never comes back': saying('window', { resetInMs: 0 }),
+}
+
+/** The names of the checks that a limiter does not pass. */
+async function failuresOf(wrap: (limiter: RateLimiter) => RateLimiter): Promise<string[]> {
+  const checks: [string, () => Promise<void>][] = []
+  rateLimiterContract(
+    (name, run) => checks.push([name, run]),
+    async () => {
+      let time = 0
+      const clock = { now: () => time, monotonic: () => time, timer: () => () => {} }
+      return {
+        limiter: wrap(memoryRateLimiter({ clock })),
+        advance(ms) {
+          time += ms
+        },
+      }
+    },
+  )
+  const failures: string[] = []
+  for (const [name, run] of checks) {
+    // The traces take seconds and are about windows alone.
+    if (!name.includes('trace')) await run().catch(() => failures.push(name))
+  }
+  return failures
+}
+
+it('passes a limiter that keeps it', async () => {
+  expect(await failuresOf((limiter) => limiter)).toEqual([])
+})
+
+it.each(Object.entries(WRONG))('finds that %s', async (_what, wrap) => {
+  expect(await failuresOf(wrap)).not.toEqual([])
+})
