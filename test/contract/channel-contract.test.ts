@@ -90,6 +90,20 @@ describe('channelContract', () => {
     expect(await failuresOf(good)).toEqual([])
   })
 
+  it('is kept by a channel that is opened first, and closed once', async () => {
+    let state = 'new'
+    const step = (from: string, to: string): void => {
+      if (state !== from) throw new Error(`It is ${state}.`)
+      state = to
+    }
+    const openedFirst: Send = (...args) => {
+      if (state !== 'open') throw new Error('It is not open.')
+      return good(...args)
+    }
+    const more = { open: async () => step('new', 'open'), close: () => step('open', 'new') }
+    expect(await failuresOf(openedFirst, more)).toEqual([])
+  })
+
   it.each<[string, Send, Partial<Channel>, RegExp]>([
     ['has no usable name', good, { name: 'My SMS' }, /instance id/],
     ['does not accept its own message', good, { accepts: () => false }, /reaches the recipient/],
@@ -126,6 +140,16 @@ describe('channelContract', () => {
       /carry one id/,
     ],
     [
+      'counts attempts into the id',
+      (provider, message, context) =>
+        good(provider, message, {
+          ...context,
+          idempotencyKey: `${context.idempotencyKey}-${context.attempt}`,
+        }),
+      {},
+      /carry one id/,
+    ],
+    [
       'uses one id for all',
       (provider, message, context) => good(provider, message, { ...context, idempotencyKey: 'same' }),
       {},
@@ -157,6 +181,15 @@ describe('channelContract', () => {
       },
       {},
       /aborted before/,
+    ],
+    [
+      'goes on although the signal aborts',
+      (provider, message, context) => {
+        const signal = context.signal.aborted ? context.signal : new AbortController().signal
+        return good(provider, message, { ...context, signal })
+      },
+      {},
+      /answer does not come/,
     ],
     [
       'calls a hanging provider retryable',
