@@ -86,6 +86,15 @@ export function idempotencyChecks(check: Check): void {
     assert.deepEqual(await harness.storage.findIdempotent([NAME]), [null])
   })
 
+  check('findIdempotent sees nothing of another organization or operation', async ({ storage }) => {
+    await storage.accept([keyed()])
+    const others: IdempotencyKey[] = [
+      { ...NAME, organizationId: await organization(storage) },
+      { ...NAME, operation: 'batch' },
+    ]
+    assert.deepEqual(await storage.findIdempotent(others), [null, null])
+  })
+
   check('findIdempotent answers in order', async ({ storage }) => {
     await storage.accept([keyed({ key: 'a', result: 'A' }), keyed({ key: 'b', result: 'B' })])
     const found = await storage.findIdempotent(['b', 'x', 'a'].map((key) => ({ ...NAME, key })))
