@@ -1,4 +1,4 @@
-import type { NotifierError } from '../domain/errors/notifier-error.ts'
+import { isNotifierError, type NotifierError } from '../domain/errors/notifier-error.ts'
 import { DEFAULT_ORGANIZATION } from '../domain/organization.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Storage } from '../ports/storage/storage.ts'
@@ -34,15 +34,16 @@ export async function reportHealth(
   clock: Clock,
 ): Promise<HealthReport> {
   let answers = false
+  let silence = 'The storage does not answer.'
   async function ask(): Promise<void> {
-    answers = (await storage.organizations.get(DEFAULT_ORGANIZATION)) !== null
+    try {
+      answers = (await storage.organizations.get(DEFAULT_ORGANIZATION)) !== null
+    } catch (error) {
+      if (isNotifierError(error)) silence = inFull(error)
+    }
   }
-  await within(
-    ask().catch(() => {}),
-    ANSWER_MS,
-    clock,
-  )
-  const reason = refusal?.message ?? (answers ? null : 'The storage does not answer.')
+  await within(ask(), ANSWER_MS, clock)
+  const reason = refusal?.message ?? (answers ? null : silence)
   return {
     status: reason === null ? 'ok' : 'unavailable',
     reason,
@@ -51,4 +52,9 @@ export async function reportHealth(
     providers: delivery.providers(),
     waiting: delivery.waiting(),
   }
+}
+
+/** What a storage says of itself tells what to do, as a file that is gone; the cause is seen nowhere else here. */
+function inFull({ message, cause }: NotifierError): string {
+  return cause instanceof Error ? `${message} (${cause.message})` : message
 }

@@ -1,0 +1,51 @@
+import { describe, expect, it } from 'vitest'
+import {
+  createNotifier,
+  type HealthReport,
+  memoryStorage,
+  NotifierError,
+  type Storage,
+} from '../../../src/index.ts'
+import { recordingChannel } from '../../../src/testing/index.ts'
+
+async function healthWhen(get: Storage['organizations']['get']): Promise<HealthReport> {
+  const inner = memoryStorage()
+  let broken = false
+  const storage: Storage = {
+    ...inner,
+    organizations: { ...inner.organizations, get: (id) => (broken ? get(id) : inner.organizations.get(id)) },
+  }
+  const notifier = createNotifier({ storage, channels: { email: recordingChannel() } })
+  await notifier.start()
+  broken = true
+  const health = await notifier.health()
+  await notifier.stop()
+  return health
+}
+
+describe('the health of a storage that does not answer', () => {
+  it('is told in its own words, which say what to do', async () => {
+    const message = '"a.db" was removed. Put that file back.'
+    const { status, reason, storage } = await healthWhen(() =>
+      Promise.reject(new NotifierError('service_unavailable', { message })),
+    )
+    expect({ status, reason, answers: storage.answers }).toEqual({
+      status: 'unavailable',
+      reason: message,
+      answers: false,
+    })
+  })
+
+  it('names the cause', async () => {
+    const cause = new Error('connect ECONNREFUSED')
+    const { reason } = await healthWhen(() =>
+      Promise.reject(new NotifierError('service_unavailable', { message: 'No answer.', cause })),
+    )
+    expect(reason).toBe('No answer. (connect ECONNREFUSED)')
+  })
+
+  it('has words of our own for anything else', async () => {
+    expect((await healthWhen(async () => null)).reason).toBe('The storage does not answer.')
+    expect((await healthWhen(() => Promise.reject('gone'))).reason).toBe('The storage does not answer.')
+  })
+})
