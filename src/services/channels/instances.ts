@@ -29,8 +29,8 @@ export interface Instances {
   loaded(organizationId: string): Promise<unknown> | undefined
   /** Keeps what is loaded from being closed until the returned function is called. */
   hold(organizationId: string): () => void
-  /** Makes them anew when they are next needed: their credentials were refused. */
-  renew(organizationId: string): void
+  /** Makes them anew when they are next needed after this time: their credentials were refused. */
+  renew(organizationId: string, inMs: number): void
   /** Closes all; what is still being made is closed when it arrives. */
   close(): Promise<void>
 }
@@ -63,6 +63,8 @@ interface Entry {
   users: number
   usedAt: number
   failures: number
+  /** From then on they are made anew (monotonic). */
+  renewAt: number
   making: Promise<void> | null
 }
 
@@ -152,6 +154,14 @@ export function createInstances(options: InstancesOptions): Instances {
     if (entry.users === 0) drop(entry.known)
   }
 
+  /** Undefined: there is none, or one that has had its time. */
+  function current(organizationId: string): Entry | undefined {
+    const entry = entries.get(organizationId)
+    if (entry === undefined || entry.making !== null || clock.monotonic() < entry.renewAt) return entry
+    remove(organizationId, entry)
+    return undefined
+  }
+
   /** Closes those that were used longest ago, until there are `most`. */
   function trim(most: number): void {
     if (entries.size <= most || crowded) return
@@ -179,9 +189,10 @@ export function createInstances(options: InstancesOptions): Instances {
     known: (organizationId) => entries.get(organizationId)?.known,
     load(organizationId) {
       if (closed) return
-      let entry = entries.get(organizationId)
+      let entry = current(organizationId)
       if (entry === undefined) {
-        entry = { known: { kind: 'loading' }, users: 0, usedAt: 0, failures: 0, making: null }
+        const known = { kind: 'loading' } as const
+        entry = { known, users: 0, usedAt: 0, failures: 0, renewAt: Number.POSITIVE_INFINITY, making: null }
         entries.set(organizationId, entry)
         arm()
       }
@@ -210,9 +221,9 @@ export function createInstances(options: InstancesOptions): Instances {
         if (entry.users === 0 && entries.get(organizationId) !== entry) drop(entry.known)
       }
     },
-    renew(organizationId) {
+    renew(organizationId, inMs) {
       const entry = entries.get(organizationId)
-      if (entry?.known.kind === 'loaded' && entry.making === null) remove(organizationId, entry)
+      if (entry !== undefined) entry.renewAt = Math.min(entry.renewAt, clock.monotonic() + inMs)
     },
     async close() {
       closed = true

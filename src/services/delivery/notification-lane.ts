@@ -63,8 +63,8 @@ export interface ProviderGroup {
   /** In the order of preference. */
   readonly states: readonly ProviderState[]
   readonly choose: Choose
-  /** A provider refused the credentials. */
-  refused?(): void
+  /** A provider refused the credentials, and rests for so long. */
+  refused?(restMs: number): void
 }
 
 /** The lane of one set of providers. */
@@ -161,10 +161,10 @@ export function createNotificationLane(
     }
     const outcome = await sendAttempt(provider, message, context, stop, clock, observer, failed)
     const durationMs = Math.round(clock.monotonic() - began)
-    if (outcome.kind === 'rejected' && outcome.scope === 'account') refused?.()
     const end = decision(job, state, outcome, { attempt, durationMs, segments, expiresInMs: leftMs() })
     // Before the slot is free: whether the provider is asked again depends on it.
     judge(state, end)
+    if (outcome.kind === 'rejected' && outcome.scope === 'account') refused?.(state.restMs())
     return () => settle(job, state, end)
   }
 

@@ -72,7 +72,7 @@ export function createOrganizationLane(options: OrganizationLaneOptions): Organi
     if (known.set === null) return shared
     if (opened?.set !== known.set) {
       const { set } = known
-      const group = { ...options.group(set), refused: () => renew(set) }
+      const group = { ...options.group(set), refused: (restMs: number) => renew(set, restMs) }
       opened = { set, group, lane: createNotificationLane(group, delivery) }
     }
     return opened.lane
@@ -80,10 +80,13 @@ export function createOrganizationLane(options: OrganizationLaneOptions): Organi
 
   const canMake = (): boolean => instances.stale(organizationId) && instances.hasRoom(organizationId)
 
-  /** New credentials may be there; those that were refused in the meantime are the old ones. */
-  function renew(set: ProviderSet): void {
+  /**
+   * New credentials may be there by the end of the rest: what is made before may have the old ones still. Those that were
+   * refused after they had been replaced are the old ones.
+   */
+  function renew(set: ProviderSet, restMs: number): void {
     const known = instances.known(organizationId)
-    if (known?.kind === 'loaded' && known.set === set) instances.renew(organizationId)
+    if (known?.kind === 'loaded' && known.set === set) instances.renew(organizationId, restMs)
   }
 
   function blocked(): 'unavailable' | 'not_configured' | null {
@@ -151,9 +154,9 @@ export function createOrganizationLane(options: OrganizationLaneOptions): Organi
     room: () => lane()?.room() ?? (canMake() ? 1 : toTell()),
     prepare() {
       if (!instances.hasRoom(organizationId)) return undefined
-      const ready = lane()
       // What is made is not waited for: an organization whose function hangs holds up nobody else.
       instances.load(organizationId)
+      const ready = lane()
       letGo ??= instances.hold(organizationId)
       usable = ready !== null || blocked() !== null
       return ready?.prepare()

@@ -546,6 +546,30 @@ describe('refused credentials', () => {
     expect(asked.length).toBeGreaterThanOrEqual(2)
     expect(closed.length).toBe(asked.length - 1)
   })
+
+  it('are asked for at the end of the rest, though more is sent during it', async () => {
+    let good = false
+    const { send, ended, notifier, asked, clock } = await tenants((_id, channel) => {
+      const made = channel()
+      const accepts = good
+      made.behave(async () =>
+        accepts ? { kind: 'accepted' } : { kind: 'rejected', code: 'provider_auth_failed', scope: 'account' },
+      )
+      return made
+    })
+    const ids = [await send('org_a')]
+    await clock.advance(10_000)
+    ids.push(await send('org_a'))
+    await clock.advance(10_000)
+    expect(asked).toEqual(['org_a'])
+    good = true
+    for (const id of ids) expect(await ended(notifier, id, 'org_a')).toBe('sent')
+    expect(asked).toEqual(['org_a', 'org_a'])
+    for (const id of ids) {
+      const { timeline } = await notifier.notifications.get(id, { organizationId: 'org_a' })
+      expect(timeline.filter(({ event }) => event === 'attempt_failed').length).toBeLessThanOrEqual(1)
+    }
+  })
 })
 
 describe('stop', () => {
