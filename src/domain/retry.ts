@@ -45,7 +45,7 @@ export function maxAttempts(policy: RetryPolicy): number {
 
 /**
  * How many attempts an outage may cost: faults of the provider itself use no message up (DESIGN.md §5, `scope`). With
- * the default policy a message waits for a provider that is down for about half a day.
+ * the default policy a message waits for a provider that is down for most of a day.
  */
 export function maxOutageAttempts(policy: RetryPolicy): number {
   const attempts = maxAttempts(policy)
