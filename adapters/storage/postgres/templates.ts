@@ -47,6 +47,11 @@ const VERSIONS = `
 
 const UPDATE = 'UPDATE carillon.templates SET name = $2, description = $3, version = $4 WHERE seq = $1'
 
+/** Where another change has followed, who made this one is told that nobody knows. */
+const PROVE_UPDATED = `
+  SELECT 1 FROM carillon.templates
+  WHERE seq = $1 AND name = $2 AND description IS NOT DISTINCT FROM $3 AND version = $4`
+
 const DELETE = `
   UPDATE carillon.templates SET deleted_at = ${NOW} WHERE id = $2 AND deleted_at IS NULL RETURNING seq`
 
@@ -72,7 +77,9 @@ export function createTemplates(connection: Connection): TemplateRepository {
     const changed = changedTemplate(row, change)
     const { name, subject, body, format, description, version } = changed
     if (version !== row.version) await tx.rows(INSERT_VERSION, [row.seq, version, subject, body, format])
-    await tx.rows(UPDATE, [row.seq, name, description, version])
+    const values = [row.seq, name, description, version]
+    await tx.rows(UPDATE, values)
+    tx.prove(PROVE_UPDATED, values)
     return toTemplate(changed)
   }
 

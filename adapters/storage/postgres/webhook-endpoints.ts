@@ -43,6 +43,18 @@ const FORGIVE = `
 const SET_SECRETS = `
   UPDATE carillon.webhook_endpoints SET secrets = $2, secret_ends = $3 WHERE id = $1`
 
+/** Where another change has followed, what was written does not stand: who made it is told that nobody knows. */
+const PROVE_CREATED = 'SELECT 1 FROM carillon.webhook_endpoints WHERE id = $1'
+
+const PROVE_UPDATED = `
+  SELECT 1 FROM carillon.webhook_endpoints
+  WHERE id = $1 AND url = $2 AND events = $3 AND success_status = $4
+    AND status = coalesce($5, status)`
+
+const PROVE_DELETED = 'SELECT 1 WHERE NOT EXISTS (SELECT 1 FROM carillon.webhook_endpoints WHERE id = $1)'
+
+const PROVE_ROTATED = 'SELECT 1 FROM carillon.webhook_endpoints WHERE id = $1 AND secrets = $2'
+
 const ANY_DELIVERY = 'SELECT 1 FROM carillon.deliveries WHERE endpoint = $1 ORDER BY seq LIMIT 1'
 
 /**
@@ -79,6 +91,7 @@ export function createWebhookEndpoints(connection: Connection): WebhookEndpointR
     const values = [connection.time(), id, organizationId, url, chosen, successStatus, hidden, most]
     const [row] = await tx.rows<{ created_at: number }>(INSERT, values)
     if (row === undefined) return null
+    tx.prove(PROVE_CREATED, [id])
     const { created_at: createdAt } = row
     return { ...endpoint, status: 'active', disabledReason: null, failingSince: null, createdAt }
   }
@@ -101,6 +114,7 @@ export function createWebhookEndpoints(connection: Connection): WebhookEndpointR
     if (status === 'active' || url !== before.url) await tx.rows(FORGIVE, [id])
     if (status === 'active') await tx.rows(ENABLE, [id])
     else if (status === 'disabled' && before.status === 'active') await disableEndpoint(tx, id, 'manual')
+    tx.prove(PROVE_UPDATED, [id, url, JSON.stringify(events), successStatus, status ?? null])
     return read(tx, id)
   }
 
@@ -115,6 +129,7 @@ export function createWebhookEndpoints(connection: Connection): WebhookEndpointR
     const [timed] = await tx.rows<TimedRow>(SELECT, [connection.time(), id])
     const { secrets, ends } = rotatedSecrets(row, rotation, timed?.now ?? tx.now)
     await tx.rows(SET_SECRETS, [id, secrets, ends])
+    tx.prove(PROVE_ROTATED, [id, secrets])
     return read(tx, id)
   }
 
@@ -166,6 +181,7 @@ export function createWebhookEndpoints(connection: Connection): WebhookEndpointR
         for (const statement of DELETE_DELIVERIES) await tx.rows(statement, [id, events])
         if (events.length === most && (await tx.rows(ANY_DELIVERY, [id])).length > 0) return 'more'
         await tx.rows(DELETE, [id])
+        tx.prove(PROVE_DELETED, [id])
         return 'deleted'
       })
     },

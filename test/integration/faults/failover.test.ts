@@ -9,7 +9,7 @@ import type { Queue } from '../../../src/ports/queue.ts'
 import type { Storage } from '../../../src/ports/storage/storage.ts'
 import type { Notifier } from '../../../src/services/notifier.ts'
 import { recordingChannel } from '../../../src/testing/recording-channel.ts'
-import { notes, page } from '../../../src/testing/storage/fixtures.ts'
+import { endpoint, notes, page } from '../../../src/testing/storage/fixtures.ts'
 import { eventually } from '../../support/eventually.ts'
 import { describeWith } from '../../support/left-out.ts'
 import { onPostgres, startStandby, uniqueSchema, whyNoPostgres } from '../../support/postgres.ts'
@@ -97,6 +97,53 @@ describeWith(missing, 'a fail-over that does not carry a commit over', () => {
       page(),
     )
     expect(items).toEqual([])
+  })
+
+  it('nor is a change of a webhook endpoint or a template: a secret that nobody stored is not shown', async () => {
+    const { primary, standby } = await newPair()
+    const address = await newAddress(primary)
+    const storage = await open(address, uniqueSchema())
+    const [moved, rotated, gone] = [await endpoint(storage), await endpoint(storage), await endpoint(storage)]
+    const written = await storage.templates.create({
+      id: 'tpl_1',
+      organizationId: ORGANIZATION,
+      name: 'welcome',
+      channel: 'email',
+      subject: null,
+      body: 'old',
+      format: null,
+      description: null,
+    })
+    if (written === null) throw new Error('a template expected')
+    await standby.stop('fast')
+    const answers = [
+      endpoint(storage),
+      storage.webhookEndpoints.update(moved.id, { url: 'https://example.com/moved' }),
+      storage.webhookEndpoints.rotateSecret(rotated.id, { secret: 'new', overlapMs: 60_000, most: 2 }),
+      storage.webhookEndpoints.delete(gone.id, 100),
+      storage.templates.update(written.id, { body: 'new' }),
+    ].map((answer: Promise<unknown>) => answer.catch((error: unknown) => error))
+    // Written, and waiting for the standby.
+    await eventually(() =>
+      onPostgres(primary.url, async (client) => {
+        const { rows } = await client.query("SELECT 1 FROM pg_stat_activity WHERE wait_event = 'SyncRep'")
+        return rows.length === answers.length
+      }),
+    )
+    address.current = undefined
+    await primary.stop('immediate')
+    await standby.start()
+    await standby.promote()
+    // Their numbers are others' now.
+    await onPostgres(standby.url, async (client) => {
+      for (let count = 0; count < 50; count += 1) await client.query('SELECT pg_current_xact_id()')
+    })
+    address.current = standby
+    for (const answer of answers) expect(await answer).toMatchObject({ code: 'service_unavailable' })
+    const { items } = await storage.webhookEndpoints.list(ORGANIZATION, page())
+    const before = [gone, rotated, moved].map(({ url, secrets }) => ({ url, secrets }))
+    expect(items.map(({ url, secrets }) => ({ url, secrets }))).toEqual(before)
+    expect(await storage.templates.get(written.id)).toEqual(written)
   })
 })
 
