@@ -201,6 +201,12 @@ suite('partitions of months that are over', () => {
     if (job === undefined) throw new Error('a job expected')
     expect(await writer.settle([ended(job)])).toMatchObject([{ kind: 'settled' }])
     expect(await writer.notifications.get(id ?? '')).toMatchObject({ id })
+    // Nor may it drop what is over, or look into what another has made since.
+    expect(await writer.retention.dropPast?.(null)).toBe(0)
+    await onPostgres(server.url, (client) =>
+      client.query(`REVOKE ALL ON "${schema}".notifications_2026_01 FROM "${role}"`),
+    )
+    expect(await writer.retention.dropPast?.(null)).toBe(0)
   })
 
   it('are dropped once by many at once, while others accept', async () => {

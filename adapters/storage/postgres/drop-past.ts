@@ -1,5 +1,5 @@
 import { type Connection, NOW, quoted, type Transaction } from './connection.ts'
-import { isHeldOrGone } from './errors.ts'
+import { isForbidden, isHeldOrGone } from './errors.ts'
 import { lockSchema, type Month, monthOf, partitionNames } from './partitions.ts'
 
 /**
@@ -73,8 +73,8 @@ async function dropMonth(connection: Connection, month: Month, defaultDays: numb
       return names.length
     })
   } catch (error) {
-    // By another process, which may be dropping them.
-    if (isHeldOrGone(error)) return 0
+    // By another process, which may be dropping them; or the role may not, and leaves it to one that owns them.
+    if (isHeldOrGone(error) || isForbidden(error)) return 0
     throw error
   }
 }
