@@ -7,7 +7,17 @@ import type { ClaimRequest } from '../../src/ports/storage/claim.ts'
 import type { ReceiptRecord } from '../../src/ports/storage/receipts.ts'
 import type { SettleAnswer, Settlement } from '../../src/ports/storage/settle.ts'
 import type { Storage } from '../../src/ports/storage/storage.ts'
-import { accept, ended, idOf, LANE, note, notes, page, start } from '../../src/testing/storage/fixtures.ts'
+import {
+  accept,
+  ended,
+  endpoint,
+  idOf,
+  LANE,
+  note,
+  notes,
+  page,
+  start,
+} from '../../src/testing/storage/fixtures.ts'
 import { eventually } from '../support/eventually.ts'
 import { describeWith } from '../support/left-out.ts'
 import { onPostgres, uniqueSchema, whyNoPostgres } from '../support/postgres.ts'
@@ -72,6 +82,21 @@ describeWith(whyNoPostgres(true), 'a storage that meets others', () => {
       expect(await claimed(storage)).toEqual(ids.slice(2).sort())
     })
     expect(await claimed(storage)).toEqual(kept.toSorted())
+  })
+
+  it('sweeps past what waits to be told to an endpoint, and takes no lock that its settlement would meet', async () => {
+    const schema = uniqueSchema()
+    const storage = await open(schema, { statementTimeoutMs: 2_000 })
+    const { id: hook } = await endpoint(storage)
+    await accept(storage, notes(1))
+    const { jobs } = await storage.claim(lanes)
+    await storage.settle(jobs.map((job) => ended(job)))
+    const step = { organizationId: ORGANIZATION, olderThanMs: -60_000, most: 10 }
+    await onPostgres(server.url, async (client) => {
+      await client.query(`BEGIN; SELECT 1 FROM "${schema}".deliveries WHERE endpoint = '${hook}' FOR UPDATE`)
+      expect(await storage.retention.sweep(step)).toMatchObject({ notifications: 0, deliveries: 0 })
+      await client.query('ROLLBACK')
+    })
   })
 
   const transactions = (database: string) =>

@@ -16,12 +16,12 @@ import { dropPast } from './drop-past.ts'
 const OWN_EVENTS = (id: string): string =>
   `d.event_id >= 'evt_' || substr(${id}, 7) || '_' AND d.event_id < 'evt_' || substr(${id}, 7) || '\`'`
 
-/** Locked, so that none of them is redriven, reported about or swept by another meanwhile. */
 const LOOK = `
   SELECT n.id, n.seq, n.created_at FROM carillon.notifications AS n
   WHERE n.organization = $1 AND n.created_at <= $2 AND (n.created_at, n.seq) > ($3, $4)
   ORDER BY n.created_at, n.seq LIMIT $5`
 
+/** Locked, so that none of them is redriven, reported about or swept by another meanwhile. */
 const LOCK = `
   SELECT n.id FROM carillon.notifications AS n WHERE n.id = ANY ($1::text[]) ORDER BY n.id FOR UPDATE`
 
@@ -130,13 +130,15 @@ async function sweep(tx: Transaction, request: SweepRequest): Promise<SweepAnswe
   const latest = Math.floor(tx.now - olderThanMs)
   const [afterTime = -1, afterSeq = -1] = after === undefined ? [] : decodeCursor(after, 2)
   const rows = await tx.rows<OldRow>(LOOK, [organizationId, latest, afterTime, afterSeq, most])
-  const ids = rows.map(({ id }) => id)
-  const over: string[] = []
-  if (ids.length > 0) {
-    await tx.rows(LOCK, [ids])
-    await tx.rows(LOCK_DELIVERIES, [ids])
-    over.push(...(await tx.rows<{ id: string }>(SELECT_OVER, [ids, latest])).map(({ id }) => id))
+  const isOver = async (ids: readonly string[]): Promise<string[]> =>
+    ids.length === 0 ? [] : (await tx.rows<{ id: string }>(SELECT_OVER, [ids, latest])).map(({ id }) => id)
+  // Most others are at work on what is not over: it is not locked, so that none of them is met halfway.
+  const found = await isOver(rows.map(({ id }) => id))
+  if (found.length > 0) {
+    await tx.rows(LOCK, [found])
+    await tx.rows(LOCK_DELIVERIES, [found])
   }
+  const over = await isOver(found)
   const deliveries = await removeDeliveries(tx, over, request, latest)
   if (over.length > 0) {
     await removeHandovers(tx, over)
