@@ -64,7 +64,7 @@ export function createBacklog(connection: Connection): (most: number) => Promise
   return async function backlog(most) {
     const values = [connection.time(), most, ENDPOINTS.from, ENDPOINTS.until]
     // In a transaction: there plans walk along indexes.
-    const rows = await connection.transaction((tx) => tx.rows<CountRow>(COUNT, values))
+    const rows = await connection.transaction((tx) => tx.rows<CountRow>(COUNT, values), [], true)
     const lanes = new Map<string | null, Mutable<LaneBacklog>>()
     for (const { name, due, kind, jobs, oldest, now } of rows) {
       if (kind === null || jobs === 0) continue

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
 import { isNotifierError, NotifierError } from '../../../src/domain/errors/notifier-error.ts'
 import { type Announcing, createAnnouncing, type MadeDue } from './announce.ts'
-import { isDataError, isPassing, isUncertain, isUnprepared, unavailable } from './errors.ts'
+import { asFailure, isDataError, isPassing, isUncertain, isUnprepared, unavailable } from './errors.ts'
+import { quoted } from './literals.ts'
 import type { PgClient, PgPool, PgResult } from './peer.ts'
 import { bound, types, type Value } from './values.ts'
 
@@ -54,10 +55,12 @@ export interface Connection extends Runner {
    *
    * @param opening statements that go along with its BEGIN, in the same round trip; they have no parameters, so that
    *   nothing but numbers may be written into them
+   * @param reads it changes nothing: it takes no transaction number, which a standby has none of
    */
   transaction<Answer>(
     work: (tx: Transaction) => Promise<Answer>,
     opening?: readonly string[],
+    reads?: boolean,
   ): Promise<Answer>
   /**
    * Answers every item of a set in one transaction. After a data error the set is halved, until the guilty item
@@ -90,7 +93,7 @@ const SELECT_FATE = `
 /** What a transaction knows when it has begun. */
 interface Begun {
   readonly now: number
-  readonly xid: string
+  readonly xid: string | null
   readonly opened: readonly (readonly unknown[])[]
 }
 
@@ -235,18 +238,19 @@ export function createConnection(options: ConnectionOptions): Connection {
    */
   const settings = `SET LOCAL enable_seqscan = off; SET LOCAL jit = off; SET LOCAL statement_timeout = ${statementTimeoutMs}`
 
-  async function begin(client: PgClient, opening: readonly string[]): Promise<Begun> {
+  async function begin(client: PgClient, opening: readonly string[], reads: boolean): Promise<Begun> {
     const fixed = time()
     const now = fixed === null ? NOW.replace('$1', 'NULL') : String(Math.floor(fixed))
+    const xid = reads ? 'NULL' : 'pg_current_xact_id()'
     // Whatever the server's default: what is read after a lock must be what the one before has written.
-    const first = `BEGIN ISOLATION LEVEL READ COMMITTED; ${settings}; SELECT ${now} AS now, pg_current_xact_id()::text AS xid`
+    const first = `BEGIN ISOLATION LEVEL READ COMMITTED; ${settings}; SELECT ${now} AS now, ${xid}::text AS xid`
     const text = [first, ...opening.map(inSchema)].join(';')
     const results = (await client.query({
       text,
       types,
       query_timeout: clientTimeoutMs,
     })) as readonly PgResult[]
-    const clock = results[results.length - opening.length - 1]?.rows[0] as { now: number; xid: string }
+    const clock = results[results.length - opening.length - 1]?.rows[0] as Pick<Begun, 'now' | 'xid'>
     return {
       ...clock,
       opened: opening.length === 0 ? [] : results.slice(-opening.length).map(({ rows }) => rows),
@@ -256,16 +260,17 @@ export function createConnection(options: ConnectionOptions): Connection {
   async function runOnce<Answer>(
     work: (tx: Transaction) => Promise<Answer>,
     opening: readonly string[],
+    reads: boolean,
   ): Promise<Answer> {
-    let commit: { readonly xid: string; readonly answer: Answer } | undefined
+    let commit: { readonly xid: string | null; readonly answer: Answer } | undefined
     let proof: Proof | undefined
     const made = announcing.made()
     try {
       const answer = await withClient(async (client) => {
         let answer: Answer
-        let xid: string
+        let xid: string | null
         try {
-          const begun = await begin(client, opening)
+          const begun = await begin(client, opening, reads)
           xid = begun.xid
           answer = await work({
             now: begun.now,
@@ -305,7 +310,8 @@ export function createConnection(options: ConnectionOptions): Connection {
    *
    * @throws NotifierError `service_unavailable` when nobody can tell in time
    */
-  async function wasCommitted(xid: string, proof: Proof | undefined, cause: unknown): Promise<boolean> {
+  async function wasCommitted(xid: string | null, proof: Proof | undefined, cause: unknown) {
+    if (xid === null) return true
     return surely(async () => {
       const status = await fateOf(xid)
       if (status === 'committed') return proof === undefined || (await rows(...proof)).length > 0
@@ -340,10 +346,11 @@ export function createConnection(options: ConnectionOptions): Connection {
   async function transaction<Answer>(
     work: (tx: Transaction) => Promise<Answer>,
     opening: readonly string[] = [],
+    reads = false,
   ): Promise<Answer> {
     for (let runs = 1; ; runs += 1) {
       try {
-        return await runOnce(work, opening)
+        return await runOnce(work, opening, reads)
       } catch (error) {
         if (isPassing(error) && runs < MOST_RUNS) await sleep(pauseAfter(runs))
         else throw asFailure(error)
@@ -387,13 +394,4 @@ export function createConnection(options: ConnectionOptions): Connection {
 /** Pauses grow, and differ, so that two that met do not meet again. */
 function pauseAfter(runs: number): number {
   return Math.random() * 10 * 2 ** runs
-}
-
-function asFailure(error: unknown): unknown {
-  return isNotifierError(error) || isDataError(error) ? error : unavailable(error)
-}
-
-/** An identifier, quoted. */
-export function quoted(name: string): string {
-  return `"${name.replaceAll('"', '""')}"`
 }

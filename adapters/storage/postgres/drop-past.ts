@@ -1,5 +1,6 @@
-import { type Connection, NOW, quoted, type Transaction } from './connection.ts'
+import { type Connection, NOW, type Transaction } from './connection.ts'
 import { isForbidden, isHeldOrGone } from './errors.ts'
+import { quoted } from './literals.ts'
 import { lockSchema, type Month, monthOf, partitionNames } from './partitions.ts'
 
 /**

@@ -119,6 +119,11 @@ export function unavailable(cause: unknown): NotifierError {
   })
 }
 
+/** The same, but for errors of the data and those that say it already. */
+export function asFailure(error: unknown): unknown {
+  return isNotifierError(error) || isDataError(error) ? error : unavailable(error)
+}
+
 /** Classes of SQLSTATE, and a state, that no later try mends: who may connect, the database's name, and privileges. */
 const PERMANENT = /^(?:28|3D|42501)/
 

@@ -17,3 +17,8 @@ export function withValues(statement: string, values: readonly Value[]): string 
     return typeof value === 'string' ? literal(value) : `(${value})`
   })
 }
+
+/** An identifier, quoted. */
+export function quoted(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`
+}

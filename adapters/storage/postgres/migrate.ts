@@ -1,6 +1,7 @@
 import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
-import { type Connection, quoted, type Runner } from './connection.ts'
+import type { Connection, Runner } from './connection.ts'
 import { isHeld } from './errors.ts'
+import { quoted } from './literals.ts'
 import { migrations } from './migrations/index.ts'
 import { lockSchema } from './partitions.ts'
 

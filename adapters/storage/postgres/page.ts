@@ -36,5 +36,5 @@ export function inOrder<Answer>(
   connection: Connection,
   look: (tx: Transaction) => Promise<Answer>,
 ): Promise<Answer> {
-  return connection.transaction(look, IN_ORDER)
+  return connection.transaction(look, IN_ORDER, true)
 }

@@ -1,5 +1,6 @@
-import { type Connection, NOW, quoted, type Runner } from './connection.ts'
+import { type Connection, NOW, type Runner } from './connection.ts'
 import { isDataError, isForbidden, isHeld } from './errors.ts'
+import { quoted } from './literals.ts'
 
 /** The partitioned tables: what their keys begin with, and how full their pages are made. */
 const TABLES = [

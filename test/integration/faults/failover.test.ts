@@ -147,6 +147,28 @@ describeWith(missing, 'a fail-over that does not carry a commit over', () => {
   })
 })
 
+describeWith(missing, 'a standby that is not promoted yet', () => {
+  it('answers lists, filtered or not, and what waits', async () => {
+    const { primary, standby } = await newPair()
+    const address = await newAddress(primary)
+    const storage = await open(address, uniqueSchema())
+    await storage.accept([{ organizationId: ORGANIZATION, notifications: notes(2) }])
+    await primary.stop('immediate')
+    address.current = standby
+    // What was open to the primary fails once.
+    await eventually(() => storage.organizations.get(ORGANIZATION).catch(() => null))
+    const scope = { organizationId: ORGANIZATION }
+    for (const filter of [{}, { channel: 'email' }, { status: 'queued' }] as const) {
+      const { items } = await eventually(() =>
+        storage.notifications.list({ ...scope, ...filter }, page()).catch(() => null),
+      )
+      expect(items).toHaveLength(2)
+    }
+    expect((await storage.logs.list({ ...scope, channel: 'email' }, page())).items).toHaveLength(2)
+    expect((await storage.backlog(10)).lanes).toMatchObject([{ due: 2 }])
+  })
+})
+
 /**
  * An API and a worker behind one address. Of its callers half repeat what was not answered, under the same key; the others
  * send without a key, in single statements, and ask for the next message instead.
