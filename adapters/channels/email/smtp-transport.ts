@@ -80,7 +80,8 @@ function transportOptions(options: ResolvedSmtpOptions): Readonly<Record<string,
 function sendAsItIs({ data, message }: ComposedMail, done: () => void): void {
   message.createReadStream = () => {
     data.onConnection()
-    // nodemailer before 10.5 goes on with a mail that was given up; after DATA it would wait for what never comes.
+    // nodemailer before 10.5 goes on with a mail that was given up; after DATA it would wait for what never comes. An empty
+    // text it refuses before it says anything to the server.
     return data.raw.destroyed ? '' : data.raw
   }
   done()
