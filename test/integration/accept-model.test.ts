@@ -1,16 +1,12 @@
 import fc from 'fast-check'
-import { afterAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { createState, type MemoryState } from '../../src/memory/state.ts'
 import { storageOf } from '../../src/memory/storage-of.ts'
-import type { Clock } from '../../src/ports/clock.ts'
 import type { AcceptAnswer, AcceptRequest } from '../../src/ports/storage/accept.ts'
 import type { Storage } from '../../src/ports/storage/storage.ts'
 import { note, page } from '../../src/testing/storage/fixtures.ts'
 import type { StorageHarness } from '../../src/testing/storage/harness.ts'
-import { describeEachWith } from '../support/left-out.ts'
-import { stopSharedPostgres, whyNoPostgres } from '../support/postgres.ts'
-import { postgresHarness } from '../support/postgres-harness.ts'
-import { sqliteHarness } from '../support/sqlite-harness.ts'
+import { describeBesideMemory } from './support/beside-memory.ts'
 
 const ORGANIZATIONS = ['org_default', 'org_b', 'org_unknown']
 const KEYS = ['k1', 'k2']
@@ -137,20 +133,7 @@ function jobsIn(state: MemoryState): string[] {
     .sort()
 }
 
-/** The storages that are held to the one in memory; a run against a server takes longer. */
-const STORAGES: readonly (readonly [
-  name: string,
-  create: (clock: Pick<Clock, 'now'>) => Promise<StorageHarness>,
-  numRuns: number,
-])[] = [
-  ['SQLite', sqliteHarness, 60],
-  ['PostgreSQL', (clock) => postgresHarness({ clock }), 15],
-]
-const missing = (name: string): string | null => (name === 'PostgreSQL' ? whyNoPostgres() : null)
-
-afterAll(stopSharedPostgres)
-
-describeEachWith(STORAGES, missing, '%s and the memory storage', (_name, create, numRuns) => {
+describeBesideMemory({ sqlite: 60, postgres: 15 }, (create, numRuns) => {
   test('accept the same: quotas, idempotency keys, dry runs, guilty items and transactions', {
     timeout: 240_000,
   }, async () => {

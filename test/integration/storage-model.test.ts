@@ -1,18 +1,14 @@
 import fc from 'fast-check'
-import { afterAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { Fact, FactType } from '../../src/domain/facts.ts'
 import type { NewNotification } from '../../src/domain/notification.ts'
 import { createState } from '../../src/memory/state.ts'
 import { storageOf } from '../../src/memory/storage-of.ts'
-import type { Clock } from '../../src/ports/clock.ts'
 import type { ClaimedJob } from '../../src/ports/storage/claim.ts'
 import type { Storage } from '../../src/ports/storage/storage.ts'
 import { note, page } from '../../src/testing/storage/fixtures.ts'
 import type { StorageHarness } from '../../src/testing/storage/harness.ts'
-import { describeEachWith } from '../support/left-out.ts'
-import { stopSharedPostgres, whyNoPostgres } from '../support/postgres.ts'
-import { postgresHarness } from '../support/postgres-harness.ts'
-import { sqliteHarness } from '../support/sqlite-harness.ts'
+import { describeBesideMemory } from './support/beside-memory.ts'
 
 const LANES = ['email/a', 'email/b']
 const ORGANIZATIONS = ['org_default', 'org_b']
@@ -247,20 +243,7 @@ async function begin(harness: StorageHarness): Promise<World> {
   return { harness, ids: [], claimed: [], receipts: 0 }
 }
 
-/** The storages that are held to the one in memory; a run against a server takes longer. */
-const STORAGES: readonly (readonly [
-  name: string,
-  create: (clock: Pick<Clock, 'now'>) => Promise<StorageHarness>,
-  numRuns: number,
-])[] = [
-  ['SQLite', sqliteHarness, 60],
-  ['PostgreSQL', (clock) => postgresHarness({ clock }), 12],
-]
-const missing = (name: string): string | null => (name === 'PostgreSQL' ? whyNoPostgres() : null)
-
-afterAll(stopSharedPostgres)
-
-describeEachWith(STORAGES, missing, '%s and the memory storage', (_name, create, numRuns) => {
+describeBesideMemory({ sqlite: 60, postgres: 12 }, (create, numRuns) => {
   test('answer and store the same, whatever happens', {
     timeout: 240_000,
   }, async () => {
