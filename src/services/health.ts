@@ -56,5 +56,10 @@ export async function reportHealth(
 
 /** What a storage says of itself tells what to do, as a file that is gone; the cause is seen nowhere else here. */
 function inFull({ message, cause }: NotifierError): string {
-  return cause instanceof Error ? `${message} (${cause.message})` : message
+  // A host with several addresses, as localhost often is: Node's error of all of them has no text of its own.
+  const causes = cause instanceof AggregateError && cause.message === '' ? cause.errors : [cause]
+  const texts = causes.flatMap((one: unknown) =>
+    one instanceof Error && one.message !== '' ? one.message : [],
+  )
+  return texts.length === 0 ? message : `${message} (${texts.join('; ')})`
 }

@@ -44,6 +44,17 @@ describe('the health of a storage that does not answer', () => {
     expect(reason).toBe('No answer. (connect ECONNREFUSED)')
   })
 
+  it.each([
+    ['of each address of a host', ['connect ECONNREFUSED ::1', 'connect ECONNREFUSED 127.0.0.1']],
+    ['that has no text not at all', []],
+  ])('names the cause %s', async (_which, texts) => {
+    const cause = new AggregateError(texts.map((text) => new Error(text)))
+    const { reason } = await healthWhen(() =>
+      Promise.reject(new NotifierError('service_unavailable', { message: 'No answer.', cause })),
+    )
+    expect(reason).toBe(['No answer.', ...(texts.length > 0 ? [`(${texts.join('; ')})`] : [])].join(' '))
+  })
+
   it('has words of our own for anything else', async () => {
     expect((await healthWhen(async () => null)).reason).toBe('The storage does not answer.')
     expect((await healthWhen(() => Promise.reject('gone'))).reason).toBe('The storage does not answer.')
