@@ -53,7 +53,7 @@ export interface AttemptsOptions {
   failed(error: unknown): void
 }
 
-/** Pauses between attempts to record an outcome. */
+/** Pauses between attempts to record a beginning or an outcome. */
 const FIRST_DELAY_MS = 250
 const LONGEST_DELAY_MS = 5_000
 
@@ -76,6 +76,8 @@ export function createAttempts(options: AttemptsOptions): Attempts {
   const recovered = new Map<string, ClaimedJob>()
   const stops = new Set<Stop>()
   const stopping = new AbortController()
+  /** How long jobs keep their slots where they cannot begin: freed at once they would be claimed again without a pause. */
+  let backAfterMs = 0
 
   /** Asks the storage until it answers, for as long as a lease lasts. */
   async function surely<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
@@ -100,17 +102,24 @@ export function createAttempts(options: AttemptsOptions): Attempts {
 
   async function beginSet(refs: readonly StartRef[]): Promise<readonly (boolean | Promise<boolean>)[]> {
     try {
-      return await storage.startAttempts(refs)
+      const begun = await storage.startAttempts(refs)
+      backAfterMs = 0
+      return begun
     } catch (error) {
       failed(error)
       // A commit whose end is unknown may have counted the attempts: the storage looks, and then leaves them to their leases.
       // Those that begin meanwhile do not wait for that.
-      const back = surely(() => storage.release(refs)).then(() => {
-        goesOn()
-        return false
-      })
+      const back = goBack(refs, backAfterMs)
+      backAfterMs = Math.min(Math.max(FIRST_DELAY_MS, 2 * backAfterMs), LONGEST_DELAY_MS)
       return refs.map(() => back)
     }
+  }
+
+  async function goBack(refs: readonly StartRef[], afterMs: number): Promise<false> {
+    if (afterMs > 0) await pause(afterMs, stopping.signal, clock)
+    await surely(() => storage.release(refs))
+    goesOn()
+    return false
   }
 
   return {

@@ -688,6 +688,36 @@ describe('a storage that fails', () => {
     expect(await ended(id)).toBe('sent')
     expect(await history(id)).toEqual(['queued', 'sent'])
   })
+
+  it('that can begin no attempt is asked more and more rarely, and at once after a single failure', async () => {
+    let down = 1
+    let asked = 0
+    const { notifier, clock, status } = await world([recordingChannel()], {
+      delivery: { leaseMs: 60_000, pollMs: HOUR },
+      wrap: (inner) => ({
+        startAttempts(refs) {
+          asked += 1
+          down -= 1
+          return down >= 0 ? unavailable() : inner.startAttempts(refs)
+        },
+      }),
+    })
+    const single = await notifier.send(mail)
+    await clock.advance(100)
+    expect([await status(single.id), asked]).toEqual(['sent', 2])
+    down = Number.POSITIVE_INFINITY
+    const { id } = await notifier.send(mail)
+    await clock.advance(60_000)
+    expect(asked).toBeGreaterThan(10)
+    expect(asked).toBeLessThan(30)
+    down = 0
+    await clock.advance(6_000)
+    expect(await status(id)).toBe('sent')
+    down = 1
+    const after = await notifier.send(mail)
+    await clock.advance(100)
+    expect(await status(after.id)).toBe('sent')
+  })
 })
 
 describe('leases', () => {
