@@ -214,6 +214,29 @@ it('rests in all processes again when its probe fails, and is tried again', asyn
   expect((await freeOf(states)).reduce((sum, one) => sum + one, 0)).toBe(1)
 })
 
+it('asks no more than once in a second whether another process still tries, and has no room until then', async () => {
+  let asked = 0
+  const { clock, states, state, woken } = create(2, (limiter) => ({
+    ...limiter,
+    consume(checks) {
+      asked += 1
+      return limiter.consume(checks)
+    },
+  }))
+  state.faulted(30_000, why)
+  await clock.advance(30_000)
+  expect(await freeNow(state)).toBe(1)
+  message(state)
+  const other = states[1] as ProviderState
+  asked = 0
+  for (let round = 0; round < 10; round += 1) expect([await freeNow(other), other.room()]).toEqual([0, 0])
+  expect(asked).toBe(1)
+  const before = woken()
+  await clock.advance(1_000)
+  expect([woken() - before, other.room()]).toEqual([1, 1])
+  expect([await freeNow(other), asked]).toEqual([0, 2])
+})
+
 it('lets another process try when the one that tries has died', async () => {
   const { clock, states, state } = create(2)
   state.faulted(30_000, why)
