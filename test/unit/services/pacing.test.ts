@@ -1,6 +1,9 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { LimitCheck, LimitDecision } from '../../../src/ports/rate-limiter.ts'
+import { createPace } from '../../../src/services/delivery/pace.ts'
+import { createSharedLimits } from '../../../src/services/delivery/shared-limits.ts'
+import { createStop } from '../../../src/services/delivery/stop.ts'
 import type { Notifier } from '../../../src/services/notifier.ts'
 import { type RecordingChannel, recordingChannel } from '../../../src/testing/recording-channel.ts'
 import { type NotifierWorld, notifierWorld } from '../../support/notifier-world.ts'
@@ -218,6 +221,34 @@ describe('a pace', () => {
       expect(tookMs).toBeLessThanOrEqual(seconds * SECOND)
     },
   )
+
+  it.each([
+    ['at once', [50], 1],
+    ['late', [51, 0], 2],
+    ['late each time', [51, 51], 2],
+  ])('counts a message at its hand-over anew where the limiter answers %s', async (_name, takes, count) => {
+    const { clock, limiter } = notifierWorld()
+    const errors: unknown[] = []
+    let asked = 0
+    const slow = {
+      ...limiter,
+      async consume(checks: readonly LimitCheck[]) {
+        const takesMs = takes[asked] ?? 0
+        asked += 1
+        const answer = await limiter.consume(checks)
+        await new Promise<void>((resolve) => clock.timer(takesMs, resolve))
+        return answer
+      },
+    }
+    const limits = createSharedLimits(slow, limiter, clock, (error) => void errors.push(error))
+    const pace = createPace('a:pace', 10, limits, clock, () => {})
+    let passed = false
+    void pace.pass(undefined, createStop()).then(() => {
+      passed = true
+    })
+    await clock.until(() => passed)
+    expect([asked, errors]).toEqual([count, []])
+  })
 
   it('lets a message that fails over go to the next provider at once', async () => {
     const world = notifierWorld()

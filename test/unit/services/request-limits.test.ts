@@ -105,6 +105,17 @@ it('what one limit refuses is no overuse of another', async () => {
   expect(await outcomes('templates.create', 2)).toEqual(['templates.create', 'account'])
 })
 
+it('names the limit of requests under way only where none is left', async () => {
+  const plan: Plan = { ...UNLIMITED, concurrentRequests: 2, requests: { limit: 100, windowMs: MINUTE } }
+  const { limits } = world(plan)
+  const first = await limits.admit('org_a', 'requests')
+  const second = await limits.admit('org_a', 'requests')
+  expect([first.state, second.state]).toMatchObject([
+    { resource: 'requests', limit: 100 },
+    { resource: 'concurrency', limit: 2, remaining: 0 },
+  ])
+})
+
 it('counts a request that takes long among those under way, for five minutes', async () => {
   const { clock, limits } = world({ ...UNLIMITED, concurrentRequests: 1 })
   await limits.admit('org_a', 'requests')
