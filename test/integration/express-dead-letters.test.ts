@@ -64,3 +64,29 @@ it('dead letters are listed, counted and redriven over HTTP', async () => {
   const again = await request('POST', `/v1/notifications/${a}/redrive`)
   expect([again.status, codeOf(again)]).toEqual([409, 'not_redrivable'])
 })
+
+it('dead letters are asked for by a hundred ids of any length; a list that is wrong is one wrong parameter', async () => {
+  host = await startHost()
+  const headers = await host.key('Read Only')
+  const listed = (ids: string): Promise<Answer> =>
+    call(host.port, { path: `/v1/dead-letters?ids=${ids}`, headers })
+  const long = (count: number): string => Array<string>(count).fill('x'.repeat(64)).join(',')
+  expect((await listed(long(100))).status).toBe(200)
+  for (const ids of [
+    '',
+    ',',
+    'a,,b',
+    'a,',
+    'x'.repeat(65),
+    `a,${'\u{10400}'.repeat(33)}`,
+    long(101),
+    'a%0Ab',
+  ]) {
+    const answer = await listed(encodeURIComponent(decodeURIComponent(ids)))
+    expect([answer.status, codeOf(answer), answer.json?.error]).toMatchObject([
+      400,
+      'invalid_parameter',
+      { details: { field: 'ids' } },
+    ])
+  }
+})

@@ -34,7 +34,7 @@ export const PARAMETERS: Readonly<Record<string, JsonObject>> = {
     in: 'header',
     description:
       'A repetition of the same request with the same key within 24 hours gets the first answer and does nothing.',
-    schema: { type: 'string', minLength: 1, maxLength: 255 },
+    schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[!-~]+$' },
   },
   TestMode: {
     name: 'X-Test-Mode',

@@ -118,6 +118,8 @@ export function queryParameters(schema: z.ZodType): readonly JsonObject[] {
     in: 'query',
     ...(required.includes(name) ? { required: true } : {}),
     ...(description === undefined ? {} : { description }),
+    // Said aloud: left out, a list means the parameter once for each item, which is refused.
+    ...(rest.type === 'array' ? { style: 'form', explode: false } : {}),
     schema: rest,
   }))
 }

@@ -121,6 +121,27 @@ describe('the document', () => {
     )
   })
 
+  it('says how lists are written in a query, and bounds what is bounded', () => {
+    const parameters = operations.flatMap(
+      ({ operation }) => operation.parameters as { name?: string; explode?: boolean; schema: JsonObject }[],
+    )
+    const lists = parameters.filter(({ schema }) => schema?.type === 'array')
+    expect(lists.map(({ name, explode }) => [name, explode])).toEqual([['ids', false]])
+    for (const { schema } of parameters.filter(({ name }) => name === 'offset')) {
+      expect(schema).toMatchObject({ maximum: 1_000_000 })
+    }
+    const key = document.components.parameters?.IdempotencyKey
+    const validate = new Ajv2020().compile(key?.schema as JsonObject)
+    expect(['a', 'x y', 'é', '', 'k'.repeat(255), 'k'.repeat(256)].map((text) => validate(text))).toEqual([
+      true,
+      false,
+      false,
+      false,
+      true,
+      false,
+    ])
+  })
+
   it('refers to named schemas for every body and answer', () => {
     for (const { path, operation } of operations) {
       // Providers say it in their own words.
