@@ -20,8 +20,8 @@ export function mountOf(options: MountOptions): {
 /** The form `GET http://host/path` is legal; everything before the path is dropped. */
 export function withoutOrigin(url: string): string {
   if (url.startsWith('/')) return url
-  const start = url.indexOf('/', url.indexOf('://') + 3)
-  return start === -1 ? '/' : url.slice(start)
+  const rest = url.replace(/^[^/?#]*:\/\/[^/?#]*/, '')
+  return rest.startsWith('/') ? rest : `/${rest}`
 }
 
 /**

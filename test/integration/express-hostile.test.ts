@@ -297,6 +297,7 @@ describe('sockets', () => {
     ['an asterisk', 'OPTIONS * HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n'],
     ['an authority', 'GET http:// HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n'],
     ['an origin without a path', 'GET http://x HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n'],
+    ['a path in a query', 'GET http://x?/health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n'],
   ])('%s', async (_title, bytes) => {
     const answer = await exchange(host.port, bytes)
     expect(answer).toMatch(/^(HTTP\/1\.1 4\d\d |$)/)
