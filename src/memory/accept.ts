@@ -8,8 +8,9 @@ import type {
   IdempotencyKey,
   IdempotencyRecord,
 } from '../ports/storage/accept.ts'
+import { logEntry } from './facts.ts'
 import { createJob } from './jobs.ts'
-import { appendTo, keyOf, type MemoryState, nextNumber, type StoredNotification } from './state.ts'
+import { addTo, keyOf, type MemoryState, nextNumber, type StoredNotification } from './state.ts'
 
 /** Stores one request, or says why not. */
 export function acceptRequest(state: MemoryState, request: AcceptRequest): AcceptAnswer {
@@ -107,8 +108,8 @@ function store(
     job: undefined,
   }
   state.notifications.set(stored.id, stored)
-  appendTo(state.notificationsOf, organizationId, stored)
-  appendTo(state.logOf, organizationId, { notification: stored, entry: accept })
+  addTo(state.notificationsOf, organizationId, stored)
+  logEntry(state, stored, accept)
   stored.job = createJob(state, {
     lane: notification.lane,
     organizationId,

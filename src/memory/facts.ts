@@ -3,12 +3,16 @@ import { eventId, eventPayload, type NotificationEvent } from '../domain/event-p
 import type { Fact } from '../domain/facts.ts'
 import { recordFacts } from '../domain/record-facts.ts'
 import { suppressedAddress } from '../domain/suppression.ts'
+import type { TimelineEntry } from '../ports/storage/notifications.ts'
 import { createJob } from './jobs.ts'
 import {
+  addTo,
   appendTo,
   keyOf,
+  type LogRow,
   type MemoryState,
   nextNumber,
+  removeFrom,
   type StoredDelivery,
   type StoredNotification,
 } from './state.ts'
@@ -32,7 +36,7 @@ export function addFacts(
   for (const { fact, sequence, status, announce } of recorded.events) {
     const entry = { sequence, type: fact.type, status, at, fact }
     notification.timeline.push(entry)
-    appendTo(state.logOf, notification.organizationId, { notification, entry })
+    logEntry(state, notification, entry)
     if (fact.suppress !== undefined) {
       const { organizationId, channel, to } = notification
       const address = suppressedAddress(channel, to)
@@ -53,6 +57,13 @@ export function addFacts(
     announceTo(state, event, notification.trace ?? null)
   }
   return announced
+}
+
+export function logEntry(state: MemoryState, notification: StoredNotification, entry: TimelineEntry): void {
+  const { organizationId } = notification
+  const log = state.logOf.get(organizationId) ?? new Map<TimelineEntry, LogRow>()
+  state.logOf.set(organizationId, log)
+  log.set(entry, { number: nextNumber(state), notification, entry })
 }
 
 /** Stores a delivery for each endpoint of the organization that chose the event. */
@@ -99,8 +110,16 @@ function store(
       attempts: [],
     }
     state.deliveries.set(delivery.number, delivery)
+    addTo(state.deliveriesOf, keyOf(organizationId, about.notificationId), delivery)
     if (delivery.state === 'pending') createEventJob(state, delivery)
   }
+}
+
+/** The delivery alone; a job of it is its caller's to remove. */
+export function removeDelivery(state: MemoryState, delivery: StoredDelivery): void {
+  const { number, organizationId, notificationId } = delivery
+  state.deliveries.delete(number)
+  removeFrom(state.deliveriesOf, keyOf(organizationId, notificationId), delivery)
 }
 
 /** Creates the job of a pending delivery, due at once. */

@@ -22,7 +22,7 @@ export function memoryNotifications(state: MemoryState): NotificationRepository 
     async list(filter, page) {
       const rows = state.notificationsOf.get(filter.organizationId) ?? []
       return pageOf(
-        rows.filter((row) => matches(row, filter)),
+        [...rows].filter((row) => matches(row, filter)),
         page,
         (row) => toNotification(row, null),
       )
@@ -42,10 +42,8 @@ export function memoryNotifications(state: MemoryState): NotificationRepository 
 export function memoryLogs(state: MemoryState): LogRepository {
   return {
     async list(filter, page) {
-      const log = state.logOf.get(filter.organizationId) ?? []
-      const rows = log
-        .map((row, number) => ({ ...row, number }))
-        .filter(({ notification, entry }) => logged(notification, entry, filter))
+      const log = state.logOf.get(filter.organizationId)?.values() ?? []
+      const rows = [...log].filter(({ notification, entry }) => logged(notification, entry, filter))
       return pageOf(rows, page, ({ notification, entry }) => toLogEntry(notification, entry))
     },
   }

@@ -13,7 +13,7 @@ export function redrive(
 ): RedriveAnswer {
   const { filter, most, after, dryRun } = request
   const [from = -1] = after === undefined ? [] : decodeCursor(after, 1)
-  const rows = (state.notificationsOf.get(filter.organizationId) ?? []).filter(
+  const rows = [...(state.notificationsOf.get(filter.organizationId) ?? [])].filter(
     (row) => row.number > from && isDead(row) && matches(row, filter),
   )
   const looked = rows.slice(0, most)

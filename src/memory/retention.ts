@@ -7,8 +7,9 @@ import type {
   SweepAnswer,
   SweepRequest,
 } from '../ports/storage/retention.ts'
+import { removeDelivery } from './facts.ts'
 import { dedupeKey } from './receipts.ts'
-import { keyOf, type MemoryState, type StoredDelivery, type StoredNotification } from './state.ts'
+import { keyOf, type MemoryState, removeFrom, type StoredNotification } from './state.ts'
 
 export function memoryRetention(state: MemoryState): RetentionRepository {
   return {
@@ -24,56 +25,59 @@ export function memoryRetention(state: MemoryState): RetentionRepository {
 function sweep(state: MemoryState, { organizationId, olderThanMs, most, after }: SweepRequest): SweepAnswer {
   const latest = state.now() - olderThanMs
   const [from = -1] = after === undefined ? [] : decodeCursor(after, 1)
-  const old = (state.notificationsOf.get(organizationId) ?? []).filter(
-    (row) => row.number > from && row.createdAt <= latest,
-  )
-  const looked = old.slice(0, most)
-  const pending = new Set<string | null>()
-  for (const delivery of state.deliveries.values()) {
-    if (delivery.state === 'pending') pending.add(delivery.notificationId)
+  const over: StoredNotification[] = []
+  let looked = 0
+  let last = from
+  let next: string | null = null
+  for (const row of state.notificationsOf.get(organizationId) ?? []) {
+    if (row.number <= from) continue
+    if (row.createdAt > latest) break
+    if (looked === most) {
+      next = encodeCursor([last])
+      break
+    }
+    looked += 1
+    last = row.number
+    if (isOver(state, row, latest)) over.push(row)
   }
-  const over = looked.filter(
-    (row) => row.job === undefined && !pending.has(row.id) && (row.timeline.at(-1)?.at ?? 0) <= latest,
-  )
-  const deliveries = removeDeliveries(state, new Set(over.map(({ id }) => id)), organizationId, latest)
-  removeNotifications(state, organizationId, new Set(over))
-  const last = looked.at(-1)
-  const next = old.length > looked.length && last !== undefined ? encodeCursor([last.number]) : null
+  let deliveries = removeEndpointEvents(state, organizationId, latest)
+  for (const row of over) deliveries += removeNotification(state, row)
   return { notifications: over.length, deliveries, next }
 }
 
-function removeNotifications(
-  state: MemoryState,
-  organizationId: string,
-  over: ReadonlySet<StoredNotification>,
-): void {
-  if (over.size === 0) return
-  keepOthers(state.notificationsOf, organizationId, (row) => over.has(row))
-  keepOthers(state.logOf, organizationId, ({ notification }) => over.has(notification))
-  for (const notification of over) {
-    state.notifications.delete(notification.id)
-    for (const { fact } of notification.timeline) {
-      if (fact?.type !== 'sent' || fact.providerMessageId === undefined) continue
-      const key = keyOf(fact.provider, fact.providerMessageId)
-      keepOthers(state.handovers, key, (other) => other === notification)
-    }
-  }
+function isOver(state: MemoryState, row: StoredNotification, latest: number): boolean {
+  if (row.job !== undefined || (row.timeline.at(-1)?.at ?? 0) > latest) return false
+  const deliveries = state.deliveriesOf.get(keyOf(row.organizationId, row.id)) ?? []
+  return [...deliveries].every((delivery) => delivery.state !== 'pending')
 }
 
-/** Those of these notifications, and old ones about endpoints. */
-function removeDeliveries(
-  state: MemoryState,
-  notifications: ReadonlySet<string>,
-  organizationId: string,
-  latest: number,
-): number {
-  const isOver = (one: StoredDelivery): boolean =>
-    one.notificationId !== null
-      ? notifications.has(one.notificationId)
-      : one.organizationId === organizationId && one.state !== 'pending' && one.createdAt <= latest
+/** @returns how many deliveries went with it */
+function removeNotification(state: MemoryState, notification: StoredNotification): number {
+  const { id, organizationId, timeline } = notification
+  state.notifications.delete(id)
+  removeFrom(state.notificationsOf, organizationId, notification)
+  const log = state.logOf.get(organizationId)
+  for (const entry of timeline) {
+    log?.delete(entry)
+    const { fact } = entry
+    if (fact?.type !== 'sent' || fact.providerMessageId === undefined) continue
+    const key = keyOf(fact.provider, fact.providerMessageId)
+    keepOthers(state.handovers, key, (other) => other === notification)
+  }
+  if (log?.size === 0) state.logOf.delete(organizationId)
+  const deliveries = [...(state.deliveriesOf.get(keyOf(organizationId, id)) ?? [])]
+  for (const delivery of deliveries) removeDelivery(state, delivery)
+  return deliveries.length
+}
+
+/** Old events about endpoints. */
+function removeEndpointEvents(state: MemoryState, organizationId: string, latest: number): number {
   let removed = 0
-  for (const [number, delivery] of state.deliveries) {
-    if (isOver(delivery) && state.deliveries.delete(number)) removed += 1
+  for (const delivery of state.deliveriesOf.get(keyOf(organizationId, null)) ?? []) {
+    if (delivery.createdAt > latest) break
+    if (delivery.state === 'pending') continue
+    removeDelivery(state, delivery)
+    removed += 1
   }
   return removed
 }
@@ -92,7 +96,8 @@ function expire(state: MemoryState, request: ExpireRequest): ExpireAnswer {
 /** Unmatched receipts with the keys that would make a repetition of them a duplicate. */
 function expireUnmatched(state: MemoryState, most: number, latest: number): ExpiredReceipt[] {
   const expired: ExpiredReceipt[] = []
-  for (const key of [...state.unmatched.keys()]) {
+  for (const key of state.unmatched.keys()) {
+    if (expired.length === most) break
     keepOthers(state.unmatched, key, ({ record, receivedAt }) => {
       if (receivedAt > latest || expired.length === most) return false
       const { provider, organizationId, fact } = record

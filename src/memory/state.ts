@@ -108,9 +108,9 @@ export interface MemoryState {
   readonly organizations: Map<string, Organization & { readonly number: number }>
   readonly notifications: Map<string, StoredNotification>
   /** Per organization, oldest first. */
-  readonly notificationsOf: Map<string, StoredNotification[]>
+  readonly notificationsOf: Map<string, Set<StoredNotification>>
   /** The log of each organization, oldest first. */
-  readonly logOf: Map<string, { readonly notification: StoredNotification; readonly entry: TimelineEntry }[]>
+  readonly logOf: Map<string, Map<TimelineEntry, LogRow>>
   readonly idempotency: Map<string, IdempotencyRecord & { readonly expiresAt: number }>
   /** Notifications accepted, by organization and period. */
   readonly usage: Map<string, number>
@@ -123,6 +123,8 @@ export interface MemoryState {
   readonly recovered: Map<string, Heap<Job>>
 
   readonly deliveries: Map<number, StoredDelivery>
+  /** By organization and notification; those about endpoints by the organization alone. Oldest first. */
+  readonly deliveriesOf: Map<string, Set<StoredDelivery>>
   /** Notifications by provider and the provider's message id. */
   readonly handovers: Map<string, StoredNotification[]>
   /** When each was received, by its key; oldest first. */
@@ -140,6 +142,12 @@ export interface MemoryState {
   /** By organization, channel and address. */
   readonly suppressions: Map<string, StoredSuppression>
   readonly kept: Map<string, string>
+}
+
+export interface LogRow {
+  readonly number: number
+  readonly notification: StoredNotification
+  readonly entry: TimelineEntry
 }
 
 export interface UnmatchedReceipt {
@@ -164,6 +172,7 @@ export function createState(now: () => number): MemoryState {
     leased: createHeap(),
     recovered: new Map(),
     deliveries: new Map(),
+    deliveriesOf: new Map(),
     handovers: new Map(),
     receipts: new Map(),
     unmatched: new Map(),
@@ -185,6 +194,20 @@ export function nextNumber(state: MemoryState): number {
 /** A key of several parts; none of them contains a line break. */
 export function keyOf(...parts: readonly (string | null | undefined)[]): string {
   return parts.map((part) => part ?? '').join('\n')
+}
+
+/** Adds to the set under `key`. */
+export function addTo<Value>(sets: Map<string, Set<Value>>, key: string, value: Value): void {
+  const set = sets.get(key)
+  if (set === undefined) sets.set(key, new Set([value]))
+  else set.add(value)
+}
+
+/** Takes out of the set under `key`, which goes with its last value. */
+export function removeFrom<Value>(sets: Map<string, Set<Value>>, key: string, value: Value): void {
+  const set = sets.get(key)
+  set?.delete(value)
+  if (set?.size === 0) sets.delete(key)
 }
 
 /** Appends to the list under `key`. */

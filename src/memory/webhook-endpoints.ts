@@ -7,7 +7,7 @@ import type {
   WebhookEndpointChange,
   WebhookEndpointRepository,
 } from '../ports/storage/webhook-endpoints.ts'
-import { createEventJob } from './facts.ts'
+import { createEventJob, removeDelivery } from './facts.ts'
 import { makeDue, removeJob } from './jobs.ts'
 import { requireOrganization } from './organizations.ts'
 import { pageOf } from './page.ts'
@@ -81,9 +81,9 @@ export function memoryWebhookEndpoints(state: MemoryState): WebhookEndpointRepos
     },
     async delete(id, most) {
       if (!state.endpoints.has(id)) return 'unknown'
-      const own = [...state.deliveries].filter(([, { endpointId }]) => endpointId === id)
-      const gone = new Set(own.slice(0, most).map(([, delivery]) => delivery))
-      for (const [number] of own.slice(0, most)) state.deliveries.delete(number)
+      const own = [...state.deliveries.values()].filter(({ endpointId }) => endpointId === id)
+      const gone = new Set(own.slice(0, most))
+      for (const delivery of gone) removeDelivery(state, delivery)
       for (const job of state.jobs.values()) {
         if (job.subject.kind === 'event' && gone.has(job.subject.delivery)) removeJob(state, job)
       }

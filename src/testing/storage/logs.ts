@@ -164,6 +164,26 @@ export function logChecks(check: Check): void {
     )
   })
 
+  check('what is removed while the log is read neither repeats nor hides anything', async (harness) => {
+    const { storage } = harness
+    await history(storage, (ms) => harness.advance(ms), 5)
+    await harness.advance(60_000)
+    const ids = new Set(await history(storage, (ms) => harness.advance(ms), 20))
+    const kept = (await log(storage)).filter(({ notificationId }) => ids.has(notificationId))
+    const read = await readAll(
+      (request) => storage.logs.list({ organizationId: DEFAULT_ORGANIZATION }, request),
+      7,
+      async () => {
+        const olderThanMs = 30_000
+        await storage.retention.sweep({ organizationId: DEFAULT_ORGANIZATION, olderThanMs, most: 100 })
+      },
+    )
+    assert.deepEqual(
+      read.map(({ id }) => id),
+      kept.map(({ id }) => id),
+    )
+  })
+
   check('a cursor of another list is refused by the log', async ({ storage }) => {
     await assert.rejects(
       storage.logs.list({ organizationId: DEFAULT_ORGANIZATION }, page({ cursor: '??' })),
