@@ -2,6 +2,9 @@ import { createHeap } from './heap.ts'
 import { type Job, type Lane, type MemoryState, nextNumber } from './state.ts'
 import { addReady, createTurns, type Turns, takeReady } from './turns.ts'
 
+/** So many entries of jobs that wait no more are not worth a look at all. */
+const FEW = 100
+
 /** Creates a job that is due at `dueAt`. @param job its `attempts` were before a redrive */
 export function createJob(
   state: MemoryState,
@@ -66,6 +69,12 @@ export function removeJob(state: MemoryState, job: Job): void {
   job.state = 'done'
   state.jobs.delete(job.number)
   if (job.subject.kind === 'notification') job.subject.notification.job = undefined
+  // One that was cancelled would be kept, with its content, until it would have been due.
+  if (state.waiting.size() > 2 * state.jobs.size + FEW) state.waiting.keep(waits)
+}
+
+function waits(job: Job, dueAt: number): boolean {
+  return job.state === 'waiting' && job.dueAt === dueAt
 }
 
 /** The job under this lease; undefined: the lease was lost. */
@@ -87,7 +96,7 @@ export function takeDue(state: MemoryState): Job | undefined {
 /** The waiting job that is due first. */
 export function nextWaiting(state: MemoryState): Job | undefined {
   for (let top = state.waiting.peek(); top !== undefined; top = state.waiting.peek()) {
-    if (top.value.state === 'waiting' && top.value.dueAt === top.key) return top.value
+    if (waits(top.value, top.key)) return top.value
     state.waiting.pop()
   }
   return undefined
