@@ -25,6 +25,9 @@ const PATIENCE_MS = 500
 /** When those are known: what is left are others that accept. */
 const LONG_PATIENCE_MS = 5_000
 
+/** Organizations that are not looked up again. */
+const MAX_KNOWN = 100_000
+
 export type Accept = (requests: readonly AcceptRequest[]) => Promise<AcceptAnswer[]>
 
 const failed = (cause: unknown): AcceptAnswer => ({ kind: 'failed', error: dataError(cause) })
@@ -35,10 +38,21 @@ export function createAccept(connection: Connection): Accept {
   /** Organizations are never deleted. */
   const known = new Set<string>()
 
-  async function learnOrganizations(runner: Runner, requests: readonly AcceptRequest[]): Promise<void> {
-    const asked = new Set(requests.map(({ organizationId }) => organizationId).filter((id) => !known.has(id)))
-    if (asked.size === 0) return
-    for (const { id } of await runner.rows<{ id: string }>(SELECT_ORGANIZATIONS, [[...asked]])) known.add(id)
+  /** Those of the requests that exist: what is known may be forgotten meanwhile. */
+  async function organizationsOf(
+    runner: Runner,
+    requests: readonly AcceptRequest[],
+  ): Promise<ReadonlySet<string>> {
+    const asked = new Set(requests.map(({ organizationId }) => organizationId))
+    const unknown = [...asked].filter((id) => !known.has(id))
+    if (unknown.length === 0) return asked
+    for (const id of unknown) asked.delete(id)
+    for (const { id } of await runner.rows<{ id: string }>(SELECT_ORGANIZATIONS, [unknown])) {
+      asked.add(id)
+      if (known.size >= MAX_KNOWN) known.clear()
+      known.add(id)
+    }
+    return asked
   }
 
   /**
@@ -51,9 +65,11 @@ export function createAccept(connection: Connection): Accept {
     requests: readonly AcceptRequest[],
     held?: ReadonlySet<string>,
   ): Promise<AcceptAnswer[]> {
-    await learnOrganizations(tx, requests)
+    const organizations = await organizationsOf(tx, requests)
     const isHeld = (request: AcceptRequest) => held?.has(hashFor(request) ?? '') === true
-    const existing = requests.filter((request) => known.has(request.organizationId) && !isHeld(request))
+    const existing = requests.filter(
+      (request) => organizations.has(request.organizationId) && !isHeld(request),
+    )
     const records = await takeOrFind(tx, existing, held === undefined ? PATIENCE_MS : LONG_PATIENCE_MS)
     const recordOf = (request: AcceptRequest) => records.get(hashFor(request) ?? '')
     const quotas = await lockQuotas(
@@ -75,7 +91,8 @@ export function createAccept(connection: Connection): Accept {
 
     const answers = requests.map((request): AcceptAnswer => {
       const { organizationId, dryRun } = request
-      if (!known.has(organizationId)) return { kind: 'failed', error: unknownOrganization(organizationId) }
+      if (!organizations.has(organizationId))
+        return { kind: 'failed', error: unknownOrganization(organizationId) }
       const record = recordOf(request)
       if (record !== undefined) return { kind: 'replayed', record }
       if (isHeld(request)) return { kind: 'failed', error: inProgress() }
@@ -184,10 +201,13 @@ export function createAccept(connection: Connection): Accept {
 
   return async function accept(requests) {
     if (requests.length === 0) return []
-    await learnOrganizations(connection, requests)
+    const organizations = await organizationsOf(connection, requests)
     // What announces its jobs in the same commit is no single statement.
     const single = announcing.to === null || 'told' in announcing.to
-    if (single && requests.every((request) => isPlain(request) && known.has(request.organizationId))) {
+    if (
+      single &&
+      requests.every((request) => isPlain(request) && organizations.has(request.organizationId))
+    ) {
       return acceptPlain(requests)
     }
     const answers = new Map<AcceptRequest, AcceptAnswer>()

@@ -30,6 +30,9 @@ const ADD_USED = `
   INSERT INTO carillon_usage (organization, period, used) VALUES (?, ?, ?)
   ON CONFLICT DO UPDATE SET used = used + excluded.used`
 
+/** Organizations that are not looked up again. */
+const MAX_KNOWN = 100_000
+
 export interface Accept {
   set(requests: readonly AcceptRequest[]): Promise<AcceptAnswer[]>
   /** One request, inside a transaction that is open; data errors are thrown as they are. */
@@ -75,6 +78,7 @@ export function createAccept(connection: Connection, idempotency: IdempotencyRec
   function exists(organizationId: string): boolean {
     if (known.has(organizationId)) return true
     if (selectOrganization().get(organizationId) === undefined) return false
+    if (known.size >= MAX_KNOWN) known.clear()
     known.add(organizationId)
     return true
   }

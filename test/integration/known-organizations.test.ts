@@ -1,0 +1,80 @@
+import { DatabaseSync } from 'node:sqlite'
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
+import { postgresStorage } from '../../adapters/storage/postgres/index.ts'
+import { sqliteStorage } from '../../adapters/storage/sqlite/index.ts'
+import type { Storage } from '../../src/ports/storage/storage.ts'
+import { describeWith } from '../support/left-out.ts'
+import {
+  onPostgres,
+  sharedPostgres,
+  stopSharedPostgres,
+  uniqueSchema,
+  whyNoPostgres,
+} from '../support/postgres.ts'
+import { temporaryFile } from '../support/sqlite-harness.ts'
+
+const MOST = 100_000
+
+type Run = (statement: string) => Promise<unknown>
+
+/** A storage, and what runs a statement on its database behind its back. */
+type Open = () => Promise<{ readonly storage: Storage; readonly run: Run; readonly prefix: string }>
+
+const organizationOf = (index: number): string => `org_${index}`
+
+/** The kinds of the answers: of so many requests, from the first of these organizations on. */
+async function answersTo(storage: Storage, first: number, count: number): Promise<ReadonlySet<string>> {
+  const requests = Array.from({ length: count }, (_, index) => ({
+    organizationId: organizationOf(first + index),
+    notifications: [],
+    dryRun: true,
+  }))
+  return new Set((await storage.accept(requests)).map(({ kind }) => kind))
+}
+
+function knowsSoMany(open: Open): void {
+  it('which organizations there are is remembered of so many, and looked up again', async () => {
+    const { storage, run, prefix } = await open()
+    const all = `WITH RECURSIVE c (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM c WHERE i < ${MOST + 1_000})`
+    await run(
+      `INSERT INTO ${prefix}organizations (id, name, created_at) ${all} SELECT 'org_' || i, 'Some', 0 FROM c`,
+    )
+    expect(await answersTo(storage, 0, 1)).toEqual(new Set(['accepted']))
+    await run(`DELETE FROM ${prefix}organizations WHERE id = '${organizationOf(0)}'`)
+    expect(await answersTo(storage, 0, 1)).toEqual(new Set(['accepted']))
+    // A hundred of each set are known already, and one set makes them forgotten.
+    for (let first = 1; first < MOST; first += 900) {
+      expect(await answersTo(storage, first, 1_000)).toEqual(new Set(['accepted']))
+    }
+    expect(await answersTo(storage, 0, 1)).toEqual(new Set(['failed']))
+  }, 60_000)
+}
+
+describe('SQLite', () => {
+  knowsSoMany(async () => {
+    const { file, remove } = temporaryFile()
+    const storage = sqliteStorage({ file })
+    await storage.start()
+    const database = new DatabaseSync(file)
+    onTestFinished(async () => {
+      database.close()
+      await storage.stop()
+      remove()
+    })
+    return { storage, prefix: 'carillon_', run: async (statement) => database.exec(statement) }
+  })
+})
+
+describeWith(whyNoPostgres(), 'PostgreSQL', () => {
+  afterAll(stopSharedPostgres)
+
+  knowsSoMany(async () => {
+    const connectionString = await sharedPostgres()
+    const schema = uniqueSchema()
+    const storage = postgresStorage({ connectionString, schema })
+    onTestFinished(() => storage.stop())
+    await storage.start()
+    const run: Run = (statement) => onPostgres(connectionString, (client) => client.query(statement))
+    return { storage, prefix: `${schema}.`, run }
+  })
+})
