@@ -60,6 +60,22 @@ test('a URI that cannot be opened is refused by the path that it means, and leav
   expect(left).toEqual([])
 })
 
+test('a URI that asks for what SQLite does not have is refused as the configuration', async () => {
+  const uri = `file:${encodeURI(file)}`
+  const faults = [
+    [`${uri}?mode=readwrite`, 'no such access mode: readwrite'],
+    [`${uri}?vfs=network`, 'no such vfs: network'],
+    ['file://server/notifications.db', 'invalid uri authority: server'],
+  ] as const
+  for (const [name, reason] of faults) {
+    await expect(sqliteStorage({ file: name }).start()).rejects.toMatchObject({
+      code: 'invalid_configuration',
+      details: { option: 'file' },
+      message: `sqliteStorage: SQLite cannot open "${name}": ${reason}. Correct the URI, or name a path.`,
+    })
+  }
+})
+
 /** Windows lets nobody take a file away that is open. */
 describe.skipIf(process.platform === 'win32')('under a running process', () => {
   const faults: readonly (readonly [fault: string, lost: 'database' | 'log', meet: () => void])[] = [

@@ -3,6 +3,7 @@ import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
 import type { DatabaseFiles } from './disk.ts'
 import { unavailable } from './errors.ts'
 import { loadSqlite } from './runtime.ts'
+import { openingFailure } from './start-failure.ts'
 
 /** How long a statement waits for another process' transaction. It blocks this process meanwhile. */
 const BUSY_TIMEOUT_MS = 5_000
@@ -20,7 +21,7 @@ export function openDatabase(file: string): DatabaseSync {
   const Database = loadSqlite()
   let database: DatabaseSync | undefined
   try {
-    database = new Database(file)
+    database = opened(Database, file)
     database.exec(
       `PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}; PRAGMA foreign_keys = ON; ${CACHE}; ${CHECKPOINT}`,
     )
@@ -36,6 +37,14 @@ export function openDatabase(file: string): DatabaseSync {
   } catch (error) {
     database?.close()
     throw error instanceof NotifierError ? error : unavailable(error)
+  }
+}
+
+function opened(Database: typeof DatabaseSync, file: string): DatabaseSync {
+  try {
+    return new Database(file)
+  } catch (error) {
+    throw openingFailure(file, error)
   }
 }
 

@@ -4,6 +4,7 @@ import querystring from 'node:querystring'
 import { isNotifierError, NotifierError } from '../../../src/domain/errors/notifier-error.ts'
 import { unavailable } from './errors.ts'
 
+const ERROR = 1
 const READONLY = 8
 const CANTOPEN = 14
 const NOTADB = 26
@@ -44,6 +45,16 @@ function whyNotOpened(path: string, flags: 'a' | 'r+'): NodeJS.ErrnoException | 
   } catch (error) {
     return error as NodeJS.ErrnoException
   }
+}
+
+/** What callers see of an error of the opening itself. Of a file SQLite has other codes: this one speaks of a URI. */
+export function openingFailure(file: string, error: unknown): NotifierError {
+  if (codeOf(error) !== ERROR || !(error instanceof Error)) return unavailable(error)
+  return new NotifierError('invalid_configuration', {
+    message: `sqliteStorage: SQLite cannot open "${file}": ${error.message}. Correct the URI, or name a path.`,
+    details: { option: 'file' },
+    cause: error,
+  })
 }
 
 /** The primary result code. */
