@@ -272,15 +272,15 @@ describeWith(whyNoPostgres(), 'on PostgreSQL', () => {
       const client = new Redis(server.url, { lazyConnect: true, db: 3 })
       onTestFinished(() => client.disconnect())
       const email = recordingChannel()
-      const queue = bullmqQueue({ client, prefix: 'ours' })
+      const queue = bullmqQueue({ client, prefix: 'ours:bull' })
       const notifier = await started({ channels: { email }, storage: await storage(), queue })
       await notifier.send({ ...HELLO, to: 'client@example.com' })
       await email.waitFor({ to: 'client@example.com' }, { withinMs: 45_000 })
       expect(client.status).toBe('wait')
-      expect((await client.keys('*')).every((key) => key.startsWith('ours:carillon:'))).toBe(true)
+      expect((await client.keys('*')).every((key) => key.startsWith('ours:bull:carillon:'))).toBe(true)
       await notifier.stop()
       expect(client.status).toBe('ready')
-      expect(await client.keys('ours:carillon:[0-9]*')).toEqual([])
+      expect(await client.keys('ours:bull:carillon:[0-9]*')).toEqual([])
     })
 
     it('a Redis that hangs keeps no sender waiting, and no stop for long', async () => {

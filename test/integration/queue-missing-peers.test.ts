@@ -31,6 +31,7 @@ it.each([
   [() => bullmqQueue({ url: 'http://localhost' }), 'url'],
   [() => bullmqQueue({ url: 'redis://:p#w@localhost' }), 'url'],
   [() => bullmqQueue({ url: 'redis://localhost', name: 'a:b' }), 'name'],
+  [() => bullmqQueue({ url: 'redis://localhost', prefix: '' }), 'prefix'],
   [() => bullmqQueue({ url: 'redis://localhost', concurrency: 0 }), 'concurrency'],
   [() => graphileWorkerQueue({}), 'pool'],
   [() => graphileWorkerQueue({ connectionString: 'mysql://x' }), 'connectionString'],

@@ -146,9 +146,10 @@ function assertOptions(
   if (fault !== null) throw invalid('url', `"url" ${fault}`)
   if (client !== undefined && typeof client?.duplicate !== 'function')
     throw invalid('client', '"client" must be a Redis of ioredis.')
-  for (const [option, value] of Object.entries({ name, prefix }))
-    if (typeof value !== 'string' || value === '' || value.includes(':'))
-      throw invalid(option, `"${option}" must be a name without colons.`)
+  if (typeof name !== 'string' || name === '' || name.includes(':'))
+    throw invalid('name', '"name" must be a name without colons.')
+  if (typeof prefix !== 'string' || prefix === '')
+    throw invalid('prefix', '"prefix" must be a text, not empty.')
   if (!Number.isInteger(concurrency) || Number(concurrency) < 1)
     throw invalid('concurrency', '"concurrency" must be a whole number, at least 1.')
 }
