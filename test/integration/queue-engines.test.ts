@@ -283,6 +283,29 @@ describeWith(whyNoPostgres(), 'on PostgreSQL', () => {
       expect(await client.keys('ours:bull:carillon:[0-9]*')).toEqual([])
     })
 
+    it('says why no connection comes, also in a process that only accepts', async () => {
+      const server = await startRedis()
+      onTestFinished(() => server.remove())
+      const client = new Redis(server.url)
+      await client.config('SET', 'requirepass', 'secret')
+      client.disconnect()
+      const errors: Error[] = []
+      const parts = { storage: await storage(), queue: bullmqQueue({ url: server.url, name: 'refused' }) }
+      const api = createNotifier({ channels: { email: recordingChannel() }, ...parts })
+      api.on('error', (error) => errors.push(error))
+      onTestFinished(() => api.stop({ deadlineMs: 1_000 }))
+      await api.start({ deliver: false })
+      await api.send(HELLO)
+      await eventually(() => errors.length > 0)
+      expect(errors[0]).toMatchObject({
+        message: expect.stringContaining('took no announcement'),
+        cause: {
+          message: expect.stringContaining('is not ready'),
+          cause: { message: expect.stringContaining('NOAUTH') },
+        },
+      })
+    })
+
     it('a Redis that hangs keeps no sender waiting, and no stop for long', async () => {
       const server = await startRedis()
       onTestFinished(() => server.remove())

@@ -54,8 +54,10 @@ export function bullmqQueue(options: BullmqQueueOptions): Queue {
   let producer:
     | { readonly connection: BullmqConnection; readonly queue: InstanceType<BullmqModule['Queue']> }
     | undefined
+  let lastFault: unknown
 
-  async function connect(settings: object): Promise<BullmqConnection> {
+  /** @param failed is told why it is not connected: what is heard by nobody ends up on the console */
+  async function connect(settings: object, failed: (error: unknown) => void): Promise<BullmqConnection> {
     const all = {
       retryStrategy: (times: number) => Math.min(50 * 2 ** times, 2_000),
       reconnectOnError: isReadOnly,
@@ -66,8 +68,7 @@ export function bullmqQueue(options: BullmqQueueOptions): Queue {
     }
     const connection =
       client === undefined ? new (await loadIoredis()).Redis(url ?? '', all) : client.duplicate(all)
-    // What is wrong with it shows in what needs it; unheard, it would end up on the console.
-    connection.on('error', () => {})
+    connection.on('error', failed)
     connections.add(connection)
     return connection
   }
@@ -78,7 +79,9 @@ export function bullmqQueue(options: BullmqQueueOptions): Queue {
       if (producer !== undefined) return
       const { Queue } = await loadBullmq()
       // Nothing waits in the client while the server is away: what could not be added is found by polling.
-      const connection = await connect({ enableOfflineQueue: false, maxRetriesPerRequest: 0 })
+      const connection = await connect({ enableOfflineQueue: false, maxRetriesPerRequest: 0 }, (error) => {
+        lastFault = error
+      })
       const queue = new Queue(name, {
         connection,
         prefix,
@@ -89,8 +92,10 @@ export function bullmqQueue(options: BullmqQueueOptions): Queue {
     },
     async announce(refs) {
       if (producer === undefined) return
-      await ready(producer.connection)
-      await producer.queue.addBulk(
+      const { connection, queue } = producer
+      if (!(await ready(connection)))
+        throw new Error(`The connection to Redis is not ready: ${connection.status}.`, { cause: lastFault })
+      await queue.addBulk(
         toSets(refs).map(({ set, delayMs }) => ({
           name: 'refs',
           data: set,
@@ -100,7 +105,7 @@ export function bullmqQueue(options: BullmqQueueOptions): Queue {
     },
     async work({ handle, failed }) {
       const { Worker } = await loadBullmq()
-      const connection = await connect({ maxRetriesPerRequest: null })
+      const connection = await connect({ maxRetriesPerRequest: null }, () => {})
       const worker: Closable = new Worker(name, ({ data }) => handle(fromSet(data)), {
         connection,
         prefix,
@@ -126,14 +131,14 @@ export function bullmqQueue(options: BullmqQueueOptions): Queue {
   }
 }
 
-/** @throws Error when the server does not come within a moment */
-async function ready(connection: BullmqConnection): Promise<void> {
+/** False: the server does not come within a moment. */
+async function ready(connection: BullmqConnection): Promise<boolean> {
   const end = performance.now() + READY_WITHIN_MS
   while (connection.status !== 'ready') {
-    if (performance.now() > end)
-      throw new Error(`The connection to Redis is not ready: ${connection.status}.`)
+    if (performance.now() > end) return false
     await new Promise((resolve) => setTimeout(resolve, LOOK_MS))
   }
+  return true
 }
 
 function assertOptions(
