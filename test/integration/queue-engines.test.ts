@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { inspect } from 'node:util'
 import { Redis } from 'ioredis'
 import pg from 'pg'
 import { afterAll, expect, it, onTestFinished } from 'vitest'
@@ -304,6 +305,24 @@ describeWith(whyNoPostgres(), 'on PostgreSQL', () => {
           cause: { message: expect.stringContaining('NOAUTH') },
         },
       })
+    })
+
+    it('tells nobody the password that Redis refuses', async () => {
+      const server = await startRedis()
+      onTestFinished(() => server.remove())
+      const client = new Redis(server.url)
+      await client.config('SET', 'requirepass', 'secret')
+      client.disconnect()
+      const errors: Error[] = []
+      const url = server.url.replace('127.', ':confidential@127.')
+      const queue = bullmqQueue({ url, name: 'refused' })
+      const notifier = await started({ storage: await storage(), queue })
+      notifier.on('error', (error) => errors.push(error))
+      await notifier.send(HELLO)
+      await eventually(() => errors.length >= 2)
+      const told = inspect(errors, { depth: Number.POSITIVE_INFINITY })
+      expect(told.match(/WRONGPASS/g)?.length).toBeGreaterThanOrEqual(2)
+      expect(told).not.toContain('confidential')
     })
 
     it('a Redis that hangs keeps no sender waiting, and no stop for long', async () => {

@@ -6,6 +6,7 @@ import { urlFault } from '../../peer/server-url.ts'
 import { fromSet, toSets } from '../ref-sets.ts'
 import { seldom } from '../seldom.ts'
 import { type BullmqConnection, type BullmqModule, type Closable, loadBullmq, loadIoredis } from './peer.ts'
+import { withoutCommand } from './without-command.ts'
 
 export type { BullmqConnection } from './peer.ts'
 
@@ -80,7 +81,7 @@ export function bullmqQueue(options: BullmqQueueOptions): Queue {
       const { Queue } = await loadBullmq()
       // Nothing waits in the client while the server is away: what could not be added is found by polling.
       const connection = await connect({ enableOfflineQueue: false, maxRetriesPerRequest: 0 }, (error) => {
-        lastFault = error
+        lastFault = withoutCommand(error)
       })
       const queue = new Queue(name, {
         connection,
@@ -113,7 +114,8 @@ export function bullmqQueue(options: BullmqQueueOptions): Queue {
         removeOnComplete: { count: 0 },
         removeOnFail: { count: 0 },
       })
-      worker.on('error', seldom(failed))
+      const report = seldom(failed)
+      worker.on('error', (error) => report(withoutCommand(error)))
       return async () => {
         // One that cannot reach its server has nothing to wait for.
         await worker.close(connection.status !== 'ready')
