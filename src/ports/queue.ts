@@ -15,9 +15,9 @@ export interface Queue {
   readonly inside?: QueueInside | undefined
   /**
    * Prepares what every process needs, also one that does not deliver. Resolves although the engine's server is away,
-   * where that may end.
+   * unless something has to be prepared there.
    *
-   * @throws NotifierError `missing_peer` or `invalid_configuration`
+   * @throws NotifierError `missing_peer`, `invalid_configuration`, or `service_unavailable` when a later try may succeed
    */
   open(): Promise<void>
   /**

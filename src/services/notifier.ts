@@ -49,8 +49,8 @@ export interface Notifier<Tx = never> {
   /**
    * Opens the storage, brings its schema up to date and begins to deliver. Idempotent.
    *
-   * @throws NotifierError `service_unavailable` when the storage cannot be opened, `not_started` after {@link stop} or when
-   *   it is stopped before it has started, `invalid_configuration` for wrong options
+   * @throws NotifierError `service_unavailable` when the storage or the queue cannot be opened, `not_started` after
+   *   {@link stop} or when it is stopped before it has started, `invalid_configuration` for wrong options
    */
   start(options?: StartOptions): Promise<void>
   /**

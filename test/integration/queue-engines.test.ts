@@ -121,6 +121,29 @@ describeWith(whyNoPostgres(), 'graphileWorkerQueue', () => {
     })
   })
 
+  it('says at the start that its database is away, or what it refuses', async () => {
+    const nobody = new URL(await sharedPostgres())
+    nobody.username = 'nobody_of_this_name'
+    for (const [connectionString, code, cause] of [
+      ['postgres://root@127.0.0.1:1/none', 'service_unavailable', 'ECONNREFUSED'],
+      [nobody.href, 'invalid_configuration', 'nobody_of_this_name'],
+    ] as const) {
+      const queue = graphileWorkerQueue({ connectionString, schema: engineSchema, inTransaction: false })
+      const notifier = createNotifier({
+        channels: { email: recordingChannel() },
+        storage: await storage(),
+        queue,
+      })
+      await expect(notifier.start()).rejects.toMatchObject({
+        name: 'NotifierError',
+        code,
+        message: expect.stringContaining('graphileWorkerQueue'),
+        cause: { message: expect.stringContaining(cause) },
+      })
+      await notifier.stop()
+    }
+  })
+
   it('says so when the storage is in another database, and takes jobs after the commit there', async () => {
     const url = await sharedPostgres()
     const other = `other_${engineSchema}`

@@ -2,6 +2,7 @@ import { EventEmitter } from 'node:events'
 import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
 import { assertOptionNames } from '../../../src/domain/errors/option-names.ts'
 import type { JobRef, Queue, QueueInside, QueueWorker } from '../../../src/ports/queue.ts'
+import { isPermanent } from '../../peer/postgres-refusal.ts'
 import { urlFault } from '../../peer/server-url.ts'
 import { fromSet, toSets } from '../ref-sets.ts'
 import { seldom } from '../seldom.ts'
@@ -114,7 +115,12 @@ export function graphileWorkerQueue(options: GraphileWorkerQueueOptions): Queue 
     inside: inTransaction ? inside : undefined,
     async open() {
       const { makeWorkerUtils } = await loadGraphile()
-      utils ??= await makeWorkerUtils(await connected())
+      const options = await connected()
+      try {
+        utils ??= await makeWorkerUtils(options)
+      } catch (error) {
+        throw startFailure(error)
+      }
     },
     async announce(refs) {
       await utils?.withPgClient((client) => client.query(statement, values(refs)))
@@ -201,6 +207,21 @@ function assertOptions(
   for (const [name, value] of Object.entries({ concurrency, pollMs }))
     if (!Number.isInteger(value) || Number(value) < 1)
       throw invalid(name, `"${name}" must be a whole number, at least 1.`)
+}
+
+/** The engine has to have its tables before anything is accepted. */
+function startFailure(cause: unknown): NotifierError {
+  if (isPermanent(cause))
+    return new NotifierError('invalid_configuration', {
+      message:
+        `graphileWorkerQueue: PostgreSQL answers "${cause.message}". ` +
+        'Correct what "connectionString" or "pool" say, or what the database allows its role.',
+      cause,
+    })
+  return new NotifierError('service_unavailable', {
+    message: 'graphileWorkerQueue: its tables could not be prepared. Try again later; see the cause.',
+    cause,
+  })
 }
 
 function invalid(option: string, message: string): NotifierError {

@@ -1,4 +1,5 @@
 import { isNotifierError, NotifierError } from '../../../src/domain/errors/notifier-error.ts'
+import { isPermanent, stateOf } from '../../peer/postgres-refusal.ts'
 
 /** Classes of SQLSTATE that speak of the data of one statement: exceptions, constraints, limits of a value's size. */
 const DATA_CLASSES: ReadonlySet<string> = new Set(['22', '23', '54'])
@@ -15,14 +16,6 @@ const UNCERTAIN = /^(?:08|25|57P|58|XX)/
 
 /** undefined_table and alike are for whoever reads the cause; these say that the transaction itself is at fault. */
 const NO_TRANSACTION: ReadonlySet<string> = new Set(['25P01', '25P02', '25006', '25P04', '42501'])
-
-/** The SQLSTATE of an error that the server sent. */
-function stateOf(error: unknown): string | undefined {
-  if (!(error instanceof Error) || isNotifierError(error) || !('code' in error)) return undefined
-  return typeof error.code === 'string' && /^[0-9A-Z]{5}$/.test(error.code) && 'severity' in error
-    ? error.code
-    : undefined
-}
 
 /**
  * True when the data is at fault and the same statement can never succeed; every other error is the storage's.
@@ -124,25 +117,16 @@ export function asFailure(error: unknown): unknown {
   return isNotifierError(error) || isDataError(error) ? error : unavailable(error)
 }
 
-/** Classes of SQLSTATE, and a state, that no later try mends: who may connect, the database's name, and privileges. */
-const PERMANENT = /^(?:28|3D|42501)/
-
 /** What callers see of an error of the start: what no later try mends is a fault of the configuration. */
 export function startFailure(error: unknown): unknown {
   const cause = isNotifierError(error) ? error.cause : error
-  if (!(cause instanceof Error) || !(PERMANENT.test(stateOf(cause) ?? '') || isWithoutPassword(cause)))
-    return error
+  if (!isPermanent(cause)) return error
   return new NotifierError('invalid_configuration', {
     message:
       `postgresStorage: PostgreSQL answers "${cause.message}". ` +
       'Correct what "connectionString" or "pool" say, or what the database allows its role.',
     cause,
   })
-}
-
-/** What `pg` says itself when the server asks for a password that it was not given. */
-function isWithoutPassword({ message }: Error): boolean {
-  return message.startsWith('SASL: SCRAM-SERVER-FIRST-MESSAGE: client password')
 }
 
 /** insufficient_privilege: the role may not do this. */
