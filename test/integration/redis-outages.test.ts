@@ -1,3 +1,4 @@
+import { inspect } from 'node:util'
 import { Cluster, Redis } from 'ioredis'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, test } from 'vitest'
 import { type RedisRateLimiterOptions, redisRateLimiter } from '../../adapters/rate-limit/redis/index.ts'
@@ -98,6 +99,23 @@ describeOwnRedis('redisRateLimiter, when its server goes', () => {
       expect(told[0]?.cause).toBeInstanceOf(Error)
     },
   )
+
+  it('says why no connection comes, and nothing of the password', async () => {
+    const admin = new Redis(server.url)
+    await admin.config('SET', 'requirepass', 'secret')
+    admin.disconnect()
+    const told: Error[] = []
+    const url = server.url.replace('127.', ':confidential@127.')
+    const limiter = limiterWith({ url, timeoutMs: 500, onError: (error) => told.push(error) })
+    await expect(limiter.consume([window])).rejects.toEqual(unavailable)
+    expect(told[0]).toMatchObject({
+      cause: {
+        message: expect.stringContaining('is not ready'),
+        cause: { message: expect.stringMatching(/WRONGPASS|NOAUTH/) },
+      },
+    })
+    expect(inspect(told[0], { depth: 9, showHidden: true })).not.toContain('confidential')
+  })
 
   it('keeps no slot that it took, or was to give back, while it did not answer', async () => {
     const limiter = limiterWith({ url: server.url, timeoutMs: 200, onError: () => {} })

@@ -43,11 +43,11 @@ export function steeredRateLimiter(
   let own: OwnRedisClient | undefined
   async function open(): Promise<RedisClient> {
     if (client !== undefined) return client
-    own = await openRedis(url, timeoutMs)
+    own = await openRedis(url, timeoutMs, () => {})
     return own
   }
   return createLimiter({
-    connection: createConnection(RUN, open, timeoutMs),
+    connection: createConnection(RUN, open, timeoutMs, () => undefined),
     fallback: createFallback('refuse', () => {}),
     prefix,
     isCluster: () => client?.isCluster === true,

@@ -2,11 +2,11 @@ import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
 import { assertOptionNames } from '../../../src/domain/errors/option-names.ts'
 import type { Queue } from '../../../src/ports/queue.ts'
 import { isReadOnly } from '../../peer/redis-read-only.ts'
+import { withoutCommand } from '../../peer/redis-without-command.ts'
 import { urlFault } from '../../peer/server-url.ts'
 import { fromSet, toSets } from '../ref-sets.ts'
 import { seldom } from '../seldom.ts'
 import { type BullmqConnection, type BullmqModule, type Closable, loadBullmq, loadIoredis } from './peer.ts'
-import { withoutCommand } from './without-command.ts'
 
 export type { BullmqConnection } from './peer.ts'
 

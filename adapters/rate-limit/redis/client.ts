@@ -1,5 +1,6 @@
 import { loadPeer } from '../../peer/load-peer.ts'
 import { isReadOnly } from '../../peer/redis-read-only.ts'
+import { withoutCommand } from '../../peer/redis-without-command.ts'
 
 /** What is used of a `Redis` or `Cluster` of ioredis 5 and 6: a type of its own, so that theirs are not needed. */
 export interface RedisClient {
@@ -30,9 +31,14 @@ const SILENCE_MS = 5_000
  * sent twice.
  *
  * @param timeoutMs how long an answer is waited for
+ * @param failed is told why it is not connected
  * @throws NotifierError `missing_peer` with the command that installs ioredis
  */
-export async function openRedis(url: string, timeoutMs: number): Promise<OwnRedisClient> {
+export async function openRedis(
+  url: string,
+  timeoutMs: number,
+  failed: (error: unknown) => void,
+): Promise<OwnRedisClient> {
   const { Redis } = await loadIoredis()
   const client = new Redis(url, {
     lazyConnect: true,
@@ -46,8 +52,7 @@ export async function openRedis(url: string, timeoutMs: number): Promise<OwnRedi
     reconnectOnError: isReadOnly,
     connectionName: 'carillon-rate-limiter',
   })
-  // What is wrong with the connection shows in the decision that needs it; unheard, it would end up on the console.
-  client.on('error', () => {})
+  client.on('error', (error) => failed(withoutCommand(error)))
   return client
 }
 

@@ -19,11 +19,13 @@ const LOOK_MS = 5
  * @param script its text
  * @param open gives the client, and is asked again when it failed
  * @param timeoutMs how long a run may take, and how long a connection is waited for once it is not there
+ * @param lastFault why it was not there last, as far as it is known
  */
 export function createConnection(
   script: string,
   open: () => Promise<RedisClient>,
   timeoutMs: number,
+  lastFault: () => unknown,
 ): Connection {
   /** Servers keep scripts under their hash. */
   const hash = createHash('sha1').update(script).digest('hex')
@@ -31,7 +33,7 @@ export function createConnection(
   let opened: Promise<RedisClient> | undefined
   /** The client, once it is there. */
   let client: RedisClient | undefined
-  let connecting: Promise<void> | undefined
+  let connecting: Promise<boolean> | undefined
   let awaySince: number | undefined
   let restsUntil = 0
 
@@ -48,7 +50,8 @@ export function createConnection(
       connecting ??= becomesReady(client, awaySince + timeoutMs).finally(() => {
         connecting = undefined
       })
-      await connecting
+      if (!(await connecting))
+        throw new Error(`The connection to Redis is not ready: ${client.status}.`, { cause: lastFault() })
     }
     awaySince = undefined
     return client
@@ -79,16 +82,15 @@ export function createConnection(
   }
 }
 
-/** Waits for a client that connects. It is looked at: listeners would have to be taken off again. */
-async function becomesReady(client: RedisClient, until: number): Promise<void> {
+/** Waits for a client that connects; false: not in time. It is looked at: listeners would have to be taken off again. */
+async function becomesReady(client: RedisClient, until: number): Promise<boolean> {
   // Another user of the client may begin the same moment; then there is nothing to do.
   if (client.status === 'wait') client.connect().catch(() => {})
   while (client.status !== 'ready') {
-    if (client.status === 'end' || performance.now() >= until) {
-      throw new Error(`The connection to Redis is not ready: ${client.status}.`)
-    }
+    if (client.status === 'end' || performance.now() >= until) return false
     await new Promise((resolve) => setTimeout(resolve, LOOK_MS))
   }
+  return true
 }
 
 class Late extends Error {}

@@ -56,16 +56,19 @@ export function redisRateLimiter(options: RedisRateLimiterOptions): RateLimiter 
   const { onUnavailable = 'refuse', onError = warn } = options
   let own: Promise<OwnRedisClient> | undefined
   let closed = false
+  let lastFault: unknown
 
   async function open(): Promise<RedisClient> {
     if (closed) throw new Error('The rate limiter is closed.')
     if (client !== undefined) return client
-    own = openRedis(url ?? '', timeoutMs)
+    own = openRedis(url ?? '', timeoutMs, (error) => {
+      lastFault = error
+    })
     return own
   }
 
   return createLimiter({
-    connection: createConnection(RUN, open, timeoutMs),
+    connection: createConnection(RUN, open, timeoutMs, () => lastFault),
     fallback: createFallback(onUnavailable, onError),
     prefix,
     isCluster: () => client?.isCluster === true,
