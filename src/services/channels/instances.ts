@@ -4,7 +4,7 @@ import type { Clock } from '../../ports/clock.ts'
 import { wrong } from '../option-checks.ts'
 import type { ProviderSet } from '../providers.ts'
 import { within } from '../within.ts'
-import { type ChannelProviders, type OrganizationProviders, resolveProviders } from './channel-option.ts'
+import { type OrganizationProviders, resolveProviders } from './channel-option.ts'
 import { type OpenPlugins, openAll } from './plugins.ts'
 
 /** What is known of one organization's providers. */
@@ -77,15 +77,25 @@ export function createInstances(options: InstancesOptions): Instances {
   /** None of those that are there can be closed, until one is let go. */
   let crowded = false
 
+  /** Names whose providers they are, which what an application throws does not. */
+  async function named<Result>(organizationId: string, run: () => Result | Promise<Result>): Promise<Result> {
+    try {
+      return await run()
+    } catch (cause) {
+      const called = `The function channels.${channel}, called with "${organizationId}"`
+      throw new Error(`${called}, made no provider that can be used: see \`cause\`.`, { cause })
+    }
+  }
+
   async function madeFor(organizationId: string): Promise<ProviderSet | null> {
-    const value: ChannelProviders | null | undefined = await make(organizationId)
+    const value = await named(organizationId, () => make(organizationId))
     if (value === null || value === undefined) return null
     const option = `channels.${channel}(${organizationId})`
     const set = resolveProviders(option, channel, value, organizationId)
     const longest = Math.max(...set.providers.map(({ timeoutMs }) => timeoutMs))
     if (leaseMs < 2 * longest)
       throw wrong(`${option}.timeoutMs`, `at most ${leaseMs / 2}, half of "delivery.leaseMs"`)
-    await openAll(set)
+    await named(organizationId, () => openAll(set))
     plugins.open(set)
     return set
   }

@@ -1,10 +1,14 @@
 import { describe, expect, it } from 'vitest'
+import { smtpChannel } from '../../../adapters/channels/email/smtp.ts'
 import { memoryStorage } from '../../../src/memory/memory-storage.ts'
 import type { NotifierOptions } from '../../../src/options.ts'
 import type { Channel } from '../../../src/ports/channel.ts'
 import type { Queue, QueueWorker } from '../../../src/ports/queue.ts'
 import type { Storage } from '../../../src/ports/storage/storage.ts'
-import type { ChannelProviders } from '../../../src/services/channels/channel-option.ts'
+import type {
+  ChannelProviders,
+  OrganizationProviders,
+} from '../../../src/services/channels/channel-option.ts'
 import { createRoutes } from '../../../src/services/channels/routes.ts'
 import type { Notifier } from '../../../src/services/notifier.ts'
 import { fakeClock } from '../../../src/testing/fake-clock.ts'
@@ -263,6 +267,22 @@ describe('a function that fails', () => {
     down = false
     for (const id of ids) expect(await ended(notifier, id, 'org_a')).toBe('sent')
     expect((await notifier.health()).waiting).toEqual([])
+  })
+
+  it.each<[string, OrganizationProviders]>([
+    ['a function that throws', gone],
+    ['an `open` that throws', () => recordingChannel({ open: gone })],
+    ['a maker of providers that nobody has called', smtpChannel as never],
+  ])('tells operators where and for whom: %s', async (_name, email) => {
+    const errors: Error[] = []
+    const { start } = notifierWorld()
+    const notifier = await start({ channels: { email } })
+    notifier.on('error', (error) => errors.push(error))
+    await notifier.send(mail)
+    expect(errors[0]?.message).toBe(
+      'The function channels.email, called with "org_default", made no provider that can be used: see `cause`.',
+    )
+    expect(errors[0]?.cause).toBeInstanceOf(Error)
   })
 
   it('with something that has no text harms nobody, whatever the logger does', async () => {
