@@ -139,10 +139,14 @@ const schema = z.strictObject({
       socketMs: milliseconds.default(30_000),
     })
     .prefault({}),
-  tls: z.custom<ConnectionOptions>((value) => typeof value === 'object' && value !== null).optional(),
+  tls: z
+    .custom<ConnectionOptions>((value) => typeof value === 'object' && value !== null, 'must be an object')
+    .optional(),
   clientName: word.optional(),
   onAmbiguous: z.enum(['retry', 'fail']).default('retry'),
-  retry: z.custom<RetryPolicy>((value) => typeof value === 'object' && value !== null).optional(),
+  retry: z
+    .custom<RetryPolicy>((value) => typeof value === 'object' && value !== null, 'must be an object')
+    .optional(),
 })
 
 /** @throws NotifierError `invalid_configuration`, naming the option */

@@ -62,7 +62,9 @@ export function providerShape(defaults: {
     timeoutMs: z.int().min(1).max(600_000, 'must be at most 600000 milliseconds').default(15_000),
     maxConcurrent: z.int().min(1).max(1000, 'must be at most 1000').default(10),
     onAmbiguous: z.enum(['retry', 'fail']).default(defaults.onAmbiguous ?? 'retry'),
-    retry: z.custom<RetryPolicy>((value) => typeof value === 'object' && value !== null).optional(),
+    retry: z
+      .custom<RetryPolicy>((value) => typeof value === 'object' && value !== null, 'must be an object')
+      .optional(),
   }
 }
 

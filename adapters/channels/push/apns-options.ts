@@ -143,7 +143,9 @@ const schema = z.strictObject({
   keepAliveMs: z.int().min(1).max(3_600_000).default(60_000),
   baseUrl: z.url({ protocol: /^https$/, error: 'must be an https URL' }).optional(),
   ca: z.union([z.string(), z.array(z.string())]).optional(),
-  retry: z.custom<RetryPolicy>((value) => typeof value === 'object' && value !== null).optional(),
+  retry: z
+    .custom<RetryPolicy>((value) => typeof value === 'object' && value !== null, 'must be an object')
+    .optional(),
 })
 
 /** @throws NotifierError `invalid_configuration`, naming the option */

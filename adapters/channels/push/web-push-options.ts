@@ -142,7 +142,9 @@ const schema = z.strictObject({
   allow: z.array(z.string()).default([]),
   allowHttp: z.boolean().default(false),
   ca: z.union([z.string(), z.array(z.string())]).optional(),
-  retry: z.custom<RetryPolicy>((value) => typeof value === 'object' && value !== null).optional(),
+  retry: z
+    .custom<RetryPolicy>((value) => typeof value === 'object' && value !== null, 'must be an object')
+    .optional(),
 })
 
 /** @throws NotifierError `invalid_configuration`, naming the option */

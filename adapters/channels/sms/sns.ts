@@ -53,7 +53,7 @@ const schema = z.strictObject({
         secretAccessKey: credential,
         sessionToken: credential.optional(),
       }),
-      z.custom<() => Promise<SnsCredentials>>((value) => typeof value === 'function'),
+      z.custom<() => Promise<SnsCredentials>>((value) => typeof value === 'function', 'must be a function'),
     ])
     .optional(),
   senderId: z

@@ -64,7 +64,7 @@ const schema = z.strictObject({
   signatureSecret: z.union([credential.transform((one) => [one]), z.array(credential)]).default([]),
   signatureMethod: z.enum(SIGNATURE_METHODS).optional(),
   webhookMaxAgeMs: z.int().min(1000).default(90_000_000),
-  receiptsUrl: z.url().optional(),
+  receiptsUrl: z.url('must be an address').optional(),
   validitySeconds: z.int().min(20).max(604_800, 'must be at most 604800 seconds').optional(),
 })
 

@@ -107,7 +107,9 @@ const schema = z.strictObject({
     )
     .default({}),
   maxConcurrent: z.int().min(1).max(10_000).default(50),
-  retry: z.custom<RetryPolicy>((value) => typeof value === 'object' && value !== null).default(WEBHOOK_RETRY),
+  retry: z
+    .custom<RetryPolicy>((value) => typeof value === 'object' && value !== null, 'must be an object')
+    .default(WEBHOOK_RETRY),
 })
 
 /**
