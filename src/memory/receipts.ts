@@ -54,7 +54,9 @@ function correlate(state: MemoryState, receipt: MessageReport): StoredNotificati
   if (named !== undefined && mayConcern(receipt, named)) return named
   if (fact.providerMessageId === undefined) return undefined
   const handedOver = state.handovers.get(keyOf(provider, fact.providerMessageId)) ?? []
-  return handedOver.findLast((notification) => mayConcern(receipt, notification))
+  return handedOver
+    .filter((notification) => mayConcern(receipt, notification))
+    .sort((a, b) => b.number - a.number)[0]
 }
 
 /** An organization's own instance reports about that organization's notifications only. */

@@ -23,7 +23,7 @@ const PROVE_RECORDED = "SELECT 1 FROM carillon.receipts WHERE hash = decode($1, 
 
 const FIND_NAMED = 'SELECT id, organization FROM carillon.notifications WHERE id = ANY ($1::text[])'
 
-/** The newest hand-over of each message; an organization's own instance reports about its notifications only. */
+/** The newest notification of each message; an organization's own instance reports about its notifications only. */
 const FIND_HANDOVERS = `
   SELECT told.number::integer AS number, found.id
   FROM unnest($1::text[], $2::text[], $3::text[]) WITH ORDINALITY AS told (provider, message_id, organization, number),

@@ -155,8 +155,9 @@ export interface Storage<Tx = never> {
   /**
    * Records what providers report after the hand-over. Deduplicated by (instance, dedupeKey), where the instance is
    * the provider of that organization; correlated first by our notification id, then by the provider's message id of
-   * any hand-over, earlier ones included; kept while unmatched, until `retention.expire` removes them. A recipient's own
-   * word changes the suppression list in the same commit. One commit for the set, one answer for each, in order.
+   * any hand-over, earlier ones included, and of the notification accepted last where several have it; kept while
+   * unmatched, until `retention.expire` removes them. A recipient's own word changes the suppression list in the same
+   * commit. One commit for the set, one answer for each, in order.
    */
   recordReceipts(receipts: readonly ReceiptRecord[]): Promise<ReceiptAnswer[]>
 

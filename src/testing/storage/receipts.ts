@@ -120,6 +120,25 @@ export function receiptChecks(check: Check): void {
     assert.equal(answer.notificationId, id)
   })
 
+  check('where two have one message id, a receipt speaks of the newest notification', async ({ storage }) => {
+    const other = await organization(storage)
+    const ids = await accept(storage, notes(3))
+    await accept(storage, [note()], other)
+    const jobs = await claim(storage, 4)
+    // In whatever order they are handed over.
+    for (const id of [1, 2, 0].map((index) => ids[index])) {
+      const job = jobs.find((one) => one.kind === 'notification' && one.notification.id === id)
+      assert.ok(job !== undefined)
+      await storage.settle([ended(job, [sent({ providerMessageId: 'm-1' })])])
+    }
+    const rest = jobs.filter(({ organizationId }) => organizationId === other)
+    await storage.settle(rest.map((job) => ended(job, [sent({ providerMessageId: 'm-1' })])))
+    const organizationId = DEFAULT_ORGANIZATION
+    const [answer] = await storage.recordReceipts([receipt({ type: 'delivered' }, { organizationId })])
+    assert.ok(answer?.kind === 'recorded')
+    assert.equal(answer.notificationId, ids[2])
+  })
+
   check('a repetition is a duplicate and changes nothing', async ({ storage, secondDoor }) => {
     const id = await sendOne(storage, 'm-1')
     const report = receipt({ type: 'opened' })
