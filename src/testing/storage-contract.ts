@@ -11,6 +11,7 @@ import { fairnessChecks } from './storage/fairness.ts'
 import { checkWith, type StorageHarness } from './storage/harness.ts'
 import { idempotencyChecks } from './storage/idempotency.ts'
 import { leaseChecks } from './storage/leases.ts'
+import { lifecycleChecks } from './storage/lifecycle.ts'
 import { logChecks } from './storage/logs.ts'
 import { notificationChecks } from './storage/notifications.ts'
 import { organizationChecks } from './storage/organizations.ts'
@@ -33,6 +34,7 @@ import type { TestApi } from './test-api.ts'
  */
 export function storageContract(test: TestApi, create: () => Promise<StorageHarness>): void {
   const check = checkWith(test, create)
+  lifecycleChecks(check)
   acceptChecks(check)
   idempotencyChecks(check)
   transactionChecks(check)

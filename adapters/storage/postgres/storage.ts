@@ -1,5 +1,6 @@
 import type { AcceptRequest, JoinedAccept, JoinedTransaction } from '../../../src/ports/storage/accept.ts'
 import type { Storage } from '../../../src/ports/storage/storage.ts'
+import { createPendingCalls } from '../pending-calls.ts'
 import { createAccept } from './accept.ts'
 import { announceStored } from './announce-stored.ts'
 import { createApiKeys } from './api-keys.ts'
@@ -53,7 +54,7 @@ export function createStorage(
   let starting: Promise<void> | undefined
   let partitions: NodeJS.Timeout | undefined
   let folding: NodeJS.Timeout | undefined
-  const calls = new Set<Promise<unknown>>()
+  const { counted, countedAll, ended } = createPendingCalls()
 
   async function start(): Promise<void> {
     open = await openPool(options)
@@ -95,19 +96,6 @@ export function createStorage(
     await before?.close()
   }
 
-  /** Waited for by `stop`. */
-  function counted<Args extends readonly unknown[], Answer>(
-    call: (...args: Args) => Promise<Answer>,
-  ): (...args: Args) => Promise<Answer> {
-    return (...args) => {
-      const running = call(...args)
-      calls.add(running)
-      const done = (): void => void calls.delete(running)
-      running.then(done, done)
-      return running
-    }
-  }
-
   async function acceptIn(transaction: JoinedTransaction, request: AcceptRequest): Promise<JoinedAccept> {
     const joined = await transaction.accept(request)
     void joined.committed.then((stored) => {
@@ -132,7 +120,7 @@ export function createStorage(
     async stop() {
       await starting?.catch(() => {})
       starting = undefined
-      await Promise.allSettled(calls)
+      await ended()
       commits.stop()
       await wake.stop()
       await close()
@@ -151,23 +139,23 @@ export function createStorage(
       const transaction = await joining.join(tx)
       return { ...transaction, accept: counted((request) => acceptIn(transaction, request)) }
     }),
-    quotaUsed: createQuotaUsed(connection),
-    findIdempotent: createFindIdempotent(connection),
+    quotaUsed: counted(createQuotaUsed(connection)),
+    findIdempotent: counted(createFindIdempotent(connection)),
     claim: counted(createClaim(connection, createRecoverExpired(connection), leases.release)),
     startAttempts: counted(leases.startAttempts),
     renew: counted(leases.renew),
     release: counted(leases.release),
     settle: counted(createSettle(connection)),
     recordReceipts: counted(createRecordReceipts(connection)),
-    backlog: createBacklog(connection),
-    notifications: createNotifications(connection),
-    logs: createLogs(connection),
-    organizations: createOrganizations(connection),
-    apiKeys: createApiKeys(connection),
-    templates: createTemplates(connection),
-    webhookEndpoints: createWebhookEndpoints(connection),
-    suppressions: createSuppressions(connection),
-    retention: createRetention(connection),
-    keep: createKeep(connection),
+    backlog: counted(createBacklog(connection)),
+    notifications: countedAll(createNotifications(connection)),
+    logs: countedAll(createLogs(connection)),
+    organizations: countedAll(createOrganizations(connection)),
+    apiKeys: countedAll(createApiKeys(connection)),
+    templates: countedAll(createTemplates(connection)),
+    webhookEndpoints: countedAll(createWebhookEndpoints(connection)),
+    suppressions: countedAll(createSuppressions(connection)),
+    retention: countedAll(createRetention(connection)),
+    keep: counted(createKeep(connection)),
   }
 }

@@ -2,6 +2,7 @@ import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
 import { assertOptionNames } from '../../../src/domain/errors/option-names.ts'
 import type { Clock } from '../../../src/ports/clock.ts'
 import type { Storage } from '../../../src/ports/storage/storage.ts'
+import { createPendingCalls } from '../pending-calls.ts'
 import { createAccept, createQuotaUsed } from './accept.ts'
 import { createApiKeys } from './api-keys.ts'
 import { createBacklog } from './backlog.ts'
@@ -79,6 +80,7 @@ export function sqliteStorage(options: SqliteStorageOptions): Storage<SqliteTran
   const leases = createLeases(connection)
   const backlog = createBacklog(connection)
   const keep = createKeep(connection)
+  const { countedAll, ended } = createPendingCalls()
   let started = false
   /** The start or stop that was asked for last. */
   let latest: Promise<void> = Promise.resolve()
@@ -121,7 +123,11 @@ export function sqliteStorage(options: SqliteStorageOptions): Storage<SqliteTran
     name: 'sqlite',
     durable: true,
     start: () => inTurn(open),
-    stop: () => inTurn(close),
+    stop: () =>
+      inTurn(async () => {
+        await ended()
+        await close()
+      }),
     async accept(requests) {
       return accept.set(requests)
     },
@@ -176,7 +182,8 @@ export function sqliteStorage(options: SqliteStorageOptions): Storage<SqliteTran
     apiKeys: createApiKeys(connection),
     templates: createTemplates(connection),
     webhookEndpoints: createWebhookEndpoints(connection, deliveries),
-    suppressions: createSuppressions(connection),
+    // Alone a look-up of many goes on in later turns.
+    suppressions: countedAll(createSuppressions(connection)),
     retention: createRetention(connection),
     async keep(name, initial) {
       return keep(name, initial)

@@ -57,8 +57,8 @@ export interface Storage<Tx = never> {
    */
   start(): Promise<void>
   /**
-   * Closes what {@link start} opened. Idempotent. Pending calls finish first. May come while a start that takes too long is
-   * under way, which it may end; it is called again when that start has ended.
+   * Closes what {@link start} opened. Idempotent, beside another and after it. Pending calls of every method finish first.
+   * May come while a start that takes too long is under way, which it may end; it is called again when that start has ended.
    */
   stop(): Promise<void>
 
