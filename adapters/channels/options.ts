@@ -1,5 +1,6 @@
-import type * as z from 'zod'
+import * as z from 'zod'
 import { NotifierError } from '../../src/domain/errors/notifier-error.ts'
+import type { RetryPolicy } from '../../src/domain/retry.ts'
 
 /**
  * Checks the options of a plug-in, once, when it is created.
@@ -21,6 +22,12 @@ export function checkOptions<Schema extends z.ZodType>(
     issue?.code === 'unrecognized_keys' ? `is not an option${known}` : (issue?.message ?? 'is wrong')
   throw wrongOption(plugin, option === '' ? 'options' : option, what)
 }
+
+/** The option `retry`, whose fields are judged with the notifier. */
+export const retryPolicy: z.ZodType<RetryPolicy> = z.custom<RetryPolicy>(
+  (value) => typeof value === 'object' && value !== null,
+  'must be an object',
+)
 
 const KINDS: Readonly<Record<string, string>> = {
   string: 'a text',

@@ -1,7 +1,7 @@
 import type { ConnectionOptions } from 'node:tls'
 import * as z from 'zod'
 import type { RetryPolicy } from '../../../src/domain/retry.ts'
-import { checkOptions } from '../options.ts'
+import { checkOptions, retryPolicy } from '../options.ts'
 import { line, type MailFrame, mailFrame, mailShape } from './mail-frame.ts'
 
 /** Options of `smtpChannel`. */
@@ -144,9 +144,7 @@ const schema = z.strictObject({
     .optional(),
   clientName: word.optional(),
   onAmbiguous: z.enum(['retry', 'fail']).default('retry'),
-  retry: z
-    .custom<RetryPolicy>((value) => typeof value === 'object' && value !== null, 'must be an object')
-    .optional(),
+  retry: retryPolicy.optional(),
 })
 
 /** @throws NotifierError `invalid_configuration`, naming the option */

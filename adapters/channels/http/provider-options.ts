@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import type { RetryPolicy } from '../../../src/domain/retry.ts'
+import { retryPolicy } from '../options.ts'
 
 /** Options of every provider that is called over HTTP. */
 export interface ProviderOptions {
@@ -62,9 +63,7 @@ export function providerShape(defaults: {
     timeoutMs: z.int().min(1).max(600_000, 'must be at most 600000 milliseconds').default(15_000),
     maxConcurrent: z.int().min(1).max(1000, 'must be at most 1000').default(10),
     onAmbiguous: z.enum(['retry', 'fail']).default(defaults.onAmbiguous ?? 'retry'),
-    retry: z
-      .custom<RetryPolicy>((value) => typeof value === 'object' && value !== null, 'must be an object')
-      .optional(),
+    retry: retryPolicy.optional(),
   }
 }
 

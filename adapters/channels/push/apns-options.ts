@@ -3,7 +3,7 @@ import * as z from 'zod'
 import type { RetryPolicy } from '../../../src/domain/retry.ts'
 import type { Message } from '../../../src/ports/channel.ts'
 import { maxPerSecond } from '../http/paced-options.ts'
-import { checkOptions, wrongOption } from '../options.ts'
+import { checkOptions, retryPolicy, wrongOption } from '../options.ts'
 
 /** Options of `apnsChannel`. */
 export interface ApnsChannelOptions {
@@ -143,9 +143,7 @@ const schema = z.strictObject({
   keepAliveMs: z.int().min(1).max(3_600_000).default(60_000),
   baseUrl: z.url({ protocol: /^https$/, error: 'must be an https URL' }).optional(),
   ca: z.union([z.string(), z.array(z.string())]).optional(),
-  retry: z
-    .custom<RetryPolicy>((value) => typeof value === 'object' && value !== null, 'must be an object')
-    .optional(),
+  retry: retryPolicy.optional(),
 })
 
 /** @throws NotifierError `invalid_configuration`, naming the option */

@@ -3,7 +3,7 @@ import * as z from 'zod'
 import type { RetryPolicy } from '../../../src/domain/retry.ts'
 import type { Message } from '../../../src/ports/channel.ts'
 import { maxPerSecond } from '../http/paced-options.ts'
-import { checkOptions, wrongOption } from '../options.ts'
+import { checkOptions, retryPolicy, wrongOption } from '../options.ts'
 import { PUSH_SERVICE, PUSH_SERVICES, withPaths } from './web-push-services.ts'
 
 /** Options of `webPushChannel`. */
@@ -142,9 +142,7 @@ const schema = z.strictObject({
   allow: z.array(z.string()).default([]),
   allowHttp: z.boolean().default(false),
   ca: z.union([z.string(), z.array(z.string())]).optional(),
-  retry: z
-    .custom<RetryPolicy>((value) => typeof value === 'object' && value !== null, 'must be an object')
-    .optional(),
+  retry: retryPolicy.optional(),
 })
 
 /** @throws NotifierError `invalid_configuration`, naming the option */

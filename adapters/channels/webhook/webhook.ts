@@ -5,7 +5,7 @@ import { type RetryPolicy, WEBHOOK_RETRY } from '../../../src/domain/retry.ts'
 import { guardedHttp } from '../../../src/outgoing/guarded-http.ts'
 import { isWebhookSecret, webhookSigner } from '../../../src/outgoing/webhook-signer.ts'
 import type { Channel, Message, SendContext } from '../../../src/ports/channel.ts'
-import { checkOptions } from '../options.ts'
+import { checkOptions, retryPolicy } from '../options.ts'
 
 /** Options of `webhookChannel`. */
 export interface WebhookChannelOptions {
@@ -107,9 +107,7 @@ const schema = z.strictObject({
     )
     .default({}),
   maxConcurrent: z.int().min(1).max(10_000).default(50),
-  retry: z
-    .custom<RetryPolicy>((value) => typeof value === 'object' && value !== null, 'must be an object')
-    .default(WEBHOOK_RETRY),
+  retry: retryPolicy.default(WEBHOOK_RETRY),
 })
 
 /**
