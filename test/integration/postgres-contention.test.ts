@@ -1,5 +1,6 @@
 import type pg from 'pg'
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
+import { hashOf } from '../../adapters/storage/postgres/hash.ts'
 import { postgresStorage } from '../../adapters/storage/postgres/index.ts'
 import { type PostgresServer, startPostgres } from '../../examples/servers/postgres.ts'
 import type { Fact } from '../../src/domain/facts.ts'
@@ -269,6 +270,46 @@ describeWith(whyNoPostgres(true), 'a storage that meets others', () => {
     expect(settled.map(({ kind }) => kind)).toEqual(jobs.map(() => 'settled'))
     const { items } = await storage.notifications.list({ organizationId: ORGANIZATION }, page())
     expect(items.map(({ status }) => status)).toEqual(jobs.map(() => 'sent'))
+  })
+
+  it('suppresses what reports and recipients say in one order, so that two sets cannot wait for each other', async () => {
+    const schema = uniqueSchema()
+    const storage = await open(schema)
+    const hashOfAddress = (address: string) => hashOf(ORGANIZATION, 'email', address)
+    const [low = '', high = ''] = ['a@example.com', 'b@example.com'].toSorted((a, b) =>
+      hashOfAddress(a) < hashOfAddress(b) ? -1 : 1,
+    )
+    const [notificationId = ''] = await accept(storage, [note({ to: high })])
+    const suppress = (client: pg.Client, address: string) =>
+      client.query(
+        `INSERT INTO "${schema}".suppressions (created_at, hash, organization, channel, address, reason)
+         VALUES (0, decode($1, 'hex'), $2, 'email', $3, 'manual')`,
+        [hashOfAddress(address), ORGANIZATION, address],
+      )
+    const from = { provider: 'smtp', organizationId: null } as const
+    const entry = { organizationId: ORGANIZATION, channel: 'email', address: low, source: null } as const
+    const receipts: ReceiptRecord[] = [
+      {
+        ...from,
+        dedupeKey: '1',
+        notificationId,
+        fact: { type: 'bounced', provider: 'smtp', suppress: 'hard_bounce' },
+      },
+      { ...from, dedupeKey: '2', wish: { kind: 'suppress', entry: { ...entry, reason: 'unsubscribe' } } },
+    ]
+    await onPostgres(server.url, async (client) => {
+      await client.query("BEGIN; SET LOCAL lock_timeout = '300ms'")
+      await suppress(client, low)
+      const recorded = storage.recordReceipts(receipts)
+      const waiting = `SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query ~ '${schema}.*suppressions'`
+      await onPostgres(server.url, (other) =>
+        eventually(async () => (await other.query(waiting)).rows.length > 0),
+      )
+      // Fails where the set has this one already.
+      await suppress(client, high)
+      await client.query('COMMIT')
+      expect((await recorded).map(({ kind }) => kind)).toEqual(['recorded', 'heeded'])
+    })
   })
 
   it('keeps no connection to a server that writes no more', async () => {

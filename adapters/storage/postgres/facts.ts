@@ -5,7 +5,7 @@ import { suppressedAddress } from '../../../src/domain/suppression.ts'
 import type { Transaction } from './connection.ts'
 import { type Announced, announce, announcedOf } from './deliveries.ts'
 import type { FactRow, Standing } from './states.ts'
-import { addSuppressions, type NewSuppression } from './suppressions.ts'
+import { heedWishes, type Wish } from './suppressions.ts'
 import { once, unlessEmpty } from './values.ts'
 
 /** Everything in one statement: events, hand-overs, and where the notifications stand now. */
@@ -29,6 +29,8 @@ export interface Ledger {
    * @throws TypeError when a fact cannot be stored
    */
   add(standing: Standing, facts: readonly Fact[], origin: 'engine' | 'receipt'): NotificationEvent[]
+  /** What a recipient wants, in the order of what facts suppress. */
+  heed(wish: Wish): void
   write(): Promise<void>
 }
 
@@ -38,14 +40,15 @@ export function createLedger(tx: Transaction, hasEndpoints = true): Ledger {
   const handovers: (readonly [provider: string, messageId: string, notification: string])[] = []
   const changed = new Set<Standing>()
   const announced: Announced[] = []
-  const suppressed: NewSuppression[] = []
+  const wishes: Wish[] = []
 
   function noteConsequences(row: FactRow, fact: Fact): void {
     const { suppress: reason, type, provider, providerMessageId } = fact
     if (reason !== undefined) {
       const { organization: organizationId, channel } = row
       const address = suppressedAddress(channel, row.recipient)
-      suppressed.push({ organizationId, channel, address, reason, source: provider ?? null })
+      const entry = { organizationId, channel, address, reason, source: provider ?? null }
+      wishes.push({ kind: 'suppress', entry })
     }
     if (type === 'sent' && providerMessageId !== undefined) {
       handovers.push([provider ?? '', providerMessageId, row.id])
@@ -75,7 +78,7 @@ export function createLedger(tx: Transaction, hasEndpoints = true): Ledger {
     return own
   }
 
-  async function write(): Promise<void> {
+  async function writeFacts(): Promise<void> {
     if (changed.size === 0) return
     const standings = [...changed].sort(byId)
     recorded.sort((a, b) => byId(a.standing, b.standing))
@@ -105,11 +108,19 @@ export function createLedger(tx: Transaction, hasEndpoints = true): Ledger {
       once(standings.map(({ row }) => row.organization)),
       once(standings.map(({ row }) => row.created_at)),
     ])
-    await addSuppressions(tx, suppressed)
-    await announce(tx, announced)
   }
 
-  return { add, write }
+  return {
+    add,
+    heed(wish) {
+      wishes.push(wish)
+    },
+    async write() {
+      await writeFacts()
+      await heedWishes(tx, wishes)
+      await announce(tx, announced)
+    },
+  }
 }
 
 const byId = (a: Standing, b: Standing): number => (a.row.id < b.row.id ? -1 : a.row.id > b.row.id ? 1 : 0)

@@ -1,16 +1,10 @@
 import type { NotificationEvent } from '../../../src/domain/event-payload.ts'
-import type {
-  MessageReport,
-  ReceiptAnswer,
-  ReceiptRecord,
-  WishReport,
-} from '../../../src/ports/storage/receipts.ts'
+import type { MessageReport, ReceiptAnswer, ReceiptRecord } from '../../../src/ports/storage/receipts.ts'
 import type { Connection, Transaction } from './connection.ts'
 import { dataError } from './errors.ts'
 import { createLedger } from './facts.ts'
 import { hashOf } from './hash.ts'
 import { lockNotifications, type Standing } from './states.ts'
-import { heedWishes } from './suppressions.ts'
 import { keepUnmatched, lockMessages } from './unmatched.ts'
 
 /** In one order, so that two sets of the same reports cannot wait for each other. */
@@ -55,33 +49,28 @@ async function recordSet(tx: Transaction, receipts: readonly ReceiptRecord[]): P
   const all = await dropDuplicates(tx, receipts)
   const [first] = all
   if (first !== undefined) tx.prove(PROVE_RECORDED, [first.hash])
-  const fresh: Fresh[] = []
-  const wishes: WishReport[] = []
-  for (const { hash, receipt } of all) {
-    if ('wish' in receipt) wishes.push(receipt)
-    else fresh.push({ hash, receipt })
-  }
+  const fresh = all.flatMap(({ receipt }) => ('wish' in receipt ? [] : [receipt]))
   const correlate = await correlation(tx, fresh)
   const ledger = createLedger(tx)
   const unmatched: Fresh[] = []
   const answers = new Map<ReceiptRecord, ReceiptAnswer>()
-  for (const one of fresh) {
-    const standing = correlate(one.receipt)
-    if (standing === undefined) {
-      unmatched.push(one)
-      answers.set(one.receipt, { kind: 'unmatched' })
+  for (const { hash, receipt } of all) {
+    if ('wish' in receipt) {
+      ledger.heed(receipt.wish)
+      answers.set(receipt, { kind: 'heeded' })
       continue
     }
-    const events: NotificationEvent[] = ledger.add(standing, [one.receipt.fact], 'receipt')
-    answers.set(one.receipt, { kind: 'recorded', notificationId: standing.row.id, events })
+    const standing = correlate(receipt)
+    if (standing === undefined) {
+      unmatched.push({ hash, receipt })
+      answers.set(receipt, { kind: 'unmatched' })
+      continue
+    }
+    const events: NotificationEvent[] = ledger.add(standing, [receipt.fact], 'receipt')
+    answers.set(receipt, { kind: 'recorded', notificationId: standing.row.id, events })
   }
   await keepUnmatched(tx, unmatched)
   await ledger.write()
-  await heedWishes(
-    tx,
-    wishes.map(({ wish }) => wish),
-  )
-  for (const wish of wishes) answers.set(wish, { kind: 'heeded' })
   const told = new Set<ReceiptRecord>()
   return receipts.map((receipt): ReceiptAnswer => {
     const answer = told.has(receipt) ? undefined : answers.get(receipt)
@@ -109,11 +98,11 @@ async function dropDuplicates(
 /** Finds the notifications that receipts speak of, and locks them; answers how each finds its own. */
 async function correlation(
   tx: Transaction,
-  fresh: readonly Fresh[],
+  fresh: readonly MessageReport[],
 ): Promise<(receipt: MessageReport) => Standing | undefined> {
   const ids = await findByName(tx, fresh)
   const unnamed = new Map<string, MessageReport>()
-  for (const { receipt } of fresh) {
+  for (const receipt of fresh) {
     if (!ids.has(receipt) && receipt.fact.providerMessageId !== undefined) {
       unnamed.set(messageKey(receipt), receipt)
     }
@@ -150,13 +139,16 @@ async function findHandOvers(
 }
 
 /** The notifications that receipts name by our own ids. */
-async function findByName(tx: Transaction, fresh: readonly Fresh[]): Promise<Map<MessageReport, string>> {
-  const named = [...new Set(fresh.flatMap(({ receipt }) => receipt.notificationId ?? []))]
+async function findByName(
+  tx: Transaction,
+  fresh: readonly MessageReport[],
+): Promise<Map<MessageReport, string>> {
+  const named = [...new Set(fresh.flatMap(({ notificationId }) => notificationId ?? []))]
   if (named.length === 0) return new Map()
   const rows = await tx.rows<{ id: string; organization: string }>(FIND_NAMED, [named])
   const owners = new Map(rows.map(({ id, organization }) => [id, organization]))
   return new Map(
-    fresh.flatMap(({ receipt }) => {
+    fresh.flatMap((receipt) => {
       const { notificationId = '', organizationId } = receipt
       const owner = owners.get(notificationId)
       const own = owner !== undefined && (organizationId === null || organizationId === owner)

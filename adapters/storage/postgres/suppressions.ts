@@ -86,15 +86,33 @@ export function createSuppressions(connection: Connection): SuppressionRepositor
   }
 }
 
-export type NewSuppression = Omit<Suppression, 'createdAt'>
+type NewSuppression = Omit<Suppression, 'createdAt'>
 
-/** Adds entries inside a transaction; those that are there, and of two alike the first, stay. */
-export async function addSuppressions(tx: Transaction, entries: readonly NewSuppression[]): Promise<void> {
-  const byHash = new Map<string, NewSuppression>()
-  for (const entry of entries) {
-    const hash = hashOfKey(entry)
-    if (!byHash.has(hash)) byHash.set(hash, entry)
+export type Wish = WishReport['wish']
+
+/** Does what is wanted inside a transaction; of one address in the order given, and else in that of its hash. */
+export async function heedWishes(tx: Transaction, wishes: readonly Wish[]): Promise<void> {
+  const hashed = wishes.map((wish) => ({
+    wish,
+    hash: hashOfKey(wish.kind === 'suppress' ? wish.entry : wish.key),
+  }))
+  // In one order, so that two sets cannot wait for each other.
+  hashed.sort((a, b) => (a.hash < b.hash ? -1 : Number(a.hash > b.hash)))
+  let added = new Map<string, NewSuppression>()
+  for (const { wish, hash } of hashed) {
+    if (wish.kind === 'suppress') {
+      if (!added.has(hash)) added.set(hash, wish.entry)
+      continue
+    }
+    await addSuppressions(tx, added)
+    added = new Map()
+    await tx.rows(DELETE_OPT_OUT, [hash])
   }
+  await addSuppressions(tx, added)
+}
+
+/** Those that are there stay. */
+async function addSuppressions(tx: Transaction, byHash: ReadonlyMap<string, NewSuppression>): Promise<void> {
   if (byHash.size === 0) return
   const added = [...byHash.values()]
   await tx.rows(ADD_SET, [
@@ -106,20 +124,6 @@ export async function addSuppressions(tx: Transaction, entries: readonly NewSupp
     added.map(({ reason }) => reason),
     added.map(({ source }) => source),
   ])
-}
-
-/** Does what recipients want inside a transaction; of one address in the order given, and else in that of its hash. */
-export async function heedWishes(tx: Transaction, wishes: readonly WishReport['wish'][]): Promise<void> {
-  const hashed = wishes.map((wish) => ({
-    wish,
-    hash: hashOfKey(wish.kind === 'suppress' ? wish.entry : wish.key),
-  }))
-  // In one order, so that two sets cannot wait for each other.
-  hashed.sort((a, b) => (a.hash < b.hash ? -1 : Number(a.hash > b.hash)))
-  for (const { wish, hash } of hashed) {
-    if (wish.kind === 'suppress') await addSuppressions(tx, [wish.entry])
-    else await tx.rows(DELETE_OPT_OUT, [hash])
-  }
 }
 
 /** The address comes last: it is the only part that may hold anything. */

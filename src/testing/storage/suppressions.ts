@@ -3,7 +3,7 @@ import { DEFAULT_ORGANIZATION } from '../../domain/organization.ts'
 import { SUPPRESSION_REASONS } from '../../domain/suppression.ts'
 import type { ReceiptRecord } from '../../ports/storage/receipts.ts'
 import type { Suppression, SuppressionKey } from '../../ports/storage/suppressions.ts'
-import { organization, page, readAll, TEN, unique } from './fixtures.ts'
+import { accept, note, organization, page, readAll, TEN, unique } from './fixtures.ts'
 import type { Check } from './harness.ts'
 
 function key(change: Partial<SuppressionKey> = {}): SuppressionKey {
@@ -95,6 +95,27 @@ export function suppressionChecks(check: Check): void {
     assert.deepEqual(await storage.suppressions.match([key()]), ['unsubscribe'])
     const probe = await storage.suppressions.add(entry({ address: 'probe' }))
     assert.equal(probe.createdAt, first.createdAt + 1_000)
+  })
+
+  check('reports and wishes of one set are heeded in their order', async ({ storage }) => {
+    const report = { provider: 'smtp', organizationId: null } as const
+    const optIn = (address: string) =>
+      ({ ...report, dedupeKey: unique(), wish: { kind: 'unsuppress', key: key({ address }) } }) as const
+    const reports = async (address: string) => {
+      const [notificationId = ''] = await accept(storage, [note({ to: address })])
+      const fact = { type: 'bounced', provider: 'smtp', suppress: 'hard_bounce' } as const
+      return { ...report, dedupeKey: unique(), notificationId, fact }
+    }
+    const addresses = ['a@example.com', 'b@example.com', 'c@example.com']
+    const receipts: ReceiptRecord[] = []
+    for (const address of addresses) {
+      await storage.suppressions.add(entry({ address, reason: 'unsubscribe' }))
+      const pair = [optIn(address), await reports(address)]
+      receipts.push(...(address === addresses[1] ? pair.reverse() : pair))
+    }
+    await storage.recordReceipts(receipts)
+    const keys = addresses.map((address) => key({ address }))
+    assert.deepEqual(await storage.suppressions.match(keys), ['hard_bounce', null, 'hard_bounce'])
   })
 
   check('of ten adds of one address in a race one is stored, and all get it', async ({ storage }) => {
