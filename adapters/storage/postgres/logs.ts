@@ -54,7 +54,7 @@ function within(
 ) {
   const key = (parts: readonly number[]): string => {
     const [at = 0, seq = 0, sequence = 0] = parts
-    return `(${parameter(at)}::bigint, ${parameter(seq)}::bigint, ${parameter(sequence)}::integer)`
+    return `(${parameter(at)}::bigint, ${parameter(seq)}::bigint, ${parameter(sequence)}::bigint)`
   }
   const bounds = [
     ...(page.cursor === undefined ? [] : [`< ${key(decodeCursor(page.cursor, 3))}`]),

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { encodeCursor } from '../../domain/cursor.ts'
 import { DEFAULT_ORGANIZATION } from '../../domain/organization.ts'
 import type { LogEntry, LogFilter } from '../../ports/storage/logs.ts'
 import type { PageRequest } from '../../ports/storage/page.ts'
@@ -182,6 +183,19 @@ export function logChecks(check: Check): void {
       read.map(({ id }) => id),
       kept.map(({ id }) => id),
     )
+  })
+
+  check('a cursor of numbers that no entry has is answered', async (harness) => {
+    const { storage } = harness
+    await history(storage, (ms) => harness.advance(ms), 2)
+    const most = Number.MAX_SAFE_INTEGER
+    const pages = await Promise.all(
+      [{}, { status: 'sent' } as const].map((filter) =>
+        log(storage, filter, { cursor: encodeCursor([most, most, most]) }).catch(({ code }) => code),
+      ),
+    )
+    // Or refused, by a storage whose cursors have not as many numbers.
+    for (const found of pages) assert.ok(found === 'invalid_parameter' || Array.isArray(found))
   })
 
   check('a cursor of another list is refused by the log', async ({ storage }) => {
