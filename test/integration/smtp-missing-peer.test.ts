@@ -45,7 +45,8 @@ describe('smtpChannel without nodemailer', () => {
     notifier.on('error', (error) => void errors.push(error))
     await notifier.start()
     await notifier.send({ channel: 'email', to: 'ada@example.com', body: 'Hello' })
-    expect(errors).toMatchObject([{ code: 'missing_peer', message }])
+    const called = 'The function channels.email, called with "org_default": '
+    expect(errors).toMatchObject([{ code: 'missing_peer', message: `${called}${message}` }])
     const waiting = async () => (await notifier.health()).waiting.map(({ reason }) => reason)
     await eventually(async () => (await waiting()).includes('unavailable'))
     await notifier.stop()

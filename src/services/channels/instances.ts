@@ -1,5 +1,5 @@
 import type { ChannelName } from '../../domain/channel.ts'
-import { NotifierError } from '../../domain/errors/notifier-error.ts'
+import { isNotifierError, NotifierError } from '../../domain/errors/notifier-error.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { wrong } from '../option-checks.ts'
 import type { ProviderSet } from '../providers.ts'
@@ -83,6 +83,10 @@ export function createInstances(options: InstancesOptions): Instances {
       return await run()
     } catch (cause) {
       const called = `The function channels.${channel}, called with "${organizationId}"`
+      if (isNotifierError(cause)) {
+        const { code, details, message } = cause
+        throw new NotifierError(code, { message: `${called}: ${message}`, details, cause })
+      }
       throw new Error(`${called}, made no provider that can be used: see \`cause\`.`, { cause })
     }
   }

@@ -269,21 +269,28 @@ describe('a function that fails', () => {
     expect((await notifier.health()).waiting).toEqual([])
   })
 
-  it.each<[string, OrganizationProviders]>([
-    ['a function that throws', gone],
-    ['an `open` that throws', () => recordingChannel({ open: gone })],
-    ['a maker of providers that nobody has called', smtpChannel as never],
-  ])('tells operators where and for whom: %s', async (_name, email) => {
-    const errors: Error[] = []
-    const { start } = notifierWorld()
-    const notifier = await start({ channels: { email } })
-    notifier.on('error', (error) => errors.push(error))
-    await notifier.send(mail)
-    expect(errors[0]?.message).toBe(
-      'The function channels.email, called with "org_default", made no provider that can be used: see `cause`.',
-    )
-    expect(errors[0]?.cause).toBeInstanceOf(Error)
-  })
+  const unusable = ', made no provider that can be used: see `cause`.'
+
+  it.each<[string, OrganizationProviders, object]>([
+    ['a function that throws', gone, { message: unusable }],
+    ['an `open` that throws', () => recordingChannel({ open: gone }), { message: unusable }],
+    [
+      'a maker of providers that nobody has called',
+      smtpChannel as never,
+      { code: 'invalid_configuration', message: ': smtpChannel: "options": must be an object.' },
+    ],
+  ])(
+    'tells operators where and for whom: %s',
+    async (_name, email, { message, ...rest }: { message?: string }) => {
+      const errors: Error[] = []
+      const { start } = notifierWorld()
+      const notifier = await start({ channels: { email } })
+      notifier.on('error', (error) => errors.push(error))
+      await notifier.send(mail)
+      const called = 'The function channels.email, called with "org_default"'
+      expect(errors[0]).toMatchObject({ ...rest, message: `${called}${message}`, cause: expect.any(Error) })
+    },
+  )
 
   it('with something that has no text harms nobody, whatever the logger does', async () => {
     const broken = (): never => {
