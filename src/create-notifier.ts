@@ -122,6 +122,7 @@ function wire(options: ResolvedOptions): Notifier<unknown> {
 
   /** Closes what a start does not open; neither a fault nor silence of one keeps the others open. */
   async function closeParts(deadline: Deadline): Promise<void> {
+    requestLimits.close()
     const parts = [{ close: routes.close }, outgoing, limiter].map(async (part) => {
       try {
         await part.close?.()

@@ -8,6 +8,7 @@ import type {
   RateLimiter,
   WindowCheck,
 } from '../../ports/rate-limiter.ts'
+import { createHeldSlots, SLOT_MS } from './held-slots.ts'
 import { limitError } from './limit-error.ts'
 import { networkOf } from './network.ts'
 import type { PlanFinder } from './plan-of.ts'
@@ -17,6 +18,8 @@ import { type Admission, type LimitedResource, NO_LIMIT, type RateLimitState } f
 export interface RequestLimits {
   admit(organizationId: string, resource: LimitedResource): Promise<Admission>
   admitAddress(address: string, resource: LimitedResource): Promise<Admission>
+  /** Stops renewing the slots of requests that are under way. */
+  close(): void
 }
 
 const MINUTE = 60_000
@@ -37,9 +40,6 @@ const PUBLIC_PER_ADDRESS = 600
 
 /** What links in messages lead to, of one address in a minute: a mail provider fetches the pictures of all its users. */
 const LINKS_PER_ADDRESS = 6_000
-
-/** A request that takes longer gives its slot back, unless it is renewed. */
-const SLOT_MS = 5 * MINUTE
 
 /** DESIGN.md §4 "Sustained overuse". */
 export interface OverusePolicy {
@@ -62,6 +62,7 @@ export function createRequestLimits(
   // Slots are shared by all processes: no two may use one token.
   const process = randomUUID()
   let requests = 0
+  const held = createHeldSlots(limiter, clock)
 
   async function admit(named: readonly NamedCheck[], onRefusal: () => Promise<void>): Promise<Admission> {
     const decision = await limiter.consume(named.map(({ check }) => check))
@@ -79,7 +80,7 @@ export function createRequestLimits(
     const slot = named.map(({ check }) => check).find((check) => check.kind === 'slots')
     return {
       state: nearest(states) ?? unlimited(clock),
-      release: slot === undefined ? done : () => limiter.release(slot.key, slot.token),
+      release: slot === undefined ? done : held.hold(slot),
     }
   }
 
@@ -133,6 +134,7 @@ export function createRequestLimits(
       const check = { ...windowCheck(key, limit, MINUTE), overflow }
       return admit([{ resource: name, limit, check }], done)
     },
+    close: held.close,
   }
 }
 

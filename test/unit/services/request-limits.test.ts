@@ -116,11 +116,40 @@ it('names the limit of requests under way only where none is left', async () => 
   ])
 })
 
-it('counts a request that takes long among those under way, for five minutes', async () => {
-  const { clock, limits } = world({ ...UNLIMITED, concurrentRequests: 1 })
+const ONE_REQUEST: Plan = { ...UNLIMITED, concurrentRequests: 1 }
+const refusal = expect.objectContaining({ code: 'rate_limit_exceeded' })
+
+it('counts a request among those under way for as long as it takes', async () => {
+  const { clock, limits } = world(ONE_REQUEST)
+  const { release } = await limits.admit('org_a', 'requests')
+  for (let minute = 0; minute < 50; minute += 1) {
+    await clock.advance(MINUTE)
+    await expect(limits.admit('org_a', 'requests')).rejects.toEqual(refusal)
+  }
+  await release()
+  const { release: releaseNext } = await limits.admit('org_a', 'requests')
+  await clock.advance(10 * MINUTE)
+  await release()
+  await expect(limits.admit('org_a', 'requests')).rejects.toEqual(refusal)
+  await releaseNext()
   await limits.admit('org_a', 'requests')
-  await clock.advance(5 * MINUTE - 1)
-  await expect(limits.admit('org_a', 'requests')).rejects.toMatchObject({ code: 'rate_limit_exceeded' })
+})
+
+it('gives up on a request that does not end within an hour', async () => {
+  const { clock, limits } = world(ONE_REQUEST)
+  await limits.admit('org_a', 'requests')
+  await clock.advance(59 * MINUTE)
+  await expect(limits.admit('org_a', 'requests')).rejects.toEqual(refusal)
+  await clock.advance(2 * MINUTE + 1)
+  await limits.admit('org_a', 'requests')
+})
+
+it('what a process held that is gone is free after a minute', async () => {
+  const { clock, limits } = world(ONE_REQUEST)
+  await limits.admit('org_a', 'requests')
+  limits.close()
+  await clock.advance(MINUTE - 1)
+  await expect(limits.admit('org_a', 'requests')).rejects.toEqual(refusal)
   await clock.advance(1)
   await limits.admit('org_a', 'requests')
 })
