@@ -10,7 +10,8 @@ export function text(min: number, max: number): z.ZodString {
 /** One of SPEC.md's channel values. */
 export const channel: z.ZodEnum<{ [Name in (typeof CHANNELS)[number]]: Name }> = z.enum(CHANNELS)
 
-const NO_INSTANT = 'must be an ISO 8601 time with a zone, such as 2026-01-15T09:30:00Z'
+/** What a time must be that is a text. */
+export const NO_INSTANT = 'must be an ISO 8601 time with a zone, such as 2026-01-15T09:30:00Z'
 
 /** An ISO 8601 time with a zone, or a Date in calls from code; gives epoch milliseconds. */
 export const instant: z.ZodType<number, string | Date> = z

@@ -2,6 +2,7 @@ import type * as z from 'zod'
 import type { ErrorCode } from '../errors/catalogue.ts'
 import { isNotifierError, NotifierError } from '../errors/notifier-error.ts'
 import { listedNames } from '../listed-names.ts'
+import { whatIsRight } from './what-is-right.ts'
 
 /**
  * Parses input by a schema and turns the first fault into the catalogue's error: an absent field is
@@ -16,7 +17,7 @@ export function parseInput<Schema extends z.ZodType>(
   root = 'input',
 ): z.output<Schema> {
   return reading(root, () => {
-    const result = schema.safeParse(input)
+    const result = schema.safeParse(input, { error: whatIsRight })
     if (result.success) return result.data
     throw inputError(result.error.issues, input, root)
   })
@@ -64,15 +65,15 @@ function inputError(issues: readonly z.core.$ZodIssue[], input: unknown, root: s
     message:
       code === 'invalid_channel'
         ? `The channel "${String(value).slice(0, 50)}" is not supported: use email, sms, push, slack or webhook.`
-        : `"${field}": ${messageOf(issue)}`,
+        : `"${field}": ${messageOf(issue)}.`,
     details: { field, ...(expected === undefined ? {} : { expected }) },
   })
 }
 
-/** What zod says; it would repeat every name that it does not know. */
+/** zod would repeat every name that it does not know. */
 function messageOf(issue: z.core.$ZodIssue): string {
   if (issue.code !== 'unrecognized_keys') return issue.message
-  return `Unrecognized ${issue.keys.length === 1 ? 'key' : 'keys'}: ${listedNames(issue.keys)}`
+  return `has no ${issue.keys.length === 1 ? 'field' : 'fields'} ${listedNames(issue.keys)}`
 }
 
 function valueAt(input: unknown, path: readonly PropertyKey[]): unknown {

@@ -82,12 +82,10 @@ export const emailParts: z.ZodType<EmailContent, EmailContent> = z.strictObject(
     .describe('True: the mail carries a one-click unsubscription (RFC 8058). Needs the option `publicUrl`.'),
 })
 
-const dataKey = text(1, 128).refine((key) => key !== '__proto__')
-
 /** What a push message may carry beside its text. */
 export const pushParts: z.ZodType<PushContent, PushContent> = z.strictObject({
   data: z
-    .record(dataKey, text(0, MAX_DATA_BYTES))
+    .record(text(1, 128), text(0, MAX_DATA_BYTES))
     .superRefine((data, { addIssue }) => {
       if (Buffer.byteLength(Object.entries(data).flat().join('')) > MAX_DATA_BYTES) {
         addIssue({ code: 'custom', message: `at most ${MAX_DATA_BYTES} bytes of keys and values` })

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { CHANNELS } from '../../domain/channel.ts'
+import { NO_INSTANT } from '../../domain/input/fields.ts'
 import { errorCode } from '../../domain/input/redrive.ts'
 import type { SuppressionTarget } from '../../domain/input/suppression.ts'
 import { STATUSES } from '../../domain/notification.ts'
@@ -22,6 +23,8 @@ const line = z
   .regex(/^\P{Cc}*$/u, 'must not contain control characters')
 
 const recipient = line.max(4096)
+
+const time = z.iso.datetime({ offset: true, error: NO_INSTANT })
 
 const page = {
   limit: digits
@@ -52,8 +55,8 @@ export const notificationQuery: z.ZodType<Filters<NotificationQuery>> = z.object
   status: z.enum(STATUSES).optional(),
   to: recipient.optional().describe('The recipient, exactly as sent.'),
   template: line.max(128).optional().describe('Id or name of a template.'),
-  from: z.iso.datetime({ offset: true }).optional().describe('Accepted at or after this time.'),
-  until: z.iso.datetime({ offset: true }).optional().describe('Accepted before this time.'),
+  from: time.optional().describe('Accepted at or after this time.'),
+  until: time.optional().describe('Accepted before this time.'),
 })
 
 /** SPEC.md "Get logs". */
@@ -99,7 +102,7 @@ export const deadLetterQuery: z.ZodType<Filters<DeadLetterQuery>> = z.object({
   provider: line.max(64).optional().describe('Instance id of the provider that it failed at.'),
   template: line.max(128).optional().describe('Id or name of a template.'),
   to: recipient.optional().describe('The recipient, exactly as sent.'),
-  from: z.iso.datetime({ offset: true }).optional().describe('Accepted at or after this time.'),
-  until: z.iso.datetime({ offset: true }).optional().describe('Accepted before this time.'),
+  from: time.optional().describe('Accepted at or after this time.'),
+  until: time.optional().describe('Accepted before this time.'),
   ids: ids.optional().describe('Ids of notifications, separated by commas; at most 100.'),
 })

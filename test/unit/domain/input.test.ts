@@ -6,6 +6,7 @@ import { apiKeyInput } from '../../../src/domain/input/api-key.ts'
 import { assertKnownFields } from '../../../src/domain/input/known-fields.ts'
 import { organizationInput } from '../../../src/domain/input/organization.ts'
 import { parseInput } from '../../../src/domain/input/parse.ts'
+import { redriveInput } from '../../../src/domain/input/redrive.ts'
 import { sendInput } from '../../../src/domain/input/send.ts'
 import { templateInput } from '../../../src/domain/input/template.ts'
 import { webhookEndpointInput } from '../../../src/domain/input/webhook-endpoint.ts'
@@ -30,6 +31,7 @@ const cyclic: Record<string, unknown> = {}
 cyclic.self = cyclic
 
 const send = { channel: 'email', to: 'ada@example.com', body: 'Hello' }
+const file = { filename: 'a.pdf', contentType: 'application/pdf', content: 'JVBERg==' }
 const wrongText = [5, null, true, {}, ['x'], '']
 
 describe('a send', () => {
@@ -108,6 +110,38 @@ describe('a send', () => {
     expect(() => parseInput(sendInput, { ...send, sendAt })).toThrow(message)
   })
 
+  it.each([
+    ['to', { to: 5 }, 'must be a text'],
+    ['to', { to: '' }, 'must not be empty'],
+    ['to', { to: 'a'.repeat(4097) }, 'must have at most 4096 characters'],
+    ['priority', { priority: 'urgent' }, 'must be one of "normal", "high"'],
+    ['email', { email: 'x' }, 'must be an object'],
+    ['email.unsubscribe', { email: { unsubscribe: 'yes' } }, 'must be true or false'],
+    ['email.attachments', { email: { attachments: 'x' } }, 'must be a list'],
+    ['email.attachments', { email: { attachments: Array(11).fill(file) } }, 'must have at most 10 items'],
+    [
+      'email.attachments.0.content',
+      { email: { attachments: [{ ...file, content: 'x' }] } },
+      'must have at least 4 characters',
+    ],
+    ['slack.blocks', { slack: { blocks: [] } }, 'must not be empty'],
+    ['push.data.', { push: { data: { '': 'x' } } }, 'a name in it must not be empty'],
+  ])('says of "%s" what is right, given %j', (field, given, right) => {
+    const message = `"${field}": ${right}.`
+    expect(() => parseInput(sendInput, { ...send, ...given })).toThrow(expect.objectContaining({ message }))
+  })
+
+  it.each([
+    ['most', 0, 'must be at least 1'],
+    ['most', 1_000_001, 'must be at most 1000000'],
+    ['most', 1.5, 'must be a whole number'],
+    ['ratePerSecond', Number.NaN, 'must be a number'],
+  ])('says of the number "%s" what is right, not %j', (field, value, right) => {
+    const message = `"${field}": ${right}.`
+    const input = { filter: {}, [field]: value }
+    expect(() => parseInput(redriveInput, input)).toThrow(expect.objectContaining({ message }))
+  })
+
   it('calls an absent field of a query what it is', () => {
     expect(() => parseInput(templateInput, {}, 'query')).toThrow('The query parameter "name" is required.')
   })
@@ -117,11 +151,11 @@ describe('a send', () => {
     const email = Object.fromEntries(names.map((name) => [name, 1]))
     const first = names.slice(0, 10).map((name) => `"${name.slice(0, 50)}"`)
     const listed = `${first.join(', ')} and 89990 more`
-    const message = `"email": Unrecognized keys: ${listed}`
+    const message = `"email": has no fields ${listed}.`
     expect(() => parseInput(sendInput, { ...send, email })).toThrow(expect.objectContaining({ message }))
     expect(() => assertKnownFields(sendInput, { ...send, ...email })).toThrow(`Unknown fields: ${listed}.`)
     expect(() => parseInput(sendInput, { ...send, email: { reply: 1 } })).toThrow(
-      /^"email": Unrecognized key: "reply"$/,
+      /^"email": has no field "reply"\.$/,
     )
   })
 

@@ -1,0 +1,52 @@
+import type * as z from 'zod'
+
+const KINDS: Readonly<Record<string, string>> = {
+  string: 'a text',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  object: 'an object',
+  record: 'an object',
+  array: 'a list',
+  date: 'a Date',
+}
+
+/** For the faults that a schema has no words of its own for; zod's say what was received, not what to do. */
+export function whatIsRight(issue: z.core.$ZodRawIssue): string | undefined {
+  if (issue.input === undefined) return 'must be given'
+  switch (issue.code) {
+    case 'invalid_type':
+      return `must be ${KINDS[issue.expected] ?? issue.expected}`
+    case 'invalid_value':
+      return `must be one of ${issue.values.map((value) => JSON.stringify(value)).join(', ')}`
+    case 'too_small':
+      return bound('at least', issue.origin, Number(issue.minimum))
+    case 'too_big':
+      return bound('at most', issue.origin, Number(issue.maximum))
+    case 'invalid_union':
+      return issue.errors.map(([first]) => wordsOf(first)).join(', or ')
+    case 'invalid_key':
+      return `a name in it ${wordsOf(issue.issues[0])}`
+    default:
+      return undefined
+  }
+}
+
+/** What is counted of that which has a length. */
+const PARTS: Readonly<Record<string, readonly [one: string, several: string]>> = {
+  string: ['character', 'characters'],
+  array: ['item', 'items'],
+}
+
+function bound(side: 'at least' | 'at most', origin: string, limit: number): string {
+  const parts = PARTS[origin]
+  if (parts === undefined) return `must be ${side} ${limit}`
+  if (side === 'at least' && limit === 1) return 'must not be empty'
+  return `must have ${side} ${limit} ${parts[limit === 1 ? 0 : 1]}`
+}
+
+/** The fault of one of several forms, which may lie within it. */
+function wordsOf(issue: z.core.$ZodIssue | undefined): string {
+  const within = issue?.path.map(String).join('.') ?? ''
+  return within === '' ? (issue?.message ?? 'is wrong') : `"${within}" ${issue?.message}`
+}
