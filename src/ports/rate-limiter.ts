@@ -15,6 +15,15 @@ export interface RateLimiter {
   consume(checks: readonly LimitCheck[]): Promise<LimitDecision>
   /** Judges the same way and counts nothing. */
   peek(checks: readonly LimitCheck[]): Promise<LimitDecision>
+  /**
+   * Takes back units that {@link RateLimiter.consume} counted and that were not used, the youngest of the window: it ends as
+   * many milliseconds too soon as passed between the two calls. Harmless when they have run out. A burst that they opened
+   * stays.
+   *
+   * @param check as it was counted; `cost` does not matter
+   * @param units at least 1
+   */
+  refund(check: WindowCheck, units: number): Promise<void>
   /** Refuses every `pause` check of `key` for `ms`; a longer pause that holds already stays. */
   pause(key: string, ms: number): Promise<void>
   /** Extends a slot to `leaseMs` from now. False: it had expired, and may be another's. */

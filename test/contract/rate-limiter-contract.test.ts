@@ -64,6 +64,32 @@ const WRONG: Readonly<Record<string, (limiter: RateLimiter) => RateLimiter>> = {
   'a pause does not say how long': saying('pause', { retryAfterMs: 0 }),
   'a refused slot does not say how long': saying('slots', { retryAfterMs: 0 }),
   'no slot is ever said to be left': saying('slots', { remaining: 0 }),
+  'nothing is taken back': (limiter) => ({ ...limiter, async refund() {} }),
+  'one unit is taken back, however many': (limiter) => ({
+    ...limiter,
+    refund: (check) => limiter.refund(check, 1),
+  }),
+  'everything is taken back': (limiter) => ({
+    ...limiter,
+    refund: (check) => limiter.refund(check, 1_000),
+  }),
+  'more is taken back than was counted': (limiter) => {
+    let owed = 0
+    return {
+      ...consuming(async (consume, checks) => {
+        const decision = await consume(checks)
+        const [check] = checks
+        if (owed > 0 && decision.allowed && check?.kind === 'window') await limiter.refund(check, owed)
+        return decision
+      })(limiter),
+      async refund(check, units) {
+        const { states } = await limiter.peek([{ ...check, cost: check.limit, partial: true }])
+        const counted = check.limit - (states[0]?.granted ?? 0)
+        owed = Math.max(0, units - counted)
+        await limiter.refund(check, units)
+      },
+    }
+  },
   'what is used never comes back': saying('window', { resetInMs: 0 }),
 }
 

@@ -130,6 +130,14 @@ describeRedis('redisRateLimiter', () => {
         arbitrary: fc.record({ verb: fc.constant('release' as const), token: fc.nat({ max: 4 }) }),
       },
       { weight: 1, arbitrary: fc.record({ verb: fc.constant('renew' as const), token: fc.nat({ max: 4 }) }) },
+      {
+        weight: 2,
+        arbitrary: fc.record({
+          verb: fc.constant('refund' as const),
+          slot: fc.nat({ max: limits.length }),
+          units: fc.constantFrom(1, 2, 9, 300, 5_000),
+        }),
+      },
     )
     const wait = fc.oneof(
       { weight: 6, arbitrary: fc.nat({ max: 400 }) },
@@ -163,6 +171,11 @@ describeRedis('redisRateLimiter', () => {
             await Promise.all([ours, reference].map((each) => each.pause('org_a:p', step.ms)))
           } else if (step.verb === 'release') {
             await Promise.all([ours, reference].map((each) => each.release('org_a:s', `t${step.token}`)))
+          } else if (step.verb === 'refund') {
+            const check = window({ key: step.slot === limits.length ? 'org_a:moved' : `org_a:${step.slot}` })
+            const refunds = Array.from({ length: times })
+            await Promise.all(refunds.map(() => ours.refund(check, step.units)))
+            for (const _ of refunds) await reference.refund(check, step.units)
           } else if (step.verb === 'renew') {
             const answers = [ours, reference].map((each) => each.renew('org_a:s', `t${step.token}`, 20_000))
             const [given, expected] = await Promise.all(answers)

@@ -5,7 +5,7 @@ import { redisKey, tagOf } from './keys.ts'
 
 /** Something to do. Those that come in one turn of the event loop go together, see run-script.ts. */
 export interface Call {
-  readonly verb: 'consume' | 'peek' | 'pause' | 'renew' | 'release'
+  readonly verb: 'consume' | 'peek' | 'refund' | 'pause' | 'renew' | 'release'
   readonly keys: readonly CallKey[]
   /** Calls of one verb and name are alike: they have the same keys and values. */
   readonly name: string

@@ -82,4 +82,9 @@ local function judge(counts, first_key, keys, calls, at)
   end
   return table.concat(reply, ' ')
 end
+
+local function refund(key, calls, at)
+  refund_window(key, tonumber(ARGV[at]) * 1000, tonumber(ARGV[at + 1]) * calls)
+  return '1'
+end
 `

@@ -86,6 +86,19 @@ export function createLimiter(parts: LimiterParts): RateLimiter {
   return {
     consume: (checks) => judge('consume', checks),
     peek: (checks) => judge('peek', checks),
+    async refund({ key, windowMs }, units) {
+      const result = await ask({
+        verb: 'refund',
+        keys: [{ kind: 'window', key }],
+        name: `${windowMs} ${units} ${key}`,
+        tokens: [],
+        values: () => [String(windowMs), String(units)],
+      })
+      if (!('error' in result)) return
+      if (isNotifierError(result.error)) throw result.error
+      // Nobody has to handle that: the units run out by themselves.
+      fallback.report(result.error)
+    },
     async pause(key, ms) {
       const check = { kind: 'pause', key } as const
       const result = await ask({

@@ -20,7 +20,7 @@ ${PLAIN}
 local general
 local function make_general()
   ${DECIDE}
-  return judge
+  return { judge = judge, refund = refund }
 end
 
 local verbs = {}
@@ -28,11 +28,15 @@ function verbs.consume(first_key, keys, calls, at)
   local reply = judge_plain(first_key, keys, calls, at)
   if reply then return reply end
   general = general or make_general()
-  return general(true, first_key, keys, calls, at)
+  return general.judge(true, first_key, keys, calls, at)
 end
 function verbs.peek(first_key, keys, calls, at)
   general = general or make_general()
-  return general(false, first_key, keys, calls, at)
+  return general.judge(false, first_key, keys, calls, at)
+end
+function verbs.refund(first_key, _, calls, at)
+  general = general or make_general()
+  return general.refund(KEYS[first_key], calls, at)
 end
 ${HOLDS}
 

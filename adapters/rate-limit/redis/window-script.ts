@@ -131,6 +131,11 @@ local function unused_window(check)
   return math.max(0, check.limit - count_of(check.window)), reset_in(check.window, check.limit, 0)
 end
 
+local function header_of(window)
+  return struct.pack(HEADER_FORMAT, window.head, window.length, window.gone, window.first, window.upto,
+    window.last, window.total, window.episode, window.grain, window.kept)
+end
+
 local function take_window(check)
   local window, key = check.window, check.key
   -- The unit that goes above the limit opens an episode, unless one is open.
@@ -154,8 +159,8 @@ local function take_window(check)
   local ends = time + window.width + 1000000
   local extend = window.anew or ends > window.kept
   if extend then window.kept = ends + window.width / 4 end
-  local header = struct.pack(HEADER_FORMAT, window.head, window.length, window.gone, window.first, window.upto,
-    window.last, window.total, window.episode, grain_of(check.limit, window.width), window.kept)
+  window.grain = grain_of(check.limit, window.width)
+  local header = header_of(window)
   if window.anew then
     redis.call('SET', key, header .. before, 'PX', math.ceil((window.kept - now) / 1000))
     window.anew = false
@@ -164,5 +169,22 @@ local function take_window(check)
   redis.call('SETRANGE', key, 0, header)
   if before ~= '' then redis.call('SETRANGE', key, from, before) end
   if extend then redis.call('PEXPIRE', key, math.ceil((window.kept - now) / 1000)) end
+end
+
+-- Takes back the youngest units.
+local function refund_window(key, width, units)
+  local window = load_window(key, { width = width })
+  if window.anew then return end
+  local left = window.total - units
+  if left <= window.gone then
+    -- As if all had run out: the next call writes the string anew.
+    window.first, window.last = -math.huge, -math.huge
+  else
+    local youngest = first_entry(window, window.head, window.length, function(_, total) return total >= left end)
+    window.last = read_entry(window, youngest)
+    window.length, window.total = youngest + 1, left
+    if youngest == window.head then window.upto = left end
+  end
+  redis.call('SETRANGE', key, 0, header_of(window))
 end
 `

@@ -33,6 +33,12 @@ export function memoryRateLimiter(options: MemoryRateLimiterOptions = {}): RateL
   const slots = createKeyed<Slots>()
   const pauses = createKeyed<Pause>()
 
+  /** Where a check is counted, if anything of it is. */
+  function knownWindow({ key, overflow }: WindowCheck): Window | undefined {
+    if (overflow === undefined) return windows.peek(key)
+    return strangers.peek(key) ?? windows.peek(overflow)
+  }
+
   function windowOf(check: WindowCheck, now: number): Window {
     const { key, overflow } = check
     if (overflow !== undefined) {
@@ -109,6 +115,9 @@ export function memoryRateLimiter(options: MemoryRateLimiterOptions = {}): RateL
       const now = clock.monotonic()
       const states = checks.map((check) => judge(check, subjectOf(check, now), now))
       return { allowed: states.every(({ allowed }) => allowed), states }
+    },
+    async refund(check, units) {
+      knownWindow(check)?.refund(units, clock.monotonic())
     },
     async pause(key, ms) {
       const now = clock.monotonic()

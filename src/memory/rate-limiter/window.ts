@@ -57,6 +57,20 @@ export class Window {
     this.#add(this.#stamp(now, check.limit), units)
   }
 
+  /** Takes back the youngest units. */
+  refund(units: number, now: number): void {
+    this.#expire(now)
+    for (let left = Math.min(units, this.#count); left > 0; ) {
+      const last = this.#at(this.#length - 1)
+      const held = this.#units[last] ?? 0
+      const taken = Math.min(left, held)
+      this.#units[last] = held - taken
+      if (held === taken) this.#length -= 1
+      this.#count -= taken
+      left -= taken
+    }
+  }
+
   /** True when nothing is remembered any more. */
   idle(now: number): boolean {
     this.#expire(now)

@@ -4,11 +4,11 @@ import type { NewNotification } from '../../domain/notification.ts'
 import { DEFAULT_ORGANIZATION } from '../../domain/organization.ts'
 import { assertPermittedCountry } from '../../domain/sms-countries.ts'
 import { suppressionError } from '../../domain/suppression.ts'
-import type { IdempotencyKey, IdempotencyRecord } from '../../ports/storage/accept.ts'
+import type { AcceptRequest, IdempotencyKey, IdempotencyRecord } from '../../ports/storage/accept.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
 import type { Span } from '../../ports/telemetry.ts'
 import { fingerprint } from '../fingerprint.ts'
-import type { SendLimits } from '../limits/send-limits.ts'
+import type { Grant, SendLimits } from '../limits/send-limits.ts'
 import type { Notifier, SendOptions } from '../notifier.ts'
 import type { Organizations } from '../organizations/organizations.ts'
 import { renderContent, shownParts, shownText } from '../render.ts'
@@ -32,7 +32,7 @@ import { parseSend } from './parse-send.ts'
 import { channelHint, type Preparation, prepareResend, prepareSend } from './prepare.ts'
 import type { BatchResult, SentNotification } from './records.ts'
 import { createTurns } from './turns.ts'
-import { createWays, type Way } from './ways.ts'
+import { createWays, type Stored, type Way } from './ways.ts'
 
 /** What the record of a single send keeps: the answer but its time, which is the record's own. */
 type SendResult = Pick<SentNotification, 'id' | 'status' | 'channel' | 'to'>
@@ -104,21 +104,35 @@ export function createAccept(
     if (reason !== null) throw suppressionError(reason)
   }
 
+  /** Stores what the hour granted, and gives back to it what was not stored. */
+  async function store({ way }: Call, grant: Grant, request: AcceptRequest): Promise<Stored> {
+    let stored = 0
+    try {
+      const answer = await way.store({ ...request, ...grant.quota })
+      if (answer.kind === 'accepted') stored = answer.admitted
+      return answer
+    } finally {
+      const unused = request.notifications.length - stored
+      if (unused > 0) await grant.refund(unused)
+    }
+  }
+
   async function acceptOnce(
-    { way, organizationId, use }: Call,
+    call: Call,
     span: Span | null,
     judge: () => Promise<NewNotification>,
   ): Promise<SentNotification> {
+    const { way, organizationId, use } = call
     const record = use === null ? null : await earlier(way, use)
     if (record !== null) return replayedSend(record)
     const notification = await judge()
     await assertNotSuppressed(way, organizationId, notification)
-    const { refusal, quota } = await limits.take(organizationId, 1)
-    if (refusal !== null) throw refusal
+    const grant = await limits.take(organizationId, 1)
+    if (grant.refusal !== null) throw grant.refusal
     const { id, channel, to } = notification
     const result: SendResult = { id, status: statusOf(notification, how.clock.now()), channel, to }
     const notifications = traced([notification], span)
-    const answer = await way.store({ organizationId, notifications, ...quota, ...recordFor(use, result) })
+    const answer = await store(call, grant, { organizationId, notifications, ...recordFor(use, result) })
     if (answer.kind === 'replayed') {
       if (use !== null) assertSameRequest(answer.record, use)
       return replayedSend(answer.record)
@@ -127,15 +141,13 @@ export function createAccept(
     return { ...result, createdAt: isoOf(answer.createdAt), replayed: false }
   }
 
-  async function batchOnce(
-    { way, organizationId, use }: Call,
-    span: Span | null,
-    parsed: ParsedBatch,
-  ): Promise<BatchResult> {
+  async function batchOnce(call: Call, span: Span | null, parsed: ParsedBatch): Promise<BatchResult> {
+    const { way, organizationId, use } = call
     const known = use === null ? null : await earlier(way, use)
     if (known !== null) return batchResult(known)
     const judged = await judgeBatch(parsed, organizationId, way.lookups.reads, how)
-    const { granted, refusal, quota } = await limits.take(organizationId, judged.notifications.length)
+    const grant = await limits.take(organizationId, judged.notifications.length)
+    const { granted, refusal } = grant
     const notifications = traced(judged.notifications.slice(0, granted), span)
     const now = how.clock.now()
     const result: BatchRecord = {
@@ -148,7 +160,7 @@ export function createAccept(
     // As where the month refuses all: nothing was done that a repetition could do twice.
     const refused = granted === 0 && judged.notifications.length > 0
     const record = recordFor(refused ? null : use, result)
-    const answer = await way.store({ organizationId, notifications, ...quota, ...record })
+    const answer = await store(call, grant, { organizationId, notifications, ...record })
     if (answer.kind === 'accepted') return toBatchResult(result, answer.admitted, answer.createdAt, false)
     if (use !== null) assertSameRequest(answer.record, use)
     return batchResult(answer.record)

@@ -23,9 +23,13 @@ export interface Grant {
   readonly refusal: NotifierError | null
   /** What the accept counts against the month. */
   readonly quota: Pick<AcceptRequest, 'quota'>
+  /** Takes so many of the granted back from the hour: they were not stored. */
+  refund(units: number): Promise<void>
 }
 
 const NO_QUOTA: Grant['quota'] = Object.freeze({})
+
+const nothingCounted: Grant['refund'] = async () => {}
 
 export function createSendLimits(limiter: RateLimiter, plans: PlanFinder, clock: Clock): SendLimits {
   async function judge(verb: 'consume' | 'peek', organizationId: string, cost: number): Promise<Grant> {
@@ -34,14 +38,20 @@ export function createSendLimits(limiter: RateLimiter, plans: PlanFinder, clock:
     const month = plan.notificationsPerMonth
     const quota = month === null ? NO_QUOTA : { quota: { period: monthOf(clock.now()), limit: month } }
     const limit = plan.notificationsPerHour
-    if (limit === null || cost === 0) return { granted: cost, refusal: null, quota }
-    const { states } = await limiter[verb]([hourlyCheck(organizationId, limit, cost)])
+    if (limit === null || cost === 0) {
+      return { granted: cost, refusal: null, quota, refund: nothingCounted }
+    }
+    const check = hourlyCheck(organizationId, limit, cost)
+    const { states, uncounted } = await limiter[verb]([check])
+    const counted = verb === 'consume' && uncounted !== true
+    // What cannot be taken back runs out by itself, and must not hide why it was not stored.
+    const refund = counted ? (units: number) => limiter.refund(check, units).catch(() => {}) : nothingCounted
     const state = states[0] as LimitState
-    if (state.granted === cost) return { granted: cost, refusal: null, quota }
+    if (state.granted === cost) return { granted: cost, refusal: null, quota, refund }
     // Some were granted, so nothing waits yet: the next one can go when the oldest unit of the hour comes back.
     const retryAfterMs = state.granted === 0 ? state.retryAfterMs : state.resetInMs
     const refusal = limitError(stateOf('hourly_notifications', limit, state, clock), retryAfterMs)
-    return { granted: state.granted, refusal, quota }
+    return { granted: state.granted, refusal, quota, refund }
   }
 
   return {

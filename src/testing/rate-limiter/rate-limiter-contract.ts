@@ -194,6 +194,29 @@ export function rateLimiterContract(test: TestApi, create: () => Promise<RateLim
     await harness.limiter.close()
   })
 
+  test('takes units back that were not used', async () => {
+    const harness = await create()
+    const { limiter, advance } = harness
+    const plain = requests({ limit: 10, burst: 10, cost: 4 })
+    const left = async () => (await limiter.peek([{ ...plain, cost: 1, partial: true }])).states[0]?.remaining
+    await limiter.refund(plain, 3)
+    assert.equal(await left(), 9, 'nothing was counted, so nothing comes back')
+    await one(harness, plain)
+    await advance(20_000)
+    await one(harness, plain)
+    await limiter.refund(plain, 3)
+    assert.equal(await left(), 4, 'three of eight are back')
+    await limiter.refund(requests({ ...plain, key: 'org_b:requests' }), 5)
+    assert.equal(await left(), 4, 'keys are apart')
+    await advance(40_000)
+    assert.equal(await left(), 8, 'the youngest came back: four have run out, one counts')
+    await limiter.refund(plain, 5)
+    assert.equal(await left(), 9, 'no more than count come back')
+    assert.equal((await one(harness, { ...plain, cost: 10 })).allowed, true)
+    assert.equal((await one(harness, { ...plain, cost: 1 })).allowed, false)
+    await limiter.close()
+  })
+
   test('keeps keys apart', async () => {
     const harness = await create()
     const only = { limit: 1, burst: 1 }
@@ -289,6 +312,12 @@ async function followTrace({ limiter, advance }: RateLimiterHarness, seed: numbe
     const { allowed, retryAfterMs } = states[0] as LimitState
     assert.equal(allowed, model.consume(check, now), `step ${step} at ${now} ms`)
     hint = Number.isFinite(retryAfterMs) ? retryAfterMs : 0
+    if (random() < 0.1) {
+      const units = 1 + Math.floor(random() * limit)
+      await limiter.refund(check, units)
+      model.refund(check, units, now)
+      continue
+    }
     if (hint === 0) continue
     assert.equal(model.allows(check, now + retryAfterMs), true, 'waiting for Retry-After is enough')
     assert.equal(model.allows(check, now + retryAfterMs - 1), false, 'a millisecond less is not')

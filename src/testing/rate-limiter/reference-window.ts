@@ -5,6 +5,8 @@ export interface ReferenceWindow {
   allows(check: WindowCheck, now: number): boolean
   /** Counts what is allowed. */
   consume(check: WindowCheck, now: number): boolean
+  /** Takes back the youngest units that count. */
+  refund(check: WindowCheck, units: number, now: number): void
 }
 
 export function referenceWindow(): ReferenceWindow {
@@ -26,6 +28,10 @@ export function referenceWindow(): ReferenceWindow {
       if (before + check.cost > check.limit && now - episode >= check.windowMs) episode = now
       for (let unit = 0; unit < check.cost; unit += 1) times.push(now)
       return true
+    },
+    refund(check, units, now) {
+      const counting = times.filter((time) => time > now - check.windowMs).length
+      times.splice(times.length - Math.min(units, counting))
     },
   }
 }

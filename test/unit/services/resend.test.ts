@@ -106,18 +106,19 @@ describe.each(['memory', 'sqlite'])('a resend on %s', (kind) => {
   })
 
   it('counts against the hour and the month', async () => {
-    const free = { ...UNLIMITED, notificationsPerHour: 3, notificationsPerMonth: 2 }
-    const { notifier } = await start({ plans: { free } })
-    const organizationId = 'org_a'
-    await notifier.organizations.create({ id: organizationId, name: 'A', plan: 'free' })
-    const { id } = await notifier.send(mail, { organizationId })
-    await notifier.notifications.resend(id, { organizationId })
-    await expect(notifier.notifications.resend(id, { organizationId })).rejects.toMatchObject({
-      code: 'notification_quota_exceeded',
-    })
-    await expect(notifier.notifications.resend(id, { organizationId })).rejects.toMatchObject({
-      code: 'rate_limit_exceeded',
-    })
+    const hour = { ...UNLIMITED, notificationsPerHour: 2 }
+    const month = { ...UNLIMITED, notificationsPerMonth: 2 }
+    const { notifier } = await start({ plans: { hour, month } })
+    for (const [plan, code] of [
+      ['hour', 'rate_limit_exceeded'],
+      ['month', 'notification_quota_exceeded'],
+    ] as const) {
+      const organizationId = `org_${plan}`
+      await notifier.organizations.create({ id: organizationId, name: 'A', plan })
+      const { id } = await notifier.send(mail, { organizationId })
+      await notifier.notifications.resend(id, { organizationId })
+      await expect(notifier.notifications.resend(id, { organizationId })).rejects.toMatchObject({ code })
+    }
   })
 
   it('is refused for what is unknown, or of another organization', async () => {

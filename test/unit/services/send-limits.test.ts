@@ -1,0 +1,142 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { createNotifier } from '../../../src/create-notifier.ts'
+import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
+import { type Plan, UNLIMITED } from '../../../src/domain/plans.ts'
+import { memoryStorage } from '../../../src/memory/memory-storage.ts'
+import { memoryRateLimiter } from '../../../src/memory/rate-limiter/memory-rate-limiter.ts'
+import type { RateLimiter } from '../../../src/ports/rate-limiter.ts'
+import type { Storage } from '../../../src/ports/storage/storage.ts'
+import type { Notifier } from '../../../src/services/notifier.ts'
+import { fakeClock } from '../../../src/testing/fake-clock.ts'
+import { recordingChannel } from '../../../src/testing/recording-channel.ts'
+
+const mail = { channel: 'email', to: 'ada@example.com', body: 'Hello' } as const
+const mails = (count: number) => Array.from({ length: count }, () => mail)
+const organizationId = 'org_a'
+
+const running: Notifier[] = []
+afterEach(async () => {
+  for (const notifier of running.splice(0)) await notifier.stop()
+})
+
+interface World {
+  readonly notifier: Notifier
+  /** What is counted of the hour. */
+  used(): Promise<number | undefined>
+  /** What the storage does with the next accepts in place of storing them. */
+  refuse:
+    | ((store: Storage['accept'], request: Parameters<Storage['accept']>[0]) => ReturnType<Storage['accept']>)
+    | null
+}
+
+async function start(plan: Partial<Plan>, change: Partial<RateLimiter> = {}): Promise<World> {
+  const clock = fakeClock()
+  const base = memoryStorage({ clock })
+  const notifier = createNotifier({
+    clock,
+    storage: {
+      ...base,
+      accept: (requests) =>
+        world.refuse === null ? base.accept(requests) : world.refuse(base.accept, requests),
+    },
+    rateLimiter: { ...memoryRateLimiter({ clock }), ...change },
+    channels: { email: recordingChannel() },
+    plans: { free: { ...UNLIMITED, notificationsPerHour: 10, ...plan } },
+  })
+  const world: World = {
+    notifier,
+    used: async () => (await notifier.limits.get({ organizationId })).limits.notificationsPerHour?.used,
+    refuse: null,
+  }
+  running.push(notifier)
+  await notifier.start({ deliver: false })
+  await notifier.organizations.create({ id: organizationId, name: 'A', plan: 'free' })
+  return world
+}
+
+const away = async (): Promise<never> => {
+  throw new NotifierError('service_unavailable')
+}
+const unavailable = expect.objectContaining({ code: 'service_unavailable' })
+const options = { organizationId }
+
+describe('the hour', () => {
+  it('does not count what a storage that is away did not store', async () => {
+    const world = await start({})
+    const { notifier } = world
+    await notifier.send(mail, options)
+    world.refuse = away
+    for (let call = 0; call < 20; call += 1) {
+      await expect(notifier.send(mail, options)).rejects.toEqual(unavailable)
+      await expect(notifier.sendBatch(mails(9), options)).rejects.toEqual(unavailable)
+    }
+    expect(await world.used()).toBe(1)
+    world.refuse = null
+    expect((await notifier.sendBatch(mails(9), options)).accepted).toBe(9)
+    expect(await world.used()).toBe(10)
+  })
+
+  it('does not count what the month refuses', async () => {
+    const world = await start({ notificationsPerMonth: 3 })
+    const { notifier } = world
+    expect((await notifier.sendBatch(mails(5), options)).accepted).toBe(3)
+    expect(await world.used()).toBe(3)
+    for (let call = 0; call < 20; call += 1) {
+      await expect(notifier.send(mail, options)).rejects.toMatchObject({
+        code: 'notification_quota_exceeded',
+      })
+    }
+    expect(await world.used()).toBe(3)
+  })
+
+  it('counts once what two processes were asked for under one key', async () => {
+    const world = await start({})
+    const { notifier } = world
+    const keyed = { organizationId, idempotencyKey: 'k' }
+    let first: Promise<unknown> | undefined
+    // The other process has stored it by the time that this one gets to it.
+    world.refuse = async (store, requests) => {
+      world.refuse = null
+      first = store(requests)
+      await first
+      return store(requests)
+    }
+    const { replayed } = await notifier.send(mail, keyed)
+    expect([first !== undefined, replayed]).toEqual([true, true])
+    expect(await world.used()).toBe(0)
+    expect((await notifier.sendBatch(mails(2), { organizationId, idempotencyKey: 'b' })).accepted).toBe(2)
+    expect((await notifier.sendBatch(mails(2), { organizationId, idempotencyKey: 'b' })).replayed).toBe(true)
+    expect(await world.used()).toBe(2)
+  })
+
+  it('takes back nothing of what was not counted', async () => {
+    const refunds: number[] = []
+    const world = await start(
+      {},
+      {
+        consume: async (checks) => ({
+          allowed: true,
+          states: checks.map((check) => {
+            const granted = check.kind === 'window' ? check.cost : 0
+            return { allowed: true, granted, remaining: 5, resetInMs: 0, retryAfterMs: 0 }
+          }),
+          uncounted: true,
+        }),
+        refund: async (_check, units) => {
+          refunds.push(units)
+        },
+      },
+    )
+    world.refuse = away
+    await expect(world.notifier.send(mail, options)).rejects.toEqual(unavailable)
+    expect(refunds).toEqual([])
+  })
+
+  it('says why nothing was stored, also where the units cannot be taken back', async () => {
+    const refund = (): Promise<never> => Promise.reject(new Error('the limiter is away, too'))
+    const world = await start({}, { refund })
+    world.refuse = away
+    await expect(world.notifier.send(mail, options)).rejects.toEqual(unavailable)
+    expect(await world.used()).toBe(1)
+  })
+})
