@@ -51,13 +51,22 @@ const RECEIPT_CODES: Readonly<Record<string, ErrorCode | null>> = {
   6: 'spam_detected',
   7: 'recipient_unreachable',
   8: 'recipient_unreachable',
-  9: 'invalid_phone_number',
+  // "Illegal Number", by its name; it means that the user asked this service for no more messages.
+  9: 'unsubscribed',
   10: 'content_rejected',
   11: 'carrier_blocked',
   12: 'recipient_unreachable',
   13: 'blocked_recipient',
   14: 'carrier_blocked',
-  15: 'provider_quota_exceeded',
+  // The recipient's own credit, on a prepaid plan.
+  15: 'recipient_unreachable',
+  16: 'provider_quota_exceeded',
+  39: 'invalid_sender',
+  // What India's registry of senders, texts and consents does not have.
+  50: 'sender_not_registered',
+  51: 'sender_not_registered',
+  52: 'content_rejected',
+  53: 'blocked_recipient',
   99: 'provider_error',
 }
 
