@@ -221,7 +221,9 @@ describe('a report', () => {
 
   it('of an opt-out suppresses the recipient, and no other failure does', async () => {
     const suppress = { address: '+4915112345678', reason: 'unsubscribe' }
-    expect(await parse(report('undelivered', { ErrorCode: '21610' }))).toMatchObject([{ suppress }])
+    for (const ErrorCode of ['21610', '30630']) {
+      expect(await parse(report('undelivered', { ErrorCode }))).toMatchObject([{ suppress }])
+    }
     const [other] = await parse(report('undelivered', { ErrorCode: '30005' }))
     expect(other).not.toHaveProperty('suppress')
   })

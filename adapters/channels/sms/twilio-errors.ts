@@ -33,10 +33,13 @@ export const TWILIO_ERRORS: Readonly<Record<string, Verdict>> = {
   20403: suspended,
   90010: suspended,
   20404: ['rejected', 'provider_error', 'account'],
+  // The address of the reports: that of this machine, for example, or of a private network.
+  21609: ['rejected', 'provider_error', 'account'],
   20429: throttled,
   14107: throttled,
   20500: ['ambiguous', 'provider_unavailable', 'provider'],
   20503: ['retry', 'provider_unavailable', 'provider'],
+  30410: ['ambiguous', 'provider_unavailable', 'provider'],
   30500: ['ambiguous', 'provider_unavailable', 'provider'],
 
   21211: badNumber,
@@ -51,6 +54,7 @@ export const TWILIO_ERRORS: Readonly<Record<string, Verdict>> = {
   // country.
   21408: ['rejected', 'region_not_permitted', 'recipient'],
   21606: ['rejected', 'invalid_sender', 'recipient'],
+  21657: ['rejected', 'invalid_sender', 'recipient'],
   21659: ['rejected', 'invalid_sender', 'recipient'],
   21219: ['rejected', 'blocked_recipient', 'recipient'],
   21608: ['rejected', 'blocked_recipient', 'recipient'],
@@ -105,8 +109,17 @@ export const TWILIO_ERRORS: Readonly<Record<string, Verdict>> = {
   30034: unregistered,
   30035: unregistered,
   30036: ['rejected', 'expired', 'message'],
+  30037: suspended,
+  30040: unregistered,
+  30041: unregistered,
   30042: badSender,
   30044: ['rejected', 'message_too_large', 'message'],
+  // Twilio's own protection from fraud blocks a number for hours.
+  30450: ['rejected', 'carrier_blocked', 'recipient'],
+  30453: ['rejected', 'carrier_blocked', 'recipient'],
+  30485: ['rejected', 'carrier_blocked', 'recipient'],
+  30454: quota,
+  30630: ['rejected', 'unsubscribed', 'recipient'],
 
   63003: ['rejected', 'invalid_recipient', 'recipient'],
   63016: badContent,

@@ -87,20 +87,22 @@ function status(read: Read, url: string): Receipt | null {
       return { ...about, fact: { type: 'opened', providerMessageId } }
     case 'undelivered':
     case 'failed':
-    case 'canceled':
+    case 'canceled': {
+      const code = twilioErrorCode(providerCode)
       return {
         ...about,
         fact: {
           type: 'undelivered',
           providerMessageId,
-          code: twilioErrorCode(providerCode),
+          code,
           message: read('ErrorMessage')?.slice(0, 500),
           providerCode: providerCode ?? state,
         },
-        ...(providerCode === '21610' && to !== undefined
+        ...(code === 'unsubscribed' && to !== undefined
           ? { suppress: { address: to, reason: 'unsubscribe' as const } }
           : {}),
       }
+    }
     default:
       return { ...about, fact: { type: 'reported', providerMessageId, providerCode: state } }
   }
