@@ -1,5 +1,5 @@
 import { verify, X509Certificate } from 'node:crypto'
-import { member } from '../http/provider-answer.ts'
+import { member, rowOf } from '../http/provider-answer.ts'
 
 /** A message of Amazon SNS over HTTP, with the fields that its signature covers. */
 export interface SnsMessage {
@@ -20,7 +20,9 @@ export interface SnsMessage {
  * Only whole names of regions: `sns.s3-us-west-2.amazonaws.com` is somebody's bucket, and whoever configures a topic may
  * have misspelt it.
  */
-const REGION = /^[a-z]{2}(?:-[a-z]+){1,3}-\d{1,2}$/
+const REGION = /^(?:[a-z]{2}|eusc)(?:-[a-z]+){1,3}-\d{1,2}$/
+/** Of partitions whose hosts are not below `amazonaws.com`. */
+const DOMAINS: Readonly<Record<string, string>> = { 'aws-cn': 'amazonaws.com.cn', 'aws-eusc': 'amazonaws.eu' }
 
 /** The keys that are signed, in order; `Subject` only where there is one. */
 const SIGNED = {
@@ -57,7 +59,7 @@ export function readSnsMessage(json: unknown): SnsMessage | null {
 /** Tells whether an address is one of SNS itself, in the region of the topic, over https and its own port. */
 export function isSnsUrl(text: string, topicArn: string): boolean {
   const [, partition, , region = ''] = topicArn.split(':')
-  const host = `sns.${region}.amazonaws.com${partition === 'aws-cn' ? '.cn' : ''}`
+  const host = `sns.${region}.${rowOf(DOMAINS, partition) ?? 'amazonaws.com'}`
   return REGION.test(region) && URL.canParse(text) && new URL(text).href.startsWith(`https://${host}/`)
 }
 

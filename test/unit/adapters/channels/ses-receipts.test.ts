@@ -196,10 +196,11 @@ describe('a message of SNS', () => {
     expect(await receiving().parse(body)).toMatchObject({ kind: 'refused', why: 'malformed' })
   })
 
-  it('from China or a region for governments is one too', async () => {
+  it("from China, a region for governments or Europe's own cloud is one too", async () => {
     for (const [partition, region, host] of [
       ['aws-cn', 'cn-north-1', 'sns.cn-north-1.amazonaws.com.cn'],
       ['aws-us-gov', 'us-gov-west-1', 'sns.us-gov-west-1.amazonaws.com'],
+      ['aws-eusc', 'eusc-de-east-1', 'sns.eusc-de-east-1.amazonaws.eu'],
     ]) {
       const topic = `arn:${partition}:sns:${region}:123456789012:mail`
       const { parse } = receiving({ webhookTopicArns: topic })
