@@ -230,6 +230,19 @@ describe('a mail to Amazon SES', () => {
     await channel.close?.()
   })
 
+  it('names the types of files in at most 78 characters, which are all that SES takes', async () => {
+    server = await providerServer({ accept: (_, number) => accepted(number) })
+    const channel = ses(server.url)
+    const document = 'application/vnd.openxmlformats-officedocument.wordprocessingml.document'
+    const file = (contentType: string) => ({ filename: 'a', contentType, content: new Uint8Array([1]) })
+    const attachments = ['text/csv; charset=utf-8', `${document}; charset=binary`].map(file)
+    await channel.send(mailMessage({ email: { attachments } }), sendContext())
+    const { Content } = JSON.parse(String(server.requests[0]?.body))
+    const types = Content.Simple.Attachments.map(({ ContentType }: { ContentType: string }) => ContentType)
+    expect(types).toEqual(['text/csv; charset=utf-8', document])
+    await channel.close?.()
+  })
+
   it.each(['TooManyRequestsException: No.', 'ServiceUnavailable: No.', 'a fault'])(
     'is handed over once, whatever the SDK would do: %s',
     async (row) => {

@@ -55,6 +55,8 @@ export interface SesCredentials {
 }
 
 const PLUGIN = 'sesChannel'
+/** Of the media type of a file, in characters: what is longer is left without its parameters. */
+const MAX_MEDIA_TYPE = 78
 const arn = z
   .string()
   .regex(/^arn:aws[a-z-]*:sns:[a-z0-9-]+:\d{12}:[\w.-]{1,256}$/, 'must be the ARN of an SNS topic')
@@ -157,7 +159,8 @@ function toInput(mail: ApiMail, configurationSet: string | undefined): Readonly<
           : {
               Attachments: attachments.map(({ filename, contentType, content }) => ({
                 FileName: filename,
-                ContentType: contentType,
+                ContentType:
+                  contentType.length <= MAX_MEDIA_TYPE ? contentType : contentType.replace(/;.*$/, ''),
                 ContentDisposition: 'ATTACHMENT',
                 ContentTransferEncoding: 'BASE64',
                 RawContent: content,
