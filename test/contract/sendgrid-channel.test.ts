@@ -203,6 +203,16 @@ describe('a mail to SendGrid', () => {
     await channel.close?.()
   })
 
+  it('has no page where a template made an empty one, which SendGrid refuses', async () => {
+    const channel = await open()
+    for (const body of ['', ' \n']) await channel.send(mailMessage({ body, format: 'html' }), sendContext())
+    for (const { body } of server.requests) {
+      expect(JSON.parse(String(body)).content).toEqual([{ type: 'text/plain', value: 'Hello' }])
+    }
+    expect(server.requests).toHaveLength(2)
+    await channel.close?.()
+  })
+
   it('waits as long as its limit says', async () => {
     server = await providerServer({
       accept: (_, number) => accepted(number),

@@ -65,6 +65,8 @@ export interface ApiMail extends MailContent {
   readonly subject: string
   /** Not empty. */
   readonly text: string
+  /** Not empty, either: SendGrid refuses an empty page. */
+  readonly html: string | null
   /** In ASCII, in the order given. */
   readonly headerList: readonly { readonly name: string; readonly value: string }[]
   /** Our id for the notification. */
@@ -100,6 +102,7 @@ export async function sendMail(
     subject,
     // Of a mail that is nothing but a picture.
     text: content.text.trim() === '' ? subject : content.text,
+    html: content.html?.trim() === '' ? null : content.html,
     headerList: Object.entries(content.headers).map(([name, value]) => ({ name, value: asciiText(value) })),
     ourId: notificationId,
   })
