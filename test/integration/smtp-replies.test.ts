@@ -213,8 +213,8 @@ const ROWS: readonly Row[] = [
     'provider_rate_limited',
     'account',
   ],
-  // x.7.20 to x.7.26, x.7.509, x.7.515
-  ...['20', '21', '22', '23', '24', '25', '26', '509', '515'].map(
+  // x.7.20 to x.7.26, those of Gmail and of Microsoft
+  ...['20', '21', '22', '23', '24', '25', '26', '30', '32', '40', '509', '515'].map(
     (detail): Row => [
       'content',
       `550 5.7.${detail} Domain authentication failed`,

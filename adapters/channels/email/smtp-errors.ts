@@ -226,6 +226,10 @@ const DETAILS: Readonly<Record<string, Verdict>> = {
   '7.25': ['invalid_sender', 'account'],
   '7.26': ['invalid_sender', 'account'],
   '7.27': ['invalid_sender', 'account'],
+  // Gmail's, of DKIM, of the domain in From, and of DMARC.
+  '7.30': ['invalid_sender', 'account'],
+  '7.32': ['invalid_sender', 'account'],
+  '7.40': ['invalid_sender', 'account'],
   '7.509': ['invalid_sender', 'account'],
   '7.515': ['invalid_sender', 'account'],
 }
