@@ -40,6 +40,7 @@ const answered = (
 const ours = { kind: 'rejected', code: 'provider_error', scope: 'message' } as const
 const config = { kind: 'rejected', code: 'provider_error', scope: 'account' } as const
 const sender = { kind: 'rejected', code: 'invalid_sender', scope: 'account' } as const
+const denied = { kind: 'rejected', code: 'provider_auth_failed', scope: 'account' } as const
 const suspended = { kind: 'rejected', code: 'provider_suspended', scope: 'account' } as const
 const unavailable = { kind: 'retry', code: 'provider_unavailable', scope: 'provider' } as const
 
@@ -73,6 +74,8 @@ const ROWS: readonly ProviderRow[] = [
   answered(429, 429, { kind: 'retry', code: 'provider_rate_limited', scope: 'account' }),
   answered(422, 1235, config, "The 'MessageStream' provided does not exist on this server."),
   answered(422, 1236, config, "Sending is not supported on the supplied 'MessageStream'."),
+  answered(422, 422, denied, 'Invalid Server or Account.'),
+  answered(422, 1480, denied, 'You are not authorized to send emails from your current IP address.'),
   answered(422, 9999, ours),
   answered(413, 9998, { kind: 'rejected', code: 'message_too_large', scope: 'message' }),
   {

@@ -24,10 +24,14 @@ const CODES: Readonly<Record<string, Verdict>> = {
   // Before an account is approved only the sender's own domain can be written to: no fault that mails to it would meet.
   '412': ['rejected', 'blocked_recipient', 'recipient'],
   '413': ['rejected', 'provider_suspended', 'account'],
+  // "Invalid Server or Account."
+  '422': ['rejected', 'provider_auth_failed', 'account'],
   '429': ['retry', 'provider_rate_limited', 'account'],
   // The stream does not exist, or takes no mails.
   '1235': ['rejected', 'provider_error', 'account'],
   '1236': ['rejected', 'provider_error', 'account'],
+  // The account permits certain addresses alone, and this machine's is none of them.
+  '1480': ['rejected', 'provider_auth_failed', 'account'],
 }
 
 /** Reads an answer of `POST /email`. */
