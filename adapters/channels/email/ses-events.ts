@@ -103,12 +103,15 @@ function bounce(type: string | undefined, subType: string): Meaning {
   return rowOf(TRANSIENT, subType) ?? { type: 'undelivered', code: 'recipient_unreachable' }
 }
 
+/** That the recipient took the mail out of the spam folder, and what machines found in it (RFC 5965 7.3, RFC 6591). */
+const NO_COMPLAINTS: ReadonlySet<string | undefined> = new Set(['not-spam', 'auth-failure', 'virus'])
+
 function complaint(details: unknown): Meaning {
-  if (textMember(details, 'complaintSubType') === 'OnAccountSuppressionList') {
+  // On a list of the account, or of a tenant within it: it was not tried at all.
+  if (/suppress/i.test(textMember(details, 'complaintSubType') ?? '')) {
     return { type: 'undelivered', code: 'blocked_recipient' }
   }
-  // The recipient took it out of the spam folder.
-  if (textMember(details, 'complaintFeedbackType') === 'not-spam') return { type: 'reported' }
+  if (NO_COMPLAINTS.has(textMember(details, 'complaintFeedbackType'))) return { type: 'reported' }
   return { type: 'complained', suppress: 'complaint' }
 }
 

@@ -335,7 +335,16 @@ describe('an event of SES', () => {
       { type: 'reported', providerCode: 'Complaint not-spam' },
     ],
     [
+      complaint({ complaintFeedbackType: 'auth-failure' }),
+      { type: 'reported', providerCode: 'Complaint auth-failure' },
+    ],
+    [complaint({ complaintFeedbackType: 'virus' }), { type: 'reported', providerCode: 'Complaint virus' }],
+    [
       complaint({ complaintSubType: 'OnAccountSuppressionList' }),
+      { type: 'undelivered', code: 'blocked_recipient' },
+    ],
+    [
+      complaint({ complaintSubType: 'OnTenantSuppressionList' }),
       { type: 'undelivered', code: 'blocked_recipient' },
     ],
     [
