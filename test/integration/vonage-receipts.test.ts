@@ -265,6 +265,52 @@ describe('a report', () => {
     }
   })
 
+  it.each([
+    ['1040', 'carrier_blocked'],
+    ['1050', 'blocked_recipient'],
+    ['1060', 'provider_suspended'],
+    ['1070', 'provider_quota_exceeded'],
+    ['1090', 'message_too_large'],
+    ['1120', 'invalid_sender'],
+    ['1160', 'blocked_recipient'],
+    ['1170', 'invalid_phone_number'],
+    ['1180', 'recipient_unreachable'],
+    ['1190', 'invalid_phone_number'],
+    ['1200', 'invalid_phone_number'],
+    ['1210', 'spam_detected'],
+    ['1220', 'recipient_unreachable'],
+    ['1230', 'recipient_unreachable'],
+    ['1240', 'unsubscribed'],
+    ['1250', 'carrier_blocked'],
+    ['1260', 'recipient_unreachable'],
+    ['1270', 'blocked_recipient'],
+    ['1280', 'carrier_blocked'],
+    ['1290', 'recipient_unreachable'],
+    ['1360', 'expired'],
+    ['1330', 'provider_error'],
+  ])('says in the format of the Messages API why a message failed: %s', async (title, ours) => {
+    const error = { type: `https://developer.vonage.com/api-errors/messages#${title}`, title: Number(title) }
+    const fields = {
+      message_uuid: 'a',
+      to: '4915112345678',
+      status: 'rejected',
+      client_ref: NOTIFICATION,
+      error,
+    }
+    expect(await parse(fields)).toMatchObject([
+      { fact: { type: 'undelivered', code: ours, providerCode: `rejected ${title}` } },
+    ])
+  })
+
+  it('of an opt-out suppresses the recipient, and no other failure does', async () => {
+    const suppress = { address: '+4915112345678', reason: 'unsubscribe' }
+    expect(await parse(dlr('rejected', '9'))).toMatchObject([{ suppress }])
+    const fields = { message_uuid: 'a', to: '4915112345678', status: 'rejected', error: { title: '1240' } }
+    expect(await parse(fields)).toMatchObject([{ suppress }])
+    const [other] = await parse(dlr('rejected', '3'))
+    expect(other).not.toHaveProperty('suppress')
+  })
+
   it('of a message that expired says so', async () => {
     expect(await parse(dlr('expired', '1'))).toMatchObject([
       { fact: { type: 'undelivered', code: 'expired' } },

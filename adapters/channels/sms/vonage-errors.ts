@@ -40,7 +40,7 @@ export const VONAGE_STATUSES: Readonly<Record<string, Verdict>> = {
   33: ['rejected', 'invalid_phone_number', 'recipient'],
 }
 
-/** `err-code` of a delivery receipt; null: no fault. */
+/** `err-code` of a delivery receipt, and what the Messages API has for it, from 1000 on; null: no fault. */
 const RECEIPT_CODES: Readonly<Record<string, ErrorCode | null>> = {
   0: null,
   1: 'provider_error',
@@ -68,6 +68,27 @@ const RECEIPT_CODES: Readonly<Record<string, ErrorCode | null>> = {
   52: 'content_rejected',
   53: 'blocked_recipient',
   99: 'provider_error',
+  1040: 'carrier_blocked',
+  1050: 'blocked_recipient',
+  1060: 'provider_suspended',
+  1070: 'provider_quota_exceeded',
+  1090: 'message_too_large',
+  1120: 'invalid_sender',
+  1160: 'blocked_recipient',
+  1170: 'invalid_phone_number',
+  1180: 'recipient_unreachable',
+  1190: 'invalid_phone_number',
+  1200: 'invalid_phone_number',
+  1210: 'spam_detected',
+  1220: 'recipient_unreachable',
+  1230: 'recipient_unreachable',
+  1240: 'unsubscribed',
+  1250: 'carrier_blocked',
+  1260: 'recipient_unreachable',
+  1270: 'blocked_recipient',
+  1280: 'carrier_blocked',
+  1290: 'recipient_unreachable',
+  1360: 'expired',
 }
 
 /** What a receipt of a message that did not arrive means. */

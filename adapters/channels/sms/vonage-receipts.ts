@@ -57,11 +57,17 @@ function status(fields: Fields): Receipt | null {
   const notificationId = ours?.startsWith('notif_') === true ? ours : undefined
   const type = Object.hasOwn(STATES, state) ? (STATES[state] ?? null) : 'reported'
   if (type === null || (providerMessageId === undefined && notificationId === undefined)) return null
+  const reason = reasonOf(fields, type)
+  // The field `to` of the SMS API is the sender.
+  const address = addressOf(fields.msisdn ?? fields.to)
   return {
     // A long text has a receipt for each of its parts, with an id of its own.
     dedupeKey: dedupeKey(providerMessageId, state, fields['err-code']),
     notificationId,
-    fact: { type, providerMessageId, ...reasonOf(fields, type), occurredAt: occurredAt(fields) },
+    fact: { type, providerMessageId, ...reason, occurredAt: occurredAt(fields) },
+    ...(reason.code === 'unsubscribed' && address !== null
+      ? { suppress: { address, reason: 'unsubscribe' as const } }
+      : {}),
   }
 }
 
@@ -70,7 +76,8 @@ function reasonOf(fields: Fields, type: FactType): Partial<Fact> {
   const message = fields['error.detail'] ?? fields['error.title']
   if (type === 'reported') return { providerCode: codeOf(fields, state), message }
   if (type !== 'undelivered') return {}
-  const code = state === 'expired' ? 'expired' : vonageReceiptCode(fields['err-code'])
+  const code =
+    state === 'expired' ? 'expired' : vonageReceiptCode(fields['err-code'] ?? fields['error.title'])
   return { code, providerCode: codeOf(fields, state), message }
 }
 
@@ -88,9 +95,8 @@ function codeOf(fields: Fields, state: string): string {
 
 /** A message from a recipient: it matters where it opts out or in. */
 function incoming(fields: Fields): Receipt | null {
-  const from = fields.msisdn ?? fields.from
-  if (from === undefined || !/^\+?\d{7,15}$/.test(from)) return null
-  const address = from.startsWith('+') ? from : `+${from}`
+  const address = addressOf(fields.msisdn ?? fields.from)
+  if (address === null) return null
   const key = dedupeKey(fields.messageId ?? fields.message_uuid, 'incoming')
   switch (optOutOf(fields.text ?? '')) {
     case 'stop':
@@ -100,4 +106,10 @@ function incoming(fields: Fields): Receipt | null {
     case null:
       return null
   }
+}
+
+/** A number of Vonage's in E.164 form; null when it is none. */
+function addressOf(number: string | undefined): string | null {
+  if (number === undefined || !/^\+?\d{7,15}$/.test(number)) return null
+  return number.startsWith('+') ? number : `+${number}`
 }
