@@ -113,7 +113,9 @@ function dropped(reason: string, type: string | undefined): Meaning {
   if (/unsubscribed/i.test(reason)) return { type: 'undelivered', code: 'unsubscribed' }
   if (/spam reporting/i.test(reason)) return { type: 'undelivered', code: 'blocked_recipient' }
   if (/spam/i.test(reason)) return { type: 'undelivered', code: 'spam_detected' }
-  if (/invalid/i.test(reason)) return { type: 'undelivered', code: 'invalid_recipient' }
+  if (/package quota/i.test(reason)) return { type: 'undelivered', code: 'provider_quota_exceeded' }
+  // "Invalid SMTPAPI header" is about the mail.
+  if (/invalid(?! smtpapi)/i.test(reason)) return { type: 'undelivered', code: 'invalid_recipient' }
   return { type: 'undelivered', code: 'provider_error' }
 }
 

@@ -146,6 +146,14 @@ describe('a report of SendGrid', () => {
       { type: 'undelivered', code: 'invalid_recipient' },
     ],
     [
+      { event: 'dropped', reason: 'Invalid SMTPAPI header' },
+      { type: 'undelivered', code: 'provider_error' },
+    ],
+    [
+      { event: 'dropped', reason: 'Recipient List over Package Quota' },
+      { type: 'undelivered', code: 'provider_quota_exceeded' },
+    ],
+    [
       { event: 'dropped', reason: 'Unsubscribed Address' },
       { type: 'undelivered', code: 'unsubscribed' },
     ],
