@@ -101,6 +101,8 @@ it.each([
   ['url', { url: 'https://hooks.slack.com.evil.example/services/T/B/x' }],
   ['url', { url: 'http://hooks.slack.com/services/T/B/x' }],
   ['url', { url: 'https://hooks.slack.com/' }],
+  ['url', { url: 'https://hooks.slack.com/triggers/T/1/x' }],
+  ['url', { url: 'https://hooks.slack.com/workflows/T/A/1/x' }],
   ['to', { to: [] }],
 ])('a wrong option is named, and its value is not: %s', (option, wrong) => {
   const create = () => channelAt('https://hooks.slack.com', wrong)

@@ -23,7 +23,7 @@ const recipient = z.string().min(1).max(100)
 const schema = z.strictObject({
   ...shape,
   maxPerSecond,
-  url: z.string().refine(isWebhookUrl, 'must be an address of hooks.slack.com'),
+  url: z.string().refine(isWebhookUrl, 'must be the address of an incoming webhook at hooks.slack.com'),
   to: z.union([recipient.transform((one) => [one]), z.array(recipient).min(1)]),
 })
 
@@ -69,11 +69,12 @@ export function slackWebhookChannel(options: SlackWebhookChannelOptions): Channe
   }
 }
 
-/** Slack's own hosts; this machine for tests. */
+/** Slack's own hosts; this machine for tests. What starts a workflow is there too, and answers in another form. */
 function isWebhookUrl(text: string): boolean {
   if (!URL.canParse(text)) return false
   const { protocol, hostname, username, pathname } = new URL(text)
   if (username !== '' || pathname.length < 2) return false
   if (protocol === 'http:') return /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/.test(hostname)
-  return protocol === 'https:' && (hostname === 'hooks.slack.com' || hostname === 'hooks.slack-gov.com')
+  const isSlacks = hostname === 'hooks.slack.com' || hostname === 'hooks.slack-gov.com'
+  return protocol === 'https:' && isSlacks && pathname.startsWith('/services/')
 }
