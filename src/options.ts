@@ -32,8 +32,8 @@ export interface NotifierOptions<Tx = never> {
   /** Where everything is kept. Default: `memoryStorage()`, which loses all when the process ends. */
   readonly storage?: Storage<Tx> | undefined
   /**
-   * Encrypts stored secrets (webhook signing secrets), at least 32 characters. A list rotates: the first encrypts, all
-   * decrypt. Default: one is created and kept in the storage.
+   * Encrypts stored secrets (webhook signing secrets), at least 32 characters; the same in all processes. A list rotates: the
+   * first encrypts, all decrypt. Default: one is created and kept in the storage.
    */
   readonly secret?: string | readonly string[] | undefined
   /**

@@ -81,6 +81,9 @@ export interface EngineOptions {
 /** From a settlement to the look for what it has made due, one for all settlements meanwhile. */
 const LOOK_AFTER_MS = 50
 
+/** How often it is told that events cannot be signed. */
+const TELL_UNSIGNED_MS = 60_000
+
 /** How long aborted attempts have to report before the storage is closed under them. */
 const ABORT_GRACE_MS = 3_000
 
@@ -89,6 +92,17 @@ export function createEngine(options: EngineOptions): Engine {
   let dispatcher: Dispatcher | null = null
   const wake = (lane?: string): void => dispatcher?.wake(lane)
   let looking = false
+  let toldAt = Number.NEGATIVE_INFINITY
+
+  /** Whoever runs this process can put it right; the log of the endpoint is its organization's. */
+  function unsigned(cause: unknown): void {
+    const now = clock.monotonic()
+    if (now - toldAt < TELL_UNSIGNED_MS) return
+    toldAt = now
+    failed(
+      new Error('Webhook events cannot be signed: they wait, and fail after their last attempt.', { cause }),
+    )
+  }
 
   /**
    * Events, and jobs that go on, may have made lanes due of which no claim has told yet, and while all that are known are full
@@ -136,7 +150,7 @@ export function createEngine(options: EngineOptions): Engine {
       matchSuppression: createMatchSuppression(storage),
       lastAmbiguous: (job) => lastAmbiguous(storage, job),
     },
-    events: { ...options, attempts },
+    events: { ...options, attempts, unsigned },
     group: ({ providers, weights }) => ({
       states: providers.map((provider) => createProviderState(provider, about)),
       choose: createChoose(weights),

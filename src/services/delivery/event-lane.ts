@@ -15,17 +15,20 @@ export interface EventDelivery extends EventPost {
   readonly attempts: Attempts
   /** In [0, 1). */
   random(): number
+  /** Is told why an event could not be signed. */
+  unsigned(error: unknown): void
 }
 
 /** The lane of one webhook endpoint. @param slots bounds what all endpoints together and each alone have under way */
 export function createEventLane(slots: Pick<Slots, 'free' | 'run'>, delivery: EventDelivery): Lane {
-  const { attempts, clock, random } = delivery
+  const { attempts, clock, random, unsigned } = delivery
 
   async function deliver(job: EventJob, stop: Stop): Promise<Settle | undefined> {
     const { jobId, token, begun } = job
     const { endpoint } = job.delivery
     if (begun !== true && !(await attempts.begin({ jobId, token, provider: endpoint.id }))) return undefined
     const posted = await postEvent(delivery, endpoint, job.delivery, postSignal(stop))
+    if (posted.unsigned !== undefined) unsigned(posted.unsigned)
     const verdict = judgePost(posted.result, endpoint.successStatus, clock.now())
     return () => attempts.settle(settlementOf(job, posted, verdict, random(), stop.aborted()))
   }

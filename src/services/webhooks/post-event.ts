@@ -37,6 +37,8 @@ export interface Posted {
   readonly result: PostResult
   /** Absent: nothing was sent. */
   readonly request?: SentRequest
+  /** What it could not be signed for; absent: it was. */
+  readonly unsigned?: unknown
 }
 
 /** Signs an event with every secret of its endpoint and posts it. Never rejects. */
@@ -76,7 +78,8 @@ async function post(
   } catch (error) {
     // Tried again by the schedule, so that a wrong "secret" can be put right, and ends visibly if it is not.
     const message = error instanceof Error ? error.message : 'The event could not be signed.'
-    return { result: { kind: 'failed', reason: 'aborted', requestSent: false, message, durationMs: 0 } }
+    const result = { kind: 'failed', reason: 'aborted', requestSent: false, message, durationMs: 0 } as const
+    return { result, unsigned: error }
   }
   const result = await outgoing.post({
     url,

@@ -192,7 +192,21 @@ describe('webhook events', () => {
     boxes.current = createSecretBox([newSecret()])
     await send(1)
     await clock.until(() => deliveries().at(-1)?.state === 'failed')
-    expect(errors).toEqual([])
+    expect(errors.filter((error) => !String(error).includes('cannot be signed'))).toEqual([])
+  })
+
+  it('whose secret cannot be opened are told to the operator with the reason, once a minute', async () => {
+    const { clock, send, boxes, errors } = await create(() => answered(200), 2)
+    boxes.current = createSecretBox([newSecret()])
+    await send(20)
+    await clock.advance(30_000)
+    expect(errors).toHaveLength(1)
+    expect(errors[0]).toMatchObject({
+      message: expect.stringContaining('cannot be signed'),
+      cause: { code: 'invalid_configuration', message: expect.stringContaining('option "secret"') },
+    })
+    await clock.advance(10 * MINUTE)
+    expect(errors).toHaveLength(2)
   })
 
   it.each([
