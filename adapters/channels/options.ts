@@ -16,12 +16,21 @@ export function checkOptions<Schema extends z.ZodType>(
   const result = schema.safeParse(options, { error: whatIsRight })
   if (result.success) return result.data
   const issue = result.error.issues[0]
-  const option =
-    issue?.code === 'unrecognized_keys' ? issue.keys.join(', ') : (issue?.path.map(String).join('.') ?? '')
-  const known = 'shape' in schema ? `: use ${Object.keys(schema.shape as object).join(', ')}` : ''
-  const what =
-    issue?.code === 'unrecognized_keys' ? `is not an option${known}` : (issue?.message ?? 'is wrong')
-  throw wrongOption(plugin, option === '' ? 'options' : option, what)
+  const path = issue?.path.map(String) ?? []
+  if (issue?.code === 'unrecognized_keys') {
+    const named = (name: string): string => [...path, name].join('.')
+    const known = namesAt(schema, path).map(named).join(', ')
+    throw wrongOption(plugin, named(issue.keys[0] ?? ''), `is not an option: use ${known}`)
+  }
+  throw wrongOption(plugin, path.join('.') || 'options', issue?.message ?? 'is wrong')
+}
+
+/** What an object may hold, at the end of a path through a schema. */
+function namesAt(schema: unknown, path: readonly string[]): string[] {
+  const object = schema instanceof z.ZodOptional || schema instanceof z.ZodPrefault ? schema.unwrap() : schema
+  if (!(object instanceof z.ZodObject)) return []
+  const [name, ...rest] = path
+  return name === undefined ? Object.keys(object.shape) : namesAt(object.shape[name], rest)
 }
 
 /** The option `retry`, whose fields are judged with the notifier. */

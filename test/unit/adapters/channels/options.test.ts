@@ -24,6 +24,18 @@ it.each<[string, (options: never) => unknown, unknown, string]>([
   ['smtpChannel', smtpChannel, { ...smtp, secure: 'yes' }, '"secure": must be true or false'],
   ['smtpChannel', smtpChannel, { ...smtp, auth: { user: 'u' } }, '"auth.pass": must be given'],
   ['smtpChannel', smtpChannel, { ...smtp, auth: { user: '', pass: 'p' } }, '"auth.user": must not be empty'],
+  [
+    'smtpChannel',
+    smtpChannel,
+    { ...smtp, auth: { username: 'u', user: 'u', pass: 'p' } },
+    '"auth.username": is not an option: use auth.user, auth.pass',
+  ],
+  [
+    'smtpChannel',
+    smtpChannel,
+    { ...smtp, timeouts: { connect: 5, dns: 5 } },
+    '"timeouts.connect": is not an option: use timeouts.dnsMs, timeouts.connectMs, timeouts.greetingMs, timeouts.socketMs',
+  ],
   ['smtpChannel', smtpChannel, { ...smtp, headers: [] }, '"headers": must be an object'],
   ['smtpChannel', smtpChannel, { ...smtp, tls: true }, '"tls": must be an object'],
   ['smtpChannel', smtpChannel, { ...smtp, retry: 3 }, '"retry": must be an object'],
