@@ -191,7 +191,7 @@ export function resolveOptions<Tx>(options: NotifierOptions<Tx>): ResolvedOption
     throw wrong('logRecipients', '"masked" or "shown"')
   const { storage = memoryStorage({ clock }), rateLimiter: limiter = memoryRateLimiter({ clock }) } = options
   assertMethods('storage', storage, ['start', 'stop', 'accept', 'claim', 'settle'])
-  assertMethods('rateLimiter', limiter, ['consume', 'peek', 'pause', 'renew', 'release'])
+  assertMethods('rateLimiter', limiter, ['consume', 'peek', 'pause', 'renew', 'release', 'close'])
   const sources = resolveChannels(options.channels)
   const providers = [...sources.values()].flatMap(({ shared }) => shared?.providers ?? [])
   const longest = Math.max(0, ...providers.map(({ timeoutMs }) => timeoutMs))
@@ -315,7 +315,7 @@ function positive(option: string, value: unknown): void {
 
 function publicUrlOf(value: string | undefined): string | undefined {
   if (value === undefined) return undefined
-  const url = URL.canParse(value) ? new URL(value) : null
+  const url = typeof value === 'string' && URL.canParse(value) ? new URL(value) : null
   const plain = url !== null && url.username === '' && url.password === ''
   // It stands in links as it is: a parser forgives what a mail program does not, and calls an empty query none.
   if (!plain || !/^https?:\/\/(?!\/)[^\s\p{Cc}\p{Cf}\\?#]+$/u.test(value)) {

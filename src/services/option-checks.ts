@@ -16,7 +16,8 @@ export function duration(option: string, value: number): number {
 
 /** @throws NotifierError `invalid_configuration` */
 export function assertObject(option: string, value: unknown): void {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw wrong(option, 'an object')
+  if (typeof value !== 'object' || value === null || Array.isArray(value) || value instanceof Promise)
+    throw wrong(option, `an object${instead(value)}`)
 }
 
 /** @throws NotifierError `invalid_configuration` */

@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { smtpChannel } from '../../adapters/channels/email/smtp.ts'
+import { prometheusMetrics } from '../../adapters/telemetry/prometheus.ts'
 import { createNotifier } from '../../src/create-notifier.ts'
 import { isNotifierError } from '../../src/domain/errors/notifier-error.ts'
 import { memoryStorage } from '../../src/memory/memory-storage.ts'
+import { memoryRateLimiter } from '../../src/memory/rate-limiter/memory-rate-limiter.ts'
 import { type NotifierOptions, resolveOptions } from '../../src/options.ts'
 import { recordingChannel } from '../../src/testing/recording-channel.ts'
 
@@ -45,6 +47,7 @@ describe('a wrong option is one error that names it and says what is right', () 
     ['publicUrl', { channels, publicUrl: 'https://app.example/?a' }, 'white space'],
     ['publicUrl', { channels, publicUrl: 'https://app.example/?' }, 'white space'],
     ['publicUrl', { channels, publicUrl: 'https://app.example#' }, 'white space'],
+    ['publicUrl', { channels, publicUrl: new URL('https://app.example') }, 'white space'],
     ['channels.email.name', odd({ name: '' }), 'lower-case'],
     ['channels.email.name', odd({ name: 'A b' }), 'lower-case'],
     ['channels.email.name', odd({ name: 'a\n' }), 'lower-case'],
@@ -95,6 +98,10 @@ describe('a wrong option is one error that names it and says what is right', () 
     ['logger', { channels, logger: { info() {} } }, 'debug, warn, error'],
     ['clock', { channels, clock: { now: Date.now } }, 'monotonic, timer'],
     ['rateLimiter', { channels, rateLimiter: {} }, 'consume'],
+    ['rateLimiter', { channels, rateLimiter: { ...memoryRateLimiter(), close: undefined } }, 'close'],
+    ['telemetry', { channels, telemetry: prometheusMetrics }, 'call it'],
+    ['telemetry', { channels, telemetry: [prometheusMetrics] }, 'call it'],
+    ['telemetry', { channels, telemetry: Promise.resolve(prometheusMetrics()) }, 'await it'],
     ['secret', { channels, secret: '' }, '32 characters'],
     ['secret', { channels, secret: 'short' }, '32 characters'],
     ['secret', { channels, secret: [] }, '32 characters'],
