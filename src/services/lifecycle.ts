@@ -77,7 +77,9 @@ export function createLifecycle(parts: LifecycleParts): Lifecycle {
   function notRunning(): NotifierError | null {
     if (running) return null
     if (closed !== null) return unavailable('The notifier is stopping or has stopped.')
-    return new NotifierError('not_started', { retryAfterMs: 1_000 })
+    // Who has not waited for start() has called it.
+    const message = opened === null ? undefined : 'The notifier is still starting: await start() before.'
+    return new NotifierError('not_started', { message, retryAfterMs: 1_000 })
   }
 
   function refusal(): NotifierError | null {

@@ -60,7 +60,10 @@ describe('start', () => {
       () => notifier.logs.list(),
     ]
     for (const call of calls) await expect(call()).rejects.toMatchObject({ code: 'not_started', status: 503 })
-    await notifier.start()
+    const starting = notifier.start()
+    const early = { code: 'not_started', message: expect.stringContaining('await start()') }
+    await Promise.all(calls.map((call) => expect(call()).rejects.toMatchObject(early)))
+    await starting
     await notifier.send(mail)
     await notifier.stop()
     for (const call of calls) await expect(call()).rejects.toMatchObject({ code: 'service_unavailable' })
