@@ -9,7 +9,7 @@ import type { Notifier } from '../services/notifier.ts'
 import { assertSameOrganization } from '../services/scope.ts'
 import { bearerToken } from './authorization.ts'
 import { readForm, readJsonObject, readRaw } from './body.ts'
-import { acceptsScheme, type Client, resolveClient } from './client.ts'
+import { acceptsScheme, type Client, httpsRequired, resolveClient } from './client.ts'
 import { publicError } from './errors.ts'
 import type { HttpRequest, HttpResponse } from './message.ts'
 import { openApiDocument } from './openapi/document.ts'
@@ -131,7 +131,7 @@ export function createHttpApi(
     { route }: RouteMatch,
   ): Promise<null> {
     await count(visit, { address: client.address ?? 'unknown' }, route.limit)
-    if (!acceptsScheme(resolved.https, client, request)) throw new NotifierError('https_required')
+    if (!acceptsScheme(resolved.https, client, request)) throw httpsRequired(request, resolved.trusted)
     return null
   }
 
@@ -152,7 +152,7 @@ export function createHttpApi(
    */
   async function identify(request: HttpRequest, client: Client, visit: Visit): Promise<ApiKeyRecord> {
     try {
-      if (!acceptsScheme(resolved.https, client, request)) throw new NotifierError('https_required')
+      if (!acceptsScheme(resolved.https, client, request)) throw httpsRequired(request, resolved.trusted)
       const key = await notifier.apiKeys.verify(bearerToken(request.header('authorization')))
       if (!isAllowedAddress(key.allowedIps, client.address)) throw new NotifierError('ip_not_allowed')
       return key

@@ -1,3 +1,4 @@
+import { NotifierError } from '../domain/errors/notifier-error.ts'
 import type { HttpRequest } from './message.ts'
 import { type AddressMatcher, canonicalAddress, isLoopback, UNIX_PEER } from './proxies.ts'
 
@@ -31,17 +32,19 @@ const FORWARDING_HEADERS = [
  */
 export function resolveClient(request: HttpRequest, trusted: AddressMatcher | null): Client {
   const peer = peerOf(request)
-  if (trusted === null || peer === null || !trusted(peer)) {
-    return { address: addressOf(peer), secure: request.encrypted }
-  }
+  if (!isTrusted(peer, trusted)) return { address: addressOf(peer), secure: request.encrypted }
   const hops = entries(request.header('x-forwarded-for'))
   let address: string | null = peer
   let depth = 0
-  while (depth < hops.length && address !== null && trusted(address)) {
+  while (depth < hops.length && isTrusted(address, trusted)) {
     depth += 1
     address = canonicalAddress(hops[hops.length - depth] ?? '')
   }
   return { address: addressOf(address), secure: isSecure(request, depth) }
+}
+
+function isTrusted(address: string | null, trusted: AddressMatcher | null): boolean {
+  return trusted !== null && address !== null && trusted(address)
 }
 
 /** Its canonical address, or `unix`; null: nothing is known of it. */
@@ -75,4 +78,16 @@ export function acceptsScheme(mode: HttpsMode, client: Client, request: HttpRequ
     isLoopback(peer) &&
     FORWARDING_HEADERS.every((name) => request.header(name) === undefined)
   )
+}
+
+/** The refusal of plain HTTP. Who is behind a proxy that nobody trusts may well have used HTTPS: then an option is missing. */
+export function httpsRequired(request: HttpRequest, trusted: AddressMatcher | null): NotifierError {
+  const claimed = entries(request.header('x-forwarded-proto')).some(
+    (scheme) => scheme.toLowerCase() === 'https',
+  )
+  if (!claimed || isTrusted(peerOf(request), trusted)) return new NotifierError('https_required')
+  return new NotifierError('https_required', {
+    message:
+      'Plain HTTP is not accepted. That a proxy was asked over HTTPS is believed of those that the option "trustedProxies" names.',
+  })
 }

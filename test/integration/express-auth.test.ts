@@ -146,6 +146,22 @@ describe('HTTPS', () => {
     }
   })
 
+  it('is refused with the option that is missing where a proxy says that it was there', async () => {
+    const strict = await startHost({ http: { https: 'require', trustedProxies: ['10.0.0.0/8'] } })
+    try {
+      for (const [scheme, names] of [
+        ['https', true],
+        ['http', false],
+      ] as const) {
+        const headers = { 'x-forwarded-for': '192.0.2.1', 'x-forwarded-proto': scheme }
+        const { text } = await call(strict.port, { path: '/v1/templates', headers })
+        expect(text.includes('trustedProxies')).toBe(names)
+      }
+    } finally {
+      await strict.close()
+    }
+  })
+
   it('may be left out by this machine itself, but not by a proxy on it', async () => {
     const headers = await host.key()
     expect((await list(headers)).status).toBe(200)
