@@ -83,6 +83,9 @@ const LEAVING_MS = 250
 /** Text that survives only where it is encoded well. */
 const TEXT = 'Grüße 🎉 an Ada'
 
+/** Bodies of requests that nobody has signed. */
+const UNPROVEN = ['', '{}', '[]', 'null', '{"id":', 'id=1', '\u0000']
+
 /**
  * Every channel passes this: see docs/custom-channel.md.
  *
@@ -211,6 +214,19 @@ function describesItself(check: Check): void {
 
   check('a channel reaches the recipient of its own message', async ({ channel, message }) => {
     assert.notEqual(channel.accepts?.(message.to), false)
+  })
+
+  check('reports of strangers are refused, and not thrown over', async ({ channel }) => {
+    for (const text of UNPROVEN) {
+      const report = {
+        method: 'POST',
+        url: 'https://app.example/receipts',
+        headers: {},
+        receivedAt: Date.now(),
+      }
+      const parsed = await channel.parseReceipts?.({ ...report, body: Buffer.from(text) })
+      assert.equal(parsed?.kind ?? 'refused', 'refused', `of a request with the body ${JSON.stringify(text)}`)
+    }
   })
 
   check('a check sends nothing', async ({ channel, taken }) => {

@@ -150,6 +150,23 @@ describe('channelContract', () => {
     ['has no usable name', good, { name: 'My SMS' }, /instance id/],
     ['does not accept its own message', good, { accepts: () => false }, /reaches the recipient/],
     [
+      'believes reports of anybody',
+      good,
+      { parseReceipts: async () => ({ kind: 'receipts', receipts: [] }) },
+      /reports of strangers/,
+    ],
+    [
+      'throws over a report that it cannot read',
+      good,
+      {
+        async parseReceipts({ body }) {
+          JSON.parse(Buffer.from(body).toString())
+          return { kind: 'refused', why: 'signature', message: 'No.' }
+        },
+      },
+      /reports of strangers/,
+    ],
+    [
       'throws for an error',
       async (provider, message, context) => {
         if (provider.act.kind === 'answer') throw new Error('no')
