@@ -34,6 +34,7 @@ export type {
   SecondDoor,
   StorageHarness,
   StoredDeliveryRow,
+  StoredDependents,
   StoredEventRow,
   StoredIdempotencyRow,
   StoredJobRow,
