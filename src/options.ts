@@ -244,7 +244,8 @@ function resolveTelemetry(telemetry: NotifierOptions['telemetry'] = []): readonl
 
 function resolveWebhooks({ allow, allowHttp }: WebhookOptions): OutgoingHttp {
   const right = 'a list of CIDR blocks such as 127.0.0.0/8'
-  if (allow !== undefined && !Array.isArray(allow)) throw wrong('webhooks.allow', right)
+  if (allow !== undefined && !(Array.isArray(allow) && allow.every((block) => typeof block === 'string')))
+    throw wrong('webhooks.allow', right)
   if (allowHttp !== undefined && typeof allowHttp !== 'boolean')
     throw wrong('webhooks.allowHttp', 'true or false')
   try {

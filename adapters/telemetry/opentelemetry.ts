@@ -1,6 +1,6 @@
 import type { Context, Tracer, TracerProvider } from '@opentelemetry/api'
 import { NotifierError } from '../../src/domain/errors/notifier-error.ts'
-import { assertOptionNames } from '../../src/domain/errors/option-names.ts'
+import { assertOptionNames, BOOLEAN, objectWith } from '../../src/domain/errors/option-names.ts'
 import type { SpanStart } from '../../src/domain/telemetry.ts'
 import type { Span, Telemetry } from '../../src/ports/telemetry.ts'
 import { loadPeer } from '../peer/load-peer.ts'
@@ -41,14 +41,11 @@ type Api = Pick<
  * @throws NotifierError `invalid_configuration`; at the start of the notifier `missing_peer` without @opentelemetry/api
  */
 export function openTelemetry(options: OpenTelemetryOptions = {}): Telemetry {
-  assertOptionNames('openTelemetry', options, { tracerProvider: true, traceWebhooks: true })
+  assertOptionNames('openTelemetry', options, {
+    tracerProvider: objectWith('getTracer'),
+    traceWebhooks: BOOLEAN,
+  })
   const { tracerProvider, traceWebhooks = false } = options
-  if (tracerProvider !== undefined && typeof tracerProvider.getTracer !== 'function') {
-    throw new NotifierError('invalid_configuration', {
-      message: 'openTelemetry: "tracerProvider" must be an object with the method getTracer.',
-      details: { option: 'tracerProvider' },
-    })
-  }
   let loaded: { readonly api: Api; readonly tracer: Tracer } | undefined
 
   function parentOf({ context, trace, createTraceState, ROOT_CONTEXT }: Api, start: SpanStart): Context {

@@ -1,5 +1,5 @@
 import { NotifierError } from '../../src/domain/errors/notifier-error.ts'
-import { assertOptionNames } from '../../src/domain/errors/option-names.ts'
+import { assertOptionNames, objectWith } from '../../src/domain/errors/option-names.ts'
 import {
   EVENTS_LANE,
   GAUGES,
@@ -35,7 +35,9 @@ type Add = (value: number, labels: LabelValues) => void
  *   registry has metrics of these names, those of another notifier
  */
 export function prometheusMetrics(options: PrometheusOptions = {}): Telemetry {
-  assertOptionNames('prometheusMetrics', options, { register: true })
+  assertOptionNames('prometheusMetrics', options, {
+    register: objectWith('getSingleMetric', 'removeSingleMetric'),
+  })
   const records = new Map<MetricName, Add>()
   let leave = (): void => {}
 

@@ -1,4 +1,4 @@
-import { assertOptionNames } from '../domain/errors/option-names.ts'
+import { assertOptionNames, objectWith } from '../domain/errors/option-names.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Storage } from '../ports/storage/storage.ts'
 import { createState } from './state.ts'
@@ -13,7 +13,7 @@ export interface MemoryStorageOptions {
  * Keeps everything in this process' memory: for tests, and to try Carillon out. A crash loses it all.
  */
 export function memoryStorage(options: MemoryStorageOptions = {}): Storage {
-  assertOptionNames('memoryStorage', options, { clock: true })
+  assertOptionNames('memoryStorage', options, { clock: objectWith('now') })
   const { clock = { now: () => Date.now() } } = options
   return storageOf(createState(() => clock.now()))
 }

@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { ChannelName } from '../domain/channel.ts'
+import { assertOptionNames, FUNCTION } from '../domain/errors/option-names.ts'
 import type { Channel, Message, SendContext } from '../ports/channel.ts'
-import { assertOptions, CHANNEL, COMMON_RULES, FUNCTION } from './channel-options.ts'
+import { CHANNEL, COMMON_RULES } from './channel-options.ts'
 
 /** What a recording channel does with one message; not typed by its answer, because plug-ins may answer anything. */
 export type Behaviour = (message: Message, context: SendContext) => unknown
@@ -51,7 +52,7 @@ export interface RecordingChannel extends Channel {
  * @throws NotifierError `invalid_configuration` for an option that nobody knows or of a wrong type
  */
 export function recordingChannel(options: RecordingChannelOptions = {}): RecordingChannel {
-  assertOptions('recordingChannel', options, {
+  assertOptionNames('recordingChannel', options, {
     ...COMMON_RULES,
     channel: CHANNEL,
     send: FUNCTION,

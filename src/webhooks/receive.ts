@@ -1,5 +1,5 @@
 import { isNotifierError, NotifierError } from '../domain/errors/notifier-error.ts'
-import { assertOptionNames } from '../domain/errors/option-names.ts'
+import { assertOptionNames, FUNCTION } from '../domain/errors/option-names.ts'
 import { invalidOption } from './errors.ts'
 import type { WebhookDelivery, WebhookEvent } from './event.ts'
 import type { WebhookHeaders } from './headers.ts'
@@ -44,7 +44,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
   assertOptionNames('A webhook receiver', options, {
     secret: true,
     handle: true,
-    onError: true,
+    onError: FUNCTION,
     maxBytes: true,
     ...VERIFY_OPTIONS,
   })
@@ -53,7 +53,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
   if (typeof handle !== 'function') {
     throw invalidOption('handle', 'The option "handle" must be a function that takes an event.')
   }
-  if (!(maxBytes > 0)) {
+  if (typeof maxBytes !== 'number' || !(maxBytes > 0)) {
     throw invalidOption('maxBytes', 'The option "maxBytes" must be a number of bytes above 0.')
   }
   return {

@@ -1,6 +1,6 @@
 import { createHmac, type KeyObject, timingSafeEqual } from 'node:crypto'
 import { NotifierError } from '../domain/errors/notifier-error.ts'
-import { assertOptionNames, type OptionNames } from '../domain/errors/option-names.ts'
+import { assertOptionNames, FUNCTION, type OptionNames } from '../domain/errors/option-names.ts'
 import { invalidOption, invalidSignature } from './errors.ts'
 import type { WebhookDelivery, WebhookEvent } from './event.ts'
 import { type SignatureHeaders, signatureHeaders, type WebhookHeaders } from './headers.ts'
@@ -14,7 +14,7 @@ export interface VerifyOptions {
   readonly now?: (() => number) | undefined
 }
 
-export const VERIFY_OPTIONS: OptionNames<VerifyOptions> = { toleranceMs: true, now: true }
+export const VERIFY_OPTIONS: OptionNames<VerifyOptions> = { toleranceMs: true, now: FUNCTION }
 
 /** A webhook that was verified. */
 export interface Verified extends WebhookDelivery {
@@ -63,7 +63,7 @@ export function createVerifier(
   { toleranceMs = TOLERANCE_MS, now = Date.now }: VerifyOptions,
 ): (rawBody: string | Uint8Array, headers: WebhookHeaders) => Verified {
   const keys = keysOf(secret)
-  if (!(toleranceMs >= 0)) {
+  if (typeof toleranceMs !== 'number' || !(toleranceMs >= 0)) {
     throw invalidOption(
       'toleranceMs',
       'The option "toleranceMs" must be a number of milliseconds, at least 0.',

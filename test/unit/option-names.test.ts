@@ -78,6 +78,34 @@ describe.each<[string, (options: never) => unknown, string]>([
   })
 })
 
+describe.each<[string, (options: never) => unknown, object, string, readonly unknown[]]>([
+  ['postgresStorage', postgresStorage, { connectionString }, 'listen', ['false', 0, null]],
+  ['postgresStorage', postgresStorage, {}, 'pool', ['pool', null]],
+  ['sqliteStorage', sqliteStorage, { file: 'app.db' }, 'clock', [null, Date.now, {}]],
+  ['memoryStorage', memoryStorage, {}, 'clock', [null, Date.now, {}]],
+  ['memoryRateLimiter', memoryRateLimiter, {}, 'clock', [null, { now: Date.now }]],
+  ['redisRateLimiter', redisRateLimiter, { url }, 'onUnavailable', ['Allow', true, null]],
+  ['redisRateLimiter', redisRateLimiter, { url }, 'onError', ['log', {}]],
+  ['graphileWorkerQueue', graphileWorkerQueue, { connectionString }, 'inTransaction', ['false', 0]],
+  ['prometheusMetrics', prometheusMetrics, {}, 'register', [null, {}]],
+  ['openTelemetry', openTelemetry, {}, 'tracerProvider', [null, {}]],
+  ['openTelemetry', openTelemetry, {}, 'traceWebhooks', ['false', 1]],
+  ['webhook receiver', expressReceiver, { secret, handle: () => {} }, 'onError', ['log', null]],
+  ['webhook receiver', expressReceiver, { secret, handle: () => {} }, 'maxBytes', ['1mb', true]],
+  ['webhook receiver', expressReceiver, { secret, handle: () => {} }, 'now', [5]],
+  ['webhook receiver', expressReceiver, { secret, handle: () => {} }, 'toleranceMs', ['5 min', true]],
+])('%s', (_, make, options, option, wrong) => {
+  it.each(wrong)(`refuses %j as ${option}`, (value) => {
+    expect(() => make({ ...options, [option]: value } as never)).toThrow(
+      expect.objectContaining({
+        code: 'invalid_configuration',
+        message: expect.stringContaining(`"${option}" must be `),
+        details: { option },
+      }),
+    )
+  })
+})
+
 it('a simulator needs a channel', () => {
   expect(() => simulatorChannel({} as never)).toThrow(
     expect.objectContaining({ code: 'invalid_configuration', details: { option: 'channel' } }),

@@ -99,6 +99,7 @@ describe('a wrong option is one error that names it and says what is right', () 
     ['clock', { channels, clock: { now: Date.now } }, 'monotonic, timer'],
     ['rateLimiter', { channels, rateLimiter: {} }, 'consume'],
     ['rateLimiter', { channels, rateLimiter: { ...memoryRateLimiter(), close: undefined } }, 'close'],
+    ['webhooks.allow', { channels, webhooks: { allow: [127] } }, 'CIDR'],
     ['telemetry', { channels, telemetry: prometheusMetrics }, 'call it'],
     ['telemetry', { channels, telemetry: [prometheusMetrics] }, 'call it'],
     ['telemetry', { channels, telemetry: Promise.resolve(prometheusMetrics()) }, 'await it'],

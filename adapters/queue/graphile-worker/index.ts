@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events'
 import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
-import { assertOptionNames } from '../../../src/domain/errors/option-names.ts'
+import { assertOptionNames, BOOLEAN } from '../../../src/domain/errors/option-names.ts'
 import type { JobRef, Queue, QueueInside, QueueWorker } from '../../../src/ports/queue.ts'
 import { isPermanent } from '../../peer/postgres-refusal.ts'
 import { urlFault } from '../../peer/server-url.ts'
@@ -66,7 +66,7 @@ export function graphileWorkerQueue(options: GraphileWorkerQueueOptions): Queue 
     pool: true,
     schema: true,
     task: true,
-    inTransaction: true,
+    inTransaction: BOOLEAN,
     concurrency: true,
     pollMs: true,
   })

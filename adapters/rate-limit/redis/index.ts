@@ -1,5 +1,5 @@
 import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
-import { assertOptionNames } from '../../../src/domain/errors/option-names.ts'
+import { assertOptionNames, FUNCTION } from '../../../src/domain/errors/option-names.ts'
 import type { RateLimiter } from '../../../src/ports/rate-limiter.ts'
 import { urlFault } from '../../peer/server-url.ts'
 import { loadIoredis, type OwnRedisClient, openRedis, type RedisClient } from './client.ts'
@@ -49,11 +49,14 @@ export function redisRateLimiter(options: RedisRateLimiterOptions): RateLimiter 
     prefix: true,
     timeoutMs: true,
     onUnavailable: true,
-    onError: true,
+    onError: FUNCTION,
   })
   const { client, url, prefix = 'carillon:', timeoutMs = TIMEOUT_MS } = options
   assertOptions(client, url, prefix, timeoutMs)
   const { onUnavailable = 'refuse', onError = warn } = options
+  if (onUnavailable !== 'refuse' && onUnavailable !== 'allow' && typeof onUnavailable !== 'function') {
+    throw invalid('onUnavailable', 'The option "onUnavailable" must be "refuse", "allow" or a function.')
+  }
   let own: Promise<OwnRedisClient> | undefined
   let closed = false
   let lastFault: unknown

@@ -1,5 +1,5 @@
 import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
-import { assertOptionNames } from '../../../src/domain/errors/option-names.ts'
+import { assertOptionNames, BOOLEAN } from '../../../src/domain/errors/option-names.ts'
 import { urlFault } from '../../peer/server-url.ts'
 import type { PgPool } from './peer.ts'
 
@@ -75,7 +75,7 @@ export function resolveOptions(options: PostgresStorageOptions): ResolvedOptions
     connectionString: true,
     maxConnections: true,
     schema: true,
-    listen: true,
+    listen: BOOLEAN,
     connectTimeoutMs: true,
     statementTimeoutMs: true,
   })
@@ -83,7 +83,7 @@ export function resolveOptions(options: PostgresStorageOptions): ResolvedOptions
   if (pool === undefined && connectionString === undefined) {
     throw invalid('pool', 'needs a "pool" of pg, or a "connectionString".')
   }
-  if (pool !== undefined && typeof pool.connect !== 'function') {
+  if (pool !== undefined && typeof pool?.connect !== 'function') {
     throw invalid('pool', '"pool" must be a Pool of pg 8.')
   }
   if (HOSTS.exec(connectionString ?? '')?.[1]?.includes(',')) {

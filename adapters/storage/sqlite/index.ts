@@ -1,5 +1,5 @@
 import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
-import { assertOptionNames } from '../../../src/domain/errors/option-names.ts'
+import { assertOptionNames, objectWith } from '../../../src/domain/errors/option-names.ts'
 import type { Clock } from '../../../src/ports/clock.ts'
 import type { Storage } from '../../../src/ports/storage/storage.ts'
 import { createPendingCalls } from '../pending-calls.ts'
@@ -197,7 +197,7 @@ interface Checked {
 }
 
 function validated(options: SqliteStorageOptions): Checked {
-  assertOptionNames('sqliteStorage', options, { file: true, synchronous: true, clock: true })
+  assertOptionNames('sqliteStorage', options, { file: true, synchronous: true, clock: objectWith('now') })
   const { file, synchronous = 'full' } = options
   if (typeof file !== 'string' || file === '' || file.startsWith(':memory:')) {
     throw new NotifierError('invalid_configuration', {

@@ -1,4 +1,4 @@
-import { assertOptionNames } from '../../domain/errors/option-names.ts'
+import { assertOptionNames, objectWith } from '../../domain/errors/option-names.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { LimitCheck, LimitState, RateLimiter, WindowCheck } from '../../ports/rate-limiter.ts'
 import { systemClock } from '../system-clock.ts'
@@ -26,7 +26,7 @@ export const MAX_STRANGERS = 100_000
 
 /** A rate limiter in this process. Exact; nothing is awaited between judging and counting, so it is atomic. */
 export function memoryRateLimiter(options: MemoryRateLimiterOptions = {}): RateLimiter {
-  assertOptionNames('memoryRateLimiter', options, { clock: true })
+  assertOptionNames('memoryRateLimiter', options, { clock: objectWith('now', 'monotonic', 'timer') })
   const { clock = systemClock() } = options
   const windows = createKeyed<Window>()
   const strangers = createKeyed<Window>(MAX_STRANGERS)

@@ -1,12 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import type { ChannelName } from '../../domain/channel.ts'
 import { NotifierError } from '../../domain/errors/notifier-error.ts'
+import { assertOptionNames } from '../../domain/errors/option-names.ts'
 import type { Ambiguous, Outcome, Retry } from '../../domain/outcome.ts'
 import { systemClock } from '../../memory/system-clock.ts'
 import type { Channel, Message, SendContext } from '../../ports/channel.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { ReceiptRequest } from '../../ports/receipts.ts'
-import { assertOptions, CHANNEL, COMMON_RULES, TEXT } from '../channel-options.ts'
+import { CHANNEL, COMMON_RULES, TEXT } from '../channel-options.ts'
 import { parseSimulated, receiptRequest } from './receipts.ts'
 import { type LaterReport, readSimulated, simulatedName, simulatedRecipient } from './recipients.ts'
 
@@ -59,7 +60,7 @@ export interface SimulatedMessage {
  * @throws NotifierError `invalid_configuration` for an option that is missing, that nobody knows or of a wrong type
  */
 export function simulatorChannel(options: SimulatorChannelOptions): SimulatorChannel {
-  assertOptions('simulatorChannel', options, {
+  assertOptionNames('simulatorChannel', options, {
     ...COMMON_RULES,
     channel: { ...CHANNEL, required: true },
     baseUrl: TEXT,
