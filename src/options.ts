@@ -29,7 +29,10 @@ export interface NotifierOptions<Tx = never> {
    * function that makes those of an organization. A channel that is left out is refused with `invalid_channel`.
    */
   readonly channels: { readonly [Name in ChannelName]?: ChannelOption | undefined }
-  /** Where everything is kept. Default: `memoryStorage()`, which loses all when the process ends. */
+  /**
+   * Where everything is kept; closed when the notifier stops. Default: `memoryStorage()`, which loses all when the process
+   * ends.
+   */
   readonly storage?: Storage<Tx> | undefined
   /**
    * Encrypts stored secrets (webhook signing secrets), at least 32 characters; the same in all processes. A list rotates: the

@@ -2,6 +2,7 @@ import { copyFileSync, readdirSync, renameSync, rmSync, symlinkSync } from 'node
 import { dirname } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { sqliteStorage } from '../../adapters/storage/sqlite/index.ts'
+import { createNotifier } from '../../src/create-notifier.ts'
 import type { Storage } from '../../src/ports/storage/storage.ts'
 import { accept, claimOne, note, notes, start } from '../../src/testing/storage/fixtures.ts'
 import { temporaryFile } from '../support/sqlite-harness.ts'
@@ -132,4 +133,16 @@ describe.skipIf(process.platform === 'win32')('under a running process', () => {
     await accept(storage, [note()])
     expect(await count(storage)).toBeLessThanOrEqual(2)
   })
+})
+
+test('a storage that two notifiers were given says so when the first of them has closed it', async () => {
+  const storage = sqliteStorage({ file })
+  const [first, second] = [storage, storage].map((both) => createNotifier({ channels: {}, storage: both }))
+  await Promise.all([first?.start({ deliver: false }), second?.start({ deliver: false })])
+  await first?.stop()
+  await expect(second?.templates.list()).rejects.toMatchObject({
+    code: 'service_unavailable',
+    message: expect.stringContaining('a storage for each notifier'),
+  })
+  await second?.stop()
 })

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
-import { isNotifierError, NotifierError } from '../../../src/domain/errors/notifier-error.ts'
+import { isNotifierError } from '../../../src/domain/errors/notifier-error.ts'
+import { notOpen } from '../not-open.ts'
 import { type Announcing, createAnnouncing, type MadeDue } from './announce.ts'
 import { asFailure, isDataError, isPassing, isUncertain, isUnprepared, unavailable } from './errors.ts'
 import { quoted } from './literals.ts'
@@ -134,9 +135,7 @@ export function createConnection(options: ConnectionOptions): Connection {
 
   /** Within the time limit, also where the pool has none. */
   async function acquire(): Promise<PgClient> {
-    if (pool === undefined) {
-      throw new NotifierError('service_unavailable', { message: 'The PostgreSQL storage is not open.' })
-    }
+    if (pool === undefined) throw notOpen('PostgreSQL')
     const connecting = pool.connect()
     let timer: NodeJS.Timeout | undefined
     const late = new Promise<never>((_resolve, reject) => {

@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { isNotifierError, NotifierError } from '../../../src/domain/errors/notifier-error.ts'
+import { notOpen } from '../not-open.ts'
 import type { Disk } from './disk.ts'
 import { isDataError, unavailable } from './errors.ts'
 import { prepareStatement, type Statement } from './statement.ts'
@@ -54,7 +55,7 @@ export function createConnection(now: () => number, disk: Pick<Disk, 'flush' | '
 
   function database(): DatabaseSync {
     if (open !== undefined) return open
-    throw new NotifierError('service_unavailable', { message: 'The SQLite storage is not open.' })
+    throw notOpen('SQLite')
   }
 
   function statement<Row>(sql: string): () => Statement<Row> {
