@@ -1,10 +1,13 @@
-import { NotifierError } from '../domain/errors/notifier-error.ts'
+import { isNotifierError, NotifierError } from '../domain/errors/notifier-error.ts'
+import { mayHaveMore, parseInTurns } from './json-in-turns.ts'
 import type { HttpRequest } from './message.ts'
 
 const JSON_TYPE = /^application\/(?:json|[\w.!#$&^-]+\+json)\s*(?:;(.*))?$/i
 const CHARSET = /^\s*charset\s*=\s*"?([^";\s]+)"?\s*$/i
 /** Deepest nesting of a body: whoever walks through it must not run out of stack. */
 const MAX_DEPTH = 64
+/** Most values of a body, of a batch those of each item: more than any that is accepted has, and parsed in a moment. */
+const MAX_VALUES = 100_000
 const NOTHING = Object.freeze({})
 const decoder = new TextDecoder('utf-8', { fatal: true })
 
@@ -38,7 +41,8 @@ export async function readJsonObject(
   }
   assertNotEncoded(request.header('content-encoding'))
   const bytes = await request.readBody(limit)
-  return optional && bytes.length === 0 ? NOTHING : asObject(parseJson(bytes))
+  if (optional && bytes.length === 0) return NOTHING
+  return mayHaveMore(bytes, MAX_VALUES) ? parseLong(bytes) : asObject(parseJson(bytes))
 }
 
 /**
@@ -113,20 +117,47 @@ function parseJson(bytes: Uint8Array): unknown {
   }
 }
 
+/** What may have so many values that everything else would wait while it is parsed. */
+async function parseLong(bytes: Uint8Array): Promise<Readonly<Record<string, unknown>>> {
+  const limits = { values: MAX_VALUES, depth: MAX_DEPTH }
+  const refuse = (limit: 'values' | 'depth'): never => {
+    throw limit === 'depth' ? tooDeep() : tooMany()
+  }
+  try {
+    return fieldsOf(await parseInTurns(decoder.decode(bytes), limits, refuse))
+  } catch (cause) {
+    throw isNotifierError(cause) ? cause : new NotifierError('invalid_json', { cause })
+  }
+}
+
 function asObject(value: unknown): Readonly<Record<string, unknown>> {
+  const fields = fieldsOf(value)
+  if (isShallow(fields, MAX_DEPTH)) return fields
+  throw tooDeep()
+}
+
+function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw new NotifierError('invalid_parameter', {
       message: 'The request body must be a JSON object.',
       details: { field: 'body', expected: 'object' },
     })
   }
-  if (!isShallow(value, MAX_DEPTH)) {
-    throw new NotifierError('invalid_parameter', {
-      message: `The request body is nested more than ${MAX_DEPTH} levels deep.`,
-      details: { field: 'body' },
-    })
-  }
   return value as Readonly<Record<string, unknown>>
+}
+
+function tooDeep(): NotifierError {
+  return new NotifierError('invalid_parameter', {
+    message: `The request body is nested more than ${MAX_DEPTH} levels deep.`,
+    details: { field: 'body' },
+  })
+}
+
+function tooMany(): NotifierError {
+  return new NotifierError('invalid_parameter', {
+    message: `The request body, or an item of a list in it, has more than ${MAX_VALUES} values.`,
+    details: { field: 'body' },
+  })
 }
 
 function isShallow(value: object, left: number): boolean {

@@ -54,6 +54,31 @@ describe.each(STORAGES)('over HTTP, on %s', (_name, create) => {
     expect(new Set(good.map(({ id }) => id)).size).toBe(good.length)
   })
 
+  it('a batch with more values than are parsed at once is judged item by item all the same', async () => {
+    await start()
+    const names = (count: number, from: number): Record<string, number> =>
+      Object.fromEntries(Array.from({ length: count }, (_name, index) => [`n${from + index}`, index]))
+    await host.notifier.templates.create({ name: 'welcome', channel: 'email', body: 'Hi {{n5}}{{n50005}}' })
+    const items = Array.from({ length: 30 }, (_item, index) => ({
+      to: `user${index}@example.com`,
+      template: 'welcome',
+      variables: { n5: 'Ada', n50005: '', ...names(5_000, 10_000 * index) },
+    }))
+    const wrong = { to: 'x@example.com', channel: 'email', body: 'Hi', email: { headers: names(50_000, 0) } }
+    const { status, json } = await post('/v1/notifications/batch', { notifications: [...items, wrong] })
+    expect(status).toBe(201)
+    expect(json).toMatchObject({ accepted: 30, rejected: 1 })
+    expect((json as { items: unknown[] }).items.at(-1)).toMatchObject({
+      error: { message: '"email.headers": at most 20 headers' },
+    })
+
+    const huge = { ...wrong, email: { headers: names(100_001, 0) } }
+    const answer = await post('/v1/notifications/batch', { notifications: [...items, huge] })
+    expect(answer.status).toBe(400)
+    expect(codeOf(answer)).toBe('invalid_parameter')
+    expect(JSON.stringify(answer.json)).toContain('has more than 100000 values')
+  })
+
   it('a batch of 10,001 is refused whole, and so is an empty one or none', async () => {
     await start()
     const item = { channel: 'email', to: 'ada@example.com', body: 'Hi' }

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { envelopeAddress, headerNameFault, isFilename, isHeaderValue, isMediaType } from '../mail-parts.ts'
 import type { AttachmentContent, EmailContent, PushContent, SlackContent } from '../message-parts.ts'
 import { ownerOfDataKey } from '../push-data.ts'
-import { jsonObject, text } from './fields.ts'
+import { fewFields, jsonObject, text } from './fields.ts'
 
 const MAX_HEADERS = 20
 const MAX_ATTACHMENTS = 10
@@ -16,6 +16,7 @@ const MAX_BASE64 = 4 * Math.ceil(MAX_ATTACHMENT_BYTES / 3)
 const MAX_BLOCKS = 50
 const MAX_BLOCKS_LENGTH = 100_000
 const MAX_DATA_BYTES = 4_096
+const DATA_TOO_LARGE = `at most ${MAX_DATA_BYTES} bytes of keys and values`
 
 /** The size of what a valid base64 text stands for. */
 export function decodedLength(base64: string): number {
@@ -44,19 +45,24 @@ const attachment: z.ZodType<AttachmentContent, AttachmentContent> = z.strictObje
     .describe('Base64, padded, without line breaks.'),
 })
 
-const headers: z.ZodType<Readonly<Record<string, string>>, Readonly<Record<string, string>>> = z
-  .record(z.string(), text(0, 900).refine(isHeaderValue, 'must be one line of at most 900 characters'))
-  .superRefine((given, { addIssue }) => {
-    const names = Object.keys(given)
-    if (names.length > MAX_HEADERS) addIssue({ code: 'custom', message: `at most ${MAX_HEADERS} headers` })
-    if (new Set(names.map((name) => name.toLowerCase())).size < names.length) {
-      addIssue({ code: 'custom', message: 'a header may be given once, in whatever case' })
-    }
-    for (const name of names.slice(0, MAX_HEADERS)) {
-      const fault = headerNameFault(name)
-      if (fault !== null) addIssue({ code: 'custom', message: fault })
-    }
-  })
+type Texts = Readonly<Record<string, string>>
+
+const headers: z.ZodType<Texts, Texts> = fewFields(
+  MAX_HEADERS,
+  `at most ${MAX_HEADERS} headers`,
+  z
+    .record(z.string(), text(0, 900).refine(isHeaderValue, 'must be one line of at most 900 characters'))
+    .superRefine((given, { addIssue }) => {
+      const names = Object.keys(given)
+      if (new Set(names.map((name) => name.toLowerCase())).size < names.length) {
+        addIssue({ code: 'custom', message: 'a header may be given once, in whatever case' })
+      }
+      for (const name of names) {
+        const fault = headerNameFault(name)
+        if (fault !== null) addIssue({ code: 'custom', message: fault })
+      }
+    }),
+)
 
 /** What an e-mail may carry beside its text. */
 export const emailParts: z.ZodType<EmailContent, EmailContent> = z.strictObject({
@@ -84,17 +90,20 @@ export const emailParts: z.ZodType<EmailContent, EmailContent> = z.strictObject(
 
 /** What a push message may carry beside its text. */
 export const pushParts: z.ZodType<PushContent, PushContent> = z.strictObject({
-  data: z
-    .record(text(1, 128), text(0, MAX_DATA_BYTES))
-    .superRefine((data, { addIssue }) => {
+  // No key is empty.
+  data: fewFields(
+    MAX_DATA_BYTES,
+    DATA_TOO_LARGE,
+    z.record(text(1, 128), text(0, MAX_DATA_BYTES)).superRefine((data, { addIssue }) => {
       if (Buffer.byteLength(Object.entries(data).flat().join('')) > MAX_DATA_BYTES) {
-        addIssue({ code: 'custom', message: `at most ${MAX_DATA_BYTES} bytes of keys and values` })
+        addIssue({ code: 'custom', message: DATA_TOO_LARGE })
       }
       for (const key of Object.keys(data)) {
         const owner = ownerOfDataKey(key)
         if (owner !== null) addIssue({ code: 'custom', message: `the key "${key}" belongs to ${owner}` })
       }
-    })
+    }),
+  )
     .optional()
     .describe('For the application on the device: text values, at most 4 KB of keys and values.'),
 })

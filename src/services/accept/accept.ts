@@ -241,7 +241,12 @@ export function createAccept(
           const given = parseOptions(sendOptions, options)
           assertBatch(messages)
           // A list of our own: the caller may empty theirs meanwhile.
-          const parsed = await parseBatch([...messages], askedOf(given), given.strict === true, how.clock)
+          const reading = {
+            organizationId: askedOf(given),
+            strict: given.strict === true,
+            keyed: given.idempotencyKey !== undefined,
+          }
+          const parsed = await parseBatch([...messages], reading, how.clock)
           const way = await ways.of(given.tx)
           const call = await callOf('batch', given, parsed.request, way)
           const result = await turns.take(call.use, () => batchOnce(call, span, parsed))

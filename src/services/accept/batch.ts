@@ -10,6 +10,7 @@ import type { Work } from '../../domain/template/extent.ts'
 import type { Template } from '../../domain/template/template.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { AcceptReads, IdempotencyRecord } from '../../ports/storage/accept.ts'
+import { fingerprint } from '../fingerprint.ts'
 import { suppressionKey } from '../suppressions/match.ts'
 import { parseSend } from './parse-send.ts'
 import { channelHint, type Preparation, prepareSend } from './prepare.ts'
@@ -103,26 +104,36 @@ export interface ParsedBatch {
   readonly size: number
   readonly inputs: readonly (readonly [index: number, input: ParsedSend])[]
   readonly errors: readonly [index: number, error: ItemError][]
-  /** What makes it the same batch again: each message as it was understood, or as it came where it was not. */
-  readonly request: readonly unknown[]
+  /**
+   * What makes it the same batch again: a fingerprint of each message as it was understood, or as it came where it was
+   * not. Empty where nobody asks.
+   */
+  readonly request: readonly string[]
+}
+
+export interface BatchReading {
+  readonly organizationId: string
+  readonly strict: boolean
+  /** It has an idempotency key. */
+  readonly keyed: boolean
 }
 
 export async function parseBatch(
   messages: readonly SendInput[],
-  organizationId: string,
-  strict: boolean,
+  { organizationId, strict, keyed }: BatchReading,
   clock: Clock,
 ): Promise<ParsedBatch> {
   const inputs: [number, ParsedSend][] = []
   const errors: [number, ItemError][] = []
-  const request: unknown[] = []
+  const request: string[] = []
   await inTurns(messages.entries(), clock, ([index, message]) => {
-    request[index] = message
+    let understood: unknown = message
     attempt(index, errors, () => {
       const input = parseSend(message, organizationId, strict)
-      request[index] = input
+      understood = input
       inputs.push([index, input])
     })
+    if (keyed) request.push(fingerprint(understood))
   })
   return { size: messages.length, inputs, errors, request }
 }

@@ -61,6 +61,11 @@ describe('what a message carries beside its text', () => {
       'email.replyTo',
     ],
     ['21 headers', email({ headers: Object.fromEntries(many(21, (n) => [`X-${n}`, 'x'])) }), 'email.headers'],
+    [
+      'too many headers before each is judged',
+      email({ headers: Object.fromEntries(many(21, (n) => [n, n])) }),
+      'email.headers',
+    ],
     ['a header of mail itself', email({ headers: { Bcc: 'eve@example.com' } }), 'email.headers'],
     ['… in another case', email({ headers: { 'content-TYPE': 'text/html' } }), 'email.headers'],
     ['… that is ours', email({ headers: { 'List-Unsubscribe': '<https://x>' } }), 'email.headers'],
@@ -98,6 +103,11 @@ describe('what a message carries beside its text', () => {
     ['an unsubscription that is no flag', email({ unsubscribe: 'https://x.org' }), 'email.unsubscribe'],
     ['data that is no text', { push: { data: { n: 1 } } }, 'push.data.n'],
     ['data of more than 4 KB', { push: { data: { ключ: 'x'.repeat(4_089) } } }, 'push.data'],
+    [
+      'too much data before each value is judged',
+      { push: { data: Object.fromEntries(many(4_097, (n) => [n, n])) } },
+      'push.data',
+    ],
     ['data of APNs', { push: { data: { aps: '{}' } } }, 'push.data'],
     ['data of FCM', { push: { data: { 'google.x': '1' } } }, 'push.data'],
     ['no blocks', { slack: { blocks: [] } }, 'slack.blocks'],

@@ -1,0 +1,125 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+
+export interface JsonLimits {
+  /** Most values of one item of a list, and of all that is no such item. */
+  readonly values: number
+  /** Deepest nesting. */
+  readonly depth: number
+}
+
+/** So much text is parsed in one turn of the event loop: it takes a few milliseconds, or some tens if all names differ. */
+const UNITS_IN_A_TURN = 256 * 1024
+
+/** The outermost object, a list, an item. */
+const ITEM_DEPTH = 3
+
+const QUOTE = 0x22
+const COMMA = 0x2c
+const BACKSLASH = 0x5c
+const LIST = 0x5b
+const END_OF_LIST = 0x5d
+const OBJECT = 0x7b
+const END_OF_OBJECT = 0x7d
+
+/** False: a JSON text has no more than so many values. Counts too many where its texts have commas or brackets. */
+export function mayHaveMore(bytes: Uint8Array, values: number): boolean {
+  let left = values
+  for (let at = 0; at < bytes.length && left >= 0; at += 1) {
+    const byte = bytes[at]
+    // Each value but the outermost is the first in something, or comes behind a comma.
+    if (byte === COMMA || byte === LIST || byte === OBJECT) left -= 1
+  }
+  return left < 0
+}
+
+/**
+ * Parses the items of the lists in the outermost object one by one, and lets the event loop turn between them: at once, a
+ * text of 16 MiB whose names all differ stops the process for seconds.
+ *
+ * @returns what `JSON.parse` does
+ * @throws SyntaxError, and what `refuse` throws, before anything is parsed
+ */
+export async function parseInTurns(
+  text: string,
+  limits: JsonLimits,
+  refuse: (limit: keyof JsonLimits) => never,
+): Promise<unknown> {
+  const { frame, items } = apart(text, limits, refuse)
+  const root: unknown = JSON.parse(frame)
+  const parsed: unknown[] = []
+  let units = 0
+  for (const [from, to] of items) {
+    parsed.push(JSON.parse(text.slice(from, to)))
+    units += to - from
+    if (units < UNITS_IN_A_TURN) continue
+    units = 0
+    await nextTurn()
+  }
+  for (const list of Object.values(root ?? {})) {
+    if (!Array.isArray(list)) continue
+    for (const [index, place] of list.entries()) if (Array.isArray(place)) list[index] = parsed[place[0]]
+  }
+  return root
+}
+
+interface Apart {
+  /** The text with `[n]` in the place of its n-th item: no other list is left in a list there. */
+  readonly frame: string
+  readonly items: readonly (readonly [from: number, to: number])[]
+}
+
+/** Finds the items that are objects or lists. What is no JSON is none in its frame either, or in one of its items. */
+function apart(text: string, limits: JsonLimits, refuse: (limit: keyof JsonLimits) => never): Apart {
+  const items: [number, number][] = []
+  let frame = ''
+  let done = 0
+  let depth = 0
+  let inList = false
+  let ofFrame = 0
+  let ofItem = 0
+
+  function count(): void {
+    if (inList && depth >= ITEM_DEPTH) ofItem += 1
+    else ofFrame += 1
+    if (ofItem > limits.values || ofFrame > limits.values) refuse('values')
+  }
+
+  function open(at: number, code: number): void {
+    count()
+    depth += 1
+    if (depth > limits.depth) refuse('depth')
+    if (depth === ITEM_DEPTH - 1) inList = code === LIST
+    if (depth !== ITEM_DEPTH || !inList) return
+    frame += `${text.slice(done, at)}[${items.length}]`
+    done = at
+    ofItem = 0
+  }
+
+  function close(at: number): void {
+    if (depth === ITEM_DEPTH && inList) {
+      items.push([done, at + 1])
+      done = at + 1
+    }
+    depth -= 1
+  }
+
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at)
+    if (code === QUOTE) at = endOfText(text, at)
+    else if (code === COMMA) count()
+    else if (code === LIST || code === OBJECT) open(at, code)
+    else if (code === END_OF_LIST || code === END_OF_OBJECT) close(at)
+  }
+  return { frame: frame + text.slice(done), items }
+}
+
+/** @returns where the text ends whose quote begins at `from` */
+function endOfText(text: string, from: number): number {
+  for (let end = from; ; ) {
+    end = text.indexOf('"', end + 1)
+    if (end === -1) return text.length
+    let slashes = 0
+    while (text.charCodeAt(end - 1 - slashes) === BACKSLASH) slashes += 1
+    if (slashes % 2 === 0) return end
+  }
+}

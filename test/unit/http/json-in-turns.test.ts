@@ -1,0 +1,91 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { type JsonLimits, mayHaveMore, parseInTurns } from '../../../src/http/json-in-turns.ts'
+
+const refuse = (limit: keyof JsonLimits): never => {
+  throw new Error(limit)
+}
+const parse = (text: string, limits: Partial<JsonLimits> = {}): Promise<unknown> =>
+  parseInTurns(text, { values: 100_000, depth: 64, ...limits }, refuse)
+
+/** What is parsed, or that it is no JSON. */
+async function outcome(read: () => unknown): Promise<unknown> {
+  try {
+    return { value: await read() }
+  } catch (error) {
+    return (error as Error).name
+  }
+}
+
+describe('JSON that is parsed in turns', () => {
+  it('is what JSON.parse makes of it', async () => {
+    const items = fc.jsonValue({ maxDepth: 4, noUnicodeString: false })
+    const root = fc.oneof(items, fc.dictionary(fc.string(), fc.oneof(items, fc.array(items))))
+    await fc.assert(
+      fc.asyncProperty(root, fc.boolean(), async (value, spaced) => {
+        const text = JSON.stringify(value, null, spaced ? 1 : 0)
+        expect(await outcome(() => parse(text))).toEqual(await outcome(() => JSON.parse(text)))
+      }),
+    )
+  })
+
+  it('is refused where JSON.parse refuses it', async () => {
+    const piece = fc.constantFrom(...'{}[],:"\\1 ', '"a"', '"a":', '{"n":[', '{"a":1}', ']}', '[0]', 'true')
+    await fc.assert(
+      fc.asyncProperty(fc.array(piece, { maxLength: 14 }), async (pieces) => {
+        for (const text of [
+          pieces.join(''),
+          `{"n":[${pieces.join('')}]}`,
+          `{"n":[{"a":1},${pieces.join('')}]}`,
+        ]) {
+          expect(await outcome(() => parse(text))).toEqual(await outcome(() => JSON.parse(text)))
+        }
+      }),
+      { numRuns: 2_000 },
+    )
+  })
+
+  it.each([
+    '{"n":[{"a":1},[0],{"b":[[2]]},3,"[1]",[]],"m":[[4]],"o":{"p":[5]}}',
+    '{"n":[{"a":1}],"n":[{"a":2}]}',
+    '{"n":[{"a":}],"n":[1]}',
+    '{"\\u006e":["\\\\\\"[",{"]":"}\\\\"}]}',
+    '{"__proto__":[{"__proto__":[{}]}],"n":[{"__proto__":{"a":1}}]}',
+    '[[{"a":1},[2]],{"a":[3]}]',
+    '"{"',
+    '',
+  ])('%s', async (text) => {
+    expect(await outcome(() => parse(text))).toEqual(await outcome(() => JSON.parse(text)))
+  })
+
+  it('lets others have their turn', async () => {
+    let turns = 0
+    let going = true
+    const count = (): void => {
+      turns += 1
+      if (going) setImmediate(count)
+    }
+    setImmediate(count)
+    await parse(JSON.stringify({ n: Array.from({ length: 40 }, () => ({ a: 'x'.repeat(100_000) })) }))
+    going = false
+    expect(turns).toBeGreaterThan(10)
+  })
+
+  it('is bounded in each item, in all else, and in its depth', async () => {
+    const five = '{"a":1,"b":[2,3,{"c":4}]}'
+    const values = 8
+    await expect(parse(`{"n":[${Array(3).fill(five)}]}`, { values })).resolves.toBeDefined()
+    await expect(parse(`{"n":[${five},[1,2,3,4,5,6,7,8,9,10]]}`, { values })).rejects.toThrow('values')
+    await expect(parse('{"n":[1,2,3,4,5,6,7,8]}', { values })).rejects.toThrow('values')
+    await expect(parse('{"n":{"a":{"b":[1,2,3,4,5,6]}}}', { values })).rejects.toThrow('values')
+    await expect(parse('{"n":[[[]]]}', { depth: 4 })).resolves.toBeDefined()
+    await expect(parse('{"n":[[[[]]]]}', { depth: 4 })).rejects.toThrow('depth')
+  })
+
+  it('is asked for where there may be many values', () => {
+    const of = (text: string): boolean => mayHaveMore(Buffer.from(text), 3)
+    expect(of('{"a":[1,2]}')).toBe(false)
+    expect(of('{"a":[1,2,3]}')).toBe(true)
+    expect(of('[[[[]]]]')).toBe(true)
+  })
+})
