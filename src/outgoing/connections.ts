@@ -4,7 +4,8 @@ import type { Dial } from './dial.ts'
 
 /** A connection that one request has for itself. It is opened when it is first used, and anew if it has ended meanwhile. */
 export interface Connection {
-  dispatch(request: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): void
+  /** @param mostBytes of an answer, with all that frames its body; the connection ends when more comes */
+  dispatch(request: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler, mostBytes: number): void
   /** The answer has been read to its end: the next request may follow. */
   free(): void
   /** Ends the connection, and what is under way on it. */
@@ -49,6 +50,11 @@ const IDLE_MS = 15_000
 /** An announced end is met so much earlier: a request must not cross it. */
 const IDLE_MARGIN_MS = 1_000
 
+/** More came than an answer may have: what frames a body, or comes before it, has no end of its own. */
+class LongAnswerError extends Error {
+  override readonly name = 'LongAnswerError'
+}
+
 let loading: Promise<typeof Client> | undefined
 let loaded: typeof Client | undefined
 
@@ -70,9 +76,19 @@ export function createConnections({ most, dial, emptied = () => {} }: Connection
 
   function keep({ HttpClient, origin }: Waiting): Kept {
     let socket: Socket | undefined
+    let allowed = 0
+    let mostRead = 0
     const client = new HttpClient(origin, {
       connect: (to, callback) => {
-        socket = dial(to, callback)
+        const opening = dial(to, (...how) => {
+          // What came before is the handshake.
+          mostRead = opening.bytesRead + allowed
+          opening.on('readable', () => {
+            if (opening.bytesRead > mostRead) opening.destroy(new LongAnswerError())
+          })
+          callback(...how)
+        })
+        socket = opening
       },
       pipelining: 1,
       keepAliveTimeout: IDLE_MS,
@@ -84,7 +100,11 @@ export function createConnections({ most, dial, emptied = () => {} }: Connection
     })
     const kept: Kept = {
       origin,
-      dispatch: (request, handler) => void client.dispatch(request, handler),
+      dispatch(request, handler, mostBytes) {
+        allowed = mostBytes
+        mostRead = (socket?.bytesRead ?? 0) + allowed
+        client.dispatch(request, handler)
+      },
       free() {
         if (open.has(kept)) idle.push(kept)
         serve()

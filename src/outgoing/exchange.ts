@@ -34,6 +34,12 @@ const RESERVED: ReadonlySet<string> = new Set([
   'upgrade',
 ])
 
+/**
+ * What may come beside a body: headers, answers before the answer, and what chunks are wrapped in. Well above what is read
+ * ahead of the status line, which decides.
+ */
+const FRAME_BYTES = 256 * 1024
+
 /** Of a request that was never begun. */
 const INVALID = 'UND_ERR_INVALID_ARG'
 
@@ -90,7 +96,7 @@ function exchangeBy(HttpClient: typeof Client, what: Exchange): Promise<PostResu
     const { origin } = what.url
     const giveUp = what.connectionsTo(origin).take(HttpClient, origin, (taken) => {
       connection = taken
-      taken.dispatch(requestOf(what), {
+      const handler: Dispatcher.DispatchHandler = {
         // The next that it does is to write.
         onRequestStart() {
           requestSent = true
@@ -107,7 +113,8 @@ function exchangeBy(HttpClient: typeof Client, what: Exchange): Promise<PostResu
           taken.free()
         },
         onResponseError: (_, error) => fail(error),
-      })
+      }
+      taken.dispatch(requestOf(what), handler, FRAME_BYTES + 2 * what.maxResponseBytes)
     })
   })
 }

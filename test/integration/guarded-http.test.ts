@@ -377,6 +377,44 @@ describe('a receiver that misbehaves', () => {
     await receiver.drained()
   })
 
+  it.each<[string, string, string, object]>([
+    [
+      'hints before the answer',
+      '',
+      'HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n'.repeat(1_000),
+      { kind: 'failed', reason: 'broken', requestSent: true },
+    ],
+    [
+      'what wraps a chunk of the body',
+      'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1;',
+      'a'.repeat(50_000),
+      { kind: 'answered', status: 200, cut: true },
+    ],
+  ])('%s without end is not read to the deadline', async (_, beginning, more, end) => {
+    const receiver = await keep(
+      tcpReceiver((socket) => {
+        const flood = (): void => {
+          while (socket.writable && socket.write(more));
+        }
+        socket.on('drain', flood).once('data', () => {
+          socket.write(beginning)
+          flood()
+        })
+      }),
+    )
+    expect(await outgoing().post(request(`http://127.0.0.1:${receiver.port}/`))).toMatchObject(end)
+    await receiver.drained()
+  })
+
+  it('a connection may bring many answers that are long enough together to end one', async () => {
+    const receiver = await keep(httpReceiver((response) => response.end('x'.repeat(16_000))))
+    const http = outgoing()
+    for (let index = 0; index < 40; index += 1) {
+      const result = await http.post(request(`http://127.0.0.1:${receiver.port}/`))
+      expect(result).toMatchObject({ kind: 'answered', body: 'x'.repeat(16_000) })
+    }
+  })
+
   it.each<[string, string, string]>([
     ['closes without an answer', '', 'UND_ERR_SOCKET'],
     ['says "continue", which nobody asked it to', 'HTTP/1.1 100 Continue\r\n\r\n', 'UND_ERR_SOCKET'],
