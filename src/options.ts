@@ -194,7 +194,7 @@ export function resolveOptions<Tx>(options: NotifierOptions<Tx>): ResolvedOption
     throw wrong('logRecipients', '"masked" or "shown"')
   const { storage = memoryStorage({ clock }), rateLimiter: limiter = memoryRateLimiter({ clock }) } = options
   assertMethods('storage', storage, ['start', 'stop', 'accept', 'claim', 'settle'])
-  assertMethods('rateLimiter', limiter, ['consume', 'peek', 'pause', 'renew', 'release', 'close'])
+  assertMethods('rateLimiter', limiter, ['consume', 'peek', 'refund', 'pause', 'renew', 'release', 'close'])
   const sources = resolveChannels(options.channels)
   const providers = [...sources.values()].flatMap(({ shared }) => shared?.providers ?? [])
   const longest = Math.max(0, ...providers.map(({ timeoutMs }) => timeoutMs))
