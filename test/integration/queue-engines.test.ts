@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { inspect } from 'node:util'
 import { Redis } from 'ioredis'
 import pg from 'pg'
@@ -305,6 +306,25 @@ describeWith(whyNoPostgres(), 'on PostgreSQL', () => {
       await notifier.stop()
       expect(client.status).toBe('ready')
       expect(await client.keys('ours:bull:carillon:[0-9]*')).toEqual([])
+    })
+
+    it("heeds no commandTimeout of the application's client while it waits for a job", async () => {
+      const server = await startRedis()
+      onTestFinished(() => server.remove())
+      const client = new Redis(server.url, { commandTimeout: 100 })
+      onTestFinished(() => client.disconnect())
+      const email = recordingChannel()
+      const queue = bullmqQueue({ client, name: 'patient' })
+      const notifier = await started({ channels: { email }, storage: await storage(), queue })
+      const errors: Error[] = []
+      notifier.on('error', (error) => errors.push(error))
+      await notifier.send({ ...HELLO, to: 'first@example.com' })
+      await email.waitFor({ to: 'first@example.com' }, { withinMs: 45_000 })
+      // Longer than that: the worker waits at the server.
+      await sleep(500)
+      await notifier.send({ ...HELLO, to: 'patient@example.com' })
+      await email.waitFor({ to: 'patient@example.com' }, { withinMs: 5_000 })
+      expect(errors).toEqual([])
     })
 
     it('says why no connection comes, also in a process that only accepts', async () => {

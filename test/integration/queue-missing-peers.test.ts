@@ -1,4 +1,5 @@
 import { registerHooks } from 'node:module'
+import { Cluster, Redis } from 'ioredis'
 import { afterAll, expect, it } from 'vitest'
 import { bullmqQueue } from '../../adapters/queue/bullmq/index.ts'
 import { graphileWorkerQueue } from '../../adapters/queue/graphile-worker/index.ts'
@@ -30,6 +31,8 @@ it.each([
   [() => bullmqQueue({}), 'url'],
   [() => bullmqQueue({ url: 'http://localhost' }), 'url'],
   [() => bullmqQueue({ url: 'redis://:p#w@localhost' }), 'url'],
+  [() => bullmqQueue({ client: new Redis({ lazyConnect: true, keyPrefix: 'app:' }) }), 'client'],
+  [() => bullmqQueue({ client: new Cluster([], { lazyConnect: true }) as unknown as Redis }), 'client'],
   [() => bullmqQueue({ url: 'redis://localhost', name: 'a:b' }), 'name'],
   [() => bullmqQueue({ url: 'redis://localhost', prefix: '' }), 'prefix'],
   [() => bullmqQueue({ url: 'redis://localhost', concurrency: 0 }), 'concurrency'],

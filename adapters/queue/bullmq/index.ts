@@ -64,6 +64,8 @@ export function bullmqQueue(options: BullmqQueueOptions): Queue {
       reconnectOnError: isReadOnly,
       // Of a server that went without a word (its power, the network) the system would tell after a quarter of an hour.
       socketTimeout: SILENCE_MS,
+      // A worker's command waits at the server until there is a job.
+      commandTimeout: undefined,
       lazyConnect: false,
       ...settings,
     }
@@ -153,6 +155,13 @@ function assertOptions(
   if (fault !== null) throw invalid('url', `"url" ${fault}`)
   if (client !== undefined && typeof client?.duplicate !== 'function')
     throw invalid('client', '"client" must be a Redis of ioredis.')
+  if (client?.isCluster === true)
+    throw invalid('client', '"client" must be a Redis of ioredis, not a Cluster.')
+  if (client?.options?.keyPrefix)
+    throw invalid(
+      'client',
+      '"client" has a "keyPrefix", which BullMQ does not take. Give the queue a "prefix".',
+    )
   if (typeof name !== 'string' || name === '' || name.includes(':'))
     throw invalid('name', '"name" must be a name without colons.')
   if (typeof prefix !== 'string' || prefix === '')

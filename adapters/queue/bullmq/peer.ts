@@ -28,6 +28,9 @@ export interface BulkJob {
 export interface BullmqConnection {
   /** `ready`, or why commands would wait. */
   readonly status: string
+  /** True of a `Cluster`, which is not one. */
+  readonly isCluster?: boolean | undefined
+  readonly options?: { readonly keyPrefix?: string | undefined } | undefined
   duplicate(options: object): BullmqConnection
   on(event: 'error', listener: (error: unknown) => void): unknown
   disconnect(): void
