@@ -229,6 +229,40 @@ describeWith(whyNoPostgres(), 'graphileWorkerQueue', () => {
     await email.waitFor({ to: 'found@example.com' }, { withinMs: 45_000 })
   })
 
+  it('a database that goes while a process stops does not end it by an error that nobody handles', async () => {
+    const url = await sharedPostgres()
+    const other = `gone_${engineSchema}`
+    await onPostgres(url, (client) => client.query(`CREATE DATABASE ${other}`))
+    onTestFinished(() =>
+      onPostgres(url, async (client) => void (await client.query(`DROP DATABASE ${other} WITH (FORCE)`))),
+    )
+    const there = new URL(url)
+    there.pathname = `/${other}`
+    const uncaught: Error[] = []
+    const hear = (error: Error): void => void uncaught.push(error)
+    process.on('uncaughtException', hear)
+    onTestFinished(() => void process.off('uncaughtException', hear))
+    for (let round = 0; round < 8; round += 1) {
+      const notifier = await started({
+        queue: graphileWorkerQueue({ connectionString: there.href, inTransaction: false, pollMs: 10 }),
+      })
+      await notifier.sendBatch(Array.from({ length: 100 }, () => HELLO))
+      await onPostgres(url, async (client) => {
+        let stopped = false
+        const stopping = notifier.stop().finally(() => {
+          stopped = true
+        })
+        while (!stopped) {
+          await client.query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1', [
+            other,
+          ])
+        }
+        await stopping
+      })
+    }
+    expect(uncaught).toEqual([])
+  })
+
   it('events for endpoints come through the engine, too', async () => {
     const url = await sharedPostgres()
     const got: string[] = []

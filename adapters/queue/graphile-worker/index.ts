@@ -6,7 +6,7 @@ import { isPermanent } from '../../peer/postgres-refusal.ts'
 import { urlFault } from '../../peer/server-url.ts'
 import { fromSet, toSets } from '../ref-sets.ts'
 import { seldom } from '../seldom.ts'
-import { type GraphileRunner, type GraphileUtils, loadGraphile } from './peer.ts'
+import { type GraphilePool, type GraphileRunner, type GraphileUtils, loadGraphile, loadPg } from './peer.ts'
 
 /** Options of {@link graphileWorkerQueue}. */
 export interface GraphileWorkerQueueOptions {
@@ -30,6 +30,7 @@ export interface GraphileWorkerQueueOptions {
 }
 
 const RESTART_MS = 5_000
+const CONNECT_MS = 10_000
 
 /**
  * By its defaults 0.18 ends a job without waiting for that: a connection that is lost then would be a rejection that nobody
@@ -75,13 +76,14 @@ export function graphileWorkerQueue(options: GraphileWorkerQueueOptions): Queue 
   const { connectionString, pool, inTransaction = true } = options
   const quoted = `"${schema.replaceAll('"', '""')}"`
   const statement = add(quoted)
+  let own: GraphilePool | undefined
   let utils: GraphileUtils | undefined
 
   async function connected(): Promise<object> {
     const { Logger } = await loadGraphile()
-    const way = pool === undefined ? { connectionString } : { pgPool: pool }
+    if (pool === undefined) own ??= await openPool(connectionString, concurrency)
     // What it has to say comes as events; unheard, it would end up on the console.
-    return { ...way, schema, logger: new Logger(() => () => {}) }
+    return { pgPool: pool ?? own, schema, logger: new Logger(() => () => {}) }
   }
 
   function values(refs: readonly JobRef[]): [string, string] {
@@ -142,11 +144,32 @@ export function graphileWorkerQueue(options: GraphileWorkerQueueOptions): Queue 
       )
     },
     async close() {
-      const open = utils
+      const open = [utils, own] as const
       utils = undefined
-      await open?.release()
+      own = undefined
+      await open[0]?.release()
+      await open[1]?.end()
     },
   }
+}
+
+/**
+ * Not a pool of graphile-worker's: it ends that without waiting, and hears it no more. What the server, which goes at the same
+ * time, says of a connection would end the process.
+ */
+async function openPool(connectionString: string | undefined, concurrency: number): Promise<GraphilePool> {
+  const { Pool } = await loadPg()
+  const pool = new Pool({
+    connectionString,
+    // Beside the sets that are taken: one that listens, and one that announces.
+    max: concurrency + 2,
+    connectionTimeoutMillis: CONNECT_MS,
+    keepAlive: true,
+    application_name: 'carillon queue',
+  })
+  pool.on('error', () => {})
+  pool.on('connect', (client) => client.on('error', () => {}))
+  return pool
 }
 
 /** A runner that ends by a fault is started again, until it is stopped. */
