@@ -94,8 +94,27 @@ export function graphileWorkerQueue(options: GraphileWorkerQueueOptions): Queue 
     storage: 'postgres',
     async add(run, refs) {
       if (refs.length > 0) await run(statement, values(refs))
-      else await assertSame(await run(SELECT_TYPE, [`${quoted}.job_spec`]))
+      else await assertAdds(run)
     },
+  }
+
+  /** @throws NotifierError `invalid_configuration` when the storage is in another database, or its role may not add */
+  async function assertAdds(run: Parameters<QueueInside['add']>[0]): Promise<void> {
+    try {
+      await assertSame(await run(SELECT_TYPE, [`${quoted}.job_spec`]))
+      // Nothing tells it before: a function may do what the tables and their policies then refuse.
+      await run('SAVEPOINT carillon_queue', [])
+      await run(statement, values([{ jobId: '', lane: '', dueInMs: 0 }]))
+      await run('ROLLBACK TO SAVEPOINT carillon_queue', [])
+    } catch (error) {
+      if (!isPermanent(error)) throw error
+      throw invalid(
+        'inTransaction',
+        `the role of the storage cannot add jobs: PostgreSQL answers "${error.message}". ` +
+          'Let it, or set "inTransaction" to false.',
+        error,
+      )
+    }
   }
 
   /** @throws NotifierError `invalid_configuration` when the storage is in another database */
@@ -247,9 +266,10 @@ function startFailure(cause: unknown): NotifierError {
   })
 }
 
-function invalid(option: string, message: string): NotifierError {
+function invalid(option: string, message: string, cause?: unknown): NotifierError {
   return new NotifierError('invalid_configuration', {
     message: `graphileWorkerQueue: ${message}`,
     details: { option },
+    cause,
   })
 }
