@@ -15,6 +15,7 @@ import { createRoutes } from './services/channels/routes.ts'
 import { createDeadLetters } from './services/dead-letters/dead-letters.ts'
 import type { Deadline } from './services/deadline.ts'
 import { createEngine } from './services/delivery/engine.ts'
+import { faultsOf } from './services/faults-of.ts'
 import { reportHealth } from './services/health.ts'
 import { createLifecycle } from './services/lifecycle.ts'
 import { createLimits } from './services/limits/limits.ts'
@@ -123,11 +124,12 @@ function wire(options: ResolvedOptions): Notifier<unknown> {
   /** Closes what a start does not open; neither a fault nor silence of one keeps the others open. */
   async function closeParts(deadline: Deadline): Promise<void> {
     requestLimits.close()
-    const parts = [{ close: routes.close }, outgoing, limiter].map(async (part) => {
+    const named = { channels: { close: routes.close }, 'outgoing HTTP': outgoing, 'rate limiter': limiter }
+    const parts = Object.entries(named).map(async ([name, part]) => {
       try {
         await part.close?.()
       } catch (error) {
-        failed(error)
+        faultsOf(name, failed)(error)
       }
     })
     const closing = Promise.all(parts)

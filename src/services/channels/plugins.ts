@@ -1,4 +1,5 @@
 import type { Channel } from '../../ports/channel.ts'
+import { faultsOf } from '../faults-of.ts'
 import { wrong } from '../option-checks.ts'
 import type { ProviderSet } from '../providers.ts'
 
@@ -31,7 +32,7 @@ export function createOpenPlugins(failed: (error: unknown) => void): OpenPlugins
     try {
       await plugin.close?.()
     } catch (error) {
-      failed(error)
+      faultsOf(`provider "${plugin.name}"`, failed)(error)
     }
   }
 

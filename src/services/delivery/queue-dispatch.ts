@@ -2,6 +2,7 @@ import { NotifierError } from '../../domain/errors/notifier-error.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { JobRef, Queue } from '../../ports/queue.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
+import { faultsOf } from '../faults-of.ts'
 import { within } from '../within.ts'
 import { createAnnouncer } from './announcer.ts'
 import { createOffers, type Offers } from './offers.ts'
@@ -36,6 +37,7 @@ const STOP_MS = 1_000
 
 export function createQueueDispatch(options: QueueDispatchOptions): QueueDispatch {
   const { queue, storage, clock, wake, failed } = options
+  const fault = faultsOf(`queue "${queue.name}"`, failed)
   const offers = createOffers()
   const announcer = createAnnouncer({ queue, clock, missed, failed })
   let working: Promise<() => Promise<void>> | null = null
@@ -45,6 +47,17 @@ export function createQueueDispatch(options: QueueDispatchOptions): QueueDispatc
   function missed(refs: readonly JobRef[]): void {
     if (working === null) return
     for (const { lane, dueInMs } of refs) if (dueInMs === 0) wake(lane)
+  }
+
+  async function work(): Promise<() => Promise<void>> {
+    return queue.work({
+      handle(refs) {
+        const taken = offers.add(refs)
+        wake()
+        return taken
+      },
+      failed: fault,
+    })
   }
 
   async function stopWork(): Promise<void> {
@@ -63,15 +76,8 @@ export function createQueueDispatch(options: QueueDispatchOptions): QueueDispatc
       await storage.announceJobs(shared ? { inside: inside.add } : { told: announcer.add })
     },
     start() {
-      working = queue.work({
-        handle(refs) {
-          const taken = offers.add(refs)
-          wake()
-          return taken
-        },
-        failed,
-      })
-      working.catch(failed)
+      working = work()
+      working.catch(fault)
     },
     async stop(limitMs) {
       stopped = stopWork().catch(() => {})
@@ -80,7 +86,7 @@ export function createQueueDispatch(options: QueueDispatchOptions): QueueDispatc
     async close() {
       await announcer.flush(CLOSE_MS)
       const closed = Promise.resolve(stopped).then(() => queue.close())
-      await within(closed.catch(failed), CLOSE_MS, clock)
+      await within(closed.catch(fault), CLOSE_MS, clock)
     },
   }
 }

@@ -1,4 +1,5 @@
 import type { Telemetry, TelemetrySource } from '../../ports/telemetry.ts'
+import { faultsOf } from '../faults-of.ts'
 
 /** The plug-ins' beginning and end. */
 export interface Plugins {
@@ -27,7 +28,7 @@ export function createPlugins(
         try {
           await plugin.stop?.()
         } catch (error) {
-          failed(error)
+          faultsOf(`telemetry plug-in "${plugin.name}"`, failed)(error)
         }
       })
       started.clear()

@@ -1,0 +1,80 @@
+import { expect, it } from 'vitest'
+import { createNotifier } from '../../../src/create-notifier.ts'
+import { memoryRateLimiter } from '../../../src/memory/rate-limiter/memory-rate-limiter.ts'
+import type { Queue } from '../../../src/ports/queue.ts'
+import { recordingChannel } from '../../../src/testing/recording-channel.ts'
+
+const REFUSED = new Error('connect ECONNREFUSED 127.0.0.1:1')
+/** As Node.js reports a name with several addresses. */
+const ALL_REFUSED = Object.assign(new AggregateError([REFUSED]), { code: 'ECONNREFUSED' })
+
+const refuses = (): Promise<never> => Promise.reject(REFUSED)
+
+function queue(change: Partial<Queue>): Queue {
+  return {
+    name: 'ours',
+    async open() {},
+    async announce() {},
+    work: async () => async () => {},
+    async close() {},
+    ...change,
+  }
+}
+
+it('a fault of a plug-in that nobody waits for is told with its name', async () => {
+  const told: Error[] = []
+  const notifier = createNotifier({
+    channels: { email: recordingChannel({ name: 'mail', close: refuses }) },
+    queue: queue({
+      async work({ failed }) {
+        failed(REFUSED)
+        failed(ALL_REFUSED)
+        failed('text')
+        return async () => {}
+      },
+      close: refuses,
+    }),
+    rateLimiter: { ...memoryRateLimiter(), close: refuses },
+    telemetry: [{ name: 'traces', stop: refuses }],
+  })
+  notifier.on('error', (error) => told.push(error))
+  await notifier.start()
+  await notifier.stop()
+  expect(told.map(({ message }) => message).sort()).toEqual([
+    'The provider "mail" has failed: connect ECONNREFUSED 127.0.0.1:1',
+    'The queue "ours" has failed: ECONNREFUSED',
+    'The queue "ours" has failed: connect ECONNREFUSED 127.0.0.1:1',
+    'The queue "ours" has failed: connect ECONNREFUSED 127.0.0.1:1',
+    'The queue "ours" has failed: see `cause`.',
+    'The rate limiter has failed: connect ECONNREFUSED 127.0.0.1:1',
+    'The telemetry plug-in "traces" has failed: connect ECONNREFUSED 127.0.0.1:1',
+  ])
+  expect(told.every(({ cause }) => [REFUSED, ALL_REFUSED, 'text'].includes(cause as Error))).toBe(true)
+})
+
+it.each<[string, Queue['work']]>([
+  ['rejects', refuses],
+  [
+    'throws',
+    () => {
+      throw REFUSED
+    },
+  ],
+])(
+  'a queue whose work %s is told of, and what it would have handed over is found by polls',
+  async (_how, work) => {
+    const told: Error[] = []
+    const email = recordingChannel()
+    const notifier = createNotifier({
+      channels: { email },
+      queue: queue({ work }),
+      delivery: { pollMs: 50 },
+    })
+    notifier.on('error', (error) => told.push(error))
+    await notifier.start()
+    await notifier.send({ channel: 'email', to: 'ada@example.com', body: 'Hello' })
+    await email.waitFor({ to: 'ada@example.com' })
+    await notifier.stop()
+    expect(told).toMatchObject([{ message: `The queue "ours" has failed: ${REFUSED.message}` }])
+  },
+)
