@@ -42,7 +42,8 @@ export async function queueHarness(
     async close() {
       const client = new pg.Client({ connectionString: url })
       await client.connect()
-      await client.query(`DELETE FROM "${schema}".jobs`)
+      const { rows } = await client.query('SELECT to_regclass($1) AS jobs', [`"${schema}".jobs`])
+      if (rows[0].jobs !== null) await client.query(`DELETE FROM "${schema}".jobs`)
       await client.end()
       await engine.lose()
     },

@@ -8,6 +8,8 @@ import {
 } from '../recording-channel.ts'
 import type { TestApi } from '../test-api.ts'
 import type { ContractMessage, QueueHarness, QueueNotifier, QueueNotifierOptions } from './harness.ts'
+import { refChecks } from './refs.ts'
+import { PATIENCE_MS, sleep, until } from './wait.ts'
 
 export type { QueueHarness, QueueNotifier, QueueNotifierOptions, QueueProcess } from './harness.ts'
 
@@ -15,17 +17,6 @@ export type { QueueHarness, QueueNotifier, QueueNotifierOptions, QueueProcess } 
 const NEVER_MS = 3_600_000
 /** Soon enough for a test. */
 const SWEEP_MS = 500
-const PATIENCE_MS = 45_000
-
-const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
-
-async function until(what: string, done: () => boolean | Promise<boolean>): Promise<void> {
-  const end = performance.now() + PATIENCE_MS
-  while (!(await done())) {
-    if (performance.now() > end) throw new Error(`Not within ${PATIENCE_MS} ms: ${what}`)
-    await sleep(20)
-  }
-}
 
 function message(change: Partial<ContractMessage> = {}): ContractMessage {
   return { channel: 'email', to: 'ada@example.com', body: 'Hello', ...change }
@@ -117,6 +108,8 @@ export function queueContract(test: TestApi, create: () => Promise<QueueHarness>
       }
     })
   }
+
+  refChecks(check)
 
   check('what is accepted is delivered exactly once, singly and in a batch', async ({ start, sendAll }) => {
     const email = recordingChannel()

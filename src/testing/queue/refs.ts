@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict'
+import type { JobRef, Queue, QueueWorker } from '../../ports/queue.ts'
+import type { QueueHarness } from './harness.ts'
+import { sleep, until } from './wait.ts'
+
+type Check = (name: string, run: (world: { readonly harness: QueueHarness }) => Promise<void>) => void
+type Handed = Parameters<QueueWorker['handle']>[0][number]
+
+/** Long enough for what would come wrongly to come. */
+const SILENCE_MS = 500
+
+function refs(beginning: string, count: number, dueInMs = 0): JobRef[] {
+  return Array.from({ length: count }, (_, index) => ({
+    jobId: `${beginning}${index}`,
+    lane: index % 3 === 0 ? 'sms' : 'email',
+    dueInMs,
+  }))
+}
+
+const nameOf = ({ lane, jobId }: Handed): string => `${lane} ${jobId}`
+const namesOf = (of: Iterable<Handed>): string[] => [...new Set(Array.from(of, nameOf))].sort()
+
+/**
+ * What the port says of refs, without a notifier: it makes up for an engine's faults from its storage, such as for refs that
+ * are lost while there is a backlog.
+ */
+export function refChecks(check: Check): void {
+  function checkQueues(name: string, run: (one: Queue, other: Queue) => Promise<void>): void {
+    check(name, async ({ harness }) => {
+      const queues = [harness.queue(), harness.queue()]
+      const [one, other] = queues
+      if (!one || !other) return
+      try {
+        await one.open()
+        await other.open()
+        await run(one, other)
+      } finally {
+        await Promise.all(queues.map((queue) => queue?.close()))
+      }
+    })
+  }
+
+  checkQueues('every ref comes with its lane, and not before it is due', async (one, other) => {
+    const handed = new Map<string, { readonly ref: Handed; readonly at: number }>()
+    const worker: QueueWorker = {
+      async handle(refs) {
+        const at = performance.now()
+        for (const ref of refs) if (!handed.has(ref.jobId)) handed.set(ref.jobId, { ref, at })
+      },
+      failed() {},
+    }
+    const stops = [await one.work(worker), await other.work(worker)]
+    const now = [...refs('now', 250), ...refs('one', 1)]
+    const later = [
+      ...refs('later', 150, 1_500),
+      ...refs('much later', 1, 2_500),
+      ...refs('never', 1, 3_000_000_000),
+    ]
+    const due = [...now, ...later.slice(0, -1)]
+    const began = performance.now()
+    await one.announce([...now, ...later])
+    await until('all that is due', () => handed.size >= due.length)
+    await sleep(SILENCE_MS)
+    assert.deepEqual(namesOf(Array.from(handed.values(), ({ ref }) => ref)), namesOf(due))
+    for (const { jobId, dueInMs } of due) {
+      const after = (handed.get(jobId)?.at ?? 0) - began
+      // Clocks of an engine count whole milliseconds.
+      assert.ok(after >= dueInMs - 10, `${jobId} came after ${after} ms`)
+    }
+    await Promise.all(stops.map((stop) => stop()))
+  })
+
+  checkQueues(
+    'a stop waits for what was handed over; what is announced then comes to others',
+    async (one, other) => {
+      let release = (): void => {}
+      const held = new Promise<void>((resolve) => {
+        release = resolve
+      })
+      const first: Handed[] = []
+      const stop = await one.work({
+        handle(refs) {
+          first.push(...refs)
+          return held
+        },
+        failed() {},
+      })
+      await one.announce(refs('held', 1))
+      await until('a hand-over', () => first.length > 0)
+      let stopped = false
+      const stopping = stop().then(() => {
+        stopped = true
+      })
+      await sleep(SILENCE_MS)
+      assert.equal(stopped, false)
+      release()
+      await stopping
+      const before = first.length
+
+      const second: Handed[] = []
+      const stopSecond = await other.work({
+        async handle(refs) {
+          second.push(...refs)
+        },
+        failed() {},
+      })
+      const rest = refs('rest', 20)
+      for (const ref of rest) await one.announce([ref])
+      await until('all to the other', () => {
+        assert.equal(first.length, before, 'something came after the stop')
+        return namesOf(second).length >= rest.length
+      })
+      await sleep(SILENCE_MS)
+      assert.deepEqual(namesOf(second), namesOf(rest))
+      assert.equal(first.length, before, 'something came after the stop')
+      await stopSecond()
+    },
+  )
+}
