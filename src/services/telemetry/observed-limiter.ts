@@ -17,7 +17,8 @@ export function observedLimiter(limiter: RateLimiter, observer: Observer): RateL
     peek: (checks) => limiter.peek(checks),
     refund: (check, units) => limiter.refund(check, units),
     pause: (key, ms) => limiter.pause(key, ms),
-    renew: (key, token, leaseMs) => limiter.renew(key, token, leaseMs),
+    // Nobody is there to catch what one of the application's throws at once.
+    renew: async (key, token, leaseMs) => limiter.renew(key, token, leaseMs),
     release: (key, token) => limiter.release(key, token),
     close: () => limiter.close(),
   }
