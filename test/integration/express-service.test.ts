@@ -198,6 +198,17 @@ describe('API keys', () => {
     const answer = await post('/v1/api-keys', body)
     expect([answer.status, codeOf(answer)]).toEqual([status, code])
   })
+
+  it.each(['0.0.0.0/0', '192.0.2.1/0', '::ffff:0.0.0.0/96', '::ffff:0:0/96', '::/64', '::/0'])(
+    'refuses %s, which restricts nothing, in a list of addresses',
+    async (all) => {
+      await start()
+      const allowedIps = ['192.0.2.1', all]
+      const answer = await post('/v1/api-keys', { name: 'k', permission: 'Write', allowedIps })
+      expect([answer.status, codeOf(answer)]).toEqual([400, 'invalid_parameter'])
+      expect(answer.json).toMatchObject({ error: { details: { field: 'allowedIps.1' } } })
+    },
+  )
 })
 
 describe('webhook endpoints', () => {

@@ -7,25 +7,31 @@ interface Network {
   readonly family: 'ipv4' | 'ipv6'
 }
 
+/** The first and the last address of each family: a block that holds both holds all between. */
+const ENDS = [
+  ['0.0.0.0', '255.255.255.255'],
+  ['::', 'ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff'],
+] as const
 const MAPPED = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i
 
 /**
  * Checks the entries of a key's list: addresses or CIDR blocks, IPv4 or IPv6.
  *
  * @returns each as a CIDR block
- * @throws NotifierError `invalid_parameter`, naming the entry. A block that holds every address is one: it would look
- *   like a restriction and be none.
+ * @throws NotifierError `invalid_parameter`, naming the entry. A block that holds every address of a family, however it is
+ *   written, is one: it would look like a restriction and be none.
  */
 export function canonicalNetworks(entries: readonly string[]): string[] {
   return entries.map((entry, index) => {
     const network = parseNetwork(entry)
-    if (network === null || network.prefix === 0) {
+    const block = network === null ? null : `${network.address}/${network.prefix}`
+    if (block === null || ENDS.some((ends) => ends.every((end) => isAllowedAddress([block], end)))) {
       throw new NotifierError('invalid_parameter', {
         message: `"allowedIps.${index}" must be an IP address or a CIDR block such as 203.0.113.0/24 that is not all of them.`,
         details: { field: `allowedIps.${index}` },
       })
     }
-    return `${network.address}/${network.prefix}`
+    return block
   })
 }
 
