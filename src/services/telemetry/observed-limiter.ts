@@ -1,7 +1,7 @@
 import type { RateLimiter } from '../../ports/rate-limiter.ts'
 import type { Observer } from './observer.ts'
 
-/** Counts the decisions that a rate limiter did not make. */
+/** Counts the decisions that a rate limiter did not make. What one throws at once is a rejection, as the port says. */
 export function observedLimiter(limiter: RateLimiter, observer: Observer): RateLimiter {
   return {
     async consume(checks) {
@@ -14,12 +14,11 @@ export function observedLimiter(limiter: RateLimiter, observer: Observer): RateL
         throw error
       }
     },
-    peek: (checks) => limiter.peek(checks),
-    refund: (check, units) => limiter.refund(check, units),
-    pause: (key, ms) => limiter.pause(key, ms),
-    // Nobody is there to catch what one of the application's throws at once.
+    peek: async (checks) => limiter.peek(checks),
+    refund: async (check, units) => limiter.refund(check, units),
+    pause: async (key, ms) => limiter.pause(key, ms),
     renew: async (key, token, leaseMs) => limiter.renew(key, token, leaseMs),
-    release: (key, token) => limiter.release(key, token),
-    close: () => limiter.close(),
+    release: async (key, token) => limiter.release(key, token),
+    close: async () => limiter.close(),
   }
 }

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import { tagOf } from '../../../adapters/rate-limit/redis/keys.ts'
+import { createNotifier } from '../../../src/create-notifier.ts'
 import type { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
 import { type Plan, UNLIMITED } from '../../../src/domain/plans.ts'
 import { NO_TRACKING } from '../../../src/domain/track-html.ts'
@@ -152,4 +153,19 @@ it('what a process held that is gone is free after a minute', async () => {
   await expect(limits.admit('org_a', 'requests')).rejects.toEqual(refusal)
   await clock.advance(1)
   await limits.admit('org_a', 'requests')
+})
+
+it('what a limiter throws at once is no end of the process, nor of an answer', async () => {
+  const clock = fakeClock()
+  const atOnce = (): never => {
+    throw new Error('at once')
+  }
+  const rateLimiter: RateLimiter = { ...memoryRateLimiter({ clock }), renew: atOnce, release: atOnce }
+  const notifier = createNotifier({ clock, rateLimiter, channels: {}, plans: { own: ONE_REQUEST } })
+  await notifier.start({ deliver: false })
+  const { id } = await notifier.organizations.create({ name: 'A', plan: 'own' })
+  const { release } = await notifier.limits.admit({ organizationId: id }, 'requests')
+  await clock.advance(MINUTE)
+  await expect(release()).rejects.toThrow('at once')
+  await notifier.stop()
 })
