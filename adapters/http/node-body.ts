@@ -32,8 +32,7 @@ function collect(req: IncomingMessage, limit: number, idleMs: number): Promise<U
         resolve(chunks.length === 1 ? (chunks[0] ?? EMPTY) : Buffer.concat(chunks, size))
         return
       }
-      // What is still to come is not read here any more; the answer decides about the rest.
-      req.pause()
+      // Not paused: what is still to come is thrown away, until the answer decides about the rest.
       reject(error)
     }
     function onData(chunk: Uint8Array | string): void {

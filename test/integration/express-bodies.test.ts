@@ -151,6 +151,19 @@ describe('large and slow bodies', () => {
     expect(await count(host)).toBe(0)
   })
 
+  it('a body that grows above the limit is read on, so that who sends all of it first gets the answer', async () => {
+    const socket = connect(host.port, '127.0.0.1').pause()
+    const piece = `${(100_000).toString(16)}\r\n${'x'.repeat(100_000)}\r\n`
+    const body = `${piece.repeat(80)}0\r\n\r\n`
+    const failed = await new Promise<unknown>((resolve) => {
+      socket.on('error', resolve)
+      socket.write(`${head('Transfer-Encoding: chunked')}${body}`, resolve)
+    })
+    expect(failed).toBeFalsy()
+    expect(await firstData(socket.resume())).toMatch(/^HTTP\/1\.1 413 /)
+    socket.destroy()
+  })
+
   it('a request without a key cannot pour either', async () => {
     const start = 'POST /v1/notify HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n'
     const { answer, sent } = await pour(host.port, start, 500_000_000)
