@@ -50,15 +50,24 @@ export function createStorage(
   const joining = createJoining(connection, commits)
   const foldUsage = createFoldUsage(connection)
   const leases = createLeases(connection)
-  let open: OpenPool | undefined
-  let starting: Promise<void> | undefined
+  let opened: OpenPool | undefined
   let partitions: NodeJS.Timeout | undefined
   let folding: NodeJS.Timeout | undefined
   const { counted, countedAll, ended } = createPendingCalls()
+  /** The start or stop that was asked for last. */
+  let latest: Promise<void> = Promise.resolve()
 
-  async function start(): Promise<void> {
-    open = await openPool(options)
-    connection.use(open.pool)
+  /** Starts and stops one after the other: each finds what the one before has left. */
+  function inTurn(step: () => Promise<void>): Promise<void> {
+    const mine = latest.then(step)
+    latest = mine.catch(() => {})
+    return mine
+  }
+
+  async function open(): Promise<void> {
+    if (opened !== undefined) return
+    opened = await openPool(options)
+    connection.use(opened.pool)
     try {
       await migrate(connection)
       await createPartitions(connection)
@@ -91,8 +100,8 @@ export function createStorage(
     clearTimeout(folding)
     folding = undefined
     connection.use(undefined)
-    const before = open
-    open = undefined
+    const before = opened
+    opened = undefined
     await before?.close()
   }
 
@@ -110,21 +119,14 @@ export function createStorage(
   return {
     name: 'postgres',
     durable: true,
-    start() {
-      starting ??= start().catch((error: unknown) => {
-        starting = undefined
-        throw error
-      })
-      return starting
-    },
-    async stop() {
-      await starting?.catch(() => {})
-      starting = undefined
-      await ended()
-      commits.stop()
-      await wake.stop()
-      await close()
-    },
+    start: () => inTurn(open),
+    stop: () =>
+      inTurn(async () => {
+        await ended()
+        commits.stop()
+        await wake.stop()
+        await close()
+      }),
     onWork: wake.listen,
     async announceJobs(to) {
       connection.announcing.use(to)

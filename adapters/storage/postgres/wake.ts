@@ -30,7 +30,8 @@ export function createWake(connection: Connection, connect: (() => Promise<PgLis
   let sending: Promise<unknown> = Promise.resolve()
   let client: PgListener | undefined
   let retry: NodeJS.Timeout | undefined
-  let stopped = true
+  /** Since when it is heard; null: it is not. Another each time, so that what is left from before belongs to nobody. */
+  let hearing: symbol | null = null
 
   function send(): void {
     timer = undefined
@@ -43,12 +44,12 @@ export function createWake(connection: Connection, connect: (() => Promise<PgLis
     sending = Promise.all([sending, sent]).then(() => {})
   }
 
-  async function open(delayMs: number): Promise<void> {
-    if (connect === null || stopped) return
-    let reopen = (afterMs: number): void => later(afterMs)
+  async function open(since: symbol, delayMs: number): Promise<void> {
+    if (connect === null || since !== hearing) return
+    let reopen = (afterMs: number): void => later(since, afterMs)
     try {
       const opened = await connect()
-      if (stopped) return void opened.end().catch(() => {})
+      if (since !== hearing) return void opened.end().catch(() => {})
       client = opened
       let over = false
       reopen = (afterMs) => {
@@ -56,7 +57,7 @@ export function createWake(connection: Connection, connect: (() => Promise<PgLis
         over = true
         if (client === opened) client = undefined
         opened.end().catch(() => {})
-        later(afterMs)
+        later(since, afterMs)
       }
       opened.on('error', () => reopen(FIRST_RETRY_MS))
       opened.on('end', () => reopen(FIRST_RETRY_MS))
@@ -72,17 +73,17 @@ export function createWake(connection: Connection, connect: (() => Promise<PgLis
     }
   }
 
-  function later(delayMs: number): void {
-    if (stopped || listeners.size === 0 || retry !== undefined) return
+  function later(since: symbol, delayMs: number): void {
+    if (since !== hearing || retry !== undefined) return
     retry = setTimeout(() => {
       retry = undefined
-      void open(delayMs)
+      void open(since, delayMs)
     }, delayMs)
     retry.unref()
   }
 
   async function close(): Promise<void> {
-    stopped = true
+    hearing = null
     clearTimeout(retry)
     retry = undefined
     const open = client
@@ -98,8 +99,8 @@ export function createWake(connection: Connection, connect: (() => Promise<PgLis
     listen(listener) {
       listeners.add(listener)
       if (listeners.size === 1) {
-        stopped = false
-        void open(FIRST_RETRY_MS)
+        hearing = Symbol()
+        void open(hearing, FIRST_RETRY_MS)
       }
       return () => {
         listeners.delete(listener)

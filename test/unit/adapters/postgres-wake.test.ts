@@ -51,3 +51,36 @@ it('tells other processes at once, and then at most once in 25 ms', async () => 
   expect(told).toEqual([0, 25, 50, 200])
   await wake.stop()
 })
+
+it('keeps one connection when it stops and listens again before the first is open, or has ended', async () => {
+  let open = 0
+  const connect = async (): Promise<PgListener> => {
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    open += 1
+    const ends: (() => void)[] = [() => (open -= 1)]
+    return {
+      connect: async () => {},
+      query: async () => {},
+      async end() {
+        // The server closes its side a moment later.
+        for (const ended of ends.splice(0)) setTimeout(ended, 10)
+      },
+      on(event: string, listener: (never: never) => void) {
+        if (event === 'end') ends.push(listener as () => void)
+      },
+    }
+  }
+  const wake = createWake({ schema: 'carillon', rows: async () => [] } as unknown as Connection, connect)
+  wake.listen(() => {})
+  await wake.stop()
+  wake.listen(() => {})
+  await vi.advanceTimersByTimeAsync(100)
+  expect(open).toBe(1)
+  await wake.stop()
+  wake.listen(() => {})
+  await vi.advanceTimersByTimeAsync(10_000)
+  expect(open).toBe(1)
+  await wake.stop()
+  await vi.advanceTimersByTimeAsync(100)
+  expect(open).toBe(0)
+})
