@@ -11,12 +11,18 @@ export function stateOf(error: unknown): string | undefined {
     : undefined
 }
 
-/** True of an answer that no later try mends: a fault of the configuration. */
-export function isPermanent(error: unknown): error is Error {
-  return error instanceof Error && (PERMANENT.test(stateOf(error) ?? '') || isWithoutPassword(error))
-}
+/** What Node.js says of a certificate, a key or an authority: of the server's, or of those that were named. */
+const OF_CERTIFICATES =
+  /^(?:ERR_TLS_CERT|ERR_OSSL_|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|HOSTNAME_MISMATCH)/
 
-/** What `pg` says itself when the server asks for a password that it was not given. */
-function isWithoutPassword({ message }: Error): boolean {
-  return message.startsWith('SASL: SCRAM-SERVER-FIRST-MESSAGE: client password')
+/** What `pg` says itself: the server asks for a password that was not given, or encrypts nothing. */
+const OF_PG = /^(?:SASL: SCRAM-SERVER-FIRST-MESSAGE: client password|The server does not support SSL)/
+
+/** True of what no later try mends: a fault of the configuration. */
+export function isPermanent(error: unknown): error is Error {
+  if (!(error instanceof Error)) return false
+  if (PERMANENT.test(stateOf(error) ?? '') || OF_PG.test(error.message)) return true
+  const { code = '', syscall } = error as NodeJS.ErrnoException
+  // What is opened is a file with a certificate or a key.
+  return OF_CERTIFICATES.test(code) || (syscall === 'open' && (code === 'ENOENT' || code === 'EACCES'))
 }

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import fc from 'fast-check'
 import pg from 'pg'
@@ -115,6 +116,42 @@ suite('a start that no later try mends', () => {
       retryable: true,
       cause: { code: 'ECONNREFUSED' },
     })
+  })
+
+  it('a certificate that is not trusted, or not there, is one, and so is a server that encrypts nothing', async () => {
+    const certificate = new URL('../fixtures/localhost.cert.pem', import.meta.url)
+    const key = new URL('../fixtures/localhost.key.pem', import.meta.url)
+    const refused = async (host: string, authority: string, says: RegExp): Promise<void> => {
+      const change = (url: URL): void => {
+        url.host = `${host}:${server.port}`
+        url.search = String(new URLSearchParams({ sslmode: 'verify-full', sslrootcert: authority }))
+      }
+      await expect(startAt(change)).rejects.toMatchObject({
+        code: 'invalid_configuration',
+        message: expect.stringMatching(says),
+      })
+    }
+    await refused('127.0.0.1', certificate.pathname, /does not support SSL/)
+    await refused('127.0.0.1', '/nowhere/ca.pem', /no such file .*\/nowhere\/ca\.pem/)
+    await onPostgres(server.url, async (client) => {
+      for (const [name, file] of [
+        ['crt', certificate],
+        ['key', key],
+      ] as const) {
+        const lines = readFileSync(file, 'utf8').trim().split('\n')
+        await client.query(
+          `COPY (SELECT unnest('{${lines}}'::text[])) TO PROGRAM 'umask 077; cat > server.${name}'`,
+        )
+      }
+      await client.query('ALTER SYSTEM SET ssl = on')
+      await client.query('SELECT pg_reload_conf()')
+    })
+    await eventually(async () => {
+      const { rows } = await onPostgres(server.url, (client) => client.query('SHOW ssl'))
+      return rows[0].ssl === 'on'
+    })
+    await refused('127.0.0.1', key.pathname, /self-signed certificate/)
+    await refused('0x7f.1', certificate.pathname, /does not match certificate/)
   })
 })
 

@@ -256,8 +256,8 @@ function startFailure(cause: unknown): NotifierError {
   if (isPermanent(cause))
     return new NotifierError('invalid_configuration', {
       message:
-        `graphileWorkerQueue: PostgreSQL answers "${cause.message}". ` +
-        'Correct what "connectionString" or "pool" say, or what the database allows its role.',
+        `graphileWorkerQueue: PostgreSQL cannot be used: "${cause.message}". ` +
+        'Correct what "connectionString" or "pool" say, the certificates, or what the database allows its role.',
       cause,
     })
   return new NotifierError('service_unavailable', {

@@ -123,8 +123,8 @@ export function startFailure(error: unknown): unknown {
   if (!isPermanent(cause)) return error
   return new NotifierError('invalid_configuration', {
     message:
-      `postgresStorage: PostgreSQL answers "${cause.message}". ` +
-      'Correct what "connectionString" or "pool" say, or what the database allows its role.',
+      `postgresStorage: PostgreSQL cannot be used: "${cause.message}". ` +
+      'Correct what "connectionString" or "pool" say, the certificates, or what the database allows its role.',
     cause,
   })
 }
