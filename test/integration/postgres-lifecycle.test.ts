@@ -1,3 +1,4 @@
+import pg from 'pg'
 import { afterAll, expect, it, onTestFinished } from 'vitest'
 import { postgresStorage } from '../../adapters/storage/postgres/index.ts'
 import type { Storage } from '../../src/ports/storage/storage.ts'
@@ -10,6 +11,7 @@ import {
   uniqueSchema,
   whyNoPostgres,
 } from '../support/postgres.ts'
+import { tcpReceiver } from './support/receivers.ts'
 
 afterAll(stopSharedPostgres)
 
@@ -47,3 +49,41 @@ describeWith(whyNoPostgres(), 'a PostgreSQL storage that starts and stops', () =
     await expectNoConnection()
   })
 })
+
+/** A message of the protocol: its kind, its length, what it says. */
+function message(kind: string, body: Buffer): Buffer {
+  const length = Buffer.alloc(4)
+  length.writeInt32BE(body.length + 4)
+  return Buffer.concat([Buffer.from(kind), length, body])
+}
+
+it.each([
+  ['of its own', false],
+  ['that is given', true],
+])(
+  'a server that ends a connection in the packet that makes it ready ends no process: a pool %s',
+  async (_, given) => {
+    const uncaught: unknown[] = []
+    const note = (error: unknown): void => void uncaught.push(error)
+    process.on('uncaughtExceptionMonitor', note)
+    const ready = message('R', Buffer.alloc(4))
+    const idle = message('Z', Buffer.from('I'))
+    const fields = ['SFATAL', 'VFATAL', 'C57P01', 'Mterminating connection due to administrator command', '']
+    const over = message('E', Buffer.from(fields.map((field) => `${field}\0`).join('')))
+    const server = await tcpReceiver((socket) => {
+      socket.on('error', () => {})
+      socket.once('data', () => socket.end(Buffer.concat([ready, idle, over])))
+    })
+    const connectionString = `postgres://postgres@127.0.0.1:${server.port}/none`
+    const pool = new pg.Pool({ connectionString })
+    pool.on('error', () => {})
+    const storage = postgresStorage(given ? { pool } : { connectionString })
+    await expect(storage.start()).rejects.toMatchObject({ code: 'service_unavailable' })
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    process.removeListener('uncaughtExceptionMonitor', note)
+    await pool.end()
+    expect(pool.listenerCount('connect')).toBe(0)
+    await server.close()
+    expect(uncaught).toEqual([])
+  },
+)

@@ -12,6 +12,9 @@ export interface PgClient {
 /** What is used of a `Pool` of `pg` 8. */
 export interface PgPool {
   connect(): Promise<PgClient>
+  /** `connect`: when a connection is ready, before anybody has it. */
+  on?(event: 'connect', listener: (client: PgClient) => void): unknown
+  removeListener?(event: 'connect', listener: (client: PgClient) => void): unknown
 }
 
 export interface PgQuery {
@@ -46,6 +49,7 @@ export interface PgModule {
   ) => PgPool & {
     end(): Promise<void>
     on(event: 'error', listener: (error: Error) => void): unknown
+    on(event: 'connect', listener: (client: PgClient) => void): unknown
   }
   readonly Client: new (options: object) => PgListener
 }

@@ -1,5 +1,5 @@
 import type { ResolvedOptions } from './options.ts'
-import { loadPg, type PgListener, type PgPool } from './peer.ts'
+import { loadPg, type PgClient, type PgListener, type PgPool } from './peer.ts'
 
 /** A pool in use, and how it is given back. */
 export interface OpenPool {
@@ -11,7 +11,10 @@ export interface OpenPool {
 /** Takes the application's pool, or makes one. */
 export async function openPool(options: ResolvedOptions): Promise<OpenPool> {
   const { pool: given, connectionString, maxConnections, connectTimeoutMs } = options
-  if (given !== undefined) return { pool: given, close: async () => {} }
+  if (given !== undefined) {
+    given.on?.('connect', hearErrors)
+    return { pool: given, close: async () => void given.removeListener?.('connect', hearErrors) }
+  }
   const { Pool } = await loadPg()
   const pool = new Pool({
     connectionString,
@@ -23,7 +26,16 @@ export async function openPool(options: ResolvedOptions): Promise<OpenPool> {
   })
   // An idle connection that the server closes is replaced; without a listener it would end the process.
   pool.on('error', () => {})
+  pool.on('connect', hearErrors)
   return { pool, close: () => pool.end() }
+}
+
+/**
+ * A server that shuts down may end a connection in the packet that says it is ready. Then nobody has it yet, nor does the pool
+ * listen any more, and the error would end the process.
+ */
+function hearErrors(client: PgClient): void {
+  client.on('error', () => {})
 }
 
 /** Opens a connection that listens, beside the pool. */
