@@ -15,14 +15,16 @@ import type { Value } from './values.ts'
 const COLUMNS = `${FACT_COLUMNS}, n.high, n.expires_at, n.template_id`
 
 /** What is looked at is bounded before it is filtered, so that a step stays short however few match. */
-const LOOK = `
+const lookAt = (states: string): string => `
   SELECT ${COLUMNS}
-  FROM carillon.states AS s JOIN carillon.notifications AS n ON n.id = s.notification
+  FROM ${states} AS s JOIN carillon.notifications AS n ON n.id = s.notification
   WHERE s.organization = $1 AND s.status = 'failed' AND s.created_at >= $2 AND s.created_at < $3
     AND (s.created_at, s.seq) > ($4, $5)
-    AND NOT EXISTS (SELECT 1 FROM carillon.jobs AS j WHERE j.id = 2 * s.seq)`
+    AND NOT EXISTS (SELECT 1 FROM carillon.jobs AS j WHERE j.id = 2 * s.seq)
+  ORDER BY s.created_at, s.seq LIMIT $6`
 
-const ORDER = 'ORDER BY s.created_at, s.seq LIMIT $6'
+/** Taken first, whatever the statistics say: or all that an organization has is gone through for those that are named. */
+const NAMED = '(SELECT * FROM carillon.states WHERE notification = ANY ($7::text[]) OFFSET 0)'
 
 /** Looked at before they were locked: one that has a job by now was taken up by another. */
 const FIND_JOBS = `
@@ -91,8 +93,8 @@ function look(tx: Transaction, { filter, most, after }: RedriveRequest): Promise
   const { organizationId, ids, from = 0, until = Number.MAX_SAFE_INTEGER } = filter
   const [afterTime = -1, afterSeq = -1] = after === undefined ? [] : decodeCursor(after, 2)
   const values: Value[] = [organizationId, Math.ceil(from), Math.ceil(until), afterTime, afterSeq, most]
-  if (ids === undefined) return tx.rows<DeadRow>(`${LOOK} ${ORDER}`, values)
-  return tx.rows<DeadRow>(`${LOOK} AND s.notification = ANY ($7::text[]) ${ORDER}`, [...values, ids])
+  if (ids === undefined) return tx.rows<DeadRow>(lookAt('carillon.states'), values)
+  return tx.rows<DeadRow>(lookAt(NAMED), [...values, ids])
 }
 
 async function takeUp(tx: Transaction, taken: readonly TakenUp[]): Promise<void> {

@@ -83,12 +83,16 @@ const DELETE_IDEMPOTENCY = `
     FOR UPDATE SKIP LOCKED)
   RETURNING expires_at`
 
-/** Reported once more it is no duplicate of what was never matched. */
+/**
+ * Reported once more it is no duplicate of what was never matched. No index has the time: the first are the oldest, and no more
+ * are looked at.
+ */
 const DELETE_UNMATCHED = `
   WITH gone AS (
     DELETE FROM carillon.unmatched_receipts WHERE id IN (
-      SELECT id FROM carillon.unmatched_receipts WHERE received_at <= $1 ORDER BY id LIMIT $2
-      FOR UPDATE SKIP LOCKED)
+      SELECT id FROM carillon.unmatched_receipts
+      WHERE id = ANY (ARRAY(SELECT id FROM carillon.unmatched_receipts ORDER BY id LIMIT $2)) AND received_at <= $1
+      ORDER BY id FOR UPDATE SKIP LOCKED)
     RETURNING id, hash, provider, organization, fact, received_at),
   keys AS (DELETE FROM carillon.receipts AS r USING gone WHERE r.hash = gone.hash)
   SELECT provider, organization, fact, received_at FROM gone ORDER BY id`
