@@ -4,7 +4,7 @@ import type { ProcessListeners } from '../../domain/process-event.ts'
 import type { SpanEnd, SpanStart } from '../../domain/telemetry.ts'
 import { createGroup } from '../../gather/group.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { ClaimedJob, StartRef } from '../../ports/storage/claim.ts'
+import type { ClaimedJob, LeaseRef, StartRef } from '../../ports/storage/claim.ts'
 import type { SettleAnswer, Settlement } from '../../ports/storage/settle.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
 import { metricLaneOf } from '../telemetry/fold-lanes.ts'
@@ -26,6 +26,8 @@ export interface Attempts {
    * an outcome that is not recorded can mean a second hand-over.
    */
   settle(settlement: Settlement): Promise<void>
+  /** Returns claims of which no attempt is made, as surely as {@link settle} records: one that its claim has begun would count. */
+  release(refs: readonly LeaseRef[]): Promise<void>
   /**
    * Runs one job under its lease. What `work` throws is reported, and the job is left to its lease's expiry.
    *
@@ -115,9 +117,11 @@ export function createAttempts(options: AttemptsOptions): Attempts {
     }
   }
 
+  const release = (refs: readonly LeaseRef[]): Promise<void> => surely(() => storage.release(refs))
+
   async function goBack(refs: readonly StartRef[], afterMs: number): Promise<false> {
     if (afterMs > 0) await pause(afterMs, stopping.signal, clock)
-    await surely(() => storage.release(refs))
+    await release(refs)
     goesOn()
     return false
   }
@@ -140,6 +144,7 @@ export function createAttempts(options: AttemptsOptions): Attempts {
       for (const event of answer.events) announce(event)
       for (const event of answer.endpointEvents ?? []) announce(event)
     },
+    release,
     async run(job, work) {
       const stop = createStop()
       // It was claimed before, and came only now: it must not begin when nobody waits for its end any more.

@@ -161,8 +161,13 @@ export function createDispatcher({
 
   /** Nobody renews leases before their claim is answered, and attempts may have begun with it. */
   async function stillLeased(jobs: readonly ClaimedJob[]): Promise<readonly ClaimedJob[]> {
-    const alive = await storage.renew(jobs, leaseMs)
-    return jobs.filter((_job, index) => alive[index] === true)
+    try {
+      const alive = await storage.renew(jobs, leaseMs)
+      return jobs.filter((_job, index) => alive[index] === true)
+    } catch (error) {
+      await storage.release(jobs)
+      throw error
+    }
   }
 
   function run(job: ClaimedJob, alone: boolean): void {

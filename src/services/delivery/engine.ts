@@ -170,6 +170,7 @@ export function createEngine(options: EngineOptions): Engine {
         await leases.secure()
         return storage.claim(request)
       },
+      release: attempts.release,
     },
     lanes,
     clock,

@@ -440,6 +440,43 @@ describe('stop', () => {
     expect((await storage.notifications.timeline(id)).at(-1)?.fact?.message).toMatch(/was not asked/)
   })
 
+  it.each([
+    ['again until it does', 3, ['email']],
+    ['no longer than the deadline', Number.POSITIVE_INFINITY, []],
+  ])(
+    'returns a claim that is answered after it; a storage that does not answer is asked %s',
+    async (_how, away, due) => {
+      const { clock, storage, start } = notifierWorld()
+      let asked = 0
+      const notifier = await start({
+        channels: { email: recordingChannel() },
+        storage: {
+          ...storage,
+          async claim(request) {
+            const answer = await storage.claim(request)
+            if (answer.jobs.length > 0) await new Promise<void>((resolve) => clock.timer(100, resolve))
+            return answer
+          },
+          async release(refs) {
+            asked += 1
+            if (asked <= away) throw new NotifierError('service_unavailable')
+            await storage.release(refs)
+          },
+        },
+      })
+      await notifier.send(mail)
+      await clock.advance(1)
+      const stopped = notifier.stop({ deadlineMs: 5_000 })
+      await clock.advance(5_000)
+      await stopped
+      const before = asked
+      await clock.advance(20_000)
+      expect(asked).toBe(before)
+      const { lanes } = await storage.claim({ lanes: [], leaseMs: 1_000 })
+      expect(lanes).toEqual(due)
+    },
+  )
+
   it('is hurried by a second one', async () => {
     const channel = recordingChannel({
       send: (_message, { signal }) =>

@@ -7,6 +7,7 @@ import { UNLIMITED } from '../../../src/domain/plans.ts'
 import { memoryStorage } from '../../../src/memory/memory-storage.ts'
 import { silentLogger } from '../../../src/memory/silent-logger.ts'
 import { webhookSigner } from '../../../src/outgoing/webhook-signer.ts'
+import type { Clock } from '../../../src/ports/clock.ts'
 import type { PostRequest } from '../../../src/ports/outgoing.ts'
 import type { Storage } from '../../../src/ports/storage/storage.ts'
 import { createDeadline } from '../../../src/services/deadline.ts'
@@ -26,6 +27,7 @@ import { temporaryDirectory } from '../../support/temporary-directory.ts'
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
 const URL = 'https://example.com/hook'
+const AWAY = new Error('The storage is away.')
 const directory = temporaryDirectory()
 let files = 0
 
@@ -47,14 +49,14 @@ function sentOf(post: PostRequest | undefined): object | undefined {
 
 describe.each(['memory', 'sqlite'])('webhook endpoints on %s', (kind) => {
   /** The service and an engine that delivers events; notifications are taken through by `announce`. */
-  async function start(wrap: (inner: Storage) => Partial<Storage> = () => ({})) {
+  async function start(wrap: (inner: Storage, clock: Clock) => Partial<Storage> = () => ({})) {
     const clock = fakeClock()
     files += 1
     const inner: Storage =
       kind === 'memory'
         ? memoryStorage({ clock })
         : sqliteStorage({ file: join(directory, `${files}.db`), synchronous: 'normal', clock })
-    const storage: Storage = { ...inner, ...wrap(inner) }
+    const storage: Storage = { ...inner, ...wrap(inner, clock) }
     await storage.start()
     const ids = createIdGenerator({
       now: clock.now,
@@ -92,7 +94,7 @@ describe.each(['memory', 'sqlite'])('webhook endpoints on %s', (kind) => {
       random: () => 0.5,
       announce: () => {},
       failed: (error) => {
-        throw error
+        if (error !== AWAY) throw error
       },
     })
     engine.start()
@@ -421,6 +423,36 @@ describe.each(['memory', 'sqlite'])('webhook endpoints on %s', (kind) => {
     expect(begun).toEqual(leaves ? ['smtp', id] : ['smtp'])
     const { items } = await webhooks.deliveries(id)
     expect(items).toMatchObject([{ status: 'delivered', attempts: [{ attempt: 1 }] }])
+  })
+
+  it('are not said to have been asked by a claim that came late and could not be renewed', async () => {
+    const faults = { renew: 1, release: 1 }
+    const { webhooks, announce, posts, clock } = await start((inner, clock) => ({
+      async claim(request) {
+        const answer = await inner.claim(request)
+        if (faults.renew > 0 && answer.jobs.some(({ begun }) => begun))
+          await new Promise<void>((resolve) => clock.timer(25_000, resolve))
+        return answer
+      },
+      async renew(refs, leaseMs) {
+        faults.renew -= 1
+        if (faults.renew >= 0) throw AWAY
+        return inner.renew(refs, leaseMs)
+      },
+      async release(refs) {
+        faults.release -= 1
+        if (faults.release >= 0) throw AWAY
+        return inner.release(refs)
+      },
+    }))
+    const { id } = await webhooks.create({ url: URL, events: ['notification.sent'] })
+    await announce()
+    await clock.advance(120_000)
+    expect(posts).toHaveLength(1)
+    const { items } = await webhooks.deliveries(id)
+    expect(items).toMatchObject([{ status: 'delivered', attempts: [{ attempt: 1, succeeded: true }] }])
+    expect(items[0]?.attempts).toHaveLength(1)
+    expect(faults).toEqual({ renew: 0, release: -1 })
   })
 
   it('are tested with a signed example, disabled ones too, which leaves no trace', async () => {
