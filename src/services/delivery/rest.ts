@@ -85,7 +85,6 @@ export function createRest(options: RestOptions): Rest {
     if (restMs > 0) {
       const until = clock.monotonic() + restMs
       if (until < restsUntil + SAME_MS) return
-      letGo()
       rests += 1
       why = null
       restsUntil = until
@@ -117,9 +116,8 @@ export function createRest(options: RestOptions): Rest {
       token = mine
       return
     }
-    if (states[0]?.allowed === false) learn(states.slice(0, 1))
     // Whoever has it may be done sooner than it can take at most.
-    const waitMs = Math.min(Math.max(...states.map(({ retryAfterMs }) => retryAfterMs)) || LOOK_MS, LOOK_MS)
+    const waitMs = Math.min(Math.max(...states.map(({ retryAfterMs }) => retryAfterMs)), LOOK_MS)
     shutUntil = clock.monotonic() + waitMs
     wakeIn(waitMs)
   }
@@ -137,12 +135,12 @@ export function createRest(options: RestOptions): Rest {
     leftMs,
     probing,
     probe: () => token,
-    open: () => leftMs() === 0 && (!probing() || token !== null || clock.monotonic() >= shutUntil),
+    open: () => leftMs() === 0 && (!probing() || clock.monotonic() >= shutUntil),
     reason: () => why,
     ask() {
       if (leftMs() > 0 || token !== null || !(stale() || applies())) return undefined
       return (async () => {
-        if (stale()) await look()
+        await look()
         if (applies()) await apply()
       })()
     },

@@ -1,18 +1,22 @@
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { ProviderEvent } from '../../../src/domain/provider-event.ts'
 import { memoryRateLimiter } from '../../../src/memory/rate-limiter/memory-rate-limiter.ts'
-import type { RateLimiter } from '../../../src/ports/rate-limiter.ts'
+import type { LimitCheck, RateLimiter } from '../../../src/ports/rate-limiter.ts'
 import { createProviderState, type ProviderState } from '../../../src/services/delivery/provider-state.ts'
 import { createSharedLimits } from '../../../src/services/delivery/shared-limits.ts'
 import { createWakes } from '../../../src/services/delivery/wakes.ts'
 import { providerOf } from '../../../src/services/providers.ts'
 import { type FakeClock, fakeClock, settled } from '../../../src/testing/fake-clock.ts'
-import { recordingChannel } from '../../../src/testing/recording-channel.ts'
+import { type RecordingChannelOptions, recordingChannel } from '../../../src/testing/recording-channel.ts'
 
 const why = { code: 'provider_unavailable', message: 'Busy.' } as const
 
 /** Processes that share one limiter, each with a state of the same provider. */
-function create(processes = 1, shared?: (limiter: RateLimiter) => RateLimiter) {
+function create(
+  processes = 1,
+  shared?: (limiter: RateLimiter) => RateLimiter,
+  options: RecordingChannelOptions = {},
+) {
   const clock = fakeClock()
   let woken = 0
   const available = (): void => {
@@ -23,7 +27,7 @@ function create(processes = 1, shared?: (limiter: RateLimiter) => RateLimiter) {
   const memory = memoryRateLimiter({ clock })
   const limiter = shared?.(memory) ?? memory
   const states = Array.from({ length: processes }, () =>
-    createProviderState(providerOf(recordingChannel({ maxConcurrent: 4 })), {
+    createProviderState(providerOf(recordingChannel({ maxConcurrent: 4, ...options })), {
       clock,
       limits: createSharedLimits(
         limiter,
@@ -81,6 +85,7 @@ it('rests as long as it is told, then has one slot to show that it works', async
   expect([rests(state), await freeNow(state), woken()]).toEqual([false, 1, 1])
   state.succeeded()
   expect(await freeNow(state)).toBe(4)
+  expect(state.health()).toMatchObject({ state: 'ready', code: null })
   const about = { channel: 'email', provider: 'recorder', organizationId: null }
   expect(events).toEqual([
     { event: 'provider.paused', data: { ...about, ...why, forMs: 30_000 } },
@@ -129,6 +134,69 @@ it('rests from the third passing fault in a row, and at once when its probe fail
   state.faulted(null, why)
   await clock.advance(1_999)
   expect(rests(state)).toBe(true)
+})
+
+it('rests again at once when its probe fails, also after a rest that one fault made', async () => {
+  const { clock, state } = create()
+  state.faulted(30_000, why)
+  await clock.advance(30_000)
+  expect(await freeNow(state)).toBe(1)
+  state.faulted(null, why)
+  expect(rests(state)).toBe(true)
+})
+
+it('claims nothing while too many outcomes wait to be recorded, and sends what was claimed by then', async () => {
+  const { state } = create()
+  for (let count = 0; count < 8; count += 1) void state.run(async () => () => new Promise(() => {}))
+  await settled()
+  expect([await freeNow(state), state.room(), state.takes()]).toEqual([0, 0, 4])
+})
+
+describe('with a pace', () => {
+  const paced = () => create(1, undefined, { maxPerSecond: 1 })
+
+  it('has a claimed message wait for nothing else', async () => {
+    const { clock, state } = paced()
+    expect([await freeNow(state), state.waits()]).toEqual([1, true])
+    const ends = Array.from({ length: 4 }, () => message(state))
+    expect(state.waits()).toBe(false)
+    for (const end of ends) await end()
+    await clock.advance(10_000)
+    expect(state.waits()).toBe(true)
+    state.faulted(30_000, why)
+    expect(state.waits()).toBe(false)
+  })
+
+  it('has no room, and no message wait, until the time from which one is permitted', async () => {
+    const { clock, state } = paced()
+    expect(await freeNow(state)).toBe(1)
+    await message(state)()
+    await freeNow(state)
+    expect([state.room(), state.waits()]).toEqual([0, false])
+    await clock.advance(2_000)
+    expect([state.room(), state.waits()]).toEqual([4, true])
+  })
+
+  it('uses nothing of it up while another process tries', async () => {
+    const counted: LimitCheck[] = []
+    const { clock, states, state } = create(
+      2,
+      (limiter) => ({
+        ...limiter,
+        consume(checks) {
+          counted.push(...checks.filter(({ kind }) => kind === 'window'))
+          return limiter.consume(checks)
+        },
+      }),
+      { maxPerSecond: 10 },
+    )
+    state.faulted(30_000, why)
+    await clock.advance(30_000)
+    expect(await freeNow(state)).toBe(1)
+    counted.length = 0
+    expect(await freeNow(states[1] as ProviderState)).toBe(0)
+    expect(counted).toEqual([])
+  })
 })
 
 it('learns nothing from a success of before the rest', async () => {
@@ -246,7 +314,9 @@ it('lets another process try when the one that tries has died', async () => {
   const other = states[1] as ProviderState
   expect(await freeNow(other)).toBe(0)
   // Its timeout, and what a provider may take to notice.
-  await clock.advance(34_000)
+  await clock.advance(33_999)
+  expect(await freeNow(other)).toBe(0)
+  await clock.advance(1)
   expect(await freeNow(other)).toBe(1)
 })
 
@@ -261,6 +331,108 @@ it('lets another process try when the message that tried ended without an answer
   await end()
   await clock.advance(1_000)
   expect(await freeNow(other)).toBe(1)
+})
+
+it('lets another process try when no message came of the claim that was to try', async () => {
+  const { clock, states, state } = create(2)
+  state.faulted(30_000, why)
+  await clock.advance(30_000)
+  expect(await freeNow(state)).toBe(1)
+  state.giveBack()
+  expect(await freeNow(states[1] as ProviderState)).toBe(1)
+})
+
+it('rests longer with each rest that another process has met as well, and is woken at its end', async () => {
+  const { clock, states, state, woken } = create(2)
+  const other = states[1] as ProviderState
+  other.faulted(1_000, { code: 'invalid_sender', message: 'Not ours.' })
+  await clock.advance(1_000)
+  expect(await freeNow(state)).toBe(1)
+  state.faulted(1_000, why)
+  await clock.advance(1_000)
+  expect([await freeNow(other), other.restMs()]).toEqual([0, 1_000])
+  expect(other.health()).toMatchObject({ state: 'paused', code: null })
+  const before = woken()
+  await clock.advance(1_000)
+  expect(woken() - before).toBe(2)
+  expect(await freeNow(other)).toBe(1)
+  other.faulted(null, why)
+  expect(other.restMs()).toBe(4_000)
+})
+
+it('takes a rest that ends a little later in the limiter for the same', async () => {
+  const late: Readonly<Record<string, number>> = { rest: 50, probation: 90 }
+  const { clock, state } = create(1, (limiter) => ({
+    ...limiter,
+    pause: (key, ms) => limiter.pause(key, ms + (late[key.split('.').at(-1) ?? ''] ?? 0)),
+  }))
+  state.faulted(1_000, why)
+  await clock.advance(1_000)
+  expect(await freeNow(state)).toBe(0)
+  await clock.advance(50)
+  expect(await freeNow(state)).toBe(1)
+  state.faulted(null, why)
+  expect(state.restMs()).toBe(2_000)
+  await clock.advance(2_050)
+  expect(await freeNow(state)).toBe(1)
+  // Here what it disproves ends after the proof.
+  state.succeeded()
+  expect(await later(clock, [state])).toEqual([4])
+})
+
+it('rests by a fault that came while the limiter was asked, whatever that had proved before', async () => {
+  let answer: Promise<unknown> = Promise.resolve()
+  const { clock, state } = create(1, (limiter) => ({
+    ...limiter,
+    async peek(checks) {
+      const decision = await limiter.peek(checks)
+      await answer
+      return decision
+    },
+  }))
+  state.faulted(1_000, why)
+  await clock.advance(1_000)
+  await freeNow(state)
+  state.succeeded()
+  await clock.advance(10_000)
+  let go = (): void => {}
+  answer = new Promise<void>((resolve) => (go = resolve))
+  const free = freeNow(state)
+  await settled()
+  state.faulted(30_000, why)
+  go()
+  expect([await free, state.restMs()]).toEqual([0, 30_000])
+  expect(state.health()).toMatchObject({ code: why.code })
+})
+
+it('asks the limiter for nothing that is of no use', async () => {
+  const asked: string[] = []
+  const { clock, state } = create(1, (limiter) => ({
+    ...limiter,
+    peek(checks) {
+      asked.push('look')
+      return limiter.peek(checks)
+    },
+    consume(checks) {
+      asked.push('probe')
+      return limiter.consume(checks)
+    },
+  }))
+  expect(await freeNow(state)).toBe(4)
+  expect(asked).toEqual(['look'])
+  expect(state.prepare()).toBe(undefined)
+  const ends = Array.from({ length: 4 }, () => message(state))
+  await clock.advance(1_000)
+  expect(state.prepare()).toBe(undefined)
+  for (const end of ends) await end()
+  state.faulted(30_000, why)
+  await clock.advance(29_000)
+  expect(state.prepare()).toBe(undefined)
+  await clock.advance(1_000)
+  await freeNow(state)
+  await clock.advance(1_000)
+  expect(state.prepare()).toBe(undefined)
+  expect(asked).toEqual(['look', 'look', 'probe'])
 })
 
 it('tells a process that starts after a rest to try first', async () => {
