@@ -3,10 +3,6 @@ import type { Clock } from '../../ports/clock.ts'
 /** Waits for `ms`, at least one, or until `stop` aborts; not at all where it has. */
 export function pause(ms: number, stop: AbortSignal, clock: Clock): Promise<void> {
   return new Promise((resolve) => {
-    if (stop.aborted) {
-      resolve()
-      return
-    }
     const end = (): void => {
       cancel()
       stop.removeEventListener('abort', end)
@@ -14,5 +10,6 @@ export function pause(ms: number, stop: AbortSignal, clock: Clock): Promise<void
     }
     const cancel = clock.timer(Math.max(1, ms), end)
     stop.addEventListener('abort', end)
+    if (stop.aborted) end()
   })
 }

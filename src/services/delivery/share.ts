@@ -49,7 +49,7 @@ function lanesByOwner(wishes: readonly Wish[], turn: number): Map<string, Ladder
   return lanesOf
 }
 
-/** What stands lowest is taken first, and of one rung what has stood there longest. */
+/** What stands lowest is taken first, and of one rung what has stood there longest. Nothing is put below what was taken. */
 interface Ladder<Item> {
   put(item: Item, rung: number): void
   take(): { readonly item: Item; readonly rung: number } | null
@@ -65,7 +65,6 @@ function createLadder<Item>(): Ladder<Item> {
     put(item, rung) {
       while (rungs.length <= rung) rungs.push({ items: [], taken: 0 })
       rungs[rung]?.items.push(item)
-      lowest = Math.min(lowest, rung)
       size += 1
     },
     take() {

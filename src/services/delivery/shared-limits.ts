@@ -67,10 +67,10 @@ export function createSharedLimits(
    */
   async function confirmed(check: LimitCheck, state: LimitState): Promise<LimitState> {
     if (check.kind !== 'window' || state.granted === 0) return state
-    const same = { ...check, cost: state.granted, partial: true }
+    const same = { ...check, cost: state.granted }
     const less = { ...same, key: `${check.key}.own`, windowMs: check.windowMs - GRANT_MS }
     const own = (await local.consume([less])).states[0] ?? state
-    if (own.granted > 0) await local.consume([{ ...same, cost: own.granted }])
+    await local.consume([same])
     return own.granted < state.granted ? own : state
   }
 

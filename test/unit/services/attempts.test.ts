@@ -161,9 +161,10 @@ it('tells of a job also when what this process did under an earlier lease of it 
   expect(told).toEqual(['attempt.started'])
 })
 
-it('counts a job that was taken over once, however often it goes back before anybody can be asked', async () => {
+/** A job whose attempt has ended with its process, and what counts those that are taken over. */
+async function takenOver() {
   const clock = fakeClock()
-  const { facts, ...observation_ } = observation()
+  const { facts, told, ...observation_ } = observation()
   const storage = observedStorage(memoryStorage({ clock }), { ...observation_, clock })
   const attempts = createAttempts({
     storage,
@@ -179,11 +180,13 @@ it('counts a job that was taken over once, however often it goes back before any
   await accept(storage, [note()])
   await start(storage, [await claimOne(storage)])
   await clock.advance(LEASE_MS + 1)
-  async function takeOver(end: (job: ClaimedJob) => Settlement): Promise<number> {
+  async function recover(): Promise<ClaimedJob> {
     await storage.claim({ lanes: [], leaseMs: LEASE_MS })
     const [job] = (await storage.claim({ recovered: [LANE], leaseMs: LEASE_MS })).jobs
     if (job === undefined) throw new Error('no recovered job')
-    await attempts.run(job, () => attempts.settle(end(job)))
+    return job
+  }
+  function count(): number {
     let count = 0
     for (const fact of facts) {
       measureFact(fact, (metric, value, labels) => {
@@ -194,9 +197,45 @@ it('counts a job that was taken over once, however often it goes back before any
     }
     return count
   }
+  return { attempts, storage, recover, count, told }
+}
+
+it('counts a job that was taken over once, however often it goes back before anybody can be asked', async () => {
+  const { attempts, storage, recover, count } = await takenOver()
+  async function takeOver(end: (job: ClaimedJob) => Settlement): Promise<number> {
+    const job = await recover()
+    await attempts.run(job, () => attempts.settle(end(job)))
+    return count()
+  }
   expect(await takeOver((job) => unasked(job, 0))).toBe(0)
   expect(await takeOver((job) => unasked(job, 0))).toBe(0)
-  expect(await takeOver((job) => ended(job))).toBe(1)
+  expect(await takeOver((job) => ({ ...ended(job), next: { kind: 'retry', delayMs: 0 } }))).toBe(1)
+  const again = await claimOne(storage)
+  await attempts.run(again, () => attempts.settle(ended(again)))
+  expect(count()).toBe(1)
+})
+
+it('counts a job that was taken over also when what this process did under an earlier lease of it ends meanwhile', async () => {
+  const { attempts, storage, recover, count } = await takenOver()
+  const earlier = await recover()
+  let end = (): void => {}
+  const run = attempts.run(earlier, () => new Promise((resolve) => (end = resolve)))
+  await storage.settle([unasked(earlier, 0)])
+  const later = await recover()
+  await attempts.run(later, async () => {
+    end()
+    await run
+    await attempts.settle(ended(later))
+  })
+  expect(count()).toBe(1)
+})
+
+it('tells of no job that it has ended', async () => {
+  const { attempts, recover, told } = await takenOver()
+  const job = await recover()
+  await attempts.run(job, async () => {})
+  await attempts.begin({ jobId: job.jobId, token: job.token, provider: 'smtp' })
+  expect(told.map(({ event }) => event)).not.toContain('attempt.started')
 })
 
 it('renews no lease after the end, not even where a renewal was under way', async () => {

@@ -9,7 +9,11 @@ import type { NotifierOptions } from '../../../src/options.ts'
 import type { Storage } from '../../../src/ports/storage/storage.ts'
 import type { Notifier } from '../../../src/services/notifier.ts'
 import { type FakeClock, fakeClock } from '../../../src/testing/fake-clock.ts'
-import { type RecordingChannel, recordingChannel } from '../../../src/testing/recording-channel.ts'
+import {
+  type Behaviour,
+  type RecordingChannel,
+  recordingChannel,
+} from '../../../src/testing/recording-channel.ts'
 
 const HOUR = 3_600_000
 const mail = { channel: 'email', to: 'ada@example.com', body: 'Hello' } as const
@@ -654,6 +658,21 @@ describe('a storage that fails', () => {
     expect([channel.calls.length, errors.length]).toEqual([1, 5])
   })
 
+  it('has an outcome within five seconds of being back', async () => {
+    let down = true
+    const { notifier, clock, status } = await world([recordingChannel()], {
+      delivery: { leaseMs: 60_000, pollMs: 1_000 },
+      wrap: (inner) => ({
+        settle: (settlements) => (down ? unavailable() : inner.settle(settlements)),
+      }),
+    })
+    const { id } = await notifier.send(mail)
+    await clock.advance(40_000)
+    down = false
+    await clock.advance(5_000)
+    expect(await status(id)).toBe('sent')
+  })
+
   it('that lost an outcome for good marks the attempt, and tries again', async () => {
     let down = true
     const channel = recordingChannel()
@@ -708,7 +727,7 @@ describe('a storage that fails', () => {
     down = Number.POSITIVE_INFINITY
     const { id } = await notifier.send(mail)
     await clock.advance(60_000)
-    expect(asked).toBeGreaterThan(10)
+    expect(asked).toBeGreaterThan(15)
     expect(asked).toBeLessThan(30)
     down = 0
     await clock.advance(6_000)
@@ -719,6 +738,50 @@ describe('a storage that fails', () => {
     expect(await status(after.id)).toBe('sent')
   })
 })
+
+it.each<[string, (inner: Storage) => Partial<Storage>, Behaviour]>([
+  [
+    'that is to be tried again',
+    () => ({}),
+    (_message, { attempt }) =>
+      attempt === 1 ? { kind: 'retry', scope: 'message', code: 'provider_error' } : { kind: 'accepted' },
+  ],
+  [
+    'that goes back because it could not be begun',
+    (inner) => {
+      let faults = 1
+      return {
+        startAttempts: async (refs) => {
+          if (refs.some(({ provider }) => provider === 'other') && faults-- > 0)
+            throw new NotifierError('service_unavailable')
+          return inner.startAttempts(refs)
+        },
+      }
+    },
+    () => ({ kind: 'accepted' }),
+  ],
+])(
+  'a message %s is not forgotten while everything else that is due has to wait',
+  async (_which, wrap, send) => {
+    const hanging = recordingChannel({ maxConcurrent: 1, send: () => new Promise(() => {}) })
+    const other = recordingChannel({
+      channel: 'sms',
+      name: 'other',
+      retry: { kind: 'schedule', delaysMs: [1_000], jitter: 0 },
+      send,
+    })
+    const { notifier, clock, ended } = await world([], {
+      channels: { email: hanging, sms: other },
+      delivery: { pollMs: HOUR },
+      wrap,
+    })
+    await notifier.sendBatch([mail, mail])
+    await clock.advance(100)
+    const { id } = await notifier.send({ channel: 'sms', to: '+14155552671', body: 'Hello' })
+    expect(await ended(id)).toBe('sent')
+    expect(clock.monotonic()).toBeLessThan(2_000)
+  },
+)
 
 describe('leases', () => {
   it('are renewed for as long as an attempt takes', async () => {

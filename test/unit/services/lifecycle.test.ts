@@ -411,6 +411,22 @@ describe('stop', () => {
     expect([channel.calls[0]?.context.signal.aborted, counts.stop]).toEqual([true, 1])
   })
 
+  it('aborts nothing that has ended, whoever still has its signal', async () => {
+    const channel = recordingChannel({
+      send: ({ body }) => (body === 'hangs' ? new Promise(() => {}) : { kind: 'accepted' }),
+    })
+    const { notifier, clock } = create({}, channel)
+    await notifier.start()
+    await notifier.send(mail)
+    await clock.advance(1)
+    await notifier.send({ ...mail, body: 'hangs' })
+    await clock.advance(1)
+    const stopped = notifier.stop({ deadlineMs: 1 })
+    await clock.advance(5_000)
+    await stopped
+    expect(channel.calls.map(({ context }) => context.signal.aborted)).toEqual([false, true])
+  })
+
   it('lets nothing begin after its deadline that was claimed before', async () => {
     const world = notifierWorld()
     const { clock, storage } = world

@@ -33,3 +33,13 @@ it('lets the engine go on when the claim has been answered, not before', async (
   await first
   expect(done).toBe(1)
 })
+
+it('keeps nothing from the engine after its end', async () => {
+  const offers = createOffers()
+  const here = offers.add([ref('1')])
+  offers.close()
+  await here
+  await offers.add([ref('2')])
+  expect(offers.lanes()).toEqual([])
+  expect(offers.take([{ lane: 'email', free: 9 }]).ids).toEqual([])
+})

@@ -51,3 +51,9 @@ it('begins with another among equals each time', () => {
   const first = [0, 1, 2, 3].map((turn) => share(1, wanted, new Map(), turn).indexOf(1))
   expect(first).toEqual([0, 1, 2, 0])
 })
+
+it('gives of what is one owner’s to the lane that has the fewest', () => {
+  const lanes = [3, 0, 0].map((used) => ({ most: 5, used, owner: 'a' }))
+  expect(share(4, lanes, new Map([['a', 3]]), 0)).toEqual([0, 2, 2])
+  expect(share(9, lanes, new Map([['a', 3]]), 0)).toEqual([1, 4, 4])
+})

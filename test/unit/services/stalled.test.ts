@@ -69,6 +69,7 @@ async function stalled(onAmbiguous: 'retry' | 'fail' = 'retry') {
     })
   const begun = process.storage.startAttempts
   process.storage.startAttempts = (refs) => {
+    process.storage.startAttempts = begun
     process.stand()
     return begun(refs)
   }
@@ -102,6 +103,16 @@ it('what nobody has taken meanwhile is sent all the same, once', async () => {
   for (let second = 0; second < 60; second += 1) await clock.advance(1_000)
   expect(sent).toEqual(['stalled'])
   expect(await history(notifier, id)).toEqual(['queued', 'sent'])
+})
+
+it('what nobody can be sure to have still goes back first', async () => {
+  const { clock, sent, process, id, notifier, history } = await stalled()
+  await clock.advance(2 * MINUTE)
+  process.storage.renew = () => Promise.reject(new Error('The storage is away.'))
+  process.goOn()
+  await clock.advance(0)
+  expect(sent).toEqual(['stalled'])
+  expect(await history(notifier, id)).toEqual(['queued', 'attempt_failed: provider_unavailable', 'sent'])
 })
 
 it('what waits for its history keeps its lease', async () => {
