@@ -132,7 +132,7 @@ export function createInstances(options: InstancesOptions): Instances {
   function learn(organizationId: string, entry: Entry, known: Known): void {
     // What came too late for one may be there before the next has come.
     const there = entry.known.kind === 'loaded' && entry.known.set !== null
-    if (closed || there || entries.get(organizationId) !== entry) {
+    if (there || entries.get(organizationId) !== entry) {
       drop(known)
       return
     }

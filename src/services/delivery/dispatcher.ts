@@ -175,7 +175,6 @@ export function createDispatcher({
     if (lane === undefined) return
     const ended = (): void => {
       running.delete(end)
-      if (solitude !== null || recovered.length > 0 || running.size === 0) news = true
       proceed()
     }
     const end = lane.run(job).then(ended, (error) => {

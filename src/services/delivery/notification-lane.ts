@@ -97,9 +97,7 @@ export function createNotificationLane(
     // Most lanes have one provider, and most jobs the first: no lists for them.
     const [single] = states
     if (states.length === 1 && single !== undefined)
-      return (single.takes() > 0 || single.waits()) && isNew(job, single) && reaches(single, job)
-        ? single
-        : undefined
+      return (single.takes() > 0 || single.waits()) && reaches(single, job) ? single : undefined
     const asked = eligible(job)
     const free = asked.filter((state) => state.takes() > 0)
     if (free.length > 0) return choose(free)

@@ -392,6 +392,65 @@ describe('two providers', () => {
     expect(second.calls[0]?.context).toMatchObject({ attempt: 2, idempotencyKey: id })
   })
 
+  it('that both fail are asked once each, and again when it is time', async () => {
+    const asked: number[] = []
+    const policy = { kind: 'schedule', delaysMs: [10_000, 10_000], jitter: 0 } as const
+    const failing = (name: string) =>
+      recordingChannel({
+        name,
+        retry: policy,
+        send: () => {
+          asked.push(clock.monotonic())
+          return { kind: 'retry', scope: 'provider', code: 'provider_unavailable' }
+        },
+      })
+    const { notifier, clock } = await world([failing('first'), failing('second')])
+    await notifier.send(mail)
+    await clock.advance(10_000)
+    expect(asked).toEqual([0, 0, 10_000, 10_000])
+  })
+
+  it('are claimed for no faster than they can be asked while histories are read, and then serve all', async () => {
+    const inner = memoryStorage()
+    const tried = await world(
+      ['first', 'second'].map((name) =>
+        recordingChannel({
+          name,
+          maxConcurrent: 10,
+          retry: { kind: 'schedule', delaysMs: [1_000], jitter: 0 },
+          send: () => ({ kind: 'retry', scope: 'message', code: 'provider_error' }),
+        }),
+      ),
+      { storage: inner },
+    )
+    await tried.notifier.sendBatch(Array.from({ length: 6 }, () => mail))
+    await tried.clock.advance(1)
+    await tried.notifier.stop()
+    let most = 0
+    let reads = 0
+    const { clock, storage } = await world(
+      ['first', 'second'].map((name) => recordingChannel({ name, maxConcurrent: 1 })),
+      {
+        storage: inner,
+        wrap: () => ({
+          notifications: {
+            ...inner.notifications,
+            async timeline(id) {
+              reads += 1
+              most = Math.max(most, reads)
+              await new Promise<void>((resolve) => clock.timer(100, resolve))
+              reads -= 1
+              return inner.notifications.timeline(id)
+            },
+          },
+        }),
+        delivery: { pollMs: 1_000 },
+      },
+    )
+    await clock.until(async () => (await storage.backlog(10)).lanes.length === 0)
+    expect(most).toBe(2)
+  })
+
   it.each([
     ['recipient', rejected('recipient', 'blocked_recipient'), 'failed'],
     ['message', rejected('message', 'content_rejected'), 'failed'],

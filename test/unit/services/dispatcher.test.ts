@@ -189,6 +189,9 @@ describe('the dispatcher', () => {
     await clock.advance(3_000)
     expect(requests.length).toBeGreaterThanOrEqual(10)
     expect(errors).toHaveLength(6)
+    down = true
+    await clock.advance(3_100)
+    expect(errors).toHaveLength(8)
   })
 
   it('runs a recovered job alone, from when what was there has run for a second until it has ended', async () => {
@@ -400,6 +403,47 @@ describe('the dispatcher', () => {
     await clock.advance(ms)
     expect(renewed).toEqual(asked)
     expect([...running.keys()]).toEqual(run)
+  })
+
+  it('slows down while the storage fails also where it is woken during each claim', async () => {
+    const { clock, dispatcher, requests } = create(() => {
+      dispatcher.wake('email')
+      throw new Error('away')
+    })
+    dispatcher.start()
+    await clock.advance(60_000)
+    expect(requests.length).toBeLessThan(10)
+  })
+
+  it('asks again for what a queue engine handed over to a claim that failed', async () => {
+    const offers = createOffers()
+    const { clock, dispatcher, requests } = create((request) => {
+      if ('ids' in request) throw new Error('away')
+      return NOTHING
+    }, offers)
+    dispatcher.start()
+    await settled()
+    const handed = offers.add([{ jobId: '1', lane: 'email' }])
+    dispatcher.wake()
+    await handed
+    await clock.advance(2_000)
+    expect(requests.slice(-2)).toEqual([
+      { ids: ['1'], leaseMs: 60_000 },
+      { lanes: [{ lane: 'email', free: 10 }], leaseMs: 60_000 },
+    ])
+  })
+
+  it('lets others have a turn between claims that all find something', async () => {
+    const { dispatcher, requests } = create((_request, count) =>
+      count <= 100 ? { ...NOTHING, jobs: [job(String(count))], lanes: ['email'] } : NOTHING,
+    )
+    dispatcher.start()
+    let turns = 0
+    while (requests.length <= 100) {
+      turns += 1
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+    expect(turns).toBeGreaterThan(100)
   })
 
   it('claims nothing before its start and after its stop', async () => {

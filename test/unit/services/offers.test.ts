@@ -5,15 +5,16 @@ const ref = (jobId: string, lane = 'email') => ({ jobId, lane })
 
 it('takes what is free of each lane, names the others, and asks for a job once', () => {
   const offers = createOffers()
-  void offers.add([ref('1'), ref('2'), ref('3'), ref('4', 'sms')])
+  void offers.add([ref('1'), ref('1'), ref('2'), ref('3'), ref('4', 'sms')])
   void offers.add([ref('1'), ref('5', 'push')])
   expect(offers.lanes()).toEqual(['email', 'sms', 'push'])
-  const { ids, left } = offers.take([
+  const { ids, left, lanes } = offers.take([
     { lane: 'email', free: 2 },
     { lane: 'sms', free: 9 },
   ])
   expect(ids).toEqual(['1', '2', '4'])
   expect([...left]).toEqual(['email', 'push'])
+  expect(lanes).toEqual(['email', 'sms'])
   expect(offers.lanes()).toEqual([])
 })
 

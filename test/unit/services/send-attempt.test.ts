@@ -21,9 +21,10 @@ function attempt(send: Behaviour, stop = createStop()) {
   const clock = fakeClock()
   const channel = recordingChannel({ send, timeoutMs: 1_000 })
   const failures: Error[] = []
-  const { observer } = observation()
+  const { observer, facts } = observation()
   return {
     clock,
+    facts,
     channel,
     failures,
     outcome: sendAttempt(providerOf(channel), message, context, stop, clock, observer, (error) =>
@@ -198,11 +199,26 @@ describe('sendAttempt', () => {
     expect(await outcome).toMatchObject({ kind: 'ambiguous', reason: 'The notifier is stopping.' })
   })
 
-  it('leaves no timer behind', async () => {
-    const { clock, outcome, channel } = attempt(async () => ({ kind: 'accepted' }))
+  it('leaves no timer behind, nor makes one where its job is stopped after it', async () => {
+    const stop = createStop()
+    const { clock, outcome, channel } = attempt(async () => ({ kind: 'accepted' }), stop)
     await outcome
     await clock.advance(60_000)
     expect(channel.calls[0]?.context.signal.aborted).toBe(false)
+    stop.abort(new Error('The notifier is stopping.'))
+    await expect(clock.until(() => false)).rejects.toThrow('Not reached')
+    expect(clock.monotonic()).toBe(60_000)
+  })
+
+  it('is counted with the time that it took', async () => {
+    let accept = (): void => {}
+    const { clock, outcome, facts } = attempt(
+      () => new Promise((resolve) => (accept = () => resolve({ kind: 'accepted' }))),
+    )
+    await clock.advance(700)
+    accept()
+    await outcome
+    expect(facts).toMatchObject([{ type: 'attempt', outcome: 'accepted', durationMs: 700 }])
   })
 
   it('leaves no timer behind either where a channel answers after the abort', async () => {
