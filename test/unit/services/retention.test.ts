@@ -3,8 +3,10 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { sqliteStorage } from '../../../adapters/storage/sqlite/index.ts'
 import { createNotifier } from '../../../src/create-notifier.ts'
 import { memoryStorage } from '../../../src/memory/memory-storage.ts'
+import { silentLogger } from '../../../src/memory/silent-logger.ts'
 import type { NotifierOptions } from '../../../src/options.ts'
 import type { Storage } from '../../../src/ports/storage/storage.ts'
+import { createRetention } from '../../../src/services/retention/retention.ts'
 import { fakeClock } from '../../../src/testing/fake-clock.ts'
 import { recordingChannel } from '../../../src/testing/recording-channel.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
@@ -234,4 +236,68 @@ it.each([0, -1, Number.NaN, '90', null, true])('retention.days cannot be %s', (d
   const make = () =>
     createNotifier({ channels: { email: recordingChannel() }, retention: { days: days as number } })
   expect(make).toThrow(expect.objectContaining({ code: 'invalid_configuration' }))
+})
+
+describe('on its own', () => {
+  /** A run over two organizations, and three steps of what expires by itself, that stops at the step that is given. */
+  function stoppedAt(last: number) {
+    const clock = fakeClock()
+    const steps: string[] = []
+    let go = (): void => {}
+    const step = async <Answer>(name: string, answer: Answer): Promise<Answer> => {
+      if (steps.push(name) === last) await new Promise<void>((resolve) => (go = resolve))
+      return answer
+    }
+    const expired = { idempotency: 1, receipts: 0, unmatched: [] }
+    const items = [{ id: 'org_a' }, { id: 'org_b' }]
+    const storage = {
+      organizations: { list: () => step('list', { items, nextCursor: null }) },
+      retention: {
+        sweep: ({ organizationId }: { organizationId: string }) =>
+          step(organizationId, { notifications: 1, deliveries: 0, next: null }),
+        expire: () => step('expire', { ...expired, more: steps.length < 5 }),
+        dropPast: () => step('drop', 0),
+      },
+    } as unknown as Storage
+    const retention = createRetention({ storage, clock, logger: silentLogger(), days: 90, failed() {} })
+    return { clock, steps, retention, go: () => go() }
+  }
+  const ALL = ['list', 'org_a', 'org_b', 'expire', 'expire', 'expire', 'drop']
+
+  it('takes every step', async () => {
+    const { clock, steps, retention } = stoppedAt(0)
+    retention.start()
+    await clock.advance(10 * 60_000)
+    expect(steps).toEqual(ALL)
+    await retention.stop()
+  })
+
+  it.each(ALL.map((name, index) => [name, index + 1] as const))(
+    'its stop during %s (step %i) waits for that and takes no other',
+    async (_name, last) => {
+      const { clock, steps, retention, go } = stoppedAt(last)
+      retention.start()
+      await clock.until(() => steps.length === last)
+      let over = false
+      const stopped = retention.stop().then(() => {
+        over = true
+      })
+      await clock.advance(0)
+      expect(over).toBe(false)
+      go()
+      await stopped
+      const at = clock.monotonic()
+      await expect(clock.until(() => false)).rejects.toThrow('Not reached')
+      expect([steps, clock.monotonic()]).toEqual([ALL.slice(0, last), at])
+    },
+  )
+
+  it('leaves no timer where it is stopped before its first run, and does not start after that', async () => {
+    const { clock, retention } = stoppedAt(0)
+    retention.start()
+    await retention.stop()
+    retention.start()
+    await expect(clock.until(() => false)).rejects.toThrow('Not reached')
+    expect(clock.monotonic()).toBe(0)
+  })
 })
