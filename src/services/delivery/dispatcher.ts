@@ -175,6 +175,7 @@ export function createDispatcher({
     if (lane === undefined) return
     const ended = (): void => {
       running.delete(end)
+      if (solitude !== null || recovered.length > 0) news = true
       proceed()
     }
     const end = lane.run(job).then(ended, (error) => {

@@ -310,6 +310,23 @@ describe('the dispatcher', () => {
     ])
   })
 
+  it('runs one recovered job after another while all else that is due rests', async () => {
+    const { clock, dispatcher, running, free, end } = create((request, count) => {
+      const answer = { ...NOTHING, lanes: ['email'], recoveredLanes: ['sms'] }
+      return 'recovered' in request ? { ...answer, jobs: [job(`recovered ${count}`, 'sms')] } : answer
+    })
+    free.set('email', 0)
+    free.set('sms', 10)
+    dispatcher.start()
+    await clock.advance(100)
+    const [first] = running.keys()
+    await end(first ?? '')
+    // As long as the first one held others up.
+    await clock.advance(150)
+    expect([...running.keys()]).toEqual([expect.stringMatching(/^recovered/)])
+    expect(running.has(first ?? '')).toBe(false)
+  })
+
   it('delivers the rest while the lane of a recovered job rests', async () => {
     const { dispatcher, running, free } = create((request, count) => {
       if (count === 1) return { ...NOTHING, lanes: ['sms'], recoveredLanes: ['email'] }
