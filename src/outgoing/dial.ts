@@ -52,6 +52,10 @@ export function createDial({ guard, lookup, ca }: DialOptions): Dial {
       ...(ca === undefined ? {} : { ca: [...ca] }),
       ...(session === undefined ? {} : { session }),
     })
+    // What a handshake went on with may be why it did not come to its end.
+    const forget = (): void => void sessions.delete(key)
+    socket.once('error', forget).once('close', forget)
+    socket.once('secureConnect', () => socket.off('error', forget).off('close', forget))
     return socket.on('session', (newer) => remember(key, newer))
   }
 

@@ -9,6 +9,7 @@ import type { OutgoingHttp, PostRequest } from '../../src/ports/outgoing.ts'
 import {
   certificate,
   closedPort,
+  forgetfulReceiver,
   httpReceiver,
   httpsReceiver,
   type Receiver,
@@ -209,6 +210,17 @@ describe('an exchange', () => {
       })
     }
     expect(receiver.connections).toBe(2)
+  })
+
+  it('begins a handshake anew after one that should go on where another ended has failed', async () => {
+    const receiver = await keep(
+      forgetfulReceiver((response) => response.setHeader('connection', 'close').end('ok')),
+    )
+    const http = outgoing({ ca: certificate })
+    const post = () => http.post(request(`https://127.0.0.1:${receiver.port}/`))
+    expect(await post()).toMatchObject({ status: 200 })
+    expect(await post()).toMatchObject({ reason: 'unreachable', requestSent: false })
+    expect(await post()).toMatchObject({ status: 200 })
   })
 })
 

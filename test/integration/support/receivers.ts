@@ -1,3 +1,4 @@
+import { constants } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import {
   createServer as createHttp,
@@ -42,6 +43,26 @@ export function httpReceiver(respond: Respond): Promise<Receiver> {
 export function httpsReceiver(respond: Respond): Promise<Receiver> {
   const requests: ReceivedRequest[] = []
   return start(createHttps({ cert: certificate, key }, listener(requests, respond)), requests)
+}
+
+/** Ends every handshake that goes on where another one ended, as behind a store of sessions that is away. */
+export function forgetfulReceiver(respond: Respond): Promise<Receiver> {
+  const requests: ReceivedRequest[] = []
+  const known = new Set<string>()
+  const version = { minVersion: 'TLSv1.2', maxVersion: 'TLSv1.2' } as const
+  const secureOptions = constants.SSL_OP_NO_TICKET
+  const server = createHttps(
+    { cert: certificate, key, ...version, secureOptions },
+    listener(requests, respond),
+  )
+  server.on('newSession', (id, _, done) => {
+    known.add(id.toString('hex'))
+    done()
+  })
+  server.on('resumeSession', (id, done) => {
+    done(known.has(id.toString('hex')) ? new Error('The store is away.') : null, null)
+  })
+  return start(server, requests)
 }
 
 /** Answers with whatever bytes `talk` writes. */
