@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs'
+import { statSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
@@ -101,6 +101,21 @@ test('a full disk does not end an attempt half', async () => {
   freeDisk()
   const answers = await storage.settle(settlements)
   expect(answers.every(({ kind }) => kind === 'settled')).toBe(true)
+})
+
+test('the log that has grown under a long reader gives its room back', async () => {
+  const size = (): number => statSync(`${file}-wal`).size
+  reader.exec('BEGIN')
+  reader.prepare('SELECT count(*) FROM carillon_jobs').get()
+  handle.exec('CREATE TABLE large (bytes BLOB)')
+  for (let megabyte = 0; megabyte < 70; megabyte += 1) {
+    handle.exec('INSERT INTO large VALUES (zeroblob(1 << 20))')
+  }
+  expect(size()).toBeGreaterThan(70 << 20)
+  reader.exec('COMMIT')
+  // The first brings the log into the database, the next begins it anew.
+  for (const one of notes(2)) await accept(storage, [one])
+  expect(size()).toBe(64 << 20)
 })
 
 test("another process' long transaction is waited for, then told as unavailable", async () => {

@@ -15,6 +15,8 @@ const CACHE = 'PRAGMA cache_size = -16384'
  * instead of the 7 of SQLite's own 1,000 pages, and there are four times fewer.
  */
 const CHECKPOINT = 'PRAGMA wal_autocheckpoint = 4000'
+/** 64 MiB: a log that has grown beyond it while something read on and on, a backup for instance, gives the room back. */
+const LOG_LIMIT = 'PRAGMA journal_size_limit = 67108864'
 
 /** Opens the file for one writer and many readers. */
 export function openDatabase(file: string): DatabaseSync {
@@ -23,7 +25,7 @@ export function openDatabase(file: string): DatabaseSync {
   try {
     database = opened(Database, file)
     database.exec(
-      `PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}; PRAGMA foreign_keys = ON; ${CACHE}; ${CHECKPOINT}`,
+      `PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}; PRAGMA foreign_keys = ON; ${CACHE}; ${CHECKPOINT}; ${LOG_LIMIT}`,
     )
     const mode = writeAheadLog(database)
     if (mode !== 'wal') {
