@@ -69,7 +69,7 @@ describe.each(STORAGES)('over HTTP, on %s', (_name, create) => {
     expect(status).toBe(201)
     expect(json).toMatchObject({ accepted: 30, rejected: 1 })
     expect((json as { items: unknown[] }).items.at(-1)).toMatchObject({
-      error: { message: '"email.headers": at most 20 headers' },
+      error: { message: '"email.headers": at most 20 headers.' },
     })
 
     const huge = { ...wrong, email: { headers: names(100_001, 0) } }
