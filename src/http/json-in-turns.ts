@@ -23,6 +23,7 @@ const END_OF_OBJECT = 0x7d
 
 /** False: a JSON text has no more than so many values. Counts too many where its texts have commas or brackets. */
 export function mayHaveMore(bytes: Uint8Array, values: number): boolean {
+  if (bytes.length <= values) return false
   let left = values
   for (let at = 0; at < bytes.length && left >= 0; at += 1) {
     const byte = bytes[at]
