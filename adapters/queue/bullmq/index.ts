@@ -1,11 +1,11 @@
 import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
 import { assertOptionNames } from '../../../src/domain/errors/option-names.ts'
+import { seldom } from '../../../src/domain/seldom.ts'
 import type { Queue } from '../../../src/ports/queue.ts'
 import { isReadOnly } from '../../peer/redis-read-only.ts'
 import { withoutCommand } from '../../peer/redis-without-command.ts'
 import { urlFault } from '../../peer/server-url.ts'
 import { fromSet, toSets } from '../ref-sets.ts'
-import { seldom } from '../seldom.ts'
 import { type BullmqConnection, type BullmqModule, type Closable, loadBullmq, loadIoredis } from './peer.ts'
 
 export type { BullmqConnection } from './peer.ts'
@@ -116,7 +116,7 @@ export function bullmqQueue(options: BullmqQueueOptions): Queue {
         removeOnComplete: { count: 0 },
         removeOnFail: { count: 0 },
       })
-      const report = seldom(failed)
+      const report = seldom(failed, () => performance.now())
       worker.on('error', (error) => report(withoutCommand(error)))
       return async () => {
         // One that cannot reach its server has nothing to wait for.

@@ -1,12 +1,13 @@
 import { EventEmitter } from 'node:events'
 import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
 import { assertOptionNames, BOOLEAN } from '../../../src/domain/errors/option-names.ts'
+import { seldom } from '../../../src/domain/seldom.ts'
 import type { JobRef, Queue, QueueInside, QueueWorker } from '../../../src/ports/queue.ts'
+import { type OwnPgPool, openPgPool } from '../../peer/pg.ts'
 import { isPermanent } from '../../peer/postgres-refusal.ts'
 import { urlFault } from '../../peer/server-url.ts'
 import { fromSet, toSets } from '../ref-sets.ts'
-import { seldom } from '../seldom.ts'
-import { type GraphilePool, type GraphileRunner, type GraphileUtils, loadGraphile, loadPg } from './peer.ts'
+import { type GraphileRunner, type GraphileUtils, loadGraphile } from './peer.ts'
 
 /** Options of {@link graphileWorkerQueue}. */
 export interface GraphileWorkerQueueOptions {
@@ -76,7 +77,7 @@ export function graphileWorkerQueue(options: GraphileWorkerQueueOptions): Queue 
   const { connectionString, pool, inTransaction = true } = options
   const quoted = `"${schema.replaceAll('"', '""')}"`
   const statement = add(quoted)
-  let own: GraphilePool | undefined
+  let own: OwnPgPool | undefined
   let utils: GraphileUtils | undefined
 
   async function connected(): Promise<object> {
@@ -176,19 +177,14 @@ export function graphileWorkerQueue(options: GraphileWorkerQueueOptions): Queue 
  * Not a pool of graphile-worker's: it ends that without waiting, and hears it no more. What the server, which goes at the same
  * time, says of a connection would end the process.
  */
-async function openPool(connectionString: string | undefined, concurrency: number): Promise<GraphilePool> {
-  const { Pool } = await loadPg()
-  const pool = new Pool({
+function openPool(connectionString: string | undefined, concurrency: number): Promise<OwnPgPool> {
+  return openPgPool({
     connectionString,
     // Beside the sets that are taken: one that listens, and one that announces.
     max: concurrency + 2,
     connectionTimeoutMillis: CONNECT_MS,
-    keepAlive: true,
     application_name: 'carillon queue',
   })
-  pool.on('error', () => {})
-  pool.on('connect', (client) => client.on('error', () => {}))
-  return pool
 }
 
 /** A runner that ends by a fault is started again, until it is stopped. */
@@ -196,7 +192,7 @@ function keepRunning(
   { failed }: QueueWorker,
   run: (events: EventEmitter) => Promise<GraphileRunner>,
 ): () => Promise<void> {
-  const report = seldom(failed)
+  const report = seldom(failed, () => performance.now())
   let stopped = false
   let runner: GraphileRunner | undefined
   let timer: NodeJS.Timeout | undefined

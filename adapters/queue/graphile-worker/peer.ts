@@ -1,6 +1,6 @@
 import { loadPeer } from '../../peer/load-peer.ts'
 
-/** What is used of graphile-worker 0.16 to 0.18, and of pg: types of their own, so that the declarations need no package. */
+/** What is used of graphile-worker 0.16 to 0.18: types of their own, so that the declarations need no package. */
 export interface GraphileModule {
   run(options: object): Promise<GraphileRunner>
   makeWorkerUtils(options: object): Promise<GraphileUtils>
@@ -20,23 +20,6 @@ export interface GraphileUtils {
 
 export interface GraphileClient {
   query(text: string, values: unknown[]): Promise<{ readonly rows: unknown[] }>
-}
-
-/** What is used of a `Pool` of `pg`. */
-export interface GraphilePool {
-  on(event: 'error', listener: (error: Error) => void): unknown
-  on(event: 'connect', listener: (client: Pick<GraphilePool, 'on'>) => void): unknown
-  end(): Promise<void>
-}
-
-interface PgModule {
-  readonly Pool: new (options: object) => GraphilePool
-}
-
-/** @throws NotifierError `missing_peer` with the command that installs it */
-export async function loadPg(): Promise<PgModule> {
-  const { default: module } = await loadPeer('pg', () => import('pg'))
-  return module as unknown as PgModule
 }
 
 /** @throws NotifierError `missing_peer` with the command that installs it */

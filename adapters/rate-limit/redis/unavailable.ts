@@ -1,4 +1,5 @@
 import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
+import { seldom } from '../../../src/domain/seldom.ts'
 import type { LimitCheck, LimitDecision, LimitState } from '../../../src/ports/rate-limiter.ts'
 
 /** What is known of a check where one cannot be judged. */
@@ -18,18 +19,12 @@ export interface Fallback {
 }
 
 const RETRY_MS = 1_000
-/** How often a failure is told while they last. */
-const TELL_MS = 60_000
 
 export function createFallback(unavailable: Unavailable, onError: (error: Error) => void): Fallback {
-  let tellAt = Number.NEGATIVE_INFINITY
-
-  function report(cause: unknown): void {
-    const now = performance.now()
-    if (now < tellAt) return
-    tellAt = now + TELL_MS
-    onError(new Error(`The rate limiter cannot use Redis: ${messageOf(cause)}`, { cause }))
-  }
+  const report = seldom(
+    (cause) => onError(new Error(`The rate limiter cannot use Redis: ${messageOf(cause)}`, { cause })),
+    () => performance.now(),
+  )
 
   function pass(check: CheckName, cause: unknown): void {
     const answer = typeof unavailable === 'function' ? unavailable(check) : unavailable

@@ -1,5 +1,3 @@
-import { loadPeer } from '../../peer/load-peer.ts'
-
 /** What is used of a client of `pg`: a type of its own, so that the declarations need no package. */
 export interface PgClient {
   query(query: PgQuery): Promise<PgResult | readonly PgResult[]>
@@ -40,26 +38,4 @@ export interface PgListener {
   on(event: 'notification', listener: (message: { readonly payload?: string | undefined }) => void): unknown
   on(event: 'error', listener: (error: Error) => void): unknown
   on(event: 'end', listener: () => void): unknown
-}
-
-/** What is used of the package itself. */
-export interface PgModule {
-  readonly Pool: new (
-    options: object,
-  ) => PgPool & {
-    end(): Promise<void>
-    on(event: 'error', listener: (error: Error) => void): unknown
-    on(event: 'connect', listener: (client: PgClient) => void): unknown
-  }
-  readonly Client: new (options: object) => PgListener
-}
-
-/**
- * Loads `pg`.
- *
- * @throws NotifierError `missing_peer` with the command that installs it
- */
-export async function loadPg(): Promise<PgModule> {
-  const { default: module } = await loadPeer('pg', () => import('pg'))
-  return module as unknown as PgModule
 }

@@ -1,5 +1,6 @@
+import { hearErrors, loadPg, type OwnPgPool, openPgPool } from '../../peer/pg.ts'
 import type { ResolvedOptions } from './options.ts'
-import { loadPg, type PgClient, type PgListener, type PgPool } from './peer.ts'
+import type { PgListener, PgPool } from './peer.ts'
 
 /** A pool in use, and how it is given back. */
 export interface OpenPool {
@@ -15,27 +16,14 @@ export async function openPool(options: ResolvedOptions): Promise<OpenPool> {
     given.on?.('connect', hearErrors)
     return { pool: given, close: async () => void given.removeListener?.('connect', hearErrors) }
   }
-  const { Pool } = await loadPg()
-  const pool = new Pool({
+  const pool = (await openPgPool({
     connectionString,
     max: maxConnections,
     // A little after the storage has given up and said why.
     connectionTimeoutMillis: connectTimeoutMs + 200,
-    keepAlive: true,
     application_name: 'carillon',
-  })
-  // An idle connection that the server closes is replaced; without a listener it would end the process.
-  pool.on('error', () => {})
-  pool.on('connect', hearErrors)
+  })) as OwnPgPool & PgPool
   return { pool, close: () => pool.end() }
-}
-
-/**
- * A server that shuts down may end a connection in the packet that says it is ready. Then nobody has it yet, nor does the pool
- * listen any more, and the error would end the process.
- */
-function hearErrors(client: PgClient): void {
-  client.on('error', () => {})
 }
 
 /** Opens a connection that listens, beside the pool. */
@@ -49,7 +37,7 @@ export async function connectListener({
     connectionTimeoutMillis: connectTimeoutMs,
     keepAlive: true,
     application_name: 'carillon listener',
-  })
+  }) as PgListener
   // Until it is taken into use: an error must not end the process.
   client.on('error', () => {})
   await client.connect()

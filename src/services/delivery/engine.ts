@@ -2,6 +2,7 @@ import type { EndpointEvent } from '../../domain/endpoint-health.ts'
 import type { NotificationEvent } from '../../domain/event-payload.ts'
 import type { ProcessListeners } from '../../domain/process-event.ts'
 import type { ProviderEvent } from '../../domain/provider-event.ts'
+import { seldom } from '../../domain/seldom.ts'
 import type { Tracking } from '../../domain/track-html.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Logger } from '../../ports/logger.ts'
@@ -81,9 +82,6 @@ export interface EngineOptions {
 /** From a settlement to the look for what it has made due, one for all settlements meanwhile. */
 const LOOK_AFTER_MS = 50
 
-/** How often it is told that events cannot be signed. */
-const TELL_UNSIGNED_MS = 60_000
-
 /** How long aborted attempts have to report before the storage is closed under them. */
 const ABORT_GRACE_MS = 3_000
 
@@ -92,17 +90,14 @@ export function createEngine(options: EngineOptions): Engine {
   let dispatcher: Dispatcher | null = null
   const wake = (lane?: string): void => dispatcher?.wake(lane)
   let looking = false
-  let toldAt = Number.NEGATIVE_INFINITY
-
   /** Whoever runs this process can put it right; the log of the endpoint is its organization's. */
-  function unsigned(cause: unknown): void {
-    const now = clock.monotonic()
-    if (now - toldAt < TELL_UNSIGNED_MS) return
-    toldAt = now
-    failed(
-      new Error('Webhook events cannot be signed: they wait, and fail after their last attempt.', { cause }),
-    )
-  }
+  const unsigned = seldom(
+    (cause) => {
+      const message = 'Webhook events cannot be signed: they wait, and fail after their last attempt.'
+      failed(new Error(message, { cause }))
+    },
+    () => clock.monotonic(),
+  )
 
   /**
    * Events, and jobs that go on, may have made lanes due of which no claim has told yet, and while all that are known are full

@@ -1,3 +1,4 @@
+import { seldom } from '../../domain/seldom.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { LimitCheck, LimitDecision, LimitState, RateLimiter } from '../../ports/rate-limiter.ts'
 import { GRANT_MS } from './provider-limits.ts'
@@ -14,8 +15,6 @@ export interface SharedLimits {
 const ANSWER_MS = 1_000
 /** How long it is then left alone. */
 const AWAY_MS = 5_000
-/** How often that is told. */
-const TELL_MS = 60_000
 
 /**
  * Asks the limiter that all processes share; while it is away, one of this process alone, so that delivery goes on.
@@ -28,18 +27,20 @@ export function createSharedLimits(
   failed: (error: unknown) => void,
 ): SharedLimits {
   let awayUntil = 0
-  let toldAt = Number.NEGATIVE_INFINITY
+  const tell = seldom(
+    (cause) => {
+      const message =
+        'The rate limiter does not answer: paces and rests of providers are those of this process alone.'
+      failed(new Error(message, { cause }))
+    },
+    () => clock.monotonic(),
+  )
 
   const away = (): boolean => clock.monotonic() < awayUntil
 
   function lost(cause: unknown): void {
-    const now = clock.monotonic()
-    awayUntil = now + AWAY_MS
-    if (now - toldAt < TELL_MS) return
-    toldAt = now
-    const message =
-      'The rate limiter does not answer: paces and rests of providers are those of this process alone.'
-    failed(new Error(message, { cause }))
+    awayUntil = clock.monotonic() + AWAY_MS
+    tell(cause)
   }
 
   async function ask<Answer>(question: (limiter: RateLimiter) => Promise<Answer>): Promise<Answer | null> {
