@@ -4,6 +4,8 @@ import type { Dial } from './dial.ts'
 
 /** A connection that one request has for itself. It is opened when it is first used, and anew if it has ended meanwhile. */
 export interface Connection {
+  /** An answer has come over it: it may have ended since, before the next request was written. */
+  readonly used: boolean
   /** @param mostBytes of an answer, with all that frames its body; the connection ends when more comes */
   dispatch(request: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler, mostBytes: number): void
   /** The answer has been read to its end: the next request may follow. */
@@ -78,6 +80,7 @@ export function createConnections({ most, dial, emptied = () => {} }: Connection
     let socket: Socket | undefined
     let allowed = 0
     let mostRead = 0
+    let used = false
     const client = new HttpClient(origin, {
       connect: (to, callback) => {
         const opening = dial(to, (...how) => {
@@ -100,12 +103,16 @@ export function createConnections({ most, dial, emptied = () => {} }: Connection
     })
     const kept: Kept = {
       origin,
+      get used() {
+        return used
+      },
       dispatch(request, handler, mostBytes) {
         allowed = mostBytes
         mostRead = (socket?.bytesRead ?? 0) + allowed
         client.dispatch(request, handler)
       },
       free() {
+        used = true
         if (open.has(kept)) idle.push(kept)
         serve()
       },

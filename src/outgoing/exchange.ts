@@ -42,6 +42,8 @@ const FRAME_BYTES = 256 * 1024
 
 /** Of a request that was never begun. */
 const INVALID = 'UND_ERR_INVALID_ARG'
+/** Of one that waits on a connection that is cut here. */
+const CUT = 'UND_ERR_DESTROYED'
 
 /** Carries one exchange out. Never rejects; settles within `timeoutMs`, whatever the receiver does. */
 export function exchange(what: Exchange): Promise<PostResult> {
@@ -56,6 +58,7 @@ function exchangeBy(HttpClient: typeof Client, what: Exchange): Promise<PostResu
     let requestSent = false
     let answer: Answer | undefined
     let connection: Connection | undefined
+    let giveUp = (): void => {}
 
     const settle = (reason: PostFailure['reason'], message: string): void => {
       clearTimeout(deadline)
@@ -79,22 +82,17 @@ function exchangeBy(HttpClient: typeof Client, what: Exchange): Promise<PostResu
       if (error instanceof BlockedAddressError) cut('blocked', error.message)
       else if (requestSent) cut('broken', `The connection ended without a valid answer (${code}).`)
       else if (code === INVALID) cut('unreachable', 'The request cannot be made: a header is invalid.')
-      else cut('unreachable', `No connection could be made (${code}).`)
+      else if (connection?.used === true && code !== CUT) {
+        // It was reset while it was kept, and nothing was written to it.
+        connection.cut()
+        begin()
+      } else cut('unreachable', `No connection could be made (${code}).`)
     }
-    const onAbort = (): void => cut('aborted', 'The attempt was aborted.')
-    // Deadlines of I/O are real time: no other clock could hurry a socket.
-    const deadline = setTimeout(
-      () => cut('timeout', `No answer within ${what.timeoutMs} ms.`),
-      what.timeoutMs,
-    )
-
-    if (what.signal?.aborted === true) {
-      settle('aborted', 'The attempt was aborted.')
-      return
+    const begin = (): void => {
+      connection = undefined
+      giveUp = what.connectionsTo(what.url.origin).take(HttpClient, what.url.origin, use)
     }
-    what.signal?.addEventListener('abort', onAbort, { once: true })
-    const { origin } = what.url
-    const giveUp = what.connectionsTo(origin).take(HttpClient, origin, (taken) => {
+    const use = (taken: Connection): void => {
       connection = taken
       const handler: Dispatcher.DispatchHandler = {
         // The next that it does is to write.
@@ -115,7 +113,20 @@ function exchangeBy(HttpClient: typeof Client, what: Exchange): Promise<PostResu
         onResponseError: (_, error) => fail(error),
       }
       taken.dispatch(requestOf(what), handler, FRAME_BYTES + 2 * what.maxResponseBytes)
-    })
+    }
+    const onAbort = (): void => cut('aborted', 'The attempt was aborted.')
+    // Deadlines of I/O are real time: no other clock could hurry a socket.
+    const deadline = setTimeout(
+      () => cut('timeout', `No answer within ${what.timeoutMs} ms.`),
+      what.timeoutMs,
+    )
+
+    if (what.signal?.aborted === true) {
+      settle('aborted', 'The attempt was aborted.')
+      return
+    }
+    what.signal?.addEventListener('abort', onAbort, { once: true })
+    begin()
   })
 }
 

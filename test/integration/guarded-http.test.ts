@@ -1,3 +1,5 @@
+import type { Socket } from 'node:net'
+import { setTimeout as pause } from 'node:timers/promises'
 import { afterEach, describe, expect, it } from 'vitest'
 import { addressGuard } from '../../src/outgoing/address-guard.ts'
 import { createConnections } from '../../src/outgoing/connections.ts'
@@ -219,6 +221,8 @@ describe('an exchange', () => {
     const http = outgoing({ ca: certificate })
     const post = () => http.post(request(`https://127.0.0.1:${receiver.port}/`))
     expect(await post()).toMatchObject({ status: 200 })
+    // Until its connection is gone: another one would take its place.
+    await pause(20)
     expect(await post()).toMatchObject({ reason: 'unreachable', requestSent: false })
     expect(await post()).toMatchObject({ status: 200 })
   })
@@ -512,6 +516,39 @@ describe('a receiver that misbehaves', () => {
     ])
     expect(first).toMatchObject({ reason: 'timeout', requestSent: true })
     expect(second).toMatchObject({ reason: 'timeout', requestSent: false })
+  })
+})
+
+describe('a connection that was kept, and is reset as the next request is made', () => {
+  async function afterReset() {
+    const sockets: Socket[] = []
+    const receiver = await keep(
+      tcpReceiver((socket) => {
+        sockets.push(socket)
+        socket.on('data', () => socket.write('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n'))
+      }),
+    )
+    const http = outgoing()
+    const post = () => http.post(request(`http://127.0.0.1:${receiver.port}/`))
+    await Promise.all([post(), post()])
+    await pause(20)
+    // Not seen before the next turn of the event loop.
+    for (const socket of sockets) socket.resetAndDestroy()
+    return { http, post, receiver }
+  }
+
+  it('costs no request: nothing was written, another connection takes it', async () => {
+    const { post, receiver } = await afterReset()
+    expect(await post()).toMatchObject({ kind: 'answered', status: 200 })
+    expect(receiver.connections).toBe(3)
+  })
+
+  it('opens none where everything is closed meanwhile', async () => {
+    const { http, post, receiver } = await afterReset()
+    const posted = post()
+    await http.close()
+    expect(await posted).toMatchObject({ reason: 'unreachable', requestSent: false })
+    expect(receiver.connections).toBe(2)
   })
 })
 
