@@ -263,6 +263,50 @@ describeWith(whyNoPostgres(), 'graphileWorkerQueue', () => {
     expect(uncaught).toEqual([])
   })
 
+  it('a connection that is lost while it begins to listen and the process stops ends it neither', async () => {
+    const url = await sharedPostgres()
+    let unlisten = (): void => {}
+    const unlistened = new Promise<void>((resolve) => {
+      unlisten = resolve
+    })
+    // Listening takes as long as the test wants.
+    class Slow extends pg.Client {
+      override query(...given: unknown[]): never {
+        const text = String(given[0])
+        if (text.startsWith('UNLISTEN')) unlisten()
+        const asked = text.startsWith('LISTEN') ? ['SELECT pg_sleep(600)'] : given
+        return (super.query as (...asked: unknown[]) => never).apply(this, asked)
+      }
+    }
+    const application_name = uniqueSchema()
+    const pool = new pg.Pool({ connectionString: url, application_name, Client: Slow } as pg.PoolConfig)
+    onTestFinished(() => pool.end())
+    pool.on('error', () => {})
+    // With it graphile-worker hears no errors of connections.
+    pool.on('connect', () => {})
+    const unheard: unknown[] = []
+    const hear = (error: unknown): void => void unheard.push(error)
+    for (const event of ['uncaughtException', 'unhandledRejection']) {
+      process.on(event, hear)
+      onTestFinished(() => void process.off(event, hear))
+    }
+
+    const notifier = await started({ queue: graphileWorkerQueue({ pool, inTransaction: false }) })
+    await onPostgres(url, async (client) => {
+      const listening = `FROM pg_stat_activity WHERE application_name = $1 AND query LIKE '%pg_sleep%'`
+      await eventually(
+        async () => (await client.query(`SELECT 1 ${listening}`, [application_name])).rows.length === 1,
+      )
+      const stopping = notifier.stop()
+      await unlistened
+      await client.query(`SELECT pg_terminate_backend(pid) ${listening}`, [application_name])
+      await stopping
+    })
+    await sleep(0)
+    expect(unheard).toEqual([])
+    expect(pool.totalCount).toBe(pool.idleCount)
+  })
+
   it('events for endpoints come through the engine, too', async () => {
     const url = await sharedPostgres()
     const got: string[] = []

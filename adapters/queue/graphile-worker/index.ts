@@ -3,11 +3,12 @@ import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
 import { assertOptionNames, BOOLEAN } from '../../../src/domain/errors/option-names.ts'
 import { seldom } from '../../../src/domain/seldom.ts'
 import type { JobRef, Queue, QueueInside, QueueWorker } from '../../../src/ports/queue.ts'
-import { type OwnPgPool, openPgPool } from '../../peer/pg.ts'
+import { type OpenPgPool, openPgPool } from '../../peer/pg.ts'
 import { isPermanent } from '../../peer/postgres-refusal.ts'
 import { urlFault } from '../../peer/server-url.ts'
 import { fromSet, toSets } from '../ref-sets.ts'
-import { type GraphileRunner, type GraphileUtils, loadGraphile } from './peer.ts'
+import { type GraphilePool, type GraphileRunner, type GraphileUtils, loadGraphile } from './peer.ts'
+import { releasedOnce } from './released-once.ts'
 
 /** Options of {@link graphileWorkerQueue}. */
 export interface GraphileWorkerQueueOptions {
@@ -74,17 +75,17 @@ export function graphileWorkerQueue(options: GraphileWorkerQueueOptions): Queue 
   })
   const { schema = 'graphile_worker', task = 'carillon', concurrency = 4, pollMs = 1_000 } = options
   assertOptions(options, { schema, task, concurrency, pollMs })
-  const { connectionString, pool, inTransaction = true } = options
+  const { inTransaction = true } = options
   const quoted = `"${schema.replaceAll('"', '""')}"`
   const statement = add(quoted)
-  let own: OwnPgPool | undefined
+  let opened: OpenPgPool<GraphilePool> | undefined
   let utils: GraphileUtils | undefined
 
   async function connected(): Promise<object> {
     const { Logger } = await loadGraphile()
-    if (pool === undefined) own ??= await openPool(connectionString, concurrency)
+    opened ??= await openPool(options, concurrency)
     // What it has to say comes as events; unheard, it would end up on the console.
-    return { pgPool: pool ?? own, schema, logger: new Logger(() => () => {}) }
+    return { pgPool: releasedOnce(opened.pool), schema, logger: new Logger(() => () => {}) }
   }
 
   function values(refs: readonly JobRef[]): [string, string] {
@@ -164,11 +165,11 @@ export function graphileWorkerQueue(options: GraphileWorkerQueueOptions): Queue 
       )
     },
     async close() {
-      const open = [utils, own] as const
+      const open = [utils, opened] as const
       utils = undefined
-      own = undefined
+      opened = undefined
       await open[0]?.release()
-      await open[1]?.end()
+      await open[1]?.close()
     },
   }
 }
@@ -177,8 +178,11 @@ export function graphileWorkerQueue(options: GraphileWorkerQueueOptions): Queue 
  * Not a pool of graphile-worker's: it ends that without waiting, and hears it no more. What the server, which goes at the same
  * time, says of a connection would end the process.
  */
-function openPool(connectionString: string | undefined, concurrency: number): Promise<OwnPgPool> {
-  return openPgPool({
+function openPool(
+  { pool, connectionString }: GraphileWorkerQueueOptions,
+  concurrency: number,
+): Promise<OpenPgPool<GraphilePool>> {
+  return openPgPool(pool as GraphilePool | undefined, {
     connectionString,
     // Beside the sets that are taken: one that listens, and one that announces.
     max: concurrency + 2,

@@ -7,6 +7,19 @@ export interface GraphileModule {
   readonly Logger: new (factory: () => () => void) => object
 }
 
+/** What it takes as a pool is one of `pg` 8; what is looked at here is how it connects. */
+export interface GraphilePool {
+  /** With the function to call, as it connects to listen, or with a promise. */
+  connect(connected?: GraphileConnected): unknown
+}
+
+/** Without a client, and from a pool that has ended without `release`, where there is an error. */
+export type GraphileConnected = (
+  error: Error | undefined,
+  client: unknown,
+  release: ((destroy?: unknown) => void) | undefined,
+) => void
+
 export interface GraphileRunner {
   stop(): Promise<void>
   /** Ends when the runner has: rejected after a fault. */

@@ -1,5 +1,6 @@
 import type { AcceptRequest, JoinedAccept, JoinedTransaction } from '../../../src/ports/storage/accept.ts'
 import type { Storage } from '../../../src/ports/storage/storage.ts'
+import type { OpenPgPool } from '../../peer/pg.ts'
 import { createPendingCalls } from '../pending-calls.ts'
 import { createAccept } from './accept.ts'
 import { announceStored } from './announce-stored.ts'
@@ -19,7 +20,8 @@ import { createNotifications } from './notifications.ts'
 import type { ResolvedOptions } from './options.ts'
 import { createDefaultOrganization, createOrganizations } from './organizations.ts'
 import { createPartitions } from './partitions.ts'
-import { connectListener, type OpenPool, openPool } from './pool.ts'
+import type { PgPool } from './peer.ts'
+import { connectListener, openPool } from './pool.ts'
 import { createFoldUsage, createQuotaUsed } from './quota.ts'
 import { createRecordReceipts } from './receipts.ts'
 import { createRecoverExpired } from './recover.ts'
@@ -50,7 +52,7 @@ export function createStorage(
   const joining = createJoining(connection, commits)
   const foldUsage = createFoldUsage(connection)
   const leases = createLeases(connection)
-  let opened: OpenPool | undefined
+  let opened: OpenPgPool<PgPool> | undefined
   let partitions: NodeJS.Timeout | undefined
   let folding: NodeJS.Timeout | undefined
   const { counted, countedAll, ended } = createPendingCalls()
