@@ -15,21 +15,33 @@ export function readNodeBody(
   if (req.destroyed) return Promise.reject(incomplete())
   // Most bodies arrive in one piece with the head of the request: then no listener and no timer is needed.
   if (req.complete) {
-    const all = toBytes(req.read() ?? EMPTY)
+    const all = buffered(req)
     return all.length > limit ? Promise.reject(tooLarge(limit)) : Promise.resolve(all)
   }
   return collect(req, limit, idleMs)
 }
 
+/** What has arrived. Since Node.js 26 each read gives one piece of it: https://github.com/nodejs/node/pull/60441. */
+function buffered(req: IncomingMessage): Uint8Array {
+  const pieces: Uint8Array[] = []
+  for (let piece = req.read(); piece !== null; piece = req.read()) pieces.push(toBytes(piece))
+  return joined(pieces)
+}
+
+function joined(pieces: readonly Uint8Array[]): Uint8Array {
+  const [first = EMPTY] = pieces
+  return pieces.length > 1 ? Buffer.concat(pieces) : first
+}
+
 function collect(req: IncomingMessage, limit: number, idleMs: number): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
-    const chunks: Uint8Array[] = []
+    const pieces: Uint8Array[] = []
     let size = 0
     function settle(error?: NotifierError): void {
       clearTimeout(timer)
       req.off('data', onData).off('end', onEnd).off('close', onClose).off('error', onClose)
       if (error === undefined) {
-        resolve(chunks.length === 1 ? (chunks[0] ?? EMPTY) : Buffer.concat(chunks, size))
+        resolve(joined(pieces))
         return
       }
       // Not paused: what is still to come is thrown away, until the answer decides about the rest.
@@ -40,7 +52,7 @@ function collect(req: IncomingMessage, limit: number, idleMs: number): Promise<U
       size += bytes.length
       timer.refresh()
       if (size > limit) settle(tooLarge(limit))
-      else chunks.push(bytes)
+      else pieces.push(bytes)
     }
     function onEnd(): void {
       settle()

@@ -2,11 +2,12 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
-import { createServer } from 'node:http'
+import { createServer, request } from 'node:http'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'node:test'
+import { setTimeout } from 'node:timers/promises'
 import { createNotifier, isNotifierError, memoryStorage } from 'carillon'
 import { notifierRouter } from 'carillon/express'
 import { smtpChannel } from 'carillon/smtp'
@@ -102,6 +103,36 @@ test('the REST API accepts a send and refuses one without a key', async () => {
     assert.equal((await post({})).status, 401)
     assert.equal((await post({ authorization: `Bearer ${secret}` })).status, 201)
     server.close()
+  })
+})
+
+test('the REST API takes a body of which all pieces have come before it is read', async (t) => {
+  await whileRunning(createNotifier({ channels: { email: fakeChannel() } }), async (notifier) => {
+    const router = notifierRouter(notifier, { https: 'allow-loopback' })
+    const server = createServer(async (req, res) => {
+      // As a middleware of the host does that takes its time.
+      while (!req.complete) await setTimeout(1)
+      router(req, res, () => res.writeHead(404).end())
+    })
+    await once(server.listen(0, '127.0.0.1'), 'listening')
+    t.after(() => server.close())
+    const { port } = /** @type {import('node:net').AddressInfo} */ (server.address())
+    const { secret } = await notifier.apiKeys.create({ name: 'matrix', permission: 'Write' })
+    const headers = { 'content-type': 'application/json', authorization: `Bearer ${secret}` }
+    const sent = request({ port, method: 'POST', path: '/v1/notify', headers, agent: false })
+    for (const piece of [
+      '{"channel":"email","to":"ada@exam',
+      'ple.com","subject":"Hi",',
+      '"body":"Hello"}',
+    ]) {
+      sent.write(piece)
+      await setTimeout(20)
+    }
+    const answered = once(sent, 'response')
+    sent.end()
+    const [answer] = await answered
+    answer.resume()
+    assert.equal(answer.statusCode, 201)
   })
 })
 

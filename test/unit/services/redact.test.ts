@@ -14,8 +14,8 @@ const MASKED = { showRecipients: false }
 
 /** What a stream was written, as text. */
 function written(): { readonly stream: PassThrough; text(): string } {
-  const stream = new PassThrough()
-  return { stream, text: () => String(stream.read() ?? '') }
+  const stream = new PassThrough({ encoding: 'utf8' })
+  return { stream, text: () => stream.read() ?? '' }
 }
 
 describe('redaction', () => {
