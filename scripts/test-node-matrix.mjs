@@ -17,7 +17,9 @@ for (const version of process.argv.length > 2 ? process.argv.slice(2) : versions
   const node = install(version)
   const found = spawnSync(node, ['--version'], { encoding: 'utf8' }).stdout.trim()
   console.log(`\nNode ${found}`)
-  const { status } = spawnSync(node, ['--test', '--test-reporter=spec', ...tests], {
+  // From Node.js 22.18 on that is so without a flag.
+  const types = Number.parseInt(found.slice(1), 10) < 22 ? [] : ['--experimental-strip-types']
+  const { status } = spawnSync(node, [...types, '--test', '--test-reporter=spec', ...tests], {
     cwd: fromRoot('.'),
     stdio: 'inherit',
   })

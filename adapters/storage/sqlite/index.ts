@@ -24,7 +24,7 @@ import { createOutlook } from './outlook.ts'
 import { createRecordReceipts, createUnmatchedReceipts } from './receipts.ts'
 import { createRecoverExpired } from './recover.ts'
 import { createRetention } from './retention.ts'
-import { loadSqlite } from './runtime.ts'
+import { assertReadsUris, loadSqlite } from './runtime.ts'
 import { createSettle } from './settle.ts'
 import { startFailure } from './start-failure.ts'
 import { createSuppressions } from './suppressions.ts'
@@ -34,7 +34,10 @@ import { createWebhookEndpoints } from './webhook-endpoints.ts'
 export type { SqliteTransaction, Synchronous } from './join.ts'
 
 export interface SqliteStorageOptions {
-  /** The database file; created when it does not exist. On a local disk: SQLite's locks do not work on network drives. */
+  /**
+   * The database file, by its path or, from Node.js 22.15 on, a `file:` URI; created when it does not exist. On a local disk:
+   * SQLite's locks do not work on network drives.
+   */
   readonly file: string
   /**
    * `full`: what was answered survives a power failure. `normal`: it survives the death of the process, and a power
@@ -49,7 +52,7 @@ export interface SqliteStorageOptions {
 
 /**
  * Keeps everything in one SQLite file, through the runtime's own `node:sqlite`. Several processes of one machine
- * may share the file.
+ * may share the file. Node.js 22 reads a text from it only up to a NUL character.
  *
  * SQLite works synchronously: a method does what belongs together in one go, before it returns its promise. What must survive
  * a power failure is then awaited outside of the event loop.
@@ -212,5 +215,6 @@ function validated(options: SqliteStorageOptions): Checked {
       details: { option: 'synchronous' },
     })
   }
+  if (file.startsWith('file:')) assertReadsUris()
   return { file, synchronous }
 }

@@ -16,3 +16,18 @@ export function loadSqlite(): typeof DatabaseSync {
       'Use a newer Node.js, or another storage.',
   })
 }
+
+/**
+ * Before Node.js 22.15 and 23.10 a URI is the name of a file like any other, of one that nobody meant.
+ *
+ * @throws NotifierError `unsupported_runtime`
+ */
+export function assertReadsUris(version: string = process.versions.node): void {
+  const [major = 0, minor = 0] = version.split('.').map(Number)
+  if (major > 23 || (major === 23 && minor >= 10) || (major === 22 && minor >= 15)) return
+  throw new NotifierError('unsupported_runtime', {
+    message:
+      `sqliteStorage() takes a URI from Node.js 22.15 on; this is ${version}. ` +
+      'Give "file" a path, or use a newer Node.js.',
+  })
+}

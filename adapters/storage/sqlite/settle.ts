@@ -31,12 +31,12 @@ const DUE_AGAIN = `
   SET state = ?, due_at = ?, outages = outages + ?, recovered = 0, token = NULL, lease_until = NULL, provider = NULL
   WHERE id = ?`
 
-/** Unless nobody was asked. */
+/** Unless nobody was asked: what is due at once then is as a recovered job is, in the state 3. */
 const DUE_AGAIN_UNASKED = `
   UPDATE carillon_jobs
-  SET state = CASE WHEN recovered = 1 AND ?1 = 0 THEN 3 ELSE ?1 END, due_at = ?2, outages = outages + ?3,
+  SET state = coalesce(nullif(?, 0), 3 * recovered), due_at = ?, outages = outages + ?,
     token = NULL, lease_until = NULL, provider = NULL
-  WHERE id = ?4`
+  WHERE id = ?`
 
 interface HealthRow {
   readonly organization: string

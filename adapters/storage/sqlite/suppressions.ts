@@ -16,8 +16,9 @@ import { pageBySeq } from './page.ts'
 /** Adds an entry, unless there is one: organization, channel, address, reason, source, time. */
 export const INSERT_SUPPRESSION: string = `
   INSERT INTO carillon_suppressions (organization, channel, address, reason, source, created_at, seq)
-  VALUES (?1, ?2, ?3, ?4, ?5, ?6,
-    (SELECT coalesce(max(seq), 0) + 1 FROM carillon_suppressions WHERE organization = ?1))
+  SELECT given.*,
+    (SELECT coalesce(max(seq), 0) + 1 FROM carillon_suppressions AS s WHERE s.organization = given.organization)
+  FROM (SELECT ? AS organization, ?, ?, ?, ?, ?) AS given WHERE true
   ON CONFLICT DO NOTHING`
 
 const SELECT = 'SELECT * FROM carillon_suppressions WHERE organization = ? AND channel = ? AND address = ?'
