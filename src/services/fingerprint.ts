@@ -2,10 +2,13 @@ import { createHash } from 'node:crypto'
 
 /** Deeper than anything that is accepted; what is deeper still is refused by its own check. */
 const MAX_DEPTH = 32
+/** More characters than anything has that is accepted, each value counted as some: what leads back into itself has no end. */
+const MAX_UNITS = 32 * 1024 * 1024
+const VALUE_UNITS = 256
 
 /** A hash of a JSON value that does not depend on the order of its keys; absent and undefined are the same. */
 export function fingerprint(value: unknown): string {
-  return createHash('sha256').update(canonical(value)).digest('base64url')
+  return createHash('sha256').update(canonicalOf(value)).digest('base64url')
 }
 
 /** What cannot be read is refused by its own check, too. */
@@ -17,18 +20,30 @@ function fieldsOf(value: object): [name: string, field: unknown][] {
   }
 }
 
-function canonical(value: unknown, depth = 0): string {
-  if (depth > MAX_DEPTH) return '"…"'
-  if (value instanceof Date) return JSON.stringify(value)
-  if (value instanceof Uint8Array)
-    return JSON.stringify(createHash('sha256').update(value).digest('base64url'))
-  if (Array.isArray(value)) return `[${value.map((item) => canonical(item ?? null, depth + 1)).join()}]`
-  if (typeof value === 'object' && value !== null) {
+function canonicalOf(root: unknown): string {
+  let left = MAX_UNITS
+
+  function canonical(value: unknown, depth: number): string {
+    left -= VALUE_UNITS
+    if (typeof value === 'string') left -= value.length
+    if (depth > MAX_DEPTH || left < 0) return '"…"'
+    if (Array.isArray(value)) return `[${value.map((item) => canonical(item ?? null, depth + 1)).join()}]`
+    if (typeof value === 'object' && value !== null) return canonicalObject(value, depth)
+    return typeof value === 'bigint' ? `${value}n` : (JSON.stringify(value) ?? 'null')
+  }
+
+  function canonicalObject(value: object, depth: number): string {
+    if (value instanceof Date) return JSON.stringify(value)
+    if (value instanceof Uint8Array) {
+      left -= value.length
+      return JSON.stringify(createHash('sha256').update(value).digest('base64url'))
+    }
     const members = fieldsOf(value)
       .filter(([, member]) => member !== undefined)
-      .sort(([left], [right]) => (left < right ? -1 : 1))
+      .sort(([one], [other]) => (one < other ? -1 : 1))
       .map(([key, member]) => `${JSON.stringify(key)}:${canonical(member, depth + 1)}`)
     return `{${members.join()}}`
   }
-  return typeof value === 'bigint' ? `${value}n` : (JSON.stringify(value) ?? 'null')
+
+  return canonical(root, 0)
 }
