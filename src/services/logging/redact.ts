@@ -48,6 +48,8 @@ const CREDENTIAL =
 
 const MAX_DEPTH = 6
 const MAX_ENTRIES = 50
+/** Of one line: what is full of references has far more of them on a few levels. */
+const MAX_VALUES = 1_000
 const MAX_TEXT = 4_000
 /** Left away where a text is cut: the beginning of what would have been hidden, and is no longer recognized. */
 const MARGIN = 200
@@ -55,6 +57,13 @@ const MARGIN = 200
 export interface RedactOptions {
   /** Leaves recipients as they are. */
   readonly showRecipients: boolean
+}
+
+/** One line on its way. */
+interface Walk extends RedactOptions {
+  readonly above: Set<object>
+  /** Values that may come yet. */
+  left: number
 }
 
 /**
@@ -65,7 +74,7 @@ export function redactFields(
   fields: Readonly<Record<string, unknown>>,
   options: RedactOptions,
 ): Record<string, unknown> {
-  const redacted = redactValue(fields, 0, new Set(), options)
+  const redacted = redactValue(fields, 0, { ...options, above: new Set(), left: MAX_VALUES })
   return typeof redacted === 'object' && redacted !== null ? (redacted as Record<string, unknown>) : {}
 }
 
@@ -95,43 +104,47 @@ function maskRecipients(to: unknown, options: RedactOptions): unknown {
   return Array.isArray(to) ? to.slice(0, MAX_ENTRIES).map(mask) : mask(to)
 }
 
-function redactValue(value: unknown, depth: number, above: Set<object>, options: RedactOptions): unknown {
-  if (typeof value === 'string') return redactText(value, options)
+function redactValue(value: unknown, depth: number, walk: Walk): unknown {
+  if (walk.left <= 0) return '[too much]'
+  walk.left -= 1
+  if (typeof value === 'string') return redactText(value, walk)
   if (typeof value === 'bigint') return String(value)
   if (typeof value === 'function' || typeof value === 'symbol') return `[${typeof value}]`
   if (typeof value !== 'object' || value === null) return value
-  if (above.has(value)) return '[circular]'
+  if (walk.above.has(value)) return '[circular]'
   if (depth >= MAX_DEPTH) return '[too deep]'
-  above.add(value)
+  walk.above.add(value)
   try {
-    return redactObject(value, depth, above, options)
+    return redactObject(value, depth, walk)
   } catch {
     return '[unreadable]'
   } finally {
-    above.delete(value)
+    walk.above.delete(value)
   }
 }
 
-function redactObject(value: object, depth: number, above: Set<object>, options: RedactOptions): unknown {
-  if (value instanceof Error) return redactError(value, depth, above, options)
+function redactObject(value: object, depth: number, walk: Walk): unknown {
+  if (value instanceof Error) return redactError(value, depth, walk)
   if (value instanceof Date) return Number.isNaN(value.getTime()) ? '[invalid date]' : value.toISOString()
-  if (value instanceof URL) return redactText(`${value.origin}${value.pathname}`, options)
+  if (value instanceof URL) return redactText(`${value.origin}${value.pathname}`, walk)
   if (ArrayBuffer.isView(value)) return `[${value.byteLength} bytes]`
   if (Array.isArray(value)) {
-    return value.slice(0, MAX_ENTRIES).map((entry) => redactValue(entry, depth + 1, above, options))
+    return value.slice(0, MAX_ENTRIES).map((entry) => redactValue(entry, depth + 1, walk))
   }
-  return redactEntries(value, Object.keys(value), depth, above, options)
+  return redactEntries(value, Object.keys(value), depth, walk)
 }
 
 /** Errors have what matters in properties that are not enumerable: as plain data every logger shows them. */
-function redactError(error: Error, depth: number, above: Set<object>, options: RedactOptions): unknown {
+function redactError(error: Error, depth: number, walk: Walk): unknown {
   const own = Object.keys(error).filter((key) => !['name', 'message', 'stack', 'cause'].includes(key))
+  // Before the others: they may use up what a line may have.
+  const cause = error.cause === undefined ? {} : { cause: redactValue(error.cause, depth + 1, walk) }
   return {
     name: String(error.name),
-    message: redactText(String(error.message), options),
-    ...redactEntries(error, own, depth, above, options),
-    ...(typeof error.stack === 'string' ? { stack: redactText(error.stack, options) } : {}),
-    ...(error.cause === undefined ? {} : { cause: redactValue(error.cause, depth + 1, above, options) }),
+    message: redactText(String(error.message), walk),
+    ...redactEntries(error, own, depth, walk),
+    ...(typeof error.stack === 'string' ? { stack: redactText(error.stack, walk) } : {}),
+    ...cause,
   }
 }
 
@@ -139,8 +152,7 @@ function redactEntries(
   value: object,
   keys: readonly string[],
   depth: number,
-  above: Set<object>,
-  options: RedactOptions,
+  walk: Walk,
 ): Record<string, unknown> {
   const entries = keys.slice(0, MAX_ENTRIES).map((key): [string, unknown] => {
     const plain = key.toLowerCase().replace(/[-_]/g, '')
@@ -148,11 +160,11 @@ function redactEntries(
     let entry: unknown
     try {
       entry = (value as Readonly<Record<string, unknown>>)[key]
-      if (RECIPIENT_KEYS.has(plain)) entry = maskRecipients(entry, options)
+      if (RECIPIENT_KEYS.has(plain)) entry = maskRecipients(entry, walk)
     } catch {
       return [key, '[unreadable]']
     }
-    return [key, redactValue(entry, depth + 1, above, options)]
+    return [key, redactValue(entry, depth + 1, walk)]
   })
   return Object.fromEntries(entries)
 }

@@ -132,6 +132,16 @@ describe('redaction', () => {
     expect(JSON.stringify(shown)).toContain('[too deep]')
   })
 
+  it('bounds a line whose values are full of references, and keeps the cause of an error before them', () => {
+    const rows = Array.from({ length: 49 }, (_, id): Record<string, unknown> => ({ id }))
+    for (const row of rows) for (const [place, other] of rows.entries()) row[`row${place}`] = other
+    const cause = new Error('the reason')
+    const { error } = redactFields({ error: Object.assign(new Error('failed', { cause }), { rows }) }, MASKED)
+    expect(error).toMatchObject({ message: 'failed', cause: { message: 'the reason' } })
+    expect(JSON.stringify(error)).toContain('[too much]')
+    expect(JSON.stringify(error).length).toBeLessThan(100_000)
+  })
+
   it('never throws, and lets no secret through, whatever the fields are', () => {
     const secret = 'S3CR3T-VALUE'
     const keys = fc.constantFrom(
