@@ -50,7 +50,7 @@ export function createCommits(connection: Connection): Commits {
   }
 
   async function look(): Promise<void> {
-    const asked = open
+    const asked = [...open]
     looking = true
     delayMs = Math.min(2 * delayMs, LONGEST_MS)
     try {
@@ -73,7 +73,8 @@ export function createCommits(connection: Connection): Commits {
     const rows = await connection.rows<{ id: string }>(SELECT_STORED, [asked.map(({ id }) => id)])
     const stored = new Set(rows.map(({ id }) => id))
     for (const { id, ended } of asked) ended(stored.has(id))
-    open = open.filter((one) => !asked.includes(one))
+    const over = new Set(asked)
+    open = open.filter((one) => !over.has(one))
   }
 
   return {
