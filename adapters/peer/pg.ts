@@ -6,7 +6,7 @@ interface Hearable {
 }
 
 /** What is used here of a `Pool` of `pg` 8. */
-interface PgPool extends Hearable {
+interface PgPool {
   on(event: 'error', listener: (error: Error) => void): unknown
   on(event: 'connect', listener: (client: Hearable) => void): unknown
   end(): Promise<void>
@@ -21,6 +21,7 @@ export interface OpenPgPool<Pool> {
 
 /** What the application gives as its pool: it may be of another class than the one of `pg`. */
 interface GivenPool {
+  /** `connect`: when a connection is ready, before anybody has it. */
   on?(event: 'connect', listener: (client: Hearable) => void): unknown
   removeListener?(event: 'connect', listener: (client: Hearable) => void): unknown
 }

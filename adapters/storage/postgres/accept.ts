@@ -2,9 +2,10 @@ import { isNotifierError, NotifierError } from '../../../src/domain/errors/notif
 import type { AcceptAnswer, AcceptRequest, IdempotencyRecord } from '../../../src/ports/storage/accept.ts'
 import type { MadeDue } from './announce.ts'
 import type { Connection, Runner, Transaction } from './connection.ts'
-import { dataError, isLocked, isUncertain, unknownOrganization } from './errors.ts'
+import { dataError, isHeld, isUncertain, unknownOrganization } from './errors.ts'
 import { correctRecords, findRecords, heldNames, recordHash, takeRecords } from './idempotency.ts'
 import { type Admitted, insertNotifications } from './insert.ts'
+import { nowOf } from './now.ts'
 import { drawOf, lockQuotas } from './quota.ts'
 
 const SELECT_ORGANIZATIONS = 'SELECT id FROM carillon.organizations WHERE id = ANY ($1::text[])'
@@ -13,9 +14,6 @@ const PROVE_STORED = 'SELECT 1 FROM carillon.notifications WHERE id = $1'
 
 const SELECT_STORED = `
   SELECT id, created_at FROM carillon.notifications WHERE id = ANY ($1::text[])`
-
-const NOW_ONLY =
-  'SELECT coalesce($1::bigint, floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint) AS now'
 
 /**
  * How long a name that another is taking is waited for: others accept in a moment, but a transaction of a caller's may
@@ -66,9 +64,9 @@ export function createAccept(connection: Connection): Accept {
     held?: ReadonlySet<string>,
   ): Promise<AcceptAnswer[]> {
     const organizations = await organizationsOf(tx, requests)
-    const isHeld = (request: AcceptRequest) => held?.has(hashFor(request) ?? '') === true
+    const isBeingTaken = (request: AcceptRequest) => held?.has(hashFor(request) ?? '') === true
     const existing = requests.filter(
-      (request) => organizations.has(request.organizationId) && !isHeld(request),
+      (request) => organizations.has(request.organizationId) && !isBeingTaken(request),
     )
     const records = await takeOrFind(tx, existing, held === undefined ? PATIENCE_MS : LONG_PATIENCE_MS)
     const recordOf = (request: AcceptRequest) => records.get(hashFor(request) ?? '')
@@ -95,7 +93,7 @@ export function createAccept(connection: Connection): Accept {
         return { kind: 'failed', error: unknownOrganization(organizationId) }
       const record = recordOf(request)
       if (record !== undefined) return { kind: 'replayed', record }
-      if (isHeld(request)) return { kind: 'failed', error: inProgress() }
+      if (isBeingTaken(request)) return { kind: 'failed', error: inProgress() }
       const admitted = quotas.admits(request)
       if (dryRun !== true) store(request, admitted)
       return { kind: 'accepted', admitted, createdAt: tx.now }
@@ -114,7 +112,7 @@ export function createAccept(connection: Connection): Accept {
     try {
       return await connection.set(requests, failed, (tx, some) => acceptSet(tx, some))
     } catch (error) {
-      if (!isNotifierError(error) || !isLocked(error.cause)) throw error
+      if (!isHeld(error)) throw error
     }
     return connection.set(requests, failed, async (tx, some) => {
       const names = some.flatMap((request) => hashFor(request) ?? [])
@@ -151,9 +149,8 @@ export function createAccept(connection: Connection): Accept {
     stored: readonly Admitted[],
     made: MadeDue,
   ): Promise<number | null> {
-    const time = connection.time()
-    if (stored.length === 0) return (await connection.rows<{ now: number }>(NOW_ONLY, [time]))[0]?.now ?? 0
-    return insertNotifications(connection.once, time, stored, made, drawOf(requests))
+    if (stored.length === 0) return nowOf(connection)
+    return insertNotifications(connection.once, connection.time(), stored, made, drawOf(requests))
   }
 
   /**
@@ -261,7 +258,8 @@ function roundsOf(requests: readonly AcceptRequest[]): AcceptRequest[][] {
     const name = hashFor(request)
     const round = name === undefined ? 0 : (counts.get(name) ?? 0)
     if (name !== undefined) counts.set(name, round + 1)
-    rounds[round] = [...(rounds[round] ?? []), request]
+    rounds[round] ??= []
+    rounds[round].push(request)
   }
   return rounds
 }

@@ -1,7 +1,8 @@
-import { type Connection, NOW, type Transaction } from './connection.ts'
+import type { Connection, Transaction } from './connection.ts'
 import { isForbidden, isHeldOrGone } from './errors.ts'
 import { quoted } from './literals.ts'
-import { lockSchema, type Month, monthOf, partitionNames } from './partitions.ts'
+import { nowOf } from './now.ts'
+import { existing, lockSchema, type Month, monthOf, partitionNames } from './partitions.ts'
 
 /**
  * Nobody may wait long for a partition to go: dropping one locks its table for a moment, and who comes meanwhile waits
@@ -15,17 +16,11 @@ const SELECT_PARTITIONS = `
   JOIN pg_namespace AS s ON s.oid = p.relnamespace
   WHERE s.nspname = $1 AND p.relname = 'notifications' ORDER BY c.relname`
 
-const SELECT_EXISTING = `
-  SELECT c.relname AS name FROM pg_class AS c JOIN pg_namespace AS s ON s.oid = c.relnamespace
-  WHERE s.nspname = $1 AND c.relname = ANY ($2::text[])`
-
 /** The longest retention in force, in days; null: somebody's is for ever. */
 const SELECT_LONGEST = `
   SELECT CASE WHEN count(*) = count(coalesce(retention_days, $1::double precision))
     THEN max(coalesce(retention_days, $1::double precision)) END AS days
   FROM carillon.organizations`
-
-const SELECT_CLOCK = `SELECT ${NOW} AS now`
 
 /** Jobs of notifications and of events; their number is that of what has not ended. */
 const SELECT_JOB = `
@@ -46,11 +41,11 @@ const SLACK_MS = DAY_MS
  * @returns how many partitions were dropped
  */
 export async function dropPast(connection: Connection, defaultDays: number | null): Promise<number> {
-  const [clock] = await connection.rows<{ now: number }>(SELECT_CLOCK, [connection.time()])
+  const now = await nowOf(connection)
   const partitions = await connection.rows<{ name: string }>(SELECT_PARTITIONS, [connection.schema])
   const past = partitions.flatMap(({ name }) => {
     const month = monthOf(name)
-    return month !== null && month.endsAt <= (clock?.now ?? 0) - SLACK_MS ? [month] : []
+    return month !== null && month.endsAt <= now - SLACK_MS ? [month] : []
   })
   let dropped = 0
   for (const month of past) dropped += await dropMonth(connection, month, defaultDays)
@@ -64,7 +59,7 @@ async function dropMonth(connection: Connection, month: Month, defaultDays: numb
     return await connection.transaction(async (tx) => {
       await tx.rows(LOCK_WITHIN)
       await lockSchema(tx, connection.schema)
-      const names = await existing(tx, connection.schema, month)
+      const names = await existing(tx, connection.schema, partitionNames(month))
       const own = names.map((name) => `carillon.${quoted(name)}`).join(', ')
       if (names.length === 0) return 0
       // Nobody adds, changes or locks a row of the month from here on; who reads is not kept from it.
@@ -80,18 +75,13 @@ async function dropMonth(connection: Connection, month: Month, defaultDays: numb
   }
 }
 
-async function existing(tx: Transaction, schema: string, month: Month): Promise<string[]> {
-  const rows = await tx.rows<{ name: string }>(SELECT_EXISTING, [schema, partitionNames(month)])
-  return rows.map(({ name }) => name)
-}
-
 async function mayGo(
   tx: Transaction,
   schema: string,
   month: Month,
   defaultDays: number | null,
 ): Promise<boolean> {
-  const names = await existing(tx, schema, month)
+  const names = await existing(tx, schema, partitionNames(month))
   if (!(await anyRow(tx, names))) return true
   const [longest] = await tx.rows<{ days: number | null }>(SELECT_LONGEST, [defaultDays])
   const days = longest?.days ?? null

@@ -57,24 +57,29 @@ export function isUnprepared(error: unknown): boolean {
   return UNPREPARED.has(stateOf(error) ?? '')
 }
 
-/** True when a lock did not become free in time; also as the cause of what callers see. */
+/** The SQLSTATE of an error, also where it is the cause of what callers see. */
+function causeOf(error: unknown): string | undefined {
+  return stateOf(isNotifierError(error) ? error.cause : error)
+}
+
+/** lock_not_available: a lock did not become free in time. */
 export function isHeld(error: unknown): boolean {
-  return stateOf(isNotifierError(error) ? error.cause : error) === '55P03'
+  return causeOf(error) === '55P03'
 }
 
 /** The same, or a table was dropped. */
 export function isHeldOrGone(error: unknown): boolean {
-  return isHeld(error) || stateOf(isNotifierError(error) ? error.cause : error) === '42P01'
+  return isHeld(error) || causeOf(error) === '42P01'
+}
+
+/** insufficient_privilege: the role may not do this. */
+export function isForbidden(error: unknown): boolean {
+  return causeOf(error) === '42501'
 }
 
 /** True when a unique index refused the data. */
 export function isTaken(error: unknown): boolean {
   return stateOf(error) === '23505'
-}
-
-/** True when another transaction kept a row for longer than was waited. */
-export function isLocked(error: unknown): boolean {
-  return stateOf(error) === '55P03'
 }
 
 /** What callers see of an error of their own transaction, which no longer can be used. */
@@ -127,11 +132,6 @@ export function startFailure(error: unknown): unknown {
       'Correct what "connectionString" or "pool" say, the certificates, or what the database allows its role.',
     cause,
   })
-}
-
-/** insufficient_privilege: the role may not do this. */
-export function isForbidden(error: unknown): boolean {
-  return stateOf(isNotifierError(error) ? error.cause : error) === '42501'
 }
 
 /** An error of an organization that does not exist. */

@@ -1,6 +1,7 @@
-import { type Connection, NOW, type Runner } from './connection.ts'
+import type { Connection, Runner } from './connection.ts'
 import { isDataError, isForbidden, isHeld } from './errors.ts'
 import { quoted } from './literals.ts'
+import { nowOf } from './now.ts'
 
 /** The partitioned tables: what their keys begin with, and how full their pages are made. */
 const TABLES = [
@@ -36,12 +37,7 @@ interface Partition {
  * kept in the default one, so that nothing ever waits for this, and a role that may create nothing can start.
  */
 export async function createPartitions(connection: Connection): Promise<void> {
-  const [clock] = await connection.rows<{ now: number }>(`SELECT ${NOW} AS now`, [connection.time()])
-  const wanted = partitionsFrom(clock?.now ?? 0)
-  const names = wanted.map(({ name }) => name)
-  const existing = await connection.rows<{ name: string }>(SELECT_EXISTING, [connection.schema, names])
-  const found = new Set(existing.map(({ name }) => name))
-  const missing = wanted.filter(({ name }) => !found.has(name))
+  const missing = await missingOf(connection, connection.schema, partitionsFrom(await nowOf(connection)))
   if (missing.length === 0) return
   try {
     await create(connection, missing)
@@ -74,11 +70,21 @@ function create(connection: Connection, partitions: readonly Partition[]): Promi
   return connection.transaction(async (tx) => {
     await lockSchema(tx, connection.schema)
     await tx.rows(LOCK_WITHIN)
-    const names = partitions.map(({ name }) => name)
-    const existing = await tx.rows<{ name: string }>(SELECT_EXISTING, [connection.schema, names])
-    const found = new Set(existing.map(({ name }) => name))
-    await tx.script(partitions.flatMap((one) => (found.has(one.name) ? [] : attach(one))).join(';'))
+    const missing = await missingOf(tx, connection.schema, partitions)
+    await tx.script(missing.flatMap(attach).join(';'))
   })
+}
+
+async function missingOf(runner: Runner, schema: string, wanted: readonly Partition[]): Promise<Partition[]> {
+  const names = wanted.map(({ name }) => name)
+  const found = new Set(await existing(runner, schema, names))
+  return wanted.filter(({ name }) => !found.has(name))
+}
+
+/** Those of these tables that there are. */
+export async function existing(runner: Runner, schema: string, names: readonly string[]): Promise<string[]> {
+  const rows = await runner.rows<{ name: string }>(SELECT_EXISTING, [schema, names])
+  return rows.map(({ name }) => name)
 }
 
 /** Made apart and then attached, which locks nobody out; the default partition, which is looked through, is empty. */

@@ -10,9 +10,6 @@ export interface PgClient {
 /** What is used of a `Pool` of `pg` 8. */
 export interface PgPool {
   connect(): Promise<PgClient>
-  /** `connect`: when a connection is ready, before anybody has it. */
-  on?(event: 'connect', listener: (client: PgClient) => void): unknown
-  removeListener?(event: 'connect', listener: (client: PgClient) => void): unknown
 }
 
 export interface PgQuery {

@@ -1,6 +1,7 @@
 import type { AcceptRequest, JoinedAccept, JoinedTransaction } from '../../../src/ports/storage/accept.ts'
 import type { Storage } from '../../../src/ports/storage/storage.ts'
 import type { OpenPgPool } from '../../peer/pg.ts'
+import { createInTurn } from '../in-turn.ts'
 import { createPendingCalls } from '../pending-calls.ts'
 import { createAccept } from './accept.ts'
 import { announceStored } from './announce-stored.ts'
@@ -56,15 +57,7 @@ export function createStorage(
   let partitions: NodeJS.Timeout | undefined
   let folding: NodeJS.Timeout | undefined
   const { counted, countedAll, ended } = createPendingCalls()
-  /** The start or stop that was asked for last. */
-  let latest: Promise<void> = Promise.resolve()
-
-  /** Starts and stops one after the other: each finds what the one before has left. */
-  function inTurn(step: () => Promise<void>): Promise<void> {
-    const mine = latest.then(step)
-    latest = mine.catch(() => {})
-    return mine
-  }
+  const inTurn = createInTurn()
 
   async function open(): Promise<void> {
     if (opened !== undefined) return

@@ -2,6 +2,7 @@ import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
 import { assertOptionNames, objectWith } from '../../../src/domain/errors/option-names.ts'
 import type { Clock } from '../../../src/ports/clock.ts'
 import type { Storage } from '../../../src/ports/storage/storage.ts'
+import { createInTurn } from '../in-turn.ts'
 import { createPendingCalls } from '../pending-calls.ts'
 import { createAccept, createQuotaUsed } from './accept.ts'
 import { createApiKeys } from './api-keys.ts'
@@ -85,15 +86,7 @@ export function sqliteStorage(options: SqliteStorageOptions): Storage<SqliteTran
   const keep = createKeep(connection)
   const { countedAll, ended } = createPendingCalls()
   let started = false
-  /** The start or stop that was asked for last. */
-  let latest: Promise<void> = Promise.resolve()
-
-  /** Starts and stops one after the other: each finds what the one before has left. */
-  function inTurn(step: () => Promise<void>): Promise<void> {
-    const mine = latest.then(step)
-    latest = mine.catch(() => {})
-    return mine
-  }
+  const inTurn = createInTurn()
 
   async function open(): Promise<void> {
     if (started) return
