@@ -33,6 +33,19 @@ function namesAt(schema: unknown, path: readonly string[]): string[] {
   return name === undefined ? Object.keys(object.shape) : namesAt(object.shape[name], rest)
 }
 
+/** The option `name`: of an instance, among the providers of its channel. */
+export const instanceName: z.ZodType<string> = z
+  .string()
+  .regex(/^[a-z0-9-]{1,64}$/, 'must be lower-case letters, digits and hyphens, at most 64')
+
+/** The option `timeoutMs`. */
+export const timeout: z.ZodType<number> = z.int().min(1).max(600_000, 'must be at most 600000 milliseconds')
+
+/** An option that takes one or several; gives a list. */
+export function oneOrSeveral<One>(one: z.ZodType<One>): z.ZodType<One[]> {
+  return z.union([one.transform((value) => [value]), z.array(one)])
+}
+
 /** The option `retry`, whose fields are judged with the notifier. */
 export const retryPolicy: z.ZodType<RetryPolicy> = z.custom<RetryPolicy>(
   (value) => typeof value === 'object' && value !== null,

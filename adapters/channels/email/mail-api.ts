@@ -1,8 +1,9 @@
 import type * as z from 'zod'
 import type { Outcome } from '../../../src/domain/outcome.ts'
-import type { Channel, Message, SendContext } from '../../../src/ports/channel.ts'
+import type { Message, SendContext } from '../../../src/ports/channel.ts'
 import { maxPerSecond, type PacedProviderOptions } from '../http/paced-options.ts'
 import { type ProviderShape, providerShape } from '../http/provider-options.ts'
+import { notBegun } from '../unsent.ts'
 import { asciiText } from './header-text.ts'
 import { isMail, type MailContent, mailContent } from './mail-content.ts'
 import { type MailFrame, type MailOptions, type MailShape, mailShape } from './mail-frame.ts'
@@ -28,31 +29,6 @@ export function mailApiShape(name: string, baseUrl: string): MailApiShape {
     ...providerShape({ name, baseUrl }),
     ...mailShape,
     maxPerSecond,
-  }
-}
-
-/** What every e-mail provider over HTTP says of itself. */
-export function describeMailApi(
-  given: {
-    readonly [Option in
-      | 'name'
-      | 'maxConcurrent'
-      | 'maxPerSecond'
-      | 'timeoutMs'
-      | 'onAmbiguous'
-      | 'retry']: Channel[Option]
-  },
-): Omit<Channel, 'send'> {
-  const { name, maxConcurrent, maxPerSecond, timeoutMs = 0, onAmbiguous, retry } = given
-  return {
-    name,
-    channel: 'email',
-    maxConcurrent,
-    maxPerSecond,
-    // The deadline of the request itself comes first and knows more about what happened.
-    timeoutMs: timeoutMs + 1000,
-    onAmbiguous,
-    retry,
   }
 }
 
@@ -88,14 +64,7 @@ export async function sendMail(
 ): Promise<Outcome> {
   const content = mailContent(frame, message, idempotencyKey)
   if (!isMail(content)) return content
-  if (signal.aborted) {
-    return {
-      kind: 'retry',
-      code: 'provider_unavailable',
-      scope: 'provider',
-      message: 'The attempt ended before it began.',
-    }
-  }
+  if (signal.aborted) return notBegun()
   const subject = content.subject.trim() === '' ? NO_SUBJECT : content.subject
   return send({
     ...content,

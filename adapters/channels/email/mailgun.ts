@@ -1,18 +1,12 @@
 import * as z from 'zod'
 import type { Channel } from '../../../src/ports/channel.ts'
 import { assertWorks } from '../check.ts'
+import { describeProvider } from '../http/describe.ts'
 import { type ProviderRequest, providerHttp } from '../http/provider-http.ts'
 import { credential } from '../http/provider-options.ts'
-import { checkOptions } from '../options.ts'
+import { checkOptions, oneOrSeveral } from '../options.ts'
 import { mailboxText } from './header-text.ts'
-import {
-  type ApiMail,
-  describeMailApi,
-  type MailApiOptions,
-  mailApiShape,
-  OUR_ID,
-  sendMail,
-} from './mail-api.ts'
+import { type ApiMail, type MailApiOptions, mailApiShape, OUR_ID, sendMail } from './mail-api.ts'
 import { mailFrame } from './mail-frame.ts'
 import { judgeIncomplete, judgeMailgun } from './mailgun-errors.ts'
 import { mailgunReceipts } from './mailgun-receipts.ts'
@@ -42,7 +36,7 @@ const schema = z.strictObject({
   ...mailApiShape('mailgun', 'https://api.mailgun.net'),
   apiKey: credential,
   domain: z.string().regex(/^[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+$/, 'must be a domain such as mg.example.com'),
-  webhookSigningKey: z.union([credential.transform((one) => [one]), z.array(credential)]).default([]),
+  webhookSigningKey: oneOrSeveral(credential).default([]),
   webhookMaxAgeMs: z.int().min(1000).default(32_400_000),
 })
 
@@ -69,7 +63,7 @@ export function mailgunChannel(options: MailgunChannelOptions): Channel {
   }
 
   return {
-    ...describeMailApi(given),
+    ...describeProvider('email', given),
     send: (message, context) =>
       sendMail(frame, message, context, async (mail) => {
         return http.send({ ...(await request(toForm(mail))), signal: context.signal }, judgeMailgun)

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream'
-import { loadPeer } from '../peer.ts'
+import { loadPeer } from '../../peer/load-peer.ts'
 
 /** The part of nodemailer (7 to 10) that is used; typed here so that no declaration of ours needs the package. */
 export interface Nodemailer {

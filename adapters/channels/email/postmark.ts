@@ -1,20 +1,13 @@
 import * as z from 'zod'
 import type { Channel } from '../../../src/ports/channel.ts'
 import { assertWorks } from '../check.ts'
+import { describeProvider } from '../http/describe.ts'
 import { textMember } from '../http/provider-answer.ts'
 import { providerHttp } from '../http/provider-http.ts'
 import { credential } from '../http/provider-options.ts'
-import { checkOptions } from '../options.ts'
+import { checkOptions, oneOrSeveral } from '../options.ts'
 import { mailboxText } from './header-text.ts'
-import {
-  type ApiMail,
-  base64,
-  describeMailApi,
-  type MailApiOptions,
-  mailApiShape,
-  OUR_ID,
-  sendMail,
-} from './mail-api.ts'
+import { type ApiMail, base64, type MailApiOptions, mailApiShape, OUR_ID, sendMail } from './mail-api.ts'
 import { mailFrame } from './mail-frame.ts'
 import { judgePostmark } from './postmark-errors.ts'
 import { type PostmarkWebhookSecret, postmarkReceipts } from './postmark-receipts.ts'
@@ -51,7 +44,7 @@ const schema = z.strictObject({
     .string()
     .regex(/^[A-Za-z0-9_-]{1,100}$/)
     .optional(),
-  webhookSecret: z.union([z.array(secret), secret.transform((one) => [one])]).default([]),
+  webhookSecret: oneOrSeveral(secret).default([]),
 })
 
 /**
@@ -66,7 +59,7 @@ export function postmarkChannel(options: PostmarkChannelOptions): Channel {
   const http = providerHttp({ maxConnections: maxConcurrent, timeoutMs, secrets: [serverToken] })
 
   return {
-    ...describeMailApi(given),
+    ...describeProvider('email', given),
     send: (message, context) =>
       sendMail(frame, message, context, (mail) =>
         http.send(

@@ -2,19 +2,12 @@ import * as z from 'zod'
 import { isWebhookSecret } from '../../../src/outgoing/webhook-signer.ts'
 import type { Channel } from '../../../src/ports/channel.ts'
 import { assertWorks } from '../check.ts'
+import { describeProvider } from '../http/describe.ts'
 import { providerHttp } from '../http/provider-http.ts'
 import { credential } from '../http/provider-options.ts'
-import { checkOptions } from '../options.ts'
+import { checkOptions, oneOrSeveral } from '../options.ts'
 import { mailboxText } from './header-text.ts'
-import {
-  type ApiMail,
-  base64,
-  describeMailApi,
-  type MailApiOptions,
-  mailApiShape,
-  OUR_ID,
-  sendMail,
-} from './mail-api.ts'
+import { type ApiMail, base64, type MailApiOptions, mailApiShape, OUR_ID, sendMail } from './mail-api.ts'
 import { mailFrame } from './mail-frame.ts'
 import { judgeDomains, judgeResend } from './resend-errors.ts'
 import { resendReceipts } from './resend-receipts.ts'
@@ -36,7 +29,7 @@ const secret = z.custom<string>(isWebhookSecret, 'must be the signing secret of 
 const schema = z.strictObject({
   ...mailApiShape('resend', 'https://api.resend.com'),
   apiKey: credential,
-  webhookSecret: z.union([secret.transform((one) => [one]), z.array(secret)]).default([]),
+  webhookSecret: oneOrSeveral(secret).default([]),
 })
 
 /**
@@ -52,7 +45,7 @@ export function resendChannel(options: ResendChannelOptions): Channel {
   const http = providerHttp({ maxConnections: maxConcurrent, timeoutMs, secrets: [apiKey] })
 
   return {
-    ...describeMailApi(given),
+    ...describeProvider('email', given),
     send: (message, context) =>
       sendMail(frame, message, context, (mail) =>
         http.send(

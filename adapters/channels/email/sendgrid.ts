@@ -1,19 +1,12 @@
 import * as z from 'zod'
 import type { Channel } from '../../../src/ports/channel.ts'
 import { assertWorks } from '../check.ts'
+import { describeProvider } from '../http/describe.ts'
 import { providerHttp } from '../http/provider-http.ts'
 import { credential } from '../http/provider-options.ts'
-import { checkOptions, wrongOption } from '../options.ts'
+import { checkOptions, oneOrSeveral, wrongOption } from '../options.ts'
 import type { Mailbox } from './address.ts'
-import {
-  type ApiMail,
-  base64,
-  describeMailApi,
-  type MailApiOptions,
-  mailApiShape,
-  OUR_ID,
-  sendMail,
-} from './mail-api.ts'
+import { type ApiMail, base64, type MailApiOptions, mailApiShape, OUR_ID, sendMail } from './mail-api.ts'
 import { mailFrame } from './mail-frame.ts'
 import { judgeScopes, judgeSendgrid } from './sendgrid-errors.ts'
 import { publicKeyOf, sendgridReceipts } from './sendgrid-receipts.ts'
@@ -41,7 +34,7 @@ const keys = z.string().min(1).max(1000)
 const schema = z.strictObject({
   ...mailApiShape('sendgrid', 'https://api.sendgrid.com'),
   apiKey: credential,
-  webhookPublicKey: z.union([keys.transform((one) => [one]), z.array(keys)]).default([]),
+  webhookPublicKey: oneOrSeveral(keys).default([]),
   webhookMaxAgeMs: z.int().min(1000).default(90_000_000),
 })
 
@@ -63,7 +56,7 @@ export function sendgridChannel(options: SendgridChannelOptions): Channel {
   const http = providerHttp({ maxConnections: maxConcurrent, timeoutMs, secrets: [apiKey] })
 
   return {
-    ...describeMailApi(given),
+    ...describeProvider('email', given),
     send: (message, context) =>
       sendMail(frame, message, context, (mail) =>
         http.send(

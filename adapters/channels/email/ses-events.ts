@@ -1,5 +1,5 @@
 import type { Receipt } from '../../../src/ports/receipts.ts'
-import { member, rowOf, textMember } from '../http/provider-answer.ts'
+import { jsonOf, member, rowOf, textMember } from '../http/provider-answer.ts'
 import { dedupeKey, timeOf } from '../http/receipt-request.ts'
 import { OUR_ID } from './mail-api.ts'
 import type { Meaning } from './meaning.ts'
@@ -13,7 +13,7 @@ const DETAILS: Readonly<Record<string, string>> = {
 
 /** What a notification of SES says; none for the text that SNS sends when a subscription begins. */
 export function receiptsOf({ MessageId, Message }: SnsMessage): readonly Receipt[] {
-  const event = parse(Message)
+  const event = jsonOf(Message)
   // `eventType` of published events, `notificationType` of the older notifications about an identity.
   const type = textMember(event, 'eventType') ?? textMember(event, 'notificationType')
   const mail = member(event, 'mail')
@@ -42,14 +42,6 @@ export function receiptsOf({ MessageId, Message }: SnsMessage): readonly Receipt
       suppress: hint(address),
     })),
   ]
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 /** Tags come back as lists. */

@@ -2,17 +2,11 @@ import * as z from 'zod'
 import type { Channel } from '../../../src/ports/channel.ts'
 import { assertWorks } from '../check.ts'
 import { awsCaller } from '../http/aws-client.ts'
+import { describeProvider } from '../http/describe.ts'
 import { providerHttp } from '../http/provider-http.ts'
-import { checkOptions } from '../options.ts'
+import { checkOptions, oneOrSeveral } from '../options.ts'
 import { asciiMailboxText } from './header-text.ts'
-import {
-  type ApiMail,
-  describeMailApi,
-  type MailApiOptions,
-  mailApiShape,
-  OUR_ID,
-  sendMail,
-} from './mail-api.ts'
+import { type ApiMail, type MailApiOptions, mailApiShape, OUR_ID, sendMail } from './mail-api.ts'
 import { mailFrame } from './mail-frame.ts'
 import { judgeSes, judgeSesAccount } from './ses-errors.ts'
 import { sesReceipts } from './ses-receipts.ts'
@@ -73,7 +67,7 @@ const schema = z.strictObject({
     .string()
     .regex(/^[A-Za-z0-9_-]{1,64}$/)
     .optional(),
-  webhookTopicArns: z.union([arn.transform((one) => [one]), z.array(arn)]).default([]),
+  webhookTopicArns: oneOrSeveral(arn).default([]),
   webhookMaxAgeMs: z.int().min(1000).default(4_500_000),
   snsGet: z
     .custom<(url: string) => Promise<string>>((value) => typeof value === 'function', 'must be a function')
@@ -104,7 +98,7 @@ export function sesChannel(options: SesChannelOptions): Channel {
   })
 
   return {
-    ...describeMailApi(given),
+    ...describeProvider('email', given),
     send: (message, context) =>
       sendMail(frame, message, context, (mail) => {
         const input = toInput(mail, given.configurationSet)

@@ -1,7 +1,7 @@
 import type { ConnectionOptions } from 'node:tls'
 import * as z from 'zod'
 import type { RetryPolicy } from '../../../src/domain/retry.ts'
-import { checkOptions, retryPolicy } from '../options.ts'
+import { checkOptions, instanceName, retryPolicy } from '../options.ts'
 import { line, type MailFrame, mailFrame, mailShape } from './mail-frame.ts'
 
 /** Options of `smtpChannel`. */
@@ -124,10 +124,7 @@ const schema = z.strictObject({
   requireTls: z.boolean().optional(),
   auth: z.strictObject({ user: z.string().min(1), pass: z.string() }).optional(),
   ...mailShape,
-  name: z
-    .string()
-    .regex(/^[a-z0-9-]{1,64}$/, 'must be lower-case letters, digits and hyphens, at most 64')
-    .default('smtp'),
+  name: instanceName.default('smtp'),
   maxConnections: count.max(1000).default(5),
   maxMessages: count.default(100),
   timeoutMs: milliseconds.default(60_000),

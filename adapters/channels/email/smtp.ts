@@ -1,7 +1,8 @@
-import { isNotifierError, NotifierError } from '../../../src/domain/errors/notifier-error.ts'
 import type { Outcome } from '../../../src/domain/outcome.ts'
 import type { Channel } from '../../../src/ports/channel.ts'
+import { assertWorks } from '../check.ts'
 import { redactor } from '../redact.ts'
+import { impossible, notBegun } from '../unsent.ts'
 import { createConnectionTurns } from './connection-turns.ts'
 import { isMail, mailContent } from './mail-content.ts'
 import type { Mail } from './mime.ts'
@@ -71,10 +72,7 @@ export function smtpChannel(options: SmtpChannelOptions): Channel {
         await verify()
       } catch (error) {
         const outcome = redact(classifySmtpError(toSmtpError(error), { contentSent: false }))
-        const failed = outcome.kind === 'rejected' || outcome.kind === 'retry' ? outcome : null
-        throw new NotifierError(failed?.code ?? 'provider_error', {
-          message: `The mail server cannot be used: ${failed?.message ?? 'unknown reason'}`,
-        })
+        assertWorks(outcome, 'The mail server')
       }
     },
 
@@ -90,25 +88,6 @@ export function smtpChannel(options: SmtpChannelOptions): Channel {
 function accepted(info: SentInfo): Outcome {
   const id = info.serverMessageId ?? info.messageId
   return { kind: 'accepted', ...(id === undefined ? {} : { providerMessageId: id.replace(/^<|>$/g, '') }) }
-}
-
-/** Nothing was sent, and nothing will be before somebody acts: another provider may do better. */
-function impossible(error: unknown): Outcome {
-  return {
-    kind: 'rejected',
-    code: isNotifierError(error) ? error.code : 'provider_error',
-    scope: 'account',
-    message: error instanceof Error ? error.message : String(error),
-  }
-}
-
-function notBegun(): Outcome {
-  return {
-    kind: 'retry',
-    code: 'provider_unavailable',
-    scope: 'provider',
-    message: 'The attempt ended before it began.',
-  }
 }
 
 /** The password in the forms in which it travels. */

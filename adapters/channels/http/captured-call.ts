@@ -1,5 +1,4 @@
 import type { PostResult } from '../../../src/domain/http-answer.ts'
-import type { Outcome } from '../../../src/domain/outcome.ts'
 import type { ProviderHttp, ProviderRequest } from './provider-http.ts'
 
 /**
@@ -51,14 +50,4 @@ export async function captureCall(
   // A request that has begun ends by the same signal, and says how far it came.
   if (first === 'aborted' && !begun) return { result: undefined, value: undefined, error: signal.reason }
   return { ...(first === 'aborted' ? await running : first), result }
-}
-
-/** Nothing was sent, because the attempt is over. */
-export function notBegun(): Outcome {
-  return {
-    kind: 'retry',
-    code: 'provider_unavailable',
-    scope: 'provider',
-    message: 'The attempt ended before it began.',
-  }
 }

@@ -52,7 +52,7 @@ export function judgeResult(result: PostResult, judge: Judge): Outcome {
     status,
     headers,
     text: body,
-    json: cut ? undefined : parse(body),
+    json: cut ? undefined : jsonOf(body),
     retryAfterMs: parseRetryAfter(headers['retry-after'], Date.now()),
   }
   if (success && cut) return unreadable(answer, 'an answer that ends in the middle')
@@ -128,7 +128,8 @@ function unreadable({ status }: ProviderAnswer, what: string): Outcome {
   }
 }
 
-function parse(text: string): unknown {
+/** What a text is as JSON; undefined when it is none. */
+export function jsonOf(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import type { RetryPolicy } from '../../../src/domain/retry.ts'
-import { retryPolicy } from '../options.ts'
+import { instanceName, retryPolicy, timeout } from '../options.ts'
 
 /** Options of every provider that is called over HTTP. */
 export interface ProviderOptions {
@@ -51,16 +51,13 @@ export function providerShape(defaults: {
   readonly onAmbiguous?: 'retry' | 'fail'
 }): ProviderShape {
   return {
-    name: z
-      .string()
-      .regex(/^[a-z0-9-]{1,64}$/, 'must be lower-case letters, digits and hyphens, at most 64')
-      .default(defaults.name),
+    name: instanceName.default(defaults.name),
     baseUrl: z
       .string()
       .refine(isBaseUrl, 'must be an https address without credentials, query and fragment')
       .transform((url) => url.replace(/\/+$/, ''))
       .default(defaults.baseUrl),
-    timeoutMs: z.int().min(1).max(600_000, 'must be at most 600000 milliseconds').default(15_000),
+    timeoutMs: timeout.default(15_000),
     maxConcurrent: z.int().min(1).max(1000, 'must be at most 1000').default(10),
     onAmbiguous: z.enum(['retry', 'fail']).default(defaults.onAmbiguous ?? 'retry'),
     retry: retryPolicy.optional(),
@@ -81,6 +78,7 @@ function isBaseUrl(text: string): boolean {
   return protocol === 'https:' || (protocol === 'http:' && isThisMachine(hostname))
 }
 
-function isThisMachine(hostname: string): boolean {
+/** Of the host of a URL. */
+export function isThisMachine(hostname: string): boolean {
   return /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/.test(hostname)
 }

@@ -1,5 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { ParsedReceipts, ReceiptRequest } from '../../../src/ports/receipts.ts'
+import { jsonOf } from './provider-answer.ts'
 
 type Refused = Extract<ParsedReceipts, { kind: 'refused' }>
 
@@ -22,11 +23,7 @@ export function sameText(given: string, expected: string): boolean {
 
 /** The body as JSON; undefined when it is none. */
 export function jsonBody({ body }: ReceiptRequest): unknown {
-  try {
-    return JSON.parse(new TextDecoder().decode(body))
-  } catch {
-    return undefined
-  }
+  return jsonOf(new TextDecoder().decode(body))
 }
 
 /** Providers send a few dozen. */

@@ -3,7 +3,7 @@ import * as z from 'zod'
 import type { RetryPolicy } from '../../../src/domain/retry.ts'
 import type { Message } from '../../../src/ports/channel.ts'
 import { maxPerSecond } from '../http/paced-options.ts'
-import { checkOptions, retryPolicy, wrongOption } from '../options.ts'
+import { checkOptions, instanceName, retryPolicy, timeout, wrongOption } from '../options.ts'
 
 /** Options of `apnsChannel`. */
 export interface ApnsChannelOptions {
@@ -117,10 +117,7 @@ const schema = z.strictObject({
   teamId: tenCharacters,
   topic: z.string().regex(/^[A-Za-z0-9.-]{1,255}$/, 'must be the bundle id of the app'),
   environment: z.enum(['production', 'sandbox']).default('production'),
-  name: z
-    .string()
-    .regex(/^[a-z0-9-]{1,64}$/, 'must be lower-case letters, digits and hyphens, at most 64')
-    .default('apns'),
+  name: instanceName.default('apns'),
   ttlSeconds: z
     .int()
     .min(0)
@@ -137,7 +134,7 @@ const schema = z.strictObject({
       'must be a function',
     )
     .optional(),
-  timeoutMs: z.int().min(1).max(600_000, 'must be at most 600000 milliseconds').default(15_000),
+  timeoutMs: timeout.default(15_000),
   maxConcurrent: z.int().min(1).max(1_000).default(100),
   maxPerSecond,
   keepAliveMs: z.int().min(1).max(3_600_000).default(60_000),

@@ -8,6 +8,7 @@ import { type ApnsChannelOptions, type ResolvedApnsOptions, resolveApnsOptions }
 import { providerToken } from './apns-token.ts'
 import { http2Client } from './http2-client.ts'
 import type { Http2Result } from './http2-session.ts'
+import { rejected } from './rejected.ts'
 import { stableUuid } from './stable-uuid.ts'
 
 export type { ApnsChannelOptions }
@@ -145,12 +146,4 @@ function unanswered({ mayHaveActed, message }: Extract<Http2Result, { kind: 'fai
   return mayHaveActed
     ? { kind: 'ambiguous', code: 'provider_unavailable', reason: message }
     : { kind: 'retry', code: 'provider_unavailable', scope: 'provider', message }
-}
-
-function rejected(
-  code: 'invalid_device_token' | 'invalid_content' | 'message_too_large',
-  scope: 'recipient' | 'message',
-  message: string,
-): Extract<Outcome, { kind: 'rejected' }> {
-  return { kind: 'rejected', code, scope, message }
 }

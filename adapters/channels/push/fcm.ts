@@ -11,6 +11,7 @@ import {
   resolveFcmOptions,
 } from './fcm-options.ts'
 import { googleToken } from './google-token.ts'
+import { rejected } from './rejected.ts'
 import { stableUuid } from './stable-uuid.ts'
 
 export type { FcmChannelOptions, FcmServiceAccount }
@@ -120,12 +121,4 @@ function compose(options: ResolvedFcmOptions, message: Message, context: SendCon
     },
     webpush: { headers: { TTL: String(ttlSeconds), Urgency: priority }, notification: { tag: id } },
   }
-}
-
-function rejected(
-  code: 'invalid_device_token' | 'invalid_content' | 'message_too_large',
-  scope: 'recipient' | 'message',
-  message: string,
-): Outcome {
-  return { kind: 'rejected', code, scope, message }
 }

@@ -1,7 +1,7 @@
 import { type KeyObject, sign } from 'node:crypto'
 import { type PostResult, parseRetryAfter } from '../../../src/domain/http-answer.ts'
 import type { Outcome } from '../../../src/domain/outcome.ts'
-import { member, textMember } from '../http/provider-answer.ts'
+import { jsonOf, member, textMember } from '../http/provider-answer.ts'
 import type { ProviderHttp } from '../http/provider-http.ts'
 import { redactor } from '../redact.ts'
 
@@ -105,7 +105,7 @@ type Made =
 function readToken(result: PostResult): Made {
   if (result.kind === 'failed') return unavailable(result.message, result.reason)
   const { status, headers, body, cut = false } = result
-  const json = cut ? undefined : parse(body)
+  const json = cut ? undefined : jsonOf(body)
   const token = textMember(json, 'access_token')
   const seconds = Number(member(json, 'expires_in'))
   if (status === 200 && token !== undefined && /^[\x21-\x7e]+$/.test(token) && seconds > 0) {
@@ -135,14 +135,6 @@ function unavailable(message: string, providerCode: string, retryAfterMs?: numbe
   return {
     kind: 'refused',
     outcome: { kind: 'retry', code, scope: 'provider', message, providerCode, retryAfterMs },
-  }
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
   }
 }
 

@@ -3,7 +3,7 @@ import * as z from 'zod'
 import type { RetryPolicy } from '../../../src/domain/retry.ts'
 import type { Message } from '../../../src/ports/channel.ts'
 import { maxPerSecond } from '../http/paced-options.ts'
-import { checkOptions, retryPolicy, wrongOption } from '../options.ts'
+import { checkOptions, instanceName, retryPolicy, timeout, wrongOption } from '../options.ts'
 import { PUSH_SERVICE, PUSH_SERVICES, withPaths } from './web-push-services.ts'
 
 /** Options of `webPushChannel`. */
@@ -121,10 +121,7 @@ const schema = z.strictObject({
     publicKey: base64url,
     privateKey: base64url,
   }),
-  name: z
-    .string()
-    .regex(/^[a-z0-9-]{1,64}$/, 'must be lower-case letters, digits and hyphens, at most 64')
-    .default('web-push'),
+  name: instanceName.default('web-push'),
   ttlSeconds: z.int().min(0).max(2_419_200, 'must be at most 2419200 seconds, four weeks').default(2_419_200),
   urgency: z.enum(['very-low', 'low', 'normal', 'high']).default('normal'),
   topic: z
@@ -136,7 +133,7 @@ const schema = z.strictObject({
   pushServices: z
     .array(z.string().regex(PUSH_SERVICE, 'must be host names, or host names with a path'))
     .default([...PUSH_SERVICES]),
-  timeoutMs: z.int().min(1).max(600_000, 'must be at most 600000 milliseconds').default(15_000),
+  timeoutMs: timeout.default(15_000),
   maxConcurrent: z.int().min(1).max(10_000).default(50),
   maxPerSecond,
   allow: z.array(z.string()).default([]),

@@ -1,10 +1,12 @@
 import { createHash } from 'node:crypto'
-import { isNotifierError } from '../../../src/domain/errors/notifier-error.ts'
 import type { Outcome } from '../../../src/domain/outcome.ts'
 import { guardedHttp } from '../../../src/outgoing/guarded-http.ts'
 import type { Channel, Message, SendContext } from '../../../src/ports/channel.ts'
-import { loadPeer } from '../peer.ts'
+import { loadPeer } from '../../peer/load-peer.ts'
+import { describeProvider } from '../http/describe.ts'
 import { redactor } from '../redact.ts'
+import { impossible } from '../unsent.ts'
+import { rejected } from './rejected.ts'
 import { judgeWebPush } from './web-push-answers.ts'
 import {
   type ResolvedWebPushOptions,
@@ -49,7 +51,7 @@ interface Encrypter {
  */
 export function webPushChannel(options: WebPushChannelOptions): Channel {
   const resolved = resolveWebPushOptions(options)
-  const { name, timeoutMs, maxConcurrent, maxPerSecond, retry, allow, allowHttp, ca } = resolved
+  const { timeoutMs, maxConcurrent, allow, allowHttp, ca } = resolved
   const http = guardedHttp({ allow, allowHttp, ca, maxConnections: maxConcurrent })
   let loading: Promise<Encrypter> | undefined
   const encrypter = (): Promise<Encrypter> => {
@@ -61,15 +63,7 @@ export function webPushChannel(options: WebPushChannelOptions): Channel {
   }
 
   return {
-    name,
-    channel: 'push',
-    maxConcurrent,
-    maxPerSecond,
-    // The deadline of the request itself comes first and knows more about what happened.
-    timeoutMs: timeoutMs + 1_000,
-    onAmbiguous: 'retry',
-    retry,
-
+    ...describeProvider('push', { ...resolved, onAmbiguous: 'retry' }),
     accepts(to) {
       const subscription = parseSubscription(to)
       return subscription !== null && http.refuses(subscription.endpoint) === null
@@ -180,16 +174,6 @@ function encrypt(
   }
 }
 
-/** Nothing was sent, and nothing will be before somebody acts: another provider may do better. */
-function impossible(error: unknown): Outcome {
-  return {
-    kind: 'rejected',
-    code: isNotifierError(error) ? error.code : 'provider_error',
-    scope: 'account',
-    message: error instanceof Error ? error.message : String(error),
-  }
-}
-
 function ownTopic(notificationId: string): string {
   return createHash('sha256').update(notificationId, 'utf8').digest('base64url').slice(0, 32)
 }
@@ -202,12 +186,4 @@ function secretsOf(
 ): readonly string[] {
   const token = /t=([^,]+)/.exec(headers.Authorization ?? '')?.[1]
   return [...(token === undefined ? [] : [token]), privateKey, endpoint, keys.auth]
-}
-
-function rejected(
-  code: 'invalid_device_token' | 'invalid_content' | 'message_too_large',
-  scope: 'recipient' | 'message',
-  message: string,
-): Outcome {
-  return { kind: 'rejected', code, scope, message }
 }

@@ -1,6 +1,6 @@
 import type { PostResult } from '../../../src/domain/http-answer.ts'
+import { loadPeer } from '../../peer/load-peer.ts'
 import type { CapturedCall } from '../http/captured-call.ts'
-import { loadPeer } from '../peer.ts'
 
 /** The part of `@slack/web-api` (7 and 8) that is used; typed here so that no declaration of ours needs the package. */
 export interface SlackModule {

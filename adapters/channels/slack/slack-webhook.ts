@@ -1,8 +1,9 @@
 import * as z from 'zod'
 import type { Channel } from '../../../src/ports/channel.ts'
+import { describeProvider } from '../http/describe.ts'
 import { maxPerSecond, type PacedProviderOptions } from '../http/paced-options.ts'
 import { providerHttp } from '../http/provider-http.ts'
-import { providerShape } from '../http/provider-options.ts'
+import { isThisMachine, providerShape } from '../http/provider-options.ts'
 import { checkOptions } from '../options.ts'
 import { judgeSlackWebhook } from './slack-errors.ts'
 import { refusalOf, slackContent } from './slack-message.ts'
@@ -34,7 +35,7 @@ const schema = z.strictObject({
  */
 export function slackWebhookChannel(options: SlackWebhookChannelOptions): Channel {
   const given = checkOptions('slackWebhookChannel', schema, options)
-  const { name, timeoutMs, maxConcurrent, onAmbiguous, retry, url } = given
+  const { timeoutMs, maxConcurrent, url } = given
   const places = new Set(given.to)
   const http = providerHttp({
     maxConnections: maxConcurrent,
@@ -42,14 +43,7 @@ export function slackWebhookChannel(options: SlackWebhookChannelOptions): Channe
     secrets: [url, new URL(url).pathname, ...new URL(url).pathname.split('/').slice(-1)],
   })
   return {
-    name,
-    channel: 'slack',
-    maxConcurrent,
-    maxPerSecond: given.maxPerSecond,
-    // The deadline of the request itself comes first and knows more about what happened.
-    timeoutMs: timeoutMs + 1000,
-    onAmbiguous,
-    retry,
+    ...describeProvider('slack', given),
     accepts: (to) => places.has(to),
     async send(message, { signal }) {
       return (
@@ -74,7 +68,7 @@ function isWebhookUrl(text: string): boolean {
   if (!URL.canParse(text)) return false
   const { protocol, hostname, username, pathname } = new URL(text)
   if (username !== '' || pathname.length < 2) return false
-  if (protocol === 'http:') return /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/.test(hostname)
+  if (protocol === 'http:') return isThisMachine(hostname)
   const isSlacks = hostname === 'hooks.slack.com' || hostname === 'hooks.slack-gov.com'
   return protocol === 'https:' && isSlacks && pathname.startsWith('/services/')
 }

@@ -1,15 +1,16 @@
 import * as z from 'zod'
-import { isNotifierError } from '../../../src/domain/errors/notifier-error.ts'
 import type { Outcome } from '../../../src/domain/outcome.ts'
 import type { Channel } from '../../../src/ports/channel.ts'
 import { assertWorks } from '../check.ts'
-import { captureCall, notBegun } from '../http/captured-call.ts'
+import { captureCall } from '../http/captured-call.ts'
+import { describeProvider } from '../http/describe.ts'
 import { maxPerSecond, type PacedProviderOptions } from '../http/paced-options.ts'
 import { type Judge, judgeResult, member } from '../http/provider-answer.ts'
 import { providerHttp } from '../http/provider-http.ts'
 import { credential, providerShape } from '../http/provider-options.ts'
-import { checkOptions } from '../options.ts'
+import { checkOptions, oneOrSeveral } from '../options.ts'
 import { redactor } from '../redact.ts'
+import { impossible, notBegun } from '../unsent.ts'
 import { clientOptions, loadSlack } from './slack-client.ts'
 import { judgeSlack } from './slack-errors.ts'
 import { slackEvents } from './slack-events.ts'
@@ -40,7 +41,7 @@ const schema = z.strictObject({
   maxPerSecond,
   token: credential,
   unfurl: z.boolean().optional(),
-  signingSecret: z.union([credential.transform((one) => [one]), z.array(credential)]).default([]),
+  signingSecret: oneOrSeveral(credential).default([]),
 })
 
 /**
@@ -53,7 +54,7 @@ const schema = z.strictObject({
  */
 export function slackChannel(options: SlackChannelOptions): Channel {
   const given = checkOptions('slackChannel', schema, options)
-  const { name, baseUrl, timeoutMs, maxConcurrent, onAmbiguous, retry, token, unfurl, signingSecret } = given
+  const { baseUrl, timeoutMs, maxConcurrent, token, unfurl, signingSecret } = given
   const http = providerHttp({ maxConnections: maxConcurrent, timeoutMs, secrets: [] })
   const redact = redactor([token])
   let closed = false
@@ -70,18 +71,11 @@ export function slackChannel(options: SlackChannelOptions): Channel {
       return new WebClient(token, clientOptions(captured, baseUrl)).apiCall(method, args)
     })
     if (end.result !== undefined) return redact(judgeResult(end.result, judge))
-    return signal.aborted ? notBegun() : redact(withoutRequest(end.error))
+    return signal.aborted ? notBegun() : redact(impossible(end.error))
   }
 
   return {
-    name,
-    channel: 'slack',
-    maxConcurrent,
-    maxPerSecond: given.maxPerSecond,
-    // The deadline of the request itself comes first and knows more about what happened.
-    timeoutMs: timeoutMs + 1000,
-    onAmbiguous,
-    retry,
+    ...describeProvider('slack', given),
     async send(message, { notificationId, signal }) {
       const refusal = refusalOf(message)
       if (refusal !== null) return refusal
@@ -110,15 +104,5 @@ export function slackChannel(options: SlackChannelOptions): Channel {
       closed = true
       http.close()
     },
-  }
-}
-
-/** The package is missing, or its client refuses what it was given: nothing was sent. */
-function withoutRequest(error: unknown): Outcome {
-  return {
-    kind: 'rejected',
-    code: isNotifierError(error) ? error.code : 'provider_error',
-    scope: 'account',
-    message: error instanceof Error ? error.message : String(error),
   }
 }

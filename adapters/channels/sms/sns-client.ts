@@ -1,5 +1,5 @@
+import { loadPeer } from '../../peer/load-peer.ts'
 import type { AwsClient } from '../http/aws-client.ts'
-import { loadPeer } from '../peer.ts'
 
 /** The part of `@aws-sdk/client-sns` (3) that is used; typed here so that no declaration of ours needs the package. */
 export interface SnsModule {

@@ -2,6 +2,7 @@ import * as z from 'zod'
 import type { Channel } from '../../../src/ports/channel.ts'
 import { assertWorks } from '../check.ts'
 import { awsCaller } from '../http/aws-client.ts'
+import { describeProvider } from '../http/describe.ts'
 import { maxPerSecond, type PacedProviderOptions } from '../http/paced-options.ts'
 import { member } from '../http/provider-answer.ts'
 import { providerHttp } from '../http/provider-http.ts'
@@ -78,7 +79,7 @@ const schema = z.strictObject({
  */
 export function snsChannel(options: SnsChannelOptions): Channel {
   const given = checkOptions('snsChannel', schema, options)
-  const { name, baseUrl, timeoutMs, maxConcurrent, onAmbiguous, retry, region, credentials } = given
+  const { baseUrl, timeoutMs, maxConcurrent, region, credentials } = given
   const http = providerHttp({ maxConnections: maxConcurrent, timeoutMs, secrets: [] })
   const attributes = attributesOf(given)
   const aws = awsCaller({
@@ -93,14 +94,7 @@ export function snsChannel(options: SnsChannelOptions): Channel {
   })
 
   return {
-    name,
-    channel: 'sms',
-    maxConcurrent,
-    maxPerSecond: given.maxPerSecond,
-    // The deadline of the request itself comes first and knows more about what happened.
-    timeoutMs: timeoutMs + 1000,
-    onAmbiguous,
-    retry,
+    ...describeProvider('sms', given),
     send({ to, body }, { signal }) {
       const input = { PhoneNumber: to, Message: body, MessageAttributes: attributes }
       return aws.call(

@@ -1,11 +1,12 @@
 import * as z from 'zod'
 import type { Channel, SendContext } from '../../../src/ports/channel.ts'
 import { assertWorks } from '../check.ts'
+import { describeProvider } from '../http/describe.ts'
 import { maxPerSecond, type PacedProviderOptions } from '../http/paced-options.ts'
 import { member, refuse, textMember } from '../http/provider-answer.ts'
 import { providerHttp } from '../http/provider-http.ts'
 import { credential, providerShape } from '../http/provider-options.ts'
-import { checkOptions, wrongOption } from '../options.ts'
+import { checkOptions, oneOrSeveral, wrongOption } from '../options.ts'
 import { judgeTwilio } from './twilio-errors.ts'
 import { OUR_ID, twilioReceipts } from './twilio-receipts.ts'
 
@@ -61,7 +62,7 @@ const schema = z.strictObject({
     .string()
     .refine((url) => URL.canParse(url) && !/[?#]/.test(url), 'must be an address without query and fragment')
     .optional(),
-  webhookAuthToken: z.union([credential.transform((one) => [one]), z.array(credential)]).optional(),
+  webhookAuthToken: oneOrSeveral(credential).optional(),
   validitySeconds: z.int().min(1).max(36_000, 'must be at most 36000 seconds').optional(),
 })
 
@@ -73,7 +74,7 @@ const schema = z.strictObject({
  */
 export function twilioChannel(options: TwilioChannelOptions): Channel {
   const given = checkOptions(PLUGIN, schema, options)
-  const { name, baseUrl, timeoutMs, maxConcurrent, onAmbiguous, retry, accountSid, receiptsUrl } = given
+  const { baseUrl, timeoutMs, maxConcurrent, accountSid, receiptsUrl } = given
   const sender = senderOf(given.from, given.messagingServiceSid)
   const login = loginOf(given)
   const basic = Buffer.from(login.join(':'), 'utf8').toString('base64')
@@ -99,14 +100,7 @@ export function twilioChannel(options: TwilioChannelOptions): Channel {
   }
 
   return {
-    name,
-    channel: 'sms',
-    maxConcurrent,
-    maxPerSecond: given.maxPerSecond,
-    // The deadline of the request itself comes first and knows more about what happened.
-    timeoutMs: timeoutMs + 1000,
-    onAmbiguous,
-    retry,
+    ...describeProvider('sms', given),
     send: ({ to, body }, context) =>
       http.send(
         {

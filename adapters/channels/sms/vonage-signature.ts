@@ -1,6 +1,6 @@
 import { createHash, createHmac } from 'node:crypto'
 import type { ReceiptRequest } from '../../../src/ports/receipts.ts'
-import { textMember } from '../http/provider-answer.ts'
+import { jsonOf, textMember } from '../http/provider-answer.ts'
 import { isFresh, sameText } from '../http/receipt-request.ts'
 
 /** How the console's "signature method" signs: the hash of a text that ends in the secret, or an HMAC. */
@@ -80,9 +80,5 @@ function isOld(
 }
 
 function decode(part: string): unknown {
-  try {
-    return JSON.parse(Buffer.from(part, 'base64url').toString('utf8'))
-  } catch {
-    return undefined
-  }
+  return jsonOf(Buffer.from(part, 'base64url').toString('utf8'))
 }

@@ -2,11 +2,12 @@ import * as z from 'zod'
 import { smsText } from '../../../src/domain/sms-segments.ts'
 import type { Channel } from '../../../src/ports/channel.ts'
 import { assertWorks } from '../check.ts'
+import { describeProvider } from '../http/describe.ts'
 import { maxPerSecond, type PacedProviderOptions } from '../http/paced-options.ts'
 import { textMember } from '../http/provider-answer.ts'
 import { providerHttp } from '../http/provider-http.ts'
 import { credential, providerShape } from '../http/provider-options.ts'
-import { checkOptions } from '../options.ts'
+import { checkOptions, oneOrSeveral } from '../options.ts'
 import { judgeVonage } from './vonage-errors.ts'
 import { vonageReceipts } from './vonage-receipts.ts'
 import { SIGNATURE_METHODS, type SignatureMethod } from './vonage-signature.ts'
@@ -61,7 +62,7 @@ const schema = z.strictObject({
   from: z
     .string()
     .regex(/^(?:[0-9]{3,15}|[A-Za-z0-9 ]{1,11})$/, 'must be digits, or a name of at most 11 characters'),
-  signatureSecret: z.union([credential.transform((one) => [one]), z.array(credential)]).default([]),
+  signatureSecret: oneOrSeveral(credential).default([]),
   signatureMethod: z.enum(SIGNATURE_METHODS).optional(),
   webhookMaxAgeMs: z.int().min(1000).default(90_000_000),
   receiptsUrl: z.url('must be an address').optional(),
@@ -76,19 +77,12 @@ const schema = z.strictObject({
  */
 export function vonageChannel(options: VonageChannelOptions): Channel {
   const given = checkOptions('vonageChannel', schema, options)
-  const { name, baseUrl, timeoutMs, maxConcurrent, onAmbiguous, retry, apiKey, apiSecret } = given
+  const { baseUrl, timeoutMs, maxConcurrent, apiKey, apiSecret } = given
   const basic = Buffer.from(`${apiKey}:${apiSecret}`, 'utf8').toString('base64')
   const http = providerHttp({ maxConnections: maxConcurrent, timeoutMs, secrets: [basic, apiSecret] })
 
   return {
-    name,
-    channel: 'sms',
-    maxConcurrent,
-    maxPerSecond: given.maxPerSecond,
-    // The deadline of the request itself comes first and knows more about what happened.
-    timeoutMs: timeoutMs + 1000,
-    onAmbiguous,
-    retry,
+    ...describeProvider('sms', given),
     send: ({ to, body }, { notificationId, signal }) =>
       http.send(
         {

@@ -5,7 +5,8 @@ import { type RetryPolicy, WEBHOOK_RETRY } from '../../../src/domain/retry.ts'
 import { guardedHttp } from '../../../src/outgoing/guarded-http.ts'
 import { isWebhookSecret, webhookSigner } from '../../../src/outgoing/webhook-signer.ts'
 import type { Channel, Message, SendContext } from '../../../src/ports/channel.ts'
-import { checkOptions, retryPolicy } from '../options.ts'
+import { describeProvider } from '../http/describe.ts'
+import { checkOptions, instanceName, retryPolicy, timeout } from '../options.ts'
 
 /** Options of `webhookChannel`. */
 export interface WebhookChannelOptions {
@@ -87,11 +88,8 @@ const schema = z.strictObject({
       error: 'must be whsec_ and the base64 of 24 to 64 bytes',
     })
     .default([]),
-  name: z
-    .string()
-    .regex(/^[a-z0-9-]{1,64}$/, 'must be lower-case letters, digits and hyphens, at most 64')
-    .default('webhook'),
-  timeoutMs: z.int().min(1).max(600_000, 'must be at most 600000 milliseconds').default(5_000),
+  name: instanceName.default('webhook'),
+  timeoutMs: timeout.default(5_000),
   allow: z.array(z.string()).default([]),
   allowHttp: z.boolean().default(false),
   ca: z.union([z.string(), z.array(z.string())]).optional(),
@@ -118,7 +116,7 @@ const schema = z.strictObject({
  */
 export function webhookChannel(options: WebhookChannelOptions = {}): Channel {
   const resolved = checkOptions('webhookChannel', schema, options)
-  const { name, timeoutMs, maxConcurrent, retry, successStatus } = resolved
+  const { timeoutMs, maxConcurrent, successStatus } = resolved
   const http = guardedHttp({
     allow: resolved.allow,
     allowHttp: resolved.allowHttp,
@@ -128,13 +126,7 @@ export function webhookChannel(options: WebhookChannelOptions = {}): Channel {
   const signer = webhookSigner()
 
   return {
-    name,
-    channel: 'webhook',
-    maxConcurrent,
-    // The deadline of the request itself comes first and knows more about what happened.
-    timeoutMs: timeoutMs + 1_000,
-    retry,
-    onAmbiguous: 'retry',
+    ...describeProvider('webhook', { ...resolved, maxPerSecond: undefined, onAmbiguous: 'retry' }),
     accepts: (to) => http.refuses(to) === null,
 
     async send(message, context) {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { type SmtpChannelOptions, smtpChannel } from '../../../../adapters/channels/email/smtp.ts'
 import { resolveSmtpOptions } from '../../../../adapters/channels/email/smtp-options.ts'
-import { loadPeer } from '../../../../adapters/channels/peer.ts'
+import { loadPeer } from '../../../../adapters/peer/load-peer.ts'
 
 const least: SmtpChannelOptions = { host: 'mail.example.org', from: 'no-reply@example.org' }
 

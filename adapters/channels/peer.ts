@@ -1,1 +1,0 @@
-export { loadPeer } from '../peer/load-peer.ts'
