@@ -2,11 +2,10 @@ import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
 import { assertOptionNames } from '../../../src/domain/errors/option-names.ts'
 import { seldom } from '../../../src/domain/seldom.ts'
 import type { Queue } from '../../../src/ports/queue.ts'
-import { isReadOnly } from '../../peer/redis-read-only.ts'
-import { withoutCommand } from '../../peer/redis-without-command.ts'
+import { loadIoredis, reconnecting, withoutCommand } from '../../peer/ioredis.ts'
 import { urlFault } from '../../peer/server-url.ts'
 import { fromSet, toSets } from '../ref-sets.ts'
-import { type BullmqConnection, type BullmqModule, type Closable, loadBullmq, loadIoredis } from './peer.ts'
+import { type BullmqConnection, type BullmqModule, type Closable, loadBullmq } from './peer.ts'
 
 export type { BullmqConnection } from './peer.ts'
 
@@ -60,17 +59,14 @@ export function bullmqQueue(options: BullmqQueueOptions): Queue {
   /** @param failed is told why it is not connected: what is heard by nobody ends up on the console */
   async function connect(settings: object, failed: (error: unknown) => void): Promise<BullmqConnection> {
     const all = {
-      retryStrategy: (times: number) => Math.min(50 * 2 ** times, 2_000),
-      reconnectOnError: isReadOnly,
-      // Of a server that went without a word (its power, the network) the system would tell after a quarter of an hour.
-      socketTimeout: SILENCE_MS,
+      ...reconnecting(SILENCE_MS),
       // A worker's command waits at the server until there is a job.
       commandTimeout: undefined,
       lazyConnect: false,
       ...settings,
     }
     const connection =
-      client === undefined ? new (await loadIoredis()).Redis(url ?? '', all) : client.duplicate(all)
+      client?.duplicate(all) ?? new (await loadIoredis<BullmqConnection>()).Redis(url ?? '', all)
     connection.on('error', failed)
     connections.add(connection)
     return connection

@@ -36,16 +36,7 @@ export interface BullmqConnection {
   disconnect(): void
 }
 
-interface IoredisModule {
-  readonly Redis: new (url: string, options: object) => BullmqConnection
-}
-
 /** @throws NotifierError `missing_peer` with the command that installs it */
 export async function loadBullmq(): Promise<BullmqModule> {
   return (await loadPeer('bullmq', () => import('bullmq'))) as unknown as BullmqModule
-}
-
-/** @throws NotifierError `missing_peer` with the command that installs it */
-export async function loadIoredis(): Promise<IoredisModule> {
-  return (await loadPeer('ioredis', () => import('ioredis'))) as unknown as IoredisModule
 }

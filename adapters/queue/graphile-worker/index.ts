@@ -50,6 +50,7 @@ const add = (schema: string): string => `
 
 /** The same number on two connections: they lead to the same database. */
 const SELECT_TYPE = 'SELECT to_regtype($1)::oid::text AS id'
+const idOf = ([row]: readonly unknown[]): unknown => (row as { readonly id: unknown } | undefined)?.id
 
 /**
  * Deliveries through graphile-worker 0.16 to 0.18, in PostgreSQL: jobs are added in the transaction that stores the
@@ -122,11 +123,7 @@ export function graphileWorkerQueue(options: GraphileWorkerQueueOptions): Queue 
   /** @throws NotifierError `invalid_configuration` when the storage is in another database */
   async function assertSame(seen: readonly unknown[]): Promise<void> {
     const own = await utils?.withPgClient((client) => client.query(SELECT_TYPE, [`${quoted}.job_spec`]))
-    const [{ id: theirs }, { id: ours }] = [seen, own?.rows ?? []].map(([row]) => row as { id: string }) as [
-      { id: string },
-      { id: string },
-    ]
-    if (theirs === ours) return
+    if (idOf(seen) === idOf(own?.rows ?? [])) return
     throw invalid(
       'inTransaction',
       'the storage is in another database than graphile-worker. Give both the same one, or set "inTransaction" to false.',
@@ -165,11 +162,11 @@ export function graphileWorkerQueue(options: GraphileWorkerQueueOptions): Queue 
       )
     },
     async close() {
-      const open = [utils, opened] as const
+      const [own, pool] = [utils, opened]
       utils = undefined
       opened = undefined
-      await open[0]?.release()
-      await open[1]?.close()
+      await own?.release()
+      await pool?.close()
     },
   }
 }
@@ -238,7 +235,7 @@ function assertOptions(
     task,
     concurrency,
     pollMs,
-  }: Readonly<Record<'schema' | 'task', unknown> & Record<'concurrency' | 'pollMs', unknown>>,
+  }: Readonly<Record<'schema' | 'task' | 'concurrency' | 'pollMs', unknown>>,
 ): void {
   if ((connectionString === undefined) === (pool === undefined))
     throw invalid('pool', 'needs either a "connectionString" or a "pool" of pg.')

@@ -110,7 +110,9 @@ function runsOf(sets: readonly Alike[], isCluster: boolean): readonly (readonly 
   const runs = new Map<string, Alike[]>()
   for (const set of sets) {
     const tag = tagOf(set.first.keys[0]?.key ?? '')
-    runs.set(tag, [...(runs.get(tag) ?? []), set])
+    const run = runs.get(tag)
+    if (run === undefined) runs.set(tag, [set])
+    else run.push(set)
   }
   return [...runs.values()]
 }

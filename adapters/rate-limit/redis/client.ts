@@ -1,6 +1,4 @@
-import { loadPeer } from '../../peer/load-peer.ts'
-import { isReadOnly } from '../../peer/redis-read-only.ts'
-import { withoutCommand } from '../../peer/redis-without-command.ts'
+import { loadIoredis, reconnecting, withoutCommand } from '../../peer/ioredis.ts'
 
 /** What is used of a `Redis` or `Cluster` of ioredis 5 and 6: a type of its own, so that theirs are not needed. */
 export interface RedisClient {
@@ -19,10 +17,6 @@ export interface OwnRedisClient extends RedisClient {
   disconnect(): void
 }
 
-interface IoredisModule {
-  readonly Redis: new (url: string, options: object) => OwnRedisClient
-}
-
 /** A server that says nothing for so long is asked over a new connection. */
 const SILENCE_MS = 5_000
 
@@ -39,24 +33,16 @@ export async function openRedis(
   timeoutMs: number,
   failed: (error: unknown) => void,
 ): Promise<OwnRedisClient> {
-  const { Redis } = await loadIoredis()
+  const { Redis } = await loadIoredis<OwnRedisClient>()
   const client = new Redis(url, {
     lazyConnect: true,
     enableOfflineQueue: false,
     autoResendUnfulfilledCommands: false,
     maxRetriesPerRequest: 0,
     connectTimeout: 5_000,
-    // Of a server that went without a word (its power, the network) the system would tell after a quarter of an hour.
-    socketTimeout: Math.max(SILENCE_MS, timeoutMs),
-    retryStrategy: (times: number) => Math.min(50 * 2 ** times, 2_000),
-    reconnectOnError: isReadOnly,
+    ...reconnecting(Math.max(SILENCE_MS, timeoutMs)),
     connectionName: 'carillon-rate-limiter',
   })
   client.on('error', (error) => failed(withoutCommand(error)))
   return client
-}
-
-/** @throws NotifierError `missing_peer` with the command that installs it */
-export async function loadIoredis(): Promise<IoredisModule> {
-  return (await loadPeer('ioredis', () => import('ioredis'))) as unknown as IoredisModule
 }
