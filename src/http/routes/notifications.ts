@@ -106,7 +106,6 @@ const SEND_ERRORS: readonly RouteError[] = [
   'invalid_template_variable',
   'message_too_large',
   'blocked_address',
-  'message_too_large',
   'region_not_permitted',
   ...SUPPRESSED,
   'notification_quota_exceeded',

@@ -12,14 +12,14 @@ export async function findTemplates(
   storage: Pick<AcceptReads, 'templates'>,
   wanted: readonly WantedTemplate[],
 ): Promise<(Template | null)[]> {
-  const byOrganization = new Map<string, string[]>()
+  const byOrganization = new Map<string, Set<string>>()
   for (const { organizationId, reference } of wanted) {
-    const references = byOrganization.get(organizationId)
-    if (references === undefined) byOrganization.set(organizationId, [reference])
-    else if (!references.includes(reference)) references.push(reference)
+    const references = byOrganization.get(organizationId) ?? new Set()
+    byOrganization.set(organizationId, references.add(reference))
   }
   const found = new Map<string, Template | null>()
-  for (const [organizationId, references] of byOrganization) {
+  for (const [organizationId, asked] of byOrganization) {
+    const references = [...asked]
     const templates = await storage.templates.find(organizationId, references)
     for (const [position, reference] of references.entries()) {
       found.set(`${organizationId} ${reference}`, templates[position] ?? null)

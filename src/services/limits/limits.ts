@@ -1,11 +1,11 @@
 import type { Clock } from '../../ports/clock.ts'
-import type { LimitState, RateLimiter } from '../../ports/rate-limiter.ts'
+import type { LimitState, RateLimiter, WindowCheck } from '../../ports/rate-limiter.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
 import type { Notifier } from '../notifier.ts'
 import { organizationOf } from '../scope.ts'
 import type { PlanFinder } from './plan-of.ts'
 import type { LimitUsage } from './records.ts'
-import { HOUR, hourlyCheck, type RequestLimits, windowCheck } from './request-limits.ts'
+import { hourlyCheck, type RequestLimits, windowCheck } from './request-limits.ts'
 import { monthOf, nextMonth } from './send-limits.ts'
 
 /** What an organization may ask about its limits, and how requests are counted. */
@@ -16,13 +16,8 @@ export function createLimits(
   requests: RequestLimits,
   clock: Clock,
 ): Omit<Notifier['limits'], 'closed'> {
-  async function windowUsage(
-    key: string,
-    limit: number,
-    windowMs: number,
-    hourly: boolean,
-  ): Promise<LimitUsage> {
-    const check = hourly ? hourlyCheck(key, limit, 1) : windowCheck(`${key}:requests`, limit, windowMs)
+  async function usageOf(check: WindowCheck): Promise<LimitUsage> {
+    const { limit, windowMs } = check
     // A peek speaks as if one more unit were counted: not one above the limit, where a burst would let it in.
     const { states } = await limiter.peek([{ ...check, burst: limit }])
     const { remaining, granted, resetInMs } = states[0] as LimitState
@@ -40,6 +35,7 @@ export function createLimits(
     async get(scope) {
       const organizationId = organizationOf(scope)
       const { name, plan } = await plans.of(organizationId)
+      const { requests: window, notificationsPerHour: hourly } = plan
       const now = clock.now()
       const month = plan.notificationsPerMonth
       const used = month === null ? 0 : await storage.quotaUsed(organizationId, monthOf(now))
@@ -50,14 +46,12 @@ export function createLimits(
         plan: name,
         limits: {
           requests:
-            plan.requests === null
+            window === null
               ? null
-              : await windowUsage(organizationId, plan.requests.limit, plan.requests.windowMs, false),
+              : await usageOf(windowCheck(`${organizationId}:requests`, window.limit, window.windowMs)),
           concurrentRequests: plan.concurrentRequests === null ? null : { limit: plan.concurrentRequests },
           notificationsPerHour:
-            plan.notificationsPerHour === null
-              ? null
-              : await windowUsage(organizationId, plan.notificationsPerHour, HOUR, true),
+            hourly === null ? null : await usageOf(hourlyCheck(organizationId, hourly, 1)),
           notificationsPerMonth:
             month === null
               ? null

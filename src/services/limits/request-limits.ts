@@ -23,7 +23,7 @@ export interface RequestLimits {
 }
 
 const MINUTE = 60_000
-export const HOUR: number = 60 * MINUTE
+const HOUR = 60 * MINUTE
 
 /** SPEC.md "Rules" 4: the same on all plans. Both path families share them. */
 const ENDPOINT_LIMITS: Readonly<Partial<Record<LimitedResource, number>>> = {
@@ -152,10 +152,10 @@ interface NamedCheck {
 const done = async (): Promise<void> => {}
 
 /** Only the per-minute form knows bursts: SPEC.md states them above "the per-minute limit". */
-export function windowCheck(key: string, limit: number, windowMs: number, cost = 1): WindowCheck {
+export function windowCheck(key: string, limit: number, windowMs: number): WindowCheck {
   const burst = windowMs === MINUTE ? burstOf(limit) : limit
   // A plan with another window starts a count of its own: units of the old one would expire at the wrong time.
-  return { kind: 'window', key: `${key}:${windowMs}`, limit, windowMs, burst, burstMs: BURST_MS, cost }
+  return { kind: 'window', key: `${key}:${windowMs}`, limit, windowMs, burst, burstMs: BURST_MS, cost: 1 }
 }
 
 /** The hourly limit has no bursts; a batch takes what is left. */
