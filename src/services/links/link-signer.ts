@@ -1,4 +1,5 @@
 import { createHmac, createSecretKey, hkdfSync, type KeyObject, timingSafeEqual } from 'node:crypto'
+import { NotifierError } from '../../domain/errors/notifier-error.ts'
 
 /** What a link in a message is for: a token for one purpose is none for another. */
 export type LinkPurpose = 'unsubscribe' | 'open' | 'click'
@@ -21,12 +22,15 @@ const TOKEN = /^([\w-]+)\.([\w-]{22})$/
  */
 export function createLinkSigner(secrets: readonly string[]): LinkSigner {
   const keys = secrets.map(keyFor)
+  const [newest] = keys
+  if (newest === undefined)
+    throw new NotifierError('invalid_configuration', { message: 'At least one secret is needed.' })
   const mac = (key: KeyObject, purpose: LinkPurpose, body: string): Buffer =>
     createHmac('sha256', key).update(`${purpose}\n${body}`).digest().subarray(0, MAC_BYTES)
   return {
     sign(purpose, payload) {
       const body = Buffer.from(payload).toString('base64url')
-      return `${body}.${mac(keys[0] ?? keyFor(''), purpose, body).toString('base64url')}`
+      return `${body}.${mac(newest, purpose, body).toString('base64url')}`
     },
     verify(purpose, token) {
       const [, body, given] = TOKEN.exec(token) ?? []

@@ -45,6 +45,7 @@ it('refuses a text in which any character was changed', () => {
 
 it('needs a secret', () => {
   expect(() => createSecretBox([])).toThrow('At least one secret')
+  expect(() => createLinkSigner([])).toThrow('At least one secret')
 })
 
 it('makes secrets of 256 bits', () => {
