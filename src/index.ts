@@ -9,10 +9,13 @@ export type { NotifierErrorOptions } from './domain/errors/notifier-error.ts'
 export { isNotifierError, NotifierError } from './domain/errors/notifier-error.ts'
 export type { NotificationEvent } from './domain/event-payload.ts'
 export type { EventType, Fact, FactType } from './domain/facts.ts'
+export type { ApiKeyInput } from './domain/input/api-key.ts'
+export type { OrganizationInput } from './domain/input/organization.ts'
 export type { DeadLetterFilterInput, RedriveInput } from './domain/input/redrive.ts'
 export type { SendInput } from './domain/input/send.ts'
-export type { SuppressionTarget } from './domain/input/suppression.ts'
+export type { SuppressionInput, SuppressionTarget } from './domain/input/suppression.ts'
 export type { TemplateChangeInput, TemplateInput } from './domain/input/template.ts'
+export type { WebhookEndpointInput, WebhookEndpointUpdate } from './domain/input/webhook-endpoint.ts'
 export type { JsonFields } from './domain/json-fields.ts'
 export type { Visit } from './domain/machine-visit.ts'
 export type {
@@ -95,7 +98,7 @@ export type {
   ValidatedSend,
 } from './services/accept/records.ts'
 export { API_KEY_PATTERN } from './services/api-keys/key-format.ts'
-export type { ApiKeyInput, ApiKeyRecord, CreatedApiKey } from './services/api-keys/records.ts'
+export type { ApiKeyRecord, CreatedApiKey } from './services/api-keys/records.ts'
 export type {
   ChannelOption,
   ChannelProviders,
@@ -131,12 +134,11 @@ export type {
   StartOptions,
   StopOptions,
 } from './services/notifier.ts'
-export type { OrganizationInput, OrganizationRecord } from './services/organizations/records.ts'
+export type { OrganizationRecord } from './services/organizations/records.ts'
 export type { ReceiptArrival, ReceiptReply, ReceiptSource } from './services/receipts/records.ts'
 export type { AttachmentRecord, PartsRecord, RenderedRecord } from './services/render.ts'
 export type { Scope } from './services/scope.ts'
 export type {
-  SuppressionInput,
   SuppressionQuery,
   SuppressionRecord,
 } from './services/suppressions/records.ts'
@@ -147,9 +149,7 @@ export type {
   WebhookAttemptRecord,
   WebhookDeliveryQuery,
   WebhookDeliveryRecord,
-  WebhookEndpointInput,
   WebhookEndpointRecord,
-  WebhookEndpointUpdate,
   WebhookPostRecord,
   WebhookRequestRecord,
 } from './services/webhooks/records.ts'

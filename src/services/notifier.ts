@@ -1,17 +1,20 @@
 import type { EndpointEvent, EndpointEventType } from '../domain/endpoint-health.ts'
 import type { NotificationEvent } from '../domain/event-payload.ts'
 import type { EventType } from '../domain/facts.ts'
+import type { ApiKeyInput } from '../domain/input/api-key.ts'
+import type { OrganizationInput } from '../domain/input/organization.ts'
 import type { RedriveInput } from '../domain/input/redrive.ts'
 import type { SendInput } from '../domain/input/send.ts'
-import type { SuppressionTarget } from '../domain/input/suppression.ts'
+import type { SuppressionInput, SuppressionTarget } from '../domain/input/suppression.ts'
 import type { TemplateChangeInput, TemplateInput } from '../domain/input/template.ts'
+import type { WebhookEndpointInput, WebhookEndpointUpdate } from '../domain/input/webhook-endpoint.ts'
 import type { JsonFields } from '../domain/json-fields.ts'
 import type { Visit } from '../domain/machine-visit.ts'
 import type { ProcessEvent } from '../domain/process-event.ts'
 import type { ProviderPausedEvent, ProviderResumedEvent } from '../domain/provider-event.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { BatchResult, SentNotification, ValidatedSend } from './accept/records.ts'
-import type { ApiKeyInput, ApiKeyRecord, CreatedApiKey } from './api-keys/records.ts'
+import type { ApiKeyRecord, CreatedApiKey } from './api-keys/records.ts'
 import type { DeadLetterQuery, RedriveResult } from './dead-letters/records.ts'
 import type { HealthReport } from './health.ts'
 import type { AccountLimits, Admission, LimitedResource, RateLimitState } from './limits/records.ts'
@@ -23,20 +26,18 @@ import type {
   NotificationRecord,
   NotificationSummary,
 } from './notifications/records.ts'
-import type { OrganizationInput, OrganizationRecord } from './organizations/records.ts'
+import type { OrganizationRecord } from './organizations/records.ts'
 import type { ReceiptArrival, ReceiptReply, ReceiptSource } from './receipts/records.ts'
 import type { RenderedRecord } from './render.ts'
 import type { Scope } from './scope.ts'
-import type { SuppressionInput, SuppressionQuery, SuppressionRecord } from './suppressions/records.ts'
+import type { SuppressionQuery, SuppressionRecord } from './suppressions/records.ts'
 import type { MetricsSnapshot } from './telemetry/records.ts'
 import type { TemplateRecord } from './templates/records.ts'
 import type {
   CreatedWebhookEndpoint,
   WebhookDeliveryQuery,
   WebhookDeliveryRecord,
-  WebhookEndpointInput,
   WebhookEndpointRecord,
-  WebhookEndpointUpdate,
   WebhookPostRecord,
 } from './webhooks/records.ts'
 

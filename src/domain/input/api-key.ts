@@ -3,25 +3,23 @@ import { PERMISSIONS, type Permission } from '../api-key.ts'
 import { instant, text } from './fields.ts'
 
 /** What creates an API key. */
-export interface NewApiKey {
+export interface ApiKeyInput {
+  /** 1 to 200 characters. */
   readonly name: string
   readonly permission: Permission
-  /** Epoch milliseconds; absent or null: never expires. */
-  readonly expiresAt?: number | null | undefined
-  /** Addresses and CIDR blocks; their form is judged where they are compiled. */
+  /** ISO 8601 or a Date, in the future. Default: never expires. */
+  readonly expiresAt?: string | Date | null | undefined
+  /** Addresses and CIDR blocks, IPv4 or IPv6, that may use the key; at most 100. Default: any. */
   readonly allowedIps?: readonly string[] | undefined
 }
 
-/** The schema of {@link NewApiKey}; times as ISO 8601 or Date. */
-export const apiKeyInput: z.ZodType<
-  NewApiKey,
-  {
-    name: string
-    permission: Permission
-    expiresAt?: string | Date | null | undefined
-    allowedIps?: readonly string[] | undefined
-  }
-> = z.object({
+/** An {@link ApiKeyInput} whose form is valid; the addresses are judged where they are compiled. */
+interface ParsedApiKey extends Omit<ApiKeyInput, 'expiresAt'> {
+  /** Epoch milliseconds. */
+  readonly expiresAt?: number | null | undefined
+}
+
+export const apiKeyInput: z.ZodType<ParsedApiKey, ApiKeyInput> = z.object({
   name: text(1, 200).describe('To tell keys apart.'),
   permission: z.enum(PERMISSIONS).describe('`Read Only`, `Write` or `Full Access`.'),
   expiresAt: instant.nullish().describe('ISO 8601, in the future; left out, the key never expires.'),

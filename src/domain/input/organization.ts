@@ -4,18 +4,27 @@ import type { Tracking } from '../track-html.ts'
 import { text } from './fields.ts'
 
 /** What creates an organization. */
-export interface NewOrganization {
-  /** `org_` and 1 to 60 letters, digits, hyphens or underscores. */
+export interface OrganizationInput {
+  /** `org_` and 1 to 60 letters, digits, hyphens or underscores. Default: random. */
   readonly id?: string | undefined
-  /** Display name. */
+  /** 1 to 200 characters. */
   readonly name: string
-  /** Name of a plan; null: the default. */
+  /** Name of a plan of the option `plans`. Default: `free`. */
   readonly plan?: string | null | undefined
-  /** Calling codes such as `+49` that text messages may go to; null: all. */
+  /**
+   * Calling codes such as `+49` that text messages may go to; for a part of `+1` its area code (`+1876`). Others are
+   * refused with `region_not_permitted`. Default null: all.
+   */
   readonly smsCountries?: readonly string[] | null | undefined
-  /** Days after which what has ended is removed, 1 to 36 500; null: as the option `retention` says. */
+  /**
+   * Days after which what has ended is removed, with its log and webhook deliveries; 1 to 36 500. Default null: as the
+   * option `retention` says.
+   */
   readonly retentionDays?: number | null | undefined
-  /** What is counted of HTML mails; what is absent is off. Needs the option `publicUrl`. */
+  /**
+   * What is counted of HTML mails, by a picture (`opens`) and by links that lead over `publicUrl` (`clicks`), without
+   * which nothing is; what is absent is off. Default: nothing.
+   */
   readonly tracking?:
     | { readonly opens?: boolean | undefined; readonly clicks?: boolean | undefined }
     | null
@@ -34,12 +43,12 @@ const retentionDays = z.int().min(1).max(36_500).nullish()
 const tracking = z.strictObject({ opens: z.boolean().optional(), clicks: z.boolean().optional() }).nullish()
 
 /** A setting with what is absent filled in. */
-export function trackingOf(given: NewOrganization['tracking']): Tracking {
+export function trackingOf(given: OrganizationInput['tracking']): Tracking {
   return { opens: given?.opens === true, clicks: given?.clicks === true }
 }
 
-/** The schema of {@link NewOrganization}. */
-export const organizationInput: z.ZodType<NewOrganization, NewOrganization> = z.object({
+/** The schema of {@link OrganizationInput}. */
+export const organizationInput: z.ZodType<OrganizationInput, OrganizationInput> = z.object({
   id: z
     .string()
     .regex(/^org_[A-Za-z0-9_-]{1,60}$/, 'must be "org_" and 1 to 60 letters, digits, hyphens or underscores')
@@ -52,17 +61,8 @@ export const organizationInput: z.ZodType<NewOrganization, NewOrganization> = z.
 })
 
 /** What changes an organization; absent fields stay. */
-export interface OrganizationChange {
-  readonly name?: string | undefined
-  readonly plan?: string | null | undefined
-  readonly smsCountries?: readonly string[] | null | undefined
-  /** Days after which what has ended is removed, 1 to 36 500; null: as the option `retention` says. */
-  readonly retentionDays?: number | null | undefined
-  /** What is counted of HTML mails; what is absent is off. Needs the option `publicUrl`. */
-  readonly tracking?:
-    | { readonly opens?: boolean | undefined; readonly clicks?: boolean | undefined }
-    | null
-    | undefined
+export type OrganizationChange = {
+  readonly [Field in Exclude<keyof OrganizationInput, 'id'>]?: OrganizationInput[Field] | undefined
 }
 
 /** The schema of {@link OrganizationChange}. */

@@ -12,7 +12,7 @@ export interface SuppressionTarget {
 }
 
 /** What adds an entry to the suppression list. */
-export interface NewSuppression extends SuppressionTarget {
+export interface SuppressionInput extends SuppressionTarget {
   /** Default `manual`. */
   readonly reason?: SuppressionReason | undefined
   /** Where it comes from, for people; at most 200 characters. */
@@ -25,7 +25,7 @@ const to = text(1, MAX_RECIPIENT_LENGTH).describe(
 
 export const suppressionTarget: z.ZodType<SuppressionTarget, SuppressionTarget> = z.object({ channel, to })
 
-export const suppressionInput: z.ZodType<NewSuppression, NewSuppression> = z.object({
+export const suppressionInput: z.ZodType<SuppressionInput, SuppressionInput> = z.object({
   channel,
   to,
   reason: z.enum(SUPPRESSION_REASONS).optional().describe('Why nothing more is sent. Default `manual`.'),

@@ -3,9 +3,12 @@ import { WEBHOOK_EVENT_TYPES, type WebhookEventType } from '../endpoint-health.t
 import { instant } from './fields.ts'
 
 /** What registers a webhook endpoint. */
-export interface NewWebhookEndpoint {
+export interface WebhookEndpointInput {
+  /** Public https address without credentials. */
   readonly url: string
+  /** Default: the five events of SPEC.md. */
   readonly events?: readonly WebhookEventType[] | undefined
+  /** What counts as success. Default `200` (SPEC.md "Events"). */
   readonly successStatus?: '200' | '2xx' | undefined
 }
 
@@ -23,20 +26,24 @@ const url = z
 const events = z.array(z.enum(WEBHOOK_EVENT_TYPES)).min(1).max(WEBHOOK_EVENT_TYPES.length)
 const successStatus = z.enum(['200', '2xx'])
 
-/** The schema of {@link NewWebhookEndpoint}; the address itself is judged by the outgoing guard. */
-export const webhookEndpointInput: z.ZodType<NewWebhookEndpoint, NewWebhookEndpoint> = z.object({
+/** The schema of {@link WebhookEndpointInput}; the address itself is judged by the outgoing guard. */
+export const webhookEndpointInput: z.ZodType<WebhookEndpointInput, WebhookEndpointInput> = z.object({
   url,
   events: events.optional().describe('Default: the five events of the specification.'),
   successStatus: successStatus.optional().describe('What counts as success. Default `200`.'),
 })
 
-/** What changes a webhook endpoint; what is absent stays. */
-export interface WebhookEndpointChange extends Omit<NewWebhookEndpoint, 'url'> {
+/** What changes a webhook endpoint; what is absent stays as it is. */
+export interface WebhookEndpointUpdate extends Omit<WebhookEndpointInput, 'url'> {
   readonly url?: string | undefined
+  /**
+   * `disabled`: nothing is sent; what was for it is held. `active`: what comes from now on is sent; what was held is not,
+   * until a replay.
+   */
   readonly status?: 'active' | 'disabled' | undefined
 }
 
-export const webhookEndpointChange: z.ZodType<WebhookEndpointChange, WebhookEndpointChange> = z.object({
+export const webhookEndpointChange: z.ZodType<WebhookEndpointUpdate, WebhookEndpointUpdate> = z.object({
   url: url.optional(),
   events: events.optional(),
   successStatus: successStatus.optional().describe('What counts as success.'),

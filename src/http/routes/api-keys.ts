@@ -1,6 +1,5 @@
-import { apiKeyInput } from '../../domain/input/api-key.ts'
+import { type ApiKeyInput, apiKeyInput } from '../../domain/input/api-key.ts'
 import { parseInput } from '../../domain/input/parse.ts'
-import type { ApiKeyInput } from '../../services/api-keys/records.ts'
 import type { Notifier } from '../../services/notifier.ts'
 import { apiKeyList, createdApiKey } from '../schemas/api-key.ts'
 import { deleted } from '../schemas/common.ts'

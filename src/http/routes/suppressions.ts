@@ -1,7 +1,6 @@
 import { parseInput } from '../../domain/input/parse.ts'
-import { suppressionInput } from '../../domain/input/suppression.ts'
+import { type SuppressionInput, suppressionInput } from '../../domain/input/suppression.ts'
 import type { Notifier } from '../../services/notifier.ts'
-import type { SuppressionInput } from '../../services/suppressions/records.ts'
 import { deleted } from '../schemas/common.ts'
 import { suppressionQuery, suppressionTargetQuery } from '../schemas/query.ts'
 import { suppressionList, suppressionRecord } from '../schemas/suppression.ts'

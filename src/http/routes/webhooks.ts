@@ -2,11 +2,11 @@ import { parseInput } from '../../domain/input/parse.ts'
 import {
   replayInput,
   secretRotation,
+  type WebhookEndpointInput,
   webhookEndpointChange,
   webhookEndpointInput,
 } from '../../domain/input/webhook-endpoint.ts'
 import type { Notifier } from '../../services/notifier.ts'
-import type { WebhookEndpointInput } from '../../services/webhooks/records.ts'
 import { deleted } from '../schemas/common.ts'
 import { listQuery, webhookDeliveryQuery } from '../schemas/query.ts'
 import {

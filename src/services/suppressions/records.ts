@@ -1,9 +1,6 @@
 import type { ChannelName } from '../../domain/channel.ts'
-import type { NewSuppression } from '../../domain/input/suppression.ts'
 import type { SuppressionReason } from '../../domain/suppression.ts'
 import type { ListQuery } from '../list.ts'
-
-export type SuppressionInput = NewSuppression
 
 /** A recipient that gets nothing more on a channel. */
 export interface SuppressionRecord {

@@ -1,15 +1,6 @@
 import type { WebhookEventType } from '../../domain/endpoint-health.ts'
 import type { ListQuery } from '../list.ts'
 
-export interface WebhookEndpointInput {
-  /** Public https address without credentials. */
-  readonly url: string
-  /** Default: the five events of SPEC.md. */
-  readonly events?: readonly WebhookEventType[] | undefined
-  /** What counts as success. Default `200` (SPEC.md "Events"). */
-  readonly successStatus?: '200' | '2xx' | undefined
-}
-
 export interface WebhookEndpointRecord {
   readonly id: string
   readonly url: string
@@ -26,16 +17,6 @@ export interface WebhookEndpointRecord {
 export interface CreatedWebhookEndpoint extends WebhookEndpointRecord {
   /** `whsec_…`, for the receiver's Standard Webhooks library. */
   readonly secret: string
-}
-
-/** What is absent stays as it is. */
-export interface WebhookEndpointUpdate extends Omit<WebhookEndpointInput, 'url'> {
-  readonly url?: string | undefined
-  /**
-   * `disabled`: nothing is sent; what was for it is held. `active`: what comes from now on is sent; what was held is not,
-   * until a replay.
-   */
-  readonly status?: 'active' | 'disabled' | undefined
 }
 
 /** The end of one post to an endpoint. */
