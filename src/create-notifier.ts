@@ -6,6 +6,7 @@ import type { NotificationEvent } from './domain/event-payload.ts'
 import { createIdGenerator } from './domain/ids.ts'
 import type { ProcessEvent, ProcessListeners } from './domain/process-event.ts'
 import type { ProviderEvent } from './domain/provider-event.ts'
+import { safely } from './domain/safely.ts'
 import type { TelemetryFact } from './domain/telemetry.ts'
 import { type NotifierOptions, type ResolvedOptions, resolveOptions } from './options.ts'
 import { webhookSigner } from './outgoing/webhook-signer.ts'
@@ -107,18 +108,9 @@ function wire(options: ResolvedOptions): Notifier<unknown> {
 
   function emit<Name extends keyof NotifierEvents>(name: Name, value: Announced): void {
     for (const listener of emitter.listeners(name)) {
-      try {
-        const result: unknown = (listener as (value: Announced) => unknown)(value)
-        // An async listener: what it rejects with must not end the process.
-        if (result instanceof Promise) result.catch((error: unknown) => threw(name, error))
-      } catch (error) {
-        threw(name, error)
-      }
+      const tell = (): unknown => (listener as (value: Announced) => unknown)(value)
+      safely(tell, (error) => logger.error('A listener threw.', { event: name, error }))
     }
-  }
-
-  function threw(event: string, error: unknown): void {
-    logger.error('A listener threw.', { event, error })
   }
 
   /** Closes what a start does not open; neither a fault nor silence of one keeps the others open. */

@@ -69,7 +69,9 @@ export function createReceiver(options: ReceiverOptions): Receiver {
       try {
         await handle(event, { id, timestamp })
       } catch (error) {
-        onError(error, { id, timestamp })
+        const delivery = { id, timestamp }
+        // What it throws, or rejects with where it is async, must neither be the answer nor end the process.
+        new Promise<void>((resolve) => resolve(onError(error, delivery))).catch(() => warn(error, delivery))
         return answerOf(new NotifierError('internal_server_error', { message: 'The event was not handled.' }))
       }
       return { status: 200, headers: {}, body: '' }

@@ -1,5 +1,6 @@
 import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
 import { assertOptionNames, FUNCTION } from '../../../src/domain/errors/option-names.ts'
+import { safely } from '../../../src/domain/safely.ts'
 import type { RateLimiter } from '../../../src/ports/rate-limiter.ts'
 import { loadIoredis } from '../../peer/ioredis.ts'
 import { urlFault } from '../../peer/server-url.ts'
@@ -73,7 +74,12 @@ export function redisRateLimiter(options: RedisRateLimiterOptions): RateLimiter 
 
   return createLimiter({
     connection: createConnection(RUN, open, timeoutMs, () => lastFault),
-    fallback: createFallback(onUnavailable, onError),
+    fallback: createFallback(onUnavailable, (error) =>
+      safely(
+        () => onError(error),
+        () => warn(error),
+      ),
+    ),
     prefix,
     isCluster: () => client?.isCluster === true,
     async open() {

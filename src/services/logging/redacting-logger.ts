@@ -1,7 +1,9 @@
+import { safely } from '../../domain/safely.ts'
 import type { LogFields, Logger } from '../../ports/logger.ts'
 import { type RedactOptions, redactFields, redactText } from './redact.ts'
 
 type Level = keyof Logger
+type FieldsFirst = (fields: object, message: string) => unknown
 
 /**
  * Puts everything through one redaction before it reaches the application's logger, whose faults it swallows: a log that
@@ -13,22 +15,14 @@ export function redactingLogger(logger: Logger, options: RedactOptions): Logger 
   const fieldsFirst = takesFieldsFirst(logger)
 
   function write(level: Level, message: string, fields: LogFields | undefined): void {
-    try {
+    const put = (): unknown => {
       const text = redactText(message, options)
       const context = fields === undefined ? undefined : redactFields(fields, options)
-      const result: unknown = fieldsFirst
-        ? (logger[level] as unknown as (fields: object, message: string) => unknown).call(
-            logger,
-            context ?? {},
-            text,
-          )
-        : context === undefined
-          ? (logger[level](text) as unknown)
-          : (logger[level](text, context) as unknown)
-      if (result instanceof Promise) result.catch(() => {})
-    } catch {
-      // There is nowhere left to report it.
+      if (fieldsFirst) return (logger[level] as unknown as FieldsFirst).call(logger, context ?? {}, text)
+      return context === undefined ? logger[level](text) : logger[level](text, context)
     }
+    // There is nowhere left to report it.
+    safely(put, () => {})
   }
 
   return {
