@@ -124,6 +124,15 @@ describe('a request to APNs', () => {
     const server = await serve()
     const long = channelTo(server.origin, { collapseId: () => 'x'.repeat(65) })
     expect(await send(long)).toMatchObject({ kind: 'rejected', code: 'invalid_content' })
+    const throwing = (): never => {
+      throw new Error('no id')
+    }
+    for (const collapseId of [throwing, () => 5 as never])
+      expect(await send(channelTo(server.origin, { collapseId }))).toMatchObject({
+        kind: 'rejected',
+        code: 'invalid_content',
+        scope: 'message',
+      })
     const outcome = await send(channelTo(server.origin), '1', { push: { data: { aps: '{}' } } })
     expect(outcome).toMatchObject({ kind: 'rejected', code: 'invalid_content', scope: 'message' })
     expect(server.requests).toEqual([])

@@ -101,6 +101,22 @@ describe('a message by web push', () => {
     expect(requests[0]?.headers.topic).toBe(expected)
   })
 
+  it.each<[string, () => string | undefined]>([
+    ['too long', () => 'x'.repeat(33)],
+    ['no text', () => 5 as never],
+    [
+      'an error',
+      () => {
+        throw new Error('no topic')
+      },
+    ],
+  ])('is not made when the topic that is asked for is %s', async (_, topic) => {
+    const { endpoint, requests } = await service()
+    const outcome = await send(channelOf({ topic }), pushClient().subscription(endpoint))
+    expect(outcome).toMatchObject({ kind: 'rejected', code: 'invalid_content', scope: 'message' })
+    expect(requests).toEqual([])
+  })
+
   it('fills a push service, and no more', async () => {
     const { endpoint, requests } = await service()
     const to = pushClient().subscription(endpoint)

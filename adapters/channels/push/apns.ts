@@ -6,9 +6,9 @@ import type { Channel, Message, SendContext } from '../../../src/ports/channel.t
 import { judgeApns } from './apns-answers.ts'
 import { type ApnsChannelOptions, type ResolvedApnsOptions, resolveApnsOptions } from './apns-options.ts'
 import { providerToken } from './apns-token.ts'
+import { chosenFor, rejected } from './composing.ts'
 import { http2Client } from './http2-client.ts'
 import type { Http2Result } from './http2-session.ts'
-import { rejected } from './rejected.ts'
 import { stableUuid } from './stable-uuid.ts'
 
 export type { ApnsChannelOptions }
@@ -109,12 +109,14 @@ function compose(options: ResolvedApnsOptions, message: Message, context: SendCo
   }
   // Not by the idempotency key: after a redrive, too, the second one replaces the first.
   const collapseId =
-    options.collapseId === undefined ? stableUuid(context.notificationId) : options.collapseId(message)
+    options.collapseId === undefined
+      ? stableUuid(context.notificationId)
+      : chosenFor(message, options.collapseId)
   if (collapseId !== undefined && !isCollapseId(collapseId)) {
     return rejected(
       'invalid_content',
       'message',
-      'The collapse id has more than 64 bytes, or cannot be sent.',
+      'The option "collapseId" gave no id, or one that has more than 64 bytes or cannot be sent.',
     )
   }
   return {
@@ -138,8 +140,8 @@ function expiration(ttlSeconds: number, createdAt: number): string {
   return ttlSeconds === 0 ? '0' : String(Math.floor(createdAt / 1000) + ttlSeconds)
 }
 
-function isCollapseId(id: string): boolean {
-  return id !== '' && Buffer.byteLength(id) <= MAX_COLLAPSE_BYTES && /^[\x21-\x7e]+$/.test(id)
+function isCollapseId(id: string | null): id is string {
+  return id !== null && id !== '' && Buffer.byteLength(id) <= MAX_COLLAPSE_BYTES && /^[\x21-\x7e]+$/.test(id)
 }
 
 function unanswered({ mayHaveActed, message }: Extract<Http2Result, { kind: 'failed' }>): Outcome {

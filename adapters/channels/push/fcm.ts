@@ -3,6 +3,7 @@ import type { Outcome } from '../../../src/domain/outcome.ts'
 import { ownerOfDataKey } from '../../../src/domain/push-data.ts'
 import type { Channel, Message, SendContext } from '../../../src/ports/channel.ts'
 import { providerHttp } from '../http/provider-http.ts'
+import { rejected } from './composing.ts'
 import { judgeFcm, refusesAccess } from './fcm-answers.ts'
 import {
   type FcmChannelOptions,
@@ -11,7 +12,6 @@ import {
   resolveFcmOptions,
 } from './fcm-options.ts'
 import { googleToken } from './google-token.ts'
-import { rejected } from './rejected.ts'
 import { stableUuid } from './stable-uuid.ts'
 
 export type { FcmChannelOptions, FcmServiceAccount }

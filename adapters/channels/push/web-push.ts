@@ -6,7 +6,7 @@ import { loadPeer } from '../../peer/load-peer.ts'
 import { describeProvider } from '../http/describe.ts'
 import { redactor } from '../redact.ts'
 import { impossible } from '../unsent.ts'
-import { rejected } from './rejected.ts'
+import { chosenFor, rejected } from './composing.ts'
 import { judgeWebPush } from './web-push-answers.ts'
 import {
   type ResolvedWebPushOptions,
@@ -136,8 +136,8 @@ function compose(
     )
   }
   // Not by the idempotency key: after a redrive, too, the second one replaces the first.
-  const topic = topicOf === undefined ? ownTopic(context.notificationId) : topicOf(message)
-  if (topic !== undefined && !TOPIC.test(topic)) {
+  const topic = topicOf === undefined ? ownTopic(context.notificationId) : chosenFor(message, topicOf)
+  if (topic === null || (topic !== undefined && !TOPIC.test(topic))) {
     return rejected(
       'invalid_content',
       'message',
