@@ -1,4 +1,4 @@
-import { isNotifierError } from '../../src/domain/errors/notifier-error.ts'
+import { isNotifierError, NotifierError } from '../../src/domain/errors/notifier-error.ts'
 
 /** Classes of SQLSTATE, and a state, that no later try mends: who may connect, the database's name, and privileges. */
 const PERMANENT = /^(?:28|3D|42501)/
@@ -25,4 +25,14 @@ export function isPermanent(error: unknown): error is Error {
   const { code = '', syscall } = error as NodeJS.ErrnoException
   // What is opened is a file with a certificate or a key.
   return OF_CERTIFICATES.test(code) || (syscall === 'open' && (code === 'ENOENT' || code === 'EACCES'))
+}
+
+/** What callers see of that. @param maker the function that was given where PostgreSQL is */
+export function misconfigured(maker: string, cause: Error): NotifierError {
+  return new NotifierError('invalid_configuration', {
+    message:
+      `${maker}: PostgreSQL cannot be used: "${cause.message}". ` +
+      'Correct what "connectionString" or "pool" say, the certificates, or what the database allows its role.',
+    cause,
+  })
 }

@@ -4,7 +4,7 @@ import { assertOptionNames, BOOLEAN } from '../../../src/domain/errors/option-na
 import { seldom } from '../../../src/domain/seldom.ts'
 import type { JobRef, Queue, QueueInside, QueueWorker } from '../../../src/ports/queue.ts'
 import { type OpenPgPool, openPgPool } from '../../peer/pg.ts'
-import { isPermanent } from '../../peer/postgres-refusal.ts'
+import { isPermanent, misconfigured } from '../../peer/postgres-refusal.ts'
 import { urlFault } from '../../peer/server-url.ts'
 import { fromSet, toSets } from '../ref-sets.ts'
 import { type GraphilePool, type GraphileRunner, type GraphileUtils, loadGraphile } from './peer.ts'
@@ -250,13 +250,7 @@ function assertOptions(
 
 /** The engine has to have its tables before anything is accepted. */
 function startFailure(cause: unknown): NotifierError {
-  if (isPermanent(cause))
-    return new NotifierError('invalid_configuration', {
-      message:
-        `graphileWorkerQueue: PostgreSQL cannot be used: "${cause.message}". ` +
-        'Correct what "connectionString" or "pool" say, the certificates, or what the database allows its role.',
-      cause,
-    })
+  if (isPermanent(cause)) return misconfigured('graphileWorkerQueue', cause)
   return new NotifierError('service_unavailable', {
     message: 'graphileWorkerQueue: its tables could not be prepared. Try again later; see the cause.',
     cause,

@@ -1,5 +1,5 @@
 import { isNotifierError, NotifierError } from '../../../src/domain/errors/notifier-error.ts'
-import { isPermanent, stateOf } from '../../peer/postgres-refusal.ts'
+import { isPermanent, misconfigured, stateOf } from '../../peer/postgres-refusal.ts'
 
 /** Classes of SQLSTATE that speak of the data of one statement: exceptions, constraints, limits of a value's size. */
 const DATA_CLASSES: ReadonlySet<string> = new Set(['22', '23', '54'])
@@ -125,13 +125,7 @@ export function asFailure(error: unknown): unknown {
 /** What callers see of an error of the start: what no later try mends is a fault of the configuration. */
 export function startFailure(error: unknown): unknown {
   const cause = isNotifierError(error) ? error.cause : error
-  if (!isPermanent(cause)) return error
-  return new NotifierError('invalid_configuration', {
-    message:
-      `postgresStorage: PostgreSQL cannot be used: "${cause.message}". ` +
-      'Correct what "connectionString" or "pool" say, the certificates, or what the database allows its role.',
-    cause,
-  })
+  return isPermanent(cause) ? misconfigured('postgresStorage', cause) : error
 }
 
 /** An error of an organization that does not exist. */
