@@ -35,23 +35,24 @@ export function createLimits(
     async get(scope) {
       const organizationId = organizationOf(scope)
       const { name, plan } = await plans.of(organizationId)
-      const { requests: window, notificationsPerHour: hourly } = plan
+      const { requests: window, notificationsPerHour: hourly, notificationsPerMonth: month } = plan
       const now = clock.now()
-      const month = plan.notificationsPerMonth
-      const used = month === null ? 0 : await storage.quotaUsed(organizationId, monthOf(now))
-      const { states } = await limiter.peek([{ kind: 'pause', key: `${organizationId}:account` }])
+      const [requests, notificationsPerHour, used, { states }] = await Promise.all([
+        window === null
+          ? null
+          : usageOf(windowCheck(`${organizationId}:requests`, window.limit, window.windowMs)),
+        hourly === null ? null : usageOf(hourlyCheck(organizationId, hourly, 1)),
+        month === null ? 0 : storage.quotaUsed(organizationId, monthOf(now)),
+        limiter.peek([{ kind: 'pause', key: `${organizationId}:account` }]),
+      ])
       const restrictedMs = states[0]?.retryAfterMs ?? 0
       return {
         organizationId,
         plan: name,
         limits: {
-          requests:
-            window === null
-              ? null
-              : await usageOf(windowCheck(`${organizationId}:requests`, window.limit, window.windowMs)),
+          requests,
           concurrentRequests: plan.concurrentRequests === null ? null : { limit: plan.concurrentRequests },
-          notificationsPerHour:
-            hourly === null ? null : await usageOf(hourlyCheck(organizationId, hourly, 1)),
+          notificationsPerHour,
           notificationsPerMonth:
             month === null
               ? null
