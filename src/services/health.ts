@@ -6,7 +6,7 @@ import type { ProviderHealth, QueueHealth, WaitingLane } from './delivery/record
 import { within } from './within.ts'
 
 export interface HealthReport {
-  /** `ok`: accepts. `unavailable`: not started, stopping, in maintenance, or the storage does not answer. */
+  /** `ok`: accepts. `unavailable`: not started, stopping, in maintenance, or the storage does not answer or can store nothing. */
   readonly status: 'ok' | 'unavailable'
   /** Why it is unavailable, for people. */
   readonly reason: string | null
@@ -22,7 +22,7 @@ export interface HealthReport {
 /** A storage that takes longer does not answer: who looks at the health may itself wait for no more than seconds. */
 const ANSWER_MS = 2_000
 
-/** Asks the storage for something that always exists. @param refusal why calls are refused; null: they are not */
+/** Asks the storage for something that always exists, and whether it stores. @param refusal why calls are refused; null: they are not */
 export async function reportHealth(
   storage: Storage,
   refusal: NotifierError | null,
@@ -34,16 +34,19 @@ export async function reportHealth(
   clock: Clock,
 ): Promise<HealthReport> {
   let answers = false
-  let silence = 'The storage does not answer.'
+  let fault: string | null = 'The storage does not answer.'
   async function ask(): Promise<void> {
     try {
       answers = (await storage.organizations.get(DEFAULT_ORGANIZATION)) !== null
+      if (!answers) return
+      await storage.check?.()
+      fault = null
     } catch (error) {
-      if (isNotifierError(error)) silence = inFull(error)
+      if (isNotifierError(error)) fault = inFull(error)
     }
   }
   await within(ask(), ANSWER_MS, clock)
-  const reason = refusal?.message ?? (answers ? null : silence)
+  const reason = refusal?.message ?? fault
   return {
     status: reason === null ? 'ok' : 'unavailable',
     reason,

@@ -2,7 +2,15 @@ import { createHash } from 'node:crypto'
 import { isNotifierError } from '../../../src/domain/errors/notifier-error.ts'
 import { notOpen } from '../not-open.ts'
 import { type Announcing, createAnnouncing, type MadeDue } from './announce.ts'
-import { asFailure, isDataError, isPassing, isUncertain, isUnprepared, unavailable } from './errors.ts'
+import {
+  asFailure,
+  isDataError,
+  isDiskError,
+  isPassing,
+  isUncertain,
+  isUnprepared,
+  unavailable,
+} from './errors.ts'
 import { quoted } from './literals.ts'
 import type { PgClient, PgPool, PgResult } from './peer.ts'
 import { bound, types, type Value } from './values.ts'
@@ -42,6 +50,8 @@ export interface Connection extends Runner {
   /** The time that statements are given: null, or that of a test. */
   readonly time: () => number | null
   readonly announcing: Announcing
+  /** Whether the server's disk has refused a write; who has seen it take one again says so. */
+  refused: boolean
   /** Runs one statement, once, and passes every error of it on as it is: to tell a lost answer from a refusal. */
   readonly once: Runner
   /** Repeats what only reads until the database answers: a server that restarts needs some seconds. */
@@ -226,9 +236,14 @@ export function createConnection(options: ConnectionOptions): Connection {
         return await rowsOnce<Row>(statement, values)
       } catch (error) {
         if (isPassing(error) && runs < MOST_RUNS) await sleep(pauseAfter(runs))
-        else throw asFailure(error)
+        else throw failure(error)
       }
     }
+  }
+
+  function failure(error: unknown): unknown {
+    if (isDiskError(error)) connection.refused = true
+    return asFailure(error)
   }
 
   /**
@@ -352,7 +367,7 @@ export function createConnection(options: ConnectionOptions): Connection {
         return await runOnce(work, opening, reads)
       } catch (error) {
         if (isPassing(error) && runs < MOST_RUNS) await sleep(pauseAfter(runs))
-        else throw asFailure(error)
+        else throw failure(error)
       }
     }
   }
@@ -374,7 +389,7 @@ export function createConnection(options: ConnectionOptions): Connection {
     return [...first, ...(await set(items.slice(middle), failed, work, opening))]
   }
 
-  return {
+  const connection: Connection = {
     schema,
     textOf,
     time,
@@ -383,11 +398,13 @@ export function createConnection(options: ConnectionOptions): Connection {
     },
     rows,
     announcing,
+    refused: false,
     once: { rows: rowsOnce },
     surely,
     transaction,
     set,
   }
+  return connection
 }
 
 /** Pauses grow, and differ, so that two that met do not meet again. */

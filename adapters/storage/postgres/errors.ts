@@ -82,6 +82,11 @@ export function isTaken(error: unknown): boolean {
   return stateOf(error) === '23505'
 }
 
+/** disk_full, io_error: the server could not write. */
+export function isDiskError(error: unknown): boolean {
+  return /^(?:53100|58030)$/.test(stateOf(error) ?? '')
+}
+
 /** What callers see of an error of their own transaction, which no longer can be used. */
 export function unusable(error: unknown): NotifierError {
   const cause = error instanceof Error && stateOf(error) === undefined ? (error.cause ?? error) : error

@@ -7,6 +7,7 @@ import { createAccept } from './accept.ts'
 import { announceStored } from './announce-stored.ts'
 import { createApiKeys } from './api-keys.ts'
 import { createBacklog } from './backlog.ts'
+import { createCheck } from './check.ts'
 import { createClaim } from './claim.ts'
 import { createCommits } from './commits.ts'
 import { createConnection } from './connection.ts'
@@ -122,6 +123,7 @@ export function createStorage(
         await wake.stop()
         await close()
       }),
+    check: counted(createCheck(connection)),
     onWork: wake.listen,
     async announceJobs(to) {
       connection.announcing.use(to)

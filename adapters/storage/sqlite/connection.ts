@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import { isNotifierError, NotifierError } from '../../../src/domain/errors/notifier-error.ts'
 import { notOpen } from '../not-open.ts'
 import type { Disk } from './disk.ts'
-import { isDataError, unavailable } from './errors.ts'
+import { isDataError, isDiskError, unavailable } from './errors.ts'
 import { prepareStatement, type Statement } from './statement.ts'
 
 /** The one handle on the database file. */
@@ -17,6 +17,11 @@ export interface Connection {
   script(sql: string): void
   /** @throws NotifierError `service_unavailable` where it is known already that nothing could be answered as stored */
   check(): void
+  /**
+   * Whether the disk has refused a write. Who has seen it take one again says so: a commit alone does not tell, since those
+   * of claims without work write nothing.
+   */
+  refused: boolean
   /** Runs `work`; errors of the storage become `service_unavailable`. */
   read<Answer>(work: () => Answer): Answer
   /**
@@ -101,6 +106,7 @@ export function createConnection(now: () => number, disk: Pick<Disk, 'flush' | '
       return answer
     } catch (error) {
       if (begun) undo()
+      if (isDiskError(error)) connection.refused = true
       throw asFailure(error)
     }
   }
@@ -156,13 +162,15 @@ export function createConnection(now: () => number, disk: Pick<Disk, 'flush' | '
     disk.check(now())
   }
 
-  return {
+  const connection: Connection = {
+    refused: false,
     now,
     lend,
     check,
     use(database) {
       const before = open
       open = database
+      connection.refused = false
       return before
     },
     statement,
@@ -190,4 +198,5 @@ export function createConnection(now: () => number, disk: Pick<Disk, 'flush' | '
       return answers
     },
   }
+  return connection
 }

@@ -3,6 +3,9 @@ import { isNotifierError, NotifierError } from '../../../src/domain/errors/notif
 /** Primary result codes of SQLite that speak of the data of one statement: TOOBIG, CONSTRAINT, MISMATCH, RANGE. */
 const DATA_ERRORS: ReadonlySet<number> = new Set([18, 19, 20, 25])
 
+/** Those that speak of the disk, as it takes a write: READONLY, IOERR, FULL. */
+const DISK_ERRORS: ReadonlySet<number> = new Set([8, 10, 13])
+
 /**
  * True when the data is at fault and the same statement can never succeed; every other error is the storage's.
  * Errors without a result code come from binding or serializing a value of the wrong type.
@@ -11,6 +14,11 @@ export function isDataError(error: unknown): boolean {
   if (!(error instanceof Error) || isNotifierError(error)) return false
   if ('errcode' in error && typeof error.errcode === 'number') return DATA_ERRORS.has(error.errcode & 0xff)
   return error instanceof TypeError || error instanceof RangeError
+}
+
+/** True when the disk has refused a write, as a full one does. */
+export function isDiskError(error: unknown): boolean {
+  return error instanceof Error && 'errcode' in error && DISK_ERRORS.has(Number(error.errcode) & 0xff)
 }
 
 /** What callers see of an error of one item. */

@@ -7,6 +7,7 @@ import { createPendingCalls } from '../pending-calls.ts'
 import { createAccept, createQuotaUsed } from './accept.ts'
 import { createApiKeys } from './api-keys.ts'
 import { createBacklog } from './backlog.ts'
+import { createCheck } from './check.ts'
 import { createClaim } from './claim.ts'
 import { createConnection } from './connection.ts'
 import { createDeliveries } from './deliveries.ts'
@@ -124,6 +125,7 @@ export function sqliteStorage(options: SqliteStorageOptions): Storage<SqliteTran
         await ended()
         await close()
       }),
+    check: createCheck(connection),
     async accept(requests) {
       return accept.set(requests)
     },

@@ -63,6 +63,14 @@ export interface Storage<Tx = never> {
   stop(): Promise<void>
 
   /**
+   * Resolves where, as far as is known, what is to be stored can be. Asked for the health, so it stores nothing, unless
+   * something could not be stored before: then it tries whether it can be again. Absent: what can be read can be stored.
+   *
+   * @throws NotifierError `service_unavailable`, as long as the disk is full or the database takes nothing but reads
+   */
+  check?(): Promise<void>
+
+  /**
    * Calls `listener` when another process may have made something due, soon after it did. A hint, which may be lost or come
    * for nothing: absent, or silent, polling finds the work. Ends with the returned function, or with {@link stop}.
    */

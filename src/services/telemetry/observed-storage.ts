@@ -14,7 +14,7 @@ export function observedStorage(
   parts: { readonly observer: Observer; readonly listeners: ProcessListeners; readonly clock: Clock },
 ): Storage<unknown> {
   const { observer, listeners, clock } = parts
-  const { announceJobs } = storage
+  const { announceJobs, check } = storage
 
   async function timed<Answer>(
     verb: StorageVerb,
@@ -92,6 +92,7 @@ export function observedStorage(
     durable: storage.durable,
     start: () => storage.start(),
     stop: () => storage.stop(),
+    ...(check && { check: () => check.call(storage) }),
     ...(announceJobs && { announceJobs: (to) => announceJobs.call(storage, to) }),
     async accept(requests) {
       const answers = await timed('accept', requests.length, () => storage.accept(requests))

@@ -1,0 +1,36 @@
+import { randomBytes } from 'node:crypto'
+import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
+import type { Connection } from './connection.ts'
+
+/** A standby is read-only, whatever its settings say. */
+const SELECT_READ_ONLY = "SELECT current_setting('transaction_read_only') = 'on' AS read_only"
+
+/** As much as an accept needs, and more: tables of a full disk may have room for a row. */
+const ROOM_BYTES = 32_768
+
+const FILL = `
+  INSERT INTO carillon.kept (name, value) VALUES ('check', $1)
+  ON CONFLICT (name) DO UPDATE SET value = excluded.value`
+
+const EMPTY = "DELETE FROM carillon.kept WHERE name = 'check'"
+
+/** Asks whether the server takes writes; where its disk has refused one, tries whether it takes one again. */
+export function createCheck(connection: Connection): () => Promise<void> {
+  return async function check() {
+    const [found] = await connection.rows<{ read_only: boolean }>(SELECT_READ_ONLY)
+    if (found?.read_only === true) throw readOnly()
+    if (!connection.refused) return
+    // Random, so that it is not stored as less.
+    await connection.rows(FILL, [randomBytes((ROOM_BYTES * 3) / 4).toString('base64')])
+    await connection.rows(EMPTY)
+    connection.refused = false
+  }
+}
+
+function readOnly(): NotifierError {
+  return new NotifierError('service_unavailable', {
+    message:
+      'PostgreSQL only reads: the server is a standby, or "default_transaction_read_only" is on. ' +
+      'Nothing is accepted until connections lead to one that writes.',
+  })
+}
