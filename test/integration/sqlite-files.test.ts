@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { sqliteStorage } from '../../adapters/storage/sqlite/index.ts'
 import { createNotifier } from '../../src/create-notifier.ts'
 import type { Storage } from '../../src/ports/storage/storage.ts'
-import { accept, claimOne, note, notes, start } from '../../src/testing/storage/fixtures.ts'
+import { accept, claimOne, note, notes, organization, start } from '../../src/testing/storage/fixtures.ts'
 import { temporaryFile } from '../support/sqlite-harness.ts'
 
 let file = ''
@@ -133,6 +133,17 @@ describe.skipIf(process.platform === 'win32')('under a running process', () => {
     await accept(storage, [note()])
     expect(await count(storage)).toBeLessThanOrEqual(2)
   })
+})
+
+test('which organizations there are is not remembered of a file that was replaced between a stop and a start', async () => {
+  const storage = await open(file)
+  await organization(storage, 'org_a')
+  const request = { organizationId: 'org_a', notifications: [note()] }
+  expect(await storage.accept([request])).toMatchObject([{ kind: 'accepted' }])
+  await storage.stop()
+  rmSync(file)
+  await storage.start()
+  expect(await storage.accept([request])).toMatchObject([{ kind: 'failed', error: { code: 'not_found' } }])
 })
 
 test('a storage that two notifiers were given says so when the first of them has closed it', async () => {

@@ -37,6 +37,8 @@ export interface Accept {
   set(requests: readonly AcceptRequest[]): Promise<AcceptAnswer[]>
   /** One request, inside a transaction that is open; data errors are thrown as they are. */
   one(request: AcceptRequest, now: number): AcceptAnswer
+  /** Another file may be opened next. */
+  forget(): void
 }
 
 /** Stores requests: sets, each in one commit, or one in a commit with more. */
@@ -127,6 +129,7 @@ export function createAccept(connection: Connection, idempotency: IdempotencyRec
       })
     },
     one: acceptOne,
+    forget: () => known.clear(),
   }
 }
 
