@@ -7,7 +7,11 @@ export type { ErrorCode, ErrorEntry } from './domain/errors/catalogue.ts'
 export { ERRORS } from './domain/errors/catalogue.ts'
 export type { NotifierErrorOptions } from './domain/errors/notifier-error.ts'
 export { isNotifierError, NotifierError } from './domain/errors/notifier-error.ts'
-export type { NotificationEvent } from './domain/event-payload.ts'
+export type {
+  NotificationEvent,
+  NotificationEventData,
+  NotificationFailedEvent,
+} from './domain/event-payload.ts'
 export type { EventType, Fact, FactType } from './domain/facts.ts'
 export type { ApiKeyInput } from './domain/input/api-key.ts'
 export type { OrganizationInput } from './domain/input/organization.ts'
@@ -127,6 +131,7 @@ export type {
   TimelineRecord,
 } from './services/notifications/records.ts'
 export type {
+  ListenerOf,
   Notifier,
   NotifierEvents,
   Reporting,

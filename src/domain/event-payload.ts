@@ -2,25 +2,28 @@ import type { ChannelName } from './channel.ts'
 import type { ErrorCode } from './errors/catalogue.ts'
 import type { EventType, Fact } from './facts.ts'
 import type { NotificationStatus } from './notification.ts'
-import type { RecordedEvent } from './record-facts.ts'
+import { failureOf, type RecordedEvent } from './record-facts.ts'
 
-/** SPEC.md "Webhook event payload"; `sequence`, `organizationId` and `error` are additions (DESIGN.md §4). */
-export interface NotificationEvent {
-  readonly event: EventType
-  readonly data: {
-    /** The notification's id. */
-    readonly id: string
-    readonly channel: ChannelName
-    readonly to: string
-    /** Status at the time of the event. */
-    readonly status: NotificationStatus
-    /** ISO 8601 UTC: when the event was recorded. */
-    readonly timestamp: string
-    /** Rises with every event of one notification: orders events that arrive out of order. */
-    readonly sequence: number
-    readonly organizationId: string
-    /** Why, on `notification.failed`. */
-    readonly error?: {
+/** What every event about a notification says. */
+export interface NotificationEventData {
+  /** The notification's id. */
+  readonly id: string
+  readonly channel: ChannelName
+  readonly to: string
+  /** Status at the time of the event. */
+  readonly status: NotificationStatus
+  /** ISO 8601 UTC: when the event was recorded. */
+  readonly timestamp: string
+  /** Rises with every event of one notification: orders events that arrive out of order. */
+  readonly sequence: number
+  readonly organizationId: string
+}
+
+/** Announces why a notification failed. */
+export interface NotificationFailedEvent {
+  readonly event: 'notification.failed'
+  readonly data: NotificationEventData & {
+    readonly error: {
       readonly code: ErrorCode
       readonly message: string
       /** With `device_unregistered`, where the provider says it; ISO 8601 UTC: since when the token has been dead. */
@@ -28,6 +31,14 @@ export interface NotificationEvent {
     }
   }
 }
+
+/** SPEC.md "Webhook event payload"; `sequence`, `organizationId` and `error` are additions (DESIGN.md §4). */
+export type NotificationEvent =
+  | NotificationFailedEvent
+  | {
+      readonly event: Exclude<EventType, 'notification.failed'>
+      readonly data: NotificationEventData & { readonly error?: never }
+    }
 
 /** The public form of an announced event. */
 export function eventPayload(
@@ -41,21 +52,18 @@ export function eventPayload(
   at: number,
 ): NotificationEvent {
   const { fact, status, sequence, announce } = event
-  return {
-    event: announce,
-    data: {
-      id: notification.id,
-      channel: notification.channel,
-      to: notification.to,
-      status,
-      timestamp: textOf(at),
-      sequence,
-      organizationId: notification.organizationId,
-      ...(announce === 'notification.failed' && fact.code !== undefined
-        ? { error: { code: fact.code, message: fact.message ?? fact.code, ...sinceWhen(fact) } }
-        : {}),
-    },
+  const data: NotificationEventData = {
+    id: notification.id,
+    channel: notification.channel,
+    to: notification.to,
+    status,
+    timestamp: textOf(at),
+    sequence,
+    organizationId: notification.organizationId,
   }
+  return announce === 'notification.failed'
+    ? { event: announce, data: { ...data, error: { ...failureOf(fact), ...sinceWhen(fact) } } }
+    : { event: announce, data }
 }
 
 /** All events of a commit have its time. */

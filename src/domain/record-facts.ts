@@ -89,6 +89,13 @@ function roundFor(fold: Fold, fact: Fact, origin: 'engine' | 'receipt'): number 
 /** Only a fact that changed the fold says why: a lesser or repeated one leaves the reason that is there. */
 function failureAfter(state: FactState, { code, message }: Fact, decided: boolean): NotificationFailure {
   if (state.error !== null && (!decided || code === undefined)) return state.error
-  const known = code ?? 'provider_error'
-  return { code: known, message: message ?? ERRORS[known].message }
+  return failureOf({ code, message })
+}
+
+/** Why a fact is a failure: a provider may report one without a reason that we know. */
+export function failureOf({
+  code = 'provider_error',
+  message,
+}: Pick<Fact, 'code' | 'message'>): NotificationFailure {
+  return { code, message: message ?? ERRORS[code].message }
 }

@@ -69,9 +69,9 @@ export interface Notifier<Tx = never> {
    *
    * @throws NotifierError `invalid_parameter` for a name that no event has, or a listener that is no function
    */
-  on<Name extends keyof NotifierEvents>(event: Name, listener: NotifierEvents[Name]): Notifier<Tx>
+  on<Name extends keyof NotifierEvents>(event: Name, listener: ListenerOf<Name>): Notifier<Tx>
   /** Calls it no more. @throws NotifierError as {@link on} */
-  off<Name extends keyof NotifierEvents>(event: Name, listener: NotifierEvents[Name]): Notifier<Tx>
+  off<Name extends keyof NotifierEvents>(event: Name, listener: ListenerOf<Name>): Notifier<Tx>
 
   /**
    * Accepts one notification. Resolves when it is stored; delivery follows.
@@ -342,7 +342,7 @@ export interface StopOptions {
  * `error` for faults behind the scenes.
  */
 export type NotifierEvents = {
-  [Name in EventType]: (event: NotificationEvent) => void
+  [Name in EventType]: (event: NotificationEvent & { readonly event: Name }) => void
 } & {
   [Name in EndpointEventType]: (event: EndpointEvent) => void
 } & {
@@ -355,6 +355,11 @@ export type NotifierEvents = {
   /** After a rest a provider has taken a message of this process. */
   'provider.resumed': (event: ProviderResumedEvent) => void
 }
+
+/** Of one of several names it hears the events of all: one listener serves a loop over names. */
+export type ListenerOf<Name extends keyof NotifierEvents> = (
+  event: Parameters<NotifierEvents[Name]>[0],
+) => void
 
 export interface SendOptions<Tx = never> extends Scope {
   /** 1 to 255 visible ASCII characters; the same request with the same key is accepted once. Kept for 24 hours. */

@@ -1,9 +1,10 @@
 import type { EndpointEvent } from '../domain/endpoint-health.ts'
-import type { NotificationEvent } from '../domain/event-payload.ts'
+import type { NotificationEvent, NotificationEventData } from '../domain/event-payload.ts'
 
 /** What `notifier.webhooks.test(id)` posts: shaped like any event, about a notification that never was. */
-export interface WebhookTestEvent extends Omit<NotificationEvent, 'event'> {
+export interface WebhookTestEvent {
   readonly event: 'webhook.test'
+  readonly data: NotificationEventData
 }
 
 /** The body of a webhook; about endpoints only where the endpoint chose those events. A later version of the sender may add types: leave unknown ones alone. */

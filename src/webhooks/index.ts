@@ -1,6 +1,10 @@
 export type { ErrorCode } from '../domain/errors/catalogue.ts'
 export { isNotifierError, NotifierError } from '../domain/errors/notifier-error.ts'
-export type { NotificationEvent } from '../domain/event-payload.ts'
+export type {
+  NotificationEvent,
+  NotificationEventData,
+  NotificationFailedEvent,
+} from '../domain/event-payload.ts'
 export type { WebhookDelivery, WebhookEvent, WebhookTestEvent } from './event.ts'
 export type { ExpressReceiver } from './express.ts'
 export { expressReceiver } from './express.ts'

@@ -1,6 +1,14 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { afterEach, describe, expect, it } from 'vitest'
-import type { Channel, Notifier, ParsedReceipts, Receipt, ReceiptRequest } from '../../src/index.ts'
+import {
+  type Channel,
+  ERRORS,
+  type NotificationEvent,
+  type Notifier,
+  type ParsedReceipts,
+  type Receipt,
+  type ReceiptRequest,
+} from '../../src/index.ts'
 import { fakeClock } from '../../src/testing/fake-clock.ts'
 import { type Host, type HostOptions, startHost } from './support/express-host.ts'
 import { type Answer, call, codeOf } from './support/http-client.ts'
@@ -142,6 +150,40 @@ describe.each(STORAGES)('receipts over HTTP, on %s', (_name, create) => {
       'sent',
     ])
     expect((await notifier.suppressions.list()).items).toEqual([])
+  })
+
+  it('of a failure whose reason the provider does not give say so everywhere', async () => {
+    const { notifier } = await start()
+    const id = await sentOne(notifier)
+    const events: NotificationEvent[] = []
+    notifier.on('notification.failed', (event) => events.push(event))
+    const fact = { type: 'undelivered', providerMessageId: `m-${id}`, providerCode: 'UNDELIV' }
+    expect((await report([{ dedupeKey: 'r1', fact }])).status).toBe(200)
+    const error = { code: 'provider_error', message: ERRORS.provider_error.message }
+    expect(events).toMatchObject([{ data: { id, status: 'failed', error } }])
+    const { error: recorded, timeline } = await notifier.notifications.get(id)
+    expect(recorded).toEqual(error)
+    const entry = { event: 'undelivered', error, providerCode: 'UNDELIV', message: null }
+    expect(timeline.at(-1)).toMatchObject(entry)
+    expect((await notifier.logs.list({ notificationId: id })).items[0]).toMatchObject(entry)
+  })
+
+  it('show what the provider said, also where it is no error', async () => {
+    const { notifier } = await start()
+    const id = await sentOne(notifier)
+    const busy = { type: 'deferred', providerCode: '451', message: 'Greylisted.' }
+    const liked = { type: 'reported', providerCode: 'reaction_added' }
+    await report([
+      { dedupeKey: '1', notificationId: id, fact: busy },
+      { dedupeKey: '2', notificationId: id, fact: liked },
+    ])
+    const said = [
+      { event: 'deferred', error: null, providerCode: '451', message: 'Greylisted.' },
+      { event: 'reported', error: null, providerCode: 'reaction_added', message: null },
+    ]
+    expect((await notifier.notifications.get(id)).timeline.slice(-2)).toMatchObject(said)
+    const { items } = await notifier.logs.list({ notificationId: id, limit: 2 })
+    expect([...items].reverse()).toMatchObject(said)
   })
 
   it('without proof are refused and recorded nowhere, and their sender is limited', async () => {

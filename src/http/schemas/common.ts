@@ -14,6 +14,12 @@ export const failure: z.ZodType<Pick<NotificationFailure, 'message'> & { code: s
   message: z.string(),
 })
 
+/** What was said of one entry of a history or log. */
+export const saidFields: { readonly [Name in 'providerCode' | 'message']: z.ZodType<string | null> } = {
+  providerCode: z.string().nullable().describe("The provider's own code or word for it."),
+  message: z.string().nullable().describe('What was said of it, mostly by the provider.'),
+}
+
 /** The answer to a deletion. */
 export const deleted: z.ZodType<{ deleted: true }> = z.object({ deleted: z.literal(true) })
 

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { type SendInput, sendInput } from '../../domain/input/send.ts'
 import type { BatchResult, SentNotification, ValidatedSend } from '../../services/accept/records.ts'
-import { channelName, failure, listOf, notificationStatus, timestamp } from './common.ts'
+import { channelName, failure, listOf, notificationStatus, saidFields, timestamp } from './common.ts'
 import { partsFields } from './parts.ts'
 import { renderedFields } from './template.ts'
 
@@ -75,9 +75,8 @@ export const notificationRecord: z.ZodType = z.object({
       attempt: z.int().nullable(),
       provider: z.string().nullable(),
       providerMessageId: z.string().nullable(),
-      error: z
-        .object({ code: z.string(), message: z.string(), providerCode: z.string().optional() })
-        .nullable(),
+      error: failure.nullable(),
+      ...saidFields,
       durationMs: z.number().nullable(),
       segments: z.int().nullable().describe('Of a text message that was handed over.'),
       ambiguous: z.boolean(),

@@ -1,18 +1,20 @@
-import { ERRORS } from '../../domain/errors/catalogue.ts'
 import { NotifierError } from '../../domain/errors/notifier-error.ts'
+import type { NotificationEvent } from '../../domain/event-payload.ts'
+import { ANNOUNCED_AS } from '../../domain/facts.ts'
 import type { Notification } from '../../domain/notification.ts'
+import { failureOf } from '../../domain/record-facts.ts'
 import type { LogEntry } from '../../ports/storage/logs.ts'
 import type { NotificationFilter, TimelineEntry } from '../../ports/storage/notifications.ts'
 import type { PageRequest } from '../../ports/storage/page.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
 import { type List, listInPortions, listOf } from '../list.ts'
-import type { Notifier, NotifierEvents } from '../notifier.ts'
+import type { Notifier } from '../notifier.ts'
 import { shownParts } from '../render.ts'
 import { byId, isoOrNull, owned, type Scope } from '../scope.ts'
 import { readLogs, readNotifications, templateId } from './filter.ts'
 import type { LogRecord, NotificationRecord, NotificationSummary, TimelineRecord } from './records.ts'
 
-type Announce = (event: Parameters<NotifierEvents['notification.sent']>[0]) => void
+type Announce = (event: NotificationEvent) => void
 
 /**
  * The use cases that look at notifications, cancel, and redrive one.
@@ -119,7 +121,6 @@ function summary(notification: Notification): NotificationSummary {
 }
 
 function timelineRecord({ sequence, type, status, at, fact }: TimelineEntry): TimelineRecord {
-  const error = errorOf(fact)
   return {
     sequence,
     event: type,
@@ -128,10 +129,9 @@ function timelineRecord({ sequence, type, status, at, fact }: TimelineEntry): Ti
     attempt: fact?.attempt ?? null,
     provider: fact?.provider ?? null,
     providerMessageId: fact?.providerMessageId ?? null,
-    error:
-      error === null
-        ? null
-        : { ...error, ...(fact?.providerCode === undefined ? {} : { providerCode: fact.providerCode }) },
+    error: errorOf(fact),
+    providerCode: fact?.providerCode ?? null,
+    message: fact?.message ?? null,
     durationMs: fact?.durationMs ?? null,
     segments: fact?.segments ?? null,
     ambiguous: fact?.ambiguous ?? false,
@@ -153,13 +153,15 @@ function logRecord(entry: LogEntry): LogRecord {
     segments: fact?.segments ?? null,
     machine: fact?.machine ?? false,
     error: errorOf(fact),
+    providerCode: fact?.providerCode ?? null,
+    message: fact?.message ?? null,
     template,
     createdAt: new Date(at).toISOString(),
   }
 }
 
 function errorOf(fact: TimelineEntry['fact']): LogRecord['error'] {
-  return fact?.code === undefined
-    ? null
-    : { code: fact.code, message: fact.message ?? ERRORS[fact.code].message }
+  if (fact === null) return null
+  const failed = fact.code !== undefined || ANNOUNCED_AS[fact.type] === 'notification.failed'
+  return failed ? failureOf(fact) : null
 }

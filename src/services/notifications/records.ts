@@ -56,7 +56,11 @@ export interface TimelineRecord {
   readonly attempt: number | null
   readonly provider: string | null
   readonly providerMessageId: string | null
-  readonly error: (NotificationFailure & { readonly providerCode?: string }) | null
+  readonly error: NotificationFailure | null
+  /** The provider's own code or word for it. */
+  readonly providerCode: string | null
+  /** What was said of it, mostly by the provider. */
+  readonly message: string | null
   readonly durationMs: number | null
   /** Of a text message that was handed over: the segments it is charged as. */
   readonly segments: number | null
@@ -81,6 +85,10 @@ export interface LogRecord {
   /** True where a machine opened or clicked (a mail privacy proxy, a scanner): it changed no status. */
   readonly machine: boolean
   readonly error: NotificationFailure | null
+  /** The provider's own code or word for it. */
+  readonly providerCode: string | null
+  /** What was said of it, mostly by the provider. */
+  readonly message: string | null
   readonly template: string | null
   readonly createdAt: string
 }
