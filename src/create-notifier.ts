@@ -92,7 +92,8 @@ function wire(options: ResolvedOptions): Notifier<unknown> {
   const signer = webhookSigner()
   const compiled = createCompiledTemplates(storage)
   const plans = createPlanFinder(storage, options.plans, clock)
-  const organizations = createOrganizations(storage, ids, plans)
+  const links = createLinks(options.publicUrl, openSigner)
+  const organizations = createOrganizations(storage, ids, plans, links)
   const sendLimits = createSendLimits(limiter, plans, clock)
   const requestLimits = createRequestLimits(limiter, plans, clock, options.overuse)
   let box: SecretBox | null = null
@@ -149,8 +150,6 @@ function wire(options: ResolvedOptions): Notifier<unknown> {
     if (linkSigner === null) throw new NotifierError('not_started')
     return linkSigner
   }
-
-  const links = createLinks(options.publicUrl, openSigner)
 
   function announce(event: NotificationEvent): void {
     observer.record({ type: 'announced', event: event.event })

@@ -51,6 +51,21 @@ const eventsOf = async (id: string) =>
   (await host.notifier.notifications.get(id)).timeline.map(({ event }) => event)
 
 describe('what is counted of a mail', () => {
+  it('is refused where no address is known that it could lead to', async () => {
+    await start(null, { publicUrl: undefined })
+    const { organizations } = host.notifier
+    const refused = { code: 'invalid_parameter', message: expect.stringContaining('"publicUrl"') }
+    await expect(organizations.update('org_default', { tracking: { opens: true } })).rejects.toMatchObject(
+      refused,
+    )
+    await expect(organizations.create({ name: 'Acme', tracking: { clicks: true } })).rejects.toMatchObject(
+      refused,
+    )
+    await expect(organizations.update('org_default', { tracking: null })).resolves.toMatchObject({
+      tracking: { opens: false, clicks: false },
+    })
+  })
+
   it('is nothing unless the organization says so', async () => {
     await start(null)
     const { html } = await mailed()

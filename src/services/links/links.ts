@@ -49,3 +49,12 @@ export function assertUnsubscribable({ email }: MessageParts, links: Links): voi
     details: { field: 'email.unsubscribe', option: 'publicUrl' },
   })
 }
+
+/** @throws NotifierError `invalid_parameter` when mails are to be counted, and nothing that is counted could lead anywhere */
+export function assertTrackable(tracking: Tracking | undefined, links: Pick<Links, 'canTrack'>): void {
+  if (links.canTrack || !(tracking?.opens || tracking?.clicks)) return
+  throw new NotifierError('invalid_parameter', {
+    message: '"tracking" needs the option "publicUrl", which is not set here.',
+    details: { field: 'tracking', option: 'publicUrl' },
+  })
+}

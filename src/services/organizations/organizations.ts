@@ -6,6 +6,7 @@ import { DEFAULT_ORGANIZATION, type Organization } from '../../domain/organizati
 import type { AcceptReads } from '../../ports/storage/accept.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
 import type { PlanFinder } from '../limits/plan-of.ts'
+import { assertTrackable, type Links } from '../links/links.ts'
 import { listOf, listReader } from '../list.ts'
 import type { Notifier } from '../notifier.ts'
 import { byId, organizationOf, type Scope } from '../scope.ts'
@@ -27,7 +28,12 @@ export interface Organizations {
 
 const MAX_KNOWN = 100_000
 
-export function createOrganizations(storage: Storage, ids: IdGenerator, plans: PlanFinder): Organizations {
+export function createOrganizations(
+  storage: Storage,
+  ids: IdGenerator,
+  plans: PlanFinder,
+  links: Pick<Links, 'canTrack'>,
+): Organizations {
   const known = new Set([DEFAULT_ORGANIZATION])
 
   function remember(id: string): void {
@@ -60,6 +66,7 @@ export function createOrganizations(storage: Storage, ids: IdGenerator, plans: P
           retentionDays = null,
         } = parsed
         const tracking = trackingOf(parsed.tracking)
+        assertTrackable(tracking, links)
         plans.assertKnown(plan)
         const organization = await storage.organizations.create({
           id,
@@ -88,11 +95,13 @@ export function createOrganizations(storage: Storage, ids: IdGenerator, plans: P
       async update(id, change) {
         const parsed = parseInput(organizationChange, change)
         plans.assertKnown(parsed.plan ?? null)
-        const { tracking, ...others } = parsed
+        const { tracking: wanted, ...others } = parsed
+        const tracking = wanted === undefined ? undefined : trackingOf(wanted)
+        assertTrackable(tracking, links)
         const organization = await byId(id, (known) =>
           storage.organizations.update(known, {
             ...others,
-            ...(tracking === undefined ? {} : { tracking: trackingOf(tracking) }),
+            ...(tracking === undefined ? {} : { tracking }),
           }),
         )
         plans.forget(id)

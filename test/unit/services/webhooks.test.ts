@@ -69,7 +69,7 @@ describe.each(['memory', 'sqlite'])('webhook endpoints on %s', (kind) => {
     const parts = {
       storage,
       ids,
-      organizations: createOrganizations(storage, ids, plans),
+      organizations: createOrganizations(storage, ids, plans, { canTrack: false }),
       signer: webhookSigner(),
       clock,
       ...observation(),
