@@ -8,8 +8,15 @@ import { MAX_BODY_LENGTH, MAX_SUBJECT_LENGTH } from '../template/compile.ts'
 import { channel, instant, jsonObject, text } from './fields.ts'
 import { emailParts, pushParts, slackParts } from './parts.ts'
 
-/** SPEC.md "Send request body", with Carillon's additions. */
-export interface SendInput {
+/**
+ * SPEC.md "Send request body", with Carillon's additions. Either a template, or a channel with a body: a message that has
+ * neither does not compile.
+ */
+export type SendInput = SendFields &
+  ({ readonly template: string } | { readonly channel: ChannelName; readonly body: string })
+
+/** The fields of a {@link SendInput}, whichever of them are there. */
+export interface SendFields {
   /** Required unless a template is named, whose channel is then used. */
   readonly channel?: ChannelName | undefined
   /** E-mail address, E.164 phone number, device token, Slack channel or https URL, depending on the channel. */
@@ -40,8 +47,8 @@ export interface SendInput {
   readonly expiresAt?: string | Date | undefined
 }
 
-/** A {@link SendInput} whose form is valid. */
-export interface ParsedSend extends Omit<SendInput, 'sendAt' | 'expiresAt'> {
+/** {@link SendFields} whose form is valid. */
+export interface ParsedSend extends Omit<SendFields, 'sendAt' | 'expiresAt'> {
   /** Epoch milliseconds. */
   readonly sendAt?: number | undefined
   /** Epoch milliseconds. */
@@ -49,7 +56,7 @@ export interface ParsedSend extends Omit<SendInput, 'sendAt' | 'expiresAt'> {
 }
 
 /** The one schema behind `notifier.send`, the REST API and its OpenAPI document. */
-export const sendInput: z.ZodType<ParsedSend, SendInput> = z.object({
+export const sendInput: z.ZodType<ParsedSend, SendFields> = z.object({
   channel: channel.optional().describe('Required unless a template is named, whose channel is then used.'),
   to: text(1, MAX_RECIPIENT_LENGTH).describe(
     'E-mail address, E.164 phone number, device token, Slack channel or https URL.',

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { type SendInput, sendInput } from '../../domain/input/send.ts'
+import { type SendFields, sendInput } from '../../domain/input/send.ts'
 import type { BatchResult, SentNotification, ValidatedSend } from '../../services/accept/records.ts'
 import { channelName, failure, listOf, notificationStatus, saidFields, timestamp } from './common.ts'
 import { partsFields } from './parts.ts'
@@ -22,7 +22,7 @@ export const validatedSend: z.ZodType<ValidatedSend> = z.object({
 })
 
 /** SPEC.md "Send notifications in batch". */
-export const batchInput: z.ZodType<{ notifications: unknown[] }, { notifications: SendInput[] }> = z.object({
+export const batchInput: z.ZodType<{ notifications: unknown[] }, { notifications: SendFields[] }> = z.object({
   notifications: z.array(sendInput).min(1).max(10_000),
 })
 

@@ -66,12 +66,12 @@ describe.each(['memory', 'sqlite'])('an idempotency key on %s', (kind) => {
     expect(await stored()).toBe(1)
   })
 
-  it.each<[string, Partial<SendInput>]>([
+  it.each([
     ['body', { body: 'Bye' }],
     ['recipient', { to: 'eve@example.com' }],
     ['priority', { priority: 'high' }],
     ['variables', { variables: { a: 1 } }],
-  ])('is refused for another %s', async (_name, change) => {
+  ] as const)('is refused for another %s', async (_name, change) => {
     const { notifier, stored } = await start()
     await notifier.send(mail, { idempotencyKey: 'k' })
     const other = notifier.send({ ...mail, ...change }, { idempotencyKey: 'k' })

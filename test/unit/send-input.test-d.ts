@@ -1,0 +1,36 @@
+import { it } from 'vitest'
+import type { ChannelName, Notifier, SendInput } from '../../src/index.ts'
+
+declare function send(...args: Parameters<Notifier['send']>): void
+declare function sendBatch(...args: Parameters<Notifier['sendBatch']>): void
+declare const subject: string | undefined
+declare const template: string | undefined
+const to = 'ada@example.com'
+
+it('a message has a template, or a channel and a body', () => {
+  send({ to, template: 'welcome' })
+  send({ to, channel: 'email', template: 'welcome', body: 'ignored' })
+  send({ to, channel: 'email', body: 'Hi', subject, template })
+  send({ to, ...(template === undefined ? { channel: 'email', body: 'Hi' } : { template }) })
+  // @ts-expect-error: no body
+  send({ to, channel: 'email' })
+  // @ts-expect-error: no channel
+  send({ to, body: 'Hi' })
+  // @ts-expect-error: nothing to send
+  send({ to })
+  // @ts-expect-error: perhaps nothing to send
+  send({ to, template })
+  // @ts-expect-error: no recipient
+  send({ channel: 'email', body: 'Hi' })
+  // @ts-expect-error: no such field
+  send({ to, channel: 'email', body: 'Hi', sentAt: new Date() })
+})
+
+it('messages of a batch are written inline, and built from others', () => {
+  const people: { readonly email: string; readonly channel: ChannelName }[] = []
+  sendBatch(people.map(({ email, channel }) => ({ to: email, channel, body: 'Hi' })))
+  const message = { to, channel: 'email', body: 'Hi' } satisfies SendInput
+  sendBatch(people.map(({ email }) => ({ ...message, to: email })))
+  // @ts-expect-error: no body
+  sendBatch(people.map(({ email, channel }) => ({ to: email, channel })))
+})
