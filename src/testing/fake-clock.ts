@@ -1,3 +1,4 @@
+import { NotifierError } from '../domain/errors/notifier-error.ts'
 import type { Clock } from '../ports/clock.ts'
 
 /** A clock that stands still until it is told to go on. */
@@ -29,11 +30,19 @@ const THIRTY_DAYS_MS = 30 * 24 * 3_600_000
  * @param start epoch milliseconds at the beginning. Default: an arbitrary time in 2026.
  * @param quiet resolves when nothing is under way that the next timer must wait for. Default: some turns of the event loop,
  *   which is enough in memory; where sockets or files take part, only the test knows.
+ * @throws NotifierError `invalid_configuration` for a start that is no such number
  */
 export function fakeClock(
   start: number = Date.UTC(2026, 0, 15, 12),
   quiet: () => Promise<void> = settled,
 ): FakeClock {
+  if (!Number.isFinite(start)) {
+    throw new NotifierError('invalid_configuration', {
+      message:
+        'fakeClock: "start" must be milliseconds since 1970, as Date.UTC(2026, 0, 15) or Date.parse(text) gives them.',
+      details: { option: 'start' },
+    })
+  }
   const timers = new Set<Timer>()
   let elapsed = 0
   let wall = start

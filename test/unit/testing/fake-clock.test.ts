@@ -8,6 +8,18 @@ test('time stands still until it is told to go on', async () => {
   expect([clock.now(), clock.monotonic()]).toEqual([1_250, 250])
 })
 
+test.each([new Date(0), '2026-01-15', Number.NaN, null])(
+  'a start that is no number (%s) is refused',
+  (start) => {
+    expect(() => fakeClock(start as never)).toThrow(
+      expect.objectContaining({
+        code: 'invalid_configuration',
+        message: expect.stringContaining('Date.UTC'),
+      }),
+    )
+  },
+)
+
 test('timers fire in order, each at its own time, equal ones in the order they were set', async () => {
   const clock = fakeClock(0)
   const fired: string[] = []
