@@ -61,12 +61,20 @@ export function assertSameOrganization(input: unknown, organizationId: string): 
 export function owned<Resource extends { readonly organizationId: string }>(
   resource: Resource | null,
   scope: Scope | undefined,
-  absent: ErrorCode,
+  absent: ErrorCode | (() => NotifierError),
 ): Resource {
   const organizationId = organizationOf(scope)
-  if (resource === null) throw new NotifierError(absent)
+  if (resource === null) throw typeof absent === 'function' ? absent() : new NotifierError(absent)
   if (resource.organizationId !== organizationId) throw new NotifierError('organization_mismatch')
   return resource
+}
+
+export function unknownOrganization(id: unknown): NotifierError {
+  const shown = typeof id === 'string' ? `the id "${id.slice(0, 100)}"` : 'an id that is no text'
+  return new NotifierError('not_found', {
+    message: `No organization has ${shown}.`,
+    details: { field: 'organizationId' },
+  })
 }
 
 /** Looks something up by its id; in JavaScript that may be anything, and nothing has an id that is no text. */

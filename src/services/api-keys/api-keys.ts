@@ -54,8 +54,8 @@ export function createApiKeys(
       return listOf('keys', await storage.apiKeys.list(organizationId, page), page, view)
     },
     async delete(id, scope) {
-      owned(await byId(id, (known) => storage.apiKeys.get(known)), scope, 'not_found')
-      if (!(await storage.apiKeys.delete(id))) throw new NotifierError('not_found')
+      owned(await byId(id, (known) => storage.apiKeys.get(known)), scope, unknownKey)
+      if (!(await storage.apiKeys.delete(id))) throw unknownKey()
     },
     async verify(secret) {
       if (!isWellFormedApiKey(secret)) throw new NotifierError('invalid_api_key')
@@ -101,4 +101,8 @@ function view(key: ApiKey): ApiKeyRecord {
     allowedIps,
     createdAt: new Date(createdAt).toISOString(),
   }
+}
+
+function unknownKey(): NotifierError {
+  return new NotifierError('not_found', { message: 'No API key has this id. Check the id.' })
 }

@@ -5,6 +5,7 @@ import type { Tracking } from '../../domain/track-html.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { AcceptReads } from '../../ports/storage/accept.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
+import { unknownOrganization } from '../scope.ts'
 
 /** The plan of an organization and its name, where its text messages may go, and what is counted. */
 export interface OrganizationPlan {
@@ -47,7 +48,7 @@ export function createPlanFinder(storage: Storage, plans: Plans, clock: Clock): 
   ): Promise<OrganizationPlan> {
     const before = changes
     const organization = await from.organizations.get(organizationId)
-    if (organization === null) throw new NotifierError('not_found', { details: { field: 'organizationId' } })
+    if (organization === null) throw unknownOrganization(organizationId)
     const { smsCountries, tracking } = organization
     const found = { ...choose(organizationId, organization.plan), smsCountries, tracking }
     // What was read before a change, and arrived after it, would outlast it.

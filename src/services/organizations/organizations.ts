@@ -9,7 +9,7 @@ import type { PlanFinder } from '../limits/plan-of.ts'
 import { assertTrackable, type Links } from '../links/links.ts'
 import { listOf, listReader } from '../list.ts'
 import type { Notifier } from '../notifier.ts'
-import { byId, organizationOf, type Scope } from '../scope.ts'
+import { byId, organizationOf, type Scope, unknownOrganization } from '../scope.ts'
 import type { OrganizationRecord } from './records.ts'
 
 const readList = listReader('organizations', {})
@@ -110,14 +110,6 @@ export function createOrganizations(
       },
     },
   }
-}
-
-function unknownOrganization(id: unknown): NotifierError {
-  const shown = typeof id === 'string' ? `the id "${id.slice(0, 100)}"` : 'an id that is no text'
-  return new NotifierError('not_found', {
-    message: `No organization has ${shown}.`,
-    details: { field: 'organizationId' },
-  })
 }
 
 function view({ createdAt, ...organization }: Organization): OrganizationRecord {

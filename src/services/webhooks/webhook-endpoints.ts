@@ -62,7 +62,7 @@ export function createWebhookEndpoints(parts: WebhookParts): Notifier['webhooks'
   const { storage, ids, organizations, outgoing, signer, clock, box, wake } = parts
 
   async function find(id: string, scope: Scope | undefined): Promise<WebhookEndpoint> {
-    return owned(await byId(id, (known) => storage.webhookEndpoints.get(known)), scope, 'not_found')
+    return owned(await byId(id, (known) => storage.webhookEndpoints.get(known)), scope, unknownEndpoint)
   }
 
   /** The address as it is judged and called; as it was given where only the slash after the host is left out. */
@@ -144,7 +144,7 @@ export function createWebhookEndpoints(parts: WebhookParts): Notifier['webhooks'
       let replayed = 0
       for (;;) {
         const count = await storage.webhookEndpoints.replay(id, { since, most: STEP })
-        if (count === 'unknown') throw new NotifierError('not_found')
+        if (count === 'unknown') throw unknownEndpoint()
         if (count === 'disabled') throw new NotifierError('endpoint_disabled')
         if (count > 0) wake(id)
         replayed += count
@@ -164,13 +164,17 @@ export function createWebhookEndpoints(parts: WebhookParts): Notifier['webhooks'
     async delete(id, scope) {
       await find(id, scope)
       let step = await storage.webhookEndpoints.delete(id, STEP)
-      if (step === 'unknown') throw new NotifierError('not_found')
+      if (step === 'unknown') throw unknownEndpoint()
       while (step === 'more') {
         await nextTurn()
         step = await storage.webhookEndpoints.delete(id, STEP)
       }
     },
   }
+}
+
+function unknownEndpoint(): NotifierError {
+  return new NotifierError('not_found', { message: 'No webhook endpoint has this id. Check the id.' })
 }
 
 function noDelivery(eventId: unknown): NotifierError {
@@ -183,7 +187,7 @@ function once<Value>(values: readonly Value[]): readonly Value[] {
 }
 
 function known(endpoint: WebhookEndpoint | null): WebhookEndpoint {
-  if (endpoint === null) throw new NotifierError('not_found')
+  if (endpoint === null) throw unknownEndpoint()
   return endpoint
 }
 

@@ -70,6 +70,18 @@ describe('a wrong type is refused by its name', () => {
     expect(items).toMatchObject([{ error: refusedFor('notification') }])
   })
 
+  it('as an id of nothing are told what is not there', async () => {
+    const notifier = await start()
+    const { webhooks, apiKeys, limits } = notifier
+    for (const [call, what] of [
+      [webhooks.get('wh_1'), 'No webhook endpoint'],
+      [webhooks.replay('wh_1', { since: new Date(0) }), 'No webhook endpoint'],
+      [apiKeys.delete('key_1'), 'No API key'],
+      [limits.get({ organizationId: 'org_1' }), 'No organization'],
+    ] as const)
+      await expect(call).rejects.toMatchObject({ code: 'not_found', message: expect.stringContaining(what) })
+  })
+
   it.each([undefined, null, 5, {}] as never[])('as the id %j of anything, on SQLite, too', async (id) => {
     const storage = sqliteStorage({ file: join(directory, `${randomUUID()}.db`) })
     const notifier = createNotifier({ channels: {}, storage })
