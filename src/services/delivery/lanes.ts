@@ -8,7 +8,7 @@ import { createNotificationLane, type NotificationDelivery, type ProviderGroup }
 import { createOrganizationLane, type OrganizationLane } from './organization-lane.ts'
 import { createPlainLane } from './plain-lane.ts'
 import type { ProviderHealth, WaitingLane } from './records.ts'
-import { share, type Wish } from './share.ts'
+import { share, spared, type Wish } from './share.ts'
 import { createSlots, type Slots } from './slots.ts'
 
 /** The lanes of a process, and how they are. */
@@ -90,7 +90,7 @@ export function createLanes(options: LaneSetOptions): LaneSet {
     if (known !== undefined) return known.lane
     if (endpoints.size >= KEPT) forgetIdle()
     const slots = createSlots(PER_ENDPOINT, options.freed, posts)
-    const free = (): number => Math.max(0, Math.min(slots.free(), ALL_ENDPOINTS - posts.taken))
+    const free = (): number => Math.min(slots.free(), spared(ALL_ENDPOINTS - posts.taken, slots.busy()))
     const eventLane = createEventLane({ free, run: slots.run }, events)
     const lane: Lane = {
       ...eventLane,
@@ -115,8 +115,10 @@ export function createLanes(options: LaneSetOptions): LaneSet {
   /** What lanes that share their slots may take of them. */
   function divided(pool: object, lanes: readonly Wanted[]): LaneDemand[] {
     const all = lanes.reduce((sum, { free }) => sum + free, 0)
-    const left = pool === posts ? ALL_ENDPOINTS - posts.taken : (lanes[0]?.free ?? 0)
-    const shares = all <= left ? null : share(left, lanes.map(wishOf), usedPosts(), turn)
+    const spare = pool === posts
+    const left = spare ? ALL_ENDPOINTS - posts.taken : (lanes[0]?.free ?? 0)
+    const enough = spare ? left - PER_ENDPOINT : left
+    const shares = all <= enough ? null : share(left, lanes.map(wishOf), usedPosts(), turn, spare)
     if (shares !== null) turn += left
     return lanes.flatMap(({ name, lane, free }, index) => {
       const most = shares === null ? free : (shares[index] ?? 0)

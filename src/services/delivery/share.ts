@@ -12,6 +12,7 @@ export interface Wish {
  * has the fewest. So whoever has many under way, because they hang or because there are many, leaves the next to others.
  *
  * @param turn where to begin among equals; another one with each call
+ * @param spare gives to a lane only while more are left than it has, see {@link spared}
  * @returns how many each gets, in the order of the wishes
  */
 export function share(
@@ -19,22 +20,33 @@ export function share(
   wishes: readonly Wish[],
   used: ReadonlyMap<string, number>,
   turn: number,
+  spare = false,
 ): number[] {
   const given = wishes.map(() => 0)
   const lanesOf = lanesByOwner(wishes, turn)
   const owners = createLadder<string>()
   for (const owner of lanesOf.keys()) owners.put(owner, used.get(owner) ?? 0)
-  for (let left = slots; left > 0; left -= 1) {
-    const first = owners.take()
-    const lanes = first === null ? undefined : lanesOf.get(first.item)
+  let left = slots
+  for (let first = owners.take(); first !== null && left > 0; first = owners.take()) {
+    const lanes = lanesOf.get(first.item)
     const lane = lanes?.take() ?? null
-    if (first === null || lanes === undefined || lane === null) break
+    // What else this owner has stands as high, or higher.
+    if (lanes === undefined || lane === null || (spare && lane.rung >= left)) continue
+    left -= 1
     const got = (given[lane.item] ?? 0) + 1
     given[lane.item] = got
     if (got < (wishes[lane.item]?.most ?? 0)) lanes.put(lane.item, lane.rung + 1)
     if (lanes.size() > 0) owners.put(first.item, first.rung + 1)
   }
   return given
+}
+
+/**
+ * What a lane alone may take of `left` slots where each is given only while more are left than it has: those that hang leave
+ * some, however many they are, to those that have none yet.
+ */
+export function spared(left: number, used: number): number {
+  return Math.max(0, Math.ceil((left - used) / 2))
 }
 
 function lanesByOwner(wishes: readonly Wish[], turn: number): Map<string, Ladder<number>> {

@@ -7,7 +7,8 @@ import { fakeClock } from '../../../src/testing/fake-clock.ts'
 import { recordingChannel } from '../../../src/testing/recording-channel.ts'
 import { engineParts } from '../../support/engine-parts.ts'
 
-it('keeps count of what an endpoint has under way, however many others have been seen since', () => {
+/** Lanes whose posts never end, and a way to begin some. */
+function hangingLanes() {
   const attempts: Partial<Attempts> = {
     run: (_job, work) => work(createStop()),
     begin: () => new Promise(() => {}),
@@ -21,8 +22,51 @@ it('keeps count of what an endpoint has under way, however many others have been
     wakeIn() {},
     freed() {},
   })
-  const job = { kind: 'event', organizationId: 'org_a', delivery: { endpoint: { id: 'wh_slow' } } }
-  for (let running = 0; running < 4; running += 1) void lanes.get('wh_slow')?.run(job as ClaimedJob)
+  function run(id: string, organizationId: string, count: number): void {
+    const job = { kind: 'event', organizationId, delivery: { endpoint: { id } } }
+    for (let running = 0; running < count; running += 1) void lanes.get(id)?.run(job as ClaimedJob)
+  }
+  return { lanes, run }
+}
+
+/** Runs all that may be taken for these lanes, until there is nothing. */
+function fill(
+  { lanes, run }: ReturnType<typeof hangingLanes>,
+  ids: readonly string[],
+  organizationId: string,
+): void {
+  for (;;) {
+    const demand = lanes.demand(ids)
+    if (demand.length === 0) return
+    for (const { lane, free } of demand) run(lane, organizationId, free)
+  }
+}
+
+it('keeps count of what an endpoint has under way, however many others have been seen since', () => {
+  const { lanes, run } = hangingLanes()
+  run('wh_slow', 'org_a', 4)
   for (let other = 0; other < 2_000; other += 1) lanes.get(`wh_${other}`)
   expect(lanes.demand(['wh_slow', 'wh_1'])).toMatchObject([{ free: 6 }, { free: 10 }])
+})
+
+it.each([1, 19, 20, 49, 100, 150, 199])(
+  '%i endpoints that hang leave something to another, of the same organization too',
+  (count) => {
+    const all = hangingLanes()
+    const ids = Array.from({ length: count }, (_, index) => `wh_${index}`)
+    fill(all, ids, 'org_a')
+    for (const organizationId of ['org_a', 'org_b']) {
+      all.run('wh_works', organizationId, 0)
+      const [demand] = all.lanes.demand([...ids, 'wh_works'])
+      expect(demand).toMatchObject({ lane: 'wh_works' })
+    }
+    // What has none to take has no room either: it would be asked for again and again.
+    expect(ids.filter((id) => all.lanes.get(id)?.free() !== 0)).toEqual([])
+  },
+)
+
+it('endpoints that fit all have ten each', () => {
+  const all = hangingLanes()
+  const ids = Array.from({ length: 19 }, (_, index) => `wh_${index}`)
+  expect(all.lanes.demand(ids).map(({ free }) => free)).toEqual(ids.map(() => 10))
 })

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
-import { expect, it } from 'vitest'
-import { share } from '../../../src/services/delivery/share.ts'
+import { describe, expect, it } from 'vitest'
+import { share, spared } from '../../../src/services/delivery/share.ts'
 
 const wishes = fc.array(
   fc.record({
@@ -56,4 +56,41 @@ it('gives of what is one owner’s to the lane that has the fewest', () => {
   const lanes = [3, 0, 0].map((used) => ({ most: 5, used, owner: 'a' }))
   expect(share(4, lanes, new Map([['a', 3]]), 0)).toEqual([0, 2, 2])
   expect(share(9, lanes, new Map([['a', 3]]), 0)).toEqual([1, 4, 4])
+})
+
+describe('of slots that are given to a lane only while more are left than it has', () => {
+  it('nobody is refused who has fewer than are left at the end', () => {
+    fc.assert(
+      fc.property(wishes, fc.nat(60), fc.nat(), (wanted, slots, turn) => {
+        const given = share(slots, wanted, new Map(), turn, true)
+        const left = slots - given.reduce((sum, got) => sum + got, 0)
+        for (const [index, got] of given.entries()) {
+          const { used, most } = wanted[index] as (typeof wanted)[number]
+          if (got < most) expect(used + got).toBeGreaterThanOrEqual(left)
+        }
+      }),
+    )
+  })
+
+  it('the lanes of one owner leave as many as any of them had before its last one', () => {
+    fc.assert(
+      fc.property(wishes, fc.nat(60), fc.nat(), (wanted, slots, turn) => {
+        const alone = wanted.map((wish) => ({ ...wish, owner: 'a' }))
+        const given = share(slots, alone, new Map(), turn, true)
+        const left = slots - given.reduce((sum, got) => sum + got, 0)
+        for (const [index, got] of given.entries())
+          if (got > 0) expect((alone[index]?.used ?? 0) + got - 1).toBeLessThanOrEqual(left)
+      }),
+    )
+  })
+
+  it('a lane that asks alone gets what it may take alone', () => {
+    fc.assert(
+      fc.property(fc.nat(60), fc.nat(60), (slots, used) => {
+        expect(share(slots, [{ most: 100, used, owner: 'a' }], new Map(), 0, true)).toEqual([
+          spared(slots, used),
+        ])
+      }),
+    )
+  })
 })

@@ -148,6 +148,30 @@ describe.each(['memory', 'sqlite'])('webhook endpoints on %s', (kind) => {
     await expect(webhooks.update(id, { url })).rejects.toMatchObject(refused)
   })
 
+  it('that hang hold up only themselves, also where they are all but one of their organization', async () => {
+    const { clock, webhooks, posts, world, announce } = await start()
+    for (let hanging = 0; hanging < 49; hanging += 1)
+      await webhooks.create({ url: `https://example.com/${hanging}` })
+    await webhooks.create({ url: URL })
+    const timeout = {
+      kind: 'failed',
+      reason: 'timeout',
+      requestSent: true,
+      message: '',
+      durationMs: 5_000,
+    } as const
+    world.answer = ({ url }) =>
+      url === URL ? answered(200) : new Promise((resolve) => clock.timer(5_000, () => resolve(timeout)))
+    for (let sent = 1; sent <= 30; sent += 1) {
+      await announce()
+      await clock.advance(100)
+      expect(posts.filter(({ url }) => url === URL)).toHaveLength(sent)
+    }
+    expect(clock.monotonic()).toBeLessThan(5_000)
+    world.answer = () => answered(200)
+    await clock.advance(5_000)
+  })
+
   it('are at most fifty of an organization, those that are disabled too', async () => {
     const { webhooks } = await start()
     const created = await Promise.all(Array.from({ length: 50 }, () => webhooks.create({ url: URL })))
