@@ -84,21 +84,20 @@ export function createNotificationLane(
   const isNew = (job: NotificationJob, state: ProviderState): boolean =>
     memory.of(job)?.failedOver.has(state.provider.name) !== true
 
-  /** The providers that may be asked, whether they are free now or not. */
-  function eligible(job: NotificationJob): readonly ProviderState[] {
-    const reachable = states.filter((state) => reaches(state, job))
+  /** The providers that may be asked of those that reach it, whether they are free now or not. */
+  function eligible(job: NotificationJob, reachable: readonly ProviderState[]): readonly ProviderState[] {
     // Only where it may have been taken already can it be recognized as the same.
     const only = memory.of(job)?.only
     const same = reachable.filter(({ provider }) => provider.name === only)
     return same.length > 0 ? same : reachable.filter((state) => isNew(job, state))
   }
 
-  function take(job: NotificationJob): ProviderState | undefined {
-    // Most lanes have one provider, and most jobs the first: no lists for them.
-    const [single] = states
+  function take(job: NotificationJob, reachable: readonly ProviderState[]): ProviderState | undefined {
+    // Most lanes have one provider, and most jobs the first: no more lists for them.
+    const [single] = reachable
     if (states.length === 1 && single !== undefined)
-      return (single.takes() > 0 || single.waits()) && reaches(single, job) ? single : undefined
-    const asked = eligible(job)
+      return single.takes() > 0 || single.waits() ? single : undefined
+    const asked = eligible(job, reachable)
     const free = asked.filter((state) => state.takes() > 0)
     if (free.length > 0) return choose(free)
     const waiting = asked.filter((state) => state.waits())
@@ -235,13 +234,17 @@ export function createNotificationLane(
     })
   }
 
-  /** The providers that are left rest or are full: back to the storage, until one may have room. */
-  function later(job: NotificationJob): Promise<void> {
-    let left = eligible(job)
+  /**
+   * The providers that are left rest or are full: back to the storage, until one may have room.
+   *
+   * @param reachable at least one
+   */
+  function later(job: NotificationJob, reachable: readonly ProviderState[]): Promise<void> {
+    let left = eligible(job, reachable)
     // When all that are left rest, those that it has failed over from are its next hope.
     if (memory.of(job)?.only == null && left.every((state) => state.restMs() > 0)) {
       memory.retry(job, null)
-      left = eligible(job)
+      left = eligible(job, reachable)
     }
     const { jobId, token, notification } = job
     const delayMs = Math.min(returnIn(left), notification.expiresInMs ?? Number.POSITIVE_INFINITY)
@@ -271,11 +274,11 @@ export function createNotificationLane(
   }
 
   /** No provider can be asked now. */
-  async function goBack(job: NotificationJob): Promise<void> {
+  async function goBack(job: NotificationJob, reachable: readonly ProviderState[]): Promise<void> {
     returning += 1
     try {
       if (isExpired(job)) await endWithout(job, 'expired', EXPIRED)
-      else if (states.some((candidate) => reaches(candidate, job))) await later(job)
+      else if (reachable.length > 0) await later(job, reachable)
       else
         await endWithout(job, 'invalid_recipient', 'No configured provider accepts this recipient any more.')
     } finally {
@@ -314,8 +317,12 @@ export function createNotificationLane(
       if (job.kind !== 'notification') return
       await attempts.run(job, async (stop) => {
         if (states.length > 1 && job.attempts > 0 && memory.of(job) === undefined) await recall(job)
-        const state = take(job)
-        await (state === undefined ? goBack(job) : state.run((pass) => deliver(job, state, pass, stop)))
+        // Asked once: what a channel answers may be another thing each time.
+        const reachable = states.filter((candidate) => reaches(candidate, job))
+        const state = take(job, reachable)
+        await (state === undefined
+          ? goBack(job, reachable)
+          : state.run((pass) => deliver(job, state, pass, stop)))
       })
     },
   }

@@ -235,3 +235,46 @@ describe('messages that only a provider reaches that cannot take them', () => {
     expect(counts.claimed).toBeLessThan(3_000 + 10_000)
   })
 })
+
+it.each(['y', 'n', 'ny', 'nnny', 'nynn', 'nyny'])(
+  'a provider whose accepts() now and then throws, as in %s, leaves no job to its lease',
+  async (answers) => {
+    const clock = fakeClock()
+    const storage = memoryStorage({ clock })
+    const unsettled = new Set<string>()
+    const world = notifierWorld({
+      clock,
+      storage: {
+        ...storage,
+        async claim(request: ClaimRequest) {
+          const answer = await storage.claim(request)
+          for (const { jobId } of answer.jobs) unsettled.add(jobId)
+          return answer
+        },
+        settle(settlements: readonly Settlement[]) {
+          for (const { jobId } of settlements) unsettled.delete(jobId)
+          return storage.settle(settlements)
+        },
+      },
+    })
+    let asked = 0
+    let moods = 'y'
+    const moody = recordingChannel({
+      accepts() {
+        const mood = moods[asked % moods.length]
+        asked += 1
+        if (mood === 'y') return true
+        throw new Error('Not now.')
+      },
+    })
+    const never = recordingChannel({ name: 'never', accepts: () => false })
+    const notifier = await world.start({ channels: { email: [moody, never] } })
+    const { id } = await notifier.send({ ...mail, sendAt: new Date(clock.now() + 1_000).toISOString() })
+    moods = answers
+    asked = 0
+    await clock.advance(30_000)
+    expect([...unsettled]).toEqual([])
+    expect(world.errors).toEqual([])
+    expect(['sent', 'failed']).toContain((await notifier.notifications.get(id)).status)
+  },
+)
