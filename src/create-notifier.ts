@@ -7,6 +7,7 @@ import { createIdGenerator } from './domain/ids.ts'
 import type { ProcessEvent, ProcessListeners } from './domain/process-event.ts'
 import type { ProviderEvent } from './domain/provider-event.ts'
 import { safely } from './domain/safely.ts'
+import { seldom } from './domain/seldom.ts'
 import type { TelemetryFact } from './domain/telemetry.ts'
 import { type NotifierOptions, type ResolvedOptions, resolveOptions } from './options.ts'
 import { webhookSigner } from './outgoing/webhook-signer.ts'
@@ -192,6 +193,7 @@ function wire(options: ResolvedOptions): Notifier<unknown> {
   const source = createMetricsSource(options.storage, engine.providers, clock)
   const plugins = createPlugins(telemetry, source, failed)
   const retention = createRetention({ storage, clock, logger, days: options.retentionDays, failed })
+  const unheard = seldom(failed, () => clock.monotonic())
   const lifecycle = createLifecycle({
     clock,
     failed,
@@ -204,7 +206,7 @@ function wire(options: ResolvedOptions): Notifier<unknown> {
     ],
     deliver() {
       engine.start()
-      if (options.queue === null) options.storage.onWork?.(() => engine.wake())
+      if (options.queue === null) options.storage.onWork?.(() => engine.wake(), unheard)
       retention.start()
     },
     async halt(deadline) {

@@ -1,4 +1,4 @@
-import type pg from 'pg'
+import pg from 'pg'
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
 import { hashOf } from '../../adapters/storage/postgres/hash.ts'
 import { postgresStorage } from '../../adapters/storage/postgres/index.ts'
@@ -96,6 +96,25 @@ describeWith(whyNoPostgres(true), 'the connection that listens', () => {
     await eventually(() => heard > again)
     end?.()
     await eventually(async () => (await listeners()).length === 0)
+  })
+
+  it('says why it cannot be, where a pool leads to the server and the address beside it does not', async () => {
+    const pool = new pg.Pool({ connectionString: server.url })
+    onTestFinished(() => pool.end())
+    const connectionString = 'postgres://postgres@127.0.0.1:1/postgres'
+    const notifier = createNotifier({
+      storage: postgresStorage({ pool, connectionString, schema: uniqueSchema() }),
+      channels: { email: recordingChannel() },
+    })
+    onTestFinished(() => notifier.stop())
+    const errors: Error[] = []
+    notifier.on('error', (error) => errors.push(error))
+    await notifier.start()
+    await eventually(() => errors.length > 0)
+    expect(errors[0]).toMatchObject({
+      message: expect.stringContaining('no connection listens'),
+      cause: { message: expect.stringContaining('ECONNREFUSED') },
+    })
   })
 
   it('may be missing: what another process accepts is found by polling, also what is due again', async () => {

@@ -14,7 +14,8 @@ const NOTIFY = 'SELECT pg_notify($1, $2)::text'
 export interface Wake {
   /** Something that was committed is due. Cheap to call often. */
   announce(): void
-  listen(listener: () => void): () => void
+  /** @param failed is told why nothing can be heard, each time that it was tried */
+  listen(listener: () => void, failed?: (error: unknown) => void): () => void
   /** Sends what is left to be announced, and hears nothing more. */
   stop(): Promise<void>
 }
@@ -24,7 +25,7 @@ export function createWake(connection: Connection, connect: (() => Promise<PgLis
   const channel = `carillon_${hashOf(connection.schema).slice(0, 16)}`
   /** What this process has made due itself it knows. */
   const self = randomUUID()
-  const listeners = new Set<() => void>()
+  const listeners = new Set<{ heard(): void; failed?: ((error: unknown) => void) | undefined }>()
   let timer: NodeJS.Timeout | undefined
   let pending = false
   let sending: Promise<unknown> = Promise.resolve()
@@ -42,6 +43,10 @@ export function createWake(connection: Connection, connect: (() => Promise<PgLis
     // Lost, it is found by polling.
     const sent = connection.rows(NOTIFY, [channel, self]).catch(() => {})
     sending = Promise.all([sending, sent]).then(() => {})
+  }
+
+  function hear(): void {
+    for (const { heard } of listeners) heard()
   }
 
   async function open(since: symbol, delayMs: number): Promise<void> {
@@ -62,12 +67,13 @@ export function createWake(connection: Connection, connect: (() => Promise<PgLis
       opened.on('error', () => reopen(FIRST_RETRY_MS))
       opened.on('end', () => reopen(FIRST_RETRY_MS))
       opened.on('notification', ({ payload }) => {
-        if (payload !== self) for (const listener of listeners) listener()
+        if (payload !== self) hear()
       })
       await opened.query(`LISTEN ${channel}`)
       // What was announced meanwhile nobody heard.
-      for (const listener of listeners) listener()
-    } catch {
+      hear()
+    } catch (error) {
+      if (since === hearing) for (const { failed } of listeners) failed?.(unheard(error))
       // Also one that connects and is refused to listen, as by a standby: it must not stay open beside the next.
       reopen(Math.min(2 * delayMs, LONGEST_RETRY_MS))
     }
@@ -96,7 +102,8 @@ export function createWake(connection: Connection, connect: (() => Promise<PgLis
       pending = true
       if (timer === undefined) send()
     },
-    listen(listener) {
+    listen(heard, failed) {
+      const listener = { heard, failed }
       listeners.add(listener)
       if (listeners.size === 1) {
         hearing = Symbol()
@@ -118,4 +125,11 @@ export function createWake(connection: Connection, connect: (() => Promise<PgLis
       await sending
     },
   }
+}
+
+function unheard(cause: unknown): Error {
+  const message =
+    'PostgreSQL: no connection listens for the work of other processes, which is found by polling meanwhile. It is made by ' +
+    '"connectionString", also beside a "pool"; with "listen: false" none is.'
+  return new Error(message, { cause })
 }

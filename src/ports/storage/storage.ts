@@ -73,8 +73,10 @@ export interface Storage<Tx = never> {
   /**
    * Calls `listener` when another process may have made something due, soon after it did. A hint, which may be lost or come
    * for nothing: absent, or silent, polling finds the work. Ends with the returned function, or with {@link stop}.
+   *
+   * @param failed is told why nothing can be heard, each time that it was tried
    */
-  onWork?(listener: () => void): () => void
+  onWork?(listener: () => void, failed?: (error: unknown) => void): () => void
 
   /**
    * From the next commit on tells of every job that this process makes due, now or later: stored, to be tried again,
