@@ -121,7 +121,8 @@ function textOf(value: unknown, most = MAX_TEXT): string | undefined {
   return typeof value === 'string' && value !== '' ? soundText(value, most) : undefined
 }
 
-function timeOf(value: unknown): number | undefined {
+/** Epoch milliseconds, where they are a date. */
+export function timeOf(value: unknown): number | undefined {
   return typeof value === 'number' && value > 0 && value <= LATEST_TIME ? Math.floor(value) : undefined
 }
 

@@ -1,6 +1,6 @@
 import { isErrorCode } from './errors/catalogue.ts'
 import type { Fact, FactType } from './facts.ts'
-import { messageId } from './outcome.ts'
+import { messageId, timeOf } from './outcome.ts'
 import { soundText } from './sound-text.ts'
 import { SUPPRESSION_REASONS, type SuppressionReason } from './suppression.ts'
 
@@ -68,14 +68,14 @@ export function soundReceipt(value: unknown): Receipt | null {
 
 function soundFact(value: unknown): Omit<Fact, 'provider' | 'suppress'> {
   const fact = (typeof value === 'object' && value !== null ? value : {}) as Record<string, unknown>
-  const { type, code, occurredAt, machine } = fact
+  const { type, code, machine } = fact
   return {
     type: REPORTED.has(type) ? (type as FactType) : 'reported',
     ...known('providerMessageId', messageId(fact.providerMessageId)),
     ...known('code', code === undefined || isErrorCode(code) ? code : 'provider_error'),
     ...known('message', textOf(fact.message, MAX_TEXT)),
     ...known('providerCode', textOf(fact.providerCode, MAX_TEXT)),
-    ...known('occurredAt', typeof occurredAt === 'number' && occurredAt > 0 ? occurredAt : undefined),
+    ...known('occurredAt', timeOf(fact.occurredAt)),
     ...known('machine', machine === true ? true : undefined),
   }
 }

@@ -10,10 +10,12 @@ it.each([
   [9e15, undefined],
   [Number.NaN, undefined],
   ['2026-01-01', undefined],
-])('since %s becomes %s: whatever a plug-in says is a date', (since, expected) => {
+])('a time of %s becomes %s: whatever a plug-in says, also in a receipt, is a date', (since, expected) => {
   const outcome = soundOutcome({ kind: 'rejected', code: 'device_unregistered', scope: 'recipient', since })
   expect(outcome).toMatchObject({ kind: 'rejected', code: 'device_unregistered' })
   expect(outcome?.kind === 'rejected' && outcome.since).toBe(expected)
+  const receipt = soundReceipt({ dedupeKey: 'k', fact: { type: 'undelivered', occurredAt: since } })
+  expect(receipt?.fact?.occurredAt).toBe(expected)
 })
 
 it.each([
