@@ -211,9 +211,10 @@ describe('webhook events', () => {
 
   it.each([
     [10, 10, 100],
-    [40, 5, 200],
+    // Four are left for whoever has none.
+    [40, 5, 196],
   ])(
-    'to %i endpoints have ten under way to one, or an equal share of two hundred',
+    'to %i endpoints have ten under way to one, or an equal share of nearly two hundred',
     async (endpoints, one, together) => {
       const underWay = new Map<string, number>()
       let all = 0
@@ -236,9 +237,12 @@ describe('webhook events', () => {
         endpoints,
       )
       await send(20)
+      await clock.advance(500)
+      expect([mostOfOne, mostOfAll]).toEqual([one, together])
       await clock.advance(60_000)
       expect(posts).toHaveLength(20 * endpoints)
-      expect([mostOfOne, mostOfAll]).toEqual([one, together])
+      expect(mostOfOne).toBeLessThanOrEqual(10)
+      expect(mostOfAll).toBe(together)
     },
   )
 
