@@ -13,7 +13,7 @@ const steps = [
   ['build', 'tsup', '--silent'],
   ['package', 'npm', 'run', '--silent', 'check:package'],
   ['tests', 'vitest', 'run'],
-  ['the built package on every Node', 'node', 'scripts/test-node-matrix.mjs'],
+  ['the built package, and SQLite, on every Node', 'node', 'scripts/test-node-matrix.mjs'],
 ]
 
 /** What test/support/left-out-reporter.ts lets a run do without. */

@@ -1,4 +1,4 @@
-// Runs test/matrix/ against the built package on every Node it supports:
+// Runs test/matrix/, the built package and the storage on SQLite, on every Node that is supported:
 // node scripts/test-node-matrix.mjs [version …]
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
