@@ -48,6 +48,16 @@ function knowsSoMany(open: Open): void {
     }
     expect(await answersTo(storage, 0, 1)).toEqual(new Set(['failed']))
   }, 60_000)
+
+  it('which organizations there are is not remembered over a stop: what is opened next may be another', async () => {
+    const { storage, run, prefix } = await open()
+    await run(`INSERT INTO ${prefix}organizations (id, name, created_at) VALUES ('org_0', 'Some', 0)`)
+    expect(await answersTo(storage, 0, 1)).toEqual(new Set(['accepted']))
+    await storage.stop()
+    await run(`DELETE FROM ${prefix}organizations WHERE id = 'org_0'`)
+    await storage.start()
+    expect(await answersTo(storage, 0, 1)).toEqual(new Set(['failed']))
+  })
 }
 
 describe('SQLite', () => {

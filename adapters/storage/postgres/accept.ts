@@ -26,7 +26,11 @@ const LONG_PATIENCE_MS = 5_000
 /** Organizations that are not looked up again. */
 const MAX_KNOWN = 100_000
 
-export type Accept = (requests: readonly AcceptRequest[]) => Promise<AcceptAnswer[]>
+export interface Accept {
+  set(requests: readonly AcceptRequest[]): Promise<AcceptAnswer[]>
+  /** The schema may be another when it is opened next. */
+  forget(): void
+}
 
 const failed = (cause: unknown): AcceptAnswer => ({ kind: 'failed', error: dataError(cause) })
 
@@ -196,7 +200,7 @@ export function createAccept(connection: Connection): Accept {
     )
   }
 
-  return async function accept(requests) {
+  async function set(requests: readonly AcceptRequest[]): Promise<AcceptAnswer[]> {
     if (requests.length === 0) return []
     const organizations = await organizationsOf(connection, requests)
     // What announces its jobs in the same commit is no single statement.
@@ -215,6 +219,8 @@ export function createAccept(connection: Connection): Accept {
     }
     return requests.flatMap((request) => answers.get(request) ?? [])
   }
+
+  return { set, forget: () => known.clear() }
 }
 
 function inProgress(): NotifierError {

@@ -2,17 +2,10 @@ import { createHash } from 'node:crypto'
 import { isNotifierError } from '../../../src/domain/errors/notifier-error.ts'
 import { notOpen } from '../not-open.ts'
 import { type Announcing, createAnnouncing, type MadeDue } from './announce.ts'
-import {
-  asFailure,
-  isDataError,
-  isDiskError,
-  isPassing,
-  isUncertain,
-  isUnprepared,
-  unavailable,
-} from './errors.ts'
+import { asFailure, isDataError, isDiskError, isUncertain, isUnprepared, unavailable } from './errors.ts'
 import { quoted } from './literals.ts'
 import type { PgClient, PgPool, PgResult } from './peer.ts'
+import { untilPassed } from './until-passed.ts'
 import { bound, types, type Value } from './values.ts'
 
 /**
@@ -231,19 +224,14 @@ export function createConnection(options: ConnectionOptions): Connection {
   }
 
   async function rows<Row>(statement: string, values?: readonly Value[]): Promise<Row[]> {
-    for (let runs = 1; ; runs += 1) {
-      try {
-        return await rowsOnce<Row>(statement, values)
-      } catch (error) {
-        if (isPassing(error) && runs < MOST_RUNS) await sleep(pauseAfter(runs))
-        else throw failure(error)
-      }
-    }
+    return repeated(() => rowsOnce<Row>(statement, values))
   }
 
-  function failure(error: unknown): unknown {
-    if (isDiskError(error)) connection.refused = true
-    return asFailure(error)
+  /** Until it succeeds, or fails by what does not pass. */
+  function repeated<Answer>(once: () => Promise<Answer>): Promise<Answer> {
+    return untilPassed(once, (error) => {
+      if (isDiskError(error)) connection.refused = true
+    })
   }
 
   /**
@@ -362,14 +350,7 @@ export function createConnection(options: ConnectionOptions): Connection {
     opening: readonly string[] = [],
     reads = false,
   ): Promise<Answer> {
-    for (let runs = 1; ; runs += 1) {
-      try {
-        return await runOnce(work, opening, reads)
-      } catch (error) {
-        if (isPassing(error) && runs < MOST_RUNS) await sleep(pauseAfter(runs))
-        else throw failure(error)
-      }
-    }
+    return repeated(() => runOnce(work, opening, reads))
   }
 
   async function set<Item, Answer>(
@@ -405,9 +386,4 @@ export function createConnection(options: ConnectionOptions): Connection {
     set,
   }
   return connection
-}
-
-/** Pauses grow, and differ, so that two that met do not meet again. */
-function pauseAfter(runs: number): number {
-  return Math.random() * 10 * 2 ** runs
 }

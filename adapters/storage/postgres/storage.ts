@@ -95,6 +95,7 @@ export function createStorage(
     clearInterval(partitions)
     clearTimeout(folding)
     folding = undefined
+    accept.forget()
     connection.use(undefined)
     const before = opened
     opened = undefined
@@ -130,7 +131,7 @@ export function createStorage(
       if ('inside' in to) await connection.transaction((tx) => to.inside(tx.rows, []))
     },
     accept: counted(async (requests) => {
-      const answers = await accept(requests)
+      const answers = await accept.set(requests)
       if (requests.some(({ quota }) => quota !== undefined)) foldSoon()
       return answers
     }),
