@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { isNotifierError } from '../../../src/domain/errors/notifier-error.ts'
 import { notOpen } from '../not-open.ts'
 import { type Announcing, createAnnouncing, type MadeDue } from './announce.ts'
@@ -101,15 +102,12 @@ interface Begun {
   readonly opened: readonly (readonly unknown[])[]
 }
 
-const MOST_RUNS = 5
 /**
  * How long the fate of a commit whose answer was lost is asked for, however long each try takes: a server that restarts
  * needs some seconds.
  */
 const ASK_WITHIN_MS = 10_000
 const ASK_EVERY_MS = 200
-
-const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
 export function createConnection(options: ConnectionOptions): Connection {
   const { schema, connectTimeoutMs, statementTimeoutMs, time } = options
