@@ -1,6 +1,5 @@
 import { isNotifierError, NotifierError } from '../domain/errors/notifier-error.ts'
 import { assertOptionNames, FUNCTION } from '../domain/errors/option-names.ts'
-import { safely } from '../domain/safely.ts'
 import { invalidOption } from './errors.ts'
 import type { WebhookDelivery, WebhookEvent } from './event.ts'
 import type { WebhookHeaders } from './headers.ts'
@@ -71,10 +70,8 @@ export function createReceiver(options: ReceiverOptions): Receiver {
         await handle(event, { id, timestamp })
       } catch (error) {
         const delivery = { id, timestamp }
-        safely(
-          () => onError(error, delivery),
-          () => warn(error, delivery),
-        )
+        // What it throws, or rejects with where it is async, must neither be the answer nor end the process.
+        new Promise<void>((resolve) => resolve(onError(error, delivery))).catch(() => warn(error, delivery))
         return answerOf(new NotifierError('internal_server_error', { message: 'The event was not handled.' }))
       }
       return { status: 200, headers: {}, body: '' }
