@@ -34,6 +34,7 @@ const ALL = [
   'latency',
   'postgres-growth',
   'import',
+  'parse',
 ]
 
 const folder = fileURLToPath(new URL('.', import.meta.url))

@@ -1,5 +1,4 @@
-import { NotifierError } from '../errors/notifier-error.ts'
-import { childrenOf, parseSource, type Token } from './parse.ts'
+import { type Field, nest, quoted, scan, type Token, wrongText } from './parse.ts'
 
 /** Deepest nesting of sections. */
 const MAX_DEPTH = 20
@@ -10,11 +9,19 @@ const PATH = /^[^\s{}|()"=.]+(?:\.[^\s{}|()"=.]+)*$/
 /** Longest name: it is taken apart at its dots each time that it is looked up, which a list does very often. */
 const MAX_NAME = 200
 
-const OPENING = /\{\{\s*([{=]?)/g
-const LONG_SPACE = /\s{200}/
+/** The helpers of Handlebars that a section stands in for. `{{#with}}` alone is a section of that name. */
+const HELPER = /^(?:(if|unless|each)(?:\s|$)|(with)\s)/
+const ELSE = /^else(?:\s|$)/
+
+const INSTEAD_OF_HELPER: Readonly<Record<string, string>> = {
+  if: 'Write {{#name}}…{{/name}} for text that depends on a value',
+  unless: 'Write {{^name}}…{{/name}} for text that appears without a value',
+  each: 'Write {{#items}}…{{/items}} to repeat text for each item, and {{.}} for the item itself',
+  with: 'Write {{#name}}…{{/name}} to look names up in a value',
+}
 
 /**
- * Judges what is written for a template. Only its author is told: what is stored is rendered, whatever it says.
+ * Judges the text of a new or changed template. Text that is stored already is rendered, whatever it says.
  *
  * @throws NotifierError `invalid_parameter` when the source is not well-formed, nests too deep, or has a tag that no
  *   value could serve
@@ -25,70 +32,67 @@ export function assertTemplateText(written: {
 }): void {
   for (const field of ['body', 'subject'] as const) {
     const source = written[field]
-    if (source == null) continue
-    assertQuick(source, field)
-    judge(parseSource(source, field), field, 0, false)
+    if (source != null) judge(source, field)
   }
 }
 
-/**
- * Refuses what mustache would need the square of its length for, which would stop the whole process: white space in a tag
- * is looked through again from each of its characters, and all that follows from each tag with other delimiters.
- */
-function assertQuick(source: string, field: string): void {
-  for (let at = 0; ; ) {
-    OPENING.lastIndex = at
-    const opening = OPENING.exec(source)
-    if (opening === null) return
-    const [, kind] = opening
-    if (kind === '=') throw wrongText(field, 'uses other delimiters, which is not supported')
-    const closing = kind === '{' ? '}}}' : '}}'
-    const from = OPENING.lastIndex
-    const end = source.indexOf(closing, from)
-    if (LONG_SPACE.test(end === -1 ? source.slice(from) : source.slice(from, end))) {
-      throw wrongText(field, `has 200 white spaces in a row in the tag at ${opening.index}`)
-    }
-    if (end === -1) return
-    at = end + closing.length
-  }
-}
-
-function judge(tokens: readonly Token[], field: string, depth: number, hasItem: boolean): void {
+/** Tags come before their nesting: `{{#if a}}…{{/if}}` is the wrong language, not a section left open. */
+function judge(source: string, field: Field): void {
+  const tokens = scan(source, field)
+  const open: string[] = []
   for (const token of tokens) {
-    const fault = tagFault(token, depth, hasItem)
+    const [type] = token
+    const fault = tagFault(token, open)
     if (fault !== null) throw wrongText(field, fault)
-    judge(childrenOf(token), field, depth + 1, hasItem || token[0] === '#')
+    if (type === '#' || type === '^') open.push(type)
+    if (type === '/') open.pop()
   }
+  nest(tokens, field)
 }
 
-function wrongText(field: string, fault: string): NotifierError {
-  return new NotifierError('invalid_parameter', {
-    message: `The template's ${field} ${fault}.`,
-    details: { field },
-  })
-}
-
-function tagFault([type, name, start]: Token, depth: number, hasItem: boolean): string | null {
+function tagFault([type, name, start]: Token, open: readonly string[]): string | null {
+  const shown = quoted(name)
   switch (type) {
     case '>':
-      return 'uses a partial, which is not supported'
+      return `has the partial "{{>${shown}}}" at ${start}. Carillon has no partials: write the text itself`
     case '#':
     case '^':
-      if (depth >= MAX_DEPTH) return `nests sections deeper than ${MAX_DEPTH}`
-      return name === '.' ? null : nameFault(name, start)
+      if (open.length >= MAX_DEPTH) return `nests sections deeper than ${MAX_DEPTH}`
+      return helperFault(type, name, start) ?? (name === '.' ? null : nameFault(name, start))
     case 'name':
+      if (name.startsWith('<'))
+        return `has the parent "{{${shown}}}" at ${start}. Carillon has no inheritance: write the text itself`
+      if (name.startsWith('$'))
+        return (
+          `has the block "{{${shown}}}" at ${start}. Carillon has no inheritance: ` +
+          'write a value as {{name}}, and text that depends on it as {{#name}}…{{/name}}'
+        )
+      if (ELSE.test(name))
+        return `has "{{${shown}}}" at ${start}. Carillon has no helpers: write {{^name}}…{{/name}} after the section`
+      return valueFault(name, start, open)
     case '&':
-      if (name !== '.') return nameFault(name, start)
-      return hasItem
-        ? null
-        : `has the tag "." at ${start}, which stands for the item of a section, outside of one`
+      return valueFault(name, start, open)
     default:
       return null
   }
 }
 
+function helperFault(type: string, name: string, start: number): string | null {
+  const [, block, scope] = HELPER.exec(name) ?? []
+  const instead = INSTEAD_OF_HELPER[block ?? scope ?? '']
+  if (instead === undefined) return null
+  return `has "{{${type}${quoted(name)}}}" at ${start}. Carillon has no helpers. ${instead}`
+}
+
+function valueFault(name: string, start: number, open: readonly string[]): string | null {
+  if (name !== '.') return nameFault(name, start)
+  return open.includes('#')
+    ? null
+    : `has the tag "." at ${start}, which stands for the item of a section, outside of one`
+}
+
 function nameFault(name: string, start: number): string | null {
   if (name.length > MAX_NAME) return `has a name of more than ${MAX_NAME} characters in the tag at ${start}`
   if (PATH.test(name)) return null
-  return `has the tag "${name.slice(0, 50)}" at ${start}, which is no name: mustache has no filters or helpers`
+  return `has the tag "${quoted(name)}" at ${start}, which is no name: mustache has no filters or helpers`
 }

@@ -10,7 +10,6 @@ import {
 } from '../../../src/domain/template/compile.ts'
 import { boundOf, extentOf, levelsOf } from '../../../src/domain/template/extent.ts'
 import { formatOf } from '../../../src/domain/template/format.ts'
-import { assertTemplateText } from '../../../src/domain/template/judge.ts'
 import { parseSource } from '../../../src/domain/template/parse.ts'
 
 type Variables = Record<string, unknown>
@@ -310,105 +309,6 @@ describe('the size of a text', () => {
         const template = compileTemplate({ channel: where, subject: null, body: source, format: 'html' })
         const { characters } = boundOf(levelsOf(tokens), extentOf({ a }))
         expect(template.render({ a }).body.length).toBeLessThanOrEqual(characters)
-      }),
-    )
-  })
-})
-
-describe('assertTemplateText', () => {
-  it.each([
-    '{{',
-    '{{a',
-    '{{#a}}',
-    '{{#a}}{{/b}}',
-    '{{/a}}',
-    '{{> partial}}',
-    '{{#a}}{{> partial}}{{/a}}',
-    '{{=<% %>=}}',
-    '{{#a}}{{=| |=}}{{/a}}',
-    '{{=',
-    '{{=a=}}',
-  ])('refuses %.40s', (source) => {
-    expect(fault(() => assertTemplateText({ body: source }))).toMatchObject({
-      code: 'invalid_parameter',
-      details: { field: 'body' },
-    })
-    expect(fault(() => assertTemplateText({ subject: source }))).toMatchObject({
-      details: { field: 'subject' },
-    })
-  })
-
-  it.each([21, 40_000])('refuses %i sections in one another', (count) => {
-    const source = `${'{{#a}}'.repeat(count)}${'{{/a}}'.repeat(count)}`
-    expect(fault(() => assertTemplateText({ body: source }))).toMatchObject({
-      code: 'invalid_parameter',
-      message: "The template's body nests sections deeper than 20.",
-    })
-  })
-
-  it.each([
-    `{{!a${' '.repeat(200)}b}}`,
-    `{{a}} {{ #b${'\n'.repeat(200)}}}{{/b}}`,
-    `{{{a}}${' '.repeat(200)}}}}`,
-    `{{a${' '.repeat(200)}`,
-  ])('refuses a tag that mustache would look through again and again', (source) => {
-    expect(fault(() => assertTemplateText({ body: source }))).toMatchObject({
-      code: 'invalid_parameter',
-      message: expect.stringContaining('200 white spaces in a row in the tag at'),
-    })
-  })
-
-  it.each(['name', '#section', '^section', '&raw'])('bounds the length of %s', (tag) => {
-    const named = (length: number) => {
-      const name = tag.padEnd(length, '.a')
-      return { body: /^[#^]/.test(tag) ? `{{${name}}}{{/${name.slice(1)}}}` : `{{${name}}}` }
-    }
-    assertTemplateText(named(200))
-    expect(fault(() => assertTemplateText(named(202)))).toMatchObject({
-      code: 'invalid_parameter',
-      message: "The template's body has a name of more than 200 characters in the tag at 0.",
-    })
-  })
-
-  it('takes any white space between tags', () => {
-    const space = ' '.repeat(1_000)
-    assertTemplateText({ body: `${space}{{a}}${space}{{{b}}}${space}{{! c }}${space}` })
-  })
-
-  it('nests twenty sections', () => {
-    assertTemplateText({ body: `${'{{#a}}'.repeat(20)}x${'{{/a}}'.repeat(20)}` })
-    expect(render(`${'{{#a}}'.repeat(20)}x${'{{/a}}'.repeat(20)}`, { a: true })).toBe('x')
-  })
-
-  it('takes every text: compiles it, or says what is wrong', () => {
-    const part = fc.constantFrom(
-      '{{',
-      '}}',
-      '{{{',
-      '}}}',
-      '#',
-      '/',
-      '^',
-      '&',
-      '!',
-      '>',
-      '=',
-      'a',
-      '.',
-      ' ',
-      '\n',
-      '<',
-    )
-    fc.assert(
-      fc.property(fc.array(part, { maxLength: 20 }), (parts) => {
-        const source = parts.join('')
-        try {
-          assertTemplateText({ body: source })
-        } catch (error) {
-          expect(isNotifierError(error)).toBe(true)
-          return
-        }
-        expect(typeof compile(source).render({ a: [{ a: 'x' }] }).body).toBe('string')
       }),
     )
   })
