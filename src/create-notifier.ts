@@ -281,7 +281,7 @@ function wire(options: ResolvedOptions): Notifier<unknown> {
       return notifier
     },
     notifications: {
-      ...guard(createNotifications(storage, announce, () => engine.wake(), deadLetters.one)),
+      ...guard(createNotifications(storage, compiled, announce, () => engine.wake(), deadLetters.one)),
       ...guard({ resend }, refused),
     },
     deadLetters: guard(deadLetters.api),

@@ -1,5 +1,5 @@
 export { createNotifier } from './create-notifier.ts'
-export type { ApiKey, Permission } from './domain/api-key.ts'
+export type { ApiKey, Grant, Permission } from './domain/api-key.ts'
 export type { ChannelName } from './domain/channel.ts'
 export { CHANNELS } from './domain/channel.ts'
 export type { EndpointEvent, EndpointEventType, WebhookEventType } from './domain/endpoint-health.ts'
@@ -123,11 +123,13 @@ export type {
 export type { OverusePolicy } from './services/limits/request-limits.ts'
 export type { List, ListQuery } from './services/list.ts'
 export type {
+  GetNotificationOptions,
   LogQuery,
   LogRecord,
   NotificationQuery,
   NotificationRecord,
   NotificationSummary,
+  RenderedMessage,
   TimelineRecord,
 } from './services/notifications/records.ts'
 export type {

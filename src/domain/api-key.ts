@@ -11,6 +11,12 @@ export function permits(granted: Permission, needed: Permission): boolean {
   return levels[granted] >= levels[needed]
 }
 
+/** What a key may do beside its permission level; no level includes any. */
+export const GRANTS = ['content'] as const
+
+/** `content`: read the text of messages. */
+export type Grant = (typeof GRANTS)[number]
+
 /** An API key as stored and listed: everything but the secret, which exists only in the answer to its creation. */
 export interface ApiKey {
   /** `key_<value>` */
@@ -18,6 +24,7 @@ export interface ApiKey {
   readonly organizationId: string
   readonly name: string
   readonly permission: Permission
+  readonly grants: readonly Grant[]
   /** The first characters of the secret, to recognize it. */
   readonly prefix: string
   /** The last four characters of the secret. */

@@ -34,7 +34,14 @@ export interface TemplateReference {
  * What is to be said, pinned when the notification is accepted: literal text, or a template version with
  * the values for its placeholders. Rendered anew before each attempt, always to the same text.
  */
-export type NotificationContent = MessageParts & PinnedText
+export type NotificationContent = MessageParts & PinnedText & Sensitivity
+
+interface Sensitivity {
+  /** The content is never shown, and is removed when its delivery has ended. */
+  readonly sensitive?: true
+  /** It was: nothing that was said is left. */
+  readonly removed?: true
+}
 
 type PinnedText =
   | { readonly subject?: string; readonly body: string; readonly format?: BodyFormat }

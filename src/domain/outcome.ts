@@ -105,6 +105,14 @@ export function soundOutcome(value: unknown): Outcome | null {
   }
 }
 
+/** An outcome without the words of the provider, which may repeat the message. */
+export function withoutWords(outcome: Outcome): Outcome {
+  if (outcome.kind === 'accepted') return outcome
+  return outcome.kind === 'ambiguous'
+    ? { ...outcome, reason: 'Whether the provider accepted the message is unknown.', providerCode: undefined }
+    : { ...outcome, message: undefined, providerCode: undefined }
+}
+
 /** A provider's id for a message, the same wherever it is told: one that is too long is cut, and found again by its cut. */
 export function messageId(value: unknown): string | undefined {
   const text = textOf(value, MAX_MESSAGE_ID)

@@ -6,12 +6,16 @@ export interface RedrivePlan {
   place(letter: {
     readonly channel: ChannelName
     readonly expiresAt: number | null
+    /** Its content was. */
+    readonly removed: boolean
   }): { readonly lane: string; readonly dueAt: number } | null
   readonly redriven: number
   /** Left, because they expire before they would be due. */
   readonly expired: number
   /** Left, because their channel has no lane. */
   readonly unroutable: number
+  /** Left, because their content was removed. */
+  readonly contentRemoved: number
   /** When the next one would be due. */
   readonly nextDueAt: number
 }
@@ -27,9 +31,13 @@ export function createRedrivePlan(
 ): RedrivePlan {
   const { lanes, spacingMs = 0 } = how
   const first = Math.max(now, how.dueAt ?? now)
-  let [redriven, expired, unroutable] = [0, 0, 0]
+  let [redriven, expired, unroutable, contentRemoved] = [0, 0, 0, 0]
   return {
-    place({ channel, expiresAt }) {
+    place({ channel, expiresAt, removed }) {
+      if (removed) {
+        contentRemoved += 1
+        return null
+      }
       const dueAt = Math.floor(first + redriven * spacingMs)
       if (expiresAt !== null && expiresAt <= dueAt) {
         expired += 1
@@ -51,6 +59,9 @@ export function createRedrivePlan(
     },
     get unroutable() {
       return unroutable
+    },
+    get contentRemoved() {
+      return contentRemoved
     },
     get nextDueAt() {
       return first + redriven * spacingMs

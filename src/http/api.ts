@@ -11,6 +11,7 @@ import { bearerToken } from './authorization.ts'
 import { readForm, readJsonObject, readRaw } from './body.ts'
 import { acceptsScheme, type Client, httpsRequired, resolveClient } from './client.ts'
 import { publicError } from './errors.ts'
+import { assertGranted, neededFor } from './grants.ts'
 import type { HttpRequest, HttpResponse } from './message.ts'
 import { openApiDocument } from './openapi/document.ts'
 import { type HttpApiOptions, type ResolvedHttpOptions, resolveHttpOptions } from './options.ts'
@@ -38,6 +39,9 @@ interface Visit extends Omit<Envelope, 'limit'> {
   limit: Envelope['limit'] | null
   release: Admission['release'] | null
 }
+
+/** Whose key a request shows, and what it is granted. */
+type Caller = Pick<ApiKeyRecord, 'organizationId' | 'grants'>
 
 /** For a client that has left: nobody reads it. */
 const GONE: HttpResponse = Object.freeze({ status: 499, headers: {}, body: null })
@@ -78,10 +82,10 @@ export function createHttpApi(
       release: null,
     }
     try {
-      const { permitted, organizationId } = isPublic(match)
-        ? { permitted: match, organizationId: await welcome(request, client, visit, match) }
+      const { permitted, caller } = isPublic(match)
+        ? { permitted: match, caller: await welcome(request, client, visit, match) }
         : await authorize(request, client, visit, match)
-      const result = await perform(request, permitted, organizationId)
+      const result = await perform(request, permitted, caller)
       const response =
         result === null ? GONE : successResponse(envelopeOf(visit), permitted.route.status, result)
       answered(operationOf(match), response.status)
@@ -140,10 +144,10 @@ export function createHttpApi(
     client: Client,
     visit: Visit,
     match: Match,
-  ): Promise<{ permitted: RouteMatch; organizationId: string }> {
-    const { organizationId, permission } = await identify(request, client, visit)
+  ): Promise<{ permitted: RouteMatch; caller: Caller }> {
+    const { organizationId, permission, grants } = await identify(request, client, visit)
     await count(visit, { organizationId }, limitOf(match))
-    return { permitted: permittedRoute(match, permission), organizationId }
+    return { permitted: permittedRoute(match, permission), caller: { organizationId, grants } }
   }
 
   /**
@@ -175,11 +179,13 @@ export function createHttpApi(
   async function perform(
     request: HttpRequest,
     { route, params, valid, organizationRequired }: RouteMatch,
-    keyOrganization: string | null,
+    caller: Caller | null,
   ): Promise<HandlerResult | null> {
     const query = parseQuery(request.query)
     const organizationId =
-      keyOrganization === null ? '' : organizationOf(request, query, keyOrganization, organizationRequired)
+      caller === null ? '' : organizationOf(request, query, caller.organizationId, organizationRequired)
+    const grants = caller?.grants ?? []
+    assertGranted(neededFor(route, query), grants)
     if (!valid) throw new NotifierError(route.unknown ?? 'not_found')
     if (route.delivers === true) refuseTestMode(request)
     const body =
@@ -191,7 +197,8 @@ export function createHttpApi(
     if (request.aborted) return null
     const strict = resolved.strictBody
     if (strict && route.body !== undefined) assertKnownFields(route.body, body)
-    return route.handler({ request, organizationId, params, query, body, bytes, strict, document }, notifier)
+    const context = { request, organizationId, grants, params, query, body, bytes, strict, document }
+    return route.handler(context, notifier)
   }
 
   return {

@@ -1,4 +1,4 @@
-import type { Notification } from '../domain/notification.ts'
+import type { Notification, NotificationContent } from '../domain/notification.ts'
 import { wholeContent } from '../domain/stored-content.ts'
 import type { LogEntry, LogFilter, LogRepository } from '../ports/storage/logs.ts'
 import type {
@@ -11,7 +11,7 @@ import { addFacts } from './facts.ts'
 import { removeJob } from './jobs.ts'
 import { pageOf } from './page.ts'
 import { redrive } from './redrive.ts'
-import type { MemoryState, StoredNotification } from './state.ts'
+import { type MemoryState, type StoredNotification, setContent } from './state.ts'
 
 export function memoryNotifications(state: MemoryState): NotificationRepository {
   return {
@@ -30,8 +30,8 @@ export function memoryNotifications(state: MemoryState): NotificationRepository 
     async timeline(id) {
       return [...(state.notifications.get(id)?.timeline ?? [])]
     },
-    async cancel(id) {
-      return cancel(state, id)
+    async cancel(id, content) {
+      return cancel(state, id, content)
     },
     async redrive(request) {
       return redrive(state, request, matches)
@@ -97,12 +97,13 @@ function toLogEntry(notification: StoredNotification, entry: TimelineEntry): Log
   }
 }
 
-function cancel(state: MemoryState, id: string): CancelAnswer {
+function cancel(state: MemoryState, id: string, content?: NotificationContent): CancelAnswer {
   const notification = state.notifications.get(id)
   if (notification === undefined) return { kind: 'unknown' }
   const { job } = notification
   if (job === undefined) return { kind: 'ended' }
   if (job.attempts > job.earlierAttempts) return { kind: 'too_late' }
   removeJob(state, job)
+  setContent(notification, content)
   return { kind: 'cancelled', events: addFacts(state, notification, [{ type: 'cancelled' }], 'engine') }
 }

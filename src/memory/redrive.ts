@@ -1,5 +1,6 @@
 import { decodeCursor, encodeCursor } from '../domain/cursor.ts'
 import { createRedrivePlan } from '../domain/redrive-plan.ts'
+import { REMOVED } from '../domain/sensitive.ts'
 import type { NotificationFilter, RedriveAnswer, RedriveRequest } from '../ports/storage/notifications.ts'
 import { addFacts } from './facts.ts'
 import { createJob } from './jobs.ts'
@@ -19,13 +20,14 @@ export function redrive(
   const looked = rows.slice(0, most)
   const plan = createRedrivePlan(request, state.now())
   for (const row of looked) {
-    const place = plan.place(row)
+    const { channel, expiresAt, content } = row
+    const place = plan.place({ channel, expiresAt, removed: content.startsWith(REMOVED) })
     if (place !== null && dryRun !== true) takeUp(state, row, place.lane, place.dueAt)
   }
-  const { redriven, expired, unroutable, nextDueAt } = plan
+  const { redriven, expired, unroutable, contentRemoved, nextDueAt } = plan
   const last = looked.at(-1)
   const next = rows.length > looked.length && last !== undefined ? encodeCursor([last.number]) : null
-  return { redriven, expired, unroutable, nextDueAt, next }
+  return { redriven, expired, unroutable, contentRemoved, nextDueAt, next }
 }
 
 function isDead(row: StoredNotification): boolean {

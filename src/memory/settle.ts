@@ -4,7 +4,7 @@ import type { SettleAnswer, Settlement } from '../ports/storage/settle.ts'
 import { addFacts, announceEndpoint } from './facts.ts'
 import { makeDue, removeJob, underLease } from './jobs.ts'
 import { matchUnmatched } from './receipts.ts'
-import type { Job, MemoryState, StoredDelivery } from './state.ts'
+import { type Job, type MemoryState, type StoredDelivery, setContent } from './state.ts'
 
 type EventSettlement = Extract<Settlement, { readonly kind: 'event' }>
 
@@ -16,6 +16,7 @@ export function settleOne(state: MemoryState, settlement: Settlement): SettleAns
   let endpointEvents: EndpointEvent[] = []
   if (settlement.kind === 'notification' && job.subject.kind === 'notification') {
     const { notification } = job.subject
+    setContent(notification, settlement.content)
     events.push(...addFacts(state, notification, settlement.facts, 'engine'))
     for (const fact of settlement.facts) {
       if (fact.type === 'sent') events.push(...matchUnmatched(state, notification, fact))

@@ -1,8 +1,9 @@
 import type { ApiKey } from '../domain/api-key.ts'
 import type { EndpointHealth, WebhookEventType } from '../domain/endpoint-health.ts'
-import type { NewNotification } from '../domain/notification.ts'
+import type { NewNotification, NotificationContent } from '../domain/notification.ts'
 import type { Organization } from '../domain/organization.ts'
 import type { FactState } from '../domain/record-facts.ts'
+import { storedContent } from '../domain/stored-content.ts'
 import type { Template } from '../domain/template/template.ts'
 import type { IdempotencyRecord } from '../ports/storage/accept.ts'
 import type { TimelineEntry } from '../ports/storage/notifications.ts'
@@ -18,9 +19,9 @@ export interface StoredNotification extends Omit<NewNotification, 'content'> {
   readonly number: number
   readonly organizationId: string
   readonly createdAt: number
-  readonly content: string
+  content: string
   /** Of its content, apart. */
-  readonly attachments: string | null
+  attachments: string | null
   facts: FactState
   /** The history, its accept first. */
   readonly timeline: TimelineEntry[]
@@ -184,6 +185,11 @@ export function createState(now: () => number): MemoryState {
     suppressions: new Map(),
     kept: new Map(),
   }
+}
+
+/** Replaces the content of a notification, where another is given. */
+export function setContent(notification: StoredNotification, content: NotificationContent | undefined): void {
+  if (content !== undefined) Object.assign(notification, storedContent(content))
 }
 
 export function nextNumber(state: MemoryState): number {

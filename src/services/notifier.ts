@@ -20,6 +20,7 @@ import type { HealthReport } from './health.ts'
 import type { AccountLimits, Admission, LimitedResource, RateLimitState } from './limits/records.ts'
 import type { List, ListQuery } from './list.ts'
 import type {
+  GetNotificationOptions,
   LogQuery,
   LogRecord,
   NotificationQuery,
@@ -95,8 +96,13 @@ export interface Notifier<Tx = never> {
   sendBatch(messages: readonly SendInput[], options?: SendOptions<Tx>): Promise<BatchResult>
 
   readonly notifications: {
-    /** @throws NotifierError `notification_not_found`, `organization_mismatch` */
-    get(id: string, scope?: Scope): Promise<NotificationRecord>
+    /**
+     * One notification with its timeline; with `rendered: true` also what its recipient gets.
+     *
+     * @throws NotifierError `notification_not_found`, `organization_mismatch`; with `rendered`, `sensitive_content` where the
+     *   message is marked sensitive, and `template_error` where it cannot be rendered
+     */
+    get(id: string, options?: GetNotificationOptions): Promise<NotificationRecord>
     /** Newest first. */
     list(query?: NotificationQuery): Promise<List<NotificationSummary>>
     /**
@@ -110,8 +116,8 @@ export interface Notifier<Tx = never> {
      * variables, recipient and priority, at once. Where the first was to expire, this one does after the same time.
      * Counts like any send.
      *
-     * @throws NotifierError `notification_not_found`, `organization_mismatch`, `invalid_channel` when the channel is no
-     *   longer configured, and as {@link Notifier.send}
+     * @throws NotifierError `notification_not_found`, `organization_mismatch`, `content_removed` when it was sensitive and has
+     *   ended, `invalid_channel` when the channel is no longer configured, and as {@link Notifier.send}
      */
     resend(id: string, options?: Omit<SendOptions<Tx>, 'strict'>): Promise<SentNotification>
     /**
@@ -119,7 +125,7 @@ export interface Notifier<Tx = never> {
      * not count again. What has ended otherwise is for {@link resend}.
      *
      * @throws NotifierError `notification_not_found`, `organization_mismatch`, `not_redrivable` when it is not failed or
-     *   has expired, `invalid_channel` when the channel is no longer configured
+     *   has expired, `content_removed` when it was sensitive, `invalid_channel` when the channel is no longer configured
      */
     redrive(id: string, scope?: Scope): Promise<NotificationRecord>
   }

@@ -4,6 +4,7 @@ import { apiKeyChecks } from './storage/api-keys.ts'
 import { backlogChecks } from './storage/backlog.ts'
 import { begunClaimChecks } from './storage/begun-claims.ts'
 import { claimChecks } from './storage/claim.ts'
+import { contentChecks } from './storage/contents.ts'
 import { deliveryChecks } from './storage/deliveries.ts'
 import { endpointAddressChecks } from './storage/endpoint-addresses.ts'
 import { endpointHealthChecks } from './storage/endpoint-health.ts'
@@ -56,6 +57,7 @@ export function storageContract(test: TestApi, create: () => Promise<StorageHarn
   backlogChecks(check)
   traceChecks(check)
   redriveChecks(check)
+  contentChecks(check)
   retentionChecks(check)
   endpointHealthChecks(check)
   endpointAddressChecks(check)

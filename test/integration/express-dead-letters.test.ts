@@ -41,7 +41,7 @@ it('dead letters are listed, counted and redriven over HTTP', async () => {
   expect(done.json).toMatchObject({
     dryRun: false,
     redriven: 1,
-    skipped: { expired: 0, unroutable: 0 },
+    skipped: { expired: 0, unroutable: 0, contentRemoved: 0 },
     more: true,
   })
   expect((await request('POST', path, { filter })).json).toMatchObject({ redriven: 1, more: false })

@@ -62,8 +62,16 @@ describe('the parts of an e-mail', () => {
     const validated = await post(mail, '/v1/notifications', { 'x-test-mode': 'true' })
     expect(validated.json?.rendered).toMatchObject({ body: '<p>Hi</p>', email: shown })
     const auth = await host.key('Read Only')
-    const record = await call(host.port, { path: `/v1/notifications/${id}`, headers: auth })
-    expect(record.json?.email).toEqual(shown)
+    const { secret } = await host.notifier.apiKeys.create({
+      name: 'support',
+      permission: 'Read Only',
+      grants: ['content'],
+    })
+    const record = await call(host.port, {
+      path: `/v1/notifications/${id}?rendered=true`,
+      headers: { authorization: `Bearer ${secret}` },
+    })
+    expect(record.json?.rendered).toMatchObject({ body: '<p>Hi</p>', email: shown })
     const list = await call(host.port, { path: '/v1/notifications', headers: auth })
     expect(list.json?.items).toHaveLength(1)
     for (const { text } of [validated, record, list]) expect(text).not.toContain(pdf.toString('base64'))

@@ -1,6 +1,6 @@
 import type { ApiKey } from '../../../src/domain/api-key.ts'
 import type { ApiKeyRepository, FoundApiKey } from '../../../src/ports/storage/api-keys.ts'
-import { type ApiKeyRow, toApiKey } from '../rows/api-key.ts'
+import { type ApiKeyRow, grantsColumn, toApiKey } from '../rows/api-key.ts'
 import { type Connection, NOW } from './connection.ts'
 import { dataError, isDataError } from './errors.ts'
 import { requireOrganization } from './organizations.ts'
@@ -8,19 +8,20 @@ import { pageBySeq } from './page.ts'
 
 const INSERT = `
   INSERT INTO carillon.api_keys
-    (created_at, hash, id, organization, name, permission, prefix, last4, expires_at, allowed_ips)
-  VALUES (${NOW}, decode($2, 'hex'), $3, $4, $5, $6, $7, $8, $9, $10) RETURNING created_at`
+    (created_at, hash, id, organization, name, permission, prefix, last4, expires_at, allowed_ips, grants)
+  VALUES (${NOW}, decode($2, 'hex'), $3, $4, $5, $6, $7, $8, $9, $10, $11) RETURNING created_at`
 
 const COLUMNS = `
-  seq, id, organization, encode(hash, 'hex') AS hash, name, permission, prefix, last4, expires_at, allowed_ips, created_at`
+  seq, id, organization, encode(hash, 'hex') AS hash, name, permission, prefix, last4, expires_at, allowed_ips, created_at,
+  grants`
 
 const SELECT = `SELECT ${COLUMNS} FROM carillon.api_keys WHERE id = $1`
 
 const SELECT_BY_HASH = `
   SELECT o_seq AS seq, o_id AS id, o_organization AS organization, o_hash AS hash, o_name AS name,
     o_permission AS permission, o_prefix AS prefix, o_last4 AS last4, o_expires_at AS expires_at,
-    o_allowed_ips AS allowed_ips, o_created_at AS created_at, o_expired AS expired
-  FROM carillon.find_api_keys_1($1::bigint, $2::text[])`
+    o_allowed_ips AS allowed_ips, o_created_at AS created_at, o_expired AS expired, o_grants AS grants
+  FROM carillon.find_api_keys_2($1::bigint, $2::text[])`
 
 const LIST = `
   SELECT ${COLUMNS} FROM carillon.api_keys
@@ -35,11 +36,11 @@ interface HashedRow extends ApiKeyRow {
 
 export function createApiKeys(connection: Connection): ApiKeyRepository {
   async function create(key: Omit<ApiKey, 'createdAt'>, hash: Uint8Array): Promise<ApiKey> {
-    const { id, organizationId, name, permission, prefix, last4, expiresAt, allowedIps } = key
+    const { id, organizationId, name, permission, prefix, last4, expiresAt, allowedIps, grants } = key
     await requireOrganization(connection, organizationId)
     const ips = JSON.stringify(allowedIps)
     const named = [id, organizationId, name, permission, prefix, last4]
-    const values = [connection.time(), hexOf(hash), ...named, expiresAt, ips]
+    const values = [connection.time(), hexOf(hash), ...named, expiresAt, ips, grantsColumn(grants)]
     const [row] = await connection.rows<{ created_at: number }>(INSERT, values)
     return { ...key, createdAt: row?.created_at ?? 0 }
   }

@@ -1,4 +1,4 @@
-import type { Notification } from '../../../src/domain/notification.ts'
+import type { Notification, NotificationContent } from '../../../src/domain/notification.ts'
 import type {
   CancelAnswer,
   NotificationFilter,
@@ -19,6 +19,7 @@ import { createLedger } from './facts.ts'
 import { inOrder } from './page.ts'
 import { createRedrive } from './redrive.ts'
 import { ACCEPTED } from './rows.ts'
+import { setContents } from './set-contents.ts'
 import { FACT_COLUMNS, lockNotifications } from './states.ts'
 import type { Value } from './values.ts'
 
@@ -60,7 +61,11 @@ const PROVE_CANCELLED = "SELECT 1 FROM carillon.states WHERE notification = $1 A
 const DELETE_JOB = 'DELETE FROM carillon.jobs WHERE id = $1'
 
 export function createNotifications(connection: Connection): NotificationRepository {
-  async function cancel(tx: Transaction, id: string): Promise<CancelAnswer> {
+  async function cancel(
+    tx: Transaction,
+    id: string,
+    content: NotificationContent | undefined,
+  ): Promise<CancelAnswer> {
     const standing = (await lockNotifications(tx, [id])).get(id)
     if (standing === undefined) return { kind: 'unknown' }
     const jobId = 2 * standing.row.seq
@@ -71,6 +76,7 @@ export function createNotifications(connection: Connection): NotificationReposit
     const ledger = createLedger(tx)
     const events = ledger.add(standing, [{ type: 'cancelled' }], 'engine')
     await ledger.write()
+    await setContents(tx, [{ id, content }])
     tx.prove(PROVE_CANCELLED, [id])
     return { kind: 'cancelled', events }
   }
@@ -93,8 +99,8 @@ export function createNotifications(connection: Connection): NotificationReposit
       if (row === undefined) return []
       return toTimeline(row, await connection.rows<EventRow>(SELECT_EVENTS, [id]))
     },
-    cancel(id) {
-      return connection.transaction((tx) => cancel(tx, id))
+    cancel(id, content) {
+      return connection.transaction((tx) => cancel(tx, id, content))
     },
     redrive: createRedrive(connection),
   }

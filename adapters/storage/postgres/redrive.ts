@@ -1,5 +1,6 @@
 import { decodeCursor, encodeCursor } from '../../../src/domain/cursor.ts'
 import { createRedrivePlan } from '../../../src/domain/redrive-plan.ts'
+import { REMOVED } from '../../../src/domain/sensitive.ts'
 import type {
   NotificationFilter,
   NotificationRepository,
@@ -12,7 +13,8 @@ import { createLedger } from './facts.ts'
 import { FACT_COLUMNS, type FactRow, lockNotifications, type Standing } from './states.ts'
 import type { Value } from './values.ts'
 
-const COLUMNS = `${FACT_COLUMNS}, n.high, n.expires_at, n.template_id`
+const COLUMNS = `${FACT_COLUMNS}, n.high, n.expires_at, n.template_id,
+  left(n.content, ${REMOVED.length}) = '${REMOVED}' AS removed`
 
 /** What is looked at is bounded before it is filtered, so that a step stays short however few match. */
 const lookAt = (states: string): string => `
@@ -50,6 +52,7 @@ interface DeadRow extends FactRow {
   readonly high: boolean
   readonly expires_at: number | null
   readonly template_id: string | null
+  readonly removed: boolean
 }
 
 interface TakenUp {
@@ -79,14 +82,18 @@ async function redrive(tx: Transaction, request: RedriveRequest): Promise<Redriv
     const standing = standings.get(row.id)
     const dead = standing?.state.status === 'failed' && !queued.has(row.id)
     if (standing === undefined || !dead || !matches(row, standing, filter)) continue
-    const place = plan.place({ channel: row.channel, expiresAt: row.expires_at })
+    const place = plan.place({
+      channel: row.channel,
+      expiresAt: row.expires_at,
+      removed: row.removed,
+    })
     if (place !== null && dryRun !== true) taken.push({ row, standing, ...place })
   }
   await takeUp(tx, taken)
-  const { redriven, expired, unroutable, nextDueAt } = plan
+  const { redriven, expired, unroutable, contentRemoved, nextDueAt } = plan
   const last = rows.at(-1)
   const next = rows.length < most || last === undefined ? null : encodeCursor([last.created_at, last.seq])
-  return { redriven, expired, unroutable, nextDueAt, next }
+  return { redriven, expired, unroutable, contentRemoved, nextDueAt, next }
 }
 
 function look(tx: Transaction, { filter, most, after }: RedriveRequest): Promise<DeadRow[]> {

@@ -7,6 +7,7 @@ import { type Judged, judgeEndpoints } from './endpoint-health.ts'
 import { dataError } from './errors.ts'
 import { createLedger, type Ledger } from './facts.ts'
 import { jobNumber } from './leases.ts'
+import { lockForContents, setContents } from './set-contents.ts'
 import { type FactRow, type StateRow, toStanding } from './states.ts'
 import { handedOver, sharedLocks, takeUnmatched } from './unmatched.ts'
 
@@ -86,6 +87,8 @@ function openingOf(settlements: readonly Settlement[]): string[] {
   if (notifications.length > 0) {
     const messages = notifications.flatMap(({ settlement }) => handedOver(settlement.facts))
     if (messages.length > 0) statements.push(sharedLocks(messages))
+    const replaced = notifications.filter(({ settlement }) => settlement.content !== undefined)
+    if (replaced.length > 0) statements.push(lockForContents(replaced.map(({ job }) => job)))
     statements.push(takeNotifications(argumentsOf(notifications)), EXIST)
   }
   if (events.length > 0) statements.push(takeJobs(argumentsOf(events)))
@@ -174,6 +177,10 @@ async function settleNotifications(
     events.push(...ledger.add(standing, late, 'receipt'))
     answers.set(settlement, { kind: 'settled', events })
   }
+  await setContents(
+    tx,
+    held.map(({ settlement: { content }, row: { id } }) => ({ id, content })),
+  )
   return held
 }
 

@@ -1,4 +1,4 @@
-import type { ApiKey, Permission } from '../../../src/domain/api-key.ts'
+import type { ApiKey, Grant, Permission } from '../../../src/domain/api-key.ts'
 
 /** An API key without its hash. */
 export interface ApiKeyRow {
@@ -12,6 +12,8 @@ export interface ApiKeyRow {
   readonly expires_at: number | null
   readonly allowed_ips: string
   readonly created_at: number
+  /** JSON; null: none. */
+  readonly grants: string | null
 }
 
 export function toApiKey(row: ApiKeyRow): ApiKey {
@@ -20,10 +22,16 @@ export function toApiKey(row: ApiKeyRow): ApiKey {
     organizationId: row.organization,
     name: row.name,
     permission: row.permission,
+    grants: row.grants === null ? [] : (JSON.parse(row.grants) as Grant[]),
     prefix: row.prefix,
     last4: row.last4,
     expiresAt: row.expires_at,
     allowedIps: JSON.parse(row.allowed_ips) as string[],
     createdAt: row.created_at,
   }
+}
+
+/** The column `grants`. */
+export function grantsColumn(grants: readonly Grant[]): string | null {
+  return grants.length === 0 ? null : JSON.stringify(grants)
 }

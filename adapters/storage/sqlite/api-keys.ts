@@ -1,6 +1,6 @@
 import type { ApiKey } from '../../../src/domain/api-key.ts'
 import type { ApiKeyRepository, FoundApiKey } from '../../../src/ports/storage/api-keys.ts'
-import { type ApiKeyRow, toApiKey } from '../rows/api-key.ts'
+import { type ApiKeyRow, grantsColumn, toApiKey } from '../rows/api-key.ts'
 import type { Connection } from './connection.ts'
 import { dataError, isDataError } from './errors.ts'
 import { createRequireOrganization } from './organizations.ts'
@@ -8,8 +8,8 @@ import { pageBySeq } from './page.ts'
 
 const INSERT = `
   INSERT INTO carillon_api_keys
-    (id, organization, hash, name, permission, prefix, last4, expires_at, allowed_ips, created_at)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+    (id, organization, hash, name, permission, prefix, last4, expires_at, allowed_ips, created_at, grants)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 
 const SELECT = 'SELECT * FROM carillon_api_keys WHERE id = ?'
 
@@ -34,10 +34,11 @@ export function createApiKeys(connection: Connection): ApiKeyRepository {
 
   function create(key: Omit<ApiKey, 'createdAt'>, hash: Uint8Array): ApiKey {
     requireOrganization(key.organizationId)
-    const { id, organizationId, name, permission, prefix, last4, expiresAt, allowedIps } = key
+    const { id, organizationId, name, permission, prefix, last4, expiresAt, allowedIps, grants } = key
     const createdAt = connection.now()
     const ips = JSON.stringify(allowedIps)
-    insert().run(id, organizationId, hash, name, permission, prefix, last4, expiresAt, ips, createdAt)
+    const named = [name, permission, prefix, last4]
+    insert().run(id, organizationId, hash, ...named, expiresAt, ips, createdAt, grantsColumn(grants))
     return { ...key, createdAt }
   }
 

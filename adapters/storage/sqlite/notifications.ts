@@ -1,5 +1,5 @@
 import type { SQLInputValue } from 'node:sqlite'
-import type { Notification } from '../../../src/domain/notification.ts'
+import type { Notification, NotificationContent } from '../../../src/domain/notification.ts'
 import type {
   CancelAnswer,
   NotificationFilter,
@@ -15,6 +15,7 @@ import { type AddFacts, FACT_COLUMNS, FROM_NOTIFICATIONS, WITH_NEWEST_EVENT } fr
 import { notificationJob } from './jobs.ts'
 import { createRedrive } from './redrive.ts'
 import type { NotificationRow } from './rows.ts'
+import { createSetContent } from './set-content.ts'
 
 const COLUMNS = `${FACT_COLUMNS}, n.high, n.expires_at, n.content, n.resend_of`
 
@@ -52,9 +53,10 @@ export function createNotifications(
   const selectAttempts = connection.statement<{ attempts: number }>(SELECT_ATTEMPTS)
   const deleteJob = connection.statement(DELETE_JOB)
   const countJobs = connection.statement<{ jobs: number }>(COUNT_JOBS)
+  const setContent = createSetContent(connection)
   const redrive = createRedrive(connection, parts)
 
-  function cancel(id: string): CancelAnswer {
+  function cancel(id: string, content: NotificationContent | undefined): CancelAnswer {
     const row = selectState().get(id)
     if (row === undefined) return { kind: 'unknown' }
     const job = notificationJob(row.seq)
@@ -62,6 +64,7 @@ export function createNotifications(
     if (attempts === undefined) return { kind: 'ended' }
     if (attempts > 0) return { kind: 'too_late' }
     deleteJob().run(job)
+    setContent(row.seq, content)
     const announcements = deliveries.announcements(connection.now())
     return { kind: 'cancelled', events: addFacts(row, [{ type: 'cancelled' }], 'engine', announcements) }
   }
@@ -99,8 +102,8 @@ export function createNotifications(
         return row === undefined ? [] : toTimeline(row, selectEvents().all(row.seq))
       })
     },
-    async cancel(id) {
-      return connection.durably(() => cancel(id))
+    async cancel(id, content) {
+      return connection.durably(() => cancel(id, content))
     },
     async redrive(request) {
       return redrive(request)

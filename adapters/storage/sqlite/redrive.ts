@@ -1,6 +1,7 @@
 import { decodeCursor, encodeCursor } from '../../../src/domain/cursor.ts'
 import type { NotificationFailure } from '../../../src/domain/notification.ts'
 import { createRedrivePlan } from '../../../src/domain/redrive-plan.ts'
+import { REMOVED } from '../../../src/domain/sensitive.ts'
 import type {
   NotificationFilter,
   RedriveAnswer,
@@ -18,9 +19,10 @@ const LOOK = `
   AND NOT EXISTS (SELECT 1 FROM carillon_jobs AS j WHERE j.id = 2 * n.seq)
   ORDER BY n.created_at, n.seq LIMIT ?`
 
-/** The content is read where a template is asked for, and nowhere else. */
+/** The content is read where a template is asked for, and where it is as short as a removed one. */
 const COLUMNS = `${FACT_COLUMNS}, n.high, n.expires_at,
-  CASE WHEN ? THEN json_extract(n.content, '$.template.id') END AS template`
+  CASE WHEN ? THEN json_extract(n.content, '$.template.id') END AS template,
+  octet_length(n.content) < 1000 AND substr(n.content, 1, ${REMOVED.length}) = '${REMOVED}' AS removed`
 
 const LOOK_AT_ALL = `SELECT ${COLUMNS} ${FROM_NOTIFICATIONS} WHERE n.organization = ? ${LOOK}`
 
@@ -40,6 +42,7 @@ interface DeadRow extends NotificationRow {
   readonly high: number
   readonly expires_at: number | null
   readonly template: string | null
+  readonly removed: 0 | 1
 }
 
 /** Takes up one step of an organization's dead letters again. */
@@ -82,13 +85,17 @@ export function createRedrive(
     const rows = found.slice(0, most)
     for (const row of rows) {
       if (!matches(row, filter)) continue
-      const place = plan.place({ channel: row.channel, expiresAt: row.expires_at })
+      const place = plan.place({
+        channel: row.channel,
+        expiresAt: row.expires_at,
+        removed: row.removed === 1,
+      })
       if (place !== null && dryRun !== true) takeUp(row, place.lane, place.dueAt, announcements)
     }
-    const { redriven, expired, unroutable, nextDueAt } = plan
+    const { redriven, expired, unroutable, contentRemoved, nextDueAt } = plan
     const last = rows.at(-1)
     const next = found.length <= most || last === undefined ? null : encodeCursor([last.created_at, last.seq])
-    return { redriven, expired, unroutable, nextDueAt, next }
+    return { redriven, expired, unroutable, contentRemoved, nextDueAt, next }
   }
 
   return async (request) =>

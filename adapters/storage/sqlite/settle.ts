@@ -7,6 +7,7 @@ import { type AddFacts, FACT_COLUMNS, WITH_NEWEST_EVENT } from './facts.ts'
 import { isEventJob, READY, subjectOf, WAITING } from './jobs.ts'
 import type { UnmatchedReceipts } from './receipts.ts'
 import type { NotificationRow } from './rows.ts'
+import { createSetContent } from './set-content.ts'
 
 const SELECT_NOTIFICATION = `
   SELECT ${FACT_COLUMNS}
@@ -70,6 +71,7 @@ export function createSettle(
   const selectEndpoint = connection.statement<{ lane: string }>(SELECT_ENDPOINT)
   const selectHealth = connection.statement<HealthRow>(SELECT_HEALTH)
   const updateHealth = connection.statement(UPDATE_HEALTH)
+  const setContent = createSetContent(connection)
   const deleteJob = connection.statement(DELETE_JOB)
   const dueAgain = connection.statement(DUE_AGAIN)
   const dueAgainUnasked = connection.statement(DUE_AGAIN_UNASKED)
@@ -99,6 +101,7 @@ export function createSettle(
       const receipts = unmatched.take(row.organization, facts)
       events.push(...addFacts(row, receipts, 'receipt', announcements))
     }
+    setContent(row.seq, settlement.content)
     next(job, settlement, announcements.now)
     return { kind: 'settled', events }
   }

@@ -48,6 +48,11 @@ const ROWS = {
     'Plain HTTP is not accepted.',
     'Repeat the request over HTTPS, and replace the key if it was sent in clear.',
   ],
+  sensitive_content: [
+    403,
+    'The content is hidden, because the message is marked sensitive.',
+    'Ask the sender for the text; this service never shows it.',
+  ],
   ip_not_allowed: [
     403,
     'The API key may not be used from this address.',
@@ -133,6 +138,11 @@ const ROWS = {
     409,
     'The notification can no longer be cancelled.',
     'Nothing to do: an attempt has begun or it has ended.',
+  ],
+  content_removed: [
+    409,
+    'The content was removed when delivery ended, because the message is marked sensitive.',
+    'Send a new message.',
   ],
   not_redrivable: [
     409,

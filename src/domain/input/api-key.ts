@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { PERMISSIONS, type Permission } from '../api-key.ts'
+import { GRANTS, type Grant, PERMISSIONS, type Permission } from '../api-key.ts'
 import { instant, text } from './fields.ts'
 
 /** What creates an API key. */
@@ -7,6 +7,8 @@ export interface ApiKeyInput {
   /** 1 to 200 characters. */
   readonly name: string
   readonly permission: Permission
+  /** `content` lets the key read the text of messages. Default: none. */
+  readonly grants?: readonly Grant[] | undefined
   /** ISO 8601 or a Date, in the future. Default: never expires. */
   readonly expiresAt?: string | Date | null | undefined
   /** Addresses and CIDR blocks, IPv4 or IPv6, that may use the key; at most 100. Default: any. */
@@ -22,6 +24,11 @@ interface ParsedApiKey extends Omit<ApiKeyInput, 'expiresAt'> {
 export const apiKeyInput: z.ZodType<ParsedApiKey, ApiKeyInput> = z.object({
   name: text(1, 200).describe('To tell keys apart.'),
   permission: z.enum(PERMISSIONS).describe('`Read Only`, `Write` or `Full Access`.'),
+  grants: z
+    .array(z.enum(GRANTS))
+    .max(GRANTS.length)
+    .optional()
+    .describe('`content` lets the key read the text of messages. A key can give only grants that it has.'),
   expiresAt: instant.nullish().describe('ISO 8601, in the future; left out, the key never expires.'),
   allowedIps: z
     .array(z.string().min(1).max(64))

@@ -39,6 +39,11 @@ export interface SendFields {
   readonly push?: PushContent | undefined
   /** On `slack` only: blocks. */
   readonly slack?: SlackContent | undefined
+  /**
+   * True for one-time codes and the like: the content is never shown, and is removed when delivery has ended, so that the
+   * message cannot be resent or redriven then. Default false.
+   */
+  readonly sensitive?: boolean | undefined
   /** `high` overtakes bulk (one-time codes). Default `normal`. */
   readonly priority?: Priority | undefined
   /** Not before this time: ISO 8601 with a zone, or a Date. Default: at once. */
@@ -81,6 +86,10 @@ export const sendInput: z.ZodType<ParsedSend, SendFields> = z.object({
   email: emailParts.optional().describe('On `email` only. Sent as it is, also beside a template.'),
   push: pushParts.optional().describe('On `push` only. Sent as it is, also beside a template.'),
   slack: slackParts.optional().describe('On `slack` only. Sent as it is, also beside a template.'),
+  sensitive: z
+    .boolean()
+    .optional()
+    .describe('For one-time codes: the content is never shown, and is removed when delivery has ended.'),
   priority: z.enum(['normal', 'high']).optional().describe('`high` overtakes bulk. Default `normal`.'),
   sendAt: instant.optional().describe('Not before this time (ISO 8601).'),
   expiresAt: instant.optional().describe('Not handed to a provider after this time (ISO 8601).'),

@@ -19,6 +19,7 @@ const key = {
   organizationId: 'org_default',
   name: 'billing',
   permission: 'Write',
+  grants: [],
   hint: 'crl_abcd…wxyz',
   expiresAt: null,
   allowedIps: [],

@@ -105,7 +105,14 @@ function capitalized(word: string): string {
   return word.charAt(0).toUpperCase() + word.slice(1)
 }
 
-function describePermission({ permission, limit }: Route): string {
+function describePermission(route: Route): string {
+  const grants = Object.entries(route.queryGrants ?? {}).map(
+    ([parameter, grant]) => ` \`${parameter}=true\` needs a key with the grant \`${grant}\`.`,
+  )
+  return describeLevel(route) + grants.join('')
+}
+
+function describeLevel({ permission, limit }: Route): string {
   if (limit === 'links') return 'Needs no API key: the link is signed. Limited by client address.'
   if (limit === 'receipts') return 'Needs no API key: the provider signs what it reports.'
   switch (permission) {

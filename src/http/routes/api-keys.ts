@@ -1,12 +1,22 @@
+import { GRANTS } from '../../domain/api-key.ts'
 import { type ApiKeyInput, apiKeyInput } from '../../domain/input/api-key.ts'
 import { parseInput } from '../../domain/input/parse.ts'
 import type { Notifier } from '../../services/notifier.ts'
+import { assertGranted } from '../grants.ts'
 import { apiKeyList, createdApiKey } from '../schemas/api-key.ts'
 import { deleted } from '../schemas/common.ts'
 import { listQuery } from '../schemas/query.ts'
 import type { HandlerResult, RequestContext, Route } from './route.ts'
 
-async function create({ body, organizationId }: RequestContext, notifier: Notifier): Promise<HandlerResult> {
+async function create(
+  { body, organizationId, grants }: RequestContext,
+  notifier: Notifier,
+): Promise<HandlerResult> {
+  const asked: readonly unknown[] = Array.isArray(body.grants) ? body.grants : []
+  assertGranted(
+    GRANTS.filter((grant) => asked.includes(grant)),
+    grants,
+  )
   // The body may hold anything: the notifier parses it by `apiKeyInput`.
   return { body: await notifier.apiKeys.create(body as unknown as ApiKeyInput, { organizationId }) }
 }

@@ -11,7 +11,7 @@ import {
   sentNotification,
   validatedSend,
 } from '../schemas/notification.ts'
-import { notificationQuery } from '../schemas/query.ts'
+import { notificationQuery, notificationViewQuery } from '../schemas/query.ts'
 import { idempotencyKey, isTestMode } from '../send-headers.ts'
 import type { HandlerResult, RequestContext, Route, RouteError } from './route.ts'
 
@@ -68,8 +68,10 @@ async function list(context: RequestContext, notifier: Notifier): Promise<Handle
   }
 }
 
-async function get({ params, organizationId }: RequestContext, notifier: Notifier): Promise<HandlerResult> {
-  return { body: await notifier.notifications.get(params.id ?? '', { organizationId }) }
+async function get(context: RequestContext, notifier: Notifier): Promise<HandlerResult> {
+  const { params, organizationId } = context
+  const { rendered } = parseInput(notificationViewQuery, context.query, 'query')
+  return { body: await notifier.notifications.get(params.id ?? '', { organizationId, rendered }) }
 }
 
 async function cancel(
@@ -170,6 +172,9 @@ export const notificationRoutes: readonly Route[] = [
     limit: 'requests',
     status: 200,
     unknown: 'notification_not_found',
+    errors: ['sensitive_content'],
+    query: notificationViewQuery,
+    queryGrants: { rendered: 'content' },
     response: notificationRecord,
     handler: get,
   },
@@ -198,6 +203,7 @@ export const notificationRoutes: readonly Route[] = [
     status: 201,
     unknown: 'notification_not_found',
     errors: [
+      'content_removed',
       'invalid_channel',
       'invalid_recipient',
       'region_not_permitted',
@@ -220,7 +226,7 @@ export const notificationRoutes: readonly Route[] = [
     limit: 'requests',
     status: 200,
     unknown: 'notification_not_found',
-    errors: ['not_redrivable', 'invalid_channel'],
+    errors: ['not_redrivable', 'content_removed', 'invalid_channel'],
     delivers: true,
     response: notificationRecord,
     handler: redrive,

@@ -1,5 +1,5 @@
 import type * as z from 'zod'
-import type { Permission } from '../../domain/api-key.ts'
+import type { Grant, Permission } from '../../domain/api-key.ts'
 import type { ErrorCode } from '../../domain/errors/catalogue.ts'
 import type { LimitedResource } from '../../services/limits/records.ts'
 import type { Notifier } from '../../services/notifier.ts'
@@ -42,6 +42,8 @@ export interface Route {
   readonly paths: readonly string[]
   /** The lowest level of key that may call it; `public`: no key is needed, none is looked at. */
   readonly permission: Permission | 'public'
+  /** Query parameters that need a grant of the key where they are `true`. */
+  readonly queryGrants?: Readonly<Record<string, Grant>>
   /** Which request limit holds; routes that name the same share it. Public routes are limited by address. */
   readonly limit: LimitedResource
   /** Status of success. */
@@ -81,6 +83,8 @@ export interface RequestContext {
   readonly request: HttpRequest
   /** Empty for public routes. */
   readonly organizationId: string
+  /** Of the key. */
+  readonly grants: readonly Grant[]
   /** Decoded path parameters. */
   readonly params: Readonly<Record<string, string>>
   readonly query: Query

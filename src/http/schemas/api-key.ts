@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { PERMISSIONS } from '../../domain/api-key.ts'
+import { GRANTS, PERMISSIONS } from '../../domain/api-key.ts'
 import type { ApiKeyRecord, CreatedApiKey } from '../../services/api-keys/records.ts'
 import type { List } from '../../services/list.ts'
 import { listOf, timestamp } from './common.ts'
@@ -9,6 +9,9 @@ const fields = {
   organizationId: z.string(),
   name: z.string(),
   permission: z.enum(PERMISSIONS),
+  grants: z
+    .array(z.enum(GRANTS))
+    .describe('Beside the permission: `content` lets it read the text of messages.'),
   hint: z.string().describe('How the secret begins and ends, to recognize it.'),
   expiresAt: timestamp.nullable().describe('Null: never.'),
   allowedIps: z.array(z.string()).describe('Empty: any address.'),

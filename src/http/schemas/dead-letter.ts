@@ -9,6 +9,7 @@ export const redriveResult: z.ZodType<RedriveResult> = z.object({
   skipped: z.object({
     expired: z.int().describe('They expire before they would be due.'),
     unroutable: z.int().describe('Their channel is not configured.'),
+    contentRemoved: z.int().describe('They were sensitive, and their content was removed.'),
   }),
   more: z.boolean().describe('There are dead letters that this call has not looked at.'),
   lastDueAt: timestamp.nullable().describe('When the last of them falls due; null: none was redriven.'),

@@ -51,7 +51,10 @@ const summaryFields = {
   status: notificationStatus,
   channel: channelName,
   to: z.string(),
-  subject: z.string().nullable(),
+  subject: z
+    .string()
+    .nullable()
+    .describe('Null where a template gives it, and where the message is sensitive.'),
   template: z.string().nullable(),
   priority: z.enum(['normal', 'high']),
   sendAt: timestamp.nullable(),
@@ -65,7 +68,11 @@ const summaryFields = {
 /** A notification with everything that is known of it. */
 export const notificationRecord: z.ZodType = z.object({
   ...summaryFields,
-  ...partsFields,
+  sensitive: z.boolean().describe('The content is never shown, and is removed when delivery has ended.'),
+  rendered: z
+    .object({ ...renderedFields, ...partsFields })
+    .optional()
+    .describe('With `rendered=true`: what the recipient gets, without tracking.'),
   timeline: z.array(
     z.object({
       sequence: z.int(),

@@ -59,6 +59,15 @@ export const notificationQuery: z.ZodType<Filters<NotificationQuery>> = z.object
   until: time.optional().describe('Accepted before this time.'),
 })
 
+/** What `GET /v1/notifications/{id}` shows. */
+export const notificationViewQuery: z.ZodType<{ rendered?: boolean | undefined }> = z.object({
+  rendered: z
+    .enum(['true', 'false'])
+    .transform((text) => text === 'true')
+    .optional()
+    .describe('Whether the content is shown as the recipient gets it. Default `false`.'),
+})
+
 /** SPEC.md "Get logs". */
 export const logQuery: z.ZodType<Filters<LogQuery>> = z.object({
   ...page,

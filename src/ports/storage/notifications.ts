@@ -2,7 +2,7 @@ import type { ChannelName } from '../../domain/channel.ts'
 import type { ErrorCode } from '../../domain/errors/catalogue.ts'
 import type { NotificationEvent } from '../../domain/event-payload.ts'
 import type { Fact } from '../../domain/facts.ts'
-import type { Notification, NotificationStatus } from '../../domain/notification.ts'
+import type { Notification, NotificationContent, NotificationStatus } from '../../domain/notification.ts'
 import type { Page, PageRequest } from './page.ts'
 
 export interface NotificationRepository {
@@ -18,15 +18,18 @@ export interface NotificationRepository {
   /**
    * Cancels, atomically against claims: only while no attempt has begun.
    * `too_late`: an attempt has begun. `ended`: it had ended before, a cancelled one too.
+   *
+   * @param content replaces the stored content, attachments too, in the same commit
    */
-  cancel(id: string): Promise<CancelAnswer>
+  cancel(id: string, content?: NotificationContent): Promise<CancelAnswer>
   /**
    * Takes up dead letters again, oldest first, one step of them in one commit. A dead letter is a notification whose
    * status is `failed` and that has no job. Each gets the fact `redriven`, which opens a new round of its fold, and a
    * job in its channel's lane that has all attempts before it; the numbers of attempts go on (`earlierAttempts`).
    *
    * Judged under the row's lock: of ten in a race one redrives it, and a step that finds it queued passes it by. One that
-   * would have expired when its job falls due, or whose channel has no lane, is left as it is and counted.
+   * would have expired when its job falls due, whose content was removed, or whose channel has no lane, is left as it is and
+   * counted.
    */
   redrive(request: RedriveRequest): Promise<RedriveAnswer>
 }
@@ -73,6 +76,8 @@ export interface RedriveAnswer {
   readonly expired: number
   /** Left as they are, because their channel has no lane. */
   readonly unroutable: number
+  /** Left as they are, because their content was removed. */
+  readonly contentRemoved: number
   /** `dueAt` of the next step. */
   readonly nextDueAt: number
   /** `after` of the next step; null: all have been looked at. */

@@ -2,6 +2,7 @@ import type { EndpointEvent } from '../../domain/endpoint-health.ts'
 import type { NotifierError } from '../../domain/errors/notifier-error.ts'
 import type { NotificationEvent } from '../../domain/event-payload.ts'
 import type { Fact } from '../../domain/facts.ts'
+import type { NotificationContent } from '../../domain/notification.ts'
 import type { LeaseRef } from './claim.ts'
 import type { DeliveryAttempt } from './webhook-endpoints.ts'
 
@@ -25,6 +26,8 @@ export type Settlement = LeaseRef & {
         readonly kind: 'notification'
         /** Recorded in order. */
         readonly facts: readonly Fact[]
+        /** Replaces the stored content, attachments too, in the same commit. Only where the job ends. */
+        readonly content?: NotificationContent | undefined
       }
     | {
         readonly kind: 'event'

@@ -53,7 +53,11 @@ export function prepareSend(
   assertFormat(channel, input.format)
   const parts = partsFor(channel, input)
   assertUnsubscribable(parts, how.links)
-  const content = { ...contentOf(input, template, channel, how.compiled, spent), ...parts }
+  const content = {
+    ...contentOf(input, template, channel, how.compiled, spent),
+    ...parts,
+    ...(input.sensitive === true ? { sensitive: true as const } : {}),
+  }
   if (channel === 'sms' || channel === 'push') {
     const text = renderContent(channel, content, template && how.compiled.of(template), spent)
     if (isBlank(channel, text, content)) throw blank(content)
@@ -75,11 +79,12 @@ export function prepareSend(
 /**
  * The same message once more: its pinned content, to its recipient, at once. It may take as long as the first one might.
  *
- * @throws NotifierError `invalid_channel`, `invalid_recipient`, `invalid_parameter`: what was right then need not be right
+ * @throws NotifierError `content_removed`, `invalid_channel`, `invalid_recipient`, `invalid_parameter`: what was right then need not be right
  *   now
  */
 export function prepareResend(original: Notification, how: Preparation): NewNotification {
   const { id, organizationId, channel, to, content, priority, sendAt, expiresAt, createdAt } = original
+  if (content.removed === true) throw new NotifierError('content_removed')
   const { lane } = routeTo(channel, organizationId, to, how.routes)
   assertUnsubscribable(content, how.links)
   const mayTakeMs = expiresAt === null ? null : expiresAt - Math.max(createdAt, sendAt ?? 0)

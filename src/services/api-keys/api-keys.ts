@@ -40,6 +40,7 @@ export function createApiKeys(
           organizationId,
           name: parsed.name,
           permission: parsed.permission,
+          grants: [...new Set(parsed.grants)],
           prefix: secret.slice(0, 8),
           last4: secret.slice(-4),
           expiresAt,
@@ -90,12 +91,14 @@ function hashOf(secret: string): Buffer {
 }
 
 function view(key: ApiKey): ApiKeyRecord {
-  const { id, organizationId, name, permission, prefix, last4, expiresAt, allowedIps, createdAt } = key
+  const { id, organizationId, name, permission, grants, prefix, last4, expiresAt, allowedIps, createdAt } =
+    key
   return {
     id,
     organizationId,
     name,
     permission,
+    grants,
     hint: `${prefix}…${last4}`,
     expiresAt: isoOrNull(expiresAt),
     allowedIps,

@@ -29,6 +29,7 @@ interface Counts {
   readonly redriven: number
   readonly expired: number
   readonly unroutable: number
+  readonly contentRemoved: number
 }
 
 /** The use cases that list dead letters and take them up again. */
@@ -84,7 +85,7 @@ export function createDeadLetters({ storage, routes, wake }: DeadLetterParts): {
       )
       const lanes = await lanesOf(organizationId)
       const filter = { organizationId, ids: [id] }
-      const { redriven, expired, unroutable } = await storage.notifications.redrive({
+      const { redriven, expired, unroutable, contentRemoved } = await storage.notifications.redrive({
         filter,
         lanes,
         most: 1,
@@ -94,6 +95,7 @@ export function createDeadLetters({ storage, routes, wake }: DeadLetterParts): {
         return
       }
       if (expired === 1) throw notRedrivable('It has expired: send it again with a later expiry.')
+      if (contentRemoved === 1) throw new NotifierError('content_removed')
       if (unroutable === 1) throw new NotifierError('invalid_channel')
       throw notRedrivable(`Only what has failed is redriven, once: this one is ${status}.`)
     },
@@ -104,7 +106,7 @@ export function createDeadLetters({ storage, routes, wake }: DeadLetterParts): {
     { dryRun, spacingMs, most }: { dryRun: boolean; spacingMs: number; most: number },
   ): Promise<{ readonly counts: Counts; readonly more: boolean; readonly nextDueAt: number }> {
     const lanes = await lanesOf(filter.organizationId)
-    let counts: Counts = { redriven: 0, expired: 0, unroutable: 0 }
+    let counts: Counts = { redriven: 0, expired: 0, unroutable: 0, contentRemoved: 0 }
     let after: string | undefined
     let dueAt: number | undefined
     for (;;) {
@@ -136,6 +138,7 @@ function sum(a: Counts, b: Counts): Counts {
     redriven: a.redriven + b.redriven,
     expired: a.expired + b.expired,
     unroutable: a.unroutable + b.unroutable,
+    contentRemoved: a.contentRemoved + b.contentRemoved,
   }
 }
 

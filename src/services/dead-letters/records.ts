@@ -20,6 +20,8 @@ export interface RedriveResult {
     readonly expired: number
     /** Their channel is not configured. */
     readonly unroutable: number
+    /** They were sensitive, and their content was removed. */
+    readonly contentRemoved: number
   }
   /** There are dead letters that this call has not looked at. */
   readonly more: boolean

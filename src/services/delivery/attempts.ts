@@ -1,6 +1,8 @@
 import type { EndpointEvent } from '../../domain/endpoint-health.ts'
 import type { NotificationEvent } from '../../domain/event-payload.ts'
+import type { NotificationContent } from '../../domain/notification.ts'
 import type { ProcessListeners } from '../../domain/process-event.ts'
+import { removedContent } from '../../domain/sensitive.ts'
 import type { SpanEnd, SpanStart } from '../../domain/telemetry.ts'
 import { createGroup } from '../../gather/group.ts'
 import type { Clock } from '../../ports/clock.ts'
@@ -76,6 +78,8 @@ export function createAttempts(options: AttemptsOptions): Attempts {
   )
   /** Recovered jobs that run here. */
   const recovered = new Map<string, ClaimedJob>()
+  /** What stays of sensitive messages whose jobs run here. */
+  const removals = new Map<string, NotificationContent>()
   const stops = new Set<Stop>()
   const stopping = new AbortController()
   /** How long jobs keep their slots where they cannot begin: freed at once they would be claimed again without a pause. */
@@ -100,6 +104,14 @@ export function createAttempts(options: AttemptsOptions): Attempts {
     const job = recovered.get(jobId)
     if (job === undefined || (next.kind === 'retry' && next.unasked === true)) return
     observer.record({ type: 'recovered', lane: metricLaneOf(job) })
+  }
+
+  /** The end of a sensitive message's delivery takes its content along. */
+  function withRemoval(settlement: Settlement): Settlement {
+    const content = removals.get(settlement.jobId)
+    if (content === undefined || settlement.kind === 'event' || settlement.next.kind !== 'end')
+      return settlement
+    return { ...settlement, content }
   }
 
   async function beginSet(refs: readonly StartRef[]): Promise<readonly (boolean | Promise<boolean>)[]> {
@@ -133,7 +145,8 @@ export function createAttempts(options: AttemptsOptions): Attempts {
       if (begun) events.started(ref)
       return begun
     },
-    async settle(settlement) {
+    async settle(given) {
+      const settlement = withRemoval(given)
       const answer = await observer.span({ name: 'settle' }, () => settle(settlement), spanEnd)
       // It keeps its lease, and is recovered when that ends; that it happened must not go unseen.
       if (answer.kind === 'failed') failed(answer.error)
@@ -153,6 +166,8 @@ export function createAttempts(options: AttemptsOptions): Attempts {
       const letGo = leases.hold(job, () => stop.abort(new Error(LOST)))
       const forget = events.follow(job)
       if (job.recovered) recovered.set(job.jobId, job)
+      const removal = removalOf(job)
+      if (removal !== undefined) removals.set(job.jobId, removal)
       try {
         await observer.span(
           spanStart(job),
@@ -165,6 +180,7 @@ export function createAttempts(options: AttemptsOptions): Attempts {
         forget()
         // This process may have it under a later lease by now.
         if (recovered.get(job.jobId) === job) recovered.delete(job.jobId)
+        if (removals.get(job.jobId) === removal) removals.delete(job.jobId)
         letGo()
         stops.delete(stop)
       }
@@ -180,6 +196,11 @@ export function createAttempts(options: AttemptsOptions): Attempts {
       stopping.abort()
     },
   }
+}
+
+function removalOf(job: ClaimedJob): NotificationContent | undefined {
+  if (job.kind === 'event' || job.notification.content.sensitive !== true) return undefined
+  return removedContent(job.notification.content)
 }
 
 function spanStart(job: ClaimedJob): SpanStart {

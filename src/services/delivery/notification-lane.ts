@@ -2,7 +2,7 @@ import { type AttemptContext, type Decision, decide } from '../../domain/decide.
 import type { ErrorCode } from '../../domain/errors/catalogue.ts'
 import { isNotifierError } from '../../domain/errors/notifier-error.ts'
 import type { NotificationFailure } from '../../domain/notification.ts'
-import type { Outcome } from '../../domain/outcome.ts'
+import { type Outcome, withoutWords } from '../../domain/outcome.ts'
 import { boundedSmsText } from '../../domain/sms-segments.ts'
 import { suppressionError } from '../../domain/suppression.ts'
 import type { CompiledTemplate } from '../../domain/template/compile.ts'
@@ -156,7 +156,11 @@ export function createNotificationLane(
       createdAt: notification.createdAt,
       logger,
     }
-    const outcome = await sendAttempt(provider, message, context, stop, clock, observer, failed)
+    const sensitive = notification.content.sensitive === true
+    // What a provider throws may repeat the message.
+    const told = sensitive ? ({ message: said }: Error) => failed(new Error(said)) : failed
+    const answer = await sendAttempt(provider, message, context, stop, clock, observer, told)
+    const outcome = sensitive ? withoutWords(answer) : answer
     const durationMs = Math.round(clock.monotonic() - began)
     const end = decision(job, state, outcome, { attempt, durationMs, segments, expiresInMs: leftMs() })
     // Before the slot is free: whether the provider is asked again depends on it.

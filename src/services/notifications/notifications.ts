@@ -1,18 +1,33 @@
+import * as z from 'zod'
 import { NotifierError } from '../../domain/errors/notifier-error.ts'
 import type { NotificationEvent } from '../../domain/event-payload.ts'
 import { ANNOUNCED_AS } from '../../domain/facts.ts'
 import type { Notification } from '../../domain/notification.ts'
 import { failureOf } from '../../domain/record-facts.ts'
+import { removedContent } from '../../domain/sensitive.ts'
 import type { LogEntry } from '../../ports/storage/logs.ts'
 import type { NotificationFilter, TimelineEntry } from '../../ports/storage/notifications.ts'
 import type { PageRequest } from '../../ports/storage/page.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
 import { type List, listInPortions, listOf } from '../list.ts'
 import type { Notifier } from '../notifier.ts'
-import { shownParts } from '../render.ts'
-import { byId, isoOrNull, owned, type Scope } from '../scope.ts'
+import { renderContent, shownParts, shownText } from '../render.ts'
+import { byId, isoOrNull, organizationId, owned, parseOptions, type Scope } from '../scope.ts'
+import type { CompiledTemplates } from '../templates/compiled-templates.ts'
 import { readLogs, readNotifications, templateId } from './filter.ts'
-import type { LogRecord, NotificationRecord, NotificationSummary, TimelineRecord } from './records.ts'
+import type {
+  GetNotificationOptions,
+  LogRecord,
+  NotificationRecord,
+  NotificationSummary,
+  RenderedMessage,
+  TimelineRecord,
+} from './records.ts'
+
+const getOptions: z.ZodType<GetNotificationOptions> = z.strictObject({
+  organizationId,
+  rendered: z.boolean().optional(),
+})
 
 type Announce = (event: NotificationEvent) => void
 
@@ -23,11 +38,13 @@ type Announce = (event: NotificationEvent) => void
  */
 export function createNotifications(
   storage: Storage,
+  compiled: CompiledTemplates,
   announce: Announce,
   wake: () => void,
   redrive: (id: string, scope: Scope | undefined) => Promise<void>,
 ): Omit<Notifier['notifications'], 'resend'> {
-  async function get(id: string, scope: Scope | undefined): Promise<NotificationRecord> {
+  async function get(id: string, options: GetNotificationOptions | undefined): Promise<NotificationRecord> {
+    const { rendered, ...scope } = parseOptions(getOptions, options)
     const notification = owned(
       await byId(id, (known) => storage.notifications.get(known)),
       scope,
@@ -36,9 +53,17 @@ export function createNotifications(
     const timeline = await storage.notifications.timeline(id)
     return {
       ...summary(notification),
-      ...shownParts(notification.content),
+      sensitive: notification.content.sensitive === true,
+      ...(rendered === true ? { rendered: await render(notification) } : {}),
       timeline: timeline.map(timelineRecord),
     }
+  }
+
+  /** @throws NotifierError `sensitive_content` */
+  async function render({ channel, content }: Notification): Promise<RenderedMessage> {
+    if (content.sensitive === true) throw new NotifierError('sensitive_content')
+    const template = 'template' in content ? await compiled.load(content.template) : null
+    return { ...shownText(channel, renderContent(channel, content, template)), ...shownParts(content) }
   }
 
   return {
@@ -54,8 +79,13 @@ export function createNotifications(
       return listSummaries('notifications', storage, filter, page)
     },
     async cancel(id, scope) {
-      owned(await byId(id, (known) => storage.notifications.get(known)), scope, 'notification_not_found')
-      const answer = await storage.notifications.cancel(id)
+      const { content } = owned(
+        await byId(id, (known) => storage.notifications.get(known)),
+        scope,
+        'notification_not_found',
+      )
+      const removal = content.sensitive === true ? removedContent(content) : undefined
+      const answer = await storage.notifications.cancel(id, removal)
       switch (answer.kind) {
         case 'cancelled':
           for (const event of answer.events) announce(event)
@@ -108,7 +138,7 @@ function summary(notification: Notification): NotificationSummary {
     status,
     channel,
     to,
-    subject: content.subject ?? null,
+    subject: content.sensitive === true ? null : (content.subject ?? null),
     template: 'template' in content ? content.template.name : null,
     priority,
     sendAt: isoOrNull(sendAt),

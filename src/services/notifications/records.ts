@@ -2,7 +2,8 @@ import type { ChannelName } from '../../domain/channel.ts'
 import type { FactType } from '../../domain/facts.ts'
 import type { NotificationFailure, NotificationStatus, Priority } from '../../domain/notification.ts'
 import type { ListQuery } from '../list.ts'
-import type { PartsRecord } from '../render.ts'
+import type { PartsRecord, RenderedRecord } from '../render.ts'
+import type { Scope } from '../scope.ts'
 
 export interface NotificationQuery extends ListQuery {
   readonly channel?: ChannelName | undefined
@@ -27,7 +28,7 @@ export interface NotificationSummary {
   readonly status: NotificationStatus
   readonly channel: ChannelName
   readonly to: string
-  /** Literal subject; null where a template gives it. */
+  /** Literal subject; null where a template gives it, and where the message is sensitive. */
   readonly subject: string | null
   /** Name of the template; null where the text was sent literally. */
   readonly template: string | null
@@ -41,7 +42,22 @@ export interface NotificationSummary {
   readonly resendOf: string | null
 }
 
-export interface NotificationRecord extends NotificationSummary, PartsRecord {
+/** What a recipient gets: the text, and what goes along with it. */
+export interface RenderedMessage extends RenderedRecord, PartsRecord {}
+
+export interface GetNotificationOptions extends Scope {
+  /** True: with the content as it was, or will be, rendered. Default false. */
+  readonly rendered?: boolean | undefined
+}
+
+export interface NotificationRecord extends NotificationSummary {
+  /** The content is never shown, and is removed when delivery has ended. */
+  readonly sensitive: boolean
+  /**
+   * Where it was asked for: the pinned version of the template, or the literal text, with its values and parts, rendered as for
+   * delivery but without tracking. Of attachments the size, never the content.
+   */
+  readonly rendered?: RenderedMessage | undefined
   /** Everything that is known of it, in order. */
   readonly timeline: readonly TimelineRecord[]
 }

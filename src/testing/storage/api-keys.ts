@@ -14,6 +14,7 @@ function key(change: Partial<ApiKey> = {}): Omit<ApiKey, 'createdAt'> {
     last4: 'wxyz',
     expiresAt: null,
     allowedIps: [],
+    grants: [],
     ...change,
   }
 }
@@ -27,7 +28,12 @@ function hashOf(text: string): Uint8Array {
 
 export function apiKeyChecks(check: Check): void {
   check('a key is found by the hash of its secret', async ({ storage }) => {
-    const given = key({ allowedIps: ['10.0.0.0/8', '::1'], permission: 'Full Access', expiresAt: 4e12 })
+    const given = key({
+      allowedIps: ['10.0.0.0/8', '::1'],
+      permission: 'Full Access',
+      grants: ['content'],
+      expiresAt: 4e12,
+    })
     const created = await storage.apiKeys.create(given, hashOf('one'))
     assert.deepEqual(created, { ...given, createdAt: created.createdAt })
     const [found] = await storage.apiKeys.findByHash([hashOf('one')])

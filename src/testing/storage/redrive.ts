@@ -91,6 +91,7 @@ export function redriveChecks(check: Check): void {
         redriven: 1,
         expired: 0,
         unroutable: 0,
+        contentRemoved: 0,
         nextDueAt: 0,
         next: null,
       },

@@ -46,6 +46,7 @@ export const KEY: ApiKeyRecord = {
   hint: 'crl_…',
   expiresAt: null,
   allowedIps: [],
+  grants: [],
   createdAt: '2026-01-01T00:00:00.000Z',
 }
 

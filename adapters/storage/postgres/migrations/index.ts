@@ -14,6 +14,7 @@ import { settle2 } from './0013-settle-2.ts'
 import { settle3 } from './0014-settle-3.ts'
 import { claim3 } from './0015-claim-3.ts'
 import { insert2 } from './0016-insert-2.ts'
+import { grants } from './0017-grants.ts'
 
 /**
  * In order, append-only: the schema's version is the number of those that have run. Each only adds: processes of the
@@ -36,4 +37,5 @@ export const migrations: readonly string[] = [
   settle3,
   claim3,
   insert2,
+  grants,
 ]

@@ -11,6 +11,7 @@ import { attachments } from './0010-attachments.ts'
 import { endpointEvents } from './0011-endpoint-events.ts'
 import { states } from './0012-states.ts'
 import { waitingEvents } from './0013-waiting-events.ts'
+import { grants } from './0014-grants.ts'
 
 /**
  * In order, append-only: the schema's version is the number of those that have run. Columns are added at the end, so that
@@ -31,4 +32,5 @@ export const migrations: readonly string[] = [
   endpointEvents,
   states,
   waitingEvents,
+  grants,
 ]

@@ -1,0 +1,17 @@
+import type { NotificationContent } from '../../../src/domain/notification.ts'
+import { storedContent } from '../../../src/domain/stored-content.ts'
+import type { Connection } from './connection.ts'
+
+/** Replaces the content of a notification, by its `seq`, inside a transaction that is open. */
+export function createSetContent(
+  connection: Connection,
+): (seq: number, content: NotificationContent | undefined) => void {
+  const update = connection.statement(
+    'UPDATE carillon_notifications SET content = ?, attachments = ? WHERE seq = ?',
+  )
+  return function setContent(seq, given) {
+    if (given === undefined) return
+    const { content, attachments } = storedContent(given)
+    update().run(content, attachments, seq)
+  }
+}

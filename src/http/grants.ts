@@ -1,0 +1,25 @@
+import type { Grant } from '../domain/api-key.ts'
+import { NotifierError } from '../domain/errors/notifier-error.ts'
+import type { Query } from './query.ts'
+import type { Route } from './routes/route.ts'
+
+/** The grants that a request needs for its query. */
+export function neededFor({ queryGrants = {} }: Pick<Route, 'queryGrants'>, query: Query): Grant[] {
+  return Object.entries(queryGrants).flatMap(([parameter, grant]) =>
+    query[parameter] === 'true' ? [grant] : [],
+  )
+}
+
+/**
+ * A key can use, and give to another key, only the grants that it has.
+ *
+ * @throws NotifierError `insufficient_permissions`
+ */
+export function assertGranted(needed: readonly Grant[], granted: readonly Grant[]): void {
+  const required = needed.find((grant) => !granted.includes(grant))
+  if (required === undefined) return
+  throw new NotifierError('insufficient_permissions', {
+    message: `The API key lacks the grant "${required}". Use a key that was created with it.`,
+    details: { required, granted },
+  })
+}
