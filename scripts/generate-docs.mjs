@@ -158,9 +158,12 @@ function gauges() {
 }
 
 function routes() {
-  const rows = ROUTES.map(({ method, paths, permission, summary }) => {
+  const rows = ROUTES.map(({ method, paths, permission, queryGrants = {}, summary }) => {
+    const grants = Object.entries(queryGrants).map(
+      ([parameter, grant]) => `; with \`${parameter}=true\` also the grant \`${grant}\``,
+    )
     const forms = paths.map((path) => `\`${method} ${path}\``).join('<br>')
-    return `| ${forms} | ${permission} | ${summary} |`
+    return `| ${forms} | ${permission}${grants.join('')} | ${summary} |`
   })
   return ['| Request | Permission | What it does |', '|---|---|---|', ...rows].join('\n')
 }
