@@ -49,7 +49,10 @@ describeWith(whyNoPostgres(true), 'contents that are removed', () => {
   it('are gone from the table, and are not redriven', async () => {
     const schema = uniqueSchema()
     const storage = await open(schema)
-    const [failed = '', waiting = ''] = await accept(storage, [note({ content }), note({ content, lane: 'x' })])
+    const [failed = '', waiting = ''] = await accept(storage, [
+      note({ content }),
+      note({ content, lane: 'x' }),
+    ])
     const job = await claimOne(storage)
     await start(storage, [job])
     const facts = [{ type: 'failed', attempt: 1, provider: 'smtp', code: 'provider_error' }] as const

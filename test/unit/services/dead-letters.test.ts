@@ -89,12 +89,21 @@ describe.each(['memory', 'sqlite'])('dead letters on %s', (kind) => {
 
     works()
     const filter = { to: 'ada@example.com', code: 'invalid_content' } as const
-    const none = { redriven: 0, skipped: { expired: 0, unroutable: 0, contentRemoved: 0 }, more: false, lastDueAt: null }
+    const none = {
+      redriven: 0,
+      skipped: { expired: 0, unroutable: 0, contentRemoved: 0 },
+      more: false,
+      lastDueAt: null,
+    }
     const dry = await notifier.deadLetters.redrive({ filter, dryRun: true })
     expect(dry).toMatchObject({ dryRun: true, redriven: 2, more: false })
     expect(await statuses()).toEqual(['failed', 'failed', 'failed'])
     const done = await notifier.deadLetters.redrive({ filter })
-    expect(done).toMatchObject({ dryRun: false, redriven: 2, skipped: { expired: 0, unroutable: 0, contentRemoved: 0 } })
+    expect(done).toMatchObject({
+      dryRun: false,
+      redriven: 2,
+      skipped: { expired: 0, unroutable: 0, contentRemoved: 0 },
+    })
     expect(await notifier.deadLetters.redrive({ filter })).toEqual({ dryRun: false, ...none })
     await clock.until(async () => (await notifier.notifications.get(b)).status === 'sent')
     expect(await statuses()).toEqual(['failed', 'sent', 'sent'])
