@@ -17,9 +17,11 @@ export interface Receipt {
   readonly fact?: Omit<Fact, 'provider' | 'suppress'> | undefined
   /**
    * The recipient wants, or can take, nothing more. Only for hard bounces, complaints and opt-outs. Beside a fact it
-   * concerns the recipient of that message, whatever form the provider gives the address.
+   * always concerns the recipient of that message, and `address` is ignored. Without a fact `address` is required.
    */
-  readonly suppress?: { readonly address: string; readonly reason: SuppressionReason } | undefined
+  readonly suppress?:
+    | { readonly reason: SuppressionReason; readonly address?: string | undefined }
+    | undefined
   /** The recipient opted in again (START). */
   readonly unsuppress?: { readonly address: string } | undefined
 }
@@ -59,9 +61,9 @@ export function soundReceipt(value: unknown): Receipt | null {
     dedupeKey,
     notificationId: textOf(notificationId, MAX_KEY),
     ...(fact === undefined ? {} : { fact: soundFact(fact) }),
-    ...(address === undefined || !REASONS.has(reason)
-      ? {}
-      : { suppress: { address, reason: reason as SuppressionReason } }),
+    ...(REASONS.has(reason) && (address !== undefined || fact !== undefined)
+      ? { suppress: { reason: reason as SuppressionReason, ...known('address', address) } }
+      : {}),
     ...(again === undefined ? {} : { unsuppress: { address: again } }),
   }
 }

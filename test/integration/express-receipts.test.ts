@@ -108,7 +108,7 @@ describe.each(STORAGES)('receipts over HTTP, on %s', (_name, create) => {
       dedupeKey: 'b',
       notificationId: id,
       fact: { type: 'bounced', code: 'invalid_recipient' },
-      suppress: { address: 'ada@example.com', reason: 'hard_bounce' },
+      suppress: { reason: 'hard_bounce' },
     }
     await report([bounce])
     await expect(notifier.send(mail)).rejects.toMatchObject({ code: 'blocked_recipient', status: 422 })
@@ -136,6 +136,7 @@ describe.each(STORAGES)('receipts over HTTP, on %s', (_name, create) => {
       { dedupeKey: '2', notificationId: id, fact: { type: 'reported', providerCode: 'quantum_flux' } },
       { dedupeKey: '3', notificationId: id, fact: { type: 'cancelled', code: 'no_such_code' } },
       { dedupeKey: '4', notificationId: id, suppress: { address: 'a@b.c', reason: 'mood' } },
+      { dedupeKey: '5', notificationId: id, suppress: { reason: 'complaint' } },
       { dedupeKey: '', notificationId: id, fact: { type: 'delivered' } },
       null,
     ])

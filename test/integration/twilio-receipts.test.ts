@@ -220,7 +220,7 @@ describe('a report', () => {
   })
 
   it('of an opt-out suppresses the recipient, and no other failure does', async () => {
-    const suppress = { address: '+4915112345678', reason: 'unsubscribe' }
+    const suppress = { reason: 'unsubscribe' }
     for (const ErrorCode of ['21610', '30630']) {
       expect(await parse(report('undelivered', { ErrorCode }))).toMatchObject([{ suppress }])
     }

@@ -266,11 +266,14 @@ describe('a report', () => {
   })
 
   it.each([
+    ['1000', 'provider_rate_limited'],
+    ['1030', 'provider_unavailable'],
     ['1040', 'carrier_blocked'],
     ['1050', 'blocked_recipient'],
     ['1060', 'provider_suspended'],
     ['1070', 'provider_quota_exceeded'],
     ['1090', 'message_too_large'],
+    ['1100', 'provider_unavailable'],
     ['1120', 'invalid_sender'],
     ['1160', 'blocked_recipient'],
     ['1170', 'invalid_phone_number'],
@@ -303,7 +306,7 @@ describe('a report', () => {
   })
 
   it('of an opt-out suppresses the recipient, and no other failure does', async () => {
-    const suppress = { address: '+4915112345678', reason: 'unsubscribe' }
+    const suppress = { reason: 'unsubscribe' }
     expect(await parse(dlr('rejected', '9'))).toMatchObject([{ suppress }])
     const fields = { message_uuid: 'a', to: '4915112345678', status: 'rejected', error: { title: '1240' } }
     expect(await parse(fields)).toMatchObject([{ suppress }])

@@ -13,7 +13,7 @@ import {
 import { OUR_ID } from './mail-api.ts'
 import { bareId } from './mailgun-errors.ts'
 import type { Meaning } from './meaning.ts'
-import { classifySmtpError } from './smtp-errors.ts'
+import { codeOfReply } from './smtp-errors.ts'
 
 /**
  * Reads Mailgun's webhooks: HMAC-SHA256 over the timestamp and a token that is used once.
@@ -26,6 +26,9 @@ export function mailgunReceipts(
   maxAgeMs: number,
 ): (request: ReceiptRequest) => Promise<ParsedReceipts> {
   return async (request) => {
+    if ((request.headers['content-type'] ?? '').includes('form')) {
+      return malformed('This is a legacy webhook of Mailgun. Create a current one, which sends JSON.')
+    }
     const body = jsonBody(request)
     const signature = member(body, 'signature')
     const timestamp = textMember(signature, 'timestamp') ?? ''
@@ -56,7 +59,6 @@ function receiptsOf(token: string, type: string, event: unknown): readonly Recei
     // It concerns no message, but its token is used up: a copy with an event about one must not be the first.
     return [{ dedupeKey: dedupeKey(token), fact: { type: 'reported', providerCode: codeOf(type, event) } }]
   }
-  const address = textMember(event, 'recipient')
   const { suppress, ...fact } = meaningOf(type, event)
   return [
     {
@@ -69,7 +71,7 @@ function receiptsOf(token: string, type: string, event: unknown): readonly Recei
         message: messageOf(event)?.slice(0, 500),
         occurredAt: timeOf(member(event, 'timestamp')),
       },
-      suppress: suppress === undefined || address === undefined ? undefined : { address, reason: suppress },
+      suppress: suppress === undefined ? undefined : { reason: suppress },
     },
   ]
 }
@@ -115,18 +117,8 @@ function failed(event: unknown): Meaning {
   const own = rowOf(OWN, rowOf(REASONS, textMember(event, 'reason')) ?? code)
   if (own !== undefined) return own
   const reply = [code, textMember(status, 'enhanced-code'), textMember(status, 'message')].join(' ')
-  const outcome = classifySmtpError(
-    { message: '', command: 'RCPT TO', response: reply },
-    { contentSent: false },
-  )
-  if (outcome.kind === 'rejected' && outcome.code === 'invalid_recipient') {
-    return { type: 'bounced', code: outcome.code, suppress: 'hard_bounce' }
-  }
-  if (outcome.kind === 'rejected') return { type: 'bounced', code: outcome.code }
-  // Delayed until Mailgun gave up.
-  return outcome.kind === 'retry' && outcome.code === 'mailbox_full'
-    ? { type: 'bounced', code: 'mailbox_full' }
-    : { type: 'bounced', code: 'recipient_unreachable' }
+  const cause = codeOfReply(reply)
+  return { type: 'bounced', code: cause, suppress: cause === 'invalid_recipient' ? 'hard_bounce' : undefined }
 }
 
 function byMachine(event: unknown): boolean {

@@ -4,5 +4,5 @@ import type { SuppressionReason } from '../../../src/domain/suppression.ts'
 /** What one kind of report of a mail provider means: a row of its table. */
 export type Meaning = Pick<Fact, 'type' | 'code' | 'machine'> & {
   /** Set where the recipient wants, or can take, nothing more. */
-  readonly suppress?: SuppressionReason
+  readonly suppress?: SuppressionReason | undefined
 }

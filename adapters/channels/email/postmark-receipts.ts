@@ -40,10 +40,9 @@ function receiptOf(type: string, event: unknown): readonly Receipt[] {
     .find((time) => time !== undefined)
   const { suppress: reason, ...fact } = meaningOf(type, event)
   const key = dedupeKey(type, providerMessageId, textMember(event, 'ID') ?? at, address)
-  const suppress = reason === undefined || address === undefined ? undefined : { address, reason }
   if (providerMessageId === undefined && notificationId === undefined) {
-    // A suppression by hand names no mail, nor does its end. What else does not concerns none of ours.
-    return type === 'SubscriptionChange' ? wishOf(event, key, suppress) : []
+    // Only a change of the suppression list concerns a recipient without a mail.
+    return type === 'SubscriptionChange' ? wishOf(event, key, reason) : []
   }
   return [
     {
@@ -56,7 +55,7 @@ function receiptOf(type: string, event: unknown): readonly Receipt[] {
         message: (textMember(event, 'Details') ?? textMember(event, 'Description'))?.slice(0, 500),
         occurredAt: timeOf(at),
       },
-      suppress,
+      suppress: reason === undefined ? undefined : { reason },
     },
   ]
 }
@@ -80,7 +79,7 @@ function meaningOf(type: string, event: unknown): Meaning {
   }
 }
 
-/** Postmark's types of bounce (reference: the tables of providers, 6.4). */
+/** Postmark's types of bounce: https://postmarkapp.com/developer/api/bounce-api#bounce-types */
 const BOUNCES: Readonly<Record<string, Meaning>> = {
   HardBounce: { type: 'bounced', code: 'invalid_recipient', suppress: 'hard_bounce' },
   BadEmailAddress: { type: 'bounced', code: 'invalid_recipient', suppress: 'hard_bounce' },
@@ -101,19 +100,24 @@ const BOUNCES: Readonly<Record<string, Meaning>> = {
   TemplateRenderingFailed: { type: 'undelivered', code: 'template_error' },
 }
 
-function wishOf(event: unknown, dedupeKey: string, suppress: Receipt['suppress']): readonly Receipt[] {
-  if (suppress !== undefined) return [{ dedupeKey, suppress }]
+function wishOf(event: unknown, dedupeKey: string, reason: Meaning['suppress']): readonly Receipt[] {
   const address = textMember(event, 'Recipient')
+  if (address === undefined) return []
+  if (reason !== undefined) return [{ dedupeKey, suppress: { address, reason } }]
   // Only by the recipient's own word: what somebody else took off Postmark's list, its report does not say.
   const optsIn = member(event, 'SuppressSending') === false && textMember(event, 'Origin') === 'Recipient'
-  return optsIn && address !== undefined ? [{ dedupeKey, unsuppress: { address } }] : []
+  return optsIn ? [{ dedupeKey, unsuppress: { address } }] : []
 }
 
-/** Also sent when Postmark itself stops after a bounce or a complaint: those have reports of their own. */
+/** The bounce or complaint behind a suppression has a webhook of its own, which may not be registered. */
+const SUPPRESSIONS: Readonly<Record<string, Meaning>> = {
+  HardBounce: { type: 'bounced', code: 'invalid_recipient', suppress: 'hard_bounce' },
+  SpamComplaint: { type: 'complained', suppress: 'complaint' },
+  ManualSuppression: { type: 'unsubscribed', suppress: 'unsubscribe' },
+}
+
 function subscription(event: unknown): Meaning {
   if (member(event, 'SuppressSending') !== true) return { type: 'reported' }
-  const reason = textMember(event, 'SuppressionReason')
-  return reason === undefined || reason === 'ManualSuppression'
-    ? { type: 'unsubscribed', suppress: 'unsubscribe' }
-    : { type: 'reported' }
+  const reason = textMember(event, 'SuppressionReason') ?? 'ManualSuppression'
+  return rowOf(SUPPRESSIONS, reason) ?? { type: 'reported' }
 }

@@ -54,8 +54,6 @@ function receiptsOf(id: string, type: string, event: unknown): readonly Receipt[
   // Contacts, domains, mails that came in: nothing that we sent.
   if (providerMessageId === undefined || !type.startsWith('email.') || type === 'email.received') return []
   const { suppress, ...fact } = meaningOf(type, data)
-  const to = member(data, 'to')
-  const address = (Array.isArray(to) ? to : []).find((one) => typeof one === 'string' && one !== '')
   return [
     {
       dedupeKey: dedupeKey(id),
@@ -67,7 +65,7 @@ function receiptsOf(id: string, type: string, event: unknown): readonly Receipt[
         message: messageOf(data)?.slice(0, 500),
         occurredAt: timeOf(member(event, 'created_at')),
       },
-      suppress: suppress === undefined || address === undefined ? undefined : { address, reason: suppress },
+      suppress: suppress === undefined ? undefined : { reason: suppress },
     },
   ]
 }
@@ -97,16 +95,20 @@ function meaningOf(type: string, data: unknown): Meaning {
   }
 }
 
-/** The kinds are those of Amazon SES, through which Resend sends. */
+/**
+ * The kinds are those of Amazon SES, through which Resend sends. Without one the event itself decides: it says that the
+ * receiver refused the mail for good (https://resend.com/docs/webhooks/emails/bounced).
+ */
 function bounce(details: unknown): Meaning {
+  const type = textMember(details, 'type')
   const text = `${textMember(details, 'subType') ?? ''} ${textMember(details, 'message') ?? ''}`
   if (/suppress/i.test(text)) return { type: 'undelivered', code: 'blocked_recipient' }
-  if (textMember(details, 'type') === 'Permanent') {
-    return { type: 'bounced', code: 'invalid_recipient', suppress: 'hard_bounce' }
+  // Automatic answers count as transient: what was delivered stays so.
+  if (type !== 'Permanent' && /mailbox ?full|mailbox is full|\b[45]\.2\.2\b/i.test(text)) {
+    return { type: 'undelivered', code: 'mailbox_full' }
   }
-  // Automatic answers count here too: what was delivered stays so.
-  return /mailboxfull/i.test(text)
-    ? { type: 'undelivered', code: 'mailbox_full' }
+  return type === undefined || type === 'Permanent'
+    ? { type: 'bounced', code: 'invalid_recipient', suppress: 'hard_bounce' }
     : { type: 'undelivered', code: 'recipient_unreachable' }
 }
 

@@ -1,9 +1,12 @@
 import { createPublicKey, type KeyObject, verify } from 'node:crypto'
+import type { ErrorCode } from '../../../src/domain/errors/catalogue.ts'
 import type { ParsedReceipts, Receipt, ReceiptRequest } from '../../../src/ports/receipts.ts'
 import { member, textMember } from '../http/provider-answer.ts'
 import { dedupeKey, isFresh, jsonBody, malformed, timeOf, unproven } from '../http/receipt-request.ts'
 import { OUR_ID } from './mail-api.ts'
 import type { Meaning } from './meaning.ts'
+import { codeOfReply } from './smtp-errors.ts'
+import { parseReply, type SmtpReply } from './smtp-reply.ts'
 
 const SIGNATURE = 'x-twilio-email-event-webhook-signature'
 const TIMESTAMP = 'x-twilio-email-event-webhook-timestamp'
@@ -44,7 +47,6 @@ function receiptOf(event: unknown): Receipt | null {
   const providerMessageId = textMember(event, 'sg_message_id')?.split('.')[0]
   const notificationId = textMember(event, OUR_ID)
   const type = textMember(event, 'event')
-  const address = textMember(event, 'email')
   if (type === undefined || (providerMessageId === undefined && notificationId === undefined)) return null
   const { suppress, ...fact } = meaningOf(type, event)
   return {
@@ -59,7 +61,7 @@ function receiptOf(event: unknown): Receipt | null {
       message: (textMember(event, 'reason') ?? textMember(event, 'response'))?.slice(0, 500),
       occurredAt: timeOf(member(event, 'timestamp')),
     },
-    suppress: suppress === undefined || address === undefined ? undefined : { address, reason: suppress },
+    suppress: suppress === undefined ? undefined : { reason: suppress },
   }
 }
 
@@ -95,16 +97,20 @@ function meaningOf(event: string, details: unknown): Meaning {
 
 function bounce(details: unknown): Meaning {
   const reason = textMember(details, 'reason') ?? ''
-  const status = textMember(details, 'status') ?? ''
-  if (textMember(details, 'type') === 'blocked') {
-    return /spam|reputation/i.test(reason)
-      ? { type: 'undelivered', code: 'spam_detected' }
-      : { type: 'undelivered', code: 'blocked_recipient' }
-  }
+  const reply = parseReply(`${textMember(details, 'status') ?? ''} ${reason}`)
+  // SendGrid writes to the address again, so it is not suppressed here either, whatever the status.
+  if (textMember(details, 'type') === 'blocked') return { type: 'undelivered', code: blocked(reply, reason) }
   // A full mailbox is no reason never to write to it again (RFC 3463, X.2.2).
-  if (/^[45]\.2\.2\b/.test(status)) return { type: 'bounced', code: 'mailbox_full' }
-  if (status.startsWith('4.')) return { type: 'bounced', code: 'recipient_unreachable' }
+  if (reply.detail === '2.2') return { type: 'bounced', code: 'mailbox_full' }
+  if (reply.class === 4) return { type: 'bounced', code: 'recipient_unreachable' }
   return { type: 'bounced', code: 'invalid_recipient', suppress: 'hard_bounce' }
+}
+
+/** A block has any cause: the receiver's enhanced status names it, or else its words do. */
+function blocked({ detail, text }: SmtpReply, reason: string): ErrorCode {
+  const code = detail === null ? 'provider_error' : codeOfReply(text)
+  if (code !== 'provider_error') return code
+  return /spam|reputation/i.test(reason) ? 'spam_detected' : 'blocked_recipient'
 }
 
 function dropped(reason: string, type: string | undefined): Meaning {

@@ -21,9 +21,6 @@ export function receiptsOf({ MessageId, Message }: SnsMessage): readonly Receipt
   if (type === undefined || providerMessageId === undefined) return []
   const details = member(event, rowOf(DETAILS, type) ?? type.toLowerCase())
   const { suppress, ...fact } = meaningOf(type, details)
-  const addresses = suppress === undefined ? [] : recipientsOf(details)
-  const hint = (address: string | undefined) =>
-    suppress === undefined || address === undefined ? undefined : { address, reason: suppress }
   return [
     {
       dedupeKey: dedupeKey(MessageId),
@@ -35,12 +32,16 @@ export function receiptsOf({ MessageId, Message }: SnsMessage): readonly Receipt
         message: messageOf(details)?.slice(0, 500),
         occurredAt: timeOf(member(details, 'timestamp') ?? member(mail, 'timestamp')),
       },
-      suppress: hint(addresses[0]),
+      suppress: suppress === undefined ? undefined : { reason: suppress },
     },
-    ...addresses.slice(1).map((address) => ({
-      dedupeKey: dedupeKey(MessageId, address),
-      suppress: hint(address),
-    })),
+    ...(suppress === undefined
+      ? []
+      : recipientsOf(details)
+          .slice(1)
+          .map((address) => ({
+            dedupeKey: dedupeKey(MessageId, address),
+            suppress: { address, reason: suppress },
+          }))),
   ]
 }
 

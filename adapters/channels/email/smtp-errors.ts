@@ -55,7 +55,7 @@ const GREYLIST_MS = 5 * 60_000
 const MAILBOX_FULL_MS = 3 * 3_600_000
 
 /**
- * Says what an error of the SMTP conversation means (reference: the tables of providers, 6.1).
+ * Says what an error of the SMTP conversation means (RFC 5321, RFC 3463).
  *
  * A reply of the server decides: its enhanced code, then its basic code and the verb that it answers. Without a
  * reply the content decides: before it flowed, nothing can have happened; after that, nobody knows.
@@ -64,6 +64,16 @@ export function classifySmtpError(error: SmtpError, phase: SmtpPhase): Outcome {
   const reply = parseReply(error.response ?? '')
   if (reply.class !== 0) return fromReply(reply, error)
   return phase.contentSent ? unknownEnd(error, reply) : beforeContent(error, reply)
+}
+
+/** Says why a mail did not arrive, by the reply of the receiver that made another mail server give it up. */
+export function codeOfReply(response: string): ErrorCode {
+  const outcome = classifySmtpError({ message: '', command: 'RCPT TO', response }, { contentSent: false })
+  if (outcome.kind === 'rejected') {
+    // The receiver wanted a login from that server, not from us.
+    return outcome.code === 'provider_auth_failed' ? 'blocked_recipient' : outcome.code
+  }
+  return outcome.kind === 'retry' && outcome.code === 'mailbox_full' ? 'mailbox_full' : 'recipient_unreachable'
 }
 
 function unknownEnd(error: SmtpError, reply: SmtpReply): Outcome {

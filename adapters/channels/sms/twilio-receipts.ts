@@ -73,7 +73,6 @@ function status(read: Read, url: string): Receipt | null {
   const providerMessageId = read('MessageSid') ?? read('SmsSid')
   const state = read('MessageStatus') ?? read('SmsStatus')
   if (providerMessageId === undefined || state === undefined || UNDER_WAY.has(state)) return null
-  const to = read('To')
   const providerCode = read('ErrorCode')
   const about = {
     dedupeKey: dedupeKey(providerMessageId, state),
@@ -98,9 +97,7 @@ function status(read: Read, url: string): Receipt | null {
           message: read('ErrorMessage')?.slice(0, 500),
           providerCode: providerCode ?? state,
         },
-        ...(code === 'unsubscribed' && to !== undefined
-          ? { suppress: { address: to, reason: 'unsubscribe' as const } }
-          : {}),
+        ...(code === 'unsubscribed' ? { suppress: { reason: 'unsubscribe' as const } } : {}),
       }
     }
     default:

@@ -13,7 +13,7 @@ const auth: Verdict = ['rejected', 'provider_auth_failed', 'account']
 const blocked: Verdict = ['rejected', 'blocked_recipient', 'recipient']
 
 /**
- * `messages[].status` of the SMS API (reference: the tables of providers, 6.8). Its answers are always HTTP 200.
+ * `messages[].status` of the SMS API: https://developer.vonage.com/en/api-errors/sms. Its answers are always HTTP 200.
  *
  * @internal all of it for tests
  */
@@ -40,7 +40,10 @@ export const VONAGE_STATUSES: Readonly<Record<string, Verdict>> = {
   33: ['rejected', 'invalid_phone_number', 'recipient'],
 }
 
-/** `err-code` of a delivery receipt, and what the Messages API has for it, from 1000 on; null: no fault. */
+/**
+ * `err-code` of a delivery receipt, and what the Messages API has for it, from 1000 on
+ * (https://developer.vonage.com/en/api-errors/messages); null: no fault.
+ */
 const RECEIPT_CODES: Readonly<Record<string, ErrorCode | null>> = {
   0: null,
   1: 'provider_error',
@@ -68,11 +71,14 @@ const RECEIPT_CODES: Readonly<Record<string, ErrorCode | null>> = {
   52: 'content_rejected',
   53: 'blocked_recipient',
   99: 'provider_error',
+  1000: 'provider_rate_limited',
+  1030: 'provider_unavailable',
   1040: 'carrier_blocked',
   1050: 'blocked_recipient',
   1060: 'provider_suspended',
   1070: 'provider_quota_exceeded',
   1090: 'message_too_large',
+  1100: 'provider_unavailable',
   1120: 'invalid_sender',
   1160: 'blocked_recipient',
   1170: 'invalid_phone_number',

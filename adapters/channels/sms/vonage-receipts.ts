@@ -58,16 +58,12 @@ function status(fields: Fields): Receipt | null {
   const type = Object.hasOwn(STATES, state) ? (STATES[state] ?? null) : 'reported'
   if (type === null || (providerMessageId === undefined && notificationId === undefined)) return null
   const reason = reasonOf(fields, type)
-  // The field `to` of the SMS API is the sender.
-  const address = addressOf(fields.msisdn ?? fields.to)
   return {
     // A long text has a receipt for each of its parts, with an id of its own.
     dedupeKey: dedupeKey(providerMessageId, state, fields['err-code']),
     notificationId,
     fact: { type, providerMessageId, ...reason, occurredAt: occurredAt(fields) },
-    ...(reason.code === 'unsubscribed' && address !== null
-      ? { suppress: { address, reason: 'unsubscribe' as const } }
-      : {}),
+    ...(reason.code === 'unsubscribed' ? { suppress: { reason: 'unsubscribe' as const } } : {}),
   }
 }
 

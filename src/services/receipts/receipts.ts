@@ -166,7 +166,7 @@ function wishOf(
   { organizationId = DEFAULT_ORGANIZATION }: ReceiptSource,
   provider: string,
 ): WishReport['wish'] | null {
-  if (suppress !== undefined) {
+  if (suppress?.address !== undefined) {
     const { reason } = suppress
     const address = suppressedAddress(channel, suppress.address)
     return { kind: 'suppress', entry: { organizationId, channel, address, reason, source: provider } }

@@ -91,6 +91,17 @@ describe('a report of Mailgun', () => {
     })
   })
 
+  it('in the form of a legacy webhook is refused with the way out', async () => {
+    const form = new URLSearchParams({ event: 'bounced', ...signature() }).toString()
+    for (const type of ['application/x-www-form-urlencoded', 'multipart/form-data; boundary=x']) {
+      expect(await parse(receiptRequest(form, { 'content-type': type }))).toMatchObject({
+        kind: 'refused',
+        why: 'malformed',
+        message: expect.stringContaining('legacy webhook'),
+      })
+    }
+  })
+
   it('without an event is malformed', async () => {
     expect(await parse(request(undefined))).toMatchObject({ kind: 'refused', why: 'malformed' })
     expect(await parse(receiptRequest('no json'))).toMatchObject({ kind: 'refused' })
@@ -156,9 +167,7 @@ describe('a report of Mailgun', () => {
     expect(others).toEqual([])
     expect(receipt?.fact).toMatchObject({ providerMessageId: 'id1@mg.example.org', ...fact })
     expect(receipt?.fact?.machine).toBe(fact.machine)
-    expect(receipt?.suppress).toEqual(
-      reason === undefined ? undefined : { address: 'ada@example.com', reason },
-    )
+    expect(receipt?.suppress).toEqual(reason === undefined ? undefined : { reason })
   })
 
   it('about a mail that nobody can name says nothing, and its token is used up all the same', async () => {

@@ -124,20 +124,35 @@ describe('a report of Postmark', () => {
     ],
     [
       { RecordType: 'SubscriptionChange', SuppressSending: true, SuppressionReason: 'HardBounce' },
+      { type: 'bounced', code: 'invalid_recipient' },
+      'hard_bounce',
+    ],
+    [
+      { RecordType: 'SubscriptionChange', SuppressSending: true, SuppressionReason: 'SpamComplaint' },
+      { type: 'complained' },
+      'complaint',
+    ],
+    [
+      { RecordType: 'SubscriptionChange', SuppressSending: true, SuppressionReason: 'BrandNew' },
       { type: 'reported' },
     ],
+    ...['HardBounce', 'Unsubscribe', 'SpamComplaint'].map(
+      (Type): [Record<string, unknown>, Record<string, unknown>, string] => [
+        { RecordType: 'Bounce', ID: 42, Type },
+        { providerCode: `Bounce ${Type}` },
+        { HardBounce: 'hard_bounce', Unsubscribe: 'unsubscribe', SpamComplaint: 'complaint' }[Type] ?? '',
+      ],
+    ),
     [{ RecordType: 'SubscriptionChange', SuppressSending: false }, { type: 'reported' }],
     [{ RecordType: 'BrandNew' }, { type: 'reported', providerCode: 'BrandNew' }],
   ])('%j means %j', async (event, fact, reason) => {
     const [receipt, ...others] = believed(await parse(receiptRequest({ MessageID: 'pm-1', ...event }, right)))
     expect(others).toEqual([])
     expect(receipt?.fact).toMatchObject({ providerMessageId: 'pm-1', ...fact })
-    expect(receipt?.suppress).toEqual(
-      reason === undefined ? undefined : { address: 'ada@example.com', reason },
-    )
+    expect(receipt?.suppress).toEqual(reason === undefined ? undefined : { reason })
   })
 
-  it('of a suppression by hand, which names no mail, is the wish of the recipient alone', async () => {
+  it('of a suppression that names no mail concerns the recipient alone', async () => {
     const change = {
       RecordType: 'SubscriptionChange',
       MessageID: null,
@@ -156,10 +171,11 @@ describe('a report of Postmark', () => {
     ])
     expect(believed(await parse(receiptRequest(change, right)))).toEqual(receipts)
     const bounced = { ...change, SuppressionReason: 'HardBounce' }
+    expect(believed(await parse(receiptRequest(bounced, right)))).toMatchObject([
+      { suppress: { address: 'ada@example.com', reason: 'hard_bounce' } },
+    ])
     const { Recipient, ...nobody } = change
-    for (const event of [bounced, nobody]) {
-      expect(believed(await parse(receiptRequest(event, right)))).toEqual([])
-    }
+    expect(believed(await parse(receiptRequest(nobody, right)))).toEqual([])
   })
 
   it('of the end of a suppression lifts it here where the recipient asked for it', async () => {

@@ -149,6 +149,24 @@ describe('a report of Resend', () => {
       bounce('Permanent', 'General', 'The address is on the suppression list.'),
       { type: 'undelivered', code: 'blocked_recipient' },
     ],
+    [
+      event('email.bounced'),
+      { type: 'bounced', code: 'invalid_recipient', providerCode: 'email.bounced' },
+      'hard_bounce',
+    ],
+    [
+      event('email.bounced', { bounce: { message: 'No such user.', type: null, subType: null } }),
+      { type: 'bounced', code: 'invalid_recipient', message: 'No such user.' },
+      'hard_bounce',
+    ],
+    [
+      event('email.bounced', { bounce: { message: '552 5.2.2 Over quota' } }),
+      { type: 'undelivered', code: 'mailbox_full' },
+    ],
+    [
+      event('email.bounced', { bounce: { message: 'The address is suppressed.' } }),
+      { type: 'undelivered', code: 'blocked_recipient' },
+    ],
     [bounce('Transient', 'MailboxFull'), { type: 'undelivered', code: 'mailbox_full' }],
     [bounce('Transient', 'General'), { type: 'undelivered', code: 'recipient_unreachable' }],
     [bounce('Undetermined', 'Undetermined'), { type: 'undelivered', code: 'recipient_unreachable' }],
@@ -169,19 +187,7 @@ describe('a report of Resend', () => {
     const [receipt, ...others] = believed(await parse(signed(body)))
     expect(others).toEqual([])
     expect(receipt?.fact).toMatchObject({ providerMessageId: 're-1', ...fact })
-    expect(receipt?.suppress).toEqual(
-      reason === undefined ? undefined : { address: 'ada@example.com', reason },
-    )
-  })
-
-  it('suppresses an address, and no empty one', async () => {
-    for (const [to, address] of [
-      [['', 'ada@example.com'], 'ada@example.com'],
-      [[''], undefined],
-    ] as const) {
-      const [receipt] = believed(await parse(signed(event('email.complained', { to }))))
-      expect([receipt?.fact?.type, receipt?.suppress?.address]).toEqual(['complained', address])
-    }
+    expect(receipt?.suppress).toEqual(reason === undefined ? undefined : { reason })
   })
 
   it('about anything but a mail that was sent is left out', async () => {
