@@ -130,7 +130,7 @@ const ASCTIME_DATE = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) ([A-Z][a-z]{2}) ([\d ]\d)
 export function parseRetryAfter(value: string | undefined, nowMs: number): number | undefined {
   if (value === undefined) return undefined
   const text = value.trim()
-  const waitMs = /^\d{1,15}(?:\.\d{1,9})?$/.test(text)
+  const waitMs = /^\d+(?:\.\d+)?$/.test(text)
     ? Math.ceil(Number(text) * 1000)
     : parseDate(text, nowMs) - nowMs
   return waitMs > 0 ? Math.min(waitMs, LONGEST_HINT_MS) : undefined

@@ -41,4 +41,4 @@ export type {
   StoredNotificationRow,
 } from './storage/harness.ts'
 export { storageContract } from './storage-contract.ts'
-export type { TestApi } from './test-api.ts'
+export type { TestApi, TestContext } from './test-api.ts'

@@ -155,19 +155,21 @@ channelContract(
     })
     const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' })
     const key = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
-    const channel = apnsChannel({
-      key,
-      keyId: 'KEY1234567',
-      teamId: 'TEAM123456',
-      topic: 'com.example.app',
-      baseUrl: server.origin,
-      ca: certificate,
-      timeoutMs: 600_000,
-      maxConcurrent: 4,
-    })
+    const channelAt = (baseUrl: string) =>
+      apnsChannel({
+        key,
+        keyId: 'KEY1234567',
+        teamId: 'TEAM123456',
+        topic: 'com.example.app',
+        baseUrl,
+        ca: certificate,
+        timeoutMs: 600_000,
+        maxConcurrent: 4,
+      })
+    const message = { to: 'ab'.repeat(32), subject: 'Hello', body: '', format: 'text' } as const
     return {
-      channel,
-      message: { to: 'ab'.repeat(32), subject: 'Hello', body: '', format: 'text' },
+      channel: channelAt(server.origin),
+      message,
       secrets: [key, key.split('\n')[1] ?? key, 'eyJ'],
       act(next) {
         how = next
@@ -179,6 +181,7 @@ channelContract(
       hanging: () => hanging,
       mostConnections: () => server.mostConnections,
       drained: server.drained,
+      elsewhere: (host, port) => ({ channel: channelAt(`https://${host}:${port}`), message }),
       close: server.close,
     }
   },

@@ -10,6 +10,8 @@ interface Provider {
   readonly taken: { to: string; body: string; id: string | null }[]
   open: number
   most: number
+  /** Nothing is at its address. */
+  readonly nowhere: boolean
   hangs(): void
   readonly hanging: Promise<void>
 }
@@ -20,7 +22,8 @@ const pause = () => new Promise<void>((resolve) => setImmediate(resolve))
 const refused: Outcome = { kind: 'rejected', code: 'invalid_recipient', scope: 'recipient', message: 'No.' }
 
 const good: Send = async (provider, { to, body }, { idempotencyKey, signal }) => {
-  if (signal.aborted) return { kind: 'retry', code: 'provider_unavailable', scope: 'provider' }
+  if (signal.aborted || provider.nowhere)
+    return { kind: 'retry', code: 'provider_unavailable', scope: 'provider' }
   provider.open += 1
   provider.most = Math.max(provider.most, provider.open)
   try {
@@ -89,16 +92,26 @@ function harnessOf(send: Send, more: Partial<Channel>): ChannelHarness {
   const hanging = new Promise<void>((resolve) => {
     hangs = resolve
   })
-  const provider: Provider = { act: { kind: 'accept' }, taken: [], open: 0, most: 0, hangs, hanging }
+  const provider: Provider = {
+    act: { kind: 'accept' },
+    taken: [],
+    open: 0,
+    most: 0,
+    nowhere: false,
+    hangs,
+    hanging,
+  }
+  const channelTo = (to: Provider): Channel => ({
+    name: 'fake',
+    channel: 'sms',
+    maxConcurrent: 3,
+    send: (message, context) => send(to, message, context),
+    ...more,
+  })
+  const message = { to: '+14155550123', subject: null, body: '', format: 'text' } as const
   return {
-    channel: {
-      name: 'fake',
-      channel: 'sms',
-      maxConcurrent: 3,
-      send: (message, context) => send(provider, message, context),
-      ...more,
-    },
-    message: { to: '+14155550123', subject: null, body: '', format: 'text' },
+    channel: channelTo(provider),
+    message,
     secrets: ['correct horse'],
     act(how) {
       provider.act = how
@@ -106,6 +119,7 @@ function harnessOf(send: Send, more: Partial<Channel>): ChannelHarness {
     taken: async () => provider.taken,
     hanging: () => provider.hanging,
     mostConnections: () => provider.most,
+    elsewhere: () => ({ channel: channelTo({ ...provider, nowhere: true }), message }),
     drained: async () => {
       if (provider.open > 0) throw new Error('still open')
     },
@@ -119,16 +133,20 @@ describe('channelContract', () => {
   })
 
   it('is kept by a channel that is opened first, and closed once', async () => {
-    let state = 'new'
-    const step = (from: string, to: string): void => {
-      if (state !== from) throw new Error(`It is ${state}.`)
-      state = to
-    }
+    let open = 0
     const openedFirst: Send = (...args) => {
-      if (state !== 'open') throw new Error('It is not open.')
+      if (open === 0) throw new Error('It is not open.')
       return good(...args)
     }
-    const more = { open: async () => step('new', 'open'), close: () => step('open', 'new') }
+    const more: Partial<Channel> = {
+      async open() {
+        open += 1
+      },
+      async close() {
+        if (open === 0) throw new Error('It is not open.')
+        open -= 1
+      },
+    }
     expect(await failuresOf(openedFirst, more)).toEqual([])
   })
 
@@ -258,6 +276,19 @@ describe('channelContract', () => {
       },
       {},
       /breaks before the answer/,
+    ],
+    [
+      'calls a refused connection ambiguous',
+      async (provider, message, context) =>
+        provider.nowhere ? { kind: 'ambiguous', reason: 'ECONNREFUSED' } : good(provider, message, context),
+      {},
+      /refuses the connection/,
+    ],
+    [
+      'gives a message up for a host that cannot be found',
+      async (provider, message, context) => (provider.nowhere ? refused : good(provider, message, context)),
+      {},
+      /host that does not exist/,
     ],
     [
       'logs a secret',

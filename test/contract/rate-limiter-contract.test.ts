@@ -93,16 +93,38 @@ const WRONG: Readonly<Record<string, (limiter: RateLimiter) => RateLimiter>> = {
   'what is used never comes back': saying('window', { resetInMs: 0 }),
 }
 
+/** A limiter of another process that shares less than everything with the first. */
+const APART: Readonly<Record<string, (first: RateLimiter, alone: RateLimiter) => RateLimiter>> = {
+  'an instance counts alone': (_first, alone) => alone,
+  'an instance counts slots alone': (first, alone) => ({
+    ...first,
+    consume: (checks) => (checks.some(({ kind }) => kind === 'slots') ? alone : first).consume(checks),
+  }),
+  'an instance keeps pauses alone': (first, alone) => ({
+    ...first,
+    consume: (checks) => (checks.some(({ kind }) => kind === 'pause') ? alone : first).consume(checks),
+  }),
+  'an instance takes back nothing of another': (first, alone) => ({ ...first, refund: alone.refund }),
+  'an instance renews no slot of another': (first, alone) => ({ ...first, renew: alone.renew }),
+  'an instance releases no slot of another': (first, alone) => ({ ...first, release: alone.release }),
+  'an instance peeks at its own counts': (first, alone) => ({ ...first, peek: alone.peek }),
+}
+
 /** The names of the checks that a limiter does not pass. */
-async function failuresOf(wrap: (limiter: RateLimiter) => RateLimiter): Promise<string[]> {
+async function failuresOf(
+  wrap: (limiter: RateLimiter) => RateLimiter,
+  other: (first: RateLimiter, alone: RateLimiter) => RateLimiter = (first) => first,
+): Promise<string[]> {
   const checks: [string, () => Promise<void>][] = []
   rateLimiterContract(
     (name, run) => checks.push([name, run]),
     async () => {
       let time = 0
       const clock = { now: () => time, monotonic: () => time, timer: () => () => {} }
+      const limiter = wrap(memoryRateLimiter({ clock }))
       return {
-        limiter: wrap(memoryRateLimiter({ clock })),
+        limiter,
+        second: other(limiter, memoryRateLimiter({ clock })),
         advance(ms) {
           time += ms
         },
@@ -123,4 +145,8 @@ it('passes a limiter that keeps it', async () => {
 
 it.each(Object.entries(WRONG))('finds that %s', async (_what, wrap) => {
   expect(await failuresOf(wrap)).not.toEqual([])
+})
+
+it.each(Object.entries(APART))('finds that %s', async (_what, other) => {
+  expect(await failuresOf((limiter) => limiter, other)).not.toEqual([])
 })

@@ -93,7 +93,7 @@ channelContract(
           vapid: { subject: 'mailto:ops@example.com', ...vapid },
           allow: ['127.0.0.1'],
           allowHttp: true,
-          pushServices: ['127.0.0.1'],
+          pushServices: ['127.0.0.1', 'provider.invalid'],
           timeoutMs: 600_000,
           maxConcurrent: 4,
         })
@@ -106,7 +106,14 @@ channelContract(
         id: String(headers.topic),
       }),
     })
-    return { ...harness, message: { ...harness.message, to } }
+    return {
+      ...harness,
+      message: { ...harness.message, to },
+      elsewhere(host, port) {
+        const other = harness.elsewhere?.(host, port) ?? harness
+        return { ...other, message: { ...other.message, to } }
+      },
+    }
   },
   ROWS,
   { http: true, statusAlone: true },

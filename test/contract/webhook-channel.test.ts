@@ -62,7 +62,14 @@ channelContract(
         id: String(headers['webhook-id']),
       }),
     })
-    return { ...harness, message: { ...harness.message, to } }
+    return {
+      ...harness,
+      message: { ...harness.message, to },
+      elsewhere(host, port) {
+        const other = harness.elsewhere?.(host, port) ?? harness
+        return { ...other, message: { ...other.message, to } }
+      },
+    }
   },
   ROWS,
   { http: true, statusAlone: true },

@@ -316,6 +316,7 @@ describeOwnRedis('redisRateLimiter on a cluster of three', () => {
       const options = { client: cluster, prefix: newPrefix() }
       return {
         limiter: steeredRateLimiter(options, () => time),
+        second: steeredRateLimiter(options, () => time),
         advance(ms) {
           time += ms
         },

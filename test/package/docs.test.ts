@@ -109,6 +109,8 @@ describe('the channel of the guide keeps its contract', () => {
       "kind: 'ambiguous', reason: String",
       "kind: 'retry', reason: String",
     ],
+    ['calls a refused connection ambiguous', 'neverConnected(error)\n', 'false\n'],
+    ['waits as long as an absurd hint says', 'Math.min(ms, 86_400_000)', 'ms'],
     ['begins after its time is over', 'if (signal.aborted)', 'if (false)'],
   ])('and breaks it when it %s', async (_, right, wrong) => {
     const [block] = await codeBlocks('docs/custom-channel.md', 'ts')

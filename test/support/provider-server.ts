@@ -177,6 +177,10 @@ export async function providerHarness(options: ProviderHarnessOptions): Promise<
     hanging: server.hanging,
     mostConnections: server.mostConnections,
     drained: server.drained,
+    elsewhere: (host, port) => ({
+      channel: options.channel(`${host === '127.0.0.1' ? 'http' : 'https'}://${host}:${port}`),
+      message: options.message,
+    }),
     close: server.close,
   }
 }

@@ -6,6 +6,7 @@ import { RUN } from '../../adapters/rate-limit/redis/run-script.ts'
 import { createFallback } from '../../adapters/rate-limit/redis/unavailable.ts'
 import { redisProgram, startRedis } from '../../examples/servers/redis.ts'
 import type { RateLimiter } from '../../src/ports/rate-limiter.ts'
+import type { RateLimiterHarness } from '../../src/testing/rate-limiter/harness.ts'
 import { describeWith } from './left-out.ts'
 
 const given = process.env.CARILLON_TEST_REDIS_URL
@@ -58,13 +59,13 @@ export function steeredRateLimiter(
 }
 
 /** A limiter for one test, with keys and a time of its own. */
-export function limiterHarness(
-  url: string,
-  timeoutMs?: number,
-): { readonly limiter: RateLimiter; advance(ms: number): void } {
+export function limiterHarness(url: string, timeoutMs?: number): RateLimiterHarness {
   let time = 1_800_000_000_000
+  const prefix = newPrefix()
+  const instance = () => steeredRateLimiter({ url, prefix }, () => time, timeoutMs)
   return {
-    limiter: steeredRateLimiter({ url, prefix: newPrefix() }, () => time, timeoutMs),
+    limiter: instance(),
+    second: instance(),
     advance(ms) {
       time += ms
     },

@@ -73,7 +73,9 @@ export function codeOfReply(response: string): ErrorCode {
     // The receiver wanted a login from that server, not from us.
     return outcome.code === 'provider_auth_failed' ? 'blocked_recipient' : outcome.code
   }
-  return outcome.kind === 'retry' && outcome.code === 'mailbox_full' ? 'mailbox_full' : 'recipient_unreachable'
+  return outcome.kind === 'retry' && outcome.code === 'mailbox_full'
+    ? 'mailbox_full'
+    : 'recipient_unreachable'
 }
 
 function unknownEnd(error: SmtpError, reply: SmtpReply): Outcome {

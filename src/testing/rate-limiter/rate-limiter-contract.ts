@@ -1,35 +1,11 @@
 import assert from 'node:assert/strict'
-import type { LimitCheck, LimitState, RateLimiter, SlotCheck, WindowCheck } from '../../ports/rate-limiter.ts'
+import type { LimitCheck, LimitState, WindowCheck } from '../../ports/rate-limiter.ts'
 import type { TestApi } from '../test-api.ts'
+import { MINUTE, PAUSE, type RateLimiterHarness, requests, slots } from './harness.ts'
 import { referenceWindow } from './reference-window.ts'
+import { sharedChecks } from './shared.ts'
 
-/** A limiter under test, and a hand on its clock. */
-export interface RateLimiterHarness {
-  readonly limiter: RateLimiter
-  /** Lets the limiter's own time go by. */
-  advance(ms: number): Promise<void> | void
-}
-
-const MINUTE = 60_000
-
-function requests(change: Partial<WindowCheck> = {}): WindowCheck {
-  return {
-    kind: 'window',
-    key: 'org_a:requests',
-    limit: 10,
-    windowMs: MINUTE,
-    burst: 12,
-    burstMs: 10_000,
-    cost: 1,
-    ...change,
-  }
-}
-
-function slots(token: string, change: Partial<SlotCheck> = {}): SlotCheck {
-  return { kind: 'slots', key: 'org_a:slots', limit: 2, token, leaseMs: 30_000, ...change }
-}
-
-const PAUSE: LimitCheck = { kind: 'pause', key: 'org_a:account' }
+export type { RateLimiterHarness } from './harness.ts'
 
 /** Every rate limiter passes this: see docs/testing.md. */
 export function rateLimiterContract(test: TestApi, create: () => Promise<RateLimiterHarness>): void {
@@ -286,6 +262,8 @@ export function rateLimiterContract(test: TestApi, create: () => Promise<RateLim
     assert.equal(await paused(), false)
     await limiter.close()
   })
+
+  sharedChecks(test, create)
 
   for (const seed of [1, 2, 3, 4, 5, 6, 7, 8]) {
     test(`decides, trace ${seed}, as a list of all that was ever counted would`, async () => {

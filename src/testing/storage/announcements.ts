@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { DEFAULT_ORGANIZATION } from '../../domain/organization.ts'
 import type { JobRef } from '../../ports/queue.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
+import { Absent } from '../test-api.ts'
 import {
   accept,
   claimOne,
@@ -33,7 +34,8 @@ async function listen(storage: Storage): Promise<() => Promise<readonly JobRef[]
 export function announcementChecks(check: Check): void {
   function checkAnnounced(name: string, run: (harness: StorageHarness) => Promise<void>): void {
     check(name, async (harness) => {
-      if (harness.storage.announceJobs !== undefined) await run(harness)
+      if (harness.storage.announceJobs === undefined) throw new Absent('The storage announces no jobs.')
+      await run(harness)
     })
   }
 

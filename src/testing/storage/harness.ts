@@ -1,7 +1,7 @@
 import type { NotificationStatus } from '../../domain/notification.ts'
 import type { AcceptRequest, JoinedAccept } from '../../ports/storage/accept.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
-import type { TestApi } from '../test-api.ts'
+import { skippable, type TestApi } from '../test-api.ts'
 
 /** A storage under test, started and empty but for `org_default`. */
 export interface StorageHarness {
@@ -87,7 +87,7 @@ export type Check = (title: string, run: (harness: StorageHarness) => Promise<vo
 
 export function checkWith(test: TestApi, create: () => Promise<StorageHarness>): Check {
   return function check(title, run) {
-    test(title, async () => {
+    skippable(test)(title, async () => {
       const harness = await create()
       try {
         await run(harness)

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { DEFAULT_ORGANIZATION } from '../../domain/organization.ts'
 import type { AcceptRequest, JoinedAccept } from '../../ports/storage/accept.ts'
+import { Absent } from '../test-api.ts'
 import { claim, claimOne, countOf, idOf, note, notes, TEN } from './fixtures.ts'
 import type { CallerTransactions, Check, StorageHarness } from './harness.ts'
 
@@ -30,7 +31,8 @@ export function transactionChecks(check: Check): void {
     check(`in a transaction of the caller's: ${title}`, async (harness) => {
       const { storage, transactions } = harness
       assert.equal(transactions === undefined, storage.join === undefined)
-      if (transactions !== undefined) await run(harness, transactions)
+      if (transactions === undefined) throw new Absent('The storage joins no transaction of its caller.')
+      await run(harness, transactions)
     })
   }
 

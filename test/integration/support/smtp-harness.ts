@@ -45,16 +45,18 @@ export const SMTP_ROWS: readonly (OutcomeRow & { readonly script: SmtpScript })[
 /** The SMTP channel before a server that says what a test wants. */
 export async function smtpHarness(): Promise<ChannelHarness> {
   const server = await scriptedSmtp()
-  const channel = smtpChannel({
-    host: '127.0.0.1',
-    port: server.port,
-    from: 'no-reply@example.org',
-    auth: { user: 'mailer', pass: 'correct horse' },
-    maxConnections: 4,
-  })
+  const channelAt = (host: string, port: number) =>
+    smtpChannel({
+      host,
+      port,
+      from: 'no-reply@example.org',
+      auth: { user: 'mailer', pass: 'correct horse' },
+      maxConnections: 4,
+    })
+  const message = { to: 'ada@example.com', subject: 'Hello', body: '', format: 'text' } as const
   return {
-    channel,
-    message: { to: 'ada@example.com', subject: 'Hello', body: '', format: 'text' },
+    channel: channelAt('127.0.0.1', server.port),
+    message,
     secrets: ['correct horse', Buffer.from('\0mailer\0correct horse').toString('base64')],
     act(how) {
       if (how.kind === 'answer') server.play(SMTP_ROWS.find(({ row }) => row === how.row)?.script ?? {})
@@ -71,6 +73,7 @@ export async function smtpHarness(): Promise<ChannelHarness> {
     hanging: server.hanging,
     mostConnections: () => server.mostOpen,
     drained: server.drained,
+    elsewhere: (host, port) => ({ channel: channelAt(host, port), message }),
     close: server.close,
   }
 }

@@ -1,0 +1,134 @@
+import assert from 'node:assert/strict'
+import type { Outcome } from '../../domain/outcome.ts'
+import type { Channel, Message, SendContext } from '../../ports/channel.ts'
+import { recordingLogger } from '../recording-logger.ts'
+import { Absent } from '../test-api.ts'
+import type { ChannelHarness, HttpAct } from './harness.ts'
+
+/**
+ * So long a channel and its provider may take for one thing: less than runners give a test, so that the contract says what did
+ * not come. node:test would wait for ever.
+ */
+const PATIENCE_MS = 4_000
+
+/** So long each close of a failed check may take: with the above still less than runners give a test. */
+const LEAVING_MS = 250
+
+/** Text that survives only where it is encoded well. */
+export const TEXT = 'Grüße 🎉 an Ada'
+
+export type Check = (name: string, run: (bench: Bench) => Promise<void>) => void
+
+export interface Bench extends ChannelHarness {
+  actHttp(how: HttpAct): void
+  /** Sends the harness' message, or another, and remembers the outcome. */
+  send(notification?: string, more?: Partial<Message>, context?: Partial<SendContext>): Promise<Outcome>
+  /** The same, through a channel whose provider is elsewhere. */
+  sendTo(host: string, port: number, context: Partial<SendContext>): Promise<Outcome>
+  /** Once, however often it is called, as a notifier does. */
+  closeChannel(): Promise<void>
+  assertSecretsKept(): void
+}
+
+export function benchOf(harness: ChannelHarness): Bench {
+  const { logger, lines } = recordingLogger()
+  const outcomes: Outcome[] = []
+  let closing: Promise<void> | undefined
+  async function sendThrough(channel: Channel, message: Message, context: SendContext): Promise<Outcome> {
+    const sending = channel.send(message, context)
+    const outcome = await inTime(
+      sending,
+      'the channel has not answered, or not stopped when the signal aborted',
+    )
+    outcomes.push(outcome)
+    return outcome
+  }
+  return {
+    ...harness,
+    hanging: () => inTime(harness.hanging(), 'the provider, which hangs, got no whole message'),
+    drained: () => inTime(harness.drained(), 'a connection to the provider is still open'),
+    async closeChannel() {
+      closing ??= Promise.resolve(harness.channel.close?.())
+      await inTime(closing, 'the channel is not closed')
+    },
+    actHttp(how) {
+      assert.ok(harness.actHttp, 'the harness does not play what only HTTP can do')
+      harness.actHttp(how)
+    },
+    send: (notification = '1', more = {}, change = {}) =>
+      sendThrough(
+        harness.channel,
+        { ...harness.message, body: TEXT, ...more },
+        { ...contextOf(notification, logger), ...change },
+      ),
+    async sendTo(host, port, change) {
+      if (harness.elsewhere === null) throw new Absent('The channel has no provider with an address.')
+      const { channel, message } = harness.elsewhere(host, port)
+      try {
+        await channel.open?.()
+        return await sendThrough(
+          channel,
+          { ...message, body: TEXT },
+          { ...contextOf('1', logger), ...change },
+        )
+      } finally {
+        await channel.close?.()
+      }
+    },
+    assertSecretsKept() {
+      const said = [...lines(), ...outcomes.map((outcome) => JSON.stringify(outcome))].join('\n')
+      for (const secret of harness.secrets) {
+        assert.ok(!said.includes(secret), 'a secret appears in an outcome or a log line')
+      }
+    },
+  }
+}
+
+/** Closes what can be closed: what keeps a send from its end often keeps a close from its own, and the error is about the send. */
+export async function leave(...closes: (() => Promise<void>)[]): Promise<void> {
+  for (const close of closes) {
+    await inTime((async () => close())(), 'it is not closed', LEAVING_MS).catch(() => {})
+  }
+}
+
+/** Rejects where something does not come. */
+async function inTime<Value>(
+  coming: Promise<Value>,
+  otherwise: string,
+  patienceMs = PATIENCE_MS,
+): Promise<Value> {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`After ${patienceMs} ms ${otherwise}.`)), patienceMs)
+  })
+  try {
+    return await Promise.race([coming, late])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+function contextOf(notification: string, logger: SendContext['logger']): SendContext {
+  const id = `notif_${notification.padStart(29, '0')}`
+  return {
+    notificationId: id,
+    organizationId: 'org_default',
+    attempt: 1,
+    idempotencyKey: id,
+    createdAt: Date.UTC(2026, 0, 15, 12),
+    signal: new AbortController().signal,
+    logger,
+  }
+}
+
+/** Of a provider that hangs. */
+export async function endsBySignal(bench: Bench): Promise<void> {
+  const abort = new AbortController()
+  const sending = bench.send('1', {}, { signal: abort.signal })
+  // A send that fails before says itself why.
+  await Promise.race([bench.hanging(), sending])
+  abort.abort(new Error('The time is over.'))
+  assert.equal((await sending).kind, 'ambiguous')
+  bench.act({ kind: 'accept' })
+  assert.equal((await bench.send('2')).kind, 'accepted')
+}

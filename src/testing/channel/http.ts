@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict'
+import { LONGEST_HINT_MS } from '../../domain/retry.ts'
+import { type Check, endsBySignal } from './bench.ts'
+
+const HOUR_MS = 3_600_000
+/** More than an hour, at most a day: the longest that an engine waits for a provider. */
+const ABSURD: Range = [HOUR_MS, LONGEST_HINT_MS]
+
+/** What `Retry-After` may hold, and the range in which the hint must lie; null: there is none. */
+const RETRY_AFTER: readonly (readonly [what: string, header: () => string | null, ms: Range | null])[] = [
+  ['seconds', () => '9', [9_000, 9_000]],
+  ['a part of a second', () => '0.5', [500, 500]],
+  ['a date', () => new Date(Date.now() + 120_000).toUTCString(), [60_000, 120_000]],
+  ['an absurd number', () => '99999999999', ABSURD],
+  ['more digits than a number holds', () => '9'.repeat(400), ABSURD],
+  ['a date far away', () => 'Fri, 31 Dec 9999 23:59:59 GMT', ABSURD],
+  ['a date that has passed', () => new Date(Date.now() - 120_000).toUTCString(), null],
+  ['a date that does not exist', () => 'Mon, 99 Foo 2026 99:99:99 GMT', null],
+  ['nothing to wait for', () => '0', null],
+  ['a negative number', () => '-5', null],
+  ['a number with a unit', () => '9s', null],
+  ['an exponent', () => '1e3', null],
+  ['NaN', () => 'NaN', null],
+  ['Infinity', () => 'Infinity', null],
+  ['nonsense', () => 'soon', null],
+  ['an empty text', () => '', null],
+  ['nothing', () => null, null],
+]
+type Range = readonly [least: number, most: number]
+
+export function waitsAsAsked(check: Check): void {
+  for (const [what, header, range] of RETRY_AFTER) {
+    check(`a hint to wait is understood: ${what}`, async ({ actHttp, send }) => {
+      actHttp({ kind: 'overloaded', retryAfter: header() })
+      const outcome = await send()
+      assert.ok(outcome.kind === 'retry', JSON.stringify(outcome))
+      const { retryAfterMs: hint } = outcome
+      if (range === null) assert.equal(hint, undefined)
+      else assert.ok(hint !== undefined && hint >= range[0] && hint <= range[1], `the hint is ${hint}`)
+    })
+  }
+}
+
+export function readsHttp(check: Check, statusAlone: boolean | 'empty'): void {
+  for (const kind of ['truncate', 'html', 'empty'] as const) {
+    const suffices = statusAlone === true || statusAlone === kind
+    const meaning = suffices ? 'is one' : 'leaves nobody knowing'
+    check(`a success that cannot be read ${meaning}: ${kind}`, async ({ act, actHttp, send }) => {
+      actHttp({ kind })
+      assert.equal((await send('1')).kind, suffices ? 'accepted' : 'ambiguous')
+      act({ kind: 'accept' })
+      assert.equal((await send('2')).kind, 'accepted')
+    })
+  }
+
+  check('a signal ends a call whose answer stops in the middle, and nobody knows', async (bench) => {
+    bench.actHttp({ kind: 'hang-in-body' })
+    await endsBySignal(bench)
+  })
+}

@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import type { Check } from './bench.ts'
+
+/** Hosts at which nothing answers. The names below `.invalid` never exist (RFC 6761 6.4). */
+const NOWHERE: readonly (readonly [
+  what: string,
+  at: () => Promise<readonly [host: string, port: number]>,
+])[] = [
+  ['refuses the connection', async () => ['127.0.0.1', await closedPort()]],
+  ['does not exist', async () => ['provider.invalid', 443]],
+]
+
+/** So long a look-up of a name may take where no name server answers. */
+const LOOK_UP_MS = 2_000
+
+/** Without a connection nothing was sent: the message certainly is not with the provider, and another attempt is safe. */
+export function findsNobody(check: Check): void {
+  for (const [what, at] of NOWHERE) {
+    check(`a message to a host that ${what} was certainly not sent, and is tried again`, async (bench) => {
+      const [host, port] = await at()
+      const outcome = await bench.sendTo(host, port, { signal: AbortSignal.timeout(LOOK_UP_MS) })
+      assert.equal(outcome.kind, 'retry', JSON.stringify(outcome))
+    })
+  }
+}
+
+/** A port of this machine at which nothing listens. */
+async function closedPort(): Promise<number> {
+  const server = createServer()
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const address = server.address()
+  await once(server.close(), 'close')
+  assert.ok(typeof address === 'object' && address !== null)
+  return address.port
+}

@@ -1,0 +1,34 @@
+import type { LimitCheck, RateLimiter, SlotCheck, WindowCheck } from '../../ports/rate-limiter.ts'
+
+/** A limiter under test, and a hand on its clock. */
+export interface RateLimiterHarness {
+  readonly limiter: RateLimiter
+  /**
+   * Another instance over the same counts and the same time, as another process has it. Null: the limiter counts for its
+   * own process alone, as one in memory does, and must not be used by several.
+   */
+  readonly second: RateLimiter | null
+  /** Lets the limiter's own time go by. */
+  advance(ms: number): Promise<void> | void
+}
+
+export const MINUTE = 60_000
+
+export function requests(change: Partial<WindowCheck> = {}): WindowCheck {
+  return {
+    kind: 'window',
+    key: 'org_a:requests',
+    limit: 10,
+    windowMs: MINUTE,
+    burst: 12,
+    burstMs: 10_000,
+    cost: 1,
+    ...change,
+  }
+}
+
+export function slots(token: string, change: Partial<SlotCheck> = {}): SlotCheck {
+  return { kind: 'slots', key: 'org_a:slots', limit: 2, token, leaseMs: 30_000, ...change }
+}
+
+export const PAUSE: LimitCheck = { kind: 'pause', key: 'org_a:account' }
