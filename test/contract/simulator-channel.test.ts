@@ -36,7 +36,7 @@ describe.each(CHANNELS)('simulatorChannel on %s', (kind) => {
         hanging: async () => void (await eventually(() => silent > 0)),
         mostConnections: () => 0,
         drained: async () => {},
-        elsewhere: null,
+        elsewhere: () => null,
         close: async () => {},
       }
     },

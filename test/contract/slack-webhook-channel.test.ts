@@ -58,15 +58,21 @@ const channelAt = (base: string, more: Partial<Parameters<typeof slackWebhookCha
 
 channelContract(
   test,
-  () =>
-    providerHarness({
+  async () => {
+    const harness = await providerHarness({
       channel: (url) => channelAt(url),
       message: { to: TO, subject: null, body: '', format: 'text' },
       secrets: ['correcthorsebatterystaple'],
       accept: ok,
       take: ({ body }) => ({ to: TO, body: JSON.parse(body.toString('utf8')).text, id: null }),
       rows: ROWS,
-    }),
+    })
+    // Slack is the only other host that its address may name.
+    return {
+      ...harness,
+      elsewhere: (host, port) => (host === '127.0.0.1' ? harness.elsewhere(host, port) : null),
+    }
+  },
   ROWS,
   { http: true },
 )

@@ -66,7 +66,7 @@ channelContract(
       ...harness,
       message: { ...harness.message, to },
       elsewhere(host, port) {
-        const other = harness.elsewhere?.(host, port) ?? harness
+        const other = harness.elsewhere(host, port) ?? harness
         return { ...other, message: { ...other.message, to } }
       },
     }

@@ -62,8 +62,9 @@ export function benchOf(harness: ChannelHarness): Bench {
         { ...contextOf(notification, logger), ...change },
       ),
     async sendTo(host, port, change) {
-      if (harness.elsewhere === null) throw new Absent('The channel has no provider with an address.')
-      const { channel, message } = harness.elsewhere(host, port)
+      const other = harness.elsewhere(host, port)
+      if (other === null) throw new Absent(`The channel has no provider at ${host}.`)
+      const { channel, message } = other
       try {
         await channel.open?.()
         return await sendThrough(

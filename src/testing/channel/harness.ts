@@ -23,9 +23,9 @@ export interface ChannelHarness {
   /**
    * Makes another channel like this one, whose provider is at this address, and a message for it. Nothing answers there:
    * the contract names a closed port of this machine, and a host that does not exist. Null: the channel has no provider
-   * with an address.
+   * at such an address.
    */
-  readonly elsewhere: ((host: string, port: number) => Pick<ChannelHarness, 'channel' | 'message'>) | null
+  elsewhere(host: string, port: number): Pick<ChannelHarness, 'channel' | 'message'> | null
   /** Ends the provider. The contract has closed the channel before. */
   close(): Promise<void>
 }
