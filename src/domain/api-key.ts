@@ -1,4 +1,4 @@
-/** Permission levels of SPEC.md, lowest first. */
+/** Permission levels, lowest first. */
 export const PERMISSIONS = ['Read Only', 'Write', 'Full Access'] as const
 
 /** `Read Only`: view. `Write`: also send. `Full Access`: everything, deletion included. */

@@ -1,4 +1,4 @@
-/** The channels of SPEC.md: four in the send operation, `webhook` from its error table. */
+/** The channels that a message can take. */
 export const CHANNELS = ['email', 'sms', 'push', 'slack', 'webhook'] as const
 
 /** One of the five channels a notification can travel through. */
@@ -6,7 +6,7 @@ export type ChannelName = (typeof CHANNELS)[number]
 
 const known: ReadonlySet<string> = new Set(CHANNELS)
 
-/** Tells whether a value names a channel, exactly as written in SPEC.md. */
+/** Tells whether a value names a channel, exactly as it is written. */
 export function isChannelName(value: unknown): value is ChannelName {
   return typeof value === 'string' && known.has(value)
 }

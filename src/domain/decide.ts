@@ -57,7 +57,7 @@ export interface Decision {
 export const DEFAULT_PAUSE_MS = 30_000
 
 /**
- * Decides what follows from an outcome (DESIGN.md §5): recipient and message faults end the notification and
+ * Decides what follows from an outcome: recipient and message faults end the notification and
  * never fail over; account and provider faults fail over, and pause that provider; an ambiguous outcome follows
  * the channel's policy and is marked.
  */

@@ -13,7 +13,7 @@ export const WEBHOOK_EVENT_TYPES: readonly WebhookEventType[] = [...EVENT_TYPES,
 /** Failed attempts on one event after which its endpoint counts as failing. */
 const FAILING_ATTEMPTS = 4
 
-/** DESIGN.md §4 "Webhook retries": so long of nothing but failure disables an endpoint. */
+/** So long of nothing but failure disables an endpoint. */
 export const DISABLED_AFTER_MS: number = 5 * 24 * 60 * 60_000
 
 /** What a storage keeps about how deliveries to an endpoint go. */

@@ -32,7 +32,7 @@ export interface NotificationFailedEvent {
   }
 }
 
-/** SPEC.md "Webhook event payload"; `sequence`, `organizationId` and `error` are additions (DESIGN.md §4). */
+/** The body of a webhook event. */
 export type NotificationEvent =
   | NotificationFailedEvent
   | {

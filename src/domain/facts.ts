@@ -69,10 +69,10 @@ export const EVENT_TYPES = [
   'notification.unsubscribed',
 ] as const
 
-/** The five event types of SPEC.md, then those that Carillon adds. */
+/** Types of webhook events: the five that an endpoint gets by default, then the others. */
 export type EventType = (typeof EVENT_TYPES)[number]
 
-/** SPEC.md "Events": what an endpoint receives unless it chooses. */
+/** What an endpoint receives unless it chooses. */
 export const SPEC_EVENT_TYPES: readonly EventType[] = EVENT_TYPES.slice(0, 5)
 
 /** The event type that announces a fact's first recording; null: the fact is only logged. */

@@ -31,10 +31,10 @@ export interface PostFailure {
   readonly durationMs: number
 }
 
-/** Which statuses are success: SPEC.md's 200, or any 2xx where the receiver's owner chose so. */
+/** Which statuses are success: 200, or any 2xx where the receiver's owner chose so. */
 export type SuccessStatus = '200' | '2xx'
 
-/** What a {@link PostResult} means for the webhook that was posted (reference: Standard Webhooks 1.0.0). */
+/** What a {@link PostResult} means for the webhook that was posted (Standard Webhooks 1.0.0). */
 export type PostVerdict =
   | { readonly kind: 'succeeded' }
   /** The same will never succeed: the endpoint is gone for good, or its address is forbidden. */

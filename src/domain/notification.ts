@@ -2,7 +2,7 @@ import type { ChannelName } from './channel.ts'
 import type { ErrorCode } from './errors/catalogue.ts'
 import type { MessageParts } from './message-parts.ts'
 
-/** Public status values (DESIGN.md §4). */
+/** Public status values. */
 export const STATUSES = [
   'scheduled',
   'queued',

@@ -1,6 +1,6 @@
 import type { Tracking } from './track-html.ts'
 
-/** The organization that every method uses when none is named (DESIGN.md §3). It always exists. */
+/** The organization that every method uses when none is named. It always exists. */
 export const DEFAULT_ORGANIZATION = 'org_default'
 
 /** A tenant. */

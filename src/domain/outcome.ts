@@ -3,7 +3,7 @@ import { LONGEST_HINT_MS } from './retry.ts'
 import { soundText } from './sound-text.ts'
 
 /**
- * Whose fault a refusal is (DESIGN.md §5).
+ * Whose fault a refusal is.
  * `recipient` and `message`: no other provider would do better. `account` and `provider`: another one may.
  */
 export type FaultScope = 'recipient' | 'message' | 'account' | 'provider'
@@ -52,7 +52,7 @@ export interface Ambiguous {
   readonly providerCode?: string | undefined
 }
 
-/** The four answers of a channel's `send` (DESIGN.md §5). */
+/** The four answers of a channel's `send`. */
 export type Outcome = Accepted | Rejected | Retry | Ambiguous
 
 /**

@@ -1,4 +1,4 @@
-/** What one organization may do (SPEC.md "Plan limits"). Null: unlimited. */
+/** What one organization may do. Null: unlimited. */
 export interface Plan {
   /** API requests in any sliding window of `windowMs`. */
   readonly requests: { readonly limit: number; readonly windowMs: number } | null
@@ -19,7 +19,7 @@ const SECOND = 1_000
 const perMinute = (limit: number): Plan['requests'] => ({ limit, windowMs: MINUTE })
 const perSecond = (limit: number): Plan['requests'] => ({ limit, windowMs: SECOND })
 
-/** No limits at all: the plan of `org_default`, and SPEC.md's "custom" until the application fills it in. */
+/** No limits at all: the plan of `org_default`, and of the plan `custom` until the application fills it in. */
 export const UNLIMITED: Plan = {
   requests: null,
   notificationsPerHour: null,
@@ -27,7 +27,7 @@ export const UNLIMITED: Plan = {
   notificationsPerMonth: null,
 }
 
-/** SPEC.md "Plan limits, per-minute form"; monthly quotas from DESIGN.md §4. */
+/** Plans whose request limits are per minute: the default. */
 export const perMinutePlans: Readonly<Record<'free' | 'starter' | 'pro' | 'enterprise', Plan>> = {
   free: {
     requests: perMinute(100),
@@ -50,7 +50,7 @@ export const perMinutePlans: Readonly<Record<'free' | 'starter' | 'pro' | 'enter
   enterprise: UNLIMITED,
 }
 
-/** SPEC.md "Plan limits, per-second form". It states nothing but requests; monthly quotas as in the other form. */
+/** Plans whose request limits are per second; monthly quotas as in the other form. */
 export const perSecondPlans: Readonly<Record<'free' | 'pro' | 'team' | 'scale', Plan>> = {
   free: { ...UNLIMITED, requests: perSecond(10), notificationsPerMonth: 10_000 },
   pro: { ...UNLIMITED, requests: perSecond(50), notificationsPerMonth: 1_000_000 },
@@ -58,7 +58,7 @@ export const perSecondPlans: Readonly<Record<'free' | 'pro' | 'team' | 'scale', 
   scale: UNLIMITED,
 }
 
-/** SPEC.md "Rules" 1: a 10-second window allowing 20 % above the limit. */
+/** A burst: a 10-second window allowing 20 % above the limit. */
 export const BURST_MS = 10_000
 
 /** The ceiling inside a burst. */

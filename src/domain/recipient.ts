@@ -13,7 +13,7 @@ const SURROGATE_OR_CONTROL = /[\p{Cc}\p{Cs}\u2028\u2029]/u
 const EMAIL = { allow_utf8_local_part: false, allow_display_name: false, require_tld: true } as const
 
 /**
- * Checks a recipient's form (SPEC.md "Recipient formats", DESIGN.md §4 "Recipients").
+ * Checks a recipient's form.
  *
  * @throws NotifierError `invalid_email`, `invalid_phone` or `invalid_recipient`, with the field in `details`.
  */

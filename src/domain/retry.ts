@@ -17,7 +17,7 @@ export type RetryPolicy =
       readonly jitter: number
     }
 
-/** DESIGN.md §4 "Provider retries": 8 attempts, exponential with full jitter from 1 s to 15 min. */
+/** How providers are tried again: 8 attempts, exponential with full jitter from 1 s to 15 min. */
 export const PROVIDER_RETRY: RetryPolicy = {
   kind: 'exponential',
   maxAttempts: 8,
@@ -28,7 +28,7 @@ export const PROVIDER_RETRY: RetryPolicy = {
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 
-/** DESIGN.md §4 "Webhook retries", the schedule of Standard Webhooks' operational advice, ±20 %. */
+/** How webhook endpoints are tried again: the schedule of Standard Webhooks' operational advice, ±20 %. */
 export const WEBHOOK_RETRY: RetryPolicy = {
   kind: 'schedule',
   delaysMs: [5_000, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR, 10 * HOUR, 10 * HOUR],
@@ -44,7 +44,7 @@ export function maxAttempts(policy: RetryPolicy): number {
 }
 
 /**
- * How many attempts an outage may cost: faults of the provider itself use no message up (DESIGN.md §5, `scope`). With
+ * How many attempts an outage may cost: faults of the provider itself use no message up. With
  * the default policy a message waits for a provider that is down for most of a day.
  */
 export function maxOutageAttempts(policy: RetryPolicy): number {
@@ -59,7 +59,7 @@ const OUTAGE_FACTOR = 16
  *
  * @param random a number in [0, 1)
  * @param retryAfterMs the provider's hint. It wins where it is longer; on a schedule it is kept within
- *   [delay, 2 · delay] (DESIGN.md §4 "Webhook retries").
+ *   [delay, 2 · delay].
  */
 export function retryDelay(
   policy: RetryPolicy,

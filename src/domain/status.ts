@@ -2,7 +2,7 @@ import type { Fact, FactType } from './facts.ts'
 import type { NotificationStatus } from './notification.ts'
 
 /**
- * The fold of a notification's facts (DESIGN.md §4, "Status values").
+ * The fold of a notification's facts.
  *
  * It is a join-semilattice: each slot only ever takes the larger of two ranks. So the result is the same for
  * every order of the facts, and a fact recorded twice changes nothing.

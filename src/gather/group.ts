@@ -20,7 +20,7 @@ interface Waiting<Item, Answer> {
 }
 
 /**
- * Lets concurrent callers share one call of a set-based operation (DESIGN.md §9): what is asked for in one turn of
+ * Lets concurrent callers share one call of a set-based operation: what is asked for in one turn of
  * the event loop goes together, and what arrives while a call runs goes together in the next. An idle group adds no
  * delay beyond the end of the turn.
  *

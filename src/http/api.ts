@@ -106,7 +106,7 @@ export function createHttpApi(
     }
   }
 
-  /** SPEC.md "Limits", rule 10: every answer tells a limit. Where not even one could be judged, nothing passes. */
+  /** Every answer tells a limit. Where not even one could be judged, nothing passes. */
   function envelopeOf(visit: Visit, error?: NotifierError): Envelope {
     visit.limit ??= notifier.limits.closed(error?.retryAfterMs ?? 1_000)
     return visit as Envelope

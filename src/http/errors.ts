@@ -1,7 +1,7 @@
 import { ERRORS, isErrorCode } from '../domain/errors/catalogue.ts'
 import { isNotifierError, NotifierError } from '../domain/errors/notifier-error.ts'
 
-/** SPEC.md "Body forms": A is `nested`, B is `flat`. */
+/** The two forms of an error's body: `nested` and `flat`. */
 export type ErrorFormat = 'nested' | 'flat'
 
 /** What an error looks like to the caller. */

@@ -3,7 +3,7 @@ import type { HttpRequest } from './message.ts'
 import type { Query } from './query.ts'
 
 /**
- * Which organization a request concerns (DESIGN.md §4): the header X-Organization-ID or the query `orgId`, else the
+ * Which organization a request concerns: the header X-Organization-ID or the query `orgId`, else the
  * key's own. `/admin` paths require `orgId`.
  *
  * @throws NotifierError `missing_required_field`, `invalid_parameter` when header and query differ,

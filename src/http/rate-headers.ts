@@ -1,7 +1,7 @@
 import type { NotifierError } from '../domain/errors/notifier-error.ts'
 import type { RateLimitState } from '../services/limits/records.ts'
 
-/** SPEC.md "Limits", rule 10: the limit that is nearest to a refusal. */
+/** The limit that is nearest to a refusal. */
 export function addRateHeaders(headers: Record<string, string>, state: RateLimitState): void {
   headers['X-RateLimit-Limit'] = String(state.limit)
   headers['X-RateLimit-Remaining'] = String(state.remaining)

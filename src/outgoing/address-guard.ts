@@ -9,7 +9,7 @@ export interface AddressGuard {
 
 /**
  * IANA special-purpose registry, as far as it is not global unicast for everyone, and what cloud providers
- * serve on public addresses (reference: the union of Svix, smokescreen and ipaddr.js).
+ * serve on public addresses.
  */
 const DENIED_IPV4 = [
   '0.0.0.0/8',

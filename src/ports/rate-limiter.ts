@@ -38,7 +38,7 @@ export interface RateLimiter {
 export type LimitCheck = WindowCheck | SlotCheck | PauseCheck
 
 /**
- * At most `limit` units in any window of `windowMs`, and up to `burst` inside one episode (DESIGN.md §4 "Burst rule"):
+ * At most `limit` units in any window of `windowMs`, and up to `burst` inside one episode:
  * an episode opens with the first unit above `limit`, lasts `burstMs`, and the next opens no sooner than `windowMs`
  * after it did.
  */

@@ -26,7 +26,7 @@ export interface List<Item> {
   readonly nextCursor: string | null
 }
 
-/** Largest page of every list (SPEC.md "Limits", rule 6). */
+/** Largest page of every list. */
 const MAX_LIMIT = 100
 const DEFAULT_LIMIT = 50
 const LIMIT = `must be a whole number from 1 to ${MAX_LIMIT}`

@@ -54,7 +54,7 @@ export function assertSameOrganization(input: unknown, organizationId: string): 
 }
 
 /**
- * Lets a caller see a resource of its own organization only (DESIGN.md §4 "Permissions").
+ * Lets a caller see a resource of its own organization only.
  *
  * @throws NotifierError `absent` when there is none, `organization_mismatch` when it is another's
  */

@@ -17,7 +17,7 @@ interface Key {
 }
 
 /**
- * AES-256-GCM under a key derived for this purpose alone (DESIGN.md §8). The first secret seals; older ones still
+ * AES-256-GCM under a key derived for this purpose alone. The first secret seals; older ones still
  * open, so that `secret` can be rotated.
  */
 export function createSecretBox(secrets: readonly string[]): SecretBox {

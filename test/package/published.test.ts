@@ -52,6 +52,19 @@ test('every relative link of a packed page leads to what is packed', async () =>
   }
 })
 
+test('types cite no file that the package lacks', async () => {
+  const folder = join(bare.directory, 'node_modules/carillon')
+  const files = await readdir(join(folder, 'dist'), { recursive: true })
+  for (const file of files.filter((each) => each.endsWith('.d.ts'))) {
+    const text = await readFile(join(folder, 'dist', file), 'utf8')
+    const cited = [...text.matchAll(/(?<![\w.:/-])(?:[\w-]+\/)*[\w-]+\.md\b/g)].map(([path]) => path)
+    expect(
+      cited.filter((path) => !existsSync(join(folder, path))),
+      file,
+    ).toEqual([])
+  }
+})
+
 test('core modules keep their full names, the only ones that all of them have', async () => {
   const folder = join(bare.directory, 'node_modules/carillon/dist')
   const files = await readdir(folder, { recursive: true })

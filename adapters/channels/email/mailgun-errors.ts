@@ -2,7 +2,7 @@ import { parseRetryAfter } from '../../../src/domain/http-answer.ts'
 import type { Outcome } from '../../../src/domain/outcome.ts'
 import { byStatus, type ProviderAnswer, refuse, textMember, type Verdict } from '../http/provider-answer.ts'
 
-/** Reads an answer of `POST /v3/{domain}/messages` (reference: the tables of providers, 6.6): no codes, only words. */
+/** Reads an answer of `POST /v3/{domain}/messages`: no codes, only words. */
 export function judgeMailgun(answer: ProviderAnswer): Outcome | null {
   const message = textMember(answer.json, 'message')
   if (answer.status === 200) {

@@ -8,7 +8,7 @@ import {
   type Verdict,
 } from '../http/provider-answer.ts'
 
-/** Postmark's `ErrorCode`s (reference: the tables of providers, 6.4). */
+/** Postmark's `ErrorCode`s: https://postmarkapp.com/developer/api/overview#error-codes */
 const CODES: Readonly<Record<string, Verdict>> = {
   '10': ['rejected', 'provider_auth_failed', 'account'],
   '100': ['retry', 'provider_unavailable', 'provider'],

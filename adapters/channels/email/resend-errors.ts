@@ -13,7 +13,7 @@ const credentials: Verdict = ['rejected', 'provider_auth_failed', 'account']
 /** The mail may have left; a repetition there carries the same key. */
 const faulty: Verdict = ['ambiguous', 'provider_unavailable', 'provider']
 
-/** Resend's errors by name (reference: the tables of providers, 6.5). */
+/** Resend's errors by name: https://resend.com/docs/api-reference/errors */
 const NAMES: Readonly<Record<string, Verdict>> = {
   invalid_attachment: ours,
   invalid_idempotency_key: ours,

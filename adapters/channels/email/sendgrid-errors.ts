@@ -9,7 +9,7 @@ import {
 } from '../http/provider-answer.ts'
 
 /**
- * Reads an answer of `POST /v3/mail/send` (reference: the tables of providers, 6.3). SendGrid has no error codes: the
+ * Reads an answer of `POST /v3/mail/send`. SendGrid has no error codes: the
  * status, the field that is named and the words tell.
  */
 export function judgeSendgrid(answer: ProviderAnswer): Outcome | null {

@@ -19,7 +19,7 @@ const limited: Verdict = ['retry', 'provider_rate_limited', 'account']
 const credentials: Verdict = ['rejected', 'provider_auth_failed', 'account']
 const unavailable: Verdict = ['retry', 'provider_unavailable', 'provider']
 
-/** Exceptions of SES v2 and those common to all of AWS (reference: the tables of providers, 6.2). */
+/** Exceptions of SES v2 and those common to all of AWS. */
 const EXCEPTIONS: Readonly<Record<string, Verdict>> = {
   MailFromDomainNotVerifiedException: sender,
   AccountSuspendedException: suspended,

@@ -23,7 +23,7 @@ const down: Verdict = ['retry', 'provider_unavailable', 'provider']
 const LIMIT_MS = 3_600_000
 
 /**
- * Errors of `chat.postMessage` (reference: the tables of providers, 6.11). They come with HTTP 200.
+ * Errors of `chat.postMessage` (https://docs.slack.dev/reference/methods/chat.postMessage). They come with HTTP 200.
  *
  * @internal all of it for tests
  */

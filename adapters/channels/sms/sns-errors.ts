@@ -14,7 +14,7 @@ const throttled: Verdict = ['retry', 'provider_rate_limited', 'account']
 const faulty: Verdict = ['ambiguous', 'provider_unavailable', 'provider']
 
 /**
- * Error codes of `Publish` (reference: the tables of providers, 6.9), and those common to all of AWS.
+ * Error codes of `Publish`, and those common to all of AWS.
  *
  * @internal all of it for tests
  */

@@ -21,7 +21,7 @@ const quota: Verdict = ['retry', 'provider_quota_exceeded', 'account']
 const throttled: Verdict = ['retry', 'provider_rate_limited', 'account']
 
 /**
- * Twilio's error codes (reference: the tables of providers, 6.7). Those from 30001 on come in reports of delivery, where
+ * Twilio's error codes (https://www.twilio.com/docs/api/errors). Those from 30001 on come in reports of delivery, where
  * only their code counts.
  *
  * @internal all of it for tests

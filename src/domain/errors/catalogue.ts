@@ -6,7 +6,7 @@ export interface ErrorEntry {
   readonly message: string
   /** What to do about it, in one sentence. */
   readonly action: string
-  /** True where SPEC.md ("Retryable codes") or the provider's nature says that the same call can succeed later. */
+  /** True where the same call can succeed later. */
   readonly retryable: boolean
 }
 
@@ -14,8 +14,7 @@ type Row = readonly [status: number, message: string, action: string, retryable?
 
 /**
  * Every code that Carillon can answer with, attach to a failed notification or throw.
- * The first blocks are SPEC.md's "Codes by status" and "Channel-specific codes"; the rest is listed in
- * DESIGN.md §4 ("Extra codes"). A code never changes its meaning.
+ * A code never changes its meaning.
  */
 const ROWS = {
   missing_authorization: [

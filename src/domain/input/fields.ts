@@ -25,7 +25,7 @@ export function fewFields<Fields>(
   return counted as unknown as z.ZodType<Fields, Fields>
 }
 
-/** One of SPEC.md's channel values. */
+/** The name of a channel. */
 export const channel: z.ZodEnum<{ [Name in (typeof CHANNELS)[number]]: Name }> = z.enum(CHANNELS)
 
 /** What a time must be that is a text. */

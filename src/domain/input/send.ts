@@ -9,7 +9,7 @@ import { channel, instant, jsonObject, text } from './fields.ts'
 import { emailParts, pushParts, slackParts } from './parts.ts'
 
 /**
- * SPEC.md "Send request body", with Carillon's additions. Either a template, or a channel with a body: a message that has
+ * A message to send. Either a template, or a channel with a body: a message that has
  * neither does not compile.
  */
 export type SendInput = SendFields &

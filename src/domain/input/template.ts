@@ -4,10 +4,10 @@ import type { BodyFormat } from '../notification.ts'
 import { MAX_BODY_LENGTH, MAX_SUBJECT_LENGTH } from '../template/compile.ts'
 import { channel, text } from './fields.ts'
 
-/** DESIGN.md §4 "Template reference": lower-case words joined by hyphens. */
+/** Lower-case words joined by hyphens. */
 const TEMPLATE_NAME = /^[a-z0-9]+(?:-[a-z0-9]+)*$/
 
-/** SPEC.md "Template": what creates one. */
+/** What creates a template. */
 export interface TemplateInput {
   /** Unique in the organization: lower-case words joined by hyphens, at most 100 characters. */
   readonly name: string

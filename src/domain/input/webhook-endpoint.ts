@@ -6,9 +6,9 @@ import { instant } from './fields.ts'
 export interface WebhookEndpointInput {
   /** Public https address without credentials. */
   readonly url: string
-  /** Default: the five events of SPEC.md. */
+  /** Default: `notification.sent`, `.delivered`, `.opened`, `.clicked` and `.failed`. */
   readonly events?: readonly WebhookEventType[] | undefined
-  /** What counts as success. Default `200` (SPEC.md "Events"). */
+  /** What counts as success. Default `200`. */
   readonly successStatus?: '200' | '2xx' | undefined
 }
 

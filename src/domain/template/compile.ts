@@ -118,7 +118,7 @@ const SENDS_SUBJECT: Readonly<Record<ChannelName, boolean>> = {
   slack: false,
 }
 
-/** A subject on one line: CR, LF and other controls become spaces (DESIGN.md §4 "Rendering"). */
+/** A subject on one line: CR, LF and other controls become spaces. */
 export function toHeader(text: string): string {
   return text
     .replace(/[\p{Cc}\u2028\u2029]+/gu, ' ')
@@ -145,7 +145,7 @@ function kindOf(value: unknown): string {
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`
 }
 
-/** Names outside of sections, each once; a section makes the names inside it optional (DESIGN.md §4 "Rendering"). */
+/** Names outside of sections, each once; a section makes the names inside it optional. */
 function requiredOf(...sources: readonly Token[][]): readonly string[] {
   const names = new Set<string>()
   for (const [type, name] of sources.flat()) if (type === 'name' || type === '&') names.add(name)

@@ -16,7 +16,7 @@ const HTML: Readonly<Record<string, string>> = {
 }
 
 /**
- * Where the values of a body land (DESIGN.md §4 "Rendering"). The source decides what a webhook gets: JSON when it
+ * Where the values of a body land. The source decides what a webhook gets: JSON when it
  * begins as an object or a list does, else plain text. Comments and the tags of sections are no beginning.
  */
 export function landingOf(channel: ChannelName, format: BodyFormat, source: readonly Token[]): Landing {

@@ -11,7 +11,7 @@ export interface Template {
   readonly channel: ChannelName
   readonly subject: string | null
   readonly body: string
-  /** Null: the body's source decides (DESIGN.md §4 "E-mail body"). */
+  /** Null: the body's source decides. */
   readonly format: BodyFormat | null
   readonly description: string | null
   /** From 1; every update of subject, body or format makes a new one. */

@@ -50,7 +50,7 @@ const shared = new Map(SHARED.map(([name, status, codes]) => [keyOf(status, new 
 
 const retry_after = { type: 'integer', minimum: 1, description: 'Seconds; the same as Retry-After.' }
 
-/** SPEC.md "Body forms". */
+/** The body of an error, in both forms. */
 export const errorSchemas: Readonly<Record<ErrorFormat, JsonObject>> = {
   nested: {
     type: 'object',

@@ -2,7 +2,7 @@ import type { JsonObject } from './types.ts'
 
 const integer = { type: 'integer', minimum: 0 }
 
-/** Headers of answers (SPEC.md "Rules" 10 and 11), by name. */
+/** Headers of answers, by name. */
 export const HEADERS: Readonly<Record<string, JsonObject>> = {
   'X-Request-Id': {
     description: 'Names this request, for support.',

@@ -44,7 +44,7 @@ async function sendBatch(context: RequestContext, notifier: Notifier): Promise<H
   return replayed ? { body, headers: REPLAYED } : { body }
 }
 
-/** Each item is judged on its own by the notifier; here only that there is a list (DESIGN.md §4 "Batch response"). */
+/** Each item is judged on its own by the notifier; here only that there is a list. */
 function batchItems({ notifications }: RequestContext['body']): readonly SendInput[] {
   if (Array.isArray(notifications)) return notifications
   const field = 'notifications'

@@ -11,7 +11,7 @@ export const limitUsage: z.ZodType<LimitUsage> = z.object({
   windowSeconds: z.number().nullable().describe('Length of the window; null: a calendar month (UTC).'),
 })
 
-/** SPEC.md "Account limits"; null where the plan has no limit. */
+/** The limits of an account; null where the plan has no limit. */
 export const accountLimits: z.ZodType<AccountLimits> = z.object({
   organizationId: z.string(),
   plan: z.string(),

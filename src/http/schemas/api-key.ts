@@ -18,7 +18,7 @@ const fields = {
   createdAt: timestamp,
 }
 
-/** SPEC.md "API key": everything but the secret. */
+/** An API key: everything but the secret. */
 export const apiKeyRecord: z.ZodType<ApiKeyRecord> = z.object(fields)
 
 export const createdApiKey: z.ZodType<CreatedApiKey> = z.object({

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { channelName, failure, listOf, notificationStatus, saidFields, timestamp } from './common.ts'
 
-/** DESIGN.md §4 "Log entry". */
+/** One event of a notification in the delivery log. */
 export const logEntry: z.ZodType = z.object({
   id: z.string(),
   notificationId: z.string(),

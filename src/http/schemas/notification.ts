@@ -5,7 +5,7 @@ import { channelName, failure, listOf, notificationStatus, saidFields, timestamp
 import { partsFields } from './parts.ts'
 import { renderedFields } from './template.ts'
 
-/** SPEC.md "Notification (response to a send request)". */
+/** The response to a send. */
 export const sentNotification: z.ZodType<Omit<SentNotification, 'replayed'>> = z.object({
   id: z.string().regex(/^notif_\d+$/),
   status: z.enum(['queued', 'scheduled']),
@@ -21,7 +21,7 @@ export const validatedSend: z.ZodType<ValidatedSend> = z.object({
   rendered: z.object({ ...renderedFields, ...partsFields }),
 })
 
-/** SPEC.md "Send notifications in batch". */
+/** The response to a batch. */
 export const batchInput: z.ZodType<{ notifications: unknown[] }, { notifications: SendFields[] }> = z.object({
   notifications: z.array(sendInput).min(1).max(10_000),
 })

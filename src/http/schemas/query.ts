@@ -68,7 +68,7 @@ export const notificationViewQuery: z.ZodType<{ rendered?: boolean | undefined }
     .describe('Whether the content is shown as the recipient gets it. Default `false`.'),
 })
 
-/** SPEC.md "Get logs". */
+/** The query of the delivery log. */
 export const logQuery: z.ZodType<Filters<LogQuery>> = z.object({
   ...page,
   channel: z.enum(CHANNELS).optional(),

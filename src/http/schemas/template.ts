@@ -5,7 +5,7 @@ import type { RenderedRecord } from '../../services/render.ts'
 import type { TemplateRecord } from '../../services/templates/records.ts'
 import { channelName, listOf, timestamp } from './common.ts'
 
-/** SPEC.md "Template". */
+/** A template, as it is stored and answered. */
 export const templateRecord: z.ZodType<TemplateRecord> = z.object({
   id: z.string().regex(/^tpl_[\w-]+$/),
   name: z.string(),

@@ -86,7 +86,7 @@ export interface AcceptReads {
   readonly templates: Pick<TemplateRepository, 'find'>
 }
 
-/** Names an idempotency record: never the path or the API key (DESIGN.md §4 "Idempotency"). */
+/** Names an idempotency record: never the path or the API key. */
 export interface IdempotencyKey {
   readonly organizationId: string
   readonly operation: 'send' | 'batch' | 'resend'

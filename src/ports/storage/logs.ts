@@ -17,7 +17,7 @@ export interface LogFilter {
   readonly notificationId?: string | undefined
 }
 
-/** DESIGN.md §4 "Log entry". */
+/** One event of a notification in the delivery log. */
 export interface LogEntry extends TimelineEntry {
   /** `log_<digits>_<sequence>`. */
   readonly id: string

@@ -8,7 +8,7 @@ export interface WebhookEndpoint {
   readonly organizationId: string
   readonly url: string
   readonly events: readonly WebhookEventType[]
-  /** SPEC.md: success is `200`; an endpoint may opt into any `2xx`. */
+  /** Success is `200`; an endpoint may opt into any `2xx`. */
   readonly successStatus: '200' | '2xx'
   readonly status: 'active' | 'disabled'
   /** Why it is disabled. */

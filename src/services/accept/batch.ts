@@ -16,7 +16,7 @@ import { parseSend } from './parse-send.ts'
 import { channelHint, type Preparation, prepareSend } from './prepare.ts'
 import type { BatchItem, BatchResult, ItemError } from './records.ts'
 
-/** Most notifications in one batch (SPEC.md "Limits", rule 5). */
+/** Most notifications in one batch. */
 const MAX_BATCH = 10_000
 
 /** So many are judged in one turn of the event loop, so that nobody else's requests wait for a whole batch. */

@@ -1,12 +1,12 @@
 import { NotifierError } from '../../domain/errors/notifier-error.ts'
 import type { AcceptRequest, IdempotencyKey, IdempotencyRecord } from '../../ports/storage/accept.ts'
 
-/** How long a key is remembered (reference: IETF draft and common practice). */
+/** How long a key is remembered. */
 const TTL_MS = 24 * 60 * 60 * 1000
 
 const VISIBLE_ASCII = /^[!-~]{1,255}$/
 
-/** One use of an idempotency key (DESIGN.md §4 "Idempotency"). */
+/** One use of an idempotency key. */
 export interface IdempotentUse {
   readonly key: IdempotencyKey
   readonly fingerprint: string

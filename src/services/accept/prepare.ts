@@ -34,7 +34,7 @@ export interface Preparation {
 const MAX_AHEAD_MS = 366 * 24 * 60 * 60 * 1000
 
 /**
- * Judges one send by everything but the storage's own limits (DESIGN.md §4), in the order: channel, recipient,
+ * Judges one send by everything but the storage's own limits, in the order: channel, recipient,
  * format, parts, template, variables, segments, times.
  *
  * @param template the template that `input.template` names; null when there is none
@@ -165,7 +165,7 @@ function blank(content: NotificationContent): NotifierError {
 
 /**
  * Values beside a literal text with placeholders are a template forgotten, or text that was taken for one: it would go out
- * as it stands. SPEC.md lets values come with any send, so those of a text without placeholders are ignored.
+ * as it stands. Values may come with any send, so those of a text without placeholders are ignored.
  */
 function assertNoValues(input: ParsedSend): void {
   if (input.body?.includes('{{') !== true && input.subject?.includes('{{') !== true) return

@@ -2,7 +2,7 @@ import type { ChannelName } from '../../domain/channel.ts'
 import type { ErrorCode } from '../../domain/errors/catalogue.ts'
 import type { PartsRecord, RenderedRecord } from '../render.ts'
 
-/** SPEC.md "Notification (response to a send request)". */
+/** The response to a send. */
 export interface SentNotification {
   /** `notif_<digits>` */
   readonly id: string

@@ -8,7 +8,7 @@ export interface Turns {
   take<Answer>(use: IdempotentUse | null, work: () => Promise<Answer>): Promise<Answer>
 }
 
-/** DESIGN.md §4 "Idempotency": 409 only after a wait. */
+/** An equal request waits this long for the first before it gets 409. */
 const WAIT_MS = 10_000
 
 /**

@@ -17,7 +17,7 @@ import type { ApiKeyRecord } from './records.ts'
 
 const readList = listReader('keys', {})
 
-/** The API key use cases of a notifier (SPEC.md "Authentication", DESIGN.md §8). */
+/** The API key use cases of a notifier. */
 export function createApiKeys(
   storage: Storage,
   ids: IdGenerator,

@@ -56,7 +56,7 @@ export interface ProviderStateOptions {
 
 /**
  * Bounds one provider's concurrency, so that a slow one holds up only itself; keeps its pace; and pauses it after faults
- * of its own, so that an outage does not burn the attempts of every message that waits (DESIGN.md §5, `scope`).
+ * of its own, so that an outage does not burn the attempts of every message that waits.
  */
 export function createProviderState(provider: Provider, options: ProviderStateOptions): ProviderState {
   const { clock, limits, wakeIn } = options

@@ -35,7 +35,7 @@ const FRESH_MS = 5_000
 const MAX_KNOWN = 100_000
 
 /**
- * DESIGN.md §4 "Plans": `org_default` is unlimited unless `plans` names it, other organizations default to `free`; where
+ * `org_default` is unlimited unless `plans` names it, other organizations default to `free`; where
  * `plans` has none of that name, they are unlimited, too.
  */
 export function createPlanFinder(storage: Storage, plans: Plans, clock: Clock): PlanFinder {

@@ -1,5 +1,5 @@
 /**
- * What has a request limit: an endpoint with one of its own (SPEC.md "Rules" 4), what needs no key (`public`), what links
+ * What has a request limit: an endpoint with one of its own, what needs no key (`public`), what links
  * in messages lead to (`links`), or everything else together. Receipts are not limited: a provider sends as many as
  * there are messages.
  */
@@ -28,7 +28,7 @@ export interface RateLimitState {
 }
 
 /**
- * What stands for "no limit" where a number must be (SPEC.md "Rules" 10: every response carries the rate headers): the
+ * What stands for "no limit" where a number must be: the
  * largest that a client which reads 32-bit integers can take.
  */
 export const NO_LIMIT = 2_147_483_647
@@ -41,7 +41,7 @@ export interface Admission {
   release(): Promise<void>
 }
 
-/** SPEC.md "Account limits"; null where the plan has no limit. */
+/** The limits of an account; null where the plan has no limit. */
 export interface AccountLimits {
   readonly organizationId: string
   /** Name of the plan. */

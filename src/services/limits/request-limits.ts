@@ -14,7 +14,7 @@ import { networkOf } from './network.ts'
 import type { PlanFinder } from './plan-of.ts'
 import { type Admission, type LimitedResource, NO_LIMIT, type RateLimitState } from './records.ts'
 
-/** Counts requests before anything of them is read (DESIGN.md §4 "Burst rule", §5 "RateLimiter"). */
+/** Counts requests before anything of them is read. */
 export interface RequestLimits {
   admit(organizationId: string, resource: LimitedResource): Promise<Admission>
   admitAddress(address: string, resource: LimitedResource): Promise<Admission>
@@ -25,7 +25,7 @@ export interface RequestLimits {
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 
-/** SPEC.md "Rules" 4: the same on all plans. Both path families share them. */
+/** The same on all plans. Both path families share them. */
 const ENDPOINT_LIMITS: Readonly<Partial<Record<LimitedResource, number>>> = {
   'templates.list': 1_000,
   'templates.create': 100,
@@ -41,7 +41,7 @@ const PUBLIC_PER_ADDRESS = 600
 /** What links in messages lead to, of one address in a minute: a mail provider fetches the pictures of all its users. */
 const LINKS_PER_ADDRESS = 6_000
 
-/** DESIGN.md §4 "Sustained overuse". */
+/** Sustained overuse: what restricts an organization, and for how long. */
 export interface OverusePolicy {
   /** Refusals above this many times the limit … */
   readonly factor: number
@@ -151,7 +151,7 @@ interface NamedCheck {
 
 const done = async (): Promise<void> => {}
 
-/** Only the per-minute form knows bursts: SPEC.md states them above "the per-minute limit". */
+/** Only the per-minute form knows bursts: a limit per second has no room for one. */
 export function windowCheck(key: string, limit: number, windowMs: number): WindowCheck {
   const burst = windowMs === MINUTE ? burstOf(limit) : limit
   // A plan with another window starts a count of its own: units of the old one would expire at the wrong time.
@@ -194,7 +194,7 @@ export function closedLimit(retryAfterMs: number, clock: Clock): RateLimitState 
 
 /**
  * The limit that is closest to a refusal, by the share that is left. Slots come back with every answer, so they only
- * count when none is left: the headers speak of "requests in the window" (SPEC.md "Rules" 10).
+ * count when none is left: the headers speak of "requests in the window".
  */
 function nearest(states: readonly RateLimitState[]): RateLimitState | null {
   let closest: RateLimitState | null = null

@@ -86,7 +86,7 @@ export interface TimelineRecord {
   readonly machine: boolean
 }
 
-/** DESIGN.md §4 "Log entry". */
+/** One event of a notification in the delivery log. */
 export interface LogRecord {
   readonly id: string
   readonly notificationId: string

@@ -40,8 +40,7 @@ const LATER_MS = 30_000
 const EMPTY = Object.freeze({ contentType: 'text/plain; charset=utf-8', body: '' })
 
 /**
- * Takes in what providers report after the hand-over: proven to be theirs first, then stored, then answered (SPEC.md
- * "Events"; DESIGN.md §5 `recordReceipts`).
+ * Takes in what providers report after the hand-over: proven to be theirs first, then stored, then answered.
  */
 export function createReceipts(parts: ReceiptParts): Notifier['receipts'] {
   const { storage, routes, clock, logger, publicUrl, announce, wake, giveWay } = parts

@@ -4,7 +4,7 @@ import type { Template } from '../../domain/template/template.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
 import type { TemplateVersion } from '../../ports/storage/templates.ts'
 
-/** Template versions, compiled once each (DESIGN.md §9). Versions never change, so nothing here can be stale. */
+/** Template versions, compiled once each. Versions never change, so nothing here can be stale. */
 export interface CompiledTemplates {
   /** Compiles a version that is at hand, or takes the earlier result. */
   of(template: Template): CompiledTemplate

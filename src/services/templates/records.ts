@@ -1,7 +1,7 @@
 import type { ChannelName } from '../../domain/channel.ts'
 import type { BodyFormat } from '../../domain/notification.ts'
 
-/** SPEC.md "Template". */
+/** A template, as it is stored and answered. */
 export interface TemplateRecord {
   readonly id: string
   readonly name: string

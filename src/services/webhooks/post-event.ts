@@ -18,7 +18,7 @@ export interface EventPost {
   box(): SecretBox
 }
 
-/** SPEC.md "Events", rule 2. */
+/** How long an endpoint may take to answer. */
 const TIMEOUT_MS = 5_000
 
 /** Kept of an answer, for the delivery log: enough to see what went wrong. */

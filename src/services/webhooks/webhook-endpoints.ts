@@ -191,7 +191,7 @@ function known(endpoint: WebhookEndpoint | null): WebhookEndpoint {
   return endpoint
 }
 
-/** What `test` posts: SPEC.md's payload under a type of its own, about a notification that never was. */
+/** What `test` posts: the usual payload under a type of its own, about a notification that never was. */
 function exampleEvent(organizationId: string, now: number): object {
   return {
     event: 'webhook.test',

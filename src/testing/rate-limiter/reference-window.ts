@@ -1,6 +1,6 @@
 import type { WindowCheck } from '../../ports/rate-limiter.ts'
 
-/** DESIGN.md §4 "Burst rule" in the plainest words: everything that was ever counted, in a list. */
+/** The burst rule in the plainest words: everything that was ever counted, in a list. */
 export interface ReferenceWindow {
   allows(check: WindowCheck, now: number): boolean
   /** Counts what is allowed. */
