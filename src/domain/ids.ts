@@ -1,63 +1,65 @@
 /** A source of ids for one process. */
 export interface IdGenerator {
-  /** `notif_` and 29 digits: sortable by time, unique over processes without coordination. */
+  /** `notif_` and 34 digits: 13 of milliseconds, so that ids sort by time, and 21 random ones. */
   notification(): string
-  /** `<prefix>_` and 22 url-safe characters, 128 random bits or more. */
+  /** `<prefix>_` and 22 url-safe characters: 132 random bits. */
   random(prefix: 'tpl' | 'org' | 'req' | 'key' | 'wh' | 'evt'): string
 }
 
 /** What ids are made from. */
 export interface IdSource {
-  /** Epoch milliseconds, fractions allowed. May step back. */
+  /** Epoch milliseconds, fractions allowed. */
   now(): number
   /** Cryptographically random bytes. */
   randomBytes(size: number): Uint8Array
 }
 
-const PER_MILLISECOND = 10_000
-const PROCESS_DIGITS = 12
+const POOL_BYTES = 4_096
+const RANDOM_CHARACTERS = 22
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
 
+const THREE_DIGITS = Array.from({ length: 1_000 }, (_, number) => String(number).padStart(3, '0'))
+
 /**
- * Creates the id generator of one process.
+ * Creates the id generator of one process. Random bytes are drawn for many ids at once, because each draw costs more than an
+ * id. No id tells anything about another: not its neighbours, and not how many there are.
  *
- * A notification id is 13 digits of milliseconds, 4 digits that count within the millisecond, and 12 random
- * digits drawn once per process: two processes can only collide if they drew the same of 10^12 numbers.
- * The time part never goes back within a process, whatever the clock does; when a millisecond's 10,000
- * numbers are used up, the next millisecond's are borrowed.
+ * Ids of one millisecond have no order. Storages number what they accept.
  */
 export function createIdGenerator(source: IdSource): IdGenerator {
-  const suffix = randomDigits(source, PROCESS_DIGITS)
-  let millisecond = 0
-  let count = 0
-  let head = ''
+  let pool: Uint8Array = new Uint8Array(0)
+  let used = 0
+
+  /** Takes bytes from the pool; answers where they begin. */
+  function draw(size: number): number {
+    if (used + size > pool.length) {
+      pool = source.randomBytes(POOL_BYTES)
+      used = 0
+    }
+    used += size
+    return used - size
+  }
+
+  function threeDigits(): string {
+    for (;;) {
+      const at = draw(2)
+      // Ten bits. The few numbers above 999 are drawn again, or some digits would be likelier than others.
+      const digits = THREE_DIGITS[(((pool[at] ?? 0) << 8) | (pool[at + 1] ?? 0)) & 1_023]
+      if (digits !== undefined) return digits
+    }
+  }
+
   return {
     notification() {
-      const now = Math.floor(source.now())
-      if (now > millisecond || count === PER_MILLISECOND) {
-        millisecond = Math.max(now, millisecond + 1)
-        count = 0
-        head = `notif_${String(millisecond).padStart(13, '0')}`
-      }
-      const id = head + (PER_MILLISECOND + count).toString().slice(1) + suffix
-      count += 1
+      let id = `notif_${String(Math.floor(source.now())).padStart(13, '0')}`
+      for (let count = 0; count < 7; count += 1) id += threeDigits()
       return id
     },
     random(prefix) {
+      const at = draw(RANDOM_CHARACTERS)
       let text = `${prefix}_`
-      for (const byte of source.randomBytes(22)) text += ALPHABET[byte & 63]
+      for (const byte of pool.subarray(at, at + RANDOM_CHARACTERS)) text += ALPHABET[byte & 63]
       return text
     },
   }
-}
-
-function randomDigits(source: IdSource, digits: number): string {
-  let text = ''
-  while (text.length < digits) {
-    for (const byte of source.randomBytes(digits)) {
-      // 250 is the largest multiple of 10 in a byte: the others would make low digits likelier.
-      if (byte < 250 && text.length < digits) text += String(byte % 10)
-    }
-  }
-  return text
 }

@@ -20,9 +20,11 @@ export function unique(): string {
   return String(count)
 }
 
+/** A later id sorts before an earlier one, because no order may come from ids. */
 export function note(change: Partial<NewNotification> = {}): NewNotification {
+  const digits = String(Number.MAX_SAFE_INTEGER - Number(unique())).padStart(34, '0')
   return {
-    id: `notif_${unique().padStart(29, '0')}`,
+    id: `notif_${digits}`,
     channel: 'email',
     to: 'ada@example.com',
     content: { subject: 'Hello', body: 'Hello, Ada' },

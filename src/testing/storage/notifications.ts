@@ -9,6 +9,7 @@ import {
   claimOne,
   countOf,
   deliver,
+  ended,
   endpoint,
   idOf,
   LANE,
@@ -99,6 +100,54 @@ export function notificationChecks(check: Check): void {
     assert.deepEqual(await listed(storage), [...first, ...second].reverse())
     assert.equal((await listed(storage, { organizationId: other })).length, 2)
     assert.deepEqual(await listed(storage, { organizationId: 'org_unknown' }), [])
+  })
+
+  check('within one moment all order is that of acceptance, whatever the ids', async ({ storage }) => {
+    const { id: hook } = await endpoint(storage)
+    const tails = ['7', '2', '9', '0', '5', '3', '8', '1', '6', '4']
+    const given = tails.map((tail) => note({ id: `notif_${tail.padEnd(34, tail)}` }))
+    await accept(storage, given.slice(0, 4))
+    for (const one of given.slice(4)) await accept(storage, [one])
+    const ids = given.map(({ id }) => id)
+    const newestFirst = ids.toReversed()
+    const scope = { organizationId: DEFAULT_ORGANIZATION }
+
+    const lists = await readAll((request) => storage.notifications.list(scope, request), 3)
+    assert.deepEqual(
+      lists.map(({ id }) => id),
+      newestFirst,
+    )
+    const log = await readAll((request) => storage.logs.list(scope, request), 3)
+    assert.deepEqual(
+      log.map(({ notificationId }) => notificationId),
+      newestFirst,
+    )
+    const jobs = [...(await claim(storage, 4)), ...(await claim(storage))]
+    assert.deepEqual(jobs.map(idOf), ids)
+    await start(storage, jobs)
+    await storage.settle(
+      jobs.map((job) => ended(job, [{ type: 'failed', attempt: 1, code: 'spam_detected' }])),
+    )
+    const events = await readAll(
+      (request) => storage.webhookEndpoints.deliveries({ endpointId: hook }, request),
+      3,
+    )
+    assert.deepEqual(
+      events.map(({ eventId }) => eventId),
+      newestFirst.map((id) => `evt_${id.slice('notif_'.length)}_2`),
+    )
+    const dead = await readAll(
+      (request) => storage.notifications.list({ ...scope, status: 'failed' }, request),
+      3,
+    )
+    assert.deepEqual(
+      dead.map(({ id }) => id),
+      newestFirst,
+    )
+    const first = { filter: scope, lanes: { email: LANE }, most: 4 }
+    const { next } = await storage.notifications.redrive(first)
+    await storage.notifications.redrive({ ...first, most: 100, after: next ?? undefined })
+    assert.deepEqual((await claim(storage)).map(idOf), ids)
   })
 
   check('a list is filtered by each property, and by several', async (harness) => {

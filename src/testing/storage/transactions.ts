@@ -44,7 +44,7 @@ export function transactionChecks(check: Check): void {
     assert.equal(admittedOf(joined), 3)
     assert.equal(await joined.committed, true)
     assert.deepEqual(await transactions.rows(), ['order 17'])
-    assert.deepEqual((await secondDoor.notifications()).map(({ id }) => id).sort(), ids)
+    assert.deepEqual((await secondDoor.notifications()).map(({ id }) => id).sort(), ids.toSorted())
     assert.deepEqual((await claim(storage)).map(idOf), ids)
   })
 
