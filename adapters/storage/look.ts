@@ -4,10 +4,10 @@ import type { NotificationFilter } from '../../src/ports/storage/notifications.t
 import type { PageRequest } from '../../src/ports/storage/page.ts'
 
 /**
- * So many rows a page of a filtered list looks at, at most, beside those that it skips: what is looked at is bounded before
- * it is filtered, so that a page stays short however few match.
+ * The most rows that a page of a filtered list looks at, beside those that it skips. It is bounded before the filter applies,
+ * so that a page stays short however few rows match: SQLite reads in the thread that serves everybody else.
  */
-export const LOOK = 20_000
+export const LOOK = 2_000
 
 /** Whether a list of notifications passes rows by that stand in the index it walks along. */
 export function passesBy({ status, ids, ...filter }: NotificationFilter): boolean {

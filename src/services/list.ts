@@ -8,7 +8,7 @@ import { organizationId, parseOptions, type Scope, wrong } from './scope.ts'
 export interface ListQuery extends Scope {
   /** 1 to 100; default 50. A page of large items may have fewer, and be followed by more. */
   readonly limit?: number | undefined
-  /** Rows to skip; default 0. For deep pages, and filters that few match, use `cursor`. */
+  /** Rows to skip, at most 2,000; default 0. For deep pages, and filters that few match, use `cursor`. */
   readonly offset?: number | undefined
   /** `nextCursor` of an earlier page. */
   readonly cursor?: string | undefined
@@ -30,8 +30,12 @@ export interface List<Item> {
 const MAX_LIMIT = 100
 const DEFAULT_LIMIT = 50
 const LIMIT = `must be a whole number from 1 to ${MAX_LIMIT}`
-const MAX_OFFSET = 1_000_000
-const OFFSET = `must be a whole number from 0 to ${MAX_OFFSET}`
+/** A storage reads every row that it skips; SQLite does so in the thread that serves everybody else. */
+const MAX_OFFSET = 2_000
+const OFFSET = `must be a whole number from 0 to ${MAX_OFFSET}; use "cursor" for deeper pages`
+
+/** An offset of every list, as a number. */
+export const offsetNumber: z.ZodInt = z.int(OFFSET).min(0, OFFSET).max(MAX_OFFSET, OFFSET)
 
 /** What a list holds. Its cursors begin with it, since those of another list would lead to some page of this one. */
 type ListName =
@@ -48,7 +52,7 @@ type ListName =
 const paging = {
   organizationId,
   limit: z.int(LIMIT).min(1, LIMIT).max(MAX_LIMIT, LIMIT).optional(),
-  offset: z.int(OFFSET).min(0, OFFSET).max(MAX_OFFSET, OFFSET).optional(),
+  offset: offsetNumber.optional(),
   cursor: z.unknown().optional(),
 }
 

@@ -109,6 +109,7 @@ describe.each(
     ['?limit=1e1', 'limit'],
     ['?limit=', 'limit'],
     ['?offset=-1', 'offset'],
+    ['?offset=2001', 'use \\"cursor\\"'],
     ['?status=lost', 'status'],
     ['?from=yesterday', 'from'],
     ['?to=%00', 'to'],

@@ -5,7 +5,7 @@ import { errorCode } from '../../domain/input/redrive.ts'
 import type { SuppressionTarget } from '../../domain/input/suppression.ts'
 import { STATUSES } from '../../domain/notification.ts'
 import type { DeadLetterQuery } from '../../services/dead-letters/records.ts'
-import type { ListQuery } from '../../services/list.ts'
+import { type ListQuery, offsetNumber } from '../../services/list.ts'
 import type { LogQuery, NotificationQuery } from '../../services/notifications/records.ts'
 import type { SuppressionQuery } from '../../services/suppressions/records.ts'
 import type { WebhookDeliveryQuery } from '../../services/webhooks/records.ts'
@@ -32,7 +32,7 @@ const page = {
     .optional()
     .describe('Most results; a page of large templates, or a filtered one, may have fewer. Default 50.'),
   offset: digits
-    .pipe(z.int().min(0).max(1_000_000))
+    .pipe(offsetNumber)
     .optional()
     .describe('Results to skip. For deep pages, and filters that few match, use `cursor`.'),
   cursor: line.max(512).optional().describe('`nextCursor` of an earlier page.'),

@@ -128,7 +128,7 @@ describe('the document', () => {
     const lists = parameters.filter(({ schema }) => schema?.type === 'array')
     expect(lists.map(({ name, explode }) => [name, explode])).toEqual([['ids', false]])
     for (const { schema } of parameters.filter(({ name }) => name === 'offset')) {
-      expect(schema).toMatchObject({ maximum: 1_000_000 })
+      expect(schema).toMatchObject({ maximum: 2_000 })
     }
     const key = document.components.parameters?.IdempotencyKey
     const validate = new Ajv2020().compile(key?.schema as JsonObject)

@@ -334,6 +334,7 @@ describe('what a call is given beside its subject', () => {
     ['limit', { limit: 101 }],
     ['limit', { limit: '5' }],
     ['offset', { offset: -1 }],
+    ['offset', { offset: 2_001 }],
     ['options', { chanel: 'sms' }],
   ])('names a filter that is wrong, %s: %j', async (field, query) => {
     const notifier = await start()
