@@ -1,5 +1,6 @@
 import type { ChannelName } from './domain/channel.ts'
 import { isNotifierError } from './domain/errors/notifier-error.ts'
+import { LONGEST_LEASE_MS } from './domain/lease.ts'
 import { type Plans, perMinutePlans } from './domain/plans.ts'
 import { memoryStorage } from './memory/memory-storage.ts'
 import { memoryRateLimiter } from './memory/rate-limiter/memory-rate-limiter.ts'
@@ -104,7 +105,7 @@ export interface WebhookOptions {
 export interface DeliveryOptions {
   /**
    * How long a claimed job belongs to a process that has gone silent, in milliseconds; renewed while the process lives.
-   * At least twice the longest timeout of a provider. Default 60 000, or that; where a function makes the providers of
+   * At least twice the longest timeout of a provider, at most two hours. Default 60 000, or that; where a function makes the providers of
    * organizations, whose timeouts are not known before, at least 120 000.
    */
   readonly leaseMs?: number | undefined
@@ -205,6 +206,12 @@ export function resolveOptions<Tx>(options: NotifierOptions<Tx>): ResolvedOption
     maxPauseMs = DEFAULT_MAX_PAUSE_MS,
   } = delivery
   duration('delivery.leaseMs', leaseMs)
+  if (leaseMs > LONGEST_LEASE_MS) {
+    throw wrong(
+      'delivery.leaseMs',
+      `at most ${LONGEST_LEASE_MS}, two hours; no provider's timeout may be longer than half of that`,
+    )
+  }
   if (leaseMs < 2 * longest) {
     throw wrong(
       'delivery.leaseMs',

@@ -1,4 +1,5 @@
 import { beginningLanes } from '../domain/beginning-lanes.ts'
+import { LONGEST_LEASE_MS } from '../domain/lease.ts'
 import { lostAttempt, lostPost } from '../domain/lost-attempt.ts'
 import { shareSlots } from '../domain/share-slots.ts'
 import { wholeContent } from '../domain/stored-content.ts'
@@ -149,15 +150,27 @@ function claimableLanes(state: MemoryState): string[] {
 
 /** Takes back the leases that have expired. */
 function recoverExpired(state: MemoryState): void {
-  for (;;) {
-    const job = nextLeased(state)
-    if (job === undefined || job.leaseUntil > state.now()) return
-    if (job.started !== undefined) {
-      job.recovered = true
-      recordLostAttempt(state, job, job.started)
-    }
-    makeDue(state, job, state.now())
+  const now = state.now()
+  if (now < state.claimedAt) for (const job of tooLong(state, now)) takeBack(state, job, now)
+  state.claimedAt = now
+  for (let job = nextLeased(state); job !== undefined && job.leaseUntil <= now; job = nextLeased(state)) {
+    takeBack(state, job, now)
   }
+}
+
+/** The jobs whose lease comes from before the clock was set back. */
+function tooLong(state: MemoryState, now: number): Job[] {
+  return [...state.jobs.values()].filter(
+    (job) => job.state === 'leased' && job.leaseUntil > now + LONGEST_LEASE_MS,
+  )
+}
+
+function takeBack(state: MemoryState, job: Job, now: number): void {
+  if (job.started !== undefined) {
+    job.recovered = true
+    recordLostAttempt(state, job, job.started)
+  }
+  makeDue(state, job, now)
 }
 
 function recordLostAttempt(state: MemoryState, job: Job, provider: string): void {

@@ -101,6 +101,8 @@ export interface MemoryState {
   readonly now: () => number
   /** Is told of every job that becomes due or will. */
   told?: (job: Job) => void
+  /** The time of the newest claim. */
+  claimedAt: number
   /** The last number given to anything that is listed in order. */
   number: number
   /** The last fencing token. */
@@ -159,6 +161,7 @@ export interface UnmatchedReceipt {
 export function createState(now: () => number): MemoryState {
   return {
     now,
+    claimedAt: 0,
     number: 0,
     token: 0,
     organizations: new Map(),

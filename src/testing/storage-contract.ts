@@ -4,6 +4,7 @@ import { apiKeyChecks } from './storage/api-keys.ts'
 import { backlogChecks } from './storage/backlog.ts'
 import { begunClaimChecks } from './storage/begun-claims.ts'
 import { claimChecks } from './storage/claim.ts'
+import { clockStepChecks } from './storage/clock-steps.ts'
 import { contentChecks } from './storage/contents.ts'
 import { deliveryChecks } from './storage/deliveries.ts'
 import { endpointAddressChecks } from './storage/endpoint-addresses.ts'
@@ -42,6 +43,7 @@ export function storageContract(test: TestApi, create: () => Promise<StorageHarn
   claimChecks(check)
   fairnessChecks(check)
   leaseChecks(check)
+  clockStepChecks(check)
   begunClaimChecks(check)
   settleChecks(check)
   deliveryChecks(check)

@@ -1,3 +1,4 @@
+import { LONGEST_LEASE_MS } from '../../../src/domain/lease.ts'
 import { lostAttempt, lostPost } from '../../../src/domain/lost-attempt.ts'
 import type { Connection, Transaction } from './connection.ts'
 import { recordAttempts } from './deliveries.ts'
@@ -10,7 +11,8 @@ import { standingsOfHeld } from './states.ts'
  */
 const TAKE_BACK = `
   WITH expired AS (
-    SELECT id, provider, attempts FROM carillon.jobs WHERE state = 2 AND lease_until <= $1::bigint
+    SELECT id, provider, attempts FROM carillon.jobs
+    WHERE state = 2 AND (lease_until <= $1::bigint OR lease_until > $1::bigint + ${LONGEST_LEASE_MS})
     ORDER BY lease_until LIMIT 1000 FOR UPDATE SKIP LOCKED)
   UPDATE carillon.jobs AS j
   SET state = CASE WHEN j.recovered OR j.provider IS NOT NULL THEN 3 ELSE 0 END,

@@ -1,3 +1,4 @@
+import { LONGEST_LEASE_MS } from '../../../src/domain/lease.ts'
 import { lostAttempt, lostPost } from '../../../src/domain/lost-attempt.ts'
 import type { Connection } from './connection.ts'
 import type { Deliveries } from './deliveries.ts'
@@ -5,9 +6,10 @@ import { type AddFacts, FACT_COLUMNS, FROM_NOTIFICATIONS } from './facts.ts'
 import { isEventJob, subjectOf } from './jobs.ts'
 import type { NotificationRow } from './rows.ts'
 
-const SELECT_EXPIRED = `
+/** By the index on the ends of leases; one statement for each end of it. */
+const selectLeased = (ends: '<=' | '>'): string => `
   SELECT id, attempts, provider FROM carillon_jobs
-  WHERE state = 2 AND lease_until <= ? ORDER BY lease_until LIMIT 1000`
+  WHERE state = 2 AND lease_until ${ends} ? ORDER BY lease_until LIMIT 1000`
 
 /** State 3 once an attempt had started, now or under an earlier lease. */
 const TAKE_BACK = `
@@ -19,6 +21,12 @@ const TAKE_BACK = `
 
 const SELECT_NOTIFICATION = `SELECT ${FACT_COLUMNS} ${FROM_NOTIFICATIONS} WHERE n.seq = ?`
 
+interface ExpiredRow {
+  readonly id: number
+  readonly attempts: number
+  readonly provider: string | null
+}
+
 /** Takes back the leases that have expired, inside the transaction of a claim. */
 export type RecoverExpired = (now: number) => void
 
@@ -26,14 +34,13 @@ export function createRecoverExpired(
   connection: Connection,
   { addFacts, deliveries }: { readonly addFacts: AddFacts; readonly deliveries: Deliveries },
 ): RecoverExpired {
-  const selectExpired = connection.statement<{ id: number; attempts: number; provider: string | null }>(
-    SELECT_EXPIRED,
-  )
+  const selectEnded = connection.statement<ExpiredRow>(selectLeased('<='))
+  const selectTooLong = connection.statement<ExpiredRow>(selectLeased('>'))
   const takeBack = connection.statement(TAKE_BACK)
   const selectNotification = connection.statement<NotificationRow>(SELECT_NOTIFICATION)
 
   return function recoverExpired(now) {
-    const expired = selectExpired().all(now)
+    const expired = [...selectEnded().all(now), ...selectTooLong().all(now + LONGEST_LEASE_MS)]
     if (expired.length === 0) return
     const announcements = deliveries.announcements(now)
     for (const { id, attempts: attempt, provider } of expired) {

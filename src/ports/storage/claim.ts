@@ -2,7 +2,7 @@ import type { ChannelName } from '../../domain/channel.ts'
 import type { NotificationContent } from '../../domain/notification.ts'
 import type { WebhookEndpoint } from './webhook-endpoints.ts'
 
-/** Which jobs to lease. Exactly one way of choosing. */
+/** Which jobs to lease. Exactly one way of choosing. `leaseMs` is at most two hours. */
 export type ClaimRequest =
   /** At most `free` jobs of each lane; an empty list only asks what is due. Jobs of recovery are left out. */
   | { readonly lanes: readonly LaneDemand[]; readonly leaseMs: number }

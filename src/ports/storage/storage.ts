@@ -122,7 +122,8 @@ export interface Storage<Tx = never> {
   /**
    * Leases due jobs and says what else is due. Every lease has a fencing token that is new for each claim.
    *
-   * Before it looks for jobs it returns those whose lease has expired: a job whose attempt had not started becomes
+   * Before it looks for jobs it returns those whose lease has expired, or would last for more than two hours, which no lease does:
+   * the clock ran ahead when it was given. A job whose attempt had not started becomes
    * claimable again, uncounted; one whose attempt had started keeps its count, has the attempt recorded as
    * `attempt_ambiguous`, and is claimable by `{ recovered }` alone until it settles other than `unasked`.
    *

@@ -846,16 +846,16 @@ describe('leases', () => {
   it('are renewed for as long as an attempt takes', async () => {
     let end = (): void => {}
     const channel = recordingChannel({
-      timeoutMs: HOUR,
+      timeoutMs: HOUR / 2,
       send: () => new Promise((resolve) => (end = () => resolve({ kind: 'accepted' }))),
     })
     const { notifier, clock, status, storage } = await world([channel], {
-      delivery: { leaseMs: 2 * HOUR, pollMs: HOUR },
+      delivery: { leaseMs: HOUR, pollMs: HOUR },
     })
     const other = await storage.claim({ lanes: [], leaseMs: 1 })
     expect(other.jobs).toEqual([])
     const { id } = await notifier.send(mail)
-    await clock.advance(50 * 60_000)
+    await clock.advance(25 * 60_000)
     expect(channel.calls).toHaveLength(1)
     end()
     await clock.advance(1)

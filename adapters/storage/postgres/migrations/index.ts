@@ -15,6 +15,7 @@ import { settle3 } from './0014-settle-3.ts'
 import { claim3 } from './0015-claim-3.ts'
 import { insert2 } from './0016-insert-2.ts'
 import { grants } from './0017-grants.ts'
+import { claim4 } from './0018-claim-4.ts'
 
 /**
  * In order, append-only: the schema's version is the number of those that have run. Each only adds: processes of the
@@ -38,4 +39,5 @@ export const migrations: readonly string[] = [
   claim3,
   insert2,
   grants,
+  claim4,
 ]
