@@ -4,8 +4,7 @@ import { type EndpointEvent, isEndpointEvent } from './domain/endpoint-health.ts
 import { isNotifierError, NotifierError } from './domain/errors/notifier-error.ts'
 import type { NotificationEvent } from './domain/event-payload.ts'
 import { createIdGenerator } from './domain/ids.ts'
-import type { ProcessEvent, ProcessListeners } from './domain/process-event.ts'
-import type { ProviderEvent } from './domain/provider-event.ts'
+import type { ProcessListeners } from './domain/process-event.ts'
 import { safely } from './domain/safely.ts'
 import { seldom } from './domain/seldom.ts'
 import type { TelemetryFact } from './domain/telemetry.ts'
@@ -28,6 +27,7 @@ import { createLinkSigner, type LinkSigner } from './services/links/link-signer.
 import { createLinks } from './services/links/links.ts'
 import { createPages } from './services/links/pages.ts'
 import { assertListener } from './services/listeners.ts'
+import { createDeliveryLog, type HeardEvent } from './services/logging/delivery-log.ts'
 import { createLogs, createNotifications } from './services/notifications/notifications.ts'
 import type { Notifier, NotifierEvents } from './services/notifier.ts'
 import { createOrganizations } from './services/organizations/organizations.ts'
@@ -46,10 +46,7 @@ import { createReporting } from './services/telemetry/reporting.ts'
 import { createCompiledTemplates } from './services/templates/compiled-templates.ts'
 import { createTemplates } from './services/templates/templates.ts'
 import { createWebhookEndpoints } from './services/webhooks/webhook-endpoints.ts'
-import { within } from './services/within.ts'
-
-/** What listeners in this process hear. */
-type Announced = Error | NotificationEvent | ProcessEvent | ProviderEvent | EndpointEvent
+import { inTime, OPEN_MS, within } from './services/within.ts'
 
 /**
  * Creates a notification service in this process. Nothing happens before `start()`.
@@ -65,6 +62,8 @@ export function createNotifier(options: NotifierOptions): Notifier<unknown> {
 
 /** What channels have to close in, when attempts have taken the whole deadline. */
 const CLOSE_MS = 1_000
+/** What a storage has to start in: bringing a large schema up to date takes minutes. */
+const STORAGE_MS = 10 * 60_000
 
 function wire(options: ResolvedOptions): Notifier<unknown> {
   const { outgoing, clock, logger, telemetry } = options
@@ -83,11 +82,12 @@ function wire(options: ResolvedOptions): Notifier<unknown> {
       error,
     }),
   )
+  const logEvent = createDeliveryLog(logger, () => clock.monotonic())
   const listeners: ProcessListeners = {
-    wants: (name) => emitter.listenerCount(name) > 0,
-    tell: (event) => emit(event.event, event),
+    wants: (name) => emitter.listenerCount(name) > 0 || (name === 'attempt.failed' && options.hasLogger),
+    tell,
   }
-  const limiter = observedLimiter(options.limiter, observer)
+  const limiter = observedLimiter(options.limiter, observer, clock)
   const storage = observedStorage(options.storage, { observer, listeners, clock })
   const ids = createIdGenerator({ now: () => clock.now(), randomBytes })
   const signer = webhookSigner()
@@ -108,9 +108,14 @@ function wire(options: ResolvedOptions): Notifier<unknown> {
     emit('error', wrapped)
   }
 
-  function emit<Name extends keyof NotifierEvents>(name: Name, value: Announced): void {
+  function tell(event: HeardEvent): void {
+    logEvent(event)
+    emit(event.event, event)
+  }
+
+  function emit<Name extends keyof NotifierEvents>(name: Name, value: Error | HeardEvent): void {
     for (const listener of emitter.listeners(name)) {
-      const tell = (): unknown => (listener as (value: Announced) => unknown)(value)
+      const tell = (): unknown => (listener as (value: Error | HeardEvent) => unknown)(value)
       safely(tell, (error) => logger.error('A listener threw.', { event: name, error }))
     }
   }
@@ -130,9 +135,15 @@ function wire(options: ResolvedOptions): Notifier<unknown> {
     await Promise.all([deadline.within(closing), within(closing, CLOSE_MS, clock)])
   }
 
+  const openLimiter = (): Promise<void> =>
+    inTime('rate limiter', async () => options.limiter.open?.(), OPEN_MS, clock)
+
+  const startStorage = (): Promise<void> =>
+    inTime(`storage "${storage.name}"`, storage.start, STORAGE_MS, clock)
+
   /** First of all: what is missing here no server can make up for. */
   async function openPeers(): Promise<void> {
-    await Promise.all([routes.open(), options.limiter.open?.()])
+    await Promise.all([routes.open(), openLimiter()])
   }
 
   async function openSecrets(): Promise<void> {
@@ -154,22 +165,12 @@ function wire(options: ResolvedOptions): Notifier<unknown> {
 
   function announce(event: NotificationEvent): void {
     observer.record({ type: 'announced', event: event.event })
-    emit(event.event, event)
+    tell(event)
   }
 
   function announceAny(event: NotificationEvent | EndpointEvent): void {
-    if (!isEndpointEvent(event)) {
-      announce(event)
-      return
-    }
-    const { id: endpoint, reason, failingSince } = event.data
-    logger.warn(
-      reason === null
-        ? 'A webhook endpoint fails; its deliveries are tried again.'
-        : 'A webhook endpoint was disabled; what is for it is held.',
-      { endpoint, reason, failingSince },
-    )
-    emit(event.event, event)
+    if (isEndpointEvent(event)) tell(event)
+    else announce(event)
   }
 
   const routes = createRoutes({ ...options, failed })
@@ -177,7 +178,7 @@ function wire(options: ResolvedOptions): Notifier<unknown> {
   const engine = createEngine({
     ...options,
     routes,
-    tell: (event: ProviderEvent) => emit(event.event, event),
+    tell,
     storage,
     observer,
     listeners,
@@ -191,7 +192,7 @@ function wire(options: ResolvedOptions): Notifier<unknown> {
     random: Math.random,
   })
   const source = createMetricsSource(options.storage, engine.providers, clock)
-  const plugins = createPlugins(telemetry, source, failed)
+  const plugins = createPlugins(telemetry, source, clock, failed)
   const retention = createRetention({ storage, clock, logger, days: options.retentionDays, failed })
   const unheard = seldom(failed, () => clock.monotonic())
   const lifecycle = createLifecycle({
@@ -200,7 +201,7 @@ function wire(options: ResolvedOptions): Notifier<unknown> {
     stages: [
       { name: 'packages', open: openPeers },
       ...(telemetry.length > 0 ? [{ name: 'telemetry', open: plugins.start, close: plugins.stop }] : []),
-      { name: 'storage', open: storage.start, close: storage.stop },
+      { name: 'storage', open: startStorage, close: storage.stop },
       { name: 'queue', open: engine.open, close: engine.close },
       { name: 'secrets', open: openSecrets },
     ],
@@ -306,7 +307,8 @@ function wire(options: ResolvedOptions): Notifier<unknown> {
     maintenance: lifecycle.maintenance,
     metrics: () => readMetrics(meter, source, clock),
     reporting: createReporting(options.hasLogger ? logger : null, observer, clock),
-    health: () => reportHealth(storage, lifecycle.refusal(), engine, clock),
+    health: () =>
+      reportHealth({ storage, limiter: options.limiter, delivery: engine, clock }, lifecycle.refusal()),
     limits: {
       ...guardedLimits,
       // A link in a mail leads on under maintenance, too.

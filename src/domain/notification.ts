@@ -76,7 +76,7 @@ export interface Notification {
   readonly provider: string | null
   /** That provider's id for the message, if it accepted one. */
   readonly providerMessageId: string | null
-  /** Present while the status is `failed`. */
+  /** Why it failed; while it is `queued` for another attempt, why the last one did. Else null. */
   readonly error: NotificationFailure | null
   readonly createdAt: number
   /** The notification that this one repeats; null: none. */

@@ -76,7 +76,7 @@ function recordFact(
       announced: announce === null ? announced : announced | bit(announce),
       provider,
       providerMessageId: sent ? (fact.providerMessageId ?? null) : messageId,
-      error: status === 'failed' ? failureAfter(state, fact, fold !== state.fold) : null,
+      error: errorAfter(state, fact, status, fold !== state.fold),
     },
   }
 }
@@ -86,10 +86,24 @@ function roundFor(fold: Fold, fact: Fact, origin: 'engine' | 'receipt'): number 
   return origin === 'engine' ? roundOf(fold) : 0
 }
 
-/** Only a fact that changed the fold says why: a lesser or repeated one leaves the reason that is there. */
-function failureAfter(state: FactState, { code, message }: Fact, decided: boolean): NotificationFailure {
-  if (state.error !== null && (!decided || code === undefined)) return state.error
-  return failureOf({ code, message })
+/** Why it failed; while it waits for another attempt, why the last one did. */
+function errorAfter(
+  before: FactState,
+  fact: Fact,
+  status: NotificationStatus,
+  decided: boolean,
+): NotificationFailure | null {
+  const { code, message, type, unasked } = fact
+  const hadFailed = before.status === 'failed'
+  if (status === 'failed') {
+    // Only a fact that changed the fold says why: a lesser or repeated one leaves the reason that is there.
+    const stays = hadFailed && (!decided || code === undefined) ? before.error : null
+    return stays ?? failureOf({ code, message })
+  }
+  if (status !== 'queued') return null
+  const tried = (type === 'attempt_failed' || type === 'attempt_ambiguous') && unasked !== true
+  if (tried) return failureOf({ code, message })
+  return hadFailed ? null : before.error
 }
 
 /** Why a fact is a failure: a provider may report one without a reason that we know. */

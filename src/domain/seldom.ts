@@ -1,15 +1,44 @@
 const EVERY_MS = 60_000
+/** A name that is forgotten is reported again. */
+const MOST_NAMES = 1_000
 
 /**
- * Reports the first fault, and of those that follow one a minute: what is away is met again and again.
+ * Reports the first of what is told, and one a minute of those that follow: what is away is met again and again.
  *
+ * @param report `leftOut`: how many were not reported since the last one
  * @param now milliseconds, never set back
  */
-export function seldom(report: (error: unknown) => void, now: () => number): (error: unknown) => void {
+export function seldom<Told = unknown>(
+  report: (told: Told, leftOut: number) => void,
+  now: () => number,
+): (told: Told) => void {
   let silentUntil = Number.NEGATIVE_INFINITY
-  return (error) => {
-    if (now() < silentUntil) return
+  let leftOut = 0
+  return (told) => {
+    if (now() < silentUntil) {
+      leftOut += 1
+      return
+    }
     silentUntil = now() + EVERY_MS
-    report(error)
+    const before = leftOut
+    leftOut = 0
+    report(told, before)
+  }
+}
+
+/** As {@link seldom}, for each name by itself. */
+export function seldomEach<Told>(
+  report: (told: Told, leftOut: number) => void,
+  now: () => number,
+): (name: string, told: Told) => void {
+  const reports = new Map<string, (told: Told) => void>()
+  return (name, told) => {
+    let tell = reports.get(name)
+    if (tell === undefined) {
+      if (reports.size >= MOST_NAMES) reports.delete(reports.keys().next().value as string)
+      tell = seldom(report, now)
+      reports.set(name, tell)
+    }
+    tell(told)
   }
 }

@@ -15,7 +15,7 @@ export interface Queue {
   readonly inside?: QueueInside | undefined
   /**
    * Prepares what every process needs, also one that does not deliver. Resolves although the engine's server is away,
-   * unless something has to be prepared there.
+   * unless something has to be prepared there. It has 30 seconds.
    *
    * @throws NotifierError `missing_peer`, `invalid_configuration`, or `service_unavailable` when a later try may succeed
    */

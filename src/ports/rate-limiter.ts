@@ -1,10 +1,11 @@
 /**
  * Counts what is limited: requests, notifications per hour, concurrent requests, a provider's pace.
  *
- * All processes that share a limiter share its counts. The limiter owns its clock.
+ * All processes that share a limiter share its counts. The limiter owns its clock. A call that takes longer than ten seconds
+ * has failed.
  */
 export interface RateLimiter {
-  /** Gets what it needs of this machine, such as an optional package. What it rejects with, the start rejects with. */
+  /** Gets what it needs of this machine, such as an optional package. What it rejects with, the start rejects with. It has 30 seconds. */
   open?(): Promise<void>
   /**
    * Judges several checks together: all are evaluated, and only if every one allows is anything counted, atomically.

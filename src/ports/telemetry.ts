@@ -9,7 +9,7 @@ import type { Backlog } from './storage/backlog.ts'
 export interface Telemetry {
   /** For logs, for example `prometheus`. */
   readonly name: string
-  /** Called once, as the notifier starts and before anything else; loads what the plug-in needs. A rejection ends the start. */
+  /** Called once, as the notifier starts and before anything else; loads what the plug-in needs. A rejection ends the start, and so do 30 seconds. */
   start?(source: TelemetrySource): Promise<void>
   /** One thing that happened in this process. */
   record?(fact: TelemetryFact): void

@@ -1,14 +1,21 @@
 import { isNotifierError, type NotifierError } from '../domain/errors/notifier-error.ts'
+import { listedNames } from '../domain/listed-names.ts'
 import { DEFAULT_ORGANIZATION } from '../domain/organization.ts'
 import type { Clock } from '../ports/clock.ts'
+import type { RateLimiter } from '../ports/rate-limiter.ts'
 import type { Storage } from '../ports/storage/storage.ts'
 import type { ProviderHealth, QueueHealth, WaitingLane } from './delivery/records.ts'
 import { within } from './within.ts'
 
 export interface HealthReport {
-  /** `ok`: accepts. `unavailable`: not started, stopping, in maintenance, or the storage does not answer or can store nothing. */
-  readonly status: 'ok' | 'unavailable'
-  /** Why it is unavailable, for people. */
+  /**
+   * `ok`: accepts and delivers. `degraded`: accepts, and part of the rest does not work: a provider that serves all
+   * organizations is paused, or was and has not worked since; notifications wait for a provider; the rate limiter or the
+   * queue does not answer. `unavailable`: not started, stopping, in maintenance, or the storage does not answer or can store
+   * nothing.
+   */
+  readonly status: 'ok' | 'degraded' | 'unavailable'
+  /** Why it is not `ok`, for people; null: it is. */
   readonly reason: string | null
   readonly storage: { readonly name: string; readonly durable: boolean; readonly answers: boolean }
   /** Null: there is no queue engine. */
@@ -22,16 +29,28 @@ export interface HealthReport {
 /** A storage that takes longer does not answer: who looks at the health may itself wait for no more than seconds. */
 const ANSWER_MS = 2_000
 
-/** Asks the storage for something that always exists, and whether it stores. @param refusal why calls are refused; null: they are not */
-export async function reportHealth(
-  storage: Storage,
-  refusal: NotifierError | null,
-  delivery: {
+export interface HealthParts {
+  readonly storage: Storage
+  readonly limiter: Pick<RateLimiter, 'consume'>
+  readonly delivery: {
     queue(): HealthReport['queue']
     providers(): HealthReport['providers']
     waiting(): HealthReport['waiting']
-  },
-  clock: Clock,
+    /** Learns which providers have worked in another process since their pause. */
+    refresh(): Promise<unknown>
+  }
+  readonly clock: Clock
+}
+
+/**
+ * Asks the storage for something that always exists and whether it stores, and the limiter for a decision that counts
+ * nothing.
+ *
+ * @param refusal why calls are refused; null: they are not
+ */
+export async function reportHealth(
+  { storage, limiter, delivery, clock }: HealthParts,
+  refusal: NotifierError | null,
 ): Promise<HealthReport> {
   let answers = false
   let fault: string | null = 'The storage does not answer.'
@@ -45,16 +64,47 @@ export async function reportHealth(
       if (isNotifierError(error)) fault = inFull(error)
     }
   }
-  await within(ask(), ANSWER_MS, clock)
+  let limits = false
+  async function askLimiter(): Promise<void> {
+    try {
+      limits = (await limiter.consume([{ kind: 'pause', key: 'health' }])).uncounted !== true
+    } catch {
+      // It does not answer.
+    }
+  }
+  // One that is not open yet, or closed, is left alone.
+  const others = refusal === null ? [askLimiter(), delivery.refresh()] : []
+  await within(Promise.all([ask(), ...others]), ANSWER_MS, clock)
   const reason = refusal?.message ?? fault
+  const degraded = reason === null ? degradedBy(delivery, limits) : []
   return {
-    status: reason === null ? 'ok' : 'unavailable',
-    reason,
+    status: reason !== null ? 'unavailable' : degraded.length > 0 ? 'degraded' : 'ok',
+    reason: reason ?? (degraded.length > 0 ? degraded.join(' ') : null),
     storage: { name: storage.name, durable: storage.durable, answers },
     queue: delivery.queue(),
     providers: delivery.providers(),
     waiting: delivery.waiting(),
   }
+}
+
+/** An organization's own provider is its own business: one tenant's wrong password is no fault of the service. */
+function degradedBy({ queue, providers, waiting }: HealthParts['delivery'], limits: boolean): string[] {
+  const reasons: string[] = []
+  for (const { channel, name, organizationId, state, code } of providers()) {
+    if (organizationId !== null || state === 'ready') continue
+    const what = state === 'paused' ? 'is paused' : 'was paused and has not worked since'
+    reasons.push(`The provider "${name}" (${channel}) ${what}${code === null ? '' : `: ${code}`}.`)
+  }
+  const lanes = new Map(waiting().map(({ lane, reason }) => [lane, reason]))
+  if (lanes.size > 0) {
+    const listed = listedNames([...lanes.keys()], (lane) => lanes.get(lane) ?? '')
+    reasons.push(`Notifications wait for a provider in ${listed}.`)
+  }
+  if (!limits) reasons.push('The rate limiter does not answer.')
+  const engine = queue()
+  if (engine?.takes === false)
+    reasons.push(`The queue "${engine.name}" does not answer: jobs are found by polling.`)
+  return reasons
 }
 
 /** What a storage says of itself tells what to do, as a file that is gone; the cause is seen nowhere else here. */

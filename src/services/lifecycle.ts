@@ -2,6 +2,7 @@ import { NotifierError } from '../domain/errors/notifier-error.ts'
 import { assertOptionNames } from '../domain/errors/option-names.ts'
 import type { Clock } from '../ports/clock.ts'
 import { createDeadline, type Deadline } from './deadline.ts'
+import { failureOf } from './failure-of.ts'
 import type { Notifier, StartOptions, StopOptions } from './notifier.ts'
 import { wrong } from './option-checks.ts'
 import { within } from './within.ts'
@@ -121,20 +122,28 @@ export function createLifecycle(parts: LifecycleParts): Lifecycle {
     const work = openStages().then(() => {
       if (closed !== null) return
       running = true
-      if (delivers === false) return
-      // A process that delivers is alive as long as it may have to, like one that listens.
-      stayAlive()
+      if (delivers === false) return letGo()
       deliver()
     })
+    // Until it has started or failed; a process that delivers is alive as long as it may have to, like one that listens.
+    stayAlive()
     opening = work.catch(() => {})
     return Promise.race([work, abandoned]).catch((error: unknown) => {
       opened = null
-      throw error
+      letGo()
+      throw failureOf(error)
     })
   }
 
   function stayAlive(): void {
     keepAlive ??= setInterval(() => {}, FOREVER_MS)
+  }
+
+  /** A stop keeps the process alive to its end. */
+  function letGo(): void {
+    if (closed !== null) return
+    clearInterval(keepAlive)
+    keepAlive = undefined
   }
 
   async function shut(until: Deadline): Promise<void> {
@@ -174,9 +183,11 @@ export function createLifecycle(parts: LifecycleParts): Lifecycle {
     failed: (name: string, error: unknown) => void = () => {},
   ): Methods {
     const made = Object.entries(methods as Record<string, AnyMethod>).map(([name, method]) => {
-      const fault = (error: unknown): void => {
+      const fault = (error: unknown): never => {
         done()
-        failed(name, error)
+        const failure = failureOf(error)
+        failed(name, failure)
+        throw failure
       }
       const call: AnyMethod = (...args) => {
         const refused = refusalNow()
@@ -185,9 +196,10 @@ export function createLifecycle(parts: LifecycleParts): Lifecycle {
           return Promise.reject(refused)
         }
         calls += 1
-        const promise = method(...args)
-        promise.then(done, fault)
-        return promise
+        return method(...args).then((answer) => {
+          done()
+          return answer
+        }, fault)
       }
       return [name, call]
     })

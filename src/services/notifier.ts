@@ -43,7 +43,8 @@ import type {
 } from './webhooks/records.ts'
 
 /**
- * A running notification service; made by `createNotifier`. Every method rejects with `NotifierError`.
+ * A running notification service; made by `createNotifier`. Every method rejects with `NotifierError`: what a plug-in throws
+ * is `service_unavailable` with its `cause`.
  *
  * `Tx` is what its storage takes as a transaction of the caller's: see {@link SendOptions.tx}.
  */
@@ -51,7 +52,8 @@ export interface Notifier<Tx = never> {
   /**
    * Opens the storage, brings its schema up to date and begins to deliver. Idempotent.
    *
-   * @throws NotifierError `service_unavailable` when the storage or the queue cannot be opened, `not_started` after
+   * @throws NotifierError `service_unavailable` when the storage or the queue cannot be opened, or a plug-in does not open
+   *   in time (the storage within ten minutes, any other within 30 seconds); `not_started` after
    *   {@link stop} or when it is stopped before it has started, `invalid_configuration` for wrong options
    */
   start(options?: StartOptions): Promise<void>

@@ -42,12 +42,3 @@ export function providerOf(plugin: Channel, organizationId: string | null = null
     onAmbiguous: plugin.onAmbiguous ?? 'retry',
   }
 }
-
-/** Whether a provider takes this recipient. One that throws over it does not. */
-export function accepts(provider: Provider, to: string): boolean {
-  try {
-    return provider.plugin.accepts?.(to) ?? true
-  } catch {
-    return false
-  }
-}

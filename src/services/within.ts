@@ -1,9 +1,34 @@
+import { NotifierError } from '../domain/errors/notifier-error.ts'
 import type { Clock } from '../ports/clock.ts'
+
+/** What a plug-in has to open or start in. */
+export const OPEN_MS = 30_000
 
 /** Waits for work, but no longer than `limitMs`. False: it was still under way. */
 export function within(work: Promise<unknown>, limitMs: number, clock: Clock): Promise<boolean> {
   return new Promise((resolve, reject) => {
     const cancel = clock.timer(limitMs, () => resolve(false))
     work.then(() => resolve(true), reject).finally(cancel)
+  })
+}
+
+/**
+ * Calls a plug-in, and waits no longer than `limitMs`.
+ *
+ * @param part for people, such as `provider "smtp"`
+ * @throws NotifierError `service_unavailable`, naming the part, when it took longer
+ */
+export async function inTime<Answer>(
+  part: string,
+  call: () => Promise<Answer> | Answer,
+  limitMs: number,
+  clock: Clock,
+): Promise<Answer> {
+  // A plug-in in plain JavaScript may answer without a promise.
+  const work = Promise.resolve(call())
+  if (await within(work, limitMs, clock)) return work
+  throw new NotifierError('service_unavailable', {
+    message: `The ${part} did not answer within ${limitMs / 1_000} seconds.`,
+    retryAfterMs: 5_000,
   })
 }

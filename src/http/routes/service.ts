@@ -3,10 +3,13 @@ import type { Notifier } from '../../services/notifier.ts'
 import { healthStatus, openApiDocument } from '../schemas/service.ts'
 import type { HandlerResult, RequestContext, Route } from './route.ts'
 
-/** Why it is unavailable, and of what it is made, is for who runs it: `notifier.health()`. */
+/**
+ * Why it is not `ok`, and of what it is made, is for the operator: `notifier.health()`. A degraded service accepts, so a
+ * load balancer must not take it out: 200.
+ */
 async function health(_context: RequestContext, notifier: Notifier): Promise<HandlerResult> {
   const { status } = await notifier.health()
-  if (status !== 'ok') throw new NotifierError('service_unavailable', { retryAfterMs: 5_000 })
+  if (status === 'unavailable') throw new NotifierError('service_unavailable', { retryAfterMs: 5_000 })
   return { body: { status } }
 }
 

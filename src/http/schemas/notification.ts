@@ -60,7 +60,9 @@ const summaryFields = {
   sendAt: timestamp.nullable(),
   expiresAt: timestamp.nullable(),
   provider: z.string().nullable(),
-  error: failure.nullable(),
+  error: failure
+    .nullable()
+    .describe('Why it failed; while it is queued for another attempt, why the last one did.'),
   createdAt: timestamp,
   resendOf: z.string().nullable().describe('The notification that this one repeats.'),
 }

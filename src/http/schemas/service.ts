@@ -1,7 +1,11 @@
 import * as z from 'zod'
 
 /** The answer of a service that accepts requests; one that does not answers with an error. */
-export const healthStatus: z.ZodType<{ status: 'ok' }> = z.object({ status: z.literal('ok') })
+export const healthStatus: z.ZodType<{ status: 'ok' | 'degraded' }> = z.object({
+  status: z
+    .enum(['ok', 'degraded'])
+    .describe('`degraded`: requests are accepted, and part of the delivery does not work.'),
+})
 
 /** An OpenAPI 3.1 document, as far as it is worth describing by itself. */
 export const openApiDocument: z.ZodType = z.looseObject({ openapi: z.string(), paths: z.looseObject({}) })

@@ -12,7 +12,6 @@ import type { Template } from '../../domain/template/template.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Route, Routes } from '../channels/routes.ts'
 import { assertUnsubscribable, type Links } from '../links/links.ts'
-import { accepts } from '../providers.ts'
 import { isBlank, renderContent } from '../render.ts'
 import { wrong } from '../scope.ts'
 import type { CompiledTemplates } from '../templates/compiled-templates.ts'
@@ -107,7 +106,8 @@ function routeTo(channel: ChannelName, organizationId: string, to: string, route
   if (route === null) throw notConfigured(channel, routes)
   assertRecipient(channel, to)
   // Where they are not known now, the lane judges: nothing is refused because a look-up failed.
-  if (route.providers === null || route.providers.some((provider) => accepts(provider, to))) return route
+  if (route.providers === null || route.providers.some((provider) => routes.accepts(provider, to)))
+    return route
   throw new NotifierError('invalid_recipient', {
     message: `No configured ${channel} provider accepts this recipient.`,
     details: { field: 'to', channel },

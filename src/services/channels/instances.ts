@@ -99,7 +99,7 @@ export function createInstances(options: InstancesOptions): Instances {
     const longest = Math.max(...set.providers.map(({ timeoutMs }) => timeoutMs))
     if (leaseMs < 2 * longest)
       throw wrong(`${option}.timeoutMs`, `at most ${leaseMs / 2}, half of "delivery.leaseMs"`)
-    await named(organizationId, () => openAll(set))
+    await named(organizationId, () => openAll(set, clock))
     plugins.open(set)
     return set
   }

@@ -1,7 +1,9 @@
 import type { Channel } from '../../ports/channel.ts'
+import type { Clock } from '../../ports/clock.ts'
 import { faultsOf } from '../faults-of.ts'
 import { wrong } from '../option-checks.ts'
 import type { ProviderSet } from '../providers.ts'
+import { inTime, OPEN_MS } from '../within.ts'
 
 /** Which plug-ins are open, so that each is closed once, by the last who has it. */
 export interface OpenPlugins {
@@ -12,8 +14,12 @@ export interface OpenPlugins {
 }
 
 /** Lets each provider of a set get what it needs, before its first message. */
-export async function openAll({ providers }: ProviderSet): Promise<void> {
-  await Promise.all(providers.map(({ plugin }) => plugin.open?.()))
+export async function openAll({ providers }: ProviderSet, clock: Clock): Promise<void> {
+  await Promise.all(
+    providers.map(({ name, plugin }) =>
+      inTime(`provider "${name}"`, async () => plugin.open?.(), OPEN_MS, clock),
+    ),
+  )
 }
 
 /** @param failed is told when one could not be closed */

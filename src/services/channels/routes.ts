@@ -1,4 +1,5 @@
 import type { ChannelName } from '../../domain/channel.ts'
+import { seldomEach } from '../../domain/seldom.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Provider, ProviderSet } from '../providers.ts'
 import type { ChannelSources } from './channel-option.ts'
@@ -13,6 +14,8 @@ export interface Routes {
   shared(channel: ChannelName): ProviderSet | null
   /** The providers of single organizations; null: the channel is the same for all. */
   own(channel: ChannelName): Instances | null
+  /** Whether a provider takes a recipient. One that throws over it does not, which is reported once a minute. */
+  accepts(provider: Provider, to: string): boolean
   /** Brings what {@link of} answers from; undefined: it is there already. Never rejects. */
   warm(channel: ChannelName, organizationId: string): Promise<unknown> | undefined
   /** Where an organization's notifications of a channel go; null: the channel is not configured for it. */
@@ -88,8 +91,24 @@ export function createRoutes({ sources, clock, leaseMs, failed }: RoutesOptions)
 
   const shared = (channel: ChannelName): ProviderSet | null => sources.get(channel)?.shared ?? null
 
+  const report = seldomEach<Error>(failed, () => clock.monotonic())
+
+  function threw({ name, channel, organizationId }: Provider, cause: unknown): void {
+    const part = `accepts() of the provider "${name}" (${channel})`
+    const message = `The ${part} threw, so the recipient counts as refused: see \`cause\`.`
+    report(`${channel} ${name} ${organizationId}`, new Error(message, { cause }))
+  }
+
   return {
     channels: [...sources.keys()],
+    accepts(provider, to) {
+      try {
+        return provider.plugin.accepts?.(to) ?? true
+      } catch (error) {
+        threw(provider, error)
+        return false
+      }
+    },
     shared,
     own: (channel) => own.get(channel) ?? null,
     warm(channel, organizationId) {
@@ -130,7 +149,9 @@ export function createRoutes({ sources, clock, leaseMs, failed }: RoutesOptions)
       listener = called
     },
     async open() {
-      await Promise.all([...sources.values()].map(async (source) => source.shared && openAll(source.shared)))
+      await Promise.all(
+        [...sources.values()].map(async (source) => source.shared && openAll(source.shared, clock)),
+      )
     },
     async close() {
       const sets = [...sources.values()].flatMap((source) => (source.shared === null ? [] : [source.shared]))

@@ -34,6 +34,8 @@ import { createWakes } from './wakes.ts'
 /** The delivery engine of one process: it delivers notifications and webhook events alike. */
 export interface Engine {
   providers(): readonly ProviderHealth[]
+  /** Learns which paused providers have worked in another process since. Never rejects. */
+  refresh(): Promise<unknown>
   /** Lanes with work that no provider of this process can be asked to do. */
   waiting(): readonly WaitingLane[]
   /** Null: there is no queue engine. */
@@ -177,6 +179,7 @@ export function createEngine(options: EngineOptions): Engine {
 
   return {
     providers: lanes.providers,
+    refresh: lanes.refresh,
     waiting: lanes.waiting,
     queue: () => queue?.health() ?? null,
     open: async () => queue?.open(),

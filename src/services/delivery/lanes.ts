@@ -14,6 +14,8 @@ import { createSlots, type Slots } from './slots.ts'
 /** The lanes of a process, and how they are. */
 export interface LaneSet extends Lanes {
   providers(): readonly ProviderHealth[]
+  /** Learns which paused providers of all organizations have worked in another process since. Never rejects. */
+  refresh(): Promise<unknown>
   /** Lanes with work that no provider here can be asked to do. */
   waiting(): readonly WaitingLane[]
 }
@@ -215,6 +217,7 @@ export function createLanes(options: LaneSetOptions): LaneSet {
         .slice(0, SHOWN_PROVIDERS)
         .map((state) => state.health())
     },
+    refresh: () => Promise.all(groups.flatMap(({ states }) => states).map((state) => state.refresh())),
     waiting() {
       const unserved = [...found].filter((name) => get(name) === undefined)
       const waiting: WaitingLane[] = unserved.map((lane) => ({ lane, reason: 'not_configured' }))

@@ -11,8 +11,8 @@ import type { Message } from '../../ports/channel.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Logger } from '../../ports/logger.ts'
 import type { TemplateVersion } from '../../ports/storage/templates.ts'
+import type { Routes } from '../channels/routes.ts'
 import type { Links } from '../links/links.ts'
-import { accepts } from '../providers.ts'
 import { isBlank, renderContent, renderParts } from '../render.ts'
 import { type MatchSuppression, suppressionKey } from '../suppressions/match.ts'
 import type { Observer } from '../telemetry/observer.ts'
@@ -32,6 +32,7 @@ type Retry = Extract<Decision['next'], { kind: 'retry' }>
 
 /** What delivers notifications. */
 export interface NotificationDelivery {
+  readonly routes: Pick<Routes, 'accepts'>
   readonly attempts: Attempts
   readonly compiled: CompiledTemplates
   readonly links: Links
@@ -72,7 +73,7 @@ export function createNotificationLane(
   { states, choose, refused }: ProviderGroup,
   delivery: NotificationDelivery,
 ): Required<Lane> {
-  const { attempts, matchSuppression, clock, logger, observer, random, failed } = delivery
+  const { routes, attempts, matchSuppression, clock, logger, observer, random, failed } = delivery
   const memory = createMemory()
   /** Jobs whose history is being read: they have a slot coming. */
   let reading = 0
@@ -300,6 +301,9 @@ export function createNotificationLane(
     }
   }
 
+  const reaches = ({ provider }: ProviderState, { notification }: NotificationJob): boolean =>
+    routes.accepts(provider, notification.to)
+
   const sum = (count: (state: ProviderState) => number): number =>
     returning >= MOST_RETURNING
       ? 0
@@ -330,10 +334,6 @@ export function createNotificationLane(
       })
     },
   }
-}
-
-function reaches(state: ProviderState, job: NotificationJob): boolean {
-  return accepts(state.provider, job.notification.to)
 }
 
 const NOT_ASKED = 'The provider was not asked: the notifier is stopping, or has lost this job.'

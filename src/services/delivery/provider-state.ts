@@ -37,6 +37,8 @@ export interface ProviderState {
    */
   faulted(pauseMs: number | null, reason: RestReason): void
   health(): ProviderHealth
+  /** After a rest, learns whether it has worked in another process since; undefined: nothing to learn. Never rejects. */
+  refresh(): Promise<void> | undefined
 }
 
 /** Waits, right before the hand-over, until the pace permits it; undefined: it does. */
@@ -131,6 +133,7 @@ export function createProviderState(provider: Provider, options: ProviderStateOp
     },
     succeeded: rest.succeeded,
     faulted: rest.faulted,
+    refresh: rest.refresh,
     health: () => {
       const restMs = rest.leftMs()
       return {

@@ -3,7 +3,7 @@ import type { Clock } from '../../ports/clock.ts'
 import type { JobRef, Queue } from '../../ports/queue.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
 import { faultsOf } from '../faults-of.ts'
-import { within } from '../within.ts'
+import { inTime, OPEN_MS, within } from '../within.ts'
 import { createAnnouncer } from './announcer.ts'
 import { createOffers, type Offers } from './offers.ts'
 import type { QueueHealth } from './records.ts'
@@ -70,7 +70,7 @@ export function createQueueDispatch(options: QueueDispatchOptions): QueueDispatc
     health: () => ({ name: queue.name, takes: announcer.works() }),
     async open() {
       if (storage.announceJobs === undefined) throw notFor(queue, storage)
-      await queue.open()
+      await inTime(`queue "${queue.name}"`, () => queue.open(), OPEN_MS, clock)
       const { inside } = queue
       const shared = inside !== undefined && inside.storage === storage.name
       await storage.announceJobs(shared ? { inside: inside.add } : { told: announcer.add })

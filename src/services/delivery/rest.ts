@@ -25,6 +25,8 @@ export interface Rest {
   reason(): RestReason | null
   /** Learns what other processes know, and asks to be the one that tries; undefined: nothing to ask. */
   ask(): Promise<void> | undefined
+  /** While it is {@link probing}, learns whether another process has proved that it works; undefined: nothing to ask. */
+  refresh(): Promise<void> | undefined
   /** Lets another process try, unless `probe` is no longer what {@link probe} answers. */
   letGo(probe: string | null): void
   succeeded(): void
@@ -144,6 +146,7 @@ export function createRest(options: RestOptions): Rest {
         if (applies()) await apply()
       })()
     },
+    refresh: () => (probing() && token === null && stale() ? look() : undefined),
     letGo,
     succeeded() {
       // What was under way when the fault came proves nothing about the time after it.

@@ -36,6 +36,7 @@ export interface NotificationSummary {
   readonly sendAt: string | null
   readonly expiresAt: string | null
   readonly provider: string | null
+  /** Why it failed; while it is `queued` for another attempt, why the last one did. Else null. */
   readonly error: NotificationFailure | null
   readonly createdAt: string
   /** The id of the notification that this one repeats. */

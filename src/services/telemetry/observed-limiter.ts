@@ -1,12 +1,20 @@
+import type { Clock } from '../../ports/clock.ts'
 import type { RateLimiter } from '../../ports/rate-limiter.ts'
+import { inTime as answerInTime } from '../within.ts'
 import type { Observer } from './observer.ts'
 
-/** Counts the decisions that a rate limiter did not make. What one throws at once is a rejection, as the port says. */
-export function observedLimiter(limiter: RateLimiter, observer: Observer): RateLimiter {
+/** A limiter that takes longer has failed. */
+const ANSWER_MS = 10_000
+
+/** Counts the decisions that a rate limiter did not make, and waits for each no longer than ten seconds. What one throws at once is a rejection, as the port says. */
+export function observedLimiter(limiter: RateLimiter, observer: Observer, clock: Clock): RateLimiter {
+  const inTime = <Answer>(call: () => Promise<Answer>): Promise<Answer> =>
+    answerInTime('rate limiter', call, ANSWER_MS, clock)
+
   return {
     async consume(checks) {
       try {
-        const decision = await limiter.consume(checks)
+        const decision = await inTime(() => limiter.consume(checks))
         if (decision.uncounted === true) observer.record({ type: 'unjudged', answer: 'allowed' })
         return decision
       } catch (error) {
@@ -14,11 +22,11 @@ export function observedLimiter(limiter: RateLimiter, observer: Observer): RateL
         throw error
       }
     },
-    peek: async (checks) => limiter.peek(checks),
-    refund: async (check, units) => limiter.refund(check, units),
-    pause: async (key, ms) => limiter.pause(key, ms),
-    renew: async (key, token, leaseMs) => limiter.renew(key, token, leaseMs),
-    release: async (key, token) => limiter.release(key, token),
+    peek: (checks) => inTime(() => limiter.peek(checks)),
+    refund: (check, units) => inTime(() => limiter.refund(check, units)),
+    pause: (key, ms) => inTime(() => limiter.pause(key, ms)),
+    renew: (key, token, leaseMs) => inTime(() => limiter.renew(key, token, leaseMs)),
+    release: (key, token) => inTime(() => limiter.release(key, token)),
     close: async () => limiter.close(),
   }
 }

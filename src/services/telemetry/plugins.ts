@@ -1,5 +1,7 @@
+import type { Clock } from '../../ports/clock.ts'
 import type { Telemetry, TelemetrySource } from '../../ports/telemetry.ts'
 import { faultsOf } from '../faults-of.ts'
+import { inTime, OPEN_MS } from '../within.ts'
 
 /** The plug-ins' beginning and end. */
 export interface Plugins {
@@ -12,6 +14,7 @@ export interface Plugins {
 export function createPlugins(
   plugins: readonly Telemetry[],
   source: TelemetrySource,
+  clock: Clock,
   failed: (error: unknown) => void,
 ): Plugins {
   const started = new Set<Telemetry>()
@@ -19,8 +22,12 @@ export function createPlugins(
     async start() {
       for (const plugin of plugins) {
         if (started.has(plugin)) continue
-        await plugin.start?.(source)
-        started.add(plugin)
+        const start = async (): Promise<void> => {
+          await plugin.start?.(source)
+          // Also one that came too late for its start is stopped.
+          started.add(plugin)
+        }
+        await inTime(`telemetry plug-in "${plugin.name}"`, start, OPEN_MS, clock)
       }
     },
     async stop() {

@@ -84,6 +84,25 @@ export function settleChecks(check: Check): void {
     assert.deepEqual([stored?.status, stored?.error], ['failed', { code: 'mailbox_full', message: 'Full.' }])
   })
 
+  check('one that waits for another attempt shows why the last one failed', async ({ storage }) => {
+    const [id = ''] = await accept(storage, [note()])
+    const error = { code: 'mailbox_full', message: 'Full.' } as const
+    const failed: Fact = { type: 'attempt_failed', attempt: 1, provider: 'smtp', ...error }
+    await storage.settle([
+      { ...ended(await claimOne(storage), [failed]), next: { kind: 'retry', delayMs: 0 } },
+    ])
+    const shown = async () => {
+      const { items } = await storage.notifications.list(
+        { organizationId: DEFAULT_ORGANIZATION },
+        { limit: 1, offset: 0 },
+      )
+      return [await storage.notifications.get(id), items[0]].map((one) => [one?.status, one?.error])
+    }
+    assert.deepEqual(await shown(), Array(2).fill(['queued', error]))
+    await storage.settle([ended(await claimOne(storage), [sent({ attempt: 2 })])])
+    assert.deepEqual(await shown(), Array(2).fill(['sent', null]))
+  })
+
   check('an event is announced the first time only', async ({ storage }) => {
     await accept(storage, [note()])
     const first = await claimOne(storage)

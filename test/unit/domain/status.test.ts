@@ -307,13 +307,26 @@ describe('recordFacts', () => {
     expect(receipt).toMatchObject({ provider: 'q', providerMessageId: 'x' })
   })
 
-  it('has an error exactly while the status is failed', () => {
+  it('has an error while the status is failed, or queued after a failed attempt, and at no other time', () => {
     fc.assert(
       fc.property(fc.array(anyFact, { maxLength: 12 }), (facts) => {
         const { state } = recordFacts(accepted(), facts, 'receipt')
-        expect(state.error !== null).toBe(state.status === 'failed')
+        const tried = facts.some(({ type }) => type === 'attempt_failed' || type === 'attempt_ambiguous')
+        const waits = state.status === 'queued' && tried
+        if (!facts.some(({ type }) => type === 'redriven'))
+          expect(state.error !== null).toBe(state.status === 'failed' || waits)
       }),
     )
+  })
+
+  it('names the failure that ended it, not the attempt before: a bounce without a reason of its own, too', () => {
+    const attempt: Fact = { ...own('attempt_failed'), code: 'provider_unavailable', message: 'Refused.' }
+    const { state } = recordFacts(accepted(), [attempt], 'engine')
+    expect(state.error).toEqual({ code: 'provider_unavailable', message: 'Refused.' })
+    const stopped: Fact = { ...own('attempt_failed'), message: 'Not asked.', unasked: true }
+    expect(recordFacts(state, [stopped], 'engine').state.error).toEqual(state.error)
+    expect(recordFacts(state, [m1('bounced')], 'receipt').state.error?.code).toBe('provider_error')
+    expect(recordFacts(state, [m1('sent')], 'engine').state.error).toBeNull()
   })
 
   it('keeps the error of the fact that decided, whatever lesser ones say later', () => {

@@ -16,6 +16,7 @@ it('a limiter whose renew throws instead of rejecting ends no process that has a
       },
     },
     { record() {} } as never,
+    clock,
   )
   const held = createHeldSlots(limiter, clock)
   held.hold({ kind: 'slots', key: 'org_x:concurrency', limit: 1, token: 't', leaseMs: SLOT_MS })

@@ -1,0 +1,115 @@
+import { describe, expect, it } from 'vitest'
+import { createNotifier, memoryRateLimiter, memoryStorage, type NotifierOptions } from '../../../src/index.ts'
+import { fakeClock, recordingChannel } from '../../../src/testing/index.ts'
+import { notifierWorld } from '../../support/notifier-world.ts'
+
+const MAIL = { channel: 'email', to: 'ada@example.com', subject: 'Hello', body: 'Hello' } as const
+const never = (): Promise<never> => new Promise(() => {})
+
+/** What a promise rejects with, once so much time has passed. */
+async function rejection(work: Promise<unknown>, pass: () => Promise<unknown> = async () => {}) {
+  const rejected = work.then(
+    () => 'nothing',
+    (error: unknown) => error,
+  )
+  await pass()
+  return rejected
+}
+
+describe('a plug-in that throws', () => {
+  it('in accepts() is reported once a minute, by the name of its provider', async () => {
+    const world = notifierWorld()
+    const cause = new Error('no tokens here')
+    const email = {
+      ...recordingChannel(),
+      name: 'broken',
+      accepts() {
+        throw cause
+      },
+    }
+    const notifier = await world.start({ channels: { email } })
+    for (let times = 0; times < 3; times += 1) {
+      await expect(notifier.send(MAIL)).rejects.toMatchObject({ code: 'invalid_recipient' })
+    }
+    expect(world.errors).toEqual([
+      expect.objectContaining({ message: expect.stringContaining('"broken" (email)'), cause }),
+    ])
+    await world.clock.advance(60_000)
+    await expect(notifier.send(MAIL)).rejects.toMatchObject({ code: 'invalid_recipient' })
+    expect(world.errors.length).toBe(2)
+  })
+
+  const cause = new TypeError('fetch failed')
+  const fail = async (): Promise<never> => {
+    throw cause
+  }
+  it.each<[string, Partial<NotifierOptions>]>([
+    ['limiter', { rateLimiter: { ...memoryRateLimiter(), consume: fail } }],
+    ['storage', { storage: { ...memoryStorage(), accept: fail } }],
+  ])('as a %s makes a send service_unavailable, with its cause', async (_part, options) => {
+    const notifier = createNotifier({ channels: { email: recordingChannel() }, ...options })
+    await notifier.start({ deliver: false })
+    const { id: organizationId } = await notifier.organizations.create({ name: 'Acme' })
+    const sent = notifier.send(MAIL, { organizationId })
+    await expect(sent).rejects.toMatchObject({ name: 'NotifierError', code: 'service_unavailable', cause })
+    await notifier.stop()
+  })
+
+  it('as a limiter makes the health degraded, until it answers', async () => {
+    const limiter = memoryRateLimiter()
+    let away = true
+    const consume: typeof limiter.consume = (checks) => (away ? fail() : limiter.consume(checks))
+    const notifier = createNotifier({
+      channels: { email: recordingChannel() },
+      rateLimiter: { ...limiter, consume },
+    })
+    await notifier.start({ deliver: false })
+    expect(await notifier.health()).toMatchObject({
+      status: 'degraded',
+      reason: 'The rate limiter does not answer.',
+    })
+    away = false
+    expect(await notifier.health()).toMatchObject({ status: 'ok', reason: null })
+    await notifier.stop()
+  })
+})
+
+describe('a plug-in that hangs', () => {
+  const clock = fakeClock()
+  const queue = { name: 'stuck', open: never, announce: never, work: never, close: async () => {} }
+  it.each<[string, number, Partial<NotifierOptions>]>([
+    ['provider "slow"', 30, { channels: { email: { ...recordingChannel(), name: 'slow', open: never } } }],
+    ['rate limiter', 30, { rateLimiter: { ...memoryRateLimiter(), open: never } }],
+    ['telemetry plug-in "otel"', 30, { telemetry: { name: 'otel', start: never } }],
+    ['storage "memory"', 600, { storage: { ...memoryStorage(), start: never } }],
+    ['queue "stuck"', 30, { queue, storage: { ...memoryStorage(), announceJobs: async () => {} } as never }],
+  ])('while it opens ends the start: the %s after %d seconds', async (part, seconds, options) => {
+    const notifier = createNotifier({ clock, channels: { email: recordingChannel() }, ...options })
+    const error = await rejection(notifier.start(), async () => {
+      await new Promise((resolve) => setTimeout(resolve, 10))
+      await clock.advance(seconds * 1_000)
+    })
+    expect(error).toMatchObject({
+      code: 'service_unavailable',
+      message: `The ${part} did not answer within ${seconds} seconds.`,
+    })
+    const stopped = notifier.stop({ deadlineMs: 1 })
+    await clock.advance(60_000)
+    await stopped
+  })
+
+  it('while a limiter decides ends the send after ten seconds', async () => {
+    const world = notifierWorld()
+    const rateLimiter = { ...world.limiter, consume: never }
+    const notifier = await world.start({ channels: { email: recordingChannel() }, rateLimiter })
+    const { id: organizationId } = await notifier.organizations.create({ name: 'Acme' })
+    const error = await rejection(notifier.send(MAIL, { organizationId }), async () => {
+      await new Promise((resolve) => setTimeout(resolve, 10))
+      await world.clock.advance(10_000)
+    })
+    expect(error).toMatchObject({
+      code: 'service_unavailable',
+      message: 'The rate limiter did not answer within 10 seconds.',
+    })
+  })
+})
