@@ -274,7 +274,9 @@ it.each(['y', 'n', 'ny', 'nnny', 'nynn', 'nyny'])(
     asked = 0
     await clock.advance(30_000)
     expect([...unsettled]).toEqual([])
-    expect(world.errors).toEqual([])
+    expect(world.errors.map(({ cause }) => (cause as Error)?.message)).toEqual(
+      answers.includes('n') ? ['Not now.'] : [],
+    )
     expect(['sent', 'failed']).toContain((await notifier.notifications.get(id)).status)
   },
 )
