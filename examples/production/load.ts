@@ -15,6 +15,8 @@ export interface Seen {
 
 export interface Load {
   readonly seen: Seen
+  /** Resolves when each request that was begun before the call has its answer. */
+  answered(): Promise<void>
   /** Begins no more requests; resolves when each that was begun has its answer. */
   end(): Promise<void>
 }
@@ -88,6 +90,9 @@ export function startLoad(port: number, key: string, rate: number): Load {
 
   return {
     seen,
+    async answered() {
+      await Promise.all(underWay)
+    },
     async end() {
       clearInterval(timer)
       await Promise.all(underWay)

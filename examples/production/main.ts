@@ -133,6 +133,7 @@ async function main(): Promise<number> {
   await sleep(settings.seconds * 1_000, early.signal)
   await chaos.end()
   await Promise.all(processes.map((one) => one.ready()))
+  await recovered(ports, load)
 
   const rolling = early.signal.aborted ? undefined : await restartAll(processes, load)
   if (rolling !== undefined) say('restarted all four, one by one')
@@ -157,6 +158,23 @@ async function main(): Promise<number> {
     good ? '\nNothing was lost.' : `\nThe promise is broken; --seed ${settings.seed} kills the same again.`,
   )
   return good ? 0 : 1
+}
+
+/**
+ * A server that crashed last takes connections before each process has one again, and until then requests are answered with
+ * 503. No deployment begins before each process works and all requests of that time have their answers.
+ */
+async function recovered(ports: readonly number[], load: Load): Promise<void> {
+  const isWell = async (port: number): Promise<boolean> => {
+    const answer = await fetch(`http://127.0.0.1:${port}/health`).catch(() => null)
+    return answer?.ok === true && ((await answer.json()) as { status: string }).status === 'ok'
+  }
+  for (const end = performance.now() + DRAIN_MS; ; await sleep(100)) {
+    const well = await Promise.all(ports.map(isWell))
+    if (well.every(Boolean)) break
+    if (performance.now() > end) throw new Error('The API processes do not recover: see --verbose.')
+  }
+  await load.answered()
 }
 
 /** What callers have seen of a deployment. */

@@ -12,9 +12,14 @@ export interface FakeClock extends Clock {
    * Lets time go by, from timer to timer, until `done` answers something true, which it resolves with.
    *
    * @param limitMs how long at most. Default: 30 days.
-   * @throws Error when it is not reached within the limit, or nothing is left to wait for
+   * @param withinMs how long at most in real time. Default 30 000.
+   * @throws Error when it is not reached within a limit, or nothing is left to wait for; it tells how far time has gone
    */
-  until<Value>(done: () => Value | Promise<Value>, limitMs?: number): Promise<NonNullable<Value>>
+  until<Value>(
+    done: () => Value | Promise<Value>,
+    limitMs?: number,
+    withinMs?: number,
+  ): Promise<NonNullable<Value>>
   /** Moves `now` alone, as a correction of the system's clock does; negative: back. */
   correct(ms: number): void
 }
@@ -25,6 +30,7 @@ interface Timer {
 }
 
 const THIRTY_DAYS_MS = 30 * 24 * 3_600_000
+const REAL_MS = 30_000
 
 /**
  * @param start epoch milliseconds at the beginning. Default: an arbitrary time in 2026.
@@ -84,14 +90,22 @@ export function fakeClock(
       passTo(end)
       await quiet()
     },
-    async until(done, limitMs = THIRTY_DAYS_MS) {
-      const end = elapsed + limitMs
+    async until(done, limitMs = THIRTY_DAYS_MS, withinMs = REAL_MS) {
+      const [began, realEnd] = [elapsed, performance.now() + withinMs]
+      const end = began + limitMs
       do {
+        if (performance.now() > realEnd) {
+          throw new Error(
+            `Not reached within ${withinMs} ms of real time: ${elapsed - began} ms have gone by, and ${timers.size} timers wait.`,
+          )
+        }
         await quiet()
         const value = await done()
         if (value) return value
       } while (fireBy(end))
-      throw new Error(`Not reached within ${limitMs} ms.`)
+      throw new Error(
+        `Not reached within ${limitMs} ms: ${elapsed - began} ms have gone by, and ${timers.size} timers wait.`,
+      )
     },
     correct(ms) {
       wall += ms

@@ -29,7 +29,8 @@ export interface RecordingChannel extends Channel {
    * The first message that fits, of those that came before and of those that are still to come. A predicate is a
    * function, or fields that the message must have.
    *
-   * Rejects after `withinMs` of real time, 5 000 by default, and says what has come instead.
+   * Rejects after `withinMs` of real time, and says what has come instead. Default 4 000: test runners mostly end a test
+   * after 5 000.
    */
   waitFor(
     predicate: Partial<Message> | ((message: Message) => boolean),
@@ -75,7 +76,7 @@ export function recordingChannel(options: RecordingChannelOptions = {}): Recordi
       return calls.map(({ message }) => message)
     },
     lastTo: (address) => calls.findLast(({ message }) => message.to === address)?.message,
-    waitFor(predicate, { withinMs = 5_000 } = {}) {
+    waitFor(predicate, { withinMs = 4_000 } = {}) {
       const fits = typeof predicate === 'function' ? predicate : (message: Message) => has(message, predicate)
       return new Promise((resolve, reject) => {
         const found = calls.find(({ message }) => fits(message))

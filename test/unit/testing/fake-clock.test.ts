@@ -79,7 +79,16 @@ test('until: time goes from timer to timer, and no further than it takes', async
 test('until: what is not reached within the limit, or never, is an error', async () => {
   const clock = fakeClock(0)
   clock.timer(11, () => {})
-  await expect(clock.until(() => clock.now() > 0, 10)).rejects.toThrow('Not reached within 10 ms.')
+  await expect(clock.until(() => clock.now() > 0, 10)).rejects.toThrow('Not reached within 10 ms:')
   expect(clock.now()).toBe(0)
   await expect(clock.until(() => false)).rejects.toThrow('Not reached')
+})
+
+test('a wait ends in real time, too, though timers never do', async () => {
+  const clock = fakeClock()
+  const again = (): void => void clock.timer(1_000, again)
+  again()
+  await expect(clock.until(() => false, undefined, 20)).rejects.toThrow(
+    /^Not reached within 20 ms of real time: \d+ ms have gone by, and 1 timers wait\.$/,
+  )
 })
