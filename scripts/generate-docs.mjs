@@ -32,6 +32,7 @@ const parts = {
   'docs/options.md': {
     notifier: options('src/options.ts', 'NotifierOptions'),
     webhooks: options('src/options.ts', 'WebhookOptions'),
+    email: options('src/options.ts', 'EmailOptions'),
     sms: options('src/options.ts', 'SmsOptions'),
     retention: options('src/options.ts', 'RetentionOptions'),
     delivery: options('src/options.ts', 'DeliveryOptions'),

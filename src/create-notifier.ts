@@ -235,6 +235,8 @@ function wire(options: ResolvedOptions): Notifier<unknown> {
     links,
     newId: ids.notification,
     maxSmsSegments: options.maxSmsSegments,
+    smsNumbers: options.smsNumbers,
+    allowedHeaders: options.allowedHeaders,
     smsCountries: async (organizationId: string) => (await plans.of(organizationId)).smsCountries,
   }
   const { resend, ...accept } = createAccept(
@@ -263,6 +265,7 @@ function wire(options: ResolvedOptions): Notifier<unknown> {
   const [guardedLimits, alwaysLimits] = [guard(limits), guardAlways(limits)]
   const deadLetters = createDeadLetters({
     storage,
+    organizations,
     routes,
     wake: () => engine.wake(),
   })
@@ -282,7 +285,9 @@ function wire(options: ResolvedOptions): Notifier<unknown> {
       return notifier
     },
     notifications: {
-      ...guard(createNotifications(storage, compiled, announce, () => engine.wake(), deadLetters.one)),
+      ...guard(
+        createNotifications(storage, organizations, compiled, announce, () => engine.wake(), deadLetters.one),
+      ),
       ...guard({ resend }, refused),
     },
     deadLetters: guard(deadLetters.api),
@@ -315,7 +320,7 @@ function wire(options: ResolvedOptions): Notifier<unknown> {
       admit: (who, resource) => (resource === 'links' ? alwaysLimits : guardedLimits).admit(who, resource),
       closed: (retryAfterMs) => closedLimit(retryAfterMs, clock),
     },
-    logs: guard(createLogs(storage)),
+    logs: guard(createLogs(storage, organizations)),
   }
   return notifier
 }

@@ -24,7 +24,9 @@ export type { JsonFields } from './domain/json-fields.ts'
 export type { Visit } from './domain/machine-visit.ts'
 export type {
   AttachmentContent,
+  AttachmentInput,
   EmailContent,
+  EmailInput,
   MessageParts,
   PushContent,
   SlackContent,
@@ -64,6 +66,7 @@ export type { MemoryRateLimiterOptions } from './memory/rate-limiter/memory-rate
 export { memoryRateLimiter } from './memory/rate-limiter/memory-rate-limiter.ts'
 export type {
   DeliveryOptions,
+  EmailOptions,
   NotifierOptions,
   RetentionOptions,
   SmsOptions,

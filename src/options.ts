@@ -1,6 +1,7 @@
 import type { ChannelName } from './domain/channel.ts'
 import { isNotifierError } from './domain/errors/notifier-error.ts'
 import { LONGEST_LEASE_MS } from './domain/lease.ts'
+import { headerNameFault, isObeyedHeader } from './domain/mail-parts.ts'
 import { type Plans, perMinutePlans } from './domain/plans.ts'
 import { memoryStorage } from './memory/memory-storage.ts'
 import { memoryRateLimiter } from './memory/rate-limiter/memory-rate-limiter.ts'
@@ -62,6 +63,7 @@ export interface NotifierOptions<Tx = never> {
    * within ten minutes, for five minutes. False: never.
    */
   readonly overuse?: OverusePolicy | false | undefined
+  readonly email?: EmailOptions | undefined
   readonly sms?: SmsOptions | undefined
   readonly retention?: RetentionOptions | undefined
   /**
@@ -79,10 +81,24 @@ export interface NotifierOptions<Tx = never> {
   readonly clock?: Clock | undefined
 }
 
+/** Mails, whichever provider sends them. */
+export interface EmailOptions {
+  /**
+   * Headers that messages may set although mail relays obey them, such as `X-PM-Tag`, in any case. Default: none, since
+   * such a header can choose another sender, recipients or templates.
+   */
+  readonly allowedHeaders?: readonly string[] | undefined
+}
+
 /** Text messages, whichever provider sends them. Where they may go is a setting of each organization. */
 export interface SmsOptions {
   /** Most segments, each of which is charged; a longer text is refused with `message_too_large`. Default 10. */
   readonly maxSegments?: number | undefined
+  /**
+   * Which phone numbers messages may go to. `possible`: those of a length that the country uses. `valid`: those that also
+   * match its numbering plan, which refuses some test numbers and new ranges. Default `possible`.
+   */
+  readonly numbers?: 'possible' | 'valid' | undefined
 }
 
 /** How long what has ended is kept. An organization can have a time of its own. */
@@ -138,6 +154,9 @@ export interface ResolvedOptions {
   readonly localLimiter: RateLimiter
   readonly overuse: OverusePolicy | null
   readonly maxSmsSegments: number
+  readonly smsNumbers: 'possible' | 'valid'
+  /** In lower case. */
+  readonly allowedHeaders: ReadonlySet<string>
   /** Null: for ever. */
   readonly retentionDays: number | null
   /** Without a slash at its end. */
@@ -158,6 +177,12 @@ const DEFAULT_SMS_SEGMENTS = 10
 const DEFAULT_RETENTION_DAYS = 90
 const MIN_SECRET_LENGTH = 32
 const DEFAULT_MAX_PAUSE_MS = 3_600_000
+const PLAN_FIELDS = [
+  'requests',
+  'notificationsPerHour',
+  'concurrentRequests',
+  'notificationsPerMonth',
+] as const
 
 /** @throws NotifierError `invalid_configuration`, naming the option and what is right */
 export function resolveOptions<Tx>(options: NotifierOptions<Tx>): ResolvedOptions {
@@ -174,6 +199,7 @@ export function resolveOptions<Tx>(options: NotifierOptions<Tx>): ResolvedOption
     'plans',
     'rateLimiter',
     'overuse',
+    'email',
     'sms',
     'retention',
     'publicUrl',
@@ -187,7 +213,9 @@ export function resolveOptions<Tx>(options: NotifierOptions<Tx>): ResolvedOption
   assertKeys('webhooks.', webhooks, ['allow', 'allowHttp'])
   assertObject('delivery', delivery)
   assertKeys('delivery.', delivery, ['leaseMs', 'pollMs', 'maxPauseMs'])
-  const { maxSegments: maxSmsSegments = DEFAULT_SMS_SEGMENTS } = assertSms(options.sms)
+  const { maxSegments: maxSmsSegments = DEFAULT_SMS_SEGMENTS, numbers: smsNumbers = 'possible' } = assertSms(
+    options.sms,
+  )
   const { clock = systemClock(), logger = silentLogger(), logRecipients = 'masked' } = options
   assertMethods('clock', clock, ['now', 'monotonic', 'timer'])
   assertMethods('logger', logger, ['debug', 'info', 'warn', 'error'])
@@ -232,6 +260,8 @@ export function resolveOptions<Tx>(options: NotifierOptions<Tx>): ResolvedOption
     plans: resolvePlans(options.plans),
     overuse: resolveOveruse(options.overuse),
     maxSmsSegments,
+    smsNumbers,
+    allowedHeaders: resolveHeaders(options.email),
     retentionDays: resolveRetention(options.retention),
     secrets: resolveSecrets(options.secret),
     pollMs: duration('delivery.pollMs', pollMs),
@@ -259,7 +289,7 @@ function resolveWebhooks({ allow, allowHttp }: WebhookOptions): OutgoingHttp {
   if (allowHttp !== undefined && typeof allowHttp !== 'boolean')
     throw wrong('webhooks.allowHttp', 'true or false')
   try {
-    return guardedHttp({ allow, allowHttp })
+    return guardedHttp({ allow, allowHttp, options: 'webhooks.' })
   } catch (error) {
     throw isNotifierError(error) ? wrong('webhooks.allow', right) : error
   }
@@ -280,8 +310,10 @@ function resolvePlans(plans: Plans = perMinutePlans): Plans {
   assertObject('plans', plans)
   for (const [name, plan] of Object.entries(plans)) {
     assertObject(`plans.${name}`, plan)
+    assertKeys(`plans.${name}.`, plan, PLAN_FIELDS)
     const { requests, ...counts } = plan
     if (requests !== null) {
+      assertKeys(`plans.${name}.requests.`, requests ?? {}, ['limit', 'windowMs'])
       positive(`plans.${name}.requests.limit`, requests?.limit)
       positive(`plans.${name}.requests.windowMs`, requests?.windowMs)
     }
@@ -296,6 +328,7 @@ function resolveOveruse(overuse: NotifierOptions['overuse']): OverusePolicy | nu
   if (overuse === false) return null
   const policy = overuse === undefined ? DEFAULT_OVERUSE : overuse
   assertObject('overuse', policy)
+  assertKeys('overuse.', policy, ['factor', 'windowMs', 'restrictMs'])
   for (const field of ['factor', 'windowMs', 'restrictMs'] as const)
     duration(`overuse.${field}`, policy[field])
   return policy
@@ -310,12 +343,26 @@ function resolveRetention(retention: RetentionOptions = {}): number | null {
   return days
 }
 
+function resolveHeaders(email: EmailOptions = {}): ReadonlySet<string> {
+  assertObject('email', email)
+  assertKeys('email.', email, ['allowedHeaders'])
+  const { allowedHeaders = [] } = email
+  if (!Array.isArray(allowedHeaders)) throw wrong('email.allowedHeaders', 'a list of names of headers')
+  for (const [index, name] of allowedHeaders.entries()) {
+    if (typeof name !== 'string' || !isObeyedHeader(name) || headerNameFault(name) !== null)
+      throw wrong(`email.allowedHeaders[${index}]`, 'the name of a header that relays obey, such as X-PM-Tag')
+  }
+  return new Set(allowedHeaders.map((name) => name.toLowerCase()))
+}
+
 function assertSms(sms: SmsOptions = {}): SmsOptions {
   assertObject('sms', sms)
-  assertKeys('sms.', sms, ['maxSegments'])
-  const { maxSegments } = sms
+  assertKeys('sms.', sms, ['maxSegments', 'numbers'])
+  const { maxSegments, numbers } = sms
   if (maxSegments !== undefined && (!Number.isInteger(maxSegments) || maxSegments < 1 || maxSegments > 255))
     throw wrong('sms.maxSegments', 'a whole number from 1 to 255')
+  if (numbers !== undefined && numbers !== 'possible' && numbers !== 'valid')
+    throw wrong('sms.numbers', '"possible" or "valid"')
   return sms
 }
 

@@ -6,6 +6,9 @@
 /** Headers that mail itself, or the service, is made of. */
 const RESERVED =
   /^(?:from|to|cc|bcc|sender|reply-to|subject|date|message-id|in-reply-to|references|return-path|received|dkim-signature|mime-version|content-.*|resent-.*|list-unsubscribe.*)$/i
+/** Headers that mail relays and providers obey, or that speak for a system that has checked the mail. */
+const OBEYED =
+  /^(?:x-(?:smtpapi|(?:sg|sendgrid|mc|mandrill|msys|sparkpost|ses|amazon|pm|postmark|mailgun|mj|mailjet|mailin|sib|brevo|sendinblue|elastic|elasticemail|mailersend|mt|mailtrap|smtp2go|socketlabs|resend|ms-exchange|forefront|envelope|original-to)(?:-.*)?|xs.*)|authentication-results|arc-.*|dkim-.*|domainkey-.*|received-.*|return-receipt-to|errors-to|bounces?-to|apparently-to|delivered-to|envelope-.*)$/i
 const HEADER_NAME = /^[A-Za-z0-9-]{1,64}$/
 const ONE_LINE = /^[^\p{Cc}\u2028\u2029]{0,900}$/u
 /** Separators of paths, controls, and marks that turn the direction of text and so hide an ending. */
@@ -15,9 +18,10 @@ const MEDIA_TYPE = /^[\w.+-]+\/[\w.+-]+(?:; ?[\w.+-]+=(?:[\w.+-]+|"[^"\p{Cc}]*")
 
 // What RFC 5322 allows unquoted, and nothing that a header or an SMTP command could mistake for syntax.
 const LOCAL = /^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(?:\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*$/
-const DOMAIN = /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*$/
-/** White space, controls, and all of ASCII but letters, digits, dots and hyphens. */
-const NOT_IN_DOMAIN = /[\s\p{Cc}\p{Cf}!-,/:-@[-`{-~]/u
+const DOMAIN = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*$/
+const PUNYCODE = /(?:^|\.)xn--/
+/** White space, controls, what shows nothing, and all of ASCII but letters, digits, dots and hyphens. */
+const NOT_IN_DOMAIN = /[\s\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}!-,/:-@[-`{-~]/u
 const MAX_LOCAL = 64
 const MAX_ADDRESS = 254
 
@@ -30,6 +34,11 @@ export function headerFault(name: string, value: string): string | null {
 export function headerNameFault(name: string): string | null {
   if (!HEADER_NAME.test(name)) return 'names must be letters, digits and hyphens, at most 64'
   return RESERVED.test(name) ? `"${name}" cannot be set here` : null
+}
+
+/** True for a header that only an option may allow. */
+export function isObeyedHeader(name: string): boolean {
+  return OBEYED.test(name)
 }
 
 /** One line of at most 900 characters. */
@@ -52,10 +61,23 @@ export function envelopeAddress(text: string): string | null {
   const at = text.lastIndexOf('@')
   const local = text.slice(0, Math.max(at, 0))
   if (local.length > MAX_LOCAL || !LOCAL.test(local)) return null
-  const given = text.slice(at + 1)
-  // The converter drops some characters (soft hyphens), decodes others (%61), and ends at those that end a host (/?#).
-  if (NOT_IN_DOMAIN.test(given) || !URL.canParse(`ws://${given}`)) return null
-  const domain = new URL(`ws://${given}`).hostname
+  const domain = asciiDomain(text.slice(at + 1))
   const address = `${local}@${domain}`
-  return DOMAIN.test(domain) && address.length <= MAX_ADDRESS ? address : null
+  return domain !== null && address.length <= MAX_ADDRESS ? address : null
+}
+
+/** A domain in punycode; null when it is none, or is written with characters that stand for others (full-width letters). */
+function asciiDomain(given: string): string | null {
+  const plain = given.toLowerCase().normalize('NFC')
+  // The converter decodes some characters (%61), and ends at those that end a host (/?#).
+  if (NOT_IN_DOMAIN.test(given) || plain.normalize('NFKC') !== plain) return null
+  const domain = hostOf(given)
+  if (domain === null || !DOMAIN.test(domain) || domain.split('.').length !== given.split('.').length)
+    return null
+  // The converter looks at punycode only where something is left to convert.
+  return PUNYCODE.test(domain) && hostOf(`é.${domain}`) === null ? null : domain
+}
+
+function hostOf(host: string): string | null {
+  return URL.canParse(`ws://${host}`) ? new URL(`ws://${host}`).hostname : null
 }

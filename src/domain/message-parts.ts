@@ -1,6 +1,7 @@
 import type { ChannelName } from './channel.ts'
 import { NotifierError } from './errors/notifier-error.ts'
 import type { JsonFields } from './json-fields.ts'
+import { isObeyedHeader } from './mail-parts.ts'
 
 /** What a message may carry beside its text, by channel. Sent as it is: placeholders in it are not expanded. */
 export interface MessageParts {
@@ -18,7 +19,7 @@ export interface EmailContent {
   readonly replyTo?: string | undefined
   /**
    * More headers, at most 20, on one line each and at most 900 characters long. Those that mail itself is made of are
-   * refused.
+   * refused, and those that relays obey (`X-SMTPAPI`, `X-SES-…`) unless the option `email.allowedHeaders` names them.
    */
   readonly headers?: Readonly<Record<string, string>> | undefined
   /** At most 10, and 7 MiB in all. Over HTTP the limit of bodies (`maxBodyBytes`, 1 MiB) comes first. */
@@ -38,6 +39,18 @@ export interface AttachmentContent {
   readonly contentType: string
   /** Base64, padded, without line breaks. */
   readonly content: string
+}
+
+/** An {@link EmailContent} as a call takes it. */
+export interface EmailInput extends Omit<EmailContent, 'attachments'> {
+  /** At most 10, and 7 MiB in all. Over HTTP the limit of bodies (`maxBodyBytes`, 1 MiB) comes first. */
+  readonly attachments?: readonly AttachmentInput[] | undefined
+}
+
+/** An {@link AttachmentContent} as a call takes it. */
+export interface AttachmentInput extends Omit<AttachmentContent, 'content'> {
+  /** Bytes (a `Buffer` is a `Uint8Array`), or base64, padded, without line breaks; over HTTP base64. Copied by the call. */
+  readonly content: string | Uint8Array | ArrayBuffer
 }
 
 /** What a push message may carry beside its text. */
@@ -68,6 +81,22 @@ export function partsFor(channel: ChannelName, parts: MessageParts): MessagePart
     })
   }
   return partsIn(parts)
+}
+
+/**
+ * Refuses headers that mail relays obey: they could choose another sender, recipients or templates.
+ *
+ * @param allowed names in lower case that may be set all the same
+ * @throws NotifierError `invalid_parameter`
+ */
+export function assertHeaders({ email }: MessageParts, allowed: ReadonlySet<string>): void {
+  for (const name of Object.keys(email?.headers ?? {})) {
+    if (!isObeyedHeader(name) || allowed.has(name.toLowerCase())) continue
+    throw new NotifierError('invalid_parameter', {
+      message: `"email.headers": mail relays obey "${name}". Leave it out, or name it in the option "email.allowedHeaders".`,
+      details: { field: 'email.headers', header: name, option: 'email.allowedHeaders' },
+    })
+  }
 }
 
 /** The parts in something larger; empty where it has none. */

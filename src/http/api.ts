@@ -1,6 +1,6 @@
 import { type Permission, permits } from '../domain/api-key.ts'
 import { isNotifierError, NotifierError } from '../domain/errors/notifier-error.ts'
-import { assertKnownFields } from '../domain/input/known-fields.ts'
+import { knownFields } from '../domain/input/known-fields.ts'
 import type { Logger } from '../ports/logger.ts'
 import { isAllowedAddress } from '../services/api-keys/ip-list.ts'
 import type { ApiKeyRecord } from '../services/api-keys/records.ts'
@@ -188,15 +188,15 @@ export function createHttpApi(
     assertGranted(neededFor(route, query), grants)
     if (!valid) throw new NotifierError(route.unknown ?? 'not_found')
     if (route.delivers === true) refuseTestMode(request)
-    const body =
+    const given =
       route.body === undefined
         ? NO_BODY
         : await readJsonObject(request, bodyLimit(resolved, route), route.bodyOptional)
-    assertSameOrganization(body, organizationId)
+    assertSameOrganization(given, organizationId)
     const bytes = await bytesOf(request, route, bodyLimit(resolved, route))
     if (request.aborted) return null
     const strict = resolved.strictBody
-    if (strict && route.body !== undefined) assertKnownFields(route.body, body)
+    const body = knownFields(route.body, given, strict)
     const context = { request, organizationId, grants, params, query, body, bytes, strict, document }
     return route.handler(context, notifier)
   }

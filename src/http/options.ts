@@ -29,7 +29,7 @@ export interface HttpApiOptions {
   /**
    * Refuses bodies with fields that no operation knows, with `invalid_parameter`; in a batch, the item that has them.
    *
-   * @default false (they are ignored)
+   * @default false (they are ignored, except those of a message that belong elsewhere, such as `idempotencyKey`)
    */
   readonly strictBody?: boolean | undefined
 }

@@ -23,6 +23,12 @@ export interface GuardedHttpOptions {
    */
   readonly allowHttp?: boolean | undefined
   /**
+   * Begins the names of these options in errors: `webhooks.`
+   *
+   * @default none
+   */
+  readonly options?: string | undefined
+  /**
    * Certificates (PEM) to trust instead of the runtime's own list: receivers with a private authority.
    *
    * @default the runtime's list
@@ -52,6 +58,7 @@ const DEFAULT_BODY_BYTES = 16_384
  */
 export function guardedHttp(options: GuardedHttpOptions = {}): OutgoingHttp {
   const { allow = [], allowHttp = false, ca, maxConnections = Number.POSITIVE_INFINITY } = options
+  const { options: named = '' } = options
   const guard = addressGuard(allow)
   const dial = createDial({
     guard,
@@ -73,7 +80,7 @@ export function guardedHttp(options: GuardedHttpOptions = {}): OutgoingHttp {
   return {
     post(request) {
       const startedAt = performance.now()
-      const judged = judgeUrl(request.url, guard, allowHttp)
+      const judged = judgeUrl(request.url, guard, allowHttp, named)
       if (judged.kind === 'refused') {
         return Promise.resolve({
           kind: 'failed',
@@ -96,7 +103,7 @@ export function guardedHttp(options: GuardedHttpOptions = {}): OutgoingHttp {
       })
     },
     refuses(url) {
-      const judged = judgeUrl(url, guard, allowHttp)
+      const judged = judgeUrl(url, guard, allowHttp, named)
       return judged.kind === 'refused' ? judged.why : null
     },
     close() {

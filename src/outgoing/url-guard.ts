@@ -11,19 +11,25 @@ export type JudgedUrl =
  *
  * The WHATWG parser has made every spelling of an IPv4 host canonical before it is looked at
  * (`0x7f.1`, `2130706433`, `0177.0.0.1`, full-width digits).
+ *
+ * @param options begins the names of the options `allow` and `allowHttp` in errors
  */
-export function judgeUrl(text: string, guard: AddressGuard, allowHttp: boolean): JudgedUrl {
+export function judgeUrl(text: string, guard: AddressGuard, allowHttp: boolean, options: string): JudgedUrl {
   const url = parse(text)
   if (url === null) return refused('The URL cannot be parsed.')
   if (url.protocol !== 'https:' && !(allowHttp && url.protocol === 'http:')) {
-    return refused('The URL must begin with https://.')
+    return refused(
+      `The URL must begin with https://. For development, the option "${options}allowHttp" accepts http://.`,
+    )
   }
   if (url.username !== '' || url.password !== '') return refused('The URL must not contain credentials.')
   if (!isOpenPort(url)) return refused('The port must be 443 or above 1023.')
   const host = hostOf(url)
   if (host === '') return refused('The URL has no host.')
   if (isIP(host) !== 0 ? guard.blocks(host) : isLoopbackName(host) && guard.blocks('127.0.0.1')) {
-    return refused('The address is not a public one.')
+    return refused(
+      `The address is not a public one. For development, name its block in the option "${options}allow", such as 127.0.0.0/8.`,
+    )
   }
   return { kind: 'open', url }
 }

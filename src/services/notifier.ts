@@ -372,7 +372,10 @@ export type ListenerOf<Name extends keyof NotifierEvents> = (
 export interface SendOptions<Tx = never> extends Scope {
   /** 1 to 255 visible ASCII characters; the same request with the same key is accepted once. Kept for 24 hours. */
   readonly idempotencyKey?: string | undefined
-  /** Refuses messages with fields that are unknown (`invalid_parameter`). Default false: they are ignored. */
+  /**
+   * False: ignores unknown fields of a message, except those that belong elsewhere, such as `idempotencyKey`. Default true:
+   * they are refused (`invalid_parameter`).
+   */
   readonly strict?: boolean | undefined
   /**
    * Accepts inside a transaction of the caller's: what it commits is sent, and what it rolls back was never sent. What it

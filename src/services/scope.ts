@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import type { ErrorCode } from '../domain/errors/catalogue.ts'
 import { NotifierError } from '../domain/errors/notifier-error.ts'
+import { assertKnownFields } from '../domain/input/known-fields.ts'
 import { parseInput } from '../domain/input/parse.ts'
 import { DEFAULT_ORGANIZATION } from '../domain/organization.ts'
 
@@ -34,6 +35,16 @@ export function organizationOf(scope: Scope | undefined): string {
  */
 export function parseOptions<Options>(schema: z.ZodType<Options>, options: unknown): Options {
   return parseInput(schema, options === undefined ? {} : options, 'options')
+}
+
+/**
+ * The subject of a call, which has no field that its schema does not name: a slip would mean something else.
+ *
+ * @throws NotifierError `missing_required_field`, `invalid_parameter`, `invalid_channel`
+ */
+export function parseSubject<Schema extends z.ZodType>(schema: Schema, input: unknown): z.output<Schema> {
+  assertKnownFields(schema, input)
+  return parseInput(schema, input)
 }
 
 /**

@@ -241,6 +241,7 @@ describe('webhook endpoints', () => {
     await start()
     const answer = await post('/v1/webhooks', { url })
     expect([answer.status, codeOf(answer)]).toEqual([422, 'blocked_address'])
+    if (/127|::1/.test(url)) expect(answer.text).toContain('webhooks.allow')
     expect((await host.notifier.webhooks.list()).items).toEqual([])
   })
 })
@@ -319,6 +320,25 @@ describe('unknown fields of a body', () => {
       more: 1,
     })
     expect(batch.json).toMatchObject({ accepted: 1 })
+  })
+
+  it.each([
+    ['idempotencyKey', 'Idempotency-Key'],
+    ['idempotency_key', 'Idempotency-Key'],
+    ['from', 'provider'],
+    ['html', 'format'],
+    ['cc', 'recipient'],
+    ['tags', 'none'],
+  ])('of a message that belong elsewhere are always refused: %s', async (field, place) => {
+    await start()
+    const wrong = { ...mail, [field]: 'x' }
+    const alone = await post('/v1/notify', wrong)
+    expect([alone.status, codeOf(alone)]).toEqual([400, 'invalid_parameter'])
+    expect(alone.text).toContain(place)
+    const batch = await post('/v1/notifications/batch', { notifications: [wrong, mail] })
+    expect(batch.json?.items).toMatchObject([{ error: { details: { field } } }, { status: 'queued' }])
+    const around = await post('/v1/notifications/batch', { notifications: [mail], [field]: 'x' })
+    expect([around.status, codeOf(around)]).toEqual([400, 'invalid_parameter'])
   })
 
   it('named like members of every object are unknown, too', async () => {

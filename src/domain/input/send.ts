@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import type { ChannelName } from '../channel.ts'
 import type { JsonFields } from '../json-fields.ts'
-import type { EmailContent, PushContent, SlackContent } from '../message-parts.ts'
+import type { EmailContent, EmailInput, PushContent, SlackContent } from '../message-parts.ts'
 import type { BodyFormat, Priority } from '../notification.ts'
 import { MAX_RECIPIENT_LENGTH } from '../recipient.ts'
 import { MAX_BODY_LENGTH, MAX_SUBJECT_LENGTH } from '../template/compile.ts'
@@ -34,7 +34,7 @@ export interface SendFields {
   /** How an e-mail body is to be read. Default: as the template says, else a document or a closing tag makes it HTML. */
   readonly format?: BodyFormat | undefined
   /** On `email` only: reply address, headers, attachments, one-click unsubscription. */
-  readonly email?: EmailContent | undefined
+  readonly email?: EmailInput | undefined
   /** On `push` only: data for the application. */
   readonly push?: PushContent | undefined
   /** On `slack` only: blocks. */
@@ -53,7 +53,8 @@ export interface SendFields {
 }
 
 /** {@link SendFields} whose form is valid. */
-export interface ParsedSend extends Omit<SendFields, 'sendAt' | 'expiresAt'> {
+export interface ParsedSend extends Omit<SendFields, 'email' | 'sendAt' | 'expiresAt'> {
+  readonly email?: EmailContent | undefined
   /** Epoch milliseconds. */
   readonly sendAt?: number | undefined
   /** Epoch milliseconds. */

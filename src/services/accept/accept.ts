@@ -183,7 +183,7 @@ export function createAccept(
         async (span) => {
           const given = parseOptions(sendOptions, options)
           // Before anything is waited for: the caller may use the object for the next message.
-          const input = parseSend(message, askedOf(given), given.strict === true)
+          const input = parseSend(message, askedOf(given), given.strict !== false)
           const way = await ways.of(given.tx)
           const call = await callOf('send', given, input, way)
           return turns.take(call.use, () =>
@@ -217,7 +217,7 @@ export function createAccept(
 
     async validate(message, options) {
       const given = parseOptions(validateOptions, options)
-      const input = parseSend(message, askedOf(given), given.strict === true)
+      const input = parseSend(message, askedOf(given), given.strict !== false)
       const way = ways.shared
       const { organizationId, use } = await callOf('send', given, input, way)
       if (use !== null) await earlier(way, use)
@@ -243,7 +243,7 @@ export function createAccept(
           // A list of our own: the caller may empty theirs meanwhile.
           const reading = {
             organizationId: askedOf(given),
-            strict: given.strict === true,
+            strict: given.strict !== false,
             keyed: given.idempotencyKey !== undefined,
           }
           const parsed = await parseBatch([...messages], reading, how.clock)

@@ -6,12 +6,13 @@ import { assertSameOrganization } from '../scope.ts'
 /**
  * One message, alone or in a batch, judged by its form.
  *
+ * @param strict false: unknown fields are ignored, except those that belong elsewhere
  * @throws NotifierError `missing_required_field`, `invalid_parameter`, `invalid_channel`
  */
 export function parseSend(message: SendInput, organizationId: string, strict: boolean): ParsedSend {
   return reading('notification', () => {
-    if (strict) assertKnownFields(sendInput, message)
     assertSameOrganization(message, organizationId)
+    assertKnownFields(sendInput, message, strict ? 'all' : 'misplaced')
     return parseInput(sendInput, message, 'notification')
   })
 }

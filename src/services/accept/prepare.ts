@@ -1,9 +1,10 @@
 import type { ChannelName } from '../../domain/channel.ts'
 import { NotifierError } from '../../domain/errors/notifier-error.ts'
 import type { ParsedSend } from '../../domain/input/send.ts'
-import { partsFor } from '../../domain/message-parts.ts'
+import { assertHeaders, partsFor } from '../../domain/message-parts.ts'
 import type { NewNotification, Notification, NotificationContent } from '../../domain/notification.ts'
 import { LATEST_TIME } from '../../domain/outcome.ts'
+import type { NumberCheck } from '../../domain/phone-number.ts'
 import { assertRecipient } from '../../domain/recipient.ts'
 import { boundedSmsText } from '../../domain/sms-segments.ts'
 import type { Work } from '../../domain/template/extent.ts'
@@ -24,6 +25,10 @@ export interface Preparation {
   readonly links: Links
   /** Most segments of a text message. */
   readonly maxSmsSegments: number
+  /** Headers, in lower case, that messages may set although mail relays obey them. */
+  readonly allowedHeaders: ReadonlySet<string>
+  /** How strictly phone numbers are checked. */
+  readonly smsNumbers: NumberCheck
   /** Calling codes that an organization's text messages may go to; null: all. */
   smsCountries(organizationId: string): Promise<readonly string[] | null>
   newId(): string
@@ -48,10 +53,11 @@ export function prepareSend(
   spent?: Work,
 ): NewNotification {
   const channel = channelOf(input, template)
-  const { lane } = routeTo(channel, organizationId, input.to, how.routes)
+  const { lane } = routeTo(channel, organizationId, input.to, how)
   assertFormat(channel, input.format)
   const parts = partsFor(channel, input)
   assertUnsubscribable(parts, how.links)
+  assertHeaders(parts, how.allowedHeaders)
   const content = {
     ...contentOf(input, template, channel, how.compiled, spent),
     ...parts,
@@ -84,8 +90,9 @@ export function prepareSend(
 export function prepareResend(original: Notification, how: Preparation): NewNotification {
   const { id, organizationId, channel, to, content, priority, sendAt, expiresAt, createdAt } = original
   if (content.removed === true) throw new NotifierError('content_removed')
-  const { lane } = routeTo(channel, organizationId, to, how.routes)
+  const { lane } = routeTo(channel, organizationId, to, how)
   assertUnsubscribable(content, how.links)
+  assertHeaders(content, how.allowedHeaders)
   const mayTakeMs = expiresAt === null ? null : expiresAt - Math.max(createdAt, sendAt ?? 0)
   return {
     id: how.newId(),
@@ -100,11 +107,16 @@ export function prepareResend(original: Notification, how: Preparation): NewNoti
   }
 }
 
-/** @throws NotifierError `invalid_channel`, `invalid_recipient` */
-function routeTo(channel: ChannelName, organizationId: string, to: string, routes: Routes): Route {
+/** @throws NotifierError `invalid_channel`, `invalid_email`, `invalid_phone`, `invalid_recipient` */
+function routeTo(
+  channel: ChannelName,
+  organizationId: string,
+  to: string,
+  { routes, smsNumbers }: Preparation,
+): Route {
   const route = routes.of(channel, organizationId)
   if (route === null) throw notConfigured(channel, routes)
-  assertRecipient(channel, to)
+  assertRecipient(channel, to, smsNumbers)
   // Where they are not known now, the lane judges: nothing is refused because a look-up failed.
   if (route.providers === null || route.providers.some((provider) => routes.accepts(provider, to)))
     return route

@@ -3,14 +3,13 @@ import type { ApiKey } from '../../domain/api-key.ts'
 import { NotifierError } from '../../domain/errors/notifier-error.ts'
 import type { IdGenerator } from '../../domain/ids.ts'
 import { apiKeyInput } from '../../domain/input/api-key.ts'
-import { parseInput } from '../../domain/input/parse.ts'
 import { createGroup } from '../../gather/group.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
 import { listOf, listReader } from '../list.ts'
 import type { Notifier } from '../notifier.ts'
 import type { Organizations } from '../organizations/organizations.ts'
-import { assertSameOrganization, byId, isoOrNull, owned, wrong } from '../scope.ts'
+import { byId, isoOrNull, owned, parseSubject, wrong } from '../scope.ts'
 import { canonicalNetworks } from './ip-list.ts'
 import { isWellFormedApiKey, newApiKey } from './key-format.ts'
 import type { ApiKeyRecord } from './records.ts'
@@ -28,11 +27,10 @@ export function createApiKeys(
 
   return {
     async create(input, scope) {
-      const parsed = parseInput(apiKeyInput, input)
+      const parsed = parseSubject(apiKeyInput, input)
       const expiresAt = parsed.expiresAt ?? null
       if (expiresAt !== null && expiresAt <= clock.now()) throw wrong('expiresAt', 'in the future')
       const organizationId = await organizations.existing(scope)
-      assertSameOrganization(input, organizationId)
       const secret = newApiKey()
       const key = await storage.apiKeys.create(
         {
@@ -52,6 +50,7 @@ export function createApiKeys(
     },
     async list(query) {
       const { organizationId, page } = readList(query)
+      await organizations.existing({ organizationId })
       return listOf('keys', await storage.apiKeys.list(organizationId, page), page, view)
     },
     async delete(id, scope) {

@@ -172,6 +172,7 @@ function assertChannel(at: string, name: ChannelName, plugin: Channel): void {
   }
   if (plugin.channel !== name)
     throw wrong(at, `a provider for ${name}; "${plugin.name}" is one for ${plugin.channel}`)
+  assertLimitNames(at, plugin)
   const { maxConcurrent, maxPerSecond, timeoutMs, retry, onAmbiguous } = plugin
   if (maxConcurrent !== undefined && (!Number.isInteger(maxConcurrent) || maxConcurrent < 1)) {
     throw wrong(`${at}.maxConcurrent`, 'a whole number of at least 1')
@@ -187,6 +188,27 @@ function assertChannel(at: string, name: ChannelName, plugin: Channel): void {
   }
 }
 
+const LIMITS = [
+  'maxConcurrent',
+  'maxPerSecond',
+  'timeoutMs',
+  'retry',
+  'onAmbiguous',
+] as const satisfies readonly (keyof Channel)[]
+/** Names that somebody gives to a limit. What else a provider keeps on its object is its own. */
+const LIMIT_NAME =
+  /^(?:max|min|rate|limit|timeout|retr|concurren|throttl|pace|onAmbig)|Per(?:Second|Minute|Hour|Day)$/i
+
+/** A limit that no provider has would mean that there is none. */
+function assertLimitNames(at: string, plugin: Channel): void {
+  const wrongName = Object.entries(plugin).find(
+    ([name, value]) =>
+      typeof value !== 'function' && LIMIT_NAME.test(name) && !LIMITS.some((limit) => limit === name),
+  )
+  if (wrongName !== undefined)
+    throw wrong(`${at}.${wrongName[0]}`, `left out: the limits are ${LIMITS.join(', ')}`)
+}
+
 /** A fraction above 1 would need a window in which "in any second" has no whole number. */
 function assertPace(option: string, value: number): void {
   const whole = Number.isInteger(value) && value >= 1
@@ -199,12 +221,14 @@ function assertRetry(option: string, retry: RetryPolicy): void {
   assertObject(option, retry)
   switch (retry.kind) {
     case 'exponential':
+      assertKeys(`${option}.`, retry, ['kind', 'maxAttempts', 'baseMs', 'capMs'])
       if (!Number.isInteger(retry.maxAttempts) || retry.maxAttempts < 1)
         throw wrong(`${option}.maxAttempts`, 'a whole number of at least 1')
       duration(`${option}.baseMs`, retry.baseMs)
       duration(`${option}.capMs`, retry.capMs)
       return
     case 'schedule':
+      assertKeys(`${option}.`, retry, ['kind', 'delaysMs', 'jitter'])
       if (!Array.isArray(retry.delaysMs) || !retry.delaysMs.every((ms) => Number.isFinite(ms) && ms >= 0))
         throw wrong(`${option}.delaysMs`, 'a list of milliseconds of at least 0')
       if (!(retry.jitter >= 0 && retry.jitter <= 1)) throw wrong(`${option}.jitter`, 'a number from 0 to 1')

@@ -10,7 +10,8 @@ import { listReader } from '../list.ts'
 import { templateId } from '../notifications/filter.ts'
 import { listSummaries } from '../notifications/notifications.ts'
 import type { Notifier } from '../notifier.ts'
-import { byId, organizationOf, owned, type Scope } from '../scope.ts'
+import type { Organizations } from '../organizations/organizations.ts'
+import { byId, owned, type Scope } from '../scope.ts'
 
 const readList = listReader<ParsedRedrive['filter']>('dead-letters', deadLetterFilters)
 
@@ -19,6 +20,7 @@ const STEP = 1_000
 
 export interface DeadLetterParts {
   readonly storage: Storage
+  readonly organizations: Pick<Organizations, 'existing'>
   /** Says where a channel's notifications go now: that need not be where they went. */
   readonly routes: Pick<Routes, 'channels' | 'warm' | 'of'>
   /** Something may be due. */
@@ -33,7 +35,7 @@ interface Counts {
 }
 
 /** The use cases that list dead letters and take them up again. */
-export function createDeadLetters({ storage, routes, wake }: DeadLetterParts): {
+export function createDeadLetters({ storage, organizations, routes, wake }: DeadLetterParts): {
   readonly api: Notifier['deadLetters']
   /** Takes up one. @throws NotifierError as `Notifier.notifications.redrive` */
   one(id: string, scope: Scope | undefined): Promise<void>
@@ -52,6 +54,7 @@ export function createDeadLetters({ storage, routes, wake }: DeadLetterParts): {
     api: {
       async list(query) {
         const { organizationId, page, filter: asked } = readList(query)
+        await organizations.existing({ organizationId })
         const { template, ...rest } = asked
         const filter = {
           ...rest,
@@ -63,7 +66,7 @@ export function createDeadLetters({ storage, routes, wake }: DeadLetterParts): {
       },
       async redrive(input, scope) {
         const { filter, dryRun, ratePerSecond, most } = parseInput(redriveInput, input)
-        const organizationId = organizationOf(scope)
+        const organizationId = await organizations.existing(scope)
         const { template, ...rest } = filter
         const chosen = {
           ...rest,

@@ -11,6 +11,7 @@ import type { PageRequest } from '../../ports/storage/page.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
 import { type List, listInPortions, listOf } from '../list.ts'
 import type { Notifier } from '../notifier.ts'
+import type { Organizations } from '../organizations/organizations.ts'
 import { renderContent, shownParts, shownText } from '../render.ts'
 import { byId, isoOrNull, organizationId, owned, parseOptions, type Scope } from '../scope.ts'
 import type { CompiledTemplates } from '../templates/compiled-templates.ts'
@@ -38,6 +39,7 @@ type Announce = (event: NotificationEvent) => void
  */
 export function createNotifications(
   storage: Storage,
+  organizations: Organizations,
   compiled: CompiledTemplates,
   announce: Announce,
   wake: () => void,
@@ -70,6 +72,7 @@ export function createNotifications(
     get,
     async list(query) {
       const { organizationId, page, filter: asked } = readNotifications(query)
+      await organizations.existing({ organizationId })
       const { template, ...rest } = asked
       const filter = {
         ...rest,
@@ -109,10 +112,11 @@ export function createNotifications(
 }
 
 /** The delivery log of a notifier. */
-export function createLogs(storage: Storage): Notifier['logs'] {
+export function createLogs(storage: Storage, organizations: Organizations): Notifier['logs'] {
   return {
     async list(query) {
       const { organizationId, page, filter } = readLogs(query)
+      await organizations.existing({ organizationId })
       return listOf('logs', await storage.logs.list({ ...filter, organizationId }, page), page, logRecord)
     },
   }

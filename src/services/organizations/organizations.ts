@@ -1,7 +1,6 @@
 import { NotifierError } from '../../domain/errors/notifier-error.ts'
 import type { IdGenerator } from '../../domain/ids.ts'
 import { organizationChange, organizationInput, trackingOf } from '../../domain/input/organization.ts'
-import { parseInput } from '../../domain/input/parse.ts'
 import { DEFAULT_ORGANIZATION, type Organization } from '../../domain/organization.ts'
 import type { AcceptReads } from '../../ports/storage/accept.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
@@ -9,7 +8,7 @@ import type { PlanFinder } from '../limits/plan-of.ts'
 import { assertTrackable, type Links } from '../links/links.ts'
 import { listOf, listReader } from '../list.ts'
 import type { Notifier } from '../notifier.ts'
-import { byId, organizationOf, type Scope, unknownOrganization } from '../scope.ts'
+import { byId, organizationOf, parseSubject, type Scope, unknownOrganization } from '../scope.ts'
 import type { OrganizationRecord } from './records.ts'
 
 const readList = listReader('organizations', {})
@@ -57,7 +56,7 @@ export function createOrganizations(
     },
     api: {
       async create(input) {
-        const parsed = parseInput(organizationInput, input)
+        const parsed = parseSubject(organizationInput, input)
         const {
           id = ids.random('org'),
           name,
@@ -93,7 +92,7 @@ export function createOrganizations(
         return listOf('organizations', await storage.organizations.list(page), page, view)
       },
       async update(id, change) {
-        const parsed = parseInput(organizationChange, change)
+        const parsed = parseSubject(organizationChange, change)
         plans.assertKnown(parsed.plan ?? null)
         const { tracking: wanted, ...others } = parsed
         const tracking = wanted === undefined ? undefined : trackingOf(wanted)

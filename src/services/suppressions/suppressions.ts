@@ -1,6 +1,5 @@
 import { NotifierError } from '../../domain/errors/notifier-error.ts'
 import { channel } from '../../domain/input/fields.ts'
-import { parseInput } from '../../domain/input/parse.ts'
 import { suppressionInput, suppressionTarget } from '../../domain/input/suppression.ts'
 import { assertRecipient } from '../../domain/recipient.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
@@ -8,7 +7,7 @@ import type { Suppression } from '../../ports/storage/suppressions.ts'
 import { listOf, listReader } from '../list.ts'
 import type { Notifier } from '../notifier.ts'
 import type { Organizations } from '../organizations/organizations.ts'
-import { assertSameOrganization, organizationOf } from '../scope.ts'
+import { parseSubject } from '../scope.ts'
 import { suppressionKey } from './match.ts'
 import type { SuppressionQuery, SuppressionRecord } from './records.ts'
 
@@ -20,22 +19,21 @@ const readList = listReader<Pick<SuppressionQuery, 'channel'>>('suppressions', {
 export function createSuppressions(storage: Storage, organizations: Organizations): Notifier['suppressions'] {
   return {
     async add(input, scope) {
-      const { reason = 'manual', source = null, ...target } = parseInput(suppressionInput, input)
+      const { reason = 'manual', source = null, ...target } = parseSubject(suppressionInput, input)
       // A mistyped address would be kept for ever and never match.
       assertRecipient(target.channel, target.to)
       const organizationId = await organizations.existing(scope)
-      assertSameOrganization(input, organizationId)
       const key = suppressionKey(organizationId, target)
       return view(await storage.suppressions.add({ ...key, reason, source }))
     },
     async list(query) {
       const { organizationId, page, filter } = readList(query)
+      await organizations.existing({ organizationId })
       return listOf('suppressions', await storage.suppressions.list(organizationId, filter, page), page, view)
     },
     async remove(target, scope) {
-      const organizationId = organizationOf(scope)
-      assertSameOrganization(target, organizationId)
-      const key = suppressionKey(organizationId, parseInput(suppressionTarget, target))
+      const parsed = parseSubject(suppressionTarget, target)
+      const key = suppressionKey(await organizations.existing(scope), parsed)
       if (await storage.suppressions.remove(key.organizationId, key.channel, key.address)) return
       throw new NotifierError('not_found', {
         message: 'This recipient is not suppressed on this channel.',

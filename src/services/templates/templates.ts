@@ -13,7 +13,7 @@ import { listInPortions, listReader } from '../list.ts'
 import type { Notifier } from '../notifier.ts'
 import type { Organizations } from '../organizations/organizations.ts'
 import { shownText } from '../render.ts'
-import { assertSameOrganization, organizationOf, owned, type Scope } from '../scope.ts'
+import { organizationOf, owned, parseSubject, type Scope } from '../scope.ts'
 import type { TemplateRecord } from './records.ts'
 
 const readList = listReader('templates', {})
@@ -36,9 +36,8 @@ export function createTemplates(
 
   return {
     async create(input, scope) {
-      const parsed = parseInput(templateInput, input)
+      const parsed = parseSubject(templateInput, input)
       const organizationId = await organizations.existing(scope)
-      assertSameOrganization(input, organizationId)
       const template = {
         id: ids.random('tpl'),
         organizationId,
@@ -62,12 +61,12 @@ export function createTemplates(
     },
     async list(query) {
       const { organizationId, page } = readList(query)
+      await organizations.existing({ organizationId })
       const read = (request: PageRequest) => storage.templates.list(organizationId, request)
       return listInPortions('templates', read, page, view, portions)
     },
     async update(idOrName, input, scope) {
-      const { channel, ...change } = parseInput(templateChange, input)
-      assertSameOrganization(input, organizationOf(scope))
+      const { channel, ...change } = parseSubject(templateChange, input)
       const template = await find(idOrName, scope)
       if (channel !== undefined && channel !== template.channel) throw channelFixed(template)
       assertFormat(template.channel, change.format)

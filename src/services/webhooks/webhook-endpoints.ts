@@ -4,7 +4,6 @@ import { NotifierError } from '../../domain/errors/notifier-error.ts'
 import { SPEC_EVENT_TYPES } from '../../domain/facts.ts'
 import { judgePost } from '../../domain/http-answer.ts'
 import type { IdGenerator } from '../../domain/ids.ts'
-import { parseInput } from '../../domain/input/parse.ts'
 import {
   MAX_URL,
   replayInput,
@@ -18,13 +17,12 @@ import { listOf, listReader } from '../list.ts'
 import type { Notifier } from '../notifier.ts'
 import type { Organizations } from '../organizations/organizations.ts'
 import {
-  assertSameOrganization,
   byId,
   isoOrNull,
   organizationId as organizationIdInput,
-  organizationOf,
   owned,
   parseOptions,
+  parseSubject,
   type Scope,
   wrong,
 } from '../scope.ts'
@@ -77,10 +75,9 @@ export function createWebhookEndpoints(parts: WebhookParts): Notifier['webhooks'
 
   return {
     async create(input, scope) {
-      const parsed = parseInput(webhookEndpointInput, input)
+      const parsed = parseSubject(webhookEndpointInput, input)
       const url = allowed(parsed.url)
       const organizationId = await organizations.existing(scope)
-      assertSameOrganization(input, organizationId)
       const secret = signer.newSecret()
       const wanted = {
         id: ids.random('wh'),
@@ -101,11 +98,11 @@ export function createWebhookEndpoints(parts: WebhookParts): Notifier['webhooks'
     },
     async list(query) {
       const { organizationId, page } = readList(query)
+      await organizations.existing({ organizationId })
       return listOf('webhooks', await storage.webhookEndpoints.list(organizationId, page), page, view)
     },
     async update(id, input, scope) {
-      const { url, events, ...change } = parseInput(webhookEndpointChange, input)
-      assertSameOrganization(input, organizationOf(scope))
+      const { url, events, ...change } = parseSubject(webhookEndpointChange, input)
       const changes = {
         ...change,
         ...(url === undefined ? {} : { url: allowed(url) }),
@@ -138,8 +135,7 @@ export function createWebhookEndpoints(parts: WebhookParts): Notifier['webhooks'
       return listOf('deliveries', found, page, deliveryView)
     },
     async replay(id, which, scope) {
-      const { since } = parseInput(replayInput, which)
-      assertSameOrganization(which, organizationOf(scope))
+      const { since } = parseSubject(replayInput, which)
       await find(id, scope)
       let replayed = 0
       for (;;) {

@@ -48,7 +48,7 @@ describe('refuses', () => {
     'https://app.localhost/',
     'https://app.localhost./',
   ])('refuses the private address of %s', (url) => {
-    expect(strict.refuses(url)).toBe('The address is not a public one.')
+    expect(strict.refuses(url)).toMatch(/^The address is not a public one\. .*"allow"/)
   })
 
   it.each([
@@ -90,4 +90,10 @@ describe('refuses', () => {
     expect(local.refuses('http://user@127.0.0.1:8080/')).toMatch(/credentials/)
     expect(local.refuses('ftp://127.0.0.1/')).toMatch(/https/)
   })
+})
+
+it('names the options that open private addresses and http', () => {
+  const named = guardedHttp({ options: 'webhooks.' })
+  expect(named.refuses('https://localhost:3000/')).toContain('"webhooks.allow", such as 127.0.0.0/8')
+  expect(named.refuses('http://example.com/')).toContain('"webhooks.allowHttp"')
 })

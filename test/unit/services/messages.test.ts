@@ -1,20 +1,23 @@
+import { runInNewContext } from 'node:vm'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { createNotifier } from '../../../src/create-notifier.ts'
+import { MAX_ATTACHMENT_BYTES } from '../../../src/domain/input/parts.ts'
 import type { SendInput } from '../../../src/domain/input/send.ts'
 import { memoryStorage } from '../../../src/memory/memory-storage.ts'
+import type { NotifierOptions } from '../../../src/options.ts'
 import { fakeClock } from '../../../src/testing/fake-clock.ts'
 import { recordingChannel } from '../../../src/testing/recording-channel.ts'
 
-async function start(deliver = false) {
+async function start(deliver = false, options: Partial<NotifierOptions> = {}) {
   const clock = fakeClock()
   const storage = memoryStorage({ clock })
   const [email, sms, push, slack] = (['email', 'sms', 'push', 'slack'] as const).map((channel) =>
     recordingChannel({ channel }),
   )
-  const notifier = createNotifier({ channels: { email, sms, push, slack }, storage, clock })
+  const notifier = createNotifier({ channels: { email, sms, push, slack }, storage, clock, ...options })
   await notifier.start({ deliver })
   onTestFinished(() => notifier.stop())
-  return { clock, notifier, storage, sms }
+  return { clock, notifier, storage, email, sms }
 }
 
 const mail = { channel: 'email', to: 'ada@example.com', body: 'Hello' } as const
@@ -203,5 +206,111 @@ describe('an object that is used for the next message before the first is stored
     messages.length = 0
     const { accepted, rejected, items } = await batch
     expect([accepted, rejected, items.length]).toEqual([1_200, 0, 1_200])
+  })
+})
+
+describe('headers that relays obey', () => {
+  const OBEYED = [
+    'X-SMTPAPI',
+    'x-smtpapi',
+    'X-MC-MergeVars',
+    'X-MSYS-API',
+    'X-SES-Source-Arn',
+    'X-PM-Message-Stream',
+    'X-Mailgun-Recipient-Variables',
+    'X-MJ-CustomID',
+    'X-Mailjet-Campaign',
+    'X-Mandrill-x',
+    'X-Sparkpost-x',
+    'X-Resend-x',
+    'X-Mailin-Tag',
+    'X-MS-Exchange-Organization-SCL',
+    'Authentication-Results',
+    'ARC-Seal',
+    'DKIM-Signature',
+    'DKIM-Filter',
+    'Received',
+    'Received-SPF',
+    'Return-Path',
+    'Resent-To',
+    'Errors-To',
+    'Sender',
+  ]
+
+  it.each(OBEYED)('%s is refused by its name', async (name) => {
+    const { notifier } = await start()
+    const message = { ...mail, email: { headers: { [name]: 'x' } } }
+    const expected = refused('email.headers', `"${name}"`)
+    for (const call of [notifier.send, notifier.validate])
+      await expect(call(message)).rejects.toMatchObject(expected)
+    const { items } = await notifier.sendBatch([message])
+    expect(items).toMatchObject([{ error: expected }])
+  })
+
+  it('pass where the option names them, also once more', async () => {
+    const { notifier, email, clock } = await start(true, { email: { allowedHeaders: ['x-pm-tag'] } })
+    const message = {
+      ...mail,
+      email: { headers: { 'X-PM-Tag': 'a', 'X-Campaign': 'b', 'Feedback-ID': 'c' } },
+    }
+    const { id } = await notifier.send(message)
+    await notifier.notifications.resend(id)
+    await clock.until(async () => (email?.messages.length === 2 ? true : null))
+    expect(email?.messages[1]?.email?.headers).toEqual(message.email.headers)
+    const other = { ...mail, email: { headers: { 'X-PM-Message-Stream': 'a' } } }
+    await expect(notifier.send(other)).rejects.toMatchObject(refused('email.headers'))
+  })
+
+  it.each([['X-Campaign'], ['From'], [5], ['X-PM-Tag: x']])('the option refuses %j', async (name) => {
+    const options = { email: { allowedHeaders: [name as string] } }
+    await expect(start(false, options)).rejects.toMatchObject({
+      code: 'invalid_configuration',
+      details: { option: 'email.allowedHeaders[0]' },
+    })
+  })
+})
+
+describe('the content of an attachment', () => {
+  const bytes = Uint8Array.from([0, 255, 128, 10, 13])
+  const other = new Uint8Array(8).fill(1)
+  other.set(bytes, 2)
+  const file = { filename: 'a.bin', contentType: 'application/octet-stream' }
+
+  it.each([
+    ['a Uint8Array', bytes],
+    ['a part of one', other.subarray(2, 7)],
+    ['a Buffer', Buffer.from(bytes)],
+    ['an ArrayBuffer', bytes.slice().buffer],
+    ['one of another realm', runInNewContext('Uint8Array.from([0, 255, 128, 10, 13])') as Uint8Array],
+    ['base64', Buffer.from(bytes).toString('base64')],
+  ])('may be %s', async (_kind, content) => {
+    const { notifier, email, clock } = await start(true)
+    await notifier.send({ ...mail, email: { attachments: [{ ...file, content }] } })
+    await clock.until(async () => (email?.messages.length === 1 ? true : null))
+    const [attachment] = email?.messages[0]?.email?.attachments ?? []
+    expect(Buffer.from(attachment?.content ?? [])).toEqual(Buffer.from(bytes))
+  })
+
+  it.each([
+    ['nothing', new Uint8Array(), 'empty'],
+    ['too much', new Uint8Array(MAX_ATTACHMENT_BYTES + 1), 'bytes'],
+    ['wider elements', new Uint16Array(5), 'Uint8Array'],
+    ['a list', [1, 2, 3], 'Uint8Array'],
+  ])('is not %s', async (_kind, content, why) => {
+    const { notifier } = await start()
+    const attachments = [{ ...file, content: content as Uint8Array }]
+    await expect(notifier.send({ ...mail, email: { attachments } })).rejects.toMatchObject(
+      refused('email.attachments.0.content', why),
+    )
+  })
+
+  it('is copied before the call returns', async () => {
+    const { notifier, email, clock } = await start(true)
+    const content = bytes.slice()
+    const sending = notifier.send({ ...mail, email: { attachments: [{ ...file, content }] } })
+    content.fill(7)
+    await sending
+    await clock.until(async () => (email?.messages.length === 1 ? true : null))
+    expect(email?.messages[0]?.email?.attachments?.[0]?.content[0]).toBe(0)
   })
 })

@@ -189,3 +189,16 @@ describe('countries', () => {
     expect(await count('sms')).toBe(await count('email'))
   })
 })
+
+it('goes to numbers of the numbering plans alone, where the option says so', async () => {
+  const unassigned = { ...sms, to: '+15551234567', body: 'Hello' }
+  await (await start()).notifier.send(unassigned)
+  const { notifier } = await start({ sms: { numbers: 'valid' } })
+  await notifier.send({ ...sms, body: 'Hello' })
+  await expect(notifier.send(unassigned)).rejects.toMatchObject({ code: 'invalid_phone' })
+  const wrong = { numbers: 'strict' } as unknown as { numbers: 'valid' }
+  await expect(start({ sms: wrong })).rejects.toMatchObject({
+    code: 'invalid_configuration',
+    details: { option: 'sms.numbers' },
+  })
+})

@@ -220,4 +220,20 @@ describe.each(['memory', 'sqlite'])('suppressions on %s', (kind) => {
     await clock.advance(1)
     expect((await notifier.notifications.get(id)).status).toBe('sent')
   })
+
+  it('of phone numbers match with and without a trunk prefix', async () => {
+    const { notifier } = await start({ channels: { sms: recordingChannel({ channel: 'sms' }) } })
+    const phone = { channel: 'sms', to: '+447911123456' } as const
+    const dialled = { ...phone, to: '+4407911123456' }
+    await notifier.suppressions.add({ ...phone, reason: 'unsubscribe' })
+    const [one, other] = await Promise.allSettled([
+      notifier.send({ ...phone, body: 'Hello' }),
+      notifier.send({ ...dialled, body: 'Hello' }),
+    ])
+    expect(one).toMatchObject({ reason: { code: 'unsubscribed' } })
+    expect(other).toMatchObject({ reason: { code: 'invalid_phone', details: { expected: phone.to } } })
+    await expect(notifier.suppressions.add(dialled)).rejects.toMatchObject({ code: 'invalid_phone' })
+    await notifier.suppressions.remove(dialled)
+    expect((await notifier.suppressions.list()).items).toEqual([])
+  })
 })

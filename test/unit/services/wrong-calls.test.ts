@@ -57,10 +57,14 @@ describe('a wrong type is refused by its name', () => {
     await expect(notifier.send(others as never)).rejects.toMatchObject(refusedFor('organizationId'))
     await expect(notifier.validate(others as never)).rejects.toMatchObject(refusedFor('organizationId'))
     const { items } = await notifier.sendBatch([others, own] as never[])
-    expect(items).toMatchObject([{ error: refusedFor('organizationId') }, { status: 'queued' }])
-    await notifier.send(others as never, { organizationId: 'org_b' })
+    expect(items).toMatchObject([
+      { error: refusedFor('organizationId') },
+      { error: refusedFor('organizationId') },
+    ])
+    const same = notifier.send(others as never, { organizationId: 'org_b' })
+    await expect(same).rejects.toMatchObject(refusedFor('organizationId'))
     const stored = await notifier.notifications.list({ organizationId: 'org_b' })
-    expect(stored.items).toHaveLength(1)
+    expect(stored.items).toEqual([])
   })
 
   it.each([undefined, null, 5, 'Hello'])('as the notification %j', async (wrong) => {
@@ -320,7 +324,9 @@ describe('what a call is given beside its subject', () => {
       () => notifier.webhooks.replay('wh_1', { since: new Date(), organizationId } as never),
     ])
       await expect(call()).rejects.toMatchObject(refusedFor('organizationId'))
-    await notifier.apiKeys.create(key, { organizationId })
+    await expect(notifier.apiKeys.create(key, { organizationId })).rejects.toMatchObject(
+      refusedFor('organizationId'),
+    )
   })
 
   it.each<[string, object]>([

@@ -1,0 +1,238 @@
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { createNotifier } from '../../../src/create-notifier.ts'
+import { perMinutePlans } from '../../../src/domain/plans.ts'
+import type { NotifierOptions } from '../../../src/options.ts'
+import type { Notifier } from '../../../src/services/notifier.ts'
+import { recordingChannel } from '../../../src/testing/recording-channel.ts'
+
+const mail = { channel: 'email', to: 'ada@example.com', body: 'Hello' } as const
+const SLIP = { slip: 1 }
+
+type Call = (notifier: Notifier, slip: object) => unknown
+/** How a method takes objects with fields: each of its arguments that has some. */
+type Calls<Methods> = {
+  readonly [Name in keyof Methods]: Methods[Name] extends (...given: never) => unknown
+    ? readonly Call[]
+    : never
+}
+type Groups = {
+  readonly [Name in keyof Notifier as Notifier[Name] extends (...given: never) => unknown
+    ? never
+    : Name]: Calls<Notifier[Name]>
+}
+type Alone = {
+  readonly [Name in keyof Notifier as Notifier[Name] extends (...given: never) => unknown
+    ? Name
+    : never]: readonly Call[]
+}
+
+/** A method of the public interface that is missing here does not compile. */
+const alone: Alone = {
+  start: [(n, slip) => n.start(slip)],
+  stop: [(n, slip) => n.stop(slip)],
+  [Symbol.asyncDispose]: [],
+  on: [],
+  off: [],
+  send: [(n, slip) => n.send({ ...mail, ...slip }), (n, slip) => n.send(mail, slip)],
+  validate: [(n, slip) => n.validate({ ...mail, ...slip }), (n, slip) => n.validate(mail, slip)],
+  sendBatch: [(n, slip) => n.sendBatch([mail], slip)],
+  maintenance: [],
+  metrics: [],
+  health: [],
+}
+
+const grouped: Groups = {
+  notifications: {
+    get: [(n, slip) => n.notifications.get('notif_1', slip)],
+    list: [(n, slip) => n.notifications.list(slip)],
+    cancel: [(n, slip) => n.notifications.cancel('notif_1', slip)],
+    resend: [(n, slip) => n.notifications.resend('notif_1', slip)],
+    redrive: [(n, slip) => n.notifications.redrive('notif_1', slip)],
+  },
+  deadLetters: {
+    list: [(n, slip) => n.deadLetters.list(slip)],
+    redrive: [
+      (n, slip) => n.deadLetters.redrive({ filter: {}, ...slip }),
+      (n, slip) => n.deadLetters.redrive({ filter: slip }),
+      (n, slip) => n.deadLetters.redrive({ filter: {} }, slip),
+    ],
+  },
+  templates: {
+    create: [
+      (n, slip) => n.templates.create({ name: 'a', channel: 'sms', body: 'a', ...slip }),
+      (n, slip) => n.templates.create({ name: 'a', channel: 'sms', body: 'a' }, slip),
+    ],
+    get: [(n, slip) => n.templates.get('tpl_1', slip)],
+    list: [(n, slip) => n.templates.list(slip)],
+    update: [
+      (n, slip) => n.templates.update('tpl_1', slip),
+      (n, slip) => n.templates.update('tpl_1', { body: 'a' }, slip),
+    ],
+    preview: [(n, slip) => n.templates.preview('tpl_1', {}, slip)],
+    delete: [(n, slip) => n.templates.delete('tpl_1', slip)],
+  },
+  organizations: {
+    create: [
+      (n, slip) => n.organizations.create({ name: 'A', ...slip }),
+      (n, slip) => n.organizations.create({ name: 'A', tracking: slip }),
+    ],
+    get: [],
+    list: [(n, slip) => n.organizations.list(slip)],
+    update: [(n, slip) => n.organizations.update('org_default', { name: 'A', ...slip })],
+  },
+  apiKeys: {
+    create: [
+      (n, slip) => n.apiKeys.create({ name: 'a', permission: 'Write', ...slip }),
+      (n, slip) => n.apiKeys.create({ name: 'a', permission: 'Write' }, slip),
+    ],
+    list: [(n, slip) => n.apiKeys.list(slip)],
+    delete: [(n, slip) => n.apiKeys.delete('key_1', slip)],
+    verify: [],
+  },
+  webhooks: {
+    create: [
+      (n, slip) => n.webhooks.create({ url: 'https://example.com/', ...slip }),
+      (n, slip) => n.webhooks.create({ url: 'https://example.com/' }, slip),
+    ],
+    get: [(n, slip) => n.webhooks.get('wh_1', slip)],
+    list: [(n, slip) => n.webhooks.list(slip)],
+    update: [(n, slip) => n.webhooks.update('wh_1', slip), (n, slip) => n.webhooks.update('wh_1', {}, slip)],
+    rotateSecret: [(n, slip) => n.webhooks.rotateSecret('wh_1', slip)],
+    test: [(n, slip) => n.webhooks.test('wh_1', slip)],
+    deliveries: [(n, slip) => n.webhooks.deliveries('wh_1', slip)],
+    replay: [
+      (n, slip) => n.webhooks.replay('wh_1', { since: new Date(), ...slip }),
+      (n, slip) => n.webhooks.replay('wh_1', { since: new Date() }, slip),
+    ],
+    retry: [(n, slip) => n.webhooks.retry('wh_1', 'evt_1', slip)],
+    delete: [(n, slip) => n.webhooks.delete('wh_1', slip)],
+  },
+  suppressions: {
+    add: [
+      (n, slip) => n.suppressions.add({ channel: 'email', to: mail.to, ...slip }),
+      (n, slip) => n.suppressions.add({ channel: 'email', to: mail.to }, slip),
+    ],
+    list: [(n, slip) => n.suppressions.list(slip)],
+    remove: [
+      (n, slip) => n.suppressions.remove({ channel: 'email', to: mail.to, ...slip }),
+      (n, slip) => n.suppressions.remove({ channel: 'email', to: mail.to }, slip),
+    ],
+  },
+  logs: { list: [(n, slip) => n.logs.list(slip)] },
+  limits: { get: [(n, slip) => n.limits.get(slip)], admit: [], closed: [] },
+  // What serves a notifier calls these, with objects that it makes itself.
+  pages: { canUnsubscribe: [], unsubscribe: [], opened: [], clicked: [] },
+  receipts: { take: [] },
+  reporting: { logger: undefined as never, requestBegan: [] },
+}
+
+const calls: readonly Call[] = [alone, ...Object.values(grouped)]
+  .flatMap((group) => Object.values<readonly Call[] | undefined>(group))
+  .flatMap((list) => list ?? [])
+
+async function start(options: Partial<NotifierOptions> = {}): Promise<Notifier> {
+  const notifier = createNotifier({ channels: { email: recordingChannel() }, ...options })
+  await notifier.start({ deliver: false })
+  onTestFinished(() => notifier.stop())
+  return notifier
+}
+
+describe('a field that nobody knows is refused by its name', () => {
+  it.each(calls.map((call) => [String(call), call] as const))('%s', async (_text, call) => {
+    const notifier = await start()
+    const error = await Promise.resolve()
+      .then(() => call(notifier, SLIP))
+      .then(
+        () => null,
+        (thrown: Error) => thrown,
+      )
+    expect(error).toMatchObject({ code: expect.stringMatching(/^invalid_(?:parameter|configuration)$/) })
+    expect(error?.message).toContain('slip')
+  })
+
+  it('in each message of a batch', async () => {
+    const { items } = await (await start()).sendBatch([{ ...mail, ...SLIP }, mail])
+    expect(items).toMatchObject([{ error: { details: { field: 'slip' } } }, { status: 'queued' }])
+  })
+
+  const { free } = perMinutePlans
+  it.each<[string, object]>([
+    ['plans.free.notificationsPerMinute', { plans: { free: { ...free, notificationsPerMinute: 5 } } }],
+    [
+      'plans.free.requests.burst',
+      { plans: { free: { ...free, requests: { limit: 1, windowMs: 1, burst: 2 } } } },
+    ],
+    ['overuse.after', { overuse: { factor: 5, windowMs: 1, restrictMs: 1, after: 1 } }],
+    ['channels.email.maxPerMinute', { channels: { email: { ...recordingChannel(), maxPerMinute: 5 } } }],
+    ['channels.email.rateLimit', { channels: { email: { ...recordingChannel(), rateLimit: 5 } } }],
+    ['channels.email.retries', { channels: { email: { ...recordingChannel(), retries: 5 } } }],
+    [
+      'channels.email.maxPerMinute',
+      { channels: { email: { providers: [recordingChannel()], maxPerMinute: 5 } } },
+    ],
+    [
+      'channels.email.retry.maxDelayMs',
+      {
+        channels: {
+          email: {
+            ...recordingChannel(),
+            retry: { kind: 'exponential', maxAttempts: 1, baseMs: 1, capMs: 1, maxDelayMs: 1 },
+          },
+        },
+      },
+    ],
+  ])('%s', async (option, options) => {
+    await expect(start(options)).rejects.toMatchObject({ code: 'invalid_configuration', details: { option } })
+  })
+})
+
+describe('a field of a message that belongs elsewhere', () => {
+  it.each([
+    ['idempotencyKey', 'second argument'],
+    ['from', 'option of the provider'],
+    ['cc', 'one recipient'],
+    ['html', '"format": "html"'],
+    ['replyTo', 'into "email"'],
+    ['organizationId', 'last argument'],
+  ])('%s is refused with its place', async (field, place) => {
+    const message = { ...mail, [field]: field === 'organizationId' ? 'org_default' : 'x' }
+    const expected = {
+      code: 'invalid_parameter',
+      message: expect.stringContaining(place),
+      details: { field },
+    }
+    await expect((await start()).send(message)).rejects.toMatchObject(expected)
+  })
+
+  it('is refused where other unknown fields are ignored', async () => {
+    const notifier = await start()
+    await notifier.send({ ...mail, ...SLIP }, { strict: false })
+    await expect(
+      notifier.send({ ...mail, idempotencyKey: 'a' } as never, { strict: false }),
+    ).rejects.toMatchObject({
+      details: { field: 'idempotencyKey' },
+    })
+  })
+})
+
+describe('an organization that does not exist', () => {
+  const scope = { organizationId: 'org_nobody' }
+  it.each<readonly [string, (notifier: Notifier) => Promise<unknown>]>([
+    ['notifications.list', (n) => n.notifications.list(scope)],
+    ['logs.list', (n) => n.logs.list(scope)],
+    ['deadLetters.list', (n) => n.deadLetters.list(scope)],
+    ['deadLetters.redrive', (n) => n.deadLetters.redrive({ filter: {} }, scope)],
+    ['templates.list', (n) => n.templates.list(scope)],
+    ['apiKeys.list', (n) => n.apiKeys.list(scope)],
+    ['webhooks.list', (n) => n.webhooks.list(scope)],
+    ['suppressions.list', (n) => n.suppressions.list(scope)],
+    ['suppressions.remove', (n) => n.suppressions.remove({ channel: 'email', to: mail.to }, scope)],
+    ['limits.get', (n) => n.limits.get(scope)],
+    ['send', (n) => n.send(mail, scope)],
+  ])('is refused by %s', async (_name, call) => {
+    await expect(call(await start())).rejects.toMatchObject({
+      code: 'not_found',
+      details: { field: 'organizationId' },
+    })
+  })
+})
