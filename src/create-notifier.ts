@@ -31,6 +31,7 @@ import { createDeliveryLog, type HeardEvent } from './services/logging/delivery-
 import { createLogs, createNotifications } from './services/notifications/notifications.ts'
 import type { Notifier, NotifierEvents } from './services/notifier.ts'
 import { createOrganizations } from './services/organizations/organizations.ts'
+import { createPluginFaults } from './services/plugin-faults.ts'
 import { createGiveWay } from './services/receipts/give-way.ts'
 import { createReceipts } from './services/receipts/receipts.ts'
 import { createRetention } from './services/retention/retention.ts'
@@ -69,6 +70,7 @@ function wire(options: ResolvedOptions): Notifier<unknown> {
   const { outgoing, clock, logger, telemetry } = options
   const emitter = new EventEmitter<NotifierEvents>()
   const meter = createMeter()
+  const faults = createPluginFaults()
   const giveWay = createGiveWay(clock)
   function record(fact: TelemetryFact): void {
     meter.record(fact)
@@ -87,8 +89,8 @@ function wire(options: ResolvedOptions): Notifier<unknown> {
     wants: (name) => emitter.listenerCount(name) > 0 || (name === 'attempt.failed' && options.hasLogger),
     tell,
   }
-  const limiter = observedLimiter(options.limiter, observer, clock)
-  const storage = observedStorage(options.storage, { observer, listeners, clock })
+  const limiter = observedLimiter(faults.watch('rate limiter', options.limiter), observer, clock)
+  const storage = observedStorage(faults.watch('storage', options.storage), { observer, listeners, clock })
   const ids = createIdGenerator({ now: () => clock.now(), randomBytes })
   const signer = webhookSigner()
   const compiled = createCompiledTemplates(storage)
@@ -197,6 +199,7 @@ function wire(options: ResolvedOptions): Notifier<unknown> {
   const unheard = seldom(failed, () => clock.monotonic())
   const lifecycle = createLifecycle({
     clock,
+    faults,
     failed,
     stages: [
       { name: 'packages', open: openPeers },

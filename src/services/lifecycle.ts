@@ -2,9 +2,9 @@ import { NotifierError } from '../domain/errors/notifier-error.ts'
 import { assertOptionNames } from '../domain/errors/option-names.ts'
 import type { Clock } from '../ports/clock.ts'
 import { createDeadline, type Deadline } from './deadline.ts'
-import { failureOf } from './failure-of.ts'
 import type { Notifier, StartOptions, StopOptions } from './notifier.ts'
 import { wrong } from './option-checks.ts'
+import { failureOfPlugin, type PluginFaults } from './plugin-faults.ts'
 import { within } from './within.ts'
 
 /** Starting and stopping, and what may be called between. */
@@ -37,6 +37,7 @@ export interface Stage {
 
 export interface LifecycleParts {
   readonly clock: Clock
+  readonly faults: PluginFaults
   /** Opened one after the other, closed in the opposite order. */
   readonly stages: readonly Stage[]
   /** Begins to deliver. */
@@ -58,7 +59,7 @@ const CLOSE_MS = 1_000
 type AnyMethod = (...args: never[]) => Promise<unknown>
 
 export function createLifecycle(parts: LifecycleParts): Lifecycle {
-  const { clock, stages, deliver, halt, close, failed } = parts
+  const { clock, faults, stages, deliver, halt, close, failed } = parts
   let opened: Promise<void> | null = null
   /** Resolves when the latest start has opened everything, or failed to. */
   let opening: Promise<void> = Promise.resolve()
@@ -131,7 +132,7 @@ export function createLifecycle(parts: LifecycleParts): Lifecycle {
     return Promise.race([work, abandoned]).catch((error: unknown) => {
       opened = null
       letGo()
-      throw failureOf(error)
+      throw failureOfPlugin('start', error)
     })
   }
 
@@ -185,7 +186,7 @@ export function createLifecycle(parts: LifecycleParts): Lifecycle {
     const made = Object.entries(methods as Record<string, AnyMethod>).map(([name, method]) => {
       const fault = (error: unknown): never => {
         done()
-        const failure = failureOf(error)
+        const failure = faults.failureOf(error)
         failed(name, failure)
         throw failure
       }

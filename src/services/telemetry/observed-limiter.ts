@@ -6,7 +6,10 @@ import type { Observer } from './observer.ts'
 /** A limiter that takes longer has failed. */
 const ANSWER_MS = 10_000
 
-/** Counts the decisions that a rate limiter did not make, and waits for each no longer than ten seconds. What one throws at once is a rejection, as the port says. */
+/**
+ * Counts the decisions that a rate limiter did not make, and waits for each no longer than ten seconds. An exception at once
+ * is a rejection, as the port says.
+ */
 export function observedLimiter(limiter: RateLimiter, observer: Observer, clock: Clock): RateLimiter {
   const inTime = <Answer>(call: () => Promise<Answer>): Promise<Answer> =>
     answerInTime('rate limiter', call, ANSWER_MS, clock)

@@ -1,12 +1,10 @@
 import type { ChannelName } from '../../domain/channel.ts'
-import { isNotifierError } from '../../domain/errors/notifier-error.ts'
 import type { ProcessListeners } from '../../domain/process-event.ts'
 import type { StorageVerb } from '../../domain/telemetry.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { AcceptAnswer, AcceptRequest, JoinedTransaction } from '../../ports/storage/accept.ts'
 import type { ClaimedJob } from '../../ports/storage/claim.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
-import { CallersError } from '../failure-of.ts'
 import { metricLaneOf } from './fold-lanes.ts'
 import type { Observer } from './observer.ts'
 
@@ -72,9 +70,7 @@ export function observedStorage(
     return {
       ...transaction,
       async accept(request) {
-        const joined = await timed('accept', 1, () => transaction.accept(request)).catch((error) => {
-          throw isNotifierError(error) ? error : new CallersError(error)
-        })
+        const joined = await timed('accept', 1, () => transaction.accept(request))
         void joined.committed.then((yes) => {
           if (yes) accepted([request], [joined.answer])
         })

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createNotifier, memoryRateLimiter, memoryStorage, type NotifierOptions } from '../../../src/index.ts'
+import { createPluginFaults } from '../../../src/services/plugin-faults.ts'
 import { fakeClock, recordingChannel } from '../../../src/testing/index.ts'
 import { notifierWorld } from '../../support/notifier-world.ts'
 
@@ -111,5 +112,28 @@ describe('a plug-in that hangs', () => {
       code: 'service_unavailable',
       message: 'The rate limiter did not answer within 10 seconds.',
     })
+  })
+})
+
+describe('the faults of a plug-in', () => {
+  const broken = new Error('broken')
+  class Plugin {
+    #broken = broken
+    fails = true
+    nested = Object.freeze({ call: async (): Promise<never> => Promise.reject(this.#broken) })
+    atOnce(): string {
+      if (this.fails) throw this.#broken
+      return 'fine'
+    }
+  }
+
+  it('are told from the faults of everything else, in methods of classes and of frozen objects', async () => {
+    const faults = createPluginFaults()
+    const plugin = faults.watch('storage', Object.freeze(new Plugin()))
+    const own = new Error('our own')
+    expect(faults.failureOf(own)).toBe(own)
+    expect(() => plugin.atOnce()).toThrow(broken)
+    await expect(plugin.nested.call()).rejects.toBe(broken)
+    expect(faults.failureOf(broken)).toMatchObject({ code: 'service_unavailable', cause: broken })
   })
 })
