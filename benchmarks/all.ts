@@ -35,6 +35,7 @@ const ALL = [
   'postgres-growth',
   'import',
   'parse',
+  'heavy-mails',
 ]
 
 const folder = fileURLToPath(new URL('.', import.meta.url))

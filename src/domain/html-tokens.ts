@@ -1,4 +1,6 @@
-/** A piece of HTML. Names are lower-case; attribute values are raw. */
+import { cutBefore, STEP_CHARACTERS } from './steps.ts'
+
+/** A piece of HTML; of a long text there are several in a row. Names are lower-case; attribute values are raw. */
 export type HtmlToken =
   | { readonly kind: 'text'; readonly text: string }
   | {
@@ -46,8 +48,18 @@ interface Step {
 }
 
 function plain(html: string, at: number, end: number): Step {
-  const next = end === -1 ? html.length : end
+  const whole = end === -1 ? html.length : end
+  const next = whole - at <= STEP_CHARACTERS ? whole : cutText(html, at + STEP_CHARACTERS)
   return { token: { kind: 'text', text: html.slice(at, next) }, next }
+}
+
+/** The longest character reference that is understood. */
+const REFERENCE_LENGTH = 40
+
+/** A place at `at`, or a little before, that is not within a character, a character reference or the end of a line. */
+function cutText(html: string, at: number): number {
+  const reference = html.slice(at - REFERENCE_LENGTH, at).lastIndexOf('&')
+  return reference === -1 ? cutBefore(html, at) : at - REFERENCE_LENGTH + reference
 }
 
 function markup(html: string, at: number): Step {
@@ -79,21 +91,30 @@ function afterElement(html: string, name: string, at: number): number {
   return found === null ? html.length : Math.min(tagEnd(html, found.index) + 1, html.length)
 }
 
+const GREATER = 0x3e
+const EQUALS = 0x3d
+const DOUBLE_QUOTE = 0x22
+const SINGLE_QUOTE = 0x27
+
 /** Position of the `>` that ends a tag; those inside quoted values do not count. */
 function tagEnd(html: string, at: number): number {
-  let quote = ''
   let isValueNext = false
   for (let index = at + 1; index < html.length; index += 1) {
-    const character = html.charAt(index)
-    if (quote !== '') {
-      if (character === quote) quote = ''
-      continue
-    }
-    if (character === '>') return index
-    if (isValueNext && (character === '"' || character === "'")) quote = character
-    isValueNext = character === '=' || (isValueNext && /\s/.test(character))
+    const code = html.charCodeAt(index)
+    if (code === GREATER) return index
+    if (isValueNext && (code === DOUBLE_QUOTE || code === SINGLE_QUOTE)) {
+      index = html.indexOf(html.charAt(index), index + 1)
+      if (index === -1) return html.length
+      isValueNext = false
+    } else isValueNext = code === EQUALS || (isValueNext && isSpace(code))
   }
   return html.length
+}
+
+function isSpace(code: number): boolean {
+  return (
+    code === 0x20 || (code >= 0x09 && code <= 0x0d) || (code > 0x7f && /\s/.test(String.fromCharCode(code)))
+  )
 }
 
 /** @param at where the tag begins */
@@ -112,14 +133,13 @@ function readTag(source: string, at: number): HtmlToken | null {
 }
 
 // Takes something at every position, so that no source makes it look at the same characters again and again.
-const ATTRIBUTE = /([^\s=/"'<>]+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>][^\s>]*))?)?|./gsy
+const ATTRIBUTE = /([^\s=/"'<>]+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>][^\s>]*))?)?|[\s=/"'<>]+/gy
+/** Of one tag: what stands behind so many attributes, and what separates them, is not read. */
+const MOST_ATTRIBUTES = 1_000
 
 /** The raw value of an attribute; empty when it is absent. */
 export function attributeOf(attributes: string, name: string): string {
-  for (const [, key, double, single, bare] of attributes.matchAll(ATTRIBUTE)) {
-    if (key?.toLowerCase() === name) return double ?? single ?? bare ?? ''
-  }
-  return ''
+  return attributeSpan(attributes, name)?.value ?? ''
 }
 
 /** Where an attribute stands among the others, with its raw value; null when it is absent. */
@@ -127,7 +147,10 @@ export function attributeSpan(
   attributes: string,
   name: string,
 ): { readonly from: number; readonly to: number; readonly value: string } | null {
-  for (const match of attributes.matchAll(ATTRIBUTE)) {
+  ATTRIBUTE.lastIndex = 0
+  for (let read = 0; read <= 2 * MOST_ATTRIBUTES; read += 1) {
+    const match = ATTRIBUTE.exec(attributes)
+    if (match === null) break
     const [whole, key, double, single, bare] = match
     if (key?.toLowerCase() !== name) continue
     return { from: match.index, to: match.index + whole.length, value: double ?? single ?? bare ?? '' }

@@ -1,4 +1,5 @@
 import { attributeOf, attributeSpan, type HtmlToken, htmlTokens } from './html-tokens.ts'
+import { createMeter, ITEM_CHARACTERS, type Steps } from './steps.ts'
 
 /** What is counted of an organization's HTML mails. */
 export interface Tracking {
@@ -31,46 +32,87 @@ const REFERENCES: Readonly<Record<string, string>> = {
   apos: "'",
 }
 
+/** The links of one mail that are counted; those behind them lead where they did before. */
+export const MAX_TRACKED_LINKS = 1_000
+/** To read the address of a link and to sign it costs about as much as so many characters of text. */
+const LINK_CHARACTERS = 1_024
+
+export interface TrackedHtml {
+  readonly html: string
+  /** False: the mail has more links than {@link MAX_TRACKED_LINKS}. */
+  readonly complete: boolean
+}
+
 /**
  * HTML with its links and opening counted; the same for the same input. Touches only `href` of links that lead to a web
  * page, and adds one picture before the end of the body.
  */
-export function trackHtml(html: string, { pixel, click }: TrackedLinks): string {
+export function* trackHtml(html: string, { pixel, click }: TrackedLinks): Steps<TrackedHtml> {
+  const isStepFull = createMeter()
+  const addressOf = addresses(click)
   let result = ''
   let done = 0
   let bodyEnd = html.length
+  let links = 0
   for (const token of htmlTokens(html)) {
-    if (token.kind === 'close' && token.name === 'body') bodyEnd = token.at
-    const link = token.kind === 'open' && LINKS.has(token.name) ? linkIn(token) : null
-    const address = link === null ? null : click(link.target)
-    if (link === null || address === null) continue
-    result += `${html.slice(done, link.from)}href="${escaped(address)}"`
+    if (isStepFull(ITEM_CHARACTERS)) yield
+    bodyEnd = bodyEndAt(token) ?? bodyEnd
+    if (links > MAX_TRACKED_LINKS || !isLink(token)) continue
+    if (isStepFull(LINK_CHARACTERS)) yield
+    const link = linkIn(token, addressOf)
+    if (link === null) continue
+    links += 1
+    if (links > MAX_TRACKED_LINKS) continue
+    result += `${html.slice(done, link.from)}href="${escaped(link.address)}"`
     done = link.to
   }
-  if (pixel === null) return result + html.slice(done)
-  const end = Math.max(done, bodyEnd)
-  const image = `<img src="${escaped(pixel)}" width="1" height="1" alt="" style="border:0">`
-  return result + html.slice(done, end) + image + html.slice(end)
+  const end = pixel === null ? html.length : Math.max(done, bodyEnd)
+  const counted = result + html.slice(done, end) + imageOf(pixel) + html.slice(end)
+  return { html: counted, complete: links <= MAX_TRACKED_LINKS }
 }
 
-/** Where a tag's `href` stands in the source, and the web page that it leads to; null: it leads to none. */
-function linkIn({ attributes, attributesAt: at }: Extract<HtmlToken, { kind: 'open' }>): {
-  readonly from: number
-  readonly to: number
-  readonly target: string
-} | null {
+function imageOf(pixel: string | null): string {
+  return pixel === null ? '' : `<img src="${escaped(pixel)}" width="1" height="1" alt="" style="border:0">`
+}
+
+function bodyEndAt(token: HtmlToken): number | null {
+  return token.kind === 'close' && token.name === 'body' ? token.at : null
+}
+
+type OpenTag = Extract<HtmlToken, { kind: 'open' }>
+
+function isLink(token: HtmlToken): token is OpenTag {
+  return token.kind === 'open' && LINKS.has(token.name)
+}
+
+/** Each address is made once: to sign it costs more than to find it. */
+function addresses(click: TrackedLinks['click']): TrackedLinks['click'] {
+  const known = new Map<string, string>()
+  return (target) => {
+    const address = known.get(target) ?? click(target)
+    if (address !== null) known.set(target, address)
+    return address
+  }
+}
+
+/** Where a tag's `href` stands in the source, and the address in its place; null: the link stays as it is. */
+function linkIn(
+  { attributes, attributesAt: at }: OpenTag,
+  addressOf: TrackedLinks['click'],
+): { readonly from: number; readonly to: number; readonly address: string } | null {
   const span = attributeSpan(attributes, 'href')
   if (span === null || attributeOf(attributes, OPT_OUT).toLowerCase() === 'false') return null
   const target = targetOf(span.value)
-  return target === null ? null : { from: at + span.from, to: at + span.to, target }
+  const address = target === null ? null : addressOf(target)
+  return address === null ? null : { from: at + span.from, to: at + span.to, address }
 }
 
 /** The web page that a raw attribute leads to; null: none, or none that is surely understood. */
 function targetOf(raw: string): string | null {
   const href = decoded(raw.trim())
-  if (href === null || !/^https?:\/\//i.test(href) || !URL.canParse(href)) return null
-  const { href: target } = new URL(href)
-  return target.length <= MAX_HREF ? target : null
+  if (href === null || !/^https?:\/\//i.test(href)) return null
+  const target = URL.parse(href)?.href
+  return target !== undefined && target.length <= MAX_HREF ? target : null
 }
 
 /** Only references with their semicolon: in `?a=1&copy=2` there is none. */

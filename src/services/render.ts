@@ -10,6 +10,7 @@ import {
 } from '../domain/message-parts.ts'
 import type { BodyFormat, NotificationContent } from '../domain/notification.ts'
 import { type SmsText, smsText } from '../domain/sms-segments.ts'
+import { finish, type Steps } from '../domain/steps.ts'
 import { type CompiledTemplate, type RenderedText, toHeader } from '../domain/template/compile.ts'
 import type { Work } from '../domain/template/extent.ts'
 import { formatOf } from '../domain/template/format.ts'
@@ -55,6 +56,16 @@ export function renderContent(
   template: CompiledTemplate | null,
   spent?: Work,
 ): RenderedText {
+  return finish(contentSteps(channel, content, template, spent))
+}
+
+/** As {@link renderContent}, in steps. */
+export function* contentSteps(
+  channel: ChannelName,
+  content: NotificationContent,
+  template: CompiledTemplate | null,
+  spent?: Work,
+): Steps<RenderedText> {
   if ('body' in content) {
     return {
       subject: content.subject === undefined ? null : toHeader(content.subject),
@@ -63,7 +74,7 @@ export function renderContent(
     }
   }
   if (template === null) throw new NotifierError('template_error')
-  return template.render(content.variables, content, spent)
+  return yield* template.renderSteps(content.variables, content, spent)
 }
 
 /**

@@ -3,6 +3,7 @@ import type { MailContent } from '../../adapters/channels/email/mail-content.ts'
 import { composeMail } from '../../adapters/channels/email/mime.ts'
 import { mimeStream } from '../../adapters/channels/email/mime-stream.ts'
 import { type Encoders, loadEncoders } from '../../adapters/channels/email/nodemailer.ts'
+import { finish } from '../../src/domain/steps.ts'
 
 /** Of the newest and the oldest nodemailer that package.json allows. */
 export const ENCODERS: readonly (readonly [version: string, encoders: Encoders])[] = [
@@ -36,7 +37,8 @@ export function mailOf(more: Partial<MailContent> = {}): MailContent {
 /** A mail as it travels. Characters are bytes. */
 export async function composed(content: MailContent, encoders: Encoders): Promise<string> {
   const chunks: Buffer[] = []
-  for await (const chunk of mimeStream(composeMail(content, encoders).pieces)) chunks.push(chunk)
+  for await (const chunk of mimeStream(finish(composeMail(content, encoders)).pieces, finish))
+    chunks.push(chunk)
   return Buffer.concat(chunks).toString('latin1')
 }
 

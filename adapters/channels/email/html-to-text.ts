@@ -1,4 +1,5 @@
 import { attributeOf, htmlTokens } from '../../../src/domain/html-tokens.ts'
+import { createMeter, ITEM_CHARACTERS, type Steps } from '../../../src/domain/steps.ts'
 import { decodeAttribute, decodeEntities } from './html-entities.ts'
 
 /** Elements with an empty line before and after. */
@@ -20,30 +21,52 @@ const BLANKS = /(?:[\s\u200b\u2060]|\u034f)+/
  * The plain text of an HTML mail: paragraphs, lists, table cells, the addresses of links and the alternative
  * texts of images. Made for mails, where tables are layout; not for laying out data.
  */
-export function htmlToText(html: string): string {
+export function* htmlToText(html: string): Steps<string> {
+  const isStepFull = createMeter()
   const text = new TextBuilder()
   const lists: number[] = []
   let link: Link | null = null
   for (const token of htmlTokens(html)) {
+    if (isStepFull(token.kind === 'text' ? ITEM_CHARACTERS + token.text.length : ITEM_CHARACTERS)) yield
     if (token.kind === 'text') {
       text.write(decodeEntities(token.text))
       continue
     }
     const { name } = token
     // Links do not nest: a second one ends the first.
-    if (name === 'a') link = endLink(text, link)
+    if (name === 'a') {
+      endLink(text, link)
+      link = null
+    }
     text.separate(name)
     if (token.kind === 'close') close(text, name, lists)
-    else if (name === 'a') link = { href: address(token.attributes), from: text.mark() }
-    else open(text, name, token.attributes, lists)
+    else if (name === 'a') {
+      link = { href: address(token.attributes), shown: '' }
+      text.link = link
+    } else open(text, name, token.attributes, lists)
   }
   endLink(text, link)
-  return text.toString()
+  return yield* trimmedLines(text.toString())
 }
 
 interface Link {
   readonly href: string
-  readonly from: number
+  /** What has been written since it began, as far as it may be no more than its address. */
+  shown: string
+}
+
+/** Without white space at the ends of lines. */
+function* trimmedLines(text: string): Steps<string> {
+  const isStepFull = createMeter()
+  let result = ''
+  for (let from = 0; from < text.length; ) {
+    const found = text.indexOf('\n', from)
+    const to = found === -1 ? text.length : found
+    result += `${text.slice(from, to).trimEnd()}\n`
+    from = to + 1
+    if (isStepFull(ITEM_CHARACTERS)) yield
+  }
+  return result.trim()
 }
 
 function open(text: TextBuilder, name: string, attributes: string, lists: number[]): void {
@@ -59,7 +82,7 @@ function open(text: TextBuilder, name: string, attributes: string, lists: number
       text.writeBullet(bullet(lists))
       break
     case 'img':
-      text.write(decodeAttribute(attributeOf(attributes, 'alt')))
+      text.write(decodeAttribute(attributeOf(attributes, 'alt').slice(0, MAX_ALT_LENGTH)))
       break
     case 'hr':
       text.write('---')
@@ -78,13 +101,12 @@ function address(attributes: string): string {
   return /^(?:https?:\/\/|mailto:|tel:)\S+$/i.test(href) ? href.replace(/^(?:mailto|tel):/i, '') : ''
 }
 
-function endLink(text: TextBuilder, link: Link | null): null {
-  if (link !== null && link.href !== '') {
-    const shown = text.since(link.from)
-    if (shown === '') text.write(link.href)
-    else if (shown !== link.href) text.write(` (${link.href})`)
-  }
-  return null
+function endLink(text: TextBuilder, link: Link | null): void {
+  text.link = null
+  if (link === null || link.href === '') return
+  const shown = link.shown.trim()
+  if (shown === '') text.write(link.href)
+  else if (shown !== link.href) text.write(` (${link.href})`)
 }
 
 function bullet(lists: number[]): string {
@@ -94,10 +116,19 @@ function bullet(lists: number[]): string {
   return `${number}. `
 }
 
+/** So many parts of a text are joined at one time. */
+const MOST_PARTS = 1_000
+/** Longer, no image has an alternative text. */
+const MAX_ALT_LENGTH = 1_000
+
 /** Collects words; white space and line breaks count only between words. */
 class TextBuilder {
   verbatim = false
+  /** The link that is open. */
+  link: Link | null = null
+  #flat: string[] = []
   #parts: string[] = []
+  #began = false
   #breaks = 0
   #space = false
   #bulleted = false
@@ -130,28 +161,27 @@ class TextBuilder {
     this.#bulleted = true
   }
 
-  mark(): number {
-    return this.#parts.length
-  }
-
-  since(mark: number): string {
-    return this.#parts.slice(mark).join('').trim()
-  }
-
   toString(): string {
-    const lines = this.#parts.join('').split('\n')
-    return lines
-      .map((line) => line.trimEnd())
-      .join('\n')
-      .trim()
+    return this.#flat.join('') + this.#parts.join('')
   }
 
   #add(word: string): void {
-    if (this.#parts.length > 0 && this.#breaks > 0) this.#parts.push('\n'.repeat(Math.min(this.#breaks, 2)))
-    else if (this.#parts.length > 0 && this.#space) this.#parts.push(' ')
+    if (this.#began && this.#breaks > 0) this.#push('\n'.repeat(Math.min(this.#breaks, 2)))
+    else if (this.#began && this.#space) this.#push(' ')
     this.#breaks = 0
     this.#space = false
     this.#bulleted = false
-    this.#parts.push(word)
+    this.#began = true
+    this.#push(word)
+  }
+
+  #push(part: string): void {
+    const { link } = this
+    // White space around it does not count, and a break is two characters at most.
+    if (link !== null && link.shown.length <= link.href.length + 2) link.shown += part
+    this.#parts.push(part)
+    if (this.#parts.length < MOST_PARTS) return
+    this.#flat.push(this.#parts.join(''))
+    this.#parts = []
   }
 }

@@ -1,5 +1,6 @@
 import type * as z from 'zod'
 import type { Outcome } from '../../../src/domain/outcome.ts'
+import type { Steps } from '../../../src/domain/steps.ts'
 import type { Message, SendContext } from '../../../src/ports/channel.ts'
 import { maxPerSecond, type PacedProviderOptions } from '../http/paced-options.ts'
 import { type ProviderShape, providerShape } from '../http/provider-options.ts'
@@ -59,13 +60,34 @@ const NO_SUBJECT = '(no subject)'
 export async function sendMail(
   frame: MailFrame,
   message: Message,
-  { idempotencyKey, notificationId, signal }: SendContext,
+  context: SendContext,
   send: (mail: ApiMail) => Promise<Outcome>,
 ): Promise<Outcome> {
-  const content = mailContent(frame, message, idempotencyKey)
+  let isSent = false
+  const sendOnce = (mail: ApiMail): Promise<Outcome> => {
+    isSent = true
+    return send(mail)
+  }
+  try {
+    return await context.runInSlices(composeAndSend(frame, message, context, sendOnce))
+  } catch (error) {
+    if (!isSent && context.signal.aborted) return notBegun()
+    throw error
+  }
+}
+
+function* composeAndSend(
+  frame: MailFrame,
+  message: Message,
+  { idempotencyKey, notificationId, signal }: SendContext,
+  send: (mail: ApiMail) => Promise<Outcome>,
+): Steps<Outcome | Promise<Outcome>> {
+  const content = yield* mailContent(frame, message, idempotencyKey)
   if (!isMail(content)) return content
   if (signal.aborted) return notBegun()
   const subject = content.subject.trim() === '' ? NO_SUBJECT : content.subject
+  // To write a large request takes a step of its own.
+  yield
   return send({
     ...content,
     subject,

@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto'
 import { envelopeAddress, headerFault, isFilename, isMediaType } from '../../../src/domain/mail-parts.ts'
 import type { Rejected } from '../../../src/domain/outcome.ts'
+import type { Steps } from '../../../src/domain/steps.ts'
 import type { Attachment, EmailParts, Message } from '../../../src/ports/channel.ts'
 import type { Mailbox } from './address.ts'
+import { htmlToText } from './html-to-text.ts'
 import type { MailFrame } from './mail-frame.ts'
 
 /** One mail, ready to be put into the form that a provider wants. */
@@ -23,11 +25,11 @@ export interface MailContent {
 }
 
 /** Composes one mail; answers the refusal where no mail can be made of the message. */
-export function mailContent(
+export function* mailContent(
   frame: MailFrame,
   message: Message,
   idempotencyKey: string,
-): MailContent | Rejected {
+): Steps<MailContent | Rejected> {
   const to = envelopeAddress(message.to)
   if (to === null) {
     return refused('invalid_recipient', 'recipient', 'The recipient is not one plain e-mail address.')
@@ -40,7 +42,7 @@ export function mailContent(
   const parts = message.email ?? {}
   const fault = faultOf(parts)
   if (fault !== null) return refused('invalid_content', 'message', fault)
-  const text = format === 'html' ? alternativeOf(parts.untracked ?? body, frame) : body
+  const text = format === 'html' ? yield* alternativeOf(parts.untracked ?? body, frame) : body
   if (text === null) return refused('invalid_content', 'message', 'The option "toText" gave no text.')
   const replyTo = parts.replyTo === undefined ? null : envelopeAddress(parts.replyTo)
   return {
@@ -62,7 +64,8 @@ export function isMail(content: MailContent | Rejected): content is MailContent 
 }
 
 /** Null where the application's own converter fails: a fault of one message, and none of the provider. */
-function alternativeOf(html: string, { toText }: MailFrame): string | null {
+function* alternativeOf(html: string, { toText }: MailFrame): Steps<string | null> {
+  if (toText === undefined) return yield* htmlToText(html)
   try {
     const text: unknown = toText(html)
     return typeof text === 'string' ? text : null

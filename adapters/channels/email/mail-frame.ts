@@ -2,7 +2,6 @@ import * as z from 'zod'
 import { headerNameFault, isHeaderValue } from '../../../src/domain/mail-parts.ts'
 import { wrongOption } from '../options.ts'
 import { type Mailbox, parseMailbox } from './address.ts'
-import { htmlToText } from './html-to-text.ts'
 
 /** What all mails of one provider have in common, as its options give it. */
 export interface MailOptions {
@@ -25,7 +24,8 @@ export interface MailFrame {
   readonly from: Mailbox
   readonly replyTo: Mailbox | null
   readonly headers: Readonly<Record<string, string>>
-  readonly toText: (html: string) => string
+  /** The application's own converter; undefined: ours. */
+  readonly toText: ((html: string) => string) | undefined
 }
 
 /** A text on one line. */
@@ -38,7 +38,7 @@ export interface MailShape {
   readonly from: z.ZodType<string>
   readonly replyTo: z.ZodType<string | undefined>
   readonly headers: z.ZodType<Readonly<Record<string, string>>>
-  readonly toText: z.ZodType<(html: string) => string>
+  readonly toText: z.ZodType<((html: string) => string) | undefined>
 }
 
 export const mailShape: MailShape = {
@@ -49,7 +49,7 @@ export const mailShape: MailShape = {
     .default({}),
   toText: z
     .custom<(html: string) => string>((value) => typeof value === 'function', 'must be a function')
-    .default(() => htmlToText),
+    .optional(),
 }
 
 /** @throws NotifierError `invalid_configuration`, naming the option */
@@ -59,7 +59,7 @@ export function mailFrame(
     readonly from: string
     readonly replyTo?: string | undefined
     readonly headers: Readonly<Record<string, string>>
-    readonly toText: (html: string) => string
+    readonly toText?: ((html: string) => string) | undefined
   },
 ): MailFrame {
   for (const name of Object.keys(given.headers)) {

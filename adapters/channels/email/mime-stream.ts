@@ -1,4 +1,6 @@
 import { Readable } from 'node:stream'
+import { once } from '../../../src/domain/steps.ts'
+import type { SendContext } from '../../../src/ports/channel.ts'
 import type { MimePieces } from './mime.ts'
 
 /** A line of base64 is 76 characters of 57 bytes. */
@@ -6,24 +8,31 @@ const LINE_CHARACTERS = 76
 const CHUNK_BYTES = 57 * 1024
 
 /** A mail as a stream, made while it is read: a file is never held as a whole in base64. */
-export function mimeStream(pieces: MimePieces): Readable {
+export function mimeStream(pieces: MimePieces, runInSlices: SendContext['runInSlices']): Readable {
   const chunks = chunksOf(pieces)
   let next = chunks.next()
   return new Readable({
     read() {
       // Some versions of nodemailer (7.0.11, 10.0) read away what they will not send, and then fail in the same turn of the
       // event loop: whether something was read must still be false there.
-      setImmediate(() => {
+      setImmediate(async () => {
         try {
-          this.push(next.value, 'latin1')
-          next = chunks.next()
-          if (next.done === true) this.push(null)
+          // What the connection does with a chunk counts, too.
+          const pushing = runInSlices(once(() => pushNext(this)))
+          if (pushing instanceof Promise) await pushing
         } catch (error) {
           this.destroy(error instanceof Error ? error : new Error(String(error)))
         }
       })
     },
   })
+
+  function pushNext(stream: Readable): void {
+    if (stream.destroyed) return
+    stream.push(next.value, 'latin1')
+    next = chunks.next()
+    if (next.done === true) stream.push(null)
+  }
 }
 
 /** How many bytes the stream will have: what a mail counts in a server's limit (RFC 1870 3). */
@@ -40,8 +49,10 @@ function base64Length({ byteLength }: Uint8Array): number {
 
 function* chunksOf(pieces: MimePieces): Generator<string, undefined> {
   for (const piece of pieces) {
-    if (typeof piece === 'string') yield piece
-    else yield* base64Of(piece)
+    if (typeof piece !== 'string') yield* base64Of(piece)
+    else
+      for (let at = 0; at < piece.length || at === 0; at += CHUNK_BYTES)
+        yield piece.slice(at, at + CHUNK_BYTES)
   }
 }
 

@@ -1,4 +1,11 @@
 import { randomUUID } from 'node:crypto'
+import {
+  createMeter,
+  ITEM_CHARACTERS,
+  piecesOf,
+  STEP_CHARACTERS,
+  type Steps,
+} from '../../../src/domain/steps.ts'
 import type { Attachment } from '../../../src/ports/channel.ts'
 import type { MailContent } from './mail-content.ts'
 import {
@@ -33,10 +40,14 @@ const LONGEST_LINE = 998
  *
  * @throws Error when an address or the name of a header could be read as more than that
  */
-export function composeMail(content: MailContent, encoders: Encoders): Mail {
+export function* composeMail(content: MailContent, encoders: Encoders): Steps<Mail> {
   const { from, to, messageId, attachments } = content
-  const body = bodyOf(content, encoders)
-  const files = attachments.map((file) => fileOf(file, encoders))
+  const body = yield* bodyOf(content, encoders)
+  const files: MimePieces[] = []
+  for (const file of attachments) {
+    files.push(yield* fileOf(file, encoders))
+    yield
+  }
   return {
     from: from.address,
     to,
@@ -61,10 +72,10 @@ function headOf(content: MailContent, encoders: Encoders): string {
 }
 
 /** An alternative without text would leave readers of text with nothing: then there is none. */
-function bodyOf({ text, html }: MailContent, encoders: Encoders): MimePieces {
-  if (html === null || html === '') return textOf('plain', text, encoders)
-  const page = textOf('html', html, encoders)
-  return text === '' ? page : multipart('alternative', [textOf('plain', text, encoders), page])
+function* bodyOf({ text, html }: MailContent, encoders: Encoders): Steps<MimePieces> {
+  if (html === null || html === '') return yield* textOf('plain', text, encoders)
+  const page = yield* textOf('html', html, encoders)
+  return text === '' ? page : multipart('alternative', [yield* textOf('plain', text, encoders), page])
 }
 
 function multipart(subtype: string, parts: readonly MimePieces[]): MimePieces {
@@ -77,21 +88,36 @@ function multipart(subtype: string, parts: readonly MimePieces[]): MimePieces {
   ]
 }
 
-function textOf(subtype: string, given: string, { quotedPrintable }: Encoders): MimePieces {
-  const text = withNetworkLines(given)
+function* textOf(subtype: string, given: string, encoders: Encoders): Steps<MimePieces> {
+  const text = yield* withNetworkLines(given)
   const head = `Content-Type: text/${subtype}; charset=utf-8\r\nContent-Transfer-Encoding: `
-  if (isSevenBit(text, LINE)) return [`${head}7bit\r\n\r\n${text}`]
+  if (yield* isSevenBit(text, LINE)) return [`${head}7bit\r\n\r\n${text}`]
+  yield
   if (!isMostlyAscii(text)) return [`${head}base64\r\n\r\n`, Buffer.from(text)]
-  return [`${head}quoted-printable\r\n\r\n${quotedPrintable.wrap(quotedPrintable.encode(text), LINE)}`]
+  return [`${head}quoted-printable\r\n\r\n`, yield* quotedPrintable(text, encoders)]
 }
 
-function fileOf({ filename, contentType, content }: Attachment, encoders: Encoders): MimePieces {
+/** Piece by piece. Where one ends within a line, a line break follows that is none of the text, and needs room. */
+function* quotedPrintable(text: string, { quotedPrintable: { encode, wrap } }: Encoders): Steps<string> {
+  const length = text.length > STEP_CHARACTERS ? LINE - 1 : LINE
+  let encoded = ''
+  for (const piece of piecesOf(text)) {
+    if (encoded !== '') {
+      if (!encoded.endsWith('\n')) encoded += '=\r\n'
+      yield
+    }
+    encoded += wrap(encode(piece), length)
+  }
+  return encoded
+}
+
+function* fileOf({ filename, contentType, content }: Attachment, encoders: Encoders): Steps<MimePieces> {
   // What consists of parts itself must not be encoded (RFC 2046 5.2.1): it goes as it is, or as what it is not.
   const isMessage = /^message\//i.test(contentType)
   const isComposite = isMessage || /^multipart\//i.test(contentType)
   if (isMessage) {
     const text = Buffer.from(content).toString('latin1')
-    if (isSevenBit(text, LONGEST_LINE) && withNetworkLines(text) === text) {
+    if (!/\r(?!\n)|(?<!\r)\n/.test(text) && (yield* isSevenBit(text, LONGEST_LINE))) {
       return [`${fileHeaders(contentType, filename, encoders)}Content-Transfer-Encoding: 7bit\r\n\r\n${text}`]
     }
   }
@@ -99,17 +125,25 @@ function fileOf({ filename, contentType, content }: Attachment, encoders: Encode
   return [`${fileHeaders(type, filename, encoders)}Content-Transfer-Encoding: base64\r\n\r\n`, content]
 }
 
-function withNetworkLines(text: string): string {
-  return text.includes('\n') || text.includes('\r') ? text.replace(/\r\n?|\n/g, '\r\n') : text
+function* withNetworkLines(text: string): Steps<string> {
+  if (!text.includes('\n') && !text.includes('\r')) return text
+  let result = ''
+  for (const piece of piecesOf(text)) {
+    if (result !== '') yield
+    result += piece.replace(/\r\n?|\n/g, '\r\n')
+  }
+  return result
 }
 
 /** Whether a text with network lines can travel as it is. */
-function isSevenBit(text: string, longest: number): boolean {
+function* isSevenBit(text: string, longest: number): Steps<boolean> {
   if (/[^\t\r\n -~]/.test(text)) return false
+  const isStepFull = createMeter()
   for (let start = 0; text.length - start > longest; ) {
     const end = text.indexOf('\r\n', start)
     if (end < 0 || end - start > longest) return false
     start = end + 2
+    if (isStepFull(ITEM_CHARACTERS)) yield
   }
   return true
 }

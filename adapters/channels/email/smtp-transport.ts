@@ -1,4 +1,6 @@
 import type { Readable } from 'node:stream'
+import type { Steps } from '../../../src/domain/steps.ts'
+import type { SendContext } from '../../../src/ports/channel.ts'
 import type { MailContent } from './mail-content.ts'
 import { composeMail, type Mail } from './mime.ts'
 import { mimeLength, mimeStream } from './mime-stream.ts'
@@ -15,9 +17,9 @@ import type { ResolvedSmtpOptions } from './smtp-options.ts'
 /** A pool of connections to one server. */
 export interface SmtpTransport {
   /** @throws Error when the content cannot be a mail */
-  compose(content: MailContent): Mail
-  /** Sends one mail; never rejects. Ends soon after `signal` aborts. */
-  deliver(mail: Mail, signal: AbortSignal): Promise<Delivery>
+  compose(content: MailContent): Steps<Mail>
+  /** Sends one mail; never rejects. Ends soon after the signal aborts. */
+  deliver(mail: Mail, context: SendContext): Promise<Delivery>
   /** Connects and logs in. */
   verify(): Promise<void>
   close(): void
@@ -41,7 +43,7 @@ export async function openTransport(options: ResolvedSmtpOptions): Promise<SmtpT
   transporter.use('stream', sendAsItIs)
   return {
     compose: (content) => composeMail(content, encoders),
-    deliver: (mail, signal) => deliver(transporter, mail, signal),
+    deliver: (mail, context) => deliver(transporter, mail, context),
     async verify() {
       await transporter.verify()
     },
@@ -91,9 +93,9 @@ function sendAsItIs({ data, message }: ComposedMail, done: () => void): void {
  * Servers end connections that have carried as many mails as they like. The mail that meets such an end goes over another
  * connection: it is no attempt, and says nothing of the server. Each time the pool has one old connection less.
  */
-async function deliver(transporter: Transporter, mail: Mail, signal: AbortSignal): Promise<Delivery> {
+async function deliver(transporter: Transporter, mail: Mail, context: SendContext): Promise<Delivery> {
   for (;;) {
-    const end = await deliverOnce(transporter, mail, signal)
+    const end = await deliverOnce(transporter, mail, context)
     if (end !== 'connection ended') return end
   }
 }
@@ -101,10 +103,10 @@ async function deliver(transporter: Transporter, mail: Mail, signal: AbortSignal
 async function deliverOnce(
   transporter: Transporter,
   mail: Mail,
-  signal: AbortSignal,
+  { signal, runInSlices }: SendContext,
 ): Promise<Delivery | 'connection ended'> {
   let connected = false
-  const content = mimeStream(mail.pieces)
+  const content = mimeStream(mail.pieces, runInSlices)
   const sending = transporter.sendMail({
     // Given as text, a hostile recipient would be read as a list or a group, and the mail would follow that.
     envelope: {

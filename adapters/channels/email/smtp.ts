@@ -49,16 +49,16 @@ export function smtpChannel(options: SmtpChannelOptions): Channel {
       let mail: Mail
       let deliver: SmtpTransport['deliver']
       try {
-        const content = mailContent(resolved, message, context.idempotencyKey)
+        const content = await context.runInSlices(mailContent(resolved, message, context.idempotencyKey))
         if (!isMail(content)) return content
         const opened = await transport()
-        mail = opened.compose(content)
+        mail = await context.runInSlices(opened.compose(content))
         deliver = opened.deliver
       } catch (error) {
-        return impossible(error)
+        return context.signal.aborted ? notBegun() : impossible(error)
       }
       if (!(await turns.begin(context.signal))) return notBegun()
-      const end = await deliver(mail, context.signal).finally(turns.end)
+      const end = await deliver(mail, context).finally(turns.end)
       return end.kind === 'sent' ? accepted(end.info) : redact(classifySmtpError(end.error, end))
     },
 

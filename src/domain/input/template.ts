@@ -1,7 +1,8 @@
 import * as z from 'zod'
 import type { ChannelName } from '../channel.ts'
 import type { BodyFormat } from '../notification.ts'
-import { MAX_BODY_LENGTH, MAX_SUBJECT_LENGTH } from '../template/compile.ts'
+import { MAX_SUBJECT_LENGTH } from '../template/compile.ts'
+import { MAX_BODY_LENGTH } from '../template/write.ts'
 import { channel, text } from './fields.ts'
 
 /** Lower-case words joined by hyphens. */

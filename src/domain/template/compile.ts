@@ -1,15 +1,14 @@
-import Mustache from 'mustache'
 import type { ChannelName } from '../channel.ts'
 import { NotifierError } from '../errors/notifier-error.ts'
 import { listedNames, MOST_NAMES } from '../listed-names.ts'
 import type { BodyFormat } from '../notification.ts'
-import { escapeFor, type Landing, landingOf } from './escape.ts'
+import { finish, type Steps } from '../steps.ts'
+import { escapeFor, landingOf } from './escape.ts'
 import { boundOf, type Extent, extentOf, type Levels, levelsOf, type Work } from './extent.ts'
 import { formatOf } from './format.ts'
 import { parseSource, type Token } from './parse.ts'
+import { isText, lookUp, MAX_BODY_LENGTH, MAX_PIECES, writeText } from './write.ts'
 
-/** Longest source of a body and longest rendered text, in characters. */
-export const MAX_BODY_LENGTH: number = 512 * 1024
 /** Longest subject, source and rendered, in characters. */
 export const MAX_SUBJECT_LENGTH = 998
 
@@ -59,6 +58,8 @@ export interface CompiledTemplate {
    * @param spent gets what it took added, also where it is refused
    */
   render(variables: Variables, instead?: Instead, spent?: Work): RenderedText
+  /** As {@link render}, in steps. */
+  renderSteps(variables: Variables, instead?: Instead, spent?: Work): Steps<RenderedText>
 }
 
 /**
@@ -77,17 +78,20 @@ export function compileTemplate(source: TemplateSource): CompiledTemplate {
   const levels = [body, ...(subject === null ? [] : [subject])].map(levelsOf)
   const ofBoth = subject === null || !SENDS_SUBJECT[channel] ? ofBody : requiredOf(body, subject)
 
-  function render(variables: Variables, instead: Instead = {}, spent = nothing()): RenderedText {
+  function* renderSteps(variables: Variables, instead: Instead = {}, spent = nothing()): Steps<RenderedText> {
     const format = formatOf(channel, instead.format ?? own, source.body)
     const written =
       instead.subject ??
-      (subject === null ? null : writer.write(subject, source.subject ?? '', variables, 'text', spent))
+      (subject === null ? null : yield* writeText(subject, variables, escapeFor('text'), spent))
+    const escapeValue = escapeFor(channel === 'email' ? format : landing)
     return {
       subject: written === null ? null : toHeader(written),
-      body: writer.write(body, source.body, variables, channel === 'email' ? format : landing, spent),
+      body: yield* writeText(body, variables, escapeValue, spent),
       format,
     }
   }
+
+  const render: CompiledTemplate['render'] = (...how) => finish(renderSteps(...how))
 
   return {
     channel,
@@ -102,6 +106,7 @@ export function compileTemplate(source: TemplateSource): CompiledTemplate {
       if (levels.some((each) => mayBeTooLarge(each, extent))) render(variables, instead, spent)
     },
     render,
+    renderSteps,
   }
 }
 
@@ -152,111 +157,6 @@ function requiredOf(...sources: readonly Token[][]): readonly string[] {
   return [...names]
 }
 
-function isText(value: unknown): boolean {
-  return (
-    typeof value === 'string' ||
-    typeof value === 'boolean' ||
-    (typeof value === 'number' && Number.isFinite(value))
-  )
-}
-
-/** Own properties only, along the dots, and no further than there are values: a name may have a hundred. */
-function lookUp(scope: unknown, path: string): unknown {
-  if (path === '.') return scope
-  let value = scope
-  for (let from = 0, dot = 0; dot !== -1; from = dot + 1) {
-    dot = path.indexOf('.', from)
-    const key = path.slice(from, dot === -1 ? undefined : dot)
-    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined
-    value = (value as Readonly<Record<string, unknown>>)[key]
-  }
-  return value
-}
-
-/** mustache's own look-up walks prototypes and calls functions; ours does neither. */
-class OwnContext extends Mustache.Context {
-  readonly scope: unknown
-  readonly outer: OwnContext | undefined
-
-  constructor(scope: unknown, outer?: OwnContext) {
-    super(scope, outer)
-    this.scope = scope
-    this.outer = outer
-  }
-
-  override push(scope: unknown): OwnContext {
-    return new OwnContext(scope, this)
-  }
-
-  override lookup(name: string): unknown {
-    if (name === '.') return plain(this.scope)
-    const first = name.split('.', 1)[0] ?? name
-    for (let context: OwnContext | undefined = this; context !== undefined; context = context.outer) {
-      const { scope } = context
-      if (typeof scope === 'object' && scope !== null && Object.hasOwn(scope, first))
-        return plain(lookUp(scope, name))
-    }
-    return undefined
-  }
-}
-
-function plain(value: unknown): unknown {
-  return typeof value === 'function' ? undefined : value
-}
-
-/**
- * Most pieces of one text: lists multiply, and one text must not stop the whole process. It is five for each of the values
- * that a message may have, and takes some 5 ms, or 30 where names go deep.
- */
-export const MAX_PIECES = 50_000
-
-/** mustache's writer, bounded; writes values that are text and nothing for others. */
-class BoundedWriter extends Mustache.Writer {
-  private pieces = 0
-  private characters = 0
-
-  write(tokens: Token[], source: string, variables: Variables, landing: Landing, spent: Work): string {
-    this.pieces = MAX_PIECES
-    this.characters = MAX_BODY_LENGTH
-    try {
-      return this.renderTokens(tokens as string[][], new OwnContext(variables), undefined, source, {
-        escape: escapeFor(landing),
-      })
-    } finally {
-      spent.pieces += MAX_PIECES - this.pieces
-      spent.characters += MAX_BODY_LENGTH - this.characters
-    }
-  }
-
-  override renderTokens(...how: Parameters<Mustache.Writer['renderTokens']>): string {
-    const [tokens] = how
-    this.pieces -= tokens.length + 1
-    if (this.pieces < 0) throw tooLarge(`expands more than ${MAX_PIECES} tags`)
-    return super.renderTokens(...how)
-  }
-
-  override unescapedValue(token: string[], context: Mustache.Context): string {
-    const value = context.lookup(token[1] ?? '')
-    return isText(value) ? this.take(String(value)) : ''
-  }
-
-  override escapedValue(token: string[], context: Mustache.Context, how?: Mustache.RenderOptions): string {
-    const value = context.lookup(token[1] ?? '')
-    return isText(value) ? this.take(String(how?.escape?.(value) ?? '')) : ''
-  }
-
-  override rawValue(token: string[]): string {
-    return this.take(token[1] ?? '')
-  }
-
-  private take(text: string): string {
-    this.characters -= text.length
-    if (this.characters < 0)
-      throw tooLarge(`has more than the ${MAX_BODY_LENGTH} characters that are allowed`)
-    return text
-  }
-}
-
 function nothing(): Work {
   return { pieces: 0, characters: 0 }
 }
@@ -265,9 +165,3 @@ function mayBeTooLarge(levels: Levels, extent: Extent): boolean {
   const { characters, pieces } = boundOf(levels, extent)
   return characters > MAX_BODY_LENGTH || pieces > MAX_PIECES
 }
-
-function tooLarge(what: string): NotifierError {
-  return new NotifierError('message_too_large', { message: `The rendered text ${what}.` })
-}
-
-const writer = new BoundedWriter()

@@ -45,7 +45,7 @@ function beginning(tokens: readonly Token[]): string | null {
 }
 
 /** The escaping for a landing. Values are never expanded again. */
-export function escapeFor(landing: Landing): (value: unknown) => string {
+export function escapeFor(landing: Landing): (value: string) => string {
   switch (landing) {
     case 'html':
       return escapeHtml
@@ -58,15 +58,15 @@ export function escapeFor(landing: Landing): (value: unknown) => string {
   }
 }
 
-function escapeHtml(value: unknown): string {
-  return String(value).replace(/[&<>"'`=]/g, (character) => HTML[character] ?? character)
+function escapeHtml(value: string): string {
+  return value.replace(/[&<>"'`=]/g, (character) => HTML[character] ?? character)
 }
 
 /** Slack control sequences such as `<!channel>` need all three (docs.slack.dev, "Formatting text"). */
-function escapeSlack(value: unknown): string {
-  return String(value).replace(/[&<>]/g, (character) => HTML[character] ?? character)
+function escapeSlack(value: string): string {
+  return value.replace(/[&<>]/g, (character) => HTML[character] ?? character)
 }
 
-function escapeJson(value: unknown): string {
-  return JSON.stringify(String(value)).slice(1, -1)
+function escapeJson(value: string): string {
+  return JSON.stringify(value).slice(1, -1)
 }

@@ -1,5 +1,6 @@
 import type { SendContext } from '../../ports/channel.ts'
-import type { Stop } from './stop.ts'
+import type { RunInSlices } from '../processor.ts'
+import { type Stop, untilStopped } from './stop.ts'
 
 const STOP = Symbol('stop')
 
@@ -12,10 +13,22 @@ const SIGNAL = {
   },
 }
 
+export interface AboutAttempt extends Omit<SendContext, 'signal' | 'runInSlices'> {
+  readonly share: RunInSlices
+}
+
 /** What a channel is told of one attempt. Its signal is made for a channel that looks at it. */
-export function createAttemptContext(about: Omit<SendContext, 'signal'>, stop: Stop): SendContext {
+export function createAttemptContext(about: AboutAttempt, stop: Stop): SendContext {
   const { notificationId, organizationId, attempt, idempotencyKey, createdAt, logger } = about
-  const context = { notificationId, organizationId, attempt, idempotencyKey, createdAt, logger }
+  const context: Omit<SendContext, 'signal'> = {
+    notificationId,
+    organizationId,
+    attempt,
+    idempotencyKey,
+    createdAt,
+    logger,
+    runInSlices: (steps) => about.share(untilStopped(steps, stop)),
+  }
   Object.defineProperty(context, STOP, { value: stop })
   return Object.defineProperty(context, 'signal', SIGNAL) as SendContext
 }

@@ -14,6 +14,7 @@ import type { Storage } from '../../ports/storage/storage.ts'
 import { ownLane, type Routes } from '../channels/routes.ts'
 import type { Deadline } from '../deadline.ts'
 import type { Links } from '../links/links.ts'
+import { createProcessor } from '../processor.ts'
 import type { SecretBox } from '../secrets.ts'
 import { createMatchSuppression } from '../suppressions/match.ts'
 import type { Observer } from '../telemetry/observer.ts'
@@ -144,6 +145,7 @@ export function createEngine(options: EngineOptions): Engine {
     notifications: {
       ...options,
       attempts,
+      processor: createProcessor(clock),
       matchSuppression: createMatchSuppression(storage),
       lastAmbiguous: (job) => lastAmbiguous(storage, job),
     },

@@ -1,26 +1,16 @@
 import { type AttemptContext, type Decision, decide } from '../../domain/decide.ts'
 import type { ErrorCode } from '../../domain/errors/catalogue.ts'
-import { isNotifierError } from '../../domain/errors/notifier-error.ts'
-import type { NotificationFailure } from '../../domain/notification.ts'
 import { type Outcome, withoutWords } from '../../domain/outcome.ts'
-import { boundedSmsText } from '../../domain/sms-segments.ts'
-import { suppressionError } from '../../domain/suppression.ts'
-import type { CompiledTemplate } from '../../domain/template/compile.ts'
-import { NO_TRACKING, type Tracking } from '../../domain/track-html.ts'
-import type { Message } from '../../ports/channel.ts'
+import { once } from '../../domain/steps.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { Logger } from '../../ports/logger.ts'
-import type { TemplateVersion } from '../../ports/storage/templates.ts'
 import type { Routes } from '../channels/routes.ts'
-import type { Links } from '../links/links.ts'
-import { isBlank, renderContent, renderParts } from '../render.ts'
-import { type MatchSuppression, suppressionKey } from '../suppressions/match.ts'
+import type { Processor, RunInSlices } from '../processor.ts'
 import type { Observer } from '../telemetry/observer.ts'
-import type { CompiledTemplates } from '../templates/compiled-templates.ts'
 import { idempotencyKeyOf } from './attempt-context.ts'
 import type { Attempts } from './attempts.ts'
 import type { Choose } from './choose.ts'
-import { EXPIRED, endBefore, isExpired, type NotificationJob } from './end-before.ts'
+import { type ComposedMessage, type Composition, createCompose } from './compose.ts'
+import { EXPIRED, isExpired, type NotificationJob } from './end-before.ts'
 import type { Lane } from './lane.ts'
 import { createMemory } from './memory.ts'
 import type { Pass, ProviderState } from './provider-state.ts'
@@ -31,23 +21,26 @@ import type { Stop } from './stop.ts'
 type Retry = Extract<Decision['next'], { kind: 'retry' }>
 
 /** What delivers notifications. */
-export interface NotificationDelivery {
+export interface NotificationDelivery extends Composition {
   readonly routes: Pick<Routes, 'accepts'>
   readonly attempts: Attempts
-  readonly compiled: CompiledTemplates
-  readonly links: Links
-  /** What is counted of an organization's HTML mails. */
-  tracking(organizationId: string): Promise<Tracking>
-  readonly matchSuppression: MatchSuppression
+  readonly processor: Processor
   /** The provider whose answer to the last attempt of a notification is unknown; null: there is no such attempt. */
   lastAmbiguous(job: NotificationJob): Promise<string | null>
   readonly clock: Clock
-  readonly logger: Logger
   readonly observer: Observer
-  readonly maxSmsSegments: number
   /** In [0, 1). */
   random(): number
   failed(error: unknown): void
+}
+
+/** What a hand-over needs of its attempt. */
+interface HandOver {
+  readonly pass: Pass
+  readonly stop: Stop
+  readonly share: RunInSlices
+  /** Milliseconds until the notification expires. */
+  leftMs(): number
 }
 
 /** How long a job waits when the provider that is left for it has no free slot. */
@@ -73,7 +66,8 @@ export function createNotificationLane(
   { states, choose, refused }: ProviderGroup,
   delivery: NotificationDelivery,
 ): Required<Lane> {
-  const { routes, attempts, matchSuppression, clock, logger, observer, random, failed } = delivery
+  const { routes, attempts, processor, clock, logger, observer, random, failed } = delivery
+  const compose = createCompose(delivery)
   const memory = createMemory()
   /** Jobs whose history is being read: they have a slot coming. */
   let reading = 0
@@ -105,27 +99,6 @@ export function createNotificationLane(
     return waiting.length === 0 ? undefined : choose(waiting)
   }
 
-  /** The message to send, or why there is none. Rejects when the storage is away. */
-  async function compose(
-    job: NotificationJob,
-    state: ProviderState,
-  ): Promise<RenderedMessage | NotificationFailure> {
-    const ended = endBefore(job, state)
-    if (ended !== null) return ended
-    const { notification, organizationId } = job
-    const { channel, content } = notification
-    const template = 'template' in content ? await templateOf(content.template, delivery) : null
-    if (template !== null && 'code' in template) return template
-    const tracks = channel === 'email' && delivery.links.canTrack
-    const tracking = tracks ? await delivery.tracking(organizationId) : NO_TRACKING
-    const rendered = render(job, template, delivery, tracking)
-    if ('code' in rendered) return rendered
-    // Last of all, because it may have been suppressed since the accept, or since the attempt before. Where it rejects,
-    // nothing is sent and the job comes back when its lease ends.
-    const reason = await matchSuppression(suppressionKey(organizationId, notification))
-    return reason === null ? rendered : suppressionError(reason)
-  }
-
   async function deliver(
     job: NotificationJob,
     state: ProviderState,
@@ -135,18 +108,32 @@ export function createNotificationLane(
     const claimedAt = clock.monotonic()
     const leftMs = (): number =>
       (job.notification.expiresInMs ?? Number.POSITIVE_INFINITY) - (clock.monotonic() - claimedAt)
-    const composed = await compose(job, state)
+    const share = processor.share(job.organizationId)
+    const composed = await compose(job, state, share, stop)
+    if (composed === null) return () => attempts.release([job])
     if ('code' in composed) return () => endWithout(job, composed.code, composed.message)
-    const { message, segments } = composed
-    const { notification, organizationId } = job
     const { provider } = state
     if (!(await attempts.begin({ jobId: job.jobId, token: job.token, provider: provider.name })))
       return undefined
-    await pass(stop)
-    await attempts.secure(stop)
+    // What a provider does before it first waits counts as the organization's work.
+    return share(once(() => handOver(job, state, composed, { pass, stop, share, leftMs })))
+  }
+
+  async function handOver(
+    job: NotificationJob,
+    state: ProviderState,
+    { message, segments }: ComposedMessage,
+    { pass, stop, share, leftMs }: HandOver,
+  ): Promise<Settle> {
+    const { notification, organizationId } = job
+    const { provider } = state
+    const paced = pass(stop)
+    if (paced !== undefined) await paced
+    const secured = attempts.secure(stop)
+    if (secured !== undefined) await secured
     const attempt = job.attempts + 1
     if (stop.aborted()) return () => notAsked(job, provider.name)
-    // The commit may have taken long, and so may the pace.
+    // The commit may have taken long, and so may the pace and the share.
     if (leftMs() <= 0) return () => endWithout(job, 'expired', EXPIRED)
     const began = clock.monotonic()
     const context = {
@@ -156,6 +143,7 @@ export function createNotificationLane(
       idempotencyKey: idempotencyKeyOf(notification.id, job.earlierAttempts),
       createdAt: notification.createdAt,
       logger,
+      share,
     }
     const sensitive = notification.content.sensitive === true
     // What a provider throws may repeat the message.
@@ -337,62 +325,3 @@ export function createNotificationLane(
 }
 
 const NOT_ASKED = 'The provider was not asked: the notifier is stopping, or has lost this job.'
-
-const BLANK = 'The text of the message is blank.'
-
-/** How a notification ends that cannot be rendered, by what was thrown; else as `template_error`. */
-const CODES: Partial<Record<ErrorCode, ErrorCode>> = {
-  message_too_large: 'message_too_large',
-  // It was accepted with what is no longer there: an option.
-  invalid_parameter: 'invalid_configuration',
-}
-
-interface RenderedMessage {
-  readonly message: Message
-  /** Of a text message. */
-  readonly segments: number | undefined
-}
-
-/** A template, or why there never can be one. Rejects when the storage is away. */
-async function templateOf(
-  template: TemplateVersion,
-  { compiled }: NotificationDelivery,
-): Promise<CompiledTemplate | NotificationFailure> {
-  try {
-    return await compiled.load(template)
-  } catch (error) {
-    if (!isNotifierError(error) || error.code === 'service_unavailable') throw error
-    return { code: 'template_error', message: error.message }
-  }
-}
-
-/** The text to send, or why there will never be one. */
-function render(
-  { notification }: NotificationJob,
-  template: CompiledTemplate | null,
-  { links, maxSmsSegments }: NotificationDelivery,
-  tracking: Tracking,
-): RenderedMessage | NotificationFailure {
-  const { id, channel, to, content } = notification
-  try {
-    const parts = renderParts(id, content, links)
-    const text = renderContent(channel, content, template)
-    if (isBlank(channel, text, content)) return { code: 'template_error', message: BLANK }
-    const message = tracked({ to, ...text, ...parts }, id, links, tracking)
-    const segments = channel === 'sms' ? boundedSmsText(message.body, maxSmsSegments).segments : undefined
-    return { message, segments }
-  } catch (error) {
-    const known = isNotifierError(error) ? CODES[error.code] : undefined
-    return {
-      code: known ?? 'template_error',
-      message: error instanceof Error ? error.message : String(error),
-    }
-  }
-}
-
-/** A message with what is counted in its HTML; its text alternative is made of what was there before. */
-function tracked(message: Message, id: string, links: Links, tracking: Tracking): Message {
-  if (message.format !== 'html' || !(tracking.opens || tracking.clicks)) return message
-  const { body, email } = message
-  return { ...message, body: links.track(id, body, tracking), email: { ...email, untracked: body } }
-}

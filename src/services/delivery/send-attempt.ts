@@ -1,11 +1,11 @@
 import type { ErrorCode } from '../../domain/errors/catalogue.ts'
 import { type Outcome, soundOutcome } from '../../domain/outcome.ts'
 import type { SpanEnd } from '../../domain/telemetry.ts'
-import type { Message, SendContext } from '../../ports/channel.ts'
+import type { Message } from '../../ports/channel.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Provider } from '../providers.ts'
 import type { Observer } from '../telemetry/observer.ts'
-import { createAttemptContext } from './attempt-context.ts'
+import { type AboutAttempt, createAttemptContext } from './attempt-context.ts'
 import type { Stop } from './stop.ts'
 
 /** How long a provider may ignore its signal before its attempt is given up. */
@@ -20,7 +20,7 @@ export const GRACE_MS = 2_000
 export async function sendAttempt(
   provider: Provider,
   message: Message,
-  context: Omit<SendContext, 'signal'>,
+  context: AboutAttempt,
   stop: Stop,
   clock: Clock,
   observer: Observer,
@@ -48,7 +48,7 @@ export async function sendAttempt(
 async function ask(
   provider: Provider,
   message: Message,
-  context: Omit<SendContext, 'signal'>,
+  context: AboutAttempt,
   stop: Stop,
   clock: Clock,
   failed: (error: Error) => void,

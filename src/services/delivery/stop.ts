@@ -39,6 +39,20 @@ export function createStop(): Stop {
   }
 }
 
+/** Steps that throw the reason of a stop in place of going on. */
+export function untilStopped<Result>(
+  steps: Iterator<undefined, Result>,
+  stop: Stop,
+): Iterator<undefined, Result> {
+  return {
+    next() {
+      const reason = stop.reason()
+      if (reason !== null) throw reason
+      return steps.next()
+    },
+  }
+}
+
 /** A stop for one post, which takes the place of its listener: an AbortSignal would cost more. */
 export function postSignal(stop: Stop): PostSignal {
   return new StopSignal(stop)

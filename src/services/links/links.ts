@@ -1,6 +1,7 @@
 import { NotifierError } from '../../domain/errors/notifier-error.ts'
 import type { MessageParts } from '../../domain/message-parts.ts'
-import { type Tracking, trackHtml } from '../../domain/track-html.ts'
+import type { Steps } from '../../domain/steps.ts'
+import { type TrackedHtml, type Tracking, trackHtml } from '../../domain/track-html.ts'
 import type { LinkSigner } from './link-signer.ts'
 
 /** The links that messages carry to the public pages of the REST API. */
@@ -12,7 +13,7 @@ export interface Links {
   /** Where one notification's recipient unsubscribes. */
   unsubscribe(notificationId: string): string
   /** HTML with what is to be counted in it; the same for every attempt. */
-  track(notificationId: string, html: string, tracking: Tracking): string
+  track(notificationId: string, html: string, tracking: Tracking): Steps<TrackedHtml>
 }
 
 /** Pages of our own. */
@@ -27,7 +28,6 @@ export function createLinks(publicUrl: string | undefined, signer: () => LinkSig
     canTrack: base !== '',
     unsubscribe: (id) => `${base}/unsubscribe?t=${signer().sign('unsubscribe', id)}`,
     track(id, html, { opens, clicks }) {
-      if (!opens && !clicks) return html
       const { sign } = signer()
       return trackHtml(html, {
         pixel: opens ? `${base}/open?t=${sign('open', id)}` : null,

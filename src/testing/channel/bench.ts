@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Outcome } from '../../domain/outcome.ts'
 import type { Channel, Message, SendContext } from '../../ports/channel.ts'
 import { recordingLogger } from '../recording-logger.ts'
@@ -119,6 +120,16 @@ function contextOf(notification: string, logger: SendContext['logger']): SendCon
     createdAt: Date.UTC(2026, 0, 15, 12),
     signal: new AbortController().signal,
     logger,
+    runInSlices,
+  }
+}
+
+/** As on a busy machine: others have a turn after each step. */
+async function runInSlices<Result>(steps: Iterator<undefined, Result>): Promise<Result> {
+  for (;;) {
+    const step = steps.next()
+    if (step.done === true) return step.value
+    await nextTurn()
   }
 }
 

@@ -1,3 +1,4 @@
+import { finish } from '../../../src/domain/steps.ts'
 import type { Message, SendContext } from '../../../src/ports/channel.ts'
 import { recordingLogger } from '../../../src/testing/recording-logger.ts'
 
@@ -11,6 +12,7 @@ export function sendContext(more: Partial<SendContext> = {}): SendContext {
     createdAt: Date.parse('2026-11-21T12:00:00Z'),
     signal: new AbortController().signal,
     logger: recordingLogger().logger,
+    runInSlices: finish,
     ...more,
   }
 }

@@ -2,8 +2,9 @@ import fc from 'fast-check'
 import Mustache from 'mustache'
 import { describe, expect, it } from 'vitest'
 import { isNotifierError } from '../../../src/domain/errors/notifier-error.ts'
-import { compileTemplate, MAX_BODY_LENGTH } from '../../../src/domain/template/compile.ts'
+import { compileTemplate } from '../../../src/domain/template/compile.ts'
 import { parseSource, type Token } from '../../../src/domain/template/parse.ts'
+import { MAX_BODY_LENGTH } from '../../../src/domain/template/write.ts'
 
 const tokensOf = (source: string) => parseSource(source, 'body')
 

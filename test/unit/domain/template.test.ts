@@ -2,15 +2,11 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { ChannelName } from '../../../src/domain/channel.ts'
 import { isNotifierError } from '../../../src/domain/errors/notifier-error.ts'
-import {
-  compileTemplate,
-  MAX_BODY_LENGTH,
-  MAX_SUBJECT_LENGTH,
-  toHeader,
-} from '../../../src/domain/template/compile.ts'
+import { compileTemplate, MAX_SUBJECT_LENGTH, toHeader } from '../../../src/domain/template/compile.ts'
 import { boundOf, extentOf, levelsOf } from '../../../src/domain/template/extent.ts'
 import { formatOf } from '../../../src/domain/template/format.ts'
 import { parseSource } from '../../../src/domain/template/parse.ts'
+import { MAX_BODY_LENGTH } from '../../../src/domain/template/write.ts'
 
 type Variables = Record<string, unknown>
 

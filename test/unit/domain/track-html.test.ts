@@ -1,16 +1,19 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { trackHtml } from '../../../src/domain/track-html.ts'
+import { finish } from '../../../src/domain/steps.ts'
+import { MAX_TRACKED_LINKS, type TrackedLinks, trackHtml } from '../../../src/domain/track-html.ts'
+
+const tracked = (html: string, links: TrackedLinks): string => finish(trackHtml(html, links)).html
 
 const click = (href: string) => `https://c.example/?t=${encodeURIComponent(href)}`
-const clicks = (html: string) => trackHtml(html, { pixel: null, click })
+const clicks = (html: string) => tracked(html, { pixel: null, click })
 const seen = (html: string): string[] => {
   const targets: string[] = []
   const collect = (href: string): null => {
     targets.push(href)
     return null
   }
-  trackHtml(html, { pixel: null, click: collect })
+  tracked(html, { pixel: null, click: collect })
   return targets
 }
 
@@ -75,10 +78,10 @@ describe('HTML whose links are counted', () => {
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 20 }), (pieces) => {
         const html = pieces.join('')
-        expect(trackHtml(html, { pixel: null, click: () => null })).toBe(html)
-        const tracked = trackHtml(html, { pixel: null, click: () => 'https://c.example/x' })
-        expect(trackHtml(html, { pixel: null, click: () => 'https://c.example/x' })).toBe(tracked)
-        expect(tracked.split('https://c.example/x')).toHaveLength(seen(html).length + 1)
+        expect(tracked(html, { pixel: null, click: () => null })).toBe(html)
+        const result = tracked(html, { pixel: null, click: () => 'https://c.example/x' })
+        expect(tracked(html, { pixel: null, click: () => 'https://c.example/x' })).toBe(result)
+        expect(result.split('https://c.example/x')).toHaveLength(seen(html).length + 1)
       }),
     )
   })
@@ -90,7 +93,26 @@ describe('HTML whose links are counted', () => {
     ['<!-- </body> -->Hi', '<!-- </body> -->HiIMG'],
   ])('shows a picture at the end of %s', (html, expected) => {
     const image = '<img src="https://c.example/?a=1&amp;b" width="1" height="1" alt="" style="border:0">'
-    const tracked = trackHtml(html, { pixel: 'https://c.example/?a=1&b', click: () => null })
-    expect(tracked).toBe(expected.replace('IMG', image))
+    const result = tracked(html, { pixel: 'https://c.example/?a=1&b', click: () => null })
+    expect(result).toBe(expected.replace('IMG', image))
+  })
+
+  it('counts the first thousand links, and says that there are more', () => {
+    const links = (count: number) => '<a href="https://e.example/">x</a>'.repeat(count)
+    const pixel = 'https://c.example/p'
+    const all = finish(trackHtml(links(MAX_TRACKED_LINKS), { pixel: null, click }))
+    expect(all.complete).toBe(true)
+    const some = finish(trackHtml(`${links(MAX_TRACKED_LINKS + 5)}</body>`, { pixel, click }))
+    expect(some.complete).toBe(false)
+    expect(some.html.split('href="https://c.example')).toHaveLength(MAX_TRACKED_LINKS + 1)
+    expect(some.html.split('href="https://e.example/"')).toHaveLength(5 + 1)
+    expect(some.html).toMatch(/<img [^>]*><\/body>$/)
+  })
+
+  it('makes one address for all links that lead to one page', () => {
+    const asked: string[] = []
+    const html = '<a href="https://e.example/a">x</a><a href="https://e.example/b">y</a>'.repeat(50)
+    tracked(html, { pixel: null, click: (href) => `https://c.example/${asked.push(href)}` })
+    expect(asked).toEqual(['https://e.example/a', 'https://e.example/b'])
   })
 })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { MAX_BODY_LENGTH } from '../../../src/domain/template/compile.ts'
+import { MAX_BODY_LENGTH } from '../../../src/domain/template/write.ts'
 import { memoryStorage } from '../../../src/memory/memory-storage.ts'
 import { recordingChannel } from '../../../src/testing/recording-channel.ts'
 import { notifierWorld } from '../../support/notifier-world.ts'

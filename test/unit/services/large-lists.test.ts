@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { MAX_BODY_LENGTH } from '../../../src/domain/template/compile.ts'
+import { MAX_BODY_LENGTH } from '../../../src/domain/template/write.ts'
 import { memoryStorage } from '../../../src/memory/memory-storage.ts'
 import type { PageRequest } from '../../../src/ports/storage/page.ts'
 import { recordingChannel } from '../../../src/testing/recording-channel.ts'

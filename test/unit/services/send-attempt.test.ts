@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { finish } from '../../../src/domain/steps.ts'
 import { silentLogger } from '../../../src/memory/silent-logger.ts'
 import { sendAttempt } from '../../../src/services/delivery/send-attempt.ts'
 import { createStop } from '../../../src/services/delivery/stop.ts'
@@ -15,6 +16,7 @@ const context = {
   idempotencyKey: 'notif_1',
   createdAt: 0,
   logger: silentLogger(),
+  share: finish,
 }
 
 function attempt(send: Behaviour, stop = createStop()) {
@@ -181,7 +183,8 @@ describe('sendAttempt', () => {
     const reason = new Error('The notifier is stopping.')
     stop.abort(reason)
     stop.abort(new Error('later'))
-    expect(Object.keys(told ?? {}).sort()).toEqual([...Object.keys(context), 'signal'].sort())
+    const { share: _, ...others } = context
+    expect(Object.keys(told ?? {}).sort()).toEqual([...Object.keys(others), 'runInSlices', 'signal'].sort())
     const copy = { ...told }
     expect(copy.signal).toBeInstanceOf(AbortSignal)
     expect(copy.signal).toBe(told?.signal)

@@ -3,6 +3,7 @@ import { CHANNELS, type ChannelName } from '../../../src/domain/channel.ts'
 import { ERRORS } from '../../../src/domain/errors/catalogue.ts'
 import { assertRecipient } from '../../../src/domain/recipient.ts'
 import { foldFact, initialFold, statusOf } from '../../../src/domain/status.ts'
+import { finish } from '../../../src/domain/steps.ts'
 import { createNotifier } from '../../../src/index.ts'
 import type { Message, SendContext } from '../../../src/ports/channel.ts'
 import { fakeClock, recordingLogger, simulatorChannel } from '../../../src/testing/index.ts'
@@ -40,6 +41,7 @@ function context(more: Partial<SendContext> = {}): SendContext {
     createdAt: 0,
     signal: new AbortController().signal,
     logger: recordingLogger().logger,
+    runInSlices: finish,
     ...more,
   }
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { mailContent } from '../../../../adapters/channels/email/mail-content.ts'
+import { finish } from '../../../../src/domain/steps.ts'
 import type { Message } from '../../../../src/ports/channel.ts'
 
 const frame = {
@@ -27,7 +28,7 @@ describe('a mail of what is no text is a fault of that message alone:', () => {
     ['toText throws', {}, { toText: throws }, 'The option "toText" gave no text.'],
   ])('%s', (_name, change, option, message) => {
     const given = { ...page, ...change } as Message
-    expect(mailContent({ ...frame, ...option }, given, 'notif_1')).toEqual({
+    expect(finish(mailContent({ ...frame, ...option }, given, 'notif_1'))).toEqual({
       kind: 'rejected',
       code: 'invalid_content',
       scope: 'message',

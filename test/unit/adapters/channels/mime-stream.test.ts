@@ -1,6 +1,11 @@
 import { setImmediate } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
-import { mimeLength, mimeStream } from '../../../../adapters/channels/email/mime-stream.ts'
+import type { MimePieces } from '../../../../adapters/channels/email/mime.ts'
+import * as stream from '../../../../adapters/channels/email/mime-stream.ts'
+import { finish } from '../../../../src/domain/steps.ts'
+
+const { mimeLength } = stream
+const mimeStream = (pieces: MimePieces) => stream.mimeStream(pieces, finish)
 
 describe('mimeStream', () => {
   it('holds no file as a whole in base64', async () => {

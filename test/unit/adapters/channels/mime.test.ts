@@ -5,6 +5,7 @@ import type { MailContent } from '../../../../adapters/channels/email/mail-conte
 import { isMail, mailContent } from '../../../../adapters/channels/email/mail-content.ts'
 import { composeMail } from '../../../../adapters/channels/email/mime.ts'
 import type { Encoders } from '../../../../adapters/channels/email/nodemailer.ts'
+import { finish } from '../../../../src/domain/steps.ts'
 import { anyMail, composed, ENCODERS, mailOf } from '../../../support/any-mail.ts'
 
 const refuse = (): never => {
@@ -34,7 +35,7 @@ const headersOf = (source: string): string[] =>
 describe('composeMail', () => {
   it('writes a plain mail without encoding anything', async () => {
     const message = { to: 'bob@bücher.example', subject: 'Hi', body: 'Hello\nBob', format: 'text' } as const
-    const content = mailContent(frame, message, 'notif_1')
+    const content = finish(mailContent(frame, message, 'notif_1'))
     expect.assert(isMail(content))
     expect(undated(await composed(content, NONE)).split('\r\n')).toEqual([
       'Auto-Submitted: auto-generated',
@@ -54,7 +55,7 @@ describe('composeMail', () => {
   })
 
   it('says where the mail goes, and from whom', () => {
-    expect(composeMail(mailOf(), NONE)).toMatchObject({
+    expect(finish(composeMail(mailOf(), NONE))).toMatchObject({
       from: 'a@example.org',
       to: 'ada@example.com',
       messageId: '<1@example.org>',
@@ -147,7 +148,7 @@ describe('composeMail', () => {
     ['a recipient in UTF-8', { to: 'ü@example.org' }],
     ['a Message-ID', { messageId: '<a@example.org>\r\nBcc: evil@example.net' }],
   ])('refuses what could be more than %s', (_, more) => {
-    expect(() => composeMail(mailOf(more), NONE)).toThrow(/header|address|Message-ID/)
+    expect(() => finish(composeMail(mailOf(more), NONE))).toThrow(/header|address|Message-ID/)
   })
 })
 

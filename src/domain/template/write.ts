@@ -1,0 +1,133 @@
+import { NotifierError } from '../errors/notifier-error.ts'
+import { createMeter, ITEM_CHARACTERS, piecesOf, type Steps } from '../steps.ts'
+import type { Work } from './extent.ts'
+import { childrenOf, type Token } from './parse.ts'
+
+/** Longest source of a body and longest rendered text, in characters. */
+export const MAX_BODY_LENGTH: number = 512 * 1024
+
+/** Most tags, and texts between them, that one text expands: lists multiply. It is five for each of the values of a message. */
+export const MAX_PIECES = 50_000
+
+/** Values as a section sees them: its own first, then those around it. */
+interface Scope {
+  readonly values: unknown
+  readonly outer: Scope | null
+}
+
+/**
+ * Writes a parsed text as mustache does, with own properties only, and without calling functions. Values that are text are
+ * written, others are left out, and what a value contains is never expanded.
+ *
+ * @param spent gets what it took added, also where it throws
+ * @throws NotifierError `message_too_large`
+ */
+export function* writeText(
+  tokens: readonly Token[],
+  variables: unknown,
+  escapeValue: (value: string) => string,
+  spent: Work,
+): Steps<string> {
+  const isStepFull = createMeter()
+  let pieces = 0
+  let text = ''
+
+  function* write(level: readonly Token[], scope: Scope): Steps<void> {
+    pieces += level.length + 1
+    if (pieces > MAX_PIECES) throw tooLarge(`expands more than ${MAX_PIECES} tags`)
+    for (const token of level) {
+      if (isStepFull(ITEM_CHARACTERS)) yield
+      const [type, name] = token
+      if (type === 'text') add(name)
+      else yield* tag(token, lookUpIn(scope, name), scope)
+    }
+  }
+
+  function* tag(token: Token, value: unknown, scope: Scope): Steps<void> {
+    const [type] = token
+    if (type === '#') yield* section(token, value, scope)
+    else if (type === '^') yield* inverted(token, value, scope)
+    else if ((type === 'name' || type === '&') && isText(value))
+      yield* addValue(String(value), type === 'name')
+  }
+
+  function* section(token: Token, value: unknown, scope: Scope): Steps<void> {
+    const inside = childrenOf(token)
+    if (Array.isArray(value)) {
+      for (const values of value) yield* write(inside, { values, outer: scope })
+    } else if (value) {
+      yield* write(inside, value === true ? scope : { values: value, outer: scope })
+    }
+  }
+
+  function* inverted(token: Token, value: unknown, scope: Scope): Steps<void> {
+    const isEmpty = Array.isArray(value) ? value.length === 0 : !value
+    if (isEmpty) yield* write(childrenOf(token), scope)
+  }
+
+  function* addValue(value: string, escapes: boolean): Steps<void> {
+    for (const piece of piecesOf(value)) {
+      const escaped = escapes ? escapeValue(piece) : piece
+      add(escaped)
+      if (isStepFull(escaped.length)) yield
+    }
+  }
+
+  function add(part: string): void {
+    text += part
+    if (text.length > MAX_BODY_LENGTH) {
+      throw tooLarge(`has more than the ${MAX_BODY_LENGTH} characters that are allowed`)
+    }
+  }
+
+  try {
+    yield* write(tokens, { values: variables, outer: null })
+    return text
+  } finally {
+    spent.pieces += pieces
+    spent.characters += text.length
+  }
+}
+
+/** The nearest scope that has the first name decides. */
+function lookUpIn(from: Scope, name: string): unknown {
+  if (name === '.') return plain(from.values)
+  const dot = name.indexOf('.')
+  const first = dot === -1 ? name : name.slice(0, dot)
+  for (let scope: Scope | null = from; scope !== null; scope = scope.outer) {
+    const { values } = scope
+    if (typeof values === 'object' && values !== null && Object.hasOwn(values, first)) {
+      return plain(lookUp(values, name))
+    }
+  }
+  return undefined
+}
+
+/** Own properties only, along the dots, and no further than there are values: a name may have a hundred. */
+export function lookUp(scope: unknown, path: string): unknown {
+  if (path === '.') return scope
+  let value = scope
+  for (let from = 0, dot = 0; dot !== -1; from = dot + 1) {
+    dot = path.indexOf('.', from)
+    const key = path.slice(from, dot === -1 ? undefined : dot)
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined
+    value = (value as Readonly<Record<string, unknown>>)[key]
+  }
+  return value
+}
+
+function plain(value: unknown): unknown {
+  return typeof value === 'function' ? undefined : value
+}
+
+export function isText(value: unknown): value is string | number | boolean {
+  return (
+    typeof value === 'string' ||
+    typeof value === 'boolean' ||
+    (typeof value === 'number' && Number.isFinite(value))
+  )
+}
+
+function tooLarge(what: string): NotifierError {
+  return new NotifierError('message_too_large', { message: `The rendered text ${what}.` })
+}

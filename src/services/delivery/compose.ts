@@ -1,0 +1,145 @@
+import type { ErrorCode } from '../../domain/errors/catalogue.ts'
+import { isNotifierError } from '../../domain/errors/notifier-error.ts'
+import type { NotificationFailure } from '../../domain/notification.ts'
+import { boundedSmsText } from '../../domain/sms-segments.ts'
+import type { Steps } from '../../domain/steps.ts'
+import { suppressionError } from '../../domain/suppression.ts'
+import type { CompiledTemplate } from '../../domain/template/compile.ts'
+import { MAX_TRACKED_LINKS, NO_TRACKING, type Tracking } from '../../domain/track-html.ts'
+import type { Message } from '../../ports/channel.ts'
+import type { Logger } from '../../ports/logger.ts'
+import type { TemplateVersion } from '../../ports/storage/templates.ts'
+import type { Links } from '../links/links.ts'
+import type { RunInSlices } from '../processor.ts'
+import { contentSteps, isBlank, renderParts } from '../render.ts'
+import { type MatchSuppression, suppressionKey } from '../suppressions/match.ts'
+import type { CompiledTemplates } from '../templates/compiled-templates.ts'
+import { endBefore, type NotificationJob } from './end-before.ts'
+import type { ProviderState } from './provider-state.ts'
+import { type Stop, untilStopped } from './stop.ts'
+
+/** What composes messages. */
+export interface Composition {
+  readonly compiled: CompiledTemplates
+  readonly links: Links
+  /** What is counted of an organization's HTML mails. */
+  tracking(organizationId: string): Promise<Tracking>
+  readonly matchSuppression: MatchSuppression
+  readonly logger: Logger
+  readonly maxSmsSegments: number
+}
+
+export interface ComposedMessage {
+  readonly message: Message
+  /** Of a text message. */
+  readonly segments: number | undefined
+}
+
+/**
+ * The message to send, or why there is none; null: the attempt was stopped meanwhile. Rejects when the storage is away.
+ *
+ * @param share runs the work on the text
+ */
+export type Compose = (
+  job: NotificationJob,
+  state: ProviderState,
+  share: RunInSlices,
+  stop: Stop,
+) => Promise<ComposedMessage | NotificationFailure | null>
+
+export function createCompose(composition: Composition): Compose {
+  return async function compose(job, state, share, stop) {
+    const ended = endBefore(job, state)
+    if (ended !== null) return ended
+    const { notification, organizationId } = job
+    const { channel, content } = notification
+    const template = 'template' in content ? await templateOf(content.template, composition) : null
+    if (template !== null && 'code' in template) return template
+    const tracks = channel === 'email' && composition.links.canTrack
+    const tracking = tracks ? await composition.tracking(organizationId) : NO_TRACKING
+    const rendered = await shared(render(job, template, composition, tracking), share, stop)
+    if (rendered === null || 'code' in rendered) return rendered
+    // Last of all, because it may have been suppressed since the accept, or since the attempt before. Where it rejects,
+    // nothing is sent and the job comes back when its lease ends.
+    const reason = await composition.matchSuppression(suppressionKey(organizationId, notification))
+    return reason === null ? rendered : suppressionError(reason)
+  }
+}
+
+/** What the steps return; null: they were stopped. */
+async function shared<Result>(
+  steps: Iterator<undefined, Result>,
+  share: RunInSlices,
+  stop: Stop,
+): Promise<Result | null> {
+  try {
+    return await share(untilStopped(steps, stop))
+  } catch (error) {
+    if (stop.aborted()) return null
+    throw error
+  }
+}
+
+const BLANK = 'The text of the message is blank.'
+
+/** How a notification ends that cannot be rendered, by what was thrown; else as `template_error`. */
+const CODES: Partial<Record<ErrorCode, ErrorCode>> = {
+  message_too_large: 'message_too_large',
+  // It was accepted with what is no longer there: an option.
+  invalid_parameter: 'invalid_configuration',
+}
+
+/** A template, or why there never can be one. Rejects when the storage is away. */
+async function templateOf(
+  template: TemplateVersion,
+  { compiled }: Composition,
+): Promise<CompiledTemplate | NotificationFailure> {
+  try {
+    return await compiled.load(template)
+  } catch (error) {
+    if (!isNotifierError(error) || error.code === 'service_unavailable') throw error
+    return { code: 'template_error', message: error.message }
+  }
+}
+
+/** The text to send, or why there will never be one. */
+function* render(
+  job: NotificationJob,
+  template: CompiledTemplate | null,
+  composition: Composition,
+  tracking: Tracking,
+): Steps<ComposedMessage | NotificationFailure> {
+  const { id, channel, to, content } = job.notification
+  try {
+    const parts = renderParts(id, content, composition.links)
+    const text = yield* contentSteps(channel, content, template)
+    if (isBlank(channel, text, content)) return { code: 'template_error', message: BLANK }
+    const message = yield* tracked({ to, ...text, ...parts }, job, composition, tracking)
+    const segments =
+      channel === 'sms' ? boundedSmsText(message.body, composition.maxSmsSegments).segments : undefined
+    return { message, segments }
+  } catch (error) {
+    const known = isNotifierError(error) ? CODES[error.code] : undefined
+    return {
+      code: known ?? 'template_error',
+      message: error instanceof Error ? error.message : String(error),
+    }
+  }
+}
+
+/** A message with what is counted in its HTML; its text alternative is made of what was there before. */
+function* tracked(
+  message: Message,
+  { notification: { id: notificationId }, organizationId }: NotificationJob,
+  { links, logger }: Composition,
+  tracking: Tracking,
+): Steps<Message> {
+  if (message.format !== 'html' || !(tracking.opens || tracking.clicks)) return message
+  const { body, email } = message
+  const { html, complete } = yield* links.track(notificationId, body, tracking)
+  if (!complete) {
+    const counted = `A mail has more links than are counted: clicks on those after the first ${MAX_TRACKED_LINKS} are not.`
+    logger.warn(counted, { notificationId, organizationId })
+  }
+  return { ...message, body: html, email: { ...email, untracked: body } }
+}

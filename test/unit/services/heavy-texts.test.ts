@@ -1,0 +1,66 @@
+import { describe, expect, it } from 'vitest'
+import { htmlToText } from '../../../adapters/channels/email/html-to-text.ts'
+import { composeMail } from '../../../adapters/channels/email/mime.ts'
+import { finish, STEP_CHARACTERS, type Steps } from '../../../src/domain/steps.ts'
+import { compileTemplate } from '../../../src/domain/template/compile.ts'
+import { MAX_BODY_LENGTH } from '../../../src/domain/template/write.ts'
+import { trackHtml } from '../../../src/domain/track-html.ts'
+import { ENCODERS, mailOf } from '../../support/any-mail.ts'
+
+const [, encoders] = ENCODERS[0] ?? expect.unreachable()
+
+/** As long as a body may be. */
+const long = (piece: string): string => piece.repeat(Math.floor(MAX_BODY_LENGTH / piece.length))
+
+function stepsOf(steps: Steps<unknown>): number {
+  let count = 1
+  while (steps.next().done !== true) count += 1
+  return count
+}
+
+const compose = (text: string) => composeMail(mailOf({ text }), encoders)
+const render = (source: string, variables = {}) =>
+  compileTemplate({ channel: 'email', subject: null, body: source, format: 'html' }).renderSteps(variables)
+const track = (html: string) =>
+  trackHtml(html, { pixel: null, click: (href) => `https://c.example/?${href}` })
+const LINK = '<a href="#">x</a> '
+
+describe('a text as long as may be', () => {
+  it.each<[string, Steps<unknown>]>([
+    ['rendered with one large value', render('{{a}}', { a: long('a') })],
+    ['rendered with a value that is escaped', render('{{a}}', { a: '<'.repeat(MAX_BODY_LENGTH / 4) })],
+    ['rendered from many tags', render('{{a}} '.repeat(20_000), { a: 'x' })],
+    ['rendered from a list', render('{{#a}}x{{.}}{{/a}}', { a: Array(12_000).fill('y') })],
+    ['with links that are counted', track(long('<a href="https://e.example/1">x</a>'))],
+    ['with links that are not', track(long(LINK))],
+    ['of words, made text', htmlToText(long('a '))],
+    ['of white space, made text', htmlToText(long(' '))],
+    ['of links, made text', htmlToText(long(LINK))],
+    ['of lines as they are, made text', htmlToText(`<pre>${long('a \n')}`)],
+    ['in one line, composed', compose(long('x'))],
+    ['of lines, composed', compose(long('a\n'))],
+    ['of long lines, composed', compose(long(`${'é x'.repeat(200)}\n`))],
+  ])('%s takes many steps', (_name, steps) => {
+    expect(stepsOf(steps)).toBeGreaterThanOrEqual(MAX_BODY_LENGTH / STEP_CHARACTERS / 4)
+  })
+
+  it('is encoded in lines of 76 characters that decode to it, wherever it is cut', () => {
+    for (const shift of [0, 1, 2, 3]) {
+      const text = `${'x'.repeat(shift)}${'naïve 👩‍👧 text \r\n'.repeat(100)}${'é'.repeat(9_000)}${'y z'.repeat(20_000)}`
+      const { pieces } = finish(compose(text))
+      const body = String(pieces[0]).split('\r\n\r\n').slice(1).join('\r\n\r\n')
+      expect(Math.max(...body.split('\r\n').map(({ length }) => length))).toBeLessThanOrEqual(76)
+      const bytes = body
+        .replaceAll('=\r\n', '')
+        .replace(/=([0-9A-F]{2})/g, (_whole, hex) => String.fromCharCode(Number.parseInt(hex, 16)))
+      expect(Buffer.from(bytes, 'latin1').toString().trimEnd()).toBe(text.trimEnd())
+    }
+  })
+
+  it('becomes the same text in pieces as at once', () => {
+    const paragraph = '<p>Tom &amp; Ada&#39;s 👩‍👧 <a href="https://e.example/">link</a></p>'
+    const text = finish(htmlToText(`${paragraph.repeat(2_000)}${'a&amp;b '.repeat(10_000)}`))
+    const expected = `${Array(2_000).fill("Tom & Ada's 👩‍👧 link (https://e.example/)").join('\n\n')}\n\n${'a&b '.repeat(10_000)}`
+    expect(text).toBe(expected.trim())
+  })
+})
