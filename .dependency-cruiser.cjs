@@ -5,7 +5,7 @@ const layers = {
   'src/outgoing': ['src/domain', 'src/ports'],
   'src/gather': [],
   'src/services': ['src/domain', 'src/ports', 'src/gather'],
-  'src/http': ['src/domain', 'src/ports', 'src/services'],
+  'src/http': ['src/domain', 'src/ports', 'src/services', 'src/gather'],
   'src/memory': ['src/domain', 'src/ports'],
   'src/testing': ['src/domain', 'src/ports', 'src/memory'],
   'src/webhooks': ['src/domain'],

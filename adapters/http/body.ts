@@ -1,6 +1,6 @@
 import { NotifierError } from '../../src/domain/errors/notifier-error.ts'
 
-/** Longest pause in a body: a client that stops in the middle must not hold a request open for ever. */
+/** Longest pause in a body. The option `bodyTimeoutMs` bounds the whole of it. */
 export const IDLE_MS = 30_000
 export const EMPTY: Uint8Array<ArrayBuffer> = new Uint8Array()
 

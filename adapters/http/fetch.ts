@@ -1,6 +1,6 @@
 import { NotifierError } from '../../src/domain/errors/notifier-error.ts'
 import { createHttpApi } from '../../src/http/api.ts'
-import type { HttpRequest } from '../../src/http/message.ts'
+import type { BodyLimits, HttpRequest } from '../../src/http/message.ts'
 import type { Notifier } from '../../src/services/notifier.ts'
 import { alreadyRead } from './body.ts'
 import { type MountOptions, mountOf } from './target.ts'
@@ -44,10 +44,12 @@ export function notifierFetch(notifier: Notifier, options: MountOptions = {}): N
 }
 
 function assertConnection(connection: unknown): void {
-  if (typeof connection === 'object' && connection !== null) return
+  const { encrypted } = (connection ?? {}) as Partial<Connection>
+  if (typeof encrypted === 'boolean') return
   throw new NotifierError('invalid_configuration', {
     message:
-      'A Request does not tell whom it came from: call with (request, { remoteAddress, encrypted }) of its connection.',
+      'A Request does not tell whom it came from: call with (request, { remoteAddress, encrypted }) of its connection. In ' +
+      'Next.js, wrap it in a route handler; docs/rest-api.md shows one.',
     details: { option: 'connection' },
   })
 }
@@ -75,6 +77,10 @@ class WebHttpRequest implements HttpRequest {
     return this.#request.signal.aborted
   }
 
+  get bodyComplete(): boolean {
+    return this.#request.body === null
+  }
+
   header(name: string): string | undefined {
     const value = this.#request.headers.get(name) ?? undefined
     // HTTP/2 has no such header, and a Request that was made of one has the name in its URL.
@@ -85,7 +91,7 @@ class WebHttpRequest implements HttpRequest {
     return { ...Object.fromEntries(this.#request.headers), host: this.header('host') }
   }
 
-  readBody(limit: number): Promise<Uint8Array> {
-    return this.#request.bodyUsed ? Promise.reject(alreadyRead()) : readWebBody(this.#request, limit)
+  readBody(limits: BodyLimits): Promise<Uint8Array> {
+    return this.#request.bodyUsed ? Promise.reject(alreadyRead()) : readWebBody(this.#request, limits)
   }
 }

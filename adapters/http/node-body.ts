@@ -1,24 +1,26 @@
 import type { IncomingMessage } from 'node:http'
 import { NotifierError } from '../../src/domain/errors/notifier-error.ts'
 import { tooLarge } from '../../src/http/body.ts'
+import type { BodyLimits } from '../../src/http/message.ts'
 import { EMPTY, IDLE_MS, incomplete } from './body.ts'
 
 /** Reads a body that nobody has begun to read; see `HttpRequest.readBody`. */
 export function readNodeBody(
   req: IncomingMessage,
-  limit: number,
+  limits: BodyLimits,
   idleMs: number = IDLE_MS,
 ): Promise<Uint8Array> {
-  if (Number(req.headers['content-length'] ?? 0) > limit) return Promise.reject(tooLarge(limit))
+  const { bytes } = limits
+  if (Number(req.headers['content-length'] ?? 0) > bytes) return Promise.reject(tooLarge(bytes))
   // Node destroys a stream that has ended: a parser of the host that met an empty body has taken nothing from it.
   if (req.readableEnded) return Promise.resolve(EMPTY)
   if (req.destroyed) return Promise.reject(incomplete())
   // Most bodies arrive in one piece with the head of the request: then no listener and no timer is needed.
   if (req.complete) {
     const all = buffered(req)
-    return all.length > limit ? Promise.reject(tooLarge(limit)) : Promise.resolve(all)
+    return all.length > bytes ? Promise.reject(tooLarge(bytes)) : Promise.resolve(all)
   }
-  return collect(req, limit, idleMs)
+  return collect(req, limits, idleMs)
 }
 
 /** What has arrived. Since Node.js 26 each read gives one piece of it: https://github.com/nodejs/node/pull/60441. */
@@ -33,12 +35,17 @@ function joined(pieces: readonly Uint8Array[]): Uint8Array {
   return pieces.length > 1 ? Buffer.concat(pieces) : first
 }
 
-function collect(req: IncomingMessage, limit: number, idleMs: number): Promise<Uint8Array> {
+function collect(
+  req: IncomingMessage,
+  { bytes: limit, timeoutMs }: BodyLimits,
+  idleMs: number,
+): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
     const pieces: Uint8Array[] = []
     let size = 0
     function settle(error?: NotifierError): void {
-      clearTimeout(timer)
+      clearTimeout(idle)
+      clearTimeout(deadline)
       req.off('data', onData).off('end', onEnd).off('close', onClose).off('error', onClose)
       if (error === undefined) {
         resolve(joined(pieces))
@@ -50,7 +57,7 @@ function collect(req: IncomingMessage, limit: number, idleMs: number): Promise<U
     function onData(chunk: Uint8Array | string): void {
       const bytes = toBytes(chunk)
       size += bytes.length
-      timer.refresh()
+      idle.refresh()
       if (size > limit) settle(tooLarge(limit))
       else pieces.push(bytes)
     }
@@ -60,7 +67,9 @@ function collect(req: IncomingMessage, limit: number, idleMs: number): Promise<U
     function onClose(): void {
       settle(incomplete())
     }
-    const timer = setTimeout(() => settle(new NotifierError('request_timeout')), idleMs)
+    const onTimeout = (): void => settle(new NotifierError('request_timeout'))
+    const idle = setTimeout(onTimeout, idleMs)
+    const deadline = setTimeout(onTimeout, timeoutMs)
     req.on('data', onData).on('end', onEnd).on('close', onClose).on('error', onClose)
   })
 }

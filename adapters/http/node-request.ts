@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { HttpApi } from '../../src/http/api.ts'
 import { tooLarge } from '../../src/http/body.ts'
-import type { HttpRequest } from '../../src/http/message.ts'
+import type { BodyLimits, HttpRequest } from '../../src/http/message.ts'
 import { UNIX_PEER } from '../../src/http/proxies.ts'
 import { alreadyRead } from './body.ts'
 import { readNodeBody } from './node-body.ts'
@@ -65,6 +65,10 @@ export class NodeHttpRequest implements HttpRequest {
     return this.#res.destroyed || this.#req.socket.destroyed
   }
 
+  get bodyComplete(): boolean {
+    return this.#req.complete
+  }
+
   get parsedBody(): unknown {
     const body = this.#body
     // A parser that did not feel responsible may leave an empty object there (Express 4): only what was made of
@@ -87,11 +91,11 @@ export class NodeHttpRequest implements HttpRequest {
     return Object.fromEntries(names.map((name) => [name, this.header(name)]))
   }
 
-  readBody(limit: number): Promise<Uint8Array> {
+  readBody(limits: BodyLimits): Promise<Uint8Array> {
     const body = this.#body
-    if (!this.#req.readableDidRead) return readNodeBody(this.#req, limit)
-    if (typeof body === 'string') return bounded(Buffer.from(body), limit)
-    if (body instanceof Uint8Array) return bounded(body, limit)
+    if (!this.#req.readableDidRead) return readNodeBody(this.#req, limits)
+    if (typeof body === 'string') return bounded(Buffer.from(body), limits.bytes)
+    if (body instanceof Uint8Array) return bounded(body, limits.bytes)
     return Promise.reject(alreadyRead())
   }
 }

@@ -1,24 +1,25 @@
 import { isNotifierError, NotifierError } from '../../src/domain/errors/notifier-error.ts'
 import { tooLarge } from '../../src/http/body.ts'
+import type { BodyLimits } from '../../src/http/message.ts'
 import { EMPTY, IDLE_MS, incomplete } from './body.ts'
 
 /** Reads a body that nobody has begun to read; see `HttpRequest.readBody`. What is left of one is the server's. */
 export async function readWebBody(
   { body, headers, signal }: Request,
-  limit: number,
+  { bytes: limit, timeoutMs }: BodyLimits,
   idleMs: number = IDLE_MS,
 ): Promise<Uint8Array> {
   if (Number(headers.get('content-length') ?? 0) > limit) throw tooLarge(limit)
   if (signal.aborted) throw incomplete()
   if (body === null) return EMPTY
   const reader = body.getReader()
-  const watch = watchPauses(signal, idleMs)
+  const watched = watch(signal, timeoutMs, idleMs)
   try {
-    return await collect(reader, limit, watch)
+    return await collect(reader, limit, watched)
   } catch (error) {
     throw isNotifierError(error) ? error : incomplete()
   } finally {
-    watch.end()
+    watched.end()
     reader.releaseLock()
   }
 }
@@ -47,20 +48,23 @@ interface Watch {
   end(): void
 }
 
-/** Rejects when the client has gone or has sent nothing for too long: a stream alone need not say so. */
-function watchPauses(signal: AbortSignal, idleMs: number): Watch {
+/** Rejects when the client has gone, pauses for too long or takes too long: a stream alone need not say so. */
+function watch(signal: AbortSignal, timeoutMs: number, idleMs: number): Watch {
   let stop: (error: NotifierError) => void = () => {}
   const interruption = new Promise<never>((_resolve, reject) => {
     stop = reject
   })
-  const timer = setTimeout(() => stop(new NotifierError('request_timeout')), idleMs)
+  const onTimeout = (): void => stop(new NotifierError('request_timeout'))
+  const idle = setTimeout(onTimeout, idleMs)
+  const deadline = setTimeout(onTimeout, timeoutMs)
   const onAbort = (): void => stop(incomplete())
   signal.addEventListener('abort', onAbort)
   return {
     interruption,
-    progress: () => timer.refresh(),
+    progress: () => idle.refresh(),
     end() {
-      clearTimeout(timer)
+      clearTimeout(idle)
+      clearTimeout(deadline)
       signal.removeEventListener('abort', onAbort)
     },
   }

@@ -1,6 +1,7 @@
 import { type Permission, permits } from '../domain/api-key.ts'
 import { isNotifierError, NotifierError } from '../domain/errors/notifier-error.ts'
 import { knownFields } from '../domain/input/known-fields.ts'
+import { atEndOfTurn } from '../gather/turn.ts'
 import type { Logger } from '../ports/logger.ts'
 import { isAllowedAddress } from '../services/api-keys/ip-list.ts'
 import type { ApiKeyRecord } from '../services/api-keys/records.ts'
@@ -12,12 +13,13 @@ import { readForm, readJsonObject, readRaw } from './body.ts'
 import { acceptsScheme, type Client, httpsRequired, resolveClient } from './client.ts'
 import { publicError } from './errors.ts'
 import { assertGranted, neededFor } from './grants.ts'
-import type { HttpRequest, HttpResponse } from './message.ts'
+import type { BodyLimits, HttpRequest, HttpResponse } from './message.ts'
+import { createOpenBodies } from './open-bodies.ts'
 import { openApiDocument } from './openapi/document.ts'
 import { type HttpApiOptions, type ResolvedHttpOptions, resolveHttpOptions } from './options.ts'
 import { organizationOf } from './organization.ts'
 import { processWarnings } from './process-warnings.ts'
-import { parseQuery } from './query.ts'
+import { ignoredHeader, ignoredParameters, parseQuery, type Query, unknownParameters } from './query.ts'
 import { createRequestIds } from './request-id.ts'
 import { type Envelope, errorResponse, successResponse } from './respond.ts'
 import { compileRoutes, type Match, type RouteMatch } from './router.ts'
@@ -34,7 +36,8 @@ export interface HttpApi {
 type Admit = Notifier['limits']['admit']
 
 /** What is learned about one request on its way. */
-interface Visit extends Omit<Envelope, 'limit'> {
+interface Visit extends Omit<Envelope, 'limit' | 'ignored'> {
+  ignored: string
   /** Null: it failed before a limit judged it. */
   limit: Envelope['limit'] | null
   release: Admission['release'] | null
@@ -42,6 +45,19 @@ interface Visit extends Omit<Envelope, 'limit'> {
 
 /** Whose key a request shows, and what it is granted. */
 type Caller = Pick<ApiKeyRecord, 'organizationId' | 'grants'>
+
+/** A request that may be carried out. */
+interface Entry {
+  readonly permitted: RouteMatch
+  /** Null: a route that needs no key. */
+  readonly caller: Caller | null
+  /**
+   * Judges the key once more. Null: it was judged when the body had arrived, or there is none.
+   *
+   * @throws NotifierError as for a request that begins now
+   */
+  readonly confirmKey: (() => Promise<unknown>) | null
+}
 
 /** For a client that has left: nobody reads it. */
 const GONE: HttpResponse = Object.freeze({ status: 499, headers: {}, body: null })
@@ -68,6 +84,7 @@ export function createHttpApi(
   const { reporting } = notifier
   const logger = reporting.logger ?? processWarnings
   const findRoute = compileRoutes(routes)
+  const openBodies = createOpenBodies(notifier.limits)
   const newRequestId = createRequestIds()
   const document = once(() => openApiDocument(routes, resolved))
 
@@ -78,16 +95,17 @@ export function createHttpApi(
       requestId: newRequestId(),
       secure: client.secure,
       bodiless: request.method === 'HEAD',
+      ignored: '',
       limit: null,
       release: null,
     }
     try {
-      const { permitted, caller } = isPublic(match)
-        ? { permitted: match, caller: await welcome(request, client, visit, match) }
+      const entry = isPublic(match)
+        ? await welcome(request, client, visit, match)
         : await authorize(request, client, visit, match)
-      const result = await perform(request, permitted, caller)
+      const result = await perform(request, client, visit, entry)
       const response =
-        result === null ? GONE : successResponse(envelopeOf(visit), permitted.route.status, result)
+        result === null ? GONE : successResponse(envelopeOf(visit), entry.permitted.route.status, result)
       answered(operationOf(match), response.status)
       return response
     } catch (caught) {
@@ -115,7 +133,7 @@ export function createHttpApi(
   /** Who reports without proof is counted by address, as who shows no valid key is. */
   async function countFailure(visit: Visit, match: Match, client: Client, error: unknown): Promise<unknown> {
     // What could not be stored, or not be judged now, says nothing about who reported it.
-    const unproven = isNotifierError(error) && error.status < 500
+    const unproven = isNotifierError(error) && error.status < 500 && error.status !== 429
     if (match.kind !== 'route' || match.route.limit !== 'receipts' || !unproven) return error
     try {
       await visit.release?.()
@@ -132,22 +150,37 @@ export function createHttpApi(
     request: HttpRequest,
     client: Client,
     visit: Visit,
-    { route }: RouteMatch,
-  ): Promise<null> {
-    await count(visit, { address: client.address ?? 'unknown' }, route.limit)
+    permitted: RouteMatch,
+  ): Promise<Entry> {
+    await count(visit, { address: client.address ?? 'unknown' }, permitted.route.limit)
     if (!acceptsScheme(resolved.https, client, request)) throw httpsRequired(request, resolved.trusted)
-    return null
+    return { permitted, caller: null, confirmKey: null }
   }
 
-  async function authorize(
-    request: HttpRequest,
-    client: Client,
-    visit: Visit,
-    match: Match,
-  ): Promise<{ permitted: RouteMatch; caller: Caller }> {
+  async function authorize(request: HttpRequest, client: Client, visit: Visit, match: Match): Promise<Entry> {
+    let arrived = false
+    // The key is looked up at the end of this turn. A body that shares a packet with its head has arrived by then.
+    if (hasBody(match)) {
+      atEndOfTurn(() => {
+        arrived = request.bodyComplete
+      }, 0)
+    }
     const { organizationId, permission, grants } = await identify(request, client, visit)
     await count(visit, { organizationId }, limitOf(match))
-    return { permitted: permittedRoute(match, permission), caller: { organizationId, grants } }
+    return {
+      permitted: permittedRoute(match, permission),
+      caller: { organizationId, grants },
+      confirmKey: arrived
+        ? null
+        : async () => permittedRoute(match, (await keyOf(request, client)).permission),
+    }
+  }
+
+  /** The key of a request, as it is now. */
+  async function keyOf(request: HttpRequest, client: Client): Promise<ApiKeyRecord> {
+    const key = await notifier.apiKeys.verify(bearerToken(request.header('authorization')))
+    if (!isAllowedAddress(key.allowedIps, client.address)) throw new NotifierError('ip_not_allowed')
+    return key
   }
 
   /**
@@ -157,9 +190,7 @@ export function createHttpApi(
   async function identify(request: HttpRequest, client: Client, visit: Visit): Promise<ApiKeyRecord> {
     try {
       if (!acceptsScheme(resolved.https, client, request)) throw httpsRequired(request, resolved.trusted)
-      const key = await notifier.apiKeys.verify(bearerToken(request.header('authorization')))
-      if (!isAllowedAddress(key.allowedIps, client.address)) throw new NotifierError('ip_not_allowed')
-      return key
+      return await keyOf(request, client)
     } catch (error) {
       if (isNotifierError(error) && error.status < 500) {
         await count(visit, { address: client.address ?? 'unknown' }, 'requests')
@@ -178,27 +209,51 @@ export function createHttpApi(
   /** What is left when it is known who asks, and that they may. Null: the client left before anything was done. */
   async function perform(
     request: HttpRequest,
-    { route, params, valid, organizationRequired }: RouteMatch,
-    caller: Caller | null,
+    client: Client,
+    visit: Visit,
+    { permitted, caller, confirmKey }: Entry,
   ): Promise<HandlerResult | null> {
-    const query = parseQuery(request.query)
+    const { route, params, valid, organizationRequired } = permitted
+    const query = queryOf(request, visit, route)
     const organizationId =
       caller === null ? '' : organizationOf(request, query, caller.organizationId, organizationRequired)
     const grants = caller?.grants ?? []
     assertGranted(neededFor(route, query), grants)
     if (!valid) throw new NotifierError(route.unknown ?? 'not_found')
     if (route.delivers === true) refuseTestMode(request)
-    const given =
-      route.body === undefined
-        ? NO_BODY
-        : await readJsonObject(request, bodyLimit(resolved, route), route.bodyOptional)
+    const limits = bodyLimits(resolved, route)
+    const given = await readObject(request, route, limits, confirmKey)
     assertSameOrganization(given, organizationId)
-    const bytes = await bytesOf(request, route, bodyLimit(resolved, route))
+    await route.beforeBody?.(params, notifier)
+    const bytes = await readBytes(request, client, route, limits)
     if (request.aborted) return null
     const strict = resolved.strictBody
     const body = knownFields(route.body, given, strict)
     const context = { request, organizationId, grants, params, query, body, bytes, strict, document }
     return route.handler(context, notifier)
+  }
+
+  function queryOf(request: HttpRequest, visit: Visit, route: Route): Query {
+    const query = parseQuery(request.query)
+    const ignored = ignoredParameters(query, route)
+    if (ignored.length > 0) {
+      // Mail programs and scanners add parameters to links.
+      if (resolved.strictBody && route.page !== true) throw unknownParameters(ignored, route)
+      visit.ignored = ignoredHeader(ignored)
+    }
+    return query
+  }
+
+  async function readBytes(request: HttpRequest, client: Client, route: Route, limits: BodyLimits) {
+    if (route.raw !== true && route.form !== true) return NO_BYTES
+    // A body that shares a packet with its head is never open.
+    if (!request.bodyComplete) await new Promise<void>((resolve) => atEndOfTurn(resolve, 0))
+    const leave = openBodies.enter(request, client.address ?? 'unknown', limits)
+    try {
+      return await (route.raw === true ? readRaw(request, limits) : readForm(request, limits))
+    } finally {
+      leave()
+    }
   }
 
   return {
@@ -207,6 +262,23 @@ export function createHttpApi(
       return match === null ? null : answer(request, match)
     },
   }
+}
+
+/** The JSON body of a route that has one. The key is judged again once it has arrived. */
+async function readObject(
+  request: HttpRequest,
+  { body, bodyOptional }: Route,
+  limits: BodyLimits,
+  confirmKey: Entry['confirmKey'],
+): Promise<Readonly<Record<string, unknown>>> {
+  if (body === undefined) return NO_BODY
+  const read = await readJsonObject(request, limits, bodyOptional)
+  await confirmKey?.()
+  return read
+}
+
+function hasBody(match: Match): boolean {
+  return match.kind === 'route' && match.route.body !== undefined
 }
 
 function isPublic(match: Match): match is RouteMatch {
@@ -240,14 +312,10 @@ function permittedRoute(match: Match, granted: Permission): RouteMatch {
   return match
 }
 
-async function bytesOf(request: HttpRequest, { raw, form }: Route, limit: number): Promise<Uint8Array> {
-  if (raw === true) return readRaw(request, limit)
-  return form === true ? readForm(request, limit) : NO_BYTES
-}
-
-function bodyLimit(options: ResolvedHttpOptions, route: Route): number {
-  if (route.bodySize === 'batch') return options.maxBatchBytes
-  return Math.min(options.maxBodyBytes, route.bodySize ?? Number.POSITIVE_INFINITY)
+function bodyLimits(options: ResolvedHttpOptions, { bodySize }: Route): BodyLimits {
+  const { maxBatchBytes, maxBodyBytes, bodyTimeoutMs: timeoutMs } = options
+  if (bodySize === 'batch') return { bytes: maxBatchBytes, timeoutMs }
+  return { bytes: Math.min(maxBodyBytes, bodySize ?? maxBodyBytes), timeoutMs }
 }
 
 function report(

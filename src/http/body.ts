@@ -1,13 +1,16 @@
 import { isNotifierError, NotifierError } from '../domain/errors/notifier-error.ts'
 import { mayHaveMore, parseInTurns } from './json-in-turns.ts'
-import type { HttpRequest } from './message.ts'
+import type { BodyLimits, HttpRequest } from './message.ts'
 
 const JSON_TYPE = /^application\/(?:json|[\w.!#$&^-]+\+json)\s*(?:;(.*))?$/i
 const CHARSET = /^\s*charset\s*=\s*"?([^";\s]+)"?\s*$/i
 /** Deepest nesting of a body: whoever walks through it must not run out of stack. */
 const MAX_DEPTH = 64
-/** Most values of a body, of a batch those of each item: more than any that is accepted has, and parsed in a moment. */
-const MAX_VALUES = 100_000
+/**
+ * Most values and names of a body, in a batch of each item. Names and short texts are costly to parse: V8 keeps each
+ * distinct one in a table. The largest `variables` have 10 000 of each.
+ */
+const MAX_VALUES = 25_000
 const NOTHING = Object.freeze({})
 const decoder = new TextDecoder('utf-8', { fatal: true })
 
@@ -30,17 +33,17 @@ export function tooLarge(limit: number): NotifierError {
  */
 export async function readJsonObject(
   request: HttpRequest,
-  limit: number,
+  limits: BodyLimits,
   optional = false,
 ): Promise<Readonly<Record<string, unknown>>> {
   assertJson(request.header('content-type'))
   const parsed = request.parsedBody
   if (parsed !== undefined) {
-    assertDeclaredSize(request, limit)
+    assertDeclaredSize(request, limits)
     return asObject(parsed)
   }
   assertNotEncoded(request.header('content-encoding'))
-  const bytes = await request.readBody(limit)
+  const bytes = await request.readBody(limits)
   if (optional && bytes.length === 0) return NOTHING
   return mayHaveMore(bytes, MAX_VALUES) ? parseLong(bytes) : asObject(parseJson(bytes))
 }
@@ -51,7 +54,7 @@ export async function readJsonObject(
  * @throws NotifierError `invalid_configuration` when a parser of the host has turned it into something else, and what
  *   `readBody` throws
  */
-export async function readRaw(request: HttpRequest, limit: number): Promise<Uint8Array> {
+export async function readRaw(request: HttpRequest, limits: BodyLimits): Promise<Uint8Array> {
   if (request.parsedBody !== undefined) {
     throw new NotifierError('invalid_configuration', {
       message:
@@ -60,7 +63,7 @@ export async function readRaw(request: HttpRequest, limit: number): Promise<Uint
     })
   }
   assertNotEncoded(request.header('content-encoding'))
-  return request.readBody(limit)
+  return request.readBody(limits)
 }
 
 /**
@@ -68,17 +71,17 @@ export async function readRaw(request: HttpRequest, limit: number): Promise<Uint
  *
  * @throws NotifierError `payload_too_large`, and what `readBody` throws
  */
-export async function readForm(request: HttpRequest, limit: number): Promise<Uint8Array> {
+export async function readForm(request: HttpRequest, limits: BodyLimits): Promise<Uint8Array> {
   const { parsedBody } = request
-  if (parsedBody === undefined) return readRaw(request, limit)
-  assertDeclaredSize(request, limit)
+  if (parsedBody === undefined) return readRaw(request, limits)
+  assertDeclaredSize(request, limits)
   const fields = typeof parsedBody === 'object' && parsedBody !== null ? Object.entries(parsedBody) : []
   const texts = fields.filter((field): field is [string, string] => typeof field[1] === 'string')
   return Buffer.from(new URLSearchParams(texts).toString())
 }
 
 /** The host has read it all the same; the limit says what is taken. */
-function assertDeclaredSize(request: HttpRequest, limit: number): void {
+function assertDeclaredSize(request: HttpRequest, { bytes: limit }: BodyLimits): void {
   if (Number(request.header('content-length') ?? 0) > limit) throw tooLarge(limit)
 }
 
@@ -155,7 +158,7 @@ function tooDeep(): NotifierError {
 
 function tooMany(): NotifierError {
   return new NotifierError('invalid_parameter', {
-    message: `The request body, or an item of a list in it, has more than ${MAX_VALUES} values.`,
+    message: `The request body, or an item of a list in it, has more than ${MAX_VALUES} values and names. Send fewer.`,
     details: { field: 'body' },
   })
 }

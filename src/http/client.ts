@@ -80,14 +80,33 @@ export function acceptsScheme(mode: HttpsMode, client: Client, request: HttpRequ
   )
 }
 
-/** The refusal of plain HTTP. Who is behind a proxy that nobody trusts may well have used HTTPS: then an option is missing. */
+/** The refusal of plain HTTP. It names the option that is probably missing, and a header if that was the cause. */
 export function httpsRequired(request: HttpRequest, trusted: AddressMatcher | null): NotifierError {
+  const peer = peerOf(request)
+  const forwarding = FORWARDING_HEADERS.find((name) => request.header(name) !== undefined)
   const claimed = entries(request.header('x-forwarded-proto')).some(
     (scheme) => scheme.toLowerCase() === 'https',
   )
-  if (!claimed || isTrusted(peerOf(request), trusted)) return new NotifierError('https_required')
+  if (claimed && !isTrusted(peer, trusted)) {
+    return plainHttp(
+      'The header "x-forwarded-proto" says HTTPS, but the option "trustedProxies" does not name the proxy that sent it.',
+      'x-forwarded-proto',
+    )
+  }
+  if (peer === null || !isLoopback(peer)) return new NotifierError('https_required')
+  if (forwarding === undefined) {
+    return plainHttp("To accept it from this machine, set the option https: 'allow-loopback'.")
+  }
+  return plainHttp(
+    `The header "${forwarding}" says that a proxy forwarded the request, so it does not count as local. Send HTTPS to the ` +
+      'proxy, or leave the header out.',
+    forwarding,
+  )
+}
+
+function plainHttp(remedy: string, header?: string): NotifierError {
   return new NotifierError('https_required', {
-    message:
-      'Plain HTTP is not accepted. That a proxy was asked over HTTPS is believed of those that the option "trustedProxies" names.',
+    message: `Plain HTTP is not accepted. ${remedy}`,
+    ...(header === undefined ? {} : { details: { header } }),
   })
 }

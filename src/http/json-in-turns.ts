@@ -1,34 +1,36 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 
 export interface JsonLimits {
-  /** Most values of one item of a list, and of all that is no such item. */
+  /** Most values and names of one item of a list, and of all that is no such item. */
   readonly values: number
   /** Deepest nesting. */
   readonly depth: number
 }
 
-/** So much text is parsed in one turn of the event loop: it takes a few milliseconds, or some tens if all names differ. */
+/** So much is parsed in one turn of the event loop: some milliseconds of work. */
 const UNITS_IN_A_TURN = 256 * 1024
+const VALUES_IN_A_TURN = 5_000
 
 /** The outermost object, a list, an item. */
 const ITEM_DEPTH = 3
 
 const QUOTE = 0x22
 const COMMA = 0x2c
+const COLON = 0x3a
 const BACKSLASH = 0x5c
 const LIST = 0x5b
 const END_OF_LIST = 0x5d
 const OBJECT = 0x7b
 const END_OF_OBJECT = 0x7d
 
-/** False: a JSON text has no more than so many values. Counts too many where its texts have commas or brackets. */
+/** False: a JSON text has no more values and names than this. Punctuation within texts counts, too. */
 export function mayHaveMore(bytes: Uint8Array, values: number): boolean {
   if (bytes.length <= values) return false
   let left = values
   for (let at = 0; at < bytes.length && left >= 0; at += 1) {
     const byte = bytes[at]
-    // Each value but the outermost is the first in something, or comes behind a comma.
-    if (byte === COMMA || byte === LIST || byte === OBJECT) left -= 1
+    // Each value but the outermost is the first in something, or comes behind a comma. Each name has a colon.
+    if (byte === COMMA || byte === COLON || byte === LIST || byte === OBJECT) left -= 1
   }
   return left < 0
 }
@@ -49,11 +51,14 @@ export async function parseInTurns(
   const root: unknown = JSON.parse(frame)
   const parsed: unknown[] = []
   let units = 0
-  for (const [from, to] of items) {
+  let values = 0
+  for (const [from, to, count] of items) {
     parsed.push(JSON.parse(text.slice(from, to)))
     units += to - from
-    if (units < UNITS_IN_A_TURN) continue
+    values += count
+    if (units < UNITS_IN_A_TURN && values < VALUES_IN_A_TURN) continue
     units = 0
+    values = 0
     await nextTurn()
   }
   for (const list of Object.values(root ?? {})) {
@@ -66,12 +71,12 @@ export async function parseInTurns(
 interface Apart {
   /** The text with `[n]` in the place of its n-th item: no other list is left in a list there. */
   readonly frame: string
-  readonly items: readonly (readonly [from: number, to: number])[]
+  readonly items: readonly (readonly [from: number, to: number, values: number])[]
 }
 
 /** Finds the items that are objects or lists. What is no JSON is none in its frame either, or in one of its items. */
 function apart(text: string, limits: JsonLimits, refuse: (limit: keyof JsonLimits) => never): Apart {
-  const items: [number, number][] = []
+  const items: [number, number, number][] = []
   let frame = ''
   let done = 0
   let depth = 0
@@ -98,7 +103,7 @@ function apart(text: string, limits: JsonLimits, refuse: (limit: keyof JsonLimit
 
   function close(at: number): void {
     if (depth === ITEM_DEPTH && inList) {
-      items.push([done, at + 1])
+      items.push([done, at + 1, ofItem])
       done = at + 1
     }
     depth -= 1
@@ -107,7 +112,7 @@ function apart(text: string, limits: JsonLimits, refuse: (limit: keyof JsonLimit
   for (let at = 0; at < text.length; at += 1) {
     const code = text.charCodeAt(at)
     if (code === QUOTE) at = endOfText(text, at)
-    else if (code === COMMA) count()
+    else if (code === COMMA || code === COLON) count()
     else if (code === LIST || code === OBJECT) open(at, code)
     else if (code === END_OF_LIST || code === END_OF_OBJECT) close(at)
   }

@@ -1,3 +1,11 @@
+/** Bounds of one body. */
+export interface BodyLimits {
+  /** Most bytes. */
+  readonly bytes: number
+  /** Longest time from the first look at the body to its end, in milliseconds. */
+  readonly timeoutMs: number
+}
+
 /**
  * A request as the core sees it. Adapters make one from whatever their framework has.
  * Nothing in it is interpreted: what the framework believes about address, scheme or body is not asked.
@@ -15,6 +23,8 @@ export interface HttpRequest {
   readonly encrypted: boolean
   /** True when the client has gone: nobody will read the answer. */
   readonly aborted: boolean
+  /** True when the whole body has arrived. False also where the host cannot tell. */
+  readonly bodyComplete: boolean
   /** What a body parser of the host made of the body; undefined: none ran, use {@link readBody}. */
   readonly parsedBody: unknown
   /**
@@ -26,13 +36,14 @@ export interface HttpRequest {
   /** All headers, as {@link header} gives them. */
   headers(): Readonly<Record<string, string | undefined>>
   /**
-   * Reads the body once, and stops reading as soon as it is larger than `limit` bytes.
+   * Reads the body once, and stops reading as soon as it is too large or takes too long.
    *
    * @throws NotifierError `payload_too_large`; `invalid_json` when the client left before the end;
-   *   `request_timeout` when the end does not come; `invalid_configuration` when the host application has used the
+   *   `request_timeout` when the client pauses
+   *   too long or the end does not come in time; `invalid_configuration` when the host application has used the
    *   body up
    */
-  readBody(limit: number): Promise<Uint8Array>
+  readBody(limits: BodyLimits): Promise<Uint8Array>
 }
 
 /** An answer. Adapters send it as it is: status, each header, body. */

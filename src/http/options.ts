@@ -27,9 +27,18 @@ export interface HttpApiOptions {
   /** Largest body of a batch in bytes. @default 16 777 216 (16 MiB) */
   readonly maxBatchBytes?: number | undefined
   /**
-   * Refuses bodies with fields that no operation knows, with `invalid_parameter`; in a batch, the item that has them.
+   * Longest time that a request body may take to arrive, in milliseconds, from 1 to 600 000; then the answer is 408
+   * `request_timeout`. A pause of 30 seconds within a body ends it as well.
    *
-   * @default false (they are ignored, except those of a message that belong elsewhere, such as `idempotencyKey`)
+   * @default 120 000 (two minutes)
+   */
+  readonly bodyTimeoutMs?: number | undefined
+  /**
+   * Refuses bodies with unknown fields with `invalid_parameter`, in a batch the item that has them, and requests with unknown
+   * query parameters. Links in messages and receipts may carry more parameters all the same.
+   *
+   * @default false (fields are ignored, except those of a message that belong elsewhere, such as `idempotencyKey`; the header
+   *   X-Ignored-Parameters names the parameters)
    */
   readonly strictBody?: boolean | undefined
 }
@@ -42,16 +51,20 @@ export interface ResolvedHttpOptions {
   readonly errorFormat: ErrorFormat
   readonly maxBodyBytes: number
   readonly maxBatchBytes: number
+  readonly bodyTimeoutMs: number
   readonly strictBody: boolean
 }
 
 const MiB = 1024 * 1024
+/** A request holds a concurrency slot while its body arrives, so that no configuration may allow an hour. */
+const MAX_BODY_TIMEOUT_MS = 600_000
 const KNOWN: ReadonlySet<string> = new Set([
   'https',
   'trustedProxies',
   'errorFormat',
   'maxBodyBytes',
   'maxBatchBytes',
+  'bodyTimeoutMs',
   'strictBody',
 ])
 
@@ -68,6 +81,7 @@ export function resolveHttpOptions(options: HttpApiOptions): ResolvedHttpOptions
     errorFormat: oneOf('errorFormat', options.errorFormat ?? 'nested', ['nested', 'flat']),
     maxBodyBytes: bytes('maxBodyBytes', options.maxBodyBytes ?? MiB),
     maxBatchBytes: bytes('maxBatchBytes', options.maxBatchBytes ?? 16 * MiB),
+    bodyTimeoutMs: bodyTimeout(options.bodyTimeoutMs ?? 120_000),
     strictBody: oneOf('strictBody', options.strictBody ?? false, [false, true]),
   })
 }
@@ -84,6 +98,13 @@ function oneOf<Value extends string | boolean>(name: string, value: Value, allow
 
 function bytes(name: string, value: number): number {
   if (!Number.isSafeInteger(value) || value < 1) throw wrong(name, 'a whole number of bytes above 0')
+  return value
+}
+
+function bodyTimeout(value: number): number {
+  if (!Number.isSafeInteger(value) || value < 1 || value > MAX_BODY_TIMEOUT_MS) {
+    throw wrong('bodyTimeoutMs', `a whole number of milliseconds from 1 to ${MAX_BODY_TIMEOUT_MS}`)
+  }
   return value
 }
 

@@ -1,7 +1,18 @@
+import * as z from 'zod'
 import { NotifierError } from '../domain/errors/notifier-error.ts'
+import { listedNames, MOST_NAMES, shortName } from '../domain/listed-names.ts'
+import { nearestName } from '../domain/nearest-name.ts'
 
 /** Decoded query parameters. */
 export type Query = Readonly<Record<string, string>>
+
+/** What a route says of its query. */
+interface QueryReader {
+  readonly query?: z.ZodType
+  readonly permission: string
+  /** True: others than this service read it. */
+  readonly raw?: true
+}
 
 const EMPTY: Query = Object.freeze(Object.create(null))
 
@@ -23,4 +34,41 @@ export function parseQuery(raw: string): Query {
     query[name] = value
   }
   return query
+}
+
+/** The parameters of a query that a route does not read. Receipts are the provider's: it reads all of them. */
+export function ignoredParameters(query: Query, route: QueryReader): readonly string[] {
+  if (query === EMPTY || route.raw === true) return []
+  const known = knownParameters(route)
+  return Object.keys(query).filter((name) => !known.includes(name))
+}
+
+function knownParameters({ query, permission }: QueryReader): readonly string[] {
+  const own = query instanceof z.ZodObject ? Object.keys(query.shape) : []
+  return permission === 'public' ? own : [...own, 'orgId']
+}
+
+/** The refusal of ignored parameters, which are at least one. */
+export function unknownParameters(ignored: readonly string[], route: QueryReader): NotifierError {
+  const expected = knownParameters(route)
+  const note = (name: string): string => {
+    const nearest = nearestName(name, expected)
+    return nearest === null ? '' : `, did you mean "${nearest}"?`
+  }
+  const only = ignored.length === 1 ? note(ignored[0] ?? '') : ''
+  const names = ignored.slice(0, MOST_NAMES).map(shortName)
+  return new NotifierError('invalid_parameter', {
+    message:
+      `Unknown query ${ignored.length === 1 ? 'parameter' : 'parameters'}: ${listedNames(ignored)}${only || '.'} ` +
+      `This operation reads ${expected.length === 0 ? 'none' : expected.join(', ')}.`,
+    details: { field: names[0], fields: names, expected },
+  })
+}
+
+/** The value of X-Ignored-Parameters: at most ten names, percent-encoded and shortened. */
+export function ignoredHeader(ignored: readonly string[]): string {
+  return ignored
+    .slice(0, MOST_NAMES)
+    .map((name) => encodeURIComponent(name).slice(0, 50).replace(/%.?$/, ''))
+    .join(', ')
 }

@@ -12,6 +12,8 @@ export interface Envelope {
   readonly secure: boolean
   /** HEAD: the answer is that of GET without its body. */
   readonly bodiless: boolean
+  /** Query parameters that were not read, as the header names them; empty: none. */
+  readonly ignored: string
   /** The limit that the rate headers speak of. */
   readonly limit: RateLimitState
 }
@@ -42,7 +44,7 @@ export function errorResponse(
 }
 
 function toResponse(
-  { requestId, secure, bodiless, limit }: Envelope,
+  { requestId, secure, bodiless, ignored, limit }: Envelope,
   status: number,
   body: string | Buffer,
   more: Readonly<Record<string, string>> | undefined,
@@ -55,6 +57,7 @@ function toResponse(
     'X-Request-Id': requestId,
   }
   if (secure) headers['Strict-Transport-Security'] = 'max-age=31536000'
+  if (ignored !== '') headers['X-Ignored-Parameters'] = ignored
   addRateHeaders(headers, limit)
   if (more !== undefined) Object.assign(headers, more)
   return { status, headers, body: bodiless ? null : body }

@@ -277,6 +277,12 @@ export interface Notifier<Tx = never> {
   }
   readonly receipts: {
     /**
+     * Resolves where a provider takes receipts; the HTTP adapters ask before they read a body.
+     *
+     * @throws NotifierError `not_found`
+     */
+    assertTaken(source: ReceiptSource): Promise<void>
+    /**
      * Takes in what a provider reports: verifies it, stores it, and says what to answer; the HTTP adapters do
      * (`POST /receipts/{channel}/{provider}`). Repetitions are harmless.
      *

@@ -7,6 +7,7 @@ import { notifierFetch } from '../../adapters/http/fetch.ts'
 import { notifierMiddleware } from '../../adapters/http/koa.ts'
 import { type HttpApiOptions, notifierHandler } from '../../adapters/http/node.ts'
 import { readWebBody } from '../../adapters/http/web-body.ts'
+import type { BodyLimits } from '../../src/http/message.ts'
 import { createNotifier, type Notifier } from '../../src/index.ts'
 import { faultLogger } from '../support/fault-logger.ts'
 import { type Answer, call, codeOf } from './support/http-client.ts'
@@ -158,6 +159,36 @@ describe('carillon/fetch', () => {
       })
   })
 
+  it('answers in a route handler of Next.js, which tells of the connection only in headers', async () => {
+    // What Next.js passes: a Request with more on it, the headers its server writes, and a context in place of a connection.
+    class NextRequest extends Request {
+      readonly nextUrl = new URL(this.url)
+    }
+    const answer = notifierFetch(notifier, { prefix: '/n', trustedProxies: ['loopback'] })
+    const next = { remoteAddress: '127.0.0.1', encrypted: false }
+    const POST = async (request: NextRequest, _context: unknown): Promise<Response> =>
+      (await answer(request, next)) ?? new Response('Not Found', { status: 404 })
+    const context = { params: Promise.resolve({ path: ['v1', 'notify'] }) }
+    const sent = (path: string, proto: string): NextRequest =>
+      new NextRequest(`http://localhost:3000${path}`, {
+        method: 'POST',
+        headers: {
+          ...headers,
+          'content-type': 'application/json',
+          'x-forwarded-for': '198.51.100.7',
+          'x-forwarded-proto': proto,
+        },
+        body: JSON.stringify(mail),
+      })
+    expect((await POST(sent('/n/v1/notify', 'https'), context)).status).toBe(201)
+    expect((await POST(sent('/n/v1/notify', 'http'), context)).status).toBe(403)
+    expect((await POST(sent('/elsewhere', 'https'), context)).status).toBe(404)
+    const bare = answer as (request: Request, context: unknown) => Promise<unknown>
+    await expect(bare(sent('/n/v1/notify', 'https'), context)).rejects.toThrow(/Next\.js/)
+    const unknown = { remoteAddress: undefined, encrypted: true }
+    expect((await answer(sent('/n/v1/notify', 'https'), unknown))?.status).toBe(201)
+  })
+
   it("leaves a request that is not the API's untouched", async () => {
     const answer = notifierFetch(notifier, { ...http, prefix: '/n' })
     for (const path of ['/v1/notify', '/n/v2', '/nv1/notify', '']) {
@@ -183,40 +214,57 @@ describe('a body on a web stream', () => {
       { highWaterMark: 0 },
     )
   }
+  const within = (bytes: number, timeoutMs = 60_000): BodyLimits => ({ bytes, timeoutMs })
   const post = (body: ReadableStream | string, init: RequestInit = {}): Request =>
     new Request('http://localhost/', { method: 'POST', body, duplex: 'half', ...init } as RequestInit)
 
   it('is read to its end, within its limit', async () => {
-    expect(await readWebBody(post(stream(5)), 50)).toHaveLength(50)
-    expect(await readWebBody(post(stream(0)), 50)).toHaveLength(0)
-    expect(await readWebBody(new Request('http://localhost/', { method: 'POST' }), 50)).toHaveLength(0)
+    expect(await readWebBody(post(stream(5)), within(50))).toHaveLength(50)
+    expect(await readWebBody(post(stream(0)), within(50))).toHaveLength(0)
+    expect(await readWebBody(new Request('http://localhost/', { method: 'POST' }), within(50))).toHaveLength(
+      0,
+    )
   })
 
   it('is not read any further than its limit', async () => {
     const pulled = { count: 0 }
-    await expect(readWebBody(post(stream(1000, pulled)), 49)).rejects.toMatchObject({
+    await expect(readWebBody(post(stream(1000, pulled)), within(49))).rejects.toMatchObject({
       code: 'payload_too_large',
     })
     expect(pulled.count).toBeLessThan(10)
     const declared = post(stream(1000, pulled), { headers: { 'content-length': '50' } })
-    await expect(readWebBody(declared, 49)).rejects.toMatchObject({ code: 'payload_too_large' })
+    await expect(readWebBody(declared, within(49))).rejects.toMatchObject({ code: 'payload_too_large' })
     expect(declared.bodyUsed).toBe(false)
+  })
+
+  it('ends at its deadline, however steadily it comes', async () => {
+    const steady = new ReadableStream<Uint8Array>({
+      async pull(controller) {
+        await new Promise((resolve) => setTimeout(resolve, 5))
+        controller.enqueue(new Uint8Array(1))
+      },
+    })
+    await expect(readWebBody(post(steady), within(1_000_000, 60))).rejects.toMatchObject({
+      code: 'request_timeout',
+    })
   })
 
   it('ends with the client, and when nothing comes for too long', async () => {
     const silent = (): ReadableStream<Uint8Array> => new ReadableStream({})
-    await expect(readWebBody(post(silent()), 50, 20)).rejects.toMatchObject({ code: 'request_timeout' })
+    await expect(readWebBody(post(silent()), within(50), 20)).rejects.toMatchObject({
+      code: 'request_timeout',
+    })
     const controller = new AbortController()
-    const aborted = readWebBody(post(silent(), { signal: controller.signal }), 50)
+    const aborted = readWebBody(post(silent(), { signal: controller.signal }), within(50))
     controller.abort()
     await expect(aborted).rejects.toMatchObject({ code: 'invalid_json' })
-    await expect(readWebBody(post('x', { signal: controller.signal }), 50)).rejects.toMatchObject({
+    await expect(readWebBody(post('x', { signal: controller.signal }), within(50))).rejects.toMatchObject({
       code: 'invalid_json',
     })
     const broken = new ReadableStream({
       start: (stream) => stream.error(new Error('reset')),
     })
-    await expect(readWebBody(post(broken), 50)).rejects.toMatchObject({ code: 'invalid_json' })
+    await expect(readWebBody(post(broken), within(50))).rejects.toMatchObject({ code: 'invalid_json' })
   })
 })
 

@@ -84,7 +84,7 @@ describe.each(
     ['text', 'hello'],
     ['nothing at all', ''],
     ['invalid UTF-8', Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])],
-    ['a deep list that ends too early', '['.repeat(100_000)],
+    ['a deep list that ends too early', '['.repeat(10_000)],
   ]
   it.each(parser === 'none' ? noJson : [])('is no JSON: %s', async (_title, body) => {
     const headers = { ...auth, 'content-type': 'application/json' }
@@ -299,7 +299,7 @@ describe('a body that never becomes complete', () => {
   ])('because it %s is an error', async (_title, disturb, expected) => {
     let outcome: unknown
     const server = createServer((req, res) => {
-      readNodeBody(req, 1000, 50).catch((error) => {
+      readNodeBody(req, { bytes: 1000, timeoutMs: 60_000 }, 50).catch((error) => {
         outcome = error
         res.destroy()
       })

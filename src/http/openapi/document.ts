@@ -6,6 +6,9 @@ import { operationOf, PARAMETERS } from './operation.ts'
 import { componentSchemas } from './schemas.ts'
 import type { OpenApiDocument, Operation } from './types.ts'
 
+/** The version in package.json: a test compares them. */
+const VERSION = '0.1.0'
+
 /**
  * Describes the API in OpenAPI 3.1, from the table of routes that serves it and the schemas that validate it.
  */
@@ -26,7 +29,7 @@ export function openApiDocument(
     openapi: '3.1.0',
     info: {
       title: 'Carillon',
-      version: '1.0.0',
+      version: VERSION,
       description: 'Sends notifications over several channels; keeps templates and delivery logs.',
       license: { name: 'MIT', identifier: 'MIT' },
     },

@@ -30,6 +30,11 @@ export const HEADERS: Readonly<Record<string, JsonObject>> = {
     required: true,
     schema: { type: 'string' },
   },
+  'X-Ignored-Parameters': {
+    description:
+      'Query parameters that the operation does not read, percent-encoded and separated by commas; at most ten. Absent: all were read.',
+    schema: { type: 'string' },
+  },
   'Retry-After': { description: 'Seconds to wait.', schema: { type: 'integer', minimum: 1 } },
   'WWW-Authenticate': { description: 'How to authenticate.', schema: { type: 'string' } },
   'Idempotent-Replayed': {
@@ -44,6 +49,7 @@ const ALWAYS = [
   'X-RateLimit-Remaining',
   'X-RateLimit-Reset',
   'X-RateLimit-Resource',
+  'X-Ignored-Parameters',
 ]
 
 /** References to the headers that every answer has, and to more. */

@@ -1,23 +1,24 @@
 import { isChannelName } from '../../domain/channel.ts'
 import { NotifierError } from '../../domain/errors/notifier-error.ts'
 import type { Notifier } from '../../services/notifier.ts'
+import type { ReceiptSource } from '../../services/receipts/records.ts'
 import { receiptReply } from '../schemas/service.ts'
 import type { HandlerResult, RequestContext, Route } from './route.ts'
 
-async function take({ request, params, bytes }: RequestContext, notifier: Notifier): Promise<HandlerResult> {
-  const { organization, channel, provider = '' } = params
+function sourceOf({ organization, channel, provider = '' }: RequestContext['params']): ReceiptSource {
   if (!isChannelName(channel)) throw new NotifierError('not_found')
+  return { organizationId: organization, channel, provider }
+}
+
+async function take({ request, params, bytes }: RequestContext, notifier: Notifier): Promise<HandlerResult> {
   const { method, path, query } = request
-  const { contentType, body } = await notifier.receipts.take(
-    { organizationId: organization, channel, provider },
-    {
-      method,
-      target: query === '' ? path : `${path}?${query}`,
-      host: request.header('host'),
-      headers: request.headers(),
-      body: bytes,
-    },
-  )
+  const { contentType, body } = await notifier.receipts.take(sourceOf(params), {
+    method,
+    target: query === '' ? path : `${path}?${query}`,
+    host: request.header('host'),
+    headers: request.headers(),
+    body: bytes,
+  })
   return { text: { contentType, content: body } }
 }
 
@@ -30,6 +31,8 @@ const common = {
   unknown: 'not_found',
   errors: ['not_found', 'invalid_receipt_signature'],
   raw: true,
+  beforeBody: (params: RequestContext['params'], notifier: Notifier) =>
+    notifier.receipts.assertTaken(sourceOf(params)),
   response: receiptReply,
   handler: take,
 } as const

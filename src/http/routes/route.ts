@@ -63,6 +63,8 @@ export interface Route {
   readonly bodyOptional?: true
   /** True: the handler gets the bytes of the body as they came, whatever their type. */
   readonly raw?: true
+  /** Judges the path before the body is read, for a route that needs no key. */
+  readonly beforeBody?: (params: RequestContext['params'], notifier: Notifier) => Promise<void>
   /** True: as `raw`, and also what a parser of the host has made of a form. */
   readonly form?: true
   /** True: for people and their mail programs. Answers are no JSON, also that a link is not one of ours (404). */

@@ -13,6 +13,7 @@ export function limitError(state: RateLimitState, retryAfterMs: number): Notifie
 }
 
 const MESSAGES: Readonly<Record<string, string>> = {
+  open_bodies: 'Too many request bodies from this address are unfinished.',
   account: 'The account is restricted for a while, because it went on far above its limits.',
   concurrency: 'Too many requests are under way at one time.',
   monthly_notifications: 'The monthly notification quota is used up.',

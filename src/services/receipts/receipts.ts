@@ -126,20 +126,26 @@ export function createReceipts(parts: ReceiptParts): Notifier['receipts'] {
     return known
   }
 
-  async function answer(source: ReceiptSource, arrival: ReceiptArrival): Promise<ReceiptReply> {
+  /** Works with the instance that a source names. */
+  async function withInstance<Answer>(
+    source: ReceiptSource,
+    work: (provider: Provider) => Promise<Answer>,
+  ): Promise<Answer> {
     const { organizationId = null, channel, provider: name } = source
     // Nobody has proven anything yet: the application is not asked for providers of organizations that do not exist.
     if (organizationId !== null && (await storage.organizations.get(organizationId)) === null) {
       throw unknownSource(source)
     }
-    const reply = await routes.withInstance({ organizationId, channel, name }, (provider) =>
-      takeIn(provider, source, arrival),
-    )
-    if (reply === null) throw unknownSource(source)
-    return reply
+    const answer = await routes.withInstance({ organizationId, channel, name }, work)
+    if (answer === null) throw unknownSource(source)
+    return answer
   }
 
   return {
+    async assertTaken(source) {
+      const taken = await withInstance(source, async ({ plugin }) => plugin.parseReceipts !== undefined)
+      if (!taken) throw unknownSource(source)
+    },
     async take(source, arrival) {
       if (waiting >= MOST_WAITING) {
         throw new NotifierError('service_unavailable', {
@@ -149,7 +155,7 @@ export function createReceipts(parts: ReceiptParts): Notifier['receipts'] {
       }
       waiting += 1
       try {
-        return await answer(source, arrival)
+        return await withInstance(source, (provider) => takeIn(provider, source, arrival))
       } finally {
         waiting -= 1
       }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { acceptsScheme, type HttpsMode, resolveClient } from '../../../src/http/client.ts'
+import { acceptsScheme, type HttpsMode, httpsRequired, resolveClient } from '../../../src/http/client.ts'
 import { canonicalAddress, compileNetworks } from '../../../src/http/proxies.ts'
 import { request } from './support.ts'
 
@@ -349,5 +349,23 @@ describe('addresses', () => {
     [''],
   ])('refuses "%s" as a network', (entry) => {
     expect(compileNetworks([entry])).toBeNull()
+  })
+})
+
+describe('the refusal of plain HTTP', () => {
+  const refusal = (remoteAddress: string, headers: Record<string, string> = {}, trusted: string[] = []) =>
+    httpsRequired(request({ encrypted: false, remoteAddress, headers }), compileNetworks(trusted))
+
+  it('names the option on this machine, and nothing elsewhere', () => {
+    expect(refusal('127.0.0.1').message).toContain("https: 'allow-loopback'")
+    expect(refusal('203.0.113.5').message).not.toContain('allow-loopback')
+  })
+  it('names the forwarding header that was the cause', () => {
+    const forwarded = refusal('::1', { via: '1.1 proxy' })
+    expect(forwarded.details).toEqual({ header: 'via' })
+    expect(forwarded.message).toContain('"via"')
+    const proto = refusal('10.0.0.1', { 'x-forwarded-for': '1.2.3.4', 'x-forwarded-proto': 'https' })
+    expect(proto.details).toEqual({ header: 'x-forwarded-proto' })
+    expect(proto.message).toContain('"trustedProxies"')
   })
 })

@@ -73,19 +73,22 @@ describe('JSON that is parsed in turns', () => {
 
   it('is bounded in each item, in all else, and in its depth', async () => {
     const five = '{"a":1,"b":[2,3,{"c":4}]}'
-    const values = 8
+    const values = 12
     await expect(parse(`{"n":[${Array(3).fill(five)}]}`, { values })).resolves.toBeDefined()
-    await expect(parse(`{"n":[${five},[1,2,3,4,5,6,7,8,9,10]]}`, { values })).rejects.toThrow('values')
-    await expect(parse('{"n":[1,2,3,4,5,6,7,8]}', { values })).rejects.toThrow('values')
-    await expect(parse('{"n":{"a":{"b":[1,2,3,4,5,6]}}}', { values })).rejects.toThrow('values')
+    await expect(parse(`{"n":[${five},[1,2,3,4,5,6,7,8,9,10,11,12,13,14]]}`, { values })).rejects.toThrow(
+      'values',
+    )
+    await expect(parse('{"n":[1,2,3,4,5,6,7,8,9,10,11,12]}', { values })).rejects.toThrow('values')
+    await expect(parse('{"n":{"a":{"b":[1,2,3,4,5,6,7]}}}', { values })).rejects.toThrow('values')
     await expect(parse('{"n":[[[]]]}', { depth: 4 })).resolves.toBeDefined()
     await expect(parse('{"n":[[[[]]]]}', { depth: 4 })).rejects.toThrow('depth')
   })
 
   it('is asked for where there may be many values', () => {
-    const of = (text: string): boolean => mayHaveMore(Buffer.from(text), 3)
+    const of = (text: string): boolean => mayHaveMore(Buffer.from(text), 4)
     expect(of('{"a":[1,2]}')).toBe(false)
     expect(of('{"a":[1,2,3]}')).toBe(true)
-    expect(of('[[[[]]]]')).toBe(true)
+    expect(of('[[[[[]]]]]')).toBe(true)
+    expect(of('{"a":1,"b":2,"c":3}')).toBe(true)
   })
 })

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { describe, expect, it } from 'vitest'
 import * as z from 'zod'
@@ -221,4 +222,9 @@ it('no body has objects with fields inside objects: strictBody looks at one leve
       operation,
     ).toEqual(INSIDE[operation] ?? [])
   }
+})
+
+it("the document has the package's version", () => {
+  const manifest = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'))
+  expect(document.info.version).toBe(manifest.version)
 })

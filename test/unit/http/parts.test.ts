@@ -40,7 +40,8 @@ describe('Authorization', () => {
 })
 
 describe('the body', () => {
-  const read = (given: TestRequest): Promise<unknown> => readJsonObject(request(given), 100)
+  const read = (given: TestRequest): Promise<unknown> =>
+    readJsonObject(request(given), { bytes: 100, timeoutMs: 1_000 })
   const type = (value: string): TestRequest => ({ headers: { 'content-type': value }, body: '{"a":1}' })
 
   it.each([
@@ -90,12 +91,26 @@ describe('the body', () => {
   })
   it('may be 64 levels deep and no more', async () => {
     const deep = (levels: number): string => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`
-    const large = (body: string): Promise<unknown> => readJsonObject(request({ body }), 1e6)
+    const large = (body: string): Promise<unknown> =>
+      readJsonObject(request({ body }), { bytes: 1e6, timeoutMs: 1_000 })
     await expect(large(deep(64))).resolves.toBeDefined()
     await expect(large(deep(65))).rejects.toThrow(code('invalid_parameter'))
     await expect(large(`{"a":${'['.repeat(50_000)}${']'.repeat(50_000)}}`)).rejects.toThrow(
       code('invalid_parameter'),
     )
+  })
+  it('is refused before it is parsed where it has more values and names than are accepted', async () => {
+    const limits = { bytes: 2_000_000, timeoutMs: 1_000 }
+    const large = (body: string): Promise<unknown> => readJsonObject(request({ body }), limits)
+    const names = (count: number): string =>
+      `{"a":{${Array.from({ length: count }, (_, index) => `"k${index}":"v${index}"`).join(',')}}}`
+    await expect(large(names(10_000))).resolves.toBeDefined()
+    await expect(large(names(90_000))).rejects.toThrow(code('invalid_parameter'))
+    // Never parsed: what is wrong at its end is not seen.
+    await expect(large(names(90_000).slice(0, -1))).rejects.toThrow(code('invalid_parameter'))
+    const texts = Array.from({ length: 90_000 }, (_, index) => `t${index}`)
+    await expect(large(JSON.stringify({ a: texts }))).rejects.toThrow(code('invalid_parameter'))
+    await expect(large(`{${'"a":1,'.repeat(90_000)}"a":1}`)).rejects.toThrow(code('invalid_parameter'))
   })
   it('may begin with a byte order mark', async () => {
     expect(await read({ body: '\ufeff{"a":1}' })).toEqual({ a: 1 })
@@ -116,9 +131,10 @@ describe('the body', () => {
       headers: { 'content-length': String(length) },
       parsedBody: { 'List-Unsubscribe': 'One-Click' },
     })
+    const limits = { bytes: 100, timeoutMs: 1_000 }
     for (const reader of [readJsonObject, readForm]) {
-      await expect(reader(request(parsed(100)), 100)).resolves.toBeDefined()
-      await expect(reader(request(parsed(101)), 100)).rejects.toThrow(code('payload_too_large'))
+      await expect(reader(request(parsed(100)), limits)).resolves.toBeDefined()
+      await expect(reader(request(parsed(101)), limits)).rejects.toThrow(code('payload_too_large'))
     }
   })
 })

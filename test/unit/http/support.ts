@@ -27,10 +27,11 @@ export function request(given: TestRequest = {}): HttpRequest {
     remoteAddress: 'remoteAddress' in given ? given.remoteAddress : '198.51.100.7',
     encrypted: given.encrypted ?? true,
     aborted: given.aborted ?? false,
+    bodyComplete: true,
     parsedBody: given.parsedBody,
     header: (name) => headers[name],
     headers: () => headers,
-    async readBody(limit) {
+    async readBody({ bytes: limit }) {
       const bytes = Buffer.from(given.body ?? '')
       if (bytes.length > limit) throw new NotifierError('payload_too_large')
       return bytes

@@ -122,7 +122,7 @@ const grouped: Groups = {
   limits: { get: [(n, slip) => n.limits.get(slip)], admit: [], closed: [] },
   // What serves a notifier calls these, with objects that it makes itself.
   pages: { canUnsubscribe: [], unsubscribe: [], opened: [], clicked: [] },
-  receipts: { take: [] },
+  receipts: { assertTaken: [], take: [] },
   reporting: { logger: undefined as never, requestBegan: [] },
 }
 

@@ -1,0 +1,42 @@
+/** More differences than this make another word. */
+const MOST_EDITS = 2
+const LONGEST = 50
+
+/**
+ * The name that was probably meant: the one with the fewest characters to add, drop, replace or swap with the next.
+ *
+ * @returns null where none is close
+ */
+export function nearestName(name: string, known: readonly string[]): string | null {
+  if (name.length > LONGEST) return null
+  let nearest: string | null = null
+  let fewest = MOST_EDITS + 1
+  for (const candidate of known) {
+    const edits = editsBetween(name.toLowerCase(), candidate.toLowerCase())
+    if (edits >= fewest || edits * 2 >= candidate.length) continue
+    fewest = edits
+    nearest = candidate
+  }
+  return nearest
+}
+
+/** Optimal string alignment distance. */
+function editsBetween(from: string, to: string): number {
+  let older: number[] = []
+  let last = Array.from({ length: to.length + 1 }, (_, index) => index)
+  for (let row = 1; row <= from.length; row += 1) {
+    const next = [row]
+    for (let column = 1; column <= to.length; column += 1) {
+      const at = (line: readonly number[], place: number): number => line[place] ?? 0
+      const same = from[row - 1] === to[column - 1] ? 0 : 1
+      let edits = Math.min(at(last, column) + 1, at(next, column - 1) + 1, at(last, column - 1) + same)
+      if (row > 1 && column > 1 && from[row - 1] === to[column - 2] && from[row - 2] === to[column - 1]) {
+        edits = Math.min(edits, at(older, column - 2) + 1)
+      }
+      next.push(edits)
+    }
+    older = last
+    last = next
+  }
+  return last[to.length] ?? 0
+}

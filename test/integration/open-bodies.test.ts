@@ -1,0 +1,77 @@
+import { connect, type Socket } from 'node:net'
+import { afterEach, expect, it } from 'vitest'
+import type { Channel } from '../../src/index.ts'
+import { type Host, startHost } from './support/express-host.ts'
+import { call } from './support/http-client.ts'
+
+let host: Host
+const sockets: Socket[] = []
+afterEach(async () => {
+  for (const socket of sockets.splice(0)) socket.destroy()
+  await host.close()
+})
+
+const reporter: Channel = {
+  name: 'reporter',
+  channel: 'email',
+  send: async () => ({ kind: 'accepted' }),
+  parseReceipts: async () => ({ kind: 'receipts', receipts: [] }),
+}
+
+/** Opens a post, sends some of its body, and gives the answer as soon as there is one. */
+function post(path: string, { length, from }: { length?: number; from?: string } = {}) {
+  const socket = connect(host.port, '127.0.0.1')
+  sockets.push(socket)
+  socket.on('error', () => {})
+  const answer = new Promise<string>((resolve) => socket.once('data', (data) => resolve(data.toString())))
+  const size = length === undefined ? 'Transfer-Encoding: chunked' : `Content-Length: ${length}`
+  const forwarded = from === undefined ? '' : `X-Forwarded-For: ${from}\r\nX-Forwarded-Proto: https\r\n`
+  socket.write(
+    `POST ${path} HTTP/1.1\r\nHost: x\r\n${forwarded}${size}\r\n\r\n${length ? 'x' : '1\r\nx\r\n'}`,
+  )
+  return { socket, answer }
+}
+
+it('a receipt for an unknown provider, or one that takes none, is refused before its body comes', async () => {
+  const { parseReceipts: _none, ...silent } = reporter
+  host = await startHost({ channel: silent })
+  for (const path of [
+    '/receipts/email/nobody',
+    '/receipts/email/reporter',
+    '/receipts/org_x/email/reporter',
+  ]) {
+    expect(await post(path, { length: 1_000_000 }).answer).toContain('HTTP/1.1 404 ')
+  }
+})
+
+it('unfinished bodies without a key are bounded for each address, on all routes together', async () => {
+  host = await startHost({ channel: reporter })
+  const open = Array.from({ length: 15 }, () => post('/receipts/email/reporter'))
+  open.push(post('/unsubscribe?t=x', { length: 30 }))
+  const refused = async (): Promise<string> =>
+    Promise.race([
+      post('/receipts/email/reporter').answer,
+      new Promise<string>((r) => setTimeout(r, 200, '')),
+    ])
+  let answer = ''
+  await expect.poll(async () => (answer = await refused()), { timeout: 5_000 }).toContain('HTTP/1.1 429 ')
+  expect(answer).toContain('"resource":"open_bodies","limit":16')
+  expect(answer).toMatch(/retry-after: 1\r/i)
+  const whole = await call(host.port, { method: 'POST', path: '/receipts/email/reporter', body: 'x' })
+  expect(whole.status, whole.text).toBe(200)
+  for (const socket of sockets) socket.destroy()
+  await expect.poll(refused).toBe('')
+})
+
+it('unfinished bodies without a key are bounded in all', async () => {
+  host = await startHost({ channel: reporter, http: { trustedProxies: ['loopback'] } })
+  for (let place = 0; place < 64; place += 1) {
+    post('/receipts/email/reporter', { length: 1_048_576, from: `203.0.113.${place >> 3}` })
+  }
+  const last = (): Promise<string> =>
+    Promise.race([
+      post('/receipts/email/reporter', { from: '198.51.100.1' }).answer,
+      new Promise<string>((resolve) => setTimeout(resolve, 200, '')),
+    ])
+  await expect.poll(last, { timeout: 5_000 }).toContain('HTTP/1.1 503 ')
+})

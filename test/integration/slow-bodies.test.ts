@@ -1,0 +1,185 @@
+import { connect } from 'node:net'
+import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { postgresStorage } from '../../adapters/storage/postgres/index.ts'
+import type { Clock } from '../../src/ports/clock.ts'
+import type { Storage } from '../../src/ports/storage/storage.ts'
+import { fakeClock } from '../../src/testing/fake-clock.ts'
+import { describeEachWith } from '../support/left-out.ts'
+import { sharedPostgres, stopSharedPostgres, uniqueSchema, whyNoPostgres } from '../support/postgres.ts'
+import { type Host, startHost } from './support/express-host.ts'
+import { type Answer, call } from './support/http-client.ts'
+import { HARNESSES } from './support/parity/index.ts'
+import { createWorld, type World } from './support/parity/world.ts'
+import { STORAGES } from './support/storages.ts'
+
+const mail = JSON.stringify({ channel: 'email', to: 'ada@example.com', subject: 'Hello', body: 'Hi' })
+const newKey = JSON.stringify({ name: 'planted', permission: 'Full Access' })
+
+/** A request whose body comes in pieces. */
+function openRequest(port: number, path: string, authorization: string, length: number) {
+  const socket = connect(port, '127.0.0.1')
+  socket.on('error', () => {})
+  const answer = new Promise<string>((resolve) => {
+    let text = ''
+    socket.setEncoding('utf8').on('data', (data) => {
+      text += data
+      if (text.includes('\r\n\r\n')) resolve(text)
+    })
+    socket.on('close', () => resolve(text))
+  })
+  socket.write(
+    `POST ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: ${authorization}\r\n` +
+      `Content-Type: application/json\r\nContent-Length: ${length}\r\n\r\n`,
+  )
+  return { socket, answer }
+}
+
+async function expectRefusal(answer: Promise<string>, status: number, code: string): Promise<void> {
+  const text = await answer
+  expect(text).toContain(`HTTP/1.1 ${status} `)
+  expect(text).toContain(`"${code}"`)
+}
+
+const postgres = async (): Promise<Storage> =>
+  postgresStorage({ connectionString: await sharedPostgres(), schema: uniqueSchema() })
+
+const storages: readonly (readonly [string, (clock: Clock) => Storage | Promise<Storage>])[] = [
+  ...STORAGES,
+  ['PostgreSQL', postgres],
+]
+
+afterAll(stopSharedPostgres)
+
+describeEachWith(
+  storages,
+  (name) => (name === 'PostgreSQL' ? whyNoPostgres() : null),
+  'a key that ends while a body arrives, on %s',
+  (_name, create) => {
+    let host: Host
+    beforeEach(async () => {
+      const storage = await create({
+        now: Date.now,
+        monotonic: () => performance.now(),
+        timer: () => () => {},
+      })
+      host = await startHost({ storage })
+    })
+    afterEach(() => host.close())
+
+    async function openWith(secret: string, path: string, body: string) {
+      const lookUps = vi.spyOn(host.storage.apiKeys, 'findByHash')
+      const request = openRequest(host.port, path, `Bearer ${secret}`, body.length)
+      request.socket.write(body.slice(0, 5))
+      await expect.poll(() => lookUps.mock.settledResults[0]?.type, { timeout: 10_000 }).toBe('fulfilled')
+      return { ...request, lookUps, finish: () => request.socket.write(body.slice(5)) }
+    }
+
+    it.each([
+      ['a key', '/v1/api-keys', newKey],
+      ['a notification', '/v1/notify', mail],
+      ['a batch', '/v1/notifications/batch', `{"notifications":[${mail}]}`],
+    ])('makes nothing once it is deleted: %s', async (_title, path, body) => {
+      const { secret, id } = await host.notifier.apiKeys.create({ name: 'x', permission: 'Full Access' })
+      const request = await openWith(secret, path, body)
+      await host.notifier.apiKeys.delete(id)
+      request.finish()
+      await expectRefusal(request.answer, 401, 'invalid_api_key')
+      expect(request.lookUps).toHaveBeenCalledTimes(2)
+      expect((await host.notifier.apiKeys.list()).items).toEqual([])
+      expect((await host.notifier.notifications.list()).items).toEqual([])
+      request.socket.destroy()
+    })
+
+    it('makes nothing once it has expired', async () => {
+      const expiresAt = new Date(Date.now() + 2_000)
+      const key = await host.notifier.apiKeys.create({ name: 'x', permission: 'Write', expiresAt })
+      const request = await openWith(key.secret, '/v1/notify', mail)
+      await expect
+        .poll(() => host.notifier.apiKeys.verify(key.secret).catch((error) => error.code), { timeout: 5_000 })
+        .toBe('expired_api_key')
+      request.finish()
+      await expectRefusal(request.answer, 401, 'expired_api_key')
+      expect((await host.notifier.notifications.list()).items).toEqual([])
+      request.socket.destroy()
+    })
+
+    it('is looked up once where the body comes with the head', async () => {
+      const headers = await host.key('Write')
+      const lookUps = vi.spyOn(host.storage.apiKeys, 'findByHash')
+      const { socket, answer } = openRequest(host.port, '/v1/notify', headers.authorization, mail.length)
+      socket.cork()
+      socket.write(mail)
+      socket.uncork()
+      expect(await answer).toMatch(/^HTTP\/1\.1 201 /)
+      socket.destroy()
+      const before = lookUps.mock.calls.length
+      const whole = await call(host.port, { method: 'POST', path: '/v1/notify', headers, body: mail })
+      expect(whole.status, whole.text).toBe(201)
+      expect(lookUps.mock.calls.length - before).toBe(1)
+    })
+  },
+)
+
+describe.each(HARNESSES.map((harness) => ({ harness, name: harness.name })))('$name', ({ harness }) => {
+  let world: World
+  afterEach(() => world.close())
+  const admitted = (): Promise<void> => expect.poll(() => world.admitted.count, { interval: 5 }).toBe(1)
+
+  it.each([
+    ['/v1/api-keys', newKey],
+    ['/v1/notify', mail],
+  ])('refuses a key that was deleted while the body arrived: POST %s', async (path, body) => {
+    world = await createWorld(harness, { prefix: '/n' })
+    const { secret, id } = await world.notifier.apiKeys.create({ name: 'x', permission: 'Full Access' })
+    const before = (await world.notifier.apiKeys.list()).items.length
+    const request = openRequest(world.port, `/n${path}`, `Bearer ${secret}`, body.length)
+    request.socket.write(body.slice(0, 5))
+    await admitted()
+    await world.notifier.apiKeys.delete(id)
+    request.socket.write(body.slice(5))
+    await expectRefusal(request.answer, 401, 'invalid_api_key')
+    expect((await world.notifier.apiKeys.list()).items).toHaveLength(before - 1)
+    expect((await world.notifier.notifications.list()).items).toEqual([])
+    request.socket.destroy()
+  })
+
+  it('ends a body at its deadline, however steadily it comes, and gives its slot back', async () => {
+    world = await createWorld(harness, { prefix: '/n', http: { bodyTimeoutMs: 200 } })
+    const request = openRequest(world.port, '/n/v1/notify', `Bearer ${world.keys.slot}`, 40_000)
+    const drip = setInterval(() => request.socket.write(' '), 10)
+    await expectRefusal(request.answer, 408, 'request_timeout')
+    clearInterval(drip)
+    request.socket.destroy()
+    await expect.poll(() => world.admitted.count, { interval: 5 }).toBe(0)
+    const next = await call(world.port, {
+      method: 'POST',
+      path: '/n/v1/notify',
+      headers: { authorization: `Bearer ${world.keys.slot}` },
+      body: mail,
+    })
+    expect(next.status, next.text).toBe(201)
+  })
+})
+
+it('a concurrency slot is held for as long as the body arrives, and no longer', async () => {
+  const clock = fakeClock()
+  const plan = { requests: null, notificationsPerHour: null, notificationsPerMonth: null }
+  const host = await startHost({ clock, plans: { org_default: { ...plan, concurrentRequests: 1 } } })
+  try {
+    const headers = await host.key('Write')
+    const next = (): Promise<Answer> =>
+      call(host.port, { method: 'POST', path: '/v1/notify', headers, body: mail })
+    const lookUps = vi.spyOn(host.storage.apiKeys, 'findByHash')
+    const request = openRequest(host.port, '/v1/notify', headers.authorization, mail.length)
+    request.socket.write(mail.slice(0, 5))
+    await expect.poll(() => lookUps.mock.settledResults[0]?.type, { timeout: 10_000 }).toBe('fulfilled')
+    for (let minute = 1; minute < 60; minute += 1) await clock.advance(60_000)
+    expect((await next()).json).toMatchObject({ error: { details: { resource: 'concurrency' } } })
+    request.socket.write(mail.slice(5))
+    expect(await request.answer).toMatch(/^HTTP\/1\.1 201 /)
+    await expect.poll(async () => (await next()).status).toBe(201)
+    request.socket.destroy()
+  } finally {
+    await host.close()
+  }
+})
