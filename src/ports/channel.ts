@@ -130,8 +130,8 @@ export interface SendContext {
   /**
    * Runs synchronous work on a large message, such as composing a mail, without holding up the messages of others: a
    * generator that yields after each piece of a fraction of a millisecond. The pieces run in slices of a few milliseconds, in
-   * which organizations take turns. Work that is small ends at once. Throws or rejects as the generator does, and with
-   * the reason of `signal` once that has aborted.
+   * which organizations take turns. Work that is small ends at once. Throws or rejects as the generator does, and
+   * between two pieces with the reason of `signal` once that has aborted.
    */
   readonly runInSlices: <Result>(steps: Iterator<undefined, Result>) => Result | Promise<Result>
 }

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Clock } from '../ports/clock.ts'
 
 /**
@@ -97,19 +98,22 @@ export function createProcessor({ monotonic }: Pick<Clock, 'monotonic'>): Proces
           const step = advance(steps)
           if (step.done === true) return step.value
         }
+        // The turn in which it goes on may be another message's, with another trace.
+        const inContext = AsyncLocalStorage.snapshot()
         return new Promise((resolve, reject) => {
           wait(organization, {
             order,
-            advance() {
-              try {
-                const step = advance(steps)
-                if (step.done === true) resolve(step.value)
-                return step.done === true
-              } catch (error) {
-                reject(error)
-                return true
-              }
-            },
+            advance: () =>
+              inContext(() => {
+                try {
+                  const step = advance(steps)
+                  if (step.done === true) resolve(step.value)
+                  return step.done === true
+                } catch (error) {
+                  reject(error)
+                  return true
+                }
+              }),
           })
         })
       }

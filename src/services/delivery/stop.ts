@@ -39,14 +39,16 @@ export function createStop(): Stop {
   }
 }
 
-/** Steps that throw the reason of a stop in place of going on. */
+/** Steps that throw the reason of a stop in place of going on. The first one always runs: it may be all. */
 export function untilStopped<Result>(
   steps: Iterator<undefined, Result>,
   stop: Stop,
 ): Iterator<undefined, Result> {
+  let began = false
   return {
     next() {
-      const reason = stop.reason()
+      const reason = began ? stop.reason() : null
+      began = true
       if (reason !== null) throw reason
       return steps.next()
     },

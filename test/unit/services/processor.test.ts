@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { once, type Steps } from '../../../src/domain/steps.ts'
@@ -83,5 +84,19 @@ describe('a share of the processor', () => {
     const next = processor.share('a')(work('b', 4))
     await expect(failed).rejects.toThrow('broken')
     expect(await next).toBe('b')
+  })
+
+  it('runs all steps of a message in its own context', async () => {
+    const { processor, work } = world()
+    const current = new AsyncLocalStorage<string>()
+    const seen = new Set<string>()
+    function* watched(name: string): Steps<void> {
+      for (const _ of work(name, 5)) {
+        seen.add(`${name} in ${current.getStore()}`)
+        yield
+      }
+    }
+    await Promise.all(['a', 'b'].map((name) => current.run(name, () => processor.share(name)(watched(name)))))
+    expect([...seen].sort()).toEqual(['a in a', 'b in b'])
   })
 })
