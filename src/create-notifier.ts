@@ -32,6 +32,7 @@ import { createLogs, createNotifications } from './services/notifications/notifi
 import type { Notifier, NotifierEvents } from './services/notifier.ts'
 import { createOrganizations } from './services/organizations/organizations.ts'
 import { createPluginFaults } from './services/plugin-faults.ts'
+import { createProcessor } from './services/processor.ts'
 import { createGiveWay } from './services/receipts/give-way.ts'
 import { createReceipts } from './services/receipts/receipts.ts'
 import { createRetention } from './services/retention/retention.ts'
@@ -93,7 +94,8 @@ function wire(options: ResolvedOptions): Notifier<unknown> {
   const storage = observedStorage(faults.watch('storage', options.storage), { observer, listeners, clock })
   const ids = createIdGenerator({ now: () => clock.now(), randomBytes })
   const signer = webhookSigner()
-  const compiled = createCompiledTemplates(storage)
+  const processor = createProcessor(clock)
+  const compiled = createCompiledTemplates(storage, processor)
   const plans = createPlanFinder(storage, options.plans, clock)
   const links = createLinks(options.publicUrl, openSigner)
   const organizations = createOrganizations(storage, ids, plans, links)
@@ -184,6 +186,7 @@ function wire(options: ResolvedOptions): Notifier<unknown> {
     storage,
     observer,
     listeners,
+    processor,
     compiled,
     links,
     tracking: async (organizationId: string) => (await plans.of(organizationId)).tracking,
@@ -294,7 +297,7 @@ function wire(options: ResolvedOptions): Notifier<unknown> {
       ...guard({ resend }, refused),
     },
     deadLetters: guard(deadLetters.api),
-    templates: guard(createTemplates(storage, ids, organizations)),
+    templates: guard(createTemplates(storage, ids, organizations, compiled, processor)),
     organizations: guard(organizations.api),
     apiKeys: guard(createApiKeys(storage, ids, organizations, clock)),
     webhooks: guard(createWebhookEndpoints(webhookParts)),

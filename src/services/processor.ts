@@ -120,3 +120,8 @@ export function createProcessor({ monotonic }: Pick<Clock, 'monotonic'>): Proces
     },
   }
 }
+
+/** Work of one step. */
+export function once<Result>(work: () => Result): Iterator<undefined, Result> {
+  return { next: () => ({ done: true, value: work() }) }
+}

@@ -43,6 +43,8 @@ interface Instead {
 /** A template version, parsed once. */
 export interface CompiledTemplate {
   readonly channel: ChannelName
+  /** Its tags, and the texts between them. */
+  readonly pieces: number
   /** About as many bytes as it takes of memory. */
   readonly size: number
   /**
@@ -76,6 +78,7 @@ export function compileTemplate(source: TemplateSource): CompiledTemplate {
   const landing = landingOf(channel, own, body)
   const ofBody = requiredOf(body)
   const levels = [body, ...(subject === null ? [] : [subject])].map(levelsOf)
+  const pieces = levels.flat().reduce((sum, level) => sum + level.pieces, 0)
   const ofBoth = subject === null || !SENDS_SUBJECT[channel] ? ofBody : requiredOf(body, subject)
 
   function* renderSteps(variables: Variables, instead: Instead = {}, spent = nothing()): Steps<RenderedText> {
@@ -95,7 +98,8 @@ export function compileTemplate(source: TemplateSource): CompiledTemplate {
 
   return {
     channel,
-    size: OWN_SIZE + sizeOf(source.body, levels[0]) + sizeOf(source.subject ?? '', levels[1]),
+    pieces,
+    size: OWN_SIZE + 2 * (source.body.length + (source.subject?.length ?? 0)) + TOKEN_SIZE * pieces,
     assertVariables(variables, instead = {}, spent = nothing()) {
       const names = instead.subject === undefined ? ofBoth : ofBody
       spent.pieces += names.length
@@ -108,10 +112,6 @@ export function compileTemplate(source: TemplateSource): CompiledTemplate {
     render,
     renderSteps,
   }
-}
-
-function sizeOf(source: string, levels: Levels = []): number {
-  return 2 * source.length + TOKEN_SIZE * levels.reduce((sum, { pieces }) => sum + pieces, 0)
 }
 
 /** Where the subject of a message goes out with it: what is not sent needs no values. */

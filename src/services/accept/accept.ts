@@ -77,6 +77,7 @@ export function createAccept(
       input.template === undefined
         ? null
         : await lookups.template({ organizationId, reference: input.template })
+    if (template !== null) await how.compiled.prepare(template)
     const warming = warm(channelHint(input, template), organizationId)
     if (warming !== undefined) await warming
     const notification = prepareSend(organizationId, input, template, how)

@@ -32,7 +32,9 @@ const READ_AT_ONCE = 16
 const MAX_EXPANDED = 100 * MAX_PIECES
 /** To write so many characters takes as long as a tag. */
 const CHARACTERS_OF_A_TAG = 64
-/** Most characters of the templates that a batch names: to compile one takes longer than to render it. */
+/** To compile a tag takes as long as to expand so many. */
+const EXPANDED_OF_COMPILED = 4
+/** Most characters of the templates that a batch names. */
 const MAX_READ = 100 * MAX_BODY_LENGTH
 
 /** What a batch has taken while it is judged. */
@@ -184,7 +186,7 @@ async function* byTemplate(
   inputs: ParsedBatch['inputs'],
   organizationId: string,
   reads: AcceptReads,
-  { routes }: Preparation,
+  { routes, compiled }: Preparation,
   spent: Spent,
 ): AsyncGenerator<readonly [index: number, input: ParsedSend, template: Template | null]> {
   const naming = new Map<string, [number, ParsedSend][]>()
@@ -201,6 +203,10 @@ async function* byTemplate(
   }
   for await (const [name, template] of templatesOf([...naming.keys()], organizationId, reads, spent)) {
     const named = naming.get(name) ?? []
+    if (template !== null && !isSpent(spent)) {
+      const prepared = await compiled.prepare(template)
+      spent.pieces += EXPANDED_OF_COMPILED * (prepared?.pieces ?? 0)
+    }
     const channels = new Set(named.map(([, input]) => channelHint(input, template)))
     await Promise.all([...channels].map(warm))
     for (const [index, input] of named) yield [index, input, template]

@@ -14,7 +14,7 @@ import type { Storage } from '../../ports/storage/storage.ts'
 import { ownLane, type Routes } from '../channels/routes.ts'
 import type { Deadline } from '../deadline.ts'
 import type { Links } from '../links/links.ts'
-import { createProcessor } from '../processor.ts'
+import type { Processor } from '../processor.ts'
 import type { SecretBox } from '../secrets.ts'
 import { createMatchSuppression } from '../suppressions/match.ts'
 import type { Observer } from '../telemetry/observer.ts'
@@ -59,6 +59,7 @@ export interface EngineOptions {
   readonly links: Links
   /** What is counted of an organization's HTML mails. */
   tracking(organizationId: string): Promise<Tracking>
+  readonly processor: Processor
   readonly outgoing: OutgoingHttp
   readonly signer: WebhookSigner
   readonly clock: Clock
@@ -145,7 +146,6 @@ export function createEngine(options: EngineOptions): Engine {
     notifications: {
       ...options,
       attempts,
-      processor: createProcessor(clock),
       matchSuppression: createMatchSuppression(storage),
       lastAmbiguous: (job) => lastAmbiguous(storage, job),
     },

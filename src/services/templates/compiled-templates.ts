@@ -3,19 +3,22 @@ import { type CompiledTemplate, compileTemplate } from '../../domain/template/co
 import type { Template } from '../../domain/template/template.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
 import type { TemplateVersion } from '../../ports/storage/templates.ts'
+import { once, type Processor } from '../processor.ts'
 
 /** Template versions, compiled once each. Versions never change, so nothing here can be stale. */
 export interface CompiledTemplates {
-  /** Compiles a version that is at hand, or takes the earlier result. */
+  /** Compiles a version in its organization's share of the processor; null where that fails, as {@link of} then tells. */
+  prepare(template: Template): Promise<CompiledTemplate | null>
+  /** The compiled version; after {@link prepare} it is there already. */
   of(template: Template): CompiledTemplate
-  /** As {@link of}, of a version that may have to be read first. @throws NotifierError `template_error` when there is none */
+  /** As {@link prepare}, of a version that may have to be read first. @throws NotifierError `template_error` when there is none */
   load(reference: TemplateVersion): Promise<CompiledTemplate>
 }
 
 /** Of all that are kept: anybody may have many, and large ones. What was used longest ago goes first. */
 const MAX_BYTES = 64 * 1024 * 1024
 
-export function createCompiledTemplates(storage: Storage): CompiledTemplates {
+export function createCompiledTemplates(storage: Storage, processor: Processor): CompiledTemplates {
   const entries = new Map<string, CompiledTemplate>()
   let bytes = 0
 
@@ -45,13 +48,25 @@ export function createCompiledTemplates(storage: Storage): CompiledTemplates {
     return compiled
   }
 
+  const of = (template: Template): CompiledTemplate => recall(keyOf(template)) ?? remember(template)
+
+  const inShare = (template: Template): CompiledTemplate | Promise<CompiledTemplate> =>
+    processor.share(template.organizationId)(once(() => of(template)))
+
   return {
-    of: (template) => recall(keyOf(template)) ?? remember(template),
+    of,
+    async prepare(template) {
+      try {
+        return recall(keyOf(template)) ?? (await inShare(template))
+      } catch {
+        return null
+      }
+    },
     async load(reference) {
       const known = recall(keyOf(reference))
       if (known !== undefined) return known
       const [template = null] = await storage.templates.versions([reference])
-      if (template !== null) return recall(keyOf(reference)) ?? remember(template)
+      if (template !== null) return inShare(template)
       throw new NotifierError('template_error', {
         message: `Version ${reference.version} of template ${reference.id} is missing.`,
       })

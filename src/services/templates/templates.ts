@@ -3,7 +3,6 @@ import type { IdGenerator } from '../../domain/ids.ts'
 import { jsonObject } from '../../domain/input/fields.ts'
 import { parseInput } from '../../domain/input/parse.ts'
 import { templateChange, templateInput } from '../../domain/input/template.ts'
-import { compileTemplate } from '../../domain/template/compile.ts'
 import { assertFormat } from '../../domain/template/format.ts'
 import { assertTemplateText } from '../../domain/template/judge.ts'
 import type { Template } from '../../domain/template/template.ts'
@@ -12,8 +11,10 @@ import type { Storage } from '../../ports/storage/storage.ts'
 import { listInPortions, listReader } from '../list.ts'
 import type { Notifier } from '../notifier.ts'
 import type { Organizations } from '../organizations/organizations.ts'
+import { once, type Processor } from '../processor.ts'
 import { shownText } from '../render.ts'
 import { organizationOf, owned, parseSubject, type Scope } from '../scope.ts'
+import type { CompiledTemplates } from './compiled-templates.ts'
 import type { TemplateRecord } from './records.ts'
 
 const readList = listReader('templates', {})
@@ -25,6 +26,8 @@ export function createTemplates(
   storage: Storage,
   ids: IdGenerator,
   organizations: Organizations,
+  compiled: CompiledTemplates,
+  processor: Processor,
 ): Notifier['templates'] {
   async function find(idOrName: string, scope: Scope | undefined): Promise<Template> {
     if (typeof idOrName !== 'string') throw new NotifierError('template_not_found')
@@ -49,7 +52,7 @@ export function createTemplates(
         description: parsed.description ?? null,
       }
       assertFormat(template.channel, template.format)
-      assertTemplateText(template)
+      await processor.share(organizationId)(once(() => assertTemplateText(template)))
       const created = await storage.templates.create(template)
       if (created === null) {
         throw nameTaken(parsed.name)
@@ -70,7 +73,7 @@ export function createTemplates(
       const template = await find(idOrName, scope)
       if (channel !== undefined && channel !== template.channel) throw channelFixed(template)
       assertFormat(template.channel, change.format)
-      assertTemplateText(change)
+      await processor.share(template.organizationId)(once(() => assertTemplateText(change)))
       const updated = await storage.templates.update(template.id, change)
       if (updated === 'unknown') throw new NotifierError('template_not_found')
       if (updated === 'taken') throw nameTaken(change.name ?? template.name)
@@ -78,9 +81,11 @@ export function createTemplates(
     },
     async preview(idOrName, variables = {}, scope) {
       const parsed = parseInput(jsonObject, variables, 'variables')
-      const compiled = compileTemplate(await find(idOrName, scope))
-      compiled.assertVariables(parsed)
-      return shownText(compiled.channel, compiled.render(parsed))
+      const template = await find(idOrName, scope)
+      await compiled.prepare(template)
+      const { assertVariables, render } = compiled.of(template)
+      assertVariables(parsed)
+      return shownText(template.channel, render(parsed))
     },
     async delete(idOrName, scope) {
       const template = await find(idOrName, scope)

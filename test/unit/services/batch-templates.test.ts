@@ -74,6 +74,17 @@ describe('the templates of a batch', () => {
     expect(sent.map(({ template }) => template)).toEqual([...names, ...names])
   })
 
+  it('count four times what they have of tags, however few messages name each', async () => {
+    const { notifier } = await start()
+    const body = '{{!}}x'.repeat(10_000)
+    const names = Array.from({ length: 70 }, (_, index) => `template-${index}`)
+    for (const name of names) await notifier.templates.create({ name, channel: 'email', body })
+    const { accepted, items } = await notifier.sendBatch(names.map((template) => ({ to, template })))
+    // Of each 20,001 pieces.
+    expect(accepted).toBe(Math.floor(5_000_000 / 80_004))
+    expect(items[accepted]).toMatchObject({ error: { message: expect.stringMatching(inAll) } })
+  })
+
   it('are read and compiled up to a size in all', async () => {
     const { notifier, looked } = await start()
     const body = `{{!${'x'.repeat(MAX_BODY_LENGTH - 10)}}}Hello`

@@ -3,6 +3,7 @@ import type { TemplateSource } from '../../../src/domain/template/compile.ts'
 import { compileTemplate } from '../../../src/domain/template/compile.ts'
 import type { Template } from '../../../src/domain/template/template.ts'
 import { memoryStorage } from '../../../src/memory/memory-storage.ts'
+import { createProcessor } from '../../../src/services/processor.ts'
 import { createCompiledTemplates } from '../../../src/services/templates/compiled-templates.ts'
 
 const MiB = 1024 * 1024
@@ -32,7 +33,10 @@ async function open(count: number, body: string) {
     })
     if (made !== null) templates.push(made)
   }
-  return { compiled: createCompiledTemplates(storage), templates, reads: () => reads }
+  // Each look at this clock takes longer than a turn may.
+  let now = 0
+  const processor = createProcessor({ monotonic: () => (now += 10) })
+  return { compiled: createCompiledTemplates(storage, processor), templates, reads: () => reads }
 }
 
 const source = (body: string): TemplateSource => ({ channel: 'email', subject: null, body, format: null })
@@ -61,6 +65,20 @@ describe('templates that are kept compiled', () => {
     const { compiled, templates } = await open(40, body)
     const loaded = await Promise.all(templates.map(({ id, version }) => compiled.load({ id, version })))
     for (const template of loaded) expect(template.render({ a: 'x' }).body).toHaveLength(20_000)
+  })
+
+  it.each(['load', 'prepare'] as const)('let the event loop turn between two of them: %s', async (way) => {
+    const { compiled, templates } = await open(20, '{{a}} '.repeat(10))
+    let turns = 0
+    let ended = false
+    const count = (): void => {
+      turns += 1
+      if (!ended) setImmediate(count)
+    }
+    setImmediate(count)
+    await Promise.all(templates.map((template) => compiled[way](template)))
+    ended = true
+    expect(turns).toBeGreaterThanOrEqual(templates.length - 1)
   })
 
   it('know their size by their tags and their text', () => {

@@ -7,6 +7,7 @@ import { webhookSigner } from '../../../src/outgoing/webhook-signer.ts'
 import type { PostRequest } from '../../../src/ports/outgoing.ts'
 import { createDeadline } from '../../../src/services/deadline.ts'
 import { createEngine } from '../../../src/services/delivery/engine.ts'
+import { createProcessor } from '../../../src/services/processor.ts'
 import { createSecretBox, newSecret } from '../../../src/services/secrets.ts'
 import { createCompiledTemplates } from '../../../src/services/templates/compiled-templates.ts'
 import { fakeClock } from '../../../src/testing/fake-clock.ts'
@@ -33,12 +34,14 @@ async function create(post: (request: PostRequest) => PostResult | Promise<PostR
   const boxes = { current: createSecretBox([newSecret()]) }
   const signer = webhookSigner()
   const channel = recordingChannel()
+  const processor = createProcessor(clock)
   const engine = createEngine({
     storage,
     clock,
     signer,
     ...engineParts(channel, clock),
-    compiled: createCompiledTemplates(storage),
+    processor,
+    compiled: createCompiledTemplates(storage, processor),
     outgoing: {
       async post(request) {
         posts.push({ request, at: clock.monotonic() })

@@ -14,6 +14,7 @@ import { createDeadline } from '../../../src/services/deadline.ts'
 import { createEngine } from '../../../src/services/delivery/engine.ts'
 import { createPlanFinder } from '../../../src/services/limits/plan-of.ts'
 import { createOrganizations } from '../../../src/services/organizations/organizations.ts'
+import { createProcessor } from '../../../src/services/processor.ts'
 import { createSecretBox, newSecret } from '../../../src/services/secrets.ts'
 import { createCompiledTemplates } from '../../../src/services/templates/compiled-templates.ts'
 import { createWebhookEndpoints } from '../../../src/services/webhooks/webhook-endpoints.ts'
@@ -83,10 +84,12 @@ describe.each(['memory', 'sqlite'])('webhook endpoints on %s', (kind) => {
         async close() {},
       },
     }
+    const processor = createProcessor(clock)
     const engine = createEngine({
       ...parts,
       ...engineParts(recordingChannel({ channel: 'push' }), clock),
-      compiled: createCompiledTemplates(storage),
+      processor,
+      compiled: createCompiledTemplates(storage, processor),
       logger: silentLogger(),
       maxSmsSegments: 10,
       leaseMs: 60_000,
