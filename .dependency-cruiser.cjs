@@ -75,7 +75,7 @@ module.exports = {
       name: 'domain-packages',
       severity: 'error',
       from: { path: '^src/domain/' },
-      to: { dependencyTypes: npm, pathNot: packages('libphonenumber-js', 'validator', 'mustache', 'zod') },
+      to: { dependencyTypes: npm, pathNot: packages('libphonenumber-js', 'validator', 'zod') },
     },
     {
       name: 'ports-import-only-the-domain',
@@ -94,7 +94,6 @@ module.exports = {
           'eventemitter3',
           'p-queue',
           'undici',
-          'mustache',
           'libphonenumber-js',
           'validator',
           'zod',

@@ -17,7 +17,7 @@ const TYPES: Readonly<Record<string, string>> = {
   '!': '!',
 }
 /** Most tags of a text: each takes the time and the memory of a hundred characters. */
-export const MAX_TAGS = 10_000
+const MAX_TAGS = 10_000
 /** Most characters of a name that an error quotes. */
 const MAX_QUOTED = 50
 
