@@ -104,8 +104,8 @@ describeWith(whyNoPostgres(true), 'a transaction of an application', () => {
       return [first.id, ...items.flatMap((item) => ('id' in item ? [item.id] : []))]
     })
     await expect.poll(() => email.calls.length).toBe(3)
-    expect(email.calls.map(({ context }) => context.notificationId).sort()).toEqual(sent)
-    expect(accepted.sort()).toEqual(sent)
+    expect(email.calls.map(({ context }) => context.notificationId).sort()).toEqual(sent.toSorted())
+    expect(accepted.sort()).toEqual(sent.toSorted())
     expect(await ordersOf()).toEqual(['2'])
     expect((await notifier.limits.get()).limits.notificationsPerMonth?.used).toBe(3)
   })

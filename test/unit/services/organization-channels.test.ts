@@ -455,11 +455,11 @@ describe('an idle organization', () => {
     const { send, closed, clock } = await tenants(
       (id) =>
         recordingChannel({
-          timeoutMs: 100 * MINUTE,
+          timeoutMs: 55 * MINUTE,
           close: () => void log.push(id),
           send: () => new Promise((resolve) => (end = () => resolve({ kind: 'accepted' }))),
         }),
-      { delivery: { leaseMs: 200 * MINUTE, pollMs: 60 * MINUTE } },
+      { delivery: { leaseMs: 110 * MINUTE, pollMs: 60 * MINUTE } },
     )
     const log: string[] = []
     await send('org_a')
