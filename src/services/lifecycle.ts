@@ -98,9 +98,13 @@ export function createLifecycle(parts: LifecycleParts): Lifecycle {
   }
 
   async function openStages(): Promise<void> {
-    for (const { open } of stages) {
+    for (const { name, open } of stages) {
       if (givenUp !== null) throw givenUp
-      await open()
+      try {
+        await open()
+      } catch (error) {
+        throw failureOfPlugin(`start (${name})`, error)
+      }
     }
   }
 
@@ -132,7 +136,7 @@ export function createLifecycle(parts: LifecycleParts): Lifecycle {
     return Promise.race([work, abandoned]).catch((error: unknown) => {
       opened = null
       letGo()
-      throw failureOfPlugin('start', error)
+      throw error
     })
   }
 

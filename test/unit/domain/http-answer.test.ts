@@ -39,7 +39,7 @@ describe('Retry-After', () => {
     ['1e3', undefined],
     ['Infinity', undefined],
     ['soon', undefined],
-    ['9'.repeat(400), undefined],
+    ['9'.repeat(400), 86_400_000],
     ['', undefined],
     [undefined, undefined],
   ])('%j is read as %j ms', (value, expected) => {

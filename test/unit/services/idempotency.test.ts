@@ -142,7 +142,10 @@ describe.each(['memory', 'sqlite'])('an idempotency key on %s', (kind) => {
     const wrong = { ...mail, to: '' }
     const first = await notifier.sendBatch([{ ...mail, sendAt }, wrong], { idempotencyKey: 'k' })
     const spelled = [{ ...mail, sendAt: new Date(sendAt), note: 'unknown' } as SendInput, wrong]
-    expect(await notifier.sendBatch(spelled, { idempotencyKey: 'k' })).toEqual({ ...first, replayed: true })
+    expect(await notifier.sendBatch(spelled, { idempotencyKey: 'k', strict: false })).toEqual({
+      ...first,
+      replayed: true,
+    })
     const other = notifier.sendBatch([mail, wrong], { idempotencyKey: 'k' })
     await expect(other).rejects.toMatchObject({ code: 'idempotency_key_reused' })
     const wronger = notifier.sendBatch(

@@ -122,7 +122,10 @@ describe('a plug-in', () => {
       },
     })
     onTestFinished(() => notifier.stop())
-    await expect(notifier.start()).rejects.toThrow('boom')
+    await expect(notifier.start()).rejects.toMatchObject({
+      message: expect.stringContaining('start (telemetry)'),
+      cause: { message: 'boom' },
+    })
     fails = false
     await notifier.start()
     await notifier.send(message)

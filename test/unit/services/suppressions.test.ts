@@ -212,9 +212,7 @@ describe.each(['memory', 'sqlite'])('suppressions on %s', (kind) => {
     expect(email.calls).toEqual([])
     expect(errors).toHaveBeenCalled()
     match.mockResolvedValue([])
-    await expect(notifier.sendBatch([mail])).rejects.toMatchObject({
-      cause: { message: expect.stringContaining('0 answers') },
-    })
+    await expect(notifier.sendBatch([mail])).rejects.toThrow('0 answers')
     match.mockRestore()
     await clock.until(() => email.calls.length === 1)
     await clock.advance(1)
