@@ -90,14 +90,7 @@ module.exports = {
       from: { path: '^src/' },
       to: {
         dependencyTypes: npm,
-        pathNot: packages(
-          'eventemitter3',
-          'p-queue',
-          'undici',
-          'libphonenumber-js',
-          'validator',
-          'zod',
-        ),
+        pathNot: packages('eventemitter3', 'p-queue', 'undici', 'libphonenumber-js', 'validator', 'zod'),
       },
     },
     {
