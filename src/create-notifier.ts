@@ -98,7 +98,9 @@ function wire(options: ResolvedOptions): Notifier<unknown> {
   const compiled = createCompiledTemplates(storage, processor)
   const plans = createPlanFinder(storage, options.plans, clock)
   const links = createLinks(options.publicUrl, openSigner)
-  const organizations = createOrganizations(storage, ids, plans, links)
+  const organizations = createOrganizations(storage, ids, plans, links, clock, (id) => {
+    for (const channel of routes.channels) routes.own(channel)?.renew(id, 0)
+  })
   const sendLimits = createSendLimits(limiter, plans, clock)
   const requestLimits = createRequestLimits(limiter, plans, clock, options.overuse)
   let box: SecretBox | null = null

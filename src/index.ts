@@ -144,7 +144,11 @@ export type {
   StartOptions,
   StopOptions,
 } from './services/notifier.ts'
-export type { OrganizationRecord } from './services/organizations/records.ts'
+export type {
+  DeleteOrganizationOptions,
+  OrganizationDeletion,
+  OrganizationRecord,
+} from './services/organizations/records.ts'
 export type { ReceiptArrival, ReceiptReply, ReceiptSource } from './services/receipts/records.ts'
 export type { AttachmentRecord, PartsRecord, RenderedRecord } from './services/render.ts'
 export type { Scope } from './services/scope.ts'

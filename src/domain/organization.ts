@@ -19,4 +19,6 @@ export interface Organization {
   readonly tracking: Tracking
   /** Epoch milliseconds. */
   readonly createdAt: number
+  /** Its deletion has begun: nothing is accepted or created for it. */
+  readonly deleting?: true
 }

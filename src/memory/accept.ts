@@ -10,6 +10,7 @@ import type {
 } from '../ports/storage/accept.ts'
 import { logEntry } from './facts.ts'
 import { createJob } from './jobs.ts'
+import { isOpen } from './organizations.ts'
 import { addTo, keyOf, type MemoryState, nextNumber, type StoredNotification } from './state.ts'
 
 /** Stores one request, or says why not. */
@@ -70,7 +71,7 @@ function problemOf(
   organizationId: string,
   notifications: readonly NewNotification[],
 ): NotifierError | undefined {
-  if (!state.organizations.has(organizationId)) {
+  if (!isOpen(state, organizationId)) {
     return new NotifierError('not_found', { message: `No organization has the id "${organizationId}".` })
   }
   const ids = new Set(notifications.map(({ id }) => id))

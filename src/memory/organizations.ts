@@ -3,9 +3,11 @@ import { DEFAULT_ORGANIZATION, type Organization } from '../domain/organization.
 import { NO_TRACKING } from '../domain/track-html.ts'
 import type { NewOrganization, OrganizationRepository } from '../ports/storage/organizations.ts'
 import { pageOf } from './page.ts'
-import { type MemoryState, nextNumber } from './state.ts'
+import { type MemoryState, nextNumber, type StoredOrganization } from './state.ts'
 
-export function memoryOrganizations(state: MemoryState): OrganizationRepository {
+export function memoryOrganizations(
+  state: MemoryState,
+): Omit<OrganizationRepository, 'beginDeletion' | 'purge'> {
   return {
     async create(organization) {
       return createOrganization(state, organization)
@@ -19,7 +21,7 @@ export function memoryOrganizations(state: MemoryState): OrganizationRepository 
     },
     async update(id, { name, plan, smsCountries, retentionDays, tracking }) {
       const stored = state.organizations.get(id)
-      if (stored === undefined) return null
+      if (stored === undefined || stored.deleting) return null
       const changed = {
         ...stored,
         name: name ?? stored.name,
@@ -39,10 +41,16 @@ export function createDefaultOrganization(state: MemoryState): void {
   createOrganization(state, { id: DEFAULT_ORGANIZATION, name: 'Default', plan: null, smsCountries: null })
 }
 
-/** @throws NotifierError `not_found` when the organization does not exist. */
+/** @throws NotifierError `not_found` when the organization does not exist, or is being deleted. */
 export function requireOrganization(state: MemoryState, id: string): void {
-  if (state.organizations.has(id)) return
+  if (isOpen(state, id)) return
   throw new NotifierError('not_found', { message: `No organization has the id "${id}".` })
+}
+
+/** It exists, and is not being deleted. */
+export function isOpen(state: MemoryState, id: string): boolean {
+  const stored = state.organizations.get(id)
+  return stored !== undefined && stored.deleting === undefined
 }
 
 function createOrganization(
@@ -55,6 +63,6 @@ function createOrganization(
   return created
 }
 
-function toOrganization({ number, ...organization }: Organization & { number: number }): Organization {
+function toOrganization({ number, force, ...organization }: StoredOrganization): Organization {
   return organization
 }

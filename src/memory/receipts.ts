@@ -25,8 +25,9 @@ export function recordReceipt(state: MemoryState, receipt: ReceiptRecord): Recei
 }
 
 function heed(state: MemoryState, { wish }: WishReport): void {
-  if (wish.kind === 'suppress') addSuppression(state, wish.entry)
-  else removeOptOut(state, wish.key)
+  if (wish.kind === 'suppress') {
+    if (state.organizations.has(wish.entry.organizationId)) addSuppression(state, wish.entry)
+  } else removeOptOut(state, wish.key)
 }
 
 /** Applies the receipts that came before the hand-over they speak of. */

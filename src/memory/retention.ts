@@ -45,14 +45,14 @@ function sweep(state: MemoryState, { organizationId, olderThanMs, most, after }:
   return { notifications: over.length, deliveries, next }
 }
 
-function isOver(state: MemoryState, row: StoredNotification, latest: number): boolean {
+export function isOver(state: MemoryState, row: StoredNotification, latest: number): boolean {
   if (row.job !== undefined || (row.timeline.at(-1)?.at ?? 0) > latest) return false
   const deliveries = state.deliveriesOf.get(keyOf(row.organizationId, row.id)) ?? []
   return [...deliveries].every((delivery) => delivery.state !== 'pending')
 }
 
 /** @returns how many deliveries went with it */
-function removeNotification(state: MemoryState, notification: StoredNotification): number {
+export function removeNotification(state: MemoryState, notification: StoredNotification): number {
   const { id, organizationId, timeline } = notification
   state.notifications.delete(id)
   removeFrom(state.notificationsOf, organizationId, notification)
@@ -122,7 +122,7 @@ function removeOldest<Value>(
   return removed
 }
 
-function keepOthers<Value>(
+export function keepOthers<Value>(
   lists: Map<string, Value[]>,
   key: string,
   isRemoved: (value: Value) => boolean,

@@ -13,6 +13,12 @@ import type { LoggedAttempt, WebhookDelivery, WebhookEndpoint } from '../ports/s
 import { createHeap, type Heap } from './heap.ts'
 import type { Turns } from './turns.ts'
 
+export interface StoredOrganization extends Organization {
+  readonly number: number
+  /** In a deletion: jobs are removed, too. */
+  readonly force?: boolean
+}
+
 /** A notification with what facts made of it. `content` is JSON, so that no caller shares it. */
 export interface StoredNotification extends Omit<NewNotification, 'content'> {
   /** Order of the accepts. */
@@ -108,7 +114,7 @@ export interface MemoryState {
   /** The last fencing token. */
   token: number
 
-  readonly organizations: Map<string, Organization & { readonly number: number }>
+  readonly organizations: Map<string, StoredOrganization>
   readonly notifications: Map<string, StoredNotification>
   /** Per organization, oldest first. */
   readonly notificationsOf: Map<string, Set<StoredNotification>>

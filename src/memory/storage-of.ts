@@ -6,6 +6,7 @@ import { backlog } from './backlog.ts'
 import { claim, releaseLease, renewLease, startAttempt } from './claim.ts'
 import { memoryLogs, memoryNotifications } from './notifications.ts'
 import { createDefaultOrganization, memoryOrganizations } from './organizations.ts'
+import { memoryDeletions } from './purge.ts'
 import { recordReceipt } from './receipts.ts'
 import { memoryRetention } from './retention.ts'
 import { settleOne } from './settle.ts'
@@ -62,7 +63,7 @@ export function storageOf(state: MemoryState): Storage {
     },
     notifications: memoryNotifications(state),
     logs: memoryLogs(state),
-    organizations: memoryOrganizations(state),
+    organizations: { ...memoryOrganizations(state), ...memoryDeletions(state) },
     apiKeys: memoryApiKeys(state),
     templates: memoryTemplates(state),
     webhookEndpoints: memoryWebhookEndpoints(state),

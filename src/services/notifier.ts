@@ -27,7 +27,11 @@ import type {
   NotificationRecord,
   NotificationSummary,
 } from './notifications/records.ts'
-import type { OrganizationRecord } from './organizations/records.ts'
+import type {
+  DeleteOrganizationOptions,
+  OrganizationDeletion,
+  OrganizationRecord,
+} from './organizations/records.ts'
 import type { ReceiptArrival, ReceiptReply, ReceiptSource } from './receipts/records.ts'
 import type { RenderedRecord } from './render.ts'
 import type { Scope } from './scope.ts'
@@ -174,6 +178,15 @@ export interface Notifier<Tx = never> {
     list(query?: Omit<ListQuery, 'organizationId'>): Promise<List<OrganizationRecord>>
     /** @throws NotifierError `not_found`, `invalid_parameter` */
     update(id: string, change: Partial<Omit<OrganizationInput, 'id'>>): Promise<OrganizationRecord>
+    /**
+     * Removes an organization with everything of it, in steps of a hundred notifications; resolves when all is gone. Its API keys
+     * stop working at once, on every machine, and nothing is accepted for it any more. A deletion that was interrupted is
+     * finished by the next call, or by the pass of the retention within an hour.
+     *
+     * @throws NotifierError `organization_in_use` while notifications or webhook events wait, unless `force`; `not_found`;
+     *   `invalid_parameter` for `org_default`; `service_unavailable` where transactions that were open before do not end
+     */
+    delete(id: string, options?: DeleteOrganizationOptions): Promise<OrganizationDeletion>
   }
   readonly apiKeys: {
     /** The answer holds the secret, which is never shown again. @throws NotifierError `not_found`, `invalid_parameter` */

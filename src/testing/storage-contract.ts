@@ -6,6 +6,7 @@ import { begunClaimChecks } from './storage/begun-claims.ts'
 import { claimChecks } from './storage/claim.ts'
 import { clockStepChecks } from './storage/clock-steps.ts'
 import { contentChecks } from './storage/contents.ts'
+import { deletionChecks } from './storage/deletions.ts'
 import { deliveryChecks } from './storage/deliveries.ts'
 import { endpointAddressChecks } from './storage/endpoint-addresses.ts'
 import { endpointHealthChecks } from './storage/endpoint-health.ts'
@@ -52,6 +53,7 @@ export function storageContract(test: TestApi, create: () => Promise<StorageHarn
   logChecks(check)
   templateChecks(check)
   organizationChecks(check)
+  deletionChecks(check)
   apiKeyChecks(check)
   webhookEndpointChecks(check)
   webhookChangeChecks(check)

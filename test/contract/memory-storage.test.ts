@@ -45,6 +45,30 @@ storageContract(test, async () => {
           unmatchedReceipts: countOf(state.unmatched.values()),
         }
       },
+      async owned(id) {
+        const own = (row: { readonly organizationId?: string | null }): boolean => row.organizationId === id
+        const named = (map: ReadonlyMap<string, unknown>): number =>
+          [...map.keys()].filter((key) => key.startsWith(`${id}\n`)).length
+        const templates = [...state.templates.values()].filter(({ versions }) => versions.some(own))
+        const counts = {
+          organizations: Number(state.organizations.has(id)),
+          notifications: [...state.notifications.values()].filter(own).length,
+          listed: state.notificationsOf.get(id)?.size ?? 0,
+          log: state.logOf.get(id)?.size ?? 0,
+          jobs: [...state.jobs.values()].filter(own).length,
+          deliveries: [...state.deliveries.values()].filter(own).length,
+          deliveriesOf: named(state.deliveriesOf),
+          unmatched: [...state.unmatched.values()].flat().filter(({ record }) => own(record)).length,
+          apiKeys: [...state.apiKeys.values()].filter(own).length,
+          templates: templates.length,
+          versions: templates.flatMap(({ versions }) => versions).length,
+          templateNames: named(state.templateNames),
+          endpoints: [...state.endpoints.values()].filter(own).length,
+          suppressions: named(state.suppressions),
+          usage: named(state.usage),
+        }
+        return Object.fromEntries(Object.entries(counts).filter(([, count]) => count > 0))
+      },
       async idempotency() {
         return [...state.idempotency.values()].map(({ fingerprint, admitted }) => ({ fingerprint, admitted }))
       },

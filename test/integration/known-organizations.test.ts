@@ -1,7 +1,5 @@
-import { DatabaseSync } from 'node:sqlite'
-import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
+import { afterAll, expect, it, onTestFinished } from 'vitest'
 import { postgresStorage } from '../../adapters/storage/postgres/index.ts'
-import { sqliteStorage } from '../../adapters/storage/sqlite/index.ts'
 import type { Storage } from '../../src/ports/storage/storage.ts'
 import { describeWith } from '../support/left-out.ts'
 import {
@@ -11,7 +9,6 @@ import {
   uniqueSchema,
   whyNoPostgres,
 } from '../support/postgres.ts'
-import { temporaryFile } from '../support/sqlite-harness.ts'
 
 const MOST = 100_000
 
@@ -59,21 +56,6 @@ function knowsSoMany(open: Open): void {
     expect(await answersTo(storage, 0, 1)).toEqual(new Set(['failed']))
   })
 }
-
-describe('SQLite', () => {
-  knowsSoMany(async () => {
-    const { file, remove } = temporaryFile()
-    const storage = sqliteStorage({ file })
-    await storage.start()
-    const database = new DatabaseSync(file)
-    onTestFinished(async () => {
-      database.close()
-      await storage.stop()
-      remove()
-    })
-    return { storage, prefix: 'carillon_', run: async (statement) => database.exec(statement) }
-  })
-})
 
 describeWith(whyNoPostgres(), 'PostgreSQL', () => {
   afterAll(stopSharedPostgres)

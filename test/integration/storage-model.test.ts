@@ -214,6 +214,7 @@ function memoryHarness(now: () => number): StorageHarness {
       notifications: async () => [],
       events: async () => [],
       idempotency: async () => [],
+      owned: async () => ({}),
       dependents: async () => ({ handovers: 0, deliveryAttempts: 0, receipts: 0, unmatchedReceipts: 0 }),
       jobs: async () =>
         [...state.jobs.values()].map((job) => ({

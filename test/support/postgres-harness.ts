@@ -14,6 +14,7 @@ import type {
   StoredNotificationRow,
 } from '../../src/testing/storage/harness.ts'
 import { sharedPostgres, uniqueSchema } from './postgres.ts'
+import { ownedBy } from './sqlite-harness.ts'
 
 const TABLES = [
   ...[
@@ -108,7 +109,7 @@ export async function postgresHarness({
 }
 
 /** Reads the tables on a connection of its own. */
-function postgresSecondDoor(pool: pg.Pool, schema: string): SecondDoor {
+export function postgresSecondDoor(pool: pg.Pool, schema: string): SecondDoor {
   const all = async <Row>(sql: string): Promise<Row[]> =>
     (await pool.query(sql.replaceAll('carillon.', `"${schema}".`))).rows as Row[]
   return {
@@ -141,6 +142,23 @@ function postgresSecondDoor(pool: pg.Pool, schema: string): SecondDoor {
             WHERE a.event_id = d.event_id AND a.endpoint = d.endpoint) AS attempts
          FROM carillon.deliveries AS d`,
       )
+    },
+    async owned(id) {
+      const { rows } = await pool.query<{ name: string; columns: string[] }>(
+        `SELECT c.relname AS name, array_agg(a.attname::text) AS columns FROM pg_class AS c
+         JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attnum > 0
+         WHERE c.relnamespace = $1::regnamespace AND c.relkind IN ('r', 'p') AND NOT c.relispartition GROUP BY 1`,
+        [`"${schema}"`],
+      )
+      const counts: [string, number][] = []
+      for (const { name, columns } of rows) {
+        const where = ownedBy(name, columns, `"${schema}".`)
+        if (where === null) continue
+        const sql = `SELECT count(*)::integer AS count FROM "${schema}"."${name}" WHERE ${where}`
+        const [row] = (await pool.query<{ count: number }>(sql, [id])).rows
+        if (row !== undefined && row.count > 0) counts.push([name, row.count])
+      }
+      return Object.fromEntries(counts)
     },
     async idempotency() {
       return all<StoredIdempotencyRow>('SELECT fingerprint, admitted FROM carillon.idempotency')

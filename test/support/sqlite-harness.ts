@@ -114,6 +114,26 @@ export function sqliteSecondDoor(database: DatabaseSync): SecondDoor {
       if (counts === undefined) throw new Error('no counts')
       return { ...counts }
     },
+    async owned(id) {
+      const tables = all<{ name: string }>(
+        "SELECT name FROM sqlite_schema WHERE type = 'table' AND name LIKE 'carillon_%'",
+      )
+      const counts = tables.flatMap(({ name }) => {
+        const columns = all<{ name: string }>(`SELECT name FROM pragma_table_info('${name}')`).map(
+          (row) => row.name,
+        )
+        const kind = name.slice('carillon_'.length)
+        const where = ownedBy(kind, columns, 'carillon_')
+        if (where === null) return []
+        const count = database
+          .prepare(
+            `WITH given AS (SELECT ? AS id) SELECT count(*) AS count FROM ${name} WHERE ${where.replaceAll('$1', '(SELECT id FROM given)')}`,
+          )
+          .get(id)?.count
+        return count === 0 ? [] : [[kind, Number(count)] as const]
+      })
+      return Object.fromEntries(counts)
+    },
     async idempotency() {
       return all<StoredIdempotencyRow>('SELECT fingerprint, admitted FROM carillon_idempotency').map(
         (row) => ({
@@ -122,4 +142,15 @@ export function sqliteSecondDoor(database: DatabaseSync): SecondDoor {
       )
     },
   }
+}
+
+/** What finds the rows of an organization in a table; null: none of its columns says whose they are. */
+export function ownedBy(table: string, columns: readonly string[], prefix: string): string | null {
+  if (table === 'organizations') return 'id = $1'
+  if (columns.includes('organization')) return 'organization = $1'
+  // A version whose template is gone is nobody's, and would be left.
+  const templates = `SELECT seq FROM ${prefix}templates`
+  return table === 'template_versions'
+    ? `template IN (${templates} WHERE organization = $1) OR template NOT IN (${templates})`
+    : null
 }

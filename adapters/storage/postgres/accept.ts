@@ -8,7 +8,8 @@ import { type Admitted, insertNotifications } from './insert.ts'
 import { nowOf } from './now.ts'
 import { drawOf, lockQuotas } from './quota.ts'
 
-const SELECT_ORGANIZATIONS = 'SELECT id FROM carillon.organizations WHERE id = ANY ($1::text[])'
+const SELECT_ORGANIZATIONS = `
+  SELECT id FROM carillon.organizations WHERE id = ANY ($1::text[]) AND deleting IS NULL`
 
 const PROVE_STORED = 'SELECT 1 FROM carillon.notifications WHERE id = $1'
 
@@ -37,7 +38,7 @@ const failed = (cause: unknown): AcceptAnswer => ({ kind: 'failed', error: dataE
 /** Stores sets of requests, each set in one commit; most of them in one statement. */
 export function createAccept(connection: Connection): Accept {
   const { announcing } = connection
-  /** Organizations are never deleted. */
+  /** Those that were found once; that none of them is deleted since is looked at where something is stored. */
   const known = new Set<string>()
 
   /** Those of the requests that exist: what is known may be forgotten meanwhile. */
@@ -76,7 +77,7 @@ export function createAccept(connection: Connection): Accept {
     const recordOf = (request: AcceptRequest) => records.get(hashFor(request) ?? '')
     const quotas = await lockQuotas(
       tx,
-      existing.filter((request) => recordOf(request) === undefined),
+      existing.filter((request) => recordOf(request) === undefined && request.notifications.length > 0),
     )
     const stored: Admitted[] = []
     const corrections = new Map<string, number | null>()
@@ -106,13 +107,24 @@ export function createAccept(connection: Connection): Accept {
     await quotas.write()
     const [first] = stored
     if (first !== undefined) {
-      await insertNotifications(tx, tx.now, stored, tx.made)
+      if ((await insertNotifications(tx, tx.now, stored, tx.made)) === null) throw deletedSince()
       tx.prove(PROVE_STORED, [first.notification.id])
     }
     return answers
   }
 
   async function acceptInTransaction(requests: readonly AcceptRequest[]): Promise<AcceptAnswer[]> {
+    for (;;) {
+      try {
+        return await acceptKnown(requests)
+      } catch (error) {
+        if (!isNotifierError(error) || error.code !== 'not_found') throw error
+        known.clear()
+      }
+    }
+  }
+
+  async function acceptKnown(requests: readonly AcceptRequest[]): Promise<AcceptAnswer[]> {
     try {
       return await connection.set(requests, failed, (tx, some) => acceptSet(tx, some))
     } catch (error) {
@@ -132,7 +144,7 @@ export function createAccept(connection: Connection): Accept {
     const made = announcing.made()
     try {
       const createdAt = await insertPlain(requests, stored, made)
-      // A quota may be near its end.
+      // A quota may be near its end, or an organization gone.
       if (createdAt === null) return await acceptInTransaction(requests)
       announcing.after(made)
       return requests.map(({ notifications }) => ({
@@ -221,6 +233,11 @@ export function createAccept(connection: Connection): Accept {
   }
 
   return { set, forget: () => known.clear() }
+}
+
+/** Nothing of the set was stored: which organization it is shows when they are looked up again. */
+function deletedSince(): NotifierError {
+  return new NotifierError('not_found', { message: 'An organization was deleted.' })
 }
 
 function inProgress(): NotifierError {

@@ -1,7 +1,7 @@
 import type { ApiKey } from '../../../src/domain/api-key.ts'
 import type { ApiKeyRepository, FoundApiKey } from '../../../src/ports/storage/api-keys.ts'
 import { type ApiKeyRow, grantsColumn, toApiKey } from '../rows/api-key.ts'
-import { type Connection, NOW } from './connection.ts'
+import { type Connection, NOW, type Transaction } from './connection.ts'
 import { dataError, isDataError } from './errors.ts'
 import { requireOrganization } from './organizations.ts'
 import { pageBySeq } from './page.ts'
@@ -10,6 +10,8 @@ const INSERT = `
   INSERT INTO carillon.api_keys
     (created_at, hash, id, organization, name, permission, prefix, last4, expires_at, allowed_ips, grants)
   VALUES (${NOW}, decode($2, 'hex'), $3, $4, $5, $6, $7, $8, $9, $10, $11) RETURNING created_at`
+
+const PROVE_CREATED = 'SELECT 1 FROM carillon.api_keys WHERE id = $1'
 
 const COLUMNS = `
   seq, id, organization, encode(hash, 'hex') AS hash, name, permission, prefix, last4, expires_at, allowed_ips, created_at,
@@ -35,20 +37,21 @@ interface HashedRow extends ApiKeyRow {
 }
 
 export function createApiKeys(connection: Connection): ApiKeyRepository {
-  async function create(key: Omit<ApiKey, 'createdAt'>, hash: Uint8Array): Promise<ApiKey> {
+  async function create(tx: Transaction, key: Omit<ApiKey, 'createdAt'>, hash: Uint8Array): Promise<ApiKey> {
     const { id, organizationId, name, permission, prefix, last4, expiresAt, allowedIps, grants } = key
-    await requireOrganization(connection, organizationId)
+    await requireOrganization(tx, organizationId)
     const ips = JSON.stringify(allowedIps)
     const named = [id, organizationId, name, permission, prefix, last4]
     const values = [connection.time(), hexOf(hash), ...named, expiresAt, ips, grantsColumn(grants)]
-    const [row] = await connection.rows<{ created_at: number }>(INSERT, values)
+    const [row] = await tx.rows<{ created_at: number }>(INSERT, values)
+    tx.prove(PROVE_CREATED, [id])
     return { ...key, createdAt: row?.created_at ?? 0 }
   }
 
   return {
     async create(key, hash) {
       try {
-        return await create(key, hash)
+        return await connection.transaction((tx) => create(tx, key, hash))
       } catch (error) {
         throw isDataError(error) ? dataError(error) : error
       }

@@ -18,7 +18,7 @@ import { readsIn } from './read-in.ts'
 import { toStored } from './text.ts'
 import { type PostgresTransaction, type RunText, runOn } from './transaction-handles.ts'
 
-/** What the function of migration 4 answers. */
+/** What the function of migration 4 answers; the newest one is that of migration 19. */
 type Answer =
   | { readonly kind: 'accepted'; readonly admitted: number; readonly createdAt: number }
   | { readonly kind: 'replayed'; readonly record: IdempotencyRecord }
@@ -33,7 +33,7 @@ export interface Joining {
 
 /** Stores single requests inside transactions of the callers', with nothing but statements of text. */
 export function createJoining(connection: Connection, commits: Commits): Joining {
-  const name = `${quoted(connection.schema)}.accept_in_2`
+  const name = `${quoted(connection.schema)}.accept_in_3`
   // Fails nowhere, and so never spoils the caller's transaction: whether the function exists is only asked.
   const begin = `
     SELECT pg_catalog.pg_current_xact_id()::text AS xid,

@@ -2,9 +2,10 @@ import { DEFAULT_ORGANIZATION } from '../../../src/domain/organization.ts'
 import { NO_TRACKING } from '../../../src/domain/track-html.ts'
 import type { OrganizationRepository } from '../../../src/ports/storage/organizations.ts'
 import { countriesColumn, type OrganizationRow, toOrganization } from '../rows/organization.ts'
-import { type Connection, NOW, type Runner } from './connection.ts'
+import { type Connection, NOW, type Transaction } from './connection.ts'
 import { unknownOrganization } from './errors.ts'
 import { pageBySeq } from './page.ts'
+import { createPurge } from './purge.ts'
 
 const INSERT = `
   INSERT INTO carillon.organizations (created_at, id, name, plan, sms_countries, retention_days, tracking)
@@ -21,7 +22,7 @@ const UPDATE = `
     sms_countries = CASE WHEN $5 THEN $6 ELSE sms_countries END,
     retention_days = CASE WHEN $7 THEN $8 ELSE retention_days END,
     tracking = coalesce($9, tracking)
-  WHERE id = $1 RETURNING *`
+  WHERE id = $1 AND deleting IS NULL RETURNING *`
 
 export function createOrganizations(connection: Connection): OrganizationRepository {
   return {
@@ -52,6 +53,7 @@ export function createOrganizations(connection: Connection): OrganizationReposit
       ])
       return row === undefined ? null : toOrganization(row)
     },
+    ...createPurge(connection),
   }
 }
 
@@ -62,8 +64,10 @@ export async function createDefaultOrganization(connection: Connection): Promise
   await connection.rows(INSERT, [connection.time(), DEFAULT_ORGANIZATION, 'Default', null, null, null, null])
 }
 
-/** Checks that an organization exists: they are never deleted. */
-export async function requireOrganization(runner: Runner, id: string): Promise<void> {
-  const [found] = await runner.rows(SELECT, [id])
+const LOCK_OPEN = 'SELECT 1 FROM carillon.organizations WHERE id = $1 AND deleting IS NULL FOR KEY SHARE'
+
+/** Checks that an organization exists and is not being deleted; no deletion begins before the transaction has ended. */
+export async function requireOrganization(tx: Transaction, id: string): Promise<void> {
+  const [found] = await tx.rows(LOCK_OPEN, [id])
   if (found === undefined) throw unknownOrganization(id)
 }

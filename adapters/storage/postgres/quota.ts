@@ -40,6 +40,10 @@ const LOCK_SET = `
 const SELECT_ADDED = `
   SELECT DISTINCT organization, period FROM carillon.usage_additions ORDER BY organization, period LIMIT 100`
 
+/** Locked, so that none is removed before what is added up for it is. */
+const KEEP = `
+  SELECT id FROM carillon.organizations WHERE id = ANY ($1::text[]) ORDER BY id FOR KEY SHARE`
+
 const ADD = `
   UPDATE carillon.usage AS u SET used = u.used + counted.used
   FROM unnest($1::text[], $2::text[], $3::bigint[]) AS counted (organization, period, used)
@@ -64,12 +68,18 @@ export function createFoldUsage(connection: Connection): () => Promise<boolean> 
   return async function foldUsage() {
     const found = await connection.rows<Pick<UsageRow, 'organization' | 'period'>>(SELECT_ADDED)
     if (found.length === 0) return true
-    const nothing = found.map(({ organization, period }) => ({
-      organizationId: organization,
-      notifications: [],
-      quota: { period, limit: 0 },
-    }))
-    await connection.transaction(async (tx) => (await takeQuotas(tx, nothing)).write())
+    await connection.transaction(async (tx) => {
+      const organizations = await tx.rows<{ id: string }>(KEEP, [
+        found.map(({ organization }) => organization),
+      ])
+      const kept = new Set(organizations.map(({ id }) => id))
+      const nothing = found.flatMap(({ organization, period }) =>
+        kept.has(organization)
+          ? [{ organizationId: organization, notifications: [], quota: { period, limit: 0 } }]
+          : [],
+      )
+      await (await takeQuotas(tx, nothing)).write()
+    })
     return found.length < 100
   }
 }

@@ -11,19 +11,19 @@ import type {
 } from '../../../src/ports/storage/retention.ts'
 import type { Connection, Transaction } from './connection.ts'
 import { dropPast } from './drop-past.ts'
-
-/** The ids of a notification's events: `evt_<digits>_…`; a backtick is the first character after an underscore. */
-const OWN_EVENTS = (id: string): string =>
-  `d.event_id >= 'evt_' || substr(${id}, 7) || '_' AND d.event_id < 'evt_' || substr(${id}, 7) || '\`'`
+import {
+  type DeliveryRow,
+  deliveriesOf,
+  LOCK_NOTIFICATIONS,
+  OWN_EVENTS,
+  removeDeliveries,
+  removeNotifications,
+} from './remove.ts'
 
 const LOOK = `
   SELECT n.id, n.seq, n.created_at FROM carillon.notifications AS n
   WHERE n.organization = $1 AND n.created_at <= $2 AND (n.created_at, n.seq) > ($3, $4)
   ORDER BY n.created_at, n.seq LIMIT $5`
-
-/** Locked, so that none of them is redriven, reported about or swept by another meanwhile. */
-const LOCK = `
-  SELECT n.id FROM carillon.notifications AS n WHERE n.id = ANY ($1::text[]) ORDER BY n.id FOR UPDATE`
 
 /** Locked, so that none of them is replayed meanwhile. */
 const LOCK_DELIVERIES = `
@@ -41,41 +41,10 @@ const SELECT_OVER = `
     AND NOT EXISTS (
       SELECT 1 FROM carillon.deliveries AS d WHERE ${OWN_EVENTS('n.id')} AND d.state = 'pending')`
 
-const SELECT_DELIVERIES = `
-  SELECT d.event_id, d.endpoint FROM unnest($1::text[]) AS n (id), LATERAL (
-    SELECT d.event_id, d.endpoint FROM carillon.deliveries AS d WHERE ${OWN_EVENTS('n.id')}) AS d`
-
 const SELECT_ENDPOINT_EVENTS = `
-  SELECT d.event_id, d.endpoint FROM carillon.deliveries AS d
+  SELECT d.seq, d.event_id, d.endpoint FROM carillon.deliveries AS d
   WHERE d.event_id >= $1 AND d.event_id < $2 AND d.organization = $3 AND d.created_at <= $4
     AND d.state <> 'pending' LIMIT $5`
-
-const NAMED = 'unnest($1::text[], $2::text[]) AS g (event_id, endpoint)'
-
-const DELETE_ATTEMPTS = `
-  DELETE FROM carillon.delivery_attempts AS a USING ${NAMED}
-  WHERE a.event_id = g.event_id AND a.endpoint = g.endpoint`
-
-const DELETE_DELIVERIES = `
-  DELETE FROM carillon.deliveries AS d USING ${NAMED}
-  WHERE d.event_id = g.event_id AND d.endpoint = g.endpoint RETURNING d.seq`
-
-/** Read as text: PostgreSQL's own JSON refuses a document with U+0000 or half a character in it. */
-const SELECT_HANDED_OVER = `
-  SELECT e.notification, e.fact FROM carillon.events AS e
-  WHERE e.notification = ANY ($1::text[]) AND e.fact LIKE '%"providerMessageId":"%'`
-
-/** The key of a hand-over begins with its provider. */
-const DELETE_HANDOVERS = `
-  DELETE FROM carillon.handovers AS h
-  USING unnest($1::text[], $2::text[], $3::text[]) AS s (provider, message_id, notification)
-  WHERE h.provider = s.provider AND h.message_id = s.message_id AND h.notification = s.notification`
-
-const OF_NOTIFICATIONS = [
-  'DELETE FROM carillon.events WHERE notification = ANY ($1::text[])',
-  'DELETE FROM carillon.states WHERE notification = ANY ($1::text[])',
-  'DELETE FROM carillon.notifications WHERE id = ANY ($1::text[])',
-]
 
 const DELETE_IDEMPOTENCY = `
   DELETE FROM carillon.idempotency WHERE hash IN (
@@ -109,11 +78,6 @@ interface OldRow {
   readonly created_at: number
 }
 
-interface DeliveryRow {
-  readonly event_id: string
-  readonly endpoint: string
-}
-
 interface UnmatchedRow {
   readonly provider: string
   readonly organization: string | null
@@ -134,58 +98,46 @@ async function sweep(tx: Transaction, request: SweepRequest): Promise<SweepAnswe
   const latest = Math.floor(tx.now - olderThanMs)
   const [afterTime = -1, afterSeq = -1] = after === undefined ? [] : decodeCursor(after, 2)
   const rows = await tx.rows<OldRow>(LOOK, [organizationId, latest, afterTime, afterSeq, most])
-  const isOver = async (ids: readonly string[]): Promise<string[]> =>
-    ids.length === 0 ? [] : (await tx.rows<{ id: string }>(SELECT_OVER, [ids, latest])).map(({ id }) => id)
+  const { over, deliveries } = await removeOver(
+    tx,
+    rows.map(({ id }) => id),
+    latest,
+  )
+  const ofEndpoints = after === undefined ? await removeEndpointEvents(tx, request, latest) : 0
+  const last = rows.at(-1)
+  const next = rows.length < most || last === undefined ? null : encodeCursor([last.created_at, last.seq])
+  return { notifications: over, deliveries: deliveries + ofEndpoints, next }
+}
+
+/** Removes those of these notifications that are over; answers how many they and their deliveries were. */
+export async function removeOver(
+  tx: Transaction,
+  ids: readonly string[],
+  latest: number,
+): Promise<{ readonly over: number; readonly deliveries: number }> {
+  const isOver = async (some: readonly string[]): Promise<string[]> =>
+    some.length === 0 ? [] : (await tx.rows<{ id: string }>(SELECT_OVER, [some, latest])).map(({ id }) => id)
   // Most others are at work on what is not over: it is not locked, so that none of them is met halfway.
-  const found = await isOver(rows.map(({ id }) => id))
+  const found = await isOver(ids)
   if (found.length > 0) {
-    await tx.rows(LOCK, [found])
+    await tx.rows(LOCK_NOTIFICATIONS, [found])
     await tx.rows(LOCK_DELIVERIES, [found])
   }
   const over = await isOver(found)
-  const deliveries = await removeDeliveries(tx, over, request, latest)
-  if (over.length > 0) {
-    await removeHandovers(tx, over)
-    for (const statement of OF_NOTIFICATIONS) await tx.rows(statement, [over])
-  }
-  const last = rows.at(-1)
-  const next = rows.length < most || last === undefined ? null : encodeCursor([last.created_at, last.seq])
-  return { notifications: over.length, deliveries, next }
+  const deliveries = await removeDeliveries(tx, await deliveriesOf(tx, over))
+  await removeNotifications(tx, over)
+  return { over: over.length, deliveries }
 }
 
-/** Deliveries of what is removed; at the beginning of a pass old ones about endpoints, too. */
-async function removeDeliveries(
+/** At the beginning of a pass. */
+async function removeEndpointEvents(
   tx: Transaction,
-  over: readonly string[],
-  { organizationId, most, after }: SweepRequest,
+  { organizationId, most }: SweepRequest,
   latest: number,
 ): Promise<number> {
-  const found = over.length === 0 ? [] : await tx.rows<DeliveryRow>(SELECT_DELIVERIES, [over])
-  if (after === undefined) {
-    const until = `${ENDPOINT_EVENT_ID.slice(0, -1)}\``
-    const values = [ENDPOINT_EVENT_ID, until, organizationId, latest, most]
-    found.push(...(await tx.rows<DeliveryRow>(SELECT_ENDPOINT_EVENTS, values)))
-  }
-  if (found.length === 0) return 0
-  const named = [found.map(({ event_id }) => event_id), found.map(({ endpoint }) => endpoint)]
-  await tx.rows(DELETE_ATTEMPTS, named)
-  return (await tx.rows(DELETE_DELIVERIES, named)).length
-}
-
-async function removeHandovers(tx: Transaction, over: readonly string[]): Promise<void> {
-  const rows = await tx.rows<{ notification: string; fact: string }>(SELECT_HANDED_OVER, [over])
-  const sent = rows.flatMap(({ notification, fact }) => {
-    const { type, provider = '', providerMessageId }: Fact = JSON.parse(fact)
-    return type === 'sent' && providerMessageId !== undefined
-      ? [{ notification, provider, providerMessageId }]
-      : []
-  })
-  if (sent.length === 0) return
-  await tx.rows(DELETE_HANDOVERS, [
-    sent.map(({ provider }) => provider),
-    sent.map(({ providerMessageId }) => providerMessageId),
-    sent.map(({ notification }) => notification),
-  ])
+  const until = `${ENDPOINT_EVENT_ID.slice(0, -1)}\``
+  const values = [ENDPOINT_EVENT_ID, until, organizationId, latest, most]
+  return removeDeliveries(tx, await tx.rows<DeliveryRow>(SELECT_ENDPOINT_EVENTS, values))
 }
 
 async function expire(tx: Transaction, request: ExpireRequest): Promise<ExpireAnswer> {

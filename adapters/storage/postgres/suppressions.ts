@@ -18,12 +18,15 @@ const ADD = `
   VALUES (${NOW}, decode($2, 'hex'), $3, $4, $5, $6, $7)
   ON CONFLICT (hash) DO UPDATE SET reason = s.reason RETURNING *`
 
-/** In one order, so that two sets cannot wait for each other. */
+const PROVE_ADDED = "SELECT 1 FROM carillon.suppressions WHERE hash = decode($1, 'hex')"
+
+/** In one order, so that two sets cannot wait for each other. None is added for an organization that was deleted. */
 const ADD_SET = `
   INSERT INTO carillon.suppressions (created_at, hash, organization, channel, address, reason, source)
   SELECT $1::bigint, decode(g.hash, 'hex'), g.organization, g.channel, g.address, g.reason, g.source
   FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[])
     AS g (hash, organization, channel, address, reason, source)
+  WHERE EXISTS (SELECT 1 FROM carillon.organizations AS o WHERE o.id = g.organization)
   ORDER BY g.hash
   ON CONFLICT (hash) DO NOTHING`
 
@@ -44,20 +47,22 @@ const LIST_CHANNEL = `
 const MATCH = 'SELECT o_hash AS hash, o_reason AS reason FROM carillon.match_suppressions_1($1::text[])'
 
 export function createSuppressions(connection: Connection): SuppressionRepository {
-  async function add(entry: NewSuppression): Promise<Suppression> {
+  async function add(tx: Transaction, entry: NewSuppression): Promise<Suppression> {
     const { organizationId, channel, address, reason, source } = entry
-    await requireOrganization(connection, organizationId)
+    await requireOrganization(tx, organizationId)
     const named = [organizationId, channel, address, reason, source]
-    const values = [connection.time(), hashOfKey(entry), ...named]
-    const [row] = await connection.rows<SuppressionRow>(ADD, values)
+    const hash = hashOfKey(entry)
+    const values = [connection.time(), hash, ...named]
+    const [row] = await tx.rows<SuppressionRow>(ADD, values)
     if (row === undefined) throw new Error('an insert answered nothing')
+    tx.prove(PROVE_ADDED, [hash])
     return toSuppression(row)
   }
 
   return {
     async add(entry) {
       try {
-        return await add(entry)
+        return await connection.transaction((tx) => add(tx, entry))
       } catch (error) {
         throw isDataError(error) ? dataError(error) : error
       }

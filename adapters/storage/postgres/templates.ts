@@ -17,6 +17,8 @@ const INSERT = `
     SELECT seq, 1, $7, $8, $9 FROM added)
   SELECT created_at FROM added`
 
+const PROVE_CREATED = 'SELECT 1 FROM carillon.templates WHERE id = $1'
+
 const INSERT_VERSION = `
   INSERT INTO carillon.template_versions (template, version, subject, body, format) VALUES ($1, $2, $3, $4, $5)`
 
@@ -56,17 +58,21 @@ const DELETE = `
   UPDATE carillon.templates SET deleted_at = ${NOW} WHERE id = $2 AND deleted_at IS NULL RETURNING seq`
 
 export function createTemplates(connection: Connection): TemplateRepository {
-  async function create(template: Omit<Template, 'createdAt' | 'version'>): Promise<Template | null> {
+  async function create(
+    tx: Transaction,
+    template: Omit<Template, 'createdAt' | 'version'>,
+  ): Promise<Template | null> {
     const { id, organizationId, name, channel, subject, body, format, description } = template
-    await requireOrganization(connection, organizationId)
+    await requireOrganization(tx, organizationId)
     const named = [id, organizationId, name, channel, description]
-    const [row] = await connection.rows<{ created_at: number }>(INSERT, [
+    const [row] = await tx.rows<{ created_at: number }>(INSERT, [
       connection.time(),
       ...named,
       subject,
       body,
       format,
     ])
+    if (row !== undefined) tx.prove(PROVE_CREATED, [id])
     return row === undefined ? null : { ...template, version: 1, createdAt: row.created_at }
   }
 
@@ -86,7 +92,7 @@ export function createTemplates(connection: Connection): TemplateRepository {
   return {
     async create(template) {
       try {
-        return await create(template)
+        return await connection.transaction((tx) => create(tx, template))
       } catch (error) {
         throw isDataError(error) ? dataError(error) : error
       }

@@ -14,7 +14,8 @@ import { pageBySeq } from './page.ts'
 import { replayDeliveries, retryDelivery } from './replay.ts'
 
 /** Two new endpoints of one organization go one after another, and nobody else waits for them. */
-const LOCK_ORGANIZATION = 'SELECT 1 FROM carillon.organizations WHERE id = $1 FOR NO KEY UPDATE'
+const LOCK_ORGANIZATION = `
+  SELECT 1 FROM carillon.organizations WHERE id = $1 AND deleting IS NULL FOR NO KEY UPDATE`
 
 const INSERT = `
   INSERT INTO carillon.webhook_endpoints (created_at, id, organization, url, events, success_status, secrets)

@@ -12,13 +12,16 @@ export interface OrganizationRow {
   /** A JSON object; null: off. */
   readonly tracking: string | null
   readonly created_at: number
+  /** `plain` or `force` from the begin of its deletion on; null: it stays. */
+  readonly deleting: 'plain' | 'force' | null
 }
 
 export function toOrganization(row: OrganizationRow): Organization {
   const { id, name, plan, sms_countries, retention_days: retentionDays, created_at: createdAt } = row
   const smsCountries = sms_countries === null ? null : (JSON.parse(sms_countries) as readonly string[])
   const tracking = row.tracking === null ? NO_TRACKING : (JSON.parse(row.tracking) as Tracking)
-  return { id, name, plan, smsCountries, retentionDays, tracking, createdAt }
+  const organization = { id, name, plan, smsCountries, retentionDays, tracking, createdAt }
+  return row.deleting === null ? organization : { ...organization, deleting: true }
 }
 
 export function countriesColumn(smsCountries: readonly string[] | null): string | null {

@@ -22,7 +22,8 @@ const SET_TRACE = 'UPDATE carillon_notifications SET trace = ? WHERE seq = ?'
 const INSERT_JOB = `
   INSERT INTO carillon_jobs (id, organization, lane, high, state, due_at) VALUES (?, ?, ?, ?, ?, ?)`
 
-const SELECT_ORGANIZATION = 'SELECT 1 AS found FROM carillon_organizations WHERE id = ?'
+const SELECT_ORGANIZATION = `
+  SELECT 1 AS found FROM carillon_organizations WHERE id = ? AND deleting IS NULL`
 
 const SELECT_USED = 'SELECT used FROM carillon_usage WHERE organization = ? AND period = ?'
 
@@ -30,15 +31,10 @@ const ADD_USED = `
   INSERT INTO carillon_usage (organization, period, used) VALUES (?, ?, ?)
   ON CONFLICT DO UPDATE SET used = used + excluded.used`
 
-/** Organizations that are not looked up again. */
-const MAX_KNOWN = 100_000
-
 export interface Accept {
   set(requests: readonly AcceptRequest[]): Promise<AcceptAnswer[]>
   /** One request, inside a transaction that is open; data errors are thrown as they are. */
   one(request: AcceptRequest, now: number): AcceptAnswer
-  /** Another file may be opened next. */
-  forget(): void
 }
 
 /** Stores requests: sets, each in one commit, or one in a commit with more. */
@@ -51,8 +47,6 @@ export function createAccept(connection: Connection, idempotency: IdempotencyRec
   const selectOrganization = connection.statement<{ found: 1 }>(SELECT_ORGANIZATION)
   const selectUsed = connection.statement<{ used: number }>(SELECT_USED)
   const addUsed = connection.statement(ADD_USED)
-  /** Organizations are never deleted. */
-  const known = new Set<string>()
 
   function store(organizationId: string, notification: NewNotification, now: number): void {
     const { id, channel, to, lane, priority, sendAt, expiresAt, resendOf, trace } = notification
@@ -77,20 +71,14 @@ export function createAccept(connection: Connection, idempotency: IdempotencyRec
     insertJob().run(job, organizationId, lane, high, waits ? WAITING : READY, waits ? sendAt : now)
   }
 
-  function exists(organizationId: string): boolean {
-    if (known.has(organizationId)) return true
-    if (selectOrganization().get(organizationId) === undefined) return false
-    if (known.size >= MAX_KNOWN) known.clear()
-    known.add(organizationId)
-    return true
-  }
-
-  function acceptOne(request: AcceptRequest, now: number): AcceptAnswer {
+  /** @param known organizations that were found in this transaction: no other process deletes one meanwhile */
+  function acceptOne(request: AcceptRequest, now: number, known?: Set<string>): AcceptAnswer {
     const { organizationId, notifications, quota } = request
-    if (!exists(organizationId)) {
+    if (known?.has(organizationId) !== true && selectOrganization().get(organizationId) === undefined) {
       const message = `No organization has the id "${organizationId}".`
       return { kind: 'failed', error: new NotifierError('not_found', { message }) }
     }
+    known?.add(organizationId)
     if (request.idempotency !== undefined) {
       const record = idempotency.find({ ...request.idempotency, organizationId }, now)
       if (record !== null) return { kind: 'replayed', record }
@@ -125,11 +113,11 @@ export function createAccept(connection: Connection, idempotency: IdempotencyRec
       connection.check()
       return connection.writeSet(requests, failed, () => {
         const now = connection.now()
-        return (request) => acceptOne(request, now)
+        const known = new Set<string>()
+        return (request) => acceptOne(request, now, known)
       })
     },
-    one: acceptOne,
-    forget: () => known.clear(),
+    one: (request, now) => acceptOne(request, now),
   }
 }
 

@@ -107,7 +107,6 @@ export function sqliteStorage(options: SqliteStorageOptions): Storage<SqliteTran
 
   async function close(): Promise<void> {
     started = false
-    accept.forget()
     const database = connection.use(undefined)
     await disk.close()
     try {

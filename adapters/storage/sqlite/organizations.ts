@@ -5,6 +5,7 @@ import type { OrganizationRepository } from '../../../src/ports/storage/organiza
 import { countriesColumn, type OrganizationRow, toOrganization } from '../rows/organization.ts'
 import type { Connection } from './connection.ts'
 import { pageBySeq } from './page.ts'
+import { createPurge } from './purge.ts'
 
 const INSERT = `
   INSERT INTO carillon_organizations (id, name, plan, sms_countries, retention_days, tracking, created_at)
@@ -53,13 +54,14 @@ export function createOrganizations(connection: Connection): OrganizationReposit
     async update(id, change) {
       return connection.durably(() => {
         const row = select().get(id)
-        if (row === undefined) return null
+        if (row === undefined || row.deleting !== null) return null
         const changed = changedRow(row, change)
         const { name, plan, sms_countries, retention_days, tracking } = changed
         update().run(name, plan, sms_countries, retention_days, tracking, id)
         return toOrganization(changed)
       })
     },
+    ...createPurge(connection),
   }
 }
 
@@ -87,11 +89,11 @@ export function createDefaultOrganization(connection: Connection): void {
   )
 }
 
-/** Checks inside a transaction that an organization exists. */
+/** Checks inside a transaction that an organization exists, and is not being deleted. */
 export function createRequireOrganization(connection: Connection): (id: string) => void {
   const select = connection.statement<OrganizationRow>(SELECT)
   return function requireOrganization(id) {
-    if (select().get(id) !== undefined) return
+    if (select().get(id)?.deleting === null) return
     throw new NotifierError('not_found', { message: `No organization has the id "${id}".` })
   }
 }

@@ -13,12 +13,13 @@ import { dataError, isDataError } from './errors.ts'
 import { createRequireOrganization } from './organizations.ts'
 import { pageBySeq } from './page.ts'
 
-/** Adds an entry, unless there is one: organization, channel, address, reason, source, time. */
+/** Adds an entry, unless there is one or its organization was deleted: organization, channel, address, reason, source, time. */
 export const INSERT_SUPPRESSION: string = `
   INSERT INTO carillon_suppressions (organization, channel, address, reason, source, created_at, seq)
   SELECT given.*,
     (SELECT coalesce(max(seq), 0) + 1 FROM carillon_suppressions AS s WHERE s.organization = given.organization)
-  FROM (SELECT ? AS organization, ?, ?, ?, ?, ?) AS given WHERE true
+  FROM (SELECT ? AS organization, ?, ?, ?, ?, ?) AS given
+  WHERE EXISTS (SELECT 1 FROM carillon_organizations WHERE id = given.organization)
   ON CONFLICT DO NOTHING`
 
 const SELECT = 'SELECT * FROM carillon_suppressions WHERE organization = ? AND channel = ? AND address = ?'

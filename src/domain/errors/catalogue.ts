@@ -128,6 +128,12 @@ const ROWS = {
     'The webhook endpoint is disabled.',
     'Enable it first: set its status to "active".',
   ],
+  organization_in_use: [
+    409,
+    'Notifications or webhook events of the organization wait.',
+    'Let them be delivered or cancel them, or delete the organization with { force: true }, which removes them.',
+    'retryable',
+  ],
   endpoint_limit_reached: [
     409,
     'The organization has as many webhook endpoints as it can have.',

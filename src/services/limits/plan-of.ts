@@ -15,6 +15,8 @@ export interface OrganizationPlan {
   readonly smsCountries: readonly string[] | null
   /** What is counted of its HTML mails. */
   readonly tracking: Tracking
+  /** Nothing new is accepted for it. */
+  readonly deleting: boolean
 }
 
 /** Finds plans; what is known stays known for a few seconds, so that a request costs no look-up of its own. */
@@ -49,8 +51,8 @@ export function createPlanFinder(storage: Storage, plans: Plans, clock: Clock): 
     const before = changes
     const organization = await from.organizations.get(organizationId)
     if (organization === null) throw unknownOrganization(organizationId)
-    const { smsCountries, tracking } = organization
-    const found = { ...choose(organizationId, organization.plan), smsCountries, tracking }
+    const { smsCountries, tracking, deleting = false } = organization
+    const found = { ...choose(organizationId, organization.plan), smsCountries, tracking, deleting }
     // What was read before a change, and arrived after it, would outlast it.
     if (changes !== before) return found
     if (known.size >= MAX_KNOWN) known.clear()

@@ -1,15 +1,26 @@
+import * as z from 'zod'
 import { NotifierError } from '../../domain/errors/notifier-error.ts'
 import type { IdGenerator } from '../../domain/ids.ts'
 import { organizationChange, organizationInput, trackingOf } from '../../domain/input/organization.ts'
 import { DEFAULT_ORGANIZATION, type Organization } from '../../domain/organization.ts'
+import type { Clock } from '../../ports/clock.ts'
 import type { AcceptReads } from '../../ports/storage/accept.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
 import type { PlanFinder } from '../limits/plan-of.ts'
 import { assertTrackable, type Links } from '../links/links.ts'
 import { listOf, listReader } from '../list.ts'
 import type { Notifier } from '../notifier.ts'
-import { byId, organizationOf, parseSubject, type Scope, unknownOrganization } from '../scope.ts'
-import type { OrganizationRecord } from './records.ts'
+import {
+  byId,
+  organizationOf,
+  parseOptions,
+  parseSubject,
+  type Scope,
+  unknownOrganization,
+  wrong,
+} from '../scope.ts'
+import { PATIENCE_MS, purge } from './purge.ts'
+import type { DeleteOrganizationOptions, OrganizationDeletion, OrganizationRecord } from './records.ts'
 
 const readList = listReader('organizations', {})
 
@@ -17,41 +28,51 @@ const readList = listReader('organizations', {})
 export interface Organizations {
   readonly api: Notifier['organizations']
   /**
-   * The organization of a call, known to exist. Remembered, because organizations are never deleted.
+   * The organization of a call, known to exist. Remembered for a few seconds, along with its plan.
    *
    * @param inside where it and its plan are looked up, so that what follows finds both without a look-up of its own
-   * @throws NotifierError `not_found`
+   * @throws NotifierError `not_found`, also while it is being deleted
    */
   existing(scope: Scope | undefined, inside?: AcceptReads): Promise<string>
 }
 
-const MAX_KNOWN = 100_000
+const deleteOptions: z.ZodType<DeleteOrganizationOptions> = z.strictObject({
+  force: z.boolean('must be true or false').optional(),
+})
 
+/** @param closeProviders makes an organization's own providers close */
 export function createOrganizations(
   storage: Storage,
   ids: IdGenerator,
   plans: PlanFinder,
   links: Pick<Links, 'canTrack'>,
+  clock: Clock,
+  closeProviders: (organizationId: string) => void,
 ): Organizations {
-  const known = new Set([DEFAULT_ORGANIZATION])
-
-  function remember(id: string): void {
-    if (known.size >= MAX_KNOWN) known.clear()
-    known.add(id)
+  function forget(id: string): void {
+    plans.forget(id)
+    closeProviders(id)
   }
 
-  async function find(id: string, from: Pick<AcceptReads, 'organizations'> = storage): Promise<Organization> {
-    const organization = await byId(id, (known) => from.organizations.get(known))
+  async function find(id: string): Promise<Organization> {
+    const organization = await byId(id, (known) => storage.organizations.get(known))
     if (organization === null) throw unknownOrganization(id)
-    remember(id)
     return organization
+  }
+
+  async function remove(id: string): Promise<OrganizationDeletion> {
+    const { notifications, left } = await purge(storage, id, clock)
+    forget(id)
+    if (left === 'jobs') throw inUse(id, 'Its deletion has begun, but something was accepted just before.')
+    if (left === 'transactions') throw held(id)
+    return { id, notifications }
   }
 
   return {
     async existing(scope, inside) {
       const id = organizationOf(scope)
-      if (!known.has(id)) await find(id, inside)
-      if (inside !== undefined) await plans.of(id, inside)
+      const { deleting } = await plans.of(id, inside)
+      if (deleting) throw unknownOrganization(id)
       return id
     },
     api: {
@@ -81,7 +102,6 @@ export function createOrganizations(
             details: { field: 'id' },
           })
         }
-        remember(id)
         return view(organization)
       },
       async get(id) {
@@ -107,10 +127,38 @@ export function createOrganizations(
         if (organization === null) throw unknownOrganization(id)
         return view(organization)
       },
+      async delete(id, options) {
+        const { force = false } = parseOptions(deleteOptions, options)
+        if (id === DEFAULT_ORGANIZATION) throw wrong('id', `another than "${id}", which always exists`)
+        const waiting = await byId(id, (known) => storage.organizations.beginDeletion(known, force))
+        if (waiting === null) throw unknownOrganization(id)
+        forget(id)
+        if (waiting > 0) throw inUse(id, 'Nothing was deleted.', waiting)
+        return remove(id)
+      },
     },
   }
 }
 
-function view({ createdAt, ...organization }: Organization): OrganizationRecord {
-  return { ...organization, createdAt: new Date(createdAt).toISOString() }
+function inUse(id: string, what: string, waiting?: number): NotifierError {
+  const number = waiting === undefined ? 'Some' : waiting < 1_000 ? String(waiting) : 'At least 1000'
+  return new NotifierError('organization_in_use', {
+    message:
+      `${number} notifications or webhook events of "${id}" wait. ${what} Delete it again once they have ended, or with ` +
+      '{ force: true }, which removes them.',
+    details: { field: 'id', ...(waiting === undefined ? {} : { waiting }) },
+  })
+}
+
+function held(id: string): NotifierError {
+  return new NotifierError('service_unavailable', {
+    message:
+      `Transactions that were open before the deletion of "${id}" have not ended within ${PATIENCE_MS / 1_000} seconds, ` +
+      'and may still store notifications. What was there is removed. Delete it again once they have ended; otherwise the ' +
+      'pass of the retention finishes it.',
+  })
+}
+
+function view({ createdAt, deleting, ...organization }: Organization): OrganizationRecord {
+  return { ...organization, createdAt: new Date(createdAt).toISOString(), deleting: deleting === true }
 }

@@ -9,4 +9,18 @@ export interface OrganizationRecord {
   /** What is counted of HTML mails. */
   readonly tracking: { readonly opens: boolean; readonly clicks: boolean }
   readonly createdAt: string
+  /** Its deletion has begun, and is not finished yet. */
+  readonly deleting: boolean
+}
+
+export interface DeleteOrganizationOptions {
+  /** Removes notifications and webhook events that wait, too; they are never delivered. Default false. */
+  readonly force?: boolean | undefined
+}
+
+/** What a deletion removed. */
+export interface OrganizationDeletion {
+  readonly id: string
+  /** Notifications that this call removed; a deletion that goes on has removed others before. */
+  readonly notifications: number
 }

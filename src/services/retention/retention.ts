@@ -1,8 +1,10 @@
 import { isNotifierError } from '../../domain/errors/notifier-error.ts'
+import type { Organization } from '../../domain/organization.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Logger } from '../../ports/logger.ts'
 import type { ExpiredReceipt } from '../../ports/storage/retention.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
+import { STEP } from '../organizations/purge.ts'
 
 /** Removes what is past its retention, now and then, while the notifier delivers. */
 export interface Retention {
@@ -28,9 +30,6 @@ const EVERY_MS = 60 * 60_000
 /** Receipts that nothing matched: a provider reports within seconds, and its hand-over is settled long before. */
 const UNMATCHED_MS = DAY_MS
 
-/** Rows of one commit. SQLite works synchronously: so many keep the process from everything else for some milliseconds. */
-const STEP = 100
-
 /** Between two steps everything else has its turn. */
 const PAUSE_MS = 25
 
@@ -42,6 +41,7 @@ interface Removed {
   deliveries: number
   idempotency: number
   receipts: number
+  organizations: number
 }
 
 /** Several processes may run this at once: what one has removed the others do not find. */
@@ -64,7 +64,13 @@ export function createRetention({ storage, clock, logger, days, failed }: Retent
   }
 
   async function run(): Promise<void> {
-    const removed: Removed = { notifications: 0, deliveries: 0, idempotency: 0, receipts: 0 }
+    const removed: Removed = {
+      notifications: 0,
+      deliveries: 0,
+      idempotency: 0,
+      receipts: 0,
+      organizations: 0,
+    }
     await sweepAll(removed)
     await expireAll(removed)
     if (Object.values(removed).some((count) => count > 0)) {
@@ -78,7 +84,7 @@ export function createRetention({ storage, clock, logger, days, failed }: Retent
     let cursor: string | undefined
     do {
       const page = await storage.organizations.list({ limit: ORGANIZATIONS, offset: 0, cursor })
-      for (const { id, retentionDays } of page.items) await sweepSurely(id, retentionDays ?? days, removed)
+      for (const organization of page.items) await sweepSurely(organization, removed)
       cursor = page.nextCursor ?? undefined
       // A look that finds nothing is short, but there may be as many as there are organizations.
       await pause()
@@ -86,18 +92,29 @@ export function createRetention({ storage, clock, logger, days, failed }: Retent
   }
 
   /** What one organization's rows do to the storage is no reason to keep all others' for ever. */
-  async function sweepSurely(
-    organizationId: string,
-    keptDays: number | null,
-    removed: Removed,
-  ): Promise<void> {
-    if (stopped || keptDays === null) return
+  async function sweepSurely(organization: Organization, removed: Removed): Promise<void> {
+    const { id, retentionDays, deleting } = organization
+    const keptDays = retentionDays ?? days
+    if (stopped) return
     try {
-      await sweep(organizationId, keptDays * DAY_MS, removed)
+      if (deleting) await finishDeletion(id, removed)
+      else if (keptDays !== null) await sweep(id, keptDays * DAY_MS, removed)
     } catch (error) {
       if (isNotifierError(error) && error.code === 'service_unavailable') throw error
       failed(error)
     }
+  }
+
+  /** One that its process has left, or that waits for what was accepted just before. */
+  async function finishDeletion(id: string, removed: Removed): Promise<void> {
+    let left = 'more'
+    while (left === 'more' && !stopped) {
+      const step = await storage.organizations.purge(id, STEP)
+      removed.notifications += step.notifications
+      left = step.left
+      await pause()
+    }
+    if (left === 'nothing') removed.organizations += 1
   }
 
   async function sweep(organizationId: string, olderThanMs: number, removed: Removed): Promise<void> {

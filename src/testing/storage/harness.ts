@@ -37,6 +37,11 @@ export interface SecondDoor {
   idempotency(): Promise<StoredIdempotencyRow[]>
   /** How many rows there are of what hangs on the others. */
   dependents(): Promise<StoredDependents>
+  /**
+   * How many rows there are of an organization, its own included, by any names of their kinds; kinds without any are left out.
+   * A template's versions are a kind, too; records without an organization in them (idempotency, receipts) are none.
+   */
+  owned(organizationId: string): Promise<Readonly<Record<string, number>>>
 }
 
 export interface StoredDependents {

@@ -37,7 +37,7 @@ function world(plan: Plan = UNLIMITED): World {
       return limiter.consume(checks)
     },
   }
-  const about = { name: 'x', plan, smsCountries: null, tracking: NO_TRACKING }
+  const about = { name: 'x', plan, smsCountries: null, tracking: NO_TRACKING, deleting: false }
   const plans: PlanFinder = { of: () => about, assertKnown() {}, forget() {} }
   return {
     clock,
@@ -86,7 +86,13 @@ it('what one limit refuses is no overuse of another', async () => {
   const clock = fakeClock()
   const limiter = memoryRateLimiter({ clock })
   const plans: Pick<PlanFinder, 'of'> = {
-    of: () => ({ name: 'enterprise', plan: UNLIMITED, smsCountries: null, tracking: NO_TRACKING }),
+    of: () => ({
+      name: 'enterprise',
+      plan: UNLIMITED,
+      smsCountries: null,
+      tracking: NO_TRACKING,
+      deleting: false,
+    }),
   }
   const limits = createRequestLimits(limiter, plans as PlanFinder, clock, { ...DEFAULT_OVERUSE, factor: 1 })
   const outcomes = async (resource: LimitedResource, times: number) => {

@@ -99,7 +99,7 @@ describe.each(['memory', 'sqlite'])('retention on %s', (kind) => {
     expect(lines).toContainEqual(
       expect.objectContaining({
         level: 'info',
-        fields: { notifications: 2_000, deliveries: 0, idempotency: 0, receipts: 0 },
+        fields: { notifications: 2_000, deliveries: 0, idempotency: 0, receipts: 0, organizations: 0 },
       }),
     )
   })

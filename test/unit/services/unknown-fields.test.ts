@@ -79,6 +79,7 @@ const grouped: Groups = {
     get: [],
     list: [(n, slip) => n.organizations.list(slip)],
     update: [(n, slip) => n.organizations.update('org_default', { name: 'A', ...slip })],
+    delete: [(n, slip) => n.organizations.delete('org_a', slip)],
   },
   apiKeys: {
     create: [

@@ -70,7 +70,7 @@ describe.each(['memory', 'sqlite'])('webhook endpoints on %s', (kind) => {
     const parts = {
       storage,
       ids,
-      organizations: createOrganizations(storage, ids, plans, { canTrack: false }),
+      organizations: createOrganizations(storage, ids, plans, { canTrack: false }, clock, () => {}),
       signer: webhookSigner(),
       clock,
       ...observation(),

@@ -16,6 +16,7 @@ import { claim3 } from './0015-claim-3.ts'
 import { insert2 } from './0016-insert-2.ts'
 import { grants } from './0017-grants.ts'
 import { claim4 } from './0018-claim-4.ts'
+import { deletions } from './0019-deletions.ts'
 
 /**
  * In order, append-only: the schema's version is the number of those that have run. Each only adds: processes of the
@@ -40,4 +41,5 @@ export const migrations: readonly string[] = [
   insert2,
   grants,
   claim4,
+  deletions,
 ]

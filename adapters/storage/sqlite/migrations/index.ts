@@ -12,6 +12,7 @@ import { endpointEvents } from './0011-endpoint-events.ts'
 import { states } from './0012-states.ts'
 import { waitingEvents } from './0013-waiting-events.ts'
 import { grants } from './0014-grants.ts'
+import { deletions } from './0015-deletions.ts'
 
 /**
  * In order, append-only: the schema's version is the number of those that have run. Columns are added at the end, so that
@@ -33,4 +34,5 @@ export const migrations: readonly string[] = [
   states,
   waitingEvents,
   grants,
+  deletions,
 ]

@@ -1,0 +1,192 @@
+import type { OrganizationRepository, PurgeAnswer } from '../../../src/ports/storage/organizations.ts'
+import type { OrganizationRow } from '../rows/organization.ts'
+import type { Connection, Transaction } from './connection.ts'
+import {
+  type DeliveryRow,
+  deliveriesOf,
+  LOCK_NOTIFICATIONS,
+  OWN_EVENTS,
+  removeDeliveries,
+  removeNotifications,
+} from './remove.ts'
+import { removeOver } from './retention.ts'
+
+/** Waits for whoever creates something under the organization, and keeps others from it. */
+const LOCK_ALONE = 'SELECT deleting FROM carillon.organizations WHERE id = $1 FOR UPDATE'
+
+/** One process at a time; settlements and receipts that suppress an address go on. */
+const LOCK = `
+  SELECT deleting, fence IS NOT NULL AS fenced,
+    fence <= pg_snapshot_xmin(pg_current_snapshot())::text::bigint
+      -- Another server's number, where the data was restored from a dump.
+      OR fence > pg_snapshot_xmax(pg_current_snapshot())::text::bigint AS passed
+  FROM carillon.organizations WHERE id = $1 FOR NO KEY UPDATE`
+
+const BEGIN = 'UPDATE carillon.organizations SET deleting = $2 WHERE id = $1'
+
+const PROVE_BEGUN =
+  'SELECT 1 WHERE NOT EXISTS (SELECT 1 FROM carillon.organizations WHERE id = $1 AND deleting IS NULL)'
+
+/** A statement after the lock, so that every later look finds what the lock has found. */
+const SET_FENCE = `
+  UPDATE carillon.organizations SET fence = pg_snapshot_xmax(pg_current_snapshot())::text::bigint WHERE id = $1`
+
+const DELETE_KEYS = 'DELETE FROM carillon.api_keys WHERE organization = $1'
+
+/** No index has the organization: so many jobs wait that one more write for each would cost more. */
+const COUNT_JOBS = `
+  SELECT count(*)::integer AS waiting
+  FROM (SELECT 1 FROM carillon.jobs WHERE organization = $1 LIMIT 1000) AS j`
+
+const SELECT_NOTIFICATIONS = `
+  SELECT n.id, n.seq FROM carillon.notifications AS n
+  WHERE n.organization = $1 ORDER BY n.created_at, n.seq LIMIT $2`
+
+const SELECT_OVER = `
+  SELECT n.id FROM carillon.notifications AS n
+  WHERE n.organization = $1 AND NOT EXISTS (SELECT 1 FROM carillon.jobs AS j WHERE j.id = 2 * n.seq)
+    AND NOT EXISTS (SELECT 1 FROM carillon.deliveries AS d WHERE ${OWN_EVENTS('n.id')} AND d.state = 'pending')
+  ORDER BY n.created_at, n.seq LIMIT $2`
+
+/** What endpoints have yet are events about endpoints. */
+const SELECT_DELIVERIES = `
+  SELECT d.seq, d.event_id, d.endpoint FROM carillon.webhook_endpoints AS e, LATERAL (
+    SELECT d.seq, d.event_id, d.endpoint FROM carillon.deliveries AS d
+    WHERE d.endpoint = e.id AND ($3 OR d.state <> 'pending') ORDER BY d.seq LIMIT $2) AS d
+  WHERE e.organization = $1 LIMIT $2`
+
+/** In the order of ids, as settlements lock them. */
+const DELETE_JOBS = `
+  WITH locked AS MATERIALIZED (
+    SELECT id FROM carillon.jobs WHERE id = ANY ($1::bigint[]) ORDER BY id FOR UPDATE)
+  DELETE FROM carillon.jobs AS j USING locked WHERE j.id = locked.id`
+
+/** Those that are deleted are in an index of their own. */
+const TEMPLATES = `
+  (SELECT seq FROM carillon.templates WHERE organization = $1 AND deleted_at IS NULL
+   UNION ALL SELECT seq FROM carillon.templates WHERE organization = $1 AND deleted_at IS NOT NULL)`
+
+/** In this order; each removes some rows of one kind. */
+const REST = [
+  `DELETE FROM carillon.api_keys WHERE id IN
+    (SELECT id FROM carillon.api_keys WHERE organization = $1 LIMIT $2) RETURNING 1`,
+  `DELETE FROM carillon.template_versions WHERE (template, version) IN
+    (SELECT v.template, v.version FROM ${TEMPLATES} AS t
+     JOIN carillon.template_versions AS v ON v.template = t.seq LIMIT $2) RETURNING 1`,
+  `DELETE FROM carillon.templates WHERE seq IN (SELECT seq FROM ${TEMPLATES} AS t LIMIT $2) RETURNING 1`,
+  `DELETE FROM carillon.webhook_endpoints WHERE id IN
+    (SELECT id FROM carillon.webhook_endpoints WHERE organization = $1 LIMIT $2) RETURNING 1`,
+  `DELETE FROM carillon.suppressions WHERE seq IN
+    (SELECT seq FROM carillon.suppressions WHERE organization = $1 ORDER BY seq LIMIT $2) RETURNING 1`,
+  `DELETE FROM carillon.usage WHERE organization = $1 AND period IN
+    (SELECT period FROM carillon.usage WHERE organization = $1 LIMIT $2) RETURNING 1`,
+  `DELETE FROM carillon.usage_additions WHERE ctid = ANY (ARRAY
+    (SELECT ctid FROM carillon.usage_additions WHERE organization = $1 LIMIT $2)) RETURNING 1`,
+  `DELETE FROM carillon.unmatched_receipts WHERE id IN
+    (SELECT id FROM carillon.unmatched_receipts WHERE organization = $1 LIMIT $2) RETURNING 1`,
+]
+
+const DELETE = 'DELETE FROM carillon.organizations WHERE id = $1'
+
+const PROVE_DELETED = 'SELECT 1 WHERE NOT EXISTS (SELECT 1 FROM carillon.organizations WHERE id = $1)'
+
+type Deleting = OrganizationRow['deleting']
+
+export function createPurge(connection: Connection): Pick<OrganizationRepository, 'beginDeletion' | 'purge'> {
+  return {
+    beginDeletion: (id, force) => connection.transaction((tx) => beginDeletion(tx, id, force)),
+    purge: (id, most) => connection.transaction((tx) => purge(tx, id, most)),
+  }
+}
+
+async function beginDeletion(tx: Transaction, id: string, force: boolean): Promise<number | null> {
+  const [row] = await tx.rows<{ deleting: Deleting }>(LOCK_ALONE, [id])
+  if (row === undefined) return null
+  const kept = row.deleting === null && !force ? await waiting(tx, id) : 0
+  if (kept > 0) return kept
+  await tx.rows(BEGIN, [id, force ? 'force' : (row.deleting ?? 'plain')])
+  await tx.rows(DELETE_KEYS, [id])
+  tx.prove(PROVE_BEGUN, [id])
+  return 0
+}
+
+async function purge(tx: Transaction, id: string, most: number): Promise<PurgeAnswer> {
+  const [row] = await tx.rows<{ deleting: Deleting; fenced: boolean; passed: boolean | null }>(LOCK, [id])
+  if (row === undefined || row.deleting === null) return { notifications: 0, left: 'nothing' }
+  if (!row.fenced) await tx.rows(SET_FENCE, [id])
+  const force = row.deleting === 'force'
+  const notifications = force ? await removeAny(tx, id, most) : await removeEnded(tx, id, most)
+  if (notifications > 0) return { notifications, left: 'more' }
+  const left = await removeOthers(tx, id, most, force, row.passed === true)
+  if (left === 'more' || !row.fenced) return { notifications: 0, left: 'more' }
+  return { notifications: 0, left }
+}
+
+/** What belongs to no notification; in the end the organization. */
+async function removeOthers(
+  tx: Transaction,
+  id: string,
+  most: number,
+  force: boolean,
+  passed: boolean,
+): Promise<PurgeAnswer['left']> {
+  const deliveries = await tx.rows<DeliveryRow>(SELECT_DELIVERIES, [id, most, force])
+  if (deliveries.length > 0) {
+    await removeWithJobs(tx, [], deliveries)
+    return 'more'
+  }
+  if (!force && (await waiting(tx, id)) > 0) return 'jobs'
+  // What was looked up before would not find what one of them stores.
+  if (!passed) return 'transactions'
+  if (await removeRest(tx, id, most)) return 'more'
+  await tx.rows(LOCK_ALONE, [id])
+  if (await removeRest(tx, id, most)) return 'more'
+  await tx.rows(DELETE, [id])
+  tx.prove(PROVE_DELETED, [id])
+  return 'nothing'
+}
+
+async function waiting(tx: Transaction, id: string): Promise<number> {
+  const [row] = await tx.rows<{ waiting: number }>(COUNT_JOBS, [id])
+  return row?.waiting ?? 0
+}
+
+async function removeEnded(tx: Transaction, id: string, most: number): Promise<number> {
+  const rows = await tx.rows<{ id: string }>(SELECT_OVER, [id, most])
+  const { over } = await removeOver(
+    tx,
+    rows.map((row) => row.id),
+    Number.MAX_SAFE_INTEGER,
+  )
+  return over
+}
+
+async function removeAny(tx: Transaction, id: string, most: number): Promise<number> {
+  const rows = await tx.rows<{ id: string; seq: number }>(SELECT_NOTIFICATIONS, [id, most])
+  if (rows.length === 0) return 0
+  const ids = rows.map((row) => row.id)
+  const jobs = rows.map(({ seq }) => 2 * seq)
+  // Jobs first, as settlements lock them; what one of those stores about them is then found.
+  await tx.rows(DELETE_JOBS, [jobs])
+  await tx.rows(LOCK_NOTIFICATIONS, [ids])
+  await removeWithJobs(tx, jobs, await deliveriesOf(tx, ids))
+  await removeNotifications(tx, ids)
+  return rows.length
+}
+
+/** @param jobs that may have come since: a redrive or a replay had its rows locked before */
+async function removeWithJobs(
+  tx: Transaction,
+  jobs: readonly number[],
+  deliveries: readonly DeliveryRow[],
+): Promise<void> {
+  const ofDeliveries = deliveries.map(({ seq }) => 2 * seq + 1)
+  if (ofDeliveries.length > 0) await tx.rows(DELETE_JOBS, [ofDeliveries])
+  await removeDeliveries(tx, deliveries)
+  await tx.rows(DELETE_JOBS, [[...jobs, ...ofDeliveries]])
+}
+
+async function removeRest(tx: Transaction, id: string, most: number): Promise<boolean> {
+  for (const statement of REST) if ((await tx.rows(statement, [id, most])).length > 0) return true
+  return false
+}

@@ -1,0 +1,82 @@
+import type { Fact } from '../../../src/domain/facts.ts'
+import type { Transaction } from './connection.ts'
+
+/** The ids of a notification's events: `evt_<digits>_…`; a backtick is the first character after an underscore. */
+export const OWN_EVENTS = (id: string): string =>
+  `d.event_id >= 'evt_' || substr(${id}, 7) || '_' AND d.event_id < 'evt_' || substr(${id}, 7) || '\`'`
+
+/** Locked, so that none of them is redriven, reported about or swept by another meanwhile. */
+export const LOCK_NOTIFICATIONS: string = `
+  SELECT n.id FROM carillon.notifications AS n WHERE n.id = ANY ($1::text[]) ORDER BY n.id FOR UPDATE`
+
+const SELECT_DELIVERIES = `
+  SELECT d.seq, d.event_id, d.endpoint FROM unnest($1::text[]) AS n (id), LATERAL (
+    SELECT d.seq, d.event_id, d.endpoint FROM carillon.deliveries AS d WHERE ${OWN_EVENTS('n.id')}) AS d`
+
+const NAMED = 'unnest($1::text[], $2::text[]) AS g (event_id, endpoint)'
+
+const DELETE_ATTEMPTS = `
+  DELETE FROM carillon.delivery_attempts AS a USING ${NAMED}
+  WHERE a.event_id = g.event_id AND a.endpoint = g.endpoint`
+
+const DELETE_DELIVERIES = `
+  DELETE FROM carillon.deliveries AS d USING ${NAMED}
+  WHERE d.event_id = g.event_id AND d.endpoint = g.endpoint RETURNING d.seq`
+
+/** Read as text: PostgreSQL's own JSON refuses a document with U+0000 or half a character in it. */
+const SELECT_HANDED_OVER = `
+  SELECT e.notification, e.fact FROM carillon.events AS e
+  WHERE e.notification = ANY ($1::text[]) AND e.fact LIKE '%"providerMessageId":"%'`
+
+/** The key of a hand-over begins with its provider. */
+const DELETE_HANDOVERS = `
+  DELETE FROM carillon.handovers AS h
+  USING unnest($1::text[], $2::text[], $3::text[]) AS s (provider, message_id, notification)
+  WHERE h.provider = s.provider AND h.message_id = s.message_id AND h.notification = s.notification`
+
+const OF_NOTIFICATIONS = [
+  'DELETE FROM carillon.events WHERE notification = ANY ($1::text[])',
+  'DELETE FROM carillon.states WHERE notification = ANY ($1::text[])',
+  'DELETE FROM carillon.notifications WHERE id = ANY ($1::text[])',
+]
+
+export interface DeliveryRow {
+  readonly seq: number
+  readonly event_id: string
+  readonly endpoint: string
+}
+
+export async function deliveriesOf(tx: Transaction, ids: readonly string[]): Promise<DeliveryRow[]> {
+  return ids.length === 0 ? [] : tx.rows<DeliveryRow>(SELECT_DELIVERIES, [ids])
+}
+
+/** Removes deliveries with their attempts; answers how many. */
+export async function removeDeliveries(tx: Transaction, found: readonly DeliveryRow[]): Promise<number> {
+  if (found.length === 0) return 0
+  const named = [found.map(({ event_id }) => event_id), found.map(({ endpoint }) => endpoint)]
+  await tx.rows(DELETE_ATTEMPTS, named)
+  return (await tx.rows(DELETE_DELIVERIES, named)).length
+}
+
+/** Removes notifications with their events and hand-overs. */
+export async function removeNotifications(tx: Transaction, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return
+  await removeHandovers(tx, ids)
+  for (const statement of OF_NOTIFICATIONS) await tx.rows(statement, [ids])
+}
+
+async function removeHandovers(tx: Transaction, over: readonly string[]): Promise<void> {
+  const rows = await tx.rows<{ notification: string; fact: string }>(SELECT_HANDED_OVER, [over])
+  const sent = rows.flatMap(({ notification, fact }) => {
+    const { type, provider = '', providerMessageId }: Fact = JSON.parse(fact)
+    return type === 'sent' && providerMessageId !== undefined
+      ? [{ notification, provider, providerMessageId }]
+      : []
+  })
+  if (sent.length === 0) return
+  await tx.rows(DELETE_HANDOVERS, [
+    sent.map(({ provider }) => provider),
+    sent.map(({ providerMessageId }) => providerMessageId),
+    sent.map(({ notification }) => notification),
+  ])
+}

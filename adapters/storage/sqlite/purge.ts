@@ -1,0 +1,110 @@
+import type { OrganizationRepository, PurgeAnswer } from '../../../src/ports/storage/organizations.ts'
+import type { OrganizationRow } from '../rows/organization.ts'
+import type { Connection } from './connection.ts'
+import { createRemove, OWN_EVENTS, type RemovedRow } from './remove.ts'
+
+const SELECT = 'SELECT deleting FROM carillon_organizations WHERE id = ?'
+
+const BEGIN = 'UPDATE carillon_organizations SET deleting = ? WHERE id = ?'
+
+const DELETE_KEYS = 'DELETE FROM carillon_api_keys WHERE organization = ?'
+
+/** No index has the organization: so many jobs wait that one more write for each would cost more. */
+const COUNT_JOBS = `
+  SELECT count(*) AS waiting FROM (SELECT 1 FROM carillon_jobs WHERE organization = ? LIMIT 1000)`
+
+/** Without force only those that have no job, their own or a delivery's. */
+const SELECT_NOTIFICATIONS = `
+  SELECT n.seq, substr(n.id, 7) AS digits FROM carillon_notifications AS n
+  WHERE n.organization = ? AND (? OR NOT EXISTS (SELECT 1 FROM carillon_jobs WHERE id = 2 * n.seq)
+    AND NOT EXISTS (
+      SELECT 1 FROM carillon_deliveries AS d CROSS JOIN carillon_jobs AS j ON j.id = 2 * d.id + 1
+      WHERE ${OWN_EVENTS('substr(n.id, 7)')}))
+  ORDER BY n.created_at, n.seq LIMIT ?`
+
+/** What endpoints have yet are events about endpoints. */
+const SELECT_DELIVERIES = `
+  SELECT d.id FROM carillon_webhook_endpoints AS e CROSS JOIN carillon_deliveries AS d ON d.endpoint = e.id
+  WHERE e.organization = ? AND (? OR NOT EXISTS (SELECT 1 FROM carillon_jobs WHERE id = 2 * d.id + 1)) LIMIT ?`
+
+/** Those that are deleted are in an index of their own. */
+const TEMPLATES = `
+  (SELECT seq FROM carillon_templates WHERE organization = (SELECT id FROM given) AND deleted_at IS NULL
+   UNION ALL SELECT seq FROM carillon_templates WHERE organization = (SELECT id FROM given) AND deleted_at IS NOT NULL)`
+
+/** Older runtimes cannot bind numbered parameters by their places. */
+const GIVEN = 'WITH given (id, most) AS (SELECT ?, ?)'
+
+/** In this order; each removes some rows of one kind. */
+const REST = [
+  `DELETE FROM carillon_api_keys WHERE seq IN
+    (SELECT seq FROM carillon_api_keys WHERE organization = (SELECT id FROM given) LIMIT (SELECT most FROM given))`,
+  `DELETE FROM carillon_template_versions WHERE (template, version) IN
+    (SELECT v.template, v.version FROM ${TEMPLATES} AS t
+     CROSS JOIN carillon_template_versions AS v ON v.template = t.seq LIMIT (SELECT most FROM given))`,
+  `DELETE FROM carillon_templates WHERE seq IN (SELECT seq FROM ${TEMPLATES} LIMIT (SELECT most FROM given))`,
+  `DELETE FROM carillon_webhook_endpoints WHERE seq IN
+    (SELECT seq FROM carillon_webhook_endpoints WHERE organization = (SELECT id FROM given) LIMIT (SELECT most FROM given))`,
+  `DELETE FROM carillon_suppressions WHERE organization = (SELECT id FROM given) AND (channel, address) IN
+    (SELECT channel, address FROM carillon_suppressions WHERE organization = (SELECT id FROM given) LIMIT (SELECT most FROM given))`,
+  `DELETE FROM carillon_usage WHERE organization = (SELECT id FROM given) AND period IN
+    (SELECT period FROM carillon_usage WHERE organization = (SELECT id FROM given) LIMIT (SELECT most FROM given))`,
+  `DELETE FROM carillon_unmatched_receipts WHERE id IN
+    (SELECT id FROM carillon_unmatched_receipts WHERE organization = (SELECT id FROM given) LIMIT (SELECT most FROM given))`,
+]
+
+const DELETE = 'DELETE FROM carillon_organizations WHERE id = ?'
+
+export function createPurge(connection: Connection): Pick<OrganizationRepository, 'beginDeletion' | 'purge'> {
+  const select = connection.statement<Pick<OrganizationRow, 'deleting'>>(SELECT)
+  const begin = connection.statement(BEGIN)
+  const deleteKeys = connection.statement(DELETE_KEYS)
+  const countJobs = connection.statement<{ waiting: number }>(COUNT_JOBS)
+  const selectNotifications = connection.statement<RemovedRow>(SELECT_NOTIFICATIONS)
+  const selectDeliveries = connection.statement<{ id: number }>(SELECT_DELIVERIES)
+  const rest = REST.map((sql) => connection.statement(`${GIVEN} ${sql}`))
+  const removeRow = connection.statement(DELETE)
+  const remove = createRemove(connection)
+
+  const waiting = (id: string): number => countJobs().get(id)?.waiting ?? 0
+
+  function beginDeletion(id: string, force: boolean): number | null {
+    const row = select().get(id)
+    if (row === undefined) return null
+    const kept = row.deleting === null && !force ? waiting(id) : 0
+    if (kept > 0) return kept
+    begin().run(force ? 'force' : (row.deleting ?? 'plain'), id)
+    deleteKeys().run(id)
+    return 0
+  }
+
+  function purge(id: string, most: number): PurgeAnswer {
+    const deleting = select().get(id)?.deleting ?? null
+    if (deleting === null) return { notifications: 0, left: 'nothing' }
+    const force = deleting === 'force' ? 1 : 0
+    const rows = selectNotifications().all(id, force, most)
+    remove.notifications(rows)
+    if (rows.length > 0) return { notifications: rows.length, left: 'more' }
+    return { notifications: 0, left: removeOthers(id, force, most) }
+  }
+
+  /** What belongs to no notification; in the end the organization. */
+  function removeOthers(id: string, force: 0 | 1, most: number): PurgeAnswer['left'] {
+    const deliveries = selectDeliveries().all(id, force, most)
+    remove.deliveries(deliveries.map((delivery) => delivery.id))
+    if (deliveries.length > 0) return 'more'
+    if (force === 0 && waiting(id) > 0) return 'jobs'
+    for (const statement of rest) if (statement().changes(id, most) > 0) return 'more'
+    removeRow().run(id)
+    return 'nothing'
+  }
+
+  return {
+    async beginDeletion(id, force) {
+      return connection.durably(() => beginDeletion(id, force))
+    },
+    async purge(id, most) {
+      return connection.durably(() => purge(id, most))
+    },
+  }
+}

@@ -1,0 +1,69 @@
+import type { Connection } from './connection.ts'
+import type { Statement } from './statement.ts'
+
+/** The ids of a notification's events: `evt_<digits>_…`; a backtick is the first character after an underscore. */
+export const OWN_EVENTS = (digits: string): string =>
+  `event_id >= 'evt_' || ${digits} || '_' AND event_id < 'evt_' || ${digits} || '\`'`
+
+/** The left side of the join is walked, the right one is found by its index. */
+const SELECT_DELIVERIES = `
+  SELECT d.id FROM json_each(?) AS n CROSS JOIN carillon_deliveries AS d ON ${OWN_EVENTS('n.value')}`
+
+const OF_DELIVERIES = [
+  'DELETE FROM carillon_jobs WHERE id IN (SELECT 2 * value + 1 FROM json_each(?))',
+  'DELETE FROM carillon_delivery_attempts WHERE delivery IN (SELECT value FROM json_each(?))',
+  'DELETE FROM carillon_deliveries WHERE id IN (SELECT value FROM json_each(?))',
+]
+
+const OF_NOTIFICATIONS = [
+  'DELETE FROM carillon_jobs WHERE id IN (SELECT 2 * value FROM json_each(?))',
+  `DELETE FROM carillon_handovers WHERE (provider, message_id, notification) IN
+    (SELECT coalesce(json_extract(fact, '$.provider'), ''), json_extract(fact, '$.providerMessageId'), notification
+     FROM carillon_events WHERE notification IN (SELECT value FROM json_each(?))
+       AND json_extract(fact, '$.type') = 'sent' AND json_extract(fact, '$.providerMessageId') IS NOT NULL)`,
+  'DELETE FROM carillon_events WHERE notification IN (SELECT value FROM json_each(?))',
+  'DELETE FROM carillon_notifications WHERE seq IN (SELECT value FROM json_each(?))',
+]
+
+/** A notification, by its number and the digits of its id. */
+export interface RemovedRow {
+  readonly seq: number
+  readonly digits: string
+}
+
+export interface Remove {
+  /** With everything about them, their deliveries included; answers how many those were. */
+  notifications(rows: readonly RemovedRow[]): number
+  deliveries(ids: readonly number[]): void
+}
+
+/** Removes rows with all that hangs on them, inside a transaction. */
+export function createRemove(connection: Connection): Remove {
+  const selectDeliveries = connection.statement<{ id: number }>(SELECT_DELIVERIES)
+  const ofDeliveries = OF_DELIVERIES.map((sql) => connection.statement(sql))
+  const ofNotifications = OF_NOTIFICATIONS.map((sql) => connection.statement(sql))
+
+  function deliveries(ids: readonly number[]): void {
+    run(ofDeliveries, ids)
+  }
+
+  return {
+    deliveries,
+    notifications(rows) {
+      if (rows.length === 0) return 0
+      const found = selectDeliveries().all(JSON.stringify(rows.map(({ digits }) => digits)))
+      deliveries(found.map(({ id }) => id))
+      run(
+        ofNotifications,
+        rows.map(({ seq }) => seq),
+      )
+      return found.length
+    },
+  }
+}
+
+function run(statements: readonly (() => Statement<never>)[], keys: readonly number[]): void {
+  if (keys.length === 0) return
+  const list = JSON.stringify(keys)
+  for (const statement of statements) statement().run(list)
+}

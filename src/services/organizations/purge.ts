@@ -1,0 +1,34 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Clock } from '../../ports/clock.ts'
+import type { PurgeAnswer } from '../../ports/storage/organizations.ts'
+import type { Storage } from '../../ports/storage/storage.ts'
+
+/** Rows of one commit. SQLite works synchronously: so many keep the process from everything else for some milliseconds. */
+export const STEP = 100
+
+/** How long transactions are waited for that were open when the deletion began. */
+export const PATIENCE_MS = 30_000
+const ASK_EVERY_MS = 100
+
+/** Takes a deletion that has begun to its end, or to where it can go no further now. */
+export async function purge(
+  storage: Pick<Storage, 'organizations'>,
+  id: string,
+  clock: Clock,
+): Promise<PurgeAnswer> {
+  const end = clock.monotonic() + PATIENCE_MS
+  let notifications = 0
+  for (;;) {
+    const step = await storage.organizations.purge(id, STEP)
+    notifications += step.notifications
+    if (step.left === 'more') await nextTurn()
+    else if (step.left === 'transactions' && clock.monotonic() < end) await wait(clock)
+    else return { notifications, left: step.left }
+  }
+}
+
+function wait(clock: Clock): Promise<void> {
+  return new Promise((resolve) => {
+    clock.timer(ASK_EVERY_MS, resolve)
+  })
+}

@@ -1,0 +1,182 @@
+import { DatabaseSync } from 'node:sqlite'
+import pg from 'pg'
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
+import { postgresStorage } from '../../adapters/storage/postgres/index.ts'
+import { createNotifier } from '../../src/create-notifier.ts'
+import type { Notifier } from '../../src/services/notifier.ts'
+import { recordingChannel } from '../../src/testing/recording-channel.ts'
+import { describeWith } from '../support/left-out.ts'
+import { sharedPostgres, stopSharedPostgres, uniqueSchema, whyNoPostgres } from '../support/postgres.ts'
+import { postgresSecondDoor } from '../support/postgres-harness.ts'
+import { runProgram } from '../support/program.ts'
+import { sqliteSecondDoor, temporaryFile } from '../support/sqlite-harness.ts'
+import { openPlace, type Place } from './faults/support/store.ts'
+import type { DeleteOrganizationProgram } from './programs/delete-organization.ts'
+
+const ID = 'org_acme'
+const scope = { organizationId: ID }
+const message = { channel: 'email', to: 'ada@example.com', body: 'Hello' } as const
+
+/** Rows of the organization, by kind. */
+type Owned = () => Promise<Readonly<Record<string, number>>>
+type Open = () => Promise<{ readonly place: Place; readonly owned: Owned }>
+
+async function openNotifier(place: Place): Promise<Notifier> {
+  const notifier = createNotifier({ channels: { email: recordingChannel() }, storage: openPlace(place) })
+  onTestFinished(() => notifier.stop())
+  await notifier.start({ deliver: false })
+  return notifier
+}
+
+/** An organization with a key, a template, an endpoint and 450 notifications that wait. */
+async function fill(notifier: Notifier): Promise<string> {
+  await notifier.organizations.create({ id: ID, name: 'Acme', plan: 'enterprise' })
+  const { secret } = await notifier.apiKeys.create({ name: 'Key', permission: 'Write' }, scope)
+  await notifier.templates.create({ name: 'hello', channel: 'email', subject: 'Hi', body: 'Hi' }, scope)
+  await notifier.webhooks.create({ url: 'https://example.com/events' }, scope)
+  const sends = Array.from({ length: 450 }, (_, index) => ({ ...message, to: `user-${index}@example.com` }))
+  const { accepted } = await notifier.sendBatch(sends, scope)
+  expect(accepted).toBe(450)
+  return secret
+}
+
+function cases(open: Open): void {
+  it.each([0, 1, 3])(
+    'killed after %i steps: its keys are gone, and the next process finishes it',
+    async (steps) => {
+      const { place, owned } = await open()
+      const notifier = await openNotifier(place)
+      const secret = await fill(notifier)
+      const program = runProgram('delete-organization', {
+        place,
+        id: ID,
+        steps,
+      } satisfies DeleteOrganizationProgram)
+      expect(await program.ended, program.errors.join('\n')).toBe('SIGKILL')
+
+      expect((await owned()).organizations).toBe(1)
+      await expect(notifier.apiKeys.verify(secret)).rejects.toMatchObject({ code: 'invalid_api_key' })
+      await expect(notifier.send(message, scope)).rejects.toMatchObject({ code: 'not_found' })
+      expect(await notifier.organizations.get(ID)).toMatchObject({ deleting: true })
+      const left = 450 - 100 * steps
+      expect(await notifier.organizations.delete(ID)).toEqual({ id: ID, notifications: left })
+      expect(await owned()).toEqual({})
+      await expect(notifier.organizations.get(ID)).rejects.toMatchObject({ code: 'not_found' })
+    },
+  )
+
+  it('another process, which knew the organization, refuses at once', async () => {
+    const { place, owned } = await open()
+    const [one, other] = [await openNotifier(place), await openNotifier(place)]
+    const secret = await fill(one)
+    await other.send(message, scope)
+    await other.send(message, { ...scope, idempotencyKey: 'first' })
+    await one.organizations.delete(ID, { force: true })
+    await expect(other.apiKeys.verify(secret)).rejects.toMatchObject({ code: 'invalid_api_key' })
+    for (const call of [
+      () => other.send(message, scope),
+      () => other.send(message, { ...scope, idempotencyKey: 'second' }),
+      () => other.sendBatch([message], scope),
+      () => other.apiKeys.create({ name: 'Key', permission: 'Write' }, scope),
+      () => other.webhooks.create({ url: 'https://example.com/events' }, scope),
+    ]) {
+      await expect(call()).rejects.toMatchObject({ code: 'not_found' })
+    }
+    await expect(other.send(message)).resolves.toMatchObject({ status: 'queued' })
+    expect(await owned()).toEqual({})
+  })
+}
+
+describe('an organization is deleted on SQLite', () => {
+  cases(async () => {
+    const { file, remove } = temporaryFile()
+    onTestFinished(remove)
+    return {
+      place: { sqlite: file },
+      async owned() {
+        const database = new DatabaseSync(file)
+        try {
+          return await sqliteSecondDoor(database).owned(ID)
+        } finally {
+          database.close()
+        }
+      },
+    }
+  })
+})
+
+describeWith(whyNoPostgres(), 'an organization is deleted on PostgreSQL', () => {
+  afterAll(stopSharedPostgres)
+
+  async function open() {
+    const url = await sharedPostgres()
+    const schema = uniqueSchema()
+    const pool = new pg.Pool({ connectionString: url, max: 2 })
+    onTestFinished(() => pool.end())
+    const owned: Owned = () => postgresSecondDoor(pool, schema).owned(ID)
+    return { place: { postgres: { url, schema } }, owned, url, schema }
+  }
+
+  cases(open)
+
+  /** A notifier, and a transaction of the caller's. */
+  async function inTransaction(level: string) {
+    const { owned, url: connectionString, schema } = await open()
+    const notifier = createNotifier({
+      channels: { email: recordingChannel() },
+      storage: postgresStorage({ connectionString, schema }),
+    })
+    await notifier.start({ deliver: false })
+    await notifier.organizations.create({ id: ID, name: 'Acme' })
+    const client = new pg.Client({ connectionString })
+    await client.connect()
+    onTestFinished(async () => {
+      await client.end()
+      await notifier.stop()
+    })
+    await client.query(`BEGIN ISOLATION LEVEL ${level}`)
+    return { notifier, client, owned, send: () => notifier.send(message, { ...scope, tx: client }) }
+  }
+
+  it('waits for an open transaction of a caller that has accepted, and removes what it commits', async () => {
+    const { notifier, client, owned, send } = await inTransaction('READ COMMITTED')
+    await send()
+    let gone = false
+    const deletion = notifier.organizations.delete(ID, { force: true }).finally(() => {
+      gone = true
+    })
+    await expect.poll(async () => (await notifier.organizations.get(ID)).deleting).toBe(true)
+    await new Promise((resolve) => setTimeout(resolve, 500))
+    expect(gone).toBe(false)
+    await client.query('COMMIT')
+    expect(await deletion).toEqual({ id: ID, notifications: 1 })
+    expect(await owned()).toEqual({})
+  })
+
+  it('without force what such a transaction commits is delivered first', async () => {
+    const { notifier, client, owned, send } = await inTransaction('READ COMMITTED')
+    const { id } = await send()
+    const deletion = notifier.organizations.delete(ID)
+    deletion.catch(() => {})
+    await expect.poll(async () => (await notifier.organizations.get(ID)).deleting).toBe(true)
+    await client.query('COMMIT')
+    await expect(deletion).rejects.toMatchObject({ code: 'organization_in_use' })
+    await notifier.notifications.cancel(id, scope)
+    expect(await notifier.organizations.delete(ID)).toEqual({ id: ID, notifications: 1 })
+    expect(await owned()).toEqual({})
+  })
+
+  it.each(['REPEATABLE READ', 'SERIALIZABLE'])(
+    'a transaction that still sees it (%s) stores nothing for it',
+    async (level) => {
+      const { notifier, client, owned, send } = await inTransaction(level)
+      await client.query('SELECT 1')
+      await notifier.organizations.delete(ID)
+      await expect(send()).rejects.toMatchObject({
+        code: expect.stringMatching(/^(?:service_unavailable|not_found)$/),
+      })
+      await client.query('COMMIT')
+      expect(await owned()).toEqual({})
+    },
+  )
+})

@@ -1,0 +1,30 @@
+// A process that deletes an organization, and dies by its own hand after so many steps.
+// Usage: node delete-organization.ts <options as JSON>
+import { createNotifier } from '../../../src/create-notifier.ts'
+import type { OrganizationRepository } from '../../../src/ports/storage/organizations.ts'
+import { recordingChannel } from '../../../src/testing/recording-channel.ts'
+import { openPlace, type Place } from '../faults/support/store.ts'
+
+export interface DeleteOrganizationProgram {
+  readonly place: Place
+  readonly id: string
+  readonly steps: number
+}
+
+const { place, id, steps }: DeleteOrganizationProgram = JSON.parse(process.argv[2] ?? '')
+const storage = openPlace(place)
+let done = 0
+const organizations: OrganizationRepository = {
+  ...storage.organizations,
+  async purge(...given) {
+    if (done === steps) process.kill(process.pid, 'SIGKILL')
+    done += 1
+    return storage.organizations.purge(...given)
+  },
+}
+const notifier = createNotifier({
+  channels: { email: recordingChannel() },
+  storage: { ...storage, organizations },
+})
+await notifier.start({ deliver: false })
+await notifier.organizations.delete(id, { force: true })

@@ -1,0 +1,64 @@
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { createNotifier } from '../../../src/create-notifier.ts'
+import { memoryStorage } from '../../../src/memory/memory-storage.ts'
+import { fakeClock } from '../../../src/testing/fake-clock.ts'
+import { recordingChannel } from '../../../src/testing/recording-channel.ts'
+
+const ID = 'org_acme'
+const scope = { organizationId: ID }
+const message = { channel: 'email', to: 'ada@example.com', body: 'Hello' } as const
+
+describe('deleting an organization', () => {
+  async function start(deliver = false) {
+    const clock = fakeClock()
+    const storage = memoryStorage({ clock })
+    const notifier = createNotifier({ channels: { email: recordingChannel() }, storage, clock })
+    onTestFinished(() => notifier.stop())
+    await notifier.start({ deliver })
+    await notifier.organizations.create({ id: ID, name: 'Acme', plan: 'enterprise' })
+    return { clock, storage, notifier }
+  }
+
+  it('is refused while messages wait, says how many and what to do, and changes nothing', async () => {
+    const { notifier } = await start()
+    await notifier.send(message, scope)
+    const refused = notifier.organizations.delete(ID)
+    await expect(refused).rejects.toMatchObject({
+      code: 'organization_in_use',
+      details: { field: 'id', waiting: 1 },
+      message: expect.stringMatching(
+        /^1 notifications or webhook events of "org_acme" wait\. .*\{ force: true \}/,
+      ),
+    })
+    expect(await notifier.organizations.get(ID)).toMatchObject({ deleting: false })
+    await notifier.send(message, scope)
+    expect(await notifier.organizations.delete(ID, { force: true })).toEqual({ id: ID, notifications: 2 })
+    await expect(notifier.send(message, scope)).rejects.toMatchObject({ code: 'not_found' })
+    await expect(notifier.organizations.delete(ID)).rejects.toMatchObject({ code: 'not_found' })
+  })
+
+  it('is refused of org_default, of an unknown one, and with a wrong option', async () => {
+    const { notifier } = await start()
+    for (const [id, options, code] of [
+      ['org_default', { force: true }, 'invalid_parameter'],
+      ['org_none', {}, 'not_found'],
+      [null as never, {}, 'not_found'],
+      [ID, { force: 'yes' as never }, 'invalid_parameter'],
+      [ID, true as never, 'invalid_parameter'],
+    ] as const) {
+      await expect(notifier.organizations.delete(id, options)).rejects.toMatchObject({ code })
+    }
+    expect(await notifier.organizations.get(ID)).toMatchObject({ deleting: false })
+  })
+
+  it('that its process has left is finished by the pass of the retention', async () => {
+    const { clock, storage, notifier } = await start(true)
+    await notifier.suppressions.add({ channel: 'email', to: 'bob@example.com' }, scope)
+    for (let count = 0; count < 250; count += 1) await notifier.send(message, scope)
+    expect(await storage.organizations.beginDeletion(ID, true)).toBe(0)
+    await clock.advance(6 * 60_000)
+    expect(await storage.organizations.get(ID)).toBe(null)
+    await notifier.organizations.create({ id: ID, name: 'Acme' })
+    expect((await notifier.suppressions.list(scope)).items).toEqual([])
+  })
+})
