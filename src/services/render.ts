@@ -86,9 +86,9 @@ export function isBlank(
   { subject, body }: RenderedText,
   content: MessageParts,
 ): boolean {
+  if (channel !== 'sms' && channel !== 'push') return false
   if (body.trim() !== '') return false
-  if (channel === 'sms') return true
-  return channel === 'push' && (subject ?? '').trim() === '' && content.push?.data === undefined
+  return channel === 'sms' || ((subject ?? '').trim() === '' && content.push?.data === undefined)
 }
 
 /**
