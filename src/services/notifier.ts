@@ -179,12 +179,8 @@ export interface Notifier<Tx = never> {
     /** @throws NotifierError `not_found`, `invalid_parameter` */
     update(id: string, change: Partial<Omit<OrganizationInput, 'id'>>): Promise<OrganizationRecord>
     /**
-     * Removes an organization with everything of it, in steps of a hundred notifications; resolves when all is gone. Its API keys
-     * stop working at once, on every machine, and nothing is accepted for it any more. A deletion that was interrupted is
-     * finished by the next call, or by the pass of the retention within an hour.
-     *
-     * @throws NotifierError `organization_in_use` while notifications or webhook events wait, unless `force`; `not_found`;
-     *   `invalid_parameter` for `org_default`; `service_unavailable` where transactions that were open before do not end
+     * Removes it with all that is its own, in small steps; its API keys die at once. The next call goes on with an interrupted one.
+     * @throws NotifierError `organization_in_use` while messages wait, unless `force`; `not_found`, `invalid_parameter`
      */
     delete(id: string, options?: DeleteOrganizationOptions): Promise<OrganizationDeletion>
   }
