@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createNotifier, type Notifier, perMinutePlans } from 'carillon'
-import { sqliteStorage } from 'carillon/sqlite'
+import { sqlite } from 'carillon/sqlite'
 import { describeMachine, median, record, withFolder } from './lib/measure.ts'
 import { acceptingNotifier, backlogFile, mails } from './lib/notifiers.ts'
 
@@ -79,7 +79,7 @@ await withFolder(async (folder) => {
   async function run(accept: boolean, deliver: boolean): Promise<Window> {
     copyFileSync(backlog, file)
     const notifier = createNotifier({
-      storage: sqliteStorage({ file }),
+      storage: sqlite({ file }),
       plans: perMinutePlans,
       channels: {
         email: {

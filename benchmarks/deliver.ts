@@ -1,7 +1,7 @@
 import { copyFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createNotifier, type Notifier } from 'carillon'
-import { sqliteStorage } from 'carillon/sqlite'
+import { sqlite } from 'carillon/sqlite'
 import { compare, describeMachine, report, withFolder } from './lib/measure.ts'
 import { backlogFile, mails, sentCount } from './lib/notifiers.ts'
 import { rawDelivery } from './lib/raw-delivery.ts'
@@ -20,7 +20,7 @@ const ROUNDS = 3
 
 function delivering(file: string): Notifier {
   return createNotifier({
-    storage: sqliteStorage({ file }),
+    storage: sqlite({ file }),
     channels: {
       email: {
         name: 'none',

@@ -1,7 +1,7 @@
 import { createNotifier, type Queue } from 'carillon'
 import { bullmqQueue } from 'carillon/bullmq'
 import { graphileWorkerQueue } from 'carillon/graphile-worker'
-import { postgresStorage } from 'carillon/postgres'
+import { postgres } from 'carillon/postgres'
 import { Redis } from 'ioredis'
 import { startRedis } from '../examples/servers/redis.ts'
 import { type Contender, compare, describeMachine, median, report } from './lib/measure.ts'
@@ -163,7 +163,7 @@ async function measureWait(database: Database, ways: readonly Way[]): Promise<vo
     await forget(database, way)
     const arrived = new Map<string, (at: number) => void>()
     const worker = createNotifier({
-      storage: postgresStorage({ connectionString: database.url }),
+      storage: postgres({ connectionString: database.url }),
       queue: way.queue(),
       channels: {
         email: {

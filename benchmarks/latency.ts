@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import { Queue, Worker } from 'bullmq'
 import { createNotifier, type Notifier, type Storage } from 'carillon'
-import { postgresStorage } from 'carillon/postgres'
-import { sqliteStorage } from 'carillon/sqlite'
+import { postgres } from 'carillon/postgres'
+import { sqlite } from 'carillon/sqlite'
 import { Redis } from 'ioredis'
 import { startPostgres } from '../examples/servers/postgres.ts'
 import { startRedis } from '../examples/servers/redis.ts'
@@ -82,14 +82,14 @@ function bullmq(url: string): Contender {
   }
 }
 
-const postgres = await startPostgres(['fsync = on'])
+const onPostgres = await startPostgres(['fsync = on'])
 const redis = await startRedis()
 try {
   await withFolder(async (folder) => {
     const contenders = [
       bullmq(redis.url),
-      await carillon('Carillon on PostgreSQL', postgresStorage({ connectionString: postgres.url })),
-      await carillon('Carillon on SQLite', sqliteStorage({ file: join(folder, 'notifier.db') })),
+      await carillon('Carillon on PostgreSQL', postgres({ connectionString: onPostgres.url })),
+      await carillon('Carillon on SQLite', sqlite({ file: join(folder, 'notifier.db') })),
     ]
     const times = new Map(contenders.map(({ name }) => [name, [] as number[]]))
     for (let number = 0; number < WARM_UP + MESSAGES; number += 1) {
@@ -121,7 +121,7 @@ try {
     for (const { close } of contenders) await close()
   })
 } finally {
-  await postgres.remove()
+  await onPostgres.remove()
   await redis.remove()
 }
 

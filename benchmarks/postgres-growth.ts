@@ -1,5 +1,5 @@
 import type { Notifier } from 'carillon'
-import { postgresStorage } from 'carillon/postgres'
+import { postgres } from 'carillon/postgres'
 import { describeMachine, median, record } from './lib/measure.ts'
 import { mails } from './lib/notifiers.ts'
 import { type Database, notifierOn, withPostgres } from './lib/postgres.ts'
@@ -78,14 +78,14 @@ await withPostgres(async (database) => {
 /** One schema at work. */
 interface Opened {
   readonly notifier: Notifier
-  readonly storage: ReturnType<typeof postgresStorage>
+  readonly storage: ReturnType<typeof postgres>
   close(): Promise<void>
 }
 
 async function open(database: Database, schema: string): Promise<Opened> {
   const notifier = notifierOn(database, 1, { schema })
   await notifier.start({ deliver: false })
-  const storage = postgresStorage({ connectionString: database.url, listen: false, schema })
+  const storage = postgres({ connectionString: database.url, listen: false, schema })
   await storage.start()
   return {
     notifier,
@@ -151,7 +151,7 @@ async function printWidths(database: Database): Promise<void> {
   await notifier.sendBatch(mails(MEASURED / 2).map((message) => ({ ...message, body })))
   await notifier.sendBatch(mails(MEASURED / 2).map((message) => ({ ...message, body })))
   await notifier.stop()
-  const storage = postgresStorage({ connectionString: database.url, listen: false, schema: 'widths' })
+  const storage = postgres({ connectionString: database.url, listen: false, schema: 'widths' })
   await storage.start()
   const jobs = [] as { readonly jobId: string; readonly token: number }[]
   for (;;) {

@@ -1,4 +1,4 @@
-import { postgresStorage } from 'carillon/postgres'
+import { postgres } from 'carillon/postgres'
 import { type Contender, compare, describeMachine, report } from './lib/measure.ts'
 import { mails, sentCount } from './lib/notifiers.ts'
 import { type Database, empty, keepBacklog, notifierOn, refill, withPostgres } from './lib/postgres.ts'
@@ -118,7 +118,7 @@ async function deliverByNotifier(database: Database, concurrent: number): Promis
 
 /** The verbs of the storage without the engine above them. */
 async function deliverByStorage({ url }: Database): Promise<number> {
-  const storage = postgresStorage({ connectionString: url, listen: false })
+  const storage = postgres({ connectionString: url, listen: false })
   await storage.start()
   let delivered = 0
   for (;;) {

@@ -1,9 +1,9 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { type Channel, createNotifier, type Notifier } from 'carillon'
+import { createNotifier, type Notifier, type Provider } from 'carillon'
 import { notifierPlugin } from 'carillon/fastify'
-import { sqliteStorage } from 'carillon/sqlite'
+import { sqlite } from 'carillon/sqlite'
 import Fastify from 'fastify'
 import { startLoad } from './lib/load.ts'
 import { compare, describeMachine, median, report as show, withFolder } from './lib/measure.ts'
@@ -29,7 +29,7 @@ const message = JSON.stringify({
 })
 
 /** A provider whose reports are proven by a signature, and whose every report is a new one. */
-function reporting(sent: readonly string[]): Channel {
+function reporting(sent: readonly string[]): Provider {
   let reports = 0
   return {
     name: 'reporter',
@@ -65,12 +65,12 @@ async function sendAll(notifier: Notifier, sent: string[]): Promise<void> {
 await withFolder(async (folder) => {
   const sent: string[] = []
   const file = join(folder, 'notifier.db')
-  const first = createNotifier({ storage: sqliteStorage({ file }), channels: { email: reporting(sent) } })
+  const first = createNotifier({ storage: sqlite({ file }), channels: { email: reporting(sent) } })
   await first.start()
   await sendAll(first, sent)
   await first.stop()
 
-  const notifier = createNotifier({ storage: sqliteStorage({ file }), channels: { email: reporting(sent) } })
+  const notifier = createNotifier({ storage: sqlite({ file }), channels: { email: reporting(sent) } })
   await notifier.start({ deliver: false })
   const { secret } = await notifier.apiKeys.create({ name: 'benchmark', permission: 'Write' })
   const app = Fastify()

@@ -1,8 +1,8 @@
 import { copyFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createNotifier, type Notifier } from 'carillon'
-import { smtpChannel } from 'carillon/smtp'
-import { sqliteStorage } from 'carillon/sqlite'
+import { smtp } from 'carillon/smtp'
+import { sqlite } from 'carillon/sqlite'
 import { createTransport } from 'nodemailer'
 import { compare, describeMachine, report, withFolder } from './lib/measure.ts'
 import { backlogFile, mails } from './lib/notifiers.ts'
@@ -31,9 +31,9 @@ const pool = createTransport({
 
 function delivering(file: string): Notifier {
   return createNotifier({
-    storage: sqliteStorage({ file }),
+    storage: sqlite({ file }),
     channels: {
-      email: smtpChannel({
+      email: smtp({
         host: '127.0.0.1',
         port: sink.port,
         from: FROM,

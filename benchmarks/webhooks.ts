@@ -2,7 +2,7 @@ import { copyFileSync } from 'node:fs'
 import { Agent, request } from 'node:http'
 import { join } from 'node:path'
 import { createNotifier, type Notifier } from 'carillon'
-import { sqliteStorage } from 'carillon/sqlite'
+import { sqlite } from 'carillon/sqlite'
 import { Pool } from 'undici'
 import { type Contender, compare, describeMachine, report, withFolder } from './lib/measure.ts'
 import { mails, ROOMY } from './lib/notifiers.ts'
@@ -36,7 +36,7 @@ const BY_ORGANIZATION = `${CARILLON}, one organization after the other`
 
 function createDelivering(file: string): Notifier {
   return createNotifier({
-    storage: sqliteStorage({ file }),
+    storage: sqlite({ file }),
     channels: {
       email: {
         name: 'none',

@@ -70,19 +70,19 @@ export type {
   NotifierOptions,
   RetentionOptions,
   SmsOptions,
-  WebhookOptions,
+  WebhookEventOptions,
 } from './options.ts'
+export type { Clock } from './ports/clock.ts'
+export type { LogFields, Logger } from './ports/logger.ts'
 export type {
   Attachment,
-  Channel,
   EmailParts,
   Message,
+  Provider,
   PushParts,
   SendContext,
   SlackParts,
-} from './ports/channel.ts'
-export type { Clock } from './ports/clock.ts'
-export type { LogFields, Logger } from './ports/logger.ts'
+} from './ports/provider.ts'
 export type { JobRef, Queue, QueueInside, QueueWorker } from './ports/queue.ts'
 export type {
   LimitCheck,

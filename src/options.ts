@@ -50,7 +50,7 @@ export interface NotifierOptions<Tx = never> {
   readonly logRecipients?: 'masked' | 'shown' | undefined
   /** Where metrics and traces go: `prometheusMetrics()`, `openTelemetry()`, or both in a list. Default: nowhere. */
   readonly telemetry?: Telemetry | readonly Telemetry[] | undefined
-  readonly webhooks?: WebhookOptions | undefined
+  readonly webhooks?: WebhookEventOptions | undefined
   /**
    * The plans that organizations can have. `perMinutePlans`, `perSecondPlans` or the application's own; a plan named
    * `org_default` limits the default organization, too. Default: `perMinutePlans`.
@@ -111,7 +111,7 @@ export interface RetentionOptions {
 }
 
 /** Deliveries of events to endpoints that users register. */
-export interface WebhookOptions {
+export interface WebhookEventOptions {
   /** CIDR blocks that the guard against private addresses lets through, for development. Default: none. */
   readonly allow?: readonly string[] | undefined
   /** Lets endpoints use plain HTTP, for development. Default false. */
@@ -282,7 +282,7 @@ function resolveTelemetry(telemetry: NotifierOptions['telemetry'] = []): readonl
   return plugins
 }
 
-function resolveWebhooks({ allow, allowHttp }: WebhookOptions): OutgoingHttp {
+function resolveWebhooks({ allow, allowHttp }: WebhookEventOptions): OutgoingHttp {
   const right = 'a list of CIDR blocks such as 127.0.0.0/8'
   if (allow !== undefined && !(Array.isArray(allow) && allow.every((block) => typeof block === 'string')))
     throw wrong('webhooks.allow', right)

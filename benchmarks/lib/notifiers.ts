@@ -1,5 +1,5 @@
 import { createNotifier, type Notifier, perMinutePlans } from 'carillon'
-import { sqliteStorage } from 'carillon/sqlite'
+import { sqlite } from 'carillon/sqlite'
 import { type RawCopy, rawCopy } from './raw-sqlite.ts'
 
 /** Counts everything and refuses nothing. */
@@ -18,7 +18,7 @@ const MOST_IN_BATCH = 10_000
 /** A notifier that accepts into a SQLite file with full sync and delivers nothing. */
 export async function acceptingNotifier(file: string, limits: 'limited' | 'unlimited'): Promise<Notifier> {
   const notifier = createNotifier({
-    storage: sqliteStorage({ file }),
+    storage: sqlite({ file }),
     channels: { email: { name: 'none', channel: 'email', send: async () => ({ kind: 'accepted' }) } },
     plans: limits === 'limited' ? ROOMY_PLANS : perMinutePlans,
   })
@@ -29,7 +29,7 @@ export async function acceptingNotifier(file: string, limits: 'limited' | 'unlim
 /** The rows in `file` once more, for a floor: into a new file with the same tables and indexes. */
 export async function floorOf(file: string): Promise<RawCopy> {
   const target = `${file}.floor`
-  const empty = sqliteStorage({ file: target })
+  const empty = sqlite({ file: target })
   await empty.start()
   await empty.stop()
   return rawCopy(file, target)

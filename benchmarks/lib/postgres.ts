@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { createNotifier, type Notifier, type Queue } from 'carillon'
-import { postgresStorage } from 'carillon/postgres'
+import { postgres } from 'carillon/postgres'
 import pg from 'pg'
 import { startPostgres } from '../../examples/servers/postgres.ts'
 import { mails } from './notifiers.ts'
@@ -25,7 +25,7 @@ export async function withPostgres(work: (database: Database) => Promise<void>):
   const pool = new pg.Pool({ connectionString: server.url, max: 4 })
   pool.on('error', () => {})
   try {
-    const storage = postgresStorage({ connectionString: server.url, listen: false })
+    const storage = postgres({ connectionString: server.url, listen: false })
     await storage.start()
     await storage.stop()
     const { rows } = await pool.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')
@@ -77,7 +77,7 @@ export function notifierOn(
   { schema = 'carillon', queue }: { readonly schema?: string; readonly queue?: Queue | undefined } = {},
 ): Notifier {
   return createNotifier({
-    storage: postgresStorage({ connectionString: url, schema }),
+    storage: postgres({ connectionString: url, schema }),
     queue,
     channels: {
       email: { name: 'none', channel: 'email', maxConcurrent, send: async () => ({ kind: 'accepted' }) },

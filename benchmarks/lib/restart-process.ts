@@ -1,5 +1,5 @@
 import { createNotifier } from 'carillon'
-import { sqliteStorage } from 'carillon/sqlite'
+import { sqlite } from 'carillon/sqlite'
 
 // Starts a notifier over a file with a backlog, and tells when its provider was first asked.
 
@@ -7,7 +7,7 @@ const [file = ''] = process.argv.slice(2)
 let told = false
 
 const notifier = createNotifier({
-  storage: sqliteStorage({ file }),
+  storage: sqlite({ file }),
   channels: {
     email: {
       name: 'none',

@@ -1,21 +1,21 @@
 import type { AddressInfo } from 'node:net'
 import { createNotifier, type Notifier } from 'carillon'
 import { notifierPlugin } from 'carillon/fastify'
-import { postgresStorage } from 'carillon/postgres'
+import { postgres } from 'carillon/postgres'
 import { redisRateLimiter } from 'carillon/redis'
 import Fastify, { type FastifyInstance } from 'fastify'
 import { mails, ROOMY_PLANS } from '../lib/notifiers.ts'
 import { CONCURRENT, type Servers, type Stack } from './stack.ts'
 
 /** Carillon on PostgreSQL with limits in Redis and everything on, in Fastify. */
-export function carillonStack({ postgres, redis }: Servers): Stack {
+export function carillonStack({ postgres: onPostgres, redis }: Servers): Stack {
   let accepting: Promise<Notifier> | undefined
   let working: Notifier | undefined
   let app: FastifyInstance | undefined
 
   function create(): Notifier {
     return createNotifier({
-      storage: postgresStorage({ connectionString: postgres }),
+      storage: postgres({ connectionString: onPostgres }),
       rateLimiter: redisRateLimiter({ url: redis }),
       channels: {
         email: {

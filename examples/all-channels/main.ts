@@ -5,11 +5,11 @@ import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createNotifier, memoryStorage, type Notifier, type SendInput } from 'carillon'
 import { notifierRouter } from 'carillon/express'
-import { fcmChannel } from 'carillon/fcm'
-import { slackChannel } from 'carillon/slack'
-import { smtpChannel } from 'carillon/smtp'
-import { twilioChannel } from 'carillon/twilio'
-import { webhookChannel } from 'carillon/webhook'
+import { fcm } from 'carillon/fcm'
+import { slack } from 'carillon/slack'
+import { smtp } from 'carillon/smtp'
+import { twilio } from 'carillon/twilio'
+import { webhook } from 'carillon/webhook'
 import express from 'express'
 import { startInbox } from '../server/inbox.ts'
 import { explain, say } from '../server/print.ts'
@@ -81,15 +81,15 @@ async function main(closers: (() => Promise<void>)[]): Promise<void> {
     storage: memoryStorage(),
     publicUrl: web.url,
     channels: {
-      email: smtpChannel({ host: '127.0.0.1', port: inbox.port, from: 'Example <hello@example.com>' }),
-      sms: twilioChannel({
+      email: smtp({ host: '127.0.0.1', port: inbox.port, from: 'Example <hello@example.com>' }),
+      sms: twilio({
         baseUrl: elsewhere.url,
         accountSid: `AC${'0'.repeat(32)}`,
         authToken: twilioToken,
         from: '+15005550006',
         receiptsUrl: `${web.url}/receipts/sms/twilio`,
       }),
-      push: fcmChannel({
+      push: fcm({
         baseUrl: elsewhere.url,
         serviceAccount: {
           project_id: 'demo',
@@ -98,13 +98,13 @@ async function main(closers: (() => Promise<void>)[]): Promise<void> {
           token_uri: `${elsewhere.url}/token`,
         },
       }),
-      slack: slackChannel({
+      slack: slack({
         baseUrl: elsewhere.url,
         token: 'xoxb-example',
         signingSecret: slackSigningSecret,
       }),
       // Only because the receiver is on this machine: by default only public https addresses are called.
-      webhook: webhookChannel({ allow: ['127.0.0.1/32'], allowHttp: true }),
+      webhook: webhook({ allow: ['127.0.0.1/32'], allowHttp: true }),
     },
   })
   notifier.on('error', (error) => console.error(`Behind the scenes: ${explain(error)}`))

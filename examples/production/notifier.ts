@@ -1,7 +1,7 @@
 import { createNotifier, type Notifier } from 'carillon'
-import { postgresStorage } from 'carillon/postgres'
+import { postgres } from 'carillon/postgres'
 import { redisRateLimiter } from 'carillon/redis'
-import { sinkChannel } from './sink-channel.ts'
+import { sinkProvider } from './sink-provider.ts'
 
 /** What every process of the service has in common. */
 export interface Addresses {
@@ -21,17 +21,23 @@ const load = {
 }
 
 /** The same in API processes, which start it with `deliver: false`, and in workers. */
-export function productionNotifier({ postgres, schema, redis, prefix, provider }: Addresses): Notifier {
+export function productionNotifier({
+  postgres: onPostgres,
+  schema,
+  redis,
+  prefix,
+  provider,
+}: Addresses): Notifier {
   return createNotifier({
-    storage: postgresStorage({
-      connectionString: postgres,
+    storage: postgres({
+      connectionString: onPostgres,
       schema,
       maxConnections: 5,
       statementTimeoutMs: 5_000,
     }),
     // Everything shares one machine here, which is slow while processes start: patience costs less than a 503.
     rateLimiter: redisRateLimiter({ url: redis, prefix, timeoutMs: 3_000, onError: () => {} }),
-    channels: { email: sinkChannel(provider) },
+    channels: { email: sinkProvider(provider) },
     plans: { load },
     // What a killed worker had in hand is taken up again after so long.
     delivery: { leaseMs: 4_000, pollMs: 500 },

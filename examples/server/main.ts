@@ -4,8 +4,8 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { createNotifier } from 'carillon'
 import { notifierRouter } from 'carillon/express'
-import { smtpChannel } from 'carillon/smtp'
-import { sqliteStorage } from 'carillon/sqlite'
+import { smtp } from 'carillon/smtp'
+import { sqlite } from 'carillon/sqlite'
 import express from 'express'
 import { credentialsFile } from './credentials.ts'
 import { createFirstSend } from './first-send.ts'
@@ -42,9 +42,9 @@ async function main(): Promise<void> {
   closers.push(receiver.close)
 
   const notifier = createNotifier({
-    storage: sqliteStorage({ file: join(dataDir, 'carillon.db') }),
+    storage: sqlite({ file: join(dataDir, 'carillon.db') }),
     channels: {
-      email: smtpChannel({
+      email: smtp({
         host: '127.0.0.1',
         port: inbox.port,
         from: 'Example <hello@example.com>',

@@ -15,7 +15,7 @@ export interface ReceiptRequest {
   readonly receivedAt: number
 }
 
-/** What `Channel.parseReceipts` made of a request. */
+/** What `Provider.parseReceipts` made of a request. */
 export type ParsedReceipts =
   | {
       readonly kind: 'receipts'

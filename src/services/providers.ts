@@ -1,14 +1,14 @@
 import type { ChannelName } from '../domain/channel.ts'
 import { PROVIDER_RETRY, type RetryPolicy } from '../domain/retry.ts'
-import type { Channel } from '../ports/channel.ts'
+import type { Provider } from '../ports/provider.ts'
 
 /** A configured provider with every default filled in. */
-export interface Provider {
+export interface ConfiguredProvider {
   readonly name: string
   readonly channel: ChannelName
   /** The organization whose instance this is; null: it serves all. */
   readonly organizationId: string | null
-  readonly plugin: Channel
+  readonly plugin: Provider
   readonly maxConcurrent: number
   /** Null: no limit. */
   readonly maxPerSecond: number | null
@@ -20,7 +20,7 @@ export interface Provider {
 /** The providers of one lane. */
 export interface ProviderSet {
   /** At least one, in the order in which they are asked. */
-  readonly providers: readonly Provider[]
+  readonly providers: readonly ConfiguredProvider[]
   /** The share of each by its name; null: the first that can take a message gets it. */
   readonly weights: ReadonlyMap<string, number> | null
 }
@@ -29,7 +29,10 @@ const DEFAULT_CONCURRENT = 10
 const DEFAULT_TIMEOUT_MS = 30_000
 
 /** Fills in the defaults that the port's documentation promises. */
-export function providerOf(plugin: Channel, organizationId: string | null = null): Provider {
+export function configuredProvider(
+  plugin: Provider,
+  organizationId: string | null = null,
+): ConfiguredProvider {
   return {
     name: plugin.name,
     channel: plugin.channel,

@@ -14,7 +14,7 @@ import { finish, type Steps } from '../domain/steps.ts'
 import { type CompiledTemplate, type RenderedText, toHeader } from '../domain/template/compile.ts'
 import type { Work } from '../domain/template/extent.ts'
 import { formatOf } from '../domain/template/format.ts'
-import type { Message } from '../ports/channel.ts'
+import type { Message } from '../ports/provider.ts'
 import { assertUnsubscribable, type Links } from './links/links.ts'
 
 /** Text as a recipient would get it. */

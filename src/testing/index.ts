@@ -1,13 +1,13 @@
+export { type FakeClock, fakeClock } from './fake-clock.ts'
 export {
-  type ChannelHarness,
-  type ChannelTraits,
-  channelContract,
   type HttpAct,
   type OutcomeRow,
   type ProviderAct,
+  type ProviderHarness,
+  type ProviderTraits,
+  providerContract,
   type TakenMessage,
-} from './channel-contract.ts'
-export { type FakeClock, fakeClock } from './fake-clock.ts'
+} from './provider-contract.ts'
 export {
   type QueueHarness,
   type QueueNotifier,
@@ -16,19 +16,19 @@ export {
   queueContract,
 } from './queue/queue-contract.ts'
 export { type RateLimiterHarness, rateLimiterContract } from './rate-limiter/rate-limiter-contract.ts'
-export {
-  type Behaviour,
-  type RecordingChannel,
-  type RecordingChannelOptions,
-  recordingChannel,
-} from './recording-channel.ts'
 export { recordingLogger } from './recording-logger.ts'
 export {
+  type Behaviour,
+  type RecordingProvider,
+  type RecordingProviderOptions,
+  recordingProvider,
+} from './recording-provider.ts'
+export {
   type SimulatedMessage,
-  type SimulatorChannel,
-  type SimulatorChannelOptions,
-  simulatorChannel,
-} from './simulator/simulator-channel.ts'
+  type SimulatorProvider,
+  type SimulatorProviderOptions,
+  simulatorProvider,
+} from './simulator/simulator-provider.ts'
 export type {
   CallerTransactions,
   SecondDoor,

@@ -1,12 +1,12 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { mailgunChannel } from '../../adapters/channels/email/mailgun.ts'
-import { postmarkChannel } from '../../adapters/channels/email/postmark.ts'
-import { resendChannel } from '../../adapters/channels/email/resend.ts'
-import { sendgridChannel } from '../../adapters/channels/email/sendgrid.ts'
-import { sesChannel } from '../../adapters/channels/email/ses.ts'
-import { snsChannel } from '../../adapters/channels/sms/sns.ts'
-import { vonageChannel } from '../../adapters/channels/sms/vonage.ts'
-import type { Channel } from '../../src/ports/channel.ts'
+import { mailgun } from '../../adapters/channels/mailgun/send.ts'
+import { postmark } from '../../adapters/channels/postmark/send.ts'
+import { resend } from '../../adapters/channels/resend/send.ts'
+import { sendgrid } from '../../adapters/channels/sendgrid/send.ts'
+import { ses } from '../../adapters/channels/ses/send.ts'
+import { sns } from '../../adapters/channels/sns/send.ts'
+import { vonage } from '../../adapters/channels/vonage/send.ts'
+import type { Provider } from '../../src/ports/provider.ts'
 import { type ProviderReply, providerServer } from '../support/provider-server.ts'
 
 const SECRET = 'correct-horse-battery-staple'
@@ -16,7 +16,7 @@ const credentials = { accessKeyId: 'AKIDEXAMPLE', secretAccessKey: SECRET }
 const basic = (text: string): string => Buffer.from(text).toString('base64')
 
 interface Case {
-  readonly channel: (baseUrl: string) => Channel
+  readonly channel: (baseUrl: string) => Provider
   /** What its headers carry. */
   readonly credential: string
   /** The one request. */
@@ -25,7 +25,7 @@ interface Case {
   readonly fails: readonly (readonly [reply: ProviderReply, code: string, why: RegExp])[]
 }
 
-const sns = (body: string, status = 200): ProviderReply => ({
+const snsProvider = (body: string, status = 200): ProviderReply => ({
   status,
   headers: { 'content-type': 'text/xml' },
   body,
@@ -33,7 +33,7 @@ const sns = (body: string, status = 200): ProviderReply => ({
 
 const CASES: Readonly<Record<string, Case>> = {
   'Amazon SES': {
-    channel: (baseUrl) => sesChannel({ region: 'eu-central-1', from, credentials, baseUrl }),
+    channel: (baseUrl) => ses({ region: 'eu-central-1', from, credentials, baseUrl }),
     credential: credentials.accessKeyId,
     asks: 'GET /v2/email/account',
     works: [{ status: 200, body: { SendingEnabled: true, ProductionAccessEnabled: true } }],
@@ -51,7 +51,7 @@ const CASES: Readonly<Record<string, Case>> = {
     ],
   },
   SendGrid: {
-    channel: (baseUrl) => sendgridChannel({ apiKey: SECRET, from, baseUrl }),
+    channel: (baseUrl) => sendgrid({ apiKey: SECRET, from, baseUrl }),
     credential: SECRET,
     asks: 'GET /v3/scopes',
     works: [{ status: 200, body: { scopes: ['2fa_required', 'mail.send'] } }],
@@ -65,7 +65,7 @@ const CASES: Readonly<Record<string, Case>> = {
     ],
   },
   Postmark: {
-    channel: (baseUrl) => postmarkChannel({ serverToken: SECRET, from, baseUrl }),
+    channel: (baseUrl) => postmark({ serverToken: SECRET, from, baseUrl }),
     credential: SECRET,
     asks: 'GET /server',
     works: [{ status: 200, body: { ID: 1, Name: 'Staging' } }],
@@ -78,7 +78,7 @@ const CASES: Readonly<Record<string, Case>> = {
     ],
   },
   Resend: {
-    channel: (baseUrl) => resendChannel({ apiKey: SECRET, from, baseUrl }),
+    channel: (baseUrl) => resend({ apiKey: SECRET, from, baseUrl }),
     credential: SECRET,
     asks: 'GET /domains',
     works: [
@@ -107,7 +107,7 @@ const CASES: Readonly<Record<string, Case>> = {
     ],
   },
   Mailgun: {
-    channel: (baseUrl) => mailgunChannel({ apiKey: SECRET, domain: 'mg.example.org', from, baseUrl }),
+    channel: (baseUrl) => mailgun({ apiKey: SECRET, domain: 'mg.example.org', from, baseUrl }),
     credential: basic(`api:${SECRET}`),
     asks: 'POST /v3/mg.example.org/messages',
     works: [
@@ -129,7 +129,7 @@ const CASES: Readonly<Record<string, Case>> = {
     ],
   },
   Vonage: {
-    channel: (baseUrl) => vonageChannel({ apiKey: 'abcd1234', apiSecret: SECRET, from: 'Example', baseUrl }),
+    channel: (baseUrl) => vonage({ apiKey: 'abcd1234', apiSecret: SECRET, from: 'Example', baseUrl }),
     credential: basic(`abcd1234:${SECRET}`),
     asks: 'GET /account/get-balance',
     works: [{ status: 200, body: { value: 10.28, autoReload: false } }],
@@ -142,18 +142,18 @@ const CASES: Readonly<Record<string, Case>> = {
     ],
   },
   'Amazon SNS': {
-    channel: (baseUrl) => snsChannel({ region: 'eu-central-1', credentials, baseUrl }),
+    channel: (baseUrl) => sns({ region: 'eu-central-1', credentials, baseUrl }),
     credential: credentials.accessKeyId,
     asks: 'POST /',
     works: [
-      sns(
+      snsProvider(
         '<GetSMSAttributesResponse xmlns="http://sns.amazonaws.com/doc/2010-03-31/"><GetSMSAttributesResult><attributes/>' +
           '</GetSMSAttributesResult><ResponseMetadata><RequestId>1</RequestId></ResponseMetadata></GetSMSAttributesResponse>',
       ),
     ],
     fails: [
       [
-        sns(
+        snsProvider(
           '<ErrorResponse xmlns="http://sns.amazonaws.com/doc/2010-03-31/"><Error><Type>Sender</Type>' +
             '<Code>InvalidClientTokenId</Code><Message>The security token is invalid.</Message></Error></ErrorResponse>',
           403,

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { parseRetryAfter } from '../../src/domain/http-answer.ts'
-import type { Channel } from '../../src/ports/channel.ts'
-import { type ChannelHarness, channelContract, type HttpAct } from '../../src/testing/channel-contract.ts'
+import type { Provider } from '../../src/ports/provider.ts'
+import { type HttpAct, type ProviderHarness, providerContract } from '../../src/testing/provider-contract.ts'
 
 /* The contract itself: hints to wait that are misread are found, and what a channel lacks is skipped. */
 
@@ -9,9 +9,9 @@ type Read = (header: string | undefined) => number | undefined
 
 const right: Read = (header) => parseRetryAfter(header, Date.now())
 
-function harnessOf(read: Read): ChannelHarness {
+function harnessOf(read: Read): ProviderHarness {
   let how: HttpAct | { readonly kind: string } = { kind: 'accept' }
-  const channel: Channel = {
+  const channel: Provider = {
     name: 'fake',
     channel: 'sms',
     async send() {
@@ -40,7 +40,7 @@ function harnessOf(read: Read): ChannelHarness {
 /** Runs the checks of these names; answers those that failed and those that were skipped, with the reason. */
 async function run(read: Read, names: RegExp) {
   const runs: [string, (context: { skip(reason?: string): void }) => Promise<void>][] = []
-  channelContract(
+  providerContract(
     (name, check) => {
       if (names.test(name)) runs.push([name, check])
     },

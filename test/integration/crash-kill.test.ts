@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, it } from 'vitest'
-import { sqliteStorage } from '../../adapters/storage/sqlite/index.ts'
+import { sqlite } from '../../adapters/storage/sqlite/index.ts'
 import type { Storage } from '../../src/ports/storage/storage.ts'
 import { eventually } from '../support/eventually.ts'
 import { type Program, runProgram } from '../support/program.ts'
@@ -36,7 +36,7 @@ async function opened<Result>(
   database: string,
   look: (storage: Storage) => Promise<Result>,
 ): Promise<Result> {
-  const storage = sqliteStorage({ file: database })
+  const storage = sqlite({ file: database })
   await storage.start()
   try {
     return await look(storage)

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import type { Channel, Grant, Outcome, Permission } from '../../src/index.ts'
+import type { Grant, Outcome, Permission, Provider } from '../../src/index.ts'
 import { eventually } from '../support/eventually.ts'
 import { type Host, startHost } from './support/express-host.ts'
 import { type Answer, call, codeOf } from './support/http-client.ts'
@@ -21,7 +21,7 @@ afterEach(async () => {
   logged.length = 0
 })
 
-function start(send?: Channel['send']): Promise<Host> {
+function start(send?: Provider['send']): Promise<Host> {
   const log = (message: string, fields?: object): void => void logged.push(message, fields)
   return startHost({
     logger: { debug: log, info: log, warn: log, error: log },

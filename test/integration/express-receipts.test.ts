@@ -1,11 +1,11 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { afterEach, describe, expect, it } from 'vitest'
 import {
-  type Channel,
   ERRORS,
   type NotificationEvent,
   type Notifier,
   type ParsedReceipts,
+  type Provider,
   type Receipt,
   type ReceiptRequest,
 } from '../../src/index.ts'
@@ -21,7 +21,7 @@ let host: Host
 afterEach(() => host.close())
 
 /** A provider that signs its address and its bytes, and reports a list of receipts. */
-function reporting(seen: ReceiptRequest[] = []): Channel {
+function reporting(seen: ReceiptRequest[] = []): Provider {
   return {
     name: 'reporter',
     channel: 'email',

@@ -1,8 +1,8 @@
 import { afterAll, expect, it, onTestFinished } from 'vitest'
 import { graphileWorkerQueue } from '../../adapters/queue/graphile-worker/index.ts'
-import { postgresStorage } from '../../adapters/storage/postgres/index.ts'
+import { postgres } from '../../adapters/storage/postgres/index.ts'
 import { createNotifier } from '../../src/create-notifier.ts'
-import { recordingChannel } from '../../src/testing/recording-channel.ts'
+import { recordingProvider } from '../../src/testing/recording-provider.ts'
 import { describeWith } from '../support/left-out.ts'
 import {
   onPostgres,
@@ -25,8 +25,8 @@ describeWith(whyNoPostgres(), 'graphileWorkerQueue', () => {
     theirs.password = 'password'
     const start = async (): Promise<void> => {
       const notifier = createNotifier({
-        channels: { email: recordingChannel() },
-        storage: postgresStorage({ connectionString: theirs.href, schema, maxConnections: 2 }),
+        channels: { email: recordingProvider() },
+        storage: postgres({ connectionString: theirs.href, schema, maxConnections: 2 }),
         queue: graphileWorkerQueue({ connectionString: url, schema: engineSchema }),
       })
       onTestFinished(() => notifier.stop())

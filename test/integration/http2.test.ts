@@ -3,14 +3,14 @@ import { readFileSync } from 'node:fs'
 import { connect, constants, createSecureServer, type Http2SecureServer } from 'node:http2'
 import type { AddressInfo } from 'node:net'
 import Fastify from 'fastify'
-import twilio from 'twilio'
+import twilioProvider from 'twilio'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { twilioChannel } from '../../adapters/channels/sms/twilio.ts'
+import { twilio } from '../../adapters/channels/twilio/send.ts'
 import { notifierPlugin } from '../../adapters/http/fastify.ts'
 import { notifierFetch } from '../../adapters/http/fetch.ts'
 import { notifierHandler } from '../../adapters/http/node.ts'
 import { createNotifier, type Notifier } from '../../src/index.ts'
-import { recordingChannel } from '../../src/testing/recording-channel.ts'
+import { recordingProvider } from '../../src/testing/recording-provider.ts'
 
 const [key, cert] = ['key', 'cert'].map((name) =>
   readFileSync(new URL(`../fixtures/localhost.${name}.pem`, import.meta.url), 'utf8'),
@@ -22,7 +22,7 @@ const closers: (() => unknown)[] = []
 let notifier: Notifier
 
 beforeEach(async () => {
-  const sms = twilioChannel({ accountSid: `AC${'0'.repeat(32)}`, authToken: TOKEN, from: '+15005550006' })
+  const sms = twilio({ accountSid: `AC${'0'.repeat(32)}`, authToken: TOKEN, from: '+15005550006' })
   notifier = createNotifier({ channels: { sms } })
   await notifier.start({ deliver: false })
   closers.push(() => notifier.stop())
@@ -47,7 +47,7 @@ async function serveFastify(): Promise<number> {
 
 /** What a provider that signs the address posts, as it is signed for a server of this name. */
 function report(authority: string): { signature: string; body: string } {
-  const signature = twilio.getExpectedTwilioSignature(TOKEN, `https://${authority}${PATH}`, fields)
+  const signature = twilioProvider.getExpectedTwilioSignature(TOKEN, `https://${authority}${PATH}`, fields)
   return { signature, body: new URLSearchParams(fields).toString() }
 }
 
@@ -93,7 +93,7 @@ it('a channel finds that name among the headers of a Request, too', async () => 
   const own = createNotifier({
     channels: {
       sms: {
-        ...recordingChannel({ channel: 'sms', name: 'own' }),
+        ...recordingProvider({ channel: 'sms', name: 'own' }),
         parseReceipts: async ({ headers }) => {
           seen.push(headers.host)
           return { kind: 'receipts', receipts: [] }

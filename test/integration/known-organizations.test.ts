@@ -1,5 +1,5 @@
 import { afterAll, expect, it, onTestFinished } from 'vitest'
-import { postgresStorage } from '../../adapters/storage/postgres/index.ts'
+import { postgres } from '../../adapters/storage/postgres/index.ts'
 import type { Storage } from '../../src/ports/storage/storage.ts'
 import { describeWith } from '../support/left-out.ts'
 import {
@@ -63,7 +63,7 @@ describeWith(whyNoPostgres(), 'PostgreSQL', () => {
   knowsSoMany(async () => {
     const connectionString = await sharedPostgres()
     const schema = uniqueSchema()
-    const storage = postgresStorage({ connectionString, schema })
+    const storage = postgres({ connectionString, schema })
     onTestFinished(() => storage.stop())
     await storage.start()
     const run: Run = (statement) => onPostgres(connectionString, (client) => client.query(statement))

@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { LOOK } from '../../adapters/storage/look.ts'
-import { postgresStorage } from '../../adapters/storage/postgres/index.ts'
+import { postgres } from '../../adapters/storage/postgres/index.ts'
 import type { Notification } from '../../src/domain/notification.ts'
 import type { Page, PageRequest } from '../../src/ports/storage/page.ts'
 import type { Storage } from '../../src/ports/storage/storage.ts'
@@ -128,7 +128,7 @@ async function onPostgresql(): Promise<Long> {
     }
     return client.query(query)
   })
-  const storage = postgresStorage({ pool: pool as never, schema })
+  const storage = postgres({ pool: pool as never, schema })
   await storage.start()
   const run = (sql: string): Promise<unknown> =>
     onPostgres(url, (client) => client.query(sql.replaceAll('carillon_', `"${schema}".`)))

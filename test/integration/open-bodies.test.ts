@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net'
 import { afterEach, expect, it } from 'vitest'
-import type { Channel } from '../../src/index.ts'
+import type { Provider } from '../../src/index.ts'
 import { type Host, startHost } from './support/express-host.ts'
 import { call } from './support/http-client.ts'
 
@@ -11,7 +11,7 @@ afterEach(async () => {
   await host.close()
 })
 
-const reporter: Channel = {
+const reporter: Provider = {
   name: 'reporter',
   channel: 'email',
   send: async () => ({ kind: 'accepted' }),

@@ -8,10 +8,10 @@ import {
   SimpleSpanProcessor,
 } from '@opentelemetry/sdk-trace-node'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
-import { sqliteStorage } from '../../adapters/storage/sqlite/index.ts'
+import { sqlite } from '../../adapters/storage/sqlite/index.ts'
 import { type OpenTelemetryOptions, openTelemetry } from '../../adapters/telemetry/opentelemetry.ts'
 import { createNotifier, memoryStorage, type Notifier, type NotifierOptions } from '../../src/index.ts'
-import { recordingChannel } from '../../src/testing/recording-channel.ts'
+import { recordingProvider } from '../../src/testing/recording-provider.ts'
 import { eventually } from '../support/eventually.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 import { httpReceiver, type Receiver } from './support/receivers.ts'
@@ -72,8 +72,8 @@ async function acceptAndDeliver(options: OpenTelemetryOptions) {
   const { port } = inner.address() as { port: number }
   const accepting = await started(
     {
-      storage: sqliteStorage({ file }),
-      channels: { email: recordingChannel() },
+      storage: sqlite({ file }),
+      channels: { email: recordingProvider() },
       webhooks,
       telemetry: openTelemetry(),
     },
@@ -89,11 +89,11 @@ async function acceptAndDeliver(options: OpenTelemetryOptions) {
     return answer
   })
   const delivering = await started({
-    storage: sqliteStorage({ file }),
+    storage: sqlite({ file }),
     webhooks,
     telemetry: openTelemetry(options),
     channels: {
-      email: recordingChannel({
+      email: recordingProvider({
         // What an instrumented HTTP client does: a span, after an await, under whatever is active.
         send: async () => {
           await new Promise((resolve) => httpRequest({ port, host: '127.0.0.1' }, resolve).end())
@@ -169,7 +169,7 @@ describe('one trace', () => {
   })
 
   it('is the whole batch’s', async () => {
-    const channel = recordingChannel()
+    const channel = recordingProvider()
     const notifier = await started({
       storage: memoryStorage(),
       channels: { email: channel },
@@ -187,7 +187,7 @@ describe('one trace', () => {
 
 describe('spans', () => {
   it('tell of failures by their codes', async () => {
-    const channel = recordingChannel({
+    const channel = recordingProvider({
       send: () => ({ kind: 'rejected', code: 'spam_detected', scope: 'message' }),
     })
     const notifier = await started({
@@ -209,12 +209,12 @@ describe('spans', () => {
   })
 
   it('of deliveries belong to no caller who happened to wake the dispatcher', async () => {
-    const channel = recordingChannel()
+    const channel = recordingProvider()
     const file = join(directory, 'untraced.db')
-    const untraced = await started({ storage: sqliteStorage({ file }), channels: { email: channel } }, false)
+    const untraced = await started({ storage: sqlite({ file }), channels: { email: channel } }, false)
     await untraced.send(message)
     const notifier = createNotifier({
-      storage: sqliteStorage({ file }),
+      storage: sqlite({ file }),
       channels: { email: channel },
       telemetry: openTelemetry(),
     })
@@ -235,7 +235,7 @@ describe('spans', () => {
     onTestFinished(() => tracerProvider.shutdown())
     const notifier = await started({
       storage: memoryStorage(),
-      channels: { email: recordingChannel() },
+      channels: { email: recordingProvider() },
       telemetry: openTelemetry({ tracerProvider }),
     })
     await notifier.send(message)
@@ -244,7 +244,7 @@ describe('spans', () => {
   })
 
   it('keep the trace state of other vendors as it is', async () => {
-    const channel = recordingChannel()
+    const channel = recordingProvider()
     const notifier = await started({
       storage: memoryStorage(),
       channels: { email: channel },

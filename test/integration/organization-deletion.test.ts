@@ -1,10 +1,10 @@
 import { DatabaseSync } from 'node:sqlite'
 import pg from 'pg'
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
-import { postgresStorage } from '../../adapters/storage/postgres/index.ts'
+import { postgres } from '../../adapters/storage/postgres/index.ts'
 import { createNotifier } from '../../src/create-notifier.ts'
 import type { Notifier } from '../../src/services/notifier.ts'
-import { recordingChannel } from '../../src/testing/recording-channel.ts'
+import { recordingProvider } from '../../src/testing/recording-provider.ts'
 import { describeWith } from '../support/left-out.ts'
 import { sharedPostgres, stopSharedPostgres, uniqueSchema, whyNoPostgres } from '../support/postgres.ts'
 import { postgresSecondDoor } from '../support/postgres-harness.ts'
@@ -22,7 +22,7 @@ type Owned = () => Promise<Readonly<Record<string, number>>>
 type Open = () => Promise<{ readonly place: Place; readonly owned: Owned }>
 
 async function openNotifier(place: Place): Promise<Notifier> {
-  const notifier = createNotifier({ channels: { email: recordingChannel() }, storage: openPlace(place) })
+  const notifier = createNotifier({ channels: { email: recordingProvider() }, storage: openPlace(place) })
   onTestFinished(() => notifier.stop())
   await notifier.start({ deliver: false })
   return notifier
@@ -123,8 +123,8 @@ describeWith(whyNoPostgres(), 'an organization is deleted on PostgreSQL', () => 
   async function inTransaction(level: string) {
     const { owned, url: connectionString, schema } = await open()
     const notifier = createNotifier({
-      channels: { email: recordingChannel() },
-      storage: postgresStorage({ connectionString, schema }),
+      channels: { email: recordingProvider() },
+      storage: postgres({ connectionString, schema }),
     })
     await notifier.start({ deliver: false })
     await notifier.organizations.create({ id: ID, name: 'Acme' })

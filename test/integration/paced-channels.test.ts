@@ -1,19 +1,19 @@
 import { expect, it } from 'vitest'
-import { slackChannel, slackWebhookChannel } from '../../adapters/channels/slack/slack.ts'
-import { snsChannel } from '../../adapters/channels/sms/sns.ts'
-import { twilioChannel } from '../../adapters/channels/sms/twilio.ts'
-import { vonageChannel } from '../../adapters/channels/sms/vonage.ts'
+import { slack, slackWebhook } from '../../adapters/channels/slack/send.ts'
+import { sns } from '../../adapters/channels/sns/send.ts'
+import { twilio } from '../../adapters/channels/twilio/send.ts'
+import { vonage } from '../../adapters/channels/vonage/send.ts'
 
 /* Nothing is sent here: what the engine reads of each channel, and what it is told when nothing is said. */
 
 const CHANNELS = {
   twilio: (more: object) =>
-    twilioChannel({ accountSid: `AC${'0'.repeat(32)}`, authToken: 'token', from: '+15005550006', ...more }),
-  vonage: (more: object) => vonageChannel({ apiKey: 'key', apiSecret: 'secret', from: 'ACME', ...more }),
-  sns: (more: object) => snsChannel({ region: 'eu-central-1', ...more }),
-  slack: (more: object) => slackChannel({ token: 'xoxb-1', ...more }),
+    twilio({ accountSid: `AC${'0'.repeat(32)}`, authToken: 'token', from: '+15005550006', ...more }),
+  vonage: (more: object) => vonage({ apiKey: 'key', apiSecret: 'secret', from: 'ACME', ...more }),
+  sns: (more: object) => sns({ region: 'eu-central-1', ...more }),
+  slack: (more: object) => slack({ token: 'xoxb-1', ...more }),
   'slack-webhook': (more: object) =>
-    slackWebhookChannel({ url: 'https://hooks.slack.com/services/T/B/x', to: '#alerts', ...more }),
+    slackWebhook({ url: 'https://hooks.slack.com/services/T/B/x', to: '#alerts', ...more }),
 }
 
 it.each(Object.entries(CHANNELS))('%s says how fast and how it wants to be asked', async (name, create) => {

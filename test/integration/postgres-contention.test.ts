@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
 import { hashOf } from '../../adapters/storage/postgres/hash.ts'
-import { postgresStorage } from '../../adapters/storage/postgres/index.ts'
+import { postgres } from '../../adapters/storage/postgres/index.ts'
 import { type PostgresServer, startPostgres } from '../../examples/servers/postgres.ts'
 import type { Fact } from '../../src/domain/facts.ts'
 import type { ClaimRequest } from '../../src/ports/storage/claim.ts'
@@ -33,7 +33,7 @@ describeWith(whyNoPostgres(true), 'a storage that meets others', () => {
   afterAll(() => server?.remove())
 
   async function open(schema: string, change: object = {}): Promise<Storage> {
-    const storage = postgresStorage({ connectionString: server.url, schema, ...change })
+    const storage = postgres({ connectionString: server.url, schema, ...change })
     onTestFinished(() => storage.stop())
     await storage.start()
     return storage

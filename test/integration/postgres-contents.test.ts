@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
-import { postgresStorage } from '../../adapters/storage/postgres/index.ts'
+import { postgres } from '../../adapters/storage/postgres/index.ts'
 import { type PostgresServer, startPostgres } from '../../examples/servers/postgres.ts'
 import { removedContent } from '../../src/domain/sensitive.ts'
 import type { Storage } from '../../src/ports/storage/storage.ts'
@@ -20,7 +20,7 @@ describeWith(whyNoPostgres(true), 'contents that are removed', () => {
   afterAll(() => server?.remove())
 
   async function open(schema: string): Promise<Storage> {
-    const storage = postgresStorage({ connectionString: server.url, schema })
+    const storage = postgres({ connectionString: server.url, schema })
     onTestFinished(() => storage.stop())
     await storage.start()
     return storage

@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { afterAll, expect, it, onTestFinished } from 'vitest'
-import { postgresStorage } from '../../adapters/storage/postgres/index.ts'
+import { postgres } from '../../adapters/storage/postgres/index.ts'
 import type { Storage } from '../../src/ports/storage/storage.ts'
 import { eventually } from '../support/eventually.ts'
 import { describeWith } from '../support/left-out.ts'
@@ -18,7 +18,7 @@ afterAll(stopSharedPostgres)
 const ROUNDS = Array.from({ length: 30 }, (_, index) => index)
 
 async function create(): Promise<Storage> {
-  const storage = postgresStorage({ connectionString: await sharedPostgres(), schema: uniqueSchema() })
+  const storage = postgres({ connectionString: await sharedPostgres(), schema: uniqueSchema() })
   onTestFinished(() => storage.stop())
   return storage
 }
@@ -77,7 +77,7 @@ it.each([
     const connectionString = `postgres://postgres@127.0.0.1:${server.port}/none`
     const pool = new pg.Pool({ connectionString })
     pool.on('error', () => {})
-    const storage = postgresStorage(given ? { pool } : { connectionString })
+    const storage = postgres(given ? { pool } : { connectionString })
     await expect(storage.start()).rejects.toMatchObject({ code: 'service_unavailable' })
     await new Promise((resolve) => setTimeout(resolve, 50))
     process.removeListener('uncaughtExceptionMonitor', note)

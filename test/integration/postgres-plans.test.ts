@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { postgresStorage } from '../../adapters/storage/postgres/index.ts'
+import { postgres } from '../../adapters/storage/postgres/index.ts'
 import { type PostgresServer, startPostgres } from '../../examples/servers/postgres.ts'
 import type { Storage } from '../../src/ports/storage/storage.ts'
 import { page } from '../../src/testing/storage/fixtures.ts'
@@ -61,7 +61,7 @@ describeWith(whyNoPostgres(true), 'what is named among a great many, which nobod
       }
       return client.query(query)
     })
-    storage = postgresStorage({ pool })
+    storage = postgres({ pool })
     await storage.start()
     await onPostgres(server.url, async (client) => {
       await client.query(FILL)

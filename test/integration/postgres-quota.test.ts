@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
-import { postgresStorage } from '../../adapters/storage/postgres/index.ts'
+import { postgres } from '../../adapters/storage/postgres/index.ts'
 import { type PostgresServer, startPostgres } from '../../examples/servers/postgres.ts'
 import type { AcceptAnswer } from '../../src/ports/storage/accept.ts'
 import type { Storage } from '../../src/ports/storage/storage.ts'
@@ -20,7 +20,7 @@ const opened: Storage[] = []
 
 /** A storage of its own pool, like another process. */
 async function open(): Promise<Storage> {
-  const storage = postgresStorage({ connectionString: server.url, schema, maxConnections: 4 })
+  const storage = postgres({ connectionString: server.url, schema, maxConnections: 4 })
   opened.push(storage)
   await storage.start()
   return storage

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import pg from 'pg'
 import { afterAll, expect, it, onTestFinished } from 'vitest'
-import { postgresStorage } from '../../adapters/storage/postgres/index.ts'
+import { postgres } from '../../adapters/storage/postgres/index.ts'
 import type { Fact } from '../../src/domain/facts.ts'
 import type { AcceptRequest } from '../../src/ports/storage/accept.ts'
 import type { ClaimedJob, StartRef } from '../../src/ports/storage/claim.ts'
@@ -69,7 +69,7 @@ async function open(): Promise<{ readonly storage: Storage; readonly schema: str
     if (/^(COMMIT|ROLLBACK)/.test(query.text)) within.delete(client)
     return client.query(query)
   })
-  const storage = postgresStorage({ pool: pool as never, schema })
+  const storage = postgres({ pool: pool as never, schema })
   onTestFinished(async () => {
     await storage.stop()
     await real.end()

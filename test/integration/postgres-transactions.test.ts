@@ -2,12 +2,12 @@ import pg from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
 import { createCommits } from '../../adapters/storage/postgres/commits.ts'
 import { createConnection } from '../../adapters/storage/postgres/connection.ts'
-import { type PostgresTransaction, postgresStorage } from '../../adapters/storage/postgres/index.ts'
+import { type PostgresTransaction, postgres } from '../../adapters/storage/postgres/index.ts'
 import { type PostgresServer, startPostgres } from '../../examples/servers/postgres.ts'
 import { createNotifier } from '../../src/create-notifier.ts'
 import { perMinutePlans, UNLIMITED } from '../../src/domain/plans.ts'
 import type { Notifier } from '../../src/services/notifier.ts'
-import { type RecordingChannel, recordingChannel } from '../../src/testing/recording-channel.ts'
+import { type RecordingProvider, recordingProvider } from '../../src/testing/recording-provider.ts'
 import { describeWith } from '../support/left-out.ts'
 import { uniqueSchema, whyNoPostgres } from '../support/postgres.ts'
 import { type Writer, writers } from './support/transaction-handles.ts'
@@ -16,7 +16,7 @@ const message = { channel: 'email', to: 'ada@example.com', body: 'x' } as const
 
 let server: PostgresServer
 let schema: string
-let email: RecordingChannel
+let email: RecordingProvider
 let notifier: Notifier<PostgresTransaction>
 let all: Writer[]
 let accepted: string[]
@@ -25,7 +25,7 @@ const clients: pg.Client[] = []
 /** Delivers, and never looks by itself: what is delivered was told to be committed. */
 async function open(pollMs = 60_000): Promise<Notifier<PostgresTransaction>> {
   const opened = createNotifier({
-    storage: postgresStorage({ connectionString: server.url, schema, listen: false }),
+    storage: postgres({ connectionString: server.url, schema, listen: false }),
     channels: { email },
     plans: { ...perMinutePlans, org_default: { ...UNLIMITED, notificationsPerMonth: 5 } },
     delivery: { pollMs },
@@ -61,7 +61,7 @@ describeWith(whyNoPostgres(true), 'a transaction of an application', () => {
   })
   beforeEach(async () => {
     schema = uniqueSchema()
-    email = recordingChannel()
+    email = recordingProvider()
     accepted = []
     notifier = await open()
     await (await connected()).query(`CREATE TABLE "${schema}".orders (id text)`)
@@ -170,7 +170,7 @@ describeWith(whyNoPostgres(true), 'a transaction of an application', () => {
     await notifier.templates.create({ name: 'hi', channel: 'email', body: 'hi' }, organization)
     const pool = new pg.Pool({ connectionString: server.url, max: 1 })
     pool.on('error', () => {})
-    const storage = postgresStorage({ pool, schema, connectTimeoutMs: 2_000 })
+    const storage = postgres({ pool, schema, connectTimeoutMs: 2_000 })
     const narrow = createNotifier({ storage, channels: { email } })
     await narrow.start({ deliver: false })
     const client = await pool.connect()
@@ -265,7 +265,7 @@ describeWith(whyNoPostgres(true), 'a transaction of an application', () => {
     await expect(notifier.send(message, { tx: elsewhere })).rejects.toMatchObject(refused)
     // Also one that has a storage of its own, with the same schema.
     const twin = createNotifier({
-      storage: postgresStorage({ connectionString: url, schema, listen: false }),
+      storage: postgres({ connectionString: url, schema, listen: false }),
       channels: { email },
     })
     await twin.start({ deliver: false })

@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
 import { hashOf } from '../../adapters/storage/postgres/hash.ts'
-import { postgresStorage } from '../../adapters/storage/postgres/index.ts'
+import { postgres } from '../../adapters/storage/postgres/index.ts'
 import { type PostgresServer, startPostgres } from '../../examples/servers/postgres.ts'
 import { createNotifier } from '../../src/create-notifier.ts'
 import { DEFAULT_ORGANIZATION } from '../../src/domain/organization.ts'
@@ -10,7 +10,7 @@ import type { ClaimedJob } from '../../src/ports/storage/claim.ts'
 import type { ReceiptRecord } from '../../src/ports/storage/receipts.ts'
 import type { Settlement } from '../../src/ports/storage/settle.ts'
 import type { Storage } from '../../src/ports/storage/storage.ts'
-import { recordingChannel } from '../../src/testing/recording-channel.ts'
+import { recordingProvider } from '../../src/testing/recording-provider.ts'
 import {
   accept,
   claim,
@@ -45,7 +45,7 @@ describeWith(whyNoPostgres(true), 'the connection that listens', () => {
   afterAll(() => server?.remove())
 
   async function open(schema: string): Promise<Storage> {
-    const storage = postgresStorage({ connectionString: server.url, schema })
+    const storage = postgres({ connectionString: server.url, schema })
     onTestFinished(() => storage.stop())
     await storage.start()
     return storage
@@ -103,8 +103,8 @@ describeWith(whyNoPostgres(true), 'the connection that listens', () => {
     onTestFinished(() => pool.end())
     const connectionString = 'postgres://postgres@127.0.0.1:1/postgres'
     const notifier = createNotifier({
-      storage: postgresStorage({ pool, connectionString, schema: uniqueSchema() }),
-      channels: { email: recordingChannel() },
+      storage: postgres({ pool, connectionString, schema: uniqueSchema() }),
+      channels: { email: recordingProvider() },
     })
     onTestFinished(() => notifier.stop())
     const errors: Error[] = []
@@ -119,7 +119,7 @@ describeWith(whyNoPostgres(true), 'the connection that listens', () => {
 
   it('may be missing: what another process accepts is found by polling, also what is due again', async () => {
     const schema = uniqueSchema()
-    const email = recordingChannel({
+    const email = recordingProvider({
       send: (_message, { attempt }) =>
         attempt === 1
           ? { kind: 'retry', code: 'provider_error', scope: 'message', retryAfterMs: 300 }
@@ -127,7 +127,7 @@ describeWith(whyNoPostgres(true), 'the connection that listens', () => {
     })
     const make = () => {
       const notifier = createNotifier({
-        storage: postgresStorage({ connectionString: server.url, schema, listen: false }),
+        storage: postgres({ connectionString: server.url, schema, listen: false }),
         channels: { email },
         delivery: { pollMs: 200 },
       })
@@ -151,7 +151,7 @@ describeWith(whyNoPostgres(), 'what other processes are told', () => {
   })
   afterAll(stopSharedPostgres)
 
-  type Opened = ReturnType<typeof postgresStorage>
+  type Opened = ReturnType<typeof postgres>
   type Work = (storage: Opened) => Promise<unknown>
 
   /** A process that opens a storage, does this and stops. */
@@ -159,7 +159,7 @@ describeWith(whyNoPostgres(), 'what other processes are told', () => {
     schema: string,
     work: (storage: Opened) => Promise<Answer>,
   ): Promise<Answer> {
-    const storage = postgresStorage({ connectionString: url, schema })
+    const storage = postgres({ connectionString: url, schema })
     await storage.start()
     try {
       return await work(storage)
@@ -461,7 +461,7 @@ describeWith(whyNoPostgres(), 'what other processes are told', () => {
     const schema = uniqueSchema()
     const receiver = await httpReceiver((response) => response.writeHead(200).end())
     onTestFinished(receiver.close)
-    const email = recordingChannel({
+    const email = recordingProvider({
       send: (_message, { attempt, notificationId }) =>
         attempt === 1
           ? { kind: 'rejected', code: 'provider_error', scope: 'message' }
@@ -473,7 +473,7 @@ describeWith(whyNoPostgres(), 'what other processes are told', () => {
     })
     const make = () => {
       const notifier = createNotifier({
-        storage: postgresStorage({ connectionString: url, schema }),
+        storage: postgres({ connectionString: url, schema }),
         channels: { email },
         delivery: { pollMs: 60_000 },
         webhooks: { allow: ['127.0.0.1/32'], allowHttp: true },

@@ -3,7 +3,7 @@ import { connect } from 'node:net'
 import fc from 'fast-check'
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
-import { postgresStorage } from '../../adapters/storage/postgres/index.ts'
+import { postgres } from '../../adapters/storage/postgres/index.ts'
 import { fromStored } from '../../adapters/storage/postgres/text.ts'
 import { bound } from '../../adapters/storage/postgres/values.ts'
 import { type PostgresServer, startPostgres } from '../../examples/servers/postgres.ts'
@@ -12,7 +12,7 @@ import type { Fact } from '../../src/domain/facts.ts'
 import type { AcceptAnswer } from '../../src/ports/storage/accept.ts'
 import type { ClaimedJob } from '../../src/ports/storage/claim.ts'
 import type { Storage } from '../../src/ports/storage/storage.ts'
-import { recordingChannel } from '../../src/testing/recording-channel.ts'
+import { recordingProvider } from '../../src/testing/recording-provider.ts'
 import {
   accept,
   claim,
@@ -59,7 +59,7 @@ afterAll(() => server?.remove())
 
 /** A storage of its own pool on a schema, like another process. */
 async function open(schema: string, change: object = {}): Promise<Storage> {
-  const storage = postgresStorage({ connectionString: server.url, schema, ...change })
+  const storage = postgres({ connectionString: server.url, schema, ...change })
   opened.push(storage)
   await storage.start()
   return storage
@@ -80,7 +80,7 @@ suite('a start that no later try mends', () => {
   const startAt = (change: (url: URL) => void): Promise<void> => {
     const url = new URL(server.url)
     change(url)
-    return postgresStorage({ connectionString: url.href }).start()
+    return postgres({ connectionString: url.href }).start()
   }
 
   it.each<[string, (url: URL) => void, string, string]>([
@@ -399,7 +399,7 @@ suite('the schema', () => {
     expect(rows).toEqual([{ parts: 4 }])
     const notifier = createNotifier({
       storage: storages[0] as Storage,
-      channels: { email: recordingChannel() },
+      channels: { email: recordingProvider() },
     })
     await notifier.start({ deliver: false })
     const { id } = await notifier.send({ channel: 'email', to: 'ada@example.com', body: 'x' })
@@ -442,7 +442,7 @@ suite('the schema', () => {
     await onPostgres(server.url, (client) =>
       client.query(`INSERT INTO "${schema}".schema_version (version) VALUES (999)`),
     )
-    const late = postgresStorage({ connectionString: server.url, schema })
+    const late = postgres({ connectionString: server.url, schema })
     await expect(late.start()).rejects.toMatchObject({ code: 'invalid_configuration' })
     await late.stop()
   })
@@ -464,7 +464,7 @@ suite('a server that cannot be used', () => {
     expect((await storage.accept([{ organizationId: ORGANIZATION, notifications: [note()] }]))[0]?.kind).toBe(
       'accepted',
     )
-    const nowhere = postgresStorage({ connectionString: 'postgres://postgres@127.0.0.1:1/none' })
+    const nowhere = postgres({ connectionString: 'postgres://postgres@127.0.0.1:1/none' })
     await expect(nowhere.start()).rejects.toMatchObject({ code: 'service_unavailable' })
   })
 
@@ -482,7 +482,7 @@ suite('a server that cannot be used', () => {
     const through = new URL(server.url)
     through.host = `127.0.0.1:${proxy.port}`
     const schema = uniqueSchema()
-    const storage = postgresStorage({ connectionString: through.href, schema, connectTimeoutMs: 60_000 })
+    const storage = postgres({ connectionString: through.href, schema, connectTimeoutMs: 60_000 })
     const notifier = createNotifier({ channels: {}, storage })
     const started = expect(notifier.start()).rejects.toMatchObject({ code: 'not_started' })
     await notifier.stop({ deadlineMs: 50 })
@@ -658,10 +658,10 @@ suite('a COMMIT whose answer is lost', () => {
 suite('a notifier on PostgreSQL', () => {
   it('delivers what it and another process accept', async () => {
     const schema = uniqueSchema()
-    const channel = recordingChannel()
+    const channel = recordingProvider()
     const make = (): ReturnType<typeof createNotifier> =>
       createNotifier({
-        storage: postgresStorage({ connectionString: server.url, schema }),
+        storage: postgres({ connectionString: server.url, schema }),
         channels: { email: channel },
         delivery: { pollMs: 60_000 },
       })

@@ -3,7 +3,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import { prometheusMetrics } from '../../adapters/telemetry/prometheus.ts'
 import { GAUGES, METRICS } from '../../src/domain/metrics.ts'
 import { createNotifier, memoryStorage, type Notifier, type NotifierOptions } from '../../src/index.ts'
-import { recordingChannel } from '../../src/testing/recording-channel.ts'
+import { recordingProvider } from '../../src/testing/recording-provider.ts'
 import { eventually } from '../support/eventually.ts'
 import { httpReceiver } from './support/receivers.ts'
 
@@ -38,7 +38,7 @@ async function start(options: Partial<NotifierOptions> = {}) {
   const register = new Registry()
   const notifier = createNotifier({
     storage: memoryStorage(),
-    channels: { email: recordingChannel() },
+    channels: { email: recordingProvider() },
     telemetry: prometheusMetrics({ register }),
     ...options,
   })
@@ -54,7 +54,7 @@ async function settled(notifier: Notifier, id: string): Promise<void> {
 it('counts what happens, under the names and in the units of the conventions', async () => {
   const receiver = await httpReceiver((response) => response.writeHead(500).end())
   onTestFinished(() => receiver.close())
-  const channel = recordingChannel({
+  const channel = recordingProvider({
     send: ({ to }) =>
       to.startsWith('bad')
         ? { kind: 'rejected', code: 'spam_detected', scope: 'message' }
@@ -184,7 +184,7 @@ it('asks the storage once for all gauges', async () => {
 it('needs a registry without metrics of another notifier, and leaves it at the stop', async () => {
   const { notifier, register } = await start()
   const second = createNotifier({
-    channels: { email: recordingChannel() },
+    channels: { email: recordingProvider() },
     telemetry: prometheusMetrics({ register }),
   })
   await expect(second.start()).rejects.toMatchObject({ code: 'invalid_configuration' })

@@ -1,9 +1,9 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { afterEach, expect, it } from 'vitest'
-import webPush from 'web-push'
-import { apnsChannel } from '../../adapters/channels/push/apns.ts'
-import { fcmChannel } from '../../adapters/channels/push/fcm.ts'
-import { webPushChannel } from '../../adapters/channels/push/web-push.ts'
+import webPushProvider from 'web-push'
+import { apns } from '../../adapters/channels/apns/send.ts'
+import { fcm } from '../../adapters/channels/fcm/send.ts'
+import { webPush } from '../../adapters/channels/web-push/send.ts'
 import { createNotifier, type NotificationEvent, type Notifier } from '../../src/index.ts'
 import { eventually } from '../support/eventually.ts'
 import { FCM_PATH, FCM_TOKEN, testAccount, tokenReply } from '../support/fcm-server.ts'
@@ -46,7 +46,7 @@ async function fixture(): Promise<Fixture> {
   const notifier = createNotifier({
     channels: {
       push: [
-        apnsChannel({
+        apns({
           key: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
           keyId: 'KEY1234567',
           teamId: 'TEAM123456',
@@ -54,9 +54,9 @@ async function fixture(): Promise<Fixture> {
           baseUrl: apple.origin,
           ca: certificate,
         }),
-        fcmChannel({ serviceAccount: testAccount(google.url).file, baseUrl: google.url }),
-        webPushChannel({
-          vapid: { subject: 'mailto:ops@example.com', ...webPush.generateVAPIDKeys() },
+        fcm({ serviceAccount: testAccount(google.url).file, baseUrl: google.url }),
+        webPush({
+          vapid: { subject: 'mailto:ops@example.com', ...webPushProvider.generateVAPIDKeys() },
           allow: ['127.0.0.1'],
           allowHttp: true,
           maxPerSecond: 500,

@@ -8,14 +8,14 @@ import pg from 'pg'
 import { afterAll, expect, it, onTestFinished } from 'vitest'
 import { bullmqQueue } from '../../adapters/queue/bullmq/index.ts'
 import { graphileWorkerQueue } from '../../adapters/queue/graphile-worker/index.ts'
-import { postgresStorage } from '../../adapters/storage/postgres/index.ts'
-import { sqliteStorage } from '../../adapters/storage/sqlite/index.ts'
+import { postgres } from '../../adapters/storage/postgres/index.ts'
+import { sqlite } from '../../adapters/storage/sqlite/index.ts'
 import { startRedis } from '../../examples/servers/redis.ts'
 import { createNotifier } from '../../src/create-notifier.ts'
 import type { NotifierOptions } from '../../src/options.ts'
 import type { Queue, QueueWorker } from '../../src/ports/queue.ts'
 import type { Notifier } from '../../src/services/notifier.ts'
-import { recordingChannel } from '../../src/testing/recording-channel.ts'
+import { recordingProvider } from '../../src/testing/recording-provider.ts'
 import { eventually } from '../support/eventually.ts'
 import { describeWith } from '../support/left-out.ts'
 import {
@@ -38,12 +38,12 @@ const NEVER_MS = 3_600_000
 const HELLO = { channel: 'email', to: 'ada@example.com', body: 'Hello' } as const
 
 async function storage() {
-  return postgresStorage({ connectionString: await sharedPostgres(), schema, maxConnections: 4 })
+  return postgres({ connectionString: await sharedPostgres(), schema, maxConnections: 4 })
 }
 
 async function started(options: Partial<NotifierOptions>): Promise<Notifier> {
   const notifier = createNotifier({
-    channels: { email: recordingChannel() },
+    channels: { email: recordingProvider() },
     delivery: { pollMs: NEVER_MS },
     ...options,
   })
@@ -55,8 +55,8 @@ async function started(options: Partial<NotifierOptions>): Promise<Notifier> {
 
 it('a storage that is of one machine is refused with a queue engine', async () => {
   const notifier = createNotifier({
-    channels: { email: recordingChannel() },
-    storage: sqliteStorage({ file: `${directory}/one.db` }),
+    channels: { email: recordingProvider() },
+    storage: sqlite({ file: `${directory}/one.db` }),
     queue: bullmqQueue({ url: 'redis://127.0.0.1:1' }),
   })
   await expect(notifier.start()).rejects.toMatchObject({
@@ -79,7 +79,7 @@ it('a process that has stopped leaves what an engine still hands over, so that t
     },
     async close() {},
   }
-  const notifier = createNotifier({ channels: { email: recordingChannel() }, queue })
+  const notifier = createNotifier({ channels: { email: recordingProvider() }, queue })
   notifier.on('error', () => {})
   await notifier.start()
   await notifier.stop({ deadlineMs: 0 })
@@ -92,7 +92,7 @@ describeWith(whyNoPostgres(), 'graphileWorkerQueue', () => {
     const url = await sharedPostgres()
     const queue = graphileWorkerQueue({ connectionString: url, schema: engineSchema })
     const api = createNotifier({
-      channels: { email: recordingChannel() },
+      channels: { email: recordingProvider() },
       storage: await storage(),
       queue,
     })
@@ -131,7 +131,7 @@ describeWith(whyNoPostgres(), 'graphileWorkerQueue', () => {
     ] as const) {
       const queue = graphileWorkerQueue({ connectionString, schema: engineSchema, inTransaction: false })
       const notifier = createNotifier({
-        channels: { email: recordingChannel() },
+        channels: { email: recordingProvider() },
         storage: await storage(),
         queue,
       })
@@ -156,7 +156,7 @@ describeWith(whyNoPostgres(), 'graphileWorkerQueue', () => {
     there.pathname = `/${other}`
     const away = { connectionString: there.href, pollMs: 100 }
     const refused = createNotifier({
-      channels: { email: recordingChannel() },
+      channels: { email: recordingProvider() },
       storage: await storage(),
       queue: graphileWorkerQueue(away),
     })
@@ -166,7 +166,7 @@ describeWith(whyNoPostgres(), 'graphileWorkerQueue', () => {
     })
     await refused.stop()
 
-    const email = recordingChannel()
+    const email = recordingProvider()
     const notifier = await started({
       channels: { email },
       storage: await storage(),
@@ -178,7 +178,7 @@ describeWith(whyNoPostgres(), 'graphileWorkerQueue', () => {
 
   it("a send inside the caller's transaction comes through the engine when that has committed", async () => {
     const url = await sharedPostgres()
-    const email = recordingChannel()
+    const email = recordingProvider()
     const store = await storage()
     const notifier = createNotifier({
       channels: { email },
@@ -206,7 +206,7 @@ describeWith(whyNoPostgres(), 'graphileWorkerQueue', () => {
   it('a connection that is lost while a job is ended ends neither the process nor the work', async () => {
     const url = await sharedPostgres()
     const own = uniqueSchema()
-    const email = recordingChannel()
+    const email = recordingProvider()
     const notifier = await started({
       channels: { email },
       storage: await storage(),
@@ -328,7 +328,7 @@ describeWith(whyNoPostgres(), 'graphileWorkerQueue', () => {
       webhooks: { allowHttp: true, allow: ['127.0.0.0/8'] },
     })
     await started(await parts())
-    const api = createNotifier({ channels: { email: recordingChannel() }, ...(await parts()) })
+    const api = createNotifier({ channels: { email: recordingProvider() }, ...(await parts()) })
     onTestFinished(() => api.stop())
     await api.start({ deliver: false })
     const { port } = server.address() as AddressInfo
@@ -346,7 +346,7 @@ describeWith(whyNoPostgres(), 'on PostgreSQL', () => {
       const server = await startRedis()
       onTestFinished(() => server.remove())
       await server.kill()
-      const email = recordingChannel()
+      const email = recordingProvider()
       const parts = { storage: await storage(), queue: bullmqQueue({ url: server.url, name: 'late' }) }
       const notifier = await started({ channels: { email }, ...parts })
       await notifier.send(HELLO)
@@ -374,7 +374,7 @@ describeWith(whyNoPostgres(), 'on PostgreSQL', () => {
       onTestFinished(() => server.remove())
       const client = new Redis(server.url, { lazyConnect: true, db: 3 })
       onTestFinished(() => client.disconnect())
-      const email = recordingChannel()
+      const email = recordingProvider()
       const queue = bullmqQueue({ client, prefix: 'ours:bull' })
       const notifier = await started({ channels: { email }, storage: await storage(), queue })
       await notifier.send({ ...HELLO, to: 'client@example.com' })
@@ -391,7 +391,7 @@ describeWith(whyNoPostgres(), 'on PostgreSQL', () => {
       onTestFinished(() => server.remove())
       const client = new Redis(server.url, { commandTimeout: 100 })
       onTestFinished(() => client.disconnect())
-      const email = recordingChannel()
+      const email = recordingProvider()
       const queue = bullmqQueue({ client, name: 'patient' })
       const notifier = await started({ channels: { email }, storage: await storage(), queue })
       const errors: Error[] = []
@@ -413,7 +413,7 @@ describeWith(whyNoPostgres(), 'on PostgreSQL', () => {
       client.disconnect()
       const errors: Error[] = []
       const parts = { storage: await storage(), queue: bullmqQueue({ url: server.url, name: 'refused' }) }
-      const api = createNotifier({ channels: { email: recordingChannel() }, ...parts })
+      const api = createNotifier({ channels: { email: recordingProvider() }, ...parts })
       api.on('error', (error) => errors.push(error))
       onTestFinished(() => api.stop({ deadlineMs: 1_000 }))
       await api.start({ deliver: false })
@@ -449,7 +449,7 @@ describeWith(whyNoPostgres(), 'on PostgreSQL', () => {
     it('a Redis that hangs keeps no sender waiting, and no stop for long', async () => {
       const server = await startRedis()
       onTestFinished(() => server.remove())
-      const email = recordingChannel()
+      const email = recordingProvider()
       const parts = { storage: await storage(), queue: bullmqQueue({ url: server.url, name: 'hanging' }) }
       const notifier = await started({ channels: { email }, ...parts, delivery: { pollMs: 1_000 } })
       await notifier.send({ ...HELLO, to: 'before@example.com' })

@@ -2,7 +2,7 @@ import { registerHooks } from 'node:module'
 import { afterAll, expect, it } from 'vitest'
 import { redisRateLimiter } from '../../adapters/rate-limit/redis/index.ts'
 import { createNotifier } from '../../src/create-notifier.ts'
-import { recordingChannel } from '../../src/testing/recording-channel.ts'
+import { recordingProvider } from '../../src/testing/recording-provider.ts'
 
 // As Node.js itself reports a package that is not installed.
 const hooks = registerHooks({
@@ -25,7 +25,7 @@ it('redisRateLimiter without ioredis says with the first decision what to instal
 
 it('and keeps a notifier from starting', async () => {
   const notifier = createNotifier({
-    channels: { email: recordingChannel() },
+    channels: { email: recordingProvider() },
     rateLimiter: redisRateLimiter({ url: 'redis://127.0.0.1:1', onUnavailable: 'allow' }),
   })
   await expect(notifier.start()).rejects.toMatchObject({ code: 'missing_peer' })

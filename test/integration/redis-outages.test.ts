@@ -8,7 +8,7 @@ import { isNotifierError } from '../../src/domain/errors/notifier-error.ts'
 import { perMinutePlans } from '../../src/domain/plans.ts'
 import type { LimitCheck, RateLimiter, WindowCheck } from '../../src/ports/rate-limiter.ts'
 import { rateLimiterContract } from '../../src/testing/rate-limiter/rate-limiter-contract.ts'
-import { recordingChannel } from '../../src/testing/recording-channel.ts'
+import { recordingProvider } from '../../src/testing/recording-provider.ts'
 import { eventually } from '../support/eventually.ts'
 import { describeOwnRedis, newPrefix, steeredRateLimiter } from '../support/redis.ts'
 
@@ -167,7 +167,7 @@ describeOwnRedis('redisRateLimiter, when its server goes', () => {
   ] as const)('shows in the metrics that it did not judge (%s)', async (onUnavailable, answer) => {
     const rateLimiter = limiterWith({ url: server.url, onUnavailable, onError: () => {} })
     const notifier = createNotifier({
-      channels: { email: recordingChannel() },
+      channels: { email: recordingProvider() },
       rateLimiter,
       plans: { ...perMinutePlans, org_default: perMinutePlans.free },
     })

@@ -1,5 +1,5 @@
 import { afterEach, expect, it } from 'vitest'
-import { resendChannel } from '../../adapters/channels/email/resend.ts'
+import { resend } from '../../adapters/channels/resend/send.ts'
 import { createNotifier, memoryStorage, type Notifier } from '../../src/index.ts'
 import { type FakeClock, fakeClock } from '../../src/testing/fake-clock.ts'
 import type { HttpAct } from '../../src/testing/index.ts'
@@ -37,7 +37,7 @@ async function refusedOnce(retryAfter: string, options: { expiresInMs?: number }
     storage: memoryStorage({ clock }),
     // A day has too many polls for a test.
     delivery: { pollMs: HOUR, maxPauseMs: HOUR },
-    channels: { email: resendChannel({ apiKey: 're_x', from: 'a@example.org', baseUrl: server.url }) },
+    channels: { email: resend({ apiKey: 're_x', from: 'a@example.org', baseUrl: server.url }) },
   })
   await notifier.start()
   const { expiresInMs } = options

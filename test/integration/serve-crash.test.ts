@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { sqliteStorage } from '../../adapters/storage/sqlite/index.ts'
+import { sqlite } from '../../adapters/storage/sqlite/index.ts'
 import { type Program, runProgram } from '../support/program.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 import type { ServeOptions } from './programs/serve.ts'
@@ -30,7 +30,7 @@ async function serve(options: ServeOptions): Promise<Server> {
 }
 
 async function storedRecipients(database: string): Promise<string[]> {
-  const storage = sqliteStorage({ file: database })
+  const storage = sqlite({ file: database })
   await storage.start()
   try {
     const { items } = await storage.notifications.list(

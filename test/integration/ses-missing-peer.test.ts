@@ -1,6 +1,6 @@
 import { registerHooks } from 'node:module'
 import { afterAll, expect, it } from 'vitest'
-import { sesChannel } from '../../adapters/channels/email/ses.ts'
+import { ses } from '../../adapters/channels/ses/send.ts'
 import { mailMessage, sendContext } from './support/channel-context.ts'
 
 // As Node.js itself reports a package that is not installed.
@@ -13,8 +13,8 @@ const hooks = registerHooks({
 })
 afterAll(() => hooks.deregister())
 
-it('sesChannel without the AWS SDK sends nothing, says what to install, and lets another provider take the mail', async () => {
-  const channel = sesChannel({ region: 'eu-central-1', from: 'a@example.org' })
+it('ses without the AWS SDK sends nothing, says what to install, and lets another provider take the mail', async () => {
+  const channel = ses({ region: 'eu-central-1', from: 'a@example.org' })
   await expect(channel.open?.()).rejects.toMatchObject({ code: 'missing_peer' })
   expect(await channel.send(mailMessage(), sendContext())).toEqual({
     kind: 'rejected',

@@ -1,9 +1,9 @@
 import { afterEach, expect, it } from 'vitest'
 import { redisRateLimiter } from '../../adapters/rate-limit/redis/index.ts'
-import { sqliteStorage } from '../../adapters/storage/sqlite/index.ts'
+import { sqlite } from '../../adapters/storage/sqlite/index.ts'
 import { createNotifier } from '../../src/create-notifier.ts'
 import type { Notifier } from '../../src/services/notifier.ts'
-import { type Behaviour, recordingChannel } from '../../src/testing/recording-channel.ts'
+import { type Behaviour, recordingProvider } from '../../src/testing/recording-provider.ts'
 import { eventually } from '../support/eventually.ts'
 import { describeRedis, newPrefix, openRedisServer } from '../support/redis.ts'
 import { temporaryFile } from '../support/sqlite-harness.ts'
@@ -23,7 +23,7 @@ async function pair(change: { readonly maxPerSecond?: number; readonly send?: Be
   const calls: number[] = []
   const notifiers: Notifier[] = []
   for (let process = 0; process < 2; process += 1) {
-    const channel = recordingChannel({
+    const channel = recordingProvider({
       maxConcurrent: 5,
       ...change,
       send(message, context) {
@@ -33,7 +33,7 @@ async function pair(change: { readonly maxPerSecond?: number; readonly send?: Be
     })
     const notifier = createNotifier({
       channels: { email: channel },
-      storage: sqliteStorage({ file, synchronous: 'normal' }),
+      storage: sqlite({ file, synchronous: 'normal' }),
       rateLimiter: redisRateLimiter({ url: server.url, prefix }),
       delivery: { pollMs: 50 },
     })

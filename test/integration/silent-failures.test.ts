@@ -1,6 +1,6 @@
 import { connect, createServer } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
-import { smtpChannel } from '../../adapters/channels/email/smtp.ts'
+import { smtp } from '../../adapters/channels/smtp/send.ts'
 import { freePort } from '../../examples/servers/free-port.ts'
 import { createNotifier } from '../../src/create-notifier.ts'
 import type { NotifierOptions } from '../../src/options.ts'
@@ -36,7 +36,7 @@ test('a wrong SMTP port shows in the log, in the health and on the notification,
   const port = await freePort()
   const { logger, lines } = recordingLogger()
   const notifier = await started({
-    channels: { email: smtpChannel({ host: '127.0.0.1', port, from: 'a@example.org' }) },
+    channels: { email: smtp({ host: '127.0.0.1', port, from: 'a@example.org' }) },
     delivery: { maxPauseMs: 200 },
     logger,
   })

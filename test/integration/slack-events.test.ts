@@ -1,13 +1,13 @@
 import { createHmac } from 'node:crypto'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { slackChannel } from '../../adapters/channels/slack/slack.ts'
+import { slack } from '../../adapters/channels/slack/send.ts'
 import type { ReceiptRequest } from '../../src/ports/receipts.ts'
 
 const SECRET = '8f742231b10e8888abcd99yyyzzz85a5'
 const refused = { kind: 'refused', why: 'signature' }
 
 function open(signingSecret: string | readonly string[] = SECRET) {
-  const channel = slackChannel({ token: 'xoxb-1', signingSecret })
+  const channel = slack({ token: 'xoxb-1', signingSecret })
   onTestFinished(() => channel.close?.())
   return async (request: ReceiptRequest) => {
     const parsed = await channel.parseReceipts?.(request)

@@ -1,6 +1,6 @@
 import { connect } from 'node:net'
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { postgresStorage } from '../../adapters/storage/postgres/index.ts'
+import { postgres } from '../../adapters/storage/postgres/index.ts'
 import type { Clock } from '../../src/ports/clock.ts'
 import type { Storage } from '../../src/ports/storage/storage.ts'
 import { fakeClock } from '../../src/testing/fake-clock.ts'
@@ -40,12 +40,12 @@ async function expectRefusal(answer: Promise<string>, status: number, code: stri
   expect(text).toContain(`"${code}"`)
 }
 
-const postgres = async (): Promise<Storage> =>
-  postgresStorage({ connectionString: await sharedPostgres(), schema: uniqueSchema() })
+const onPostgres = async (): Promise<Storage> =>
+  postgres({ connectionString: await sharedPostgres(), schema: uniqueSchema() })
 
 const storages: readonly (readonly [string, (clock: Clock) => Storage | Promise<Storage>])[] = [
   ...STORAGES,
-  ['PostgreSQL', postgres],
+  ['PostgreSQL', onPostgres],
 ]
 
 afterAll(stopSharedPostgres)

@@ -1,16 +1,16 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { smtpChannel } from '../../adapters/channels/email/smtp.ts'
-import type { Channel, Message } from '../../src/ports/channel.ts'
+import { smtp } from '../../adapters/channels/smtp/send.ts'
+import type { Message, Provider } from '../../src/ports/provider.ts'
 import { mailMessage, sendContext } from './support/channel-context.ts'
 import { type ScriptedSmtp, scriptedSmtp } from './support/scripted-smtp.ts'
 
 /* What one mail leaves to the next on the connection that they share. */
 
 let server: ScriptedSmtp
-let channel: Channel
+let channel: Provider
 beforeEach(async () => {
   server = await scriptedSmtp()
-  channel = smtpChannel({
+  channel = smtp({
     host: '127.0.0.1',
     port: server.port,
     from: 'a@example.org',

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { type SmtpChannelOptions, smtpChannel } from '../../adapters/channels/email/smtp.ts'
+import { type SmtpOptions, smtp } from '../../adapters/channels/smtp/send.ts'
 import { compileTemplate } from '../../src/domain/template/compile.ts'
-import type { Channel, Message } from '../../src/ports/channel.ts'
+import type { Message, Provider } from '../../src/ports/provider.ts'
 import { mailMessage, sendContext } from './support/channel-context.ts'
 import { addresses, type MailServer, type ReceivedMail, startMailServer } from './support/mail-server.ts'
 import { certificate, httpReceiver } from './support/receivers.ts'
@@ -12,10 +12,10 @@ import { scriptedSmtp } from './support/scripted-smtp.ts'
 const key = readFileSync(new URL('../fixtures/localhost.key.pem', import.meta.url), 'utf8')
 
 let server: MailServer
-let channel: Channel
+let channel: Provider
 beforeAll(async () => {
   server = await startMailServer()
-  channel = smtpChannel({
+  channel = smtp({
     host: '127.0.0.1',
     port: server.port,
     from: 'Càrillon <no-reply@example.org>',
@@ -74,7 +74,7 @@ describe('a mail', () => {
   })
 
   it('takes the text alternative of the application', async () => {
-    const own = smtpChannel({
+    const own = smtp({
       host: '127.0.0.1',
       port: server.port,
       from: 'a@example.org',
@@ -330,8 +330,8 @@ describe('the connection', () => {
   afterEach(async () => {
     for (const one of open.splice(0)) await one.close?.()
   })
-  const to = (port: number, more: Partial<SmtpChannelOptions> = {}) => {
-    const opened = smtpChannel({ host: 'localhost', port, from: 'a@example.org', ...more })
+  const to = (port: number, more: Partial<SmtpOptions> = {}) => {
+    const opened = smtp({ host: 'localhost', port, from: 'a@example.org', ...more })
     open.push(opened)
     return opened
   }

@@ -1,6 +1,6 @@
 import { registerHooks } from 'node:module'
 import { afterAll, describe, expect, it } from 'vitest'
-import { smtpChannel } from '../../adapters/channels/email/smtp.ts'
+import { smtp } from '../../adapters/channels/smtp/send.ts'
 import { createNotifier } from '../../src/create-notifier.ts'
 import { memoryStorage } from '../../src/memory/memory-storage.ts'
 import { eventually } from '../support/eventually.ts'
@@ -16,8 +16,8 @@ const hooks = registerHooks({
 })
 afterAll(() => hooks.deregister())
 
-describe('smtpChannel without nodemailer', () => {
-  const channelOf = () => smtpChannel({ host: 'mail.example.org', from: 'a@example.org' })
+describe('smtp without nodemailer', () => {
+  const channelOf = () => smtp({ host: 'mail.example.org', from: 'a@example.org' })
   const channel = channelOf()
   const message = 'The package "nodemailer" is not installed. Run: npm install nodemailer'
 

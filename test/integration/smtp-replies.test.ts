@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { smtpChannel } from '../../adapters/channels/email/smtp.ts'
-import type { Channel } from '../../src/ports/channel.ts'
+import { smtp } from '../../adapters/channels/smtp/send.ts'
+import type { Provider } from '../../src/ports/provider.ts'
 import { mailMessage, sendContext } from './support/channel-context.ts'
 import { closedPort } from './support/receivers.ts'
 import { type ScriptedSmtp, type SmtpMoment, type SmtpScript, scriptedSmtp } from './support/scripted-smtp.ts'
@@ -13,13 +13,13 @@ const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 
 let server: ScriptedSmtp
-let channel: Channel
+let channel: Provider
 beforeAll(async () => {
   server = await scriptedSmtp()
 })
 beforeEach(() => {
   server.lines.length = 0
-  channel = smtpChannel({
+  channel = smtp({
     host: '127.0.0.1',
     port: server.port,
     from: 'Carillon <no-reply@example.org>',
@@ -374,7 +374,7 @@ describe('a connection that ends', () => {
   })
 
   it('is not there', async () => {
-    const down = smtpChannel({ host: '127.0.0.1', port: await closedPort(), from: 'a@example.org' })
+    const down = smtp({ host: '127.0.0.1', port: await closedPort(), from: 'a@example.org' })
     expect(await down.send(mailMessage(), sendContext())).toMatchObject({
       kind: 'retry',
       code: 'provider_unavailable',
@@ -385,7 +385,7 @@ describe('a connection that ends', () => {
   })
 
   it('has no name', async () => {
-    const nowhere = smtpChannel({ host: 'mail.invalid', from: 'a@example.org' })
+    const nowhere = smtp({ host: 'mail.invalid', from: 'a@example.org' })
     expect(await nowhere.send(mailMessage(), sendContext())).toMatchObject({
       kind: 'retry',
       code: 'provider_unavailable',
@@ -405,7 +405,7 @@ describe('a server that hangs', () => {
     ['content', 'ambiguous'],
   ] as const)('at %s: its timeouts end it as %s', async (moment, kind) => {
     server.play({ [moment]: 'HANG' })
-    const hasty = smtpChannel({
+    const hasty = smtp({
       host: '127.0.0.1',
       port: server.port,
       from: 'a@example.org',

@@ -2,8 +2,8 @@ import { simpleParser } from 'mailparser'
 import { createTransport } from 'nodemailer'
 import type { SMTPServerOptions } from 'smtp-server'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { smtpChannel } from '../../adapters/channels/email/smtp.ts'
-import type { Message } from '../../src/ports/channel.ts'
+import { smtp } from '../../adapters/channels/smtp/send.ts'
+import type { Message } from '../../src/ports/provider.ts'
 import { mailMessage, sendContext } from './support/channel-context.ts'
 import { startMailServer } from './support/mail-server.ts'
 
@@ -58,7 +58,7 @@ async function strictServer(options: SMTPServerOptions) {
     },
     ...options,
   })
-  const channel = smtpChannel({ host: '127.0.0.1', port: server.port, from: 'Büro <buero@bücher.example>' })
+  const channel = smtp({ host: '127.0.0.1', port: server.port, from: 'Büro <buero@bücher.example>' })
   onTestFinished(async () => {
     await channel.close?.()
     await server.close()

@@ -1,7 +1,7 @@
 import { copyFileSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { sqliteStorage } from '../../adapters/storage/sqlite/index.ts'
+import { sqlite } from '../../adapters/storage/sqlite/index.ts'
 import type { Storage } from '../../src/ports/storage/storage.ts'
 import {
   accept,
@@ -62,7 +62,7 @@ let file: string
 let storage: Storage
 
 async function open(options: { readonly synchronous?: 'normal' } = {}): Promise<void> {
-  storage = sqliteStorage({ file, ...options })
+  storage = sqlite({ file, ...options })
   await storage.start()
   disk.calls = 0
 }
@@ -260,7 +260,7 @@ test('a storage that is started while it stops waits for the disk', async () => 
 })
 
 test('one that is stopped while it starts can be started again', async () => {
-  storage = sqliteStorage({ file })
+  storage = sqlite({ file })
   const starting = storage.start()
   // It has opened the file, and waits for the disk.
   await Promise.resolve()
@@ -271,7 +271,7 @@ test('one that is stopped while it starts can be started again', async () => {
 })
 
 test('one that is started twice at once, or stopped at once, leaves nothing open', async () => {
-  storage = sqliteStorage({ file })
+  storage = sqlite({ file })
   await Promise.all([storage.start(), storage.start()])
   await accept(storage, [note()])
   await storage.stop()
@@ -281,7 +281,7 @@ test('one that is started twice at once, or stopped at once, leaves nothing open
 })
 
 test('a start that fails after it has opened the log leaves nothing open', async () => {
-  storage = sqliteStorage({ file })
+  storage = sqlite({ file })
   disk.folderError = new Error('EIO: i/o error, fsync')
   await expect(storage.start()).rejects.toMatchObject({ code: 'service_unavailable' })
   expect(disk.open).toBe(0)

@@ -2,7 +2,7 @@ import { statSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { sqliteStorage } from '../../adapters/storage/sqlite/index.ts'
+import { sqlite } from '../../adapters/storage/sqlite/index.ts'
 import type { Fact } from '../../src/domain/facts.ts'
 import type { Storage } from '../../src/ports/storage/storage.ts'
 import {
@@ -169,7 +169,7 @@ test('a place that cannot be opened, and a file that is no database, are faults 
     [`${file}.txt`, 'is no SQLite database'],
   ]
   for (const [path, fault] of faults) {
-    const there = sqliteStorage({ file: relative(process.cwd(), path) })
+    const there = sqlite({ file: relative(process.cwd(), path) })
     await expect(there.start()).rejects.toMatchObject({
       code: 'invalid_configuration',
       retryable: false,

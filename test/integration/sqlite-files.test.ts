@@ -1,7 +1,7 @@
 import { copyFileSync, readdirSync, renameSync, rmSync, symlinkSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { sqliteStorage } from '../../adapters/storage/sqlite/index.ts'
+import { sqlite } from '../../adapters/storage/sqlite/index.ts'
 import { createNotifier } from '../../src/create-notifier.ts'
 import type { Storage } from '../../src/ports/storage/storage.ts'
 import { accept, claimOne, note, notes, organization, start } from '../../src/testing/storage/fixtures.ts'
@@ -22,7 +22,7 @@ afterEach(async () => {
 })
 
 async function open(name: string, synchronous?: 'full' | 'normal'): Promise<Storage> {
-  const storage = sqliteStorage({ file: name, synchronous, clock: { now: () => now } })
+  const storage = sqlite({ file: name, synchronous, clock: { now: () => now } })
   storages.push(storage)
   await storage.start()
   return storage
@@ -51,7 +51,7 @@ test('a file is found by a link, and by a URI', async () => {
 test('a URI that cannot be opened is refused by the path that it means, and leaves no file', async () => {
   const folder = dirname(file)
   for (const uri of [`file://${encodeURI(folder)}/not%20there.db?mode=rw`, 'file:not%20there.db?mode=rw']) {
-    const storage = sqliteStorage({ file: uri })
+    const storage = sqlite({ file: uri })
     await expect(storage.start()).rejects.toMatchObject({
       code: 'invalid_configuration',
       message: expect.stringMatching(/"[^"]*[^"%]not there\.db" cannot be opened \(ENOENT\)/),
@@ -69,10 +69,10 @@ test('a URI that asks for what SQLite does not have is refused as the configurat
     ['file://server/notifications.db', 'invalid uri authority: server'],
   ] as const
   for (const [name, reason] of faults) {
-    await expect(sqliteStorage({ file: name }).start()).rejects.toMatchObject({
+    await expect(sqlite({ file: name }).start()).rejects.toMatchObject({
       code: 'invalid_configuration',
       details: { option: 'file' },
-      message: `sqliteStorage: SQLite cannot open "${name}": ${reason}. Correct the URI, or name a path.`,
+      message: `sqlite: SQLite cannot open "${name}": ${reason}. Correct the URI, or name a path.`,
     })
   }
 })
@@ -147,7 +147,7 @@ test('which organizations there are is not remembered of a file that was replace
 })
 
 test('a storage that two notifiers were given says so when the first of them has closed it', async () => {
-  const storage = sqliteStorage({ file })
+  const storage = sqlite({ file })
   const [first, second] = [storage, storage].map((both) => createNotifier({ channels: {}, storage: both }))
   await Promise.all([first?.start({ deliver: false }), second?.start({ deliver: false })])
   await first?.stop()

@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, expect, test, vi } from 'vitest'
-import { sqliteStorage } from '../../adapters/storage/sqlite/index.ts'
+import { sqlite } from '../../adapters/storage/sqlite/index.ts'
 import { migrations } from '../../adapters/storage/sqlite/migrations/index.ts'
 import {
   accept,
@@ -57,7 +57,7 @@ test('four processes that open a new file at once migrate it once, and keep one 
 
 test('four processes that claim at once share the jobs, each leased once', async () => {
   const database = newFile()
-  const storage = sqliteStorage({ file: database })
+  const storage = sqlite({ file: database })
   await storage.start()
   await accept(storage, notes(300))
   await storage.stop()
@@ -73,7 +73,7 @@ test('four processes that claim at once share the jobs, each leased once', async
 
 test('what was stored is there after a restart, leases and tokens included', async () => {
   const file = newFile()
-  const first = sqliteStorage({ file })
+  const first = sqlite({ file })
   await first.start()
   const [sentId = '', leasedId = ''] = await accept(first, [note(), note(), note()])
   await deliver(first)
@@ -82,7 +82,7 @@ test('what was stored is there after a restart, leases and tokens included', asy
   const before = await Promise.all([sentId, leasedId].map((id) => first.notifications.timeline(id)))
   await first.stop()
 
-  const second = sqliteStorage({ file })
+  const second = sqlite({ file })
   await second.start()
   const after = await Promise.all([sentId, leasedId].map((id) => second.notifications.timeline(id)))
   expect(after).toEqual(before)
@@ -95,19 +95,19 @@ test('what was stored is there after a restart, leases and tokens included', asy
 
 test('events about an endpoint are numbered on after a restart', async () => {
   const file = newFile()
-  const first = sqliteStorage({ file })
+  const first = sqlite({ file })
   await first.start()
   const hook = await endpoint(first)
   expect([await goneAndBack(first, hook), await goneAndBack(first, hook)]).toEqual([1, 2])
   await first.stop()
-  const second = sqliteStorage({ file })
+  const second = sqlite({ file })
   await second.start()
   expect(await goneAndBack(second, hook)).toBe(3)
   await second.stop()
 })
 
 test('a storage can be stopped and started again', async () => {
-  const storage = sqliteStorage({ file: newFile() })
+  const storage = sqlite({ file: newFile() })
   await storage.start()
   const [id = ''] = await accept(storage, [note()])
   await storage.stop()
@@ -121,7 +121,7 @@ test('a storage can be stopped and started again', async () => {
 
 test('a schema newer than this code is refused, and left alone', async () => {
   const file = newFile()
-  const storage = sqliteStorage({ file })
+  const storage = sqlite({ file })
   await storage.start()
   await storage.stop()
   query(file, `INSERT INTO carillon_schema_version VALUES (${migrations.length + 1}, 0)`)
@@ -170,7 +170,7 @@ function writeSchema11(file: string): void {
 test('a file of schema 11 is brought up to date: every status, and what goes on from it', async () => {
   const file = newFile()
   writeSchema11(file)
-  const storage = sqliteStorage({ file })
+  const storage = sqlite({ file })
   await storage.start()
   const { notifications } = storage
   const filter = { organizationId: 'org_a' }
@@ -220,7 +220,7 @@ test('a process that is older than the file delivers nothing more', async () => 
   const older = new DatabaseSync(file)
   const claim = older.prepare('SELECT token FROM carillon_tokens WHERE only = 1')
   expect(claim.get()).toEqual({ token: 0 })
-  const storage = sqliteStorage({ file })
+  const storage = sqlite({ file })
   await storage.start()
   expect(() => claim.get()).toThrow('no such table')
   older.close()
@@ -233,7 +233,7 @@ test("Carillon's tables live beside an application's own of the same names", asy
   database.exec("CREATE TABLE jobs (x); CREATE TABLE notifications (x); INSERT INTO jobs VALUES ('mine')")
   database.exec('CREATE TABLE gone (x); CREATE VIEW broken AS SELECT x FROM gone; DROP TABLE gone')
   database.close()
-  const storage = sqliteStorage({ file })
+  const storage = sqlite({ file })
   await storage.start()
   await accept(storage, [note()])
   await storage.stop()
@@ -250,7 +250,7 @@ test('the log is written ahead, and commits do not wait for the disk', async () 
 test('wrong options are told apart at creation', () => {
   const wrong = (options: object): unknown => {
     try {
-      return sqliteStorage(options as never)
+      return sqlite(options as never)
     } catch (error) {
       return error
     }
@@ -266,8 +266,6 @@ test('wrong options are told apart at creation', () => {
 
 test('a runtime without node:sqlite is told what it needs', () => {
   vi.spyOn(process, 'getBuiltinModule').mockReturnValue(undefined as never)
-  expect(() => sqliteStorage({ file: newFile() })).toThrow(/22\.13/)
-  expect(() => sqliteStorage({ file: newFile() })).toThrow(
-    expect.objectContaining({ code: 'unsupported_runtime' }),
-  )
+  expect(() => sqlite({ file: newFile() })).toThrow(/22\.13/)
+  expect(() => sqlite({ file: newFile() })).toThrow(expect.objectContaining({ code: 'unsupported_runtime' }))
 })

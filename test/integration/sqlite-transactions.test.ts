@@ -1,18 +1,18 @@
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { type SqliteTransaction, sqliteStorage } from '../../adapters/storage/sqlite/index.ts'
+import { type SqliteTransaction, sqlite } from '../../adapters/storage/sqlite/index.ts'
 import { createNotifier } from '../../src/create-notifier.ts'
 import { perMinutePlans, UNLIMITED } from '../../src/domain/plans.ts'
 import type { Storage } from '../../src/ports/storage/storage.ts'
 import type { Notifier } from '../../src/services/notifier.ts'
-import { type RecordingChannel, recordingChannel } from '../../src/testing/recording-channel.ts'
+import { type RecordingProvider, recordingProvider } from '../../src/testing/recording-provider.ts'
 import { temporaryFile } from '../support/sqlite-harness.ts'
 
 const message = { channel: 'email', to: 'ada@example.com', body: 'x' } as const
 
 let file: string
 let remove: () => void
-let email: RecordingChannel
+let email: RecordingProvider
 let notifier: Notifier<SqliteTransaction>
 let storage: Storage<SqliteTransaction>
 let orders: DatabaseSync
@@ -22,9 +22,9 @@ beforeEach(async () => {
   ;({ file, remove } = temporaryFile())
   orders = new DatabaseSync(file)
   orders.exec('CREATE TABLE orders (id TEXT PRIMARY KEY, notification TEXT)')
-  email = recordingChannel()
+  email = recordingProvider()
   accepted = []
-  storage = sqliteStorage({ file })
+  storage = sqlite({ file })
   notifier = createNotifier({
     storage,
     channels: { email },

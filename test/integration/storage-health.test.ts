@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import pg from 'pg'
 import { afterAll, expect, onTestFinished, test, vi } from 'vitest'
-import { postgresStorage } from '../../adapters/storage/postgres/index.ts'
+import { postgres } from '../../adapters/storage/postgres/index.ts'
 import { createNotifier } from '../../src/create-notifier.ts'
 import type { Storage } from '../../src/ports/storage/storage.ts'
 import type { Notifier } from '../../src/services/notifier.ts'
@@ -79,7 +79,7 @@ test('without a refused write the health of a SQLite database writes nothing', a
 describeWith(whyNoPostgres(), 'a PostgreSQL', () => {
   async function open(): Promise<{ url: string; schema: string; storage: Storage; notifier: Notifier }> {
     const [url, schema] = [await sharedPostgres(), uniqueSchema()]
-    const storage = postgresStorage({ connectionString: url, schema, listen: false })
+    const storage = postgres({ connectionString: url, schema, listen: false })
     return { url, schema, storage, notifier: await started(storage) }
   }
 
@@ -113,7 +113,7 @@ describeWith(whyNoPostgres(), 'a PostgreSQL', () => {
     }) as [pg.Pool, pg.Pool]
     let leadsTo = primary
     const pool = { connect: () => leadsTo.connect() }
-    const notifier = await started(postgresStorage({ pool, schema: uniqueSchema() }))
+    const notifier = await started(postgres({ pool, schema: uniqueSchema() }))
     expect((await notifier.health()).status).toBe('ok')
     leadsTo = standby
     expect(await notifier.health()).toMatchObject(refusing(/only reads/))

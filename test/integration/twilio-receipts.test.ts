@@ -1,16 +1,16 @@
 import { createHash } from 'node:crypto'
 import fc from 'fast-check'
-import twilio from 'twilio'
+import twilioProvider from 'twilio'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { twilioChannel } from '../../adapters/channels/sms/twilio.ts'
-import { TWILIO_ERRORS } from '../../adapters/channels/sms/twilio-errors.ts'
-import { isSignedByTwilio } from '../../adapters/channels/sms/twilio-signature.ts'
+import { TWILIO_ERRORS } from '../../adapters/channels/twilio/errors.ts'
+import { twilio } from '../../adapters/channels/twilio/send.ts'
+import { isSignedByTwilio } from '../../adapters/channels/twilio/signature.ts'
 import type { ReceiptRequest } from '../../src/ports/receipts.ts'
 
 const TOKEN = 'correct-horse-battery-staple'
 const URL_ = 'https://app.example/receipts/sms/twilio?carillon_id=notif_17637264000000000000000000001'
 const SID = `SM${'a'.repeat(32)}`
-const { getExpectedTwilioSignature, validateRequest, validateRequestWithBody } = twilio
+const { getExpectedTwilioSignature, validateRequest, validateRequestWithBody } = twilioProvider
 
 type Fields = Readonly<Record<string, string | readonly string[]>>
 
@@ -35,8 +35,8 @@ function signed(fields: Fields, url = URL_, token = TOKEN): ReceiptRequest {
   }
 }
 
-function open(more: Partial<Parameters<typeof twilioChannel>[0]> = {}) {
-  const channel = twilioChannel({
+function open(more: Partial<Parameters<typeof twilio>[0]> = {}) {
+  const channel = twilio({
     accountSid: `AC${'0'.repeat(32)}`,
     authToken: TOKEN,
     from: '+15005550006',

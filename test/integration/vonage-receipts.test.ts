@@ -4,12 +4,8 @@ import { SMS } from '@vonage/sms'
 import fc from 'fast-check'
 import { SignJWT } from 'jose'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { vonageChannel } from '../../adapters/channels/sms/vonage.ts'
-import {
-  faultOf,
-  SIGNATURE_METHODS,
-  type SignatureMethod,
-} from '../../adapters/channels/sms/vonage-signature.ts'
+import { vonage } from '../../adapters/channels/vonage/send.ts'
+import { faultOf, SIGNATURE_METHODS, type SignatureMethod } from '../../adapters/channels/vonage/signature.ts'
 import type { ReceiptRequest } from '../../src/ports/receipts.ts'
 
 const KEY = 'abcd1234'
@@ -19,8 +15,8 @@ const now = () => Math.floor(Date.now() / 1000)
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
 const refused = { kind: 'refused', why: 'signature' }
 
-function open(more: Partial<Parameters<typeof vonageChannel>[0]> = {}) {
-  const channel = vonageChannel({
+function open(more: Partial<Parameters<typeof vonage>[0]> = {}) {
+  const channel = vonage({
     apiKey: KEY,
     apiSecret: 'api-secret',
     from: 'ACME',

@@ -1,7 +1,7 @@
 import { createECDH } from 'node:crypto'
 import { registerHooks } from 'node:module'
 import { afterAll, describe, expect, it } from 'vitest'
-import { webPushChannel } from '../../adapters/channels/push/web-push.ts'
+import { webPush } from '../../adapters/channels/web-push/send.ts'
 import { pushClient } from '../support/push-client.ts'
 import { sendContext } from './support/channel-context.ts'
 
@@ -15,11 +15,11 @@ const hooks = registerHooks({
 })
 afterAll(() => hooks.deregister())
 
-describe('webPushChannel without web-push', () => {
+describe('webPush without web-push', () => {
   const pair = createECDH('prime256v1')
   const publicKey = pair.generateKeys('base64url')
   const privateKey = pair.getPrivateKey('base64url')
-  const channel = webPushChannel({ vapid: { subject: 'mailto:ops@example.com', publicKey, privateKey } })
+  const channel = webPush({ vapid: { subject: 'mailto:ops@example.com', publicKey, privateKey } })
   const message = 'The package "web-push" is not installed. Run: npm install web-push'
 
   it('is created, and says at the check what to install', async () => {

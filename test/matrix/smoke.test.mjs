@@ -10,8 +10,8 @@ import test from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { createNotifier, isNotifierError, memoryStorage } from 'carillon'
 import { notifierRouter } from 'carillon/express'
-import { smtpChannel } from 'carillon/smtp'
-import { sqliteStorage } from 'carillon/sqlite'
+import { smtp } from 'carillon/smtp'
+import { sqlite } from 'carillon/sqlite'
 import { SMTPServer } from 'smtp-server'
 
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
@@ -60,7 +60,7 @@ test('SQLite keeps what was delivered over a restart', { skip: !hasSqlite }, asy
   const folder = await mkdtemp(join(tmpdir(), 'carillon-matrix-'))
   const open = () =>
     createNotifier({
-      storage: sqliteStorage({ file: join(folder, 'a.db') }),
+      storage: sqlite({ file: join(folder, 'a.db') }),
       channels: { email: fakeChannel() },
     })
   let id = ''
@@ -81,7 +81,7 @@ test('SQLite keeps what was delivered over a restart', { skip: !hasSqlite }, asy
 
 test('SQLite says which Node.js it needs', { skip: hasSqlite }, () => {
   assert.throws(
-    () => sqliteStorage({ file: 'never.db' }),
+    () => sqlite({ file: 'never.db' }),
     (error) =>
       isNotifierError(error) && error.code === 'unsupported_runtime' && error.message.includes('22.13'),
   )
@@ -149,7 +149,7 @@ test('an e-mail goes over SMTP', async () => {
   })
   await new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(undefined)))
   const { port } = /** @type {import('node:net').AddressInfo} */ (server.server.address())
-  const email = smtpChannel({ host: '127.0.0.1', port, from: 'hello@example.com' })
+  const email = smtp({ host: '127.0.0.1', port, from: 'hello@example.com' })
   await whileRunning(createNotifier({ channels: { email } }), async (notifier) => {
     const sent = new Promise((resolve) => notifier.on('notification.sent', resolve))
     await notifier.send({ channel: 'email', to: 'ada@example.com', subject: 'Hi', body: 'Hello' })
@@ -159,7 +159,7 @@ test('an e-mail goes over SMTP', async () => {
   await new Promise((resolve) => server.close(() => resolve(undefined)))
 })
 
-/** @returns {import('carillon').Channel & { sent: string[] }} */
+/** @returns {import('carillon').Provider & { sent: string[] }} */
 function fakeChannel() {
   /** @type {string[]} */
   const sent = []

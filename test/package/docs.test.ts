@@ -39,7 +39,7 @@ beforeAll(async () => {
     'knex',
   ]
   consumer = await createConsumer(used)
-  const [channel] = await codeBlocks('docs/custom-channel.md', 'ts')
+  const [channel] = await codeBlocks('docs/custom-provider.md', 'ts')
   await consumer.write('acme-sms.ts', channel?.code ?? '')
 })
 
@@ -113,7 +113,7 @@ describe('the channel of the guide keeps its contract', () => {
     ['waits as long as an absurd hint says', 'Math.min(ms, 86_400_000)', 'ms'],
     ['begins after its time is over', 'if (signal.aborted)', 'if (false)'],
   ])('and breaks it when it %s', async (_, right, wrong) => {
-    const [block] = await codeBlocks('docs/custom-channel.md', 'ts')
+    const [block] = await codeBlocks('docs/custom-provider.md', 'ts')
     const broken = block?.code.replace(right, wrong) ?? ''
     expect(broken).not.toBe(block?.code)
     await consumer.write('broken.ts', broken)
@@ -157,7 +157,7 @@ describeWith(whyNoPostgres(true), 'on PostgreSQL', () => {
     await consumer.write('each.ts', await scalingBlock('tx: trx'))
     const code = `
       import { createNotifier } from 'carillon'
-      import { postgresStorage } from 'carillon/postgres'
+      import { postgres } from 'carillon/postgres'
       import { drizzle } from 'drizzle-orm/node-postgres'
       import createKnex from 'knex'
       import { Kysely, PostgresDialect } from 'kysely'
@@ -168,7 +168,7 @@ describeWith(whyNoPostgres(true), 'on PostgreSQL', () => {
       const pool = new pg.Pool({ connectionString })
       await pool.query('CREATE TABLE orders (id text PRIMARY KEY)')
       const email = { name: 'none', channel: 'email', send: async () => ({ kind: 'accepted' }) }
-      const notifier = createNotifier({ storage: postgresStorage({ connectionString }), channels: { email } })
+      const notifier = createNotifier({ storage: postgres({ connectionString }), channels: { email } })
       await notifier.start({ deliver: false })
       for (const id of ['1', '1']) {
         await placeOrder(pool, notifier, { id, email: 'ada@example.com' }).catch(({ code }) => console.log(code))
@@ -192,7 +192,7 @@ async function scalingBlock(part: string): Promise<string> {
 }
 
 async function channelTest(): Promise<string> {
-  const block = (await codeBlocks('docs/custom-channel.md', 'ts')).find(({ code }) =>
+  const block = (await codeBlocks('docs/custom-provider.md', 'ts')).find(({ code }) =>
     code.includes('acme-sms.ts'),
   )
   return block?.code ?? ''

@@ -53,7 +53,7 @@ test('a tree that keeps the rules passes', async () => {
   addPackage('src/domain/packages.ts', 'libphonenumber-js', 'validator', 'mustache', 'zod')
   addPackage('src/services/packages.ts', 'p-queue', 'eventemitter3', 'zod', 'node:crypto')
   addPackage('adapters/http/packages.ts', 'express', 'node:http')
-  addPackage('adapters/channels/email/smtp.ts', 'nodemailer', 'node:tls')
+  addPackage('adapters/channels/smtp/send.ts', 'nodemailer', 'node:tls')
   expect(await check()).toEqual({ passed: true, breaches: [] })
 })
 

@@ -190,8 +190,8 @@ import { notifierPlugin } from 'carillon/fastify'
 import { notifierFetch } from 'carillon/fetch'
 import { notifierMiddleware } from 'carillon/koa'
 import { notifierHandler } from 'carillon/node'
-import { smtpChannel } from 'carillon/smtp'
-import { sqliteStorage } from 'carillon/sqlite'
+import { smtp } from 'carillon/smtp'
+import { sqlite } from 'carillon/sqlite'
 
 const file: string | undefined = process.env['FILE']
 const port: number | undefined = file === undefined ? undefined : 25
@@ -206,8 +206,8 @@ const sms: Channel = {
 
 export async function main(): Promise<void> {
   const notifier: Notifier = createNotifier({
-    storage: file === undefined ? memoryStorage() : sqliteStorage({ file, synchronous: undefined }),
-    channels: { email: [smtpChannel({ host: 'mail', from: 'a@example.com', port })], sms, slack: undefined },
+    storage: file === undefined ? memoryStorage() : sqlite({ file, synchronous: undefined }),
+    channels: { email: [smtp({ host: 'mail', from: 'a@example.com', port })], sms, slack: undefined },
     secret: undefined,
   })
   notifier.on('notification.delivered', ({ data }) => console.log(data.id, data.status)).on('error', console.error)

@@ -94,8 +94,8 @@ test('the tenant of the README gets a key that works', async () => {
 async function createKey(): Promise<string> {
   const code = `
     import { createNotifier } from 'carillon'
-    import { sqliteStorage } from 'carillon/sqlite'
-    const notifier = createNotifier({ storage: sqliteStorage({ file: 'notifications.db' }), channels: {} })
+    import { sqlite } from 'carillon/sqlite'
+    const notifier = createNotifier({ storage: sqlite({ file: 'notifications.db' }), channels: {} })
     await notifier.start({ deliver: false })
     console.log((await notifier.apiKeys.create({ name: 'Test', permission: 'Write' })).secret)
     await notifier.stop()`

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
-import type { MailContent } from '../../adapters/channels/email/mail-content.ts'
-import { composeMail } from '../../adapters/channels/email/mime.ts'
-import { mimeStream } from '../../adapters/channels/email/mime-stream.ts'
-import { type Encoders, loadEncoders } from '../../adapters/channels/email/nodemailer.ts'
+import type { MailContent } from '../../adapters/channels/kit/mail/mail-content.ts'
+import { composeMail } from '../../adapters/channels/kit/mail/mime.ts'
+import { mimeStream } from '../../adapters/channels/kit/mail/mime-stream.ts'
+import { type Encoders, loadEncoders } from '../../adapters/channels/smtp/nodemailer.ts'
 import { finish } from '../../src/domain/steps.ts'
 
 /** Of the newest and the oldest nodemailer that package.json allows. */

@@ -1,4 +1,4 @@
-import type { Message } from '../../src/ports/channel.ts'
+import type { Message } from '../../src/ports/provider.ts'
 
 /** A mail with everything that a mail may carry, in characters of all kinds. */
 export const FULL_MAIL: Message = {

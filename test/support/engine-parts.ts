@@ -1,7 +1,7 @@
 import { NO_TRACKING } from '../../src/domain/track-html.ts'
 import { memoryRateLimiter } from '../../src/memory/rate-limiter/memory-rate-limiter.ts'
-import type { Channel } from '../../src/ports/channel.ts'
 import type { Clock } from '../../src/ports/clock.ts'
+import type { Provider } from '../../src/ports/provider.ts'
 import { resolveChannels } from '../../src/services/channels/channel-option.ts'
 import { createRoutes } from '../../src/services/channels/routes.ts'
 import type { EngineOptions } from '../../src/services/delivery/engine.ts'
@@ -10,7 +10,7 @@ import { createLinks } from '../../src/services/links/links.ts'
 
 /** What an engine needs for one provider that serves all. */
 export function engineParts(
-  channel: Channel,
+  channel: Provider,
   clock: Clock,
 ): Pick<
   EngineOptions,

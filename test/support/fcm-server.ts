@@ -1,7 +1,7 @@
 import { generateKeyPairSync, type KeyObject } from 'node:crypto'
 import { jwtVerify } from 'jose'
 import * as z from 'zod'
-import type { FcmServiceAccount } from '../../adapters/channels/push/fcm.ts'
+import type { FcmServiceAccount } from '../../adapters/channels/fcm/send.ts'
 import type { ProviderReply, ReceivedRequest } from './provider-server.ts'
 
 /* What Google's side of FCM checks, by the discovery document of fcm v1 and "OAuth 2.0 for server to server". */

@@ -1,12 +1,12 @@
 import type { ServerResponse } from 'node:http'
-import type { Channel, Message } from '../../src/ports/channel.ts'
+import type { Message, Provider } from '../../src/ports/provider.ts'
 import type {
-  ChannelHarness,
   HttpAct,
   OutcomeRow,
   ProviderAct,
+  ProviderHarness,
   TakenMessage,
-} from '../../src/testing/channel-contract.ts'
+} from '../../src/testing/provider-contract.ts'
 import { httpReceiver, type ReceivedRequest } from '../integration/support/receivers.ts'
 
 export type { ReceivedRequest }
@@ -154,7 +154,7 @@ function bytesOf(body: unknown): Buffer {
 
 export interface ProviderHarnessOptions extends ProviderServerOptions {
   /** The channel, given the address of the stand-in; at most four connections make the contract quick. */
-  channel(url: string): Channel
+  channel(url: string): Provider
   readonly message: Message
   readonly secrets: readonly string[]
   /** Reads the message out of a request as the provider would. */
@@ -162,10 +162,10 @@ export interface ProviderHarnessOptions extends ProviderServerOptions {
 }
 
 /**
- * What `channelContract` needs of a provider over HTTP, over a fresh stand-in:
- * `channelContract(test, () => providerHarness({ … }), ROWS, { http: true })`.
+ * What `providerContract` needs of a provider over HTTP, over a fresh stand-in:
+ * `providerContract(test, () => providerHarness({ … }), ROWS, { http: true })`.
  */
-export async function providerHarness(options: ProviderHarnessOptions): Promise<ChannelHarness> {
+export async function providerHarness(options: ProviderHarnessOptions): Promise<ProviderHarness> {
   const server = await providerServer(options)
   return {
     channel: options.channel(server.url),

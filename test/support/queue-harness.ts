@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { postgresStorage } from '../../adapters/storage/postgres/index.ts'
+import { postgres } from '../../adapters/storage/postgres/index.ts'
 import { createNotifier } from '../../src/create-notifier.ts'
 import type { QueueHarness, QueueNotifier } from '../../src/testing/queue/queue-contract.ts'
 import { runProgram } from './program.ts'
@@ -17,7 +17,7 @@ export async function queueHarness(
     async start({ channels, queue, pollMs, deliver }) {
       const notifier = createNotifier({
         channels: Object.fromEntries(channels.map((channel) => [channel.channel, channel])),
-        storage: postgresStorage({ connectionString: url, schema, maxConnections: 4 }),
+        storage: postgres({ connectionString: url, schema, maxConnections: 4 }),
         queue: queue ?? undefined,
         // A lease that outlasts no test but the one that waits for it.
         delivery: { pollMs, leaseMs: 60_000 },

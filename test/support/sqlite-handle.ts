@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite'
 import { vi } from 'vitest'
-import { type SqliteStorageOptions, sqliteStorage } from '../../adapters/storage/sqlite/index.ts'
+import { type SqliteOptions, sqlite } from '../../adapters/storage/sqlite/index.ts'
 import type { Storage } from '../../src/ports/storage/storage.ts'
 
 export interface OpenedStorage {
@@ -12,7 +12,7 @@ export interface OpenedStorage {
 }
 
 /** Starts a storage and gets hold of the connection that it hides. */
-export async function openSqlite(options: SqliteStorageOptions): Promise<OpenedStorage> {
+export async function openSqlite(options: SqliteOptions): Promise<OpenedStorage> {
   const statements = new Set<string>()
   const prepare = DatabaseSync.prototype.prepare
   const spy = vi.spyOn(DatabaseSync.prototype, 'prepare').mockImplementation(function prepared(
@@ -22,7 +22,7 @@ export async function openSqlite(options: SqliteStorageOptions): Promise<OpenedS
     statements.add(sql)
     return prepare.call(this, sql)
   })
-  const storage = sqliteStorage(options)
+  const storage = sqlite(options)
   await storage.start()
   const [handle] = spy.mock.contexts
   if (!(handle instanceof DatabaseSync)) throw new Error('the storage has prepared nothing')

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { type SqliteTransaction, sqliteStorage } from '../../adapters/storage/sqlite/index.ts'
+import { type SqliteTransaction, sqlite } from '../../adapters/storage/sqlite/index.ts'
 import type { Clock } from '../../src/ports/clock.ts'
 import type { AcceptRequest, JoinedAccept } from '../../src/ports/storage/accept.ts'
 import type {
@@ -29,7 +29,7 @@ export function temporaryFile(): { readonly file: string; remove(): void } {
 export async function sqliteHarness(clock?: Pick<Clock, 'now'>): Promise<StorageHarness> {
   const { file, remove } = temporaryFile()
   let now = Date.now()
-  const storage = sqliteStorage({ file, clock: clock ?? { now: () => now } })
+  const storage = sqlite({ file, clock: clock ?? { now: () => now } })
   await storage.start()
   const database = new DatabaseSync(file)
   database.exec('CREATE TABLE callers_own (row TEXT)')

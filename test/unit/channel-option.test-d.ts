@@ -1,7 +1,7 @@
 import { createNotifier } from '../../src/create-notifier.ts'
-import { recordingChannel } from '../../src/testing/recording-channel.ts'
+import { recordingProvider } from '../../src/testing/recording-provider.ts'
 
-const [one, two] = [recordingChannel({ name: 'one' }), recordingChannel({ name: 'two' })]
+const [one, two] = [recordingProvider({ name: 'one' }), recordingProvider({ name: 'two' })]
 const providers = [one, two]
 const weights = { one: 3, two: 1 }
 

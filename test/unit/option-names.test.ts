@@ -2,13 +2,13 @@ import { describe, expect, it } from 'vitest'
 import { bullmqQueue } from '../../adapters/queue/bullmq/index.ts'
 import { graphileWorkerQueue } from '../../adapters/queue/graphile-worker/index.ts'
 import { redisRateLimiter } from '../../adapters/rate-limit/redis/index.ts'
-import { postgresStorage } from '../../adapters/storage/postgres/index.ts'
-import { sqliteStorage } from '../../adapters/storage/sqlite/index.ts'
+import { postgres } from '../../adapters/storage/postgres/index.ts'
+import { sqlite } from '../../adapters/storage/sqlite/index.ts'
 import { openTelemetry } from '../../adapters/telemetry/opentelemetry.ts'
 import { prometheusMetrics } from '../../adapters/telemetry/prometheus.ts'
 import { memoryStorage } from '../../src/memory/memory-storage.ts'
 import { memoryRateLimiter } from '../../src/memory/rate-limiter/memory-rate-limiter.ts'
-import { recordingChannel, simulatorChannel } from '../../src/testing/index.ts'
+import { recordingProvider, simulatorProvider } from '../../src/testing/index.ts'
 import { expressReceiver, verifyWebhook } from '../../src/webhooks/index.ts'
 
 const connectionString = 'postgres://localhost/app'
@@ -16,8 +16,8 @@ const url = 'redis://localhost'
 const secret = `whsec_${Buffer.alloc(32).toString('base64')}`
 
 describe.each<[string, (options: never) => unknown, object, string]>([
-  ['sqliteStorage', sqliteStorage, { file: 'app.db' }, 'synchronus'],
-  ['postgresStorage', postgresStorage, { connectionString }, 'max'],
+  ['sqlite', sqlite, { file: 'app.db' }, 'synchronus'],
+  ['postgres', postgres, { connectionString }, 'max'],
   ['redisRateLimiter', redisRateLimiter, { url }, 'keyPrefix'],
   ['bullmqQueue', bullmqQueue, { url }, 'queueName'],
   ['graphileWorkerQueue', graphileWorkerQueue, { connectionString }, 'pollInterval'],
@@ -25,8 +25,8 @@ describe.each<[string, (options: never) => unknown, object, string]>([
   ['openTelemetry', openTelemetry, {}, 'traceWebhook'],
   ['memoryStorage', memoryStorage, {}, 'file'],
   ['memoryRateLimiter', memoryRateLimiter, {}, 'url'],
-  ['recordingChannel', recordingChannel, {}, 'maxPerSeconds'],
-  ['simulatorChannel', simulatorChannel, { channel: 'email' }, 'baseURL'],
+  ['recordingProvider', recordingProvider, {}, 'maxPerSeconds'],
+  ['simulatorProvider', simulatorProvider, { channel: 'email' }, 'baseURL'],
   ['webhook receiver', expressReceiver, { secret, handle: () => {} }, 'tolerance'],
   ['verifyWebhook', (options: never) => verifyWebhook('{}', {}, secret, options), {}, 'tolerance'],
 ])('%s', (name, make, options, slip) => {
@@ -54,18 +54,18 @@ it('a webhook without headers is a wrong call', () => {
 })
 
 describe.each<[string, (options: never) => unknown, string]>([
-  ['recordingChannel', recordingChannel, 'send'],
-  ['recordingChannel', recordingChannel, 'accepts'],
-  ['recordingChannel', recordingChannel, 'close'],
-  ...[recordingChannel, simulatorChannel].flatMap((make): [string, (options: never) => unknown, string][] =>
+  ['recordingProvider', recordingProvider, 'send'],
+  ['recordingProvider', recordingProvider, 'accepts'],
+  ['recordingProvider', recordingProvider, 'close'],
+  ...[recordingProvider, simulatorProvider].flatMap((make): [string, (options: never) => unknown, string][] =>
     ['channel', 'name', 'maxConcurrent', 'timeoutMs', 'retry', 'onAmbiguous'].map((option) => [
       make.name,
       make,
       option,
     ]),
   ),
-  ['simulatorChannel', simulatorChannel, 'baseUrl'],
-  ['simulatorChannel', simulatorChannel, 'clock'],
+  ['simulatorProvider', simulatorProvider, 'baseUrl'],
+  ['simulatorProvider', simulatorProvider, 'clock'],
 ])('%s', (name, make, option) => {
   it.each([null, true])(`refuses %j as ${option}`, (wrong) => {
     expect(() => make({ channel: 'email', [option]: wrong } as never)).toThrow(
@@ -79,9 +79,9 @@ describe.each<[string, (options: never) => unknown, string]>([
 })
 
 describe.each<[string, (options: never) => unknown, object, string, readonly unknown[]]>([
-  ['postgresStorage', postgresStorage, { connectionString }, 'listen', ['false', 0, null]],
-  ['postgresStorage', postgresStorage, {}, 'pool', ['pool', null]],
-  ['sqliteStorage', sqliteStorage, { file: 'app.db' }, 'clock', [null, Date.now, {}]],
+  ['postgres', postgres, { connectionString }, 'listen', ['false', 0, null]],
+  ['postgres', postgres, {}, 'pool', ['pool', null]],
+  ['sqlite', sqlite, { file: 'app.db' }, 'clock', [null, Date.now, {}]],
   ['memoryStorage', memoryStorage, {}, 'clock', [null, Date.now, {}]],
   ['memoryRateLimiter', memoryRateLimiter, {}, 'clock', [null, { now: Date.now }]],
   ['redisRateLimiter', redisRateLimiter, { url }, 'onUnavailable', ['Allow', true, null]],
@@ -107,7 +107,7 @@ describe.each<[string, (options: never) => unknown, object, string, readonly unk
 })
 
 it('a simulator needs a channel', () => {
-  expect(() => simulatorChannel({} as never)).toThrow(
+  expect(() => simulatorProvider({} as never)).toThrow(
     expect.objectContaining({ code: 'invalid_configuration', details: { option: 'channel' } }),
   )
 })

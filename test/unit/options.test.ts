@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest'
-import { smtpChannel } from '../../adapters/channels/email/smtp.ts'
+import { smtp } from '../../adapters/channels/smtp/send.ts'
 import { prometheusMetrics } from '../../adapters/telemetry/prometheus.ts'
 import { createNotifier } from '../../src/create-notifier.ts'
 import { isNotifierError } from '../../src/domain/errors/notifier-error.ts'
 import { memoryStorage } from '../../src/memory/memory-storage.ts'
 import { memoryRateLimiter } from '../../src/memory/rate-limiter/memory-rate-limiter.ts'
 import { type NotifierOptions, resolveOptions } from '../../src/options.ts'
-import { recordingChannel } from '../../src/testing/recording-channel.ts'
+import { recordingProvider } from '../../src/testing/recording-provider.ts'
 
-const channel = recordingChannel()
+const channel = recordingProvider()
 const channels = { email: channel }
 const odd = (change: object) => ({ channels: { email: { ...channel, ...change } } })
 const list = (change: object) => ({ channels: { email: { providers: [channel], ...change } } })
@@ -28,7 +28,7 @@ describe('a wrong option is one error that names it and says what is right', () 
     ['channels.email', { channels: { email: {} } }, 'send'],
     ['channels.email', { channels: { email: [] } }, 'at least one'],
     ['channels.email', { channels: { email: 'smtp' } }, 'send'],
-    ['channels.email', { channels: { email: [smtpChannel] } }, 'call it'],
+    ['channels.email', { channels: { email: [smtp] } }, 'call it'],
     ['channels.email', { channels: { email: Promise.resolve(channel) } }, 'await it'],
     ['storage', { channels, storage: memoryStorage }, 'call it'],
     ['channels.sms', { channels: { sms: channel } }, 'for sms'],
@@ -160,13 +160,13 @@ describe('defaults', () => {
   })
 
   it('make a lease last twice the longest timeout', () => {
-    const slow = recordingChannel({ name: 'slow', timeoutMs: 90_000 })
+    const slow = recordingProvider({ name: 'slow', timeoutMs: 90_000 })
     expect(resolveOptions({ channels: { email: [channel, slow] } }).leaseMs).toBe(180_000)
   })
 
   it('make a lease last long enough for what a function makes of our own providers', () => {
     const own = { email: () => channel }
-    const { timeoutMs } = smtpChannel({ host: 'localhost', from: 'a@example.com' })
+    const { timeoutMs } = smtp({ host: 'localhost', from: 'a@example.com' })
     expect(resolveOptions({ channels: own }).leaseMs).toBe(2 * Number(timeoutMs))
     expect(resolveOptions({ channels: own, delivery: { leaseMs: 60_000 } }).leaseMs).toBe(60_000)
   })

@@ -4,8 +4,8 @@ import type { Knex } from 'knex'
 import type { Kysely, Transaction } from 'kysely'
 import type pg from 'pg'
 import { expectTypeOf, it } from 'vitest'
-import { type PostgresTransaction, postgresStorage } from '../../adapters/storage/postgres/index.ts'
-import { sqliteStorage } from '../../adapters/storage/sqlite/index.ts'
+import { type PostgresTransaction, postgres } from '../../adapters/storage/postgres/index.ts'
+import { sqlite } from '../../adapters/storage/sqlite/index.ts'
 import { createNotifier } from '../../src/create-notifier.ts'
 import { memoryStorage } from '../../src/memory/memory-storage.ts'
 import type { Notifier } from '../../src/services/notifier.ts'
@@ -13,8 +13,8 @@ import type { Notifier } from '../../src/services/notifier.ts'
 const message = { channel: 'email', to: 'ada@example.com', body: 'x' } as const
 
 it('a notifier takes the transactions of its storage, and no others', () => {
-  const postgres = createNotifier({ channels: {}, storage: postgresStorage({ connectionString: '' }) })
-  expectTypeOf(postgres).toEqualTypeOf<Notifier<PostgresTransaction>>()
+  const onPostgres = createNotifier({ channels: {}, storage: postgres({ connectionString: '' }) })
+  expectTypeOf(onPostgres).toEqualTypeOf<Notifier<PostgresTransaction>>()
   type Drizzle = ReturnType<typeof drizzle>
   type Handles = {
     client: pg.Client
@@ -24,38 +24,38 @@ it('a notifier takes the transactions of its storage, and no others', () => {
     knex: Knex.Transaction
   }
   const handles = {} as Handles
-  void postgres.send(message, { tx: handles.client })
-  void postgres.send(message, { tx: handles.pooled })
-  void postgres.send(message, { tx: handles.kysely })
-  void postgres.sendBatch([message], { tx: handles.drizzle })
-  void postgres.notifications.resend('notif_1', { tx: handles.knex })
+  void onPostgres.send(message, { tx: handles.client })
+  void onPostgres.send(message, { tx: handles.pooled })
+  void onPostgres.send(message, { tx: handles.kysely })
+  void onPostgres.sendBatch([message], { tx: handles.drizzle })
+  void onPostgres.notifications.resend('notif_1', { tx: handles.knex })
   // @ts-expect-error: each query of a pool runs somewhere else
-  void postgres.send(message, { tx: {} as pg.Pool })
+  void onPostgres.send(message, { tx: {} as pg.Pool })
   // @ts-expect-error: not in a transaction
-  void postgres.send(message, { tx: {} as Kysely<Record<string, never>> })
+  void onPostgres.send(message, { tx: {} as Kysely<Record<string, never>> })
   // @ts-expect-error: not in a transaction
-  void postgres.send(message, { tx: {} as Drizzle })
+  void onPostgres.send(message, { tx: {} as Drizzle })
   // @ts-expect-error: not in a transaction
-  void postgres.send(message, { tx: {} as Knex })
+  void onPostgres.send(message, { tx: {} as Knex })
   // @ts-expect-error: of another storage
-  void postgres.send(message, { tx: () => {} })
+  void onPostgres.send(message, { tx: () => {} })
   // @ts-expect-error: nothing is stored
-  void postgres.validate(message, { tx: handles.client })
+  void onPostgres.validate(message, { tx: handles.client })
 })
 
 it('SQLite takes a synchronous function', () => {
-  const sqlite = createNotifier({ channels: {}, storage: sqliteStorage({ file: 'x' }) })
-  void sqlite.send(message, { tx: (database) => expectTypeOf(database).toEqualTypeOf<DatabaseSync>() })
-  void sqlite.send(message, { tx: (database) => database.prepare('DELETE FROM orders').run() })
-  void sqlite.send(message, {
+  const onSqlite = createNotifier({ channels: {}, storage: sqlite({ file: 'x' }) })
+  void onSqlite.send(message, { tx: (database) => expectTypeOf(database).toEqualTypeOf<DatabaseSync>() })
+  void onSqlite.send(message, { tx: (database) => database.prepare('DELETE FROM orders').run() })
+  void onSqlite.send(message, {
     tx(database) {
       database.exec('DELETE FROM orders')
     },
   })
   // @ts-expect-error: SQLite commits when it returns
-  void sqlite.send(message, { tx: async () => {} })
+  void onSqlite.send(message, { tx: async () => {} })
   // @ts-expect-error: of another storage
-  void sqlite.send(message, { tx: {} as pg.Client })
+  void onSqlite.send(message, { tx: {} as pg.Client })
 })
 
 it('memory has none, and any notifier fits where none is needed', () => {
@@ -65,16 +65,15 @@ it('memory has none, and any notifier fits where none is needed', () => {
   // @ts-expect-error: it shares no transaction
   void memory.send(message, { tx: {} as pg.Client })
   const used = (notifier: Notifier): Notifier => notifier
-  used(createNotifier({ channels: {}, storage: postgresStorage({ connectionString: '' }) }))
-  used(createNotifier({ channels: {}, storage: sqliteStorage({ file: 'x' }) }))
+  used(createNotifier({ channels: {}, storage: postgres({ connectionString: '' }) }))
+  used(createNotifier({ channels: {}, storage: sqlite({ file: 'x' }) }))
 })
 
 it('a storage that is chosen when the process runs shares no transaction', () => {
   const connectionString = process.env.DATABASE_URL
   const notifier = createNotifier({
     channels: {},
-    storage:
-      connectionString === undefined ? sqliteStorage({ file: 'x' }) : postgresStorage({ connectionString }),
+    storage: connectionString === undefined ? sqlite({ file: 'x' }) : postgres({ connectionString }),
   })
   expectTypeOf(notifier).toEqualTypeOf<Notifier>()
   // @ts-expect-error: which of the two takes it is not known

@@ -36,7 +36,7 @@ const SILENCE_MS = 15_000
  *
  * @example
  * createNotifier({
- *   storage: postgresStorage({ connectionString }),
+ *   storage: postgres({ connectionString }),
  *   queue: bullmqQueue({ url: 'redis://localhost' }),
  * })
  */

@@ -21,7 +21,7 @@ export interface GraphileWorkerQueueOptions {
   /** The task that carries the refs, in the application's other tasks' company. @default 'carillon' */
   readonly task?: string | undefined
   /**
-   * Whether jobs are added in the transaction that stores the notification, where the storage is `postgresStorage` on
+   * Whether jobs are added in the transaction that stores the notification, where the storage is `postgres` on
    * the same database. False: after its commit, for a database of the engine's own. @default true
    */
   readonly inTransaction?: boolean | undefined
@@ -60,7 +60,7 @@ const idOf = ([row]: readonly unknown[]): unknown => (row as { readonly id: unkn
  *
  * @example
  * createNotifier({
- *   storage: postgresStorage({ connectionString }),
+ *   storage: postgres({ connectionString }),
  *   queue: graphileWorkerQueue({ connectionString }),
  * })
  */

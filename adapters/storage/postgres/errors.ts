@@ -130,7 +130,7 @@ export function asFailure(error: unknown): unknown {
 /** What callers see of an error of the start: what no later try mends is a fault of the configuration. */
 export function startFailure(error: unknown): unknown {
   const cause = isNotifierError(error) ? error.cause : error
-  return isPermanent(cause) ? misconfigured('postgresStorage', cause) : error
+  return isPermanent(cause) ? misconfigured('postgres', cause) : error
 }
 
 /** An error of an organization that does not exist. */

@@ -1,9 +1,9 @@
 import type { Storage } from '../../../src/ports/storage/storage.ts'
-import { type PostgresStorageOptions, resolveOptions } from './options.ts'
+import { type PostgresOptions, resolveOptions } from './options.ts'
 import { createStorage } from './storage.ts'
 import type { PostgresTransaction } from './transaction-handles.ts'
 
-export type { PostgresPool, PostgresStorageOptions } from './options.ts'
+export type { PostgresOptions, PostgresPool } from './options.ts'
 export type {
   DrizzleTransaction,
   KnexTransaction,
@@ -18,6 +18,6 @@ export type {
  *
  * @throws NotifierError `invalid_configuration`
  */
-export function postgresStorage(options: PostgresStorageOptions): Storage<PostgresTransaction> {
+export function postgres(options: PostgresOptions): Storage<PostgresTransaction> {
   return createStorage(resolveOptions(options), () => null)
 }

@@ -8,7 +8,7 @@ export interface PostgresPool {
   connect(): Promise<unknown>
 }
 
-export interface PostgresStorageOptions {
+export interface PostgresOptions {
   /**
    * The application's own `Pool` of `pg` 8, which it closes itself; or left out for one made from
    * `connectionString`. It may lead through pgbouncer in transaction mode.
@@ -69,8 +69,8 @@ const MAX_NAME = 63
 const NAME = /^(?!pg_)[\p{L}\p{N}_][\p{L}\p{N}_-]*$/u
 
 /** @throws NotifierError `invalid_configuration` */
-export function resolveOptions(options: PostgresStorageOptions): ResolvedOptions {
-  assertOptionNames('postgresStorage', options, {
+export function resolveOptions(options: PostgresOptions): ResolvedOptions {
+  assertOptionNames('postgres', options, {
     pool: true,
     connectionString: true,
     maxConnections: true,
@@ -116,7 +116,7 @@ export function resolveOptions(options: PostgresStorageOptions): ResolvedOptions
 const MOST = 86_400_000
 
 function positive(
-  options: PostgresStorageOptions,
+  options: PostgresOptions,
   name: 'maxConnections' | 'connectTimeoutMs' | 'statementTimeoutMs',
   otherwise: number,
 ): number {
@@ -127,7 +127,7 @@ function positive(
 
 function invalid(option: string, message: string): NotifierError {
   return new NotifierError('invalid_configuration', {
-    message: `postgresStorage: ${message}`,
+    message: `postgres: ${message}`,
     details: { option },
   })
 }

@@ -35,7 +35,7 @@ import { createWebhookEndpoints } from './webhook-endpoints.ts'
 
 export type { SqliteTransaction, Synchronous } from './join.ts'
 
-export interface SqliteStorageOptions {
+export interface SqliteOptions {
   /**
    * The database file, by its path or, from Node.js 22.15 on, a `file:` URI; created when it does not exist. On a local disk:
    * SQLite's locks do not work on network drives.
@@ -61,7 +61,7 @@ export interface SqliteStorageOptions {
  *
  * @throws NotifierError `unsupported_runtime` before Node.js 22.13; `invalid_configuration`
  */
-export function sqliteStorage(options: SqliteStorageOptions): Storage<SqliteTransaction> {
+export function sqlite(options: SqliteOptions): Storage<SqliteTransaction> {
   const opening = validated(options)
   const { clock = { now: () => Date.now() } } = options
   loadSqlite()
@@ -194,19 +194,18 @@ interface Checked {
   readonly synchronous: 'full' | 'normal'
 }
 
-function validated(options: SqliteStorageOptions): Checked {
-  assertOptionNames('sqliteStorage', options, { file: true, synchronous: true, clock: objectWith('now') })
+function validated(options: SqliteOptions): Checked {
+  assertOptionNames('sqlite', options, { file: true, synchronous: true, clock: objectWith('now') })
   const { file, synchronous = 'full' } = options
   if (typeof file !== 'string' || file === '' || file.startsWith(':memory:')) {
     throw new NotifierError('invalid_configuration', {
-      message:
-        'sqliteStorage: "file" must be the path of a file. To keep nothing, use memoryStorage() instead.',
+      message: 'sqlite: "file" must be the path of a file. To keep nothing, use memoryStorage() instead.',
       details: { option: 'file' },
     })
   }
   if (synchronous !== 'full' && synchronous !== 'normal') {
     throw new NotifierError('invalid_configuration', {
-      message: 'sqliteStorage: "synchronous" must be "full" or "normal".',
+      message: 'sqlite: "synchronous" must be "full" or "normal".',
       details: { option: 'synchronous' },
     })
   }

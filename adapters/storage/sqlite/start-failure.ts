@@ -17,7 +17,7 @@ export function startFailure(file: string, error: unknown): NotifierError {
   const cause = isNotifierError(error) ? error.cause : error
   const fault = permanentFault(file, codeOf(cause))
   if (fault !== null) {
-    const message = `sqliteStorage: ${fault}`
+    const message = `sqlite: ${fault}`
     return new NotifierError('invalid_configuration', { message, details: { option: 'file' }, cause })
   }
   return isNotifierError(error) ? error : unavailable(error)
@@ -51,7 +51,7 @@ function whyNotOpened(path: string, flags: 'a' | 'r+'): NodeJS.ErrnoException | 
 export function openingFailure(file: string, error: unknown): NotifierError {
   if (codeOf(error) !== ERROR || !(error instanceof Error)) return unavailable(error)
   return new NotifierError('invalid_configuration', {
-    message: `sqliteStorage: SQLite cannot open "${file}": ${error.message}. Correct the URI, or name a path.`,
+    message: `sqlite: SQLite cannot open "${file}": ${error.message}. Correct the URI, or name a path.`,
     details: { option: 'file' },
     cause: error,
   })

@@ -1,19 +1,19 @@
 import { CHANNELS, type ChannelName, isChannelName } from '../../domain/channel.ts'
 import type { RetryPolicy } from '../../domain/retry.ts'
-import type { Channel } from '../../ports/channel.ts'
+import type { Provider } from '../../ports/provider.ts'
 import { assertKeys, assertMethods, assertObject, duration, wrong } from '../option-checks.ts'
-import { type ProviderSet, providerOf } from '../providers.ts'
+import { configuredProvider, type ProviderSet } from '../providers.ts'
 
 /** Providers that are asked in order: the first that is free, not resting and reaches the recipient gets a message. */
 export interface OrderedProviders {
-  readonly providers: readonly Channel[]
+  readonly providers: readonly Provider[]
   readonly distribution?: 'ordered' | undefined
   readonly weights?: undefined
 }
 
 /** Providers that share the messages. */
 export interface WeightedProviders {
-  readonly providers: readonly Channel[]
+  readonly providers: readonly Provider[]
   readonly distribution: 'weighted'
   /**
    * The share of each provider, by its name: `{ twilio: 3, vonage: 1 }` gives three messages of four to the first. What one
@@ -23,7 +23,7 @@ export interface WeightedProviders {
 }
 
 /** The providers of a channel: one, several in the order of preference, or several that share. */
-export type ChannelProviders = Channel | readonly Channel[] | OrderedProviders | WeightedProviders
+export type ChannelProviders = Provider | readonly Provider[] | OrderedProviders | WeightedProviders
 
 /**
  * The providers of one organization, made with its own credentials. Asked when the organization first needs them; what
@@ -98,7 +98,7 @@ export function resolveProviders(
   organizationId: string | null,
 ): ProviderSet {
   if (!isList(value)) {
-    const plugins = Array.isArray(value) ? (value as readonly Channel[]) : [value as Channel]
+    const plugins = Array.isArray(value) ? (value as readonly Provider[]) : [value as Provider]
     return { providers: resolvePlugins(option, name, plugins, organizationId), weights: null }
   }
   const more = organizationId === null ? ['perOrganization'] : []
@@ -146,7 +146,7 @@ function resolveWeights(
 function resolvePlugins(
   option: string,
   name: ChannelName,
-  plugins: readonly Channel[],
+  plugins: readonly Provider[],
   organizationId: string | null,
 ): ProviderSet['providers'] {
   if (plugins.length === 0) throw wrong(option, 'a provider or a list of at least one')
@@ -162,10 +162,10 @@ function resolvePlugins(
     }
     names.add(plugin.name)
   }
-  return plugins.map((plugin) => providerOf(plugin, organizationId))
+  return plugins.map((plugin) => configuredProvider(plugin, organizationId))
 }
 
-function assertChannel(at: string, name: ChannelName, plugin: Channel): void {
+function assertChannel(at: string, name: ChannelName, plugin: Provider): void {
   assertMethods(at, plugin, ['send'])
   if (typeof plugin.name !== 'string' || !PROVIDER_NAME.test(plugin.name)) {
     throw wrong(`${at}.name`, '1 to 64 lower-case letters, digits and hyphens')
@@ -194,13 +194,13 @@ const LIMITS = [
   'timeoutMs',
   'retry',
   'onAmbiguous',
-] as const satisfies readonly (keyof Channel)[]
+] as const satisfies readonly (keyof Provider)[]
 /** Names that somebody gives to a limit. What else a provider keeps on its object is its own. */
 const LIMIT_NAME =
   /^(?:max|min|rate|limit|timeout|retr|concurren|throttl|pace|onAmbig)|Per(?:Second|Minute|Hour|Day)$/i
 
 /** A limit that no provider has would mean that there is none. */
-function assertLimitNames(at: string, plugin: Channel): void {
+function assertLimitNames(at: string, plugin: Provider): void {
   const wrongName = Object.entries(plugin).find(
     ([name, value]) =>
       typeof value !== 'function' && LIMIT_NAME.test(name) && !LIMITS.some((limit) => limit === name),

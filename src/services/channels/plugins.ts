@@ -1,5 +1,5 @@
-import type { Channel } from '../../ports/channel.ts'
 import type { Clock } from '../../ports/clock.ts'
+import type { Provider } from '../../ports/provider.ts'
 import { faultsOf } from '../faults-of.ts'
 import { wrong } from '../option-checks.ts'
 import type { ProviderSet } from '../providers.ts'
@@ -24,10 +24,10 @@ export async function openAll({ providers }: ProviderSet, clock: Clock): Promise
 
 /** @param failed is told when one could not be closed */
 export function createOpenPlugins(failed: (error: unknown) => void): OpenPlugins {
-  const holders = new Map<Channel, number>()
-  const closed = new WeakSet<Channel>()
+  const holders = new Map<Provider, number>()
+  const closed = new WeakSet<Provider>()
 
-  async function close(plugin: Channel): Promise<void> {
+  async function close(plugin: Provider): Promise<void> {
     const left = (holders.get(plugin) ?? 1) - 1
     if (left > 0) {
       holders.set(plugin, left)

@@ -1,7 +1,7 @@
 import type { ChannelName } from '../../domain/channel.ts'
 import { seldomEach } from '../../domain/seldom.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { Provider, ProviderSet } from '../providers.ts'
+import type { ConfiguredProvider, ProviderSet } from '../providers.ts'
 import type { ChannelSources } from './channel-option.ts'
 import { createInstances, type Instances } from './instances.ts'
 import { createOpenPlugins, openAll } from './plugins.ts'
@@ -15,7 +15,7 @@ export interface Routes {
   /** The providers of single organizations; null: the channel is the same for all. */
   own(channel: ChannelName): Instances | null
   /** Whether a provider takes a recipient. One that throws over it does not, which is reported once a minute. */
-  accepts(provider: Provider, to: string): boolean
+  accepts(provider: ConfiguredProvider, to: string): boolean
   /** Brings what {@link of} answers from; undefined: it is there already. Never rejects. */
   warm(channel: ChannelName, organizationId: string): Promise<unknown> | undefined
   /** Where an organization's notifications of a channel go; null: the channel is not configured for it. */
@@ -28,7 +28,7 @@ export interface Routes {
    */
   withInstance<Answer>(
     where: { readonly organizationId: string | null; readonly channel: ChannelName; readonly name: string },
-    work: (provider: Provider) => Promise<Answer>,
+    work: (provider: ConfiguredProvider) => Promise<Answer>,
   ): Promise<Answer | null>
   /** Is called when what is known of an organization's providers has changed. */
   onChange(listener: (channel: ChannelName, organizationId: string) => void): void
@@ -43,7 +43,7 @@ export interface Route {
   /** Stored with the notification's job. */
   readonly lane: string
   /** Null: they are not known now, because the function that makes them failed. */
-  readonly providers: readonly Provider[] | null
+  readonly providers: readonly ConfiguredProvider[] | null
 }
 
 /** Joins channel and organization in the name of an organization's own lane. */
@@ -93,7 +93,7 @@ export function createRoutes({ sources, clock, leaseMs, failed }: RoutesOptions)
 
   const report = seldomEach<Error>(failed, () => clock.monotonic())
 
-  function threw({ name, channel, organizationId }: Provider, cause: unknown): void {
+  function threw({ name, channel, organizationId }: ConfiguredProvider, cause: unknown): void {
     const part = `accepts() of the provider "${name}" (${channel})`
     const message = `The ${part} threw, so the recipient counts as refused: see \`cause\`.`
     report(`${channel} ${name} ${organizationId}`, new Error(message, { cause }))
@@ -125,7 +125,7 @@ export function createRoutes({ sources, clock, leaseMs, failed }: RoutesOptions)
       return { lane: ownLane(channel, organizationId), providers }
     },
     async withInstance({ organizationId, channel, name }, work) {
-      const named = (set: ProviderSet | null): Provider | undefined =>
+      const named = (set: ProviderSet | null): ConfiguredProvider | undefined =>
         set?.providers.find((provider) => provider.name === name)
       if (organizationId === null) {
         const provider = named(shared(channel))

@@ -1,4 +1,4 @@
-import type { SendContext } from '../../ports/channel.ts'
+import type { SendContext } from '../../ports/provider.ts'
 import type { RunInSlices } from '../processor.ts'
 import { type Stop, untilStopped } from './stop.ts'
 

@@ -1,5 +1,5 @@
 import type { LimitCheck, WindowCheck } from '../../ports/rate-limiter.ts'
-import type { Provider } from '../providers.ts'
+import type { ConfiguredProvider } from '../providers.ts'
 
 /** The names under which processes share what they know of one provider instance. */
 export interface ProviderKeys {
@@ -18,7 +18,7 @@ export interface ProviderKeys {
  * Up to their first colon the keys of an organization's own instances are that organization's, those of a shared
  * instance its own.
  */
-export function providerKeys({ organizationId, channel, name }: Provider): ProviderKeys {
+export function providerKeys({ organizationId, channel, name }: ConfiguredProvider): ProviderKeys {
   const prefix =
     organizationId === null
       ? `provider.${channel}.${name}:provider`

@@ -1,6 +1,6 @@
 import type { ProviderEvent } from '../../domain/provider-event.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { Provider } from '../providers.ts'
+import type { ConfiguredProvider } from '../providers.ts'
 import { createPace } from './pace.ts'
 import { providerKeys } from './provider-limits.ts'
 import type { ProviderHealth } from './records.ts'
@@ -12,7 +12,7 @@ import type { Stop } from './stop.ts'
 
 /** A provider at work: its slots, its pace, and its rest after faults of its own. */
 export interface ProviderState {
-  readonly provider: Provider
+  readonly provider: ConfiguredProvider
   /** How many messages may be claimed for it now. 0 while it rests; 1 for the probe that follows; no more than its pace permits. */
   free(): number
   /** The same for a message that is claimed already: too many outcomes that wait to be recorded do not send it back. */
@@ -60,7 +60,10 @@ export interface ProviderStateOptions {
  * Bounds one provider's concurrency, so that a slow one holds up only itself; keeps its pace; and pauses it after faults
  * of its own, so that an outage does not burn the attempts of every message that waits.
  */
-export function createProviderState(provider: Provider, options: ProviderStateOptions): ProviderState {
+export function createProviderState(
+  provider: ConfiguredProvider,
+  options: ProviderStateOptions,
+): ProviderState {
   const { clock, limits, wakeIn } = options
   const { channel, name, organizationId } = provider
   const places = createSlots(provider.maxConcurrent, options.available)

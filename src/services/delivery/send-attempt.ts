@@ -1,9 +1,9 @@
 import type { ErrorCode } from '../../domain/errors/catalogue.ts'
 import { type Outcome, soundOutcome } from '../../domain/outcome.ts'
 import type { SpanEnd } from '../../domain/telemetry.ts'
-import type { Message } from '../../ports/channel.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { Provider } from '../providers.ts'
+import type { Message } from '../../ports/provider.ts'
+import type { ConfiguredProvider } from '../providers.ts'
 import type { Observer } from '../telemetry/observer.ts'
 import { type AboutAttempt, createAttemptContext } from './attempt-context.ts'
 import type { Stop } from './stop.ts'
@@ -18,7 +18,7 @@ export const GRACE_MS = 2_000
  * @param failed is told what a channel throws, which no outcome shows; not what it throws because it was stopped
  */
 export async function sendAttempt(
-  provider: Provider,
+  provider: ConfiguredProvider,
   message: Message,
   context: AboutAttempt,
   stop: Stop,
@@ -46,7 +46,7 @@ export async function sendAttempt(
 }
 
 async function ask(
-  provider: Provider,
+  provider: ConfiguredProvider,
   message: Message,
   context: AboutAttempt,
   stop: Stop,

@@ -14,7 +14,7 @@ import type { ReceiptAnswer, ReceiptRecord, WishReport } from '../../ports/stora
 import type { Storage } from '../../ports/storage/storage.ts'
 import type { Routes } from '../channels/routes.ts'
 import type { Notifier } from '../notifier.ts'
-import type { Provider } from '../providers.ts'
+import type { ConfiguredProvider } from '../providers.ts'
 import type { GiveWay } from './give-way.ts'
 import type { ReceiptArrival, ReceiptReply, ReceiptSource } from './records.ts'
 
@@ -45,7 +45,7 @@ const EMPTY = Object.freeze({ contentType: 'text/plain; charset=utf-8', body: ''
 export function createReceipts(parts: ReceiptParts): Notifier['receipts'] {
   const { storage, routes, clock, logger, publicUrl, announce, wake, giveWay } = parts
   /** One for each instance: a provider whose proof takes long, or never comes, holds up only itself. */
-  const queues = new WeakMap<Provider, PQueue>()
+  const queues = new WeakMap<ConfiguredProvider, PQueue>()
   /** Reports that have come and are not answered. */
   let waiting = 0
 
@@ -73,7 +73,11 @@ export function createReceipts(parts: ReceiptParts): Notifier['receipts'] {
   }
 
   /** A recipient's own word, which names no message. Told once more it changes nothing: others may have followed. */
-  async function storeWish({ name: provider, channel }: Provider, source: ReceiptSource, receipt: Receipt) {
+  async function storeWish(
+    { name: provider, channel }: ConfiguredProvider,
+    source: ReceiptSource,
+    receipt: Receipt,
+  ) {
     const wish = wishOf(receipt, channel, source, provider)
     if (wish === null) return
     const answer = await record({
@@ -85,7 +89,7 @@ export function createReceipts(parts: ReceiptParts): Notifier['receipts'] {
     if (answer.kind === 'failed') throw answer.error
   }
 
-  function store(provider: Provider, source: ReceiptSource, receipt: Receipt): Promise<void> {
+  function store(provider: ConfiguredProvider, source: ReceiptSource, receipt: Receipt): Promise<void> {
     const { fact, suppress } = receipt
     if (fact === undefined) return storeWish(provider, source, receipt)
     const whole = { ...fact, provider: provider.name }
@@ -97,7 +101,7 @@ export function createReceipts(parts: ReceiptParts): Notifier['receipts'] {
   }
 
   async function takeIn(
-    provider: Provider,
+    provider: ConfiguredProvider,
     source: ReceiptSource,
     { target, host, ...request }: ReceiptArrival,
   ): Promise<ReceiptReply> {
@@ -120,7 +124,7 @@ export function createReceipts(parts: ReceiptParts): Notifier['receipts'] {
     return parsed.answer ?? EMPTY
   }
 
-  function queueOf(provider: Provider): PQueue {
+  function queueOf(provider: ConfiguredProvider): PQueue {
     const known = queues.get(provider) ?? new PQueue({ concurrency: AT_ONCE })
     queues.set(provider, known)
     return known
@@ -129,7 +133,7 @@ export function createReceipts(parts: ReceiptParts): Notifier['receipts'] {
   /** Works with the instance that a source names. */
   async function withInstance<Answer>(
     source: ReceiptSource,
-    work: (provider: Provider) => Promise<Answer>,
+    work: (provider: ConfiguredProvider) => Promise<Answer>,
   ): Promise<Answer> {
     const { organizationId = null, channel, provider: name } = source
     // Nobody has proven anything yet: the application is not asked for providers of organizations that do not exist.
@@ -181,7 +185,10 @@ function wishOf(
   return { kind: 'unsuppress', key: { organizationId, channel, address } }
 }
 
-function named({ channel, name }: Provider): { readonly channel: string; readonly provider: string } {
+function named({ channel, name }: ConfiguredProvider): {
+  readonly channel: string
+  readonly provider: string
+} {
   return { channel, provider: name }
 }
 

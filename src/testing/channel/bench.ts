@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Outcome } from '../../domain/outcome.ts'
-import type { Channel, Message, SendContext } from '../../ports/channel.ts'
+import type { Message, Provider, SendContext } from '../../ports/provider.ts'
 import { recordingLogger } from '../recording-logger.ts'
 import { Absent } from '../test-api.ts'
-import type { ChannelHarness, HttpAct } from './harness.ts'
+import type { HttpAct, ProviderHarness } from './harness.ts'
 
 /**
  * So long a channel and its provider may take for one thing: less than runners give a test, so that the contract says what did
@@ -20,7 +20,7 @@ export const TEXT = 'Grüße 🎉 an Ada'
 
 export type Check = (name: string, run: (bench: Bench) => Promise<void>) => void
 
-export interface Bench extends ChannelHarness {
+export interface Bench extends ProviderHarness {
   actHttp(how: HttpAct): void
   /** Sends the harness' message, or another, and remembers the outcome. */
   send(notification?: string, more?: Partial<Message>, context?: Partial<SendContext>): Promise<Outcome>
@@ -31,11 +31,11 @@ export interface Bench extends ChannelHarness {
   assertSecretsKept(): void
 }
 
-export function benchOf(harness: ChannelHarness): Bench {
+export function benchOf(harness: ProviderHarness): Bench {
   const { logger, lines } = recordingLogger()
   const outcomes: Outcome[] = []
   let closing: Promise<void> | undefined
-  async function sendThrough(channel: Channel, message: Message, context: SendContext): Promise<Outcome> {
+  async function sendThrough(channel: Provider, message: Message, context: SendContext): Promise<Outcome> {
     const sending = channel.send(message, context)
     const outcome = await inTime(
       sending,

@@ -1,9 +1,9 @@
 import type { Outcome } from '../../domain/outcome.ts'
-import type { Channel, Message } from '../../ports/channel.ts'
+import type { Message, Provider } from '../../ports/provider.ts'
 
 /** A channel before a provider that the harness plays. */
-export interface ChannelHarness {
-  readonly channel: Channel
+export interface ProviderHarness {
+  readonly channel: Provider
   /** A message that the channel can deliver; the contract puts its own text into the body. */
   readonly message: Message
   /** Credentials and the like, which must appear in no outcome and no log line. */
@@ -25,7 +25,7 @@ export interface ChannelHarness {
    * the contract names a closed port of this machine, and a host that does not exist. Null: the channel has no provider
    * at such an address.
    */
-  elsewhere(host: string, port: number): Pick<ChannelHarness, 'channel' | 'message'> | null
+  elsewhere(host: string, port: number): Pick<ProviderHarness, 'channel' | 'message'> | null
   /** Ends the provider. The contract has closed the channel before. */
   close(): Promise<void>
 }
@@ -45,7 +45,7 @@ export type HttpAct =
   | { readonly kind: 'overloaded'; readonly retryAfter: string | null }
 
 /** What a provider does beyond the rest: more is checked. */
-export interface ChannelTraits {
+export interface ProviderTraits {
   /** It is called over HTTP, and only an answer that can be read counts as its word, see `statusAlone`. Default false. */
   readonly http?: boolean | undefined
   /**

@@ -1,4 +1,4 @@
-import type { Channel } from '../../ports/channel.ts'
+import type { Provider } from '../../ports/provider.ts'
 import type { Queue } from '../../ports/queue.ts'
 
 /** A queue engine under test, over one storage that all its processes share; empty. */
@@ -18,7 +18,7 @@ export interface QueueHarness {
 
 export interface QueueNotifierOptions {
   /** One for each channel. */
-  readonly channels: readonly Channel[]
+  readonly channels: readonly Provider[]
   readonly queue: Queue | null
   readonly pollMs: number
   /** False: it only accepts. */

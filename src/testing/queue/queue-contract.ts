@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
-import type { SendContext } from '../../ports/channel.ts'
+import type { SendContext } from '../../ports/provider.ts'
 import type { Queue } from '../../ports/queue.ts'
 import {
-  type RecordingChannel,
-  type RecordingChannelOptions,
-  recordingChannel,
-} from '../recording-channel.ts'
+  type RecordingProvider,
+  type RecordingProviderOptions,
+  recordingProvider,
+} from '../recording-provider.ts'
 import { Absent, skippable, type TestApi } from '../test-api.ts'
 import type { ContractMessage, QueueHarness, QueueNotifier, QueueNotifierOptions } from './harness.ts'
 import { refChecks } from './refs.ts'
@@ -24,7 +24,7 @@ function message(change: Partial<ContractMessage> = {}): ContractMessage {
 
 const inMs = (ms: number): string => new Date(Date.now() + ms).toISOString()
 
-const idsOf = (...channels: RecordingChannel[]): string[] =>
+const idsOf = (...channels: RecordingProvider[]): string[] =>
   channels.flatMap(({ calls }) => calls.map(({ context }) => context.notificationId))
 
 function assertOnce(handedOver: readonly string[], sent: readonly string[]): void {
@@ -32,7 +32,7 @@ function assertOnce(handedOver: readonly string[], sent: readonly string[]): voi
 }
 
 /** Takes a while, and counts how many are under way. */
-function slowly(ms: number): RecordingChannelOptions['send'] & { most: number; running: number } {
+function slowly(ms: number): RecordingProviderOptions['send'] & { most: number; running: number } {
   const counted = Object.assign(
     async (_message: unknown, { notificationId }: SendContext) => {
       counted.running += 1
@@ -76,7 +76,7 @@ export function queueContract(test: TestApi, create: () => Promise<QueueHarness>
   interface World {
     readonly harness: QueueHarness
     start(
-      channels: readonly RecordingChannel[],
+      channels: readonly RecordingProvider[],
       options?: Partial<Omit<QueueNotifierOptions, 'channels'>>,
     ): Promise<QueueNotifier>
     sendAll(notifier: QueueNotifier, count: number, change?: Partial<ContractMessage>): Promise<string[]>
@@ -112,8 +112,8 @@ export function queueContract(test: TestApi, create: () => Promise<QueueHarness>
   refChecks(check)
 
   check('what is accepted is delivered exactly once, singly and in a batch', async ({ start, sendAll }) => {
-    const email = recordingChannel()
-    const sms = recordingChannel({ channel: 'sms' })
+    const email = recordingProvider()
+    const sms = recordingProvider({ channel: 'sms' })
     const notifier = await start([email, sms])
     const ids = await sendAll(notifier, 100)
     ids.push(...(await sendAll(notifier, 20, { channel: 'sms', to: '+491701234567' })))
@@ -127,8 +127,8 @@ export function queueContract(test: TestApi, create: () => Promise<QueueHarness>
   })
 
   check('processes share the work, also of one that only accepts', async ({ start, sendAll }) => {
-    const [one, other] = [recordingChannel({ send: slowly(20) }), recordingChannel({ send: slowly(20) })]
-    const api = await start([recordingChannel()], { deliver: false })
+    const [one, other] = [recordingProvider({ send: slowly(20) }), recordingProvider({ send: slowly(20) })]
+    const api = await start([recordingProvider()], { deliver: false })
     await start([one])
     await start([other])
     const ids: string[] = []
@@ -145,7 +145,7 @@ export function queueContract(test: TestApi, create: () => Promise<QueueHarness>
 
   check('what is announced twice is delivered once', async ({ harness, start, sendAll }) => {
     const queue = harness.queue()
-    const email = recordingChannel()
+    const email = recordingProvider()
     const notifier = await start([email], queue === null ? {} : { queue: doubled(queue) })
     const ids = await sendAll(notifier, 50)
     ids.push((await notifier.send(message({ sendAt: inMs(300) }))).id)
@@ -156,7 +156,7 @@ export function queueContract(test: TestApi, create: () => Promise<QueueHarness>
 
   check('announcements that are lost on their way are made up for', async ({ harness, start, sendAll }) => {
     const queue = harness.queue()
-    const email = recordingChannel()
+    const email = recordingProvider()
     const lost = queue === null ? {} : { queue: deaf(queue) }
     const notifier = await start([email], { ...lost, pollMs: SWEEP_MS })
     await sleep(100)
@@ -166,7 +166,7 @@ export function queueContract(test: TestApi, create: () => Promise<QueueHarness>
   })
 
   check('an engine that forgets everything loses nothing', async ({ harness, start, sendAll }) => {
-    const email = recordingChannel()
+    const email = recordingProvider()
     const notifier = await start([email], { pollMs: SWEEP_MS })
     const ids = await sendAll(notifier, 30, { sendAt: inMs(1_500) })
     await sleep(200)
@@ -179,7 +179,7 @@ export function queueContract(test: TestApi, create: () => Promise<QueueHarness>
 
   check('a retry comes when it is due', async ({ start }) => {
     const times: number[] = []
-    const email = recordingChannel({
+    const email = recordingProvider({
       send(_message, { attempt }) {
         times.push(performance.now())
         const retry = { kind: 'retry', code: 'provider_error', scope: 'message', retryAfterMs: 1_000 }
@@ -195,7 +195,7 @@ export function queueContract(test: TestApi, create: () => Promise<QueueHarness>
   })
 
   check('what is scheduled comes at its time; what is cancelled before, never', async ({ start }) => {
-    const email = recordingChannel()
+    const email = recordingProvider()
     const notifier = await start([email])
     const began = performance.now()
     // Far enough for the machine to come to the cancellation before.
@@ -211,7 +211,7 @@ export function queueContract(test: TestApi, create: () => Promise<QueueHarness>
 
   check('a provider has no more under way than it may', async ({ start, sendAll }) => {
     const send = slowly(10)
-    const email = recordingChannel({ maxConcurrent: 2, send })
+    const email = recordingProvider({ maxConcurrent: 2, send })
     const notifier = await start([email])
     const ids = await sendAll(notifier, 60)
     await until('60 deliveries', () => email.calls.length >= 60)
@@ -220,8 +220,8 @@ export function queueContract(test: TestApi, create: () => Promise<QueueHarness>
   })
 
   check('a provider that hangs holds up only itself', async ({ start, sendAll }) => {
-    const email = recordingChannel({ maxConcurrent: 2, send: () => new Promise(() => {}) })
-    const sms = recordingChannel({ channel: 'sms' })
+    const email = recordingProvider({ maxConcurrent: 2, send: () => new Promise(() => {}) })
+    const sms = recordingProvider({ channel: 'sms' })
     const notifier = await start([email, sms])
     await sendAll(notifier, 300)
     const ids = await sendAll(notifier, 50, { channel: 'sms', to: '+491701234567' })
@@ -231,7 +231,7 @@ export function queueContract(test: TestApi, create: () => Promise<QueueHarness>
   })
 
   check("one organization's backlog delays another by a round", async ({ start }) => {
-    const email = recordingChannel({ maxConcurrent: 5, send: slowly(5) })
+    const email = recordingProvider({ maxConcurrent: 5, send: slowly(5) })
     const notifier = await start([email])
     const other = await notifier.organizations.create({ name: 'Other' })
     await notifier.sendBatch(Array.from({ length: 1_000 }, () => message()))
@@ -244,7 +244,7 @@ export function queueContract(test: TestApi, create: () => Promise<QueueHarness>
   })
 
   check('a stop waits for what runs and leaves the rest to others', async ({ start, sendAll }) => {
-    const first = recordingChannel({ maxConcurrent: 4, send: slowly(50) })
+    const first = recordingProvider({ maxConcurrent: 4, send: slowly(50) })
     const notifier = await start([first])
     const ids = await sendAll(notifier, 60)
     await until('a beginning', () => first.calls.length >= 8)
@@ -253,7 +253,7 @@ export function queueContract(test: TestApi, create: () => Promise<QueueHarness>
     assert.ok(handed < 60)
     await sleep(200)
     assert.equal(first.calls.length, handed)
-    const second = recordingChannel()
+    const second = recordingProvider()
     await start([second])
     await until('60 deliveries', () => idsOf(first, second).length >= 60)
     await sleep(200)
@@ -261,12 +261,12 @@ export function queueContract(test: TestApi, create: () => Promise<QueueHarness>
   })
 
   check('a process that is killed loses nothing', async ({ harness, start, sendAll }) => {
-    const api = await start([recordingChannel()], { deliver: false })
+    const api = await start([recordingProvider()], { deliver: false })
     const victim = await harness.spawn()
     const ids = await sendAll(api, 100)
     await until('a beginning', () => victim.handedOver().length >= 10)
     await victim.kill()
-    const email = recordingChannel()
+    const email = recordingProvider()
     await start([email], { pollMs: SWEEP_MS })
     const all = (): string[] => [...new Set([...victim.handedOver(), ...idsOf(email)])]
     const isSent = async (id: string): Promise<boolean> => (await api.notifications.get(id)).status === 'sent'
@@ -280,7 +280,7 @@ export function queueContract(test: TestApi, create: () => Promise<QueueHarness>
 
   check('while the server of the engine is away, all goes on', async ({ harness, start, sendAll }) => {
     if (harness.takeAway === null) throw new Absent('The engine has no server of its own.')
-    const email = recordingChannel()
+    const email = recordingProvider()
     const notifier = await start([email], { pollMs: SWEEP_MS })
     const errors: Error[] = []
     notifier.on('error', (error) => errors.push(error))

@@ -2,10 +2,10 @@ import type { ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, it, onTestFinished } from 'vitest'
-import { resendChannel } from '../../../adapters/channels/email/resend.ts'
-import { sqliteStorage } from '../../../adapters/storage/sqlite/index.ts'
+import { resend } from '../../../adapters/channels/resend/send.ts'
+import { sqlite } from '../../../adapters/storage/sqlite/index.ts'
 import { createNotifier } from '../../../src/create-notifier.ts'
-import { recordingChannel } from '../../../src/testing/recording-channel.ts'
+import { recordingProvider } from '../../../src/testing/recording-provider.ts'
 import { eventually } from '../../support/eventually.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
 import { httpReceiver } from '../support/receivers.ts'
@@ -43,7 +43,7 @@ it('a provider that is ill for a while costs attempts within bounds, loses nothi
   const asked = new Map<string, number>()
   let requests = 0
   let illFor = 0
-  const sms = recordingChannel({ channel: 'sms', name: 'healthy' })
+  const sms = recordingProvider({ channel: 'sms', name: 'healthy' })
   const provider = await httpReceiver((response, { headers }) => {
     const key = String(headers['idempotency-key'])
     asked.set(key, (asked.get(key) ?? 0) + 1)
@@ -59,7 +59,7 @@ it('a provider that is ill for a while costs attempts within bounds, loses nothi
   onTestFinished(() => provider.close())
   const notifier = createNotifier({
     channels: {
-      email: resendChannel({
+      email: resend({
         apiKey: 're_test',
         from: 'ada@example.com',
         baseUrl: `http://127.0.0.1:${provider.port}`,
@@ -68,7 +68,7 @@ it('a provider that is ill for a while costs attempts within bounds, loses nothi
       }),
       sms,
     },
-    storage: sqliteStorage({ file: join(directory, 'brown-out.db'), synchronous: 'normal' }),
+    storage: sqlite({ file: join(directory, 'brown-out.db'), synchronous: 'normal' }),
     delivery: { maxPauseMs: 150, pollMs: 50 },
   })
   const told: string[] = []

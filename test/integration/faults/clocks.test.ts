@@ -1,10 +1,10 @@
 import { join } from 'node:path'
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
-import { sqliteStorage } from '../../../adapters/storage/sqlite/index.ts'
+import { sqlite } from '../../../adapters/storage/sqlite/index.ts'
 import { createNotifier } from '../../../src/create-notifier.ts'
 import { memoryStorage } from '../../../src/memory/memory-storage.ts'
 import { fakeClock } from '../../../src/testing/fake-clock.ts'
-import { recordingChannel } from '../../../src/testing/recording-channel.ts'
+import { recordingProvider } from '../../../src/testing/recording-provider.ts'
 import { eventually } from '../../support/eventually.ts'
 import { describeEachWith } from '../../support/left-out.ts'
 import { sharedPostgres, stopSharedPostgres, uniqueSchema, whyNoPostgres } from '../../support/postgres.ts'
@@ -122,9 +122,9 @@ describe.each(['memory', 'SQLite'])('a clock that is set while %s works', (kind)
       databases += 1
       const file = join(directory, `${databases}.db`)
       const storage =
-        kind === 'memory' ? memoryStorage({ clock }) : sqliteStorage({ file, synchronous: 'normal', clock })
+        kind === 'memory' ? memoryStorage({ clock }) : sqlite({ file, synchronous: 'normal', clock })
       const retry = { kind: 'schedule', delaysMs: [60_000], jitter: 0 } as const
-      const email = recordingChannel({ retry })
+      const email = recordingProvider({ retry })
       const notifier = createNotifier({ channels: { email }, storage, clock, delivery: { pollMs: 60_000 } })
       onTestFinished(async () => {
         const stopped = notifier.stop()

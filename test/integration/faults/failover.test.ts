@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished } from 'vitest'
 import { graphileWorkerQueue } from '../../../adapters/queue/graphile-worker/index.ts'
-import { postgresStorage } from '../../../adapters/storage/postgres/index.ts'
+import { postgres } from '../../../adapters/storage/postgres/index.ts'
 import { startProxy } from '../../../examples/production/proxy.ts'
 import { type PostgresServer, startPostgres } from '../../../examples/servers/postgres.ts'
 import { createNotifier } from '../../../src/create-notifier.ts'
@@ -8,7 +8,7 @@ import { isNotifierError } from '../../../src/domain/errors/notifier-error.ts'
 import type { Queue } from '../../../src/ports/queue.ts'
 import type { Storage } from '../../../src/ports/storage/storage.ts'
 import type { Notifier } from '../../../src/services/notifier.ts'
-import { recordingChannel } from '../../../src/testing/recording-channel.ts'
+import { recordingProvider } from '../../../src/testing/recording-provider.ts'
 import { endpoint, notes, page } from '../../../src/testing/storage/fixtures.ts'
 import { eventually } from '../../support/eventually.ts'
 import { describeWith } from '../../support/left-out.ts'
@@ -53,7 +53,7 @@ function configure({ url }: PostgresServer, setting: string): Promise<void> {
 }
 
 async function open({ url }: Address, schema: string): Promise<Storage> {
-  const storage = postgresStorage({ connectionString: url, schema, connectTimeoutMs: 5_000 })
+  const storage = postgres({ connectionString: url, schema, connectTimeoutMs: 5_000 })
   onTestFinished(() => storage.stop())
   await storage.start()
   return storage
@@ -175,13 +175,13 @@ describeWith(missing, 'a standby that is not promoted yet', () => {
  */
 async function service(address: Address, queue: () => Queue | undefined = () => undefined) {
   const schema = uniqueSchema()
-  const email = recordingChannel({
+  const email = recordingProvider({
     timeoutMs: 1_000,
     retry: { kind: 'exponential', maxAttempts: 20, baseMs: 20, capMs: 200 },
   })
   const make = (): Notifier =>
     createNotifier({
-      storage: postgresStorage({
+      storage: postgres({
         connectionString: address.url,
         schema,
         connectTimeoutMs: 2_000,

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, it, onTestFinished, vi } from 'vitest'
-import { postgresStorage } from '../../../adapters/storage/postgres/index.ts'
+import { postgres } from '../../../adapters/storage/postgres/index.ts'
 import { migrations } from '../../../adapters/storage/postgres/migrations/index.ts'
 import { type PostgresServer, startPostgres } from '../../../examples/servers/postgres.ts'
 import { createNotifier } from '../../../src/create-notifier.ts'
 import type { Storage } from '../../../src/ports/storage/storage.ts'
 import type { Notifier } from '../../../src/services/notifier.ts'
-import { type RecordingChannel, recordingChannel } from '../../../src/testing/recording-channel.ts'
+import { type RecordingProvider, recordingProvider } from '../../../src/testing/recording-provider.ts'
 import { eventually } from '../../support/eventually.ts'
 import { describeWith } from '../../support/left-out.ts'
 import { onPostgres, uniqueSchema, whyNoPostgres } from '../../support/postgres.ts'
@@ -26,7 +26,7 @@ async function nextVersion(url: string, schema: string): Promise<Storage> {
   }))
   const next = await import('../../../adapters/storage/postgres/index.ts')
   vi.doUnmock('../../../adapters/storage/postgres/migrations/index.ts')
-  return next.postgresStorage({ connectionString: url, schema })
+  return next.postgres({ connectionString: url, schema })
 }
 
 describeWith(whyNoPostgres(true), 'a next version that migrates while this one serves', () => {
@@ -36,7 +36,7 @@ describeWith(whyNoPostgres(true), 'a next version that migrates while this one s
   })
   afterAll(() => server?.remove())
 
-  function notifierOn(storage: Storage, email: RecordingChannel): Notifier {
+  function notifierOn(storage: Storage, email: RecordingProvider): Notifier {
     const notifier = createNotifier({ storage, channels: { email }, delivery: { pollMs: 50 } })
     onTestFinished(() => notifier.stop())
     return notifier
@@ -44,8 +44,8 @@ describeWith(whyNoPostgres(true), 'a next version that migrates while this one s
 
   it('makes nobody wait behind it for a table that a backup reads, and comes again', async () => {
     const schema = uniqueSchema()
-    const email = recordingChannel()
-    const api = notifierOn(postgresStorage({ connectionString: server.url, schema }), email)
+    const email = recordingProvider()
+    const api = notifierOn(postgres({ connectionString: server.url, schema }), email)
     await api.start({ deliver: false })
     const next = notifierOn(await nextVersion(server.url, schema), email)
     let started = false
@@ -72,8 +72,8 @@ describeWith(whyNoPostgres(true), 'a next version that migrates while this one s
 
   it('loses nothing and fails nothing of it, and both deliver what either accepts', async () => {
     const schema = uniqueSchema()
-    const email = recordingChannel()
-    const open = (): Storage => postgresStorage({ connectionString: server.url, schema })
+    const email = recordingProvider()
+    const open = (): Storage => postgres({ connectionString: server.url, schema })
     const [api, worker] = [notifierOn(open(), email), notifierOn(open(), email)]
     await api.start({ deliver: false })
     await worker.start()

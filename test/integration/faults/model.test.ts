@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { sqliteStorage } from '../../../adapters/storage/sqlite/index.ts'
+import { sqlite } from '../../../adapters/storage/sqlite/index.ts'
 import { memoryStorage } from '../../../src/memory/memory-storage.ts'
 import type { Storage } from '../../../src/ports/storage/storage.ts'
 import { type FakeClock, settled } from '../../../src/testing/fake-clock.ts'
@@ -308,7 +308,7 @@ const STORAGES: readonly (readonly [string, number, () => (clock: FakeClock) => 
     () => {
       databases += 1
       const file = join(directory, `${databases}.db`)
-      return (clock) => sqliteStorage({ file, synchronous: 'normal', clock })
+      return (clock) => sqlite({ file, synchronous: 'normal', clock })
     },
   ],
 ]

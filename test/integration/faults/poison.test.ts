@@ -1,9 +1,9 @@
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { sqliteStorage } from '../../../adapters/storage/sqlite/index.ts'
+import { sqlite } from '../../../adapters/storage/sqlite/index.ts'
 import { createNotifier } from '../../../src/create-notifier.ts'
 import { fakeClock } from '../../../src/testing/fake-clock.ts'
-import { type Behaviour, recordingChannel } from '../../../src/testing/recording-channel.ts'
+import { type Behaviour, recordingProvider } from '../../../src/testing/recording-provider.ts'
 import { runProgram } from '../../support/program.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
 import type { DeliverOptions } from '../programs/deliver.ts'
@@ -54,7 +54,7 @@ const POISONS: Readonly<Record<string, readonly [act: Behaviour, code: string]>>
 
 it('a message over which its channel fails ends after its attempts, and its neighbours do not notice', async () => {
   const clock = fakeClock()
-  const email = recordingChannel({
+  const email = recordingProvider({
     timeoutMs: 1_000,
     maxConcurrent: 50,
     retry: { kind: 'schedule', delaysMs: Array.from({ length: ATTEMPTS - 1 }, () => 1_000), jitter: 0 },
@@ -66,7 +66,7 @@ it('a message over which its channel fails ends after its attempts, and its neig
   const notifier = createNotifier({
     channels: { email },
     clock,
-    storage: sqliteStorage({ file: join(directory, 'poison.db'), synchronous: 'normal', clock }),
+    storage: sqlite({ file: join(directory, 'poison.db'), synchronous: 'normal', clock }),
     delivery: { pollMs: 60_000 },
   })
   await notifier.start()

@@ -1,10 +1,10 @@
 import pg from 'pg'
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
-import { postgresStorage } from '../../../adapters/storage/postgres/index.ts'
+import { postgres } from '../../../adapters/storage/postgres/index.ts'
 import { type PostgresServer, startPostgres } from '../../../examples/servers/postgres.ts'
 import { createNotifier } from '../../../src/create-notifier.ts'
 import type { Storage } from '../../../src/ports/storage/storage.ts'
-import { recordingChannel } from '../../../src/testing/recording-channel.ts'
+import { recordingProvider } from '../../../src/testing/recording-provider.ts'
 import { claim, ended, idOf, note, notes } from '../../../src/testing/storage/fixtures.ts'
 import { eventually } from '../../support/eventually.ts'
 import { describeWith } from '../../support/left-out.ts'
@@ -15,7 +15,7 @@ const missing = whyNoPostgres(true)
 const TWENTY = Array.from({ length: 20 }, (_, index) => index)
 
 async function open(server: PostgresServer, schema: string): Promise<Storage> {
-  const storage = postgresStorage({ connectionString: server.url, schema })
+  const storage = postgres({ connectionString: server.url, schema })
   onTestFinished(() => storage.stop())
   await storage.start()
   return storage
@@ -85,9 +85,9 @@ describeWith(missing, 'with a pool of one or two connections', () => {
   afterAll(() => server?.remove())
 
   it.each([1, 2])('%i: hundreds of callers are served in turn, while it delivers', async (maxConnections) => {
-    const email = recordingChannel()
+    const email = recordingProvider()
     const notifier = createNotifier({
-      storage: postgresStorage({
+      storage: postgres({
         connectionString: server.url,
         schema: uniqueSchema(),
         maxConnections,
@@ -118,8 +118,8 @@ describeWith(missing, 'with a pool of one or two connections', () => {
   it('that others hold, calls end within their time, and say in the cause what to change', async () => {
     const pool = new pg.Pool({ connectionString: server.url, max: 1 })
     const notifier = createNotifier({
-      storage: postgresStorage({ pool, schema: uniqueSchema(), connectTimeoutMs: 2_000 }),
-      channels: { email: recordingChannel() },
+      storage: postgres({ pool, schema: uniqueSchema(), connectTimeoutMs: 2_000 }),
+      channels: { email: recordingProvider() },
     })
     await notifier.start({ deliver: false })
     const held = await pool.connect()

@@ -1,14 +1,14 @@
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { sqliteStorage } from '../../../adapters/storage/sqlite/index.ts'
+import { sqlite } from '../../../adapters/storage/sqlite/index.ts'
 import { createNotifier } from '../../../src/create-notifier.ts'
 import type { FactType } from '../../../src/domain/facts.ts'
 import type { Receipt } from '../../../src/domain/receipt.ts'
 import { memoryStorage } from '../../../src/memory/memory-storage.ts'
-import type { Channel } from '../../../src/ports/channel.ts'
+import type { Provider } from '../../../src/ports/provider.ts'
 import type { Storage } from '../../../src/ports/storage/storage.ts'
 import type { Notifier } from '../../../src/services/notifier.ts'
-import { recordingChannel } from '../../../src/testing/recording-channel.ts'
+import { recordingProvider } from '../../../src/testing/recording-provider.ts'
 import { eventually } from '../../support/eventually.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
 
@@ -36,7 +36,7 @@ function take(notifier: Notifier, receipts: readonly Receipt[]): Promise<unknown
   return notifier.receipts.take({ channel: 'email', provider: 'recorder' }, arrival)
 }
 
-const parseReceipts: Channel['parseReceipts'] = async ({ body }) => ({
+const parseReceipts: Provider['parseReceipts'] = async ({ body }) => ({
   kind: 'receipts',
   receipts: JSON.parse(new TextDecoder().decode(body)),
 })
@@ -44,12 +44,11 @@ const parseReceipts: Channel['parseReceipts'] = async ({ body }) => ({
 describe.each(['memory', 'SQLite'])('receipts on %s', (kind) => {
   const clock = { offset: 0, now: () => Date.now() + clock.offset }
   /** As many notifiers over one place as are asked for; they share the storage only. */
-  async function start(channel: Channel, count = 1): Promise<Notifier[]> {
+  async function start(channel: Provider, count = 1): Promise<Notifier[]> {
     databases += 1
     const file = join(directory, `${databases}.db`)
     const memory = memoryStorage({ clock })
-    const open = (): Storage =>
-      kind === 'memory' ? memory : sqliteStorage({ file, synchronous: 'normal', clock })
+    const open = (): Storage => (kind === 'memory' ? memory : sqlite({ file, synchronous: 'normal', clock }))
     return Promise.all(
       Array.from({ length: count }, async () => {
         const notifier = createNotifier({ channels: { email: channel }, storage: open() })
@@ -70,7 +69,7 @@ describe.each(['memory', 'SQLite'])('receipts on %s', (kind) => {
     const orders = permutations(TYPES)
     const early = new Map<string, readonly FactType[]>()
     const announced = new Map<string, string[]>()
-    const channel = recordingChannel({
+    const channel = recordingProvider({
       maxConcurrent: 100,
       parseReceipts,
       async send(_message, { notificationId: id }) {
@@ -128,7 +127,7 @@ describe.each(['memory', 'SQLite'])('receipts on %s', (kind) => {
   })
 
   it('a hundred times, also at once and to two processes, are one', async () => {
-    const notifiers = await start(recordingChannel({ parseReceipts }), 2)
+    const notifiers = await start(recordingProvider({ parseReceipts }), 2)
     const [first, second] = notifiers as [Notifier, Notifier]
     const id = await send(first)
     await statusIs(first, id, 'sent')
@@ -146,7 +145,7 @@ describe.each(['memory', 'SQLite'])('receipts on %s', (kind) => {
   })
 
   it('about what is not known change nothing, and those of a month ago still count', async () => {
-    const [notifier] = (await start(recordingChannel({ parseReceipts }))) as [Notifier]
+    const [notifier] = (await start(recordingProvider({ parseReceipts }))) as [Notifier]
     const id = await send(notifier)
     await statusIs(notifier, id, 'sent')
     await take(notifier, [receipt('notif_0', 'delivered')])
@@ -161,7 +160,7 @@ describe.each(['memory', 'SQLite'])('receipts on %s', (kind) => {
   })
 
   it('by the thousand, while messages are sent, hold up nothing and lose nothing', async () => {
-    const channel = recordingChannel({ parseReceipts, maxConcurrent: 20 })
+    const channel = recordingProvider({ parseReceipts, maxConcurrent: 20 })
     const [notifier] = (await start(channel)) as [Notifier]
     const ids = await Promise.all(Array.from({ length: 200 }, () => send(notifier)))
     await eventually(() => channel.calls.length >= 200)

@@ -2,13 +2,13 @@ import { Redis } from 'ioredis'
 import { afterAll, expect, it, onTestFinished } from 'vitest'
 import { bullmqQueue } from '../../../adapters/queue/bullmq/index.ts'
 import { redisRateLimiter } from '../../../adapters/rate-limit/redis/index.ts'
-import { postgresStorage } from '../../../adapters/storage/postgres/index.ts'
+import { postgres } from '../../../adapters/storage/postgres/index.ts'
 import { startProxy } from '../../../examples/production/proxy.ts'
 import { type RedisServer, startRedis } from '../../../examples/servers/redis.ts'
 import { createNotifier } from '../../../src/create-notifier.ts'
 import { isNotifierError } from '../../../src/domain/errors/notifier-error.ts'
 import type { Notifier } from '../../../src/services/notifier.ts'
-import { recordingChannel } from '../../../src/testing/recording-channel.ts'
+import { recordingProvider } from '../../../src/testing/recording-provider.ts'
 import { eventually } from '../../support/eventually.ts'
 import { describeWith } from '../../support/left-out.ts'
 import { sharedPostgres, stopSharedPostgres, uniqueSchema, whyNoPostgres } from '../../support/postgres.ts'
@@ -127,10 +127,10 @@ describeWith(whyNoPostgres(), 'on PostgreSQL', () => {
       const pair = await newPair()
       const connectionString = await sharedPostgres()
       const schema = uniqueSchema()
-      const email = recordingChannel()
+      const email = recordingProvider()
       const make = (): Notifier => {
         const notifier = createNotifier({
-          storage: postgresStorage({ connectionString, schema, maxConnections: 4 }),
+          storage: postgres({ connectionString, schema, maxConnections: 4 }),
           channels: { email },
           queue: bullmqQueue({ url: pair.url, name: schema }),
           delivery: { pollMs: 500, leaseMs: 60_000 },

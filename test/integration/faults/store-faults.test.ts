@@ -6,7 +6,7 @@ import { handleNodeRequest } from '../../../adapters/http/node-request.ts'
 import { createNotifier } from '../../../src/create-notifier.ts'
 import { createHttpApi } from '../../../src/http/api.ts'
 import type { Storage } from '../../../src/ports/storage/storage.ts'
-import { recordingChannel } from '../../../src/testing/recording-channel.ts'
+import { recordingProvider } from '../../../src/testing/recording-provider.ts'
 import { eventually } from '../../support/eventually.ts'
 import { openSqlite } from '../../support/sqlite-handle.ts'
 import { temporaryFile } from '../../support/sqlite-harness.ts'
@@ -48,7 +48,7 @@ async function world() {
   const { file, remove } = temporaryFile()
   const { storage: stored, handle } = await openSqlite({ file })
   vi.restoreAllMocks()
-  const email = recordingChannel()
+  const email = recordingProvider()
   const refused = { settlements: 0 }
   const storage: Storage = {
     ...stored,

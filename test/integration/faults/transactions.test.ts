@@ -2,7 +2,7 @@ import { DatabaseSync } from 'node:sqlite'
 import pg from 'pg'
 import { afterAll, describe, expect, it } from 'vitest'
 import { createNotifier } from '../../../src/create-notifier.ts'
-import { recordingChannel } from '../../../src/testing/recording-channel.ts'
+import { recordingProvider } from '../../../src/testing/recording-provider.ts'
 import { describeWith } from '../../support/left-out.ts'
 import { sharedPostgres, stopSharedPostgres, uniqueSchema, whyNoPostgres } from '../../support/postgres.ts'
 import { runProgram } from '../../support/program.ts'
@@ -15,7 +15,7 @@ async function delivered(place: Place, dies: TransactOptions['dies']): Promise<r
   const program = runProgram('transact', { place, dies } satisfies TransactOptions)
   expect(await program.ended, program.errors.join('\n')).toBe('SIGKILL')
   expect(program.lines).toEqual(['accepted'])
-  const email = recordingChannel()
+  const email = recordingProvider()
   const notifier = createNotifier({
     channels: { email },
     storage: openPlace(place),

@@ -2,7 +2,7 @@
 // Usage: node delete-organization.ts <options as JSON>
 import { createNotifier } from '../../../src/create-notifier.ts'
 import type { OrganizationRepository } from '../../../src/ports/storage/organizations.ts'
-import { recordingChannel } from '../../../src/testing/recording-channel.ts'
+import { recordingProvider } from '../../../src/testing/recording-provider.ts'
 import { openPlace, type Place } from '../faults/support/store.ts'
 
 export interface DeleteOrganizationProgram {
@@ -23,7 +23,7 @@ const organizations: OrganizationRepository = {
   },
 }
 const notifier = createNotifier({
-  channels: { email: recordingChannel() },
+  channels: { email: recordingProvider() },
   storage: { ...storage, organizations },
 })
 await notifier.start({ deliver: false })

@@ -4,7 +4,7 @@
 import { appendFileSync } from 'node:fs'
 import { flushCompileCache } from 'node:module'
 import { createNotifier } from '../../../src/create-notifier.ts'
-import type { Channel } from '../../../src/ports/channel.ts'
+import type { Provider } from '../../../src/ports/provider.ts'
 import { openPlace, type Place } from '../faults/support/store.ts'
 
 export interface DeliverOptions {
@@ -34,7 +34,7 @@ function say(line: string): void {
   process.stdout.write(`${line}\n`)
 }
 
-const channel: Channel = {
+const channel: Provider = {
   name: 'file',
   channel: 'email',
   timeoutMs: options.timeoutMs,

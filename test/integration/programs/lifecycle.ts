@@ -1,6 +1,6 @@
 // A process that starts a notifier and says what happens; whether it ends by itself is what the test looks at.
 // Usage: node lifecycle.ts <options as JSON>
-import { sqliteStorage } from '../../../adapters/storage/sqlite/index.ts'
+import { sqlite } from '../../../adapters/storage/sqlite/index.ts'
 import { createNotifier } from '../../../src/create-notifier.ts'
 
 export interface LifecycleOptions {
@@ -24,7 +24,7 @@ const notifier = createNotifier({
     // Is given up by the deadline of the stop, with all of its own timers running.
     push: { name: 'silent', channel: 'push', accepts: () => true, send: () => new Promise(() => {}) },
   },
-  storage: sqliteStorage({ file: database }),
+  storage: sqlite({ file: database }),
   webhooks: { allow: ['127.0.0.0/8'], allowHttp: true },
 })
 await notifier.start({ deliver })

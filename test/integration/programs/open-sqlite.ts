@@ -1,5 +1,5 @@
 /** Opens a database, claims what it can get one by one, and says what it got. */
-import { sqliteStorage } from '../../../adapters/storage/sqlite/index.ts'
+import { sqlite } from '../../../adapters/storage/sqlite/index.ts'
 
 export interface OpenOptions {
   readonly database: string
@@ -13,7 +13,7 @@ const say = (line: string): void => void process.stdout.write(`${line}\n`)
 while (Date.now() < options.at) {
   // Spins, so that the processes meet within a millisecond.
 }
-const storage = sqliteStorage({ file: options.database })
+const storage = sqlite({ file: options.database })
 await storage.start()
 say(`kept ${await storage.keep('secret', String(process.pid))}`)
 for (;;) {

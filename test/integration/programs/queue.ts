@@ -1,9 +1,9 @@
 // A process that delivers through a queue engine until it is killed. It says "started" and "handed <id>".
 // Usage: node queue.ts <place as JSON>
 import { setTimeout as sleep } from 'node:timers/promises'
-import { postgresStorage } from '../../../adapters/storage/postgres/index.ts'
+import { postgres } from '../../../adapters/storage/postgres/index.ts'
 import { createNotifier } from '../../../src/create-notifier.ts'
-import type { Channel } from '../../../src/ports/channel.ts'
+import type { Provider } from '../../../src/ports/provider.ts'
 import { openQueue, type QueuePlace } from '../../support/queue-place.ts'
 
 const place: QueuePlace = JSON.parse(process.argv[2] ?? '')
@@ -12,7 +12,7 @@ function say(line: string): void {
   process.stdout.write(`${line}\n`)
 }
 
-const channel: Channel = {
+const channel: Provider = {
   name: 'recorder',
   channel: 'email',
   timeoutMs: 1_000,
@@ -26,7 +26,7 @@ const channel: Channel = {
 
 const notifier = createNotifier({
   channels: { email: channel },
-  storage: postgresStorage({ connectionString: place.url, schema: place.schema, maxConnections: 4 }),
+  storage: postgres({ connectionString: place.url, schema: place.schema, maxConnections: 4 }),
   queue: openQueue(place.queue) ?? undefined,
   delivery: { leaseMs: 2_000 },
 })

@@ -5,7 +5,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { handleNodeRequest } from '../../../adapters/http/node-request.ts'
-import { sqliteStorage } from '../../../adapters/storage/sqlite/index.ts'
+import { sqlite } from '../../../adapters/storage/sqlite/index.ts'
 import { createNotifier } from '../../../src/create-notifier.ts'
 import { createHttpApi } from '../../../src/http/api.ts'
 import type { Storage } from '../../../src/ports/storage/storage.ts'
@@ -16,7 +16,7 @@ export interface ServeOptions {
 }
 
 const options: ServeOptions = JSON.parse(process.argv[2] ?? '')
-const stored = sqliteStorage({ file: options.database })
+const stored = sqlite({ file: options.database })
 const storage: Storage = options.diesAfter === undefined ? stored : { ...stored, accept: acceptAndDie }
 
 async function acceptAndDie(requests: Parameters<Storage['accept']>[0]): ReturnType<Storage['accept']> {

@@ -4,7 +4,7 @@ import { readdirSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
-import { sqliteStorage } from '../../../adapters/storage/sqlite/index.ts'
+import { sqlite } from '../../../adapters/storage/sqlite/index.ts'
 import { createNotifier } from '../../../src/create-notifier.ts'
 import { httpProvider } from '../faults/support/http-provider.ts'
 
@@ -52,7 +52,7 @@ function listen(server: typeof provider): Promise<number> {
   )
 }
 
-const storage = sqliteStorage({ file: database, synchronous: 'normal' })
+const storage = sqlite({ file: database, synchronous: 'normal' })
 const notifier = createNotifier({
   channels: { email: httpProvider({ port: await listen(provider) }) },
   storage,

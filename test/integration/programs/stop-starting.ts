@@ -1,6 +1,6 @@
 // A process that stops a notifier while it starts on a storage that does not answer, and says what became of both.
 // Usage: node stop-starting.ts <options as JSON>
-import { postgresStorage } from '../../../adapters/storage/postgres/index.ts'
+import { postgres } from '../../../adapters/storage/postgres/index.ts'
 import { createNotifier } from '../../../src/create-notifier.ts'
 import { memoryStorage } from '../../../src/memory/memory-storage.ts'
 
@@ -13,7 +13,7 @@ const { port }: StopStartingOptions = JSON.parse(process.argv[2] ?? '')
 const storage =
   port === null
     ? { ...memoryStorage(), start: () => new Promise<void>(() => {}) }
-    : postgresStorage({ connectionString: `postgres://app@127.0.0.1:${port}/app`, connectTimeoutMs: 3_000 })
+    : postgres({ connectionString: `postgres://app@127.0.0.1:${port}/app`, connectTimeoutMs: 3_000 })
 const notifier = createNotifier({ channels: {}, storage })
 const started = notifier.start().then(
   () => 'resolved',

@@ -3,10 +3,10 @@
 // Usage: node transact.ts <options as JSON>
 import { DatabaseSync } from 'node:sqlite'
 import pg from 'pg'
-import { postgresStorage } from '../../../adapters/storage/postgres/index.ts'
-import { sqliteStorage } from '../../../adapters/storage/sqlite/index.ts'
+import { postgres } from '../../../adapters/storage/postgres/index.ts'
+import { sqlite } from '../../../adapters/storage/sqlite/index.ts'
 import { createNotifier } from '../../../src/create-notifier.ts'
-import { recordingChannel } from '../../../src/testing/recording-channel.ts'
+import { recordingProvider } from '../../../src/testing/recording-provider.ts'
 import type { Place } from '../faults/support/store.ts'
 
 export interface TransactOptions {
@@ -16,7 +16,7 @@ export interface TransactOptions {
 
 const { place, dies }: TransactOptions = JSON.parse(process.argv[2] ?? '')
 const message = { channel: 'email', to: 'ada@example.com', body: dies } as const
-const channels = { email: recordingChannel() }
+const channels = { email: recordingProvider() }
 const say = (line: string): boolean => process.stdout.write(`${line}\n`)
 
 function die(): void {
@@ -24,7 +24,7 @@ function die(): void {
 }
 
 if ('sqlite' in place) {
-  const notifier = createNotifier({ channels, storage: sqliteStorage({ file: place.sqlite }) })
+  const notifier = createNotifier({ channels, storage: sqlite({ file: place.sqlite }) })
   await notifier.start({ deliver: false })
   new DatabaseSync(place.sqlite).exec('CREATE TABLE IF NOT EXISTS orders (id TEXT)')
   await notifier.send(message, {
@@ -37,7 +37,7 @@ if ('sqlite' in place) {
   die()
 } else {
   const { url: connectionString, schema } = place.postgres
-  const storage = postgresStorage({ connectionString, schema })
+  const storage = postgres({ connectionString, schema })
   const notifier = createNotifier({ channels, storage })
   await notifier.start({ deliver: false })
   const client = new pg.Client({ connectionString })

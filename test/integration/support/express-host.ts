@@ -4,13 +4,13 @@ import type { AddressInfo } from 'node:net'
 import type express from 'express'
 import { type HttpApiOptions, notifierRouter } from '../../../adapters/http/express.ts'
 import {
-  type Channel,
   createNotifier,
   type Message,
   memoryStorage,
   type Notifier,
   type NotifierOptions,
   type Permission,
+  type Provider,
   type Storage,
 } from '../../../src/index.ts'
 import type { FakeClock } from '../../../src/testing/fake-clock.ts'
@@ -39,7 +39,7 @@ export interface HostOptions {
   publicUrl?: string | undefined
   secret?: NotifierOptions['secret']
   /** Default: one that records and accepts. */
-  channel?: Channel
+  channel?: Provider
   /** Default: the real time, which can be shifted. */
   clock?: FakeClock
   /** Called with the host before Carillon is mounted. */
@@ -126,7 +126,7 @@ export async function startHost(options: HostOptions = {}): Promise<Host> {
   }
 }
 
-function recorder(sent: Message[]): Channel {
+function recorder(sent: Message[]): Provider {
   return {
     name: 'recorder',
     channel: 'email',

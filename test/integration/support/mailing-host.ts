@@ -1,4 +1,4 @@
-import { smtpChannel } from '../../../adapters/channels/email/smtp.ts'
+import { smtp } from '../../../adapters/channels/smtp/send.ts'
 import { type Host, type HostOptions, startHost } from './express-host.ts'
 import { type ReceivedMail, startMailServer } from './mail-server.ts'
 
@@ -9,7 +9,7 @@ export interface MailingHost extends Host {
 
 export async function startMailingHost(options: HostOptions): Promise<MailingHost> {
   const mails = await startMailServer()
-  const channel = smtpChannel({ host: '127.0.0.1', port: mails.port, from: 'no-reply@example.org' })
+  const channel = smtp({ host: '127.0.0.1', port: mails.port, from: 'no-reply@example.org' })
   const host = await startHost({ channel, ...options })
   return {
     ...host,

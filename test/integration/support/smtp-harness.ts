@@ -1,6 +1,6 @@
 import { simpleParser } from 'mailparser'
-import { smtpChannel } from '../../../adapters/channels/email/smtp.ts'
-import type { ChannelHarness, OutcomeRow } from '../../../src/testing/channel-contract.ts'
+import { smtp } from '../../../adapters/channels/smtp/send.ts'
+import type { OutcomeRow, ProviderHarness } from '../../../src/testing/provider-contract.ts'
 import { type SmtpScript, scriptedSmtp } from './scripted-smtp.ts'
 
 /** One of each kind and scope; the whole table is in test/integration/smtp-replies.test.ts. */
@@ -43,10 +43,10 @@ export const SMTP_ROWS: readonly (OutcomeRow & { readonly script: SmtpScript })[
 ]
 
 /** The SMTP channel before a server that says what a test wants. */
-export async function smtpHarness(): Promise<ChannelHarness> {
+export async function smtpHarness(): Promise<ProviderHarness> {
   const server = await scriptedSmtp()
   const channelAt = (host: string, port: number) =>
-    smtpChannel({
+    smtp({
       host,
       port,
       from: 'no-reply@example.org',

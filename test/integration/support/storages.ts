@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
-import { sqliteStorage } from '../../../adapters/storage/sqlite/index.ts'
+import { sqlite } from '../../../adapters/storage/sqlite/index.ts'
 import { memoryStorage } from '../../../src/memory/memory-storage.ts'
 import type { Clock } from '../../../src/ports/clock.ts'
 import type { Storage } from '../../../src/ports/storage/storage.ts'
@@ -15,7 +15,7 @@ export const STORAGES: readonly (readonly [name: string, create: (clock: Clock) 
     (clock) => {
       const directory = mkdtempSync(join(tmpdir(), 'carillon-http-'))
       onTestFinished(() => rmSync(directory, { recursive: true, force: true, maxRetries: 5 }))
-      return sqliteStorage({ file: join(directory, 'notifications.db'), clock })
+      return sqlite({ file: join(directory, 'notifications.db'), clock })
     },
   ],
 ]

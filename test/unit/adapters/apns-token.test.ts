@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { expect, it } from 'vitest'
-import { providerToken } from '../../../adapters/channels/push/apns-token.ts'
+import { providerToken } from '../../../adapters/channels/apns/token.ts'
 
 const { privateKey: key } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' })
 const MINUTE = 60_000

@@ -1,16 +1,16 @@
 import { inspect } from 'node:util'
 import { expect, it } from 'vitest'
-import { postgresStorage } from '../../../adapters/storage/postgres/index.ts'
+import { postgres } from '../../../adapters/storage/postgres/index.ts'
 
 it.each([
   'postgres://db-1.internal,db-2.internal/app',
   'postgres://carillon:secret@db-1.internal:5432,db-2.internal:5432/app?target_session_attrs=read-write',
   'postgresql://db-1.internal,db-2.internal',
 ])('a list of hosts, which pg does not know, is refused: %s', (connectionString) => {
-  expect(() => postgresStorage({ connectionString })).toThrow(
+  expect(() => postgres({ connectionString })).toThrow(
     expect.objectContaining({
       code: 'invalid_configuration',
-      message: expect.stringMatching(/^postgresStorage: "connectionString" must name one host/),
+      message: expect.stringMatching(/^postgres: "connectionString" must name one host/),
       details: { option: 'connectionString' },
     }),
   )
@@ -22,7 +22,7 @@ it.each([
   'postgresql:///app?host=/var/run/postgresql',
   'postgres://db.internal/a,b',
 ])('one host is taken: %s', (connectionString) => {
-  expect(postgresStorage({ connectionString }).name).toBe('postgres')
+  expect(postgres({ connectionString }).name).toBe('postgres')
 })
 
 it.each([
@@ -33,7 +33,7 @@ it.each([
 ])('what is no URL is refused, and not shown: %s', (connectionString) => {
   let error: unknown
   try {
-    postgresStorage({ connectionString })
+    postgres({ connectionString })
   } catch (thrown) {
     error = thrown
   }
@@ -50,13 +50,13 @@ it.each([
   'postgres://app:pw@/app?host=/tmp',
   'postgres://%2Ftmp/app',
 ])('what pg takes is taken: %s', (connectionString) => {
-  expect(postgresStorage({ connectionString }).name).toBe('postgres')
+  expect(postgres({ connectionString }).name).toBe('postgres')
 })
 
 it.each(['', "o'hara", 'a$b', 'a.b', 'pg_app', 'a"b', 'x'.repeat(64), 'a\0', 'a b', 7 as never])(
   'a schema that is no plain name is refused: %j',
   (schema) => {
-    expect(() => postgresStorage({ connectionString: 'postgres://db.internal/app', schema })).toThrow(
+    expect(() => postgres({ connectionString: 'postgres://db.internal/app', schema })).toThrow(
       expect.objectContaining({ code: 'invalid_configuration', details: { option: 'schema' } }),
     )
   },
@@ -68,7 +68,7 @@ it.each([
   ['statementTimeoutMs', Number.MAX_SAFE_INTEGER],
   ['statementTimeoutMs', 0],
 ] as const)('a time that no timer can count to, or none, is refused: %s %d', (option, value) => {
-  expect(() => postgresStorage({ connectionString: 'postgres://db.internal/app', [option]: value })).toThrow(
+  expect(() => postgres({ connectionString: 'postgres://db.internal/app', [option]: value })).toThrow(
     expect.objectContaining({ code: 'invalid_configuration', details: { option } }),
   )
 })

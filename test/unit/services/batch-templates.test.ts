@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { MAX_BODY_LENGTH } from '../../../src/domain/template/write.ts'
 import { memoryStorage } from '../../../src/memory/memory-storage.ts'
-import { recordingChannel } from '../../../src/testing/recording-channel.ts'
+import { recordingProvider } from '../../../src/testing/recording-provider.ts'
 import { notifierWorld } from '../../support/notifier-world.ts'
 
 const to = 'ada@example.com'
@@ -17,7 +17,7 @@ async function start() {
     looked.push(references)
     return find(organizationId, references)
   }
-  const notifier = await notifierWorld({ storage }).start({ channels: { email: recordingChannel() } })
+  const notifier = await notifierWorld({ storage }).start({ channels: { email: recordingProvider() } })
   return { notifier, looked }
 }
 

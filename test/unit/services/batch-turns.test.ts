@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { sqliteStorage } from '../../../adapters/storage/sqlite/index.ts'
+import { sqlite } from '../../../adapters/storage/sqlite/index.ts'
 import { createNotifier } from '../../../src/index.ts'
-import { recordingChannel } from '../../../src/testing/recording-channel.ts'
+import { recordingProvider } from '../../../src/testing/recording-provider.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
 
 const directory = temporaryDirectory()
@@ -26,7 +26,7 @@ function countTurns(): () => number {
 it('lets others have their turn while a large batch is judged, and its recipients are looked up', async () => {
   const notifier = createNotifier({
     // Nothing is awaited of the disk: a turn is one that was let.
-    storage: sqliteStorage({ file: join(directory, 'notifier.db'), synchronous: 'normal' }),
+    storage: sqlite({ file: join(directory, 'notifier.db'), synchronous: 'normal' }),
     channels: { email: { name: 'none', channel: 'email', send: async () => ({ kind: 'accepted' }) } },
   })
   await notifier.start({ deliver: false })
@@ -47,7 +47,7 @@ it('lets others have their turn while a large batch is judged, and its recipient
 })
 
 it('lets others have their turn while texts that may be too large are rendered', async () => {
-  const notifier = createNotifier({ channels: { email: recordingChannel() } })
+  const notifier = createNotifier({ channels: { email: recordingProvider() } })
   await notifier.start({ deliver: false })
   try {
     // Names that go deep take longest.

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { createChoose } from '../../../src/services/delivery/choose.ts'
 import type { ProviderState } from '../../../src/services/delivery/provider-state.ts'
 import type { Notifier } from '../../../src/services/notifier.ts'
-import { type RecordingChannel, recordingChannel } from '../../../src/testing/recording-channel.ts'
+import { type RecordingProvider, recordingProvider } from '../../../src/testing/recording-provider.ts'
 import { type NotifierWorld, notifierWorld } from '../../support/notifier-world.ts'
 
 const mail = { channel: 'email', to: 'ada@example.com', body: 'Hello' } as const
@@ -82,16 +82,16 @@ it('divides among those that are left by their weights, and takes one back witho
 
 interface Weighted extends NotifierWorld {
   readonly notifier: Notifier
-  readonly twilio: RecordingChannel
-  readonly vonage: RecordingChannel
+  readonly twilio: RecordingProvider
+  readonly vonage: RecordingProvider
   /** How many of the next `count` messages each gets. */
   shares(count: number): Promise<number[]>
 }
 
-async function weighted(options: Parameters<typeof recordingChannel>[0] = {}): Promise<Weighted> {
+async function weighted(options: Parameters<typeof recordingProvider>[0] = {}): Promise<Weighted> {
   const world = notifierWorld()
-  const twilio = recordingChannel({ maxConcurrent: 1_000, ...options, name: 'twilio' })
-  const vonage = recordingChannel({ maxConcurrent: 1_000, ...options, name: 'vonage' })
+  const twilio = recordingProvider({ maxConcurrent: 1_000, ...options, name: 'twilio' })
+  const vonage = recordingProvider({ maxConcurrent: 1_000, ...options, name: 'vonage' })
   const notifier = await world.start({
     channels: {
       email: {
@@ -154,8 +154,8 @@ it('fails over to the others', async () => {
 it('asks only those that reach the recipient', async () => {
   const world = notifierWorld()
   const [a, b] = [
-    recordingChannel({ name: 'a', accepts: (to) => to.startsWith('a') }),
-    recordingChannel({ name: 'b' }),
+    recordingProvider({ name: 'a', accepts: (to) => to.startsWith('a') }),
+    recordingProvider({ name: 'b' }),
   ]
   const notifier = await world.start({
     channels: { email: { providers: [a, b], distribution: 'weighted', weights: { a: 1, b: 1 } } },
@@ -170,7 +170,7 @@ it('tries what is ambiguous with the same provider again, in this process and in
   const calls: string[] = []
   const start = async (process: string) => {
     const providers = ['a', 'b', 'c'].map((name) =>
-      recordingChannel({
+      recordingProvider({
         name,
         retry: { kind: 'schedule', delaysMs: [1_000, 1_000, 1_000, 1_000], jitter: 0.9 },
         send: async (_message, { notificationId }) => {
@@ -207,7 +207,7 @@ it('tries with the same provider again what is ambiguous since another process t
   let turn = 'one'
   const start = (process: string) => {
     const providers = ['a', 'b'].map((name) =>
-      recordingChannel({
+      recordingProvider({
         name,
         // Only there is the first one at hand.
         accepts: () => process === 'one' || name === 'b',
@@ -251,7 +251,7 @@ it('tries with the same provider again what was ambiguous before a stop that let
   }
   const start = (process: string) => {
     const providers = ['a', 'b'].map((name) =>
-      recordingChannel({
+      recordingProvider({
         name,
         accepts: () => process === 'two' || name === 'b',
         retry: { kind: 'schedule', delaysMs: [1_000, 1_000], jitter: 0 },

@@ -1,10 +1,10 @@
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { sqliteStorage } from '../../../adapters/storage/sqlite/index.ts'
+import { sqlite } from '../../../adapters/storage/sqlite/index.ts'
 import { createNotifier } from '../../../src/create-notifier.ts'
 import { memoryStorage } from '../../../src/memory/memory-storage.ts'
 import { fakeClock } from '../../../src/testing/fake-clock.ts'
-import { recordingChannel } from '../../../src/testing/recording-channel.ts'
+import { recordingProvider } from '../../../src/testing/recording-provider.ts'
 import { note } from '../../../src/testing/storage/fixtures.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
 
@@ -19,8 +19,8 @@ describe.each(['memory', 'sqlite'])('dead letters on %s', (kind) => {
     const storage =
       kind === 'memory'
         ? memoryStorage({ clock })
-        : sqliteStorage({ file: join(directory, `${files}.db`), synchronous: 'normal', clock })
-    const channel = recordingChannel({
+        : sqlite({ file: join(directory, `${files}.db`), synchronous: 'normal', clock })
+    const channel = recordingProvider({
       maxConcurrent: 100,
       retry: { kind: 'exponential', maxAttempts: 2, baseMs: 1_000, capMs: 1_000 },
     })

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { FaultScope, Outcome } from '../../../src/domain/outcome.ts'
-import { recordingChannel } from '../../../src/testing/recording-channel.ts'
+import { recordingProvider } from '../../../src/testing/recording-provider.ts'
 import { notifierWorld } from '../../support/notifier-world.ts'
 
 const mail = { channel: 'email', to: 'ada@example.com', body: 'Hello' } as const
@@ -116,7 +116,7 @@ async function run(
   const times: number[] = []
   const maxAttempts = attempt === 'last' ? 1 : 3
   const channels = ['a', 'b', 'c'].slice(0, providers).map((name) =>
-    recordingChannel({
+    recordingProvider({
       name,
       onAmbiguous,
       retry: { kind: 'exponential', maxAttempts, baseMs: BACKOFF_MS, capMs: BACKOFF_MS },
@@ -170,7 +170,7 @@ describe('what follows from an attempt, through the engine', () => {
     const world = notifierWorld()
     const asked: string[] = []
     const channels = ['a', 'b', 'c'].map((name) =>
-      recordingChannel({
+      recordingProvider({
         name,
         send: async () => {
           asked.push(name)

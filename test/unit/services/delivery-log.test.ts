@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { Outcome } from '../../../src/domain/outcome.ts'
-import { recordingChannel, recordingLogger } from '../../../src/testing/index.ts'
+import { recordingLogger, recordingProvider } from '../../../src/testing/index.ts'
 import { notifierWorld } from '../../support/notifier-world.ts'
 
 const MAIL = { channel: 'email', to: 'ada@example.com', subject: 'Hello', body: 'Hello' } as const
@@ -8,7 +8,7 @@ const MAIL = { channel: 'email', to: 'ada@example.com', subject: 'Hello', body: 
 async function worldThat(answers: () => Outcome) {
   const world = notifierWorld()
   const { logger, lines } = recordingLogger()
-  const notifier = await world.start({ channels: { email: recordingChannel({ send: answers }) }, logger })
+  const notifier = await world.start({ channels: { email: recordingProvider({ send: answers }) }, logger })
   return {
     world,
     notifier,

@@ -11,9 +11,9 @@ import type { Notifier } from '../../../src/services/notifier.ts'
 import { type FakeClock, fakeClock } from '../../../src/testing/fake-clock.ts'
 import {
   type Behaviour,
-  type RecordingChannel,
-  recordingChannel,
-} from '../../../src/testing/recording-channel.ts'
+  type RecordingProvider,
+  recordingProvider,
+} from '../../../src/testing/recording-provider.ts'
 
 const HOUR = 3_600_000
 const mail = { channel: 'email', to: 'ada@example.com', body: 'Hello' } as const
@@ -31,7 +31,7 @@ interface World {
 }
 
 async function world(
-  channels: readonly RecordingChannel[],
+  channels: readonly RecordingProvider[],
   options: Partial<NotifierOptions> & { wrap?: (storage: Storage) => Partial<Storage> } = {},
 ): Promise<World> {
   const clock = fakeClock()
@@ -89,7 +89,7 @@ const rejected =
 
 describe('one provider', () => {
   it('delivers, announces and remembers', async () => {
-    const channel = recordingChannel()
+    const channel = recordingProvider()
     const { notifier, ended, history, events } = await world([channel])
     const { id } = await notifier.send({ ...mail, subject: 'Hi' })
     expect(await ended(id)).toBe('sent')
@@ -102,7 +102,7 @@ describe('one provider', () => {
   })
 
   it('keeps a failing recipient for weeks of policy, in milliseconds of ours', async () => {
-    const channel = recordingChannel({
+    const channel = recordingProvider({
       send: retry('recipient'),
       retry: { kind: 'schedule', delaysMs: [24 * HOUR, 7 * 24 * HOUR, 14 * 24 * HOUR], jitter: 0 },
     })
@@ -121,7 +121,7 @@ describe('one provider', () => {
   })
 
   it('uses one idempotency key for all attempts', async () => {
-    const channel = recordingChannel({ send: async () => ({ kind: 'ambiguous', reason: 'broken' }) })
+    const channel = recordingProvider({ send: async () => ({ kind: 'ambiguous', reason: 'broken' }) })
     const { notifier, ended } = await world([channel])
     const { id } = await notifier.send(mail)
     await ended(id)
@@ -130,7 +130,7 @@ describe('one provider', () => {
   })
 
   it('ends what is ambiguous as unknown, at once where the channel wants that', async () => {
-    const channel = recordingChannel({
+    const channel = recordingProvider({
       onAmbiguous: 'fail',
       send: async () => ({ kind: 'ambiguous', reason: 'broken' }),
     })
@@ -156,7 +156,7 @@ describe('one provider', () => {
       async () => ({ kind: 'retry', code: 'no_such_code', retryAfterMs: Number.NaN }),
     ],
   ])('that %s harms no other message, and ends its own as failed', async (_name, poison) => {
-    const channel = recordingChannel({ maxConcurrent: 2, timeoutMs: 1_000 })
+    const channel = recordingProvider({ maxConcurrent: 2, timeoutMs: 1_000 })
     channel.behave((message, { notificationId }) =>
       message.body === 'poison'
         ? poison()
@@ -171,7 +171,7 @@ describe('one provider', () => {
   })
 
   it('ends a message that cannot be rendered, and its neighbours do not notice', async () => {
-    const channel = recordingChannel()
+    const channel = recordingProvider()
     const many = Array.from({ length: 500 }, () => 1)
     // What the accept would refuse, or never make.
     const spoilt = (content: NotificationContent): NotificationContent => {
@@ -215,7 +215,7 @@ describe('one provider', () => {
   })
 
   it('refuses at accept what its accepts() throws over', async () => {
-    const channel = recordingChannel({
+    const channel = recordingProvider({
       accepts(to) {
         if (to.startsWith('bad')) throw new Error('x')
         return true
@@ -230,7 +230,7 @@ describe('one provider', () => {
     let running = 0
     let most = 0
     const { clock, notifier, ended } = await world([
-      recordingChannel({
+      recordingProvider({
         maxConcurrent: 3,
         send: () =>
           new Promise((resolve) => {
@@ -253,7 +253,7 @@ describe('one provider', () => {
 
 describe('times', () => {
   it('keeps a scheduled notification until its time', async () => {
-    const channel = recordingChannel()
+    const channel = recordingProvider()
     const { notifier, clock, status } = await world([channel])
     const { id, status: first } = await notifier.send({ ...mail, sendAt: new Date(clock.now() + 10 * HOUR) })
     expect(first).toBe('scheduled')
@@ -264,7 +264,7 @@ describe('times', () => {
   })
 
   it('takes a time in the past as now, and refuses one too far ahead', async () => {
-    const { notifier, clock, ended } = await world([recordingChannel()])
+    const { notifier, clock, ended } = await world([recordingProvider()])
     const { id, status } = await notifier.send({ ...mail, sendAt: new Date(clock.now() - 1) })
     expect([status, await ended(id)]).toEqual(['queued', 'sent'])
     const far = new Date(clock.now() + 367 * 24 * HOUR)
@@ -275,7 +275,7 @@ describe('times', () => {
   })
 
   it('hands nothing over after its expiry', async () => {
-    const channel = recordingChannel({ send: retry('recipient', { retryAfterMs: HOUR }) })
+    const channel = recordingProvider({ send: retry('recipient', { retryAfterMs: HOUR }) })
     const { notifier, clock, ended, history } = await world([channel])
     const { id } = await notifier.send({ ...mail, expiresAt: new Date(clock.now() + 2.5 * HOUR) })
     expect(await ended(id)).toBe('failed')
@@ -290,7 +290,10 @@ describe('times', () => {
   })
 
   it('ends what expired while its provider rested, without asking it', async () => {
-    const channel = recordingChannel({ maxConcurrent: 1, send: retry('account', { retryAfterMs: 5 * HOUR }) })
+    const channel = recordingProvider({
+      maxConcurrent: 1,
+      send: retry('account', { retryAfterMs: 5 * HOUR }),
+    })
     const { notifier, clock, ended, history } = await world([channel])
     await notifier.send(mail)
     const { id } = await notifier.send({ ...mail, expiresAt: new Date(clock.now() + HOUR) })
@@ -299,7 +302,7 @@ describe('times', () => {
   })
 
   it('hands nothing over that expired while its attempt was being recorded', async () => {
-    const channel = recordingChannel()
+    const channel = recordingProvider()
     let pass: (ms: number) => Promise<void> = async () => {}
     const { notifier, clock, ended, history } = await world([channel], {
       wrap: (inner) => ({
@@ -318,7 +321,7 @@ describe('times', () => {
   })
 
   it.each([0, -1])('refuses an expiry %i ms from now, or from the time of sending', async (ms) => {
-    const { notifier, clock } = await world([recordingChannel()])
+    const { notifier, clock } = await world([recordingProvider()])
     const sendAt = new Date(clock.now() + HOUR)
     const refusal = { code: 'invalid_parameter', details: { field: 'expiresAt' } }
     const now = new Date(clock.now() + ms)
@@ -330,7 +333,7 @@ describe('times', () => {
 
 describe('cancel', () => {
   it('wins while no attempt has begun', async () => {
-    const channel = recordingChannel()
+    const channel = recordingProvider()
     const { notifier, clock, events, history } = await world([channel])
     const { id } = await notifier.send({ ...mail, sendAt: new Date(clock.now() + HOUR) })
     expect(await notifier.notifications.cancel(id)).toMatchObject({ status: 'cancelled' })
@@ -342,7 +345,7 @@ describe('cancel', () => {
   })
 
   it('comes too late while an attempt runs, between attempts and after the end', async () => {
-    const channel = recordingChannel({ send: retry('recipient', { retryAfterMs: HOUR }) })
+    const channel = recordingProvider({ send: retry('recipient', { retryAfterMs: HOUR }) })
     const { notifier, clock } = await world([channel])
     const { id } = await notifier.send(mail)
     await clock.advance(1)
@@ -353,7 +356,7 @@ describe('cancel', () => {
   })
 
   it('knows its own organization only', async () => {
-    const { notifier, clock } = await world([recordingChannel()])
+    const { notifier, clock } = await world([recordingProvider()])
     const { id: organizationId } = await notifier.organizations.create({ name: 'Acme' })
     const { id } = await notifier.send({ ...mail, sendAt: new Date(clock.now() + HOUR) }, { organizationId })
     await expect(notifier.notifications.cancel(id)).rejects.toMatchObject({ code: 'organization_mismatch' })
@@ -365,7 +368,7 @@ describe('cancel', () => {
 })
 
 describe('two providers', () => {
-  const pair = () => [recordingChannel({ name: 'first' }), recordingChannel({ name: 'second' })] as const
+  const pair = () => [recordingProvider({ name: 'first' }), recordingProvider({ name: 'second' })] as const
 
   it('are asked in their order', async () => {
     const [first, second] = pair()
@@ -396,7 +399,7 @@ describe('two providers', () => {
     const asked: number[] = []
     const policy = { kind: 'schedule', delaysMs: [10_000, 10_000], jitter: 0 } as const
     const failing = (name: string) =>
-      recordingChannel({
+      recordingProvider({
         name,
         retry: policy,
         send: () => {
@@ -414,7 +417,7 @@ describe('two providers', () => {
     const inner = memoryStorage()
     const tried = await world(
       ['first', 'second'].map((name) =>
-        recordingChannel({
+        recordingProvider({
           name,
           maxConcurrent: 10,
           retry: { kind: 'schedule', delaysMs: [1_000], jitter: 0 },
@@ -429,7 +432,7 @@ describe('two providers', () => {
     let most = 0
     let reads = 0
     const { clock, storage } = await world(
-      ['first', 'second'].map((name) => recordingChannel({ name, maxConcurrent: 1 })),
+      ['first', 'second'].map((name) => recordingProvider({ name, maxConcurrent: 1 })),
       {
         storage: inner,
         wrap: () => ({
@@ -492,8 +495,8 @@ describe('two providers', () => {
   })
 
   it('go back to the first when the second rests before it was their turn', async () => {
-    const first = recordingChannel({ name: 'first', send: retry('provider', { retryAfterMs: 60_000 }) })
-    const second = recordingChannel({ name: 'second', maxConcurrent: 1 })
+    const first = recordingProvider({ name: 'first', send: retry('provider', { retryAfterMs: 60_000 }) })
+    const second = recordingProvider({ name: 'second', maxConcurrent: 1 })
     const { notifier, clock, ended } = await world([first, second])
     second.behave(
       () =>
@@ -516,8 +519,8 @@ describe('two providers', () => {
   })
 
   it('get only the recipients that they accept', async () => {
-    const first = recordingChannel({ name: 'first', accepts: (to) => to.endsWith('.com') })
-    const second = recordingChannel({ name: 'second', accepts: (to) => to.endsWith('.org') })
+    const first = recordingProvider({ name: 'first', accepts: (to) => to.endsWith('.com') })
+    const second = recordingProvider({ name: 'second', accepts: (to) => to.endsWith('.org') })
     const { notifier, ended } = await world([first, second])
     const [a, b] = await Promise.all([notifier.send(mail), notifier.send({ ...mail, to: 'ada@example.org' })])
     await ended(a.id)
@@ -532,8 +535,8 @@ describe('two providers', () => {
 /** A message that has met twenty faults of its provider. */
 async function afterOutage(
   options: Parameters<typeof world>[1] = {},
-): Promise<World & { readonly channel: RecordingChannel }> {
-  const channel = recordingChannel({ send: retry('provider') })
+): Promise<World & { readonly channel: RecordingProvider }> {
+  const channel = recordingProvider({ send: retry('provider') })
   const made = await world([channel], options)
   await made.notifier.send(mail)
   await made.clock.until(() => channel.calls.length === 20)
@@ -543,7 +546,7 @@ async function afterOutage(
 
 describe('a fault of the provider', () => {
   it('that one message causes holds up the others for one rest: another one tries it after that', async () => {
-    const email = recordingChannel({
+    const email = recordingProvider({
       maxConcurrent: 1,
       send: async ({ to }) =>
         to.startsWith('cause')
@@ -560,7 +563,7 @@ describe('a fault of the provider', () => {
   })
 
   it('burns no attempts of the messages that wait', async () => {
-    const channel = recordingChannel({ maxConcurrent: 5, send: retry('provider') })
+    const channel = recordingProvider({ maxConcurrent: 5, send: retry('provider') })
     const { notifier, clock, status } = await world([channel])
     const { items } = await notifier.sendBatch(Array.from({ length: 100 }, () => mail))
     await clock.advance(60_000)
@@ -574,7 +577,7 @@ describe('a fault of the provider', () => {
   })
 
   it('loses no message to an outage of hours, not the only one that waits either', async () => {
-    const channel = recordingChannel({ send: retry('provider') })
+    const channel = recordingProvider({ send: retry('provider') })
     const { notifier, clock, ended, status } = await world([channel])
     const { id } = await notifier.send(mail)
     await clock.advance(6 * HOUR)
@@ -618,7 +621,7 @@ describe('a fault of the provider', () => {
   })
 
   it('lets the provider rest as long as it asks for', async () => {
-    const channel = recordingChannel({ maxConcurrent: 5, send: retry('account', { retryAfterMs: HOUR }) })
+    const channel = recordingProvider({ maxConcurrent: 5, send: retry('account', { retryAfterMs: HOUR }) })
     const { notifier, clock } = await world([channel])
     await notifier.sendBatch(Array.from({ length: 30 }, () => mail))
     await clock.advance(HOUR - 1)
@@ -628,8 +631,8 @@ describe('a fault of the provider', () => {
   })
 
   it('does not touch the other channels', async () => {
-    const channel = recordingChannel({ send: retry('account', { retryAfterMs: HOUR }) })
-    const sms = recordingChannel({ name: 'sms', channel: 'sms' })
+    const channel = recordingProvider({ send: retry('account', { retryAfterMs: HOUR }) })
+    const sms = recordingProvider({ name: 'sms', channel: 'sms' })
     const { notifier, clock, ended } = await world([], { channels: { email: channel, sms } })
     await notifier.send(mail)
     const { id } = await notifier.send({ channel: 'sms', to: '+14155550123', body: 'x' })
@@ -638,7 +641,7 @@ describe('a fault of the provider', () => {
   })
 
   it('of a timeout is none: the circuit stays as it was', async () => {
-    const channel = recordingChannel({ maxConcurrent: 4, timeoutMs: 1_000, send: rejected('account') })
+    const channel = recordingProvider({ maxConcurrent: 4, timeoutMs: 1_000, send: rejected('account') })
     const { notifier, clock } = await world([channel])
     await notifier.sendBatch(Array.from({ length: 20 }, () => mail))
     await clock.advance(29_999)
@@ -657,7 +660,7 @@ describe('a storage that fails', () => {
 
   it('never makes a send resolve for something that is not stored', async () => {
     let down = true
-    const { notifier, clock, storage } = await world([recordingChannel()], {
+    const { notifier, clock, storage } = await world([recordingProvider()], {
       wrap: (inner) => ({ accept: (requests) => (down ? unavailable() : inner.accept(requests)) }),
     })
     const sends = await Promise.allSettled(Array.from({ length: 50 }, () => notifier.send(mail)))
@@ -677,7 +680,7 @@ describe('a storage that fails', () => {
   it('slows the claims down, reports it, and goes on when it is back', async () => {
     let down = true
     let claims = 0
-    const channel = recordingChannel()
+    const channel = recordingProvider()
     const { notifier, clock, status, errors } = await world([channel], {
       delivery: { pollMs: 1_000 },
       wrap: (inner) => ({
@@ -700,7 +703,7 @@ describe('a storage that fails', () => {
 
   it('does not make a second hand-over while the lease lasts', async () => {
     let down = 5
-    const channel = recordingChannel()
+    const channel = recordingProvider()
     const { notifier, clock, status, errors, history } = await world([channel], {
       delivery: { leaseMs: 60_000, pollMs: 1_000 },
       wrap: (inner) => ({
@@ -719,7 +722,7 @@ describe('a storage that fails', () => {
 
   it('has an outcome within five seconds of being back', async () => {
     let down = true
-    const { notifier, clock, status } = await world([recordingChannel()], {
+    const { notifier, clock, status } = await world([recordingProvider()], {
       delivery: { leaseMs: 60_000, pollMs: 1_000 },
       wrap: (inner) => ({
         settle: (settlements) => (down ? unavailable() : inner.settle(settlements)),
@@ -734,7 +737,7 @@ describe('a storage that fails', () => {
 
   it('that lost an outcome for good marks the attempt, and tries again', async () => {
     let down = true
-    const channel = recordingChannel()
+    const channel = recordingProvider()
     const { notifier, clock, ended, history } = await world([channel], {
       delivery: { leaseMs: 60_000, pollMs: 1_000 },
       wrap: (inner) => ({
@@ -754,7 +757,7 @@ describe('a storage that fails', () => {
 
   it('that cannot begin an attempt lets nothing out', async () => {
     let down = true
-    const channel = recordingChannel()
+    const channel = recordingProvider()
     const { notifier, clock, ended, history } = await world([channel], {
       delivery: { leaseMs: 60_000, pollMs: 1_000 },
       wrap: (inner) => ({ startAttempts: (refs) => (down ? unavailable() : inner.startAttempts(refs)) }),
@@ -770,7 +773,7 @@ describe('a storage that fails', () => {
   it('that can begin no attempt is asked more and more rarely, and at once after a single failure', async () => {
     let down = 1
     let asked = 0
-    const { notifier, clock, status } = await world([recordingChannel()], {
+    const { notifier, clock, status } = await world([recordingProvider()], {
       delivery: { leaseMs: 60_000, pollMs: HOUR },
       wrap: (inner) => ({
         startAttempts(refs) {
@@ -822,8 +825,8 @@ it.each<[string, (inner: Storage) => Partial<Storage>, Behaviour]>([
 ])(
   'a message %s is not forgotten while everything else that is due has to wait',
   async (_which, wrap, send) => {
-    const hanging = recordingChannel({ maxConcurrent: 1, send: () => new Promise(() => {}) })
-    const other = recordingChannel({
+    const hanging = recordingProvider({ maxConcurrent: 1, send: () => new Promise(() => {}) })
+    const other = recordingProvider({
       channel: 'sms',
       name: 'other',
       retry: { kind: 'schedule', delaysMs: [1_000], jitter: 0 },
@@ -845,7 +848,7 @@ it.each<[string, (inner: Storage) => Partial<Storage>, Behaviour]>([
 describe('leases', () => {
   it('are renewed for as long as an attempt takes', async () => {
     let end = (): void => {}
-    const channel = recordingChannel({
+    const channel = recordingProvider({
       timeoutMs: HOUR / 2,
       send: () => new Promise((resolve) => (end = () => resolve({ kind: 'accepted' }))),
     })
@@ -863,7 +866,7 @@ describe('leases', () => {
   })
 
   it.each([HOUR, -HOUR])('outlast a step of the clock by %s ms', async (stepMs) => {
-    const channel = recordingChannel({ timeoutMs: 30_000, send: () => new Promise(() => {}) })
+    const channel = recordingProvider({ timeoutMs: 30_000, send: () => new Promise(() => {}) })
     const renewed: number[] = []
     const { notifier, clock, ended, history } = await world([channel], {
       delivery: { leaseMs: 60_000, pollMs: 1_000 },
@@ -890,8 +893,8 @@ describe('leases', () => {
     let crashed = true
     const send = async () => ({ kind: 'accepted' })
     const [first, second] = ['first', 'second'].map((name) =>
-      recordingChannel({ name, onAmbiguous: 'fail', send }),
-    ) as [RecordingChannel, RecordingChannel]
+      recordingProvider({ name, onAmbiguous: 'fail', send }),
+    ) as [RecordingProvider, RecordingProvider]
     const { notifier, clock, ended, history } = await world([first, second], {
       delivery: { leaseMs: 60_000, pollMs: 30_000 },
       // The outcome never reaches the storage: the lease runs out, as after the death of the process.
@@ -919,7 +922,7 @@ describe('leases', () => {
   })
 
   it('that were lost abort the attempt, and its outcome changes nothing', async () => {
-    const channel = recordingChannel({
+    const channel = recordingProvider({
       send: (_message, { signal }) =>
         new Promise((resolve) => signal.addEventListener('abort', () => resolve({ kind: 'accepted' }))),
     })
@@ -946,7 +949,7 @@ describe('leases', () => {
 describe('listeners', () => {
   it('that throw or reject harm nobody', async () => {
     const heard: string[] = []
-    const { notifier, ended } = await world([recordingChannel()])
+    const { notifier, ended } = await world([recordingProvider()])
     notifier.on('notification.sent', () => {
       throw new Error('x')
     })

@@ -11,7 +11,7 @@ import { createProcessor } from '../../../src/services/processor.ts'
 import { createSecretBox, newSecret } from '../../../src/services/secrets.ts'
 import { createCompiledTemplates } from '../../../src/services/templates/compiled-templates.ts'
 import { fakeClock } from '../../../src/testing/fake-clock.ts'
-import { recordingChannel } from '../../../src/testing/recording-channel.ts'
+import { recordingProvider } from '../../../src/testing/recording-provider.ts'
 import { engineParts } from '../../support/engine-parts.ts'
 import { observation } from '../../support/observation.ts'
 
@@ -33,7 +33,7 @@ async function create(post: (request: PostRequest) => PostResult | Promise<PostR
   const errors: unknown[] = []
   const boxes = { current: createSecretBox([newSecret()]) }
   const signer = webhookSigner()
-  const channel = recordingChannel()
+  const channel = recordingProvider()
   const processor = createProcessor(clock)
   const engine = createEngine({
     storage,

@@ -1,11 +1,11 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { sqliteStorage } from '../../../adapters/storage/sqlite/index.ts'
+import { sqlite } from '../../../adapters/storage/sqlite/index.ts'
 import { memoryStorage } from '../../../src/memory/memory-storage.ts'
 import type { ClaimRequest } from '../../../src/ports/storage/claim.ts'
 import type { Settlement } from '../../../src/ports/storage/settle.ts'
 import type { Storage } from '../../../src/ports/storage/storage.ts'
 import { type FakeClock, fakeClock } from '../../../src/testing/fake-clock.ts'
-import { recordingChannel } from '../../../src/testing/recording-channel.ts'
+import { recordingProvider } from '../../../src/testing/recording-provider.ts'
 import { notifierWorld } from '../../support/notifier-world.ts'
 import { temporaryFile } from '../../support/sqlite-harness.ts'
 
@@ -19,7 +19,7 @@ const storages: [string, (clock: FakeClock) => Storage][] = [
     (clock) => {
       const { file, remove } = temporaryFile()
       onTestFinished(remove)
-      return sqliteStorage({ file, clock, synchronous: 'normal' })
+      return sqlite({ file, clock, synchronous: 'normal' })
     },
   ],
 ]
@@ -30,7 +30,7 @@ it.each(storages)(
     const clock = fakeClock()
     const world = notifierWorld({ clock, storage: make(clock) })
     const order: string[] = []
-    const channel = recordingChannel({
+    const channel = recordingProvider({
       maxConcurrent: 10,
       send: (_message, { organizationId }) => {
         order.push(organizationId)
@@ -61,7 +61,7 @@ it.each(storages)(
     const clock = fakeClock()
     const world = notifierWorld({ clock, storage: make(clock) })
     const order: string[] = []
-    const channel = recordingChannel({
+    const channel = recordingProvider({
       maxConcurrent: 10,
       send: ({ body }) => {
         order.push(body)
@@ -91,9 +91,9 @@ it.each(storages)(
 it('a provider that hangs holds up only its own concurrency', async () => {
   const world = notifierWorld()
   const { clock } = world
-  const hanging = recordingChannel({ name: 'hanging', maxConcurrent: 4, send: () => new Promise(() => {}) })
-  const healthy = recordingChannel({ name: 'healthy', maxConcurrent: 20 })
-  const sms = recordingChannel({ name: 'sms', channel: 'sms' })
+  const hanging = recordingProvider({ name: 'hanging', maxConcurrent: 4, send: () => new Promise(() => {}) })
+  const healthy = recordingProvider({ name: 'healthy', maxConcurrent: 20 })
+  const sms = recordingProvider({ name: 'sms', channel: 'sms' })
   const notifier = await world.start({ channels: { email: [hanging, healthy], sms } })
   await notifier.sendBatch(Array.from({ length: 100 }, () => mail))
   const { id } = await notifier.send({ channel: 'sms', to: '+14155550123', body: 'x' })
@@ -114,13 +114,13 @@ it.each([
 ])('what %s waits for no poll, whatever else hangs and has a backlog', async (_what, outcome, withinMs) => {
   const world = notifierWorld()
   const { clock } = world
-  const sms = recordingChannel({ channel: 'sms', maxConcurrent: 1, send: () => new Promise(() => {}) })
+  const sms = recordingProvider({ channel: 'sms', maxConcurrent: 1, send: () => new Promise(() => {}) })
   const retry = { kind: 'schedule', delaysMs: [1_000], jitter: 0 } as const
-  const email = recordingChannel({
+  const email = recordingProvider({
     send: (_message, { attempt }) => (attempt === 1 ? outcome : ACCEPTED),
     retry,
   })
-  const second = recordingChannel({ name: 'second' })
+  const second = recordingProvider({ name: 'second' })
   const providers = outcome.scope === 'account' ? [email, second] : [email]
   const notifier = await world.start({ channels: { email: providers, sms } })
   const texts = Array.from({ length: 3 }, () => ({ channel: 'sms', to: '+14155550123', body: 'x' }) as const)
@@ -152,7 +152,7 @@ it('what was claimed goes out, also where too many outcomes wait for the storage
       },
     },
   })
-  const channel = recordingChannel({
+  const channel = recordingProvider({
     maxConcurrent: 3,
     send: ({ body }) =>
       new Promise((resolve) => clock.timer(Number(body), () => resolve({ kind: 'accepted' }))),
@@ -197,12 +197,12 @@ describe('messages that only a provider reaches that cannot take them', () => {
     const clock = fakeClock()
     const { storage, counts } = counted(clock, 0)
     const world = notifierWorld({ clock, storage })
-    const resting = recordingChannel({
+    const resting = recordingProvider({
       name: 'resting',
       accepts: (to) => to.endsWith('.com'),
       send: async () => ({ kind: 'rejected', code: 'provider_auth_failed', scope: 'account' }),
     })
-    const other = recordingChannel({ name: 'other', accepts: (to) => to.endsWith('.org') })
+    const other = recordingProvider({ name: 'other', accepts: (to) => to.endsWith('.org') })
     const notifier = await world.start({ channels: { email: [resting, other] } })
     await notifier.sendBatch(many(1_000))
     await clock.advance(10_000)
@@ -219,13 +219,13 @@ describe('messages that only a provider reaches that cannot take them', () => {
     const clock = fakeClock()
     const { storage, counts } = counted(clock, 10)
     const world = notifierWorld({ clock, storage })
-    const hanging = recordingChannel({
+    const hanging = recordingProvider({
       name: 'hanging',
       maxConcurrent: 2,
       accepts: (to) => to.endsWith('.com'),
       send: () => new Promise(() => {}),
     })
-    const other = recordingChannel({ name: 'other', accepts: (to) => to.endsWith('.org') })
+    const other = recordingProvider({ name: 'other', accepts: (to) => to.endsWith('.org') })
     const notifier = await world.start({ channels: { email: [hanging, other] } })
     await notifier.sendBatch(many(3_000))
     const { id } = await notifier.send(ofOthers)
@@ -259,7 +259,7 @@ it.each(['y', 'n', 'ny', 'nnny', 'nynn', 'nyny'])(
     })
     let asked = 0
     let moods = 'y'
-    const moody = recordingChannel({
+    const moody = recordingProvider({
       accepts() {
         const mood = moods[asked % moods.length]
         asked += 1
@@ -267,7 +267,7 @@ it.each(['y', 'n', 'ny', 'nnny', 'nynn', 'nyny'])(
         throw new Error('Not now.')
       },
     })
-    const never = recordingChannel({ name: 'never', accepts: () => false })
+    const never = recordingProvider({ name: 'never', accepts: () => false })
     const notifier = await world.start({ channels: { email: [moody, never] } })
     const { id } = await notifier.send({ ...mail, sendAt: new Date(clock.now() + 1_000).toISOString() })
     moods = answers

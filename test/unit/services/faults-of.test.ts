@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { createNotifier } from '../../../src/create-notifier.ts'
 import { memoryRateLimiter } from '../../../src/memory/rate-limiter/memory-rate-limiter.ts'
 import type { Queue } from '../../../src/ports/queue.ts'
-import { recordingChannel } from '../../../src/testing/recording-channel.ts'
+import { recordingProvider } from '../../../src/testing/recording-provider.ts'
 
 const REFUSED = new Error('connect ECONNREFUSED 127.0.0.1:1')
 /** As Node.js reports a name with several addresses. */
@@ -24,7 +24,7 @@ function queue(change: Partial<Queue>): Queue {
 it('a fault of a plug-in that nobody waits for is told with its name', async () => {
   const told: Error[] = []
   const notifier = createNotifier({
-    channels: { email: recordingChannel({ name: 'mail', close: refuses }) },
+    channels: { email: recordingProvider({ name: 'mail', close: refuses }) },
     queue: queue({
       async work({ failed }) {
         failed(REFUSED)
@@ -64,7 +64,7 @@ it.each<[string, Queue['work']]>([
   'a queue whose work %s is told of, and what it would have handed over is found by polls',
   async (_how, work) => {
     const told: Error[] = []
-    const email = recordingChannel()
+    const email = recordingProvider()
     const notifier = createNotifier({
       channels: { email },
       queue: queue({ work }),

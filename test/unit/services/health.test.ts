@@ -6,7 +6,7 @@ import {
   NotifierError,
   type Storage,
 } from '../../../src/index.ts'
-import { recordingChannel } from '../../../src/testing/index.ts'
+import { recordingProvider } from '../../../src/testing/index.ts'
 
 async function healthWhen(get: Storage['organizations']['get']): Promise<HealthReport> {
   const inner = memoryStorage()
@@ -15,7 +15,7 @@ async function healthWhen(get: Storage['organizations']['get']): Promise<HealthR
     ...inner,
     organizations: { ...inner.organizations, get: (id) => (broken ? get(id) : inner.organizations.get(id)) },
   }
-  const notifier = createNotifier({ storage, channels: { email: recordingChannel() } })
+  const notifier = createNotifier({ storage, channels: { email: recordingProvider() } })
   await notifier.start()
   broken = true
   const health = await notifier.health()

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { sqliteStorage } from '../../../adapters/storage/sqlite/index.ts'
+import { sqlite } from '../../../adapters/storage/sqlite/index.ts'
 import { createNotifier } from '../../../src/create-notifier.ts'
 import type { SendInput } from '../../../src/domain/input/send.ts'
 import { UNLIMITED } from '../../../src/domain/plans.ts'
@@ -9,7 +9,7 @@ import { memoryStorage } from '../../../src/memory/memory-storage.ts'
 import type { NotifierOptions } from '../../../src/options.ts'
 import { fingerprint } from '../../../src/services/fingerprint.ts'
 import { fakeClock } from '../../../src/testing/fake-clock.ts'
-import { recordingChannel } from '../../../src/testing/recording-channel.ts'
+import { recordingProvider } from '../../../src/testing/recording-provider.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
 
 const mail = { channel: 'email', to: 'ada@example.com', body: 'Hello' } as const
@@ -24,8 +24,8 @@ describe.each(['memory', 'sqlite'])('an idempotency key on %s', (kind) => {
     const storage =
       kind === 'memory'
         ? memoryStorage({ clock })
-        : sqliteStorage({ file: join(directory, `${files}.db`), synchronous: 'normal', clock })
-    const notifier = createNotifier({ channels: { email: recordingChannel() }, storage, clock, ...options })
+        : sqlite({ file: join(directory, `${files}.db`), synchronous: 'normal', clock })
+    const notifier = createNotifier({ channels: { email: recordingProvider() }, storage, clock, ...options })
     await notifier.start({ deliver: false })
     onTestFinished(() => notifier.stop())
     const stored = async (organizationId?: string) =>

@@ -3,7 +3,7 @@ import type { OrganizationProviders } from '../../../src/services/channels/chann
 import { createInstances } from '../../../src/services/channels/instances.ts'
 import { createOpenPlugins } from '../../../src/services/channels/plugins.ts'
 import { type FakeClock, fakeClock } from '../../../src/testing/fake-clock.ts'
-import { recordingChannel } from '../../../src/testing/recording-channel.ts'
+import { recordingProvider } from '../../../src/testing/recording-provider.ts'
 
 const MINUTE = 60_000
 
@@ -19,7 +19,7 @@ function create(make: (clock: FakeClock, made: number) => Made | Promise<Made>) 
     async make() {
       const number = asked.push(clock.monotonic())
       const given = await make(clock, number)
-      return given === undefined ? recordingChannel({ close: () => void closed.push(number) }) : given
+      return given === undefined ? recordingProvider({ close: () => void closed.push(number) }) : given
     },
     plugins: createOpenPlugins(() => {}),
     clock,

@@ -4,7 +4,7 @@ import type { Attempts } from '../../../src/services/delivery/attempts.ts'
 import { createLanes, type LaneSetOptions } from '../../../src/services/delivery/lanes.ts'
 import { createStop } from '../../../src/services/delivery/stop.ts'
 import { fakeClock } from '../../../src/testing/fake-clock.ts'
-import { recordingChannel } from '../../../src/testing/recording-channel.ts'
+import { recordingProvider } from '../../../src/testing/recording-provider.ts'
 import { engineParts } from '../../support/engine-parts.ts'
 
 /** Lanes whose posts never end, and a way to begin some. */
@@ -13,7 +13,7 @@ function hangingLanes() {
     run: (_job, work) => work(createStop()),
     begin: () => new Promise(() => {}),
   }
-  const { routes } = engineParts(recordingChannel(), fakeClock())
+  const { routes } = engineParts(recordingProvider(), fakeClock())
   const lanes = createLanes({
     routes,
     events: { attempts } as LaneSetOptions['events'],

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { MAX_BODY_LENGTH } from '../../../src/domain/template/write.ts'
 import { memoryStorage } from '../../../src/memory/memory-storage.ts'
 import type { PageRequest } from '../../../src/ports/storage/page.ts'
-import { recordingChannel } from '../../../src/testing/recording-channel.ts'
+import { recordingProvider } from '../../../src/testing/recording-provider.ts'
 import { notifierWorld } from '../../support/notifier-world.ts'
 
 /** A notifier, and how many rows of each list its storage was asked for at once. */
@@ -18,7 +18,7 @@ async function start() {
     }
   templates.list = counted(templates.list)
   notifications.list = counted(notifications.list)
-  const notifier = await notifierWorld({ storage }).start({ channels: { email: recordingChannel() } })
+  const notifier = await notifierWorld({ storage }).start({ channels: { email: recordingProvider() } })
   return { notifier, asked }
 }
 

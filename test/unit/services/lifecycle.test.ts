@@ -5,14 +5,14 @@ import { memoryStorage } from '../../../src/memory/memory-storage.ts'
 import type { Storage } from '../../../src/ports/storage/storage.ts'
 import type { Telemetry } from '../../../src/ports/telemetry.ts'
 import { fakeClock, settled } from '../../../src/testing/fake-clock.ts'
-import { type Behaviour, recordingChannel } from '../../../src/testing/recording-channel.ts'
+import { type Behaviour, recordingProvider } from '../../../src/testing/recording-provider.ts'
 import { notifierWorld } from '../../support/notifier-world.ts'
 
 const mail = { channel: 'email', to: 'ada@example.com', body: 'Hello' } as const
 
 function create(
   change: Partial<Storage> = {},
-  channel = recordingChannel(),
+  channel = recordingProvider(),
   telemetry: readonly Telemetry[] = [],
 ) {
   const clock = fakeClock()
@@ -109,7 +109,7 @@ describe('stop', () => {
     const close = () => {
       closed += 1
     }
-    const { notifier, counts } = create({}, recordingChannel({ close }))
+    const { notifier, counts } = create({}, recordingProvider({ close }))
     await notifier.start()
     await Promise.all([notifier.stop(), notifier.stop(), notifier[Symbol.asyncDispose]()])
     expect([counts.stop, closed]).toEqual([1, 1])
@@ -117,7 +117,7 @@ describe('stop', () => {
 
   it('has one deadline for calls, attempts and channels together', async () => {
     const never = (): Promise<never> => new Promise(() => {})
-    const { notifier, clock, counts } = create({ accept: never }, recordingChannel({ close: never }))
+    const { notifier, clock, counts } = create({ accept: never }, recordingProvider({ close: never }))
     await notifier.start()
     void notifier.send(mail)
     await settled()
@@ -158,7 +158,7 @@ describe('stop', () => {
     function hanging(change: Partial<Storage> = {}, telemetry: Telemetry[] = []) {
       let answer = (): void => {}
       const slow = (): Promise<void> => new Promise((resolve) => (answer = resolve))
-      const world = create({ start: slow, ...change }, recordingChannel(), telemetry)
+      const world = create({ start: slow, ...change }, recordingProvider(), telemetry)
       const started = world.notifier.start().then(
         () => 'resolved',
         (error: unknown) => error,
@@ -305,7 +305,7 @@ describe('stop', () => {
   it('leaves no timer for a provider that rests, which would keep all that was stored in memory', async () => {
     const waiting = new Set<object>()
     const clock = fakeClock()
-    const channel = recordingChannel()
+    const channel = recordingProvider()
     channel.behave(() => ({
       kind: 'retry',
       code: 'provider_error',
@@ -362,7 +362,7 @@ describe('stop', () => {
 
   it('lets running attempts end, and what they did is recorded', async () => {
     let answer = (): void => {}
-    const channel = recordingChannel({
+    const channel = recordingProvider({
       send: () => new Promise((resolve) => (answer = () => resolve({ kind: 'accepted' }))),
     })
     const settlements: unknown[] = []
@@ -393,7 +393,7 @@ describe('stop', () => {
   })
 
   it('aborts what runs on past the deadline, and records that too', async () => {
-    const channel = recordingChannel({
+    const channel = recordingProvider({
       send: (_message, { signal }) =>
         new Promise((resolve) =>
           signal.addEventListener('abort', () => resolve({ kind: 'ambiguous', reason: 'aborted' })),
@@ -412,7 +412,7 @@ describe('stop', () => {
   })
 
   it('aborts nothing that has ended, whoever still has its signal', async () => {
-    const channel = recordingChannel({
+    const channel = recordingProvider({
       send: ({ body }) => (body === 'hangs' ? new Promise(() => {}) : { kind: 'accepted' }),
     })
     const { notifier, clock } = create({}, channel)
@@ -431,7 +431,7 @@ describe('stop', () => {
     const world = notifierWorld()
     const { clock, storage } = world
     const retry = { kind: 'schedule', delaysMs: [1_000], jitter: 0 } as const
-    const two = (send: Behaviour) => ['a', 'b'].map((name) => recordingChannel({ name, retry, send }))
+    const two = (send: Behaviour) => ['a', 'b'].map((name) => recordingProvider({ name, retry, send }))
     const failing = await world.start({
       channels: { email: two(() => ({ kind: 'retry', scope: 'recipient', code: 'provider_error' })) },
     })
@@ -465,7 +465,7 @@ describe('stop', () => {
       const { clock, storage, start } = notifierWorld()
       let asked = 0
       const notifier = await start({
-        channels: { email: recordingChannel() },
+        channels: { email: recordingProvider() },
         storage: {
           ...storage,
           async claim(request) {
@@ -494,7 +494,7 @@ describe('stop', () => {
   )
 
   it('is hurried by a second one', async () => {
-    const channel = recordingChannel({
+    const channel = recordingProvider({
       send: (_message, { signal }) =>
         new Promise((resolve) =>
           signal.addEventListener('abort', () => resolve({ kind: 'ambiguous', reason: 'aborted' })),
@@ -518,7 +518,7 @@ describe('stop', () => {
   it('claims nothing more while a call is waited for, and what runs may end meanwhile', async () => {
     let go = (): void => {}
     const gate = new Promise<never>((_resolve, reject) => (go = () => reject(new Error('late'))))
-    const channel = recordingChannel({ maxConcurrent: 1 })
+    const channel = recordingProvider({ maxConcurrent: 1 })
     const { notifier, clock, counts } = create({ logs: { list: () => gate } }, channel)
     channel.behave(() => new Promise((resolve) => clock.timer(1_000, () => resolve({ kind: 'accepted' }))))
     await notifier.start()
@@ -546,7 +546,7 @@ describe('stop', () => {
           return inner.startAttempts(refs)
         },
       },
-      recordingChannel({ retry }),
+      recordingProvider({ retry }),
     )
     await notifier.start()
     const { id } = await notifier.send(mail)
@@ -568,7 +568,7 @@ describe('stop', () => {
     ['an outcome that cannot be stored', { settle: never }, () => {}],
     ['a channel that does not close', {}, never],
   ])('is hurried by a second one past %s', async (_name, change, close) => {
-    const { notifier, clock, counts } = create(change, recordingChannel({ close }))
+    const { notifier, clock, counts } = create(change, recordingProvider({ close }))
     await notifier.start()
     await notifier.send(mail)
     await clock.advance(1)
@@ -591,7 +591,7 @@ describe('stop', () => {
     async (what, change, telemetry) => {
       const closed: string[] = []
       const plugin = { name: 'other', stop: () => void closed.push('other') }
-      const { notifier, clock } = create(change, recordingChannel(), [...telemetry, plugin])
+      const { notifier, clock } = create(change, recordingProvider(), [...telemetry, plugin])
       const told: unknown[] = []
       notifier.on('error', (error) => told.push(error))
       await notifier.start()
@@ -652,7 +652,7 @@ describe('stop', () => {
     ['rejects', () => Promise.reject(new Error('x'))],
     ['never settles', () => new Promise(() => {})],
   ])('closes the storage also when the close of a channel %s', async (_name, close) => {
-    const { notifier, clock, counts } = create({}, recordingChannel({ close }))
+    const { notifier, clock, counts } = create({}, recordingProvider({ close }))
     await notifier.start()
     const stopped = notifier.stop({ deadlineMs: 1_000 })
     await clock.advance(1_000)

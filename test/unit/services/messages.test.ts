@@ -6,13 +6,13 @@ import type { SendInput } from '../../../src/domain/input/send.ts'
 import { memoryStorage } from '../../../src/memory/memory-storage.ts'
 import type { NotifierOptions } from '../../../src/options.ts'
 import { fakeClock } from '../../../src/testing/fake-clock.ts'
-import { recordingChannel } from '../../../src/testing/recording-channel.ts'
+import { recordingProvider } from '../../../src/testing/recording-provider.ts'
 
 async function start(deliver = false, options: Partial<NotifierOptions> = {}) {
   const clock = fakeClock()
   const storage = memoryStorage({ clock })
   const [email, sms, push, slack] = (['email', 'sms', 'push', 'slack'] as const).map((channel) =>
-    recordingChannel({ channel }),
+    recordingProvider({ channel }),
   )
   const notifier = createNotifier({ channels: { email, sms, push, slack }, storage, clock, ...options })
   await notifier.start({ deliver })

@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished } from 'vitest'
 import { createNotifier } from '../../../src/create-notifier.ts'
-import type { Channel } from '../../../src/ports/channel.ts'
+import type { Provider } from '../../../src/ports/provider.ts'
 import { recordingLogger } from '../../../src/testing/recording-logger.ts'
 
 const HEAVY = 12
@@ -10,7 +10,7 @@ async function neighbours() {
   const order: string[] = []
   const attempts: number[] = []
   let handedOver = (): void => {}
-  const provider: Channel = {
+  const provider: Provider = {
     name: 'shared',
     channel: 'email',
     maxConcurrent: 100,

@@ -10,14 +10,14 @@ import {
   type Telemetry,
 } from '../../../src/index.ts'
 import { createMeter } from '../../../src/services/telemetry/meter.ts'
-import { recordingChannel } from '../../../src/testing/recording-channel.ts'
+import { recordingProvider } from '../../../src/testing/recording-provider.ts'
 import { eventually } from '../../support/eventually.ts'
 import { faultLogger } from '../../support/fault-logger.ts'
 
 const message = { channel: 'email', to: 'ada@example.com', subject: 'Hello', body: 'Hi Ada' } as const
 
 async function start(options: Partial<NotifierOptions> = {}) {
-  const notifier = createNotifier({ channels: { email: recordingChannel() }, ...options })
+  const notifier = createNotifier({ channels: { email: recordingProvider() }, ...options })
   await notifier.start()
   onTestFinished(() => notifier.stop())
   return notifier
@@ -94,7 +94,7 @@ describe('a plug-in', () => {
     ],
   ])('that %s is reported once and harms nobody', async (_title, part) => {
     const faults: unknown[] = []
-    const channel = recordingChannel()
+    const channel = recordingProvider()
     const notifier = createNotifier({
       channels: { email: channel },
       logger: faultLogger(faults),
@@ -113,7 +113,7 @@ describe('a plug-in', () => {
   it('that cannot start keeps the notifier from starting, and may start later', async () => {
     let fails = true
     const notifier = createNotifier({
-      channels: { email: recordingChannel() },
+      channels: { email: recordingProvider() },
       telemetry: {
         name: 'late',
         async start() {
@@ -149,7 +149,7 @@ describe('a plug-in', () => {
 
   it('that traces can be only one', () => {
     const tracing = { name: 'tracing', startSpan: boom }
-    const channels = { email: recordingChannel() }
+    const channels = { email: recordingProvider() }
     expect(() => createNotifier({ channels, telemetry: [tracing, tracing] })).toThrow(
       expect.objectContaining({ code: 'invalid_configuration', details: { option: 'telemetry' } }),
     )
@@ -242,7 +242,7 @@ describe('metrics', () => {
 describe('listeners in this process', () => {
   it('hear of accepts and attempts, and of how an attempt failed', async () => {
     let calls = 0
-    const channel = recordingChannel({
+    const channel = recordingProvider({
       retry: { kind: 'schedule', delaysMs: [0], jitter: 0 },
       send: () => {
         calls += 1
@@ -304,7 +304,7 @@ it('listeners hear of a notification in its own trace, also where many are recor
       return { trace: undefined, headers: {}, run: (work) => current.run(trace, work), end() {} }
     },
   }
-  const email = recordingChannel({
+  const email = recordingProvider({
     send: async () => ({ kind: 'rejected', code: 'invalid_content', scope: 'message' }),
   })
   const notifier = await start({ channels: { email }, telemetry: [telemetry] })

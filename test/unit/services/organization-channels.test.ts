@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { smtpChannel } from '../../../adapters/channels/email/smtp.ts'
+import { smtp } from '../../../adapters/channels/smtp/send.ts'
 import { memoryStorage } from '../../../src/memory/memory-storage.ts'
 import type { NotifierOptions } from '../../../src/options.ts'
-import type { Channel } from '../../../src/ports/channel.ts'
+import type { Provider } from '../../../src/ports/provider.ts'
 import type { Queue, QueueWorker } from '../../../src/ports/queue.ts'
 import type { Storage } from '../../../src/ports/storage/storage.ts'
 import type {
@@ -12,7 +12,7 @@ import type {
 import { createRoutes } from '../../../src/services/channels/routes.ts'
 import type { Notifier } from '../../../src/services/notifier.ts'
 import { fakeClock } from '../../../src/testing/fake-clock.ts'
-import { type RecordingChannel, recordingChannel } from '../../../src/testing/recording-channel.ts'
+import { type RecordingProvider, recordingProvider } from '../../../src/testing/recording-provider.ts'
 import { engineParts } from '../../support/engine-parts.ts'
 import { type NotifierWorld, notifierWorld } from '../../support/notifier-world.ts'
 
@@ -22,7 +22,7 @@ const MINUTE = 60_000
 interface Tenants extends NotifierWorld {
   readonly notifier: Notifier
   /** The provider that was made for an organization last. */
-  readonly made: ReadonlyMap<string, RecordingChannel>
+  readonly made: ReadonlyMap<string, RecordingProvider>
   /** For whom providers were made, in order. */
   readonly asked: string[]
   /** Whose provider was closed, in order. */
@@ -34,18 +34,18 @@ const ORGANIZATIONS = ['org_a', 'org_b', 'org_c']
 
 /** A notifier whose e-mail providers are made for each organization. */
 async function tenants(
-  make: (organizationId: string, channel: () => RecordingChannel) => unknown = (_id, channel) => channel(),
-  options: Partial<NotifierOptions> & { readonly shared?: Channel; readonly world?: NotifierWorld } = {},
+  make: (organizationId: string, channel: () => RecordingProvider) => unknown = (_id, channel) => channel(),
+  options: Partial<NotifierOptions> & { readonly shared?: Provider; readonly world?: NotifierWorld } = {},
 ): Promise<Tenants> {
   const { shared, world = notifierWorld(), ...others } = options
-  const made = new Map<string, RecordingChannel>()
+  const made = new Map<string, RecordingProvider>()
   const asked: string[] = []
   const closed: string[] = []
   const perOrganization = (organizationId: string) => {
     asked.push(organizationId)
     return make(organizationId, () => {
       const close = (): void => void closed.push(organizationId)
-      const channel = recordingChannel({ name: 'own', maxConcurrent: 5, close })
+      const channel = recordingProvider({ name: 'own', maxConcurrent: 5, close })
       made.set(organizationId, channel)
       return channel
     }) as ChannelProviders | null
@@ -116,7 +116,7 @@ describe('providers of an organization', () => {
   })
 
   it('may be several that share, with their weights', async () => {
-    const [one, two] = [recordingChannel({ name: 'one' }), recordingChannel({ name: 'two' })]
+    const [one, two] = [recordingProvider({ name: 'one' }), recordingProvider({ name: 'two' })]
     const { notifier, clock } = await tenants(() => ({
       providers: [one, two],
       distribution: 'weighted',
@@ -132,7 +132,7 @@ describe('providers of an organization', () => {
 
   it('are asked whether they accept a recipient', async () => {
     const { notifier } = await tenants((organizationId) =>
-      recordingChannel({ accepts: (to) => organizationId === 'org_a' || !to.startsWith('ada') }),
+      recordingProvider({ accepts: (to) => organizationId === 'org_a' || !to.startsWith('ada') }),
     )
     await notifier.send(mail, { organizationId: 'org_a' })
     await expect(notifier.send(mail, { organizationId: 'org_b' })).rejects.toMatchObject({
@@ -157,7 +157,7 @@ describe('providers of an organization', () => {
   })
 
   it('that are none leave it the shared ones where there are some', async () => {
-    const shared = recordingChannel({ name: 'shared' })
+    const shared = recordingProvider({ name: 'shared' })
     const { send, ended, made, notifier } = await tenants(
       (organizationId, channel) => (organizationId === 'org_a' ? null : channel()),
       { shared },
@@ -217,7 +217,7 @@ describe('providers of an organization', () => {
 
   it('keep a pace of their own', async () => {
     const { notifier, clock, made } = await tenants((organizationId) => {
-      const channel = recordingChannel({ maxPerSecond: 2 })
+      const channel = recordingProvider({ maxPerSecond: 2 })
       channels.set(organizationId, channel)
       return channel
     })
@@ -230,7 +230,7 @@ describe('providers of an organization', () => {
     await clock.advance(0)
     expect(['org_a', 'org_b'].map((id) => channels.get(id)?.calls.length)).toEqual([2, 2])
   })
-  const channels = new Map<string, RecordingChannel>()
+  const channels = new Map<string, RecordingProvider>()
 })
 
 describe('a function that fails', () => {
@@ -243,8 +243,8 @@ describe('a function that fails', () => {
       },
     ],
     ['answers no provider', () => ({})],
-    ['answers one of another channel', () => recordingChannel({ channel: 'sms' })],
-    ['answers one that a lease is too short for', () => recordingChannel({ timeoutMs: 70_000 })],
+    ['answers one of another channel', () => recordingProvider({ channel: 'sms' })],
+    ['answers one that a lease is too short for', () => recordingProvider({ timeoutMs: 70_000 })],
   ])('and %s lets what it concerns wait, visibly, and goes on by itself', async (_name, fail) => {
     let down = true
     const { send, ended, history, notifier, clock, errors } = await tenants((id, channel) =>
@@ -273,11 +273,11 @@ describe('a function that fails', () => {
 
   it.each<[string, OrganizationProviders, object]>([
     ['a function that throws', gone, { message: unusable }],
-    ['an `open` that throws', () => recordingChannel({ open: gone }), { message: unusable }],
+    ['an `open` that throws', () => recordingProvider({ open: gone }), { message: unusable }],
     [
       'a maker of providers that nobody has called',
-      smtpChannel as never,
-      { code: 'invalid_configuration', message: ': smtpChannel: "options": must be an object.' },
+      smtp as never,
+      { code: 'invalid_configuration', message: ': smtp: "options": must be an object.' },
     ],
   ])(
     'tells operators where and for whom: %s',
@@ -317,7 +317,7 @@ describe('a function that fails', () => {
       (organizationId) =>
         down && organizationId === 'org_a'
           ? gone()
-          : recordingChannel({
+          : recordingProvider({
               onAmbiguous: 'fail',
               send: async () => {
                 calls.push(organizationId)
@@ -454,7 +454,7 @@ describe('an idle organization', () => {
     let end = (): void => {}
     const { send, closed, clock } = await tenants(
       (id) =>
-        recordingChannel({
+        recordingProvider({
           timeoutMs: 55 * MINUTE,
           close: () => void log.push(id),
           send: () => new Promise((resolve) => (end = () => resolve({ kind: 'accepted' }))),
@@ -472,7 +472,7 @@ describe('an idle organization', () => {
 
   it('closes what several have been given when the last of them has', async () => {
     const closes: number[] = []
-    const one = recordingChannel({ close: () => void closes.push(clock.monotonic()) })
+    const one = recordingProvider({ close: () => void closes.push(clock.monotonic()) })
     const { send, clock, notifier } = await tenants(() => one)
     await send('org_a')
     await clock.advance(8 * MINUTE)
@@ -510,7 +510,7 @@ describe('more organizations than are kept open', () => {
           'email',
           {
             shared: null,
-            perOrganization: (id: string) => recordingChannel({ close: () => void closed.push(id) }),
+            perOrganization: (id: string) => recordingProvider({ close: () => void closed.push(id) }),
           },
         ],
       ]),
@@ -651,7 +651,7 @@ describe('notifications stored under another configuration', () => {
 
   it("go to the organization's own providers when the channel has become a function", async () => {
     const world = lasting()
-    const before = await world.start({ channels: { email: recordingChannel() }, plans: {} })
+    const before = await world.start({ channels: { email: recordingProvider() }, plans: {} })
     for (const id of ORGANIZATIONS) await before.organizations.create({ id, name: id })
     const sendAt = new Date(world.clock.now() + MINUTE)
     const ids = []
@@ -670,7 +670,7 @@ describe('notifications stored under another configuration', () => {
     const sendAt = new Date(world.clock.now() + MINUTE)
     const id = await before.send('org_a', { sendAt })
     await before.notifier.stop()
-    const shared = recordingChannel({ name: 'shared' })
+    const shared = recordingProvider({ name: 'shared' })
     const notifier = await world.start({ channels: { email: shared }, plans: {} })
     expect(await world.ended(notifier, id, 'org_a')).toBe('sent')
     expect(shared.calls).toHaveLength(1)
@@ -687,7 +687,7 @@ describe('notifications stored under another configuration', () => {
       )
     }
     await before.notifier.stop()
-    const shared = recordingChannel({ maxConcurrent: 4, send: () => new Promise(() => {}) })
+    const shared = recordingProvider({ maxConcurrent: 4, send: () => new Promise(() => {}) })
     await world.start({ channels: { email: shared }, plans: {} })
     await world.clock.advance(MINUTE)
     expect(shared.calls).toHaveLength(4)
@@ -707,7 +707,7 @@ describe('notifications stored under another configuration', () => {
     }
     await before.notifier.stop()
     const accepted = { kind: 'accepted' } as const
-    const shared = recordingChannel({
+    const shared = recordingProvider({
       maxPerSecond: 100,
       maxConcurrent: 5,
       send: () => new Promise((resolve) => world.clock.timer(20, () => resolve(accepted))),
@@ -738,11 +738,11 @@ describe('notifications stored under another configuration', () => {
     [', however much a queue engine hands over', instantQueue()],
   ])('are named in the health of a process that has no provider of their channel%s', async (_how, queue) => {
     const world = lasting()
-    const ids = await stored(world, { email: recordingChannel({ name: 'mail' }) })
+    const ids = await stored(world, { email: recordingProvider({ name: 'mail' }) })
     expect(ids).toHaveLength(2)
     const other = notifierWorld({ clock: world.clock, storage: world.storage })
     const notifier = await other.start({
-      channels: { sms: recordingChannel({ channel: 'sms' }) },
+      channels: { sms: recordingProvider({ channel: 'sms' }) },
       delivery: { pollMs: 1_000 },
       ...(queue === undefined ? {} : { queue }),
     })
@@ -774,8 +774,8 @@ describe('an instance for receipts', () => {
   it('is found by organization, channel and name, made when needed, and not closed under its user', async () => {
     const clock = fakeClock()
     const log: string[] = []
-    const own = () => recordingChannel({ name: 'own', close: () => void log.push('closed') })
-    const shared = recordingChannel({ name: 'shared' })
+    const own = () => recordingProvider({ name: 'own', close: () => void log.push('closed') })
+    const shared = recordingProvider({ name: 'shared' })
     const routes = createRoutes({
       clock,
       leaseMs: MINUTE,

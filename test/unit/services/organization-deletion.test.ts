@@ -2,7 +2,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { createNotifier } from '../../../src/create-notifier.ts'
 import { memoryStorage } from '../../../src/memory/memory-storage.ts'
 import { fakeClock } from '../../../src/testing/fake-clock.ts'
-import { recordingChannel } from '../../../src/testing/recording-channel.ts'
+import { recordingProvider } from '../../../src/testing/recording-provider.ts'
 
 const ID = 'org_acme'
 const scope = { organizationId: ID }
@@ -12,7 +12,7 @@ describe('deleting an organization', () => {
   async function start(deliver = false) {
     const clock = fakeClock()
     const storage = memoryStorage({ clock })
-    const notifier = createNotifier({ channels: { email: recordingChannel() }, storage, clock })
+    const notifier = createNotifier({ channels: { email: recordingProvider() }, storage, clock })
     onTestFinished(() => notifier.stop())
     await notifier.start({ deliver })
     await notifier.organizations.create({ id: ID, name: 'Acme', plan: 'enterprise' })

@@ -5,7 +5,7 @@ import { createPace } from '../../../src/services/delivery/pace.ts'
 import { createSharedLimits } from '../../../src/services/delivery/shared-limits.ts'
 import { createStop } from '../../../src/services/delivery/stop.ts'
 import type { Notifier } from '../../../src/services/notifier.ts'
-import { type RecordingChannel, recordingChannel } from '../../../src/testing/recording-channel.ts'
+import { type RecordingProvider, recordingProvider } from '../../../src/testing/recording-provider.ts'
 import { type NotifierWorld, notifierWorld } from '../../support/notifier-world.ts'
 
 const mail = { channel: 'email', to: 'ada@example.com', body: 'Hello' } as const
@@ -17,9 +17,9 @@ async function paced(maxPerSecond: number, processes: number, takesMs = 0) {
   const { clock } = world
   const calls: number[] = []
   const notifiers: Notifier[] = []
-  const channels: RecordingChannel[] = []
+  const channels: RecordingProvider[] = []
   for (let process = 0; process < processes; process += 1) {
-    const channel = recordingChannel({
+    const channel = recordingProvider({
       maxPerSecond,
       maxConcurrent: 50,
       send: () => {
@@ -205,7 +205,7 @@ describe('a pace', () => {
         peek: delayed(limitMs, limiter.peek),
       })
       const calls: number[] = []
-      const channel = recordingChannel({
+      const channel = recordingProvider({
         maxPerSecond: 10,
         maxConcurrent: 50,
         send: async () => {
@@ -252,11 +252,11 @@ describe('a pace', () => {
 
   it('lets a message that fails over go to the next provider at once', async () => {
     const world = notifierWorld()
-    const first = recordingChannel({
+    const first = recordingProvider({
       name: 'first',
       send: async () => ({ kind: 'retry', scope: 'provider', message: 'Down.' }),
     })
-    const second = recordingChannel({ name: 'second', maxPerSecond: 10 })
+    const second = recordingProvider({ name: 'second', maxPerSecond: 10 })
     const notifier = await world.start({ channels: { email: [first, second] } })
     for (let message = 1; message <= 3; message += 1) {
       await notifier.send(mail)
@@ -268,8 +268,8 @@ describe('a pace', () => {
   it('of one provider leaves the rest to the next', async () => {
     const world = notifierWorld()
     const [first, second] = [
-      recordingChannel({ name: 'first', maxPerSecond: 2 }),
-      recordingChannel({ name: 'second' }),
+      recordingProvider({ name: 'first', maxPerSecond: 2 }),
+      recordingProvider({ name: 'second' }),
     ]
     const notifier = await world.start({ channels: { email: [first, second] } })
     await notifier.sendBatch(Array.from({ length: 12 }, () => mail))
@@ -287,7 +287,7 @@ describe('a pace', () => {
   ])('is kept by each process alone while the limiter %s', async (_name, away, errors) => {
     const world = notifierWorld()
     const calls: number[] = []
-    const channel = recordingChannel({
+    const channel = recordingProvider({
       maxPerSecond: 5,
       send: async () => {
         calls.push(world.clock.monotonic())

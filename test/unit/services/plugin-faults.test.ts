@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { createNotifier, memoryRateLimiter, memoryStorage, type NotifierOptions } from '../../../src/index.ts'
 import { createPluginFaults } from '../../../src/services/plugin-faults.ts'
-import { fakeClock, recordingChannel } from '../../../src/testing/index.ts'
+import { fakeClock, recordingProvider } from '../../../src/testing/index.ts'
 import { notifierWorld } from '../../support/notifier-world.ts'
 
 const MAIL = { channel: 'email', to: 'ada@example.com', subject: 'Hello', body: 'Hello' } as const
@@ -22,7 +22,7 @@ describe('a plug-in that throws', () => {
     const world = notifierWorld()
     const cause = new Error('no tokens here')
     const email = {
-      ...recordingChannel(),
+      ...recordingProvider(),
       name: 'broken',
       accepts() {
         throw cause
@@ -48,7 +48,7 @@ describe('a plug-in that throws', () => {
     ['limiter', { rateLimiter: { ...memoryRateLimiter(), consume: fail } }],
     ['storage', { storage: { ...memoryStorage(), accept: fail } }],
   ])('as a %s makes a send service_unavailable, with its cause', async (_part, options) => {
-    const notifier = createNotifier({ channels: { email: recordingChannel() }, ...options })
+    const notifier = createNotifier({ channels: { email: recordingProvider() }, ...options })
     await notifier.start({ deliver: false })
     const { id: organizationId } = await notifier.organizations.create({ name: 'Acme' })
     const sent = notifier.send(MAIL, { organizationId })
@@ -61,7 +61,7 @@ describe('a plug-in that throws', () => {
     let away = true
     const consume: typeof limiter.consume = (checks) => (away ? fail() : limiter.consume(checks))
     const notifier = createNotifier({
-      channels: { email: recordingChannel() },
+      channels: { email: recordingProvider() },
       rateLimiter: { ...limiter, consume },
     })
     await notifier.start({ deliver: false })
@@ -79,13 +79,13 @@ describe('a plug-in that hangs', () => {
   const clock = fakeClock()
   const queue = { name: 'stuck', open: never, announce: never, work: never, close: async () => {} }
   it.each<[string, number, Partial<NotifierOptions>]>([
-    ['provider "slow"', 30, { channels: { email: { ...recordingChannel(), name: 'slow', open: never } } }],
+    ['provider "slow"', 30, { channels: { email: { ...recordingProvider(), name: 'slow', open: never } } }],
     ['rate limiter', 30, { rateLimiter: { ...memoryRateLimiter(), open: never } }],
     ['telemetry plug-in "otel"', 30, { telemetry: { name: 'otel', start: never } }],
     ['storage "memory"', 600, { storage: { ...memoryStorage(), start: never } }],
     ['queue "stuck"', 30, { queue, storage: { ...memoryStorage(), announceJobs: async () => {} } as never }],
   ])('while it opens ends the start: the %s after %d seconds', async (part, seconds, options) => {
-    const notifier = createNotifier({ clock, channels: { email: recordingChannel() }, ...options })
+    const notifier = createNotifier({ clock, channels: { email: recordingProvider() }, ...options })
     const error = await rejection(notifier.start(), async () => {
       await new Promise((resolve) => setTimeout(resolve, 10))
       await clock.advance(seconds * 1_000)
@@ -102,7 +102,7 @@ describe('a plug-in that hangs', () => {
   it('while a limiter decides ends the send after ten seconds', async () => {
     const world = notifierWorld()
     const rateLimiter = { ...world.limiter, consume: never }
-    const notifier = await world.start({ channels: { email: recordingChannel() }, rateLimiter })
+    const notifier = await world.start({ channels: { email: recordingProvider() }, rateLimiter })
     const { id: organizationId } = await notifier.organizations.create({ name: 'Acme' })
     const error = await rejection(notifier.send(MAIL, { organizationId }), async () => {
       await new Promise((resolve) => setTimeout(resolve, 10))

@@ -5,9 +5,9 @@ import type { LimitCheck, RateLimiter } from '../../../src/ports/rate-limiter.ts
 import { createProviderState, type ProviderState } from '../../../src/services/delivery/provider-state.ts'
 import { createSharedLimits } from '../../../src/services/delivery/shared-limits.ts'
 import { createWakes } from '../../../src/services/delivery/wakes.ts'
-import { providerOf } from '../../../src/services/providers.ts'
+import { configuredProvider } from '../../../src/services/providers.ts'
 import { type FakeClock, fakeClock, settled } from '../../../src/testing/fake-clock.ts'
-import { type RecordingChannelOptions, recordingChannel } from '../../../src/testing/recording-channel.ts'
+import { type RecordingProviderOptions, recordingProvider } from '../../../src/testing/recording-provider.ts'
 
 const why = { code: 'provider_unavailable', message: 'Busy.' } as const
 
@@ -15,7 +15,7 @@ const why = { code: 'provider_unavailable', message: 'Busy.' } as const
 function create(
   processes = 1,
   shared?: (limiter: RateLimiter) => RateLimiter,
-  options: RecordingChannelOptions = {},
+  options: RecordingProviderOptions = {},
 ) {
   const clock = fakeClock()
   let woken = 0
@@ -27,7 +27,7 @@ function create(
   const memory = memoryRateLimiter({ clock })
   const limiter = shared?.(memory) ?? memory
   const states = Array.from({ length: processes }, () =>
-    createProviderState(providerOf(recordingChannel({ maxConcurrent: 4, ...options })), {
+    createProviderState(configuredProvider(recordingProvider({ maxConcurrent: 4, ...options })), {
       clock,
       limits: createSharedLimits(
         limiter,

@@ -4,11 +4,11 @@ import type { Receipt } from '../../../src/domain/receipt.ts'
 import { memoryStorage } from '../../../src/memory/memory-storage.ts'
 import { silentLogger } from '../../../src/memory/silent-logger.ts'
 import type { ReceiptRecord } from '../../../src/ports/storage/receipts.ts'
-import { providerOf } from '../../../src/services/providers.ts'
+import { configuredProvider } from '../../../src/services/providers.ts'
 import { createGiveWay, type GiveWay } from '../../../src/services/receipts/give-way.ts'
 import { createReceipts } from '../../../src/services/receipts/receipts.ts'
 import { type FakeClock, fakeClock } from '../../../src/testing/fake-clock.ts'
-import { recordingChannel } from '../../../src/testing/recording-channel.ts'
+import { recordingProvider } from '../../../src/testing/recording-provider.ts'
 
 const COMMIT_MS = 10
 
@@ -38,8 +38,8 @@ function receipts(about: Partial<Receipt> = { fact: { type: 'delivered' } }) {
       )
     },
   }
-  const provider = providerOf(
-    recordingChannel({
+  const provider = configuredProvider(
+    recordingProvider({
       parseReceipts: async ({ body }) => ({
         kind: 'receipts',
         receipts: [{ dedupeKey: new TextDecoder().decode(body), ...about }],

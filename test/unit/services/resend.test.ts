@@ -1,12 +1,12 @@
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { sqliteStorage } from '../../../adapters/storage/sqlite/index.ts'
+import { sqlite } from '../../../adapters/storage/sqlite/index.ts'
 import { createNotifier } from '../../../src/create-notifier.ts'
 import { UNLIMITED } from '../../../src/domain/plans.ts'
 import { memoryStorage } from '../../../src/memory/memory-storage.ts'
 import type { NotifierOptions } from '../../../src/options.ts'
 import { fakeClock } from '../../../src/testing/fake-clock.ts'
-import { recordingChannel } from '../../../src/testing/recording-channel.ts'
+import { recordingProvider } from '../../../src/testing/recording-provider.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
 
 const mail = { channel: 'email', to: 'ada@example.com', body: 'Hello' } as const
@@ -21,8 +21,8 @@ describe.each(['memory', 'sqlite'])('a resend on %s', (kind) => {
     const storage =
       kind === 'memory'
         ? memoryStorage({ clock })
-        : sqliteStorage({ file: join(directory, `resend-${files}.db`), synchronous: 'normal', clock })
-    const channel = recordingChannel()
+        : sqlite({ file: join(directory, `resend-${files}.db`), synchronous: 'normal', clock })
+    const channel = recordingProvider()
     const notifier = createNotifier({ channels: { email: channel }, storage, clock, ...options })
     await notifier.start({ deliver })
     onTestFinished(() => notifier.stop())
@@ -137,8 +137,8 @@ describe.each(['memory', 'sqlite'])('a resend on %s', (kind) => {
   it('is refused when the channel, or a provider for the recipient, is no longer configured', async () => {
     const { notifier, storage } = await start()
     const { id } = await notifier.send(mail)
-    const sms = recordingChannel({ channel: 'sms' })
-    const picky = recordingChannel({ accepts: () => false })
+    const sms = recordingProvider({ channel: 'sms' })
+    const picky = recordingProvider({ accepts: () => false })
     for (const [channels, code] of [
       [{ sms }, 'invalid_channel'],
       [{ email: picky }, 'invalid_recipient'],

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { sqliteStorage } from '../../../adapters/storage/sqlite/index.ts'
+import { sqlite } from '../../../adapters/storage/sqlite/index.ts'
 import { createNotifier } from '../../../src/create-notifier.ts'
 import { memoryStorage } from '../../../src/memory/memory-storage.ts'
 import { silentLogger } from '../../../src/memory/silent-logger.ts'
@@ -8,7 +8,7 @@ import type { NotifierOptions } from '../../../src/options.ts'
 import type { Storage } from '../../../src/ports/storage/storage.ts'
 import { createRetention } from '../../../src/services/retention/retention.ts'
 import { fakeClock } from '../../../src/testing/fake-clock.ts'
-import { recordingChannel } from '../../../src/testing/recording-channel.ts'
+import { recordingProvider } from '../../../src/testing/recording-provider.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
 
 const MINUTE = 60_000
@@ -24,8 +24,8 @@ describe.each(['memory', 'sqlite'])('retention on %s', (kind) => {
     const storage: Storage =
       kind === 'memory'
         ? memoryStorage({ clock })
-        : sqliteStorage({ file: join(directory, `${files}.db`), synchronous: 'normal', clock })
-    const channel = recordingChannel({ maxConcurrent: 1_000 })
+        : sqlite({ file: join(directory, `${files}.db`), synchronous: 'normal', clock })
+    const channel = recordingProvider({ maxConcurrent: 1_000 })
     const lines: { readonly level: string; readonly message: string; readonly fields: unknown }[] = []
     const log = (level: string) => (message: string, fields?: unknown) =>
       void lines.push({ level, message, fields })
@@ -234,7 +234,7 @@ describe.each(['memory', 'sqlite'])('retention on %s', (kind) => {
 
 it.each([0, -1, Number.NaN, '90', null, true])('retention.days cannot be %s', (days) => {
   const make = () =>
-    createNotifier({ channels: { email: recordingChannel() }, retention: { days: days as number } })
+    createNotifier({ channels: { email: recordingProvider() }, retention: { days: days as number } })
   expect(make).toThrow(expect.objectContaining({ code: 'invalid_configuration' }))
 })
 

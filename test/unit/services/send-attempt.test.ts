@@ -3,9 +3,9 @@ import { finish } from '../../../src/domain/steps.ts'
 import { silentLogger } from '../../../src/memory/silent-logger.ts'
 import { sendAttempt } from '../../../src/services/delivery/send-attempt.ts'
 import { createStop } from '../../../src/services/delivery/stop.ts'
-import { providerOf } from '../../../src/services/providers.ts'
+import { configuredProvider } from '../../../src/services/providers.ts'
 import { fakeClock, settled } from '../../../src/testing/fake-clock.ts'
-import { type Behaviour, recordingChannel } from '../../../src/testing/recording-channel.ts'
+import { type Behaviour, recordingProvider } from '../../../src/testing/recording-provider.ts'
 import { observation } from '../../support/observation.ts'
 
 const message = { to: 'ada@example.com', subject: null, body: 'x', format: 'text' } as const
@@ -21,7 +21,7 @@ const context = {
 
 function attempt(send: Behaviour, stop = createStop()) {
   const clock = fakeClock()
-  const channel = recordingChannel({ send, timeoutMs: 1_000 })
+  const channel = recordingProvider({ send, timeoutMs: 1_000 })
   const failures: Error[] = []
   const { observer, facts } = observation()
   return {
@@ -29,7 +29,7 @@ function attempt(send: Behaviour, stop = createStop()) {
     facts,
     channel,
     failures,
-    outcome: sendAttempt(providerOf(channel), message, context, stop, clock, observer, (error) =>
+    outcome: sendAttempt(configuredProvider(channel), message, context, stop, clock, observer, (error) =>
       failures.push(error),
     ),
   }

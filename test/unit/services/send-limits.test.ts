@@ -8,7 +8,7 @@ import type { RateLimiter } from '../../../src/ports/rate-limiter.ts'
 import type { Storage } from '../../../src/ports/storage/storage.ts'
 import type { Notifier } from '../../../src/services/notifier.ts'
 import { fakeClock } from '../../../src/testing/fake-clock.ts'
-import { recordingChannel } from '../../../src/testing/recording-channel.ts'
+import { recordingProvider } from '../../../src/testing/recording-provider.ts'
 
 const mail = { channel: 'email', to: 'ada@example.com', body: 'Hello' } as const
 const mails = (count: number) => Array.from({ length: count }, () => mail)
@@ -40,7 +40,7 @@ async function start(plan: Partial<Plan>, change: Partial<RateLimiter> = {}): Pr
         world.refuse === null ? base.accept(requests) : world.refuse(base.accept, requests),
     },
     rateLimiter: { ...memoryRateLimiter({ clock }), ...change },
-    channels: { email: recordingChannel() },
+    channels: { email: recordingProvider() },
     plans: { free: { ...UNLIMITED, notificationsPerHour: 10, ...plan } },
   })
   const world: World = {

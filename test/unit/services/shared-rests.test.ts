@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { Notifier } from '../../../src/services/notifier.ts'
-import { type Behaviour, recordingChannel } from '../../../src/testing/recording-channel.ts'
+import { type Behaviour, recordingProvider } from '../../../src/testing/recording-provider.ts'
 import { notifierWorld } from '../../support/notifier-world.ts'
 
 const mail = { channel: 'email', to: 'ada@example.com', body: 'Hello' } as const
@@ -22,7 +22,7 @@ async function processes(count: number, behaviour: Behaviour, delivery: object =
   const parts = { behaviour }
   const notifiers: Notifier[] = []
   for (let process = 0; process < count; process += 1) {
-    const channel = recordingChannel({
+    const channel = recordingProvider({
       maxConcurrent: 3,
       send(message, context) {
         calls.push(world.clock.monotonic())

@@ -3,7 +3,7 @@ import { createNotifier } from '../../../src/create-notifier.ts'
 import { memoryStorage } from '../../../src/memory/memory-storage.ts'
 import type { NotifierOptions } from '../../../src/options.ts'
 import { fakeClock } from '../../../src/testing/fake-clock.ts'
-import { recordingChannel } from '../../../src/testing/recording-channel.ts'
+import { recordingProvider } from '../../../src/testing/recording-provider.ts'
 
 const GERMAN = '+4915112345678'
 const SWISS = '+41791234567'
@@ -14,9 +14,9 @@ const sms = { channel: 'sms', to: GERMAN } as const
 async function start(options: Partial<NotifierOptions> = {}, deliver = false) {
   const clock = fakeClock()
   const storage = memoryStorage({ clock })
-  const provider = recordingChannel({ channel: 'sms' })
+  const provider = recordingProvider({ channel: 'sms' })
   const notifier = createNotifier({
-    channels: { sms: provider, email: recordingChannel() },
+    channels: { sms: provider, email: recordingProvider() },
     storage,
     clock,
     ...options,
@@ -80,7 +80,7 @@ describe('segments', () => {
     const { notifier, storage, clock } = await start({ sms: { maxSegments: 5 } })
     await notifier.templates.create({ name: 'note', channel: 'sms', body: '{{text}}' })
     const { id } = await notifier.send({ to: GERMAN, template: 'note', variables: { text: 'a'.repeat(500) } })
-    const strict = recordingChannel({ channel: 'sms' })
+    const strict = recordingProvider({ channel: 'sms' })
     const other = createNotifier({ channels: { sms: strict }, storage, clock, sms: { maxSegments: 3 } })
     await other.start()
     onTestFinished(() => other.stop())

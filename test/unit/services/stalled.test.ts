@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import type { Clock } from '../../../src/ports/clock.ts'
 import type { Storage } from '../../../src/ports/storage/storage.ts'
 import { settled } from '../../../src/testing/fake-clock.ts'
-import { recordingChannel } from '../../../src/testing/recording-channel.ts'
+import { recordingProvider } from '../../../src/testing/recording-provider.ts'
 import { notifierWorld } from '../../support/notifier-world.ts'
 
 const MINUTE = 60_000
@@ -60,7 +60,7 @@ async function stalled(onAmbiguous: 'retry' | 'fail' = 'retry') {
   const process = standstill(clock, storage)
   const sent: string[] = []
   const channel = (name: string) =>
-    recordingChannel({
+    recordingProvider({
       onAmbiguous,
       send: () => {
         sent.push(name)
@@ -118,12 +118,12 @@ it('what nobody can be sure to have still goes back first', async () => {
 it('what waits for its history keeps its lease', async () => {
   const { start, clock, storage } = notifierWorld()
   let sent = 0
-  const tried = recordingChannel({
+  const tried = recordingProvider({
     name: 'a',
     send: () => ({ kind: 'retry', code: 'provider_error', scope: 'message' }),
   })
   const slow = (name: string) =>
-    recordingChannel({
+    recordingProvider({
       name,
       send: async () => {
         sent += 1
@@ -131,7 +131,7 @@ it('what waits for its history keeps its lease', async () => {
         return { kind: 'accepted', providerMessageId: name }
       },
     })
-  const first = await start({ channels: { email: [tried, recordingChannel({ name: 'b' })] } })
+  const first = await start({ channels: { email: [tried, recordingProvider({ name: 'b' })] } })
   const { id } = await first.send(mail)
   await settled()
   const stopped = first.stop({ deadlineMs: 1 })

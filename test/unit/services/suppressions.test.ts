@@ -1,12 +1,12 @@
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { sqliteStorage } from '../../../adapters/storage/sqlite/index.ts'
+import { sqlite } from '../../../adapters/storage/sqlite/index.ts'
 import { createNotifier } from '../../../src/create-notifier.ts'
 import { UNLIMITED } from '../../../src/domain/plans.ts'
 import { memoryStorage } from '../../../src/memory/memory-storage.ts'
 import type { NotifierOptions } from '../../../src/options.ts'
 import { fakeClock } from '../../../src/testing/fake-clock.ts'
-import { recordingChannel } from '../../../src/testing/recording-channel.ts'
+import { recordingProvider } from '../../../src/testing/recording-provider.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
 
 const ada = { channel: 'email', to: 'ada@example.com' } as const
@@ -22,9 +22,9 @@ describe.each(['memory', 'sqlite'])('suppressions on %s', (kind) => {
     const storage =
       kind === 'memory'
         ? memoryStorage({ clock })
-        : sqliteStorage({ file: join(directory, `suppressions-${files}.db`), synchronous: 'normal', clock })
-    const email = recordingChannel()
-    const push = recordingChannel({ channel: 'push' })
+        : sqlite({ file: join(directory, `suppressions-${files}.db`), synchronous: 'normal', clock })
+    const email = recordingProvider()
+    const push = recordingProvider({ channel: 'push' })
     const notifier = createNotifier({ channels: { email, push }, storage, clock, ...options })
     await notifier.start({ deliver })
     onTestFinished(() => notifier.stop())
@@ -220,7 +220,7 @@ describe.each(['memory', 'sqlite'])('suppressions on %s', (kind) => {
   })
 
   it('of phone numbers match with and without a trunk prefix', async () => {
-    const { notifier } = await start({ channels: { sms: recordingChannel({ channel: 'sms' }) } })
+    const { notifier } = await start({ channels: { sms: recordingProvider({ channel: 'sms' }) } })
     const phone = { channel: 'sms', to: '+447911123456' } as const
     const dialled = { ...phone, to: '+4407911123456' }
     await notifier.suppressions.add({ ...phone, reason: 'unsubscribe' })

@@ -2,12 +2,12 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { createNotifier } from '../../../src/create-notifier.ts'
 import { memoryStorage } from '../../../src/memory/memory-storage.ts'
 import { fakeClock } from '../../../src/testing/fake-clock.ts'
-import { recordingChannel } from '../../../src/testing/recording-channel.ts'
+import { recordingProvider } from '../../../src/testing/recording-provider.ts'
 
 async function start(deliver = false) {
   const clock = fakeClock()
   const storage = memoryStorage({ clock })
-  const provider = recordingChannel()
+  const provider = recordingProvider()
   const notifier = createNotifier({ channels: { email: provider }, storage, clock })
   await notifier.start({ deliver })
   onTestFinished(() => notifier.stop())

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
 import { createNotifier } from '../../../src/create-notifier.ts'
-import { recordingChannel } from '../../../src/testing/recording-channel.ts'
+import { recordingProvider } from '../../../src/testing/recording-provider.ts'
 
 const message = { channel: 'email', to: 'ada@example.com', body: 'x' } as const
 
 test('a storage without transactions refuses one by name, and stores nothing', async () => {
-  const notifier = createNotifier({ channels: { email: recordingChannel() } })
+  const notifier = createNotifier({ channels: { email: recordingProvider() } })
   await notifier.start({ deliver: false })
   const options = { tx: {} as never }
   const refused = {

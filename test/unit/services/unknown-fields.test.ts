@@ -3,7 +3,7 @@ import { createNotifier } from '../../../src/create-notifier.ts'
 import { perMinutePlans } from '../../../src/domain/plans.ts'
 import type { NotifierOptions } from '../../../src/options.ts'
 import type { Notifier } from '../../../src/services/notifier.ts'
-import { recordingChannel } from '../../../src/testing/recording-channel.ts'
+import { recordingProvider } from '../../../src/testing/recording-provider.ts'
 
 const mail = { channel: 'email', to: 'ada@example.com', body: 'Hello' } as const
 const SLIP = { slip: 1 }
@@ -132,7 +132,7 @@ const calls: readonly Call[] = [alone, ...Object.values(grouped)]
   .flatMap((list) => list ?? [])
 
 async function start(options: Partial<NotifierOptions> = {}): Promise<Notifier> {
-  const notifier = createNotifier({ channels: { email: recordingChannel() }, ...options })
+  const notifier = createNotifier({ channels: { email: recordingProvider() }, ...options })
   await notifier.start({ deliver: false })
   onTestFinished(() => notifier.stop())
   return notifier
@@ -164,19 +164,19 @@ describe('a field that nobody knows is refused by its name', () => {
       { plans: { free: { ...free, requests: { limit: 1, windowMs: 1, burst: 2 } } } },
     ],
     ['overuse.after', { overuse: { factor: 5, windowMs: 1, restrictMs: 1, after: 1 } }],
-    ['channels.email.maxPerMinute', { channels: { email: { ...recordingChannel(), maxPerMinute: 5 } } }],
-    ['channels.email.rateLimit', { channels: { email: { ...recordingChannel(), rateLimit: 5 } } }],
-    ['channels.email.retries', { channels: { email: { ...recordingChannel(), retries: 5 } } }],
+    ['channels.email.maxPerMinute', { channels: { email: { ...recordingProvider(), maxPerMinute: 5 } } }],
+    ['channels.email.rateLimit', { channels: { email: { ...recordingProvider(), rateLimit: 5 } } }],
+    ['channels.email.retries', { channels: { email: { ...recordingProvider(), retries: 5 } } }],
     [
       'channels.email.maxPerMinute',
-      { channels: { email: { providers: [recordingChannel()], maxPerMinute: 5 } } },
+      { channels: { email: { providers: [recordingProvider()], maxPerMinute: 5 } } },
     ],
     [
       'channels.email.retry.maxDelayMs',
       {
         channels: {
           email: {
-            ...recordingChannel(),
+            ...recordingProvider(),
             retry: { kind: 'exponential', maxAttempts: 1, baseMs: 1, capMs: 1, maxDelayMs: 1 },
           },
         },

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { sqliteStorage } from '../../../adapters/storage/sqlite/index.ts'
+import { sqlite } from '../../../adapters/storage/sqlite/index.ts'
 import type { PostResult } from '../../../src/domain/http-answer.ts'
 import { createIdGenerator } from '../../../src/domain/ids.ts'
 import { UNLIMITED } from '../../../src/domain/plans.ts'
@@ -19,7 +19,7 @@ import { createSecretBox, newSecret } from '../../../src/services/secrets.ts'
 import { createCompiledTemplates } from '../../../src/services/templates/compiled-templates.ts'
 import { createWebhookEndpoints } from '../../../src/services/webhooks/webhook-endpoints.ts'
 import { fakeClock } from '../../../src/testing/fake-clock.ts'
-import { recordingChannel } from '../../../src/testing/recording-channel.ts'
+import { recordingProvider } from '../../../src/testing/recording-provider.ts'
 import { accept, claim, deliver, ended, note, notes } from '../../../src/testing/storage/fixtures.ts'
 import { engineParts } from '../../support/engine-parts.ts'
 import { observation } from '../../support/observation.ts'
@@ -56,7 +56,7 @@ describe.each(['memory', 'sqlite'])('webhook endpoints on %s', (kind) => {
     const inner: Storage =
       kind === 'memory'
         ? memoryStorage({ clock })
-        : sqliteStorage({ file: join(directory, `${files}.db`), synchronous: 'normal', clock })
+        : sqlite({ file: join(directory, `${files}.db`), synchronous: 'normal', clock })
     const storage: Storage = { ...inner, ...wrap(inner, clock) }
     await storage.start()
     const ids = createIdGenerator({
@@ -87,7 +87,7 @@ describe.each(['memory', 'sqlite'])('webhook endpoints on %s', (kind) => {
     const processor = createProcessor(clock)
     const engine = createEngine({
       ...parts,
-      ...engineParts(recordingChannel({ channel: 'push' }), clock),
+      ...engineParts(recordingProvider({ channel: 'push' }), clock),
       processor,
       compiled: createCompiledTemplates(storage, processor),
       logger: silentLogger(),

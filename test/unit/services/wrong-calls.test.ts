@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { runInNewContext } from 'node:vm'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { sqliteStorage } from '../../../adapters/storage/sqlite/index.ts'
+import { sqlite } from '../../../adapters/storage/sqlite/index.ts'
 import { createNotifier } from '../../../src/create-notifier.ts'
 import { WEBHOOK_EVENT_TYPES } from '../../../src/domain/endpoint-health.ts'
 import type { Notifier } from '../../../src/services/notifier.ts'
-import { recordingChannel } from '../../../src/testing/recording-channel.ts'
+import { recordingProvider } from '../../../src/testing/recording-provider.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
 
 /** What plain JavaScript lets through and the types do not. */
@@ -15,7 +15,7 @@ const mail = { channel: 'email', to: 'ada@example.com', body: 'Hello' } as const
 const directory = temporaryDirectory()
 
 async function start(): Promise<Notifier> {
-  const notifier = createNotifier({ channels: { email: recordingChannel() } })
+  const notifier = createNotifier({ channels: { email: recordingProvider() } })
   await notifier.start({ deliver: false })
   onTestFinished(() => notifier.stop())
   return notifier
@@ -87,7 +87,7 @@ describe('a wrong type is refused by its name', () => {
   })
 
   it.each([undefined, null, 5, {}] as never[])('as the id %j of anything, on SQLite, too', async (id) => {
-    const storage = sqliteStorage({ file: join(directory, `${randomUUID()}.db`) })
+    const storage = sqlite({ file: join(directory, `${randomUUID()}.db`) })
     const notifier = createNotifier({ channels: {}, storage })
     await notifier.start({ deliver: false })
     onTestFinished(() => notifier.stop())
@@ -124,7 +124,7 @@ describe('start and stop refuse', () => {
     [null, 'options'],
     ['no', 'options'],
   ])('start(%j), and nothing is started', async (options, option) => {
-    const notifier = createNotifier({ channels: { email: recordingChannel() } })
+    const notifier = createNotifier({ channels: { email: recordingProvider() } })
     await expect(notifier.start(options as never)).rejects.toMatchObject(wrong(option))
     await expect(notifier.send(mail)).rejects.toMatchObject({ code: 'not_started' })
   })
@@ -152,7 +152,7 @@ describe('start and stop refuse', () => {
   })
 
   it('nothing else', async () => {
-    const notifier = createNotifier({ channels: { email: recordingChannel() } })
+    const notifier = createNotifier({ channels: { email: recordingProvider() } })
     await notifier.start({ deliver: undefined })
     await notifier.stop({ deadlineMs: 0 })
     await notifier.stop({ deadlineMs: undefined })

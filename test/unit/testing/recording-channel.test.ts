@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { createNotifier, type Notifier } from '../../../src/index.ts'
-import { recordingChannel } from '../../../src/testing/index.ts'
+import { recordingProvider } from '../../../src/testing/index.ts'
 
 const open: Notifier[] = []
 afterEach(async () => {
@@ -8,7 +8,7 @@ afterEach(async () => {
 })
 
 async function start() {
-  const email = recordingChannel()
+  const email = recordingProvider()
   const notifier = createNotifier({ channels: { email } })
   open.push(notifier)
   await notifier.start()
@@ -16,7 +16,7 @@ async function start() {
   return { email, notifier, send }
 }
 
-describe('recordingChannel', () => {
+describe('recordingProvider', () => {
   it('keeps what a notifier hands over, and finds it again', async () => {
     const { email, send } = await start()
     await send('ada@example.com', 'First')
@@ -63,7 +63,7 @@ describe('recordingChannel', () => {
   })
 
   it('serves any channel under any name', () => {
-    expect(recordingChannel({ channel: 'sms', name: 'backup', maxConcurrent: 2 })).toMatchObject({
+    expect(recordingProvider({ channel: 'sms', name: 'backup', maxConcurrent: 2 })).toMatchObject({
       channel: 'sms',
       name: 'backup',
       maxConcurrent: 2,
@@ -72,6 +72,6 @@ describe('recordingChannel', () => {
 
   it('takes an option that is there and undefined for one that is left out', () => {
     const left = { name: undefined, channel: undefined, send: undefined }
-    expect(recordingChannel(left)).toMatchObject({ name: 'recorder', channel: 'email' })
+    expect(recordingProvider(left)).toMatchObject({ name: 'recorder', channel: 'email' })
   })
 })

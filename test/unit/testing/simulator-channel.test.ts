@@ -5,8 +5,8 @@ import { assertRecipient } from '../../../src/domain/recipient.ts'
 import { foldFact, initialFold, statusOf } from '../../../src/domain/status.ts'
 import { finish } from '../../../src/domain/steps.ts'
 import { createNotifier } from '../../../src/index.ts'
-import type { Message, SendContext } from '../../../src/ports/channel.ts'
-import { fakeClock, recordingLogger, simulatorChannel } from '../../../src/testing/index.ts'
+import type { Message, SendContext } from '../../../src/ports/provider.ts'
+import { fakeClock, recordingLogger, simulatorProvider } from '../../../src/testing/index.ts'
 import {
   readSimulated,
   SIMULATED_CASES,
@@ -46,9 +46,9 @@ function context(more: Partial<SendContext> = {}): SendContext {
   }
 }
 
-describe.each(CHANNELS)('simulatorChannel on %s', (channel: ChannelName) => {
+describe.each(CHANNELS)('simulatorProvider on %s', (channel: ChannelName) => {
   it('has a recipient of a valid form for every name, and knows each again, with a tag too', () => {
-    const simulator = simulatorChannel({ channel })
+    const simulator = simulatorProvider({ channel })
     const recipients = NAMES.map((name) => simulator.recipient(name))
     expect(new Set(recipients).size).toBe(NAMES.length)
     for (const [index, to] of recipients.entries()) {
@@ -67,7 +67,7 @@ describe.each(CHANNELS)('simulatorChannel on %s', (channel: ChannelName) => {
   it.each(SIMULATED_CODES)(
     'answers with %s, for good and for now, as a fault of the %s',
     async (code, scope) => {
-      const simulator = simulatorChannel({ channel })
+      const simulator = simulatorProvider({ channel })
       for (const kind of ['rejected', 'retry'] as const) {
         const answer = await simulator.send(message(simulator.recipient(`${kind}-${code}`)), context())
         expect(answer).toMatchObject({ kind, code, scope })
@@ -90,7 +90,7 @@ describe.each(CHANNELS)('simulatorChannel on %s', (channel: ChannelName) => {
     ['unsubscribed', ['delivered', 'unsubscribed'], 'delivered'],
     ['reported', ['reported'], 'sent'],
   ])('to %s accepts, and reports %j, which folds to %s', async (name, types, status) => {
-    const simulator = simulatorChannel({ channel })
+    const simulator = simulatorProvider({ channel })
     const to = simulator.recipient(name)
     const answer = await simulator.send(message(to), context())
     expect(answer.kind).toBe('accepted')
@@ -113,7 +113,7 @@ describe.each(CHANNELS)('simulatorChannel on %s', (channel: ChannelName) => {
   })
 
   it('breaks, falls silent and throws', async () => {
-    const simulator = simulatorChannel({ channel })
+    const simulator = simulatorProvider({ channel })
     const send = (name: string, more?: Partial<SendContext>) =>
       simulator.send(message(simulator.recipient(name)), context(more))
     expect((await send('ambiguous')).kind).toBe('ambiguous')
@@ -127,7 +127,7 @@ describe.each(CHANNELS)('simulatorChannel on %s', (channel: ChannelName) => {
 
   it('fails so many times and takes so long as the name says', async () => {
     const clock = fakeClock()
-    const simulator = simulatorChannel({ channel, clock })
+    const simulator = simulatorProvider({ channel, clock })
     const flaky = (attempt: number) =>
       simulator.send(message(simulator.recipient('flaky-2')), context({ attempt }))
     expect([await flaky(1), await flaky(2), await flaky(3)].map(({ kind }) => kind)).toEqual([
@@ -154,7 +154,7 @@ describe.each(CHANNELS)('simulatorChannel on %s', (channel: ChannelName) => {
   })
 })
 
-describe('simulatorChannel', () => {
+describe('simulatorProvider', () => {
   it('can fail with every code of the catalogue that a provider can fail with', () => {
     const listed = SIMULATED_CODES.map(([code]) => code)
     expect(new Set(listed).size).toBe(listed.length)
@@ -166,12 +166,12 @@ describe('simulatorChannel', () => {
   })
 
   it('refuses names that nothing has, and messages to them: a slip must not pass for a success', async () => {
-    const email = simulatorChannel({ channel: 'email' })
+    const email = simulatorProvider({ channel: 'email' })
     for (const name of ['', 'bounce', 'rejected-nonsense', 'delayed-', 'delayed-x', 'flaky-1.5', 'retry']) {
       expect(readSimulated(name)).toBeNull()
       expect(() => email.recipient(name)).toThrow(expect.objectContaining({ code: 'invalid_configuration' }))
     }
-    expect(() => simulatorChannel({ channel: 'sms' }).recipient('delayed-7')).toThrow(
+    expect(() => simulatorProvider({ channel: 'sms' }).recipient('delayed-7')).toThrow(
       /no recipient "delayed-7" on sms/,
     )
     expect(await email.send(message('bounce@simulator.example'), context())).toMatchObject({
@@ -181,13 +181,13 @@ describe('simulatorChannel', () => {
   })
 
   it('accepts everybody else', async () => {
-    const email = simulatorChannel({ channel: 'email' })
+    const email = simulatorProvider({ channel: 'email' })
     expect((await email.send(message('ada@example.com'), context())).kind).toBe('accepted')
     expect(email.accepted.map((each) => each.message.to)).toEqual(['ada@example.com'])
   })
 
   it('believes no report that it did not sign, and reads no nonsense', async () => {
-    const [email, other] = [simulatorChannel({ channel: 'email' }), simulatorChannel({ channel: 'email' })]
+    const [email, other] = [simulatorProvider({ channel: 'email' }), simulatorProvider({ channel: 'email' })]
     await email.send(message(email.recipient('delivered')), context())
     const [post] = email.receipts()
     if (post === undefined) throw new Error('There is no report.')
@@ -200,7 +200,7 @@ describe('simulatorChannel', () => {
   })
 
   it('shows in a notifier what a failing provider looks like', async () => {
-    const email = simulatorChannel({ channel: 'email' })
+    const email = simulatorProvider({ channel: 'email' })
     const notifier = createNotifier({ channels: { email } })
     const failed = new Promise((resolve) => notifier.on('notification.failed', resolve))
     await notifier.start()

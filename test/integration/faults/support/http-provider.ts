@@ -1,10 +1,10 @@
 import { Agent, request } from 'node:http'
-import type { Channel, SendContext } from '../../../../src/ports/channel.ts'
+import type { Provider, SendContext } from '../../../../src/ports/provider.ts'
 import type { Receipt } from '../../../../src/ports/receipts.ts'
 
 /** How the provider is asked. */
 export interface HttpProviderOptions
-  extends Partial<Pick<Channel, 'name' | 'timeoutMs' | 'maxConcurrent' | 'retry'>> {
+  extends Partial<Pick<Provider, 'name' | 'timeoutMs' | 'maxConcurrent' | 'retry'>> {
   /** Port of this machine. */
   readonly port: number
 }
@@ -13,7 +13,7 @@ export interface HttpProviderOptions
  * A provider over a real socket, which says in its answer what became of the message, and whose reports are JSON
  * lists of receipts.
  */
-export function httpProvider({ port, name = 'http', ...rest }: HttpProviderOptions): Channel {
+export function httpProvider({ port, name = 'http', ...rest }: HttpProviderOptions): Provider {
   const agent = new Agent({ keepAlive: true })
   return {
     name,

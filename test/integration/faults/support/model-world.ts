@@ -3,7 +3,7 @@ import { createNotifier } from '../../../../src/create-notifier.ts'
 import type { Storage } from '../../../../src/ports/storage/storage.ts'
 import type { Notifier } from '../../../../src/services/notifier.ts'
 import { type FakeClock, fakeClock, settled } from '../../../../src/testing/fake-clock.ts'
-import { recordingChannel } from '../../../../src/testing/recording-channel.ts'
+import { recordingProvider } from '../../../../src/testing/recording-provider.ts'
 import { eventually } from '../../../support/eventually.ts'
 import { httpReceiver } from '../../support/receivers.ts'
 import { type Act, DELAYS_MS, LEASE_MS, type Model, type ModelNotification, statusOf } from './model.ts'
@@ -82,7 +82,7 @@ export async function modelWorld(open: (clock: FakeClock) => Storage): Promise<M
       ending === null ? alive : mortalStorage(endingAt(alive, ending.point, end(ending)), current)
     notifier = createNotifier({
       channels: {
-        email: recordingChannel({
+        email: recordingProvider({
           retry: { kind: 'schedule', delaysMs: DELAYS_MS, jitter: 0 },
           maxConcurrent: 100,
           send: async ({ body }, { notificationId, attempt }) => {

@@ -1,5 +1,5 @@
-import { postgresStorage } from '../../../../adapters/storage/postgres/index.ts'
-import { sqliteStorage } from '../../../../adapters/storage/sqlite/index.ts'
+import { postgres } from '../../../../adapters/storage/postgres/index.ts'
+import { sqlite } from '../../../../adapters/storage/sqlite/index.ts'
 import type { Storage } from '../../../../src/ports/storage/storage.ts'
 
 /** Where the processes of one test meet. */
@@ -11,8 +11,8 @@ export type Place =
 export function openPlace(place: Place, clockMs = 0): Storage {
   if ('sqlite' in place) {
     const clock = { now: () => Date.now() + clockMs }
-    return sqliteStorage({ file: place.sqlite, synchronous: 'normal', clock })
+    return sqlite({ file: place.sqlite, synchronous: 'normal', clock })
   }
   const { url, schema } = place.postgres
-  return postgresStorage({ connectionString: url, schema, maxConnections: 3 })
+  return postgres({ connectionString: url, schema, maxConnections: 3 })
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { parseMailbox } from '../../../../adapters/channels/email/address.ts'
+import { parseMailbox } from '../../../../adapters/channels/kit/mail/address.ts'
 import { envelopeAddress } from '../../../../src/domain/mail-parts.ts'
 
 describe('envelopeAddress', () => {

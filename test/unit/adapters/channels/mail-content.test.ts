@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { mailContent } from '../../../../adapters/channels/email/mail-content.ts'
+import { mailContent } from '../../../../adapters/channels/kit/mail/mail-content.ts'
 import { finish } from '../../../../src/domain/steps.ts'
-import type { Message } from '../../../../src/ports/channel.ts'
+import type { Message } from '../../../../src/ports/provider.ts'
 
 const frame = {
   from: { name: '', address: 'ada@example.org' },

@@ -2,21 +2,21 @@ import { createHmac, generateKeyPairSync, sign } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { mailgunChannel } from '../../../../adapters/channels/email/mailgun.ts'
-import { postmarkChannel } from '../../../../adapters/channels/email/postmark.ts'
-import { resendChannel } from '../../../../adapters/channels/email/resend.ts'
-import { sendgridChannel } from '../../../../adapters/channels/email/sendgrid.ts'
-import { sesChannel } from '../../../../adapters/channels/email/ses.ts'
+import { mailgun } from '../../../../adapters/channels/mailgun/send.ts'
+import { postmark } from '../../../../adapters/channels/postmark/send.ts'
+import { resend } from '../../../../adapters/channels/resend/send.ts'
+import { sendgrid } from '../../../../adapters/channels/sendgrid/send.ts'
+import { ses } from '../../../../adapters/channels/ses/send.ts'
 import { ANNOUNCED_AS } from '../../../../src/domain/facts.ts'
 import { webhookSigner } from '../../../../src/outgoing/webhook-signer.ts'
-import type { Channel } from '../../../../src/ports/channel.ts'
+import type { Provider } from '../../../../src/ports/provider.ts'
 import type { ReceiptRequest } from '../../../../src/ports/receipts.ts'
 import { NOW, receiptRequest } from '../../../support/receipt-request.ts'
 
 /* Whatever a provider says, proven or not: it is understood, logged or refused, and never an exception. */
 
-interface Provider {
-  readonly channel: Channel
+interface TestedProvider {
+  readonly channel: Provider
   /** A request that proves to come from the provider, with an event made of these fields. */
   sign(event: Readonly<Record<string, unknown>>): ReceiptRequest
   /** What makes an event known. */
@@ -30,9 +30,9 @@ const signer = webhookSigner()
 const secret = signer.newSecret()
 const seconds = String(NOW / 1000)
 
-const PROVIDERS: Readonly<Record<string, Provider>> = {
+const PROVIDERS: Readonly<Record<string, TestedProvider>> = {
   sendgrid: {
-    channel: sendgridChannel({
+    channel: sendgrid({
       apiKey: 'x',
       from,
       webhookPublicKey: publicKey.export({ format: 'der', type: 'spki' }).toString('base64'),
@@ -51,7 +51,7 @@ const PROVIDERS: Readonly<Record<string, Provider>> = {
     events: ['bounce', 'dropped', 'delivered', 'open'].map((event) => ({ event, sg_message_id: 'a.b' })),
   },
   postmark: {
-    channel: postmarkChannel({
+    channel: postmark({
       serverToken: 'x',
       from,
       webhookSecret: { header: 'x-secret', value: 'correct horse' },
@@ -63,7 +63,7 @@ const PROVIDERS: Readonly<Record<string, Provider>> = {
     })),
   },
   resend: {
-    channel: resendChannel({ apiKey: 'x', from, webhookSecret: secret }),
+    channel: resend({ apiKey: 'x', from, webhookSecret: secret }),
     sign(event) {
       const body = JSON.stringify({ data: event, ...event })
       const signed = signer.headers('msg_1', NOW / 1000, body, [secret])
@@ -76,7 +76,7 @@ const PROVIDERS: Readonly<Record<string, Provider>> = {
     events: ['email.bounced', 'email.delivered', 'email.complained'].map((type) => ({ type, email_id: 'a' })),
   },
   mailgun: {
-    channel: mailgunChannel({ apiKey: 'x', domain: 'example.org', from, webhookSigningKey: 'key' }),
+    channel: mailgun({ apiKey: 'x', domain: 'example.org', from, webhookSigningKey: 'key' }),
     sign(event) {
       const token = 'a'.repeat(50)
       const signature = createHmac('sha256', 'key')
@@ -90,7 +90,7 @@ const PROVIDERS: Readonly<Record<string, Provider>> = {
     events: ['failed', 'delivered', 'rejected', 'opened'].map((event) => ({ event })),
   },
   ses: {
-    channel: sesChannel({
+    channel: ses({
       region: 'eu-central-1',
       from,
       webhookTopicArns: 'arn:aws:sns:eu-central-1:123456789012:mail',

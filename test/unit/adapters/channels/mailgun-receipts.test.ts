@@ -1,11 +1,11 @@
 import { createHmac } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { mailgunChannel } from '../../../../adapters/channels/email/mailgun.ts'
+import { mailgun } from '../../../../adapters/channels/mailgun/send.ts'
 import type { ReceiptRequest } from '../../../../src/ports/receipts.ts'
 import { believed, NOW, receiptRequest } from '../../../support/receipt-request.ts'
 
 const KEY = 'correct-horse'
-const channel = mailgunChannel({
+const channel = mailgun({
   apiKey: 'x',
   domain: 'mg.example.org',
   from: 'a@example.org',

@@ -2,8 +2,8 @@ import fc from 'fast-check'
 import { type AddressObject, type ParsedMail, simpleParser } from 'mailparser'
 import MailComposer from 'nodemailer/lib/mail-composer/index.js'
 import { describe, expect, it } from 'vitest'
-import type { Mailbox } from '../../../../adapters/channels/email/address.ts'
-import type { MailContent } from '../../../../adapters/channels/email/mail-content.ts'
+import type { Mailbox } from '../../../../adapters/channels/kit/mail/address.ts'
+import type { MailContent } from '../../../../adapters/channels/kit/mail/mail-content.ts'
 import { anyMail, composed, ENCODERS } from '../../../support/any-mail.ts'
 
 /*

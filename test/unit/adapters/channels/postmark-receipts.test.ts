@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { postmarkChannel } from '../../../../adapters/channels/email/postmark.ts'
+import { postmark } from '../../../../adapters/channels/postmark/send.ts'
 import type { ReceiptRequest } from '../../../../src/ports/receipts.ts'
 import { believed, receiptRequest } from '../../../support/receipt-request.ts'
 
-const channel = postmarkChannel({
+const channel = postmark({
   serverToken: 'x',
   from: 'a@example.org',
   webhookSecret: [
@@ -67,7 +67,7 @@ describe('a report of Postmark', () => {
   })
 
   it('is not received without a secret', () => {
-    expect(postmarkChannel({ serverToken: 'x', from: 'a@example.org' }).parseReceipts).toBeUndefined()
+    expect(postmark({ serverToken: 'x', from: 'a@example.org' }).parseReceipts).toBeUndefined()
   })
 
   it.each(['', 'x', '[]', '{}', '{"RecordType":""}'])('that is %j is malformed', async (body) => {

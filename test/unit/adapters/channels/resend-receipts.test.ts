@@ -1,7 +1,7 @@
 import { Resend } from 'resend'
 import { Webhook } from 'svix'
 import { describe, expect, it } from 'vitest'
-import { resendChannel } from '../../../../adapters/channels/email/resend.ts'
+import { resend } from '../../../../adapters/channels/resend/send.ts'
 import { webhookSigner } from '../../../../src/outgoing/webhook-signer.ts'
 import type { ReceiptRequest } from '../../../../src/ports/receipts.ts'
 import { believed, NOW, receiptRequest } from '../../../support/receipt-request.ts'
@@ -9,7 +9,7 @@ import { believed, NOW, receiptRequest } from '../../../support/receipt-request.
 const signer = webhookSigner()
 const secret = signer.newSecret()
 const older = signer.newSecret()
-const channel = resendChannel({ apiKey: 're_x', from: 'a@example.org', webhookSecret: [secret, older] })
+const channel = resend({ apiKey: 're_x', from: 'a@example.org', webhookSecret: [secret, older] })
 const parse = (request: ReceiptRequest) => {
   if (channel.parseReceipts === undefined) throw new Error('no reports are received')
   return channel.parseReceipts(request)

@@ -1,7 +1,7 @@
 import { generateKeyPairSync, sign } from 'node:crypto'
 import { EventWebhook } from '@sendgrid/eventwebhook'
 import { describe, expect, it } from 'vitest'
-import { sendgridChannel } from '../../../../adapters/channels/email/sendgrid.ts'
+import { sendgrid } from '../../../../adapters/channels/sendgrid/send.ts'
 import type { ReceiptRequest } from '../../../../src/ports/receipts.ts'
 import { believed, NOW, receiptRequest } from '../../../support/receipt-request.ts'
 
@@ -9,7 +9,7 @@ const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'prime
 const stranger = generateKeyPairSync('ec', { namedCurve: 'prime256v1' })
 const published = publicKey.export({ format: 'der', type: 'spki' }).toString('base64')
 
-const channel = sendgridChannel({ apiKey: 'SG.x', from: 'a@example.org', webhookPublicKey: published })
+const channel = sendgrid({ apiKey: 'SG.x', from: 'a@example.org', webhookPublicKey: published })
 const parse = (request: ReceiptRequest) => {
   if (channel.parseReceipts === undefined) throw new Error('no reports are received')
   return channel.parseReceipts(request)
@@ -86,7 +86,7 @@ describe('a report of SendGrid', () => {
   })
 
   it('may come a day late, and from the key before', async () => {
-    const rotating = sendgridChannel({
+    const rotating = sendgrid({
       apiKey: 'SG.x',
       from: 'a@example.org',
       webhookPublicKey: [

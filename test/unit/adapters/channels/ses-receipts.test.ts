@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { globalAgent } from 'node:https'
 import MessageValidator from 'sns-validator'
 import { describe, expect, it } from 'vitest'
-import { type SesChannelOptions, sesChannel } from '../../../../adapters/channels/email/ses.ts'
+import { type SesOptions, ses } from '../../../../adapters/channels/ses/send.ts'
 import type { ReceiptRequest } from '../../../../src/ports/receipts.ts'
 import { httpsReceiver, certificate as localhost } from '../../../integration/support/receivers.ts'
 import { believed, NOW, receiptRequest } from '../../../support/receipt-request.ts'
@@ -51,9 +51,9 @@ const confirmation = (more: Fields = {}): Fields =>
   })
 
 /** A channel, and what it asked of SNS. */
-function receiving(more: Partial<SesChannelOptions> = {}) {
+function receiving(more: Partial<SesOptions> = {}) {
   const asked: string[] = []
-  const channel = sesChannel({
+  const channel = ses({
     region: 'eu-central-1',
     from: 'a@example.org',
     webhookTopicArns: TOPIC,

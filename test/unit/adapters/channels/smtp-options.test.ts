@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import { type SmtpChannelOptions, smtpChannel } from '../../../../adapters/channels/email/smtp.ts'
-import { resolveSmtpOptions } from '../../../../adapters/channels/email/smtp-options.ts'
+import { resolveSmtpOptions } from '../../../../adapters/channels/smtp/options.ts'
+import { type SmtpOptions, smtp } from '../../../../adapters/channels/smtp/send.ts'
 import { loadPeer } from '../../../../adapters/peer/load-peer.ts'
 
-const least: SmtpChannelOptions = { host: 'mail.example.org', from: 'no-reply@example.org' }
+const least: SmtpOptions = { host: 'mail.example.org', from: 'no-reply@example.org' }
 
-describe('smtpChannel', () => {
+describe('smtp', () => {
   it('needs a host and a sender, and fills the rest in', () => {
-    expect(smtpChannel(least)).toMatchObject({
+    expect(smtp(least)).toMatchObject({
       name: 'smtp',
       channel: 'email',
       maxConcurrent: 10,
@@ -25,7 +25,7 @@ describe('smtpChannel', () => {
   it('takes what is given', () => {
     const retry = { kind: 'exponential', maxAttempts: 3, baseMs: 1, capMs: 2 } as const
     expect(
-      smtpChannel({ ...least, name: 'backup', maxConnections: 2, timeoutMs: 9, onAmbiguous: 'fail', retry }),
+      smtp({ ...least, name: 'backup', maxConnections: 2, timeoutMs: 9, onAmbiguous: 'fail', retry }),
     ).toMatchObject({ name: 'backup', maxConcurrent: 4, timeoutMs: 9, onAmbiguous: 'fail', retry })
   })
 
@@ -95,15 +95,15 @@ describe('smtpChannel', () => {
     ['onAmbiguous', { onAmbiguous: 'ignore' }],
     ['pass', { pass: 'correct horse' }],
   ])('names the option "%s" that is wrong in %j', (option, wrong) => {
-    const options = { ...least, ...wrong } as SmtpChannelOptions
-    expect(() => smtpChannel(options)).toThrowError(
+    const options = { ...least, ...wrong } as SmtpOptions
+    expect(() => smtp(options)).toThrowError(
       expect.objectContaining({
         code: 'invalid_configuration',
         details: { option },
-        message: expect.stringMatching(`^smtpChannel: "${option}"`),
+        message: expect.stringMatching(`^smtp: "${option}"`),
       }),
     )
-    expect(() => smtpChannel(options)).not.toThrowError(/correct horse/)
+    expect(() => smtp(options)).not.toThrowError(/correct horse/)
   })
 })
 

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import { judgePostmark } from '../../../../adapters/channels/email/postmark-errors.ts'
-import { postmarkReceipts } from '../../../../adapters/channels/email/postmark-receipts.ts'
-import { judgeResend } from '../../../../adapters/channels/email/resend-errors.ts'
-import { judgeSes } from '../../../../adapters/channels/email/ses-errors.ts'
-import { receiptsOf } from '../../../../adapters/channels/email/ses-events.ts'
-import { type Judge, judgeResult } from '../../../../adapters/channels/http/provider-answer.ts'
-import { judgeSlack } from '../../../../adapters/channels/slack/slack-errors.ts'
-import { judgeTwilio, twilioErrorCode } from '../../../../adapters/channels/sms/twilio-errors.ts'
-import { judgeVonage, vonageReceiptCode } from '../../../../adapters/channels/sms/vonage-errors.ts'
+import { type Judge, judgeResult } from '../../../../adapters/channels/kit/http/provider-answer.ts'
+import { judgePostmark } from '../../../../adapters/channels/postmark/errors.ts'
+import { postmarkReceipts } from '../../../../adapters/channels/postmark/receipts.ts'
+import { judgeResend } from '../../../../adapters/channels/resend/errors.ts'
+import { judgeSes } from '../../../../adapters/channels/ses/errors.ts'
+import { receiptsOf } from '../../../../adapters/channels/ses/events.ts'
+import { judgeSlack } from '../../../../adapters/channels/slack/errors.ts'
+import { judgeTwilio, twilioErrorCode } from '../../../../adapters/channels/twilio/errors.ts'
+import { judgeVonage, vonageReceiptCode } from '../../../../adapters/channels/vonage/errors.ts'
 
 const JUDGES: Readonly<
   Record<string, readonly [judge: Judge, status: number, body: (code: string) => object]>

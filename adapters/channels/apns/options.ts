@@ -1,0 +1,170 @@
+import { createPrivateKey, type KeyObject } from 'node:crypto'
+import * as z from 'zod'
+import type { RetryPolicy } from '../../../src/domain/retry.ts'
+import type { Message } from '../../../src/ports/provider.ts'
+import { maxPerSecond } from '../kit/http/paced-options.ts'
+import { checkOptions, instanceName, retryPolicy, timeout, wrongOption } from '../kit/options.ts'
+
+/** Options of `apns`. */
+export interface ApnsOptions {
+  /** The signing key from Apple: the text of the `.p8` file. */
+  readonly key: string
+  /** Its ten-character id. */
+  readonly keyId: string
+  /** The ten-character id of the team. */
+  readonly teamId: string
+  /** The bundle id of the app. */
+  readonly topic: string
+  /**
+   * Apps from the store have tokens of `production`, those that Xcode installed have tokens of `sandbox`.
+   *
+   * @default 'production'
+   */
+  readonly environment?: 'production' | 'sandbox' | undefined
+  /**
+   * Instance id, unique among the push providers.
+   *
+   * @default 'apns'
+   */
+  readonly name?: string | undefined
+  /**
+   * How long APNs keeps a message for a device that is offline, in seconds from the accept; 0: not at all.
+   *
+   * @default 2_419_200 (four weeks)
+   */
+  readonly ttlSeconds?: number | undefined
+  /**
+   * 10: at once; 5: when it suits the device's battery; 1: without waking the device.
+   *
+   * @default 10
+   */
+  readonly priority?: 10 | 5 | 1 | undefined
+  /**
+   * More keys for `aps`, for example `{ sound: 'default', 'mutable-content': 1 }`. `alert` is the message's.
+   *
+   * @default none
+   */
+  readonly aps?: Readonly<Record<string, unknown>> | undefined
+  /**
+   * Messages with one id replace each other on a device; at most 64 bytes. Undefined: shown each for itself.
+   *
+   * @default an id of the notification, so that a repeated attempt replaces the first
+   */
+  readonly collapseId?: ((message: Message) => string | undefined) | undefined
+  /**
+   * How long one message may take altogether, in milliseconds.
+   *
+   * @default 15_000
+   */
+  readonly timeoutMs?: number | undefined
+  /**
+   * Most messages under way at one time, all over one connection. APNs' own limit of streams holds beside it.
+   *
+   * @default 100
+   */
+  readonly maxConcurrent?: number | undefined
+  /**
+   * Most messages in any second, by all processes together that share the rate limiter; a whole number, or a fraction
+   * below 1.
+   *
+   * @default no limit
+   */
+  readonly maxPerSecond?: number | undefined
+  /**
+   * How often the connection is asked for a sign of life, in milliseconds.
+   *
+   * @default 60_000
+   */
+  readonly keepAliveMs?: number | undefined
+  /** Another address than the environment's, for a proxy or a test server. */
+  readonly baseUrl?: string | undefined
+  /** Certificates (PEM) to trust instead of the runtime's own list. */
+  readonly ca?: string | readonly string[] | undefined
+  /** When failed attempts are tried again. Default: the engine's policy for providers. */
+  readonly retry?: RetryPolicy | undefined
+}
+
+/** Options with every default filled in. */
+export interface ResolvedApnsOptions {
+  readonly key: KeyObject
+  readonly keyId: string
+  readonly teamId: string
+  readonly topic: string
+  readonly name: string
+  readonly ttlSeconds: number
+  readonly priority: 10 | 5 | 1
+  readonly aps: Readonly<Record<string, unknown>>
+  readonly collapseId: ((message: Message) => string | undefined) | undefined
+  readonly timeoutMs: number
+  readonly maxConcurrent: number
+  readonly maxPerSecond: number | undefined
+  readonly keepAliveMs: number
+  readonly origin: string
+  readonly ca: string | readonly string[] | undefined
+  readonly retry: RetryPolicy | undefined
+}
+
+const PLUGIN = 'apns'
+const ORIGINS = {
+  production: 'https://api.push.apple.com',
+  sandbox: 'https://api.sandbox.push.apple.com',
+} as const
+
+const tenCharacters = z.string().regex(/^[A-Z0-9]{10}$/, 'must be ten capital letters and digits')
+const schema = z.strictObject({
+  key: z.string(),
+  keyId: tenCharacters,
+  teamId: tenCharacters,
+  topic: z.string().regex(/^[A-Za-z0-9.-]{1,255}$/, 'must be the bundle id of the app'),
+  environment: z.enum(['production', 'sandbox']).default('production'),
+  name: instanceName.default('apns'),
+  ttlSeconds: z
+    .int()
+    .min(0)
+    .max(2_592_000, 'must be at most 2592000 seconds, thirty days')
+    .default(2_419_200),
+  priority: z.literal([10, 5, 1]).default(10),
+  aps: z
+    .record(z.string(), z.unknown())
+    .refine((aps) => !Object.hasOwn(aps, 'alert'), 'must not contain "alert", which is the message')
+    .default({}),
+  collapseId: z
+    .custom<(message: Message) => string | undefined>(
+      (value) => typeof value === 'function',
+      'must be a function',
+    )
+    .optional(),
+  timeoutMs: timeout.default(15_000),
+  maxConcurrent: z.int().min(1).max(1_000).default(100),
+  maxPerSecond,
+  keepAliveMs: z.int().min(1).max(3_600_000).default(60_000),
+  baseUrl: z.url({ protocol: /^https$/, error: 'must be an https URL' }).optional(),
+  ca: z.union([z.string(), z.array(z.string())]).optional(),
+  retry: retryPolicy.optional(),
+})
+
+/** @throws NotifierError `invalid_configuration`, naming the option */
+export function resolveApnsOptions(options: ApnsOptions): ResolvedApnsOptions {
+  const { environment, baseUrl, key, ...given } = checkOptions(PLUGIN, schema, options)
+  return {
+    ...given,
+    key: signingKey(key),
+    origin: baseUrl === undefined ? ORIGINS[environment] : new URL(baseUrl).origin,
+    collapseId: given.collapseId,
+    maxPerSecond: given.maxPerSecond,
+    ca: given.ca,
+    retry: given.retry,
+  }
+}
+
+function signingKey(pem: string): KeyObject {
+  const wrong = () => wrongOption(PLUGIN, 'key', 'must be the text of the .p8 file, an EC key on P-256')
+  let key: KeyObject
+  try {
+    key = createPrivateKey(pem)
+  } catch {
+    throw wrong()
+  }
+  if (key.asymmetricKeyDetails?.namedCurve !== 'prime256v1') throw wrong()
+  return key
+}

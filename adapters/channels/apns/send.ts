@@ -1,0 +1,151 @@
+import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
+import { parseRetryAfter } from '../../../src/domain/http-answer.ts'
+import type { Outcome } from '../../../src/domain/outcome.ts'
+import { ownerOfDataKey } from '../../../src/domain/push-data.ts'
+import type { Message, Provider, SendContext } from '../../../src/ports/provider.ts'
+import { chosenFor, rejected } from '../kit/push/composing.ts'
+import { stableUuid } from '../kit/push/stable-uuid.ts'
+import { judgeApns } from './errors.ts'
+import { http2Client } from './http2-client.ts'
+import type { Http2Result } from './http2-session.ts'
+import { type ApnsOptions, type ResolvedApnsOptions, resolveApnsOptions } from './options.ts'
+import { providerToken } from './token.ts'
+
+export type { ApnsOptions }
+
+/** Apple: "Generating a remote notification"; only VoIP messages may be longer. */
+const MAX_PAYLOAD_BYTES = 4_096
+/** Longest `apns-collapse-id`. */
+const MAX_COLLAPSE_BYTES = 64
+/** Half the time that one message has by default: a host that does not answer is not waited for in vain. */
+const CONNECT_TIMEOUT_MS = 8_000
+/** Apple calls the length of a token variable; all so far had 32 bytes or more. */
+const DEVICE_TOKEN = /^(?:[0-9a-f]{2}){32,100}$/i
+
+/**
+ * The Apple Push Notification service, with a signing key, over one HTTP/2 connection. A message's `subject` is the
+ * title of the alert, `push.data` stands beside `aps` in the payload.
+ *
+ * APNs has no receipts: `sent` is the last that is known. All attempts of a notification carry one `apns-id`.
+ *
+ * @throws NotifierError `invalid_configuration`, naming the option that is wrong
+ */
+export function apns(options: ApnsOptions): Provider {
+  const resolved = resolveApnsOptions(options)
+  const { name, origin, ca, keepAliveMs, timeoutMs, maxConcurrent, maxPerSecond, retry } = resolved
+  const token = providerToken(resolved)
+  const client = http2Client({ origin, ca, keepAliveMs, connectTimeoutMs: CONNECT_TIMEOUT_MS })
+
+  return {
+    name,
+    channel: 'push',
+    maxConcurrent,
+    maxPerSecond,
+    timeoutMs,
+    onAmbiguous: 'retry',
+    retry,
+    accepts: (to) => DEVICE_TOKEN.test(to),
+
+    async send(message, context) {
+      const composed = compose(resolved, message, context)
+      if (composed.kind === 'rejected') return composed
+      const authorization = token.current()
+      const result = await client.post({
+        path: `/3/device/${message.to}`,
+        headers: { ...composed.headers, authorization: `bearer ${authorization}` },
+        body: composed.body,
+        signal: context.signal,
+      })
+      if (result.kind === 'failed') return unanswered(result)
+      if (result.status === 200) {
+        return {
+          kind: 'accepted',
+          providerMessageId: result.header('apns-id') ?? composed.headers['apns-id'],
+        }
+      }
+      const hint = parseRetryAfter(result.header('retry-after'), Date.now())
+      const { outcome, renew } = judgeApns(result.status, result.body, hint)
+      if (renew === 'connection') result.retire()
+      if (renew === 'token' && !token.expired(authorization)) {
+        context.logger.warn('APNs calls a young provider token expired: is the clock of this machine right?')
+      }
+      return outcome
+    },
+
+    async check() {
+      try {
+        await client.connect()
+      } catch (cause) {
+        const why = cause instanceof Error ? cause.message : String(cause)
+        throw new NotifierError('provider_unavailable', { message: `APNs cannot be reached: ${why}`, cause })
+      }
+    },
+
+    close: () => client.close(),
+  }
+}
+
+type Composed =
+  | {
+      readonly kind: 'composed'
+      readonly headers: Readonly<Record<string, string>> & { readonly 'apns-id': string }
+      readonly body: Buffer
+    }
+  | Extract<Outcome, { kind: 'rejected' }>
+
+function compose(options: ResolvedApnsOptions, message: Message, context: SendContext): Composed {
+  const { to, subject, body: text, push } = message
+  if (!DEVICE_TOKEN.test(to)) {
+    return rejected('invalid_device_token', 'recipient', 'The recipient is not a device token of APNs.')
+  }
+  if (Object.keys(push?.data ?? {}).some((key) => ownerOfDataKey(key) === 'APNs')) {
+    return rejected('invalid_content', 'message', 'The key "aps" of the data belongs to APNs.')
+  }
+  const alert = { ...(subject === null ? {} : { title: subject }), body: text }
+  const body = Buffer.from(JSON.stringify({ ...push?.data, aps: { ...options.aps, alert } }))
+  if (body.length > MAX_PAYLOAD_BYTES) {
+    const size = `The payload has ${body.length} bytes; APNs takes ${MAX_PAYLOAD_BYTES}.`
+    return rejected('message_too_large', 'message', size)
+  }
+  // Not by the idempotency key: after a redrive, too, the second one replaces the first.
+  const collapseId =
+    options.collapseId === undefined
+      ? stableUuid(context.notificationId)
+      : chosenFor(message, options.collapseId)
+  if (collapseId !== undefined && !isCollapseId(collapseId)) {
+    return rejected(
+      'invalid_content',
+      'message',
+      'The option "collapseId" gave no id, or one that has more than 64 bytes or cannot be sent.',
+    )
+  }
+  return {
+    kind: 'composed',
+    body,
+    headers: {
+      'apns-id': stableUuid(context.idempotencyKey),
+      'apns-topic': options.topic,
+      'apns-push-type': 'alert',
+      'apns-priority': String(options.priority),
+      'apns-expiration': expiration(options.ttlSeconds, context.createdAt),
+      ...(collapseId === undefined ? {} : { 'apns-collapse-id': collapseId }),
+      'content-type': 'application/json',
+      'content-length': String(body.length),
+    },
+  }
+}
+
+/** Unix seconds; 0 has its own meaning: one try, and nothing is kept. */
+function expiration(ttlSeconds: number, createdAt: number): string {
+  return ttlSeconds === 0 ? '0' : String(Math.floor(createdAt / 1000) + ttlSeconds)
+}
+
+function isCollapseId(id: string | null): id is string {
+  return id !== null && id !== '' && Buffer.byteLength(id) <= MAX_COLLAPSE_BYTES && /^[\x21-\x7e]+$/.test(id)
+}
+
+function unanswered({ mayHaveActed, message }: Extract<Http2Result, { kind: 'failed' }>): Outcome {
+  return mayHaveActed
+    ? { kind: 'ambiguous', code: 'provider_unavailable', reason: message }
+    : { kind: 'retry', code: 'provider_unavailable', scope: 'provider', message }
+}

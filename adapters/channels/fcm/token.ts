@@ -1,0 +1,154 @@
+import { type KeyObject, sign } from 'node:crypto'
+import { type PostResult, parseRetryAfter } from '../../../src/domain/http-answer.ts'
+import type { Outcome } from '../../../src/domain/outcome.ts'
+import { jsonOf, member, textMember } from '../kit/http/provider-answer.ts'
+import type { ProviderHttp } from '../kit/http/provider-http.ts'
+import { redactor } from '../kit/redact.ts'
+
+/** The account that calls Google's APIs. */
+export interface ServiceAccount {
+  readonly clientEmail: string
+  readonly privateKey: KeyObject
+  /** Id of the key, where the account's file names it. */
+  readonly privateKeyId: string | undefined
+  /** Where tokens are made. */
+  readonly tokenUri: string
+}
+
+/** A token, or why no message can be sent with one. */
+export type AccessToken =
+  | { readonly kind: 'token'; readonly token: string }
+  | Exclude<Outcome, { kind: 'accepted' }>
+
+/** The access token of a service account: made when it is first needed, then kept until shortly before its end. */
+export interface GoogleToken {
+  /** Never rejects. All who ask while one is being made get that one; the signal only ends the waiting. */
+  get(signal: AbortSignal): Promise<AccessToken>
+  /**
+   * Takes note that Google refused a token: the next message gets another.
+   *
+   * @returns false when that is not likely to help: the one before was refused not long ago
+   */
+  refused(token: string): boolean
+}
+
+const GRANT = 'urn:ietf:params:oauth:grant-type:jwt-bearer'
+/** Longest life of an assertion (Google, "Using OAuth 2.0 for server to server applications"). */
+const ASSERTION_SECONDS = 3_600
+/** A token may be used for this long after it was taken: it must not end on its way. */
+const MARGIN_MS = 300_000
+/** A second token that is refused within this time is no accident. */
+const REFUSED_AGAIN_MS = 600_000
+
+/** @param now epoch milliseconds */
+export function googleToken(
+  http: ProviderHttp,
+  account: ServiceAccount,
+  scope: string,
+  now: () => number = Date.now,
+): GoogleToken {
+  let kept: { readonly token: string; readonly until: number } | undefined
+  let making: Promise<AccessToken> | undefined
+  let refusedAt = Number.NEGATIVE_INFINITY
+
+  async function make(): Promise<AccessToken> {
+    const assertion = assertionOf(account, scope, now())
+    const result = await http.request({
+      url: account.tokenUri,
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      body: new URLSearchParams({ grant_type: GRANT, assertion }).toString(),
+    })
+    const made = readToken(result)
+    if (made.kind === 'refused') return redactor([assertion])(made.outcome) as AccessToken
+    const lifeMs = made.seconds * 1000
+    kept = { token: made.token, until: now() + lifeMs - Math.min(MARGIN_MS, lifeMs / 2) }
+    return { kind: 'token', token: made.token }
+  }
+
+  return {
+    get(signal) {
+      if (kept !== undefined && now() < kept.until) {
+        return Promise.resolve({ kind: 'token', token: kept.token })
+      }
+      making ??= make().finally(() => {
+        making = undefined
+      })
+      return orAborted(making, signal)
+    },
+    refused(token) {
+      // Another message that met the same answer has said so already.
+      if (kept?.token !== token) return true
+      kept = undefined
+      const again = now() - refusedAt < REFUSED_AGAIN_MS
+      refusedAt = now()
+      return !again
+    },
+  }
+}
+
+function assertionOf(account: ServiceAccount, scope: string, nowMs: number): string {
+  const iat = Math.floor(nowMs / 1000)
+  const { clientEmail, privateKey, privateKeyId, tokenUri } = account
+  const header = { alg: 'RS256', typ: 'JWT', ...(privateKeyId === undefined ? {} : { kid: privateKeyId }) }
+  const claims = { iss: clientEmail, scope, aud: tokenUri, iat, exp: iat + ASSERTION_SECONDS }
+  const signed = [header, claims]
+    .map((part) => Buffer.from(JSON.stringify(part)).toString('base64url'))
+    .join('.')
+  return `${signed}.${sign('sha256', Buffer.from(signed), privateKey).toString('base64url')}`
+}
+
+type Made =
+  | { readonly kind: 'token'; readonly token: string; readonly seconds: number }
+  | { readonly kind: 'refused'; readonly outcome: Outcome }
+
+/** Whatever happens here, no message has left: nothing of it is ambiguous. */
+function readToken(result: PostResult): Made {
+  if (result.kind === 'failed') return unavailable(result.message, result.reason)
+  const { status, headers, body, cut = false } = result
+  const json = cut ? undefined : jsonOf(body)
+  const token = textMember(json, 'access_token')
+  const seconds = Number(member(json, 'expires_in'))
+  if (status === 200 && token !== undefined && /^[\x21-\x7e]+$/.test(token) && seconds > 0) {
+    return { kind: 'token', token, seconds }
+  }
+  // RFC 6749 5.2: `error` is a code, `error_description` a sentence.
+  const code = textMember(json, 'error') ?? String(status)
+  const said = textMember(json, 'error_description') ?? 'it gave no reason'
+  if (status < 400 || status >= 500 || status === 408 || status === 429) {
+    const retryAfterMs = parseRetryAfter(headers['retry-after'], Date.now())
+    return unavailable(`Google gave no access token: ${status}.`, code, retryAfterMs)
+  }
+  return {
+    kind: 'refused',
+    outcome: {
+      kind: 'rejected',
+      code: 'provider_auth_failed',
+      scope: 'account',
+      message: `Google refuses the service account: ${said}`,
+      providerCode: code,
+    },
+  }
+}
+
+function unavailable(message: string, providerCode: string, retryAfterMs?: number): Made {
+  const code = 'provider_unavailable'
+  return {
+    kind: 'refused',
+    outcome: { kind: 'retry', code, scope: 'provider', message, providerCode, retryAfterMs },
+  }
+}
+
+function orAborted(making: Promise<AccessToken>, signal: AbortSignal): Promise<AccessToken> {
+  return new Promise((resolve) => {
+    const onAbort = (): void =>
+      resolve({
+        kind: 'retry',
+        code: 'provider_unavailable',
+        scope: 'provider',
+        message: 'The attempt ended before there was an access token.',
+      })
+    signal.addEventListener('abort', onAbort, { once: true })
+    if (signal.aborted) onAbort()
+    making.then(resolve, onAbort).finally(() => signal.removeEventListener('abort', onAbort))
+  })
+}

@@ -1,0 +1,189 @@
+import { Readable } from 'node:stream'
+import { isNotifierError } from '../../../../src/domain/errors/notifier-error.ts'
+import type { Outcome } from '../../../../src/domain/outcome.ts'
+import { redactor } from '../redact.ts'
+import { notBegun } from '../unsent.ts'
+import { type CapturedCall, type CapturedEnd, captureCall } from './captured-call.ts'
+import { type Judge, judgeResult } from './provider-answer.ts'
+import type { ProviderHttp } from './provider-http.ts'
+
+/** A client of the AWS SDK (3), as far as it is used. */
+export interface AwsClient {
+  send(command: object, options: Readonly<Record<string, unknown>>): Promise<unknown>
+  destroy(): void
+}
+
+export interface AwsCallerOptions<Module> {
+  readonly http: ProviderHttp
+  /** Of the credentials that are known before a call: no outcome repeats them. */
+  readonly secrets: readonly string[]
+  readonly region: string
+  /** Undefined: the SDK knows the address of each region. */
+  readonly endpoint: string | undefined
+  /** Keys, or a function that gives them; undefined: the SDK's own chain. */
+  readonly credentials: object | (() => Promise<object>) | undefined
+  /** Loads the package. */
+  load(): Promise<Module>
+  create(module: Module, options: Readonly<Record<string, unknown>>): AwsClient
+}
+
+/** The SDK for what it knows (credentials, signatures, the form of requests); our core carries its requests. */
+export interface AwsCaller<Module> {
+  /**
+   * Never rejects.
+   *
+   * @param expected names of members that the request's JSON must have: an SDK from before one existed leaves it out in
+   *   silence, and the call ends before it is sent
+   */
+  call(
+    command: (module: Module) => object,
+    signal: AbortSignal,
+    judge: (end: CapturedEnd) => Judge,
+    expected?: readonly string[],
+  ): Promise<Outcome>
+  close(): Promise<void>
+}
+
+export function awsCaller<Module>(options: AwsCallerOptions<Module>): AwsCaller<Module> {
+  const { http, region, endpoint, credentials } = options
+  let opened: Promise<{ readonly module: Module; readonly client: AwsClient }> | undefined
+
+  async function make(): Promise<{ readonly module: Module; readonly client: AwsClient }> {
+    const module = await options.load()
+    const client = options.create(module, {
+      region,
+      ...(endpoint === undefined ? {} : { endpoint }),
+      ...(credentials === undefined ? {} : { credentials: copyOf(credentials) }),
+      // A channel never retries by itself: the engine counts attempts.
+      maxAttempts: 1,
+      requestHandler,
+    })
+    return { module, client }
+  }
+
+  function open(): ReturnType<typeof make> {
+    const opening = opened ?? make()
+    opened = opening
+    opening.catch(() => {
+      if (opened === opening) opened = undefined
+    })
+    return opening
+  }
+
+  return {
+    async call(command, signal, judge, expected = []) {
+      if (signal.aborted) return notBegun()
+      const secrets = [...options.secrets]
+      const end = await captureCall(http, signal, async (captured) => {
+        const { module, client } = await open()
+        const own = { [CALL]: captured, [EXPECTED]: expected, [SECRETS]: secrets }
+        return client.send(command(module), { abortSignal: captured.signal, ...own })
+      })
+      const redact = redactor(secrets)
+      if (end.result !== undefined) return redact(judgeResult(end.result, judge(end)))
+      return signal.aborted ? notBegun() : redact(withoutRequest(end.error))
+    },
+    async close() {
+      const pending = opened
+      opened = undefined
+      if (pending !== undefined) (await pending.catch(() => null))?.client.destroy()
+    },
+  }
+}
+
+/** The SDK notes in the object that it is given where the keys came from: the caller's may be frozen, or used twice. */
+function copyOf(credentials: object | (() => Promise<object>)): object {
+  return typeof credentials === 'function' ? async () => ({ ...(await credentials()) }) : { ...credentials }
+}
+
+/** What a client hands to what sends its requests. */
+interface SdkRequest {
+  readonly method: string
+  readonly protocol: string
+  readonly hostname: string
+  readonly port?: number | undefined
+  readonly path: string
+  readonly query?: Readonly<Record<string, string | readonly string[] | null>> | undefined
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: string | Uint8Array | undefined
+}
+
+/** Under these names the options of a call carry what sends its request, what must be in it, and its secrets so far. */
+const CALL = 'carillonCall'
+const EXPECTED = 'carillonExpected'
+const SECRETS = 'carillonSecrets'
+
+/** Sends the signed requests of a client through our own HTTP. */
+const requestHandler: Readonly<Record<string, unknown>> = {
+  metadata: { handlerProtocol: 'http/1.1' },
+  destroy() {},
+  updateHttpClientConfig() {},
+  httpHandlerConfigs: () => ({}),
+  async handle(request: SdkRequest, options: Readonly<Record<string, unknown>>) {
+    const expected = options[EXPECTED] as readonly string[]
+    const body = bytesOf(request.body)
+    const lost = expected.find((name) => !body.includes(`"${name}":`))
+    if (lost !== undefined) throw new OldSdkError(lost)
+    const secrets = options[SECRETS] as string[]
+    secrets.push(...secretsIn(request.headers))
+    const result = await (options[CALL] as CapturedCall).request({
+      method: request.method,
+      url: urlOf(request),
+      headers: ownHeaders(request.headers),
+      body,
+    })
+    if (result.kind === 'failed') throw new Error(result.message)
+    const { status, headers, body: text } = result
+    return { response: { statusCode: status, headers, body: Readable.from([Buffer.from(text, 'utf8')]) } }
+  },
+}
+
+/** The outcome of a call without a request: the package, or credentials, are missing. Nothing was sent. */
+function withoutRequest(error: unknown): Outcome {
+  const { name, message } = error instanceof Error ? error : new Error(String(error))
+  const outcome = { kind: 'rejected', scope: 'account', message } as const
+  if (isNotifierError(error)) return { ...outcome, code: error.code }
+  if (error instanceof OldSdkError) return { ...outcome, code: 'missing_peer', providerCode: name }
+  // What a client does before its request is to ask for credentials.
+  return { ...outcome, code: 'provider_auth_failed', providerCode: name }
+}
+
+/** The installed SDK does not know a member that the message needs. */
+class OldSdkError extends Error {
+  override readonly name = 'OldSdkError'
+  constructor(member: string) {
+    super(`The installed AWS SDK does not send "${member}". Run: npm install @aws-sdk/client-sesv2@latest`)
+  }
+}
+
+function bytesOf(body: string | Uint8Array = ''): Buffer {
+  return typeof body === 'string'
+    ? Buffer.from(body, 'utf8')
+    : Buffer.from(body.buffer, body.byteOffset, body.byteLength)
+}
+
+function urlOf({ protocol, hostname, port, path, query = {} }: SdkRequest): string {
+  const url = new URL(`${protocol}//${hostname}${port === undefined ? '' : `:${port}`}${path}`)
+  for (const [name, value] of Object.entries(query)) {
+    for (const one of [value ?? ''].flat()) url.searchParams.append(name, one)
+  }
+  return url.href
+}
+
+/**
+ * What a request proves itself by. Where a function or the SDK finds the credentials, they are seen here only; a refusal
+ * of the signature repeats the headers that were signed.
+ */
+function secretsIn(headers: Readonly<Record<string, string>>): readonly string[] {
+  return Object.entries(headers).flatMap(([name, value]) => {
+    if (/^x-amz-security-token$/i.test(name)) return [value]
+    return /^authorization$/i.test(name) ? (/Signature=(\w+)/.exec(value)?.slice(1) ?? []) : []
+  })
+}
+
+/** Those of framing are written where the request is; they come out the same as those that were signed. */
+function ownHeaders(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    Object.entries(headers).filter(([name]) => !/^(?:host|content-length|connection|expect)$/i.test(name)),
+  )
+}

@@ -1,0 +1,140 @@
+import { createHash } from 'node:crypto'
+import { envelopeAddress, headerFault, isFilename, isMediaType } from '../../../../src/domain/mail-parts.ts'
+import type { Rejected } from '../../../../src/domain/outcome.ts'
+import type { Steps } from '../../../../src/domain/steps.ts'
+import type { Attachment, EmailParts, Message } from '../../../../src/ports/provider.ts'
+import type { Mailbox } from './address.ts'
+import { htmlToText } from './html-to-text.ts'
+import type { MailFrame } from './mail-frame.ts'
+
+/** One mail, ready to be put into the form that a provider wants. */
+export interface MailContent {
+  readonly from: Mailbox
+  /** The recipient in ASCII. */
+  readonly to: string
+  readonly replyTo: Mailbox | null
+  readonly subject: string
+  /** Of an HTML mail its alternative. */
+  readonly text: string
+  readonly html: string | null
+  /** Names as given; no name twice in any case. */
+  readonly headers: Readonly<Record<string, string>>
+  readonly attachments: readonly Attachment[]
+  /** With its angle brackets; the same for all attempts of one notification to one recipient. */
+  readonly messageId: string
+}
+
+/** Composes one mail; answers the refusal where no mail can be made of the message. */
+export function* mailContent(
+  frame: MailFrame,
+  message: Message,
+  idempotencyKey: string,
+): Steps<MailContent | Rejected> {
+  const to = envelopeAddress(message.to)
+  if (to === null) {
+    return refused('invalid_recipient', 'recipient', 'The recipient is not one plain e-mail address.')
+  }
+  const { body, format } = message
+  const subject = message.subject ?? ''
+  // From JavaScript an object may come, which a mail client could take for a path.
+  if (typeof subject !== 'string') return refused('invalid_content', 'message', 'The subject is not text.')
+  if (typeof body !== 'string') return refused('invalid_content', 'message', 'The body is not text.')
+  const parts = message.email ?? {}
+  const fault = faultOf(parts)
+  if (fault !== null) return refused('invalid_content', 'message', fault)
+  const text = format === 'html' ? yield* alternativeOf(parts.untracked ?? body, frame) : body
+  if (text === null) return refused('invalid_content', 'message', 'The option "toText" gave no text.')
+  const replyTo = parts.replyTo === undefined ? null : envelopeAddress(parts.replyTo)
+  return {
+    from: frame.from,
+    to,
+    replyTo: replyTo === null ? frame.replyTo : { name: '', address: replyTo },
+    subject,
+    text,
+    html: format === 'html' ? body : null,
+    headers: headersOf(frame, parts),
+    attachments: parts.attachments ?? [],
+    messageId: messageId(idempotencyKey, to, frame.from.address),
+  }
+}
+
+/** Tells a mail from a refusal. */
+export function isMail(content: MailContent | Rejected): content is MailContent {
+  return 'from' in content
+}
+
+/** Null where the application's own converter fails: a fault of one message, and none of the provider. */
+function* alternativeOf(html: string, { toText }: MailFrame): Steps<string | null> {
+  if (toText === undefined) return yield* htmlToText(html)
+  try {
+    const text: unknown = toText(html)
+    return typeof text === 'string' ? text : null
+  } catch {
+    return null
+  }
+}
+
+/** What nobody judged before would go into the headers of a mail: they are judged again where they are used. */
+function faultOf({ replyTo, headers = {}, attachments = [], unsubscribeUrl }: EmailParts): string | null {
+  if (replyTo !== undefined && envelopeAddress(replyTo) === null) {
+    return 'The address for answers is not one plain e-mail address.'
+  }
+  for (const [name, value] of Object.entries(headers)) {
+    const fault = headerFault(name, value)
+    if (fault !== null) return `A header cannot be sent: ${fault}.`
+  }
+  for (const { filename, contentType, content } of attachments) {
+    if (!isFilename(filename)) return 'The name of an attachment is not a plain file name.'
+    if (!isMediaType(contentType)) return `The media type of "${filename}" cannot be read.`
+    // Text in the place of bytes could be taken for a path by a mail client.
+    if (!(content instanceof Uint8Array)) return `The content of "${filename}" is not bytes.`
+  }
+  if (unsubscribeUrl !== undefined && unsubscribeHref(unsubscribeUrl) === null) {
+    return 'The address of the unsubscription is not an https URL.'
+  }
+  return null
+}
+
+function headersOf(frame: MailFrame, parts: EmailParts): Readonly<Record<string, string>> {
+  const href = parts.unsubscribeUrl === undefined ? null : unsubscribeHref(parts.unsubscribeUrl)
+  const byName = new Map<string, readonly [name: string, value: string]>()
+  const all = [
+    // RFC 3834: keeps vacation responders from answering a machine.
+    ['Auto-Submitted', 'auto-generated'] as const,
+    ...Object.entries(frame.headers),
+    ...Object.entries(parts.headers ?? {}),
+    ...(href === null
+      ? []
+      : [
+          ['List-Unsubscribe', `<${href}>`] as const,
+          // RFC 8058: the address may be posted to without asking anybody.
+          ['List-Unsubscribe-Post', 'List-Unsubscribe=One-Click'] as const,
+        ]),
+  ]
+  for (const [name, value] of all) byName.set(name.toLowerCase(), [name, value])
+  return Object.fromEntries(byName.values())
+}
+
+/** Serialized by the URL parser, an address holds no character that could end the header's `<…>`. */
+function unsubscribeHref(text: string): string | null {
+  if (!URL.canParse(text)) return null
+  const { protocol, href } = new URL(text)
+  return protocol === 'https:' && /^[!-;=?-~]{1,900}$/.test(href) ? href : null
+}
+
+/**
+ * The same for all attempts of one notification to one recipient, so that mailbox providers can collapse the
+ * duplicate that an ambiguous attempt may have left.
+ */
+function messageId(idempotencyKey: string, to: string, from: string): string {
+  const stem = /^[A-Za-z0-9_-]{1,64}$/.test(idempotencyKey) ? idempotencyKey : digest(idempotencyKey, 32)
+  return `<${stem}.${digest(to, 8)}@${from.slice(from.lastIndexOf('@') + 1)}>`
+}
+
+function digest(text: string, length: number): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, length)
+}
+
+function refused(code: Rejected['code'], scope: Rejected['scope'], message: string): Rejected {
+  return { kind: 'rejected', code, scope, message }
+}

@@ -1,0 +1,85 @@
+import * as z from 'zod'
+import { headerNameFault, isHeaderValue } from '../../../../src/domain/mail-parts.ts'
+import { wrongOption } from '../options.ts'
+import { type Mailbox, parseMailbox } from './address.ts'
+
+/** What all mails of one provider have in common, as its options give it. */
+export interface MailOptions {
+  /** The sender: `no-reply@example.com` or `Example <no-reply@example.com>`. */
+  readonly from: string
+  /** Where answers go unless a message says otherwise, in the same form. */
+  readonly replyTo?: string | undefined
+  /** More headers for every mail, one line each. Those that mail itself is made of are refused. */
+  readonly headers?: Readonly<Record<string, string>> | undefined
+  /**
+   * The text alternative of an HTML mail.
+   *
+   * @default a small converter for mails
+   */
+  readonly toText?: ((html: string) => string) | undefined
+}
+
+/** {@link MailOptions}, checked. */
+export interface MailFrame {
+  readonly from: Mailbox
+  readonly replyTo: Mailbox | null
+  readonly headers: Readonly<Record<string, string>>
+  /** The application's own converter; undefined: ours. */
+  readonly toText: ((html: string) => string) | undefined
+}
+
+/** A text on one line. */
+export const line: z.ZodType<string> = z
+  .string()
+  .regex(/^[^\p{Cc}\u2028\u2029]*$/u, 'must be one line without control characters')
+
+/** The schemas of {@link MailOptions}, to be spread into a provider's own. */
+export interface MailShape {
+  readonly from: z.ZodType<string>
+  readonly replyTo: z.ZodType<string | undefined>
+  readonly headers: z.ZodType<Readonly<Record<string, string>>>
+  readonly toText: z.ZodType<((html: string) => string) | undefined>
+}
+
+export const mailShape: MailShape = {
+  from: line,
+  replyTo: line.optional(),
+  headers: z
+    .record(z.string(), z.string().refine(isHeaderValue, 'must be one line of at most 900 characters'))
+    .default({}),
+  toText: z
+    .custom<(html: string) => string>((value) => typeof value === 'function', 'must be a function')
+    .optional(),
+}
+
+/** @throws NotifierError `invalid_configuration`, naming the option */
+export function mailFrame(
+  plugin: string,
+  given: {
+    readonly from: string
+    readonly replyTo?: string | undefined
+    readonly headers: Readonly<Record<string, string>>
+    readonly toText?: ((html: string) => string) | undefined
+  },
+): MailFrame {
+  for (const name of Object.keys(given.headers)) {
+    const fault = headerNameFault(name)
+    if (fault !== null) throw wrongOption(plugin, 'headers', fault)
+  }
+  return {
+    from: mailbox(plugin, 'from', given.from),
+    replyTo: given.replyTo === undefined ? null : mailbox(plugin, 'replyTo', given.replyTo),
+    headers: { ...given.headers },
+    toText: given.toText,
+  }
+}
+
+function mailbox(plugin: string, option: 'from' | 'replyTo', text: string): Mailbox {
+  const parsed = parseMailbox(text)
+  if (parsed !== null) return parsed
+  throw wrongOption(
+    plugin,
+    option,
+    'must be one address such as no-reply@example.com or Name <no-reply@example.com>',
+  )
+}

@@ -1,0 +1,154 @@
+import type { Encoders } from '../../smtp/nodemailer.ts'
+import type { Mailbox } from './address.ts'
+import { asciiText, quoted } from './header-text.ts'
+
+/*
+ * The lines of a mail's head, each with its end, and folded where they can be. This is the last place before the mail
+ * server: nothing that is given here can end a line and begin another header.
+ */
+
+const LINE = 76
+/** An encoded word that stands beside the name of a header in one line. */
+const WORD = 52
+/** A text that stands there as it is. */
+const SHORT = 60
+/** Of a line's 998 characters (RFC 5322 2.1.1) the name of the header needs some. The address of 900 in `<…>` is shorter. */
+const MAX_UNFOLDED = 910
+
+/** A text that folding makes no blank line of: with no space at its ends, and no long row of them. */
+const FOLDABLE = /^[!-~]+(?: {1,30}[!-~]+)*$/
+/** A text that folding takes nothing from: many mail clients make one space of a fold and what follows it. */
+const SINGLE_SPACED = /^[!-~]+(?: [!-~]+)*$/
+const PRINTABLE = /^[ -~]*$/
+const ATOMS = /^\w+(?: \w+)*$/
+const FIELD_NAME = /^[!-9;-~]{1,70}$/
+/** `local@domain` of nothing but characters that need no quotes (RFC 5322 3.4.1). */
+const ADDRESS = /^[!#-'*+\-./0-9=?A-Z^-~]{1,64}@[A-Za-z0-9.-]{1,255}$/
+const MESSAGE_ID = /^<[!-;=?-~]{1,500}>$/
+const MEDIA_TYPE = /^[\w.+-]{1,127}\/[\w.+-]{1,127}(?=;|$)/
+const PARAMETER = /; ?([\w.+-]+)=([\w.+-]+|"[^"\p{Cc}]*")(?=;|$)/gu
+const PARAMETER_NAME = /^(?!name$)[\w.+-]{1,60}$/i
+const MAX_PARAMETER = 300
+/** A part of a longer parameter's value (RFC 2231 3). */
+const SECTION = 50
+
+/** A header of text. What was given in ASCII stays as it is, also where it looks like an encoded word. */
+export function customHeader(name: string, value: string, encoders: Encoders): string {
+  if (!FIELD_NAME.test(name)) throw new Error('The name of a header is not one word of ASCII.')
+  const text = oneLine(value)
+  if (text === '') return ''
+  return line(name, isFoldable(text) ? text : encodedWords(text, encoders), encoders)
+}
+
+/** A header whose text arrives as it was given, whatever it looks like. */
+export function textHeader(name: string, value: string, encoders: Encoders): string {
+  const text = oneLine(value)
+  if (text === '') return ''
+  return line(name, isLiteral(text) ? text : encodedWords(text, encoders), encoders)
+}
+
+export function mailboxHeader(name: string, { name: shown, address }: Mailbox, encoders: Encoders): string {
+  if (!ADDRESS.test(address)) throw new Error(`The address in ${name} is not one plain address.`)
+  const phrase = phraseOf(oneLine(shown), encoders)
+  return line(name, phrase === '' ? address : `${phrase} <${address}>`, encoders)
+}
+
+export function messageIdHeader(id: string, encoders: Encoders): string {
+  if (!MESSAGE_ID.test(id)) throw new Error('The Message-ID is none.')
+  return line('Message-ID', id, encoders)
+}
+
+/**
+ * `Content-Type` and `Content-Disposition` of a file. Its name stands in both: some mail clients (QQ, older Outlooks) read
+ * no parameters of RFC 2231, and know a file that is not named in ASCII by an encoded word in `name` only.
+ */
+export function fileHeaders(contentType: string, filename: string, encoders: Encoders): string {
+  const name = oneLine(filename) || 'attachment'
+  const plain = isShort(name)
+  const [type] = MEDIA_TYPE.exec(contentType) ?? ['application/octet-stream']
+  const given = [...contentType.matchAll(PARAMETER)].flatMap(([, key = '', value = '']) =>
+    parameterOf(key, value),
+  )
+  const shown = quoted(plain ? name : encodedWords(name, encoders).replaceAll(' ', '\r\n '))
+  return (
+    parameterHeader('Content-Type', [type, ...given, `name=${shown}`]) +
+    parameterHeader('Content-Disposition', [
+      'attachment',
+      ...(plain ? [`filename=${shown}`] : sections('filename', name)),
+    ])
+  )
+}
+
+/** A header with parameters, each in a line of its own: folded elsewhere, a quoted value would be. */
+export function parameterHeader(name: string, parts: readonly string[]): string {
+  return `${name}: ${parts.join(';\r\n ')}\r\n`
+}
+
+/** Whether a text is better read with its letters left as they are than in base64. */
+export function isMostlyAscii(text: string): boolean {
+  let others = 0
+  for (let index = 0; index < text.length; index += 1) {
+    const code = text.charCodeAt(index)
+    if (code > 0x7e || (code < 0x20 && code !== 0x09 && code !== 0x0a && code !== 0x0d)) others += 1
+  }
+  return others * 2 <= text.length
+}
+
+function line(name: string, value: string, { mime }: Encoders): string {
+  const whole = `${name}: ${value}`
+  return `${whole.length <= LINE ? whole : mime.foldLines(whole, LINE)}\r\n`
+}
+
+/** Without what ends a line somewhere: a control character is no part of a header's text. */
+function oneLine(text: string): string {
+  return isFoldable(text) ? text : text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ').trim()
+}
+
+function isFoldable(text: string): boolean {
+  return text.length <= MAX_UNFOLDED && FOLDABLE.test(text)
+}
+
+/** Whether a text arrives as it is if it is written as it is. */
+function isLiteral(text: string): boolean {
+  return isShort(text) || (text.length <= MAX_UNFOLDED && SINGLE_SPACED.test(text) && !text.includes('=?'))
+}
+
+function isShort(text: string): boolean {
+  return text.length <= SHORT && PRINTABLE.test(text) && !text.includes('=?')
+}
+
+/** Words of RFC 2047, which may stand where a phrase stands too. */
+function encodedWords(text: string, { mime }: Encoders): string {
+  return PRINTABLE.test(text) || isMostlyAscii(text) ? mime.encodeWord(text, 'Q', WORD) : asciiText(text)
+}
+
+function phraseOf(name: string, encoders: Encoders): string {
+  if (!isShort(name)) return encodedWords(name, encoders)
+  return name === '' || ATOMS.test(name) ? name : quoted(name)
+}
+
+/** A parameter of a media type; none where it cannot be repeated. */
+function parameterOf(name: string, value: string): readonly string[] {
+  // A quoted value with a backslash might not end where it seems to.
+  if (!PARAMETER_NAME.test(name) || value.length > MAX_PARAMETER || value.includes('\\')) return []
+  return PRINTABLE.test(value) ? [`${name}=${value}`] : sections(name, value.slice(1, -1))
+}
+
+/** A parameter in UTF-8, in as many sections as it needs (RFC 2231 3 and 4). */
+function sections(name: string, text: string): readonly string[] {
+  const all: string[] = []
+  let section = "utf-8''"
+  for (const character of text) {
+    const octets = /[\w.-]/.test(character) ? character : percentEncoded(character)
+    if (section.length + octets.length > SECTION) {
+      all.push(section)
+      section = ''
+    }
+    section += octets
+  }
+  return [...all, section].map((one, index) => `${name}*${index}*=${one}`)
+}
+
+function percentEncoded(character: string): string {
+  return Buffer.from(character).toString('hex').toUpperCase().replace(/../g, '%$&')
+}

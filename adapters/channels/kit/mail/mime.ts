@@ -1,0 +1,163 @@
+import { randomUUID } from 'node:crypto'
+import {
+  createMeter,
+  ITEM_CHARACTERS,
+  piecesOf,
+  STEP_CHARACTERS,
+  type Steps,
+} from '../../../../src/domain/steps.ts'
+import type { Attachment } from '../../../../src/ports/provider.ts'
+import type { Encoders } from '../../smtp/nodemailer.ts'
+import type { MailContent } from './mail-content.ts'
+import {
+  customHeader,
+  fileHeaders,
+  isMostlyAscii,
+  mailboxHeader,
+  messageIdHeader,
+  parameterHeader,
+  textHeader,
+} from './mime-headers.ts'
+
+/** A mail as it travels, and where to. */
+export interface Mail {
+  readonly from: string
+  readonly to: string
+  readonly messageId: string
+  readonly pieces: MimePieces
+}
+
+/** What a mail consists of, in order: ASCII, and bytes that travel in base64. */
+export type MimePieces = readonly (string | Uint8Array)[]
+
+/** A line of text in a form that needs no encoding: what is longer, some mail servers break. */
+const LINE = 76
+/** The longest line there may be (RFC 5322 2.1.1). */
+const LONGEST_LINE = 998
+
+/**
+ * Composes one mail: nothing in it is ever read as an address, a file or a URL again.
+ *
+ * @throws Error when an address or the name of a header could be read as more than that
+ */
+export function* composeMail(content: MailContent, encoders: Encoders): Steps<Mail> {
+  const { from, to, messageId, attachments } = content
+  const body = yield* bodyOf(content, encoders)
+  const files: MimePieces[] = []
+  for (const file of attachments) {
+    files.push(yield* fileOf(file, encoders))
+    yield
+  }
+  return {
+    from: from.address,
+    to,
+    messageId,
+    pieces: joined([
+      headOf(content, encoders),
+      ...(files.length === 0 ? body : multipart('mixed', [body, ...files])),
+    ]),
+  }
+}
+
+function headOf(content: MailContent, encoders: Encoders): string {
+  const { from, to, replyTo, subject, headers, messageId } = content
+  let head = ''
+  for (const [name, value] of Object.entries(headers)) head += customHeader(name, value, encoders)
+  head += mailboxHeader('From', from, encoders)
+  if (replyTo !== null) head += mailboxHeader('Reply-To', replyTo, encoders)
+  head += mailboxHeader('To', { name: '', address: to }, encoders)
+  head += textHeader('Subject', subject, encoders)
+  head += messageIdHeader(messageId, encoders)
+  return `${head}Date: ${new Date().toUTCString().replace('GMT', '+0000')}\r\nMIME-Version: 1.0\r\n`
+}
+
+/** An alternative without text would leave readers of text with nothing: then there is none. */
+function* bodyOf({ text, html }: MailContent, encoders: Encoders): Steps<MimePieces> {
+  if (html === null || html === '') return yield* textOf('plain', text, encoders)
+  const page = yield* textOf('html', html, encoders)
+  return text === '' ? page : multipart('alternative', [yield* textOf('plain', text, encoders), page])
+}
+
+function multipart(subtype: string, parts: readonly MimePieces[]): MimePieces {
+  // Whoever writes the content cannot know it, so that none of it can end a part.
+  const boundary = randomUUID()
+  return [
+    parameterHeader('Content-Type', [`multipart/${subtype}`, `boundary="${boundary}"`]),
+    ...parts.flatMap((part) => [`\r\n--${boundary}\r\n`, ...part]),
+    `\r\n--${boundary}--\r\n`,
+  ]
+}
+
+function* textOf(subtype: string, given: string, encoders: Encoders): Steps<MimePieces> {
+  const text = yield* withNetworkLines(given)
+  const head = `Content-Type: text/${subtype}; charset=utf-8\r\nContent-Transfer-Encoding: `
+  if (yield* isSevenBit(text, LINE)) return [`${head}7bit\r\n\r\n${text}`]
+  yield
+  if (!isMostlyAscii(text)) return [`${head}base64\r\n\r\n`, Buffer.from(text)]
+  return [`${head}quoted-printable\r\n\r\n`, yield* quotedPrintable(text, encoders)]
+}
+
+/** Piece by piece. Where one ends within a line, a line break follows that is none of the text, and needs room. */
+function* quotedPrintable(text: string, { quotedPrintable: { encode, wrap } }: Encoders): Steps<string> {
+  const length = text.length > STEP_CHARACTERS ? LINE - 1 : LINE
+  let encoded = ''
+  for (const piece of piecesOf(text)) {
+    if (encoded !== '') {
+      if (!encoded.endsWith('\n')) encoded += '=\r\n'
+      yield
+    }
+    encoded += wrap(encode(piece), length)
+  }
+  return encoded
+}
+
+function* fileOf({ filename, contentType, content }: Attachment, encoders: Encoders): Steps<MimePieces> {
+  // What consists of parts itself must not be encoded (RFC 2046 5.2.1): it goes as it is, or as what it is not.
+  const isMessage = /^message\//i.test(contentType)
+  const isComposite = isMessage || /^multipart\//i.test(contentType)
+  if (isMessage) {
+    const text = Buffer.from(content).toString('latin1')
+    if (!/\r(?!\n)|(?<!\r)\n/.test(text) && (yield* isSevenBit(text, LONGEST_LINE))) {
+      return [`${fileHeaders(contentType, filename, encoders)}Content-Transfer-Encoding: 7bit\r\n\r\n${text}`]
+    }
+  }
+  const type = isComposite ? 'application/octet-stream' : contentType
+  return [`${fileHeaders(type, filename, encoders)}Content-Transfer-Encoding: base64\r\n\r\n`, content]
+}
+
+function* withNetworkLines(text: string): Steps<string> {
+  if (!text.includes('\n') && !text.includes('\r')) return text
+  let result = ''
+  for (const piece of piecesOf(text)) {
+    if (result !== '') yield
+    result += piece.replace(/\r\n?|\n/g, '\r\n')
+  }
+  return result
+}
+
+/** Whether a text with network lines can travel as it is. */
+function* isSevenBit(text: string, longest: number): Steps<boolean> {
+  if (/[^\t\r\n -~]/.test(text)) return false
+  const isStepFull = createMeter()
+  for (let start = 0; text.length - start > longest; ) {
+    const end = text.indexOf('\r\n', start)
+    if (end < 0 || end - start > longest) return false
+    start = end + 2
+    if (isStepFull(ITEM_CHARACTERS)) yield
+  }
+  return true
+}
+
+/** With what is text in one piece as far as it goes, and a line's end at the end. */
+function joined(pieces: MimePieces): MimePieces {
+  const all: (string | Uint8Array)[] = []
+  let text = ''
+  for (const piece of pieces) {
+    if (typeof piece === 'string') text += piece
+    else {
+      all.push(text, piece)
+      text = ''
+    }
+  }
+  return [...all, text.endsWith('\r\n') ? text : `${text}\r\n`]
+}

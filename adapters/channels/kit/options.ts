@@ -1,0 +1,61 @@
+import * as z from 'zod'
+import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
+import { whatIsRight } from '../../../src/domain/input/what-is-right.ts'
+import type { RetryPolicy } from '../../../src/domain/retry.ts'
+
+/**
+ * Checks the options of a plug-in, once, when it is created.
+ *
+ * @throws NotifierError `invalid_configuration`, naming the plug-in, the option and what is right; never the value.
+ */
+export function checkOptions<Schema extends z.ZodType>(
+  plugin: string,
+  schema: Schema,
+  options: unknown,
+): z.output<Schema> {
+  const result = schema.safeParse(options, { error: whatIsRight })
+  if (result.success) return result.data
+  const issue = result.error.issues[0]
+  const path = issue?.path.map(String) ?? []
+  if (issue?.code === 'unrecognized_keys') {
+    const named = (name: string): string => [...path, name].join('.')
+    const known = namesAt(schema, path).map(named).join(', ')
+    throw wrongOption(plugin, named(issue.keys[0] ?? ''), `is not an option: use ${known}`)
+  }
+  throw wrongOption(plugin, path.join('.') || 'options', issue?.message ?? 'is wrong')
+}
+
+/** What an object may hold, at the end of a path through a schema. */
+function namesAt(schema: unknown, path: readonly string[]): string[] {
+  const object = schema instanceof z.ZodOptional || schema instanceof z.ZodPrefault ? schema.unwrap() : schema
+  if (!(object instanceof z.ZodObject)) return []
+  const [name, ...rest] = path
+  return name === undefined ? Object.keys(object.shape) : namesAt(object.shape[name], rest)
+}
+
+/** The option `name`: of an instance, among the providers of its channel. */
+export const instanceName: z.ZodType<string> = z
+  .string()
+  .regex(/^[a-z0-9-]{1,64}$/, 'must be lower-case letters, digits and hyphens, at most 64')
+
+/** The option `timeoutMs`. */
+export const timeout: z.ZodType<number> = z.int().min(1).max(600_000, 'must be at most 600000 milliseconds')
+
+/** An option that takes one or several; gives a list. */
+export function oneOrSeveral<One>(one: z.ZodType<One>): z.ZodType<One[]> {
+  return z.union([one.transform((value) => [value]), z.array(one)])
+}
+
+/** The option `retry`, whose fields are judged with the notifier. */
+export const retryPolicy: z.ZodType<RetryPolicy> = z.custom<RetryPolicy>(
+  (value) => typeof value === 'object' && value !== null,
+  'must be an object',
+)
+
+/** The error for an option whose fault no schema can see. */
+export function wrongOption(plugin: string, option: string, what: string): NotifierError {
+  return new NotifierError('invalid_configuration', {
+    message: `${plugin}: "${option}": ${what}.`,
+    details: { option },
+  })
+}

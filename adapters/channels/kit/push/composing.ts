@@ -1,0 +1,24 @@
+import type { Outcome } from '../../../../src/domain/outcome.ts'
+import type { Message } from '../../../../src/ports/provider.ts'
+
+/** A message that no push service could take: nothing of it was sent. */
+export function rejected(
+  code: 'invalid_device_token' | 'invalid_content' | 'message_too_large',
+  scope: 'recipient' | 'message',
+  message: string,
+): Extract<Outcome, { kind: 'rejected' }> {
+  return { kind: 'rejected', code, scope, message }
+}
+
+/** What a function of the application's chooses for a message; null where it fails: a fault of that message, and of no provider. */
+export function chosenFor(
+  message: Message,
+  choose: (message: Message) => string | undefined,
+): string | undefined | null {
+  try {
+    const chosen: unknown = choose(message)
+    return chosen === undefined || typeof chosen === 'string' ? chosen : null
+  } catch {
+    return null
+  }
+}

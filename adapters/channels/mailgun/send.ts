@@ -1,0 +1,107 @@
+import * as z from 'zod'
+import type { Provider } from '../../../src/ports/provider.ts'
+import { assertWorks } from '../kit/check.ts'
+import { describeProvider } from '../kit/http/describe.ts'
+import { type ProviderRequest, providerHttp } from '../kit/http/provider-http.ts'
+import { credential } from '../kit/http/provider-options.ts'
+import { mailboxText } from '../kit/mail/header-text.ts'
+import { type ApiMail, type MailApiOptions, mailApiShape, OUR_ID, sendMail } from '../kit/mail/mail-api.ts'
+import { mailFrame } from '../kit/mail/mail-frame.ts'
+import { checkOptions, oneOrSeveral } from '../kit/options.ts'
+import { judgeIncomplete, judgeMailgun } from './errors.ts'
+import { mailgunReceipts } from './receipts.ts'
+
+/** Options of `mailgun`. */
+export interface MailgunOptions extends MailApiOptions {
+  /** An API key that may send mail. */
+  readonly apiKey: string
+  /** The sending domain, as Mailgun knows it. */
+  readonly domain: string
+  /**
+   * Signing keys of the account's webhooks, the current one and those before it.
+   *
+   * @default none: reports are not received
+   */
+  readonly webhookSigningKey?: string | readonly string[] | undefined
+  /**
+   * How old a signed report may be, in milliseconds. Mailgun repeats a report for eight hours.
+   *
+   * @default 32_400_000, which is nine hours
+   */
+  readonly webhookMaxAgeMs?: number | undefined
+}
+
+const PLUGIN = 'mailgun'
+const schema = z.strictObject({
+  ...mailApiShape('mailgun', 'https://api.mailgun.net'),
+  apiKey: credential,
+  domain: z.string().regex(/^[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+$/, 'must be a domain such as mg.example.com'),
+  webhookSigningKey: oneOrSeveral(credential).default([]),
+  webhookMaxAgeMs: z.int().min(1000).default(32_400_000),
+})
+
+/**
+ * Mailgun as an e-mail provider; `baseUrl: 'https://api.eu.mailgun.net'` is its European region. It knows no
+ * idempotency: a repetition carries the same Message-ID.
+ *
+ * @throws NotifierError `invalid_configuration`, naming the option that is wrong
+ */
+export function mailgun(options: MailgunOptions): Provider {
+  const given = checkOptions(PLUGIN, schema, options)
+  const { baseUrl, timeoutMs, maxConcurrent, apiKey, domain } = given
+  const frame = mailFrame(PLUGIN, given)
+  const credentials = Buffer.from(`api:${apiKey}`, 'utf8').toString('base64')
+  const http = providerHttp({ maxConnections: maxConcurrent, timeoutMs, secrets: [apiKey, credentials] })
+
+  async function request(form: FormData): Promise<ProviderRequest> {
+    const { body, contentType } = await encode(form)
+    return {
+      url: `${baseUrl}/v3/${domain}/messages`,
+      headers: { authorization: `Basic ${credentials}`, 'content-type': contentType },
+      body,
+    }
+  }
+
+  return {
+    ...describeProvider('email', given),
+    send: (message, context) =>
+      sendMail(frame, message, context, async (mail) => {
+        return http.send({ ...(await request(toForm(mail))), signal: context.signal }, judgeMailgun)
+      }),
+    ...(given.webhookSigningKey.length === 0
+      ? {}
+      : { parseReceipts: mailgunReceipts(given.webhookSigningKey, given.webhookMaxAgeMs) }),
+    async check() {
+      const form = new FormData()
+      form.set('o:testmode', 'yes')
+      assertWorks(await http.send(await request(form), judgeIncomplete), 'Mailgun')
+    },
+    close: () => http.close(),
+  }
+}
+
+function toForm(mail: ApiMail): FormData {
+  const { from, to, replyTo, subject, text, html, headerList, messageId, attachments, ourId } = mail
+  const form = new FormData()
+  form.set('from', mailboxText(from))
+  form.set('to', to)
+  form.set('subject', subject)
+  form.set('text', text)
+  if (html !== null) form.set('html', html)
+  form.set('h:Message-Id', messageId)
+  if (replyTo !== null) form.set('h:Reply-To', mailboxText(replyTo))
+  for (const { name, value } of headerList) form.set(`h:${name}`, value)
+  form.set(`v:${OUR_ID}`, ourId)
+  for (const { filename, contentType, content } of attachments) {
+    form.append('attachment', new Blob([new Uint8Array(content)], { type: contentType }), filename)
+  }
+  return form
+}
+
+async function encode(form: FormData): Promise<{ readonly body: Uint8Array; readonly contentType: string }> {
+  const response = new Response(form)
+  return {
+    body: new Uint8Array(await response.arrayBuffer()),
+    contentType: response.headers.get('content-type') ?? '',
+  }
+}

@@ -1,0 +1,123 @@
+import type { ParsedReceipts, Receipt, ReceiptRequest } from '../../../src/ports/receipts.ts'
+import { member, rowOf, textMember } from '../kit/http/provider-answer.ts'
+import { dedupeKey, jsonBody, malformed, sameText, timeOf, unproven } from '../kit/http/receipt-request.ts'
+import { OUR_ID } from '../kit/mail/mail-api.ts'
+import type { Meaning } from '../kit/mail/meaning.ts'
+
+/** What a webhook of Postmark presents: HTTP basic authentication, or a header of one's own. */
+export type PostmarkWebhookSecret =
+  | { readonly user: string; readonly password: string }
+  | { readonly header: string; readonly value: string }
+
+/** Reads Postmark's webhooks, which carry no signature: whoever knows the secret is believed. */
+export function postmarkReceipts(
+  secrets: readonly PostmarkWebhookSecret[],
+): (request: ReceiptRequest) => Promise<ParsedReceipts> {
+  return async (request) => {
+    const proven = secrets.map((secret) => presents(request, secret))
+    if (!proven.includes(true)) return unproven('The report does not present the secret of the webhook.')
+    const event = jsonBody(request)
+    const type = textMember(event, 'RecordType')
+    if (type === undefined) return malformed('The body is not a report of Postmark.')
+    return { kind: 'receipts', receipts: receiptOf(type, event) }
+  }
+}
+
+function presents({ headers }: ReceiptRequest, secret: PostmarkWebhookSecret): boolean {
+  if ('header' in secret) return sameText(headers[secret.header.toLowerCase()] ?? '', secret.value)
+  const [, given = ''] = /^basic +(\S+)$/i.exec(headers.authorization ?? '') ?? []
+  const expected = Buffer.from(`${secret.user}:${secret.password}`, 'utf8').toString('base64')
+  return sameText(given, expected)
+}
+
+function receiptOf(type: string, event: unknown): readonly Receipt[] {
+  const providerMessageId = textMember(event, 'MessageID')
+  const notificationId = textMember(member(event, 'Metadata'), OUR_ID)
+  if (type === 'Inbound') return []
+  const address = textMember(event, 'Recipient') ?? textMember(event, 'Email')
+  const at = ['DeliveredAt', 'BouncedAt', 'ReceivedAt', 'ChangedAt']
+    .map((name) => textMember(event, name))
+    .find((time) => time !== undefined)
+  const { suppress: reason, ...fact } = meaningOf(type, event)
+  const key = dedupeKey(type, providerMessageId, textMember(event, 'ID') ?? at, address)
+  if (providerMessageId === undefined && notificationId === undefined) {
+    // Only a change of the suppression list concerns a recipient without a mail.
+    return type === 'SubscriptionChange' ? wishOf(event, key, reason) : []
+  }
+  return [
+    {
+      dedupeKey: key,
+      notificationId,
+      fact: {
+        ...fact,
+        providerMessageId,
+        providerCode: type === 'Bounce' ? `${type} ${textMember(event, 'Type') ?? ''}`.trim() : type,
+        message: (textMember(event, 'Details') ?? textMember(event, 'Description'))?.slice(0, 500),
+        occurredAt: timeOf(at),
+      },
+      suppress: reason === undefined ? undefined : { reason },
+    },
+  ]
+}
+
+function meaningOf(type: string, event: unknown): Meaning {
+  switch (type) {
+    case 'Delivery':
+      return { type: 'delivered' }
+    case 'Bounce':
+      return rowOf(BOUNCES, textMember(event, 'Type')) ?? { type: 'reported' }
+    case 'SpamComplaint':
+      return { type: 'complained', suppress: 'complaint' }
+    case 'Open':
+      return { type: 'opened' }
+    case 'Click':
+      return { type: 'clicked' }
+    case 'SubscriptionChange':
+      return subscription(event)
+    default:
+      return { type: 'reported' }
+  }
+}
+
+/** Postmark's types of bounce: https://postmarkapp.com/developer/api/bounce-api#bounce-types */
+const BOUNCES: Readonly<Record<string, Meaning>> = {
+  HardBounce: { type: 'bounced', code: 'invalid_recipient', suppress: 'hard_bounce' },
+  BadEmailAddress: { type: 'bounced', code: 'invalid_recipient', suppress: 'hard_bounce' },
+  // It may come after a delivery, and a HardBounce after it.
+  SoftBounce: { type: 'undelivered', code: 'recipient_unreachable' },
+  Transient: { type: 'deferred' },
+  DnsError: { type: 'deferred' },
+  OpenRelayTest: { type: 'deferred' },
+  Blocked: { type: 'undelivered', code: 'spam_detected' },
+  SpamNotification: { type: 'undelivered', code: 'spam_detected' },
+  DMARCPolicy: { type: 'undelivered', code: 'invalid_sender' },
+  Unconfirmed: { type: 'undelivered', code: 'invalid_sender' },
+  ManuallyDeactivated: { type: 'undelivered', code: 'blocked_recipient' },
+  VirusNotification: { type: 'undelivered', code: 'content_rejected' },
+  SpamComplaint: { type: 'complained', suppress: 'complaint' },
+  Unsubscribe: { type: 'unsubscribed', suppress: 'unsubscribe' },
+  SMTPApiError: { type: 'undelivered', code: 'provider_error' },
+  TemplateRenderingFailed: { type: 'undelivered', code: 'template_error' },
+}
+
+function wishOf(event: unknown, dedupeKey: string, reason: Meaning['suppress']): readonly Receipt[] {
+  const address = textMember(event, 'Recipient')
+  if (address === undefined) return []
+  if (reason !== undefined) return [{ dedupeKey, suppress: { address, reason } }]
+  // Only by the recipient's own word: what somebody else took off Postmark's list, its report does not say.
+  const optsIn = member(event, 'SuppressSending') === false && textMember(event, 'Origin') === 'Recipient'
+  return optsIn ? [{ dedupeKey, unsuppress: { address } }] : []
+}
+
+/** The bounce or complaint behind a suppression has a webhook of its own, which may not be registered. */
+const SUPPRESSIONS: Readonly<Record<string, Meaning>> = {
+  HardBounce: { type: 'bounced', code: 'invalid_recipient', suppress: 'hard_bounce' },
+  SpamComplaint: { type: 'complained', suppress: 'complaint' },
+  ManualSuppression: { type: 'unsubscribed', suppress: 'unsubscribe' },
+}
+
+function subscription(event: unknown): Meaning {
+  if (member(event, 'SuppressSending') !== true) return { type: 'reported' }
+  const reason = textMember(event, 'SuppressionReason') ?? 'ManualSuppression'
+  return rowOf(SUPPRESSIONS, reason) ?? { type: 'reported' }
+}

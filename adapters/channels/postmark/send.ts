@@ -1,0 +1,127 @@
+import * as z from 'zod'
+import type { Provider } from '../../../src/ports/provider.ts'
+import { assertWorks } from '../kit/check.ts'
+import { describeProvider } from '../kit/http/describe.ts'
+import { textMember } from '../kit/http/provider-answer.ts'
+import { providerHttp } from '../kit/http/provider-http.ts'
+import { credential } from '../kit/http/provider-options.ts'
+import { mailboxText } from '../kit/mail/header-text.ts'
+import {
+  type ApiMail,
+  base64,
+  type MailApiOptions,
+  mailApiShape,
+  OUR_ID,
+  sendMail,
+} from '../kit/mail/mail-api.ts'
+import { mailFrame } from '../kit/mail/mail-frame.ts'
+import { checkOptions, oneOrSeveral } from '../kit/options.ts'
+import { judgePostmark } from './errors.ts'
+import { type PostmarkWebhookSecret, postmarkReceipts } from './receipts.ts'
+
+export type { PostmarkWebhookSecret }
+
+/** Options of `postmark`. */
+export interface PostmarkOptions extends MailApiOptions {
+  /** The token of a server. */
+  readonly serverToken: string
+  /** The stream that mails go through. Default: Postmark's own, `outbound`. */
+  readonly messageStream?: string | undefined
+  /**
+   * What Postmark's webhooks are told to present, since it signs nothing: a user and password in the address, or a
+   * header. Several while one is replaced by another.
+   *
+   * @default none: reports are not received
+   */
+  readonly webhookSecret?: PostmarkWebhookSecret | readonly PostmarkWebhookSecret[] | undefined
+}
+
+const PLUGIN = 'postmark'
+const secret = z.union(
+  [
+    z.strictObject({ user: z.string().min(1), password: z.string().min(8) }),
+    z.strictObject({ header: z.string().regex(/^[A-Za-z0-9-]{1,64}$/), value: z.string().min(8) }),
+  ],
+  'must be { user, password } or { header, value }, the secret of at least 8 characters',
+)
+const schema = z.strictObject({
+  ...mailApiShape('postmark', 'https://api.postmarkapp.com'),
+  serverToken: credential,
+  messageStream: z
+    .string()
+    .regex(/^[A-Za-z0-9_-]{1,100}$/)
+    .optional(),
+  webhookSecret: oneOrSeveral(secret).default([]),
+})
+
+/**
+ * Postmark as an e-mail provider. It knows no idempotency: a repetition carries the same Message-ID.
+ *
+ * @throws NotifierError `invalid_configuration`, naming the option that is wrong
+ */
+export function postmark(options: PostmarkOptions): Provider {
+  const given = checkOptions(PLUGIN, schema, options)
+  const { baseUrl, timeoutMs, maxConcurrent, serverToken, webhookSecret } = given
+  const frame = mailFrame(PLUGIN, given)
+  const http = providerHttp({ maxConnections: maxConcurrent, timeoutMs, secrets: [serverToken] })
+
+  return {
+    ...describeProvider('email', given),
+    send: (message, context) =>
+      sendMail(frame, message, context, (mail) =>
+        http.send(
+          {
+            url: `${baseUrl}/email`,
+            headers: {
+              accept: 'application/json',
+              'content-type': 'application/json',
+              'x-postmark-server-token': serverToken,
+            },
+            body: JSON.stringify(toRequest(mail, given.messageStream)),
+            signal: context.signal,
+          },
+          judgePostmark,
+        ),
+      ),
+    ...(webhookSecret.length === 0 ? {} : { parseReceipts: postmarkReceipts(webhookSecret) }),
+    async check() {
+      const headers = { accept: 'application/json', 'x-postmark-server-token': serverToken }
+      const outcome = await http.send({ method: 'GET', url: `${baseUrl}/server`, headers }, (answer) =>
+        answer.status === 200 && textMember(answer.json, 'ID') !== undefined
+          ? { kind: 'accepted' }
+          : judgePostmark(answer),
+      )
+      assertWorks(outcome, 'Postmark')
+    },
+    close: () => http.close(),
+  }
+}
+
+function toRequest(mail: ApiMail, stream: string | undefined): Readonly<Record<string, unknown>> {
+  const { from, to, replyTo, subject, text, html, headerList, messageId, attachments, ourId } = mail
+  return {
+    From: mailboxText(from),
+    To: to,
+    ...(replyTo === null ? {} : { ReplyTo: mailboxText(replyTo) }),
+    Subject: subject,
+    TextBody: text,
+    ...(html === null ? {} : { HtmlBody: html }),
+    Headers: [
+      { Name: 'Message-ID', Value: messageId },
+      // Without it Postmark puts its own id into the place of ours.
+      { Name: 'X-PM-KeepID', Value: 'true' },
+      ...headerList.map(({ name, value }) => ({ Name: name, Value: value })),
+    ],
+    Metadata: { [OUR_ID]: ourId },
+    ...(stream === undefined ? {} : { MessageStream: stream }),
+    ...(attachments.length === 0
+      ? {}
+      : {
+          Attachments: attachments.map(({ filename, contentType, content }) => ({
+            Name: filename,
+            Content: base64(content),
+            ContentType: contentType,
+          })),
+        }),
+  }
+}

@@ -1,0 +1,127 @@
+import { webhookSigner } from '../../../src/outgoing/webhook-signer.ts'
+import type { ParsedReceipts, Receipt, ReceiptRequest } from '../../../src/ports/receipts.ts'
+import { member, textMember } from '../kit/http/provider-answer.ts'
+import {
+  dedupeKey,
+  isFresh,
+  jsonBody,
+  malformed,
+  sameText,
+  timeOf,
+  unproven,
+} from '../kit/http/receipt-request.ts'
+import { OUR_ID } from '../kit/mail/mail-api.ts'
+import type { Meaning } from '../kit/mail/meaning.ts'
+
+/** What Svix, and Standard Webhooks, advise; every repetition is signed anew. */
+const MAX_AGE_MS = 5 * 60_000
+
+/** Of one request: one is there, and more while secrets rotate. Strangers can send thousands in one header. */
+const MAX_SIGNATURES = 10
+/** `v1,` and the base64 of 32 bytes. */
+const SIGNATURE_LENGTH = 47
+
+/** Reads Resend's webhooks: Standard Webhooks under the header names of Svix. */
+export function resendReceipts(
+  secrets: readonly string[],
+): (request: ReceiptRequest) => Promise<ParsedReceipts> {
+  const signer = webhookSigner()
+  return async (request) => {
+    const id = request.headers['svix-id'] ?? ''
+    const timestamp = request.headers['svix-timestamp'] ?? ''
+    if (id === '' || !/^\d{1,12}$/.test(timestamp)) return unproven('The report is not signed.')
+    if (!isFresh(Number(timestamp) * 1000, request.receivedAt, MAX_AGE_MS)) {
+      return unproven('The report was signed too long ago.')
+    }
+    const given = (request.headers['svix-signature'] ?? '')
+      .split(' ')
+      .filter((each) => each.startsWith('v1,') && each.length === SIGNATURE_LENGTH)
+      .slice(0, MAX_SIGNATURES)
+    const body = new TextDecoder().decode(request.body)
+    const expected = signer.headers(id, Number(timestamp), body, secrets)['webhook-signature'] ?? ''
+    const matches = expected.split(' ').flatMap((one) => given.map((other) => sameText(other, one)))
+    if (!matches.includes(true)) return unproven('The signature of the report is wrong.')
+    const event = jsonBody(request)
+    const type = textMember(event, 'type')
+    if (type === undefined) return malformed('The body is not an event of Resend.')
+    return { kind: 'receipts', receipts: receiptsOf(id, type, event) }
+  }
+}
+
+function receiptsOf(id: string, type: string, event: unknown): readonly Receipt[] {
+  const data = member(event, 'data')
+  const providerMessageId = textMember(data, 'email_id')
+  // Contacts, domains, mails that came in: nothing that we sent.
+  if (providerMessageId === undefined || !type.startsWith('email.') || type === 'email.received') return []
+  const { suppress, ...fact } = meaningOf(type, data)
+  return [
+    {
+      dedupeKey: dedupeKey(id),
+      notificationId: textMember(member(data, 'tags'), OUR_ID),
+      fact: {
+        ...fact,
+        providerMessageId,
+        providerCode: codeOf(type, data),
+        message: messageOf(data)?.slice(0, 500),
+        occurredAt: timeOf(member(event, 'created_at')),
+      },
+      suppress: suppress === undefined ? undefined : { reason: suppress },
+    },
+  ]
+}
+
+function meaningOf(type: string, data: unknown): Meaning {
+  switch (type) {
+    case 'email.sent':
+      return { type: 'sent' }
+    case 'email.delivered':
+      return { type: 'delivered' }
+    case 'email.delivery_delayed':
+      return { type: 'deferred' }
+    case 'email.bounced':
+      return bounce(member(data, 'bounce'))
+    case 'email.suppressed':
+      return { type: 'undelivered', code: 'blocked_recipient' }
+    case 'email.failed':
+      return { type: 'undelivered', code: 'provider_error' }
+    case 'email.complained':
+      return { type: 'complained', suppress: 'complaint' }
+    case 'email.opened':
+      return { type: 'opened' }
+    case 'email.clicked':
+      return { type: 'clicked' }
+    default:
+      return { type: 'reported' }
+  }
+}
+
+/**
+ * The kinds are those of Amazon SES, through which Resend sends. Without one the event itself decides: it says that the
+ * receiver refused the mail for good (https://resend.com/docs/webhooks/emails/bounced).
+ */
+function bounce(details: unknown): Meaning {
+  const type = textMember(details, 'type')
+  const text = `${textMember(details, 'subType') ?? ''} ${textMember(details, 'message') ?? ''}`
+  if (/suppress/i.test(text)) return { type: 'undelivered', code: 'blocked_recipient' }
+  // Automatic answers count as transient: what was delivered stays so.
+  if (type !== 'Permanent' && /mailbox ?full|mailbox is full|\b[45]\.2\.2\b/i.test(text)) {
+    return { type: 'undelivered', code: 'mailbox_full' }
+  }
+  return type === undefined || type === 'Permanent'
+    ? { type: 'bounced', code: 'invalid_recipient', suppress: 'hard_bounce' }
+    : { type: 'undelivered', code: 'recipient_unreachable' }
+}
+
+function codeOf(type: string, data: unknown): string {
+  const details = member(data, 'bounce')
+  const parts = [type, textMember(details, 'type'), textMember(details, 'subType')]
+  return parts.filter((part) => part !== undefined).join(' ')
+}
+
+function messageOf(data: unknown): string | undefined {
+  return (
+    textMember(member(data, 'bounce'), 'message') ??
+    textMember(member(data, 'suppressed'), 'message') ??
+    textMember(member(data, 'failed'), 'reason')
+  )
+}

@@ -1,0 +1,105 @@
+import * as z from 'zod'
+import { isWebhookSecret } from '../../../src/outgoing/webhook-signer.ts'
+import type { Provider } from '../../../src/ports/provider.ts'
+import { assertWorks } from '../kit/check.ts'
+import { describeProvider } from '../kit/http/describe.ts'
+import { providerHttp } from '../kit/http/provider-http.ts'
+import { credential } from '../kit/http/provider-options.ts'
+import { mailboxText } from '../kit/mail/header-text.ts'
+import {
+  type ApiMail,
+  base64,
+  type MailApiOptions,
+  mailApiShape,
+  OUR_ID,
+  sendMail,
+} from '../kit/mail/mail-api.ts'
+import { mailFrame } from '../kit/mail/mail-frame.ts'
+import { checkOptions, oneOrSeveral } from '../kit/options.ts'
+import { judgeDomains, judgeResend } from './errors.ts'
+import { resendReceipts } from './receipts.ts'
+
+/** Options of `resend`. */
+export interface ResendOptions extends MailApiOptions {
+  /** An API key that may send mail. */
+  readonly apiKey: string
+  /**
+   * `whsec_…` secrets of the webhook, newest first; several while one is replaced by another.
+   *
+   * @default none: reports are not received
+   */
+  readonly webhookSecret?: string | readonly string[] | undefined
+}
+
+const PLUGIN = 'resend'
+const secret = z.custom<string>(isWebhookSecret, 'must be the signing secret of the webhook, whsec_…')
+const schema = z.strictObject({
+  ...mailApiShape('resend', 'https://api.resend.com'),
+  apiKey: credential,
+  webhookSecret: oneOrSeveral(secret).default([]),
+})
+
+/**
+ * Resend as an e-mail provider. It deduplicates by our idempotency key for a day: an attempt whose end nobody knows is
+ * repeated without a second mail.
+ *
+ * @throws NotifierError `invalid_configuration`, naming the option that is wrong
+ */
+export function resend(options: ResendOptions): Provider {
+  const given = checkOptions(PLUGIN, schema, options)
+  const { baseUrl, timeoutMs, maxConcurrent, apiKey, webhookSecret } = given
+  const frame = mailFrame(PLUGIN, given)
+  const http = providerHttp({ maxConnections: maxConcurrent, timeoutMs, secrets: [apiKey] })
+
+  return {
+    ...describeProvider('email', given),
+    send: (message, context) =>
+      sendMail(frame, message, context, (mail) =>
+        http.send(
+          {
+            url: `${baseUrl}/emails`,
+            headers: {
+              authorization: `Bearer ${apiKey}`,
+              'content-type': 'application/json',
+              'idempotency-key': context.idempotencyKey,
+            },
+            body: JSON.stringify(toRequest(mail)),
+            signal: context.signal,
+          },
+          judgeResend,
+        ),
+      ),
+    ...(webhookSecret.length === 0 ? {} : { parseReceipts: resendReceipts(webhookSecret) }),
+    async check() {
+      const headers = { authorization: `Bearer ${apiKey}` }
+      assertWorks(
+        await http.send({ method: 'GET', url: `${baseUrl}/domains`, headers }, judgeDomains),
+        'Resend',
+      )
+    },
+    close: () => http.close(),
+  }
+}
+
+function toRequest(mail: ApiMail): Readonly<Record<string, unknown>> {
+  const { from, to, replyTo, subject, text, html, headerList, attachments, ourId } = mail
+  return {
+    from: mailboxText(from),
+    to,
+    ...(replyTo === null ? {} : { reply_to: mailboxText(replyTo) }),
+    subject,
+    text,
+    ...(html === null ? {} : { html }),
+    headers: Object.fromEntries(headerList.map(({ name, value }) => [name, value])),
+    tags: [{ name: OUR_ID, value: ourId }],
+    ...(attachments.length === 0
+      ? {}
+      : {
+          attachments: attachments.map(({ filename, contentType, content }) => ({
+            filename,
+            content: base64(content),
+            content_type: contentType,
+          })),
+        }),
+  }
+}

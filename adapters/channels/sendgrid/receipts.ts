@@ -1,0 +1,133 @@
+import { createPublicKey, type KeyObject, verify } from 'node:crypto'
+import type { ErrorCode } from '../../../src/domain/errors/catalogue.ts'
+import type { ParsedReceipts, Receipt, ReceiptRequest } from '../../../src/ports/receipts.ts'
+import { member, textMember } from '../kit/http/provider-answer.ts'
+import { dedupeKey, isFresh, jsonBody, malformed, timeOf, unproven } from '../kit/http/receipt-request.ts'
+import { OUR_ID } from '../kit/mail/mail-api.ts'
+import type { Meaning } from '../kit/mail/meaning.ts'
+import { codeOfReply } from '../smtp/errors.ts'
+import { parseReply, type SmtpReply } from '../smtp/reply.ts'
+
+const SIGNATURE = 'x-twilio-email-event-webhook-signature'
+const TIMESTAMP = 'x-twilio-email-event-webhook-timestamp'
+
+/** The key that the console shows: base64 of an SPKI on the curve P-256; null when it is none. */
+export function publicKeyOf(base64: string): KeyObject | null {
+  try {
+    const key = createPublicKey({ key: Buffer.from(base64, 'base64'), format: 'der', type: 'spki' })
+    return key.asymmetricKeyType === 'ec' ? key : null
+  } catch {
+    return null
+  }
+}
+
+/** Reads SendGrid's event webhook: signed by ECDSA with SHA-256 over the timestamp and the raw body. */
+export function sendgridReceipts(
+  keys: readonly KeyObject[],
+  maxAgeMs: number,
+): (request: ReceiptRequest) => Promise<ParsedReceipts> {
+  return async (request) => {
+    const timestamp = request.headers[TIMESTAMP] ?? ''
+    const signature = Buffer.from(request.headers[SIGNATURE] ?? '', 'base64')
+    const signed = Buffer.concat([Buffer.from(timestamp, 'utf8'), request.body])
+    if (!keys.some((key) => verify('sha256', signed, { key, dsaEncoding: 'der' }, signature))) {
+      return unproven('The signature of the report is wrong.')
+    }
+    if (!/^\d{1,12}$/.test(timestamp) || !isFresh(Number(timestamp) * 1000, request.receivedAt, maxAgeMs)) {
+      return unproven('The report was signed too long ago.')
+    }
+    const events = jsonBody(request)
+    if (!Array.isArray(events)) return malformed('The body is not a list of events.')
+    return { kind: 'receipts', receipts: events.flatMap((event) => receiptOf(event) ?? []) }
+  }
+}
+
+function receiptOf(event: unknown): Receipt | null {
+  // SendGrid adds a suffix to the id that it gave when it took the mail.
+  const providerMessageId = textMember(event, 'sg_message_id')?.split('.')[0]
+  const notificationId = textMember(event, OUR_ID)
+  const type = textMember(event, 'event')
+  if (type === undefined || (providerMessageId === undefined && notificationId === undefined)) return null
+  const { suppress, ...fact } = meaningOf(type, event)
+  return {
+    dedupeKey: dedupeKey(
+      textMember(event, 'sg_event_id') ?? dedupeKey(type, providerMessageId, textMember(event, 'timestamp')),
+    ),
+    notificationId,
+    fact: {
+      ...fact,
+      providerMessageId,
+      providerCode: codeOf(type, event),
+      message: (textMember(event, 'reason') ?? textMember(event, 'response'))?.slice(0, 500),
+      occurredAt: timeOf(member(event, 'timestamp')),
+    },
+    suppress: suppress === undefined ? undefined : { reason: suppress },
+  }
+}
+
+function meaningOf(event: string, details: unknown): Meaning {
+  switch (event) {
+    case 'processed':
+      return { type: 'sent' }
+    case 'deferred':
+      return { type: 'deferred' }
+    case 'delivered':
+      return { type: 'delivered' }
+    case 'bounce':
+      return bounce(details)
+    case 'dropped':
+      return dropped(textMember(details, 'reason') ?? '', textMember(details, 'type'))
+    case 'spamreport':
+      return { type: 'complained', suppress: 'complaint' }
+    case 'unsubscribe':
+      return { type: 'unsubscribed', suppress: 'unsubscribe' }
+    case 'group_unsubscribe':
+      // Of one group of mails; what else is sent stays wanted.
+      return { type: 'unsubscribed' }
+    case 'open':
+      return member(details, 'sg_machine_open') === true
+        ? { type: 'opened', machine: true }
+        : { type: 'opened' }
+    case 'click':
+      return { type: 'clicked' }
+    default:
+      return { type: 'reported' }
+  }
+}
+
+function bounce(details: unknown): Meaning {
+  const reason = textMember(details, 'reason') ?? ''
+  const reply = parseReply(`${textMember(details, 'status') ?? ''} ${reason}`)
+  // SendGrid writes to the address again, so it is not suppressed here either, whatever the status.
+  if (textMember(details, 'type') === 'blocked') return { type: 'undelivered', code: blocked(reply, reason) }
+  // A full mailbox is no reason never to write to it again (RFC 3463, X.2.2).
+  if (reply.detail === '2.2') return { type: 'bounced', code: 'mailbox_full' }
+  if (reply.class === 4) return { type: 'bounced', code: 'recipient_unreachable' }
+  return { type: 'bounced', code: 'invalid_recipient', suppress: 'hard_bounce' }
+}
+
+/** A block has any cause: the receiver's enhanced status names it, or else its words do. */
+function blocked({ detail, text }: SmtpReply, reason: string): ErrorCode {
+  const code = detail === null ? 'provider_error' : codeOfReply(text)
+  if (code !== 'provider_error') return code
+  return /spam|reputation/i.test(reason) ? 'spam_detected' : 'blocked_recipient'
+}
+
+function dropped(reason: string, type: string | undefined): Meaning {
+  if (type === 'expired') return { type: 'undelivered', code: 'expired' }
+  if (/bounced address/i.test(reason)) return { type: 'undelivered', code: 'blocked_recipient' }
+  if (/unsubscribed/i.test(reason)) return { type: 'undelivered', code: 'unsubscribed' }
+  if (/spam reporting/i.test(reason)) return { type: 'undelivered', code: 'blocked_recipient' }
+  if (/spam/i.test(reason)) return { type: 'undelivered', code: 'spam_detected' }
+  if (/package quota/i.test(reason)) return { type: 'undelivered', code: 'provider_quota_exceeded' }
+  // "Invalid SMTPAPI header" is about the mail.
+  if (/invalid(?! smtpapi)/i.test(reason)) return { type: 'undelivered', code: 'invalid_recipient' }
+  return { type: 'undelivered', code: 'provider_error' }
+}
+
+/** SendGrid's own words for it, raw: the event, the kind of a bounce or drop, and the receiver's status. */
+function codeOf(event: string, details: unknown): string {
+  return [event, textMember(details, 'type'), textMember(details, 'status')]
+    .filter((part) => part !== undefined)
+    .join(' ')
+}

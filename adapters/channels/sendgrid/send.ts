@@ -1,0 +1,123 @@
+import * as z from 'zod'
+import type { Provider } from '../../../src/ports/provider.ts'
+import { assertWorks } from '../kit/check.ts'
+import { describeProvider } from '../kit/http/describe.ts'
+import { providerHttp } from '../kit/http/provider-http.ts'
+import { credential } from '../kit/http/provider-options.ts'
+import type { Mailbox } from '../kit/mail/address.ts'
+import {
+  type ApiMail,
+  base64,
+  type MailApiOptions,
+  mailApiShape,
+  OUR_ID,
+  sendMail,
+} from '../kit/mail/mail-api.ts'
+import { mailFrame } from '../kit/mail/mail-frame.ts'
+import { checkOptions, oneOrSeveral, wrongOption } from '../kit/options.ts'
+import { judgeScopes, judgeSendgrid } from './errors.ts'
+import { publicKeyOf, sendgridReceipts } from './receipts.ts'
+
+/** Options of `sendgrid`. */
+export interface SendgridOptions extends MailApiOptions {
+  /** An API key that may send mail. */
+  readonly apiKey: string
+  /**
+   * Public keys of the signed event webhook, as the console shows them (base64), the current one and those before it.
+   *
+   * @default none: reports are not received
+   */
+  readonly webhookPublicKey?: string | readonly string[] | undefined
+  /**
+   * How old a signed report may be, in milliseconds. SendGrid repeats a report for a day.
+   *
+   * @default 90_000_000, which is 25 hours
+   */
+  readonly webhookMaxAgeMs?: number | undefined
+}
+
+const PLUGIN = 'sendgrid'
+const keys = z.string().min(1).max(1000)
+const schema = z.strictObject({
+  ...mailApiShape('sendgrid', 'https://api.sendgrid.com'),
+  apiKey: credential,
+  webhookPublicKey: oneOrSeveral(keys).default([]),
+  webhookMaxAgeMs: z.int().min(1000).default(90_000_000),
+})
+
+/**
+ * Twilio SendGrid's Web API v3 as an e-mail provider; `baseUrl: 'https://api.eu.sendgrid.com'` is its European region.
+ * It knows no idempotency: a repetition carries the same Message-ID.
+ *
+ * @throws NotifierError `invalid_configuration`, naming the option that is wrong
+ */
+export function sendgrid(options: SendgridOptions): Provider {
+  const given = checkOptions(PLUGIN, schema, options)
+  const { baseUrl, timeoutMs, maxConcurrent, apiKey } = given
+  const frame = mailFrame(PLUGIN, given)
+  const publicKeys = given.webhookPublicKey.map((text) => {
+    const key = publicKeyOf(text)
+    if (key === null) throw wrongOption(PLUGIN, 'webhookPublicKey', 'must be a public key in base64')
+    return key
+  })
+  const http = providerHttp({ maxConnections: maxConcurrent, timeoutMs, secrets: [apiKey] })
+
+  return {
+    ...describeProvider('email', given),
+    send: (message, context) =>
+      sendMail(frame, message, context, (mail) =>
+        http.send(
+          {
+            url: `${baseUrl}/v3/mail/send`,
+            headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
+            body: JSON.stringify(toRequest(mail)),
+            signal: context.signal,
+          },
+          judgeSendgrid,
+        ),
+      ),
+    ...(publicKeys.length === 0
+      ? {}
+      : { parseReceipts: sendgridReceipts(publicKeys, given.webhookMaxAgeMs) }),
+    async check() {
+      const headers = { authorization: `Bearer ${apiKey}` }
+      const request = { method: 'GET', url: `${baseUrl}/v3/scopes`, headers }
+      assertWorks(await http.send(request, judgeScopes), 'SendGrid')
+    },
+    close: () => http.close(),
+  }
+}
+
+function toRequest(mail: ApiMail): Readonly<Record<string, unknown>> {
+  const { to, from, replyTo, subject, text, html, headerList, messageId, attachments, ourId } = mail
+  return {
+    personalizations: [{ to: [{ email: to }] }],
+    from: person(from),
+    ...(replyTo === null ? {} : { reply_to: person(replyTo) }),
+    subject,
+    content: [
+      { type: 'text/plain', value: text },
+      ...(html === null ? [] : [{ type: 'text/html', value: html }]),
+    ],
+    headers: {
+      'Message-ID': messageId,
+      ...Object.fromEntries(headerList.map(({ name, value }) => [name, value])),
+    },
+    custom_args: { [OUR_ID]: ourId },
+    ...(attachments.length === 0
+      ? {}
+      : {
+          attachments: attachments.map(({ filename, contentType, content }) => ({
+            content: base64(content),
+            // "The attachment type cannot contain ';'": no parameters.
+            type: contentType.replace(/;.*$/, ''),
+            filename,
+            disposition: 'attachment',
+          })),
+        }),
+  }
+}
+
+function person({ name, address }: Mailbox): Readonly<Record<string, string>> {
+  return name === '' ? { email: address } : { email: address, name }
+}

@@ -1,0 +1,15 @@
+import { loadPeer } from '../../peer/load-peer.ts'
+import type { AwsClient } from '../kit/http/aws-client.ts'
+
+/** The part of @aws-sdk/client-sesv2 that is used; typed here so that no declaration of ours needs the package. */
+export interface SesModule {
+  readonly SESv2Client: new (options: Readonly<Record<string, unknown>>) => AwsClient
+  readonly SendEmailCommand: new (input: Readonly<Record<string, unknown>>) => object
+  readonly GetAccountCommand: new (input: Readonly<Record<string, unknown>>) => object
+}
+
+/** @throws NotifierError `missing_peer` */
+export async function loadSes(): Promise<SesModule> {
+  const module: unknown = await loadPeer('@aws-sdk/client-sesv2', () => import('@aws-sdk/client-sesv2'))
+  return module as SesModule
+}

@@ -1,0 +1,132 @@
+import type { Outcome } from '../../../src/domain/outcome.ts'
+import {
+  byStatus,
+  member,
+  type ProviderAnswer,
+  refuse,
+  rowOf,
+  textMember,
+  type Verdict,
+} from '../kit/http/provider-answer.ts'
+import type { MailContent } from '../kit/mail/mail-content.ts'
+
+/** Whose addresses a refusal may name. */
+export type SesParties = Pick<MailContent, 'to' | 'from' | 'replyTo'>
+
+const sender: Verdict = ['rejected', 'invalid_sender', 'account']
+const suspended: Verdict = ['rejected', 'provider_suspended', 'account']
+const limited: Verdict = ['retry', 'provider_rate_limited', 'account']
+const credentials: Verdict = ['rejected', 'provider_auth_failed', 'account']
+const unavailable: Verdict = ['retry', 'provider_unavailable', 'provider']
+
+/** Exceptions of SES v2 and those common to all of AWS. */
+const EXCEPTIONS: Readonly<Record<string, Verdict>> = {
+  MailFromDomainNotVerifiedException: sender,
+  AccountSuspendedException: suspended,
+  NotFoundException: ['rejected', 'provider_error', 'account'],
+  AccessDeniedException: credentials,
+  ExpiredTokenException: credentials,
+  IncompleteSignature: credentials,
+  InvalidClientTokenId: credentials,
+  InvalidSignatureException: credentials,
+  MissingAuthenticationToken: credentials,
+  NotAuthorized: credentials,
+  OptInRequired: credentials,
+  RequestExpired: credentials,
+  SignatureDoesNotMatch: credentials,
+  UnrecognizedClientException: credentials,
+  ServiceUnavailable: unavailable,
+  ServiceUnavailableException: unavailable,
+}
+
+/** "Maximum sending rate exceeded": the rate is per second. */
+const RATE_MS = 1000
+/** What AWS advises where the quota of 24 rolling hours is used up. */
+const QUOTA_MS = 10 * 60_000
+
+/** Reads an answer of `SendEmail`. Without the parties of the mail no recipient is at fault. */
+export function judgeSes(answer: ProviderAnswer, parties?: SesParties): Outcome | null {
+  if (answer.status < 400) {
+    const id = textMember(answer.json, 'MessageId')
+    return id === undefined ? null : { kind: 'accepted', providerMessageId: id }
+  }
+  const name = exceptionOf(answer)
+  if (name === undefined) return null
+  const message = textMember(answer.json, 'message') ?? textMember(answer.json, 'Message') ?? ''
+  const [verdict, retryAfterMs] = verdictOf(name, message, answer.status, parties)
+  return refuse(answer, { code: name, message, retryAfterMs: answer.retryAfterMs ?? retryAfterMs }, verdict)
+}
+
+/** Reads an answer of `GetAccount`. */
+export function judgeSesAccount(answer: ProviderAnswer): Outcome | null {
+  if (answer.status !== 200) return judgeSes(answer)
+  const enabled = member(answer.json, 'SendingEnabled')
+  if (enabled === true) return { kind: 'accepted' }
+  const message = 'Sending is disabled for the account in this region.'
+  return enabled === false ? refuse(answer, { message }, suspended) : null
+}
+
+/** The name stands in a header, or in the body after a namespace; a colon may introduce an address. */
+function exceptionOf({ headers, json }: ProviderAnswer): string | undefined {
+  const raw = headers['x-amzn-errortype'] ?? textMember(json, '__type') ?? textMember(json, 'code')
+  const name = raw?.split(':')[0]?.split('#').at(-1)?.trim()
+  return name === '' ? undefined : name
+}
+
+function verdictOf(
+  name: string,
+  message: string,
+  status: number,
+  parties: SesParties | undefined,
+): readonly [Verdict, number?] {
+  switch (name) {
+    case 'MessageRejected':
+      return [rejected(message, parties)]
+    case 'BadRequestException':
+      return [badRequest(message, parties)]
+    // The first is version 2's own, the others are common to all of AWS.
+    case 'TooManyRequestsException':
+    case 'LimitExceededException':
+    case 'Throttling':
+    case 'ThrottlingException':
+      if (/daily message quota/i.test(message)) {
+        return [['retry', 'provider_quota_exceeded', 'account'], QUOTA_MS]
+      }
+      return /sending rate/i.test(message) ? [limited, RATE_MS] : [limited]
+    default:
+      // Of the account, or of one configuration set.
+      return [/SendingPaused/.test(name) ? suspended : (rowOf(EXCEPTIONS, name) ?? byStatus(status))]
+  }
+}
+
+function rejected(message: string, parties: SesParties | undefined): Verdict {
+  if (/not verified/i.test(message)) {
+    const [, listed = ''] = /failed the check[^:]*:(.*)/is.exec(message) ?? []
+    const identities = listed.split(',').map(addressesIn)
+    // In the sandbox recipients must be verified as well: that is no reason to hold up the mail of all others.
+    return parties !== undefined &&
+      identities.every(([one]) => one !== undefined && isRecipients(one, parties))
+      ? ['rejected', 'blocked_recipient', 'recipient']
+      : sender
+  }
+  return /paused|suspended/i.test(message) ? suspended : ['rejected', 'content_rejected', 'message']
+}
+
+function badRequest(message: string, parties: SesParties | undefined): Verdict {
+  if (/template|render/i.test(message)) return ['rejected', 'template_error', 'message']
+  // An address that is refused is suppressed: a text about some address is no proof that it is the recipient's.
+  return parties !== undefined && addressesIn(message).some((address) => isRecipients(address, parties))
+    ? ['rejected', 'invalid_recipient', 'recipient']
+    : ['rejected', 'provider_error', 'message']
+}
+
+function addressesIn(text: string): readonly string[] {
+  const found = text.match(/[^\s<>()[\],;:"'`]+@[^\s<>()[\],;:"'`]+/g) ?? []
+  return found.map((address) => address.replace(/\.+$/, ''))
+}
+
+/** Tells whether an address is the recipient's and nobody else's of the mail. */
+function isRecipients(address: string, { to, from, replyTo }: SesParties): boolean {
+  const same = (other: string | undefined) => other?.toLowerCase() === address.toLowerCase()
+  return same(to) && !same(from.address) && !same(replyTo?.address)
+}

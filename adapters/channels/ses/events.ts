@@ -1,0 +1,129 @@
+import type { Receipt } from '../../../src/ports/receipts.ts'
+import { jsonOf, member, rowOf, textMember } from '../kit/http/provider-answer.ts'
+import { dedupeKey, timeOf } from '../kit/http/receipt-request.ts'
+import { OUR_ID } from '../kit/mail/mail-api.ts'
+import type { Meaning } from '../kit/mail/meaning.ts'
+import type { SnsMessage } from './sns-message.ts'
+
+/** The object of an event that has its details, where it is not the event's own name in small letters. */
+const DETAILS: Readonly<Record<string, string>> = {
+  'Rendering Failure': 'failure',
+  DeliveryDelay: 'deliveryDelay',
+}
+
+/** What a notification of SES says; none for the text that SNS sends when a subscription begins. */
+export function receiptsOf({ MessageId, Message }: SnsMessage): readonly Receipt[] {
+  const event = jsonOf(Message)
+  // `eventType` of published events, `notificationType` of the older notifications about an identity.
+  const type = textMember(event, 'eventType') ?? textMember(event, 'notificationType')
+  const mail = member(event, 'mail')
+  const providerMessageId = textMember(mail, 'messageId')
+  if (type === undefined || providerMessageId === undefined) return []
+  const details = member(event, rowOf(DETAILS, type) ?? type.toLowerCase())
+  const { suppress, ...fact } = meaningOf(type, details)
+  return [
+    {
+      dedupeKey: dedupeKey(MessageId),
+      notificationId: ourIdOf(mail),
+      fact: {
+        ...fact,
+        providerMessageId,
+        providerCode: codeOf(type, details),
+        message: messageOf(details)?.slice(0, 500),
+        occurredAt: timeOf(member(details, 'timestamp') ?? member(mail, 'timestamp')),
+      },
+      suppress: suppress === undefined ? undefined : { reason: suppress },
+    },
+    ...(suppress === undefined
+      ? []
+      : recipientsOf(details)
+          .slice(1)
+          .map((address) => ({
+            dedupeKey: dedupeKey(MessageId, address),
+            suppress: { address, reason: suppress },
+          }))),
+  ]
+}
+
+/** Tags come back as lists. */
+function ourIdOf(mail: unknown): string | undefined {
+  const values = member(member(mail, 'tags'), OUR_ID)
+  const [first] = Array.isArray(values) ? values : []
+  return typeof first === 'string' ? first : undefined
+}
+
+function meaningOf(type: string, details: unknown): Meaning {
+  switch (type) {
+    case 'Send':
+      return { type: 'sent' }
+    case 'Delivery':
+      return { type: 'delivered' }
+    case 'DeliveryDelay':
+      return { type: 'deferred' }
+    case 'Bounce':
+      return bounce(textMember(details, 'bounceType'), textMember(details, 'bounceSubType') ?? '')
+    case 'Complaint':
+      return complaint(details)
+    case 'Reject':
+      return { type: 'undelivered', code: 'content_rejected' }
+    case 'Rendering Failure':
+      return { type: 'undelivered', code: 'template_error' }
+    case 'Open':
+      return { type: 'opened' }
+    case 'Click':
+      return { type: 'clicked' }
+    default:
+      return { type: 'reported' }
+  }
+}
+
+/** Kinds of transient bounce: SES has stopped trying. An automatic answer is one too, so what was delivered stays so. */
+const TRANSIENT: Readonly<Record<string, Meaning>> = {
+  MailboxFull: { type: 'undelivered', code: 'mailbox_full' },
+  MessageTooLarge: { type: 'undelivered', code: 'message_too_large' },
+  ContentRejected: { type: 'undelivered', code: 'content_rejected' },
+  AttachmentRejected: { type: 'undelivered', code: 'content_rejected' },
+}
+
+function bounce(type: string | undefined, subType: string): Meaning {
+  if (type === 'Permanent') {
+    // By the list of contacts that SES keeps, or on a list of SES: it was not tried at all.
+    if (subType === 'UnsubscribedRecipient') return { type: 'undelivered', code: 'unsubscribed' }
+    return /suppress/i.test(subType)
+      ? { type: 'undelivered', code: 'blocked_recipient' }
+      : { type: 'bounced', code: 'invalid_recipient', suppress: 'hard_bounce' }
+  }
+  return rowOf(TRANSIENT, subType) ?? { type: 'undelivered', code: 'recipient_unreachable' }
+}
+
+/** That the recipient took the mail out of the spam folder, and what machines found in it (RFC 5965 7.3, RFC 6591). */
+const NO_COMPLAINTS: ReadonlySet<string | undefined> = new Set(['not-spam', 'auth-failure', 'virus'])
+
+function complaint(details: unknown): Meaning {
+  // On a list of the account, or of a tenant within it: it was not tried at all.
+  if (/suppress/i.test(textMember(details, 'complaintSubType') ?? '')) {
+    return { type: 'undelivered', code: 'blocked_recipient' }
+  }
+  if (NO_COMPLAINTS.has(textMember(details, 'complaintFeedbackType'))) return { type: 'reported' }
+  return { type: 'complained', suppress: 'complaint' }
+}
+
+function recipientsOf(details: unknown): readonly string[] {
+  const listed = member(details, 'bouncedRecipients') ?? member(details, 'complainedRecipients')
+  return (Array.isArray(listed) ? listed : []).flatMap((one) => textMember(one, 'emailAddress') ?? [])
+}
+
+function codeOf(type: string, details: unknown): string {
+  const parts = ['bounceType', 'bounceSubType', 'complaintSubType', 'complaintFeedbackType', 'delayType']
+  return [type, ...parts.flatMap((name) => textMember(details, name) ?? [])].join(' ')
+}
+
+function messageOf(details: unknown): string | undefined {
+  const bounced = member(details, 'bouncedRecipients')
+  return (
+    textMember(Array.isArray(bounced) ? bounced[0] : undefined, 'diagnosticCode') ??
+    textMember(details, 'smtpResponse') ??
+    textMember(details, 'reason') ??
+    textMember(details, 'errorMessage')
+  )
+}

@@ -1,0 +1,117 @@
+import type { ParsedReceipts, ReceiptRequest } from '../../../src/ports/receipts.ts'
+import { isFresh, jsonBody, malformed, unproven } from '../kit/http/receipt-request.ts'
+import { receiptsOf } from './events.ts'
+import { isCertificateUrl, isSigned, isSnsUrl, readSnsMessage, type SnsMessage } from './sns-message.ts'
+
+export interface SesReceiptsOptions {
+  readonly topicArns: readonly string[]
+  readonly maxAgeMs: number
+  /** Gets a text from an address of SNS; rejects where it cannot. */
+  readonly get: (url: string) => Promise<string>
+}
+
+/** SNS changes its certificate about once a year, and has one a region. */
+const MAX_CERTIFICATES = 16
+/** Certificates that are asked for in a minute: nobody has proven anything yet when one is. */
+const MAX_FETCHES = 10
+const MINUTE = 60_000
+const NOTHING: ParsedReceipts = { kind: 'receipts', receipts: [] }
+/** SNS repeats after a 5xx, and takes a 4xx as the last word. */
+const AGAIN: ParsedReceipts = { kind: 'later', message: 'Amazon SNS does not answer.' }
+
+/** Reads what SES publishes through SNS, signed by RSA with SHA-1 or SHA-256 (signature version 1 or 2). */
+export function sesReceipts(
+  options: SesReceiptsOptions,
+): (request: ReceiptRequest) => Promise<ParsedReceipts> {
+  const certificateAt = certificates(options.get)
+
+  return async (request) => {
+    const message = readSnsMessage(jsonBody(request))
+    if (message === null) return malformed('The body is not a message of Amazon SNS.')
+    // A signature proves AWS alone: anybody's topic has one. So strangers are refused before anything is fetched.
+    if (!options.topicArns.includes(message.TopicArn)) {
+      return unproven('The report comes from a topic that is not allowed.')
+    }
+    const proof = await prove(message, request.receivedAt, certificateAt)
+    if (proof !== null) return proof
+    if (!isFresh(Date.parse(message.Timestamp), request.receivedAt, options.maxAgeMs)) {
+      return unproven('The report was signed too long ago.')
+    }
+    return act(message, options.get)
+  }
+}
+
+/** Verifies the signature; answers what to reply where it is not proven. */
+async function prove(
+  message: SnsMessage,
+  receivedAt: number,
+  certificateAt: Certificates,
+): Promise<ParsedReceipts | null> {
+  if (!isCertificateUrl(message.SigningCertURL, message.TopicArn)) {
+    return unproven('The certificate is not one of Amazon SNS.')
+  }
+  let certificate: string
+  try {
+    certificate = await certificateAt(message.SigningCertURL, receivedAt)
+  } catch {
+    return AGAIN
+  }
+  return isSigned(message, certificate) ? null : unproven('The signature of the report is wrong.')
+}
+
+function act(message: SnsMessage, get: SesReceiptsOptions['get']): ParsedReceipts | Promise<ParsedReceipts> {
+  switch (message.Type) {
+    case 'Notification':
+      return { kind: 'receipts', receipts: receiptsOf(message) }
+    case 'SubscriptionConfirmation':
+      return confirm(message, get)
+    case 'UnsubscribeConfirmation':
+      return NOTHING
+  }
+}
+
+async function confirm(
+  { SubscribeURL: url = '', TopicArn }: SnsMessage,
+  get: SesReceiptsOptions['get'],
+): Promise<ParsedReceipts> {
+  if (!isSnsUrl(url, TopicArn)) return unproven('The confirmation does not lead to Amazon SNS.')
+  try {
+    await get(url)
+    return NOTHING
+  } catch {
+    return AGAIN
+  }
+}
+
+/** Rejects where there is no certificate, and where too many were asked for. */
+type Certificates = (url: string, now: number) => Promise<string>
+
+/** Certificates by address, each fetched once; a failure is not kept, and pushes out none that is known. */
+function certificates(get: SesReceiptsOptions['get']): Certificates {
+  const known = new Map<string, string>()
+  const coming = new Map<string, Promise<string>>()
+  let fetches: readonly number[] = []
+
+  async function fetch(url: string): Promise<string> {
+    const certificate = await get(url)
+    known.set(url, certificate)
+    const [oldest] = known.keys()
+    if (known.size > MAX_CERTIFICATES && oldest !== undefined) known.delete(oldest)
+    return certificate
+  }
+
+  return async (url, now) => {
+    const found = known.get(url) ?? coming.get(url)
+    if (found !== undefined) return found
+    fetches = fetches.filter((at) => Math.abs(now - at) < MINUTE)
+    if (fetches.length >= MAX_FETCHES) throw new Error('Too many certificates were asked for.')
+    fetches = [...fetches, now]
+    const fetched = fetch(url)
+    coming.set(url, fetched)
+    try {
+      return await fetched
+    } finally {
+      coming.delete(url)
+    }
+  }
+}

@@ -1,0 +1,185 @@
+import * as z from 'zod'
+import type { Provider } from '../../../src/ports/provider.ts'
+import { assertWorks } from '../kit/check.ts'
+import { awsCaller } from '../kit/http/aws-client.ts'
+import { describeProvider } from '../kit/http/describe.ts'
+import { providerHttp } from '../kit/http/provider-http.ts'
+import { asciiMailboxText } from '../kit/mail/header-text.ts'
+import { type ApiMail, type MailApiOptions, mailApiShape, OUR_ID, sendMail } from '../kit/mail/mail-api.ts'
+import { mailFrame } from '../kit/mail/mail-frame.ts'
+import { checkOptions, oneOrSeveral } from '../kit/options.ts'
+import { loadSes } from './client.ts'
+import { judgeSes, judgeSesAccount } from './errors.ts'
+import { sesReceipts } from './receipts.ts'
+
+/** Options of `ses`. */
+export interface SesOptions extends MailApiOptions {
+  /** The AWS region, for example `eu-central-1`. */
+  readonly region: string
+  /** Keys, or a function that gives them. Default: the SDK's own chain (environment, profile, role). */
+  readonly credentials?: SesCredentials | (() => Promise<SesCredentials>) | undefined
+  /** The configuration set that publishes what happens to a mail. */
+  readonly configurationSet?: string | undefined
+  /**
+   * ARNs of the SNS topics that may report. Anybody can point a topic at our address: no other is believed, and only
+   * theirs are subscriptions that are confirmed.
+   *
+   * @default none: reports are not received
+   */
+  readonly webhookTopicArns?: string | readonly string[] | undefined
+  /**
+   * How old a signed report may be, in milliseconds. SNS repeats a report for an hour.
+   *
+   * @default 4_500_000, which is 75 minutes
+   */
+  readonly webhookMaxAgeMs?: number | undefined
+  /**
+   * Gets a text from an https address of SNS itself: the certificates that sign, and the confirmation of a subscription.
+   *
+   * @default over HTTPS, directly
+   */
+  readonly snsGet?: ((url: string) => Promise<string>) | undefined
+}
+
+/** Keys of AWS. */
+export interface SesCredentials {
+  readonly accessKeyId: string
+  readonly secretAccessKey: string
+  readonly sessionToken?: string | undefined
+}
+
+const PLUGIN = 'ses'
+/** Of the media type of a file, in characters: what is longer is left without its parameters. */
+const MAX_MEDIA_TYPE = 78
+const arn = z
+  .string()
+  .regex(/^arn:aws[a-z-]*:sns:[a-z0-9-]+:\d{12}:[\w.-]{1,256}$/, 'must be the ARN of an SNS topic')
+const schema = z.strictObject({
+  ...mailApiShape('ses', 'https://email.invalid'),
+  region: z.string().regex(/^[a-z0-9-]{3,40}$/, 'must be a region such as eu-central-1'),
+  credentials: z
+    .custom<SesCredentials | (() => Promise<SesCredentials>)>(
+      (value) => typeof value === 'function' || hasKeys(value),
+      'must be { accessKeyId, secretAccessKey } or a function',
+    )
+    .optional(),
+  configurationSet: z
+    .string()
+    .regex(/^[A-Za-z0-9_-]{1,64}$/)
+    .optional(),
+  webhookTopicArns: oneOrSeveral(arn).default([]),
+  webhookMaxAgeMs: z.int().min(1000).default(4_500_000),
+  snsGet: z
+    .custom<(url: string) => Promise<string>>((value) => typeof value === 'function', 'must be a function')
+    .optional(),
+})
+
+/**
+ * Amazon SES, API version 2, as an e-mail provider, on the optional package @aws-sdk/client-sesv2. It knows no
+ * idempotency and sets the Message-ID itself: a repetition after an attempt whose end nobody knows is a second mail.
+ *
+ * @throws NotifierError `invalid_configuration` naming the option that is wrong; `missing_peer` at the start when
+ *   the package is not installed.
+ */
+export function ses(options: SesOptions): Provider {
+  const given = checkOptions(PLUGIN, schema, options)
+  const { timeoutMs, maxConcurrent, credentials, webhookTopicArns } = given
+  const frame = mailFrame(PLUGIN, given)
+  const secrets = typeof credentials === 'object' ? secretsOf(credentials) : []
+  const http = providerHttp({ maxConnections: maxConcurrent, timeoutMs, secrets })
+  const aws = awsCaller({
+    http,
+    secrets,
+    region: given.region,
+    endpoint: options.baseUrl === undefined ? undefined : given.baseUrl,
+    credentials,
+    load: loadSes,
+    create: ({ SESv2Client }, options) => new SESv2Client(options),
+  })
+
+  return {
+    ...describeProvider('email', given),
+    send: (message, context) =>
+      sendMail(frame, message, context, (mail) => {
+        const input = toInput(mail, given.configurationSet)
+        return aws.call(
+          ({ SendEmailCommand }) => new SendEmailCommand(input),
+          context.signal,
+          () => (answer) => judgeSes(answer, mail),
+          mail.attachments.length > 0 ? ['Headers', 'Attachments'] : ['Headers'],
+        )
+      }),
+    ...(webhookTopicArns.length === 0
+      ? {}
+      : {
+          parseReceipts: sesReceipts({
+            topicArns: webhookTopicArns,
+            maxAgeMs: given.webhookMaxAgeMs,
+            get: given.snsGet ?? ((url) => textAt(http, url)),
+          }),
+        }),
+    async open() {
+      await loadSes()
+    },
+    async check() {
+      const outcome = await aws.call(
+        ({ GetAccountCommand }) => new GetAccountCommand({}),
+        AbortSignal.timeout(timeoutMs),
+        () => judgeSesAccount,
+      )
+      assertWorks(outcome, 'Amazon SES')
+    },
+    async close() {
+      http.close()
+      await aws.close()
+    },
+  }
+}
+
+function toInput(mail: ApiMail, configurationSet: string | undefined): Readonly<Record<string, unknown>> {
+  const { from, to, replyTo, subject, text, html, headerList, attachments, ourId } = mail
+  const utf8 = (data: string) => ({ Data: data, Charset: 'UTF-8' })
+  return {
+    FromEmailAddress: asciiMailboxText(from),
+    Destination: { ToAddresses: [to] },
+    ...(replyTo === null ? {} : { ReplyToAddresses: [asciiMailboxText(replyTo)] }),
+    Content: {
+      Simple: {
+        Subject: utf8(subject),
+        Body: { Text: utf8(text), ...(html === null ? {} : { Html: utf8(html) }) },
+        Headers: headerList.map(({ name, value }) => ({ Name: name, Value: value })),
+        ...(attachments.length === 0
+          ? {}
+          : {
+              Attachments: attachments.map(({ filename, contentType, content }) => ({
+                FileName: filename,
+                ContentType:
+                  contentType.length <= MAX_MEDIA_TYPE ? contentType : contentType.replace(/;.*$/, ''),
+                ContentDisposition: 'ATTACHMENT',
+                ContentTransferEncoding: 'BASE64',
+                RawContent: content,
+              })),
+            }),
+      },
+    },
+    EmailTags: [{ Name: OUR_ID, Value: ourId }],
+    ...(configurationSet === undefined ? {} : { ConfigurationSetName: configurationSet }),
+  }
+}
+
+async function textAt(http: ReturnType<typeof providerHttp>, url: string): Promise<string> {
+  const result = await http.request({ method: 'GET', url, headers: {} })
+  if (result.kind === 'failed') throw new Error(result.message)
+  if (result.status !== 200 || result.cut === true) throw new Error(`SNS answered ${result.status}.`)
+  return result.body
+}
+
+function hasKeys(value: unknown): value is SesCredentials {
+  if (typeof value !== 'object' || value === null) return false
+  const { accessKeyId, secretAccessKey } = value as Readonly<Record<string, unknown>>
+  return typeof accessKeyId === 'string' && typeof secretAccessKey === 'string'
+}
+
+function secretsOf({ secretAccessKey, sessionToken }: SesCredentials): readonly string[] {
+  return [secretAccessKey, ...(sessionToken === undefined ? [] : [sessionToken])]
+}

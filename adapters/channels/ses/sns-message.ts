@@ -1,0 +1,86 @@
+import { verify, X509Certificate } from 'node:crypto'
+import { member, rowOf } from '../kit/http/provider-answer.ts'
+
+/** A message of Amazon SNS over HTTP, with the fields that its signature covers. */
+export interface SnsMessage {
+  readonly Type: 'Notification' | 'SubscriptionConfirmation' | 'UnsubscribeConfirmation'
+  readonly MessageId: string
+  readonly TopicArn: string
+  readonly Message: string
+  readonly Timestamp: string
+  readonly Signature: string
+  readonly SignatureVersion: '1' | '2'
+  readonly SigningCertURL: string
+  readonly Subject?: string
+  readonly SubscribeURL?: string
+  readonly Token?: string
+}
+
+/**
+ * Only whole names of regions: `sns.s3-us-west-2.amazonaws.com` is somebody's bucket, and whoever configures a topic may
+ * have misspelt it.
+ */
+const REGION = /^(?:[a-z]{2}|eusc)(?:-[a-z]+){1,3}-\d{1,2}$/
+/** Of partitions whose hosts are not below `amazonaws.com`. */
+const DOMAINS: Readonly<Record<string, string>> = { 'aws-cn': 'amazonaws.com.cn', 'aws-eusc': 'amazonaws.eu' }
+
+/** The keys that are signed, in order; `Subject` only where there is one. */
+const SIGNED = {
+  Notification: ['Message', 'MessageId', 'Subject', 'Timestamp', 'TopicArn', 'Type'],
+  SubscriptionConfirmation: [
+    'Message',
+    'MessageId',
+    'SubscribeURL',
+    'Timestamp',
+    'Token',
+    'TopicArn',
+    'Type',
+  ],
+  UnsubscribeConfirmation: ['Message', 'MessageId', 'SubscribeURL', 'Timestamp', 'Token', 'TopicArn', 'Type'],
+} as const
+
+/** Reads a message; null when a field is missing or of a wrong type. */
+export function readSnsMessage(json: unknown): SnsMessage | null {
+  const type = member(json, 'Type')
+  if (type !== 'Notification' && type !== 'SubscriptionConfirmation' && type !== 'UnsubscribeConfirmation') {
+    return null
+  }
+  const version = member(json, 'SignatureVersion')
+  if (version !== '1' && version !== '2') return null
+  const needed = SIGNED[type].filter((name) => name !== 'Subject')
+  if (![...needed, 'Signature', 'SigningCertURL'].every((name) => typeof member(json, name) === 'string')) {
+    return null
+  }
+  const subject = member(json, 'Subject')
+  if (subject !== undefined && subject !== null && typeof subject !== 'string') return null
+  return json as SnsMessage
+}
+
+/** Tells whether an address is one of SNS itself, in the region of the topic, over https and its own port. */
+export function isSnsUrl(text: string, topicArn: string): boolean {
+  const [, partition, , region = ''] = topicArn.split(':')
+  const host = `sns.${region}.${rowOf(DOMAINS, partition) ?? 'amazonaws.com'}`
+  return REGION.test(region) && URL.canParse(text) && new URL(text).href.startsWith(`https://${host}/`)
+}
+
+/** Tells whether a certificate may be fetched from an address. */
+export function isCertificateUrl(text: string, topicArn: string): boolean {
+  return isSnsUrl(text, topicArn) && text.endsWith('.pem') && !/[?#]/.test(text)
+}
+
+/** Verifies the signature; false also where the certificate cannot be read. */
+export function isSigned(message: SnsMessage, certificate: string): boolean {
+  const signed = SIGNED[message.Type]
+    .flatMap((name) => {
+      const value = member(message, name)
+      return typeof value === 'string' ? [`${name}\n${value}\n`] : []
+    })
+    .join('')
+  const algorithm = message.SignatureVersion === '1' ? 'RSA-SHA1' : 'RSA-SHA256'
+  try {
+    const { publicKey } = new X509Certificate(certificate)
+    return verify(algorithm, Buffer.from(signed, 'utf8'), publicKey, Buffer.from(message.Signature, 'base64'))
+  } catch {
+    return false
+  }
+}

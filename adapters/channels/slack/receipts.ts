@@ -1,0 +1,90 @@
+import { createHmac } from 'node:crypto'
+import type { ParsedReceipts, Receipt, ReceiptRequest } from '../../../src/ports/receipts.ts'
+import { member, textMember } from '../kit/http/provider-answer.ts'
+import {
+  dedupeKey,
+  isFresh,
+  jsonBody,
+  malformed,
+  sameText,
+  timeOf,
+  unproven,
+} from '../kit/http/receipt-request.ts'
+
+/** Slack's own advice; a repetition is signed anew. */
+const MAX_AGE_MS = 5 * 60_000
+
+/**
+ * Reads the Events API. Slack reports no deliveries: what can be told of a message is that somebody reacted to it, or
+ * deleted it. Other events are taken, and record nothing.
+ */
+export function slackEvents(
+  secrets: readonly string[],
+): (request: ReceiptRequest) => Promise<ParsedReceipts> {
+  return async (request) => {
+    const fault = faultOf(request, secrets)
+    if (fault !== null) return unproven(fault)
+    const body = jsonBody(request)
+    switch (textMember(body, 'type')) {
+      case 'url_verification': {
+        const challenge = textMember(body, 'challenge')
+        if (challenge === undefined) return malformed('The verification carries no challenge.')
+        return { kind: 'receipts', receipts: [], answer: { contentType: 'text/plain', body: challenge } }
+      }
+      case 'event_callback':
+        return { kind: 'receipts', receipts: receiptsOf(body) }
+      case undefined:
+        return malformed('The body is no event.')
+      default:
+        return { kind: 'receipts', receipts: [] }
+    }
+  }
+}
+
+/** Why a request is not proven to come from Slack; null: it is. */
+function faultOf({ headers, body, receivedAt }: ReceiptRequest, secrets: readonly string[]): string | null {
+  const timestamp = headers['x-slack-request-timestamp'] ?? ''
+  const signature = headers['x-slack-signature'] ?? ''
+  const signed = Buffer.concat([Buffer.from(`v0:${timestamp}:`, 'utf8'), body])
+  const expected = (secret: string) => `v0=${createHmac('sha256', secret).update(signed).digest('hex')}`
+  if (!secrets.some((secret) => sameText(signature, expected(secret)))) {
+    return 'The signature of the event is wrong.'
+  }
+  const isInTime = /^\d{1,12}$/.test(timestamp) && isFresh(Number(timestamp) * 1000, receivedAt, MAX_AGE_MS)
+  return isInTime ? null : 'The event was signed too long ago.'
+}
+
+function receiptsOf(body: unknown): readonly Receipt[] {
+  const event = member(body, 'event')
+  const message = messageOf(event)
+  if (message === null) return []
+  return [
+    {
+      dedupeKey: dedupeKey(textMember(body, 'event_id') ?? `${message.id}|${message.what}`),
+      fact: {
+        type: 'reported',
+        providerMessageId: message.id,
+        providerCode: message.what,
+        occurredAt: timeOf(member(body, 'event_time')),
+      },
+    },
+  ]
+}
+
+/** The message that an event is about, and what happened to it. */
+function messageOf(event: unknown): { readonly id: string; readonly what: string } | null {
+  const type = textMember(event, 'type')
+  if (type === 'reaction_added') {
+    const item = member(event, 'item')
+    return placed(textMember(item, 'channel'), textMember(item, 'ts'), type)
+  }
+  const subtype = textMember(event, 'subtype')
+  if (type === 'message' && subtype === 'message_deleted') {
+    return placed(textMember(event, 'channel'), textMember(event, 'deleted_ts'), subtype)
+  }
+  return null
+}
+
+function placed(channel: string | undefined, ts: string | undefined, what: string) {
+  return channel === undefined || ts === undefined ? null : { id: `${channel}:${ts}`, what }
+}

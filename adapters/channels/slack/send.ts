@@ -1,0 +1,108 @@
+import * as z from 'zod'
+import type { Outcome } from '../../../src/domain/outcome.ts'
+import type { Provider } from '../../../src/ports/provider.ts'
+import { assertWorks } from '../kit/check.ts'
+import { captureCall } from '../kit/http/captured-call.ts'
+import { describeProvider } from '../kit/http/describe.ts'
+import { maxPerSecond, type PacedProviderOptions } from '../kit/http/paced-options.ts'
+import { type Judge, judgeResult, member } from '../kit/http/provider-answer.ts'
+import { providerHttp } from '../kit/http/provider-http.ts'
+import { credential, providerShape } from '../kit/http/provider-options.ts'
+import { checkOptions, oneOrSeveral } from '../kit/options.ts'
+import { redactor } from '../kit/redact.ts'
+import { impossible, notBegun } from '../kit/unsent.ts'
+import { clientOptions, loadSlack } from './client.ts'
+import { judgeSlack } from './errors.ts'
+import { refusalOf, slackContent } from './message.ts'
+import { slackEvents } from './receipts.ts'
+
+export { type SlackWebhookOptions, slackWebhook } from './webhook.ts'
+
+/** Options of `slack`. */
+export interface SlackOptions extends PacedProviderOptions {
+  /** A bot token, `xoxb-…`, with the scope `chat:write`. */
+  readonly token: string
+  /**
+   * Whether Slack shows previews of links and media.
+   *
+   * @default Slack's own rules
+   */
+  readonly unfurl?: boolean | undefined
+  /**
+   * The app's signing secret, the current one and the one before, for its Events API.
+   *
+   * @default none: events are not received
+   */
+  readonly signingSecret?: string | readonly string[] | undefined
+}
+
+const schema = z.strictObject({
+  ...providerShape({ name: 'slack', baseUrl: 'https://slack.com/api' }),
+  maxPerSecond,
+  token: credential,
+  unfurl: z.boolean().optional(),
+  signingSecret: oneOrSeveral(credential).default([]),
+})
+
+/**
+ * Posts to Slack as an app (`chat.postMessage`), on the optional package `@slack/web-api` (7 or 8), whose own repetitions
+ * are off. `ok` is `sent`: Slack reports no deliveries. It knows no idempotency; each message carries our id as metadata
+ * (`carillon_notification`), by which an app can recognize a repetition.
+ *
+ * @throws NotifierError `invalid_configuration`, naming the option that is wrong; `missing_peer` at the start when
+ *   the package is not installed
+ */
+export function slack(options: SlackOptions): Provider {
+  const given = checkOptions('slack', schema, options)
+  const { baseUrl, timeoutMs, maxConcurrent, token, unfurl, signingSecret } = given
+  const http = providerHttp({ maxConnections: maxConcurrent, timeoutMs, secrets: [] })
+  const redact = redactor([token])
+  let closed = false
+
+  async function call(
+    method: string,
+    args: Readonly<Record<string, unknown>>,
+    signal: AbortSignal,
+    judge: Judge,
+  ): Promise<Outcome> {
+    if (closed || signal.aborted) return notBegun()
+    const end = await captureCall(http, signal, async (captured) => {
+      const { WebClient } = await loadSlack()
+      return new WebClient(token, clientOptions(captured, baseUrl)).apiCall(method, args)
+    })
+    if (end.result !== undefined) return redact(judgeResult(end.result, judge))
+    return signal.aborted ? notBegun() : redact(impossible(end.error))
+  }
+
+  return {
+    ...describeProvider('slack', given),
+    async send(message, { notificationId, signal }) {
+      const refusal = refusalOf(message)
+      if (refusal !== null) return refusal
+      const args = {
+        channel: message.to,
+        ...slackContent(message),
+        ...(unfurl === undefined ? {} : { unfurl_links: unfurl, unfurl_media: unfurl }),
+        metadata: {
+          event_type: 'carillon_notification',
+          event_payload: { notification_id: notificationId },
+        },
+      }
+      return call('chat.postMessage', args, signal, judgeSlack)
+    },
+    ...(signingSecret.length === 0 ? {} : { parseReceipts: slackEvents(signingSecret) }),
+    async open() {
+      await loadSlack()
+    },
+    async check() {
+      const outcome = await call('auth.test', {}, AbortSignal.timeout(timeoutMs), (answer) =>
+        member(answer.json, 'ok') === true ? { kind: 'accepted' } : judgeSlack(answer),
+      )
+      assertWorks(outcome, 'Slack')
+    },
+    close() {
+      closed = true
+      http.close()
+    },
+  }
+}

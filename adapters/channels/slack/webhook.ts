@@ -1,0 +1,74 @@
+import * as z from 'zod'
+import type { Provider } from '../../../src/ports/provider.ts'
+import { describeProvider } from '../kit/http/describe.ts'
+import { maxPerSecond, type PacedProviderOptions } from '../kit/http/paced-options.ts'
+import { providerHttp } from '../kit/http/provider-http.ts'
+import { isThisMachine, providerShape } from '../kit/http/provider-options.ts'
+import { checkOptions } from '../kit/options.ts'
+import { judgeSlackWebhook } from './errors.ts'
+import { refusalOf, slackContent } from './message.ts'
+
+/** Options of `slackWebhook`. */
+export interface SlackWebhookOptions extends Omit<PacedProviderOptions, 'baseUrl'> {
+  /** The webhook's address, `https://hooks.slack.com/services/…`: a credential, for who knows it may post. */
+  readonly url: string
+  /**
+   * The recipients that stand for the webhook's one place (`#alerts`, `C0123456789`): it can post nowhere else, so that
+   * messages to others go to another provider, or are refused.
+   */
+  readonly to: string | readonly string[]
+}
+
+const { baseUrl: _, ...shape } = providerShape({ name: 'slack-webhook', baseUrl: '' })
+const recipient = z.string().min(1).max(100)
+const schema = z.strictObject({
+  ...shape,
+  maxPerSecond,
+  url: z.string().refine(isWebhookUrl, 'must be the address of an incoming webhook at hooks.slack.com'),
+  to: z.union([recipient.transform((one) => [one]), z.array(recipient).min(1)]),
+})
+
+/**
+ * Posts to one place in Slack by an incoming webhook. It needs no package and no token; Slack gives its messages no id.
+ *
+ * @throws NotifierError `invalid_configuration`, naming the option that is wrong
+ */
+export function slackWebhook(options: SlackWebhookOptions): Provider {
+  const given = checkOptions('slackWebhook', schema, options)
+  const { timeoutMs, maxConcurrent, url } = given
+  const places = new Set(given.to)
+  const http = providerHttp({
+    maxConnections: maxConcurrent,
+    timeoutMs,
+    secrets: [url, new URL(url).pathname, ...new URL(url).pathname.split('/').slice(-1)],
+  })
+  return {
+    ...describeProvider('slack', given),
+    accepts: (to) => places.has(to),
+    async send(message, { signal }) {
+      return (
+        refusalOf(message) ??
+        http.send(
+          {
+            url,
+            headers: { 'content-type': 'application/json' },
+            body: JSON.stringify(slackContent(message)),
+            signal,
+          },
+          judgeSlackWebhook,
+        )
+      )
+    },
+    close: () => http.close(),
+  }
+}
+
+/** Slack's own hosts; this machine for tests. What starts a workflow is there too, and answers in another form. */
+function isWebhookUrl(text: string): boolean {
+  if (!URL.canParse(text)) return false
+  const { protocol, hostname, username, pathname } = new URL(text)
+  if (username !== '' || pathname.length < 2) return false
+  if (protocol === 'http:') return isThisMachine(hostname)
+  const isSlacks = hostname === 'hooks.slack.com' || hostname === 'hooks.slack-gov.com'
+  return protocol === 'https:' && isSlacks && pathname.startsWith('/services/')
+}

@@ -1,0 +1,169 @@
+import type { ConnectionOptions } from 'node:tls'
+import * as z from 'zod'
+import type { RetryPolicy } from '../../../src/domain/retry.ts'
+import { line, type MailFrame, mailFrame, mailShape } from '../kit/mail/mail-frame.ts'
+import { checkOptions, instanceName, retryPolicy } from '../kit/options.ts'
+
+/** Options of `smtp`. */
+export interface SmtpOptions {
+  /** Name or address of the mail server. */
+  readonly host: string
+  /** @default 465 with `secure`, else 587 */
+  readonly port?: number | undefined
+  /**
+   * TLS from the first byte; otherwise the connection is upgraded where the server offers STARTTLS.
+   *
+   * @default true on port 465
+   */
+  readonly secure?: boolean | undefined
+  /**
+   * Refuses a connection that cannot be upgraded to TLS.
+   *
+   * @default true with `auth`, except to this machine itself
+   */
+  readonly requireTls?: boolean | undefined
+  /** User name and password, for servers that want them. */
+  readonly auth?: { readonly user: string; readonly pass: string } | undefined
+  /** The sender: `no-reply@example.com` or `Example <no-reply@example.com>`. */
+  readonly from: string
+  /** Where answers go, in the same form. */
+  readonly replyTo?: string | undefined
+  /** More headers for every mail, one line each. Those that mail itself is made of are refused. */
+  readonly headers?: Readonly<Record<string, string>> | undefined
+  /**
+   * Instance id, unique among the e-mail providers.
+   *
+   * @default 'smtp'
+   */
+  readonly name?: string | undefined
+  /**
+   * Most connections, and most mails on their way to the server, at one time. As many more wait with their attempt recorded,
+   * so that no connection is idle between two mails.
+   *
+   * @default 5
+   */
+  readonly maxConnections?: number | undefined
+  /**
+   * Mails after which a connection is replaced.
+   *
+   * @default 100
+   */
+  readonly maxMessages?: number | undefined
+  /**
+   * How long one mail may take altogether, in milliseconds.
+   *
+   * @default 60_000
+   */
+  readonly timeoutMs?: number | undefined
+  /** How long each phase may take. */
+  readonly timeouts?: SmtpTimeouts | undefined
+  /** TLS options of Node.js, for example `{ ca }` for a private authority. */
+  readonly tls?: ConnectionOptions | undefined
+  /** The name this machine introduces itself with. Default: the machine's own. */
+  readonly clientName?: string | undefined
+  /**
+   * The text alternative of an HTML mail.
+   *
+   * @default a small converter for mails
+   */
+  readonly toText?: ((html: string) => string) | undefined
+  /**
+   * What follows when the connection broke after the content had begun to flow. A second mail would have the same
+   * Message-ID, which many mailbox providers collapse.
+   *
+   * @default 'retry'
+   */
+  readonly onAmbiguous?: 'retry' | 'fail' | undefined
+  /** When failed attempts are tried again. Default: the engine's policy for providers. */
+  readonly retry?: RetryPolicy | undefined
+}
+
+/** All in milliseconds. */
+export interface SmtpTimeouts {
+  /** @default 5_000 */
+  readonly dnsMs?: number | undefined
+  /** @default 10_000 */
+  readonly connectMs?: number | undefined
+  /** @default 10_000 */
+  readonly greetingMs?: number | undefined
+  /** Silence of the server in the middle of a conversation. @default 30_000 */
+  readonly socketMs?: number | undefined
+}
+
+/** Options with every default filled in. */
+export interface ResolvedSmtpOptions extends MailFrame {
+  readonly host: string
+  readonly port: number
+  readonly secure: boolean
+  readonly requireTls: boolean
+  readonly auth: { readonly user: string; readonly pass: string } | null
+  readonly name: string
+  readonly maxConnections: number
+  readonly maxMessages: number
+  readonly timeoutMs: number
+  readonly timeouts: { readonly [Phase in keyof SmtpTimeouts]-?: number }
+  readonly tls: ConnectionOptions | null
+  readonly clientName: string | null
+  readonly onAmbiguous: 'retry' | 'fail'
+  readonly retry: RetryPolicy | undefined
+}
+
+const PLUGIN = 'smtp'
+const count = z.int().min(1, 'must be a whole number of at least 1')
+const milliseconds = count.max(600_000, 'must be at most 600000 milliseconds')
+const host = line.refine(
+  (text) => /^[^\s/@]+$/.test(text) && !/^(?:[^:]+|\[.*\]):\d*$/.test(text),
+  'must be a name or an address alone: the port and the user are options of their own',
+)
+const word = line.refine((text) => /^\S+$/.test(text), 'must be a text without spaces')
+
+const schema = z.strictObject({
+  host,
+  port: z.int().min(1).max(65_535, 'must be a port from 1 to 65535').optional(),
+  secure: z.boolean().optional(),
+  requireTls: z.boolean().optional(),
+  auth: z.strictObject({ user: z.string().min(1), pass: z.string() }).optional(),
+  ...mailShape,
+  name: instanceName.default('smtp'),
+  maxConnections: count.max(1000).default(5),
+  maxMessages: count.default(100),
+  timeoutMs: milliseconds.default(60_000),
+  timeouts: z
+    .strictObject({
+      dnsMs: milliseconds.default(5_000),
+      connectMs: milliseconds.default(10_000),
+      greetingMs: milliseconds.default(10_000),
+      socketMs: milliseconds.default(30_000),
+    })
+    .prefault({}),
+  tls: z
+    .custom<ConnectionOptions>((value) => typeof value === 'object' && value !== null, 'must be an object')
+    .optional(),
+  clientName: word.optional(),
+  onAmbiguous: z.enum(['retry', 'fail']).default('retry'),
+  retry: retryPolicy.optional(),
+})
+
+/** @throws NotifierError `invalid_configuration`, naming the option */
+export function resolveSmtpOptions(options: SmtpOptions): ResolvedSmtpOptions {
+  const given = checkOptions(PLUGIN, schema, options)
+  const secure = given.secure ?? given.port === 465
+  return {
+    ...given,
+    // As in a URL: nothing that opens a connection knows the brackets.
+    host: given.host.replace(/^\[(.+)\]$/, '$1'),
+    port: given.port ?? (secure ? 465 : 587),
+    secure,
+    // A password must not leave in clear because somebody on the way hid the server's STARTTLS.
+    requireTls: given.requireTls ?? (given.auth !== undefined && !isThisMachine(given.host)),
+    auth: given.auth ?? null,
+    ...mailFrame(PLUGIN, given),
+    tls: given.tls ?? null,
+    clientName: given.clientName ?? null,
+    retry: given.retry,
+  }
+}
+
+function isThisMachine(host: string): boolean {
+  return /^(?:localhost|127(?:\.\d{1,3}){3}|\[?::1\]?)$/i.test(host)
+}

@@ -1,0 +1,99 @@
+import type { Outcome } from '../../../src/domain/outcome.ts'
+import type { Provider } from '../../../src/ports/provider.ts'
+import { assertWorks } from '../kit/check.ts'
+import { isMail, mailContent } from '../kit/mail/mail-content.ts'
+import type { Mail } from '../kit/mail/mime.ts'
+import { redactor } from '../kit/redact.ts'
+import { impossible, notBegun } from '../kit/unsent.ts'
+import { createConnectionTurns } from './connection-turns.ts'
+import { classifySmtpError, toSmtpError } from './errors.ts'
+import { loadEncoders, loadNodemailer, type SentInfo } from './nodemailer.ts'
+import { resolveSmtpOptions, type SmtpOptions, type SmtpTimeouts } from './options.ts'
+import { openTransport, type SmtpTransport } from './transport.ts'
+
+export type { SmtpOptions, SmtpTimeouts }
+
+/**
+ * An SMTP server as an e-mail provider, on the optional package nodemailer (7 to 10), with pooled connections.
+ *
+ * @throws NotifierError `invalid_configuration` naming the option that is wrong; `missing_peer` at the start
+ *   when nodemailer is not installed.
+ */
+export function smtp(options: SmtpOptions): Provider {
+  const resolved = resolveSmtpOptions(options)
+  const { name, timeoutMs, maxConnections, onAmbiguous, retry, auth } = resolved
+  const redact = redactor(secretsOf(auth))
+  const turns = createConnectionTurns(maxConnections)
+  let opened: Promise<SmtpTransport> | undefined
+  let closed = false
+
+  const transport = (): Promise<SmtpTransport> => {
+    opened ??= openTransport(resolved).catch((error: unknown) => {
+      opened = undefined
+      throw error
+    })
+    return opened
+  }
+
+  return {
+    name,
+    channel: 'email',
+    // One on its way and one that waits: else a connection is idle until the disk has the start of its next mail.
+    maxConcurrent: 2 * maxConnections,
+    timeoutMs,
+    onAmbiguous,
+    retry,
+
+    async send(message, context) {
+      if (closed || context.signal.aborted) return notBegun()
+      let mail: Mail
+      let deliver: SmtpTransport['deliver']
+      try {
+        const content = await context.runInSlices(mailContent(resolved, message, context.idempotencyKey))
+        if (!isMail(content)) return content
+        const opened = await transport()
+        mail = await context.runInSlices(opened.compose(content))
+        deliver = opened.deliver
+      } catch (error) {
+        return context.signal.aborted ? notBegun() : impossible(error)
+      }
+      if (!(await turns.begin(context.signal))) return notBegun()
+      const end = await deliver(mail, context).finally(turns.end)
+      return end.kind === 'sent' ? accepted(end.info) : redact(classifySmtpError(end.error, end))
+    },
+
+    async open() {
+      await Promise.all([loadNodemailer(), loadEncoders()])
+    },
+
+    async check() {
+      const { verify } = await transport()
+      try {
+        await verify()
+      } catch (error) {
+        const outcome = redact(classifySmtpError(toSmtpError(error), { contentSent: false }))
+        assertWorks(outcome, 'The mail server')
+      }
+    },
+
+    async close() {
+      closed = true
+      const pending = opened
+      opened = undefined
+      if (pending !== undefined) (await pending.catch(() => null))?.close()
+    },
+  }
+}
+
+function accepted(info: SentInfo): Outcome {
+  const id = info.serverMessageId ?? info.messageId
+  return { kind: 'accepted', ...(id === undefined ? {} : { providerMessageId: id.replace(/^<|>$/g, '') }) }
+}
+
+/** The password in the forms in which it travels. */
+function secretsOf(auth: { readonly user: string; readonly pass: string } | null): readonly string[] {
+  if (auth === null || auth.pass.length < 4) return []
+  const { user, pass } = auth
+  const base64 = (text: string) => Buffer.from(text, 'utf8').toString('base64')
+  return [pass, base64(pass), base64(`\0${user}\0${pass}`)]
+}

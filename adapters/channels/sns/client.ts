@@ -1,0 +1,15 @@
+import { loadPeer } from '../../peer/load-peer.ts'
+import type { AwsClient } from '../kit/http/aws-client.ts'
+
+/** The part of `@aws-sdk/client-sns` (3) that is used; typed here so that no declaration of ours needs the package. */
+export interface SnsModule {
+  readonly SNSClient: new (options: Readonly<Record<string, unknown>>) => AwsClient
+  readonly PublishCommand: new (input: Readonly<Record<string, unknown>>) => object
+  readonly GetSMSAttributesCommand: new (input: Readonly<Record<string, unknown>>) => object
+}
+
+/** @throws NotifierError `missing_peer` */
+export async function loadSns(): Promise<SnsModule> {
+  const module: unknown = await loadPeer('@aws-sdk/client-sns', () => import('@aws-sdk/client-sns'))
+  return module as SnsModule
+}

@@ -1,0 +1,86 @@
+import type { Outcome } from '../../../src/domain/outcome.ts'
+import {
+  byStatus,
+  type ProviderAnswer,
+  refuse,
+  rowOf,
+  textMember,
+  type Verdict,
+} from '../kit/http/provider-answer.ts'
+
+const auth: Verdict = ['rejected', 'provider_auth_failed', 'account']
+const throttled: Verdict = ['retry', 'provider_rate_limited', 'account']
+/** AWS does not say that it did nothing, and knows no idempotency. */
+const faulty: Verdict = ['ambiguous', 'provider_unavailable', 'provider']
+
+/**
+ * Error codes of `Publish`, and those common to all of AWS.
+ *
+ * @internal all of it for tests
+ */
+export const SNS_ERRORS: Readonly<Record<string, Verdict>> = {
+  AuthorizationError: auth,
+  AccessDenied: auth,
+  AccessDeniedException: auth,
+  InvalidClientTokenId: auth,
+  UnrecognizedClient: auth,
+  UnrecognizedClientException: auth,
+  SignatureDoesNotMatch: auth,
+  IncompleteSignature: auth,
+  InvalidSecurity: auth,
+  MissingAuthenticationToken: auth,
+  ExpiredToken: auth,
+  ExpiredTokenException: auth,
+  OptInRequired: auth,
+  RequestExpired: auth,
+  NotAuthorized: auth,
+  KMSAccessDenied: auth,
+  OptedOut: ['rejected', 'unsubscribed', 'recipient'],
+  Throttled: throttled,
+  Throttling: throttled,
+  ThrottlingException: throttled,
+  KMSThrottling: throttled,
+  RequestThrottled: throttled,
+  InternalError: faulty,
+  InternalFailure: faulty,
+  ServiceUnavailable: ['retry', 'provider_unavailable', 'provider'],
+  EndpointDisabled: ['rejected', 'provider_error', 'account'],
+  NotFound: ['rejected', 'provider_error', 'account'],
+  InvalidParameter: ['rejected', 'provider_error', 'message'],
+  InvalidParameterValue: ['rejected', 'provider_error', 'message'],
+  ParameterValueInvalid: ['rejected', 'provider_error', 'message'],
+  Validation: ['rejected', 'provider_error', 'message'],
+  ValidationException: ['rejected', 'provider_error', 'message'],
+  ValidationError: ['rejected', 'provider_error', 'message'],
+}
+
+/** What the client of AWS made of an answer. */
+export interface SnsEnd {
+  readonly value: unknown
+  readonly error: unknown
+}
+
+/** Reads an answer by what the client made of it. */
+export function judgeSns(answer: ProviderAnswer, { value, error }: SnsEnd): Outcome | null {
+  const id = textMember(value, 'MessageId')
+  if (id !== undefined && answer.status === 200) return { kind: 'accepted', providerMessageId: id }
+  // What the client could not read is no error of the service.
+  const code = textMember(error, 'Code')
+  if (answer.status < 400 || code === undefined || !(error instanceof Error)) return null
+  return refuse(
+    answer,
+    { code, message: error.message },
+    verdictOf(code, error.message) ?? byStatus(answer.status),
+  )
+}
+
+function verdictOf(code: string, message: string): Verdict | undefined {
+  const verdict = rowOf(SNS_ERRORS, code)
+  if (verdict?.[1] !== 'provider_error' || verdict[2] !== 'message') return verdict
+  if (/opted out/i.test(message)) return ['rejected', 'unsubscribed', 'recipient']
+  if (/sandbox|not verified|unverified/i.test(message)) return ['rejected', 'blocked_recipient', 'recipient']
+  if (/too long|message length/i.test(message)) return ['rejected', 'message_too_large', 'message']
+  if (/sender ?id|originationnumber/i.test(message)) return ['rejected', 'invalid_sender', 'account']
+  if (/phone ?number/i.test(message)) return ['rejected', 'invalid_phone_number', 'recipient']
+  return verdict
+}

@@ -1,0 +1,138 @@
+import * as z from 'zod'
+import type { Provider } from '../../../src/ports/provider.ts'
+import { assertWorks } from '../kit/check.ts'
+import { awsCaller } from '../kit/http/aws-client.ts'
+import { describeProvider } from '../kit/http/describe.ts'
+import { maxPerSecond, type PacedProviderOptions } from '../kit/http/paced-options.ts'
+import { member } from '../kit/http/provider-answer.ts'
+import { providerHttp } from '../kit/http/provider-http.ts'
+import { credential, providerShape } from '../kit/http/provider-options.ts'
+import { checkOptions } from '../kit/options.ts'
+import { loadSns } from './client.ts'
+import { judgeSns } from './errors.ts'
+
+/** Options of `sns`. */
+export interface SnsOptions extends PacedProviderOptions {
+  /** The region, `eu-central-1`. */
+  readonly region: string
+  /**
+   * Keys that may `sns:Publish`, or a function that answers with them.
+   *
+   * @default what the AWS SDK finds: environment, profile, role
+   */
+  readonly credentials?: SnsCredentials | (() => Promise<SnsCredentials>) | undefined
+  /** The sender that is shown, where the country permits one: 1 to 11 letters and digits. */
+  readonly senderId?: string | undefined
+  /** A number of the account, in E.164 form, to send from. */
+  readonly originationNumber?: string | undefined
+  /**
+   * Whether the message should arrive for certain, or cheaply.
+   *
+   * @default 'Transactional'
+   */
+  readonly smsType?: 'Transactional' | 'Promotional' | undefined
+  /** Most that a message may cost, in US dollars. Default: no limit but the account's own. */
+  readonly maxPriceUsd?: number | undefined
+}
+
+export interface SnsCredentials {
+  readonly accessKeyId: string
+  readonly secretAccessKey: string
+  readonly sessionToken?: string | undefined
+}
+
+const schema = z.strictObject({
+  // The SDK knows the address of each region. A second message costs money and annoys.
+  ...providerShape({ name: 'sns', baseUrl: '', onAmbiguous: 'fail' }),
+  maxPerSecond,
+  region: z.string().regex(/^[a-z0-9-]{1,40}$/, 'must be a region such as eu-central-1'),
+  credentials: z
+    .union([
+      // Not strict: the SDK writes a field of its own into what it is given, and it may have been given this before.
+      z.object({
+        accessKeyId: credential,
+        secretAccessKey: credential,
+        sessionToken: credential.optional(),
+      }),
+      z.custom<() => Promise<SnsCredentials>>((value) => typeof value === 'function', 'must be a function'),
+    ])
+    .optional(),
+  senderId: z
+    .string()
+    .regex(/^[A-Za-z0-9]{1,11}$/, 'must be 1 to 11 letters and digits')
+    .optional(),
+  originationNumber: z
+    .string()
+    .regex(/^\+?[0-9]{3,15}$/, 'must be a number in E.164 form')
+    .optional(),
+  smsType: z.enum(['Transactional', 'Promotional']).default('Transactional'),
+  maxPriceUsd: z.number().positive('must be above 0').optional(),
+})
+
+/**
+ * Amazon SNS as an SMS provider, on the optional package `@aws-sdk/client-sns`, whose own repetitions are off. It reports
+ * nothing per message (delivery is in CloudWatch only), so `sent` is the last that is known; and it knows no idempotency:
+ * what nobody knows the end of is not repeated unless `onAmbiguous` says so.
+ *
+ * @throws NotifierError `invalid_configuration`, naming the option that is wrong; `missing_peer` at the start when
+ *   the package is not installed
+ */
+export function sns(options: SnsOptions): Provider {
+  const given = checkOptions('sns', schema, options)
+  const { baseUrl, timeoutMs, maxConcurrent, region, credentials } = given
+  const http = providerHttp({ maxConnections: maxConcurrent, timeoutMs, secrets: [] })
+  const attributes = attributesOf(given)
+  const aws = awsCaller({
+    http,
+    secrets:
+      typeof credentials === 'object' ? [credentials.secretAccessKey, credentials.sessionToken ?? ''] : [],
+    region,
+    endpoint: baseUrl === '' ? undefined : baseUrl,
+    credentials,
+    load: loadSns,
+    create: ({ SNSClient }, options) => new SNSClient(options),
+  })
+
+  return {
+    ...describeProvider('sms', given),
+    send({ to, body }, { signal }) {
+      const input = { PhoneNumber: to, Message: body, MessageAttributes: attributes }
+      return aws.call(
+        ({ PublishCommand }) => new PublishCommand(input),
+        signal,
+        (end) => (answer) => judgeSns(answer, end),
+      )
+    },
+    async open() {
+      await loadSns()
+    },
+    async check() {
+      const outcome = await aws.call(
+        ({ GetSMSAttributesCommand }) => new GetSMSAttributesCommand({}),
+        AbortSignal.timeout(timeoutMs),
+        (end) => (answer) =>
+          answer.status === 200 && member(end.value, 'attributes') !== undefined
+            ? { kind: 'accepted' }
+            : judgeSns(answer, end),
+      )
+      assertWorks(outcome, 'Amazon SNS')
+    },
+    async close() {
+      http.close()
+      await aws.close()
+    },
+  }
+}
+
+function attributesOf(given: z.output<typeof schema>): Readonly<Record<string, unknown>> {
+  const text = (StringValue: string) => ({ DataType: 'String', StringValue })
+  const { senderId, originationNumber, smsType, maxPriceUsd } = given
+  return {
+    'AWS.SNS.SMS.SMSType': text(smsType),
+    ...(senderId === undefined ? {} : { 'AWS.SNS.SMS.SenderID': text(senderId) }),
+    ...(originationNumber === undefined ? {} : { 'AWS.MM.SMS.OriginationNumber': text(originationNumber) }),
+    ...(maxPriceUsd === undefined
+      ? {}
+      : { 'AWS.SNS.SMS.MaxPrice': { DataType: 'Number', StringValue: String(maxPriceUsd) } }),
+  }
+}

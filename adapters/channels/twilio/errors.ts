@@ -1,0 +1,171 @@
+import type { ErrorCode } from '../../../src/domain/errors/catalogue.ts'
+import type { Outcome } from '../../../src/domain/outcome.ts'
+import {
+  byStatus,
+  type ProviderAnswer,
+  refuse,
+  rowOf,
+  textMember,
+  type Verdict,
+} from '../kit/http/provider-answer.ts'
+
+/** A full queue of one sender drains at its rate, one message a second at worst. */
+const QUEUE_MS = 60_000
+
+const badNumber: Verdict = ['rejected', 'invalid_phone_number', 'recipient']
+const badSender: Verdict = ['rejected', 'invalid_sender', 'account']
+const badContent: Verdict = ['rejected', 'content_rejected', 'message']
+const unregistered: Verdict = ['rejected', 'sender_not_registered', 'account']
+const suspended: Verdict = ['rejected', 'provider_suspended', 'account']
+const quota: Verdict = ['retry', 'provider_quota_exceeded', 'account']
+const throttled: Verdict = ['retry', 'provider_rate_limited', 'account']
+
+/**
+ * Twilio's error codes (https://www.twilio.com/docs/api/errors). Those from 30001 on come in reports of delivery, where
+ * only their code counts.
+ *
+ * @internal all of it for tests
+ */
+export const TWILIO_ERRORS: Readonly<Record<string, Verdict>> = {
+  20003: ['rejected', 'provider_auth_failed', 'account'],
+  10001: suspended,
+  20005: suspended,
+  20403: suspended,
+  90010: suspended,
+  20404: ['rejected', 'provider_error', 'account'],
+  // The address of the reports: that of this machine, for example, or of a private network.
+  21609: ['rejected', 'provider_error', 'account'],
+  20429: throttled,
+  14107: throttled,
+  20500: ['ambiguous', 'provider_unavailable', 'provider'],
+  20503: ['retry', 'provider_unavailable', 'provider'],
+  30410: ['ambiguous', 'provider_unavailable', 'provider'],
+  30500: ['ambiguous', 'provider_unavailable', 'provider'],
+
+  21211: badNumber,
+  21217: badNumber,
+  21265: badNumber,
+  21266: badNumber,
+  21401: badNumber,
+  21604: badNumber,
+  21614: ['rejected', 'landline', 'recipient'],
+  21635: ['rejected', 'landline', 'recipient'],
+  // The recipient's, although the account lacks the permission, or a sender for it: a pause would hold up every other
+  // country.
+  21408: ['rejected', 'region_not_permitted', 'recipient'],
+  21606: ['rejected', 'invalid_sender', 'recipient'],
+  21657: ['rejected', 'invalid_sender', 'recipient'],
+  21659: ['rejected', 'invalid_sender', 'recipient'],
+  21219: ['rejected', 'blocked_recipient', 'recipient'],
+  21608: ['rejected', 'blocked_recipient', 'recipient'],
+  21610: ['rejected', 'unsubscribed', 'recipient'],
+  21268: ['rejected', 'recipient_unreachable', 'recipient'],
+  21612: ['rejected', 'recipient_unreachable', 'recipient'],
+
+  21212: badSender,
+  21267: badSender,
+  21601: badSender,
+  21603: badSender,
+  21607: badSender,
+  21616: badSender,
+  21660: badSender,
+  21661: badSender,
+  21701: badSender,
+  21702: badSender,
+  21703: badSender,
+  21704: badSender,
+  21705: badSender,
+  21709: badSender,
+  63007: badSender,
+
+  21602: badContent,
+  21605: badContent,
+  21617: ['rejected', 'message_too_large', 'message'],
+  21618: badContent,
+  21654: badContent,
+  21655: badContent,
+  21656: badContent,
+  21611: throttled,
+
+  30001: throttled,
+  30002: suspended,
+  30003: ['retry', 'recipient_unreachable', 'recipient'],
+  // Twilio uses it for the carrier's filter and for the recipient's own block-list alike.
+  30004: ['rejected', 'carrier_blocked', 'recipient'],
+  30005: badNumber,
+  30006: ['rejected', 'landline', 'recipient'],
+  30007: ['rejected', 'carrier_blocked', 'message'],
+  30008: ['retry', 'provider_error', 'message'],
+  30010: ['rejected', 'provider_error', 'message'],
+  30017: ['retry', 'provider_unavailable', 'provider'],
+  30018: unregistered,
+  30019: ['rejected', 'message_too_large', 'message'],
+  30022: quota,
+  30023: quota,
+  30024: unregistered,
+  30027: quota,
+  30032: unregistered,
+  30033: suspended,
+  30034: unregistered,
+  30035: unregistered,
+  30036: ['rejected', 'expired', 'message'],
+  30037: suspended,
+  30040: unregistered,
+  30041: unregistered,
+  30042: badSender,
+  30044: ['rejected', 'message_too_large', 'message'],
+  // Twilio's own protection from fraud blocks a number for hours.
+  30450: ['rejected', 'carrier_blocked', 'recipient'],
+  30453: ['rejected', 'carrier_blocked', 'recipient'],
+  30485: ['rejected', 'carrier_blocked', 'recipient'],
+  30454: quota,
+  30630: ['rejected', 'unsubscribed', 'recipient'],
+
+  63003: ['rejected', 'invalid_recipient', 'recipient'],
+  63016: badContent,
+  63017: throttled,
+  63018: throttled,
+  63024: ['rejected', 'invalid_recipient', 'recipient'],
+  63038: quota,
+}
+
+/** Of these causes only the country of a short code differs from recipient to recipient. */
+const BY_SENDER: ReadonlySet<string | undefined> = new Set(['21606', '21659'])
+const LONG_NUMBER = /^\+?\d{7,}$/
+
+/** What a report of an undelivered message means. */
+export function twilioErrorCode(code: string | undefined): ErrorCode {
+  return rowOf(TWILIO_ERRORS, code)?.[1] ?? 'provider_error'
+}
+
+/**
+ * Reads an answer of `POST …/Messages.json`: the message, or `{ status, code, message, more_info }`.
+ *
+ * @param from the sender that was asked for; undefined: a messaging service chose it
+ */
+export function judgeTwilio(answer: ProviderAnswer, from?: string): Outcome | null {
+  const sid = textMember(answer.json, 'sid')
+  const failed = textMember(answer.json, 'error_code')
+  if (answer.status === 201 && sid !== undefined) {
+    return failed === undefined
+      ? { kind: 'accepted', providerMessageId: sid }
+      : refused(answer, failed, textMember(answer.json, 'error_message'), from)
+  }
+  if (answer.status < 400) return null
+  return refused(answer, textMember(answer.json, 'code'), textMember(answer.json, 'message'), from)
+}
+
+function refused(
+  answer: ProviderAnswer,
+  code: string | undefined,
+  message: string | undefined,
+  from = '',
+): Outcome {
+  const isEverywhere = BY_SENDER.has(code) && LONG_NUMBER.test(from)
+  const retryAfterMs = code === '21611' ? Math.max(QUEUE_MS, answer.retryAfterMs ?? 0) : undefined
+  return refuse(
+    answer,
+    { code, message, retryAfterMs },
+    isEverywhere ? badSender : (rowOf(TWILIO_ERRORS, code) ?? byStatus(answer.status)),
+  )
+}

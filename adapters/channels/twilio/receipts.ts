@@ -1,0 +1,111 @@
+import type { ParsedReceipts, Receipt, ReceiptRequest } from '../../../src/ports/receipts.ts'
+import { dedupeKey, malformed, unproven } from '../kit/http/receipt-request.ts'
+import { optOutOf } from '../kit/sms/opt-out.ts'
+import { twilioErrorCode } from './errors.ts'
+import { isSignedByTwilio } from './signature.ts'
+
+/** Under this name the address of a message's reports carries our id. */
+export const OUR_ID = 'carillon_id'
+
+/** Twilio waits for instructions after an incoming message; there are none. */
+const ANSWER = { contentType: 'text/xml', body: '<Response/>' } as const
+/** On the way, which is no news. */
+const UNDER_WAY: ReadonlySet<string> = new Set(['accepted', 'scheduled', 'queued', 'sending'])
+
+/**
+ * Reads status callbacks and incoming messages.
+ *
+ * @param publicUrl the address that Twilio calls, where it is configured; else the request's own
+ */
+export function twilioReceipts(
+  tokens: readonly string[],
+  publicUrl: string | undefined,
+): (request: ReceiptRequest) => Promise<ParsedReceipts> {
+  return async (request) => {
+    const url = publicUrl === undefined ? request.url : publicUrl + queryOf(request.url)
+    if (!isSignedByTwilio(request, url, tokens)) return unproven('The signature of the report is wrong.')
+    const read = reader(request)
+    if (read === null) return malformed('The body is neither a form nor JSON.')
+    const receipt = isIncoming(read) ? incoming(read) : status(read, url)
+    return { kind: 'receipts', receipts: receipt === null ? [] : [receipt], answer: ANSWER }
+  }
+}
+
+type Read = (name: string) => string | undefined
+
+function reader({ headers, body }: ReceiptRequest): Read | null {
+  const text = new TextDecoder().decode(body)
+  if (!(headers['content-type'] ?? '').includes('json')) {
+    const form = new URLSearchParams(text)
+    return (name) => form.get(name) || undefined
+  }
+  try {
+    const fields = new Map(Object.entries(JSON.parse(text) as object))
+    return (name) => {
+      const value: unknown = fields.get(name)
+      return typeof value === 'string' || typeof value === 'number' ? String(value) : undefined
+    }
+  } catch {
+    return null
+  }
+}
+
+function isIncoming(read: Read): boolean {
+  return (
+    read('MessageStatus') === undefined && (read('Body') !== undefined || read('SmsStatus') === 'received')
+  )
+}
+
+/** A message from a recipient: it matters where it opts out or in. */
+function incoming(read: Read): Receipt | null {
+  const from = read('From')
+  if (from === undefined) return null
+  // Named where Twilio's Advanced Opt-Out, with keywords of its own, has understood it.
+  const named = read('OptOutType')?.toLowerCase()
+  const meaning = named === undefined ? optOutOf(read('Body') ?? '') : named
+  const key = dedupeKey(read('MessageSid'), 'incoming')
+  if (meaning === 'stop') return { dedupeKey: key, suppress: { address: from, reason: 'unsubscribe' } }
+  if (meaning === 'start') return { dedupeKey: key, unsuppress: { address: from } }
+  return null
+}
+
+function status(read: Read, url: string): Receipt | null {
+  const providerMessageId = read('MessageSid') ?? read('SmsSid')
+  const state = read('MessageStatus') ?? read('SmsStatus')
+  if (providerMessageId === undefined || state === undefined || UNDER_WAY.has(state)) return null
+  const providerCode = read('ErrorCode')
+  const about = {
+    dedupeKey: dedupeKey(providerMessageId, state),
+    notificationId: new URLSearchParams(queryOf(url)).get(OUR_ID) ?? undefined,
+  }
+  switch (state) {
+    case 'sent':
+    case 'delivered':
+      return { ...about, fact: { type: state, providerMessageId } }
+    case 'read':
+      return { ...about, fact: { type: 'opened', providerMessageId } }
+    case 'undelivered':
+    case 'failed':
+    case 'canceled': {
+      const code = twilioErrorCode(providerCode)
+      return {
+        ...about,
+        fact: {
+          type: 'undelivered',
+          providerMessageId,
+          code,
+          message: read('ErrorMessage')?.slice(0, 500),
+          providerCode: providerCode ?? state,
+        },
+        ...(code === 'unsubscribed' ? { suppress: { reason: 'unsubscribe' as const } } : {}),
+      }
+    }
+    default:
+      return { ...about, fact: { type: 'reported', providerMessageId, providerCode: state } }
+  }
+}
+
+function queryOf(url: string): string {
+  const start = url.indexOf('?')
+  return start < 0 ? '' : url.slice(start)
+}

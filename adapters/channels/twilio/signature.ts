@@ -1,0 +1,49 @@
+import { createHash, createHmac } from 'node:crypto'
+import type { ReceiptRequest } from '../../../src/ports/receipts.ts'
+import { formBody, sameText } from '../kit/http/receipt-request.ts'
+
+const STANDARD_PORTS: Readonly<Record<string, string>> = { 'https:': '443', 'http:': '80' }
+
+/**
+ * Tells whether Twilio signed a request with one of these tokens: HMAC-SHA1 over the public address, and over the
+ * fields of a form, sorted. A JSON body is covered by its hash in the address.
+ */
+export function isSignedByTwilio(request: ReceiptRequest, url: string, tokens: readonly string[]): boolean {
+  const { headers, body } = request
+  const signature = headers['x-twilio-signature'] ?? ''
+  const hash = URL.canParse(url) ? new URL(url).searchParams.get('bodySHA256') : null
+  if (hash !== null && !sameText(hash.toLowerCase(), createHash('sha256').update(body).digest('hex'))) {
+    return false
+  }
+  const form = hash === null ? formBody(request) : new URLSearchParams()
+  if (form === null) return false
+  const fields = joinFields(form)
+  // Twilio signs the address with or without the standard port, whatever was configured.
+  return addresses(url).some((address) =>
+    tokens.some((token) =>
+      sameText(
+        signature,
+        createHmac('sha1', token)
+          .update(address + fields, 'utf8')
+          .digest('base64'),
+      ),
+    ),
+  )
+}
+
+/** Names in order, each followed by its values; repeated values count once. */
+function joinFields(form: URLSearchParams): string {
+  return [...new Set(form.keys())]
+    .sort()
+    .flatMap((name) => [...new Set(form.getAll(name))].sort().map((value) => name + value))
+    .join('')
+}
+
+/** As text, never through a parser, which would write some characters in another form than the one that was signed. */
+function addresses(url: string): readonly string[] {
+  const parts = /^([a-z]+:)\/\/(\[[^\]]*\]|[^/?#:]*)(:\d+)?(.*)$/is.exec(url)
+  if (parts === null) return [url]
+  const [, scheme = '', host = '', , rest = ''] = parts
+  const port = STANDARD_PORTS[scheme.toLowerCase()]
+  return [...new Set([url, `${scheme}//${host}${rest}`, `${scheme}//${host}:${port}${rest}`])]
+}

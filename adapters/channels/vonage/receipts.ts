@@ -1,0 +1,111 @@
+import type { Fact, FactType } from '../../../src/domain/facts.ts'
+import type { ParsedReceipts, Receipt, ReceiptRequest } from '../../../src/ports/receipts.ts'
+import { dedupeKey, formBody, jsonBody, malformed, timeOf, unproven } from '../kit/http/receipt-request.ts'
+import { optOutOf } from '../kit/sms/opt-out.ts'
+import { vonageReceiptCode } from './errors.ts'
+import { faultOf, type VonageProof } from './signature.ts'
+
+type Fields = Readonly<Record<string, string>>
+
+/** Of the SMS API and the Messages API; null: no news. */
+const STATES: Readonly<Record<string, FactType | null>> = {
+  accepted: null,
+  buffered: null,
+  submitted: null,
+  delivered: 'delivered',
+  read: 'opened',
+  expired: 'undelivered',
+  failed: 'undelivered',
+  rejected: 'undelivered',
+  undeliverable: 'undelivered',
+}
+
+/** Reads delivery receipts and incoming messages, in the formats of the SMS API and of the Messages API. */
+export function vonageReceipts(proof: VonageProof): (request: ReceiptRequest) => Promise<ParsedReceipts> {
+  return async (request) => {
+    const fields = fieldsOf(request)
+    const fault = faultOf(request, fields ?? {}, proof)
+    if (fault !== null) return unproven(fault)
+    if (fields === null) return malformed('The body is neither a form nor a JSON object.')
+    const receipt = fields.status === undefined ? incoming(fields) : status(fields)
+    return { kind: 'receipts', receipts: receipt === null ? [] : [receipt] }
+  }
+}
+
+/** The fields of a form, or the texts of a JSON object, those of an inner `error` included. */
+function fieldsOf(request: ReceiptRequest): Fields | null {
+  if (!(request.headers['content-type'] ?? '').includes('json')) {
+    const form = formBody(request)
+    return form === null ? null : Object.fromEntries(form)
+  }
+  const parsed = jsonBody(request)
+  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) return null
+  const { error, ...top } = parsed as Readonly<Record<string, unknown>>
+  const inner = typeof error === 'object' && error !== null ? Object.entries(error) : []
+  return Object.fromEntries(
+    [...Object.entries(top), ...inner.map(([name, value]) => [`error.${name}`, value] as const)].flatMap(
+      ([name, value]) =>
+        typeof value === 'string' || typeof value === 'number' ? [[name, String(value)] as const] : [],
+    ),
+  )
+}
+
+function status(fields: Fields): Receipt | null {
+  const state = fields.status ?? ''
+  const providerMessageId = fields.messageId ?? fields.message_uuid
+  const ours = fields['client-ref'] ?? fields.client_ref
+  const notificationId = ours?.startsWith('notif_') === true ? ours : undefined
+  const type = Object.hasOwn(STATES, state) ? (STATES[state] ?? null) : 'reported'
+  if (type === null || (providerMessageId === undefined && notificationId === undefined)) return null
+  const reason = reasonOf(fields, type)
+  return {
+    // A long text has a receipt for each of its parts, with an id of its own.
+    dedupeKey: dedupeKey(providerMessageId, state, fields['err-code']),
+    notificationId,
+    fact: { type, providerMessageId, ...reason, occurredAt: occurredAt(fields) },
+    ...(reason.code === 'unsubscribed' ? { suppress: { reason: 'unsubscribe' as const } } : {}),
+  }
+}
+
+function reasonOf(fields: Fields, type: FactType): Partial<Fact> {
+  const state = fields.status ?? ''
+  const message = fields['error.detail'] ?? fields['error.title']
+  if (type === 'reported') return { providerCode: codeOf(fields, state), message }
+  if (type !== 'undelivered') return {}
+  const code =
+    state === 'expired' ? 'expired' : vonageReceiptCode(fields['err-code'] ?? fields['error.title'])
+  return { code, providerCode: codeOf(fields, state), message }
+}
+
+/** The SMS API writes UTC without saying so. */
+function occurredAt(fields: Fields): number | undefined {
+  const text = fields['message-timestamp'] ?? fields.timestamp
+  return timeOf(text === undefined ? undefined : text.replace(/^(\d{4}-\d\d-\d\d) ([\d:]+)$/, '$1T$2Z'))
+}
+
+/** Vonage's own words for it: the state, and its code where there is one. */
+function codeOf(fields: Fields, state: string): string {
+  const code = fields['err-code'] ?? fields['error.title']
+  return code === undefined ? state : `${state} ${code}`
+}
+
+/** A message from a recipient: it matters where it opts out or in. */
+function incoming(fields: Fields): Receipt | null {
+  const address = addressOf(fields.msisdn ?? fields.from)
+  if (address === null) return null
+  const key = dedupeKey(fields.messageId ?? fields.message_uuid, 'incoming')
+  switch (optOutOf(fields.text ?? '')) {
+    case 'stop':
+      return { dedupeKey: key, suppress: { address, reason: 'unsubscribe' } }
+    case 'start':
+      return { dedupeKey: key, unsuppress: { address } }
+    case null:
+      return null
+  }
+}
+
+/** A number of Vonage's in E.164 form; null when it is none. */
+function addressOf(number: string | undefined): string | null {
+  if (number === undefined || !/^\+?\d{7,15}$/.test(number)) return null
+  return number.startsWith('+') ? number : `+${number}`
+}

@@ -1,0 +1,131 @@
+import * as z from 'zod'
+import { smsText } from '../../../src/domain/sms-segments.ts'
+import type { Provider } from '../../../src/ports/provider.ts'
+import { assertWorks } from '../kit/check.ts'
+import { describeProvider } from '../kit/http/describe.ts'
+import { maxPerSecond, type PacedProviderOptions } from '../kit/http/paced-options.ts'
+import { textMember } from '../kit/http/provider-answer.ts'
+import { providerHttp } from '../kit/http/provider-http.ts'
+import { credential, providerShape } from '../kit/http/provider-options.ts'
+import { checkOptions, oneOrSeveral } from '../kit/options.ts'
+import { judgeVonage } from './errors.ts'
+import { vonageReceipts } from './receipts.ts'
+import { SIGNATURE_METHODS, type SignatureMethod } from './signature.ts'
+
+/** Options of `vonage`. */
+export interface VonageOptions extends PacedProviderOptions {
+  readonly apiKey: string
+  readonly apiSecret: string
+  /** The sender: a number of the account, digits only, or an alphanumeric name of at most 11 characters. */
+  readonly from: string
+  /**
+   * The account's signature secret, the current one and the one before: reports carry a token, or with
+   * `signatureMethod` a field, that it signs.
+   *
+   * @default none: reports are not received
+   */
+  readonly signatureSecret?: string | readonly string[] | undefined
+  /**
+   * The account's signature method, for accounts whose reports carry a field `sig` in place of a token: `md5hash`, or
+   * the HMAC with `md5`, `sha1`, `sha256` or `sha512`.
+   *
+   * @default none: only tokens (JWT with HS256 and the hash of the body) are proof
+   */
+  readonly signatureMethod?: SignatureMethod | undefined
+  /**
+   * How old a signed report may be, in milliseconds. Vonage repeats a report for a day.
+   *
+   * @default 90_000_000, which is 25 hours
+   */
+  readonly webhookMaxAgeMs?: number | undefined
+  /**
+   * Public address of this channel's receipts, `https://…/receipts/sms/vonage`, to which the receipts of these messages
+   * go in place of the one that the account has.
+   *
+   * @default the account's own
+   */
+  readonly receiptsUrl?: string | undefined
+  /**
+   * After how many seconds a message is given up that could not be delivered, 20 to 604 800.
+   *
+   * @default Vonage's own, 72 hours
+   */
+  readonly validitySeconds?: number | undefined
+}
+
+const schema = z.strictObject({
+  // A second message costs money and annoys.
+  ...providerShape({ name: 'vonage', baseUrl: 'https://rest.nexmo.com', onAmbiguous: 'fail' }),
+  maxPerSecond,
+  apiKey: credential,
+  apiSecret: credential,
+  from: z
+    .string()
+    .regex(/^(?:[0-9]{3,15}|[A-Za-z0-9 ]{1,11})$/, 'must be digits, or a name of at most 11 characters'),
+  signatureSecret: oneOrSeveral(credential).default([]),
+  signatureMethod: z.enum(SIGNATURE_METHODS).optional(),
+  webhookMaxAgeMs: z.int().min(1000).default(90_000_000),
+  receiptsUrl: z.url('must be an address').optional(),
+  validitySeconds: z.int().min(20).max(604_800, 'must be at most 604800 seconds').optional(),
+})
+
+/**
+ * Vonage's SMS API as an SMS provider. It knows no idempotency: what nobody knows the end of is not repeated unless
+ * `onAmbiguous` says so.
+ *
+ * @throws NotifierError `invalid_configuration`, naming the option that is wrong
+ */
+export function vonage(options: VonageOptions): Provider {
+  const given = checkOptions('vonage', schema, options)
+  const { baseUrl, timeoutMs, maxConcurrent, apiKey, apiSecret } = given
+  const basic = Buffer.from(`${apiKey}:${apiSecret}`, 'utf8').toString('base64')
+  const http = providerHttp({ maxConnections: maxConcurrent, timeoutMs, secrets: [basic, apiSecret] })
+
+  return {
+    ...describeProvider('sms', given),
+    send: ({ to, body }, { notificationId, signal }) =>
+      http.send(
+        {
+          url: `${baseUrl}/sms/json`,
+          headers: {
+            authorization: `Basic ${basic}`,
+            'content-type': 'application/json',
+            accept: 'application/json',
+          },
+          body: JSON.stringify({
+            from: given.from,
+            to: to.replace(/^\+/, ''),
+            text: body,
+            type: smsText(body).encoding === 'gsm-7' ? 'text' : 'unicode',
+            'client-ref': notificationId,
+            ...(given.receiptsUrl === undefined
+              ? {}
+              : { callback: given.receiptsUrl, 'status-report-req': true }),
+            ...(given.validitySeconds === undefined ? {} : { ttl: given.validitySeconds * 1000 }),
+          }),
+          signal,
+        },
+        judgeVonage,
+      ),
+    ...(given.signatureSecret.length === 0
+      ? {}
+      : {
+          parseReceipts: vonageReceipts({
+            secrets: given.signatureSecret,
+            method: given.signatureMethod ?? null,
+            apiKey,
+            maxAgeMs: given.webhookMaxAgeMs,
+          }),
+        }),
+    async check() {
+      const headers = { authorization: `Basic ${basic}`, accept: 'application/json' }
+      const outcome = await http.send(
+        { method: 'GET', url: `${baseUrl}/account/get-balance`, headers },
+        ({ status, json }) =>
+          status === 200 && textMember(json, 'value') !== undefined ? { kind: 'accepted' } : null,
+      )
+      assertWorks(outcome, 'Vonage')
+    },
+    close: () => http.close(),
+  }
+}

@@ -1,0 +1,84 @@
+import { createHash, createHmac } from 'node:crypto'
+import type { ReceiptRequest } from '../../../src/ports/receipts.ts'
+import { jsonOf, textMember } from '../kit/http/provider-answer.ts'
+import { isFresh, sameText } from '../kit/http/receipt-request.ts'
+
+/** How the console's "signature method" signs: the hash of a text that ends in the secret, or an HMAC. */
+export const SIGNATURE_METHODS = ['md5hash', 'md5', 'sha1', 'sha256', 'sha512'] as const
+export type SignatureMethod = (typeof SIGNATURE_METHODS)[number]
+
+/** What proves that a report comes from Vonage. */
+export interface VonageProof {
+  /** The current secret and the one before. */
+  readonly secrets: readonly string[]
+  /** Null: a signature among the fields is no proof. */
+  readonly method: SignatureMethod | null
+  readonly apiKey: string
+  readonly maxAgeMs: number
+}
+
+type Fields = Readonly<Record<string, string>>
+
+/** Why a report is not proven; null: it is. */
+export function faultOf(request: ReceiptRequest, fields: Fields, proof: VonageProof): string | null {
+  const bearer = /^Bearer ([\w-]+)\.([\w-]+)\.([\w-]+)$/i.exec(request.headers.authorization ?? '')
+  if (bearer !== null) return faultOfToken(request, bearer.slice(1), proof)
+  if (proof.method === null) return 'The report carries no signed token.'
+  return faultOfFields(request, fields, proof, proof.method)
+}
+
+/** A JWT with HS256, pinned: the key of an HMAC must never pass for one of another kind. */
+function faultOfToken(request: ReceiptRequest, parts: readonly string[], proof: VonageProof): string | null {
+  const [header = '', payload = '', signature = ''] = parts
+  if (textMember(decode(header), 'alg') !== 'HS256') return 'The token is not signed by HS256.'
+  const expected = (secret: string) =>
+    createHmac('sha256', secret).update(`${header}.${payload}`).digest('base64url')
+  if (!proof.secrets.some((secret) => sameText(signature, expected(secret)))) {
+    return 'The signature of the token is wrong.'
+  }
+  const claims = decode(payload)
+  const hash = createHash('sha256').update(request.body).digest('hex')
+  if (!sameText((textMember(claims, 'payload_hash') ?? '').toLowerCase(), hash)) {
+    return 'The token is for another body.'
+  }
+  const apiKey = textMember(claims, 'api_key')
+  if (apiKey !== undefined && apiKey !== proof.apiKey) return 'The token is for another account.'
+  return isOld(textMember(claims, 'iat'), request, proof) ? 'The token was signed too long ago.' : null
+}
+
+/** `sig` over all other fields, sorted. */
+function faultOfFields(
+  request: ReceiptRequest,
+  { sig = '', ...fields }: Fields,
+  { secrets, ...proof }: VonageProof,
+  method: SignatureMethod,
+): string | null {
+  const text = Object.keys(fields)
+    .sort()
+    .map((name) => `&${name}=${(fields[name] ?? '').replace(/[&=]/g, '_')}`)
+    .join('')
+  const expected = (secret: string) =>
+    method === 'md5hash'
+      ? createHash('md5')
+          .update(text + secret, 'utf8')
+          .digest('hex')
+      : createHmac(method, secret).update(text, 'utf8').digest('hex')
+  if (!secrets.some((secret) => sameText(sig.toLowerCase(), expected(secret)))) {
+    return 'The signature of the report is wrong.'
+  }
+  return isOld(fields.timestamp, request, { secrets, ...proof })
+    ? 'The report was signed too long ago.'
+    : null
+}
+
+function isOld(
+  seconds: string | undefined,
+  { receivedAt }: ReceiptRequest,
+  { maxAgeMs }: VonageProof,
+): boolean {
+  return !/^\d{1,12}$/.test(seconds ?? '') || !isFresh(Number(seconds) * 1000, receivedAt, maxAgeMs)
+}
+
+function decode(part: string): unknown {
+  return jsonOf(Buffer.from(part, 'base64url').toString('utf8'))
+}

@@ -1,0 +1,165 @@
+import { createECDH } from 'node:crypto'
+import * as z from 'zod'
+import type { RetryPolicy } from '../../../src/domain/retry.ts'
+import type { Message } from '../../../src/ports/provider.ts'
+import { maxPerSecond } from '../kit/http/paced-options.ts'
+import { checkOptions, instanceName, retryPolicy, timeout, wrongOption } from '../kit/options.ts'
+import { PUSH_SERVICE, PUSH_SERVICES, withPaths } from './services.ts'
+
+/** Options of `webPush`. */
+export interface WebPushOptions {
+  /** The key pair that subscriptions were made with (RFC 8292); `npx web-push generate-vapid-keys` makes one. */
+  readonly vapid: VapidKeys
+  /**
+   * Instance id, unique among the push providers.
+   *
+   * @default 'web-push'
+   */
+  readonly name?: string | undefined
+  /**
+   * How long the push service keeps a message for a browser that is offline, in seconds; 0: not at all.
+   *
+   * @default 2_419_200 (four weeks)
+   */
+  readonly ttlSeconds?: number | undefined
+  /**
+   * What a browser on battery is woken for.
+   *
+   * @default 'normal'
+   */
+  readonly urgency?: 'very-low' | 'low' | 'normal' | 'high' | undefined
+  /**
+   * Among messages with one topic that wait for a browser, the newest replaces the others; at most 32 characters of
+   * base64url. Undefined: all are kept.
+   *
+   * @default an id of the notification, so that a repeated attempt replaces the first
+   */
+  readonly topic?: ((message: Message) => string | undefined) | undefined
+  /**
+   * Hosts of push services, with all hosts below them, whose word about our keys or an outage counts for the whole
+   * provider. Any other endpoint, or one with a port, speaks for its own subscription alone. `host/path` takes only
+   * endpoints whose path begins so; `*.host` leaves out the host itself.
+   *
+   * @default those of Chrome, Firefox, Safari and Edge
+   */
+  readonly pushServices?: readonly string[] | undefined
+  /**
+   * How long one message may take, look-up and connection included, in milliseconds.
+   *
+   * @default 15_000
+   */
+  readonly timeoutMs?: number | undefined
+  /**
+   * Most messages under way at one time.
+   *
+   * @default 50
+   */
+  readonly maxConcurrent?: number | undefined
+  /**
+   * Most messages in any second, by all processes together that share the rate limiter; a whole number, or a fraction
+   * below 1.
+   *
+   * @default no limit
+   */
+  readonly maxPerSecond?: number | undefined
+  /**
+   * CIDR blocks that are open although they are not public, for a push service on this machine during development.
+   *
+   * @default none
+   */
+  readonly allow?: readonly string[] | undefined
+  /**
+   * Accepts endpoints with `http:`. For development.
+   *
+   * @default false
+   */
+  readonly allowHttp?: boolean | undefined
+  /** Certificates (PEM) to trust instead of the runtime's own list. */
+  readonly ca?: string | readonly string[] | undefined
+  /** When failed attempts are tried again. Default: the engine's policy for providers. */
+  readonly retry?: RetryPolicy | undefined
+}
+
+/** What identifies an application to push services. */
+export interface VapidKeys {
+  /** Whom a push service may write to: `mailto:…` or `https://…`. */
+  readonly subject: string
+  /** base64url */
+  readonly publicKey: string
+  /** base64url */
+  readonly privateKey: string
+}
+
+/** Options with every default filled in. */
+export interface ResolvedWebPushOptions {
+  readonly vapid: VapidKeys
+  readonly name: string
+  readonly ttlSeconds: number
+  readonly urgency: 'very-low' | 'low' | 'normal' | 'high'
+  readonly topic: ((message: Message) => string | undefined) | undefined
+  readonly pushServices: readonly string[]
+  readonly timeoutMs: number
+  readonly maxConcurrent: number
+  readonly maxPerSecond: number | undefined
+  readonly allow: readonly string[]
+  readonly allowHttp: boolean
+  readonly ca: string | readonly string[] | undefined
+  readonly retry: RetryPolicy | undefined
+}
+
+const PLUGIN = 'webPush'
+
+const base64url = z.string().regex(/^[\w-]+$/, 'must be base64url without padding')
+const schema = z.strictObject({
+  vapid: z.strictObject({
+    subject: z
+      .string()
+      .refine(
+        (subject) => URL.canParse(subject) && /^(?:https|mailto):$/.test(new URL(subject).protocol),
+        'must be mailto: or https:',
+      ),
+    publicKey: base64url,
+    privateKey: base64url,
+  }),
+  name: instanceName.default('web-push'),
+  ttlSeconds: z.int().min(0).max(2_419_200, 'must be at most 2419200 seconds, four weeks').default(2_419_200),
+  urgency: z.enum(['very-low', 'low', 'normal', 'high']).default('normal'),
+  topic: z
+    .custom<(message: Message) => string | undefined>(
+      (value) => typeof value === 'function',
+      'must be a function',
+    )
+    .optional(),
+  pushServices: z
+    .array(z.string().regex(PUSH_SERVICE, 'must be host names, or host names with a path'))
+    .default([...PUSH_SERVICES]),
+  timeoutMs: timeout.default(15_000),
+  maxConcurrent: z.int().min(1).max(10_000).default(50),
+  maxPerSecond,
+  allow: z.array(z.string()).default([]),
+  allowHttp: z.boolean().default(false),
+  ca: z.union([z.string(), z.array(z.string())]).optional(),
+  retry: retryPolicy.optional(),
+})
+
+/** @throws NotifierError `invalid_configuration`, naming the option */
+export function resolveWebPushOptions(options: WebPushOptions): ResolvedWebPushOptions {
+  const given = checkOptions(PLUGIN, schema, options)
+  const { publicKey, privateKey } = given.vapid
+  if (!isPair(publicKey, privateKey)) {
+    throw wrongOption(PLUGIN, 'vapid', 'must hold the two keys of one pair on P-256')
+  }
+  const { topic, maxPerSecond, ca, retry } = given
+  return { ...given, pushServices: withPaths(given.pushServices), topic, maxPerSecond, ca, retry }
+}
+
+/** Two keys that do not belong together are refused by every push service, message by message. */
+function isPair(publicKey: string, privateKey: string): boolean {
+  const curve = createECDH('prime256v1')
+  try {
+    curve.setPrivateKey(privateKey, 'base64url')
+  } catch {
+    return false
+  }
+  return curve.getPublicKey('base64url') === publicKey
+}

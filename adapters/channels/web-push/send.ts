@@ -1,0 +1,189 @@
+import { createHash } from 'node:crypto'
+import type { Outcome } from '../../../src/domain/outcome.ts'
+import { guardedHttp } from '../../../src/outgoing/guarded-http.ts'
+import type { Message, Provider, SendContext } from '../../../src/ports/provider.ts'
+import { loadPeer } from '../../peer/load-peer.ts'
+import { describeProvider } from '../kit/http/describe.ts'
+import { chosenFor, rejected } from '../kit/push/composing.ts'
+import { redactor } from '../kit/redact.ts'
+import { impossible } from '../kit/unsent.ts'
+import { judgeWebPush } from './errors.ts'
+import {
+  type ResolvedWebPushOptions,
+  resolveWebPushOptions,
+  type VapidKeys,
+  type WebPushOptions,
+} from './options.ts'
+import { placeOf } from './services.ts'
+import { type PushSubscription, parseSubscription } from './subscription.ts'
+
+export type { VapidKeys, WebPushOptions }
+
+/** What the service worker gets: `event.data.json()`. */
+export interface WebPushPayload {
+  /** The same for every attempt of one notification: a `tag` that keeps repetitions from showing twice. */
+  readonly id: string
+  readonly title: string | null
+  readonly body: string
+  /** `push.data` of the send. */
+  readonly data?: Readonly<Record<string, string>> | undefined
+}
+
+/** RFC 8291 4: a push service need not take more than 4096 bytes, of which the encryption takes 103. */
+const MAX_PAYLOAD_BYTES = 3_993
+const TOPIC = /^[\w-]{1,32}$/
+
+/** What the package web-push is used for: it encrypts and signs; the request is our own. */
+interface Encrypter {
+  generateRequestDetails(
+    subscription: PushSubscription,
+    payload: string,
+    options: Readonly<Record<string, unknown>>,
+  ): { readonly headers: Readonly<Record<string, unknown>>; readonly body: Uint8Array | null }
+}
+
+/**
+ * Web Push (RFC 8030, 8291, 8292), on the optional package web-push. The recipient is the JSON of a browser's push
+ * subscription; requests to its endpoint pass the guard against private addresses. A message's `subject` is the title.
+ *
+ * @throws NotifierError `invalid_configuration`, naming the option that is wrong; `missing_peer` at the start when
+ *   web-push is not installed
+ */
+export function webPush(options: WebPushOptions): Provider {
+  const resolved = resolveWebPushOptions(options)
+  const { timeoutMs, maxConcurrent, allow, allowHttp, ca } = resolved
+  const http = guardedHttp({ allow, allowHttp, ca, maxConnections: maxConcurrent })
+  let loading: Promise<Encrypter> | undefined
+  const encrypter = (): Promise<Encrypter> => {
+    loading ??= loadPeer('web-push', async () => (await import('web-push')).default)
+    loading.catch(() => {
+      loading = undefined
+    })
+    return loading
+  }
+
+  return {
+    ...describeProvider('push', { ...resolved, onAmbiguous: 'retry' }),
+    accepts(to) {
+      const subscription = parseSubscription(to)
+      return subscription !== null && http.refuses(subscription.endpoint) === null
+    },
+
+    async send(message, context) {
+      const subscription = parseSubscription(message.to)
+      if (subscription === null) {
+        return rejected('invalid_device_token', 'recipient', 'The recipient is not a push subscription.')
+      }
+      const composed = compose(resolved, message, context)
+      if ('kind' in composed) return composed
+      let library: Encrypter
+      try {
+        library = await encrypter()
+      } catch (error) {
+        return impossible(error)
+      }
+      const details = encrypt(library, subscription, composed)
+      if (details === null) {
+        return rejected('invalid_device_token', 'recipient', 'The keys of the push subscription are wrong.')
+      }
+      const result = await http.post({
+        url: subscription.endpoint,
+        headers: details.headers,
+        body: details.body,
+        timeoutMs,
+        signal: context.signal,
+      })
+      const place = placeOf(resolved.pushServices, subscription.endpoint)
+      return redactor(secretsOf(resolved.vapid, subscription, details.headers))(judgeWebPush(result, place))
+    },
+
+    async open() {
+      await encrypter()
+    },
+
+    async check() {
+      await encrypter()
+    },
+
+    close: () => http.close(),
+  }
+}
+
+interface Composed {
+  readonly payload: string
+  readonly options: Readonly<Record<string, unknown>>
+}
+
+function compose(
+  { vapid, ttlSeconds, urgency, topic: topicOf }: ResolvedWebPushOptions,
+  message: Message,
+  context: SendContext,
+): Composed | Outcome {
+  const { subject, body, push } = message
+  const content: WebPushPayload = {
+    id: context.notificationId,
+    title: subject,
+    body,
+    ...(push?.data === undefined ? {} : { data: push.data }),
+  }
+  const payload = JSON.stringify(content)
+  const size = Buffer.byteLength(payload)
+  if (size > MAX_PAYLOAD_BYTES) {
+    return rejected(
+      'message_too_large',
+      'message',
+      `The message has ${size} bytes; push services take ${MAX_PAYLOAD_BYTES}.`,
+    )
+  }
+  // Not by the idempotency key: after a redrive, too, the second one replaces the first.
+  const topic = topicOf === undefined ? ownTopic(context.notificationId) : chosenFor(message, topicOf)
+  if (topic === null || (topic !== undefined && !TOPIC.test(topic))) {
+    return rejected(
+      'invalid_content',
+      'message',
+      'The topic must be 1 to 32 letters, digits, hyphens and underscores.',
+    )
+  }
+  return {
+    payload,
+    options: {
+      vapidDetails: vapid,
+      TTL: ttlSeconds,
+      urgency,
+      contentEncoding: 'aes128gcm',
+      ...(topic === undefined ? {} : { topic }),
+    },
+  }
+}
+
+/** @returns null when the subscription's keys cannot be used: a point beside the curve */
+function encrypt(
+  encrypter: Encrypter,
+  subscription: PushSubscription,
+  { payload, options }: Composed,
+): { readonly headers: Record<string, string>; readonly body: Uint8Array } | null {
+  try {
+    const { headers, body } = encrypter.generateRequestDetails(subscription, payload, options)
+    if (body === null) return null
+    return {
+      headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)])),
+      body,
+    }
+  } catch {
+    return null
+  }
+}
+
+function ownTopic(notificationId: string): string {
+  return createHash('sha256').update(notificationId, 'utf8').digest('base64url').slice(0, 32)
+}
+
+/** Users choose the endpoint, and it may repeat what it was sent; the keys are in no request, and stay unsaid anyway. */
+function secretsOf(
+  { privateKey }: VapidKeys,
+  { endpoint, keys }: PushSubscription,
+  headers: Readonly<Record<string, string>>,
+): readonly string[] {
+  const token = /t=([^,]+)/.exec(headers.Authorization ?? '')?.[1]
+  return [...(token === undefined ? [] : [token]), privateKey, endpoint, keys.auth]
+}

@@ -1,0 +1,183 @@
+import * as z from 'zod'
+import { judgePost, type PostVerdict, type SuccessStatus } from '../../../src/domain/http-answer.ts'
+import type { Outcome } from '../../../src/domain/outcome.ts'
+import { type RetryPolicy, WEBHOOK_RETRY } from '../../../src/domain/retry.ts'
+import { guardedHttp } from '../../../src/outgoing/guarded-http.ts'
+import { isWebhookSecret, webhookSigner } from '../../../src/outgoing/webhook-signer.ts'
+import type { Message, Provider, SendContext } from '../../../src/ports/provider.ts'
+import { describeProvider } from '../kit/http/describe.ts'
+import { checkOptions, instanceName, retryPolicy, timeout } from '../kit/options.ts'
+
+/** Options of `webhook`. */
+export interface WebhookOptions {
+  /**
+   * `whsec_…` secrets that sign, newest first; several while receivers move to a new one. All receivers share them, and who
+   * knows one can sign for the others: organizations that do not trust each other need channels of their own.
+   *
+   * @default none: requests carry no signature
+   */
+  readonly secret?: string | readonly string[] | undefined
+  /**
+   * Instance id, unique among the webhook providers.
+   *
+   * @default 'webhook'
+   */
+  readonly name?: string | undefined
+  /**
+   * How long a receiver may take, look-up and connection included, in milliseconds.
+   *
+   * @default 5_000
+   */
+  readonly timeoutMs?: number | undefined
+  /**
+   * CIDR blocks that are open although they are not public, for receivers on this machine during development.
+   *
+   * @default none
+   */
+  readonly allow?: readonly string[] | undefined
+  /**
+   * Accepts `http:` URLs. For development.
+   *
+   * @default false
+   */
+  readonly allowHttp?: boolean | undefined
+  /** Certificates (PEM) to trust instead of the runtime's own list. */
+  readonly ca?: string | readonly string[] | undefined
+  /**
+   * Which statuses are success.
+   *
+   * @default '200'
+   */
+  readonly successStatus?: SuccessStatus | undefined
+  /**
+   * More headers for every request, for example an authorization. Those of framing and signature are refused. Whoever may
+   * send chooses the address that gets them.
+   */
+  readonly headers?: Readonly<Record<string, string>> | undefined
+  /**
+   * Most requests under way at one time.
+   *
+   * @default 50
+   */
+  readonly maxConcurrent?: number | undefined
+  /** When failed attempts are tried again. Default: the schedule of Standard Webhooks, eight attempts in a day. */
+  readonly retry?: RetryPolicy | undefined
+}
+
+/** What a receiver gets: the body of the request. */
+export interface WebhookBody {
+  /** The notification's id, also in the header `webhook-id`: the same for every attempt. */
+  readonly id: string
+  readonly subject: string | null
+  /** The message; an object where its text is a JSON object, else the text as it is. */
+  readonly body: string | Readonly<Record<string, unknown>>
+  /** ISO 8601 UTC: when the notification was accepted. */
+  readonly createdAt: string
+}
+
+const RESERVED =
+  /^(?:host|content-length|content-type|transfer-encoding|connection|expect|upgrade|te|trailer|keep-alive|proxy-.*|webhook-.*)$/i
+
+const secret = z.custom<string>(
+  isWebhookSecret,
+  'must be whsec_ and the base64 of 24 to 64 bytes; `openssl rand -base64 32` makes one',
+)
+const schema = z.strictObject({
+  secret: z
+    .union([secret.transform((one) => [one]), z.array(secret).min(1)], {
+      error: 'must be whsec_ and the base64 of 24 to 64 bytes',
+    })
+    .default([]),
+  name: instanceName.default('webhook'),
+  timeoutMs: timeout.default(5_000),
+  allow: z.array(z.string()).default([]),
+  allowHttp: z.boolean().default(false),
+  ca: z.union([z.string(), z.array(z.string())]).optional(),
+  successStatus: z.enum(['200', '2xx']).default('200'),
+  headers: z
+    .record(
+      z
+        .string()
+        .regex(/^[A-Za-z0-9-]{1,64}$/)
+        .refine((name) => !RESERVED.test(name)),
+      z.string().regex(/^[\t\x20-\x7e\x80-\xff]*$/),
+      { error: 'must be header names, none of framing or signature, and values on one line' },
+    )
+    .default({}),
+  maxConcurrent: z.int().min(1).max(10_000).default(50),
+  retry: retryPolicy.default(WEBHOOK_RETRY),
+})
+
+/**
+ * Posts notifications to the URL they are addressed to, through the guard against private addresses, signed by
+ * Standard Webhooks 1.0.0. A receiver recognizes a repetition by `webhook-id`, so that none of them does harm.
+ *
+ * @throws NotifierError `invalid_configuration`, naming the option that is wrong
+ */
+export function webhook(options: WebhookOptions = {}): Provider {
+  const resolved = checkOptions('webhook', schema, options)
+  const { timeoutMs, maxConcurrent, successStatus } = resolved
+  const http = guardedHttp({
+    allow: resolved.allow,
+    allowHttp: resolved.allowHttp,
+    ca: resolved.ca,
+    maxConnections: maxConcurrent,
+  })
+  const signer = webhookSigner()
+
+  return {
+    ...describeProvider('webhook', { ...resolved, maxPerSecond: undefined, onAmbiguous: 'retry' }),
+    accepts: (to) => http.refuses(to) === null,
+
+    async send(message, context) {
+      const body = webhookBody(message, context)
+      const timestamp = Math.floor(Date.now() / 1000)
+      const result = await http.post({
+        url: message.to,
+        headers: {
+          ...resolved.headers,
+          'content-type': 'application/json',
+          ...signer.headers(context.notificationId, timestamp, body, resolved.secret),
+        },
+        body,
+        timeoutMs,
+        signal: context.signal,
+      })
+      return toOutcome(judgePost(result, successStatus, Date.now()))
+    },
+
+    close: () => http.close(),
+  }
+}
+
+/** A {@link WebhookBody}. An object goes as it was written: read and written again, its long numbers would be others. */
+function webhookBody({ subject, body }: Message, { notificationId, createdAt }: SendContext): string {
+  const head = `"id":${JSON.stringify(notificationId)},"subject":${JSON.stringify(subject)}`
+  const content = isObject(body) ? body : JSON.stringify(body)
+  return `{${head},"body":${content},"createdAt":"${new Date(createdAt).toISOString()}"}`
+}
+
+function isObject(text: string): boolean {
+  if (!text.trimStart().startsWith('{')) return false
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
+function toOutcome(verdict: PostVerdict): Outcome {
+  switch (verdict.kind) {
+    case 'succeeded':
+      return { kind: 'accepted', status: 'delivered' }
+    case 'refused':
+      return { ...verdict, kind: 'rejected', scope: 'recipient' }
+    case 'failed': {
+      const { code, message, providerCode, retryAfterMs, ambiguous } = verdict
+      return ambiguous
+        ? { kind: 'ambiguous', code, reason: message, providerCode }
+        : { kind: 'retry', scope: 'recipient', code, message, providerCode, retryAfterMs }
+    }
+  }
+}

@@ -1,0 +1,30 @@
+import { Agent, request } from 'node:http'
+import type { Outcome, Provider, SendContext } from 'carillon'
+
+/** The provider of this example over HTTP. It is told the notification's id, and knows no idempotency. */
+export function sinkProvider(url: string): Provider {
+  const agent = new Agent({ keepAlive: true })
+  return {
+    name: 'sink',
+    channel: 'email',
+    maxConcurrent: 20,
+    timeoutMs: 2_000,
+    retry: { kind: 'exponential', maxAttempts: 20, baseMs: 200, capMs: 2_000 },
+    send: ({ body }, context) => post(agent, url, body, context),
+    close: () => agent.destroy(),
+  }
+}
+
+function post(agent: Agent, url: string, body: string, context: SendContext): Promise<Outcome> {
+  const { notificationId, signal } = context
+  const headers = { 'x-notification-id': notificationId }
+  return new Promise((resolve) => {
+    const asked = request(url, { method: 'POST', agent, headers, signal }, (response) => {
+      response.resume()
+      response.on('end', () => resolve({ kind: 'accepted', providerMessageId: notificationId }))
+    })
+    // Whether it has arrived nobody knows: it is sent again, and marked.
+    asked.on('error', (error) => resolve({ kind: 'ambiguous', reason: error.message }))
+    asked.end(body)
+  })
+}

@@ -1,0 +1,128 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { ChannelName } from '../domain/channel.ts'
+import { assertOptionNames, FUNCTION } from '../domain/errors/option-names.ts'
+import type { Message, Provider, SendContext } from '../ports/provider.ts'
+import { CHANNEL, COMMON_RULES } from './provider-options.ts'
+
+/** What a recording channel does with one message; not typed by its answer, because plug-ins may answer anything. */
+export type Behaviour = (message: Message, context: SendContext) => unknown
+
+/** Options of {@link recordingProvider}: everything that a channel may have. */
+export interface RecordingProviderOptions extends Partial<Omit<Provider, 'name' | 'channel' | 'send'>> {
+  /** @default 'email' */
+  readonly channel?: ChannelName | undefined
+  /** Instance id. @default 'recorder' */
+  readonly name?: string | undefined
+  /** What it does with a message. @default it accepts */
+  readonly send?: Behaviour | undefined
+}
+
+/** A channel that keeps what it was given. */
+export interface RecordingProvider extends Provider {
+  /** Every hand-over, in order: repeated attempts of one notification too. */
+  readonly calls: { readonly message: Message; readonly context: SendContext }[]
+  /** The messages of all hand-overs, in order. */
+  readonly messages: readonly Message[]
+  /** The latest message to a recipient. */
+  lastTo(address: string): Message | undefined
+  /**
+   * The first message that fits, of those that came before and of those that are still to come. A predicate is a
+   * function, or fields that the message must have.
+   *
+   * Rejects after `withinMs` of real time, and says what has come instead. Default 4 000: test runners mostly end a test
+   * after 5 000.
+   */
+  waitFor(
+    predicate: Partial<Message> | ((message: Message) => boolean),
+    options?: { readonly withinMs?: number | undefined },
+  ): Promise<Message>
+  /** Forgets what has come so far. */
+  clear(): void
+  /** Replaces what it does from now on. */
+  behave(behaviour: Behaviour): void
+}
+
+/**
+ * A channel for tests of applications: it accepts unless told otherwise, and remembers what it was asked.
+ *
+ * @example
+ * const email = recordingProvider()
+ * const notifier = createNotifier({ channels: { email } })
+ * await email.waitFor({ to: 'ada@example.com' })
+ *
+ * @throws NotifierError `invalid_configuration` for an option that nobody knows or of a wrong type
+ */
+export function recordingProvider(options: RecordingProviderOptions = {}): RecordingProvider {
+  assertOptionNames('recordingProvider', options, {
+    ...COMMON_RULES,
+    channel: CHANNEL,
+    send: FUNCTION,
+    accepts: FUNCTION,
+    parseReceipts: FUNCTION,
+    open: FUNCTION,
+    check: FUNCTION,
+    close: FUNCTION,
+  })
+  const calls: RecordingProvider['calls'] = []
+  const waiting = new Set<(message: Message) => void>()
+  const { send: first = accept, name = 'recorder', channel = 'email', ...rest } = options
+  let behaviour = first
+  return {
+    ...rest,
+    name,
+    channel,
+    calls,
+    get messages() {
+      return calls.map(({ message }) => message)
+    },
+    lastTo: (address) => calls.findLast(({ message }) => message.to === address)?.message,
+    waitFor(predicate, { withinMs = 4_000 } = {}) {
+      const fits = typeof predicate === 'function' ? predicate : (message: Message) => has(message, predicate)
+      return new Promise((resolve, reject) => {
+        const found = calls.find(({ message }) => fits(message))
+        if (found !== undefined) {
+          resolve(found.message)
+          return
+        }
+        function look(message: Message): void {
+          if (!fits(message)) return
+          clearTimeout(timer)
+          waiting.delete(look)
+          resolve(message)
+        }
+        const timer = setTimeout(() => {
+          waiting.delete(look)
+          reject(new Error(`No such message within ${withinMs} ms. There were: ${listOf(calls)}`))
+        }, withinMs)
+        waiting.add(look)
+      })
+    },
+    clear() {
+      calls.length = 0
+    },
+    behave(next) {
+      behaviour = next
+    },
+    send(message, context) {
+      calls.push({ message, context })
+      for (const look of [...waiting]) look(message)
+      return behaviour(message, context) as ReturnType<Provider['send']>
+    },
+  }
+}
+
+/** The id is the notification's, so that a repeated hand-over is recognized. */
+const accept: Behaviour = (_message, { notificationId }) => ({
+  kind: 'accepted',
+  providerMessageId: `m-${notificationId}`,
+})
+
+function has(message: Message, fields: Partial<Message>): boolean {
+  const given: Readonly<Record<string, unknown>> = { ...message }
+  return Object.entries(fields).every(([name, value]) => isDeepStrictEqual(given[name], value))
+}
+
+function listOf(calls: RecordingProvider['calls']): string {
+  const lines = calls.map(({ message: { to, subject, body } }) => JSON.stringify({ to, subject, body }))
+  return lines.length === 0 ? 'none.' : `\n${lines.join('\n')}`
+}

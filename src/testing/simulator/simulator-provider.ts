@@ -1,0 +1,178 @@
+import { randomBytes } from 'node:crypto'
+import type { ChannelName } from '../../domain/channel.ts'
+import { NotifierError } from '../../domain/errors/notifier-error.ts'
+import { assertOptionNames } from '../../domain/errors/option-names.ts'
+import type { Ambiguous, Outcome, Retry } from '../../domain/outcome.ts'
+import { systemClock } from '../../memory/system-clock.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { Message, Provider, SendContext } from '../../ports/provider.ts'
+import type { ReceiptRequest } from '../../ports/receipts.ts'
+import { CHANNEL, COMMON_RULES, TEXT } from '../provider-options.ts'
+import { parseSimulated, receiptRequest } from './receipts.ts'
+import { type LaterReport, readSimulated, simulatedName, simulatedRecipient } from './recipients.ts'
+
+/** Options of {@link simulatorProvider}: those of every channel, and of the provider behind it. */
+export interface SimulatorProviderOptions
+  extends Pick<Provider, 'maxConcurrent' | 'maxPerSecond' | 'timeoutMs' | 'retry' | 'onAmbiguous'> {
+  readonly channel: ChannelName
+  /** Instance id. @default 'simulator' */
+  readonly name?: string | undefined
+  /** Where the notifier is reached: the addresses of receipts begin with it. @default 'https://carillon.example' */
+  readonly baseUrl?: string | undefined
+  /** Whose time delays take. @default the system's */
+  readonly clock?: Clock | undefined
+}
+
+/** A channel that comes without a provider, and does what the recipient's name says. */
+export interface SimulatorProvider extends Provider {
+  /**
+   * The magic recipient with a name, in the form of this channel: `recipient('bounced')`.
+   * With a tag it is one of many that behave alike.
+   *
+   * @throws NotifierError `invalid_configuration` for a name that nothing has
+   */
+  recipient(name: string, tag?: string): string
+  /** The messages that it has accepted, in order. */
+  readonly accepted: readonly SimulatedMessage[]
+  /**
+   * The requests with which its provider would report what has happened to accepted messages since the last call, in
+   * order. Post them to their `url`, or hand them to `parseReceipts`.
+   */
+  receipts(): readonly ReceiptRequest[]
+  parseReceipts: NonNullable<Provider['parseReceipts']>
+}
+
+/** A message that the simulator has accepted. */
+export interface SimulatedMessage {
+  readonly providerMessageId: string
+  readonly idempotencyKey: string
+  readonly message: Message
+}
+
+/**
+ * A provider for tests and demonstrations that needs none: every outcome, every code and every later report can be had
+ * by the recipient's name; docs/testing.md lists them. Every other recipient is accepted.
+ *
+ * @example
+ * const email = simulatorProvider({ channel: 'email' })
+ * await notifier.send({ channel: 'email', to: email.recipient('bounced'), body: 'Hi' })
+ *
+ * @throws NotifierError `invalid_configuration` for an option that is missing, that nobody knows or of a wrong type
+ */
+export function simulatorProvider(options: SimulatorProviderOptions): SimulatorProvider {
+  assertOptionNames('simulatorProvider', options, {
+    ...COMMON_RULES,
+    channel: { ...CHANNEL, required: true },
+    baseUrl: TEXT,
+    clock: { expected: 'a clock with the methods now and timer', holds: isClock },
+  })
+  const { channel, name = 'simulator', baseUrl = 'https://carillon.example', clock = systemClock() } = options
+  const { maxConcurrent, maxPerSecond, timeoutMs, retry, onAmbiguous } = options
+  const secret = randomBytes(32).toString('base64')
+  const url = `${baseUrl}/receipts/${channel}/${name}`
+  const accepted: SimulatedMessage[] = []
+  let posts: ReceiptRequest[] = []
+
+  function accept(message: Message, context: SendContext, reports: readonly LaterReport[] = []): Outcome {
+    const { notificationId, idempotencyKey } = context
+    const providerMessageId = `sim-${accepted.length + 1}-${notificationId}`
+    accepted.push({ providerMessageId, idempotencyKey, message })
+    const about = { notificationId, providerMessageId, to: message.to }
+    for (const report of reports) posts.push(receiptRequest(url, secret, about, report, clock.now()))
+    return { kind: 'accepted', providerMessageId }
+  }
+
+  async function send(message: Message, context: SendContext): Promise<Outcome> {
+    if (context.signal.aborted) return unavailable('The time was over before the hand-over.')
+    const called = simulatedName(channel, message.to)
+    // Anybody else is a usual recipient; a magic name with a slip in it must not pass for one.
+    if (called === null) return accept(message, context)
+    const asked = readSimulated(called)
+    switch (asked?.kind) {
+      case undefined:
+        return unknownName(called)
+      case 'rejected':
+        return { kind: 'rejected', code: asked.code, scope: asked.scope, ...told(called) }
+      case 'retry':
+        return { kind: 'retry', code: asked.code, scope: asked.scope, ...told(called) }
+      case 'flaky':
+        return context.attempt > asked.failures ? accept(message, context) : unavailable(SIMULATED)
+      case 'delayed':
+        return (await passes(clock, asked.ms, context.signal)) ? accept(message, context) : noAnswer()
+      case 'case':
+        return asked.reports === undefined
+          ? withoutAnswer(asked.name, context)
+          : accept(message, context, asked.reports)
+    }
+  }
+
+  async function withoutAnswer(called: string, { signal }: SendContext): Promise<Outcome> {
+    if (called === 'throws') throw new Error('The channel is faulty. Simulated.')
+    if (called === 'ambiguous') return { kind: 'ambiguous', reason: 'The connection broke. Simulated.' }
+    await passes(clock, Number.POSITIVE_INFINITY, signal)
+    return noAnswer()
+  }
+
+  return {
+    name,
+    channel,
+    maxConcurrent,
+    maxPerSecond,
+    timeoutMs,
+    retry,
+    onAmbiguous,
+    accepted,
+    send,
+    recipient(wanted, tag) {
+      const found = readSimulated(wanted) === null ? undefined : simulatedRecipient(channel, wanted, tag)
+      if (found !== undefined) return found
+      throw new NotifierError('invalid_configuration', {
+        message: `The simulator has no recipient "${wanted}" on ${channel}; docs/testing.md lists them.`,
+      })
+    },
+    receipts() {
+      const due = posts
+      posts = []
+      return due
+    },
+    parseReceipts: async (request) => parseSimulated(request, secret),
+  }
+}
+
+function isClock(value: unknown): boolean {
+  const { now, timer } = (value ?? {}) as { readonly [Name in keyof Clock]?: unknown }
+  return typeof now === 'function' && typeof timer === 'function'
+}
+
+const SIMULATED = 'Simulated.'
+
+function told(called: string): { readonly message: string; readonly providerCode: string } {
+  return { message: SIMULATED, providerCode: called }
+}
+
+function unavailable(message: string): Retry {
+  return { kind: 'retry', code: 'provider_unavailable', scope: 'provider', message }
+}
+
+function noAnswer(): Ambiguous {
+  return { kind: 'ambiguous', reason: 'The provider did not answer in time. Simulated.' }
+}
+
+function unknownName(called: string): Outcome {
+  const message = `The simulator knows no recipient "${called}".`
+  return { kind: 'rejected', code: 'invalid_recipient', scope: 'recipient', message }
+}
+
+/** True when the time has passed, false when the signal aborted before. */
+function passes(clock: Clock, ms: number, signal: AbortSignal): Promise<boolean> {
+  return new Promise((resolve) => {
+    const cancel = Number.isFinite(ms) ? clock.timer(ms, () => end(true)) : () => {}
+    const abort = (): void => end(false)
+    function end(passed: boolean): void {
+      cancel()
+      signal.removeEventListener('abort', abort)
+      resolve(passed)
+    }
+    signal.addEventListener('abort', abort)
+  })
+}
