@@ -32,7 +32,10 @@ export interface Provider {
    * provider deduplicates; `fail` ends the notification as `delivery_unknown`. Default `retry`.
    */
   readonly onAmbiguous?: 'retry' | 'fail' | undefined
-  /** Tells whether this provider can reach the recipient at all (a kind of device token). Default: yes. */
+  /**
+   * Tells whether this provider can reach the recipient at all (a kind of device token). MUST answer true or false at once,
+   * not a promise. Default: yes.
+   */
   accepts?(to: string): boolean
   /**
    * Hands one message to the provider.

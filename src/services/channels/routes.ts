@@ -14,7 +14,7 @@ export interface Routes {
   shared(channel: ChannelName): ProviderSet | null
   /** The providers of single organizations; null: the channel is the same for all. */
   own(channel: ChannelName): Instances | null
-  /** Whether a provider takes a recipient. One that throws over it does not, which is reported once a minute. */
+  /** Whether a provider takes a recipient. One that throws over it, or answers with no boolean, does not, which is reported once a minute. */
   accepts(provider: ConfiguredProvider, to: string): boolean
   /** Brings what {@link of} answers from; undefined: it is there already. Never rejects. */
   warm(channel: ChannelName, organizationId: string): Promise<unknown> | undefined
@@ -93,20 +93,29 @@ export function createRoutes({ sources, clock, leaseMs, failed }: RoutesOptions)
 
   const report = seldomEach<Error>(failed, () => clock.monotonic())
 
-  function threw({ name, channel, organizationId }: ConfiguredProvider, cause: unknown): void {
+  function refused(
+    { name, channel, organizationId }: ConfiguredProvider,
+    why: string,
+    cause?: unknown,
+  ): false {
     const part = `accepts() of the provider "${name}" (${channel})`
-    const message = `The ${part} threw, so the recipient counts as refused: see \`cause\`.`
+    const message = `The ${part} ${why}, so the recipient counts as refused.`
     report(`${channel} ${name} ${organizationId}`, new Error(message, { cause }))
+    return false
   }
 
   return {
     channels: [...sources.keys()],
     accepts(provider, to) {
+      if (provider.plugin.accepts === undefined) return true
       try {
-        return provider.plugin.accepts?.(to) ?? true
+        const answer: unknown = provider.plugin.accepts(to)
+        if (typeof answer === 'boolean') return answer
+        // Its rejection would end the process.
+        Promise.resolve(answer).catch(() => {})
+        return refused(provider, 'must answer true or false, not a promise')
       } catch (error) {
-        threw(provider, error)
-        return false
+        return refused(provider, 'threw', error)
       }
     },
     shared,

@@ -40,6 +40,26 @@ describe('a plug-in that throws', () => {
     expect(world.errors.length).toBe(2)
   })
 
+  it.each<[string, () => unknown]>([
+    ['a promise that rejects', () => Promise.reject(new Error('no registry'))],
+    ['a promise', async () => true],
+    ['nothing', () => undefined],
+    ['a text', () => 'yes'],
+  ])('or answers accepts() with %s is reported, and takes no message', async (_what, answer) => {
+    const world = notifierWorld()
+    const email = { ...recordingProvider(), name: 'late', accepts: answer as () => boolean }
+    const notifier = await world.start({ channels: { email } })
+    for (let times = 0; times < 2; times += 1) {
+      await expect(notifier.send(MAIL)).rejects.toMatchObject({ code: 'invalid_recipient' })
+    }
+    // An unhandled rejection would fail the run.
+    await new Promise(setImmediate)
+    expect(world.errors.map((error) => (error as Error).message)).toEqual([
+      'The accepts() of the provider "late" (email) must answer true or false, not a promise, so the recipient counts as refused.',
+    ])
+    expect(email.messages).toEqual([])
+  })
+
   const cause = new TypeError('fetch failed')
   const fail = async (): Promise<never> => {
     throw cause
