@@ -8,7 +8,7 @@ const RESERVED =
   /^(?:from|to|cc|bcc|sender|reply-to|subject|date|message-id|in-reply-to|references|return-path|received|dkim-signature|mime-version|content-.*|resent-.*|list-unsubscribe.*)$/i
 /** Headers that mail relays and providers obey, or that speak for a system that has checked the mail. */
 const OBEYED =
-  /^(?:x-(?:smtpapi|(?:sg|sendgrid|mc|mandrill|msys|sparkpost|ses|amazon|pm|postmark|mailgun|mj|mailjet|mailin|sib|brevo|sendinblue|elastic|elasticemail|mailersend|mt|mailtrap|smtp2go|socketlabs|resend|ms-exchange|forefront|envelope|original-to)(?:-.*)?|xs.*)|authentication-results|arc-.*|dkim-.*|domainkey-.*|received-.*|return-receipt-to|errors-to|bounces?-to|apparently-to|delivered-to|envelope-.*)$/i
+  /^(?:x-(?:smtpapi|(?:sg|sendgrid|mc|mandrill|msys|sparkpost|ses|amazon|pm|postmark|mailgun|mj|mailjet|mailin|sib|brevo|sendinblue|elastic|elasticemail|mailersend|mt|mailtrap|smtp2go|socketlabs|resend|ms-exchange|forefront|envelope|original-to|spam|google-dkim-signature|received|failed-recipients|msfbl|sender)(?:-.*)?|xs.*)|authentication-results(?:-.*)?|bimi-.*|original-recipient|arc-.*|dkim-.*|domainkey-.*|received-.*|return-receipt-to|errors-to|bounces?-to|apparently-to|delivered-to|envelope-.*)$/i
 const HEADER_NAME = /^[A-Za-z0-9-]{1,64}$/
 const ONE_LINE = /^[^\p{Cc}\u2028\u2029]{0,900}$/u
 /** Separators of paths, controls, and marks that turn the direction of text and so hide an ending. */

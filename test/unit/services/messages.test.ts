@@ -235,6 +235,16 @@ describe('headers that relays obey', () => {
     'Resent-To',
     'Errors-To',
     'Sender',
+    'Authentication-Results-Original',
+    'X-Google-DKIM-Signature',
+    'X-Received',
+    'BIMI-Selector',
+    'X-Spam-Status',
+    'X-Spam',
+    'X-Failed-Recipients',
+    'Original-Recipient',
+    'X-MSFBL',
+    'X-Sender',
   ]
 
   it.each(OBEYED)('%s is refused by its name', async (name) => {
