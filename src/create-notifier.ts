@@ -321,7 +321,7 @@ function wire(options: ResolvedOptions): Notifier<unknown> {
     metrics: () => readMetrics(meter, source, clock),
     reporting: createReporting(options.hasLogger ? logger : null, observer, clock),
     health: () =>
-      reportHealth({ storage, limiter: options.limiter, delivery: engine, clock }, lifecycle.refusal()),
+      reportHealth({ storage, limiter, delivery: engine, clock }, lifecycle.refusal()),
     limits: {
       ...guardedLimits,
       // A link in a mail leads on under maintenance, too.

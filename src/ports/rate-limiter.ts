@@ -1,8 +1,8 @@
 /**
  * Counts what is limited: requests, notifications per hour, concurrent requests, a provider's pace.
  *
- * All processes that share a limiter share its counts. The limiter owns its clock. A call that takes longer than ten seconds
- * has failed.
+ * All processes that share a limiter share its counts. The limiter owns its clock. A call that takes longer than ten seconds,
+ * or answers with no decision, has failed.
  */
 export interface RateLimiter {
   /** Gets what it needs of this machine, such as an optional package. What it rejects with, the start rejects with. It has 30 seconds. */

@@ -1,5 +1,6 @@
 import type { Clock } from '../../ports/clock.ts'
-import type { RateLimiter } from '../../ports/rate-limiter.ts'
+import type { LimitCheck, LimitDecision, LimitState, RateLimiter } from '../../ports/rate-limiter.ts'
+import { failureOfPlugin } from '../plugin-faults.ts'
 import { inTime as answerInTime } from '../within.ts'
 import type { Observer } from './observer.ts'
 
@@ -8,7 +9,7 @@ const ANSWER_MS = 10_000
 
 /**
  * Counts the decisions that a rate limiter did not make, and waits for each no longer than ten seconds. An exception at once
- * is a rejection, as the port says.
+ * is a rejection, as the port says, and so is an answer that is no decision.
  */
 export function observedLimiter(limiter: RateLimiter, observer: Observer, clock: Clock): RateLimiter {
   const inTime = <Answer>(call: () => Promise<Answer>): Promise<Answer> =>
@@ -17,7 +18,7 @@ export function observedLimiter(limiter: RateLimiter, observer: Observer, clock:
   return {
     async consume(checks) {
       try {
-        const decision = await inTime(() => limiter.consume(checks))
+        const decision = judged('consume', checks, await inTime(() => limiter.consume(checks)))
         if (decision.uncounted === true) observer.record({ type: 'unjudged', answer: 'allowed' })
         return decision
       } catch (error) {
@@ -25,11 +26,41 @@ export function observedLimiter(limiter: RateLimiter, observer: Observer, clock:
         throw error
       }
     },
-    peek: (checks) => inTime(() => limiter.peek(checks)),
+    peek: async (checks) => judged('peek', checks, await inTime(() => limiter.peek(checks))),
     refund: (check, units) => inTime(() => limiter.refund(check, units)),
     pause: (key, ms) => inTime(() => limiter.pause(key, ms)),
     renew: (key, token, leaseMs) => inTime(() => limiter.renew(key, token, leaseMs)),
     release: (key, token) => inTime(() => limiter.release(key, token)),
     close: async () => limiter.close(),
   }
+}
+
+/** @throws NotifierError `service_unavailable` when an answer is not a decision over all checks */
+function judged(method: string, checks: readonly LimitCheck[], answer: LimitDecision): LimitDecision {
+  if (isDecision(answer, checks.length)) return answer
+  const right = `{ allowed, states }, with { ${STATE.join(', ')} } for each of the ${checks.length} checks`
+  throw failureOfPlugin(
+    'rate limiter',
+    new TypeError(`${method}() of the rate limiter must answer ${right}.`),
+  )
+}
+
+const NUMBERS = ['granted', 'remaining', 'resetInMs', 'retryAfterMs'] as const
+const STATE = ['allowed', ...NUMBERS]
+
+/** A plug-in in plain JavaScript may answer anything. */
+function isDecision(answer: Partial<LimitDecision> | null | undefined, checks: number): boolean {
+  return (
+    typeof answer?.allowed === 'boolean' &&
+    Array.isArray(answer.states) &&
+    answer.states.length === checks &&
+    answer.states.every(isState)
+  )
+}
+
+function isState(state: Partial<LimitState> | null | undefined): boolean {
+  return (
+    typeof state?.allowed === 'boolean' &&
+    NUMBERS.every((name) => typeof state[name] === 'number' && state[name] >= 0)
+  )
 }

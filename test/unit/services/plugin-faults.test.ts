@@ -76,6 +76,28 @@ describe('a plug-in that throws', () => {
     await notifier.stop()
   })
 
+  it.each<[string, unknown]>([
+    ['nothing', undefined],
+    ['null', null],
+    ['a text', 'yes'],
+    ['no states', { allowed: true }],
+    ['too few states', { allowed: true, states: [] }],
+    ['states without numbers', { allowed: true, states: [{ allowed: true }, { allowed: true }] }],
+  ])('no decision but %s as a limiter makes a send service_unavailable', async (_what, answer) => {
+    const rateLimiter = { ...memoryRateLimiter(), consume: async () => answer as never }
+    const notifier = createNotifier({ channels: { email: recordingProvider() }, rateLimiter })
+    await notifier.start({ deliver: false })
+    const { id: organizationId } = await notifier.organizations.create({ name: 'Acme' })
+    await expect(notifier.send(MAIL, { organizationId })).rejects.toMatchObject({
+      code: 'service_unavailable',
+      cause: {
+        message: expect.stringContaining('consume() of the rate limiter must answer { allowed, states }'),
+      },
+    })
+    expect(await notifier.health()).toMatchObject({ reason: 'The rate limiter does not answer.' })
+    await notifier.stop()
+  })
+
   it('as a limiter makes the health degraded, until it answers', async () => {
     const limiter = memoryRateLimiter()
     let away = true
