@@ -10,8 +10,8 @@ import { within } from './within.ts'
 export interface HealthReport {
   /**
    * `ok`: accepts and delivers. `degraded`: accepts, and part of the rest does not work: a provider that serves all
-   * organizations is paused, or was and has not worked since; notifications wait for a provider; the rate limiter or the
-   * queue does not answer. `unavailable`: not started, stopping, in maintenance, or the storage does not answer or can store
+   * organizations is paused, or was and has not worked since, or gives no clear answer; notifications wait for a provider;
+   * the storage owes the answer to a claim; the rate limiter or the queue does not answer. `unavailable`: not started, stopping, in maintenance, or the storage does not answer or can store
    * nothing.
    */
   readonly status: 'ok' | 'degraded' | 'unavailable'
@@ -34,6 +34,7 @@ export interface HealthParts {
   readonly limiter: Pick<RateLimiter, 'consume'>
   readonly delivery: {
     queue(): HealthReport['queue']
+    stalledMs(): number | null
     providers(): HealthReport['providers']
     waiting(): HealthReport['waiting']
     /** Learns which providers have worked in another process since their pause. */
@@ -87,13 +88,29 @@ export async function reportHealth(
   }
 }
 
+const NOT_WORKING = {
+  ready: 'gave no clear answer to its last attempts',
+  paused: 'is paused',
+  probing: 'was paused and has not worked since',
+}
+
 /** An organization's own provider is its own business: one tenant's wrong password is no fault of the service. */
-function degradedBy({ queue, providers, waiting }: HealthParts['delivery'], limits: boolean): string[] {
+function degradedBy(
+  { queue, stalledMs, providers, waiting }: HealthParts['delivery'],
+  limits: boolean,
+): string[] {
   const reasons: string[] = []
   for (const { channel, name, organizationId, state, code } of providers()) {
-    if (organizationId !== null || state === 'ready') continue
-    const what = state === 'paused' ? 'is paused' : 'was paused and has not worked since'
+    if (organizationId !== null || (state === 'ready' && code === null)) continue
+    const what = NOT_WORKING[state]
     reasons.push(`The provider "${name}" (${channel}) ${what}${code === null ? '' : `: ${code}`}.`)
+  }
+  const owedMs = stalledMs()
+  if (owedMs !== null) {
+    const seconds = Math.round(owedMs / 1_000)
+    reasons.push(
+      `The storage has not answered a claim for ${seconds} seconds: no more is delivered until then.`,
+    )
   }
   const lanes = new Map(waiting().map(({ lane, reason }) => [lane, reason]))
   if (lanes.size > 0) {

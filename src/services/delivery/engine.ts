@@ -39,6 +39,8 @@ export interface Engine {
   refresh(): Promise<unknown>
   /** Lanes with work that no provider of this process can be asked to do. */
   waiting(): readonly WaitingLane[]
+  /** How long the storage has owed the answer to a claim, when that is too long; null: it is not. */
+  stalledMs(): number | null
   /** Null: there is no queue engine. */
   queue(): QueueHealth | null
   /** Has jobs announced to the queue engine, also where nothing is delivered. */
@@ -86,6 +88,9 @@ export interface EngineOptions {
 /** From a settlement to the look for what it has made due, one for all settlements meanwhile. */
 const LOOK_AFTER_MS = 50
 
+/** A claim that takes longer, and longer than two polls, counts as stalled. */
+const STALLED_MS = 10_000
+
 /** How long aborted attempts have to report before the storage is closed under them. */
 const ABORT_GRACE_MS = 3_000
 
@@ -93,6 +98,8 @@ export function createEngine(options: EngineOptions): Engine {
   const { storage, routes, clock, failed } = options
   let dispatcher: Dispatcher | null = null
   const wake = (lane?: string): void => dispatcher?.wake(lane)
+  /** Monotonic; null: no claim is under way. */
+  let claimingSince: number | null = null
   let looking = false
   /** Whoever runs this process can put it right; the log of the endpoint is its organization's. */
   const unsigned = seldom(
@@ -166,8 +173,13 @@ export function createEngine(options: EngineOptions): Engine {
     storage: {
       ...storage,
       async claim(request) {
-        await leases.secure()
-        return storage.claim(request)
+        claimingSince = clock.monotonic()
+        try {
+          await leases.secure()
+          return await storage.claim(request)
+        } finally {
+          claimingSince = null
+        }
       },
       release: attempts.release,
     },
@@ -183,6 +195,10 @@ export function createEngine(options: EngineOptions): Engine {
     providers: lanes.providers,
     refresh: lanes.refresh,
     waiting: lanes.waiting,
+    stalledMs() {
+      const ms = claimingSince === null ? 0 : clock.monotonic() - claimingSince
+      return ms > Math.max(STALLED_MS, 2 * options.pollMs) ? ms : null
+    },
     queue: () => queue?.health() ?? null,
     open: async () => queue?.open(),
     start() {

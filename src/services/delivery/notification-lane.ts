@@ -183,6 +183,7 @@ export function createNotificationLane(
   /** What a provider did decides how it goes on, whichever message it was. */
   function judge(state: ProviderState, { facts, provider, pauseMs }: Decision): void {
     if (provider === 'works') state.succeeded()
+    if (provider === 'unknown') state.unclear()
     if (provider !== 'faulty') return
     const { code = 'provider_error', message = code } = facts[0] ?? {}
     state.faulted(pauseMs, { code, message })

@@ -31,6 +31,8 @@ export interface ProviderState {
   run(task: (pass: Pass) => Promise<Settle | undefined>): Promise<void>
   /** The provider answered for itself: it works. */
   succeeded(): void
+  /** Nobody knows what it did, as after a time-out. */
+  unclear(): void
   /**
    * A fault of the provider or of our account with it: it rests for `pauseMs`, longer with each rest in a row.
    * Null, a passing fault: it rests from the third in a row.
@@ -43,6 +45,9 @@ export interface ProviderState {
 
 /** Waits, right before the hand-over, until the pace permits it; undefined: it does. */
 export type Pass = (stop: Stop) => Promise<void> | undefined
+
+/** Attempts in a row with an unknown end after which a provider counts as not working. */
+const UNCLEAR_IN_A_ROW = 3
 
 export interface ProviderStateOptions {
   readonly clock: Clock
@@ -92,6 +97,7 @@ export function createProviderState(
   /** It does not rest, and if it has to prove that it works, this process is to try. */
   const awake = (): boolean => rest.open() && (!rest.probing() || rest.probe() !== null)
 
+  let unclear = 0
   let preparing: Promise<void> | undefined
 
   async function prepare(asked: Promise<void> | undefined): Promise<void> {
@@ -134,7 +140,13 @@ export function createProviderState(
         }
       })
     },
-    succeeded: rest.succeeded,
+    succeeded() {
+      unclear = 0
+      rest.succeeded()
+    },
+    unclear() {
+      unclear += 1
+    },
     faulted: rest.faulted,
     refresh: rest.refresh,
     health: () => {
@@ -145,7 +157,7 @@ export function createProviderState(
         organizationId,
         state: restMs > 0 ? 'paused' : rest.probing() ? 'probing' : 'ready',
         pausedUntil: restMs > 0 ? new Date(clock.now() + restMs).toISOString() : null,
-        code: rest.reason()?.code ?? null,
+        code: rest.reason()?.code ?? (unclear >= UNCLEAR_IN_A_ROW ? 'delivery_unknown' : null),
         running: places.busy(),
       }
     },

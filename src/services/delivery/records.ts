@@ -16,7 +16,10 @@ export interface ProviderHealth {
   readonly state: 'ready' | 'paused' | 'probing'
   /** When its rest ends, ISO 8601 UTC; null: it does not rest. */
   readonly pausedUntil: string | null
-  /** Why it rests or is tried again; null: it is ready, or another process met the fault. */
+  /**
+   * Why it rests or is tried again; `delivery_unknown` while it is `ready`: its last three attempts or more ended without a
+   * clear answer. Null: it works, or another process met the fault.
+   */
   readonly code: ErrorCode | null
   /** Messages of this process under way. */
   readonly running: number

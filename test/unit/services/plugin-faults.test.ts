@@ -141,6 +141,54 @@ describe('a plug-in that hangs', () => {
     await stopped
   })
 
+  it('while a storage claims makes the health degraded, until it answers', async () => {
+    const world = notifierWorld()
+    const answers: (() => void)[] = []
+    const claim: typeof world.storage.claim = async (request) => {
+      await new Promise<void>((resolve) => answers.push(resolve))
+      return world.storage.claim(request)
+    }
+    const notifier = await world.start({
+      channels: { email: recordingProvider() },
+      storage: { ...world.storage, claim },
+      delivery: { pollMs: 1_000 },
+    })
+    await world.clock.until(async () => (answers.length > 0 ? true : null))
+    expect(await notifier.health()).toMatchObject({ status: 'ok' })
+    await world.clock.advance(11_000)
+    expect(await notifier.health()).toMatchObject({
+      status: 'degraded',
+      reason: expect.stringMatching(/^The storage has not answered a claim for 1\d seconds: /),
+    })
+    answers[0]?.()
+    await new Promise(setImmediate)
+    expect(await notifier.health()).toMatchObject({ status: 'ok', reason: null })
+    for (const answer of answers) answer()
+  })
+
+  it('as a provider in every send makes the health degraded, until it works', async () => {
+    const world = notifierWorld()
+    const works = recordingProvider()
+    let hangs = true
+    const email: typeof works = {
+      ...works,
+      name: 'stuck',
+      timeoutMs: 1_000,
+      send: (message, context) => (hangs ? never() : works.send(message, context)),
+    }
+    const notifier = await world.start({ channels: { email } })
+    for (let sent = 0; sent < 3; sent += 1) await notifier.send(MAIL)
+    await world.clock.until(async () => ((await notifier.health()).status === 'degraded' ? true : null))
+    expect(await notifier.health()).toMatchObject({
+      reason: 'The provider "stuck" (email) gave no clear answer to its last attempts: delivery_unknown.',
+      providers: [{ state: 'ready', code: 'delivery_unknown' }],
+    })
+    hangs = false
+    const { id } = await notifier.send(MAIL)
+    expect(await world.ended(notifier, id)).toBe('sent')
+    expect(await notifier.health()).toMatchObject({ status: 'ok', reason: null })
+  })
+
   it('while a limiter decides ends the send after ten seconds', async () => {
     const world = notifierWorld()
     const rateLimiter = { ...world.limiter, consume: never }
