@@ -20,5 +20,9 @@ export default defineConfig({
   // Without it tsup writes "sqlite" for "node:sqlite", which exists only under its full name.
   removeNodeProtocol: false,
   // tsup 8.5.1 always passes `baseUrl` to the declaration build; TypeScript 6 rejects it without this.
-  dts: { compilerOptions: { ignoreDeprecations: '6.0' } },
+  dts: {
+    compilerOptions: { ignoreDeprecations: '6.0' },
+    // For `Symbol.asyncDispose`, which the default library of TypeScript 7 lacks.
+    banner: '/// <reference lib="esnext.disposable" />',
+  },
 })

@@ -184,7 +184,7 @@ test('an application with strict types and skipLibCheck off compiles, and needs 
  */
 const application = `
 import { createServer } from 'node:http'
-import { type Channel, createNotifier, isNotifierError, memoryStorage, type Notifier, type ProviderResumedEvent } from 'carillon'
+import { createNotifier, isNotifierError, memoryStorage, type Notifier, type Provider, type ProviderResumedEvent } from 'carillon'
 import { notifierRouter } from 'carillon/express'
 import { notifierPlugin } from 'carillon/fastify'
 import { notifierFetch } from 'carillon/fetch'
@@ -196,7 +196,7 @@ import { sqlite } from 'carillon/sqlite'
 const file: string | undefined = process.env['FILE']
 const port: number | undefined = file === undefined ? undefined : 25
 
-const sms: Channel = {
+const sms: Provider = {
   name: 'own',
   channel: 'sms',
   async send({ to, body }, { signal }) {
