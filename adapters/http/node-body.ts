@@ -37,7 +37,7 @@ function joined(pieces: readonly Uint8Array[]): Uint8Array {
 
 function collect(
   req: IncomingMessage,
-  { bytes: limit, timeoutMs }: BodyLimits,
+  { bytes: limit, timeoutMs, watch }: BodyLimits,
   idleMs: number,
 ): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
@@ -58,8 +58,12 @@ function collect(
       const bytes = toBytes(chunk)
       size += bytes.length
       idle.refresh()
-      if (size > limit) settle(tooLarge(limit))
-      else pieces.push(bytes)
+      if (size > limit) {
+        settle(tooLarge(limit))
+        return
+      }
+      pieces.push(bytes)
+      arrived?.(bytes.length)
     }
     function onEnd(): void {
       settle()
@@ -70,6 +74,7 @@ function collect(
     const onTimeout = (): void => settle(new NotifierError('request_timeout'))
     const idle = setTimeout(onTimeout, idleMs)
     const deadline = setTimeout(onTimeout, timeoutMs)
+    const arrived = watch?.(settle)
     req.on('data', onData).on('end', onEnd).on('close', onClose).on('error', onClose)
   })
 }

@@ -6,14 +6,14 @@ import { EMPTY, IDLE_MS, incomplete } from './body.ts'
 /** Reads a body that nobody has begun to read; see `HttpRequest.readBody`. What is left of one is the server's. */
 export async function readWebBody(
   { body, headers, signal }: Request,
-  { bytes: limit, timeoutMs }: BodyLimits,
+  { bytes: limit, timeoutMs, watch: watcher }: BodyLimits,
   idleMs: number = IDLE_MS,
 ): Promise<Uint8Array> {
   if (Number(headers.get('content-length') ?? 0) > limit) throw tooLarge(limit)
   if (signal.aborted) throw incomplete()
   if (body === null) return EMPTY
   const reader = body.getReader()
-  const watched = watch(signal, timeoutMs, idleMs)
+  const watched = watch(signal, timeoutMs, idleMs, watcher)
   try {
     return await collect(reader, limit, watched)
   } catch (error) {
@@ -32,24 +32,24 @@ async function collect(
   const chunks: Uint8Array[] = []
   let size = 0
   for (;;) {
-    const { done, value } = await Promise.race([reader.read(), interruption])
+    const { done, value } = await Promise.race([interruption, reader.read()])
     if (done) return chunks.length === 1 ? (chunks[0] ?? EMPTY) : Buffer.concat(chunks, size)
     size += value.length
     if (size > limit) throw tooLarge(limit)
     chunks.push(value)
-    progress()
+    progress(value.length)
   }
 }
 
 interface Watch {
   readonly interruption: Promise<never>
   /** Something has arrived: the pause begins anew. */
-  progress(): void
+  progress(bytes: number): void
   end(): void
 }
 
 /** Rejects when the client has gone, pauses for too long or takes too long: a stream alone need not say so. */
-function watch(signal: AbortSignal, timeoutMs: number, idleMs: number): Watch {
+function watch(signal: AbortSignal, timeoutMs: number, idleMs: number, watcher: BodyLimits['watch']): Watch {
   let stop: (error: NotifierError) => void = () => {}
   const interruption = new Promise<never>((_resolve, reject) => {
     stop = reject
@@ -59,9 +59,13 @@ function watch(signal: AbortSignal, timeoutMs: number, idleMs: number): Watch {
   const deadline = setTimeout(onTimeout, timeoutMs)
   const onAbort = (): void => stop(incomplete())
   signal.addEventListener('abort', onAbort)
+  const arrived = watcher?.(stop)
   return {
     interruption,
-    progress: () => idle.refresh(),
+    progress(bytes) {
+      idle.refresh()
+      arrived?.(bytes)
+    },
     end() {
       clearTimeout(idle)
       clearTimeout(deadline)

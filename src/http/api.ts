@@ -248,12 +248,8 @@ export function createHttpApi(
     if (route.raw !== true && route.form !== true) return NO_BYTES
     // A body that shares a packet with its head is never open.
     if (!request.bodyComplete) await new Promise<void>((resolve) => atEndOfTurn(resolve, 0))
-    const leave = openBodies.enter(request, client.address ?? 'unknown', limits)
-    try {
-      return await (route.raw === true ? readRaw(request, limits) : readForm(request, limits))
-    } finally {
-      leave()
-    }
+    const read = route.raw === true ? readRaw : readForm
+    return openBodies.read(request, client.address ?? 'unknown', limits, (bounds) => read(request, bounds))
   }
 
   return {

@@ -1,9 +1,18 @@
+import type { NotifierError } from '../domain/errors/notifier-error.ts'
+
 /** Bounds of one body. */
 export interface BodyLimits {
   /** Most bytes. */
   readonly bytes: number
   /** Longest time from the first look at the body to its end, in milliseconds. */
   readonly timeoutMs: number
+  /**
+   * Called for a body that is still arriving.
+   *
+   * @param end ends the body with an error
+   * @returns to be called with the number of bytes of each piece that arrives
+   */
+  readonly watch?: (end: (error: NotifierError) => void) => (bytes: number) => void
 }
 
 /**
@@ -39,9 +48,8 @@ export interface HttpRequest {
    * Reads the body once, and stops reading as soon as it is too large or takes too long.
    *
    * @throws NotifierError `payload_too_large`; `invalid_json` when the client left before the end;
-   *   `request_timeout` when the client pauses
-   *   too long or the end does not come in time; `invalid_configuration` when the host application has used the
-   *   body up
+   *   `request_timeout` when the client pauses too long or the end does not come in time; `invalid_configuration` when the
+   *   host application has used the body up; the error of who watches it
    */
   readBody(limits: BodyLimits): Promise<Uint8Array>
 }

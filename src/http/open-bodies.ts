@@ -6,47 +6,85 @@ import type { BodyLimits, HttpRequest } from './message.ts'
 
 /** Unfinished bodies of one client address, of IPv6 its first 64 bits. */
 const MOST_PER_ADDRESS = 16
-/** Bytes that all unfinished bodies together may hold. */
+/** Bytes that may have arrived of all unfinished bodies together. */
 const MOST_BYTES = 64 * 1024 * 1024
 const RETRY_MS = 1_000
-const nothing = (): void => {}
+
+interface OpenBody {
+  /** Those that have arrived. */
+  bytes: number
+  readonly end: (error: NotifierError) => void
+}
 
 /** Bounds the unfinished bodies of requests without a key, which would fill the memory otherwise. */
 export interface OpenBodies {
   /**
-   * Counts a body that is about to be read.
+   * Reads a body. When all together hold too many bytes, the oldest ends with `service_unavailable`.
    *
-   * @returns to be called when it has been read, or never will be
-   * @throws NotifierError `rate_limit_exceeded` for too many of one address, `service_unavailable` for too many in all
+   * @param read reads it within the limits that it is given
+   * @throws NotifierError `rate_limit_exceeded` for too many of one address, and what `read` throws
    */
-  enter(request: HttpRequest, address: string, limits: BodyLimits): () => void
+  read(
+    request: HttpRequest,
+    address: string,
+    limits: BodyLimits,
+    read: (limits: BodyLimits) => Promise<Uint8Array>,
+  ): Promise<Uint8Array>
 }
 
 export function createOpenBodies(limits: Pick<Notifier['limits'], 'closed'>): OpenBodies {
   const open = new Map<string, number>()
+  /** The oldest comes first. */
+  const bodies = new Set<OpenBody>()
   let held = 0
 
+  function remove(body: OpenBody): void {
+    if (bodies.delete(body)) held -= body.bytes
+  }
+
+  function arrived(body: OpenBody, bytes: number): void {
+    if (!bodies.has(body)) return
+    body.bytes += bytes
+    held += bytes
+    for (const oldest of bodies) {
+      if (held <= MOST_BYTES) return
+      remove(oldest)
+      oldest.end(new NotifierError('service_unavailable', { retryAfterMs: RETRY_MS }))
+    }
+  }
+
+  function enter(network: string): void {
+    const others = open.get(network) ?? 0
+    if (others >= MOST_PER_ADDRESS) {
+      const state = { ...limits.closed(RETRY_MS), resource: 'open_bodies', limit: MOST_PER_ADDRESS }
+      throw limitError(state, RETRY_MS)
+    }
+    open.set(network, others + 1)
+  }
+
+  function leave(network: string): void {
+    const left = (open.get(network) ?? 1) - 1
+    if (left === 0) open.delete(network)
+    else open.set(network, left)
+  }
+
   return {
-    enter(request, address, { bytes: most }) {
-      if (request.bodyComplete) return nothing
+    async read(request, address, bounds, read) {
+      if (request.bodyComplete) return read(bounds)
       const network = networkOf(address)
-      const others = open.get(network) ?? 0
-      if (others >= MOST_PER_ADDRESS) {
-        const state = { ...limits.closed(RETRY_MS), resource: 'open_bodies', limit: MOST_PER_ADDRESS }
-        throw limitError(state, RETRY_MS)
+      enter(network)
+      let body: OpenBody | undefined
+      const watch: BodyLimits['watch'] = (end) => {
+        const watched = { bytes: 0, end }
+        body = watched
+        bodies.add(watched)
+        return (bytes) => arrived(watched, bytes)
       }
-      // Without a declared length it may become as large as the limit.
-      const bytes = Math.min(most, Number(request.header('content-length') ?? most) || 0)
-      if (held + bytes > MOST_BYTES) {
-        throw new NotifierError('service_unavailable', { retryAfterMs: RETRY_MS })
-      }
-      open.set(network, others + 1)
-      held += bytes
-      return () => {
-        held -= bytes
-        const left = (open.get(network) ?? 1) - 1
-        if (left === 0) open.delete(network)
-        else open.set(network, left)
+      try {
+        return await read({ ...bounds, watch })
+      } finally {
+        if (body !== undefined) remove(body)
+        leave(network)
       }
     },
   }

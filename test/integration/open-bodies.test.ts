@@ -63,15 +63,49 @@ it('unfinished bodies without a key are bounded for each address, on all routes 
   await expect.poll(refused).toBe('')
 })
 
-it('unfinished bodies without a key are bounded in all', async () => {
+it('idle bodies of a few addresses keep out no body that comes in two packets', async () => {
   host = await startHost({ channel: reporter, http: { trustedProxies: ['loopback'] } })
   for (let place = 0; place < 64; place += 1) {
-    post('/receipts/email/reporter', { length: 1_048_576, from: `203.0.113.${place >> 3}` })
+    post('/receipts/email/reporter', { from: `203.0.113.${place >> 4}` })
   }
-  const last = (): Promise<string> =>
-    Promise.race([
-      post('/receipts/email/reporter', { from: '198.51.100.1' }).answer,
-      new Promise<string>((resolve) => setTimeout(resolve, 200, '')),
-    ])
-  await expect.poll(last, { timeout: 5_000 }).toContain('HTTP/1.1 503 ')
+  // All 64 are open once one more of each address is refused.
+  for (const place of [0, 1, 2, 3]) {
+    await expect
+      .poll(() => soon(post('/receipts/email/reporter', { from: `203.0.113.${place}` }).answer))
+      .toContain('HTTP/1.1 429 ')
+  }
+  expect(await inTwo('/receipts/email/reporter')).toContain('HTTP/1.1 200 ')
+  expect(await inTwo('/unsubscribe?t=x')).not.toContain('HTTP/1.1 503 ')
 })
+
+it('of more bytes than all unfinished bodies may hold, the oldest body ends and the newest is read', async () => {
+  host = await startHost({ channel: reporter, http: { trustedProxies: ['loopback'] } })
+  const most = 1_048_576
+  const open = []
+  for (let place = 0; place < 64; place += 1) {
+    const body = post('/receipts/email/reporter', { length: most, from: `203.0.113.${place >> 3}` })
+    // With the one byte that is there, one less than the whole.
+    await new Promise((resolve) => body.socket.write(Buffer.alloc(most - 2, 'x'), resolve))
+    open.push(body)
+  }
+  // 64 bytes are left.
+  const late = post('/receipts/email/reporter', { length: 100, from: '198.51.100.1' })
+  late.socket.write('x'.repeat(98))
+  expect(await open[0]?.answer).toMatch(/^HTTP\/1\.1 503 [\s\S]*retry-after: 1\r/i)
+  expect(await soon(open[1]?.answer)).toBe('')
+  late.socket.write('x')
+  expect(await late.answer).toContain('HTTP/1.1 200 ')
+})
+
+/** The answer, or nothing when none comes soon. */
+function soon(answer: Promise<string> | undefined): Promise<string | undefined> {
+  return Promise.race([answer, new Promise<string>((resolve) => setTimeout(resolve, 200, ''))])
+}
+
+/** The answer to a body whose last byte comes later. */
+async function inTwo(path: string): Promise<string> {
+  const { socket, answer } = post(path, { length: 2, from: '198.51.100.1' })
+  await soon(answer)
+  socket.write('x')
+  return answer
+}
