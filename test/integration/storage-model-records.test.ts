@@ -130,9 +130,9 @@ async function take(
       return [twice, found, await storage.quotaUsed(ORGANIZATION, 'p')]
     }
     case 'deliver': {
-      // All of a lane: which come first is not promised.
+      // All of a lane, in the order of acceptance, since ids fall: the order of claims is not promised.
       const claimed = await storage.claim({ lanes: [{ lane: of(CHANNELS, a), free: 500 }], leaseMs: 1 })
-      const jobs = claimed.jobs.toSorted((one, other) => (nameOf(one) < nameOf(other) ? -1 : 1))
+      const jobs = claimed.jobs.toSorted((one, other) => (nameOf(one) > nameOf(other) ? -1 : 1))
       await storage.startAttempts(jobs.map((job) => ({ ...job, provider: 'p' })))
       return storage.settle(jobs.map((job, index) => ended(job, of(HOW, c + (b > 6 ? index : 0)))))
     }
