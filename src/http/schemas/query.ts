@@ -64,6 +64,7 @@ export const notificationViewQuery: z.ZodType<{ rendered?: boolean | undefined }
   rendered: z
     .enum(['true', 'false'])
     .transform((text) => text === 'true')
+    .pipe(z.boolean())
     .optional()
     .describe('Whether the content is shown as the recipient gets it. Default `false`.'),
 })
