@@ -320,8 +320,7 @@ function wire(options: ResolvedOptions): Notifier<unknown> {
     maintenance: lifecycle.maintenance,
     metrics: () => readMetrics(meter, source, clock),
     reporting: createReporting(options.hasLogger ? logger : null, observer, clock),
-    health: () =>
-      reportHealth({ storage, limiter, delivery: engine, clock }, lifecycle.refusal()),
+    health: () => reportHealth({ storage, limiter, delivery: engine, clock }, lifecycle.refusal()),
     limits: {
       ...guardedLimits,
       // A link in a mail leads on under maintenance, too.
