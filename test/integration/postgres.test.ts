@@ -591,7 +591,7 @@ suite('a COMMIT whose answer is lost', () => {
 
   it.each([
     ['COMMIT', { quota, idempotency: { ...idempotency, result: '{}', ttlMs: 60_000 } }],
-    ['insert_2(', { quota }],
+    ['insert_3(', { quota }],
   ])('is looked up before an accept is answered, and others are told: %s', async (part, more) => {
     const { pool, arm, armed } = losing(part)
     const schema = uniqueSchema()
