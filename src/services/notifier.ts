@@ -179,7 +179,8 @@ export interface Notifier<Tx = never> {
     /** @throws NotifierError `not_found`, `invalid_parameter` */
     update(id: string, change: Partial<Omit<OrganizationInput, 'id'>>): Promise<OrganizationRecord>
     /**
-     * Removes it with all that is its own, in small steps; its API keys die at once. The next call goes on with an interrupted one.
+     * Removes an organization and its data in small steps. Its API keys stop working at once. Resumes an interrupted deletion.
+     *
      * @throws NotifierError `organization_in_use` while messages wait, unless `force`; `not_found`, `invalid_parameter`
      */
     delete(id: string, options?: DeleteOrganizationOptions): Promise<OrganizationDeletion>
@@ -285,11 +286,7 @@ export interface Notifier<Tx = never> {
     remove(recipient: SuppressionTarget, scope?: Scope): Promise<void>
   }
   readonly receipts: {
-    /**
-     * Resolves where a provider takes receipts; the HTTP adapters ask before they read a body.
-     *
-     * @throws NotifierError `not_found`
-     */
+    /** Resolves where a provider takes receipts: asked before a body is read. @throws NotifierError `not_found` */
     assertTaken(source: ReceiptSource): Promise<void>
     /**
      * Takes in what a provider reports: verifies it, stores it, and says what to answer; the HTTP adapters do

@@ -106,7 +106,7 @@ function bounce(details: unknown): Meaning {
   return { type: 'bounced', code: 'invalid_recipient', suppress: 'hard_bounce' }
 }
 
-/** A block has any cause: the receiver's enhanced status names it, or else its words do. */
+/** The reason of a block: the receiver's enhanced status, else its words. */
 function blocked({ detail, text }: SmtpReply, reason: string): ErrorCode {
   const code = detail === null ? 'provider_error' : codeOfReply(text)
   if (code !== 'provider_error') return code

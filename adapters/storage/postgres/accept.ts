@@ -38,7 +38,7 @@ const failed = (cause: unknown): AcceptAnswer => ({ kind: 'failed', error: dataE
 /** Stores sets of requests, each set in one commit; most of them in one statement. */
 export function createAccept(connection: Connection): Accept {
   const { announcing } = connection
-  /** Those that were found once; that none of them is deleted since is looked at where something is stored. */
+  /** Organizations found before. The statement that stores checks that they still exist. */
   const known = new Set<string>()
 
   /** Those of the requests that exist: what is known may be forgotten meanwhile. */

@@ -11,7 +11,7 @@ import {
 } from './remove.ts'
 import { removeOver } from './retention.ts'
 
-/** Waits for whoever creates something under the organization, and keeps others from it. */
+/** Waits for transactions that create records of the organization, and blocks new ones. */
 const LOCK_ALONE = 'SELECT deleting FROM carillon.organizations WHERE id = $1 FOR UPDATE'
 
 /** One process at a time; settlements and receipts that suppress an address go on. */

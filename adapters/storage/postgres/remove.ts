@@ -5,7 +5,7 @@ import type { Transaction } from './connection.ts'
 export const OWN_EVENTS = (id: string): string =>
   `d.event_id >= 'evt_' || substr(${id}, 7) || '_' AND d.event_id < 'evt_' || substr(${id}, 7) || '\`'`
 
-/** Locked, so that none of them is redriven, reported about or swept by another meanwhile. */
+/** Locked against concurrent redrives, receipts and sweeps. */
 export const LOCK_NOTIFICATIONS: string = `
   SELECT n.id FROM carillon.notifications AS n WHERE n.id = ANY ($1::text[]) ORDER BY n.id FOR UPDATE`
 

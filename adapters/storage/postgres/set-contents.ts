@@ -7,7 +7,7 @@ const UPDATE = `
   FROM unnest($1::text[], $2::text[], $3::text[]) AS given (id, content, attachments)
   WHERE n.id = given.id`
 
-/** Locks the notifications of jobs. A statement of its own, before the jobs are taken: whoever locks both begins with them. */
+/** Locks the notifications of jobs. A statement of its own before the jobs: every transaction that locks both starts with the notifications. */
 export function lockForContents(jobs: readonly number[]): string {
   return `
     SELECT n.id FROM carillon.notifications AS n

@@ -30,9 +30,9 @@ const acceptInFunction = attachments
   )
 
 /**
- * The deletion of an organization. Whoever accepts takes a transaction number first, and then looks whether a deletion has
- * begun, without a lock. `fence` is the number that was next when every new look found it: once all below it have ended
- * nobody stores anything for the organization any more.
+ * The deletion of an organization, without a lock on the path of accepts: an accept takes a transaction number before it looks
+ * for a deletion. `fence` is the next number once every new look finds the deletion. When all transactions below it have
+ * ended, none can store anything for the organization.
  */
 export const deletions: string = `
 ALTER TABLE carillon.organizations ADD COLUMN deleting text; -- 'plain' or 'force'; null: it stays
