@@ -14,7 +14,10 @@ export interface Routes {
   shared(channel: ChannelName): ProviderSet | null
   /** The providers of single organizations; null: the channel is the same for all. */
   own(channel: ChannelName): Instances | null
-  /** Whether a provider takes a recipient. One that throws over it, or answers with no boolean, does not, which is reported once a minute. */
+  /**
+   * Whether a provider takes a recipient. An `accepts()` that throws, or answers no boolean, counts as no and is reported once a
+   * minute.
+   */
   accepts(provider: ConfiguredProvider, to: string): boolean
   /** Brings what {@link of} answers from; undefined: it is there already. Never rejects. */
   warm(channel: ChannelName, organizationId: string): Promise<unknown> | undefined
