@@ -19,7 +19,7 @@ export function finish<Result>(steps: Iterator<undefined, Result>): Result {
 }
 
 /** Counts work; answers true when a step is full, and starts the next. */
-export function createMeter(): (characters: number) => boolean {
+export function createStepCounter(): (characters: number) => boolean {
   let left = STEP_CHARACTERS
   return (characters) => {
     left -= characters

@@ -1,5 +1,5 @@
 import { attributeOf, attributeSpan, type HtmlToken, htmlTokens } from './html-tokens.ts'
-import { createMeter, ITEM_CHARACTERS, type Steps } from './steps.ts'
+import { createStepCounter, ITEM_CHARACTERS, type Steps } from './steps.ts'
 
 /** What is counted of an organization's HTML mails. */
 export interface Tracking {
@@ -48,7 +48,7 @@ export interface TrackedHtml {
  * page, and adds one picture before the end of the body.
  */
 export function* trackHtml(html: string, { pixel, click }: TrackedLinks): Steps<TrackedHtml> {
-  const isStepFull = createMeter()
+  const isStepFull = createStepCounter()
   const addressOf = addresses(click)
   let result = ''
   let done = 0

@@ -1,5 +1,5 @@
 import { NotifierError } from '../errors/notifier-error.ts'
-import { createMeter, ITEM_CHARACTERS, piecesOf, type Steps } from '../steps.ts'
+import { createStepCounter, ITEM_CHARACTERS, piecesOf, type Steps } from '../steps.ts'
 import type { Work } from './extent.ts'
 import { childrenOf, type Token } from './parse.ts'
 
@@ -28,7 +28,7 @@ export function* writeText(
   escapeValue: (value: string) => string,
   spent: Work,
 ): Steps<string> {
-  const isStepFull = createMeter()
+  const isStepFull = createStepCounter()
   let pieces = 0
   let text = ''
 

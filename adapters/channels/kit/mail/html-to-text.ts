@@ -1,5 +1,5 @@
 import { attributeOf, htmlTokens } from '../../../../src/domain/html-tokens.ts'
-import { createMeter, ITEM_CHARACTERS, type Steps } from '../../../../src/domain/steps.ts'
+import { createStepCounter, ITEM_CHARACTERS, type Steps } from '../../../../src/domain/steps.ts'
 import { decodeAttribute, decodeEntities } from './html-entities.ts'
 
 /** Elements with an empty line before and after. */
@@ -22,7 +22,7 @@ const BLANKS = /(?:[\s\u200b\u2060]|\u034f)+/
  * texts of images. Made for mails, where tables are layout; not for laying out data.
  */
 export function* htmlToText(html: string): Steps<string> {
-  const isStepFull = createMeter()
+  const isStepFull = createStepCounter()
   const text = new TextBuilder()
   const lists: number[] = []
   let link: Link | null = null
@@ -57,7 +57,7 @@ interface Link {
 
 /** Without white space at the ends of lines. */
 function* trimmedLines(text: string): Steps<string> {
-  const isStepFull = createMeter()
+  const isStepFull = createStepCounter()
   let result = ''
   for (let from = 0; from < text.length; ) {
     const found = text.indexOf('\n', from)

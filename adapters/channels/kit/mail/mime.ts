@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import {
-  createMeter,
+  createStepCounter,
   ITEM_CHARACTERS,
   piecesOf,
   STEP_CHARACTERS,
@@ -138,7 +138,7 @@ function* withNetworkLines(text: string): Steps<string> {
 /** Whether a text with network lines can travel as it is. */
 function* isSevenBit(text: string, longest: number): Steps<boolean> {
   if (/[^\t\r\n -~]/.test(text)) return false
-  const isStepFull = createMeter()
+  const isStepFull = createStepCounter()
   for (let start = 0; text.length - start > longest; ) {
     const end = text.indexOf('\r\n', start)
     if (end < 0 || end - start > longest) return false
