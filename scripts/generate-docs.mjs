@@ -31,7 +31,7 @@ const parts = {
   },
   'docs/options.md': {
     notifier: options('src/options.ts', 'NotifierOptions'),
-    webhooks: options('src/options.ts', 'WebhookOptions'),
+    webhooks: options('src/options.ts', 'WebhookEventOptions'),
     email: options('src/options.ts', 'EmailOptions'),
     sms: options('src/options.ts', 'SmsOptions'),
     retention: options('src/options.ts', 'RetentionOptions'),

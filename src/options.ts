@@ -2,6 +2,7 @@ import type { ChannelName } from './domain/channel.ts'
 import { isNotifierError } from './domain/errors/notifier-error.ts'
 import { LONGEST_LEASE_MS } from './domain/lease.ts'
 import { headerNameFault, isObeyedHeader } from './domain/mail-parts.ts'
+import type { NumberCheck } from './domain/phone-number.ts'
 import { type Plans, perMinutePlans } from './domain/plans.ts'
 import { memoryStorage } from './memory/memory-storage.ts'
 import { memoryRateLimiter } from './memory/rate-limiter/memory-rate-limiter.ts'
@@ -154,7 +155,7 @@ export interface ResolvedOptions {
   readonly localLimiter: RateLimiter
   readonly overuse: OverusePolicy | null
   readonly maxSmsSegments: number
-  readonly smsNumbers: 'possible' | 'valid'
+  readonly smsNumbers: NumberCheck
   /** In lower case. */
   readonly allowedHeaders: ReadonlySet<string>
   /** Null: for ever. */

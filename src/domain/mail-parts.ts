@@ -79,5 +79,5 @@ function asciiDomain(given: string): string | null {
 }
 
 function hostOf(host: string): string | null {
-  return URL.canParse(`ws://${host}`) ? new URL(`ws://${host}`).hostname : null
+  return URL.parse(`ws://${host}`)?.hostname ?? null
 }

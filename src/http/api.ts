@@ -158,9 +158,9 @@ export function createHttpApi(
   }
 
   async function authorize(request: HttpRequest, client: Client, visit: Visit, match: Match): Promise<Entry> {
-    let arrived = false
+    let arrived = !hasBody(match)
     // The key is looked up at the end of this turn. A body that shares a packet with its head has arrived by then.
-    if (hasBody(match)) {
+    if (!arrived) {
       atEndOfTurn(() => {
         arrived = request.bodyComplete
       }, 0)
@@ -224,8 +224,7 @@ export function createHttpApi(
     const limits = bodyLimits(resolved, route)
     const given = await readObject(request, route, limits, confirmKey)
     assertSameOrganization(given, organizationId)
-    await route.beforeBody?.(params, notifier)
-    const bytes = await readBytes(request, client, route, limits)
+    const bytes = await readBytes(request, client, permitted, limits)
     if (request.aborted) return null
     const strict = resolved.strictBody
     const body = knownFields(route.body, given, strict)
@@ -244,10 +243,16 @@ export function createHttpApi(
     return query
   }
 
-  async function readBytes(request: HttpRequest, client: Client, route: Route, limits: BodyLimits) {
+  async function readBytes(
+    request: HttpRequest,
+    client: Client,
+    { route, params }: RouteMatch,
+    limits: BodyLimits,
+  ) {
     if (route.raw !== true && route.form !== true) return NO_BYTES
     // A body that shares a packet with its head is never open.
     if (!request.bodyComplete) await new Promise<void>((resolve) => atEndOfTurn(resolve, 0))
+    if (!request.bodyComplete) await route.beforeBody?.(params, notifier)
     const read = route.raw === true ? readRaw : readForm
     return openBodies.read(request, client.address ?? 'unknown', limits, (bounds) => read(request, bounds))
   }

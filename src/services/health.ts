@@ -4,6 +4,7 @@ import { DEFAULT_ORGANIZATION } from '../domain/organization.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { RateLimiter } from '../ports/rate-limiter.ts'
 import type { Storage } from '../ports/storage/storage.ts'
+import { laneParts } from './channels/routes.ts'
 import type { ProviderHealth, QueueHealth, WaitingLane } from './delivery/records.ts'
 import { within } from './within.ts'
 
@@ -94,7 +95,7 @@ const NOT_WORKING = {
   probing: 'was paused and has not worked since',
 }
 
-/** An organization's own provider is its own business: one tenant's wrong password is no fault of the service. */
+/** Providers and lanes of single organizations do not count: one tenant's wrong password is no fault of the service. */
 function degradedBy(
   { queue, stalledMs, providers, waiting }: HealthParts['delivery'],
   limits: boolean,
@@ -112,7 +113,8 @@ function degradedBy(
       `The storage has not answered a claim for ${seconds} seconds: no more is delivered until then.`,
     )
   }
-  const lanes = new Map(waiting().map(({ lane, reason }) => [lane, reason]))
+  const shared = waiting().filter(({ lane }) => laneParts(lane).organizationId === null)
+  const lanes = new Map(shared.map(({ lane, reason }) => [lane, reason]))
   if (lanes.size > 0) {
     const listed = listedNames([...lanes.keys()], (lane) => lanes.get(lane) ?? '')
     reasons.push(`Notifications wait for a provider in ${listed}.`)

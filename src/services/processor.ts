@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Clock } from '../ports/clock.ts'
+import type { SendContext } from '../ports/provider.ts'
 
 /**
  * Shares processor time among organizations. In each turn of the event loop it works for a few milliseconds at most, and
@@ -14,7 +15,7 @@ export interface Processor {
  * Runs steps to their end: at once while this turn of the event loop has time left and nothing else waits, otherwise in
  * slices. Throws or rejects as the steps do.
  */
-export type RunInSlices = <Result>(steps: Iterator<undefined, Result>) => Result | Promise<Result>
+export type RunInSlices = SendContext['runInSlices']
 
 /** How long the steps of all organizations together may run in one turn of the event loop. */
 const SLICE_MS = 2
@@ -119,9 +120,4 @@ export function createProcessor({ monotonic }: Pick<Clock, 'monotonic'>): Proces
       }
     },
   }
-}
-
-/** Work of one step. */
-export function once<Result>(work: () => Result): Iterator<undefined, Result> {
-  return { next: () => ({ done: true, value: work() }) }
 }

@@ -341,6 +341,12 @@ describe('unknown fields of a body', () => {
     expect([around.status, codeOf(around)]).toEqual([400, 'invalid_parameter'])
   })
 
+  it('of a template are ignored, also where a message could not have them', async () => {
+    await start()
+    const template = { name: 'hi', channel: 'email', body: 'Hi', tags: ['x'], from: 'x' }
+    expect((await post('/v1/templates', template)).status).toBe(201)
+  })
+
   it('named like members of every object are unknown, too', async () => {
     await start({ http: { strictBody: true } })
     for (const name of ['__proto__', 'constructor', 'toString']) {

@@ -31,7 +31,7 @@ const PLACES: ReadonlyMap<string, string> = new Map([
   ['template_id', 'it is "template"'],
 ])
 const NO_PLACES: ReadonlyMap<string, string> = new Map()
-/** In code alone: over HTTP a body may repeat whose it is. */
+/** In code alone. */
 const ORGANIZATION = 'give it in the last argument'
 
 /**
@@ -47,7 +47,7 @@ export function assertKnownFields(
   which: 'all' | 'misplaced' = 'all',
 ): void {
   if (!(schema instanceof z.ZodObject) || typeof input !== 'object' || input === null) return
-  const places = 'body' in schema.shape || 'notifications' in schema.shape ? PLACES : NO_PLACES
+  const places = 'template' in schema.shape || 'notifications' in schema.shape ? PLACES : NO_PLACES
   const unknown = Object.keys(input).filter(
     (name) => !Object.hasOwn(schema.shape, name) && (which === 'all' || places.has(name)),
   )
@@ -69,13 +69,14 @@ function placesOf(names: readonly string[], places: ReadonlyMap<string, string>)
 }
 
 /**
- * A body without the fields that its schema does not name; a schema that refuses them sees them.
+ * A body without the fields that its schema does not name; a schema that refuses them sees them. The organization that a body
+ * may repeat has been compared before.
  *
  * @param strict refuses them, as {@link assertKnownFields}
  */
 export function knownFields(
   schema: z.ZodType | undefined,
-  body: Readonly<Record<string, unknown>>,
+  { organizationId: _judged, ...body }: Readonly<Record<string, unknown>>,
   strict: boolean,
 ): Readonly<Record<string, unknown>> {
   if (schema === undefined) return body

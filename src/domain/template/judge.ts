@@ -1,4 +1,5 @@
-import { type Field, nest, quoted, scan, type Token, wrongText } from './parse.ts'
+import { shortName } from '../listed-names.ts'
+import { type Field, nest, scan, type Token, wrongText } from './parse.ts'
 
 /** Deepest nesting of sections. */
 const MAX_DEPTH = 20
@@ -51,7 +52,7 @@ function judge(source: string, field: Field): void {
 }
 
 function tagFault([type, name, start]: Token, open: readonly string[]): string | null {
-  const shown = quoted(name)
+  const shown = shortName(name)
   switch (type) {
     case '>':
       return `has the partial "{{>${shown}}}" at ${start}. Carillon has no partials: write the text itself`
@@ -81,7 +82,7 @@ function helperFault(type: string, name: string, start: number): string | null {
   const [, block, scope] = HELPER.exec(name) ?? []
   const instead = INSTEAD_OF_HELPER[block ?? scope ?? '']
   if (instead === undefined) return null
-  return `has "{{${type}${quoted(name)}}}" at ${start}. Carillon has no helpers. ${instead}`
+  return `has "{{${type}${shortName(name)}}}" at ${start}. Carillon has no helpers. ${instead}`
 }
 
 function valueFault(name: string, start: number, open: readonly string[]): string | null {
@@ -94,5 +95,5 @@ function valueFault(name: string, start: number, open: readonly string[]): strin
 function nameFault(name: string, start: number): string | null {
   if (name.length > MAX_NAME) return `has a name of more than ${MAX_NAME} characters in the tag at ${start}`
   if (PATH.test(name)) return null
-  return `has the tag "${quoted(name)}" at ${start}, which is no name: mustache has no filters or helpers`
+  return `has the tag "${shortName(name)}" at ${start}, which is no name: mustache has no filters or helpers`
 }

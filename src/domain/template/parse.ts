@@ -1,4 +1,5 @@
 import { NotifierError } from '../errors/notifier-error.ts'
+import { shortName } from '../listed-names.ts'
 
 /** A piece of a template in mustache's own form: the name of a tag or a text, its place, and the pieces of a section. */
 export type Token = [type: string, name: string, start: number, end: number, children?: Token[]]
@@ -18,8 +19,6 @@ const TYPES: Readonly<Record<string, string>> = {
 }
 /** Most tags of a text: each takes the time and the memory of a hundred characters. */
 const MAX_TAGS = 10_000
-/** Most characters of a name that an error quotes. */
-const MAX_QUOTED = 50
 
 /**
  * Parses a source by mustache's rules. The time grows with the length alone, whatever the source is.
@@ -149,7 +148,7 @@ export function nest(tokens: readonly Token[], field: Field): Token[] {
   }
   const open = sections.at(-1)
   if (open !== undefined) {
-    const name = quoted(open[1])
+    const name = shortName(open[1])
     throw wrongText(
       field,
       `does not close the section "${name}" that opens at ${open[2]}: write {{/${name}}}`,
@@ -159,13 +158,9 @@ export function nest(tokens: readonly Token[], field: Field): Token[] {
 }
 
 function closingFault([, name, start]: Token, section: Token | undefined): string {
-  const closing = `closes the section "${quoted(name)}" at ${start}`
+  const closing = `closes the section "${shortName(name)}" at ${start}`
   if (section === undefined) return `${closing}, which is not open`
-  return `${closing}, where "${quoted(section[1])}" from ${section[2]} is still open`
-}
-
-export function quoted(name: string): string {
-  return name.slice(0, MAX_QUOTED)
+  return `${closing}, where "${shortName(section[1])}" from ${section[2]} is still open`
 }
 
 /** @param fault reads on from "The template's body" */

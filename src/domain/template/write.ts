@@ -39,7 +39,7 @@ export function* writeText(
       if (isStepFull(ITEM_CHARACTERS)) yield
       const [type, name] = token
       if (type === 'text') add(name)
-      else yield* tag(token, lookUpIn(scope, name), scope)
+      else if (type !== '!' && type !== '>') yield* tag(token, lookUpIn(scope, name), scope)
     }
   }
 

@@ -147,7 +147,10 @@ export function createProviderState(
     unclear() {
       unclear += 1
     },
-    faulted: rest.faulted,
+    faulted(pauseMs, reason) {
+      unclear = 0
+      rest.faulted(pauseMs, reason)
+    },
     refresh: rest.refresh,
     health: () => {
       const restMs = rest.leftMs()

@@ -1,6 +1,7 @@
 import { seldom } from '../../domain/seldom.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { LimitCheck, LimitDecision, LimitState, RateLimiter } from '../../ports/rate-limiter.ts'
+import { judged } from '../limits/decision.ts'
 import { GRANT_MS } from './provider-limits.ts'
 
 /** What providers share over processes. Never rejects, and never waits long. */
@@ -77,7 +78,7 @@ export function createSharedLimits(
 
   return {
     async consume(checks) {
-      const decision = await ask((limiter) => limiter.consume(checks))
+      const decision = await ask(async (limiter) => judged('consume', checks, await limiter.consume(checks)))
       if (decision === null) return local.consume(checks)
       const states = await Promise.all(
         decision.states.map((state, index) => confirmed(checks[index] as LimitCheck, state)),
@@ -85,7 +86,8 @@ export function createSharedLimits(
       return { allowed: states.every(({ allowed }) => allowed), states }
     },
     async peek(checks) {
-      return (await ask((limiter) => limiter.peek(checks))) ?? local.peek(checks)
+      const decision = await ask(async (limiter) => judged('peek', checks, await limiter.peek(checks)))
+      return decision ?? local.peek(checks)
     },
     pause(key, ms) {
       void ask((limiter) => limiter.pause(key, ms))

@@ -40,7 +40,7 @@ const deleteOptions: z.ZodType<DeleteOrganizationOptions> = z.strictObject({
   force: z.boolean('must be true or false').optional(),
 })
 
-/** @param closeProviders makes an organization's own providers close */
+/** @param closeProviders lets an organization's own providers close: when they are next asked for, or idle */
 export function createOrganizations(
   storage: Storage,
   ids: IdGenerator,

@@ -1,6 +1,6 @@
 import type { Clock } from '../../ports/clock.ts'
-import type { LimitCheck, LimitDecision, LimitState, RateLimiter } from '../../ports/rate-limiter.ts'
-import { failureOfPlugin } from '../plugin-faults.ts'
+import type { RateLimiter } from '../../ports/rate-limiter.ts'
+import { judged } from '../limits/decision.ts'
 import { inTime as answerInTime } from '../within.ts'
 import type { Observer } from './observer.ts'
 
@@ -33,34 +33,4 @@ export function observedLimiter(limiter: RateLimiter, observer: Observer, clock:
     release: (key, token) => inTime(() => limiter.release(key, token)),
     close: async () => limiter.close(),
   }
-}
-
-/** @throws NotifierError `service_unavailable` when an answer is not a decision over all checks */
-function judged(method: string, checks: readonly LimitCheck[], answer: LimitDecision): LimitDecision {
-  if (isDecision(answer, checks.length)) return answer
-  const right = `{ allowed, states }, with { ${STATE.join(', ')} } for each of the ${checks.length} checks`
-  throw failureOfPlugin(
-    'rate limiter',
-    new TypeError(`${method}() of the rate limiter must answer ${right}.`),
-  )
-}
-
-const NUMBERS = ['granted', 'remaining', 'resetInMs', 'retryAfterMs'] as const
-const STATE = ['allowed', ...NUMBERS]
-
-/** A plug-in in plain JavaScript may answer anything. */
-function isDecision(answer: Partial<LimitDecision> | null | undefined, checks: number): boolean {
-  return (
-    typeof answer?.allowed === 'boolean' &&
-    Array.isArray(answer.states) &&
-    answer.states.length === checks &&
-    answer.states.every(isState)
-  )
-}
-
-function isState(state: Partial<LimitState> | null | undefined): boolean {
-  return (
-    typeof state?.allowed === 'boolean' &&
-    NUMBERS.every((name) => typeof state[name] === 'number' && state[name] >= 0)
-  )
 }

@@ -1,9 +1,10 @@
 import { NotifierError } from '../../domain/errors/notifier-error.ts'
+import { once } from '../../domain/steps.ts'
 import { type CompiledTemplate, compileTemplate } from '../../domain/template/compile.ts'
 import type { Template } from '../../domain/template/template.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
 import type { TemplateVersion } from '../../ports/storage/templates.ts'
-import { once, type Processor } from '../processor.ts'
+import type { Processor } from '../processor.ts'
 
 /** Template versions, compiled once each. Versions never change, so nothing here can be stale. */
 export interface CompiledTemplates {

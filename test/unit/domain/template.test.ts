@@ -159,6 +159,22 @@ describe('rendering', () => {
     },
   )
 
+  it('looks no comment up, however long', () => {
+    const asked: unknown[] = []
+    const variables = new Proxy<Variables>(
+      { list: [1, 2] },
+      {
+        getOwnPropertyDescriptor(values, name) {
+          asked.push(name)
+          return Reflect.getOwnPropertyDescriptor(values, name)
+        },
+      },
+    )
+    expect(render('{{#list}}x{{! not.a.name }}{{/list}}{{a}}', variables)).toBe('xx')
+    expect(asked).toContain('a')
+    expect(asked).not.toContain('not')
+  })
+
   it('finds what lies deep, and nothing behind a value', () => {
     expect(render('{{a.b.c}}[{{#o}}{{a.b.c.d}}{{a.b.}}{{a..b}}{{/o}}]', { a: { b: { c: 1 } }, o: 1 })).toBe(
       '1[]',

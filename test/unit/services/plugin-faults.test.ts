@@ -189,6 +189,17 @@ describe('a plug-in that hangs', () => {
     expect(await notifier.health()).toMatchObject({ status: 'ok', reason: null })
   })
 
+  it('for one organization leaves the health of the service as it is', async () => {
+    const world = notifierWorld()
+    const email = (): never => {
+      throw new Error('no credentials')
+    }
+    const notifier = await world.start({ channels: { email } })
+    await notifier.send(MAIL)
+    await world.clock.until(async () => ((await notifier.health()).waiting.length > 0 ? true : null))
+    expect(await notifier.health()).toMatchObject({ status: 'ok', waiting: [{ lane: 'email@org_default' }] })
+  })
+
   it('while a limiter decides ends the send after ten seconds', async () => {
     const world = notifierWorld()
     const rateLimiter = { ...world.limiter, consume: never }

@@ -57,6 +57,13 @@ it('what the limiter says of the time from which there is more is what counts', 
   expect((await limits.consume(pace(5))).states[0]).toMatchObject({ granted: 3, resetInMs: 700 })
 })
 
+it('a limiter that answers no decision is away', async () => {
+  const none = async () => ({ allowed: true }) as LimitDecision
+  const { limits } = create({ consume: none, peek: none })
+  expect((await limits.consume(pace(5))).states[0]?.granted).toBe(5)
+  expect((await limits.peek(pace(5))).states[0]?.granted).toBe(0)
+})
+
 it('nothing is counted here of what the limiter refuses', async () => {
   const { limits, costs } = create(granting(() => 0))
   expect(await limits.consume(pace(5))).toMatchObject({ allowed: false, states: [{ retryAfterMs: 900 }] })
