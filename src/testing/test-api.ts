@@ -9,6 +9,9 @@ export interface TestContext {
  */
 export type TestApi = (name: string, run: (...context: [context?: TestContext]) => Promise<void>) => void
 
+/** Begins the reason of a check that is skipped because the plug-in lacks an optional feature. */
+export const ABSENT = 'Optional, and absent: '
+
 /** Thrown by a check where the plug-in lacks what it is about. */
 export class Absent extends Error {}
 
@@ -21,7 +24,7 @@ export function skippable(test: TestApi): (name: string, check: () => Promise<vo
         await check()
       } catch (error) {
         if (!(error instanceof Absent)) throw error
-        context?.skip(error.message)
+        context?.skip(`${ABSENT}${error.message}`)
       }
     })
 }

@@ -1,10 +1,14 @@
 import type { Reporter, TestCase, TestModule, TestSuite } from 'vitest/node'
+import { ABSENT } from '../../src/testing/test-api.ts'
 
 /** Between the name of a suite and what it misses. */
 export const MARK = ' · left out: '
 
+const ABSENT_FEATURES = 'a feature that a plug-in may lack'
+
 /** What a run may do without: in CI only what its environment names. */
 function mayLeaveOut(reason: string): boolean {
+  if (reason === ABSENT_FEATURES) return true
   const { CI, CARILLON_TEST_LEAVE_OUT: named = '' } = process.env
   if (CI === undefined || named === 'all') return true
   return named
@@ -14,6 +18,8 @@ function mayLeaveOut(reason: string): boolean {
 }
 
 function reasonOf(test: TestCase): string {
+  const result = test.result()
+  if (result.state === 'skipped' && result.note?.startsWith(ABSENT) === true) return ABSENT_FEATURES
   for (let above: TestSuite | TestModule = test.parent; above.type === 'suite'; above = above.parent) {
     const at = above.name.lastIndexOf(MARK)
     if (at >= 0) return above.name.slice(at + MARK.length)
