@@ -87,7 +87,7 @@ async function main(closers: (() => Promise<void>)[]): Promise<void> {
         accountSid: `AC${'0'.repeat(32)}`,
         authToken: twilioToken,
         from: '+15005550006',
-        receiptsUrl: `${web.url}/receipts/sms/twilio`,
+        receipts: { url: `${web.url}/receipts/sms/twilio` },
       }),
       push: fcm({
         baseUrl: elsewhere.url,
@@ -101,7 +101,7 @@ async function main(closers: (() => Promise<void>)[]): Promise<void> {
       slack: slack({
         baseUrl: elsewhere.url,
         token: 'xoxb-example',
-        signingSecret: slackSigningSecret,
+        receipts: { secret: slackSigningSecret },
       }),
       // Only because the receiver is on this machine: by default only public https addresses are called.
       webhook: webhook({ allow: ['127.0.0.1/32'], allowHttp: true }),

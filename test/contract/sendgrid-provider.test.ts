@@ -270,7 +270,7 @@ describe('a mail to SendGrid', () => {
     ['baseUrl', { baseUrl: 'https://user:pass@api.example.org' }],
     ['baseUrl', { baseUrl: 'https://api.example.org/?' }],
     ['from', { from: 'nobody' }],
-    ['webhookPublicKey', { webhookPublicKey: 'AAAA' }],
+    ['receipts.publicKey', { receipts: { publicKey: 'AAAA' } }],
     ['maxPerSecond', { maxPerSecond: 1.5 }],
     ['maxPerSecond', { maxPerSecond: 0 }],
     ['sandbox', { sandbox: true }],

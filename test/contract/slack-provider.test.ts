@@ -275,7 +275,7 @@ describe('a check', () => {
 it.each([
   ['token', { token: '' }],
   ['baseUrl', { baseUrl: 'http://slack.com/api' }],
-  ['signingSecret', { signingSecret: [' '] }],
+  ['receipts.secret', { receipts: { secret: [' '] } }],
 ])('a wrong option is named: %s', (option, wrong) => {
   expect(() => channelAt('https://slack.com/api', wrong)).toThrow(`"${option}`)
 })

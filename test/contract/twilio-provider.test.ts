@@ -142,7 +142,7 @@ function channelAt(baseUrl: string, more: Partial<Parameters<typeof twilio>[0]> 
     from: FROM,
     baseUrl,
     maxConcurrent: 4,
-    receiptsUrl: 'https://app.example/receipts/sms/twilio',
+    receipts: { url: 'https://app.example/receipts/sms/twilio' },
     ...more,
   })
 }
@@ -267,7 +267,7 @@ describe('options', () => {
       from: undefined,
       messagingServiceSid,
       validitySeconds: 300,
-      receiptsUrl: undefined,
+      receipts: undefined,
     })
     onTestFinished(async () => {
       await channel.close?.()
@@ -293,7 +293,8 @@ describe('options', () => {
     ['from', { messagingServiceSid: `MG${'ab'.repeat(16)}` }],
     ['from', { from: 'A name that is too long' }],
     ['from', { from: 'Bücher' }],
-    ['receiptsUrl', { receiptsUrl: 'https://app.example/receipts?x=1' }],
+    ['receipts.url', { receipts: { url: 'https://app.example/receipts?x=1' } }],
+    ['receipts.secret', { authToken: undefined, apiKey: { sid: `SK${'0'.repeat(32)}`, secret: TOKEN } }],
     ['validitySeconds', { validitySeconds: 36_001 }],
     ['baseUrl', { baseUrl: 'http://api.twilio.com' }],
   ])('are refused by name: %s', (option, wrong) => {
@@ -313,7 +314,7 @@ describe('options', () => {
     })
     const key = `SK${'ab'.repeat(16)}`
     const channels = [key, `SK${'cd'.repeat(16)}`].map((sid) =>
-      channelAt(server.url, { authToken: undefined, apiKey: { sid, secret: TOKEN } }),
+      channelAt(server.url, { authToken: undefined, receipts: undefined, apiKey: { sid, secret: TOKEN } }),
     )
     onTestFinished(async () => {
       for (const channel of channels) await channel.close?.()

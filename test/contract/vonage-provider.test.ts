@@ -187,8 +187,9 @@ describe("Vonage's own client", () => {
 
 it('says in which alphabet a text is written, where receipts go and how long it is worth something', async () => {
   const server = await providerServer({ accept: created })
-  const receiptsUrl = 'https://app.example/receipts/sms/vonage'
-  const channel = channelAt(server.url, { receiptsUrl, validitySeconds: 300 })
+  const url = 'https://app.example/receipts/sms/vonage'
+  const receipts = { secret: 'signature-secret', url }
+  const channel = channelAt(server.url, { receipts, validitySeconds: 300 })
   onTestFinished(async () => {
     await channel.close?.()
     await server.close()
@@ -196,7 +197,7 @@ it('says in which alphabet a text is written, where receipts go and how long it 
   for (const body of ['Grüße €', 'ça va'])
     await channel.send({ to: TO, subject: null, body, format: 'text' }, sendContext())
   const [gsm, ucs] = server.taken.map(({ body }) => JSON.parse(body.toString('utf8')))
-  expect(gsm).toMatchObject({ type: 'text', callback: receiptsUrl, ttl: 300_000 })
+  expect(gsm).toMatchObject({ type: 'text', callback: url, ttl: 300_000 })
   expect(ucs).toMatchObject({ type: 'unicode' })
 })
 
@@ -204,7 +205,7 @@ it.each([
   ['from', { from: '+4915112345678' }],
   ['apiSecret', { apiSecret: 'two words' }],
   ['validitySeconds', { validitySeconds: 19 }],
-  ['signatureMethod', { signatureMethod: 'sha3' as never }],
+  ['receipts.method', { receipts: { secret: 's', method: 'sha3' as never } }],
 ])('a wrong option is named: %s', (option, wrong) => {
   expect(() => channelAt('https://rest.nexmo.com', wrong)).toThrow(`"${option}"`)
 })

@@ -22,7 +22,12 @@ const closers: (() => unknown)[] = []
 let notifier: Notifier
 
 beforeEach(async () => {
-  const sms = twilio({ accountSid: `AC${'0'.repeat(32)}`, authToken: TOKEN, from: '+15005550006' })
+  const sms = twilio({
+    accountSid: `AC${'0'.repeat(32)}`,
+    authToken: TOKEN,
+    from: '+15005550006',
+    receipts: {},
+  })
   notifier = createNotifier({ channels: { sms } })
   await notifier.start({ deliver: false })
   closers.push(() => notifier.stop())

@@ -6,8 +6,8 @@ import type { ReceiptRequest } from '../../src/ports/receipts.ts'
 const SECRET = '8f742231b10e8888abcd99yyyzzz85a5'
 const refused = { kind: 'refused', why: 'signature' }
 
-function open(signingSecret: string | readonly string[] = SECRET) {
-  const channel = slack({ token: 'xoxb-1', signingSecret })
+function open(secret: string | readonly string[] = SECRET) {
+  const channel = slack({ token: 'xoxb-1', receipts: { secret } })
   onTestFinished(() => channel.close?.())
   return async (request: ReceiptRequest) => {
     const parsed = await channel.parseReceipts?.(request)

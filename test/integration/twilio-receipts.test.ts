@@ -39,6 +39,7 @@ function open(more: Partial<Parameters<typeof twilio>[0]> = {}) {
   const channel = twilio({
     accountSid: `AC${'0'.repeat(32)}`,
     authToken: TOKEN,
+    receipts: {},
     from: '+15005550006',
     ...more,
   })
@@ -164,8 +165,7 @@ describe('the signature', () => {
 
   it('is over the configured address, where proxies hide it, and by several tokens during a change', async () => {
     const parse = open({
-      receiptsUrl: 'https://app.example/receipts/sms/twilio',
-      webhookAuthToken: ['new-token', TOKEN],
+      receipts: { url: 'https://app.example/receipts/sms/twilio', secret: ['new-token', TOKEN] },
     })
     const request = signed(report('delivered'))
     const inside = { ...request, url: request.url.replace('https://app.example', 'http://10.0.0.1:3000') }

@@ -4,7 +4,7 @@ import { SMS } from '@vonage/sms'
 import fc from 'fast-check'
 import { SignJWT } from 'jose'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { vonage } from '../../adapters/channels/vonage/send.ts'
+import { type VonageReceiptOptions, vonage } from '../../adapters/channels/vonage/send.ts'
 import { faultOf, SIGNATURE_METHODS, type SignatureMethod } from '../../adapters/channels/vonage/signature.ts'
 import type { ReceiptRequest } from '../../src/ports/receipts.ts'
 
@@ -15,13 +15,12 @@ const now = () => Math.floor(Date.now() / 1000)
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
 const refused = { kind: 'refused', why: 'signature' }
 
-function open(more: Partial<Parameters<typeof vonage>[0]> = {}) {
+function open(more: Partial<VonageReceiptOptions> = {}) {
   const channel = vonage({
     apiKey: KEY,
     apiSecret: 'api-secret',
     from: 'ACME',
-    signatureSecret: SECRET,
-    ...more,
+    receipts: { secret: SECRET, ...more },
   })
   onTestFinished(() => channel.close?.())
   return async (request: ReceiptRequest) => {
@@ -122,7 +121,7 @@ describe('a signed token', () => {
   })
 
   it('may be signed by either secret during a change', async () => {
-    const parse = open({ signatureSecret: ['new-secret-of-some-length-at-least', SECRET] })
+    const parse = open({ secret: ['new-secret-of-some-length-at-least', SECRET] })
     expect(await parse(await withToken(dlr('delivered')))).toMatchObject({ kind: 'receipts' })
   })
 })
@@ -173,7 +172,7 @@ describe('a signature among the fields', () => {
   )
 
   it.each(SIGNATURE_METHODS)('is judged as by Vonage: %s', (method) => {
-    const proof = { secrets: [SECRET], method, apiKey: KEY, maxAgeMs: 60_000 }
+    const proof = { secret: [SECRET], method, apiKey: KEY, maxAgeMs: 60_000 }
     fc.assert(
       fc.property(texts, fc.boolean(), (fields, forged) => {
         const request = withField(fields, method, forged ? '0'.repeat(32) : undefined)
@@ -188,7 +187,7 @@ describe('a signature among the fields', () => {
   it('is no proof unless the option says so, and grows old', async () => {
     const fields = { messageId: 'm1', status: 'delivered', msisdn: '4915112345678' }
     expect(await open()(withField(fields, 'sha256'))).toMatchObject(refused)
-    const parse = open({ signatureMethod: 'sha256' })
+    const parse = open({ method: 'sha256' })
     expect(await parse(withField(fields, 'sha256'))).toMatchObject({
       receipts: [{ fact: { type: 'delivered', providerMessageId: 'm1' } }],
     })
@@ -199,7 +198,7 @@ describe('a signature among the fields', () => {
   })
 
   it('is not looked for in a form of more fields than Vonage sends', async () => {
-    const parse = open({ signatureMethod: 'sha256' })
+    const parse = open({ method: 'sha256' })
     const fields = (count: number) =>
       Object.fromEntries(Array.from({ length: count }, (_, index) => [`field${index}`, 'x']))
     // Beside them: timestamp, nonce and sig.

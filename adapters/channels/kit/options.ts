@@ -41,9 +41,9 @@ export const instanceName: z.ZodType<string> = z
 /** The option `timeoutMs`. */
 export const timeout: z.ZodType<number> = z.int().min(1).max(600_000, 'must be at most 600000 milliseconds')
 
-/** An option that takes one or several; gives a list. */
+/** An option that takes one or several, and at least one; gives a list. */
 export function oneOrSeveral<One>(one: z.ZodType<One>): z.ZodType<One[]> {
-  return z.union([one.transform((value) => [value]), z.array(one)])
+  return z.union([one.transform((value) => [value]), z.array(one).min(1)])
 }
 
 /** The option `retry`, whose fields are judged with the notifier. */

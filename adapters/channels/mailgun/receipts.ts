@@ -1,6 +1,8 @@
 import { createHmac } from 'node:crypto'
+import * as z from 'zod'
 import type { ParsedReceipts, Receipt, ReceiptRequest } from '../../../src/ports/receipts.ts'
 import { member, rowOf, textMember } from '../kit/http/provider-answer.ts'
+import { credential } from '../kit/http/provider-options.ts'
 import {
   dedupeKey,
   isFresh,
@@ -12,8 +14,31 @@ import {
 } from '../kit/http/receipt-request.ts'
 import { OUR_ID } from '../kit/mail/mail-api.ts'
 import type { Meaning } from '../kit/mail/meaning.ts'
+import { oneOrSeveral } from '../kit/options.ts'
 import { codeOfReply } from '../smtp/errors.ts'
 import { bareId } from './errors.ts'
+
+/** What proves the reports of Mailgun. */
+export interface MailgunReceiptOptions {
+  /** The account's HTTP webhook signing key. Several while one replaces another. */
+  readonly secret: string | readonly string[]
+  /**
+   * How old a signed report may be, in milliseconds. Mailgun repeats a report for eight hours.
+   *
+   * @default 32_400_000, which is nine hours
+   */
+  readonly maxAgeMs?: number | undefined
+}
+
+interface Proof {
+  readonly secret: readonly string[]
+  readonly maxAgeMs: number
+}
+
+export const receiptOptions: z.ZodType<Proof> = z.strictObject({
+  secret: oneOrSeveral(credential),
+  maxAgeMs: z.int().min(1000).default(32_400_000),
+})
 
 /**
  * Reads Mailgun's webhooks: HMAC-SHA256 over the timestamp and a token that is used once.
@@ -21,10 +46,10 @@ import { bareId } from './errors.ts'
  * The signature does not cover the event. What it protects is the token, which is the key by which reports are
  * deduplicated: a copy with another event changes nothing, on any machine, as long as its age lets it in.
  */
-export function mailgunReceipts(
-  keys: readonly string[],
-  maxAgeMs: number,
-): (request: ReceiptRequest) => Promise<ParsedReceipts> {
+export function mailgunReceipts({
+  secret: keys,
+  maxAgeMs,
+}: Proof): (request: ReceiptRequest) => Promise<ParsedReceipts> {
   return async (request) => {
     if ((request.headers['content-type'] ?? '').includes('form')) {
       return malformed('This is a legacy webhook of Mailgun. Create a current one, which sends JSON.')

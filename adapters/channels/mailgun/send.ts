@@ -7,9 +7,11 @@ import { credential } from '../kit/http/provider-options.ts'
 import { mailboxText } from '../kit/mail/header-text.ts'
 import { type ApiMail, type MailApiOptions, mailApiShape, OUR_ID, sendMail } from '../kit/mail/mail-api.ts'
 import { mailFrame } from '../kit/mail/mail-frame.ts'
-import { checkOptions, oneOrSeveral } from '../kit/options.ts'
+import { checkOptions } from '../kit/options.ts'
 import { judgeIncomplete, judgeMailgun } from './errors.ts'
-import { mailgunReceipts } from './receipts.ts'
+import { type MailgunReceiptOptions, mailgunReceipts, receiptOptions } from './receipts.ts'
+
+export type { MailgunReceiptOptions }
 
 /** Options of `mailgun`. */
 export interface MailgunOptions extends MailApiOptions {
@@ -18,17 +20,11 @@ export interface MailgunOptions extends MailApiOptions {
   /** The sending domain, as Mailgun knows it. */
   readonly domain: string
   /**
-   * Signing keys of the account's webhooks, the current one and those before it.
+   * The account's webhooks.
    *
-   * @default none: reports are not received
+   * @default none: no receipts are taken
    */
-  readonly webhookSigningKey?: string | readonly string[] | undefined
-  /**
-   * How old a signed report may be, in milliseconds. Mailgun repeats a report for eight hours.
-   *
-   * @default 32_400_000, which is nine hours
-   */
-  readonly webhookMaxAgeMs?: number | undefined
+  readonly receipts?: MailgunReceiptOptions | undefined
 }
 
 const PLUGIN = 'mailgun'
@@ -36,8 +32,7 @@ const schema = z.strictObject({
   ...mailApiShape('mailgun', 'https://api.mailgun.net'),
   apiKey: credential,
   domain: z.string().regex(/^[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+$/, 'must be a domain such as mg.example.com'),
-  webhookSigningKey: oneOrSeveral(credential).default([]),
-  webhookMaxAgeMs: z.int().min(1000).default(32_400_000),
+  receipts: receiptOptions.optional(),
 })
 
 /**
@@ -68,9 +63,7 @@ export function mailgun(options: MailgunOptions): Provider {
       sendMail(frame, message, context, async (mail) => {
         return http.send({ ...(await request(toForm(mail))), signal: context.signal }, judgeMailgun)
       }),
-    ...(given.webhookSigningKey.length === 0
-      ? {}
-      : { parseReceipts: mailgunReceipts(given.webhookSigningKey, given.webhookMaxAgeMs) }),
+    ...(given.receipts === undefined ? {} : { parseReceipts: mailgunReceipts(given.receipts) }),
     async check() {
       const form = new FormData()
       form.set('o:testmode', 'yes')

@@ -1,21 +1,37 @@
+import * as z from 'zod'
 import type { ParsedReceipts, Receipt, ReceiptRequest } from '../../../src/ports/receipts.ts'
 import { member, rowOf, textMember } from '../kit/http/provider-answer.ts'
 import { dedupeKey, jsonBody, malformed, sameText, timeOf, unproven } from '../kit/http/receipt-request.ts'
 import { OUR_ID } from '../kit/mail/mail-api.ts'
 import type { Meaning } from '../kit/mail/meaning.ts'
+import { oneOrSeveral } from '../kit/options.ts'
 
-/** What a webhook of Postmark presents: HTTP basic authentication, or a header of one's own. */
-export type PostmarkWebhookSecret =
-  | { readonly user: string; readonly password: string }
-  | { readonly header: string; readonly value: string }
+/**
+ * What the webhooks of Postmark present, at least 8 characters long: the password of HTTP basic authentication, or the
+ * secret in a header of one's own. Several while one replaces another.
+ */
+export type PostmarkReceiptOptions =
+  | { readonly user: string; readonly password: string | readonly string[] }
+  | { readonly header: string; readonly secret: string | readonly string[] }
+
+type Proof =
+  | { readonly user: string; readonly password: readonly string[] }
+  | { readonly header: string; readonly secret: readonly string[] }
+
+const presented = oneOrSeveral(z.string().min(8))
+
+export const receiptOptions: z.ZodType<Proof> = z.union(
+  [
+    z.strictObject({ user: z.string().min(1), password: presented }),
+    z.strictObject({ header: z.string().regex(/^[A-Za-z0-9-]{1,64}$/), secret: presented }),
+  ],
+  'must be { user, password } or { header, secret }, the password or secret of at least 8 characters',
+)
 
 /** Reads Postmark's webhooks, which carry no signature: whoever knows the secret is believed. */
-export function postmarkReceipts(
-  secrets: readonly PostmarkWebhookSecret[],
-): (request: ReceiptRequest) => Promise<ParsedReceipts> {
+export function postmarkReceipts(proof: Proof): (request: ReceiptRequest) => Promise<ParsedReceipts> {
   return async (request) => {
-    const proven = secrets.map((secret) => presents(request, secret))
-    if (!proven.includes(true)) return unproven('The report does not present the secret of the webhook.')
+    if (!isProven(request, proof)) return unproven('The report does not present the secret of the webhook.')
     const event = jsonBody(request)
     const type = textMember(event, 'RecordType')
     if (type === undefined) return malformed('The body is not a report of Postmark.')
@@ -23,11 +39,15 @@ export function postmarkReceipts(
   }
 }
 
-function presents({ headers }: ReceiptRequest, secret: PostmarkWebhookSecret): boolean {
-  if ('header' in secret) return sameText(headers[secret.header.toLowerCase()] ?? '', secret.value)
+function isProven({ headers }: ReceiptRequest, proof: Proof): boolean {
+  if ('header' in proof) {
+    const given = headers[proof.header.toLowerCase()] ?? ''
+    return proof.secret.map((secret) => sameText(given, secret)).includes(true)
+  }
   const [, given = ''] = /^basic +(\S+)$/i.exec(headers.authorization ?? '') ?? []
-  const expected = Buffer.from(`${secret.user}:${secret.password}`, 'utf8').toString('base64')
-  return sameText(given, expected)
+  return proof.password
+    .map((password) => sameText(given, Buffer.from(`${proof.user}:${password}`, 'utf8').toString('base64')))
+    .includes(true)
 }
 
 function receiptOf(type: string, event: unknown): readonly Receipt[] {

@@ -15,11 +15,11 @@ import {
   sendMail,
 } from '../kit/mail/mail-api.ts'
 import { mailFrame } from '../kit/mail/mail-frame.ts'
-import { checkOptions, oneOrSeveral } from '../kit/options.ts'
+import { checkOptions } from '../kit/options.ts'
 import { judgePostmark } from './errors.ts'
-import { type PostmarkWebhookSecret, postmarkReceipts } from './receipts.ts'
+import { type PostmarkReceiptOptions, postmarkReceipts, receiptOptions } from './receipts.ts'
 
-export type { PostmarkWebhookSecret }
+export type { PostmarkReceiptOptions }
 
 /** Options of `postmark`. */
 export interface PostmarkOptions extends MailApiOptions {
@@ -28,22 +28,14 @@ export interface PostmarkOptions extends MailApiOptions {
   /** The stream that mails go through. Default: Postmark's own, `outbound`. */
   readonly messageStream?: string | undefined
   /**
-   * What Postmark's webhooks are told to present, since it signs nothing: a user and password in the address, or a
-   * header. Several while one is replaced by another.
+   * What Postmark's webhooks are told to present, since it signs nothing.
    *
-   * @default none: reports are not received
+   * @default none: no receipts are taken
    */
-  readonly webhookSecret?: PostmarkWebhookSecret | readonly PostmarkWebhookSecret[] | undefined
+  readonly receipts?: PostmarkReceiptOptions | undefined
 }
 
 const PLUGIN = 'postmark'
-const secret = z.union(
-  [
-    z.strictObject({ user: z.string().min(1), password: z.string().min(8) }),
-    z.strictObject({ header: z.string().regex(/^[A-Za-z0-9-]{1,64}$/), value: z.string().min(8) }),
-  ],
-  'must be { user, password } or { header, value }, the secret of at least 8 characters',
-)
 const schema = z.strictObject({
   ...mailApiShape('postmark', 'https://api.postmarkapp.com'),
   serverToken: credential,
@@ -51,7 +43,7 @@ const schema = z.strictObject({
     .string()
     .regex(/^[A-Za-z0-9_-]{1,100}$/)
     .optional(),
-  webhookSecret: oneOrSeveral(secret).default([]),
+  receipts: receiptOptions.optional(),
 })
 
 /**
@@ -61,7 +53,7 @@ const schema = z.strictObject({
  */
 export function postmark(options: PostmarkOptions): Provider {
   const given = checkOptions(PLUGIN, schema, options)
-  const { baseUrl, timeoutMs, maxConcurrent, serverToken, webhookSecret } = given
+  const { baseUrl, timeoutMs, maxConcurrent, serverToken } = given
   const frame = mailFrame(PLUGIN, given)
   const http = providerHttp({ maxConnections: maxConcurrent, timeoutMs, secrets: [serverToken] })
 
@@ -83,7 +75,7 @@ export function postmark(options: PostmarkOptions): Provider {
           judgePostmark,
         ),
       ),
-    ...(webhookSecret.length === 0 ? {} : { parseReceipts: postmarkReceipts(webhookSecret) }),
+    ...(given.receipts === undefined ? {} : { parseReceipts: postmarkReceipts(given.receipts) }),
     async check() {
       const headers = { accept: 'application/json', 'x-postmark-server-token': serverToken }
       const outcome = await http.send({ method: 'GET', url: `${baseUrl}/server`, headers }, (answer) =>

@@ -1,4 +1,5 @@
-import { webhookSigner } from '../../../src/outgoing/webhook-signer.ts'
+import * as z from 'zod'
+import { isWebhookSecret, webhookSigner } from '../../../src/outgoing/webhook-signer.ts'
 import type { ParsedReceipts, Receipt, ReceiptRequest } from '../../../src/ports/receipts.ts'
 import { member, textMember } from '../kit/http/provider-answer.ts'
 import {
@@ -12,6 +13,23 @@ import {
 } from '../kit/http/receipt-request.ts'
 import { OUR_ID } from '../kit/mail/mail-api.ts'
 import type { Meaning } from '../kit/mail/meaning.ts'
+import { oneOrSeveral } from '../kit/options.ts'
+
+/** What proves the reports of Resend. */
+export interface ResendReceiptOptions {
+  /** The signing secret of the webhook, `whsec_…`. Several while one replaces another. */
+  readonly secret: string | readonly string[]
+}
+
+interface Proof {
+  readonly secret: readonly string[]
+}
+
+export const receiptOptions: z.ZodType<Proof> = z.strictObject({
+  secret: oneOrSeveral(
+    z.custom<string>(isWebhookSecret, 'must be the signing secret of the webhook, whsec_…'),
+  ),
+})
 
 /** What Svix, and Standard Webhooks, advise; every repetition is signed anew. */
 const MAX_AGE_MS = 5 * 60_000
@@ -22,9 +40,9 @@ const MAX_SIGNATURES = 10
 const SIGNATURE_LENGTH = 47
 
 /** Reads Resend's webhooks: Standard Webhooks under the header names of Svix. */
-export function resendReceipts(
-  secrets: readonly string[],
-): (request: ReceiptRequest) => Promise<ParsedReceipts> {
+export function resendReceipts({
+  secret: secrets,
+}: Proof): (request: ReceiptRequest) => Promise<ParsedReceipts> {
   const signer = webhookSigner()
   return async (request) => {
     const id = request.headers['svix-id'] ?? ''

@@ -1,5 +1,4 @@
 import * as z from 'zod'
-import { isWebhookSecret } from '../../../src/outgoing/webhook-signer.ts'
 import type { Provider } from '../../../src/ports/provider.ts'
 import { assertWorks } from '../kit/check.ts'
 import { describeProvider } from '../kit/http/describe.ts'
@@ -15,28 +14,29 @@ import {
   sendMail,
 } from '../kit/mail/mail-api.ts'
 import { mailFrame } from '../kit/mail/mail-frame.ts'
-import { checkOptions, oneOrSeveral } from '../kit/options.ts'
+import { checkOptions } from '../kit/options.ts'
 import { judgeDomains, judgeResend } from './errors.ts'
-import { resendReceipts } from './receipts.ts'
+import { type ResendReceiptOptions, receiptOptions, resendReceipts } from './receipts.ts'
+
+export type { ResendReceiptOptions }
 
 /** Options of `resend`. */
 export interface ResendOptions extends MailApiOptions {
   /** An API key that may send mail. */
   readonly apiKey: string
   /**
-   * `whsec_…` secrets of the webhook, newest first; several while one is replaced by another.
+   * The webhook.
    *
-   * @default none: reports are not received
+   * @default none: no receipts are taken
    */
-  readonly webhookSecret?: string | readonly string[] | undefined
+  readonly receipts?: ResendReceiptOptions | undefined
 }
 
 const PLUGIN = 'resend'
-const secret = z.custom<string>(isWebhookSecret, 'must be the signing secret of the webhook, whsec_…')
 const schema = z.strictObject({
   ...mailApiShape('resend', 'https://api.resend.com'),
   apiKey: credential,
-  webhookSecret: oneOrSeveral(secret).default([]),
+  receipts: receiptOptions.optional(),
 })
 
 /**
@@ -47,7 +47,7 @@ const schema = z.strictObject({
  */
 export function resend(options: ResendOptions): Provider {
   const given = checkOptions(PLUGIN, schema, options)
-  const { baseUrl, timeoutMs, maxConcurrent, apiKey, webhookSecret } = given
+  const { baseUrl, timeoutMs, maxConcurrent, apiKey } = given
   const frame = mailFrame(PLUGIN, given)
   const http = providerHttp({ maxConnections: maxConcurrent, timeoutMs, secrets: [apiKey] })
 
@@ -69,7 +69,7 @@ export function resend(options: ResendOptions): Provider {
           judgeResend,
         ),
       ),
-    ...(webhookSecret.length === 0 ? {} : { parseReceipts: resendReceipts(webhookSecret) }),
+    ...(given.receipts === undefined ? {} : { parseReceipts: resendReceipts(given.receipts) }),
     async check() {
       const headers = { authorization: `Bearer ${apiKey}` }
       assertWorks(

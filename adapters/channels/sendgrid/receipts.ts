@@ -1,18 +1,32 @@
 import { createPublicKey, type KeyObject, verify } from 'node:crypto'
+import * as z from 'zod'
 import type { ErrorCode } from '../../../src/domain/errors/catalogue.ts'
 import type { ParsedReceipts, Receipt, ReceiptRequest } from '../../../src/ports/receipts.ts'
 import { member, textMember } from '../kit/http/provider-answer.ts'
 import { dedupeKey, isFresh, jsonBody, malformed, timeOf, unproven } from '../kit/http/receipt-request.ts'
 import { OUR_ID } from '../kit/mail/mail-api.ts'
 import type { Meaning } from '../kit/mail/meaning.ts'
+import { oneOrSeveral } from '../kit/options.ts'
 import { codeOfReply } from '../smtp/errors.ts'
 import { parseReply, type SmtpReply } from '../smtp/reply.ts'
 
 const SIGNATURE = 'x-twilio-email-event-webhook-signature'
 const TIMESTAMP = 'x-twilio-email-event-webhook-timestamp'
 
+/** What proves the reports of SendGrid. */
+export interface SendgridReceiptOptions {
+  /** The webhook's verification key, as the console shows it (base64). Several while one replaces another. */
+  readonly publicKey: string | readonly string[]
+  /**
+   * How old a signed report may be, in milliseconds. SendGrid repeats a report for a day.
+   *
+   * @default 90_000_000, which is 25 hours
+   */
+  readonly maxAgeMs?: number | undefined
+}
+
 /** The key that the console shows: base64 of an SPKI on the curve P-256; null when it is none. */
-export function publicKeyOf(base64: string): KeyObject | null {
+function publicKeyOf(base64: string): KeyObject | null {
   try {
     const key = createPublicKey({ key: Buffer.from(base64, 'base64'), format: 'der', type: 'spki' })
     return key.asymmetricKeyType === 'ec' ? key : null
@@ -21,11 +35,27 @@ export function publicKeyOf(base64: string): KeyObject | null {
   }
 }
 
+const publicKey = z
+  .string()
+  .max(1000)
+  .transform(publicKeyOf)
+  .pipe(z.custom<KeyObject>((key) => key !== null, 'must be a public key in base64'))
+
+interface Proof {
+  readonly publicKey: readonly KeyObject[]
+  readonly maxAgeMs: number
+}
+
+export const receiptOptions: z.ZodType<Proof> = z.strictObject({
+  publicKey: oneOrSeveral(publicKey),
+  maxAgeMs: z.int().min(1000).default(90_000_000),
+})
+
 /** Reads SendGrid's event webhook: signed by ECDSA with SHA-256 over the timestamp and the raw body. */
-export function sendgridReceipts(
-  keys: readonly KeyObject[],
-  maxAgeMs: number,
-): (request: ReceiptRequest) => Promise<ParsedReceipts> {
+export function sendgridReceipts({
+  publicKey: keys,
+  maxAgeMs,
+}: Proof): (request: ReceiptRequest) => Promise<ParsedReceipts> {
   return async (request) => {
     const timestamp = request.headers[TIMESTAMP] ?? ''
     const signature = Buffer.from(request.headers[SIGNATURE] ?? '', 'base64')

@@ -14,35 +14,29 @@ import {
   sendMail,
 } from '../kit/mail/mail-api.ts'
 import { mailFrame } from '../kit/mail/mail-frame.ts'
-import { checkOptions, oneOrSeveral, wrongOption } from '../kit/options.ts'
+import { checkOptions } from '../kit/options.ts'
 import { judgeScopes, judgeSendgrid } from './errors.ts'
-import { publicKeyOf, sendgridReceipts } from './receipts.ts'
+import { receiptOptions, type SendgridReceiptOptions, sendgridReceipts } from './receipts.ts'
+
+export type { SendgridReceiptOptions }
 
 /** Options of `sendgrid`. */
 export interface SendgridOptions extends MailApiOptions {
   /** An API key that may send mail. */
   readonly apiKey: string
   /**
-   * Public keys of the signed event webhook, as the console shows them (base64), the current one and those before it.
+   * The signed event webhook.
    *
-   * @default none: reports are not received
+   * @default none: no receipts are taken
    */
-  readonly webhookPublicKey?: string | readonly string[] | undefined
-  /**
-   * How old a signed report may be, in milliseconds. SendGrid repeats a report for a day.
-   *
-   * @default 90_000_000, which is 25 hours
-   */
-  readonly webhookMaxAgeMs?: number | undefined
+  readonly receipts?: SendgridReceiptOptions | undefined
 }
 
 const PLUGIN = 'sendgrid'
-const keys = z.string().min(1).max(1000)
 const schema = z.strictObject({
   ...mailApiShape('sendgrid', 'https://api.sendgrid.com'),
   apiKey: credential,
-  webhookPublicKey: oneOrSeveral(keys).default([]),
-  webhookMaxAgeMs: z.int().min(1000).default(90_000_000),
+  receipts: receiptOptions.optional(),
 })
 
 /**
@@ -55,11 +49,6 @@ export function sendgrid(options: SendgridOptions): Provider {
   const given = checkOptions(PLUGIN, schema, options)
   const { baseUrl, timeoutMs, maxConcurrent, apiKey } = given
   const frame = mailFrame(PLUGIN, given)
-  const publicKeys = given.webhookPublicKey.map((text) => {
-    const key = publicKeyOf(text)
-    if (key === null) throw wrongOption(PLUGIN, 'webhookPublicKey', 'must be a public key in base64')
-    return key
-  })
   const http = providerHttp({ maxConnections: maxConcurrent, timeoutMs, secrets: [apiKey] })
 
   return {
@@ -76,9 +65,7 @@ export function sendgrid(options: SendgridOptions): Provider {
           judgeSendgrid,
         ),
       ),
-    ...(publicKeys.length === 0
-      ? {}
-      : { parseReceipts: sendgridReceipts(publicKeys, given.webhookMaxAgeMs) }),
+    ...(given.receipts === undefined ? {} : { parseReceipts: sendgridReceipts(given.receipts) }),
     async check() {
       const headers = { authorization: `Bearer ${apiKey}` }
       const request = { method: 'GET', url: `${baseUrl}/v3/scopes`, headers }

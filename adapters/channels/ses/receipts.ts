@@ -1,14 +1,53 @@
+import * as z from 'zod'
 import type { ParsedReceipts, ReceiptRequest } from '../../../src/ports/receipts.ts'
 import { isFresh, jsonBody, malformed, unproven } from '../kit/http/receipt-request.ts'
+import { oneOrSeveral } from '../kit/options.ts'
 import { receiptsOf } from './events.ts'
 import { isCertificateUrl, isSigned, isSnsUrl, readSnsMessage, type SnsMessage } from './sns-message.ts'
 
-export interface SesReceiptsOptions {
-  readonly topicArns: readonly string[]
+/** What proves the reports of Amazon SES. */
+export interface SesReceiptOptions {
+  /**
+   * ARNs of the SNS topics that may report. Anybody can point a topic at our address: no other is believed, and only
+   * theirs are subscriptions that are confirmed.
+   */
+  readonly topics: string | readonly string[]
+  /**
+   * How old a signed report may be, in milliseconds. SNS repeats a report for an hour.
+   *
+   * @default 4_500_000, which is 75 minutes
+   */
+  readonly maxAgeMs?: number | undefined
+  /**
+   * Gets a text from an https address of SNS itself: the certificates that sign, and the confirmation of a subscription.
+   * Rejects where it cannot.
+   *
+   * @default over HTTPS, directly
+   */
+  readonly get?: ((url: string) => Promise<string>) | undefined
+}
+
+interface Given {
+  readonly topics: readonly string[]
   readonly maxAgeMs: number
-  /** Gets a text from an address of SNS; rejects where it cannot. */
+  readonly get?: ((url: string) => Promise<string>) | undefined
+}
+
+interface Proof extends Given {
   readonly get: (url: string) => Promise<string>
 }
+
+const arn = z
+  .string()
+  .regex(/^arn:aws[a-z-]*:sns:[a-z0-9-]+:\d{12}:[\w.-]{1,256}$/, 'must be the ARN of an SNS topic')
+
+export const receiptOptions: z.ZodType<Given> = z.strictObject({
+  topics: oneOrSeveral(arn),
+  maxAgeMs: z.int().min(1000).default(4_500_000),
+  get: z
+    .custom<(url: string) => Promise<string>>((value) => typeof value === 'function', 'must be a function')
+    .optional(),
+})
 
 /** SNS changes its certificate about once a year, and has one a region. */
 const MAX_CERTIFICATES = 16
@@ -20,16 +59,14 @@ const NOTHING: ParsedReceipts = { kind: 'receipts', receipts: [] }
 const AGAIN: ParsedReceipts = { kind: 'later', message: 'Amazon SNS does not answer.' }
 
 /** Reads what SES publishes through SNS, signed by RSA with SHA-1 or SHA-256 (signature version 1 or 2). */
-export function sesReceipts(
-  options: SesReceiptsOptions,
-): (request: ReceiptRequest) => Promise<ParsedReceipts> {
+export function sesReceipts(options: Proof): (request: ReceiptRequest) => Promise<ParsedReceipts> {
   const certificateAt = certificates(options.get)
 
   return async (request) => {
     const message = readSnsMessage(jsonBody(request))
     if (message === null) return malformed('The body is not a message of Amazon SNS.')
     // A signature proves AWS alone: anybody's topic has one. So strangers are refused before anything is fetched.
-    if (!options.topicArns.includes(message.TopicArn)) {
+    if (!options.topics.includes(message.TopicArn)) {
       return unproven('The report comes from a topic that is not allowed.')
     }
     const proof = await prove(message, request.receivedAt, certificateAt)
@@ -59,7 +96,7 @@ async function prove(
   return isSigned(message, certificate) ? null : unproven('The signature of the report is wrong.')
 }
 
-function act(message: SnsMessage, get: SesReceiptsOptions['get']): ParsedReceipts | Promise<ParsedReceipts> {
+function act(message: SnsMessage, get: Proof['get']): ParsedReceipts | Promise<ParsedReceipts> {
   switch (message.Type) {
     case 'Notification':
       return { kind: 'receipts', receipts: receiptsOf(message) }
@@ -72,7 +109,7 @@ function act(message: SnsMessage, get: SesReceiptsOptions['get']): ParsedReceipt
 
 async function confirm(
   { SubscribeURL: url = '', TopicArn }: SnsMessage,
-  get: SesReceiptsOptions['get'],
+  get: Proof['get'],
 ): Promise<ParsedReceipts> {
   if (!isSnsUrl(url, TopicArn)) return unproven('The confirmation does not lead to Amazon SNS.')
   try {
@@ -87,7 +124,7 @@ async function confirm(
 type Certificates = (url: string, now: number) => Promise<string>
 
 /** Certificates by address, each fetched once; a failure is not kept, and pushes out none that is known. */
-function certificates(get: SesReceiptsOptions['get']): Certificates {
+function certificates(get: Proof['get']): Certificates {
   const known = new Map<string, string>()
   const coming = new Map<string, Promise<string>>()
   let fetches: readonly number[] = []

@@ -7,10 +7,12 @@ import { providerHttp } from '../kit/http/provider-http.ts'
 import { asciiMailboxText } from '../kit/mail/header-text.ts'
 import { type ApiMail, type MailApiOptions, mailApiShape, OUR_ID, sendMail } from '../kit/mail/mail-api.ts'
 import { mailFrame } from '../kit/mail/mail-frame.ts'
-import { checkOptions, oneOrSeveral } from '../kit/options.ts'
+import { checkOptions } from '../kit/options.ts'
 import { loadSes } from './client.ts'
 import { judgeSes, judgeSesAccount } from './errors.ts'
-import { sesReceipts } from './receipts.ts'
+import { receiptOptions, type SesReceiptOptions, sesReceipts } from './receipts.ts'
+
+export type { SesReceiptOptions }
 
 /** Options of `ses`. */
 export interface SesOptions extends MailApiOptions {
@@ -21,24 +23,11 @@ export interface SesOptions extends MailApiOptions {
   /** The configuration set that publishes what happens to a mail. */
   readonly configurationSet?: string | undefined
   /**
-   * ARNs of the SNS topics that may report. Anybody can point a topic at our address: no other is believed, and only
-   * theirs are subscriptions that are confirmed.
+   * The SNS topics that the configuration set publishes to.
    *
-   * @default none: reports are not received
+   * @default none: no receipts are taken
    */
-  readonly webhookTopicArns?: string | readonly string[] | undefined
-  /**
-   * How old a signed report may be, in milliseconds. SNS repeats a report for an hour.
-   *
-   * @default 4_500_000, which is 75 minutes
-   */
-  readonly webhookMaxAgeMs?: number | undefined
-  /**
-   * Gets a text from an https address of SNS itself: the certificates that sign, and the confirmation of a subscription.
-   *
-   * @default over HTTPS, directly
-   */
-  readonly snsGet?: ((url: string) => Promise<string>) | undefined
+  readonly receipts?: SesReceiptOptions | undefined
 }
 
 /** Keys of AWS. */
@@ -51,9 +40,6 @@ export interface SesCredentials {
 const PLUGIN = 'ses'
 /** Of the media type of a file, in characters: what is longer is left without its parameters. */
 const MAX_MEDIA_TYPE = 78
-const arn = z
-  .string()
-  .regex(/^arn:aws[a-z-]*:sns:[a-z0-9-]+:\d{12}:[\w.-]{1,256}$/, 'must be the ARN of an SNS topic')
 const schema = z.strictObject({
   ...mailApiShape('ses', 'https://email.invalid'),
   region: z.string().regex(/^[a-z0-9-]{3,40}$/, 'must be a region such as eu-central-1'),
@@ -67,11 +53,7 @@ const schema = z.strictObject({
     .string()
     .regex(/^[A-Za-z0-9_-]{1,64}$/)
     .optional(),
-  webhookTopicArns: oneOrSeveral(arn).default([]),
-  webhookMaxAgeMs: z.int().min(1000).default(4_500_000),
-  snsGet: z
-    .custom<(url: string) => Promise<string>>((value) => typeof value === 'function', 'must be a function')
-    .optional(),
+  receipts: receiptOptions.optional(),
 })
 
 /**
@@ -83,7 +65,7 @@ const schema = z.strictObject({
  */
 export function ses(options: SesOptions): Provider {
   const given = checkOptions(PLUGIN, schema, options)
-  const { timeoutMs, maxConcurrent, credentials, webhookTopicArns } = given
+  const { timeoutMs, maxConcurrent, credentials, receipts } = given
   const frame = mailFrame(PLUGIN, given)
   const secrets = typeof credentials === 'object' ? secretsOf(credentials) : []
   const http = providerHttp({ maxConnections: maxConcurrent, timeoutMs, secrets })
@@ -109,15 +91,9 @@ export function ses(options: SesOptions): Provider {
           mail.attachments.length > 0 ? ['Headers', 'Attachments'] : ['Headers'],
         )
       }),
-    ...(webhookTopicArns.length === 0
+    ...(receipts === undefined
       ? {}
-      : {
-          parseReceipts: sesReceipts({
-            topicArns: webhookTopicArns,
-            maxAgeMs: given.webhookMaxAgeMs,
-            get: given.snsGet ?? ((url) => textAt(http, url)),
-          }),
-        }),
+      : { parseReceipts: sesReceipts({ ...receipts, get: receipts.get ?? ((url) => textAt(http, url)) }) }),
     async open() {
       await loadSes()
     },

@@ -1,6 +1,8 @@
 import { createHmac } from 'node:crypto'
+import * as z from 'zod'
 import type { ParsedReceipts, Receipt, ReceiptRequest } from '../../../src/ports/receipts.ts'
 import { member, textMember } from '../kit/http/provider-answer.ts'
+import { credential } from '../kit/http/provider-options.ts'
 import {
   dedupeKey,
   isFresh,
@@ -10,6 +12,19 @@ import {
   timeOf,
   unproven,
 } from '../kit/http/receipt-request.ts'
+import { oneOrSeveral } from '../kit/options.ts'
+
+/** What proves the events of Slack. */
+export interface SlackReceiptOptions {
+  /** The app's signing secret. Several while one replaces another. */
+  readonly secret: string | readonly string[]
+}
+
+interface Proof {
+  readonly secret: readonly string[]
+}
+
+export const receiptOptions: z.ZodType<Proof> = z.strictObject({ secret: oneOrSeveral(credential) })
 
 /** Slack's own advice; a repetition is signed anew. */
 const MAX_AGE_MS = 5 * 60_000
@@ -18,9 +33,9 @@ const MAX_AGE_MS = 5 * 60_000
  * Reads the Events API. Slack reports no deliveries: what can be told of a message is that somebody reacted to it, or
  * deleted it. Other events are taken, and record nothing.
  */
-export function slackEvents(
-  secrets: readonly string[],
-): (request: ReceiptRequest) => Promise<ParsedReceipts> {
+export function slackEvents({
+  secret: secrets,
+}: Proof): (request: ReceiptRequest) => Promise<ParsedReceipts> {
   return async (request) => {
     const fault = faultOf(request, secrets)
     if (fault !== null) return unproven(fault)

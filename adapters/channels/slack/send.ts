@@ -8,15 +8,16 @@ import { maxPerSecond, type PacedProviderOptions } from '../kit/http/paced-optio
 import { type Judge, judgeResult, member } from '../kit/http/provider-answer.ts'
 import { providerHttp } from '../kit/http/provider-http.ts'
 import { credential, providerShape } from '../kit/http/provider-options.ts'
-import { checkOptions, oneOrSeveral } from '../kit/options.ts'
+import { checkOptions } from '../kit/options.ts'
 import { redactor } from '../kit/redact.ts'
 import { impossible, notBegun } from '../kit/unsent.ts'
 import { clientOptions, loadSlack } from './client.ts'
 import { judgeSlack } from './errors.ts'
 import { refusalOf, slackContent } from './message.ts'
-import { slackEvents } from './receipts.ts'
+import { receiptOptions, type SlackReceiptOptions, slackEvents } from './receipts.ts'
 
 export { type SlackWebhookOptions, slackWebhook } from './webhook.ts'
+export type { SlackReceiptOptions }
 
 /** Options of `slack`. */
 export interface SlackOptions extends PacedProviderOptions {
@@ -29,11 +30,11 @@ export interface SlackOptions extends PacedProviderOptions {
    */
   readonly unfurl?: boolean | undefined
   /**
-   * The app's signing secret, the current one and the one before, for its Events API.
+   * The Events API of the app.
    *
-   * @default none: events are not received
+   * @default none: no events are taken
    */
-  readonly signingSecret?: string | readonly string[] | undefined
+  readonly receipts?: SlackReceiptOptions | undefined
 }
 
 const schema = z.strictObject({
@@ -41,7 +42,7 @@ const schema = z.strictObject({
   maxPerSecond,
   token: credential,
   unfurl: z.boolean().optional(),
-  signingSecret: oneOrSeveral(credential).default([]),
+  receipts: receiptOptions.optional(),
 })
 
 /**
@@ -54,7 +55,7 @@ const schema = z.strictObject({
  */
 export function slack(options: SlackOptions): Provider {
   const given = checkOptions('slack', schema, options)
-  const { baseUrl, timeoutMs, maxConcurrent, token, unfurl, signingSecret } = given
+  const { baseUrl, timeoutMs, maxConcurrent, token, unfurl, receipts } = given
   const http = providerHttp({ maxConnections: maxConcurrent, timeoutMs, secrets: [] })
   const redact = redactor([token])
   let closed = false
@@ -90,7 +91,7 @@ export function slack(options: SlackOptions): Provider {
       }
       return call('chat.postMessage', args, signal, judgeSlack)
     },
-    ...(signingSecret.length === 0 ? {} : { parseReceipts: slackEvents(signingSecret) }),
+    ...(receipts === undefined ? {} : { parseReceipts: slackEvents(receipts) }),
     async open() {
       await loadSlack()
     },

@@ -1,5 +1,8 @@
+import * as z from 'zod'
 import type { ParsedReceipts, Receipt, ReceiptRequest } from '../../../src/ports/receipts.ts'
+import { credential } from '../kit/http/provider-options.ts'
 import { dedupeKey, malformed, unproven } from '../kit/http/receipt-request.ts'
+import { oneOrSeveral } from '../kit/options.ts'
 import { optOutOf } from '../kit/sms/opt-out.ts'
 import { twilioErrorCode } from './errors.ts'
 import { isSignedByTwilio } from './signature.ts'
@@ -12,18 +15,46 @@ const ANSWER = { contentType: 'text/xml', body: '<Response/>' } as const
 /** On the way, which is no news. */
 const UNDER_WAY: ReadonlySet<string> = new Set(['accepted', 'scheduled', 'queued', 'sending'])
 
-/**
- * Reads status callbacks and incoming messages.
- *
- * @param publicUrl the address that Twilio calls, where it is configured; else the request's own
- */
-export function twilioReceipts(
-  tokens: readonly string[],
-  publicUrl: string | undefined,
-): (request: ReceiptRequest) => Promise<ParsedReceipts> {
+/** What proves the reports of Twilio. */
+export interface TwilioReceiptOptions {
+  /**
+   * The auth token that signs reports. Several while one replaces another.
+   *
+   * @default the `authToken`
+   */
+  readonly secret?: string | readonly string[] | undefined
+  /**
+   * Public address of this provider's receipts, `https://…/receipts/sms/twilio`, without a query: Twilio reports each
+   * message there, and its signatures are checked against it.
+   *
+   * @default none: messages ask for no report, and signatures are checked against the address that was called
+   */
+  readonly url?: string | undefined
+}
+
+interface Given {
+  readonly secret?: readonly string[] | undefined
+  readonly url?: string | undefined
+}
+
+export interface Proof extends Given {
+  readonly secret: readonly string[]
+}
+
+export const receiptOptions: z.ZodType<Given> = z.strictObject({
+  secret: oneOrSeveral(credential).optional(),
+  url: z
+    .string()
+    .refine((url) => URL.canParse(url) && !/[?#]/.test(url), 'must be an address without query and fragment')
+    .optional(),
+})
+
+/** Reads status callbacks and incoming messages. */
+export function twilioReceipts(proof: Proof): (request: ReceiptRequest) => Promise<ParsedReceipts> {
   return async (request) => {
-    const url = publicUrl === undefined ? request.url : publicUrl + queryOf(request.url)
-    if (!isSignedByTwilio(request, url, tokens)) return unproven('The signature of the report is wrong.')
+    const url = proof.url === undefined ? request.url : proof.url + queryOf(request.url)
+    if (!isSignedByTwilio(request, url, proof.secret))
+      return unproven('The signature of the report is wrong.')
     const read = reader(request)
     if (read === null) return malformed('The body is neither a form nor JSON.')
     const receipt = isIncoming(read) ? incoming(read) : status(read, url)

@@ -6,15 +6,17 @@ import { maxPerSecond, type PacedProviderOptions } from '../kit/http/paced-optio
 import { member, refuse, textMember } from '../kit/http/provider-answer.ts'
 import { providerHttp } from '../kit/http/provider-http.ts'
 import { credential, providerShape } from '../kit/http/provider-options.ts'
-import { checkOptions, oneOrSeveral, wrongOption } from '../kit/options.ts'
+import { checkOptions, wrongOption } from '../kit/options.ts'
 import { judgeTwilio } from './errors.ts'
-import { OUR_ID, twilioReceipts } from './receipts.ts'
+import { OUR_ID, type Proof, receiptOptions, type TwilioReceiptOptions, twilioReceipts } from './receipts.ts'
+
+export type { TwilioReceiptOptions }
 
 /** Options of `twilio`. */
 export interface TwilioOptions extends PacedProviderOptions {
   /** `AC` and 32 hexadecimal digits. */
   readonly accountSid: string
-  /** The account's auth token. May be left out with `apiKey`; then reports need `webhookAuthToken`. */
+  /** The account's auth token. May be left out with `apiKey`. */
   readonly authToken?: string | undefined
   /** An API key in place of the auth token. */
   readonly apiKey?: { readonly sid: string; readonly secret: string } | undefined
@@ -23,18 +25,11 @@ export interface TwilioOptions extends PacedProviderOptions {
   /** `MG` and 32 hexadecimal digits: a messaging service, which chooses the sender. */
   readonly messagingServiceSid?: string | undefined
   /**
-   * Public address of this channel's receipts, `https://…/receipts/sms/twilio`, without a query: Twilio reports each
-   * message there, and its signatures are checked against it.
+   * Reports and incoming messages.
    *
-   * @default none: messages ask for no report
+   * @default none: no receipts are taken
    */
-  readonly receiptsUrl?: string | undefined
-  /**
-   * Auth tokens that sign reports, the current one and the one before.
-   *
-   * @default the `authToken`
-   */
-  readonly webhookAuthToken?: string | readonly string[] | undefined
+  readonly receipts?: TwilioReceiptOptions | undefined
   /**
    * After how many seconds Twilio gives a message up that it could not pass on, 1 to 36 000.
    *
@@ -58,11 +53,7 @@ const schema = z.strictObject({
     .regex(/^(?:\+?[0-9]{3,15}|[A-Za-z0-9 +_&-]{1,11})$/, 'must be a number, a short code or a name')
     .optional(),
   messagingServiceSid: sid('MG').optional(),
-  receiptsUrl: z
-    .string()
-    .refine((url) => URL.canParse(url) && !/[?#]/.test(url), 'must be an address without query and fragment')
-    .optional(),
-  webhookAuthToken: oneOrSeveral(credential).optional(),
+  receipts: receiptOptions.optional(),
   validitySeconds: z.int().min(1).max(36_000, 'must be at most 36000 seconds').optional(),
 })
 
@@ -74,17 +65,17 @@ const schema = z.strictObject({
  */
 export function twilio(options: TwilioOptions): Provider {
   const given = checkOptions(PLUGIN, schema, options)
-  const { baseUrl, timeoutMs, maxConcurrent, accountSid, receiptsUrl } = given
+  const { baseUrl, timeoutMs, maxConcurrent, accountSid, receipts } = given
   const sender = senderOf(given.from, given.messagingServiceSid)
   const login = loginOf(given)
   const basic = Buffer.from(login.join(':'), 'utf8').toString('base64')
-  const tokens = given.webhookAuthToken ?? (given.authToken === undefined ? [] : [given.authToken])
+  const proof = receipts === undefined ? null : proofOf(receipts, given.authToken)
   const account = `${baseUrl}/2010-04-01/Accounts/${accountSid}`
   const headers = { authorization: `Basic ${basic}`, accept: 'application/json' }
   const http = providerHttp({
     maxConnections: maxConcurrent,
     timeoutMs,
-    secrets: [basic, login[1], ...tokens],
+    secrets: [basic, login[1], ...(proof?.secret ?? [])],
   })
 
   function form(to: string, body: string, { notificationId }: SendContext): string {
@@ -92,9 +83,9 @@ export function twilio(options: TwilioOptions): Provider {
       To: to,
       ...sender,
       Body: body,
-      ...(receiptsUrl === undefined
+      ...(receipts?.url === undefined
         ? {}
-        : { StatusCallback: `${receiptsUrl}?${OUR_ID}=${encodeURIComponent(notificationId)}` }),
+        : { StatusCallback: `${receipts.url}?${OUR_ID}=${encodeURIComponent(notificationId)}` }),
       ...(given.validitySeconds === undefined ? {} : { ValidityPeriod: String(given.validitySeconds) }),
     }).toString()
   }
@@ -111,7 +102,7 @@ export function twilio(options: TwilioOptions): Provider {
         },
         (answer) => judgeTwilio(answer, given.from),
       ),
-    ...(tokens.length === 0 ? {} : { parseReceipts: twilioReceipts(tokens, receiptsUrl) }),
+    ...(proof === null ? {} : { parseReceipts: twilioReceipts(proof) }),
     async check() {
       // A standard API key may not ask for the account, but for everything in it.
       const url = given.apiKey === undefined ? `${account}.json` : `${account}/Messages.json?PageSize=1`
@@ -151,4 +142,10 @@ function loginOf({
   if (apiKey !== undefined) return [apiKey.sid, apiKey.secret]
   if (authToken !== undefined) return [accountSid, authToken]
   throw wrongOption(PLUGIN, 'authToken', 'must be given, or "apiKey" in its place')
+}
+
+function proofOf(receipts: z.output<typeof receiptOptions>, authToken: string | undefined): Proof {
+  const secret = receipts.secret ?? (authToken === undefined ? undefined : [authToken])
+  if (secret !== undefined) return { ...receipts, secret }
+  throw wrongOption(PLUGIN, 'receipts.secret', 'must be given where "authToken" is not')
 }

@@ -1,9 +1,52 @@
+import * as z from 'zod'
 import type { Fact, FactType } from '../../../src/domain/facts.ts'
 import type { ParsedReceipts, Receipt, ReceiptRequest } from '../../../src/ports/receipts.ts'
+import { credential } from '../kit/http/provider-options.ts'
 import { dedupeKey, formBody, jsonBody, malformed, timeOf, unproven } from '../kit/http/receipt-request.ts'
+import { oneOrSeveral } from '../kit/options.ts'
 import { optOutOf } from '../kit/sms/opt-out.ts'
 import { vonageReceiptCode } from './errors.ts'
-import { faultOf, type VonageProof } from './signature.ts'
+import { faultOf, SIGNATURE_METHODS, type SignatureMethod, type VonageProof } from './signature.ts'
+
+/** What proves the reports of Vonage. */
+export interface VonageReceiptOptions {
+  /**
+   * The account's signature secret: reports carry a token, or with `method` a field, that it signs. Several while one
+   * replaces another.
+   */
+  readonly secret: string | readonly string[]
+  /**
+   * The account's signature method, for accounts whose reports carry a field `sig` in place of a token: `md5hash`, or
+   * the HMAC with `md5`, `sha1`, `sha256` or `sha512`.
+   *
+   * @default none: only tokens (JWT with HS256 and the hash of the body) are proof
+   */
+  readonly method?: SignatureMethod | undefined
+  /**
+   * How old a signed report may be, in milliseconds. Vonage repeats a report for a day.
+   *
+   * @default 90_000_000, which is 25 hours
+   */
+  readonly maxAgeMs?: number | undefined
+  /**
+   * Public address of this provider's receipts, `https://…/receipts/sms/vonage`, to which the receipts of these messages
+   * go in place of the one that the account has.
+   *
+   * @default the account's own
+   */
+  readonly url?: string | undefined
+}
+
+interface Given extends Omit<VonageProof, 'apiKey'> {
+  readonly url?: string | undefined
+}
+
+export const receiptOptions: z.ZodType<Given> = z.strictObject({
+  secret: oneOrSeveral(credential),
+  method: z.enum(SIGNATURE_METHODS).optional(),
+  maxAgeMs: z.int().min(1000).default(90_000_000),
+  url: z.url('must be an address').optional(),
+})
 
 type Fields = Readonly<Record<string, string>>
 

@@ -7,10 +7,11 @@ import { maxPerSecond, type PacedProviderOptions } from '../kit/http/paced-optio
 import { textMember } from '../kit/http/provider-answer.ts'
 import { providerHttp } from '../kit/http/provider-http.ts'
 import { credential, providerShape } from '../kit/http/provider-options.ts'
-import { checkOptions, oneOrSeveral } from '../kit/options.ts'
+import { checkOptions } from '../kit/options.ts'
 import { judgeVonage } from './errors.ts'
-import { vonageReceipts } from './receipts.ts'
-import { SIGNATURE_METHODS, type SignatureMethod } from './signature.ts'
+import { receiptOptions, type VonageReceiptOptions, vonageReceipts } from './receipts.ts'
+
+export type { VonageReceiptOptions }
 
 /** Options of `vonage`. */
 export interface VonageOptions extends PacedProviderOptions {
@@ -19,32 +20,11 @@ export interface VonageOptions extends PacedProviderOptions {
   /** The sender: a number of the account, digits only, or an alphanumeric name of at most 11 characters. */
   readonly from: string
   /**
-   * The account's signature secret, the current one and the one before: reports carry a token, or with
-   * `signatureMethod` a field, that it signs.
+   * Reports and incoming messages.
    *
-   * @default none: reports are not received
+   * @default none: no receipts are taken
    */
-  readonly signatureSecret?: string | readonly string[] | undefined
-  /**
-   * The account's signature method, for accounts whose reports carry a field `sig` in place of a token: `md5hash`, or
-   * the HMAC with `md5`, `sha1`, `sha256` or `sha512`.
-   *
-   * @default none: only tokens (JWT with HS256 and the hash of the body) are proof
-   */
-  readonly signatureMethod?: SignatureMethod | undefined
-  /**
-   * How old a signed report may be, in milliseconds. Vonage repeats a report for a day.
-   *
-   * @default 90_000_000, which is 25 hours
-   */
-  readonly webhookMaxAgeMs?: number | undefined
-  /**
-   * Public address of this channel's receipts, `https://…/receipts/sms/vonage`, to which the receipts of these messages
-   * go in place of the one that the account has.
-   *
-   * @default the account's own
-   */
-  readonly receiptsUrl?: string | undefined
+  readonly receipts?: VonageReceiptOptions | undefined
   /**
    * After how many seconds a message is given up that could not be delivered, 20 to 604 800.
    *
@@ -62,10 +42,7 @@ const schema = z.strictObject({
   from: z
     .string()
     .regex(/^(?:[0-9]{3,15}|[A-Za-z0-9 ]{1,11})$/, 'must be digits, or a name of at most 11 characters'),
-  signatureSecret: oneOrSeveral(credential).default([]),
-  signatureMethod: z.enum(SIGNATURE_METHODS).optional(),
-  webhookMaxAgeMs: z.int().min(1000).default(90_000_000),
-  receiptsUrl: z.url('must be an address').optional(),
+  receipts: receiptOptions.optional(),
   validitySeconds: z.int().min(20).max(604_800, 'must be at most 604800 seconds').optional(),
 })
 
@@ -77,7 +54,7 @@ const schema = z.strictObject({
  */
 export function vonage(options: VonageOptions): Provider {
   const given = checkOptions('vonage', schema, options)
-  const { baseUrl, timeoutMs, maxConcurrent, apiKey, apiSecret } = given
+  const { baseUrl, timeoutMs, maxConcurrent, apiKey, apiSecret, receipts } = given
   const basic = Buffer.from(`${apiKey}:${apiSecret}`, 'utf8').toString('base64')
   const http = providerHttp({ maxConnections: maxConcurrent, timeoutMs, secrets: [basic, apiSecret] })
 
@@ -98,25 +75,14 @@ export function vonage(options: VonageOptions): Provider {
             text: body,
             type: smsText(body).encoding === 'gsm-7' ? 'text' : 'unicode',
             'client-ref': notificationId,
-            ...(given.receiptsUrl === undefined
-              ? {}
-              : { callback: given.receiptsUrl, 'status-report-req': true }),
+            ...(receipts?.url === undefined ? {} : { callback: receipts.url, 'status-report-req': true }),
             ...(given.validitySeconds === undefined ? {} : { ttl: given.validitySeconds * 1000 }),
           }),
           signal,
         },
         judgeVonage,
       ),
-    ...(given.signatureSecret.length === 0
-      ? {}
-      : {
-          parseReceipts: vonageReceipts({
-            secrets: given.signatureSecret,
-            method: given.signatureMethod ?? null,
-            apiKey,
-            maxAgeMs: given.webhookMaxAgeMs,
-          }),
-        }),
+    ...(receipts === undefined ? {} : { parseReceipts: vonageReceipts({ ...receipts, apiKey }) }),
     async check() {
       const headers = { authorization: `Basic ${basic}`, accept: 'application/json' }
       const outcome = await http.send(

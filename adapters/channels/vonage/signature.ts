@@ -10,9 +10,9 @@ export type SignatureMethod = (typeof SIGNATURE_METHODS)[number]
 /** What proves that a report comes from Vonage. */
 export interface VonageProof {
   /** The current secret and the one before. */
-  readonly secrets: readonly string[]
-  /** Null: a signature among the fields is no proof. */
-  readonly method: SignatureMethod | null
+  readonly secret: readonly string[]
+  /** Undefined: a signature among the fields is no proof. */
+  readonly method?: SignatureMethod | undefined
   readonly apiKey: string
   readonly maxAgeMs: number
 }
@@ -23,7 +23,7 @@ type Fields = Readonly<Record<string, string>>
 export function faultOf(request: ReceiptRequest, fields: Fields, proof: VonageProof): string | null {
   const bearer = /^Bearer ([\w-]+)\.([\w-]+)\.([\w-]+)$/i.exec(request.headers.authorization ?? '')
   if (bearer !== null) return faultOfToken(request, bearer.slice(1), proof)
-  if (proof.method === null) return 'The report carries no signed token.'
+  if (proof.method === undefined) return 'The report carries no signed token.'
   return faultOfFields(request, fields, proof, proof.method)
 }
 
@@ -33,7 +33,7 @@ function faultOfToken(request: ReceiptRequest, parts: readonly string[], proof: 
   if (textMember(decode(header), 'alg') !== 'HS256') return 'The token is not signed by HS256.'
   const expected = (secret: string) =>
     createHmac('sha256', secret).update(`${header}.${payload}`).digest('base64url')
-  if (!proof.secrets.some((secret) => sameText(signature, expected(secret)))) {
+  if (!proof.secret.some((secret) => sameText(signature, expected(secret)))) {
     return 'The signature of the token is wrong.'
   }
   const claims = decode(payload)
@@ -50,7 +50,7 @@ function faultOfToken(request: ReceiptRequest, parts: readonly string[], proof: 
 function faultOfFields(
   request: ReceiptRequest,
   { sig = '', ...fields }: Fields,
-  { secrets, ...proof }: VonageProof,
+  proof: VonageProof,
   method: SignatureMethod,
 ): string | null {
   const text = Object.keys(fields)
@@ -63,12 +63,10 @@ function faultOfFields(
           .update(text + secret, 'utf8')
           .digest('hex')
       : createHmac(method, secret).update(text, 'utf8').digest('hex')
-  if (!secrets.some((secret) => sameText(sig.toLowerCase(), expected(secret)))) {
+  if (!proof.secret.some((secret) => sameText(sig.toLowerCase(), expected(secret)))) {
     return 'The signature of the report is wrong.'
   }
-  return isOld(fields.timestamp, request, { secrets, ...proof })
-    ? 'The report was signed too long ago.'
-    : null
+  return isOld(fields.timestamp, request, proof) ? 'The report was signed too long ago.' : null
 }
 
 function isOld(

@@ -35,7 +35,7 @@ const PROVIDERS: Readonly<Record<string, TestedProvider>> = {
     channel: sendgrid({
       apiKey: 'x',
       from,
-      webhookPublicKey: publicKey.export({ format: 'der', type: 'spki' }).toString('base64'),
+      receipts: { publicKey: publicKey.export({ format: 'der', type: 'spki' }).toString('base64') },
     }),
     sign(event) {
       const body = JSON.stringify([event])
@@ -54,7 +54,7 @@ const PROVIDERS: Readonly<Record<string, TestedProvider>> = {
     channel: postmark({
       serverToken: 'x',
       from,
-      webhookSecret: { header: 'x-secret', value: 'correct horse' },
+      receipts: { header: 'x-secret', secret: 'correct horse' },
     }),
     sign: (event) => receiptRequest(event, { 'x-secret': 'correct horse' }),
     events: ['Bounce', 'Delivery', 'SpamComplaint', 'SubscriptionChange'].map((RecordType) => ({
@@ -63,7 +63,7 @@ const PROVIDERS: Readonly<Record<string, TestedProvider>> = {
     })),
   },
   resend: {
-    channel: resend({ apiKey: 'x', from, webhookSecret: secret }),
+    channel: resend({ apiKey: 'x', from, receipts: { secret } }),
     sign(event) {
       const body = JSON.stringify({ data: event, ...event })
       const signed = signer.headers('msg_1', NOW / 1000, body, [secret])
@@ -76,7 +76,7 @@ const PROVIDERS: Readonly<Record<string, TestedProvider>> = {
     events: ['email.bounced', 'email.delivered', 'email.complained'].map((type) => ({ type, email_id: 'a' })),
   },
   mailgun: {
-    channel: mailgun({ apiKey: 'x', domain: 'example.org', from, webhookSigningKey: 'key' }),
+    channel: mailgun({ apiKey: 'x', domain: 'example.org', from, receipts: { secret: 'key' } }),
     sign(event) {
       const token = 'a'.repeat(50)
       const signature = createHmac('sha256', 'key')
@@ -93,8 +93,10 @@ const PROVIDERS: Readonly<Record<string, TestedProvider>> = {
     channel: ses({
       region: 'eu-central-1',
       from,
-      webhookTopicArns: 'arn:aws:sns:eu-central-1:123456789012:mail',
-      snsGet: async () => file('sns.cert.pem'),
+      receipts: {
+        topics: 'arn:aws:sns:eu-central-1:123456789012:mail',
+        get: async () => file('sns.cert.pem'),
+      },
     }),
     sign(event) {
       const fields = {

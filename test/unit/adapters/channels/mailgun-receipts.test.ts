@@ -9,7 +9,7 @@ const channel = mailgun({
   apiKey: 'x',
   domain: 'mg.example.org',
   from: 'a@example.org',
-  webhookSigningKey: [KEY, 'battery-staple'],
+  receipts: { secret: [KEY, 'battery-staple'] },
 })
 const parse = (request: ReceiptRequest) => {
   if (channel.parseReceipts === undefined) throw new Error('no reports are received')

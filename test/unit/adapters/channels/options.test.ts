@@ -1,7 +1,9 @@
 import { expect, it } from 'vitest'
 import { apns } from '../../../../adapters/channels/apns/send.ts'
 import { fcm } from '../../../../adapters/channels/fcm/send.ts'
+import { postmark } from '../../../../adapters/channels/postmark/send.ts'
 import { resend } from '../../../../adapters/channels/resend/send.ts'
+import { sendgrid } from '../../../../adapters/channels/sendgrid/send.ts'
 import { slack } from '../../../../adapters/channels/slack/send.ts'
 import { smtp } from '../../../../adapters/channels/smtp/send.ts'
 import { sns } from '../../../../adapters/channels/sns/send.ts'
@@ -49,14 +51,14 @@ it.each<[string, (options: never) => unknown, unknown, string]>([
   [
     'slack',
     slack,
-    { token: 'xoxb-1', signingSecret: '' },
-    '"signingSecret": must be a text of printable ASCII without spaces, or must be a list',
+    { token: 'xoxb-1', receipts: { secret: '' } },
+    '"receipts.secret": must be a text of printable ASCII without spaces, or must be a list',
   ],
   [
     'resend',
     resend,
-    { ...resendProvider, webhookSecret: 'secret' },
-    '"webhookSecret": must be the signing secret of the webhook, whsec_…, or must be a list',
+    { ...resendProvider, receipts: { secret: 'secret' } },
+    '"receipts.secret": must be the signing secret of the webhook, whsec_…, or must be a list',
   ],
   [
     'sns',
@@ -70,7 +72,32 @@ it.each<[string, (options: never) => unknown, unknown, string]>([
     { ...snsProvider, credentials: { accessKeyId: 'x' } },
     '"credentials": "secretAccessKey" must be given, or must be a function',
   ],
-  ['vonage', vonage, { ...vonageProvider, receiptsUrl: 'x' }, '"receiptsUrl": must be an address'],
+  [
+    'vonage',
+    vonage,
+    { ...vonageProvider, receipts: { secret: 's', url: 'x' } },
+    '"receipts.url": must be an address',
+  ],
+  ['vonage', vonage, { ...vonageProvider, receipts: {} }, '"receipts.secret": must be given'],
+  ['slack', slack, { token: 'xoxb-1', receipts: { secret: [] } }, '"receipts.secret": must not be empty'],
+  [
+    'slack',
+    slack,
+    { token: 'xoxb-1', receipts: { secret: 's', signingSecret: 's' } },
+    '"receipts.signingSecret": is not an option: use receipts.secret',
+  ],
+  [
+    'postmark',
+    postmark,
+    { serverToken: 't', from: 'a@example.org', receipts: { user: 'u', password: 'short' } },
+    '"receipts": must be { user, password } or { header, secret }, the password or secret of at least 8 characters',
+  ],
+  [
+    'sendgrid',
+    sendgrid,
+    { apiKey: 'k', from: 'a@example.org', receipts: { publicKey: ['AAAA'] } },
+    '"receipts.publicKey": must be a text, or "0" must be a public key in base64',
+  ],
 ])('%s says what is right (%#)', (maker, make, options, what) => {
   expect(() => make(options as never)).toThrow(
     expect.objectContaining({ code: 'invalid_configuration', message: `${maker}: ${what}.` }),

@@ -9,7 +9,7 @@ import { believed, NOW, receiptRequest } from '../../../support/receipt-request.
 const signer = webhookSigner()
 const secret = signer.newSecret()
 const older = signer.newSecret()
-const channel = resend({ apiKey: 're_x', from: 'a@example.org', webhookSecret: [secret, older] })
+const channel = resend({ apiKey: 're_x', from: 'a@example.org', receipts: { secret: [secret, older] } })
 const parse = (request: ReceiptRequest) => {
   if (channel.parseReceipts === undefined) throw new Error('no reports are received')
   return channel.parseReceipts(request)

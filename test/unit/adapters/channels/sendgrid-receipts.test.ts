@@ -9,7 +9,7 @@ const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'prime
 const stranger = generateKeyPairSync('ec', { namedCurve: 'prime256v1' })
 const published = publicKey.export({ format: 'der', type: 'spki' }).toString('base64')
 
-const channel = sendgrid({ apiKey: 'SG.x', from: 'a@example.org', webhookPublicKey: published })
+const channel = sendgrid({ apiKey: 'SG.x', from: 'a@example.org', receipts: { publicKey: published } })
 const parse = (request: ReceiptRequest) => {
   if (channel.parseReceipts === undefined) throw new Error('no reports are received')
   return channel.parseReceipts(request)
@@ -89,10 +89,9 @@ describe('a report of SendGrid', () => {
     const rotating = sendgrid({
       apiKey: 'SG.x',
       from: 'a@example.org',
-      webhookPublicKey: [
-        stranger.publicKey.export({ format: 'der', type: 'spki' }).toString('base64'),
-        published,
-      ],
+      receipts: {
+        publicKey: [stranger.publicKey.export({ format: 'der', type: 'spki' }).toString('base64'), published],
+      },
     })
     expect(await rotating.parseReceipts?.(signed('[]', { at: NOW - 24 * 3_600_000 }))).toEqual({
       kind: 'receipts',

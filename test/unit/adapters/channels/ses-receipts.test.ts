@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { globalAgent } from 'node:https'
 import MessageValidator from 'sns-validator'
 import { describe, expect, it } from 'vitest'
-import { type SesOptions, ses } from '../../../../adapters/channels/ses/send.ts'
+import { type SesReceiptOptions, ses } from '../../../../adapters/channels/ses/send.ts'
 import type { ReceiptRequest } from '../../../../src/ports/receipts.ts'
 import { httpsReceiver, certificate as localhost } from '../../../integration/support/receivers.ts'
 import { believed, NOW, receiptRequest } from '../../../support/receipt-request.ts'
@@ -51,17 +51,19 @@ const confirmation = (more: Fields = {}): Fields =>
   })
 
 /** A channel, and what it asked of SNS. */
-function receiving(more: Partial<SesOptions> = {}) {
+function receiving(more: Partial<SesReceiptOptions> = {}) {
   const asked: string[] = []
   const channel = ses({
     region: 'eu-central-1',
     from: 'a@example.org',
-    webhookTopicArns: TOPIC,
-    snsGet: async (url) => {
-      asked.push(url)
-      return certificate
+    receipts: {
+      topics: TOPIC,
+      get: async (url) => {
+        asked.push(url)
+        return certificate
+      },
+      ...more,
     },
-    ...more,
   })
   const { parseReceipts } = channel
   if (parseReceipts === undefined) throw new Error('no reports are received')
@@ -122,7 +124,7 @@ describe('a message of SNS', () => {
     let failures = 1
     const asked: string[] = []
     const { parse } = receiving({
-      snsGet: async (url) => {
+      get: async (url) => {
         asked.push(url)
         if (failures-- > 0) throw new Error('no way out')
         return certificate
@@ -179,7 +181,7 @@ describe('a message of SNS', () => {
 
   it('is refused with a certificate of somebody else, or none', async () => {
     for (const other of [localhost, 'no certificate', '']) {
-      const { parse } = receiving({ snsGet: async () => other })
+      const { parse } = receiving({ get: async () => other })
       expect(await parse(right)).toMatchObject({ kind: 'refused', why: 'signature' })
     }
   })
@@ -203,7 +205,7 @@ describe('a message of SNS', () => {
       ['aws-eusc', 'eusc-de-east-1', 'sns.eusc-de-east-1.amazonaws.eu'],
     ]) {
       const topic = `arn:${partition}:sns:${region}:123456789012:mail`
-      const { parse } = receiving({ webhookTopicArns: topic })
+      const { parse } = receiving({ topics: topic })
       const more = { TopicArn: topic, SigningCertURL: `https://${host}/a.pem` }
       expect(await parse(signed(notification(delivery, more)))).toMatchObject({ kind: 'receipts' })
     }
@@ -211,7 +213,7 @@ describe('a message of SNS', () => {
 
   it('causes few requests by strangers, who do not push out the certificate that is known', async () => {
     const { parse, asked } = receiving({
-      snsGet: async (url) => {
+      get: async (url) => {
         asked.push(url)
         if (url === CERTIFICATE_URL) return certificate
         throw new Error('404')
@@ -264,7 +266,7 @@ describe('a subscription', () => {
 
   it('that cannot be confirmed now is asked for again', async () => {
     const { parse } = receiving({
-      snsGet: async (url) => {
+      get: async (url) => {
         if (url === SUBSCRIBE_URL) throw new Error('no way out')
         return certificate
       },

@@ -34,7 +34,7 @@ describe.each(['brand_new', 'constructor', 'toString', 'hasOwnProperty'])(
 
     it('is a report that is logged, and no more', async () => {
       expect([twilioErrorCode(code), vonageReceiptCode(code)]).toEqual(['provider_error', 'provider_error'])
-      const parse = postmarkReceipts([{ header: 'x-secret', value: 'secret' }])
+      const parse = postmarkReceipts({ header: 'x-secret', secret: ['secret'] })
       const parsed = await parse({
         method: 'POST',
         url: 'https://example.org/',
