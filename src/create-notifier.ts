@@ -8,6 +8,7 @@ import type { ProcessListeners } from './domain/process-event.ts'
 import { safely } from './domain/safely.ts'
 import { seldom } from './domain/seldom.ts'
 import type { TelemetryFact } from './domain/telemetry.ts'
+import { VERSION } from './domain/version.ts'
 import { type NotifierOptions, type ResolvedOptions, resolveOptions } from './options.ts'
 import { webhookSigner } from './outgoing/webhook-signer.ts'
 import { createAccept } from './services/accept/accept.ts'
@@ -37,6 +38,7 @@ import { createGiveWay } from './services/receipts/give-way.ts'
 import { createReceipts } from './services/receipts/receipts.ts'
 import { createRetention } from './services/retention/retention.ts'
 import { createSecretBox, newSecret, type SecretBox } from './services/secrets.ts'
+import type { Service } from './services/service.ts'
 import { createSuppressions } from './services/suppressions/suppressions.ts'
 import { createMeter } from './services/telemetry/meter.ts'
 import { createMetricsSource, readMetrics } from './services/telemetry/metrics.ts'
@@ -277,21 +279,9 @@ function wire(options: ResolvedOptions): Notifier<unknown> {
     routes,
     wake: () => engine.wake(),
   })
-  const notifier: Notifier<unknown> = {
+  const service: Service = {
+    version: VERSION,
     ...guard(accept, refused),
-    start: lifecycle.start,
-    stop: lifecycle.stop,
-    [Symbol.asyncDispose]: () => lifecycle.stop(),
-    on(event, listener) {
-      assertListener(event, listener)
-      emitter.on(event, listener as never)
-      return notifier
-    },
-    off(event, listener) {
-      assertListener(event, listener)
-      emitter.off(event, listener as never)
-      return notifier
-    },
     notifications: {
       ...guard(
         createNotifications(storage, organizations, compiled, announce, () => engine.wake(), deadLetters.one),
@@ -317,8 +307,6 @@ function wire(options: ResolvedOptions): Notifier<unknown> {
       }),
     ),
     pages: { ...guardAlways(pages), ...guard({ unsubscribe }) },
-    maintenance: lifecycle.maintenance,
-    metrics: () => readMetrics(meter, source, clock),
     reporting: createReporting(options.hasLogger ? logger : null, observer, clock),
     health: () => reportHealth({ storage, limiter, delivery: engine, clock }, lifecycle.refusal()),
     limits: {
@@ -328,6 +316,37 @@ function wire(options: ResolvedOptions): Notifier<unknown> {
       closed: (retryAfterMs) => closedLimit(retryAfterMs, clock),
     },
     logs: guard(createLogs(storage, organizations)),
+  }
+  const notifier: Notifier<unknown> = {
+    engine: service,
+    send: service.send,
+    validate: service.validate,
+    sendBatch: service.sendBatch,
+    notifications: service.notifications,
+    deadLetters: service.deadLetters,
+    templates: service.templates,
+    organizations: service.organizations,
+    apiKeys: service.apiKeys,
+    webhooks: service.webhooks,
+    suppressions: service.suppressions,
+    limits: { get: service.limits.get },
+    logs: service.logs,
+    health: service.health,
+    start: lifecycle.start,
+    stop: lifecycle.stop,
+    [Symbol.asyncDispose]: () => lifecycle.stop(),
+    on(event, listener) {
+      assertListener(event, listener)
+      emitter.on(event, listener as never)
+      return notifier
+    },
+    off(event, listener) {
+      assertListener(event, listener)
+      emitter.off(event, listener as never)
+      return notifier
+    },
+    maintenance: lifecycle.maintenance,
+    metrics: () => readMetrics(meter, source, clock),
   }
   return notifier
 }

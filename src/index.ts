@@ -21,7 +21,6 @@ export type { SuppressionInput, SuppressionTarget } from './domain/input/suppres
 export type { TemplateChangeInput, TemplateInput } from './domain/input/template.ts'
 export type { WebhookEndpointInput, WebhookEndpointUpdate } from './domain/input/webhook-endpoint.ts'
 export type { JsonFields } from './domain/json-fields.ts'
-export type { Visit } from './domain/machine-visit.ts'
 export type {
   AttachmentContent,
   AttachmentInput,
@@ -115,13 +114,11 @@ export type {
 } from './services/channels/channel-option.ts'
 export type { DeadLetterQuery, RedriveResult } from './services/dead-letters/records.ts'
 export type { ProviderHealth, QueueHealth, WaitingLane } from './services/delivery/records.ts'
+export type { Engine, Served } from './services/engine.ts'
 export type { HealthReport } from './services/health.ts'
 export type {
   AccountLimits,
-  Admission,
-  LimitedResource,
   LimitUsage,
-  RateLimitState,
 } from './services/limits/records.ts'
 export type { OverusePolicy } from './services/limits/request-limits.ts'
 export type { List, ListQuery } from './services/list.ts'
@@ -139,7 +136,6 @@ export type {
   ListenerOf,
   Notifier,
   NotifierEvents,
-  Reporting,
   SendOptions,
   StartOptions,
   StopOptions,
@@ -149,7 +145,6 @@ export type {
   OrganizationDeletion,
   OrganizationRecord,
 } from './services/organizations/records.ts'
-export type { ReceiptArrival, ReceiptReply, ReceiptSource } from './services/receipts/records.ts'
 export type { AttachmentRecord, PartsRecord, RenderedRecord } from './services/render.ts'
 export type { Scope } from './services/scope.ts'
 export type {

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createHttpApi } from '../../src/http/api.ts'
 import type { HttpApiOptions } from '../../src/http/options.ts'
-import type { Notifier } from '../../src/services/notifier.ts'
+import type { Served } from '../../src/services/engine.ts'
 import { handleNodeRequest } from './node-request.ts'
 
 export type { HttpApiOptions } from '../../src/http/options.ts'
@@ -22,7 +22,7 @@ export type NotifierRouter = (
  * @example
  * app.use('/notifications', notifierRouter(notifier))
  */
-export function notifierRouter(notifier: Notifier, options?: HttpApiOptions): NotifierRouter {
+export function notifierRouter(notifier: Served, options?: HttpApiOptions): NotifierRouter {
   const api = createHttpApi(notifier, options)
   return function carillon(req, res, next) {
     if (!handleNodeRequest(api, req, res)) next()

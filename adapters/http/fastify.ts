@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createHttpApi } from '../../src/http/api.ts'
 import type { HttpApiOptions } from '../../src/http/options.ts'
 import { ROUTES } from '../../src/http/routes/table.ts'
-import type { Notifier } from '../../src/services/notifier.ts'
+import type { Served } from '../../src/services/engine.ts'
 import { NodeHttpRequest } from './node-request.ts'
 import { isPlainAnswer, keepHostPolicy, writeNodeResponse } from './node-response.ts'
 import { withoutOrigin } from './target.ts'
@@ -57,7 +57,7 @@ const FAMILIES = [...new Set(ROUTES.flatMap(({ paths }) => paths.map((path) => `
  * @example
  * app.register(notifierPlugin(notifier), { prefix: '/notifications' })
  */
-export function notifierPlugin(notifier: Notifier, options?: HttpApiOptions): NotifierPlugin {
+export function notifierPlugin(notifier: Served, options?: HttpApiOptions): NotifierPlugin {
   const api = createHttpApi(notifier, options)
 
   async function carillon(scope: FastifyScope): Promise<void> {

@@ -1,7 +1,7 @@
 import { NotifierError } from '../../src/domain/errors/notifier-error.ts'
 import { createHttpApi } from '../../src/http/api.ts'
 import type { BodyLimits, HttpRequest } from '../../src/http/message.ts'
-import type { Notifier } from '../../src/services/notifier.ts'
+import type { Served } from '../../src/services/engine.ts'
 import { alreadyRead } from './body.ts'
 import { type MountOptions, mountOf } from './target.ts'
 import { readWebBody } from './web-body.ts'
@@ -30,7 +30,7 @@ export type NotifierFetch = (request: Request, connection: Connection) => Promis
  * const answer = notifierFetch(notifier, { prefix: '/notifications' })
  * const response = await answer(request, { remoteAddress: '192.0.2.7', encrypted: true })
  */
-export function notifierFetch(notifier: Notifier, options: MountOptions = {}): NotifierFetch {
+export function notifierFetch(notifier: Served, options: MountOptions = {}): NotifierFetch {
   const { http, belowPrefix } = mountOf(options)
   const api = createHttpApi(notifier, http)
   return async function carillon(request, connection) {

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createHttpApi } from '../../src/http/api.ts'
-import type { Notifier } from '../../src/services/notifier.ts'
+import type { Served } from '../../src/services/engine.ts'
 import { NodeHttpRequest } from './node-request.ts'
 import { isPlainAnswer, keepHostPolicy, writeNodeResponse } from './node-response.ts'
 import { type MountOptions, mountOf } from './target.ts'
@@ -31,7 +31,7 @@ export type NotifierMiddleware = (ctx: KoaContext, next: () => Promise<unknown>)
  * @example
  * app.use(notifierMiddleware(notifier, { prefix: '/notifications' }))
  */
-export function notifierMiddleware(notifier: Notifier, options: MountOptions = {}): NotifierMiddleware {
+export function notifierMiddleware(notifier: Served, options: MountOptions = {}): NotifierMiddleware {
   const { http, belowPrefix } = mountOf(options)
   const api = createHttpApi(notifier, http)
   return async function carillon(ctx, next) {

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createHttpApi } from '../../src/http/api.ts'
-import type { Notifier } from '../../src/services/notifier.ts'
+import type { Served } from '../../src/services/engine.ts'
 import { handleNodeRequest } from './node-request.ts'
 import { writeNodeResponse } from './node-response.ts'
 import { type MountOptions, mountOf } from './target.ts'
@@ -26,7 +26,7 @@ const NOT_FOUND = Object.freeze({
  * @example
  * createServer(notifierHandler(notifier, { prefix: '/notifications' })).listen(3000)
  */
-export function notifierHandler(notifier: Notifier, options: MountOptions = {}): NotifierHandler {
+export function notifierHandler(notifier: Served, options: MountOptions = {}): NotifierHandler {
   const { http, belowPrefix } = mountOf(options)
   const api = createHttpApi(notifier, http)
   return function carillon(req, res, next) {

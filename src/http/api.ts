@@ -5,9 +5,10 @@ import { atEndOfTurn } from '../gather/turn.ts'
 import type { Logger } from '../ports/logger.ts'
 import { isAllowedAddress } from '../services/api-keys/ip-list.ts'
 import type { ApiKeyRecord } from '../services/api-keys/records.ts'
+import type { Served } from '../services/engine.ts'
 import type { Admission, LimitedResource } from '../services/limits/records.ts'
-import type { Notifier } from '../services/notifier.ts'
 import { assertSameOrganization } from '../services/scope.ts'
+import { type Admissions, serviceOf } from '../services/service.ts'
 import { bearerToken } from './authorization.ts'
 import { readForm, readJsonObject, readRaw } from './body.ts'
 import { acceptsScheme, type Client, httpsRequired, resolveClient } from './client.ts'
@@ -32,8 +33,6 @@ export interface HttpApi {
   /** Answers a request; null when its path is not the API's. The promise never rejects. */
   handle(request: HttpRequest): Promise<HttpResponse> | null
 }
-
-type Admit = Notifier['limits']['admit']
 
 /** What is learned about one request on its way. */
 interface Visit extends Omit<Envelope, 'limit' | 'ignored'> {
@@ -70,21 +69,16 @@ const NO_BYTES = new Uint8Array()
  * @throws NotifierError `invalid_configuration`
  */
 export function createHttpApi(
-  notifier: Notifier,
+  notifier: Served,
   options: HttpApiOptions = {},
   routes: readonly Route[] = ROUTES,
 ): HttpApi {
-  if (typeof notifier?.send !== 'function') {
-    throw new NotifierError('invalid_configuration', {
-      message: 'The HTTP API needs the notifier that createNotifier() returned.',
-      details: { option: 'notifier' },
-    })
-  }
+  const service = serviceOf(notifier)
   const resolved = resolveHttpOptions(options)
-  const { reporting } = notifier
+  const { reporting } = service
   const logger = reporting.logger ?? processWarnings
   const findRoute = compileRoutes(routes)
-  const openBodies = createOpenBodies(notifier.limits)
+  const openBodies = createOpenBodies(service.limits)
   const newRequestId = createRequestIds()
   const document = once(() => openApiDocument(routes, resolved))
 
@@ -126,7 +120,7 @@ export function createHttpApi(
 
   /** Every answer tells a limit. Where not even one could be judged, nothing passes. */
   function envelopeOf(visit: Visit, error?: NotifierError): Envelope {
-    visit.limit ??= notifier.limits.closed(error?.retryAfterMs ?? 1_000)
+    visit.limit ??= service.limits.closed(error?.retryAfterMs ?? 1_000)
     return visit as Envelope
   }
 
@@ -178,7 +172,7 @@ export function createHttpApi(
 
   /** The key of a request, as it is now. */
   async function keyOf(request: HttpRequest, client: Client): Promise<ApiKeyRecord> {
-    const key = await notifier.apiKeys.verify(bearerToken(request.header('authorization')))
+    const key = await service.apiKeys.verify(bearerToken(request.header('authorization')))
     if (!isAllowedAddress(key.allowedIps, client.address)) throw new NotifierError('ip_not_allowed')
     return key
   }
@@ -200,8 +194,12 @@ export function createHttpApi(
   }
 
   /** @throws NotifierError `rate_limit_exceeded` */
-  async function count(visit: Visit, who: Parameters<Admit>[0], resource: LimitedResource): Promise<void> {
-    const admission = await notifier.limits.admit(who, resource)
+  async function count(
+    visit: Visit,
+    who: Parameters<Admissions['admit']>[0],
+    resource: LimitedResource,
+  ): Promise<void> {
+    const admission = await service.limits.admit(who, resource)
     visit.limit = admission.state
     visit.release = admission.release
   }
@@ -229,7 +227,7 @@ export function createHttpApi(
     const strict = resolved.strictBody
     const body = knownFields(route.body, given, strict)
     const context = { request, organizationId, grants, params, query, body, bytes, strict, document }
-    return route.handler(context, notifier)
+    return route.handler(context, service)
   }
 
   function queryOf(request: HttpRequest, visit: Visit, route: Route): Query {
@@ -252,7 +250,7 @@ export function createHttpApi(
     if (route.raw !== true && route.form !== true) return NO_BYTES
     // A body that shares a packet with its head is never open.
     if (!request.bodyComplete) await new Promise<void>((resolve) => atEndOfTurn(resolve, 0))
-    if (!request.bodyComplete) await route.beforeBody?.(params, notifier)
+    if (!request.bodyComplete) await route.beforeBody?.(params, service)
     const read = route.raw === true ? readRaw : readForm
     return openBodies.read(request, client.address ?? 'unknown', limits, (bounds) => read(request, bounds))
   }

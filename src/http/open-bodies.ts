@@ -1,7 +1,7 @@
 import { NotifierError } from '../domain/errors/notifier-error.ts'
 import { limitError } from '../services/limits/limit-error.ts'
 import { networkOf } from '../services/limits/network.ts'
-import type { Notifier } from '../services/notifier.ts'
+import type { Admissions } from '../services/service.ts'
 import type { BodyLimits, HttpRequest } from './message.ts'
 
 /** Unfinished bodies of one client address, of IPv6 its first 64 bits. */
@@ -32,7 +32,7 @@ export interface OpenBodies {
   ): Promise<Uint8Array>
 }
 
-export function createOpenBodies(limits: Pick<Notifier['limits'], 'closed'>): OpenBodies {
+export function createOpenBodies(limits: Pick<Admissions, 'closed'>): OpenBodies {
   const open = new Map<string, number>()
   /** The oldest comes first. */
   const bodies = new Set<OpenBody>()

@@ -9,15 +9,14 @@ import type { SuppressionInput, SuppressionTarget } from '../domain/input/suppre
 import type { TemplateChangeInput, TemplateInput } from '../domain/input/template.ts'
 import type { WebhookEndpointInput, WebhookEndpointUpdate } from '../domain/input/webhook-endpoint.ts'
 import type { JsonFields } from '../domain/json-fields.ts'
-import type { Visit } from '../domain/machine-visit.ts'
 import type { ProcessEvent } from '../domain/process-event.ts'
 import type { ProviderPausedEvent, ProviderResumedEvent } from '../domain/provider-event.ts'
-import type { Logger } from '../ports/logger.ts'
 import type { BatchResult, SentNotification, ValidatedSend } from './accept/records.ts'
 import type { ApiKeyRecord, CreatedApiKey } from './api-keys/records.ts'
 import type { DeadLetterQuery, RedriveResult } from './dead-letters/records.ts'
+import type { Engine } from './engine.ts'
 import type { HealthReport } from './health.ts'
-import type { AccountLimits, Admission, LimitedResource, RateLimitState } from './limits/records.ts'
+import type { AccountLimits } from './limits/records.ts'
 import type { List, ListQuery } from './list.ts'
 import type {
   GetNotificationOptions,
@@ -32,7 +31,6 @@ import type {
   OrganizationDeletion,
   OrganizationRecord,
 } from './organizations/records.ts'
-import type { ReceiptArrival, ReceiptReply, ReceiptSource } from './receipts/records.ts'
 import type { RenderedRecord } from './render.ts'
 import type { Scope } from './scope.ts'
 import type { SuppressionQuery, SuppressionRecord } from './suppressions/records.ts'
@@ -53,6 +51,8 @@ import type {
  * `Tx` is what its storage takes as a transaction of the caller's: see {@link SendOptions.tx}.
  */
 export interface Notifier<Tx = never> {
+  /** By it HTTP adapters reach the notifier. */
+  readonly engine: Engine
   /**
    * Opens the storage, brings its schema up to date and begins to deliver. Idempotent.
    *
@@ -252,24 +252,6 @@ export interface Notifier<Tx = never> {
     /** Pending deliveries to it are dropped. @throws NotifierError `not_found`, `organization_mismatch` */
     delete(id: string, scope?: Scope): Promise<void>
   }
-  /**
-   * What the links in messages lead to; the pages of the REST API call it. Tokens prove where they come from. All but
-   * `unsubscribe` answers under maintenance, too; nothing is counted then.
-   */
-  readonly pages: {
-    /** Whether this is the token of an unsubscription. Changes nothing. */
-    canUnsubscribe(token: string): Promise<boolean>
-    /**
-     * Suppresses the recipient of the notification that the token was made for. False: there is none, or no longer.
-     *
-     * @throws NotifierError `service_unavailable`
-     */
-    unsubscribe(token: string): Promise<boolean>
-    /** Counts that a mail was opened, without waiting for it. False: the token is none of ours. */
-    opened(token: string, visit: Visit): Promise<boolean>
-    /** Where a link leads; counts that it was followed, without waiting for it. Null: the token is none of ours. */
-    clicked(token: string, visit: Visit): Promise<string | null>
-  }
   /** Recipients that nothing is sent to: sends to them are refused, and what was accepted before ends as failed. */
   readonly suppressions: {
     /**
@@ -285,17 +267,6 @@ export interface Notifier<Tx = never> {
     /** Sends to it again. @throws NotifierError `not_found` */
     remove(recipient: SuppressionTarget, scope?: Scope): Promise<void>
   }
-  readonly receipts: {
-    /** Resolves where a provider takes receipts: asked before a body is read. @throws NotifierError `not_found` */
-    assertTaken(source: ReceiptSource): Promise<void>
-    /**
-     * Takes in what a provider reports: verifies it, stores it, and says what to answer; the HTTP adapters do
-     * (`POST /receipts/{channel}/{provider}`). Repetitions are harmless.
-     *
-     * @throws NotifierError `not_found`, `invalid_receipt_signature`, `invalid_parameter` when it is unreadable
-     */
-    take(source: ReceiptSource, request: ReceiptArrival): Promise<ReceiptReply>
-  }
   /**
    * Refuses every call with `service_unavailable` while it is on, but this one and the links of mails; delivery goes on.
    * What was accepted stays accepted.
@@ -305,43 +276,16 @@ export interface Notifier<Tx = never> {
   maintenance(on: boolean): void
   /** What can be counted: in this process since it was created, and in the storage now. Never rejects. */
   metrics(): Promise<MetricsSnapshot>
-  /** For what serves this notifier, as the HTTP adapters do. */
-  readonly reporting: Reporting
   /** How the notifier is. Never rejects. */
   health(): Promise<HealthReport>
   readonly limits: {
     /** The plan of an organization and how much of it is used. @throws NotifierError `not_found` */
     get(scope?: Scope): Promise<AccountLimits>
-    /**
-     * Counts one API request before anything of it is read; the HTTP adapters do. Release the admission once, when the
-     * answer has been sent or the client has gone.
-     *
-     * @param who the organization of the key, or the client's address when there is no key that is valid there
-     * @throws NotifierError `rate_limit_exceeded`
-     */
-    admit(
-      who: { organizationId: string } | { address: string },
-      resource: LimitedResource,
-    ): Promise<Admission>
-    /** What the rate headers say while nothing passes (maintenance, an outage) for `retryAfterMs`. */
-    closed(retryAfterMs: number): RateLimitState
   }
   readonly logs: {
     /** The delivery log, newest first. */
     list(query?: LogQuery): Promise<List<LogRecord>>
   }
-}
-
-/** Where what serves a notifier reports. */
-export interface Reporting {
-  /** The application's, behind the redaction; null: none was given. */
-  readonly logger: Logger | null
-  /**
-   * Counts a request of the REST API when it is answered.
-   *
-   * @returns call once: the operation of the route, or `unknown`, and the status
-   */
-  requestBegan(): (route: string, status: number) => void
 }
 
 export interface StartOptions {

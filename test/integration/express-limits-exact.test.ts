@@ -1,6 +1,7 @@
 import { connect, type Socket } from 'node:net'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { type Plan, perSecondPlans, UNLIMITED } from '../../src/domain/plans.ts'
+import { serviceOf } from '../../src/services/service.ts'
 import { type FakeClock, fakeClock } from '../../src/testing/fake-clock.ts'
 import { type Host, type HostOptions, startHost } from './support/express-host.ts'
 import { type Answer, type Call, call, codeOf } from './support/http-client.ts'
@@ -296,7 +297,7 @@ describe('concurrency', () => {
   it('gives every slot back exactly once, also when clients abort', async () => {
     await start({ concurrentRequests: 5 })
     const counts = { admitted: 0, released: 0 }
-    const { limits } = host.notifier
+    const { limits } = serviceOf(host.notifier)
     const admit = limits.admit
     vi.spyOn(limits, 'admit').mockImplementation(async (...args) => {
       const admission = await admit(...args)

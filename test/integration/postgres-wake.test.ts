@@ -10,6 +10,7 @@ import type { ClaimedJob } from '../../src/ports/storage/claim.ts'
 import type { ReceiptRecord } from '../../src/ports/storage/receipts.ts'
 import type { Settlement } from '../../src/ports/storage/settle.ts'
 import type { Storage } from '../../src/ports/storage/storage.ts'
+import { serviceOf } from '../../src/services/service.ts'
 import { recordingProvider } from '../../src/testing/recording-provider.ts'
 import {
   accept,
@@ -498,7 +499,7 @@ describeWith(whyNoPostgres(), 'what other processes are told', () => {
     const receipts = [{ dedupeKey: 'one', fact: { type: 'delivered', providerMessageId: `m-${id}` } }]
     const body = new TextEncoder().encode(JSON.stringify(receipts))
     const arrival = { method: 'POST', target: '/', host: undefined, headers: {}, body }
-    await api.receipts.take({ channel: 'email', provider: 'recorder' }, arrival)
+    await serviceOf(api).receipts.take({ channel: 'email', provider: 'recorder' }, arrival)
     await eventually(() => receiver.requests.length > 0)
   })
 })

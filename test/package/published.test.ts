@@ -231,8 +231,6 @@ export async function main(): Promise<void> {
 }
 
 export const queue = async (notifier: Notifier) => (await notifier.health()).queue
-export const take = (notifier: Notifier) => notifier.receipts.take
-export const opened = (notifier: Notifier) => notifier.pages.opened
 export const resumed = ({ data }: ProviderResumedEvent) => data
 `
 

@@ -1,3 +1,4 @@
+import { VERSION } from '../../domain/version.ts'
 import type { ErrorFormat } from '../errors.ts'
 import { type Route, TAGS } from '../routes/route.ts'
 import { errorSchemas, sharedResponses } from './errors.ts'
@@ -5,9 +6,6 @@ import { HEADERS } from './headers.ts'
 import { operationOf, PARAMETERS } from './operation.ts'
 import { componentSchemas } from './schemas.ts'
 import type { OpenApiDocument, Operation } from './types.ts'
-
-/** The version in package.json: a test compares them. */
-const VERSION = '0.1.0'
 
 /**
  * Describes the API in OpenAPI 3.1, from the table of routes that serves it and the schemas that validate it.

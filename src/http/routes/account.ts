@@ -1,9 +1,9 @@
-import type { Notifier } from '../../services/notifier.ts'
+import type { Service } from '../../services/service.ts'
 import { accountLimits } from '../schemas/account.ts'
 import type { HandlerResult, RequestContext, Route } from './route.ts'
 
-async function limits({ organizationId }: RequestContext, notifier: Notifier): Promise<HandlerResult> {
-  return { body: await notifier.limits.get({ organizationId }) }
+async function limits({ organizationId }: RequestContext, service: Service): Promise<HandlerResult> {
+  return { body: await service.limits.get({ organizationId }) }
 }
 
 export const accountRoutes: readonly Route[] = [

@@ -1,7 +1,7 @@
 import { GRANTS } from '../../domain/api-key.ts'
 import { type ApiKeyInput, apiKeyInput } from '../../domain/input/api-key.ts'
 import { parseInput } from '../../domain/input/parse.ts'
-import type { Notifier } from '../../services/notifier.ts'
+import type { Service } from '../../services/service.ts'
 import { assertGranted } from '../grants.ts'
 import { apiKeyList, createdApiKey } from '../schemas/api-key.ts'
 import { deleted } from '../schemas/common.ts'
@@ -10,7 +10,7 @@ import type { HandlerResult, RequestContext, Route } from './route.ts'
 
 async function create(
   { body, organizationId, grants }: RequestContext,
-  notifier: Notifier,
+  service: Service,
 ): Promise<HandlerResult> {
   const asked: readonly unknown[] = Array.isArray(body.grants) ? body.grants : []
   assertGranted(
@@ -18,18 +18,15 @@ async function create(
     grants,
   )
   // The body may hold anything: the notifier parses it by `apiKeyInput`.
-  return { body: await notifier.apiKeys.create(body as unknown as ApiKeyInput, { organizationId }) }
+  return { body: await service.apiKeys.create(body as unknown as ApiKeyInput, { organizationId }) }
 }
 
-async function list({ query, organizationId }: RequestContext, notifier: Notifier): Promise<HandlerResult> {
-  return { body: await notifier.apiKeys.list({ ...parseInput(listQuery, query, 'query'), organizationId }) }
+async function list({ query, organizationId }: RequestContext, service: Service): Promise<HandlerResult> {
+  return { body: await service.apiKeys.list({ ...parseInput(listQuery, query, 'query'), organizationId }) }
 }
 
-async function remove(
-  { params, organizationId }: RequestContext,
-  notifier: Notifier,
-): Promise<HandlerResult> {
-  await notifier.apiKeys.delete(params.id ?? '', { organizationId })
+async function remove({ params, organizationId }: RequestContext, service: Service): Promise<HandlerResult> {
+  await service.apiKeys.delete(params.id ?? '', { organizationId })
   return { body: { deleted: true } }
 }
 

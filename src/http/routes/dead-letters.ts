@@ -1,19 +1,19 @@
 import { parseInput } from '../../domain/input/parse.ts'
 import { type RedriveInput, redriveInput } from '../../domain/input/redrive.ts'
-import type { Notifier } from '../../services/notifier.ts'
+import type { Service } from '../../services/service.ts'
 import { redriveResult } from '../schemas/dead-letter.ts'
 import { notificationList } from '../schemas/notification.ts'
 import { deadLetterQuery } from '../schemas/query.ts'
 import type { HandlerResult, RequestContext, Route } from './route.ts'
 
-async function list({ query, organizationId }: RequestContext, notifier: Notifier): Promise<HandlerResult> {
+async function list({ query, organizationId }: RequestContext, service: Service): Promise<HandlerResult> {
   const parsed = parseInput(deadLetterQuery, query, 'query')
-  return { body: await notifier.deadLetters.list({ ...parsed, organizationId }) }
+  return { body: await service.deadLetters.list({ ...parsed, organizationId }) }
 }
 
-async function redrive({ body, organizationId }: RequestContext, notifier: Notifier): Promise<HandlerResult> {
+async function redrive({ body, organizationId }: RequestContext, service: Service): Promise<HandlerResult> {
   // The body may hold anything: the notifier parses it by `redriveInput`.
-  return { body: await notifier.deadLetters.redrive(body as unknown as RedriveInput, { organizationId }) }
+  return { body: await service.deadLetters.redrive(body as unknown as RedriveInput, { organizationId }) }
 }
 
 export const deadLetterRoutes: readonly Route[] = [

@@ -1,11 +1,11 @@
 import { parseInput } from '../../domain/input/parse.ts'
-import type { Notifier } from '../../services/notifier.ts'
+import type { Service } from '../../services/service.ts'
 import { logList } from '../schemas/log.ts'
 import { logQuery } from '../schemas/query.ts'
 import type { HandlerResult, RequestContext, Route } from './route.ts'
 
-async function list({ query, organizationId }: RequestContext, notifier: Notifier): Promise<HandlerResult> {
-  return { body: await notifier.logs.list({ ...parseInput(logQuery, query, 'query'), organizationId }) }
+async function list({ query, organizationId }: RequestContext, service: Service): Promise<HandlerResult> {
+  return { body: await service.logs.list({ ...parseInput(logQuery, query, 'query'), organizationId }) }
 }
 
 export const logRoutes: readonly Route[] = [

@@ -2,7 +2,7 @@ import { NotifierError } from '../../domain/errors/notifier-error.ts'
 import { parseInput } from '../../domain/input/parse.ts'
 import { type SendInput, sendInput } from '../../domain/input/send.ts'
 import type { SentNotification } from '../../services/accept/records.ts'
-import type { Notifier } from '../../services/notifier.ts'
+import type { Service } from '../../services/service.ts'
 import {
   batchInput,
   batchResult,
@@ -17,15 +17,15 @@ import type { HandlerResult, RequestContext, Route, RouteError } from './route.t
 
 const REPLAYED = { 'Idempotent-Replayed': 'true' }
 
-async function send(context: RequestContext, notifier: Notifier): Promise<HandlerResult> {
+async function send(context: RequestContext, service: Service): Promise<HandlerResult> {
   const { request, organizationId } = context
   const key = idempotencyKey(request)
   // The body may hold anything: the notifier parses it by `sendInput`, as it does for callers without types.
   const message = context.body as unknown as SendInput
   if (isTestMode(request)) {
-    return { status: 200, body: await notifier.validate(message, { organizationId, idempotencyKey: key }) }
+    return { status: 200, body: await service.validate(message, { organizationId, idempotencyKey: key }) }
   }
-  return sent(await notifier.send(message, { organizationId, idempotencyKey: key }))
+  return sent(await service.send(message, { organizationId, idempotencyKey: key }))
 }
 
 function sent({ id, status, channel, to, createdAt, replayed }: SentNotification): HandlerResult {
@@ -33,10 +33,10 @@ function sent({ id, status, channel, to, createdAt, replayed }: SentNotification
   return replayed ? { body, headers: REPLAYED } : { body }
 }
 
-async function sendBatch(context: RequestContext, notifier: Notifier): Promise<HandlerResult> {
+async function sendBatch(context: RequestContext, service: Service): Promise<HandlerResult> {
   const { request, organizationId } = context
   const key = idempotencyKey(request)
-  const { replayed, ...body } = await notifier.sendBatch(batchItems(context.body), {
+  const { replayed, ...body } = await service.sendBatch(batchItems(context.body), {
     organizationId,
     strict: context.strict,
     idempotencyKey: key,
@@ -61,39 +61,33 @@ function batchItems({ notifications }: RequestContext['body']): readonly SendInp
   })
 }
 
-async function list(context: RequestContext, notifier: Notifier): Promise<HandlerResult> {
+async function list(context: RequestContext, service: Service): Promise<HandlerResult> {
   const query = parseInput(notificationQuery, context.query, 'query')
   return {
-    body: await notifier.notifications.list({ ...query, organizationId: context.organizationId }),
+    body: await service.notifications.list({ ...query, organizationId: context.organizationId }),
   }
 }
 
-async function get(context: RequestContext, notifier: Notifier): Promise<HandlerResult> {
+async function get(context: RequestContext, service: Service): Promise<HandlerResult> {
   const { params, organizationId } = context
   const { rendered } = parseInput(notificationViewQuery, context.query, 'query')
-  return { body: await notifier.notifications.get(params.id ?? '', { organizationId, rendered }) }
+  return { body: await service.notifications.get(params.id ?? '', { organizationId, rendered }) }
 }
 
-async function cancel(
-  { params, organizationId }: RequestContext,
-  notifier: Notifier,
-): Promise<HandlerResult> {
-  return { body: await notifier.notifications.cancel(params.id ?? '', { organizationId }) }
+async function cancel({ params, organizationId }: RequestContext, service: Service): Promise<HandlerResult> {
+  return { body: await service.notifications.cancel(params.id ?? '', { organizationId }) }
 }
 
 async function resend(
   { params, request, organizationId }: RequestContext,
-  notifier: Notifier,
+  service: Service,
 ): Promise<HandlerResult> {
   const options = { organizationId, idempotencyKey: idempotencyKey(request) }
-  return sent(await notifier.notifications.resend(params.id ?? '', options))
+  return sent(await service.notifications.resend(params.id ?? '', options))
 }
 
-async function redrive(
-  { params, organizationId }: RequestContext,
-  notifier: Notifier,
-): Promise<HandlerResult> {
-  return { body: await notifier.notifications.redrive(params.id ?? '', { organizationId }) }
+async function redrive({ params, organizationId }: RequestContext, service: Service): Promise<HandlerResult> {
+  return { body: await service.notifications.redrive(params.id ?? '', { organizationId }) }
 }
 
 const IDEMPOTENCY_ERRORS: readonly RouteError[] = ['idempotency_key_reused', 'idempotency_in_progress']

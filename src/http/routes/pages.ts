@@ -1,5 +1,5 @@
 import type { Visit } from '../../domain/machine-visit.ts'
-import type { Notifier } from '../../services/notifier.ts'
+import type { Service } from '../../services/service.ts'
 import { isOneClick } from '../one-click.ts'
 import { confirmPage, donePage, incompletePage, unknownPage } from '../pages.ts'
 import { linkQuery } from '../schemas/query.ts'
@@ -19,11 +19,11 @@ function tokenIn({ query }: RequestContext): string {
 }
 
 /** Never unsubscribes: scanners follow every link in a mail. */
-async function ask(context: RequestContext, { pages }: Notifier): Promise<HandlerResult> {
+async function ask(context: RequestContext, { pages }: Service): Promise<HandlerResult> {
   return (await pages.canUnsubscribe(tokenIn(context))) ? confirmPage : unknownPage
 }
 
-async function unsubscribe(context: RequestContext, { pages }: Notifier): Promise<HandlerResult> {
+async function unsubscribe(context: RequestContext, { pages }: Service): Promise<HandlerResult> {
   const token = tokenIn(context)
   if (!(await pages.canUnsubscribe(token))) return unknownPage
   if (!isOneClick(context.bytes)) return incompletePage
@@ -42,13 +42,13 @@ function visitOf({ request }: RequestContext): Visit {
   }
 }
 
-async function open(context: RequestContext, { pages }: Notifier): Promise<HandlerResult> {
+async function open(context: RequestContext, { pages }: Service): Promise<HandlerResult> {
   if (!(await pages.opened(tokenIn(context), visitOf(context)))) return unknownPage
   const text = { contentType: 'image/gif', content: PIXEL }
   return { text, headers: { ...PRIVATE, 'Cross-Origin-Resource-Policy': 'cross-origin' } }
 }
 
-async function click(context: RequestContext, { pages }: Notifier): Promise<HandlerResult> {
+async function click(context: RequestContext, { pages }: Service): Promise<HandlerResult> {
   const target = await pages.clicked(tokenIn(context), visitOf(context))
   if (target === null) return unknownPage
   return {

@@ -1,7 +1,7 @@
 import { isChannelName } from '../../domain/channel.ts'
 import { NotifierError } from '../../domain/errors/notifier-error.ts'
-import type { Notifier } from '../../services/notifier.ts'
 import type { ReceiptSource } from '../../services/receipts/records.ts'
+import type { Service } from '../../services/service.ts'
 import { receiptReply } from '../schemas/service.ts'
 import type { HandlerResult, RequestContext, Route } from './route.ts'
 
@@ -10,9 +10,9 @@ function sourceOf({ organization, channel, provider = '' }: RequestContext['para
   return { organizationId: organization, channel, provider }
 }
 
-async function take({ request, params, bytes }: RequestContext, notifier: Notifier): Promise<HandlerResult> {
+async function take({ request, params, bytes }: RequestContext, service: Service): Promise<HandlerResult> {
   const { method, path, query } = request
-  const { contentType, body } = await notifier.receipts.take(sourceOf(params), {
+  const { contentType, body } = await service.receipts.take(sourceOf(params), {
     method,
     target: query === '' ? path : `${path}?${query}`,
     host: request.header('host'),
@@ -31,8 +31,8 @@ const common = {
   unknown: 'not_found',
   errors: ['not_found', 'invalid_receipt_signature'],
   raw: true,
-  beforeBody: (params: RequestContext['params'], notifier: Notifier) =>
-    notifier.receipts.assertTaken(sourceOf(params)),
+  beforeBody: (params: RequestContext['params'], service: Service) =>
+    service.receipts.assertTaken(sourceOf(params)),
   response: receiptReply,
   handler: take,
 } as const

@@ -2,7 +2,7 @@ import type * as z from 'zod'
 import type { Grant, Permission } from '../../domain/api-key.ts'
 import type { ErrorCode } from '../../domain/errors/catalogue.ts'
 import type { LimitedResource } from '../../services/limits/records.ts'
-import type { Notifier } from '../../services/notifier.ts'
+import type { Service } from '../../services/service.ts'
 import type { HttpRequest } from '../message.ts'
 import type { OpenApiDocument } from '../openapi/types.ts'
 import type { Query } from '../query.ts'
@@ -64,7 +64,7 @@ export interface Route {
   /** True: the handler gets the bytes of the body as they came, whatever their type. */
   readonly raw?: true
   /** Judges the path before the body is read, for a route that needs no key. */
-  readonly beforeBody?: (params: RequestContext['params'], notifier: Notifier) => Promise<void>
+  readonly beforeBody?: (params: RequestContext['params'], service: Service) => Promise<void>
   /** True: as `raw`, and also what a parser of the host has made of a form. */
   readonly form?: true
   /** True: for people and their mail programs. Answers are no JSON, also that a link is not one of ours (404). */
@@ -78,7 +78,7 @@ export interface Route {
 }
 
 /** Calls the notifier. All rules of the operation itself are there, none is here. */
-export type Handler = (context: RequestContext, notifier: Notifier) => Promise<HandlerResult>
+export type Handler = (context: RequestContext, service: Service) => Promise<HandlerResult>
 
 /** What a handler gets: everything in it has been checked. */
 export interface RequestContext {

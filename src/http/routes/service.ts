@@ -1,14 +1,14 @@
 import { NotifierError } from '../../domain/errors/notifier-error.ts'
-import type { Notifier } from '../../services/notifier.ts'
+import type { Service } from '../../services/service.ts'
 import { healthStatus, openApiDocument } from '../schemas/service.ts'
 import type { HandlerResult, RequestContext, Route } from './route.ts'
 
 /**
- * Why it is not `ok`, and of what it is made, is for the operator: `notifier.health()`. A degraded service accepts, so a
+ * Why it is not `ok`, and of what it is made, is for the operator: `service.health()`. A degraded service accepts, so a
  * load balancer must not take it out: 200.
  */
-async function health(_context: RequestContext, notifier: Notifier): Promise<HandlerResult> {
-  const { status } = await notifier.health()
+async function health(_context: RequestContext, service: Service): Promise<HandlerResult> {
+  const { status } = await service.health()
   if (status === 'unavailable') throw new NotifierError('service_unavailable', { retryAfterMs: 5_000 })
   return { body: { status } }
 }

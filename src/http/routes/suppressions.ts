@@ -1,24 +1,24 @@
 import { parseInput } from '../../domain/input/parse.ts'
 import { type SuppressionInput, suppressionInput } from '../../domain/input/suppression.ts'
-import type { Notifier } from '../../services/notifier.ts'
+import type { Service } from '../../services/service.ts'
 import { deleted } from '../schemas/common.ts'
 import { suppressionQuery, suppressionTargetQuery } from '../schemas/query.ts'
 import { suppressionList, suppressionRecord } from '../schemas/suppression.ts'
 import type { HandlerResult, RequestContext, Route } from './route.ts'
 
-async function add({ body, organizationId }: RequestContext, notifier: Notifier): Promise<HandlerResult> {
+async function add({ body, organizationId }: RequestContext, service: Service): Promise<HandlerResult> {
   // The body may hold anything: the notifier parses it by `suppressionInput`.
-  return { body: await notifier.suppressions.add(body as unknown as SuppressionInput, { organizationId }) }
+  return { body: await service.suppressions.add(body as unknown as SuppressionInput, { organizationId }) }
 }
 
-async function list({ query, organizationId }: RequestContext, notifier: Notifier): Promise<HandlerResult> {
+async function list({ query, organizationId }: RequestContext, service: Service): Promise<HandlerResult> {
   const parsed = parseInput(suppressionQuery, query, 'query')
-  return { body: await notifier.suppressions.list({ ...parsed, organizationId }) }
+  return { body: await service.suppressions.list({ ...parsed, organizationId }) }
 }
 
-async function remove({ query, organizationId }: RequestContext, notifier: Notifier): Promise<HandlerResult> {
+async function remove({ query, organizationId }: RequestContext, service: Service): Promise<HandlerResult> {
   const target = parseInput(suppressionTargetQuery, query, 'query')
-  await notifier.suppressions.remove(target, { organizationId })
+  await service.suppressions.remove(target, { organizationId })
   return { body: { deleted: true } }
 }
 

@@ -5,48 +5,45 @@ import {
   templateChange,
   templateInput,
 } from '../../domain/input/template.ts'
-import type { Notifier } from '../../services/notifier.ts'
+import type { Service } from '../../services/service.ts'
 import { deleted } from '../schemas/common.ts'
 import { listQuery } from '../schemas/query.ts'
 import { previewInput, renderedRecord, templateList, templateRecord } from '../schemas/template.ts'
 import type { HandlerResult, RequestContext, Route } from './route.ts'
 
-async function create({ body, organizationId }: RequestContext, notifier: Notifier): Promise<HandlerResult> {
+async function create({ body, organizationId }: RequestContext, service: Service): Promise<HandlerResult> {
   // The body may hold anything: the notifier parses it by `templateInput`.
-  return { body: await notifier.templates.create(body as unknown as TemplateInput, { organizationId }) }
+  return { body: await service.templates.create(body as unknown as TemplateInput, { organizationId }) }
 }
 
-async function list({ query, organizationId }: RequestContext, notifier: Notifier): Promise<HandlerResult> {
-  return { body: await notifier.templates.list({ ...parseInput(listQuery, query, 'query'), organizationId }) }
+async function list({ query, organizationId }: RequestContext, service: Service): Promise<HandlerResult> {
+  return { body: await service.templates.list({ ...parseInput(listQuery, query, 'query'), organizationId }) }
 }
 
-async function get({ params, organizationId }: RequestContext, notifier: Notifier): Promise<HandlerResult> {
-  return { body: await notifier.templates.get(params.idOrName ?? '', { organizationId }) }
+async function get({ params, organizationId }: RequestContext, service: Service): Promise<HandlerResult> {
+  return { body: await service.templates.get(params.idOrName ?? '', { organizationId }) }
 }
 
 async function update(
   { params, body, organizationId }: RequestContext,
-  notifier: Notifier,
+  service: Service,
 ): Promise<HandlerResult> {
   // The body may hold anything: the notifier parses it by `templateChange`.
   const change = body as TemplateChangeInput
-  return { body: await notifier.templates.update(params.idOrName ?? '', change, { organizationId }) }
+  return { body: await service.templates.update(params.idOrName ?? '', change, { organizationId }) }
 }
 
 async function preview(
   { params, body, organizationId }: RequestContext,
-  notifier: Notifier,
+  service: Service,
 ): Promise<HandlerResult> {
   const { variables, data } = parseInput(previewInput, body)
   const values = { ...data, ...variables }
-  return { body: await notifier.templates.preview(params.idOrName ?? '', values, { organizationId }) }
+  return { body: await service.templates.preview(params.idOrName ?? '', values, { organizationId }) }
 }
 
-async function remove(
-  { params, organizationId }: RequestContext,
-  notifier: Notifier,
-): Promise<HandlerResult> {
-  await notifier.templates.delete(params.idOrName ?? '', { organizationId })
+async function remove({ params, organizationId }: RequestContext, service: Service): Promise<HandlerResult> {
+  await service.templates.delete(params.idOrName ?? '', { organizationId })
   return { body: { deleted: true } }
 }
 

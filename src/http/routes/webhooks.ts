@@ -6,7 +6,7 @@ import {
   webhookEndpointChange,
   webhookEndpointInput,
 } from '../../domain/input/webhook-endpoint.ts'
-import type { Notifier } from '../../services/notifier.ts'
+import type { Service } from '../../services/service.ts'
 import { deleted } from '../schemas/common.ts'
 import { listQuery, webhookDeliveryQuery } from '../schemas/query.ts'
 import {
@@ -20,66 +20,63 @@ import {
 } from '../schemas/webhook.ts'
 import type { HandlerResult, RequestContext, Route } from './route.ts'
 
-async function create({ body, organizationId }: RequestContext, notifier: Notifier): Promise<HandlerResult> {
+async function create({ body, organizationId }: RequestContext, service: Service): Promise<HandlerResult> {
   // The body may hold anything: the notifier parses it by `webhookEndpointInput`.
   const endpoint = body as unknown as WebhookEndpointInput
-  return { body: await notifier.webhooks.create(endpoint, { organizationId }) }
+  return { body: await service.webhooks.create(endpoint, { organizationId }) }
 }
 
-async function list({ query, organizationId }: RequestContext, notifier: Notifier): Promise<HandlerResult> {
-  return { body: await notifier.webhooks.list({ ...parseInput(listQuery, query, 'query'), organizationId }) }
+async function list({ query, organizationId }: RequestContext, service: Service): Promise<HandlerResult> {
+  return { body: await service.webhooks.list({ ...parseInput(listQuery, query, 'query'), organizationId }) }
 }
 
-async function get({ params, organizationId }: RequestContext, notifier: Notifier): Promise<HandlerResult> {
-  return { body: await notifier.webhooks.get(params.id ?? '', { organizationId }) }
+async function get({ params, organizationId }: RequestContext, service: Service): Promise<HandlerResult> {
+  return { body: await service.webhooks.get(params.id ?? '', { organizationId }) }
 }
 
 async function update(
   { params, body, organizationId }: RequestContext,
-  notifier: Notifier,
+  service: Service,
 ): Promise<HandlerResult> {
-  return { body: await notifier.webhooks.update(params.id ?? '', body, { organizationId }) }
+  return { body: await service.webhooks.update(params.id ?? '', body, { organizationId }) }
 }
 
 async function rotateSecret(
   { params, body, organizationId }: RequestContext,
-  notifier: Notifier,
+  service: Service,
 ): Promise<HandlerResult> {
   const { overlapMs } = parseInput(secretRotation, body)
-  return { body: await notifier.webhooks.rotateSecret(params.id ?? '', { overlapMs, organizationId }) }
+  return { body: await service.webhooks.rotateSecret(params.id ?? '', { overlapMs, organizationId }) }
 }
 
-async function test({ params, organizationId }: RequestContext, notifier: Notifier): Promise<HandlerResult> {
-  return { body: await notifier.webhooks.test(params.id ?? '', { organizationId }) }
+async function test({ params, organizationId }: RequestContext, service: Service): Promise<HandlerResult> {
+  return { body: await service.webhooks.test(params.id ?? '', { organizationId }) }
 }
 
 async function deliveries(
   { params, query, organizationId }: RequestContext,
-  notifier: Notifier,
+  service: Service,
 ): Promise<HandlerResult> {
   const parsed = parseInput(webhookDeliveryQuery, query, 'query')
-  return { body: await notifier.webhooks.deliveries(params.id ?? '', { ...parsed, organizationId }) }
+  return { body: await service.webhooks.deliveries(params.id ?? '', { ...parsed, organizationId }) }
 }
 
 async function replay(
   { params, body, organizationId }: RequestContext,
-  notifier: Notifier,
+  service: Service,
 ): Promise<HandlerResult> {
   // The body may hold anything: the notifier parses it by `replayInput`.
   const which = body as unknown as { since: string }
-  return { body: await notifier.webhooks.replay(params.id ?? '', which, { organizationId }) }
+  return { body: await service.webhooks.replay(params.id ?? '', which, { organizationId }) }
 }
 
-async function retry({ params, organizationId }: RequestContext, notifier: Notifier): Promise<HandlerResult> {
+async function retry({ params, organizationId }: RequestContext, service: Service): Promise<HandlerResult> {
   const { id = '', eventId = '' } = params
-  return { body: await notifier.webhooks.retry(id, eventId, { organizationId }) }
+  return { body: await service.webhooks.retry(id, eventId, { organizationId }) }
 }
 
-async function remove(
-  { params, organizationId }: RequestContext,
-  notifier: Notifier,
-): Promise<HandlerResult> {
-  await notifier.webhooks.delete(params.id ?? '', { organizationId })
+async function remove({ params, organizationId }: RequestContext, service: Service): Promise<HandlerResult> {
+  await service.webhooks.delete(params.id ?? '', { organizationId })
   return { body: { deleted: true } }
 }
 

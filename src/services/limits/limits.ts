@@ -1,8 +1,8 @@
 import type { Clock } from '../../ports/clock.ts'
 import type { LimitState, RateLimiter, WindowCheck } from '../../ports/rate-limiter.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
-import type { Notifier } from '../notifier.ts'
 import { organizationOf } from '../scope.ts'
+import type { Service } from '../service.ts'
 import type { PlanFinder } from './plan-of.ts'
 import type { LimitUsage } from './records.ts'
 import { hourlyCheck, type RequestLimits, windowCheck } from './request-limits.ts'
@@ -15,7 +15,7 @@ export function createLimits(
   plans: PlanFinder,
   requests: RequestLimits,
   clock: Clock,
-): Omit<Notifier['limits'], 'closed'> {
+): Omit<Service['limits'], 'closed'> {
   async function usageOf(check: WindowCheck): Promise<LimitUsage> {
     const { limit, windowMs } = check
     // A peek speaks as if one more unit were counted: not one above the limit, where a burst would let it in.

@@ -7,7 +7,7 @@ import { createGroup } from '../../gather/group.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { ReceiptAnswer, ReceiptRecord } from '../../ports/storage/receipts.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
-import type { Notifier } from '../notifier.ts'
+import type { Pages } from '../service.ts'
 import type { LinkSigner } from './link-signer.ts'
 
 export interface PageParts {
@@ -28,7 +28,7 @@ const MOST_UNDER_WAY = 1_000
 const MOST_KNOWN = 10_000
 
 /** What the links in messages lead to. */
-export function createPages(parts: PageParts): Notifier['pages'] {
+export function createPages(parts: PageParts): Pages {
   const { storage, clock, signer, counts, announce, wake, failed } = parts
   const known = new Set<string>()
   let underWay = 0

@@ -13,8 +13,8 @@ import type { ParsedReceipts } from '../../ports/receipts.ts'
 import type { ReceiptAnswer, ReceiptRecord, WishReport } from '../../ports/storage/receipts.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
 import type { Routes } from '../channels/routes.ts'
-import type { Notifier } from '../notifier.ts'
 import type { ConfiguredProvider } from '../providers.ts'
+import type { Receipts } from '../service.ts'
 import type { GiveWay } from './give-way.ts'
 import type { ReceiptArrival, ReceiptReply, ReceiptSource } from './records.ts'
 
@@ -42,7 +42,7 @@ const EMPTY = Object.freeze({ contentType: 'text/plain; charset=utf-8', body: ''
 /**
  * Takes in what providers report after the hand-over: proven to be theirs first, then stored, then answered.
  */
-export function createReceipts(parts: ReceiptParts): Notifier['receipts'] {
+export function createReceipts(parts: ReceiptParts): Receipts {
   const { storage, routes, clock, logger, publicUrl, announce, wake, giveWay } = parts
   /** One for each instance: a provider whose proof takes long, or never comes, holds up only itself. */
   const queues = new WeakMap<ConfiguredProvider, PQueue>()

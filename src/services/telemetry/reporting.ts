@@ -1,6 +1,6 @@
 import type { Clock } from '../../ports/clock.ts'
 import type { Logger } from '../../ports/logger.ts'
-import type { Reporting } from '../notifier.ts'
+import type { Reporting } from '../service.ts'
 import type { Observer } from './observer.ts'
 
 /** @param logger null: the application gave none */

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { serviceOf } from '../../../src/services/service.ts'
 import { describeEachWith } from '../../support/left-out.ts'
 import { sharedPostgres, stopSharedPostgres, uniqueSchema, whyNoPostgres } from '../../support/postgres.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
@@ -146,7 +147,7 @@ describeEachWith(STORAGES, missing, 'kill -9 on %s', (name, place) => {
       expect(await timelineOf(id)).toHaveLength(point === 'before:receipts' ? 2 : 3)
       const body = new TextEncoder().encode(JSON.stringify(receipts))
       const arrival = { method: 'POST', target: '/', host: undefined, headers: {}, body }
-      await world.api.receipts.take({ channel: 'email', provider: 'http' }, arrival)
+      await serviceOf(world.api).receipts.take({ channel: 'email', provider: 'http' }, arrival)
       expect(await timelineOf(id)).toEqual(['queued', 'sent', 'delivered'])
       await world.recover()
       const events = await announced(id)

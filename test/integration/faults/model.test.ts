@@ -4,6 +4,7 @@ import { expect, it } from 'vitest'
 import { sqlite } from '../../../adapters/storage/sqlite/index.ts'
 import { memoryStorage } from '../../../src/memory/memory-storage.ts'
 import type { Storage } from '../../../src/ports/storage/storage.ts'
+import { serviceOf } from '../../../src/services/service.ts'
 import { type FakeClock, settled } from '../../../src/testing/fake-clock.ts'
 import { eventually } from '../../support/eventually.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
@@ -212,7 +213,7 @@ function reportOne({ index, type, later, named, times }: ReportShape): Command {
       const body = new TextEncoder().encode(JSON.stringify(Array.from({ length: times }, () => receipt)))
       const arrival = { method: 'POST', target: '/', host: undefined, headers: {}, body }
       report(model, one, { type, message, key, named })
-      await notifier.receipts.take({ channel: 'email', provider: 'recorder' }, arrival)
+      await serviceOf(notifier).receipts.take({ channel: 'email', provider: 'recorder' }, arrival)
     },
     (one) => one.attempts > 0 || one.dueAt !== null,
   )

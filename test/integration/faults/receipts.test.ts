@@ -8,6 +8,7 @@ import { memoryStorage } from '../../../src/memory/memory-storage.ts'
 import type { Provider } from '../../../src/ports/provider.ts'
 import type { Storage } from '../../../src/ports/storage/storage.ts'
 import type { Notifier } from '../../../src/services/notifier.ts'
+import { serviceOf } from '../../../src/services/service.ts'
 import { recordingProvider } from '../../../src/testing/recording-provider.ts'
 import { eventually } from '../../support/eventually.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
@@ -33,7 +34,7 @@ const receipt = (id: string, type: FactType): Receipt => ({
 function take(notifier: Notifier, receipts: readonly Receipt[]): Promise<unknown> {
   const body = new TextEncoder().encode(JSON.stringify(receipts))
   const arrival = { method: 'POST', target: '/', host: undefined, headers: {}, body }
-  return notifier.receipts.take({ channel: 'email', provider: 'recorder' }, arrival)
+  return serviceOf(notifier).receipts.take({ channel: 'email', provider: 'recorder' }, arrival)
 }
 
 const parseReceipts: Provider['parseReceipts'] = async ({ body }) => ({

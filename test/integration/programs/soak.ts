@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { sqlite } from '../../../adapters/storage/sqlite/index.ts'
 import { createNotifier } from '../../../src/create-notifier.ts'
+import { serviceOf } from '../../../src/services/service.ts'
 import { httpProvider } from '../faults/support/http-provider.ts'
 
 export interface SoakOptions {
@@ -87,7 +88,7 @@ async function work(phase: number): Promise<void> {
     }))
     const body = new TextEncoder().encode(JSON.stringify(receipts))
     const arrival = { method: 'POST', target: '/', host: undefined, headers: {}, body }
-    await notifier.receipts.take({ channel: 'email', provider: 'http' }, arrival)
+    await serviceOf(notifier).receipts.take({ channel: 'email', provider: 'http' }, arrival)
     await notifier.deadLetters.redrive({ filter: {} })
     await drained()
   }

@@ -6,6 +6,7 @@ import { flushCompileCache } from 'node:module'
 import { createNotifier } from '../../../src/create-notifier.ts'
 import { systemClock } from '../../../src/memory/system-clock.ts'
 import type { Receipt } from '../../../src/ports/receipts.ts'
+import { serviceOf } from '../../../src/services/service.ts'
 import { httpProvider } from '../faults/support/http-provider.ts'
 import { endingAt, type Point } from '../faults/support/points.ts'
 import { openPlace, type Place } from '../faults/support/store.ts'
@@ -83,7 +84,13 @@ switch (task?.do) {
   case 'report': {
     const body = new TextEncoder().encode(JSON.stringify(task.receipts))
     const source = { channel: 'email', provider: 'http' } as const
-    await notifier.receipts.take(source, { method: 'POST', target: '/', host: undefined, headers: {}, body })
+    await serviceOf(notifier).receipts.take(source, {
+      method: 'POST',
+      target: '/',
+      host: undefined,
+      headers: {},
+      body,
+    })
     say('reported')
     break
   }

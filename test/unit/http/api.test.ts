@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
 import { createHttpApi } from '../../../src/http/api.ts'
 import type { HttpApiOptions } from '../../../src/http/options.ts'
-import type { Notifier } from '../../../src/services/notifier.ts'
+import type { Served } from '../../../src/services/engine.ts'
 import { emptyList, fakeNotifier, json, KEY, LIMIT, request } from './support.ts'
 
 afterEach(() => {
@@ -304,9 +304,17 @@ describe('options', () => {
     )
   })
 
-  it('need a notifier', () => {
-    expect(() => createHttpApi(undefined as unknown as Notifier)).toThrow(
-      expect.objectContaining({ code: 'invalid_configuration' }),
+  it.each<[string, unknown, string]>([
+    ['nothing', undefined, 'createNotifier()'],
+    ['something else', { send() {} }, 'createNotifier()'],
+    ['a notifier of another version', { engine: { version: '0.0.1' } }, '0.0.1'],
+  ])('need a notifier, not %s', (_what, notifier, message) => {
+    expect(() => createHttpApi(notifier as Served)).toThrow(
+      expect.objectContaining({
+        code: 'invalid_configuration',
+        details: { option: 'notifier' },
+        message: expect.stringContaining(message),
+      }),
     )
   })
 })

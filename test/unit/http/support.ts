@@ -1,9 +1,11 @@
 import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
+import { VERSION } from '../../../src/domain/version.ts'
 import type { HttpRequest, HttpResponse } from '../../../src/http/message.ts'
 import type { Logger } from '../../../src/ports/logger.ts'
 import type { ApiKeyRecord } from '../../../src/services/api-keys/records.ts'
+import type { Served } from '../../../src/services/engine.ts'
 import type { RateLimitState } from '../../../src/services/limits/records.ts'
-import type { Notifier } from '../../../src/services/notifier.ts'
+import type { Service } from '../../../src/services/service.ts'
 
 export interface TestRequest {
   method?: string
@@ -55,18 +57,19 @@ export const LIMIT: RateLimitState = { resource: 'requests', limit: 10, remainin
 
 /** A notifier of which only the given parts exist; using another one fails the test loudly. */
 export function fakeNotifier(parts: {
-  send?: Notifier['send']
-  validate?: Notifier['validate']
-  verify?: Notifier['apiKeys']['verify']
-  admit?: Notifier['limits']['admit']
-  templates?: Partial<Notifier['templates']>
+  send?: Service['send']
+  validate?: Service['validate']
+  verify?: Service['apiKeys']['verify']
+  admit?: Service['limits']['admit']
+  templates?: Partial<Service['templates']>
   logger?: Pick<Logger, 'warn' | 'error'>
   answered?: (route: string, status: number) => void
-}): Notifier {
+}): Served {
   const missing = (): never => {
     throw new Error('a part of the notifier that the test did not expect')
   }
-  return {
+  const engine = {
+    version: VERSION,
     send: parts.send ?? missing,
     validate: parts.validate ?? missing,
     apiKeys: { verify: parts.verify ?? (async () => KEY) },
@@ -77,7 +80,8 @@ export function fakeNotifier(parts: {
     },
     reporting: { logger: parts.logger ?? null, requestBegan: () => parts.answered ?? (() => {}) },
     templates: { list: missing, create: missing, get: missing, delete: missing, ...parts.templates },
-  } as unknown as Notifier
+  }
+  return { engine }
 }
 
 export const emptyList = { items: [], limit: 50, offset: 0, hasMore: false, nextCursor: null }

@@ -11,6 +11,7 @@ import type {
 } from '../../../src/services/channels/channel-option.ts'
 import { createRoutes } from '../../../src/services/channels/routes.ts'
 import type { Notifier } from '../../../src/services/notifier.ts'
+import { serviceOf } from '../../../src/services/service.ts'
 import { fakeClock } from '../../../src/testing/fake-clock.ts'
 import { type RecordingProvider, recordingProvider } from '../../../src/testing/recording-provider.ts'
 import { engineParts } from '../../support/engine-parts.ts'
@@ -813,7 +814,9 @@ it('a report for an organization that does not exist asks the application for no
   const arrival = { method: 'POST', target: '/', host: undefined, headers: {}, body: new Uint8Array() }
   for (const organizationId of ['org_nobody', 'org_', 'x'.repeat(500)]) {
     const source = { organizationId, channel: 'email', provider: 'recorder' } as const
-    await expect(notifier.receipts.take(source, arrival)).rejects.toMatchObject({ code: 'not_found' })
+    await expect(serviceOf(notifier).receipts.take(source, arrival)).rejects.toMatchObject({
+      code: 'not_found',
+    })
   }
   expect(asked).toEqual([])
 })
@@ -827,8 +830,10 @@ it('reports for an organization whose providers cannot be made hold up nobody el
   const arrival = { method: 'POST', target: '/', host: undefined, headers: {}, body: new Uint8Array() }
   const source = { channel: 'email', provider: 'own' } as const
   for (let report = 0; report < 20; report += 1) {
-    notifier.receipts.take({ ...source, organizationId: 'org_a' }, arrival).catch(() => {})
+    serviceOf(notifier)
+      .receipts.take({ ...source, organizationId: 'org_a' }, arrival)
+      .catch(() => {})
   }
-  const reply = await notifier.receipts.take({ ...source, organizationId: 'org_b' }, arrival)
+  const reply = await serviceOf(notifier).receipts.take({ ...source, organizationId: 'org_b' }, arrival)
   expect(reply.body).toBe('')
 })

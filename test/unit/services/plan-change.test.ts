@@ -3,6 +3,7 @@ import { createNotifier } from '../../../src/create-notifier.ts'
 import { type Plans, UNLIMITED } from '../../../src/domain/plans.ts'
 import { memoryStorage } from '../../../src/memory/memory-storage.ts'
 import type { Storage } from '../../../src/ports/storage/storage.ts'
+import { serviceOf } from '../../../src/services/service.ts'
 import { fakeClock } from '../../../src/testing/fake-clock.ts'
 
 it('a plan with another window counts by that window', async () => {
@@ -18,7 +19,7 @@ it('a plan with another window counts by that window', async () => {
   })
   await notifier.start({ deliver: false })
   const { id: organizationId } = await notifier.organizations.create({ name: 'Acme' })
-  const admit = () => notifier.limits.admit({ organizationId }, 'requests')
+  const admit = () => serviceOf(notifier).limits.admit({ organizationId }, 'requests')
   for (let count = 0; count < 5; count += 1) await admit()
   await notifier.organizations.update(organizationId, { plan: 'fast' })
   for (let second = 0; second < 3; second += 1) {

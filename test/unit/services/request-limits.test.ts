@@ -13,6 +13,7 @@ import {
   DEFAULT_OVERUSE,
   type RequestLimits,
 } from '../../../src/services/limits/request-limits.ts'
+import { serviceOf } from '../../../src/services/service.ts'
 import { type FakeClock, fakeClock } from '../../../src/testing/fake-clock.ts'
 
 const MINUTE = 60_000
@@ -170,7 +171,7 @@ it('what a limiter throws at once is no end of the process, nor of an answer', a
   const notifier = createNotifier({ clock, rateLimiter, channels: {}, plans: { own: ONE_REQUEST } })
   await notifier.start({ deliver: false })
   const { id } = await notifier.organizations.create({ name: 'A', plan: 'own' })
-  const { release } = await notifier.limits.admit({ organizationId: id }, 'requests')
+  const { release } = await serviceOf(notifier).limits.admit({ organizationId: id }, 'requests')
   await clock.advance(MINUTE)
   await expect(release()).rejects.toThrow('at once')
   await notifier.stop()

@@ -120,11 +120,8 @@ const grouped: Groups = {
     ],
   },
   logs: { list: [(n, slip) => n.logs.list(slip)] },
-  limits: { get: [(n, slip) => n.limits.get(slip)], admit: [], closed: [] },
-  // What serves a notifier calls these, with objects that it makes itself.
-  pages: { canUnsubscribe: [], unsubscribe: [], opened: [], clicked: [] },
-  receipts: { assertTaken: [], take: [] },
-  reporting: { logger: undefined as never, requestBegan: [] },
+  limits: { get: [(n, slip) => n.limits.get(slip)] },
+  engine: { version: undefined as never },
 }
 
 const calls: readonly Call[] = [alone, ...Object.values(grouped)]

@@ -1,11 +1,11 @@
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { HttpApiOptions } from '../../../../adapters/http/node.ts'
-import type { Notifier } from '../../../../src/index.ts'
+import type { Served } from '../../../../src/services/engine.ts'
 
 /** How an application has Carillon in it. */
 export interface Mount {
-  readonly notifier: Notifier
+  readonly notifier: Served
   /** Empty: at the root. */
   readonly prefix: string
   /** Where the application's own JSON parser stands. */

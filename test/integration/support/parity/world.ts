@@ -1,5 +1,7 @@
 import type { HttpApiOptions } from '../../../../adapters/http/node.ts'
 import { createNotifier, memoryStorage, type Notifier, type Permission } from '../../../../src/index.ts'
+import type { Served } from '../../../../src/services/engine.ts'
+import { type Service, serviceOf } from '../../../../src/services/service.ts'
 import { faultLogger } from '../../../support/fault-logger.ts'
 import { type Answer, type Call, call } from '../http-client.ts'
 import type { Case } from './cases.ts'
@@ -159,28 +161,29 @@ async function createKeys(notifier: Notifier, clock: World['clock']): Promise<Wo
 }
 
 /** The notifier with a fault in it, a gate before sends, and a count of what was admitted and not released. */
-function watched(notifier: Notifier, admitted: World['admitted'], gate: WorldOptions['gate']): Notifier {
-  return {
-    ...notifier,
+function watched(notifier: Notifier, admitted: World['admitted'], gate: WorldOptions['gate']): Served {
+  const service = serviceOf(notifier)
+  const engine: Service = {
+    ...service,
     async send(...input) {
       await gate?.('send')
-      return notifier.send(...input)
+      return service.send(...input)
     },
     templates: {
-      ...notifier.templates,
+      ...service.templates,
       async get(idOrName, scope) {
         if (idOrName === 'explodes') throw new Error('a secret of the house')
-        return notifier.templates.get(idOrName, scope)
+        return service.templates.get(idOrName, scope)
       },
       async list(query) {
         admitted.lists += 1
-        return notifier.templates.list(query)
+        return service.templates.list(query)
       },
     },
     limits: {
-      ...notifier.limits,
+      ...service.limits,
       async admit(...input) {
-        const admission = await notifier.limits.admit(...input)
+        const admission = await service.limits.admit(...input)
         admitted.count += 1
         await gate?.('admitted')
         return {
@@ -193,6 +196,7 @@ function watched(notifier: Notifier, admitted: World['admitted'], gate: WorldOpt
       },
     },
   }
+  return { engine }
 }
 
 /** Stands still but for `advance`; timers are real. */
