@@ -279,6 +279,7 @@ function wire(options: ResolvedOptions): Notifier<unknown> {
     routes,
     wake: () => engine.wake(),
   })
+  const keys = createApiKeys(storage, ids, organizations, clock)
   const service: Service = {
     version: VERSION,
     ...guard(accept, refused),
@@ -291,7 +292,8 @@ function wire(options: ResolvedOptions): Notifier<unknown> {
     deadLetters: guard(deadLetters.api),
     templates: guard(createTemplates(storage, ids, organizations, compiled, processor)),
     organizations: guard(organizations.api),
-    apiKeys: guard(createApiKeys(storage, ids, organizations, clock)),
+    apiKeys: guard(keys.apiKeys),
+    operatorKeys: guard(keys.operatorKeys),
     webhooks: guard(createWebhookEndpoints(webhookParts)),
     suppressions: guard(createSuppressions(storage, organizations)),
     receipts: guard(
@@ -327,6 +329,7 @@ function wire(options: ResolvedOptions): Notifier<unknown> {
     templates: service.templates,
     organizations: service.organizations,
     apiKeys: service.apiKeys,
+    operatorKeys: service.operatorKeys,
     webhooks: service.webhooks,
     suppressions: service.suppressions,
     limits: { get: service.limits.get },

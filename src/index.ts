@@ -104,7 +104,12 @@ export type {
   ValidatedSend,
 } from './services/accept/records.ts'
 export { API_KEY_PATTERN } from './services/api-keys/key-format.ts'
-export type { ApiKeyRecord, CreatedApiKey } from './services/api-keys/records.ts'
+export type {
+  ApiKeyRecord,
+  CreatedApiKey,
+  CreatedOperatorKey,
+  OperatorKeyRecord,
+} from './services/api-keys/records.ts'
 export type {
   ChannelOption,
   ChannelProviders,

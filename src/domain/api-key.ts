@@ -17,11 +17,12 @@ export const GRANTS = ['content'] as const
 /** `content`: read the text of messages. */
 export type Grant = (typeof GRANTS)[number]
 
-/** An API key as stored and listed: everything but the secret, which exists only in the answer to its creation. */
+/** An API key or operator key as stored and listed: everything but the secret, which exists only in the answer to its creation. */
 export interface ApiKey {
   /** `key_<value>` */
   readonly id: string
-  readonly organizationId: string
+  /** Null: an operator key, which belongs to no organization. */
+  readonly organizationId: string | null
   readonly name: string
   readonly permission: Permission
   readonly grants: readonly Grant[]

@@ -8,7 +8,7 @@ import { type MemoryState, nextNumber } from './state.ts'
 export function memoryApiKeys(state: MemoryState): ApiKeyRepository {
   return {
     async create(key, hash) {
-      requireOrganization(state, key.organizationId)
+      if (key.organizationId !== null) requireOrganization(state, key.organizationId)
       if (state.apiKeys.has(key.id) || state.apiKeyHashes.has(hex(hash))) {
         throw new NotifierError('already_exists', { message: 'An API key with this id or secret exists.' })
       }

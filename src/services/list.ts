@@ -44,6 +44,7 @@ type ListName =
   | 'deliveries'
   | 'logs'
   | 'notifications'
+  | 'operator-keys'
   | 'organizations'
   | 'suppressions'
   | 'templates'

@@ -12,7 +12,12 @@ import type { JsonFields } from '../domain/json-fields.ts'
 import type { ProcessEvent } from '../domain/process-event.ts'
 import type { ProviderPausedEvent, ProviderResumedEvent } from '../domain/provider-event.ts'
 import type { BatchResult, SentNotification, ValidatedSend } from './accept/records.ts'
-import type { ApiKeyRecord, CreatedApiKey } from './api-keys/records.ts'
+import type {
+  ApiKeyRecord,
+  CreatedApiKey,
+  CreatedOperatorKey,
+  OperatorKeyRecord,
+} from './api-keys/records.ts'
 import type { DeadLetterQuery, RedriveResult } from './dead-letters/records.ts'
 import type { Engine } from './engine.ts'
 import type { HealthReport } from './health.ts'
@@ -194,9 +199,27 @@ export interface Notifier<Tx = never> {
     /**
      * Finds whose key a secret is. Looked up in the storage each time, together with other look-ups of the same tick.
      *
-     * @throws NotifierError `invalid_api_key` (malformed, unknown, deleted: all alike), `expired_api_key`
+     * @throws NotifierError `invalid_api_key` (malformed, unknown, deleted, an operator key: all alike), `expired_api_key`
      */
     verify(secret: string): Promise<ApiKeyRecord>
+  }
+  /**
+   * Keys that belong to no organization and reach all of them: over HTTP each request names the one that it concerns, and
+   * `/v1/organizations` needs one of them. They are created in code alone.
+   */
+  readonly operatorKeys: {
+    /** The answer holds the secret, which is never shown again. @throws NotifierError `invalid_parameter` */
+    create(key: ApiKeyInput): Promise<CreatedOperatorKey>
+    /** Newest first. */
+    list(query?: Omit<ListQuery, 'organizationId'>): Promise<List<OperatorKeyRecord>>
+    /** The key stops working at once, on every machine. @throws NotifierError `not_found` */
+    delete(id: string): Promise<void>
+    /**
+     * Finds which operator key a secret is, as `apiKeys.verify` does for the keys of organizations.
+     *
+     * @throws NotifierError `invalid_api_key` (malformed, unknown, deleted, an organization's: all alike), `expired_api_key`
+     */
+    verify(secret: string): Promise<OperatorKeyRecord>
   }
   readonly webhooks: {
     /**

@@ -2,6 +2,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { afterEach, expect, test, vi } from 'vitest'
 import { sqlite } from '../../adapters/storage/sqlite/index.ts'
 import { migrations } from '../../adapters/storage/sqlite/migrations/index.ts'
+import type { FoundApiKey } from '../../src/ports/storage/api-keys.ts'
 import {
   accept,
   claimOne,
@@ -146,6 +147,9 @@ function writeSchema11(file: string): void {
   }
   database.exec(`
     INSERT INTO carillon_organizations (id, name, created_at) VALUES ('org_a', 'A', 0);
+    INSERT INTO carillon_api_keys (seq, id, organization, hash, name, permission, prefix, last4, allowed_ips, created_at)
+      SELECT value, 'key_' || value, 'org_a', unhex(printf('%064d', value)), 'k', 'Write', 'crl_', 'wxyz', '[]', 5
+      FROM json_each('[3,7]');
     INSERT INTO carillon_notifications (seq, id, organization, channel, recipient, created_at, high, content)
       SELECT value, 'notif_n' || value, 'org_a', 'email', 'a@b.example', 5, 0, '{"subject":"s","body":"b"}'
       FROM json_each('[1,2,3]');
@@ -211,6 +215,29 @@ test('a file of schema 11 is brought up to date: every status, and what goes on 
   expect((await notifications.timeline('notif_n2')).map(({ sequence }) => sequence)).toEqual([
     1, 2, 3, 4, 5, 6,
   ])
+  await storage.stop()
+})
+
+test('a file of schema 11 keeps its API keys, and takes operator keys', async () => {
+  const file = newFile()
+  writeSchema11(file)
+  const older = new DatabaseSync(file)
+  const ofOlder = older.prepare('SELECT * FROM carillon_api_keys WHERE hash = ?')
+  const hash = Buffer.from('7'.padStart(64, '0'), 'hex')
+  expect(ofOlder.get(hash)).toMatchObject({ id: 'key_7', organization: 'org_a' })
+  const storage = sqlite({ file })
+  await storage.start()
+  const { apiKeys } = storage
+  const page = { limit: 10, offset: 0 }
+  expect((await apiKeys.list('org_a', page)).items.map(({ id }) => id)).toEqual(['key_7', 'key_3'])
+  const [found] = await apiKeys.findByHash([hash])
+  expect(found?.key).toMatchObject({ id: 'key_7', organizationId: 'org_a', permission: 'Write', grants: [] })
+  const { createdAt, ...known } = (found as FoundApiKey).key
+  await apiKeys.create({ ...known, id: 'key_operator', organizationId: null }, Buffer.alloc(32, 1))
+  expect((await apiKeys.list(null, page)).items.map(({ id }) => id)).toEqual(['key_operator'])
+  await expect(apiKeys.create({ ...known, id: 'key_again' }, hash)).rejects.toThrow()
+  expect(ofOlder.get(hash)).toMatchObject({ id: 'key_7', organization: 'org_a', created_at: 5 })
+  older.close()
   await storage.stop()
 })
 

@@ -25,9 +25,12 @@ const SELECT_BY_HASH = `
     o_allowed_ips AS allowed_ips, o_created_at AS created_at, o_expired AS expired, o_grants AS grants
   FROM carillon.find_api_keys_2($1::bigint, $2::text[])`
 
-const LIST = `
-  SELECT ${COLUMNS} FROM carillon.api_keys
-  WHERE organization = $1 AND seq < $2 ORDER BY seq DESC LIMIT $3 OFFSET $4`
+const list = (whose: string): string => `
+  SELECT ${COLUMNS} FROM carillon.api_keys WHERE ${whose} AND seq < $1 ORDER BY seq DESC LIMIT $2 OFFSET $3`
+
+const LIST = list('organization = $4')
+
+const LIST_OPERATORS = list('organization IS NULL')
 
 const DELETE = 'DELETE FROM carillon.api_keys WHERE id = $1 RETURNING id'
 
@@ -39,7 +42,7 @@ interface HashedRow extends ApiKeyRow {
 export function createApiKeys(connection: Connection): ApiKeyRepository {
   async function create(tx: Transaction, key: Omit<ApiKey, 'createdAt'>, hash: Uint8Array): Promise<ApiKey> {
     const { id, organizationId, name, permission, prefix, last4, expiresAt, allowedIps, grants } = key
-    await requireOrganization(tx, organizationId)
+    if (organizationId !== null) await requireOrganization(tx, organizationId)
     const ips = JSON.stringify(allowedIps)
     const named = [id, organizationId, name, permission, prefix, last4]
     const values = [connection.time(), hexOf(hash), ...named, expiresAt, ips, grantsColumn(grants)]
@@ -73,7 +76,10 @@ export function createApiKeys(connection: Connection): ApiKeyRepository {
     list(organizationId, page) {
       return pageBySeq(
         page,
-        (...values) => connection.rows<ApiKeyRow>(LIST, [organizationId, ...values]),
+        (...values) =>
+          organizationId === null
+            ? connection.rows<ApiKeyRow>(LIST_OPERATORS, values)
+            : connection.rows<ApiKeyRow>(LIST, [...values, organizationId]),
         toApiKey,
       )
     },

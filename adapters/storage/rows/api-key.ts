@@ -4,7 +4,8 @@ import type { ApiKey, Grant, Permission } from '../../../src/domain/api-key.ts'
 export interface ApiKeyRow {
   readonly seq: number
   readonly id: string
-  readonly organization: string
+  /** Null: an operator key. */
+  readonly organization: string | null
   readonly name: string
   readonly permission: Permission
   readonly prefix: string

@@ -16,7 +16,7 @@ const SELECT = 'SELECT * FROM carillon_api_keys WHERE id = ?'
 const SELECT_BY_HASH = 'SELECT * FROM carillon_api_keys WHERE hash = ?'
 
 const LIST = `
-  SELECT * FROM carillon_api_keys WHERE organization = ? AND seq < ? ORDER BY seq DESC LIMIT ? OFFSET ?`
+  SELECT * FROM carillon_api_keys WHERE organization IS ? AND seq < ? ORDER BY seq DESC LIMIT ? OFFSET ?`
 
 const DELETE = 'DELETE FROM carillon_api_keys WHERE id = ?'
 
@@ -33,7 +33,7 @@ export function createApiKeys(connection: Connection): ApiKeyRepository {
   const remove = connection.statement(DELETE)
 
   function create(key: Omit<ApiKey, 'createdAt'>, hash: Uint8Array): ApiKey {
-    requireOrganization(key.organizationId)
+    if (key.organizationId !== null) requireOrganization(key.organizationId)
     const { id, organizationId, name, permission, prefix, last4, expiresAt, allowedIps, grants } = key
     const createdAt = connection.now()
     const ips = JSON.stringify(allowedIps)

@@ -5,7 +5,7 @@ export interface ApiKeyRepository {
   /**
    * Stores a key under the SHA-256 of its secret; the secret itself never reaches the storage.
    *
-   * @throws NotifierError `not_found` when the organization does not exist.
+   * @throws NotifierError `not_found` when its organization does not exist; an operator key has none.
    */
   create(key: Omit<ApiKey, 'createdAt'>, hash: Uint8Array): Promise<ApiKey>
   /**
@@ -13,9 +13,9 @@ export interface ApiKeyRepository {
    * clock. Never answers from a cache: a deleted key is gone at once, on every machine.
    */
   findByHash(hashes: readonly Uint8Array[]): Promise<(FoundApiKey | null)[]>
-  /** Newest first. */
-  list(organizationId: string, page: PageRequest): Promise<Page<ApiKey>>
-  /** Any organization's; null: unknown. */
+  /** Newest first; null lists the operator keys. */
+  list(organizationId: string | null, page: PageRequest): Promise<Page<ApiKey>>
+  /** Any organization's, or an operator key; null: unknown. */
   get(id: string): Promise<ApiKey | null>
   /** False: unknown, or deleted before. */
   delete(id: string): Promise<boolean>

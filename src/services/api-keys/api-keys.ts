@@ -2,7 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto'
 import type { ApiKey } from '../../domain/api-key.ts'
 import { NotifierError } from '../../domain/errors/notifier-error.ts'
 import type { IdGenerator } from '../../domain/ids.ts'
-import { apiKeyInput } from '../../domain/input/api-key.ts'
+import { type ApiKeyInput, apiKeyInput } from '../../domain/input/api-key.ts'
 import { createGroup } from '../../gather/group.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
@@ -11,63 +11,103 @@ import type { Notifier } from '../notifier.ts'
 import type { Organizations } from '../organizations/organizations.ts'
 import { byId, isoOrNull, owned, parseSubject, wrong } from '../scope.ts'
 import { canonicalNetworks } from './ip-list.ts'
-import { isWellFormedApiKey, newApiKey } from './key-format.ts'
-import type { ApiKeyRecord } from './records.ts'
+import { beginningOf, isWellFormedApiKey, newApiKey } from './key-format.ts'
+import type { ApiKeyRecord, CreatedOperatorKey, OperatorKeyRecord } from './records.ts'
 
 const readList = listReader('keys', {})
+const readOperatorList = listReader('operator-keys', {})
 
-/** The API key use cases of a notifier. */
+/** A key before it has an id and a secret. */
+type NewApiKey = Omit<ApiKey, 'id' | 'prefix' | 'last4' | 'createdAt'>
+
+/** The use cases of both kinds of key. They share look-ups; neither finds or deletes a key of the other. */
 export function createApiKeys(
   storage: Storage,
   ids: IdGenerator,
   organizations: Organizations,
   clock: Clock,
-): Notifier['apiKeys'] {
+): Pick<Notifier, 'apiKeys' | 'operatorKeys'> {
   const identify = createGroup((secrets: readonly string[]) => identifyAll(storage, secrets))
 
+  /** Whatever can be wrong with it comes before its organization is looked up. */
+  function check(input: ApiKeyInput): Omit<NewApiKey, 'organizationId'> {
+    const { name, permission, grants, expiresAt = null, allowedIps = [] } = parseSubject(apiKeyInput, input)
+    if (expiresAt !== null && expiresAt <= clock.now()) throw wrong('expiresAt', 'in the future')
+    const given = { name, permission, grants: [...new Set(grants)], expiresAt }
+    return { ...given, allowedIps: canonicalNetworks(allowedIps) }
+  }
+
+  async function issue(key: NewApiKey): Promise<CreatedOperatorKey> {
+    const secret = newApiKey(key.organizationId === null ? 'operator' : 'organization')
+    const shown = { prefix: beginningOf(secret), last4: secret.slice(-4) }
+    const stored = await storage.apiKeys.create({ id: ids.random('key'), ...key, ...shown }, hashOf(secret))
+    return { ...view(stored), secret }
+  }
+
+  async function remove(id: string): Promise<void> {
+    if (!(await storage.apiKeys.delete(id))) throw unknownKey()
+  }
+
+  const find = (id: string): Promise<ApiKey | null> => byId(id, (known) => storage.apiKeys.get(known))
+
+  async function verify(secret: string): Promise<KeyRecord> {
+    if (!isWellFormedApiKey(secret)) throw new NotifierError('invalid_api_key')
+    const identity = await identify(secret)
+    if (identity === 'unknown') throw new NotifierError('invalid_api_key')
+    if (identity === 'expired') throw new NotifierError('expired_api_key')
+    return identity
+  }
+
   return {
-    async create(input, scope) {
-      const parsed = parseSubject(apiKeyInput, input)
-      const expiresAt = parsed.expiresAt ?? null
-      if (expiresAt !== null && expiresAt <= clock.now()) throw wrong('expiresAt', 'in the future')
-      const organizationId = await organizations.existing(scope)
-      const secret = newApiKey()
-      const key = await storage.apiKeys.create(
-        {
-          id: ids.random('key'),
-          organizationId,
-          name: parsed.name,
-          permission: parsed.permission,
-          grants: [...new Set(parsed.grants)],
-          prefix: secret.slice(0, 8),
-          last4: secret.slice(-4),
-          expiresAt,
-          allowedIps: canonicalNetworks(parsed.allowedIps ?? []),
-        },
-        hashOf(secret),
-      )
-      return { ...view(key), secret }
+    apiKeys: {
+      async create(input, scope) {
+        const key = check(input)
+        const organizationId = await organizations.existing(scope)
+        return { ...(await issue({ ...key, organizationId })), organizationId }
+      },
+      async list(query) {
+        const { organizationId, page } = readList(query)
+        await organizations.existing({ organizationId })
+        const found = await storage.apiKeys.list(organizationId, page)
+        return listOf('keys', found, page, (key) => tenantView(key, organizationId))
+      },
+      async delete(id, scope) {
+        const key = await find(id)
+        // To an organization there are no operator keys.
+        const owner = key?.organizationId ?? null
+        owned(owner === null ? null : { organizationId: owner }, scope, unknownKey)
+        await remove(id)
+      },
+      async verify(secret) {
+        const key = await verify(secret)
+        if (!('organizationId' in key)) throw new NotifierError('invalid_api_key')
+        return key
+      },
     },
-    async list(query) {
-      const { organizationId, page } = readList(query)
-      await organizations.existing({ organizationId })
-      return listOf('keys', await storage.apiKeys.list(organizationId, page), page, view)
-    },
-    async delete(id, scope) {
-      owned(await byId(id, (known) => storage.apiKeys.get(known)), scope, unknownKey)
-      if (!(await storage.apiKeys.delete(id))) throw unknownKey()
-    },
-    async verify(secret) {
-      if (!isWellFormedApiKey(secret)) throw new NotifierError('invalid_api_key')
-      const identity = await identify(secret)
-      if (identity === 'unknown') throw new NotifierError('invalid_api_key')
-      if (identity === 'expired') throw new NotifierError('expired_api_key')
-      return identity
+    operatorKeys: {
+      async create(input) {
+        return issue({ ...check(input), organizationId: null })
+      },
+      async list(query) {
+        const { page } = readOperatorList(query)
+        return listOf('operator-keys', await storage.apiKeys.list(null, page), page, view)
+      },
+      async delete(id) {
+        const key = await find(id)
+        if (key?.organizationId !== null) throw unknownKey()
+        await remove(id)
+      },
+      async verify(secret) {
+        const key = await verify(secret)
+        if ('organizationId' in key) throw new NotifierError('invalid_api_key')
+        return key
+      },
     },
   }
 }
 
-type Identity = ApiKeyRecord | 'unknown' | 'expired'
+type KeyRecord = ApiKeyRecord | OperatorKeyRecord
+type Identity = KeyRecord | 'unknown' | 'expired'
 
 /** Looks several secrets up in one query; requests of one caller that arrive together share its row. */
 async function identifyAll(storage: Storage, secrets: readonly string[]): Promise<Identity[]> {
@@ -79,7 +119,7 @@ async function identifyAll(storage: Storage, secrets: readonly string[]): Promis
     const row = found[index] ?? null
     const hash = hashes[index] as Buffer
     if (row === null || !timingSafeEqual(row.hash, hash)) identities.set(secret, 'unknown')
-    else identities.set(secret, row.expired ? 'expired' : Object.freeze(view(row.key)))
+    else identities.set(secret, row.expired ? 'expired' : recordOf(row.key))
   }
   return secrets.map((secret) => identities.get(secret) ?? 'unknown')
 }
@@ -89,12 +129,20 @@ function hashOf(secret: string): Buffer {
   return createHash('sha256').update(secret).digest()
 }
 
-function view(key: ApiKey): ApiKeyRecord {
-  const { id, organizationId, name, permission, grants, prefix, last4, expiresAt, allowedIps, createdAt } =
-    key
+/** Shared by the requests that show the key in one tick. */
+function recordOf(key: ApiKey): KeyRecord {
+  const { organizationId } = key
+  return Object.freeze(organizationId === null ? view(key) : tenantView(key, organizationId))
+}
+
+function tenantView(key: ApiKey, organizationId: string): ApiKeyRecord {
+  return { ...view(key), organizationId }
+}
+
+function view(key: ApiKey): OperatorKeyRecord {
+  const { id, name, permission, grants, prefix, last4, expiresAt, allowedIps, createdAt } = key
   return {
     id,
-    organizationId,
     name,
     permission,
     grants,

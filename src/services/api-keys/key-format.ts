@@ -1,24 +1,27 @@
 import { randomBytes } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 
-const PREFIX = 'crl_'
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const RANDOM_LENGTH = 32
 const CHECKSUM_LENGTH = 6
 
-/** Matches every API key; publish it to secret scanners. */
-export const API_KEY_PATTERN: RegExp = /^crl_[0-9A-Za-z]{38}$/
+/** How the keys of each kind begin: of an organization, and of an operator. */
+const PREFIXES = { organization: 'crl_', operator: 'crlop_' } as const
+
+/** Matches every API key and operator key; publish it to secret scanners. */
+export const API_KEY_PATTERN: RegExp = /^crl(?:op)?_[0-9A-Za-z]{38}$/
 
 /**
- * A new key: `crl_`, 32 random base-62 characters (190 bits) and 6 of CRC-32, so that garbage is refused without a
- * look-up and scanners can recognize a leaked key.
+ * A new key: `crl_` or `crlop_`, 32 random base-62 characters (190 bits) and 6 of CRC-32, so that garbage is refused without
+ * a look-up and scanners can recognize a leaked key.
  */
-export function newApiKey(): string {
-  let text = PREFIX
-  while (text.length < PREFIX.length + RANDOM_LENGTH) {
+export function newApiKey(kind: keyof typeof PREFIXES): string {
+  let text: string = PREFIXES[kind]
+  const length = text.length + RANDOM_LENGTH
+  while (text.length < length) {
     for (const byte of randomBytes(RANDOM_LENGTH)) {
       // 248 is the largest multiple of 62 in a byte: the others would make some characters likelier.
-      if (byte < 248 && text.length < PREFIX.length + RANDOM_LENGTH) text += BASE62[byte % 62]
+      if (byte < 248 && text.length < length) text += BASE62[byte % 62]
     }
   }
   return text + checksum(text)
@@ -27,6 +30,11 @@ export function newApiKey(): string {
 /** True when a text has a key's shape and its checksum is right. Says nothing about whether the key exists. */
 export function isWellFormedApiKey(text: string): boolean {
   return API_KEY_PATTERN.test(text) && text.endsWith(checksum(text.slice(0, -CHECKSUM_LENGTH)))
+}
+
+/** The beginning of a key that may be shown: its prefix and four characters. */
+export function beginningOf(key: string): string {
+  return key.slice(0, key.indexOf('_') + 5)
 }
 
 function checksum(text: string): string {

@@ -1,8 +1,8 @@
 import type { Grant, Permission } from '../../domain/api-key.ts'
 
-export interface ApiKeyRecord {
+/** A key that belongs to no organization: each request names one. Everything but the secret. */
+export interface OperatorKeyRecord {
   readonly id: string
-  readonly organizationId: string
   readonly name: string
   readonly permission: Permission
   /** Beside the permission: `content` lets it read the text of messages. */
@@ -13,6 +13,15 @@ export interface ApiKeyRecord {
   /** Empty: any address. */
   readonly allowedIps: readonly string[]
   readonly createdAt: string
+}
+
+export interface ApiKeyRecord extends OperatorKeyRecord {
+  readonly organizationId: string
+}
+
+export interface CreatedOperatorKey extends OperatorKeyRecord {
+  /** The key itself: shown once, stored only as a hash. */
+  readonly secret: string
 }
 
 export interface CreatedApiKey extends ApiKeyRecord {

@@ -44,7 +44,7 @@ const EMAIL = /([\p{L}\p{N}])[\p{L}\p{N}._%+-]{0,63}@([\p{L}\p{N}-]{1,63}(?:\.[\
 const PHONE = /\+[1-9]\d{6,14}(?!\d)/g
 /** Credentials that give themselves away: of HTTP, of Standard Webhooks, our own keys, user and password of a URL. */
 const CREDENTIAL =
-  /\b(Bearer|Basic)\s+[\w.~+/=-]{8,}|\bwhsec_[\w+/=-]+|\bcrl_[0-9A-Za-z]{20,}|(?<=:\/\/)[^\s/?#]+(?=@)/gi
+  /\b(Bearer|Basic)\s+[\w.~+/=-]{8,}|\bwhsec_[\w+/=-]+|\bcrl(?:op)?_[0-9A-Za-z]{20,}|(?<=:\/\/)[^\s/?#]+(?=@)/gi
 
 const MAX_DEPTH = 6
 const MAX_ENTRIES = 50

@@ -117,4 +117,36 @@ export function apiKeyChecks(check: Check): void {
     )
     assert.equal((await storage.apiKeys.list(other, page())).items.length, 1)
   })
+
+  check('an operator key belongs to no organization', async ({ storage }) => {
+    const given = key({ organizationId: null, grants: ['content'] })
+    const created = await storage.apiKeys.create(given, hashOf('operator'))
+    assert.deepEqual(created, { ...given, createdAt: created.createdAt })
+    await storage.apiKeys.create(key(), hashOf('tenant'))
+    const [found] = await storage.apiKeys.findByHash([hashOf('operator')])
+    assert.deepEqual([found?.key, found?.expired], [created, false])
+    assert.deepEqual(await storage.apiKeys.get(given.id), created)
+    assert.deepEqual((await storage.apiKeys.list(null, page())).items, [created])
+    const own = (await storage.apiKeys.list(DEFAULT_ORGANIZATION, page())).items
+    assert.deepEqual([own.length, own.some(({ id }) => id === given.id)], [1, false])
+    assert.equal(await storage.apiKeys.delete(given.id), true)
+    assert.deepEqual(await storage.apiKeys.findByHash([hashOf('operator')]), [null])
+  })
+
+  check('operator keys are listed newest first, in pages', async ({ storage }) => {
+    const ids: string[] = []
+    for (let index = 0; index < 5; index += 1) {
+      ids.unshift((await storage.apiKeys.create(key({ organizationId: null }), hashOf(unique()))).id)
+      await storage.apiKeys.create(key(), hashOf(unique()))
+    }
+    const read = await readAll(
+      (request) => storage.apiKeys.list(null, request),
+      2,
+      async () => void (await storage.apiKeys.create(key({ organizationId: null }), hashOf(unique()))),
+    )
+    assert.deepEqual(
+      read.map(({ id }) => id),
+      ids,
+    )
+  })
 }

@@ -47,7 +47,7 @@ async function fillOthers(storage: Storage, organizationId: string): Promise<voi
   await storage.recordReceipts([{ provider: 'own', organizationId, dedupeKey: unique(), fact }])
 }
 
-function apiKey(organizationId: string): Parameters<Storage['apiKeys']['create']>[0] {
+function apiKey(organizationId: string | null): Parameters<Storage['apiKeys']['create']>[0] {
   return {
     id: `key_${unique()}`,
     organizationId,
@@ -125,10 +125,12 @@ export function deletionChecks(check: Check): void {
     const id = await organization(storage)
     const hash = Buffer.from(unique())
     await storage.apiKeys.create(apiKey(id), hash)
+    const operator = await storage.apiKeys.create(apiKey(null), Buffer.from(unique()))
     assert.equal(await kindOf(storage, id), 'accepted')
     await deliver(storage)
     assert.equal(await storage.organizations.beginDeletion(id, false), 0)
     assert.deepEqual(await storage.apiKeys.findByHash([hash]), [null])
+    assert.equal((await storage.apiKeys.get(operator.id))?.organizationId, null)
     assert.equal(await kindOf(storage, id), 'not_found')
     const [first, second] = await storage.accept([
       { organizationId: id, notifications: [note()], quota: QUOTA },

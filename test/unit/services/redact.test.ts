@@ -80,6 +80,7 @@ describe('redaction', () => {
   it('shows no part of a credential or a recipient where a text is cut', () => {
     for (const secret of [
       'crl_0123456789012345678901234567890123abcd',
+      'crlop_0123456789012345678901234567890123abcd',
       'Bearer abcdefghij1234',
       'ada.lovelace@example.com',
     ]) {

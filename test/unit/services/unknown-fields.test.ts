@@ -90,6 +90,12 @@ const grouped: Groups = {
     delete: [(n, slip) => n.apiKeys.delete('key_1', slip)],
     verify: [],
   },
+  operatorKeys: {
+    create: [(n, slip) => n.operatorKeys.create({ name: 'a', permission: 'Write', ...slip })],
+    list: [(n, slip) => n.operatorKeys.list(slip)],
+    delete: [],
+    verify: [],
+  },
   webhooks: {
     create: [
       (n, slip) => n.webhooks.create({ url: 'https://example.com/', ...slip }),

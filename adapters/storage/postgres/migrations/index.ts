@@ -17,6 +17,7 @@ import { insert2 } from './0016-insert-2.ts'
 import { grants } from './0017-grants.ts'
 import { claim4 } from './0018-claim-4.ts'
 import { deletions } from './0019-deletions.ts'
+import { operatorKeys } from './0020-operator-keys.ts'
 
 /**
  * In order, append-only: the schema's version is the number of those that have run. Each only adds: processes of the
@@ -42,4 +43,5 @@ export const migrations: readonly string[] = [
   grants,
   claim4,
   deletions,
+  operatorKeys,
 ]

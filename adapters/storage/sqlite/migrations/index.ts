@@ -13,6 +13,7 @@ import { states } from './0012-states.ts'
 import { waitingEvents } from './0013-waiting-events.ts'
 import { grants } from './0014-grants.ts'
 import { deletions } from './0015-deletions.ts'
+import { operatorKeys } from './0016-operator-keys.ts'
 
 /**
  * In order, append-only: the schema's version is the number of those that have run. Columns are added at the end, so that
@@ -35,4 +36,5 @@ export const migrations: readonly string[] = [
   waitingEvents,
   grants,
   deletions,
+  operatorKeys,
 ]
