@@ -35,9 +35,12 @@ function purge(state: MemoryState, id: string, most: number): PurgeAnswer {
   if (stored?.deleting === undefined) return { notifications: 0, left: 'nothing' }
   const force = stored.force === true
   const gone = someOf(state, id, most, force)
+  removeEventJobs(
+    state,
+    gone.flatMap((row) => deliveriesOf(state, id, row.id)),
+  )
   for (const row of gone) {
     if (row.job !== undefined) removeJob(state, row.job)
-    removeEventJobs(state, deliveriesOf(state, id, row.id))
     removeNotification(state, row)
   }
   if (gone.length > 0) return { notifications: gone.length, left: 'more' }

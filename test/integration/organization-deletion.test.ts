@@ -122,20 +122,21 @@ describeWith(whyNoPostgres(), 'an organization is deleted on PostgreSQL', () => 
   /** A notifier, and a transaction of the caller's. */
   async function inTransaction(level: string) {
     const { owned, url: connectionString, schema } = await open()
-    const notifier = createNotifier({
-      channels: { email: recordingProvider() },
-      storage: postgres({ connectionString, schema }),
-    })
+    const storage = postgres({ connectionString, schema })
+    const notifier = createNotifier({ channels: { email: recordingProvider() }, storage })
     await notifier.start({ deliver: false })
     await notifier.organizations.create({ id: ID, name: 'Acme' })
-    const client = new pg.Client({ connectionString })
-    await client.connect()
-    onTestFinished(async () => {
-      await client.end()
-      await notifier.stop()
-    })
+    onTestFinished(() => notifier.stop())
+    const connect = async () => {
+      const client = new pg.Client({ connectionString })
+      await client.connect()
+      onTestFinished(() => client.end())
+      return client
+    }
+    const client = await connect()
     await client.query(`BEGIN ISOLATION LEVEL ${level}`)
-    return { notifier, client, owned, send: () => notifier.send(message, { ...scope, tx: client }) }
+    const send = () => notifier.send(message, { ...scope, tx: client })
+    return { notifier, storage, schema, connect, client, owned, send }
   }
 
   it('waits for an open transaction of a caller that has accepted, and removes what it commits', async () => {
@@ -150,6 +151,21 @@ describeWith(whyNoPostgres(), 'an organization is deleted on PostgreSQL', () => 
     expect(gone).toBe(false)
     await client.query('COMMIT')
     expect(await deletion).toEqual({ id: ID, notifications: 1 })
+    expect(await owned()).toEqual({})
+  })
+
+  it('waits for a transaction that began after the deletion, and looked before its commit', async () => {
+    const { storage, schema, connect, client, owned, send } = await inTransaction('READ COMMITTED')
+    const deletion = await connect()
+    await deletion.query('BEGIN')
+    await deletion.query('SELECT pg_current_xact_id()')
+    await deletion.query(`UPDATE "${schema}".organizations SET deleting = 'force' WHERE id = $1`, [ID])
+    await send()
+    await deletion.query('COMMIT')
+    const purge = async () => (await storage.organizations.purge(ID, 100)).left
+    for (let step = 0; step < 4; step += 1) expect(await purge()).not.toBe('nothing')
+    await client.query('COMMIT')
+    await expect.poll(purge).toBe('nothing')
     expect(await owned()).toEqual({})
   })
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import type { MailContent } from '../../adapters/channels/kit/mail/mail-content.ts'
-import { composeMail } from '../../adapters/channels/kit/mail/mime.ts'
-import { mimeStream } from '../../adapters/channels/kit/mail/mime-stream.ts'
+import { composeMail } from '../../adapters/channels/smtp/mime.ts'
+import { mimeStream } from '../../adapters/channels/smtp/mime-stream.ts'
 import { type Encoders, loadEncoders } from '../../adapters/channels/smtp/nodemailer.ts'
 import { finish } from '../../src/domain/steps.ts'
 

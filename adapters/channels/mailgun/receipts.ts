@@ -13,7 +13,7 @@ import {
   unproven,
 } from '../kit/http/receipt-request.ts'
 import { OUR_ID } from '../kit/mail/mail-api.ts'
-import type { Meaning } from '../kit/mail/meaning.ts'
+import { hintOf, type Meaning } from '../kit/mail/meaning.ts'
 import { oneOrSeveral } from '../kit/options.ts'
 import { codeOfReply } from '../smtp/errors.ts'
 import { bareId } from './errors.ts'
@@ -96,7 +96,7 @@ function receiptsOf(token: string, type: string, event: unknown): readonly Recei
         message: messageOf(event)?.slice(0, 500),
         occurredAt: timeOf(member(event, 'timestamp')),
       },
-      suppress: suppress === undefined ? undefined : { reason: suppress },
+      suppress: hintOf(suppress),
     },
   ]
 }

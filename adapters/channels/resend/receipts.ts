@@ -12,7 +12,7 @@ import {
   unproven,
 } from '../kit/http/receipt-request.ts'
 import { OUR_ID } from '../kit/mail/mail-api.ts'
-import type { Meaning } from '../kit/mail/meaning.ts'
+import { hintOf, type Meaning } from '../kit/mail/meaning.ts'
 import { oneOrSeveral } from '../kit/options.ts'
 
 /** What proves the reports of Resend. */
@@ -83,7 +83,7 @@ function receiptsOf(id: string, type: string, event: unknown): readonly Receipt[
         message: messageOf(data)?.slice(0, 500),
         occurredAt: timeOf(member(event, 'created_at')),
       },
-      suppress: suppress === undefined ? undefined : { reason: suppress },
+      suppress: hintOf(suppress),
     },
   ]
 }

@@ -5,7 +5,7 @@ import type { ParsedReceipts, Receipt, ReceiptRequest } from '../../../src/ports
 import { member, textMember } from '../kit/http/provider-answer.ts'
 import { dedupeKey, isFresh, jsonBody, malformed, timeOf, unproven } from '../kit/http/receipt-request.ts'
 import { OUR_ID } from '../kit/mail/mail-api.ts'
-import type { Meaning } from '../kit/mail/meaning.ts'
+import { hintOf, type Meaning } from '../kit/mail/meaning.ts'
 import { oneOrSeveral } from '../kit/options.ts'
 import { codeOfReply } from '../smtp/errors.ts'
 import { parseReply, type SmtpReply } from '../smtp/reply.ts'
@@ -91,7 +91,7 @@ function receiptOf(event: unknown): Receipt | null {
       message: (textMember(event, 'reason') ?? textMember(event, 'response'))?.slice(0, 500),
       occurredAt: timeOf(member(event, 'timestamp')),
     },
-    suppress: suppress === undefined ? undefined : { reason: suppress },
+    suppress: hintOf(suppress),
   }
 }
 

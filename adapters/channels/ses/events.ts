@@ -2,7 +2,7 @@ import type { Receipt } from '../../../src/ports/receipts.ts'
 import { jsonOf, member, rowOf, textMember } from '../kit/http/provider-answer.ts'
 import { dedupeKey, timeOf } from '../kit/http/receipt-request.ts'
 import { OUR_ID } from '../kit/mail/mail-api.ts'
-import type { Meaning } from '../kit/mail/meaning.ts'
+import { hintOf, type Meaning } from '../kit/mail/meaning.ts'
 import type { SnsMessage } from './sns-message.ts'
 
 /** The object of an event that has its details, where it is not the event's own name in small letters. */
@@ -32,7 +32,7 @@ export function receiptsOf({ MessageId, Message }: SnsMessage): readonly Receipt
         message: messageOf(details)?.slice(0, 500),
         occurredAt: timeOf(member(details, 'timestamp') ?? member(mail, 'timestamp')),
       },
-      suppress: suppress === undefined ? undefined : { reason: suppress },
+      suppress: hintOf(suppress),
     },
     ...(suppress === undefined
       ? []

@@ -2,9 +2,9 @@ import type { Readable } from 'node:stream'
 import type { Steps } from '../../../src/domain/steps.ts'
 import type { SendContext } from '../../../src/ports/provider.ts'
 import type { MailContent } from '../kit/mail/mail-content.ts'
-import { composeMail, type Mail } from '../kit/mail/mime.ts'
-import { mimeLength, mimeStream } from '../kit/mail/mime-stream.ts'
 import { type SmtpError, toSmtpError } from './errors.ts'
+import { composeMail, type Mail } from './mime.ts'
+import { mimeLength, mimeStream } from './mime-stream.ts'
 import {
   type ComposedMail,
   loadEncoders,

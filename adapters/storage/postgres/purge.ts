@@ -5,13 +5,16 @@ import {
   type DeliveryRow,
   deliveriesOf,
   LOCK_NOTIFICATIONS,
-  OWN_EVENTS,
+  NO_JOB,
   removeDeliveries,
   removeNotifications,
 } from './remove.ts'
 import { removeOver } from './retention.ts'
 
-/** Waits for transactions that create records of the organization, and blocks new ones. */
+/**
+ * Waits for transactions that create records of the organization, and blocks new ones. Because it is FOR UPDATE, `accept_in_3`
+ * also fails in a transaction that still sees the row as it was.
+ */
 const LOCK_ALONE = 'SELECT deleting FROM carillon.organizations WHERE id = $1 FOR UPDATE'
 
 /** One process at a time; settlements and receipts that suppress an address go on. */
@@ -27,9 +30,12 @@ const BEGIN = 'UPDATE carillon.organizations SET deleting = $2 WHERE id = $1'
 const PROVE_BEGUN =
   'SELECT 1 WHERE NOT EXISTS (SELECT 1 FROM carillon.organizations WHERE id = $1 AND deleting IS NULL)'
 
-/** A statement after the lock, so that every later look finds what the lock has found. */
+/**
+ * This transaction began after the deletion was committed: one with a higher number looks later, and finds the deletion. The
+ * end of a snapshot would be too low: it leaves out transactions that run when none with a higher number has ended.
+ */
 const SET_FENCE = `
-  UPDATE carillon.organizations SET fence = pg_snapshot_xmax(pg_current_snapshot())::text::bigint WHERE id = $1`
+  UPDATE carillon.organizations SET fence = pg_current_xact_id()::text::bigint WHERE id = $1`
 
 const DELETE_KEYS = 'DELETE FROM carillon.api_keys WHERE organization = $1'
 
@@ -44,8 +50,7 @@ const SELECT_NOTIFICATIONS = `
 
 const SELECT_OVER = `
   SELECT n.id FROM carillon.notifications AS n
-  WHERE n.organization = $1 AND NOT EXISTS (SELECT 1 FROM carillon.jobs AS j WHERE j.id = 2 * n.seq)
-    AND NOT EXISTS (SELECT 1 FROM carillon.deliveries AS d WHERE ${OWN_EVENTS('n.id')} AND d.state = 'pending')
+  WHERE n.organization = $1 AND ${NO_JOB}
   ORDER BY n.created_at, n.seq LIMIT $2`
 
 /** What endpoints have yet are events about endpoints. */
@@ -61,19 +66,15 @@ const DELETE_JOBS = `
     SELECT id FROM carillon.jobs WHERE id = ANY ($1::bigint[]) ORDER BY id FOR UPDATE)
   DELETE FROM carillon.jobs AS j USING locked WHERE j.id = locked.id`
 
-/** Those that are deleted are in an index of their own. */
-const TEMPLATES = `
-  (SELECT seq FROM carillon.templates WHERE organization = $1 AND deleted_at IS NULL
-   UNION ALL SELECT seq FROM carillon.templates WHERE organization = $1 AND deleted_at IS NOT NULL)`
-
 /** In this order; each removes some rows of one kind. */
 const REST = [
   `DELETE FROM carillon.api_keys WHERE id IN
     (SELECT id FROM carillon.api_keys WHERE organization = $1 LIMIT $2) RETURNING 1`,
   `DELETE FROM carillon.template_versions WHERE (template, version) IN
-    (SELECT v.template, v.version FROM ${TEMPLATES} AS t
-     JOIN carillon.template_versions AS v ON v.template = t.seq LIMIT $2) RETURNING 1`,
-  `DELETE FROM carillon.templates WHERE seq IN (SELECT seq FROM ${TEMPLATES} AS t LIMIT $2) RETURNING 1`,
+    (SELECT v.template, v.version FROM carillon.templates AS t
+     JOIN carillon.template_versions AS v ON v.template = t.seq WHERE t.organization = $1 LIMIT $2) RETURNING 1`,
+  `DELETE FROM carillon.templates WHERE seq IN
+    (SELECT seq FROM carillon.templates WHERE organization = $1 LIMIT $2) RETURNING 1`,
   `DELETE FROM carillon.webhook_endpoints WHERE id IN
     (SELECT id FROM carillon.webhook_endpoints WHERE organization = $1 LIMIT $2) RETURNING 1`,
   `DELETE FROM carillon.suppressions WHERE seq IN
@@ -132,13 +133,12 @@ async function removeOthers(
 ): Promise<PurgeAnswer['left']> {
   const deliveries = await tx.rows<DeliveryRow>(SELECT_DELIVERIES, [id, most, force])
   if (deliveries.length > 0) {
-    await removeWithJobs(tx, [], deliveries)
+    await removeWithJobs(tx, deliveries)
     return 'more'
   }
   if (!force && (await waiting(tx, id)) > 0) return 'jobs'
   // What was looked up before would not find what one of them stores.
   if (!passed) return 'transactions'
-  if (await removeRest(tx, id, most)) return 'more'
   await tx.rows(LOCK_ALONE, [id])
   if (await removeRest(tx, id, most)) return 'more'
   await tx.rows(DELETE, [id])
@@ -165,25 +165,21 @@ async function removeAny(tx: Transaction, id: string, most: number): Promise<num
   const rows = await tx.rows<{ id: string; seq: number }>(SELECT_NOTIFICATIONS, [id, most])
   if (rows.length === 0) return 0
   const ids = rows.map((row) => row.id)
-  const jobs = rows.map(({ seq }) => 2 * seq)
-  // Jobs first, as settlements lock them; what one of those stores about them is then found.
-  await tx.rows(DELETE_JOBS, [jobs])
   await tx.rows(LOCK_NOTIFICATIONS, [ids])
-  await removeWithJobs(tx, jobs, await deliveriesOf(tx, ids))
+  // Waits for settlements; what one of them stores is then found.
+  await tx.rows(DELETE_JOBS, [rows.map(({ seq }) => 2 * seq)])
+  await removeWithJobs(tx, await deliveriesOf(tx, ids))
   await removeNotifications(tx, ids)
   return rows.length
 }
 
-/** @param jobs that may have come since: a redrive or a replay had its rows locked before */
-async function removeWithJobs(
-  tx: Transaction,
-  jobs: readonly number[],
-  deliveries: readonly DeliveryRow[],
-): Promise<void> {
-  const ofDeliveries = deliveries.map(({ seq }) => 2 * seq + 1)
-  if (ofDeliveries.length > 0) await tx.rows(DELETE_JOBS, [ofDeliveries])
+async function removeWithJobs(tx: Transaction, deliveries: readonly DeliveryRow[]): Promise<void> {
+  if (deliveries.length === 0) return
+  const jobs = deliveries.map(({ seq }) => 2 * seq + 1)
+  await tx.rows(DELETE_JOBS, [jobs])
   await removeDeliveries(tx, deliveries)
-  await tx.rows(DELETE_JOBS, [[...jobs, ...ofDeliveries]])
+  // Those of a replay, which had its rows locked before.
+  await tx.rows(DELETE_JOBS, [jobs])
 }
 
 async function removeRest(tx: Transaction, id: string, most: number): Promise<boolean> {

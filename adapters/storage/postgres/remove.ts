@@ -5,6 +5,10 @@ import type { Transaction } from './connection.ts'
 export const OWN_EVENTS = (id: string): string =>
   `d.event_id >= 'evt_' || substr(${id}, 7) || '_' AND d.event_id < 'evt_' || substr(${id}, 7) || '\`'`
 
+/** The notification `n` has no job, its own or a delivery's. */
+export const NO_JOB: string = `NOT EXISTS (SELECT 1 FROM carillon.jobs AS j WHERE j.id = 2 * n.seq)
+    AND NOT EXISTS (SELECT 1 FROM carillon.deliveries AS d WHERE ${OWN_EVENTS('n.id')} AND d.state = 'pending')`
+
 /** Locked against concurrent redrives, receipts and sweeps. */
 export const LOCK_NOTIFICATIONS: string = `
   SELECT n.id FROM carillon.notifications AS n WHERE n.id = ANY ($1::text[]) ORDER BY n.id FOR UPDATE`

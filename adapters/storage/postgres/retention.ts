@@ -15,6 +15,7 @@ import {
   type DeliveryRow,
   deliveriesOf,
   LOCK_NOTIFICATIONS,
+  NO_JOB,
   OWN_EVENTS,
   removeDeliveries,
   removeNotifications,
@@ -33,13 +34,10 @@ const LOCK_DELIVERIES = `
 /** Over: no job, nothing pending, and its newest event, or its accept, is old enough. */
 const SELECT_OVER = `
   SELECT n.id FROM carillon.notifications AS n
-  WHERE n.id = ANY ($1::text[])
-    AND NOT EXISTS (SELECT 1 FROM carillon.jobs AS j WHERE j.id = 2 * n.seq)
+  WHERE n.id = ANY ($1::text[]) AND ${NO_JOB}
     AND coalesce((SELECT e.at FROM carillon.states AS s
       JOIN carillon.events AS e ON e.notification = s.notification AND e.sequence = s.sequence
-      WHERE s.notification = n.id), 0) <= $2
-    AND NOT EXISTS (
-      SELECT 1 FROM carillon.deliveries AS d WHERE ${OWN_EVENTS('n.id')} AND d.state = 'pending')`
+      WHERE s.notification = n.id), 0) <= $2`
 
 const SELECT_ENDPOINT_EVENTS = `
   SELECT d.seq, d.event_id, d.endpoint FROM carillon.deliveries AS d
@@ -98,32 +96,30 @@ async function sweep(tx: Transaction, request: SweepRequest): Promise<SweepAnswe
   const latest = Math.floor(tx.now - olderThanMs)
   const [afterTime = -1, afterSeq = -1] = after === undefined ? [] : decodeCursor(after, 2)
   const rows = await tx.rows<OldRow>(LOOK, [organizationId, latest, afterTime, afterSeq, most])
-  const { over, deliveries } = await removeOver(
-    tx,
-    rows.map(({ id }) => id),
-    latest,
-  )
+  const ids = rows.map(({ id }) => id)
+  // Most others are at work on what is not over: it is not locked, so that none of them is met halfway.
+  const { over, deliveries } = await removeOver(tx, await selectOver(tx, ids, latest), latest)
   const ofEndpoints = after === undefined ? await removeEndpointEvents(tx, request, latest) : 0
   const last = rows.at(-1)
   const next = rows.length < most || last === undefined ? null : encodeCursor([last.created_at, last.seq])
   return { notifications: over, deliveries: deliveries + ofEndpoints, next }
 }
 
-/** Removes those of these notifications that are over; answers how many they and their deliveries were. */
+async function selectOver(tx: Transaction, ids: readonly string[], latest: number): Promise<string[]> {
+  if (ids.length === 0) return []
+  return (await tx.rows<{ id: string }>(SELECT_OVER, [ids, latest])).map(({ id }) => id)
+}
+
+/** Removes those of these notifications that are still over; answers how many they and their deliveries were. */
 export async function removeOver(
   tx: Transaction,
-  ids: readonly string[],
+  found: readonly string[],
   latest: number,
 ): Promise<{ readonly over: number; readonly deliveries: number }> {
-  const isOver = async (some: readonly string[]): Promise<string[]> =>
-    some.length === 0 ? [] : (await tx.rows<{ id: string }>(SELECT_OVER, [some, latest])).map(({ id }) => id)
-  // Most others are at work on what is not over: it is not locked, so that none of them is met halfway.
-  const found = await isOver(ids)
-  if (found.length > 0) {
-    await tx.rows(LOCK_NOTIFICATIONS, [found])
-    await tx.rows(LOCK_DELIVERIES, [found])
-  }
-  const over = await isOver(found)
+  if (found.length === 0) return { over: 0, deliveries: 0 }
+  await tx.rows(LOCK_NOTIFICATIONS, [found])
+  await tx.rows(LOCK_DELIVERIES, [found])
+  const over = await selectOver(tx, found, latest)
   const deliveries = await removeDeliveries(tx, await deliveriesOf(tx, over))
   await removeNotifications(tx, over)
   return { over: over.length, deliveries }

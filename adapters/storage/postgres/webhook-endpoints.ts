@@ -11,6 +11,7 @@ import { disableEndpoint } from './deliveries.ts'
 import { listDeliveries, readDelivery } from './delivery-log.ts'
 import { dataError, isDataError, unknownOrganization } from './errors.ts'
 import { pageBySeq } from './page.ts'
+import { type DeliveryRow, removeDeliveries } from './remove.ts'
 import { replayDeliveries, retryDelivery } from './replay.ts'
 
 /** Two new endpoints of one organization go one after another, and nobody else waits for them. */
@@ -64,16 +65,11 @@ const ANY_DELIVERY = 'SELECT 1 FROM carillon.deliveries WHERE endpoint = $1 ORDE
  */
 const DELETE_JOBS = `
   WITH chosen AS MATERIALIZED (
-    SELECT event_id, seq FROM carillon.deliveries WHERE endpoint = $1 ORDER BY seq LIMIT $2::bigint
+    SELECT event_id, endpoint, seq FROM carillon.deliveries WHERE endpoint = $1 ORDER BY seq LIMIT $2::bigint
   ), no_jobs AS (
     DELETE FROM carillon.jobs WHERE id IN (SELECT 2 * seq + 1 FROM chosen)
   )
-  SELECT event_id FROM chosen`
-
-const DELETE_DELIVERIES = [
-  'DELETE FROM carillon.delivery_attempts WHERE endpoint = $1 AND event_id = ANY ($2::text[])',
-  'DELETE FROM carillon.deliveries WHERE endpoint = $1 AND event_id = ANY ($2::text[])',
-]
+  SELECT event_id, endpoint, seq FROM chosen`
 
 const DELETE = 'DELETE FROM carillon.webhook_endpoints WHERE id = $1'
 
@@ -177,10 +173,9 @@ export function createWebhookEndpoints(connection: Connection): WebhookEndpointR
       return connection.transaction(async (tx) => {
         const [row] = await tx.rows<EndpointRow>(LOCK, [id])
         if (row === undefined) return 'unknown'
-        const gone = await tx.rows<{ readonly event_id: string }>(DELETE_JOBS, [id, most])
-        const events = gone.map(({ event_id }) => event_id)
-        for (const statement of DELETE_DELIVERIES) await tx.rows(statement, [id, events])
-        if (events.length === most && (await tx.rows(ANY_DELIVERY, [id])).length > 0) return 'more'
+        const some = await tx.rows<DeliveryRow>(DELETE_JOBS, [id, most])
+        await removeDeliveries(tx, some)
+        if (some.length === most && (await tx.rows(ANY_DELIVERY, [id])).length > 0) return 'more'
         await tx.rows(DELETE, [id])
         tx.prove(PROVE_DELETED, [id])
         return 'deleted'

@@ -1,7 +1,7 @@
 import type { OrganizationRepository, PurgeAnswer } from '../../../src/ports/storage/organizations.ts'
 import type { OrganizationRow } from '../rows/organization.ts'
 import type { Connection } from './connection.ts'
-import { createRemove, OWN_EVENTS, type RemovedRow } from './remove.ts'
+import { createRemove, NO_JOB, type RemovedRow } from './remove.ts'
 
 const SELECT = 'SELECT deleting FROM carillon_organizations WHERE id = ?'
 
@@ -13,24 +13,16 @@ const DELETE_KEYS = 'DELETE FROM carillon_api_keys WHERE organization = ?'
 const COUNT_JOBS = `
   SELECT count(*) AS waiting FROM (SELECT 1 FROM carillon_jobs WHERE organization = ? LIMIT 1000)`
 
-/** Without force only those that have no job, their own or a delivery's. */
+/** Without force only those that have no job. */
 const SELECT_NOTIFICATIONS = `
   SELECT n.seq, substr(n.id, 7) AS digits FROM carillon_notifications AS n
-  WHERE n.organization = ? AND (? OR NOT EXISTS (SELECT 1 FROM carillon_jobs WHERE id = 2 * n.seq)
-    AND NOT EXISTS (
-      SELECT 1 FROM carillon_deliveries AS d CROSS JOIN carillon_jobs AS j ON j.id = 2 * d.id + 1
-      WHERE ${OWN_EVENTS('substr(n.id, 7)')}))
+  WHERE n.organization = ? AND (? OR ${NO_JOB})
   ORDER BY n.created_at, n.seq LIMIT ?`
 
 /** What endpoints have yet are events about endpoints. */
 const SELECT_DELIVERIES = `
   SELECT d.id FROM carillon_webhook_endpoints AS e CROSS JOIN carillon_deliveries AS d ON d.endpoint = e.id
   WHERE e.organization = ? AND (? OR NOT EXISTS (SELECT 1 FROM carillon_jobs WHERE id = 2 * d.id + 1)) LIMIT ?`
-
-/** Those that are deleted are in an index of their own. */
-const TEMPLATES = `
-  (SELECT seq FROM carillon_templates WHERE organization = (SELECT id FROM given) AND deleted_at IS NULL
-   UNION ALL SELECT seq FROM carillon_templates WHERE organization = (SELECT id FROM given) AND deleted_at IS NOT NULL)`
 
 /** Older runtimes cannot bind numbered parameters by their places. */
 const GIVEN = 'WITH given (id, most) AS (SELECT ?, ?)'
@@ -40,9 +32,11 @@ const REST = [
   `DELETE FROM carillon_api_keys WHERE seq IN
     (SELECT seq FROM carillon_api_keys WHERE organization = (SELECT id FROM given) LIMIT (SELECT most FROM given))`,
   `DELETE FROM carillon_template_versions WHERE (template, version) IN
-    (SELECT v.template, v.version FROM ${TEMPLATES} AS t
-     CROSS JOIN carillon_template_versions AS v ON v.template = t.seq LIMIT (SELECT most FROM given))`,
-  `DELETE FROM carillon_templates WHERE seq IN (SELECT seq FROM ${TEMPLATES} LIMIT (SELECT most FROM given))`,
+    (SELECT v.template, v.version FROM carillon_templates AS t
+     CROSS JOIN carillon_template_versions AS v ON v.template = t.seq
+     WHERE t.organization = (SELECT id FROM given) LIMIT (SELECT most FROM given))`,
+  `DELETE FROM carillon_templates WHERE seq IN
+    (SELECT seq FROM carillon_templates WHERE organization = (SELECT id FROM given) LIMIT (SELECT most FROM given))`,
   `DELETE FROM carillon_webhook_endpoints WHERE seq IN
     (SELECT seq FROM carillon_webhook_endpoints WHERE organization = (SELECT id FROM given) LIMIT (SELECT most FROM given))`,
   `DELETE FROM carillon_suppressions WHERE organization = (SELECT id FROM given) AND (channel, address) IN

@@ -2,8 +2,14 @@ import type { Connection } from './connection.ts'
 import type { Statement } from './statement.ts'
 
 /** The ids of a notification's events: `evt_<digits>_…`; a backtick is the first character after an underscore. */
-export const OWN_EVENTS = (digits: string): string =>
+const OWN_EVENTS = (digits: string): string =>
   `event_id >= 'evt_' || ${digits} || '_' AND event_id < 'evt_' || ${digits} || '\`'`
+
+/** The notification `n` has no job, its own or a delivery's. */
+export const NO_JOB: string = `NOT EXISTS (SELECT 1 FROM carillon_jobs WHERE id = 2 * n.seq)
+    AND NOT EXISTS (
+      SELECT 1 FROM carillon_deliveries AS d CROSS JOIN carillon_jobs AS j ON j.id = 2 * d.id + 1
+      WHERE ${OWN_EVENTS('substr(n.id, 7)')})`
 
 /** The left side of the join is walked, the right one is found by its index. */
 const SELECT_DELIVERIES = `

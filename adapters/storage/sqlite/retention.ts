@@ -10,16 +10,13 @@ import type {
   SweepRequest,
 } from '../../../src/ports/storage/retention.ts'
 import type { Connection } from './connection.ts'
-import { createRemove, OWN_EVENTS, type RemovedRow } from './remove.ts'
+import { createRemove, NO_JOB, type RemovedRow } from './remove.ts'
 
 /** Over: no job, its own or a delivery's, and its newest event, or its accept, is old enough. */
 const LOOK = `
   SELECT n.seq, n.created_at AS createdAt, substr(n.id, 7) AS digits,
-    NOT EXISTS (SELECT 1 FROM carillon_jobs WHERE id = 2 * n.seq)
-      AND coalesce((SELECT at FROM carillon_events WHERE notification = n.seq ORDER BY sequence DESC LIMIT 1), 0) <= ?
-      AND NOT EXISTS (
-        SELECT 1 FROM carillon_deliveries AS d CROSS JOIN carillon_jobs AS j ON j.id = 2 * d.id + 1
-        WHERE ${OWN_EVENTS('substr(n.id, 7)')}) AS over
+    coalesce((SELECT at FROM carillon_events WHERE notification = n.seq ORDER BY sequence DESC LIMIT 1), 0) <= ?
+    AND ${NO_JOB} AS over
   FROM carillon_notifications AS n
   WHERE n.organization = ? AND n.created_at <= ? AND (n.created_at, n.seq) > (?, ?)
   ORDER BY n.created_at, n.seq LIMIT ?`

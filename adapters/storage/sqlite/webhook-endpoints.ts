@@ -12,6 +12,7 @@ import { createDeliveryLog } from './delivery-log.ts'
 import { dataError, isDataError } from './errors.ts'
 import { createRequireOrganization } from './organizations.ts'
 import { pageBySeq } from './page.ts'
+import { createRemove } from './remove.ts'
 import { createReplay } from './replay.ts'
 
 const INSERT = `
@@ -41,12 +42,6 @@ const DELETE = 'DELETE FROM carillon_webhook_endpoints WHERE id = ?'
 
 const SELECT_DELIVERIES = 'SELECT id FROM carillon_deliveries WHERE endpoint = ? LIMIT ?'
 
-const DELETE_JOB = 'DELETE FROM carillon_jobs WHERE id = 2 * ? + 1'
-
-const DELETE_ATTEMPTS = 'DELETE FROM carillon_delivery_attempts WHERE delivery = ?'
-
-const DELETE_DELIVERY = 'DELETE FROM carillon_deliveries WHERE id = ?'
-
 export function createWebhookEndpoints(
   connection: Connection,
   deliveries: Deliveries,
@@ -60,11 +55,11 @@ export function createWebhookEndpoints(
   const enable = connection.statement(ENABLE)
   const forgive = connection.statement(FORGIVE)
   const setSecrets = connection.statement(SET_SECRETS)
-  const remove = connection.statement(DELETE)
+  const removeRow = connection.statement(DELETE)
+  const remove = createRemove(connection)
   const log = createDeliveryLog(connection)
   const { replay, retry } = createReplay(connection)
   const someDeliveries = connection.statement<{ id: number }>(SELECT_DELIVERIES)
-  const dependents = [DELETE_JOB, DELETE_ATTEMPTS, DELETE_DELIVERY].map((sql) => connection.statement(sql))
 
   function create(endpoint: NewWebhookEndpoint, most: number): WebhookEndpoint | null {
     const { id, organizationId, url, events, successStatus, secrets } = endpoint
@@ -147,11 +142,9 @@ export function createWebhookEndpoints(
     async delete(id, most) {
       return connection.durably(() => {
         const some = someDeliveries().all(id, most + 1)
-        for (const delivery of some.slice(0, most)) {
-          for (const statement of dependents) statement().run(delivery.id)
-        }
+        remove.deliveries(some.slice(0, most).map((delivery) => delivery.id))
         if (some.length > most) return 'more'
-        return remove().changes(id) === 1 ? 'deleted' : 'unknown'
+        return removeRow().changes(id) === 1 ? 'deleted' : 'unknown'
       })
     },
   }

@@ -60,7 +60,7 @@ export function benchOf(harness: ProviderHarness): Bench {
       sendThrough(
         harness.channel,
         { ...harness.message, body: TEXT, ...more },
-        { ...contextOf(notification, logger), ...change },
+        contextOf(notification, logger, change),
       ),
     async sendTo(host, port, change) {
       const other = harness.elsewhere(host, port)
@@ -68,11 +68,7 @@ export function benchOf(harness: ProviderHarness): Bench {
       const { channel, message } = other
       try {
         await channel.open?.()
-        return await sendThrough(
-          channel,
-          { ...message, body: TEXT },
-          { ...contextOf('1', logger), ...change },
-        )
+        return await sendThrough(channel, { ...message, body: TEXT }, contextOf('1', logger, change))
       } finally {
         await channel.close?.()
       }
@@ -110,26 +106,33 @@ async function inTime<Value>(
   }
 }
 
-function contextOf(notification: string, logger: SendContext['logger']): SendContext {
-  const id = `notif_${notification.padStart(29, '0')}`
+function contextOf(
+  notification: string,
+  logger: SendContext['logger'],
+  change: Partial<SendContext>,
+): SendContext {
+  const id = `notif_${notification.padStart(34, '0')}`
+  const { signal = new AbortController().signal } = change
   return {
     notificationId: id,
     organizationId: 'org_default',
     attempt: 1,
     idempotencyKey: id,
     createdAt: Date.UTC(2026, 0, 15, 12),
-    signal: new AbortController().signal,
+    signal,
     logger,
-    runInSlices,
+    runInSlices: (steps) => runInSlices(steps, signal),
+    ...change,
   }
 }
 
 /** As on a busy machine: others have a turn after each step. */
-async function runInSlices<Result>(steps: Iterator<undefined, Result>): Promise<Result> {
+async function runInSlices<Result>(steps: Iterator<undefined, Result>, signal: AbortSignal): Promise<Result> {
   for (;;) {
     const step = steps.next()
     if (step.done === true) return step.value
     await nextTurn()
+    signal.throwIfAborted()
   }
 }
 

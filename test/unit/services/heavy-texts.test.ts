@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { htmlToText } from '../../../adapters/channels/kit/mail/html-to-text.ts'
-import { composeMail } from '../../../adapters/channels/kit/mail/mime.ts'
+import { composeMail } from '../../../adapters/channels/smtp/mime.ts'
 import { finish, STEP_CHARACTERS, type Steps } from '../../../src/domain/steps.ts'
 import { compileTemplate } from '../../../src/domain/template/compile.ts'
 import { MAX_BODY_LENGTH } from '../../../src/domain/template/write.ts'

@@ -31,12 +31,12 @@ const acceptInFunction = attachments
 
 /**
  * The deletion of an organization, without a lock on the path of accepts: an accept takes a transaction number before it looks
- * for a deletion. `fence` is the next number once every new look finds the deletion. When all transactions below it have
+ * for a deletion. `fence` is a number given once every new look finds the deletion. When all transactions below it have
  * ended, none can store anything for the organization.
  */
 export const deletions: string = `
 ALTER TABLE carillon.organizations ADD COLUMN deleting text; -- 'plain' or 'force'; null: it stays
 ALTER TABLE carillon.organizations ADD COLUMN fence bigint;
-CREATE INDEX templates_deleted ON carillon.templates (organization, seq) WHERE deleted_at IS NOT NULL;
+CREATE INDEX templates_of_organization ON carillon.templates (organization, seq);
 ${insertFunction}
 ${acceptInFunction}`

@@ -1,5 +1,5 @@
 /** The deletion of an organization that has begun, by how it goes: `plain` or `force`. */
 export const deletions = `
 ALTER TABLE carillon_organizations ADD COLUMN deleting TEXT;
-CREATE INDEX carillon_templates_deleted ON carillon_templates (organization) WHERE deleted_at IS NOT NULL;
+CREATE INDEX carillon_templates_of_organization ON carillon_templates (organization);
 `

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
-import type { MimePieces } from '../../../../adapters/channels/kit/mail/mime.ts'
-import * as stream from '../../../../adapters/channels/kit/mail/mime-stream.ts'
+import type { MimePieces } from '../../../../adapters/channels/smtp/mime.ts'
+import * as stream from '../../../../adapters/channels/smtp/mime-stream.ts'
 import { finish } from '../../../../src/domain/steps.ts'
 
 const { mimeLength } = stream

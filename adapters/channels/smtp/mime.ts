@@ -5,10 +5,9 @@ import {
   piecesOf,
   STEP_CHARACTERS,
   type Steps,
-} from '../../../../src/domain/steps.ts'
-import type { Attachment } from '../../../../src/ports/provider.ts'
-import type { Encoders } from '../../smtp/nodemailer.ts'
-import type { MailContent } from './mail-content.ts'
+} from '../../../src/domain/steps.ts'
+import type { Attachment } from '../../../src/ports/provider.ts'
+import type { MailContent } from '../kit/mail/mail-content.ts'
 import {
   customHeader,
   fileHeaders,
@@ -18,6 +17,7 @@ import {
   parameterHeader,
   textHeader,
 } from './mime-headers.ts'
+import type { Encoders } from './nodemailer.ts'
 
 /** A mail as it travels, and where to. */
 export interface Mail {

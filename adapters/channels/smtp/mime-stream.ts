@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
-import { once } from '../../../../src/domain/steps.ts'
-import type { SendContext } from '../../../../src/ports/provider.ts'
+import { once } from '../../../src/domain/steps.ts'
+import type { SendContext } from '../../../src/ports/provider.ts'
 import type { MimePieces } from './mime.ts'
 
 /** A line of base64 is 76 characters of 57 bytes. */
@@ -18,8 +18,7 @@ export function mimeStream(pieces: MimePieces, runInSlices: SendContext['runInSl
       setImmediate(async () => {
         try {
           // What the connection does with a chunk counts, too.
-          const pushing = runInSlices(once(() => pushNext(this)))
-          if (pushing instanceof Promise) await pushing
+          await runInSlices(once(() => pushNext(this)))
         } catch (error) {
           this.destroy(error instanceof Error ? error : new Error(String(error)))
         }

@@ -1,6 +1,6 @@
-import type { Encoders } from '../../smtp/nodemailer.ts'
-import type { Mailbox } from './address.ts'
-import { asciiText, quoted } from './header-text.ts'
+import type { Mailbox } from '../kit/mail/address.ts'
+import { asciiText, quoted } from '../kit/mail/header-text.ts'
+import type { Encoders } from './nodemailer.ts'
 
 /*
  * The lines of a mail's head, each with its end, and folded where they can be. This is the last place before the mail
