@@ -1,7 +1,6 @@
 import type { ChannelName } from './channel.ts'
-import type { ErrorCode } from './errors/catalogue.ts'
 import type { EventType, Fact } from './facts.ts'
-import type { NotificationStatus } from './notification.ts'
+import type { NotificationFailure, NotificationStatus } from './notification.ts'
 import { failureOf, type RecordedEvent } from './record-facts.ts'
 
 /** What every event about a notification says. */
@@ -23,9 +22,7 @@ export interface NotificationEventData {
 export interface NotificationFailedEvent {
   readonly event: 'notification.failed'
   readonly data: NotificationEventData & {
-    readonly error: {
-      readonly code: ErrorCode
-      readonly message: string
+    readonly error: NotificationFailure & {
       /** With `device_unregistered`, where the provider says it; ISO 8601 UTC: since when the token has been dead. */
       readonly since?: string
     }

@@ -57,6 +57,8 @@ type PinnedText =
 export interface NotificationFailure {
   readonly code: ErrorCode
   readonly message: string
+  /** The provider's own code or word for it, raw; absent where it gave none, and for a sensitive message. */
+  readonly providerCode?: string | undefined
 }
 
 /** A notification as stored. Times are epoch milliseconds. */

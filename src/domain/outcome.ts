@@ -10,10 +10,11 @@ export type FaultScope = 'recipient' | 'message' | 'account' | 'provider'
 
 /** What every failed outcome may carry. No secret may be in it. */
 export interface FailureDetail {
+  /** Of the catalogue: what callers decide by. `provider_error` where none of them says it. */
   readonly code: ErrorCode
   /** A sentence for people. */
   readonly message?: string | undefined
-  /** The provider's own code, raw. */
+  /** The provider's own code, raw: it stands beside `code` in the failure, its events, history and log. */
   readonly providerCode?: string | undefined
 }
 
@@ -75,11 +76,11 @@ const SCOPES: ReadonlySet<unknown> = new Set<FaultScope>(['recipient', 'message'
 export function soundOutcome(value: unknown): Outcome | null {
   if (typeof value !== 'object' || value === null) return null
   const answer = value as Readonly<Record<string, unknown>>
-  const code = isErrorCode(answer.code) ? answer.code : undefined
+  const { code, providerCode } = soundCodes(answer)
   const detail = {
     code: code ?? 'provider_error',
     message: textOf(answer.message),
-    providerCode: textOf(answer.providerCode),
+    providerCode,
     scope: SCOPES.has(answer.scope) ? (answer.scope as FaultScope) : 'message',
   } as const
   switch (answer.kind) {
@@ -98,11 +99,25 @@ export function soundOutcome(value: unknown): Outcome | null {
         kind: 'ambiguous',
         code,
         reason: textOf(answer.reason) ?? 'The provider gave no reason.',
-        providerCode: detail.providerCode,
+        providerCode,
       }
     default:
       return null
   }
+}
+
+/**
+ * A code of the catalogue, and the provider's own. A word that a plug-in gave as a code and the catalogue lacks is the
+ * provider's own too, and stands before what it gave as such.
+ */
+export function soundCodes({ code, providerCode }: Readonly<Record<string, unknown>>): {
+  readonly code: ErrorCode | undefined
+  readonly providerCode: string | undefined
+} {
+  const own = textOf(providerCode)
+  if (isErrorCode(code)) return { code, providerCode: own }
+  const word = textOf(code)
+  return { code: undefined, providerCode: textOf([word, own].filter((one) => one !== undefined).join(' ')) }
 }
 
 /** An outcome without the words of the provider, which may repeat the message. */

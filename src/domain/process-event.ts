@@ -1,5 +1,5 @@
 import type { ChannelName } from './channel.ts'
-import type { ErrorCode } from './errors/catalogue.ts'
+import type { NotificationFailure } from './notification.ts'
 
 /** What an event of a notification says of it. */
 export interface AboutNotification {
@@ -37,7 +37,7 @@ export interface AttemptFailedEvent {
   readonly data: AboutNotification & {
     readonly attempt: number
     readonly provider: string
-    readonly error: { readonly code: ErrorCode; readonly message: string }
+    readonly error: NotificationFailure
     /** The provider may have acted although no answer came. */
     readonly ambiguous: boolean
     /** Milliseconds until the next attempt at the earliest; null: there will be none. */

@@ -1,6 +1,5 @@
-import { isErrorCode } from './errors/catalogue.ts'
 import type { Fact, FactType } from './facts.ts'
-import { messageId, timeOf } from './outcome.ts'
+import { messageId, soundCodes, timeOf } from './outcome.ts'
 import { soundText } from './sound-text.ts'
 import { SUPPRESSION_REASONS, type SuppressionReason } from './suppression.ts'
 
@@ -70,13 +69,14 @@ export function soundReceipt(value: unknown): Receipt | null {
 
 function soundFact(value: unknown): Omit<Fact, 'provider' | 'suppress'> {
   const fact = (typeof value === 'object' && value !== null ? value : {}) as Record<string, unknown>
-  const { type, code, machine } = fact
+  const { type, machine } = fact
+  const { code, providerCode } = soundCodes(fact)
   return {
     type: REPORTED.has(type) ? (type as FactType) : 'reported',
     ...known('providerMessageId', messageId(fact.providerMessageId)),
-    ...known('code', code === undefined || isErrorCode(code) ? code : 'provider_error'),
+    ...known('code', code ?? (fact.code === undefined ? undefined : 'provider_error')),
     ...known('message', textOf(fact.message, MAX_TEXT)),
-    ...known('providerCode', textOf(fact.providerCode, MAX_TEXT)),
+    ...known('providerCode', providerCode),
     ...known('occurredAt', timeOf(fact.occurredAt)),
     ...known('machine', machine === true ? true : undefined),
   }

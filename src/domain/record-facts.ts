@@ -93,23 +93,24 @@ function errorAfter(
   status: NotificationStatus,
   decided: boolean,
 ): NotificationFailure | null {
-  const { code, message, type, unasked } = fact
+  const { code, type, unasked } = fact
   const hadFailed = before.status === 'failed'
   if (status === 'failed') {
     // Only a fact that changed the fold says why: a lesser or repeated one leaves the reason that is there.
     const stays = hadFailed && (!decided || code === undefined) ? before.error : null
-    return stays ?? failureOf({ code, message })
+    return stays ?? failureOf(fact)
   }
   if (status !== 'queued') return null
   const tried = (type === 'attempt_failed' || type === 'attempt_ambiguous') && unasked !== true
-  if (tried) return failureOf({ code, message })
+  if (tried) return failureOf(fact)
   return hadFailed ? null : before.error
 }
 
 /** Why a fact is a failure: a provider may report one without a reason that we know. */
 export function failureOf({
   code = 'provider_error',
-  message,
-}: Pick<Fact, 'code' | 'message'>): NotificationFailure {
-  return { code, message: message ?? ERRORS[code].message }
+  message = ERRORS[code].message,
+  providerCode,
+}: Pick<Fact, 'code' | 'message' | 'providerCode'>): NotificationFailure {
+  return { code, message, ...(providerCode === undefined ? {} : { providerCode }) }
 }

@@ -160,7 +160,8 @@ describe.each(STORAGES)('receipts over HTTP, on %s', (_name, create) => {
     notifier.on('notification.failed', (event) => events.push(event))
     const fact = { type: 'undelivered', providerMessageId: `m-${id}`, providerCode: 'UNDELIV' }
     expect((await report([{ dedupeKey: 'r1', fact }])).status).toBe(200)
-    const error = { code: 'provider_error', message: ERRORS.provider_error.message }
+    const { message } = ERRORS.provider_error
+    const error = { code: 'provider_error', message, providerCode: 'UNDELIV' }
     expect(events).toMatchObject([{ data: { id, status: 'failed', error } }])
     const { error: recorded, timeline } = await notifier.notifications.get(id)
     expect(recorded).toEqual(error)

@@ -9,9 +9,13 @@ export const notificationStatus: z.ZodType<NotificationStatus> = z.enum(STATUSES
 export const timestamp: z.ZodType<string> = z.iso.datetime()
 
 /** Why a notification failed. */
-export const failure: z.ZodType<Pick<NotificationFailure, 'message'> & { code: string }> = z.object({
+export const failure: z.ZodType<Omit<NotificationFailure, 'code'> & { code: string }> = z.object({
   code: z.string(),
   message: z.string(),
+  providerCode: z
+    .string()
+    .optional()
+    .describe("The provider's own code or word for it. Absent where it gave none."),
 })
 
 /** What was said of one entry of a history or log. */

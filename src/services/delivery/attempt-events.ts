@@ -1,5 +1,6 @@
 import type { Fact } from '../../domain/facts.ts'
 import type { ProcessListeners } from '../../domain/process-event.ts'
+import { failureOf } from '../../domain/record-facts.ts'
 import type { ClaimedJob, StartRef } from '../../ports/storage/claim.ts'
 import type { Settlement } from '../../ports/storage/settle.ts'
 
@@ -21,14 +22,14 @@ export function createAttemptEvents(listeners: ProcessListeners): AttemptEvents 
   }
 
   function failed(job: NotificationJob, fact: Fact, { next }: Settlement): void {
-    const { attempt = job.attempts + 1, provider = '', code = 'provider_error', message = code } = fact
+    const { attempt = job.attempts + 1, provider = '' } = fact
     listeners.tell({
       event: 'attempt.failed',
       data: {
         ...about(job),
         attempt,
         provider,
-        error: { code, message },
+        error: failureOf(fact),
         ambiguous: fact.ambiguous === true,
         nextAttemptInMs: next.kind === 'end' ? null : next.delayMs,
       },

@@ -19,6 +19,32 @@ it.each([
 })
 
 it.each([
+  ['its_own', undefined, 'its_own'],
+  ['its_own', '42', 'its_own 42'],
+  [1005, undefined, '1005'],
+  ['x'.repeat(3_000), '42', 'x'.repeat(2_000)],
+  ['', '42', '42'],
+  [null, undefined, undefined],
+])('a code that the catalogue lacks is the own one of the provider: %s beside %s', (code, given, kept) => {
+  const expected = { code: 'provider_error', providerCode: kept }
+  const said = { code, providerCode: given }
+  expect(soundOutcome({ kind: 'rejected', scope: 'message', ...said })).toMatchObject(expected)
+  expect(soundOutcome({ kind: 'retry', scope: 'message', ...said })).toMatchObject(expected)
+  // Nobody knows whether the provider acted: that is what its notification ends with.
+  const ambiguous = soundOutcome({ kind: 'ambiguous', reason: 'Silence.', ...said })
+  expect(ambiguous).toMatchObject({ code: undefined, providerCode: kept })
+  const receipt = soundReceipt({ dedupeKey: 'k', fact: { type: 'undelivered', ...said } })
+  expect(receipt?.fact).toEqual({ type: 'undelivered', ...expected })
+})
+
+it('a code of the catalogue stays, and the one of the provider beside it', () => {
+  const said = { code: 'mailbox_full', providerCode: '452' } as const
+  expect(soundOutcome({ kind: 'rejected', scope: 'recipient', ...said })).toMatchObject(said)
+  const receipt = soundReceipt({ dedupeKey: 'k', fact: { type: 'bounced', ...said } })
+  expect(receipt?.fact).toEqual({ type: 'bounced', ...said })
+})
+
+it.each([
   ['delivered', 'delivered'],
   ['sent', 'sent'],
   [undefined, 'sent'],
