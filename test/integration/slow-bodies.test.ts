@@ -147,8 +147,11 @@ describe.each(HARNESSES.map((harness) => ({ harness, name: harness.name })))('$n
     world = await createWorld(harness, { prefix: '/n', http: { bodyTimeoutMs: 200 } })
     const request = openRequest(world.port, '/n/v1/notify', `Bearer ${world.keys.slot}`, 40_000)
     const drip = setInterval(() => request.socket.write(' '), 10)
-    await expectRefusal(request.answer, 408, 'request_timeout')
-    clearInterval(drip)
+    try {
+      await expectRefusal(request.answer, 408, 'request_timeout')
+    } finally {
+      clearInterval(drip)
+    }
     request.socket.destroy()
     await expect.poll(() => world.admitted.count, { interval: 5 }).toBe(0)
     const next = await call(world.port, {

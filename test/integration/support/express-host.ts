@@ -36,6 +36,7 @@ export interface HostOptions {
   overuse?: NotifierOptions['overuse']
   webhooks?: NotifierOptions['webhooks']
   logger?: NotifierOptions['logger']
+  delivery?: NotifierOptions['delivery']
   publicUrl?: string | undefined
   secret?: NotifierOptions['secret']
   /** Default: one that records and accepts. */
@@ -78,6 +79,7 @@ export async function startHost(options: HostOptions = {}): Promise<Host> {
     overuse: options.overuse,
     webhooks: options.webhooks,
     logger: options.logger,
+    ...(options.delivery && { delivery: options.delivery }),
     publicUrl: options.publicUrl,
     secret: options.secret,
     channels: { email: options.channel ?? recorder(sent) },

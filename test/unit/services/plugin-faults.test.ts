@@ -1,19 +1,19 @@
 import { describe, expect, it } from 'vitest'
 import { createNotifier, memoryRateLimiter, memoryStorage, type NotifierOptions } from '../../../src/index.ts'
 import { createPluginFaults } from '../../../src/services/plugin-faults.ts'
-import { fakeClock, recordingProvider } from '../../../src/testing/index.ts'
+import { type FakeClock, fakeClock, recordingProvider } from '../../../src/testing/index.ts'
 import { notifierWorld } from '../../support/notifier-world.ts'
 
 const MAIL = { channel: 'email', to: 'ada@example.com', subject: 'Hello', body: 'Hello' } as const
 const never = (): Promise<never> => new Promise(() => {})
 
-/** What a promise rejects with, once so much time has passed. */
-async function rejection(work: Promise<unknown>, pass: () => Promise<unknown> = async () => {}) {
-  const rejected = work.then(
-    () => 'nothing',
-    (error: unknown) => error,
-  )
-  await pass()
+/** What a promise rejects with while about so much time goes by, in steps. */
+async function rejection(work: Promise<unknown>, clock: FakeClock, ms: number): Promise<unknown> {
+  let rejected: unknown = 'nothing'
+  work.catch((error: unknown) => {
+    rejected = error
+  })
+  for (let step = 0; step < 11 && rejected === 'nothing'; step += 1) await clock.advance(ms / 10)
   return rejected
 }
 
@@ -128,10 +128,7 @@ describe('a plug-in that hangs', () => {
     ['queue "stuck"', 30, { queue, storage: { ...memoryStorage(), announceJobs: async () => {} } as never }],
   ])('while it opens ends the start: the %s after %d seconds', async (part, seconds, options) => {
     const notifier = createNotifier({ clock, channels: { email: recordingProvider() }, ...options })
-    const error = await rejection(notifier.start(), async () => {
-      await new Promise((resolve) => setTimeout(resolve, 10))
-      await clock.advance(seconds * 1_000)
-    })
+    const error = await rejection(notifier.start(), clock, seconds * 1_000)
     expect(error).toMatchObject({
       code: 'service_unavailable',
       message: `The ${part} did not answer within ${seconds} seconds.`,
@@ -205,10 +202,7 @@ describe('a plug-in that hangs', () => {
     const rateLimiter = { ...world.limiter, consume: never }
     const notifier = await world.start({ channels: { email: recordingProvider() }, rateLimiter })
     const { id: organizationId } = await notifier.organizations.create({ name: 'Acme' })
-    const error = await rejection(notifier.send(MAIL, { organizationId }), async () => {
-      await new Promise((resolve) => setTimeout(resolve, 10))
-      await world.clock.advance(10_000)
-    })
+    const error = await rejection(notifier.send(MAIL, { organizationId }), world.clock, 10_000)
     expect(error).toMatchObject({
       code: 'service_unavailable',
       message: 'The rate limiter did not answer within 10 seconds.',
