@@ -53,7 +53,8 @@ export interface Provider {
   parseReceipts?(request: ReceiptRequest): Promise<ParsedReceipts>
   /**
    * Gets what it needs of this machine, such as an optional package; asks nobody outside. Awaited before the first `send`;
-   * what it rejects with, the start of the notifier rejects with.
+   * what it rejects with, the start of the notifier rejects with. One that takes longer than 30 seconds ends the start with
+   * `service_unavailable`.
    */
   open?(): Promise<void>
   /** Asks the provider, without sending, whether the configuration works. Rejects with the reason. */

@@ -11,7 +11,7 @@ import { within } from './within.ts'
 export interface HealthReport {
   /**
    * `ok`: accepts and delivers. `degraded`: accepts, and part of the rest does not work: a provider that serves all
-   * organizations is paused, or was and has not worked since, or gives no clear answer; notifications wait for a provider;
+   * organizations is paused, or was and has not worked since, or gives no clear answer; notifications wait for such a provider;
    * the storage owes the answer to a claim; the rate limiter or the queue does not answer. `unavailable`: not started,
    * stopping, in maintenance, or the storage does not answer or can store nothing.
    */

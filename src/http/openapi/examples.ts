@@ -6,7 +6,7 @@ interface Example {
   readonly response?: JsonObject
 }
 
-const id = 'notif_1790000000000001234567'
+const id = 'notif_1795262400000041331242462190785316'
 const createdAt = '2026-11-21T12:00:00.000Z'
 const template = {
   name: 'welcome-email',

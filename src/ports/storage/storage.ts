@@ -51,7 +51,8 @@ export interface Storage<Tx = never> {
 
   /**
    * Opens the storage and brings its schema up to date; creates the organization `org_default`. Idempotent; safe
-   * to call from many processes at once. Called while a stop is under way it begins when that has ended.
+   * to call from many processes at once. Called while a stop is under way it begins when that has ended. The notifier waits for
+   * ten minutes.
    *
    * @throws NotifierError `service_unavailable`, or `invalid_configuration` when the schema is newer than this code.
    */

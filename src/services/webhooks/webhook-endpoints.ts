@@ -192,7 +192,7 @@ function exampleEvent(organizationId: string, now: number): object {
   return {
     event: 'webhook.test',
     data: {
-      id: `notif_${'0'.repeat(29)}`,
+      id: `notif_${'0'.repeat(34)}`,
       channel: 'email',
       to: 'ada@example.com',
       status: 'delivered',

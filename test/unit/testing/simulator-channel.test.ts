@@ -32,7 +32,7 @@ function message(to: string): Message {
 }
 
 function context(more: Partial<SendContext> = {}): SendContext {
-  const id = `notif_${'1'.repeat(29)}`
+  const id = `notif_${'1'.repeat(34)}`
   return {
     notificationId: id,
     organizationId: 'org_default',
