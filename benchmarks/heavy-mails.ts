@@ -50,9 +50,9 @@ async function attack(maxConcurrent: number): Promise<Loop & { readonly slowest:
   const small = await notifier.organizations.create({ name: 'Small' })
   const body = `{{a}}${'<a href="https://e.io">x</a>'.repeat(18_000)}`
   const template = { name: 'heavy', channel: 'email', subject: 'Links', body } as const
-  await notifier.templates.create(template, { organizationId: heavy.id })
+  await notifier.organization(heavy.id).templates.create(template)
   const mail = { to: 'heavy@example.com', template: 'heavy', variables: { a: 'x' } }
-  await notifier.sendBatch(Array(HEAVY).fill(mail), { organizationId: heavy.id })
+  await notifier.organization(heavy.id).sendBatch(Array(HEAVY).fill(mail))
 
   let slowest = 0
   const loop = await watch(async () => {
@@ -62,7 +62,7 @@ async function attack(maxConcurrent: number): Promise<Loop & { readonly slowest:
         handedOver = resolve
       })
       const message = { channel: 'email', to: 'small@example.com', subject: 'Hi', body: 'Hi' } as const
-      await notifier.send(message, { organizationId: small.id })
+      await notifier.organization(small.id).send(message)
       await one
       slowest = Math.max(slowest, performance.now() - began)
     }

@@ -63,11 +63,12 @@ async function writeBacklog(file: string, { port }: Sink, inTurns: number): Prom
     const { id: organizationId } = await notifier.organizations.create({ name: `Organization ${index}` })
     // Of the 127.0.0.0/8 that Linux has, each has a host.
     const url = `http://127.0.0.${index + 1}:${port}/`
-    await notifier.webhooks.create({ url, events: ['notification.sent'] }, { organizationId })
+    await notifier.organization(organizationId).webhooks.create({ url, events: ['notification.sent'] })
     organizations.push(organizationId)
   }
   for (let sent = 0; sent < EVENTS_EACH; sent += inTurns) {
-    for (const organizationId of organizations) await notifier.sendBatch(mails(inTurns), { organizationId })
+    for (const organizationId of organizations)
+      await notifier.organization(organizationId).sendBatch(mails(inTurns))
   }
   await notifier.stop()
 }

@@ -4,12 +4,18 @@ import { type EndpointEvent, isEndpointEvent } from './domain/endpoint-health.ts
 import { isNotifierError, NotifierError } from './domain/errors/notifier-error.ts'
 import type { NotificationEvent } from './domain/event-payload.ts'
 import { createIdGenerator } from './domain/ids.ts'
+import { DEFAULT_ORGANIZATION } from './domain/organization.ts'
 import type { ProcessListeners } from './domain/process-event.ts'
 import { safely } from './domain/safely.ts'
 import { seldom } from './domain/seldom.ts'
 import type { TelemetryFact } from './domain/telemetry.ts'
 import { VERSION } from './domain/version.ts'
-import { type NotifierOptions, type ResolvedOptions, resolveOptions } from './options.ts'
+import {
+  type MultiTenantOptions,
+  type NotifierOptions,
+  type ResolvedOptions,
+  resolveOptions,
+} from './options.ts'
 import { webhookSigner } from './outgoing/webhook-signer.ts'
 import { createAccept } from './services/accept/accept.ts'
 import { createApiKeys } from './services/api-keys/api-keys.ts'
@@ -30,7 +36,7 @@ import { createPages } from './services/links/pages.ts'
 import { assertListener } from './services/listeners.ts'
 import { createDeliveryLog, type HeardEvent } from './services/logging/delivery-log.ts'
 import { createLogs, createNotifications } from './services/notifications/notifications.ts'
-import type { Notifier, NotifierEvents } from './services/notifier.ts'
+import type { MultiTenantNotifier, Notifier, NotifierEvents } from './services/notifier.ts'
 import { createOrganizations } from './services/organizations/organizations.ts'
 import { createPluginFaults } from './services/plugin-faults.ts'
 import { createProcessor } from './services/processor.ts'
@@ -49,6 +55,7 @@ import { createPlugins } from './services/telemetry/plugins.ts'
 import { createReporting } from './services/telemetry/reporting.ts'
 import { createCompiledTemplates } from './services/templates/compiled-templates.ts'
 import { createTemplates } from './services/templates/templates.ts'
+import { assertOrganizationId, ofOrganization, type Scoped, type Tenant } from './services/tenant.ts'
 import { createWebhookEndpoints } from './services/webhooks/webhook-endpoints.ts'
 import { inTime, OPEN_MS, within } from './services/within.ts'
 
@@ -57,10 +64,12 @@ import { inTime, OPEN_MS, within } from './services/within.ts'
  *
  * @throws NotifierError `invalid_configuration`, naming the option that is wrong and what is right
  */
+export function createNotifier<Tx = never>(options: MultiTenantOptions<Tx>): MultiTenantNotifier<Tx>
+export function createNotifier(options: MultiTenantOptions): MultiTenantNotifier
 export function createNotifier<Tx = never>(options: NotifierOptions<Tx>): Notifier<Tx>
 /** With a storage that is chosen when the process runs: its transactions have no type in common. */
 export function createNotifier(options: NotifierOptions): Notifier
-export function createNotifier(options: NotifierOptions): Notifier<unknown> {
+export function createNotifier(options: NotifierOptions | MultiTenantOptions): MultiTenantNotifier<unknown> {
   return wire(resolveOptions(options))
 }
 
@@ -69,7 +78,7 @@ const CLOSE_MS = 1_000
 /** What a storage has to start in: bringing a large schema up to date takes minutes. */
 const STORAGE_MS = 10 * 60_000
 
-function wire(options: ResolvedOptions): Notifier<unknown> {
+function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
   const { outgoing, clock, logger, telemetry } = options
   const emitter = new EventEmitter<NotifierEvents>()
   const meter = createMeter()
@@ -280,8 +289,8 @@ function wire(options: ResolvedOptions): Notifier<unknown> {
     wake: () => engine.wake(),
   })
   const keys = createApiKeys(storage, ids, organizations, clock)
-  const service: Service = {
-    version: VERSION,
+  const { verify, ...apiKeys } = guard(keys.apiKeys)
+  const scoped: Scoped<Tenant<unknown>> = {
     ...guard(accept, refused),
     notifications: {
       ...guard(
@@ -291,11 +300,18 @@ function wire(options: ResolvedOptions): Notifier<unknown> {
     },
     deadLetters: guard(deadLetters.api),
     templates: guard(createTemplates(storage, ids, organizations, compiled, processor)),
-    organizations: guard(organizations.api),
-    apiKeys: guard(keys.apiKeys),
-    operatorKeys: guard(keys.operatorKeys),
+    apiKeys,
     webhooks: guard(createWebhookEndpoints(webhookParts)),
     suppressions: guard(createSuppressions(storage, organizations)),
+    limits: { get: guardedLimits.get },
+    logs: guard(createLogs(storage, organizations)),
+  }
+  const service: Service = {
+    version: VERSION,
+    ...scoped,
+    organizations: guard(organizations.api),
+    apiKeys: { ...apiKeys, verify },
+    operatorKeys: guard(keys.operatorKeys),
     receipts: guard(
       createReceipts({
         storage,
@@ -312,29 +328,14 @@ function wire(options: ResolvedOptions): Notifier<unknown> {
     reporting: createReporting(options.hasLogger ? logger : null, observer, clock),
     health: () => reportHealth({ storage, limiter, delivery: engine, clock }, lifecycle.refusal()),
     limits: {
-      ...guardedLimits,
+      ...scoped.limits,
       // A link in a mail leads on under maintenance, too.
       admit: (who, resource) => (resource === 'links' ? alwaysLimits : guardedLimits).admit(who, resource),
       closed: (retryAfterMs) => closedLimit(retryAfterMs, clock),
     },
-    logs: guard(createLogs(storage, organizations)),
   }
-  const notifier: Notifier<unknown> = {
+  const shared: MultiTenantNotifier<unknown> = {
     engine: service,
-    send: service.send,
-    validate: service.validate,
-    sendBatch: service.sendBatch,
-    notifications: service.notifications,
-    deadLetters: service.deadLetters,
-    templates: service.templates,
-    organizations: service.organizations,
-    apiKeys: service.apiKeys,
-    operatorKeys: service.operatorKeys,
-    webhooks: service.webhooks,
-    suppressions: service.suppressions,
-    limits: { get: service.limits.get },
-    logs: service.logs,
-    health: service.health,
     start: lifecycle.start,
     stop: lifecycle.stop,
     [Symbol.asyncDispose]: () => lifecycle.stop(),
@@ -348,8 +349,19 @@ function wire(options: ResolvedOptions): Notifier<unknown> {
       emitter.off(event, listener as never)
       return notifier
     },
+    organization(id) {
+      assertOrganizationId(id)
+      return ofOrganization(scoped, id)
+    },
+    organizations: service.organizations,
+    apiKeys: { verify },
+    operatorKeys: service.operatorKeys,
     maintenance: lifecycle.maintenance,
     metrics: () => readMetrics(meter, source, clock),
+    health: service.health,
   }
+  const own = ofOrganization(scoped, DEFAULT_ORGANIZATION)
+  const notifier: MultiTenantNotifier<unknown> =
+    options.organizations === 'required' ? shared : { ...shared, ...own, apiKeys: { ...own.apiKeys, verify } }
   return notifier
 }

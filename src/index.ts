@@ -66,6 +66,7 @@ export { memoryRateLimiter } from './memory/rate-limiter/memory-rate-limiter.ts'
 export type {
   DeliveryOptions,
   EmailOptions,
+  MultiTenantOptions,
   NotifierOptions,
   RetentionOptions,
   SmsOptions,
@@ -139,9 +140,9 @@ export type {
 } from './services/notifications/records.ts'
 export type {
   ListenerOf,
+  MultiTenantNotifier,
   Notifier,
   NotifierEvents,
-  SendOptions,
   StartOptions,
   StopOptions,
 } from './services/notifier.ts'
@@ -151,13 +152,13 @@ export type {
   OrganizationRecord,
 } from './services/organizations/records.ts'
 export type { AttachmentRecord, PartsRecord, RenderedRecord } from './services/render.ts'
-export type { Scope } from './services/scope.ts'
 export type {
   SuppressionQuery,
   SuppressionRecord,
 } from './services/suppressions/records.ts'
 export type { CountRecord, DistributionRecord, MetricsSnapshot } from './services/telemetry/records.ts'
 export type { TemplateRecord } from './services/templates/records.ts'
+export type { SendOptions, Tenant } from './services/tenant.ts'
 export type {
   CreatedWebhookEndpoint,
   WebhookAttemptRecord,

@@ -25,6 +25,11 @@ import { DEFAULT_OVERUSE, type OverusePolicy } from './services/limits/request-l
 import { redactingLogger } from './services/logging/redacting-logger.ts'
 import { assertKeys, assertMethods, assertObject, duration, wrong } from './services/option-checks.ts'
 
+/** Options of `createNotifier` for a notifier without an API of its own: every call names its organization. */
+export interface MultiTenantOptions<Tx = never> extends Omit<NotifierOptions<Tx>, 'organizations'> {
+  readonly organizations: 'required'
+}
+
 /** Options of `createNotifier`. `Tx` is what the storage takes as a transaction of the caller's. */
 export interface NotifierOptions<Tx = never> {
   /**
@@ -32,6 +37,11 @@ export interface NotifierOptions<Tx = never> {
    * function that makes those of an organization. A channel that is left out is refused with `invalid_channel`.
    */
   readonly channels: { readonly [Name in ChannelName]?: ChannelOption | undefined }
+  /**
+   * `optional`: the notifier itself is the organization `org_default`. `required`, of `MultiTenantOptions`: it has no
+   * such API of its own, only that of `organization(id)`, so that no call means `org_default` by mistake. Default `optional`.
+   */
+  readonly organizations?: 'optional' | undefined
   /**
    * Where everything is kept; closed when the notifier stops. Default: `memoryStorage()`, which loses all when the process
    * ends.
@@ -140,6 +150,7 @@ export interface DeliveryOptions {
 
 /** Options with every default in place. */
 export interface ResolvedOptions {
+  readonly organizations: 'optional' | 'required'
   readonly sources: ChannelSources
   readonly storage: Storage<unknown>
   readonly secrets: readonly string[]
@@ -186,11 +197,12 @@ const PLAN_FIELDS = [
 ] as const
 
 /** @throws NotifierError `invalid_configuration`, naming the option and what is right */
-export function resolveOptions<Tx>(options: NotifierOptions<Tx>): ResolvedOptions {
+export function resolveOptions<Tx>(options: NotifierOptions<Tx> | MultiTenantOptions<Tx>): ResolvedOptions {
   if (typeof options !== 'object' || options === null)
     throw wrong('options', 'an object with at least "channels"')
   assertKeys('', options, [
     'channels',
+    'organizations',
     'storage',
     'secret',
     'logger',
@@ -208,7 +220,9 @@ export function resolveOptions<Tx>(options: NotifierOptions<Tx>): ResolvedOption
     'queue',
     'clock',
   ])
-  const { webhooks = {}, delivery = {}, queue } = options
+  const { webhooks = {}, delivery = {}, queue, organizations = 'optional' } = options
+  if (organizations !== 'optional' && organizations !== 'required')
+    throw wrong('organizations', '"optional" or "required"')
   if (queue !== undefined) assertMethods('queue', queue, ['open', 'announce', 'work', 'close'])
   assertObject('webhooks', webhooks)
   assertKeys('webhooks.', webhooks, ['allow', 'allowHttp'])
@@ -248,6 +262,7 @@ export function resolveOptions<Tx>(options: NotifierOptions<Tx>): ResolvedOption
     )
   }
   return {
+    organizations,
     sources,
     publicUrl: publicUrlOf(options.publicUrl),
     storage,

@@ -47,10 +47,9 @@ async function createKey(addresses: Addresses): Promise<string> {
   const notifier = productionNotifier(addresses)
   await notifier.start({ deliver: false })
   const { id: organizationId } = await notifier.organizations.create({ name: 'Load', plan: 'load' })
-  const { secret } = await notifier.apiKeys.create(
-    { name: 'load', permission: 'Full Access' },
-    { organizationId },
-  )
+  const { secret } = await notifier
+    .organization(organizationId)
+    .apiKeys.create({ name: 'load', permission: 'Full Access' })
   await notifier.stop()
   return secret
 }

@@ -1,18 +1,18 @@
-import { isNotifierError, type Notifier, type TemplateRecord } from 'carillon'
+import { isNotifierError, type Notifier, type TemplateRecord, type Tenant } from 'carillon'
 import type { CredentialsFile } from './credentials.ts'
 import { say } from './print.ts'
 import type { Receiver } from './receiver.ts'
 
 const ORGANIZATION = 'org_example'
-const scope = { organizationId: ORGANIZATION }
 
 /** Creates what the example needs, or finds it where an earlier start has created it. Returns the API key. */
 export async function setUp(notifier: Notifier, file: CredentialsFile, receiver: Receiver): Promise<string> {
   await setUpOrganization(notifier)
-  await tellWhatWaits(notifier)
+  const tenant = notifier.organization(ORGANIZATION)
+  await tellWhatWaits(tenant)
   const apiKey = await setUpKey(notifier, file)
-  await setUpEndpoint(notifier, file, receiver)
-  await setUpTemplate(notifier)
+  await setUpEndpoint(tenant, file, receiver)
+  await setUpTemplate(tenant)
   return apiKey
 }
 
@@ -28,19 +28,21 @@ async function setUpOrganization({ organizations }: Notifier): Promise<void> {
   )
 }
 
-async function tellWhatWaits({ notifications }: Notifier): Promise<void> {
-  const { items, hasMore } = await notifications.list({ ...scope, status: 'queued', limit: 100 })
+async function tellWhatWaits({ notifications }: Tenant): Promise<void> {
+  const { items, hasMore } = await notifications.list({ status: 'queued', limit: 100 })
   if (items.length === 0) return
   say('Waiting', `${hasMore ? 'more than ' : ''}${items.length} accepted by an earlier start, delivered now`)
 }
 
-async function setUpKey({ apiKeys }: Notifier, file: CredentialsFile): Promise<string> {
+async function setUpKey(notifier: Notifier, file: CredentialsFile): Promise<string> {
   const credentials = await file.read()
-  if (credentials.apiKey !== undefined && (await isValid(apiKeys, credentials.apiKey))) {
+  if (credentials.apiKey !== undefined && (await isValid(notifier.apiKeys, credentials.apiKey))) {
     say('API key', `the one of an earlier start, from ${file.path}; Carillon itself keeps only its hash`)
     return credentials.apiKey
   }
-  const key = await apiKeys.create({ name: 'Example server', permission: 'Full Access' }, scope)
+  const key = await notifier
+    .organization(ORGANIZATION)
+    .apiKeys.create({ name: 'Example server', permission: 'Full Access' })
   await file.write({ ...credentials, apiKey: key.secret })
   say('API key', `${key.secret} (${key.permission})`)
   say('', `Carillon shows it this once and keeps only its hash; the example keeps it in ${file.path}`)
@@ -58,10 +60,9 @@ async function isValid(apiKeys: Notifier['apiKeys'], secret: string): Promise<bo
   }
 }
 
-async function setUpEndpoint(notifier: Notifier, file: CredentialsFile, receiver: Receiver): Promise<void> {
-  const { webhooks } = notifier
+async function setUpEndpoint({ webhooks }: Tenant, file: CredentialsFile, receiver: Receiver): Promise<void> {
   const credentials = await file.read()
-  const { items } = await webhooks.list({ ...scope, limit: 100 })
+  const { items } = await webhooks.list({ limit: 100 })
   const known = items.find(({ url, status }) => url === receiver.url && status === 'active')
   if (known !== undefined && credentials.webhook?.url === receiver.url) {
     say('Webhook', `${known.id} to ${known.url}, registered by an earlier start`)
@@ -69,27 +70,24 @@ async function setUpEndpoint(notifier: Notifier, file: CredentialsFile, receiver
   }
   // The receiver's old port is taken, or its secret is lost: events that still wait for the old endpoint go with it.
   const old = items.filter(({ url }) => url.startsWith('http://127.0.0.1:'))
-  for (const { id } of old) await webhooks.delete(id, scope)
-  const { id, url, secret } = await webhooks.create({ url: receiver.url }, scope)
+  for (const { id } of old) await webhooks.delete(id)
+  const { id, url, secret } = await webhooks.create({ url: receiver.url })
   receiver.secret = secret
   await file.write({ ...credentials, webhook: { url, secret } })
   say('Webhook', `${id} to ${url}, registered${old.length > 0 ? ' in place of an earlier one' : ''}`)
 }
 
-async function setUpTemplate({ templates }: Notifier): Promise<void> {
+async function setUpTemplate({ templates }: Tenant): Promise<void> {
   const { created, value } = await createOr<TemplateRecord>(
     'template_already_exists',
     () =>
-      templates.create(
-        {
-          name: 'welcome',
-          channel: 'email',
-          subject: 'Welcome, {{name}}',
-          body: 'Hello {{name}},\n\nyour account is ready.\n',
-        },
-        scope,
-      ),
-    () => templates.get('welcome', scope),
+      templates.create({
+        name: 'welcome',
+        channel: 'email',
+        subject: 'Welcome, {{name}}',
+        body: 'Hello {{name}},\n\nyour account is ready.\n',
+      }),
+    () => templates.get('welcome'),
   )
   say('Template', `"${value.name}" (${value.id}), ${created ? 'created' : 'here already'}`)
 }

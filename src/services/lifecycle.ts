@@ -2,17 +2,18 @@ import { NotifierError } from '../domain/errors/notifier-error.ts'
 import { assertOptionNames } from '../domain/errors/option-names.ts'
 import type { Clock } from '../ports/clock.ts'
 import { createDeadline, type Deadline } from './deadline.ts'
-import type { Notifier, StartOptions, StopOptions } from './notifier.ts'
+import type { MultiTenantNotifier, StartOptions, StopOptions } from './notifier.ts'
 import { wrong } from './option-checks.ts'
 import { failureOfPlugin, type PluginFaults } from './plugin-faults.ts'
 import { within } from './within.ts'
 
 /** Starting and stopping, and what may be called between. */
-export interface Lifecycle extends Pick<Notifier, 'start' | 'stop' | 'maintenance'> {
+export interface Lifecycle extends Pick<MultiTenantNotifier, 'start' | 'stop' | 'maintenance'> {
   /** Why calls are refused; null: they are not. */
   refusal(): NotifierError | null
   /**
-   * The same methods, refused before the start and after the stop, and waited for while stopping.
+   * The same methods, refused before the start, after the stop and with more arguments than they declare, and waited for
+   * while stopping.
    *
    * @param failed is told of every call that failed, by the method's name
    */
@@ -195,7 +196,7 @@ export function createLifecycle(parts: LifecycleParts): Lifecycle {
         throw failure
       }
       const call: AnyMethod = (...args) => {
-        const refused = refusalNow()
+        const refused = refusalNow() ?? excess(name, method, args)
         if (refused !== null) {
           failed(name, refused)
           return Promise.reject(refused)
@@ -270,6 +271,18 @@ function stoppedBefore(): NotifierError {
     message:
       'The notifier was stopped while it started: what it opens did not answer before the deadline of the stop. ' +
       'Create a new one to start again.',
+  })
+}
+
+/** In JavaScript an ignored argument may name an organization, and the call would mean the default one. */
+function excess(name: string, method: AnyMethod, args: readonly unknown[]): NotifierError | null {
+  if (args.length <= method.length || args.slice(method.length).every((each) => each === undefined))
+    return null
+  return new NotifierError('invalid_parameter', {
+    message:
+      `${name}() was given an argument that it does not take. For one organization, call the same method of ` +
+      'notifier.organization(id).',
+    details: { field: 'options', expected: 'left out' },
   })
 }
 

@@ -1,11 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import * as z from 'zod'
 import { notACursor } from '../domain/cursor.ts'
-import { DEFAULT_ORGANIZATION } from '../domain/organization.ts'
 import type { Page, PageRequest } from '../ports/storage/page.ts'
-import { organizationId, parseOptions, type Scope, wrong } from './scope.ts'
+import { parseOptions, wrong } from './scope.ts'
 
-export interface ListQuery extends Scope {
+export interface ListQuery {
   /** 1 to 100; default 50. A page of large items may have fewer, and be followed by more. */
   readonly limit?: number | undefined
   /** Rows to skip, at most 2,000; default 0. For deep pages, and filters that few match, use `cursor`. */
@@ -51,7 +50,6 @@ type ListName =
   | 'webhooks'
 
 const paging = {
-  organizationId,
   limit: z.int(LIMIT).min(1, LIMIT).max(MAX_LIMIT, LIMIT).optional(),
   offset: offsetNumber.optional(),
   cursor: z.unknown().optional(),
@@ -59,7 +57,6 @@ const paging = {
 
 /** What a list is asked for. */
 export interface ListRequest<Filter> {
-  readonly organizationId: string
   readonly page: PageRequest
   readonly filter: Filter
 }
@@ -78,16 +75,10 @@ export function listReader<Filter extends object = object>(
   const schema = z.strictObject({ ...paging, ...filters }) as unknown as z.ZodType<ListQuery & Filter>
   return (query) => {
     const parsed = parseOptions(schema, query)
-    const {
-      organizationId = DEFAULT_ORGANIZATION,
-      limit = DEFAULT_LIMIT,
-      offset = 0,
-      cursor,
-      ...filter
-    } = parsed
+    const { limit = DEFAULT_LIMIT, offset = 0, cursor, ...filter } = parsed
     if (cursor !== undefined && offset > 0) throw wrong('offset', 'left out beside "cursor"')
     const after = cursor === undefined ? {} : { cursor: cursorOf(list, cursor) }
-    return { organizationId, page: { limit, offset, ...after }, filter: filter as unknown as Filter }
+    return { page: { limit, offset, ...after }, filter: filter as unknown as Filter }
   }
 }
 

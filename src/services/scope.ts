@@ -1,31 +1,8 @@
-import * as z from 'zod'
+import type * as z from 'zod'
 import type { ErrorCode } from '../domain/errors/catalogue.ts'
 import { NotifierError } from '../domain/errors/notifier-error.ts'
 import { assertKnownFields } from '../domain/input/known-fields.ts'
 import { parseInput } from '../domain/input/parse.ts'
-import { DEFAULT_ORGANIZATION } from '../domain/organization.ts'
-
-/** Which organization a call concerns. */
-export interface Scope {
-  /** Default `org_default`. */
-  readonly organizationId?: string | undefined
-}
-
-/** Null is not left out: it would mean the default organization by mistake. */
-export const organizationId: z.ZodType<string | undefined> = z
-  .string('must be a text, or left out')
-  .optional()
-
-const scopeInput = z.strictObject({ organizationId })
-
-/**
- * The organization that a call concerns. Whatever else stands there is refused: a slip would mean the default one.
- *
- * @throws NotifierError `invalid_parameter`
- */
-export function organizationOf(scope: Scope | undefined): string {
-  return parseOptions(scopeInput, scope).organizationId ?? DEFAULT_ORGANIZATION
-}
 
 /**
  * What a call is given beside its subject.
@@ -58,8 +35,8 @@ export function assertSameOrganization(input: unknown, organizationId: string): 
   if (named === undefined || named === organizationId) return
   throw new NotifierError('invalid_parameter', {
     message:
-      `The input names another organization than "${organizationId}", which it would be for. Give its id as ` +
-      '"organizationId" in the last argument; over HTTP the API key says whose it is.',
+      `The input names another organization than "${organizationId}", which it would be for. Call the same method of ` +
+      'notifier.organization(id); over HTTP the API key says whose it is.',
     details: { field: 'organizationId' },
   })
 }
@@ -71,10 +48,9 @@ export function assertSameOrganization(input: unknown, organizationId: string): 
  */
 export function owned<Resource extends { readonly organizationId: string }>(
   resource: Resource | null,
-  scope: Scope | undefined,
+  organizationId: string,
   absent: ErrorCode | (() => NotifierError),
 ): Resource {
-  const organizationId = organizationOf(scope)
   if (resource === null) throw typeof absent === 'function' ? absent() : new NotifierError(absent)
   if (resource.organizationId !== organizationId) throw new NotifierError('organization_mismatch')
   return resource

@@ -4,25 +4,17 @@ import { VERSION } from '../domain/version.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { Engine, Served } from './engine.ts'
 import type { Admission, LimitedResource, RateLimitState } from './limits/records.ts'
-import type { Notifier } from './notifier.ts'
+import type { MultiTenantNotifier } from './notifier.ts'
 import type { ReceiptArrival, ReceiptReply, ReceiptSource } from './receipts/records.ts'
+import type { Scoped, Tenant } from './tenant.ts'
 
-type Operations = Omit<
-  Notifier<unknown>,
-  | 'start'
-  | 'stop'
-  | 'on'
-  | 'off'
-  | 'maintenance'
-  | 'metrics'
-  | 'limits'
-  | 'engine'
-  | typeof Symbol.asyncDispose
->
-
-/** The inside of an {@link Engine}. */
-export interface Service extends Engine, Operations {
-  readonly limits: Notifier['limits'] & Admissions
+/** The inside of an {@link Engine}: the API of all organizations, and what HTTP adapters need beside it. */
+export interface Service
+  extends Engine,
+    Scoped<Tenant<unknown>>,
+    Pick<MultiTenantNotifier, 'organizations' | 'operatorKeys' | 'health'> {
+  readonly apiKeys: Scoped<Tenant['apiKeys']> & MultiTenantNotifier['apiKeys']
+  readonly limits: Scoped<Tenant['limits']> & Admissions
   readonly pages: Pages
   readonly receipts: Receipts
   readonly reporting: Reporting

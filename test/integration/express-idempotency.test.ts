@@ -27,7 +27,7 @@ describe.each(STORAGES)('idempotency over HTTP, on %s', (_name, create) => {
   const post = (path: string, body: unknown, key: string, headers = auth): Promise<Answer> =>
     call(host.port, { method: 'POST', path, body, headers: { ...headers, 'idempotency-key': key } })
   const stored = async (): Promise<number> =>
-    (await host.notifier.notifications.list({ organizationId: ORG, limit: 100 })).items.length
+    (await host.notifier.organization(ORG).notifications.list({ limit: 100 })).items.length
   const replayed = ({ headers }: Answer): boolean => headers['idempotent-replayed'] === 'true'
 
   it('50 parallel equals over both send paths make one notification and 50 equal answers', async () => {
@@ -42,7 +42,7 @@ describe.each(STORAGES)('idempotency over HTTP, on %s', (_name, create) => {
     expect(answers[0]?.status).toBe(201)
     expect(answers.filter((answer) => !replayed(answer))).toHaveLength(1)
     expect(await stored()).toBe(1)
-    const { limits } = await host.notifier.limits.get({ organizationId: ORG })
+    const { limits } = await host.notifier.organization(ORG).limits.get()
     expect(limits.notificationsPerMonth).toMatchObject({ used: 1 })
     expect(limits.notificationsPerHour).toMatchObject({ used: 1 })
   })
@@ -66,13 +66,12 @@ describe.each(STORAGES)('idempotency over HTTP, on %s', (_name, create) => {
 
   it('replays when the template is gone', async () => {
     await start({ plans: { free: UNLIMITED } })
-    await host.notifier.templates.create(
-      { name: 'welcome', channel: 'email', body: 'Hi {{name}}' },
-      { organizationId: ORG },
-    )
+    await host.notifier
+      .organization(ORG)
+      .templates.create({ name: 'welcome', channel: 'email', body: 'Hi {{name}}' })
     const body = { to: 'ada@example.com', template: 'welcome', variables: { name: 'Ada' } }
     const first = await post('/v1/notify', body, 'k')
-    await host.notifier.templates.delete('welcome', { organizationId: ORG })
+    await host.notifier.organization(ORG).templates.delete('welcome')
     const second = await post('/v1/notifications', body, 'k')
     expect([second.status, second.text, replayed(second)]).toEqual([201, first.text, true])
     const fresh = await post('/v1/notify', body, 'another')
@@ -124,8 +123,8 @@ describe.each(STORAGES)('idempotency over HTTP, on %s', (_name, create) => {
     const first = await post('/v1/notify', mail, 'k')
     const next = await host.key('Write', ORG)
     expect((await post('/v1/notify', mail, 'k', next)).text).toBe(first.text)
-    for (const { id, permission } of (await host.notifier.apiKeys.list({ organizationId: ORG })).items) {
-      if (permission === 'Full Access') await host.notifier.apiKeys.delete(id, { organizationId: ORG })
+    for (const { id, permission } of (await host.notifier.organization(ORG).apiKeys.list()).items) {
+      if (permission === 'Full Access') await host.notifier.organization(ORG).apiKeys.delete(id)
     }
     expect((await post('/v1/notify', mail, 'k')).status).toBe(401)
     const rotated = await post('/v1/notify', mail, 'k', next)

@@ -115,7 +115,7 @@ describe('Retry-After is exact', () => {
     // Ten refusals are five times the limit; the eleventh restricts, and the next request meets it.
     expect(refused).toBe(12)
     expect(refusal(answer, 'account')).toBe(300)
-    const limits = await host.notifier.limits.get({ organizationId: ORG })
+    const limits = await host.notifier.organization(ORG).limits.get()
     expect(limits.restriction).toEqual({ until: new Date(clock.now() + 300_000).toISOString() })
     await clock.advance(100_000)
     const later = refusal(await list(), 'account')
@@ -126,7 +126,7 @@ describe('Retry-After is exact', () => {
 
 it('usage is told as it is: none, some, and no more than the limit in a burst', async () => {
   await start({ requests: { limit: 10, windowMs: MINUTE }, notificationsPerHour: 3 })
-  const usage = async () => (await host.notifier.limits.get({ organizationId: ORG })).limits
+  const usage = async () => (await host.notifier.organization(ORG).limits.get()).limits
   const inMs = (ms: number) => new Date(clock.now() + ms).toISOString()
   const none = { used: 0, resetAt: inMs(0) }
   expect(await usage()).toMatchObject({
@@ -236,7 +236,7 @@ describe('hundreds of parallel requests', () => {
     const sent = answers.filter(({ status }) => status === 201)
     expect(sent).toHaveLength(120)
     for (const answer of answers) if (answer.status !== 201) refusal(answer, 'requests')
-    const { limits } = await host.notifier.limits.get({ organizationId: ORG })
+    const { limits } = await host.notifier.organization(ORG).limits.get()
     expect(limits.requests).toMatchObject({ remaining: 0 })
     expect(new Set(sent.map(({ json }) => json?.id)).size).toBe(120)
   })
@@ -249,9 +249,9 @@ describe('hundreds of parallel requests', () => {
     const answers = await Promise.all(Array.from({ length: 200 }, send))
     const count = (code: unknown): number => answers.filter((answer) => codeOf(answer) === code).length
     expect([count(undefined), count(code)]).toEqual([50, 150])
-    const { items } = await host.notifier.notifications.list({ organizationId: ORG, limit: 100 })
+    const { items } = await host.notifier.organization(ORG).notifications.list({ limit: 100 })
     expect(items).toHaveLength(50)
-    const { limits } = await host.notifier.limits.get({ organizationId: ORG })
+    const { limits } = await host.notifier.organization(ORG).limits.get()
     expect([limits.notificationsPerHour?.used, limits.notificationsPerMonth?.used]).toEqual([50, 50])
   })
 })

@@ -72,7 +72,7 @@ describe('the request limit', () => {
       expect(answer.headers['x-ratelimit-remaining']).toBe(String(2 - index))
     }
     expectRefused(await send(auth), 'requests')
-    expect((await host.notifier.notifications.list({ organizationId: ORG })).items).toEqual([])
+    expect((await host.notifier.organization(ORG).notifications.list()).items).toEqual([])
   })
 
   it('of one organization is not another’s', async () => {
@@ -186,10 +186,9 @@ describe('the IP list of a key', () => {
   it('keeps what it refuses from the limits of the organization, and limits it by address', async () => {
     const requests = { limit: 3, windowMs: 60_000 }
     const auth = await limited({ requests }, { http: { https: 'off', trustedProxies: ['loopback'] } })
-    const { secret } = await host.notifier.apiKeys.create(
-      { name: 'leaked', permission: 'Full Access', allowedIps: ['203.0.113.7'] },
-      { organizationId: ORG },
-    )
+    const { secret } = await host.notifier
+      .organization(ORG)
+      .apiKeys.create({ name: 'leaked', permission: 'Full Access', allowedIps: ['203.0.113.7'] })
     const leaked = (from: string): Promise<Answer> =>
       list({ authorization: `Bearer ${secret}`, 'x-forwarded-for': from })
     let answer = await leaked('203.0.113.8')

@@ -57,18 +57,17 @@ function newName(): string {
 
 /** Something that an operation on one resource can be done to. */
 async function resource({ tag, operation }: Route, organizationId: string): Promise<{ id: string }> {
-  const { notifier } = host
-  const scope = { organizationId }
+  const tenant = host.notifier.organization(organizationId)
   if (operation === 'redriveNotification') return { id: await failed(organizationId) }
   switch (tag) {
     case 'Notifications':
-      return notifier.send({ ...mail, sendAt: new Date(host.clock.now() + 3_600_000) }, scope)
+      return tenant.send({ ...mail, sendAt: new Date(host.clock.now() + 3_600_000) })
     case 'Templates':
-      return notifier.templates.create({ name: newName(), channel: 'email', body: 'Hi' }, scope)
+      return tenant.templates.create({ name: newName(), channel: 'email', body: 'Hi' })
     case 'API keys':
-      return notifier.apiKeys.create({ name: 'k', permission: 'Read Only' }, scope)
+      return tenant.apiKeys.create({ name: 'k', permission: 'Read Only' })
     case 'Webhooks':
-      return notifier.webhooks.create({ url: `http://127.0.0.1:${host.port}/host/echo` }, scope)
+      return tenant.webhooks.create({ url: `http://127.0.0.1:${host.port}/host/echo` })
     default:
       throw new Error(`no resource for ${tag}`)
   }
@@ -88,7 +87,7 @@ async function attempt(route: Route, path: string, options: Attempt = {}): Promi
   const id = path.includes('{') ? (options.id ?? (await resource(route, organizationId)).id) : ''
   let query = options.query ?? (path.startsWith('/admin/') ? `?orgId=${organizationId}` : '')
   if (route.operation === 'removeSuppression') {
-    await host.notifier.suppressions.add(suppressed, { organizationId })
+    await host.notifier.organization(organizationId).suppressions.add(suppressed)
     query = `${query === '' ? '?' : `${query}&`}channel=push&to=token`
   }
   const body = bodies[route.operation]?.()
@@ -113,16 +112,14 @@ async function failed(organizationId: string): Promise<string> {
 
 /** The id of an event for a webhook endpoint. */
 async function announced(endpointId: string, organizationId: string): Promise<string> {
-  const { webhooks, send } = host.notifier
+  const { webhooks, send } = host.notifier.organization(organizationId)
   try {
-    await webhooks.get(endpointId, { organizationId })
+    await webhooks.get(endpointId)
   } catch {
     return 'evt_0'
   }
-  await send(mail, { organizationId })
-  const delivery = await eventually(
-    async () => (await webhooks.deliveries(endpointId, { organizationId })).items[0],
-  )
+  await send(mail)
+  const delivery = await eventually(async () => (await webhooks.deliveries(endpointId)).items[0])
   return delivery.eventId
 }
 

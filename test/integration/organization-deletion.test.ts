@@ -14,7 +14,6 @@ import { openPlace, type Place } from './faults/support/store.ts'
 import type { DeleteOrganizationProgram } from './programs/delete-organization.ts'
 
 const ID = 'org_acme'
-const scope = { organizationId: ID }
 const message = { channel: 'email', to: 'ada@example.com', body: 'Hello' } as const
 
 /** Rows of the organization, by kind. */
@@ -31,11 +30,12 @@ async function openNotifier(place: Place): Promise<Notifier> {
 /** An organization with a key, a template, an endpoint and 450 notifications that wait. */
 async function fill(notifier: Notifier): Promise<string> {
   await notifier.organizations.create({ id: ID, name: 'Acme', plan: 'enterprise' })
-  const { secret } = await notifier.apiKeys.create({ name: 'Key', permission: 'Write' }, scope)
-  await notifier.templates.create({ name: 'hello', channel: 'email', subject: 'Hi', body: 'Hi' }, scope)
-  await notifier.webhooks.create({ url: 'https://example.com/events' }, scope)
+  const tenant = notifier.organization(ID)
+  const { secret } = await tenant.apiKeys.create({ name: 'Key', permission: 'Write' })
+  await tenant.templates.create({ name: 'hello', channel: 'email', subject: 'Hi', body: 'Hi' })
+  await tenant.webhooks.create({ url: 'https://example.com/events' })
   const sends = Array.from({ length: 450 }, (_, index) => ({ ...message, to: `user-${index}@example.com` }))
-  const { accepted } = await notifier.sendBatch(sends, scope)
+  const { accepted } = await tenant.sendBatch(sends)
   expect(accepted).toBe(450)
   return secret
 }
@@ -56,7 +56,7 @@ function cases(open: Open): void {
 
       expect((await owned()).organizations).toBe(1)
       await expect(notifier.apiKeys.verify(secret)).rejects.toMatchObject({ code: 'invalid_api_key' })
-      await expect(notifier.send(message, scope)).rejects.toMatchObject({ code: 'not_found' })
+      await expect(notifier.organization(ID).send(message)).rejects.toMatchObject({ code: 'not_found' })
       expect(await notifier.organizations.get(ID)).toMatchObject({ deleting: true })
       const left = 450 - 100 * steps
       expect(await notifier.organizations.delete(ID)).toEqual({ id: ID, notifications: left })
@@ -69,16 +69,17 @@ function cases(open: Open): void {
     const { place, owned } = await open()
     const [one, other] = [await openNotifier(place), await openNotifier(place)]
     const secret = await fill(one)
-    await other.send(message, scope)
-    await other.send(message, { ...scope, idempotencyKey: 'first' })
+    const tenant = other.organization(ID)
+    await tenant.send(message)
+    await tenant.send(message, { idempotencyKey: 'first' })
     await one.organizations.delete(ID, { force: true })
     await expect(other.apiKeys.verify(secret)).rejects.toMatchObject({ code: 'invalid_api_key' })
     for (const call of [
-      () => other.send(message, scope),
-      () => other.send(message, { ...scope, idempotencyKey: 'second' }),
-      () => other.sendBatch([message], scope),
-      () => other.apiKeys.create({ name: 'Key', permission: 'Write' }, scope),
-      () => other.webhooks.create({ url: 'https://example.com/events' }, scope),
+      () => tenant.send(message),
+      () => tenant.send(message, { idempotencyKey: 'second' }),
+      () => tenant.sendBatch([message]),
+      () => tenant.apiKeys.create({ name: 'Key', permission: 'Write' }),
+      () => tenant.webhooks.create({ url: 'https://example.com/events' }),
     ]) {
       await expect(call()).rejects.toMatchObject({ code: 'not_found' })
     }
@@ -135,7 +136,7 @@ describeWith(whyNoPostgres(), 'an organization is deleted on PostgreSQL', () => 
     }
     const client = await connect()
     await client.query(`BEGIN ISOLATION LEVEL ${level}`)
-    const send = () => notifier.send(message, { ...scope, tx: client })
+    const send = () => notifier.organization(ID).send(message, { tx: client })
     return { notifier, storage, schema, connect, client, owned, send }
   }
 
@@ -177,7 +178,7 @@ describeWith(whyNoPostgres(), 'an organization is deleted on PostgreSQL', () => 
     await expect.poll(async () => (await notifier.organizations.get(ID)).deleting).toBe(true)
     await client.query('COMMIT')
     await expect(deletion).rejects.toMatchObject({ code: 'organization_in_use' })
-    await notifier.notifications.cancel(id, scope)
+    await notifier.organization(ID).notifications.cancel(id)
     expect(await notifier.organizations.delete(ID)).toEqual({ id: ID, notifications: 1 })
     expect(await owned()).toEqual({})
   })

@@ -139,48 +139,46 @@ describeWith(whyNoPostgres(true), 'a transaction of an application', () => {
   })
 
   it.each(names)('of %s looks up what a send needs', async (name) => {
-    const organization = { organizationId: (await notifier.organizations.create({ name: 'Acme' })).id }
+    const tenant = notifier.organization((await notifier.organizations.create({ name: 'Acme' })).id)
     const odd = 'it\'s "\\ \u0000 \u001b $1 ? :a ü'
-    await notifier.templates.create({ name: 'hi', channel: 'email', body: `${odd} {{name}}` }, organization)
-    await notifier.suppressions.add(
-      { channel: 'email', to: 'eve@example.com', reason: 'manual' },
-      organization,
-    )
+    await tenant.templates.create({ name: 'hi', channel: 'email', body: `${odd} {{name}}` })
+    await tenant.suppressions.add({ channel: 'email', to: 'eve@example.com', reason: 'manual' })
     const templated = { to: message.to, template: 'hi', variables: { name: 'Ada' } }
     await writerOf(name).transaction(async (tx) => {
-      const options = { ...organization, tx, idempotencyKey: 'k' }
-      const first = await notifier.send(templated, options)
+      const options = { tx, idempotencyKey: 'k' }
+      const first = await tenant.send(templated, options)
       // Its record is visible here, and nowhere else yet.
-      expect(await notifier.send(templated, options)).toEqual({ ...first, replayed: true })
-      const resent = await notifier.notifications.resend(first.id, { ...organization, tx })
+      expect(await tenant.send(templated, options)).toEqual({ ...first, replayed: true })
+      const resent = await tenant.notifications.resend(first.id, { tx })
       expect(resent.id).not.toBe(first.id)
       for (const [wrong, code] of [
         [{ ...templated, to: 'eve@example.com' }, 'blocked_recipient'],
         [{ ...templated, template: 'none' }, 'template_not_found'],
         [{ ...templated, variables: {} }, 'invalid_template_variable'],
       ] as const) {
-        await expect(notifier.send(wrong, { ...organization, tx })).rejects.toMatchObject({ code })
+        await expect(tenant.send(wrong, { tx })).rejects.toMatchObject({ code })
       }
     })
     await expect.poll(() => email.messages.map(({ body }) => body)).toEqual([`${odd} Ada`, `${odd} Ada`])
   })
 
   it('needs no other connection of its pool', async () => {
-    const organization = { organizationId: (await notifier.organizations.create({ name: 'Acme' })).id }
-    await notifier.templates.create({ name: 'hi', channel: 'email', body: 'hi' }, organization)
+    const { id } = await notifier.organizations.create({ name: 'Acme' })
+    await notifier.organization(id).templates.create({ name: 'hi', channel: 'email', body: 'hi' })
     const pool = new pg.Pool({ connectionString: server.url, max: 1 })
     pool.on('error', () => {})
     const storage = postgres({ pool, schema, connectTimeoutMs: 2_000 })
     const narrow = createNotifier({ storage, channels: { email } })
     await narrow.start({ deliver: false })
+    const tenant = narrow.organization(id)
     const client = await pool.connect()
     await client.query('BEGIN')
     const templated = { to: message.to, template: 'hi' }
-    await narrow.send(templated, { ...organization, tx: client, idempotencyKey: 'k' })
-    await narrow.sendBatch([templated, message], { ...organization, tx: client })
+    await tenant.send(templated, { tx: client, idempotencyKey: 'k' })
+    await tenant.sendBatch([templated, message], { tx: client })
     await client.query('COMMIT')
     client.release()
-    expect((await narrow.notifications.list(organization)).items.length).toBe(3)
+    expect((await tenant.notifications.list()).items.length).toBe(3)
     await narrow.stop()
     await pool.end()
   })

@@ -332,10 +332,10 @@ describeWith(whyNoPostgres(), 'graphileWorkerQueue', () => {
     onTestFinished(() => api.stop())
     await api.start({ deliver: false })
     const { port } = server.address() as AddressInfo
-    const organization = await api.organizations.create({ name: 'Listening' })
-    const scope = { organizationId: organization.id }
-    await api.webhooks.create({ url: `http://127.0.0.1:${port}/`, events: ['notification.sent'] }, scope)
-    await api.send(HELLO, scope)
+    const { id } = await api.organizations.create({ name: 'Listening' })
+    const tenant = api.organization(id)
+    await tenant.webhooks.create({ url: `http://127.0.0.1:${port}/`, events: ['notification.sent'] })
+    await tenant.send(HELLO)
     await eventually(() => got.includes('notification.sent'))
   })
 })

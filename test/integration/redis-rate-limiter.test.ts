@@ -456,10 +456,9 @@ describeRedis('redisRateLimiter', () => {
       }),
     )
     const sends = Array.from({ length: 8 }, (_, at) =>
-      notifiers[at % 2]?.send(
-        { channel: 'email', to: 'ada@example.com', body: 'Hi' },
-        { organizationId: 'org_small' },
-      ),
+      notifiers[at % 2]
+        ?.organization('org_small')
+        .send({ channel: 'email', to: 'ada@example.com', body: 'Hi' }),
     )
     const ended = await Promise.allSettled(sends)
     expect(ended.filter(({ status }) => status === 'fulfilled')).toHaveLength(5)

@@ -215,7 +215,7 @@ export async function main(): Promise<void> {
   try {
     const variables = { name: 'Ada' }
     const { id } = await notifier.send({ channel: 'email', to: 'ada@example.com', template: 'welcome', variables })
-    const { timeline } = await notifier.notifications.get(id, { organizationId: undefined })
+    const { timeline } = await notifier.notifications.get(id, { rendered: undefined })
     console.log(timeline[0]?.event)
   } catch (error) {
     if (isNotifierError(error) && error.code === 'template_not_found') console.log(error.message)

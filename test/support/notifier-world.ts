@@ -1,5 +1,6 @@
 import { onTestFinished } from 'vitest'
 import { createNotifier } from '../../src/create-notifier.ts'
+import { DEFAULT_ORGANIZATION } from '../../src/domain/organization.ts'
 import { memoryStorage } from '../../src/memory/memory-storage.ts'
 import { memoryRateLimiter } from '../../src/memory/rate-limiter/memory-rate-limiter.ts'
 import type { NotifierOptions } from '../../src/options.ts'
@@ -54,13 +55,13 @@ export function notifierWorld(
       })
       return notifier
     },
-    async history(notifier, id, organizationId) {
-      const { timeline } = await notifier.notifications.get(id, { organizationId })
+    async history(notifier, id, organizationId = DEFAULT_ORGANIZATION) {
+      const { timeline } = await notifier.organization(organizationId).notifications.get(id)
       return timeline.map(({ event, error }) => (error === null ? event : `${event}: ${error.code}`))
     },
-    ended: (notifier, id, organizationId) =>
+    ended: (notifier, id, organizationId = DEFAULT_ORGANIZATION) =>
       clock.until(async () => {
-        const { status } = await notifier.notifications.get(id, { organizationId })
+        const { status } = await notifier.organization(organizationId).notifications.get(id)
         return status === 'queued' || status === 'scheduled' ? null : status
       }),
   }

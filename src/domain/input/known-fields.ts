@@ -32,7 +32,7 @@ const PLACES: ReadonlyMap<string, string> = new Map([
 ])
 const NO_PLACES: ReadonlyMap<string, string> = new Map()
 /** In code alone. */
-const ORGANIZATION = 'give it in the last argument'
+const ORGANIZATION = 'call the same method of notifier.organization(id)'
 
 /**
  * Refuses fields that a schema does not name. Only the object itself is looked at: what is nested in an input is free

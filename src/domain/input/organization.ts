@@ -31,6 +31,15 @@ export interface OrganizationInput {
     | undefined
 }
 
+/** For people: to follow "must be". */
+export const ORGANIZATION_ID = '"org_" and 1 to 60 letters, digits, hyphens or underscores'
+const ID = /^org_[A-Za-z0-9_-]{1,60}$/
+
+/** Whether an organization can have this id. */
+export function isOrganizationId(id: string): boolean {
+  return ID.test(id)
+}
+
 const name = text(1, 200)
 const plan = text(1, 60).nullish()
 const smsCountries = z
@@ -49,10 +58,7 @@ export function trackingOf(given: OrganizationInput['tracking']): Tracking {
 
 /** The schema of {@link OrganizationInput}. */
 export const organizationInput: z.ZodType<OrganizationInput, OrganizationInput> = z.object({
-  id: z
-    .string()
-    .regex(/^org_[A-Za-z0-9_-]{1,60}$/, 'must be "org_" and 1 to 60 letters, digits, hyphens or underscores')
-    .optional(),
+  id: z.string().regex(ID, `must be ${ORGANIZATION_ID}`).optional(),
   name,
   plan,
   smsCountries,

@@ -3,7 +3,7 @@ import { accountLimits } from '../schemas/account.ts'
 import type { HandlerResult, RequestContext, Route } from './route.ts'
 
 async function limits({ organizationId }: RequestContext, service: Service): Promise<HandlerResult> {
-  return { body: await service.limits.get({ organizationId }) }
+  return { body: await service.limits.get(organizationId) }
 }
 
 export const accountRoutes: readonly Route[] = [

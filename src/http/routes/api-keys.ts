@@ -18,15 +18,15 @@ async function create(
     grants,
   )
   // The body may hold anything: the notifier parses it by `apiKeyInput`.
-  return { body: await service.apiKeys.create(body as unknown as ApiKeyInput, { organizationId }) }
+  return { body: await service.apiKeys.create(organizationId, body as unknown as ApiKeyInput) }
 }
 
 async function list({ query, organizationId }: RequestContext, service: Service): Promise<HandlerResult> {
-  return { body: await service.apiKeys.list({ ...parseInput(listQuery, query, 'query'), organizationId }) }
+  return { body: await service.apiKeys.list(organizationId, parseInput(listQuery, query, 'query')) }
 }
 
 async function remove({ params, organizationId }: RequestContext, service: Service): Promise<HandlerResult> {
-  await service.apiKeys.delete(params.id ?? '', { organizationId })
+  await service.apiKeys.delete(organizationId, params.id ?? '')
   return { body: { deleted: true } }
 }
 

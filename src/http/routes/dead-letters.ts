@@ -8,12 +8,12 @@ import type { HandlerResult, RequestContext, Route } from './route.ts'
 
 async function list({ query, organizationId }: RequestContext, service: Service): Promise<HandlerResult> {
   const parsed = parseInput(deadLetterQuery, query, 'query')
-  return { body: await service.deadLetters.list({ ...parsed, organizationId }) }
+  return { body: await service.deadLetters.list(organizationId, parsed) }
 }
 
 async function redrive({ body, organizationId }: RequestContext, service: Service): Promise<HandlerResult> {
   // The body may hold anything: the notifier parses it by `redriveInput`.
-  return { body: await service.deadLetters.redrive(body as unknown as RedriveInput, { organizationId }) }
+  return { body: await service.deadLetters.redrive(organizationId, body as unknown as RedriveInput) }
 }
 
 export const deadLetterRoutes: readonly Route[] = [

@@ -5,7 +5,7 @@ import { logQuery } from '../schemas/query.ts'
 import type { HandlerResult, RequestContext, Route } from './route.ts'
 
 async function list({ query, organizationId }: RequestContext, service: Service): Promise<HandlerResult> {
-  return { body: await service.logs.list({ ...parseInput(logQuery, query, 'query'), organizationId }) }
+  return { body: await service.logs.list(organizationId, parseInput(logQuery, query, 'query')) }
 }
 
 export const logRoutes: readonly Route[] = [

@@ -23,9 +23,9 @@ async function send(context: RequestContext, service: Service): Promise<HandlerR
   // The body may hold anything: the notifier parses it by `sendInput`, as it does for callers without types.
   const message = context.body as unknown as SendInput
   if (isTestMode(request)) {
-    return { status: 200, body: await service.validate(message, { organizationId, idempotencyKey: key }) }
+    return { status: 200, body: await service.validate(organizationId, message, { idempotencyKey: key }) }
   }
-  return sent(await service.send(message, { organizationId, idempotencyKey: key }))
+  return sent(await service.send(organizationId, message, { idempotencyKey: key }))
 }
 
 function sent({ id, status, channel, to, createdAt, replayed }: SentNotification): HandlerResult {
@@ -36,8 +36,7 @@ function sent({ id, status, channel, to, createdAt, replayed }: SentNotification
 async function sendBatch(context: RequestContext, service: Service): Promise<HandlerResult> {
   const { request, organizationId } = context
   const key = idempotencyKey(request)
-  const { replayed, ...body } = await service.sendBatch(batchItems(context.body), {
-    organizationId,
+  const { replayed, ...body } = await service.sendBatch(organizationId, batchItems(context.body), {
     strict: context.strict,
     idempotencyKey: key,
   })
@@ -64,30 +63,30 @@ function batchItems({ notifications }: RequestContext['body']): readonly SendInp
 async function list(context: RequestContext, service: Service): Promise<HandlerResult> {
   const query = parseInput(notificationQuery, context.query, 'query')
   return {
-    body: await service.notifications.list({ ...query, organizationId: context.organizationId }),
+    body: await service.notifications.list(context.organizationId, query),
   }
 }
 
 async function get(context: RequestContext, service: Service): Promise<HandlerResult> {
   const { params, organizationId } = context
   const { rendered } = parseInput(notificationViewQuery, context.query, 'query')
-  return { body: await service.notifications.get(params.id ?? '', { organizationId, rendered }) }
+  return { body: await service.notifications.get(organizationId, params.id ?? '', { rendered }) }
 }
 
 async function cancel({ params, organizationId }: RequestContext, service: Service): Promise<HandlerResult> {
-  return { body: await service.notifications.cancel(params.id ?? '', { organizationId }) }
+  return { body: await service.notifications.cancel(organizationId, params.id ?? '') }
 }
 
 async function resend(
   { params, request, organizationId }: RequestContext,
   service: Service,
 ): Promise<HandlerResult> {
-  const options = { organizationId, idempotencyKey: idempotencyKey(request) }
-  return sent(await service.notifications.resend(params.id ?? '', options))
+  const options = { idempotencyKey: idempotencyKey(request) }
+  return sent(await service.notifications.resend(organizationId, params.id ?? '', options))
 }
 
 async function redrive({ params, organizationId }: RequestContext, service: Service): Promise<HandlerResult> {
-  return { body: await service.notifications.redrive(params.id ?? '', { organizationId }) }
+  return { body: await service.notifications.redrive(organizationId, params.id ?? '') }
 }
 
 const IDEMPOTENCY_ERRORS: readonly RouteError[] = ['idempotency_key_reused', 'idempotency_in_progress']

@@ -8,17 +8,17 @@ import type { HandlerResult, RequestContext, Route } from './route.ts'
 
 async function add({ body, organizationId }: RequestContext, service: Service): Promise<HandlerResult> {
   // The body may hold anything: the notifier parses it by `suppressionInput`.
-  return { body: await service.suppressions.add(body as unknown as SuppressionInput, { organizationId }) }
+  return { body: await service.suppressions.add(organizationId, body as unknown as SuppressionInput) }
 }
 
 async function list({ query, organizationId }: RequestContext, service: Service): Promise<HandlerResult> {
   const parsed = parseInput(suppressionQuery, query, 'query')
-  return { body: await service.suppressions.list({ ...parsed, organizationId }) }
+  return { body: await service.suppressions.list(organizationId, parsed) }
 }
 
 async function remove({ query, organizationId }: RequestContext, service: Service): Promise<HandlerResult> {
   const target = parseInput(suppressionTargetQuery, query, 'query')
-  await service.suppressions.remove(target, { organizationId })
+  await service.suppressions.remove(organizationId, target)
   return { body: { deleted: true } }
 }
 

@@ -13,15 +13,15 @@ import type { HandlerResult, RequestContext, Route } from './route.ts'
 
 async function create({ body, organizationId }: RequestContext, service: Service): Promise<HandlerResult> {
   // The body may hold anything: the notifier parses it by `templateInput`.
-  return { body: await service.templates.create(body as unknown as TemplateInput, { organizationId }) }
+  return { body: await service.templates.create(organizationId, body as unknown as TemplateInput) }
 }
 
 async function list({ query, organizationId }: RequestContext, service: Service): Promise<HandlerResult> {
-  return { body: await service.templates.list({ ...parseInput(listQuery, query, 'query'), organizationId }) }
+  return { body: await service.templates.list(organizationId, parseInput(listQuery, query, 'query')) }
 }
 
 async function get({ params, organizationId }: RequestContext, service: Service): Promise<HandlerResult> {
-  return { body: await service.templates.get(params.idOrName ?? '', { organizationId }) }
+  return { body: await service.templates.get(organizationId, params.idOrName ?? '') }
 }
 
 async function update(
@@ -30,7 +30,7 @@ async function update(
 ): Promise<HandlerResult> {
   // The body may hold anything: the notifier parses it by `templateChange`.
   const change = body as TemplateChangeInput
-  return { body: await service.templates.update(params.idOrName ?? '', change, { organizationId }) }
+  return { body: await service.templates.update(organizationId, params.idOrName ?? '', change) }
 }
 
 async function preview(
@@ -39,11 +39,11 @@ async function preview(
 ): Promise<HandlerResult> {
   const { variables, data } = parseInput(previewInput, body)
   const values = { ...data, ...variables }
-  return { body: await service.templates.preview(params.idOrName ?? '', values, { organizationId }) }
+  return { body: await service.templates.preview(organizationId, params.idOrName ?? '', values) }
 }
 
 async function remove({ params, organizationId }: RequestContext, service: Service): Promise<HandlerResult> {
-  await service.templates.delete(params.idOrName ?? '', { organizationId })
+  await service.templates.delete(organizationId, params.idOrName ?? '')
   return { body: { deleted: true } }
 }
 

@@ -23,22 +23,22 @@ import type { HandlerResult, RequestContext, Route } from './route.ts'
 async function create({ body, organizationId }: RequestContext, service: Service): Promise<HandlerResult> {
   // The body may hold anything: the notifier parses it by `webhookEndpointInput`.
   const endpoint = body as unknown as WebhookEndpointInput
-  return { body: await service.webhooks.create(endpoint, { organizationId }) }
+  return { body: await service.webhooks.create(organizationId, endpoint) }
 }
 
 async function list({ query, organizationId }: RequestContext, service: Service): Promise<HandlerResult> {
-  return { body: await service.webhooks.list({ ...parseInput(listQuery, query, 'query'), organizationId }) }
+  return { body: await service.webhooks.list(organizationId, parseInput(listQuery, query, 'query')) }
 }
 
 async function get({ params, organizationId }: RequestContext, service: Service): Promise<HandlerResult> {
-  return { body: await service.webhooks.get(params.id ?? '', { organizationId }) }
+  return { body: await service.webhooks.get(organizationId, params.id ?? '') }
 }
 
 async function update(
   { params, body, organizationId }: RequestContext,
   service: Service,
 ): Promise<HandlerResult> {
-  return { body: await service.webhooks.update(params.id ?? '', body, { organizationId }) }
+  return { body: await service.webhooks.update(organizationId, params.id ?? '', body) }
 }
 
 async function rotateSecret(
@@ -46,11 +46,11 @@ async function rotateSecret(
   service: Service,
 ): Promise<HandlerResult> {
   const { overlapMs } = parseInput(secretRotation, body)
-  return { body: await service.webhooks.rotateSecret(params.id ?? '', { overlapMs, organizationId }) }
+  return { body: await service.webhooks.rotateSecret(organizationId, params.id ?? '', { overlapMs }) }
 }
 
 async function test({ params, organizationId }: RequestContext, service: Service): Promise<HandlerResult> {
-  return { body: await service.webhooks.test(params.id ?? '', { organizationId }) }
+  return { body: await service.webhooks.test(organizationId, params.id ?? '') }
 }
 
 async function deliveries(
@@ -58,7 +58,7 @@ async function deliveries(
   service: Service,
 ): Promise<HandlerResult> {
   const parsed = parseInput(webhookDeliveryQuery, query, 'query')
-  return { body: await service.webhooks.deliveries(params.id ?? '', { ...parsed, organizationId }) }
+  return { body: await service.webhooks.deliveries(organizationId, params.id ?? '', parsed) }
 }
 
 async function replay(
@@ -67,16 +67,16 @@ async function replay(
 ): Promise<HandlerResult> {
   // The body may hold anything: the notifier parses it by `replayInput`.
   const which = body as unknown as { since: string }
-  return { body: await service.webhooks.replay(params.id ?? '', which, { organizationId }) }
+  return { body: await service.webhooks.replay(organizationId, params.id ?? '', which) }
 }
 
 async function retry({ params, organizationId }: RequestContext, service: Service): Promise<HandlerResult> {
   const { id = '', eventId = '' } = params
-  return { body: await service.webhooks.retry(id, eventId, { organizationId }) }
+  return { body: await service.webhooks.retry(organizationId, id, eventId) }
 }
 
 async function remove({ params, organizationId }: RequestContext, service: Service): Promise<HandlerResult> {
-  await service.webhooks.delete(params.id ?? '', { organizationId })
+  await service.webhooks.delete(organizationId, params.id ?? '')
   return { body: { deleted: true } }
 }
 

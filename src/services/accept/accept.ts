@@ -1,7 +1,6 @@
 import type { ChannelName } from '../../domain/channel.ts'
 import type { ParsedSend } from '../../domain/input/send.ts'
 import type { NewNotification } from '../../domain/notification.ts'
-import { DEFAULT_ORGANIZATION } from '../../domain/organization.ts'
 import { assertPermittedCountry } from '../../domain/sms-countries.ts'
 import { suppressionError } from '../../domain/suppression.ts'
 import type { AcceptRequest, IdempotencyKey, IdempotencyRecord } from '../../ports/storage/accept.ts'
@@ -9,12 +8,12 @@ import type { Storage } from '../../ports/storage/storage.ts'
 import type { Span } from '../../ports/telemetry.ts'
 import { fingerprint } from '../fingerprint.ts'
 import type { Grant, SendLimits } from '../limits/send-limits.ts'
-import type { Notifier, SendOptions } from '../notifier.ts'
 import type { Organizations } from '../organizations/organizations.ts'
 import { renderContent, shownParts, shownText } from '../render.ts'
 import { byId, owned, parseOptions } from '../scope.ts'
 import { suppressionKey } from '../suppressions/match.ts'
 import type { Observer } from '../telemetry/observer.ts'
+import type { Scoped, SendOptions, Tenant } from '../tenant.ts'
 import {
   assertBatch,
   type BatchRecord,
@@ -56,8 +55,8 @@ export function createAccept(
   how: Preparation,
   accepted: (lane: string) => void,
   observer: Observer,
-): Pick<Notifier<unknown>, 'send' | 'sendBatch' | 'validate'> &
-  Pick<Notifier<unknown>['notifications'], 'resend'> {
+): Pick<Scoped<Tenant<unknown>>, 'send' | 'sendBatch' | 'validate'> &
+  Pick<Scoped<Tenant<unknown>['notifications']>, 'resend'> {
   const ways = createWays(storage, accepted)
   const turns = createTurns(how.clock)
   const isoOf = createIso()
@@ -169,43 +168,41 @@ export function createAccept(
 
   async function callOf(
     operation: IdempotencyKey['operation'],
-    { organizationId: asked, idempotencyKey }: SendOptions<unknown>,
+    organizationId: string,
+    { idempotencyKey }: SendOptions<unknown>,
     request: unknown,
     way: Way,
   ): Promise<Call> {
-    const organizationId = await organizations.existing({ organizationId: asked }, way.inside)
+    await organizations.existing(organizationId, way.inside)
     return { way, organizationId, use: idempotentUse(operation, organizationId, idempotencyKey, request) }
   }
 
   return {
-    send: (message, options) =>
+    send: (organizationId, message, options) =>
       observer.span(
         { name: 'accept', operation: 'send' },
         async (span) => {
           const given = parseOptions(sendOptions, options)
           // Before anything is waited for: the caller may use the object for the next message.
-          const input = parseSend(message, askedOf(given), given.strict !== false)
+          const input = parseSend(message, organizationId, given.strict !== false)
           const way = await ways.of(given.tx)
-          const call = await callOf('send', given, input, way)
-          return turns.take(call.use, () =>
-            acceptOnce(call, span, () => prepare(way, input, call.organizationId)),
-          )
+          const call = await callOf('send', organizationId, given, input, way)
+          return turns.take(call.use, () => acceptOnce(call, span, () => prepare(way, input, organizationId)))
         },
         aboutSent,
       ),
 
-    resend: (id, options) =>
+    resend: (organizationId, id, options) =>
       observer.span(
         { name: 'accept', operation: 'resend' },
         async (span) => {
           const given = parseOptions(resendOptions, options)
           const way = await ways.of(given.tx)
-          const call = await callOf('resend', given, { id }, way)
-          const { organizationId } = call
+          const call = await callOf('resend', organizationId, given, { id }, way)
           return turns.take(call.use, () =>
             acceptOnce(call, span, async () => {
               const found = await byId(id, (known) => way.lookups.reads.notifications.get(known))
-              const original = owned(found, { organizationId }, 'notification_not_found')
+              const original = owned(found, organizationId, 'notification_not_found')
               await warm(original.channel, organizationId)
               const resend = prepareResend(original, how)
               if (resend.channel === 'sms') await assertPermitted(organizationId, resend.to)
@@ -216,11 +213,11 @@ export function createAccept(
         aboutSent,
       ),
 
-    async validate(message, options) {
+    async validate(organizationId, message, options) {
       const given = parseOptions(validateOptions, options)
-      const input = parseSend(message, askedOf(given), given.strict !== false)
+      const input = parseSend(message, organizationId, given.strict !== false)
       const way = ways.shared
-      const { organizationId, use } = await callOf('send', given, input, way)
+      const { use } = await callOf('send', organizationId, given, input, way)
       if (use !== null) await earlier(way, use)
       const notification = await prepare(way, input, organizationId)
       await assertNotSuppressed(way, organizationId, notification)
@@ -235,7 +232,7 @@ export function createAccept(
       return { channel, to, rendered: { ...text, ...shownParts(content) } }
     },
 
-    sendBatch: (messages, options) =>
+    sendBatch: (organizationId, messages, options) =>
       observer.span(
         { name: 'accept', operation: 'batch' },
         async (span) => {
@@ -243,13 +240,13 @@ export function createAccept(
           assertBatch(messages)
           // A list of our own: the caller may empty theirs meanwhile.
           const reading = {
-            organizationId: askedOf(given),
+            organizationId,
             strict: given.strict !== false,
             keyed: given.idempotencyKey !== undefined,
           }
           const parsed = await parseBatch([...messages], reading, how.clock)
           const way = await ways.of(given.tx)
-          const call = await callOf('batch', given, parsed.request, way)
+          const call = await callOf('batch', organizationId, given, parsed.request, way)
           const result = await turns.take(call.use, () => batchOnce(call, span, parsed))
           if (!result.replayed) recordRefused(observer, result)
           return result
@@ -257,11 +254,6 @@ export function createAccept(
         aboutBatch,
       ),
   }
-}
-
-/** Whose a message is to be, as far as it is known before that is looked up. */
-function askedOf({ organizationId = DEFAULT_ORGANIZATION }: SendOptions<unknown>): string {
-  return organizationId
 }
 
 function idempotentUse(

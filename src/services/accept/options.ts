@@ -1,11 +1,9 @@
 import * as z from 'zod'
-import type { SendOptions } from '../notifier.ts'
-import { organizationId } from '../scope.ts'
+import type { SendOptions } from '../tenant.ts'
 
 type Given = SendOptions<unknown>
 
 const common = {
-  organizationId,
   // Judged with the error that HTTP answers, too.
   idempotencyKey: z.custom<string>().optional(),
 }

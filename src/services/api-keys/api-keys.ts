@@ -7,9 +7,10 @@ import { createGroup } from '../../gather/group.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
 import { listOf, listReader } from '../list.ts'
-import type { Notifier } from '../notifier.ts'
+import type { MultiTenantNotifier } from '../notifier.ts'
 import type { Organizations } from '../organizations/organizations.ts'
 import { byId, isoOrNull, owned, parseSubject, wrong } from '../scope.ts'
+import type { Scoped, Tenant } from '../tenant.ts'
 import { canonicalNetworks } from './ip-list.ts'
 import { beginningOf, isWellFormedApiKey, newApiKey } from './key-format.ts'
 import type { ApiKeyRecord, CreatedOperatorKey, OperatorKeyRecord } from './records.ts'
@@ -26,7 +27,10 @@ export function createApiKeys(
   ids: IdGenerator,
   organizations: Organizations,
   clock: Clock,
-): Pick<Notifier, 'apiKeys' | 'operatorKeys'> {
+): {
+  readonly apiKeys: Scoped<Tenant['apiKeys']> & MultiTenantNotifier['apiKeys']
+  readonly operatorKeys: MultiTenantNotifier['operatorKeys']
+} {
   const identify = createGroup((secrets: readonly string[]) => identifyAll(storage, secrets))
 
   /** Whatever can be wrong with it comes before its organization is looked up. */
@@ -60,22 +64,22 @@ export function createApiKeys(
 
   return {
     apiKeys: {
-      async create(input, scope) {
+      async create(organizationId, input) {
         const key = check(input)
-        const organizationId = await organizations.existing(scope)
+        await organizations.existing(organizationId)
         return { ...(await issue({ ...key, organizationId })), organizationId }
       },
-      async list(query) {
-        const { organizationId, page } = readList(query)
-        await organizations.existing({ organizationId })
+      async list(organizationId, query) {
+        const { page } = readList(query)
+        await organizations.existing(organizationId)
         const found = await storage.apiKeys.list(organizationId, page)
         return listOf('keys', found, page, (key) => tenantView(key, organizationId))
       },
-      async delete(id, scope) {
+      async delete(organizationId, id) {
         const key = await find(id)
         // To an organization there are no operator keys.
         const owner = key?.organizationId ?? null
-        owned(owner === null ? null : { organizationId: owner }, scope, unknownKey)
+        owned(owner === null ? null : { organizationId: owner }, organizationId, unknownKey)
         await remove(id)
       },
       async verify(secret) {

@@ -9,9 +9,9 @@ import type { Routes } from '../channels/routes.ts'
 import { listReader } from '../list.ts'
 import { templateId } from '../notifications/filter.ts'
 import { listSummaries } from '../notifications/notifications.ts'
-import type { Notifier } from '../notifier.ts'
 import type { Organizations } from '../organizations/organizations.ts'
-import { byId, owned, type Scope } from '../scope.ts'
+import { byId, owned } from '../scope.ts'
+import type { Scoped, Tenant } from '../tenant.ts'
 
 const readList = listReader<ParsedRedrive['filter']>('dead-letters', deadLetterFilters)
 
@@ -36,9 +36,9 @@ interface Counts {
 
 /** The use cases that list dead letters and take them up again. */
 export function createDeadLetters({ storage, organizations, routes, wake }: DeadLetterParts): {
-  readonly api: Notifier['deadLetters']
-  /** Takes up one. @throws NotifierError as `Notifier.notifications.redrive` */
-  one(id: string, scope: Scope | undefined): Promise<void>
+  readonly api: Scoped<Tenant['deadLetters']>
+  /** Takes up one. @throws NotifierError as `Tenant.notifications.redrive` */
+  one(organizationId: string, id: string): Promise<void>
 } {
   async function lanesOf(organizationId: string): Promise<RedriveRequest['lanes']> {
     const lanes: Partial<Record<ChannelName, string>> = {}
@@ -52,9 +52,9 @@ export function createDeadLetters({ storage, organizations, routes, wake }: Dead
 
   return {
     api: {
-      async list(query) {
-        const { organizationId, page, filter: asked } = readList(query)
-        await organizations.existing({ organizationId })
+      async list(organizationId, query) {
+        const { page, filter: asked } = readList(query)
+        await organizations.existing(organizationId)
         const { template, ...rest } = asked
         const filter = {
           ...rest,
@@ -64,9 +64,9 @@ export function createDeadLetters({ storage, organizations, routes, wake }: Dead
         }
         return listSummaries('dead-letters', storage, filter, page)
       },
-      async redrive(input, scope) {
+      async redrive(organizationId, input) {
         const { filter, dryRun, ratePerSecond, most } = parseInput(redriveInput, input)
-        const organizationId = await organizations.existing(scope)
+        await organizations.existing(organizationId)
         const { template, ...rest } = filter
         const chosen = {
           ...rest,
@@ -80,10 +80,10 @@ export function createDeadLetters({ storage, organizations, routes, wake }: Dead
         return { dryRun, redriven, skipped, more, lastDueAt }
       },
     },
-    async one(id, scope) {
-      const { organizationId, status } = owned(
+    async one(organizationId, id) {
+      const { status } = owned(
         await byId(id, (known) => storage.notifications.get(known)),
-        scope,
+        organizationId,
         'notification_not_found',
       )
       const lanes = await lanesOf(organizationId)

@@ -1,7 +1,6 @@
 import type { Clock } from '../../ports/clock.ts'
 import type { LimitState, RateLimiter, WindowCheck } from '../../ports/rate-limiter.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
-import { organizationOf } from '../scope.ts'
 import type { Service } from '../service.ts'
 import type { PlanFinder } from './plan-of.ts'
 import type { LimitUsage } from './records.ts'
@@ -32,8 +31,7 @@ export function createLimits(
   }
 
   return {
-    async get(scope) {
-      const organizationId = organizationOf(scope)
+    async get(organizationId) {
       const { name, plan } = await plans.of(organizationId)
       const { requests: window, notificationsPerHour: hourly, notificationsPerMonth: month } = plan
       const now = clock.now()

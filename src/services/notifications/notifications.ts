@@ -10,11 +10,11 @@ import type { NotificationFilter, TimelineEntry } from '../../ports/storage/noti
 import type { PageRequest } from '../../ports/storage/page.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
 import { type List, listInPortions, listOf } from '../list.ts'
-import type { Notifier } from '../notifier.ts'
 import type { Organizations } from '../organizations/organizations.ts'
 import { renderContent, shownParts, shownText } from '../render.ts'
-import { byId, isoOrNull, organizationId, owned, parseOptions, type Scope } from '../scope.ts'
+import { byId, isoOrNull, owned, parseOptions } from '../scope.ts'
 import type { CompiledTemplates } from '../templates/compiled-templates.ts'
+import type { Scoped, Tenant } from '../tenant.ts'
 import { readLogs, readNotifications, templateId } from './filter.ts'
 import type {
   GetNotificationOptions,
@@ -25,10 +25,7 @@ import type {
   TimelineRecord,
 } from './records.ts'
 
-const getOptions: z.ZodType<GetNotificationOptions> = z.strictObject({
-  organizationId,
-  rendered: z.boolean().optional(),
-})
+const getOptions: z.ZodType<GetNotificationOptions> = z.strictObject({ rendered: z.boolean().optional() })
 
 type Announce = (event: NotificationEvent) => void
 
@@ -43,13 +40,17 @@ export function createNotifications(
   compiled: CompiledTemplates,
   announce: Announce,
   wake: () => void,
-  redrive: (id: string, scope: Scope | undefined) => Promise<void>,
-): Omit<Notifier['notifications'], 'resend'> {
-  async function get(id: string, options: GetNotificationOptions | undefined): Promise<NotificationRecord> {
-    const { rendered, ...scope } = parseOptions(getOptions, options)
+  redrive: (organizationId: string, id: string) => Promise<void>,
+): Omit<Scoped<Tenant['notifications']>, 'resend'> {
+  async function get(
+    organizationId: string,
+    id: string,
+    options?: GetNotificationOptions,
+  ): Promise<NotificationRecord> {
+    const { rendered } = parseOptions(getOptions, options)
     const notification = owned(
       await byId(id, (known) => storage.notifications.get(known)),
-      scope,
+      organizationId,
       'notification_not_found',
     )
     const timeline = await storage.notifications.timeline(id)
@@ -70,9 +71,9 @@ export function createNotifications(
 
   return {
     get,
-    async list(query) {
-      const { organizationId, page, filter: asked } = readNotifications(query)
-      await organizations.existing({ organizationId })
+    async list(organizationId, query) {
+      const { page, filter: asked } = readNotifications(query)
+      await organizations.existing(organizationId)
       const { template, ...rest } = asked
       const filter = {
         ...rest,
@@ -81,10 +82,10 @@ export function createNotifications(
       }
       return listSummaries('notifications', storage, filter, page)
     },
-    async cancel(id, scope) {
+    async cancel(organizationId, id) {
       const { content } = owned(
         await byId(id, (known) => storage.notifications.get(known)),
-        scope,
+        organizationId,
         'notification_not_found',
       )
       const removal = content.sensitive === true ? removedContent(content) : undefined
@@ -93,7 +94,7 @@ export function createNotifications(
         case 'cancelled':
           for (const event of answer.events) announce(event)
           wake()
-          return get(id, scope)
+          return get(organizationId, id)
         case 'unknown':
           throw new NotifierError('notification_not_found')
         case 'too_late':
@@ -104,19 +105,19 @@ export function createNotifications(
           throw new NotifierError('not_cancellable', { message: 'It cannot be cancelled: it has ended.' })
       }
     },
-    async redrive(id, scope) {
-      await redrive(id, scope)
-      return get(id, scope)
+    async redrive(organizationId, id) {
+      await redrive(organizationId, id)
+      return get(organizationId, id)
     },
   }
 }
 
 /** The delivery log of a notifier. */
-export function createLogs(storage: Storage, organizations: Organizations): Notifier['logs'] {
+export function createLogs(storage: Storage, organizations: Organizations): Scoped<Tenant['logs']> {
   return {
-    async list(query) {
-      const { organizationId, page, filter } = readLogs(query)
-      await organizations.existing({ organizationId })
+    async list(organizationId, query) {
+      const { page, filter } = readLogs(query)
+      await organizations.existing(organizationId)
       return listOf('logs', await storage.logs.list({ ...filter, organizationId }, page), page, logRecord)
     },
   }

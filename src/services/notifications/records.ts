@@ -3,7 +3,6 @@ import type { FactType } from '../../domain/facts.ts'
 import type { NotificationFailure, NotificationStatus, Priority } from '../../domain/notification.ts'
 import type { ListQuery } from '../list.ts'
 import type { PartsRecord, RenderedRecord } from '../render.ts'
-import type { Scope } from '../scope.ts'
 
 export interface NotificationQuery extends ListQuery {
   readonly channel?: ChannelName | undefined
@@ -46,7 +45,7 @@ export interface NotificationSummary {
 /** What a recipient gets: the text, and what goes along with it. */
 export interface RenderedMessage extends RenderedRecord, PartsRecord {}
 
-export interface GetNotificationOptions extends Scope {
+export interface GetNotificationOptions {
   /** True: with the content as it was, or will be, rendered. Default false. */
   readonly rendered?: boolean | undefined
 }

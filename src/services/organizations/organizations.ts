@@ -9,16 +9,8 @@ import type { Storage } from '../../ports/storage/storage.ts'
 import type { PlanFinder } from '../limits/plan-of.ts'
 import { assertTrackable, type Links } from '../links/links.ts'
 import { listOf, listReader } from '../list.ts'
-import type { Notifier } from '../notifier.ts'
-import {
-  byId,
-  organizationOf,
-  parseOptions,
-  parseSubject,
-  type Scope,
-  unknownOrganization,
-  wrong,
-} from '../scope.ts'
+import type { MultiTenantNotifier } from '../notifier.ts'
+import { byId, parseOptions, parseSubject, unknownOrganization, wrong } from '../scope.ts'
 import { PATIENCE_MS, purge } from './purge.ts'
 import type { DeleteOrganizationOptions, OrganizationDeletion, OrganizationRecord } from './records.ts'
 
@@ -26,14 +18,14 @@ const readList = listReader('organizations', {})
 
 /** The organization use cases, and what the other services need of them. */
 export interface Organizations {
-  readonly api: Notifier['organizations']
+  readonly api: MultiTenantNotifier['organizations']
   /**
-   * The organization of a call, known to exist. Remembered for a few seconds, along with its plan.
+   * Resolves where the organization exists. Remembered for a few seconds, along with its plan.
    *
    * @param inside where it and its plan are looked up, so that what follows finds both without a look-up of its own
    * @throws NotifierError `not_found`, also while it is being deleted
    */
-  existing(scope: Scope | undefined, inside?: AcceptReads): Promise<string>
+  existing(id: string, inside?: AcceptReads): Promise<void>
 }
 
 const deleteOptions: z.ZodType<DeleteOrganizationOptions> = z.strictObject({
@@ -69,11 +61,9 @@ export function createOrganizations(
   }
 
   return {
-    async existing(scope, inside) {
-      const id = organizationOf(scope)
+    async existing(id, inside) {
       const { deleting } = await plans.of(id, inside)
       if (deleting) throw unknownOrganization(id)
-      return id
     },
     api: {
       async create(input) {

@@ -5,9 +5,9 @@ import { assertRecipient } from '../../domain/recipient.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
 import type { Suppression } from '../../ports/storage/suppressions.ts'
 import { listOf, listReader } from '../list.ts'
-import type { Notifier } from '../notifier.ts'
 import type { Organizations } from '../organizations/organizations.ts'
 import { parseSubject } from '../scope.ts'
+import type { Scoped, Tenant } from '../tenant.ts'
 import { suppressionKey } from './match.ts'
 import type { SuppressionQuery, SuppressionRecord } from './records.ts'
 
@@ -16,24 +16,28 @@ const readList = listReader<Pick<SuppressionQuery, 'channel'>>('suppressions', {
 })
 
 /** The suppression list of a notifier. */
-export function createSuppressions(storage: Storage, organizations: Organizations): Notifier['suppressions'] {
+export function createSuppressions(
+  storage: Storage,
+  organizations: Organizations,
+): Scoped<Tenant['suppressions']> {
   return {
-    async add(input, scope) {
+    async add(organizationId, input) {
       const { reason = 'manual', source = null, ...target } = parseSubject(suppressionInput, input)
       // A mistyped address would be kept for ever and never match.
       assertRecipient(target.channel, target.to)
-      const organizationId = await organizations.existing(scope)
+      await organizations.existing(organizationId)
       const key = suppressionKey(organizationId, target)
       return view(await storage.suppressions.add({ ...key, reason, source }))
     },
-    async list(query) {
-      const { organizationId, page, filter } = readList(query)
-      await organizations.existing({ organizationId })
+    async list(organizationId, query) {
+      const { page, filter } = readList(query)
+      await organizations.existing(organizationId)
       return listOf('suppressions', await storage.suppressions.list(organizationId, filter, page), page, view)
     },
-    async remove(target, scope) {
+    async remove(organizationId, target) {
       const parsed = parseSubject(suppressionTarget, target)
-      const key = suppressionKey(await organizations.existing(scope), parsed)
+      await organizations.existing(organizationId)
+      const key = suppressionKey(organizationId, parsed)
       if (await storage.suppressions.remove(key.organizationId, key.channel, key.address)) return
       throw new NotifierError('not_found', {
         message: 'This recipient is not suppressed on this channel.',

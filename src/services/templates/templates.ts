@@ -10,11 +10,11 @@ import type { Template } from '../../domain/template/template.ts'
 import type { PageRequest } from '../../ports/storage/page.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
 import { listInPortions, listReader } from '../list.ts'
-import type { Notifier } from '../notifier.ts'
 import type { Organizations } from '../organizations/organizations.ts'
 import type { Processor } from '../processor.ts'
 import { shownText } from '../render.ts'
-import { organizationOf, owned, parseSubject, type Scope } from '../scope.ts'
+import { owned, parseSubject } from '../scope.ts'
+import type { Scoped, Tenant } from '../tenant.ts'
 import type { CompiledTemplates } from './compiled-templates.ts'
 import type { TemplateRecord } from './records.ts'
 
@@ -29,19 +29,19 @@ export function createTemplates(
   organizations: Organizations,
   compiled: CompiledTemplates,
   processor: Processor,
-): Notifier['templates'] {
-  async function find(idOrName: string, scope: Scope | undefined): Promise<Template> {
+): Scoped<Tenant['templates']> {
+  async function find(organizationId: string, idOrName: string): Promise<Template> {
     if (typeof idOrName !== 'string') throw new NotifierError('template_not_found')
     if (idOrName.startsWith('tpl_'))
-      return owned(await storage.templates.get(idOrName), scope, 'template_not_found')
-    const [template = null] = await storage.templates.find(organizationOf(scope), [idOrName])
-    return owned(template, scope, 'template_not_found')
+      return owned(await storage.templates.get(idOrName), organizationId, 'template_not_found')
+    const [template = null] = await storage.templates.find(organizationId, [idOrName])
+    return owned(template, organizationId, 'template_not_found')
   }
 
   return {
-    async create(input, scope) {
+    async create(organizationId, input) {
       const parsed = parseSubject(templateInput, input)
-      const organizationId = await organizations.existing(scope)
+      await organizations.existing(organizationId)
       const template = {
         id: ids.random('tpl'),
         organizationId,
@@ -60,18 +60,18 @@ export function createTemplates(
       }
       return view(created)
     },
-    async get(idOrName, scope) {
-      return view(await find(idOrName, scope))
+    async get(organizationId, idOrName) {
+      return view(await find(organizationId, idOrName))
     },
-    async list(query) {
-      const { organizationId, page } = readList(query)
-      await organizations.existing({ organizationId })
+    async list(organizationId, query) {
+      const { page } = readList(query)
+      await organizations.existing(organizationId)
       const read = (request: PageRequest) => storage.templates.list(organizationId, request)
       return listInPortions('templates', read, page, view, portions)
     },
-    async update(idOrName, input, scope) {
+    async update(organizationId, idOrName, input) {
       const { channel, ...change } = parseSubject(templateChange, input)
-      const template = await find(idOrName, scope)
+      const template = await find(organizationId, idOrName)
       if (channel !== undefined && channel !== template.channel) throw channelFixed(template)
       assertFormat(template.channel, change.format)
       await processor.share(template.organizationId)(once(() => assertTemplateText(change)))
@@ -80,16 +80,16 @@ export function createTemplates(
       if (updated === 'taken') throw nameTaken(change.name ?? template.name)
       return view(updated)
     },
-    async preview(idOrName, variables = {}, scope) {
-      const parsed = parseInput(jsonObject, variables, 'variables')
-      const template = await find(idOrName, scope)
+    async preview(organizationId, idOrName, variables) {
+      const parsed = parseInput(jsonObject, variables ?? {}, 'variables')
+      const template = await find(organizationId, idOrName)
       await compiled.prepare(template)
       const { assertVariables, render } = compiled.of(template)
       assertVariables(parsed)
       return shownText(template.channel, render(parsed))
     },
-    async delete(idOrName, scope) {
-      const template = await find(idOrName, scope)
+    async delete(organizationId, idOrName) {
+      const template = await find(organizationId, idOrName)
       if (!(await storage.templates.delete(template.id))) throw new NotifierError('template_not_found')
     },
   }

@@ -14,18 +14,9 @@ import {
 import type { Storage } from '../../ports/storage/storage.ts'
 import type { WebhookDelivery, WebhookEndpoint } from '../../ports/storage/webhook-endpoints.ts'
 import { listOf, listReader } from '../list.ts'
-import type { Notifier } from '../notifier.ts'
 import type { Organizations } from '../organizations/organizations.ts'
-import {
-  byId,
-  isoOrNull,
-  organizationId as organizationIdInput,
-  owned,
-  parseOptions,
-  parseSubject,
-  type Scope,
-  wrong,
-} from '../scope.ts'
+import { byId, isoOrNull, owned, parseOptions, parseSubject, wrong } from '../scope.ts'
+import type { Scoped, Tenant } from '../tenant.ts'
 import { attemptOf, type EventPost, postEvent, requestOf } from './post-event.ts'
 import type { WebhookDeliveryQuery, WebhookDeliveryRecord, WebhookEndpointRecord } from './records.ts'
 
@@ -42,10 +33,7 @@ const readList = listReader('webhooks', {})
 const readDeliveries = listReader<Pick<WebhookDeliveryQuery, 'status'>>('deliveries', {
   status: z.enum(['pending', 'delivered', 'failed', 'held']).optional(),
 })
-const rotation = z.strictObject({
-  organizationId: organizationIdInput,
-  overlapMs: secretRotation.shape.overlapMs,
-})
+const rotation = z.strictObject({ overlapMs: secretRotation.shape.overlapMs })
 
 export interface WebhookParts extends EventPost {
   readonly storage: Storage
@@ -56,11 +44,15 @@ export interface WebhookParts extends EventPost {
 }
 
 /** The webhook endpoint use cases of a notifier. */
-export function createWebhookEndpoints(parts: WebhookParts): Notifier['webhooks'] {
+export function createWebhookEndpoints(parts: WebhookParts): Scoped<Tenant['webhooks']> {
   const { storage, ids, organizations, outgoing, signer, clock, box, wake } = parts
 
-  async function find(id: string, scope: Scope | undefined): Promise<WebhookEndpoint> {
-    return owned(await byId(id, (known) => storage.webhookEndpoints.get(known)), scope, unknownEndpoint)
+  async function find(organizationId: string, id: string): Promise<WebhookEndpoint> {
+    return owned(
+      await byId(id, (known) => storage.webhookEndpoints.get(known)),
+      organizationId,
+      unknownEndpoint,
+    )
   }
 
   /** The address as it is judged and called; as it was given where only the slash after the host is left out. */
@@ -74,10 +66,10 @@ export function createWebhookEndpoints(parts: WebhookParts): Notifier['webhooks'
   }
 
   return {
-    async create(input, scope) {
+    async create(organizationId, input) {
       const parsed = parseSubject(webhookEndpointInput, input)
       const url = allowed(parsed.url)
-      const organizationId = await organizations.existing(scope)
+      await organizations.existing(organizationId)
       const secret = signer.newSecret()
       const wanted = {
         id: ids.random('wh'),
@@ -93,33 +85,33 @@ export function createWebhookEndpoints(parts: WebhookParts): Notifier['webhooks'
       }
       return { ...view(endpoint), secret }
     },
-    async get(id, scope) {
-      return view(await find(id, scope))
+    async get(organizationId, id) {
+      return view(await find(organizationId, id))
     },
-    async list(query) {
-      const { organizationId, page } = readList(query)
-      await organizations.existing({ organizationId })
+    async list(organizationId, query) {
+      const { page } = readList(query)
+      await organizations.existing(organizationId)
       return listOf('webhooks', await storage.webhookEndpoints.list(organizationId, page), page, view)
     },
-    async update(id, input, scope) {
+    async update(organizationId, id, input) {
       const { url, events, ...change } = parseSubject(webhookEndpointChange, input)
       const changes = {
         ...change,
         ...(url === undefined ? {} : { url: allowed(url) }),
         ...(events === undefined ? {} : { events: once(events) }),
       }
-      await find(id, scope)
+      await find(organizationId, id)
       return view(known(await storage.webhookEndpoints.update(id, changes)))
     },
-    async rotateSecret(id, options) {
-      const { overlapMs, ...scope } = parseOptions(rotation, options)
-      await find(id, scope)
+    async rotateSecret(organizationId, id, options) {
+      const { overlapMs } = parseOptions(rotation, options)
+      await find(organizationId, id)
       const secret = signer.newSecret()
       const request = { secret: box().seal(secret), overlapMs, most: MAX_SECRETS }
       return { ...view(known(await storage.webhookEndpoints.rotateSecret(id, request))), secret }
     },
-    async test(id, scope) {
-      const endpoint = await find(id, scope)
+    async test(organizationId, id) {
+      const endpoint = await find(organizationId, id)
       const payload = JSON.stringify(exampleEvent(endpoint.organizationId, clock.now()))
       const eventId = ids.random('evt')
       const posted = await postEvent(parts, endpoint, { eventId, eventType: 'webhook.test', payload })
@@ -127,16 +119,16 @@ export function createWebhookEndpoints(parts: WebhookParts): Notifier['webhooks'
       const { attempt: _, request, ...record } = attemptOf(1, posted, verdict.kind === 'succeeded')
       return { ...record, request: requestOf(eventId, request) }
     },
-    async deliveries(id, query) {
-      const { organizationId, page, filter } = readDeliveries(query)
-      await find(id, { organizationId })
+    async deliveries(organizationId, id, query) {
+      const { page, filter } = readDeliveries(query)
+      await find(organizationId, id)
       const { status: state } = filter
       const found = await storage.webhookEndpoints.deliveries({ endpointId: id, state }, page)
       return listOf('deliveries', found, page, deliveryView)
     },
-    async replay(id, which, scope) {
+    async replay(organizationId, id, which) {
       const { since } = parseSubject(replayInput, which)
-      await find(id, scope)
+      await find(organizationId, id)
       let replayed = 0
       for (;;) {
         const count = await storage.webhookEndpoints.replay(id, { since, most: STEP })
@@ -149,16 +141,16 @@ export function createWebhookEndpoints(parts: WebhookParts): Notifier['webhooks'
         await nextTurn()
       }
     },
-    async retry(id, eventId, scope) {
-      await find(id, scope)
+    async retry(organizationId, id, eventId) {
+      await find(organizationId, id)
       const delivery = await byId(eventId, (known) => storage.webhookEndpoints.retry(id, known))
       if (delivery === 'disabled') throw new NotifierError('endpoint_disabled')
       if (delivery === null || delivery === 'unknown') throw noDelivery(eventId)
       wake(id)
       return deliveryView(delivery)
     },
-    async delete(id, scope) {
-      await find(id, scope)
+    async delete(organizationId, id) {
+      await find(organizationId, id)
       let step = await storage.webhookEndpoints.delete(id, STEP)
       if (step === 'unknown') throw unknownEndpoint()
       while (step === 'more') {

@@ -51,7 +51,8 @@ if (race.do === 'send') {
       const idempotencyKey = keys > 0 ? `key-${key}` : undefined
       return told(
         notifier
-          .send(message, { organizationId, idempotencyKey })
+          .organization(organizationId)
+          .send(message, { idempotencyKey })
           .then(({ id, replayed }) => `${replayed ? 'replayed' : 'accepted'} ${id}`),
       )
     }),

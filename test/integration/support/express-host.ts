@@ -116,8 +116,9 @@ export async function startHost(options: HostOptions = {}): Promise<Host> {
     clock,
     port: (server.address() as AddressInfo).port,
     path: (path) => (mount === '/' ? path : mount + path),
-    async key(permission = 'Full Access', organizationId) {
-      const { secret } = await notifier.apiKeys.create({ name: 'test', permission }, { organizationId })
+    async key(permission = 'Full Access', organizationId = 'org_default') {
+      const { apiKeys } = notifier.organization(organizationId)
+      const { secret } = await apiKeys.create({ name: 'test', permission })
       return { authorization: `Bearer ${secret}` }
     },
     async close() {

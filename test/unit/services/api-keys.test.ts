@@ -158,17 +158,13 @@ describe('API keys', () => {
   it('belong to one organization', async () => {
     const { notifier } = await start()
     const { id: organizationId } = await notifier.organizations.create({ name: 'Acme' })
-    const { id, secret } = await notifier.apiKeys.create(
-      { name: 'CI', permission: 'Write' },
-      { organizationId },
-    )
+    const { id, secret } = await notifier
+      .organization(organizationId)
+      .apiKeys.create({ name: 'CI', permission: 'Write' })
     expect((await notifier.apiKeys.verify(secret)).organizationId).toBe(organizationId)
     await expect(notifier.apiKeys.delete(id)).rejects.toMatchObject({ code: 'organization_mismatch' })
     expect((await notifier.apiKeys.list()).items).toEqual([])
-    const unknown = notifier.apiKeys.create(
-      { name: 'CI', permission: 'Write' },
-      { organizationId: 'org_none' },
-    )
+    const unknown = notifier.organization('org_none').apiKeys.create({ name: 'CI', permission: 'Write' })
     await expect(unknown).rejects.toMatchObject({ code: 'not_found' })
     await notifier.stop()
   })

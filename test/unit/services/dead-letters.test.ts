@@ -158,7 +158,7 @@ describe.each(['memory', 'sqlite'])('dead letters on %s', (kind) => {
     const { notifier, storage, fail } = await start()
     const [id = ''] = await fail(1)
     await notifier.organizations.create({ id: 'org_b', name: 'B' })
-    const scope = { organizationId: 'org_b' }
+    const tenant = notifier.organization('org_b')
     const slack = note({ channel: 'slack', to: '#ops', lane: 'slack' })
     await storage.accept([{ organizationId: 'org_b', notifications: [slack] }])
     const { jobs } = await storage.claim({ lanes: [{ lane: 'slack', free: 1 }], leaseMs: 60_000 })
@@ -166,12 +166,12 @@ describe.each(['memory', 'sqlite'])('dead letters on %s', (kind) => {
       const facts = [{ type: 'failed', code: 'provider_error' }] as const
       await storage.settle([{ kind: 'notification', jobId, token, facts, next: { kind: 'end' } }])
     }
-    const answer = await notifier.deadLetters.redrive({ filter: { ids: [id, slack.id] } }, scope)
+    const answer = await tenant.deadLetters.redrive({ filter: { ids: [id, slack.id] } })
     expect(answer).toMatchObject({ redriven: 0, skipped: { expired: 0, unroutable: 1, contentRemoved: 0 } })
-    await expect(notifier.notifications.redrive(slack.id, scope)).rejects.toMatchObject({
+    await expect(tenant.notifications.redrive(slack.id)).rejects.toMatchObject({
       code: 'invalid_channel',
     })
-    await expect(notifier.notifications.redrive(id, scope)).rejects.toMatchObject({
+    await expect(tenant.notifications.redrive(id)).rejects.toMatchObject({
       code: 'organization_mismatch',
     })
     await expect(notifier.notifications.redrive('notif_0')).rejects.toMatchObject({

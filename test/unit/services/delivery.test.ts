@@ -358,12 +358,14 @@ describe('cancel', () => {
   it('knows its own organization only', async () => {
     const { notifier, clock } = await world([recordingProvider()])
     const { id: organizationId } = await notifier.organizations.create({ name: 'Acme' })
-    const { id } = await notifier.send({ ...mail, sendAt: new Date(clock.now() + HOUR) }, { organizationId })
+    const { id } = await notifier
+      .organization(organizationId)
+      .send({ ...mail, sendAt: new Date(clock.now() + HOUR) })
     await expect(notifier.notifications.cancel(id)).rejects.toMatchObject({ code: 'organization_mismatch' })
     await expect(notifier.notifications.cancel('notif_0')).rejects.toMatchObject({
       code: 'notification_not_found',
     })
-    await notifier.notifications.cancel(id, { organizationId })
+    await notifier.organization(organizationId).notifications.cancel(id)
   })
 })
 

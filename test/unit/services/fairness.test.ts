@@ -40,14 +40,13 @@ it.each(storages)(
     const notifier = await world.start({ channels: { email: channel }, plans: {} })
     await notifier.organizations.create({ id: 'org_big', name: 'Big' })
     await notifier.organizations.create({ id: 'org_small', name: 'Small' })
-    const { accepted } = await notifier.sendBatch(
-      Array.from({ length: 10_000 }, () => mail),
-      { organizationId: 'org_big' },
-    )
+    const { accepted } = await notifier
+      .organization('org_big')
+      .sendBatch(Array.from({ length: 10_000 }, () => mail))
     expect(accepted).toBe(10_000)
     await clock.until(() => order.length >= 25)
     const before = order.length
-    await notifier.send(mail, { organizationId: 'org_small' })
+    await notifier.organization('org_small').send(mail)
     await clock.until(() => order.includes('org_small'))
     // Slots become free together: the first round that begins after the send has it.
     expect(order.indexOf('org_small') - before).toBeLessThan(10)

@@ -28,8 +28,8 @@ describe.each(['memory', 'sqlite'])('an idempotency key on %s', (kind) => {
     const notifier = createNotifier({ channels: { email: recordingProvider() }, storage, clock, ...options })
     await notifier.start({ deliver: false })
     onTestFinished(() => notifier.stop())
-    const stored = async (organizationId?: string) =>
-      (await notifier.notifications.list({ organizationId })).items.length
+    const stored = async (organizationId = 'org_default') =>
+      (await notifier.organization(organizationId).notifications.list()).items.length
     return { clock, notifier, stored }
   }
 
@@ -186,7 +186,7 @@ describe.each(['memory', 'sqlite'])('an idempotency key on %s', (kind) => {
     const { id: organizationId } = await notifier.organizations.create({ name: 'Acme' })
     const [own, others, batch] = await Promise.all([
       notifier.send(mail, { idempotencyKey: 'k' }),
-      notifier.send({ ...mail, body: 'Bye' }, { idempotencyKey: 'k', organizationId }),
+      notifier.organization(organizationId).send({ ...mail, body: 'Bye' }, { idempotencyKey: 'k' }),
       notifier.sendBatch([mail], { idempotencyKey: 'k' }),
     ])
     expect([own.replayed, others.replayed, batch.replayed]).toEqual([false, false, false])
@@ -218,9 +218,9 @@ describe.each(['memory', 'sqlite'])('an idempotency key on %s', (kind) => {
     const { id: organizationId } = await notifier.organizations.create({ name: 'Acme', plan: 'tiny' })
     // The last day of a month, at noon.
     await clock.advance(Date.UTC(2026, 0, 31, 12) - clock.now())
-    await notifier.send(mail, { organizationId })
+    await notifier.organization(organizationId).send(mail)
     const send = () =>
-      notifier.sendBatch([mail, { ...mail, to: '' }], { organizationId, idempotencyKey: 'k' })
+      notifier.organization(organizationId).sendBatch([mail, { ...mail, to: '' }], { idempotencyKey: 'k' })
     expect(await send()).toMatchObject({ accepted: 0, rejected: 2, replayed: false })
     await clock.advance(13 * HOUR)
     const later = await send()

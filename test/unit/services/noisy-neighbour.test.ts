@@ -33,15 +33,12 @@ async function neighbours() {
   await notifier.start()
   const heavy = await notifier.organizations.create({ name: 'Heavy', tracking: { clicks: true } })
   const small = await notifier.organizations.create({ name: 'Small' })
-  await notifier.templates.create(
-    {
-      name: 'heavy',
-      channel: 'email',
-      subject: 'Links',
-      body: `{{a}}${'<a href="https://e.io">x</a>'.repeat(18_000)}`,
-    },
-    { organizationId: heavy.id },
-  )
+  await notifier.organization(heavy.id).templates.create({
+    name: 'heavy',
+    channel: 'email',
+    subject: 'Links',
+    body: `{{a}}${'<a href="https://e.io">x</a>'.repeat(18_000)}`,
+  })
   const next = (): Promise<void> => new Promise((resolve) => (handedOver = resolve))
   return { notifier, heavy: heavy.id, small: small.id, order, attempts, log, next }
 }
@@ -49,14 +46,13 @@ async function neighbours() {
 it('the small mails of one organization go out while a set of heavy ones of another is made', async () => {
   const { notifier, heavy, small, order, attempts, log, next } = await neighbours()
   const mail = { to: 'heavy@example.com', template: 'heavy', variables: { a: 'e.io' } }
-  const batch = await notifier.sendBatch(Array(HEAVY).fill(mail), { organizationId: heavy })
+  const batch = await notifier.organization(heavy).sendBatch(Array(HEAVY).fill(mail))
   expect(batch.accepted).toBe(HEAVY)
   while (order.filter((name) => name === 'heavy').length < HEAVY) {
     const one = next()
-    await notifier.send(
-      { channel: 'email', to: 'small@example.com', subject: 'Hi', body: 'Hi' },
-      { organizationId: small },
-    )
+    await notifier
+      .organization(small)
+      .send({ channel: 'email', to: 'small@example.com', subject: 'Hi', body: 'Hi' })
     await one
   }
   expect(

@@ -77,7 +77,7 @@ it('a deleted or expired operator key stops working at once', async () => {
 it('the deletion of an organization leaves operator keys', async () => {
   const { notifier } = await start()
   const { id: organizationId } = await notifier.organizations.create({ name: 'Acme' })
-  const tenant = await notifier.apiKeys.create(given, { organizationId })
+  const tenant = await notifier.organization(organizationId).apiKeys.create(given)
   const operator = await notifier.operatorKeys.create(given)
   await notifier.organizations.delete(organizationId)
   await expect(notifier.apiKeys.verify(tenant.secret)).rejects.toMatchObject({ code: 'invalid_api_key' })

@@ -67,7 +67,7 @@ async function tenants(
     asked,
     closed,
     send: async (organizationId, change = {}) =>
-      (await notifier.send({ ...mail, ...change }, { organizationId })).id,
+      (await notifier.organization(organizationId).send({ ...mail, ...change })).id,
   }
 }
 
@@ -123,10 +123,7 @@ describe('providers of an organization', () => {
       distribution: 'weighted',
       weights: { one: 3, two: 1 },
     }))
-    await notifier.sendBatch(
-      Array.from({ length: 8 }, () => mail),
-      { organizationId: 'org_a' },
-    )
+    await notifier.organization('org_a').sendBatch(Array.from({ length: 8 }, () => mail))
     await clock.advance(0)
     expect([one.calls.length, two.calls.length]).toEqual([6, 2])
   })
@@ -135,13 +132,13 @@ describe('providers of an organization', () => {
     const { notifier } = await tenants((organizationId) =>
       recordingProvider({ accepts: (to) => organizationId === 'org_a' || !to.startsWith('ada') }),
     )
-    await notifier.send(mail, { organizationId: 'org_a' })
-    await expect(notifier.send(mail, { organizationId: 'org_b' })).rejects.toMatchObject({
+    await notifier.organization('org_a').send(mail)
+    await expect(notifier.organization('org_b').send(mail)).rejects.toMatchObject({
       code: 'invalid_recipient',
     })
-    const { items } = await notifier.sendBatch([mail, { ...mail, to: 'bob@example.com' }], {
-      organizationId: 'org_b',
-    })
+    const { items } = await notifier
+      .organization('org_b')
+      .sendBatch([mail, { ...mail, to: 'bob@example.com' }])
     expect(items).toMatchObject([{ error: { code: 'invalid_recipient' } }, { status: 'queued' }])
   })
 
@@ -150,9 +147,9 @@ describe('providers of an organization', () => {
       organizationId === 'org_a' ? null : channel(),
     )
     const refusal = { code: 'invalid_channel' }
-    await expect(notifier.send(mail, { organizationId: 'org_a' })).rejects.toMatchObject(refusal)
-    await expect(notifier.validate(mail, { organizationId: 'org_a' })).rejects.toMatchObject(refusal)
-    const { items } = await notifier.sendBatch([mail], { organizationId: 'org_a' })
+    await expect(notifier.organization('org_a').send(mail)).rejects.toMatchObject(refusal)
+    await expect(notifier.organization('org_a').validate(mail)).rejects.toMatchObject(refusal)
+    const { items } = await notifier.organization('org_a').sendBatch([mail])
     expect(items).toMatchObject([{ error: refusal }])
     await send('org_b')
   })
@@ -224,10 +221,7 @@ describe('providers of an organization', () => {
     })
     expect(made.size).toBe(0)
     for (const organizationId of ['org_a', 'org_b'])
-      await notifier.sendBatch(
-        Array.from({ length: 5 }, () => mail),
-        { organizationId },
-      )
+      await notifier.organization(organizationId).sendBatch(Array.from({ length: 5 }, () => mail))
     await clock.advance(0)
     expect(['org_a', 'org_b'].map((id) => channels.get(id)?.calls.length)).toEqual([2, 2])
   })
@@ -255,7 +249,7 @@ describe('a function that fails', () => {
     expect(await ended(notifier, await send('org_b'), 'org_b')).toBe('sent')
     await clock.advance(20_000)
     for (const id of ids)
-      expect((await notifier.notifications.get(id, { organizationId: 'org_a' })).status).toBe('queued')
+      expect((await notifier.organization('org_a').notifications.get(id)).status).toBe('queued')
     expect((await history(notifier, ids[0] as string, 'org_a')).slice(0, 2)).toEqual([
       'queued',
       'attempt_failed: provider_unavailable',
@@ -263,7 +257,7 @@ describe('a function that fails', () => {
     expect((await notifier.health()).waiting).toEqual([{ lane: 'email@org_a', reason: 'unavailable' }])
     expect(errors.length).toBeGreaterThan(0)
     // Nothing of what it threw is shown to the organization.
-    const { timeline } = await notifier.notifications.get(ids[0] as string, { organizationId: 'org_a' })
+    const { timeline } = await notifier.organization('org_a').notifications.get(ids[0] as string)
     expect(JSON.stringify(timeline)).not.toContain('vault')
     down = false
     for (const id of ids) expect(await ended(notifier, id, 'org_a')).toBe('sent')
@@ -360,7 +354,7 @@ describe('a function that fails', () => {
       ids.push(await send('org_a', { expiresAt: new Date(until) }))
     await clock.advance(20_000)
     for (const id of ids) {
-      const { status, error } = await notifier.notifications.get(id, { organizationId: 'org_a' })
+      const { status, error } = await notifier.organization('org_a').notifications.get(id)
       expect([status, error?.code]).toEqual(['failed', 'expired'])
     }
   })
@@ -548,7 +542,7 @@ describe('more organizations than are kept open', () => {
     await clock.advance(MINUTE)
     await clock.until(async () => (await storage.claim({ lanes: [], leaseMs: MINUTE })).lanes.length === 0)
     for (const organizationId of ids) {
-      const { items } = await notifier.notifications.list({ organizationId })
+      const { items } = await notifier.organization(organizationId).notifications.list()
       expect(items.map(({ status }) => status)).toEqual(['sent'])
     }
     expect(asked.length).toBeLessThanOrEqual(2 * ids.length)
@@ -594,7 +588,7 @@ describe('refused credentials', () => {
     for (const id of ids) expect(await ended(notifier, id, 'org_a')).toBe('sent')
     expect(asked).toEqual(['org_a', 'org_a'])
     for (const id of ids) {
-      const { timeline } = await notifier.notifications.get(id, { organizationId: 'org_a' })
+      const { timeline } = await notifier.organization('org_a').notifications.get(id)
       expect(timeline.filter(({ event }) => event === 'attempt_failed').length).toBeLessThanOrEqual(1)
     }
   })
@@ -638,7 +632,7 @@ describe('notifications stored under another configuration', () => {
     const ids: [string, string][] = []
     const sendAt = new Date(world.clock.now() + MINUTE)
     for (const organizationId of ['org_a', 'org_b'])
-      ids.push([organizationId, (await before.send({ ...mail, sendAt }, { organizationId })).id])
+      ids.push([organizationId, (await before.organization(organizationId).send({ ...mail, sendAt })).id])
     await before.maintenance(true)
     return ids
   }
@@ -657,7 +651,7 @@ describe('notifications stored under another configuration', () => {
     const sendAt = new Date(world.clock.now() + MINUTE)
     const ids = []
     for (const organizationId of ['org_a', 'org_b'])
-      ids.push((await before.send({ ...mail, sendAt }, { organizationId })).id)
+      ids.push((await before.organization(organizationId).send({ ...mail, sendAt })).id)
     await before.stop()
     const { notifier, made } = await tenants(undefined, { world })
     expect(await world.ended(notifier, ids[0] as string, 'org_a')).toBe('sent')
@@ -682,10 +676,9 @@ describe('notifications stored under another configuration', () => {
     const before = await tenants(undefined, { world })
     const sendAt = new Date(world.clock.now() + MINUTE)
     for (const organizationId of ORGANIZATIONS) {
-      await before.notifier.sendBatch(
-        Array.from({ length: 10 }, () => ({ ...mail, sendAt })),
-        { organizationId },
-      )
+      await before.notifier
+        .organization(organizationId)
+        .sendBatch(Array.from({ length: 10 }, () => ({ ...mail, sendAt })))
     }
     await before.notifier.stop()
     const shared = recordingProvider({ maxConcurrent: 4, send: () => new Promise(() => {}) })
@@ -704,7 +697,7 @@ describe('notifications stored under another configuration', () => {
       const organizationId = `org_${number}`
       await before.notifier.organizations.create({ id: organizationId, name: organizationId })
       const five = Array.from({ length: 5 }, () => ({ ...mail, sendAt }))
-      await before.notifier.sendBatch(five, { organizationId })
+      await before.notifier.organization(organizationId).sendBatch(five)
     }
     await before.notifier.stop()
     const accepted = { kind: 'accepted' } as const

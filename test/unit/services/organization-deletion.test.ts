@@ -5,7 +5,6 @@ import { fakeClock } from '../../../src/testing/fake-clock.ts'
 import { recordingProvider } from '../../../src/testing/recording-provider.ts'
 
 const ID = 'org_acme'
-const scope = { organizationId: ID }
 const message = { channel: 'email', to: 'ada@example.com', body: 'Hello' } as const
 
 describe('deleting an organization', () => {
@@ -16,12 +15,12 @@ describe('deleting an organization', () => {
     onTestFinished(() => notifier.stop())
     await notifier.start({ deliver })
     await notifier.organizations.create({ id: ID, name: 'Acme', plan: 'enterprise' })
-    return { clock, storage, notifier }
+    return { clock, storage, notifier, tenant: notifier.organization(ID) }
   }
 
   it('is refused while messages wait, says how many and what to do, and changes nothing', async () => {
-    const { notifier } = await start()
-    await notifier.send(message, scope)
+    const { notifier, tenant } = await start()
+    await tenant.send(message)
     const refused = notifier.organizations.delete(ID)
     await expect(refused).rejects.toMatchObject({
       code: 'organization_in_use',
@@ -31,9 +30,9 @@ describe('deleting an organization', () => {
       ),
     })
     expect(await notifier.organizations.get(ID)).toMatchObject({ deleting: false })
-    await notifier.send(message, scope)
+    await tenant.send(message)
     expect(await notifier.organizations.delete(ID, { force: true })).toEqual({ id: ID, notifications: 2 })
-    await expect(notifier.send(message, scope)).rejects.toMatchObject({ code: 'not_found' })
+    await expect(tenant.send(message)).rejects.toMatchObject({ code: 'not_found' })
     await expect(notifier.organizations.delete(ID)).rejects.toMatchObject({ code: 'not_found' })
   })
 
@@ -52,13 +51,13 @@ describe('deleting an organization', () => {
   })
 
   it('that its process has left is finished by the pass of the retention', async () => {
-    const { clock, storage, notifier } = await start(true)
-    await notifier.suppressions.add({ channel: 'email', to: 'bob@example.com' }, scope)
-    for (let count = 0; count < 250; count += 1) await notifier.send(message, scope)
+    const { clock, storage, notifier, tenant } = await start(true)
+    await tenant.suppressions.add({ channel: 'email', to: 'bob@example.com' })
+    for (let count = 0; count < 250; count += 1) await tenant.send(message)
     expect(await storage.organizations.beginDeletion(ID, true)).toBe(0)
     await clock.advance(6 * 60_000)
     expect(await storage.organizations.get(ID)).toBe(null)
     await notifier.organizations.create({ id: ID, name: 'Acme' })
-    expect((await notifier.suppressions.list(scope)).items).toEqual([])
+    expect((await tenant.suppressions.list()).items).toEqual([])
   })
 })

@@ -37,7 +37,7 @@ it('an organization whose plan is no longer there keeps limits, whatever plans t
   const planOf = async (organizationId: string, plans: Plans) => {
     const notifier = createNotifier({ clock, storage, channels: {}, plans })
     await notifier.start({ deliver: false })
-    const { plan, limits } = await notifier.limits.get({ organizationId })
+    const { plan, limits } = await notifier.organization(organizationId).limits.get()
     return [plan, limits.notificationsPerHour?.limit]
   }
   const first = createNotifier({ clock, storage, channels: {}, plans: { gold } })
@@ -71,11 +71,11 @@ it('a plan holds from its change on, also for who was just being looked up', asy
   const { id: organizationId } = await notifier.organizations.create({ name: 'Acme' })
   let open = (): void => {}
   gate = new Promise((resolve) => (open = resolve))
-  const before = notifier.limits.get({ organizationId })
+  const before = notifier.organization(organizationId).limits.get()
   await notifier.organizations.update(organizationId, { plan: 'gold' })
   open()
   gate = undefined
   expect((await before).plan).toBe('free')
-  expect((await notifier.limits.get({ organizationId })).plan).toBe('gold')
+  expect((await notifier.organization(organizationId).limits.get()).plan).toBe('gold')
   await notifier.stop()
 })

@@ -71,7 +71,7 @@ describe('a plug-in that throws', () => {
     const notifier = createNotifier({ channels: { email: recordingProvider() }, ...options })
     await notifier.start({ deliver: false })
     const { id: organizationId } = await notifier.organizations.create({ name: 'Acme' })
-    const sent = notifier.send(MAIL, { organizationId })
+    const sent = notifier.organization(organizationId).send(MAIL)
     await expect(sent).rejects.toMatchObject({ name: 'NotifierError', code: 'service_unavailable', cause })
     await notifier.stop()
   })
@@ -88,7 +88,7 @@ describe('a plug-in that throws', () => {
     const notifier = createNotifier({ channels: { email: recordingProvider() }, rateLimiter })
     await notifier.start({ deliver: false })
     const { id: organizationId } = await notifier.organizations.create({ name: 'Acme' })
-    await expect(notifier.send(MAIL, { organizationId })).rejects.toMatchObject({
+    await expect(notifier.organization(organizationId).send(MAIL)).rejects.toMatchObject({
       code: 'service_unavailable',
       cause: {
         message: expect.stringContaining('consume() of the rate limiter must answer { allowed, states }'),
@@ -202,7 +202,7 @@ describe('a plug-in that hangs', () => {
     const rateLimiter = { ...world.limiter, consume: never }
     const notifier = await world.start({ channels: { email: recordingProvider() }, rateLimiter })
     const { id: organizationId } = await notifier.organizations.create({ name: 'Acme' })
-    const error = await rejection(notifier.send(MAIL, { organizationId }), world.clock, 10_000)
+    const error = await rejection(notifier.organization(organizationId).send(MAIL), world.clock, 10_000)
     expect(error).toMatchObject({
       code: 'service_unavailable',
       message: 'The rate limiter did not answer within 10 seconds.',

@@ -115,9 +115,11 @@ describe.each(['memory', 'sqlite'])('a resend on %s', (kind) => {
     ] as const) {
       const organizationId = `org_${plan}`
       await notifier.organizations.create({ id: organizationId, name: 'A', plan })
-      const { id } = await notifier.send(mail, { organizationId })
-      await notifier.notifications.resend(id, { organizationId })
-      await expect(notifier.notifications.resend(id, { organizationId })).rejects.toMatchObject({ code })
+      const { id } = await notifier.organization(organizationId).send(mail)
+      await notifier.organization(organizationId).notifications.resend(id)
+      await expect(notifier.organization(organizationId).notifications.resend(id)).rejects.toMatchObject({
+        code,
+      })
     }
   })
 
@@ -127,10 +129,12 @@ describe.each(['memory', 'sqlite'])('a resend on %s', (kind) => {
     const { id } = await notifier.send(mail)
     const { resend } = notifier.notifications
     await expect(resend('notif_1')).rejects.toMatchObject({ code: 'notification_not_found', status: 404 })
-    await expect(resend(id, { organizationId: 'org_b' })).rejects.toMatchObject({
+    await expect(notifier.organization('org_b').notifications.resend(id)).rejects.toMatchObject({
       code: 'organization_mismatch',
     })
-    await expect(resend(id, { organizationId: 'org_c' })).rejects.toMatchObject({ code: 'not_found' })
+    await expect(notifier.organization('org_c').notifications.resend(id)).rejects.toMatchObject({
+      code: 'not_found',
+    })
     await expect(resend(id, { idempotencyKey: '' })).rejects.toMatchObject({ code: 'invalid_parameter' })
   })
 

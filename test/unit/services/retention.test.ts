@@ -56,12 +56,12 @@ describe.each(['memory', 'sqlite'])('retention on %s', (kind) => {
     })
     await notifier.start({ deliver })
     onTestFinished(() => notifier.stop())
-    const ids = async (organizationId?: string): Promise<string[]> => {
-      const { items } = await notifier.notifications.list({ limit: 100, organizationId })
+    const ids = async (organizationId = 'org_default'): Promise<string[]> => {
+      const { items } = await notifier.organization(organizationId).notifications.list({ limit: 100 })
       return items.map(({ id }) => id)
     }
-    const send = (organizationId?: string) =>
-      notifier.send({ channel: 'email', to: 'ada@example.com', body: 'Hi' }, { organizationId })
+    const send = (organizationId = 'org_default') =>
+      notifier.organization(organizationId).send({ channel: 'email', to: 'ada@example.com', body: 'Hi' })
     return { clock, storage, notifier, lines, channel, sweeps, drops, ids, send }
   }
 

@@ -7,6 +7,7 @@ import { memoryRateLimiter } from '../../../src/memory/rate-limiter/memory-rate-
 import type { RateLimiter } from '../../../src/ports/rate-limiter.ts'
 import type { Storage } from '../../../src/ports/storage/storage.ts'
 import type { Notifier } from '../../../src/services/notifier.ts'
+import type { Tenant } from '../../../src/services/tenant.ts'
 import { fakeClock } from '../../../src/testing/fake-clock.ts'
 import { recordingProvider } from '../../../src/testing/recording-provider.ts'
 
@@ -20,7 +21,7 @@ afterEach(async () => {
 })
 
 interface World {
-  readonly notifier: Notifier
+  readonly tenant: Tenant
   /** What is counted of the hour. */
   used(): Promise<number | undefined>
   /** What the storage does with the next accepts in place of storing them. */
@@ -43,9 +44,10 @@ async function start(plan: Partial<Plan>, change: Partial<RateLimiter> = {}): Pr
     channels: { email: recordingProvider() },
     plans: { free: { ...UNLIMITED, notificationsPerHour: 10, ...plan } },
   })
+  const tenant = notifier.organization(organizationId)
   const world: World = {
-    notifier,
-    used: async () => (await notifier.limits.get({ organizationId })).limits.notificationsPerHour?.used,
+    tenant,
+    used: async () => (await tenant.limits.get()).limits.notificationsPerHour?.used,
     refuse: null,
   }
   running.push(notifier)
@@ -58,31 +60,30 @@ const away = async (): Promise<never> => {
   throw new NotifierError('service_unavailable')
 }
 const unavailable = expect.objectContaining({ code: 'service_unavailable' })
-const options = { organizationId }
 
 describe('the hour', () => {
   it('does not count what a storage that is away did not store', async () => {
     const world = await start({})
-    const { notifier } = world
-    await notifier.send(mail, options)
+    const { tenant } = world
+    await tenant.send(mail)
     world.refuse = away
     for (let call = 0; call < 20; call += 1) {
-      await expect(notifier.send(mail, options)).rejects.toEqual(unavailable)
-      await expect(notifier.sendBatch(mails(9), options)).rejects.toEqual(unavailable)
+      await expect(tenant.send(mail)).rejects.toEqual(unavailable)
+      await expect(tenant.sendBatch(mails(9))).rejects.toEqual(unavailable)
     }
     expect(await world.used()).toBe(1)
     world.refuse = null
-    expect((await notifier.sendBatch(mails(9), options)).accepted).toBe(9)
+    expect((await tenant.sendBatch(mails(9))).accepted).toBe(9)
     expect(await world.used()).toBe(10)
   })
 
   it('does not count what the month refuses', async () => {
     const world = await start({ notificationsPerMonth: 3 })
-    const { notifier } = world
-    expect((await notifier.sendBatch(mails(5), options)).accepted).toBe(3)
+    const { tenant } = world
+    expect((await tenant.sendBatch(mails(5))).accepted).toBe(3)
     expect(await world.used()).toBe(3)
     for (let call = 0; call < 20; call += 1) {
-      await expect(notifier.send(mail, options)).rejects.toMatchObject({
+      await expect(tenant.send(mail)).rejects.toMatchObject({
         code: 'notification_quota_exceeded',
       })
     }
@@ -91,8 +92,7 @@ describe('the hour', () => {
 
   it('counts once what two processes were asked for under one key', async () => {
     const world = await start({})
-    const { notifier } = world
-    const keyed = { organizationId, idempotencyKey: 'k' }
+    const { tenant } = world
     let first: Promise<unknown> | undefined
     // The other process has stored it by the time that this one gets to it.
     world.refuse = async (store, requests) => {
@@ -101,11 +101,11 @@ describe('the hour', () => {
       await first
       return store(requests)
     }
-    const { replayed } = await notifier.send(mail, keyed)
+    const { replayed } = await tenant.send(mail, { idempotencyKey: 'k' })
     expect([first !== undefined, replayed]).toEqual([true, true])
     expect(await world.used()).toBe(0)
-    expect((await notifier.sendBatch(mails(2), { organizationId, idempotencyKey: 'b' })).accepted).toBe(2)
-    expect((await notifier.sendBatch(mails(2), { organizationId, idempotencyKey: 'b' })).replayed).toBe(true)
+    expect((await tenant.sendBatch(mails(2), { idempotencyKey: 'b' })).accepted).toBe(2)
+    expect((await tenant.sendBatch(mails(2), { idempotencyKey: 'b' })).replayed).toBe(true)
     expect(await world.used()).toBe(2)
   })
 
@@ -128,7 +128,7 @@ describe('the hour', () => {
       },
     )
     world.refuse = away
-    await expect(world.notifier.send(mail, options)).rejects.toEqual(unavailable)
+    await expect(world.tenant.send(mail)).rejects.toEqual(unavailable)
     expect(refunds).toEqual([])
   })
 
@@ -136,7 +136,7 @@ describe('the hour', () => {
     const refund = (): Promise<never> => Promise.reject(new Error('the limiter is away, too'))
     const world = await start({}, { refund })
     world.refuse = away
-    await expect(world.notifier.send(mail, options)).rejects.toEqual(unavailable)
+    await expect(world.tenant.send(mail)).rejects.toEqual(unavailable)
     expect(await world.used()).toBe(1)
   })
 })

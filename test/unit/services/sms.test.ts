@@ -122,22 +122,22 @@ describe('countries', () => {
     expect(await notifier.organizations.create({ id: 'org_a', name: 'A' })).toMatchObject({
       smsCountries: null,
     })
-    for (const to of [GERMAN, SWISS, AMERICAN]) await notifier.send(message(to), { organizationId: 'org_a' })
+    for (const to of [GERMAN, SWISS, AMERICAN]) await notifier.organization('org_a').send(message(to))
   })
 
   it('are judged in every way in which a text message is accepted', async () => {
     const { notifier } = await start()
-    const scope = { organizationId: 'org_a' }
+    const tenant = notifier.organization('org_a')
     await notifier.organizations.create({ id: 'org_a', name: 'A', smsCountries: ['+49', '+1876'] })
-    await notifier.templates.create({ name: 'note', channel: 'sms', body: 'Hello' }, scope)
-    for (const to of [GERMAN, JAMAICAN]) await notifier.send(message(to), scope)
+    await tenant.templates.create({ name: 'note', channel: 'sms', body: 'Hello' })
+    for (const to of [GERMAN, JAMAICAN]) await tenant.send(message(to))
     for (const to of [SWISS, AMERICAN]) {
-      await expect(notifier.send(message(to), scope)).rejects.toMatchObject(refused)
-      await expect(notifier.send({ to, template: 'note' }, scope)).rejects.toMatchObject(refused)
-      await expect(notifier.validate(message(to), scope)).rejects.toMatchObject(refused)
+      await expect(tenant.send(message(to))).rejects.toMatchObject(refused)
+      await expect(tenant.send({ to, template: 'note' })).rejects.toMatchObject(refused)
+      await expect(tenant.validate(message(to))).rejects.toMatchObject(refused)
     }
     const mail = { channel: 'email', to: 'ada@example.com', body: 'Hello' } as const
-    const { items } = await notifier.sendBatch([message(GERMAN), message(SWISS), mail], scope)
+    const { items } = await tenant.sendBatch([message(GERMAN), message(SWISS), mail])
     expect(items).toMatchObject([
       { status: 'queued' },
       { error: { code: 'region_not_permitted' } },
@@ -149,18 +149,20 @@ describe('countries', () => {
   it('change at once, and then decide over a resend, too', async () => {
     const { notifier } = await start()
     const { id: organizationId } = await notifier.organizations.create({ name: 'A' })
-    const { id } = await notifier.send(message(SWISS), { organizationId })
+    const { id } = await notifier.organization(organizationId).send(message(SWISS))
     const set = (smsCountries: readonly string[] | null) =>
       notifier.organizations.update(organizationId, { smsCountries })
     expect(await set(['+49'])).toMatchObject({ smsCountries: ['+49'] })
-    await expect(notifier.send(message(SWISS), { organizationId })).rejects.toMatchObject(refused)
-    await expect(notifier.notifications.resend(id, { organizationId })).rejects.toMatchObject(refused)
+    await expect(notifier.organization(organizationId).send(message(SWISS))).rejects.toMatchObject(refused)
+    await expect(notifier.organization(organizationId).notifications.resend(id)).rejects.toMatchObject(
+      refused,
+    )
     await set([])
-    await expect(notifier.send(message(GERMAN), { organizationId })).rejects.toMatchObject(refused)
+    await expect(notifier.organization(organizationId).send(message(GERMAN))).rejects.toMatchObject(refused)
     await notifier.organizations.update(organizationId, { name: 'B' })
-    await expect(notifier.send(message(GERMAN), { organizationId })).rejects.toMatchObject(refused)
+    await expect(notifier.organization(organizationId).send(message(GERMAN))).rejects.toMatchObject(refused)
     await set(null)
-    await notifier.notifications.resend(id, { organizationId })
+    await notifier.organization(organizationId).notifications.resend(id)
   })
 
   it.each(['49', '+', '+4', '+49151', '+999', '+1187', 'DE', '', 49])(

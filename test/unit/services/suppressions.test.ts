@@ -39,24 +39,23 @@ describe.each(['memory', 'sqlite'])('suppressions on %s', (kind) => {
     expect(added).toEqual({ ...ada, reason: 'manual', source: 'support', createdAt })
     await clock.advance(1_000)
     expect(await notifier.suppressions.add({ ...ada, reason: 'complaint' })).toEqual(added)
-    await notifier.suppressions.add({ channel: 'push', to: 'Token' }, { organizationId: 'org_a' })
+    await notifier.organization('org_a').suppressions.add({ channel: 'push', to: 'Token' })
     expect((await notifier.suppressions.list()).items).toEqual([added])
     expect((await notifier.suppressions.list({ channel: 'push' })).items).toEqual([])
-    expect((await notifier.suppressions.list({ organizationId: 'org_a' })).items).toMatchObject([
-      { to: 'Token' },
-    ])
-    await expect(notifier.suppressions.remove(ada, { organizationId: 'org_a' })).rejects.toMatchObject({
+    expect((await notifier.organization('org_a').suppressions.list()).items).toMatchObject([{ to: 'Token' }])
+    await expect(notifier.organization('org_a').suppressions.remove(ada)).rejects.toMatchObject({
       code: 'not_found',
     })
     await notifier.suppressions.remove({ ...ada, to: 'ADA@example.com' })
     await expect(notifier.suppressions.remove(ada)).rejects.toMatchObject({ code: 'not_found', status: 404 })
     await expect(
-      notifier.suppressions.remove({ channel: 'push', to: 'token' }, { organizationId: 'org_a' }),
+      notifier.organization('org_a').suppressions.remove({ channel: 'push', to: 'token' }),
     ).rejects.toMatchObject({ code: 'not_found' })
   })
 
   it('are of well-formed recipients and known organizations', async () => {
-    const { suppressions } = (await start()).notifier
+    const { notifier } = await start()
+    const { suppressions } = notifier
     const cases = [
       [{ channel: 'email', to: 'nobody' }, 'invalid_email'],
       [{ channel: 'sms', to: '123' }, 'invalid_phone'],
@@ -68,7 +67,7 @@ describe.each(['memory', 'sqlite'])('suppressions on %s', (kind) => {
     for (const [input, code] of cases) {
       await expect(suppressions.add(input as never)).rejects.toMatchObject({ code })
     }
-    await expect(suppressions.add(ada, { organizationId: 'org_nobody' })).rejects.toMatchObject({
+    await expect(notifier.organization('org_nobody').suppressions.add(ada)).rejects.toMatchObject({
       code: 'not_found',
     })
   })
@@ -81,22 +80,22 @@ describe.each(['memory', 'sqlite'])('suppressions on %s', (kind) => {
   ] as const)('for the reason %s refuse with %s, until they are removed', async (reason, code) => {
     const free = { ...UNLIMITED, notificationsPerHour: 2, notificationsPerMonth: 2 }
     const { notifier } = await start({ plans: { free } })
-    const scope = { organizationId: 'org_a' }
+    const tenant = notifier.organization('org_a')
     await notifier.organizations.create({ id: 'org_a', name: 'A', plan: 'free' })
-    const { id } = await notifier.send(mail, scope)
-    await notifier.suppressions.add({ ...ada, reason }, scope)
+    const { id } = await tenant.send(mail)
+    await tenant.suppressions.add({ ...ada, reason })
     const refused = { code, status: 422, details: { field: 'to', reason } }
     const shouted = { ...mail, to: 'ADA@example.com' }
     for (const message of [mail, shouted]) {
-      await expect(notifier.send(message, scope)).rejects.toMatchObject(refused)
-      await expect(notifier.validate(message, scope)).rejects.toMatchObject(refused)
+      await expect(tenant.send(message)).rejects.toMatchObject(refused)
+      await expect(tenant.validate(message)).rejects.toMatchObject(refused)
     }
-    await expect(notifier.notifications.resend(id, scope)).rejects.toMatchObject(refused)
+    await expect(tenant.notifications.resend(id)).rejects.toMatchObject(refused)
     expect((await notifier.send(mail)).status).toBe('queued')
-    await notifier.suppressions.remove(ada, scope)
+    await tenant.suppressions.remove(ada)
     // No refusal was counted: the second of two in the hour and in the month is left.
-    await notifier.validate(mail, scope)
-    expect((await notifier.send(mail, scope)).status).toBe('queued')
+    await tenant.validate(mail)
+    expect((await tenant.send(mail)).status).toBe('queued')
   })
 
   it.each([
@@ -123,10 +122,10 @@ describe.each(['memory', 'sqlite'])('suppressions on %s', (kind) => {
   it('refuse single items of a batch, looked for in one go, which count against no limit', async () => {
     const free = { ...UNLIMITED, notificationsPerHour: 2 }
     const { notifier, storage } = await start({ plans: { free } })
-    const scope = { organizationId: 'org_a' }
+    const tenant = notifier.organization('org_a')
     await notifier.organizations.create({ id: 'org_a', name: 'A', plan: 'free' })
-    await notifier.suppressions.add({ ...ada, reason: 'unsubscribe' }, scope)
-    await notifier.suppressions.add({ channel: 'push', to: 'token' }, scope)
+    await tenant.suppressions.add({ ...ada, reason: 'unsubscribe' })
+    await tenant.suppressions.add({ channel: 'push', to: 'token' })
     const match = vi.spyOn(storage.suppressions, 'match')
     const batch = [
       mail,
@@ -135,7 +134,7 @@ describe.each(['memory', 'sqlite'])('suppressions on %s', (kind) => {
       { channel: 'push', to: 'token', body: 'Hi' },
       { channel: 'push', to: 'Token', body: 'Hi' },
     ] as const
-    const result = await notifier.sendBatch(batch, { ...scope, idempotencyKey: 'k' })
+    const result = await tenant.sendBatch(batch, { idempotencyKey: 'k' })
     expect(match).toHaveBeenCalledTimes(1)
     expect(result).toMatchObject({
       accepted: 2,
@@ -148,8 +147,8 @@ describe.each(['memory', 'sqlite'])('suppressions on %s', (kind) => {
         { index: 4, status: 'queued' },
       ],
     })
-    await notifier.suppressions.remove(ada, scope)
-    expect((await notifier.sendBatch(batch, { ...scope, idempotencyKey: 'k' })).items).toEqual(result.items)
+    await tenant.suppressions.remove(ada)
+    expect((await tenant.sendBatch(batch, { idempotencyKey: 'k' })).items).toEqual(result.items)
   })
 
   it('do not change the answer to a repeated send', async () => {

@@ -17,6 +17,7 @@ import { createOrganizations } from '../../../src/services/organizations/organiz
 import { createProcessor } from '../../../src/services/processor.ts'
 import { createSecretBox, newSecret } from '../../../src/services/secrets.ts'
 import { createCompiledTemplates } from '../../../src/services/templates/compiled-templates.ts'
+import { ofOrganization, type Tenant } from '../../../src/services/tenant.ts'
 import { createWebhookEndpoints } from '../../../src/services/webhooks/webhook-endpoints.ts'
 import { fakeClock } from '../../../src/testing/fake-clock.ts'
 import { recordingProvider } from '../../../src/testing/recording-provider.ts'
@@ -105,14 +106,15 @@ describe.each(['memory', 'sqlite'])('webhook endpoints on %s', (kind) => {
       await engine.stop(createDeadline(0, clock))
       await storage.stop()
     })
-    const webhooks = createWebhookEndpoints({ ...parts, wake: engine.wake })
+    const scoped = createWebhookEndpoints({ ...parts, wake: engine.wake })
+    const webhooks = ofOrganization<Tenant['webhooks']>(scoped, 'org_default')
     async function announce(): Promise<void> {
       await accept(storage, [note()])
       await deliver(storage)
       engine.wake()
       await clock.advance(0)
     }
-    return { clock, storage, webhooks, posts, world, announce, signer: parts.signer }
+    return { clock, storage, scoped, webhooks, posts, world, announce, signer: parts.signer }
   }
 
   it.each([
@@ -510,20 +512,19 @@ describe.each(['memory', 'sqlite'])('webhook endpoints on %s', (kind) => {
   })
 
   it('are shown to their own organization only', async () => {
-    const { webhooks, storage } = await start()
+    const { scoped, webhooks, storage } = await start()
     await storage.organizations.create({ id: 'org_b', name: 'B', plan: null, smsCountries: null })
     const { id } = await webhooks.create({ url: URL })
-    const scope = { organizationId: 'org_b' }
-    const calls = (target: string, own: object) => [
-      webhooks.update(target, { status: 'disabled' }, own),
-      webhooks.rotateSecret(target, own),
-      webhooks.test(target, own),
-      webhooks.deliveries(target, own),
-      webhooks.replay(target, { since: new Date(0) }, own),
+    const calls = (target: string, organizationId: string) => [
+      scoped.update(organizationId, target, { status: 'disabled' }),
+      scoped.rotateSecret(organizationId, target),
+      scoped.test(organizationId, target),
+      scoped.deliveries(organizationId, target),
+      scoped.replay(organizationId, target, { since: new Date(0) }),
     ]
-    for (const foreign of calls(id, scope))
+    for (const foreign of calls(id, 'org_b'))
       await expect(foreign).rejects.toMatchObject({ code: 'organization_mismatch' })
-    for (const unknown of calls('wh_unknown', {}))
+    for (const unknown of calls('wh_unknown', 'org_default'))
       await expect(unknown).rejects.toMatchObject({ code: 'not_found', status: 404 })
     expect((await webhooks.get(id)).status).toBe('active')
   })

@@ -35,20 +35,15 @@ describe('a wrong type is refused by its name', () => {
     expect((await notifier.notifications.list()).items).toEqual([])
   })
 
-  it.each([null, 5, {}])('as the organization %j, which is never taken for the default one', async (id) => {
-    const notifier = await start()
-    const scope = { organizationId: id as never }
-    for (const call of [
-      () => notifier.send(mail, scope),
-      () => notifier.sendBatch([mail], scope),
-      () => notifier.validate(mail, scope),
-      () => notifier.notifications.list(scope),
-      () => notifier.apiKeys.create({ name: 'k', permission: 'Write' }, scope),
-      () => notifier.limits.get(scope),
-    ])
-      await expect(call()).rejects.toMatchObject(refusedFor('organizationId'))
-    expect((await notifier.notifications.list()).items).toEqual([])
-  })
+  it.each([null, undefined, 5, {}, '', 'acme', 'org_', 'org_a b', `org_${'x'.repeat(61)}`])(
+    'as the organization %j, at once',
+    async (id) => {
+      const notifier = await start()
+      expect(() => notifier.organization(id as never)).toThrow(
+        expect.objectContaining(refusedFor('organizationId')),
+      )
+    },
+  )
 
   it('as an organization beside the fields of a message, which would go out for another', async () => {
     const notifier = await start()
@@ -61,9 +56,9 @@ describe('a wrong type is refused by its name', () => {
       { error: refusedFor('organizationId') },
       { error: refusedFor('organizationId') },
     ])
-    const same = notifier.send(others as never, { organizationId: 'org_b' })
+    const same = notifier.organization('org_b').send(others as never)
     await expect(same).rejects.toMatchObject(refusedFor('organizationId'))
-    const stored = await notifier.notifications.list({ organizationId: 'org_b' })
+    const stored = await notifier.organization('org_b').notifications.list()
     expect(stored.items).toEqual([])
   })
 
@@ -76,12 +71,12 @@ describe('a wrong type is refused by its name', () => {
 
   it('as an id of nothing are told what is not there', async () => {
     const notifier = await start()
-    const { webhooks, apiKeys, limits } = notifier
+    const { webhooks, apiKeys } = notifier
     for (const [call, what] of [
       [webhooks.get('wh_1'), 'No webhook endpoint'],
       [webhooks.replay('wh_1', { since: new Date(0) }), 'No webhook endpoint'],
       [apiKeys.delete('key_1'), 'No API key'],
-      [limits.get({ organizationId: 'org_1' }), 'No organization'],
+      [notifier.organization('org_1').limits.get(), 'No organization'],
     ] as const)
       await expect(call).rejects.toMatchObject({ code: 'not_found', message: expect.stringContaining(what) })
   })
@@ -260,8 +255,15 @@ describe('variables that hide their values are refused', () => {
   })
 })
 
+type Untyped<Api> = {
+  readonly [Name in keyof Api]: Api[Name] extends (...input: never) => unknown
+    ? (...input: unknown[]) => Promise<unknown>
+    : Untyped<Api[Name]>
+}
+
 describe('what a call is given beside its subject', () => {
-  const others: ((notifier: Notifier, options: never) => Promise<unknown>)[] = [
+  /** As JavaScript calls, whatever the types say. */
+  const others: ((notifier: Untyped<Notifier>, options: unknown) => Promise<unknown>)[] = [
     (notifier, options) => notifier.send(mail, options),
     (notifier, options) => notifier.sendBatch([mail], options),
     (notifier, options) => notifier.validate(mail, options),
@@ -298,7 +300,7 @@ describe('what a call is given beside its subject', () => {
     async (options) => {
       const notifier = await start()
       for (const call of others)
-        await expect(call(notifier, options as never), String(call)).rejects.toMatchObject(
+        await expect(call(notifier as never, options), String(call)).rejects.toMatchObject(
           refusedFor('options'),
         )
       expect((await notifier.notifications.list()).items).toEqual([])
@@ -324,7 +326,7 @@ describe('what a call is given beside its subject', () => {
       () => notifier.webhooks.replay('wh_1', { since: new Date(), organizationId } as never),
     ])
       await expect(call()).rejects.toMatchObject(refusedFor('organizationId'))
-    await expect(notifier.apiKeys.create(key, { organizationId })).rejects.toMatchObject(
+    await expect(notifier.organization(organizationId).apiKeys.create(key)).rejects.toMatchObject(
       refusedFor('organizationId'),
     )
   })

@@ -145,8 +145,8 @@ async function createKeys(notifier: Notifier, clock: World['clock']): Promise<Wo
   for (const plan of ['small', 'quota', 'slot']) {
     await notifier.organizations.create({ id: `org_${plan}`, name: plan, plan })
   }
-  const key = async (permission: Permission, organizationId?: string, more = {}): Promise<string> =>
-    (await notifier.apiKeys.create({ name: 'test', permission, ...more }, { organizationId })).secret
+  const key = async (permission: Permission, organizationId = 'org_default', more = {}): Promise<string> =>
+    (await notifier.organization(organizationId).apiKeys.create({ name: 'test', permission, ...more })).secret
   const keys = {
     full: await key('Full Access'),
     read: await key('Read Only'),

@@ -1,0 +1,34 @@
+import { expectTypeOf, it } from 'vitest'
+import {
+  createNotifier,
+  type MultiTenantNotifier,
+  type NotificationQuery,
+  type Notifier,
+  type NotifierOptions,
+  type SendOptions,
+  type Storage,
+  type Tenant,
+} from '../../src/index.ts'
+
+declare const storage: Storage<{ readonly client: string }>
+declare const options: NotifierOptions
+
+it('a notifier of many organizations sends for one of them only', () => {
+  const notifier = createNotifier({ channels: {}, storage, organizations: 'required' })
+  expectTypeOf(notifier).toEqualTypeOf<MultiTenantNotifier<{ readonly client: string }>>()
+  expectTypeOf(notifier.organization('org_a')).toEqualTypeOf<Tenant<{ readonly client: string }>>()
+  expectTypeOf(notifier).not.toHaveProperty('send')
+  expectTypeOf(notifier.apiKeys).toHaveProperty('verify')
+  expectTypeOf(notifier.apiKeys).not.toHaveProperty('create')
+})
+
+it('another is an organization itself', () => {
+  expectTypeOf(createNotifier({ channels: {} })).toEqualTypeOf<Notifier>()
+  expectTypeOf(createNotifier({ ...options })).toEqualTypeOf<Notifier>()
+  expectTypeOf(createNotifier({ channels: {}, organizations: 'optional' })).toExtend<Tenant>()
+})
+
+it('no method takes an organization beside its own input', () => {
+  expectTypeOf<SendOptions>().not.toHaveProperty('organizationId')
+  expectTypeOf<NotificationQuery>().not.toHaveProperty('organizationId')
+})
