@@ -162,6 +162,35 @@ describe.each(STORAGES)('idempotency over HTTP, on %s', (_name, create) => {
     expect([reused.status, codeOf(reused)]).toEqual([422, 'idempotency_key_reused'])
   })
 
+  it('is 503 when the storage has not answered for a minute, and replays what it stored', async () => {
+    clock = fakeClock()
+    const storage = create(clock)
+    let lost = true
+    let accepted = false
+    await start({
+      clock,
+      delivery: { pollMs: HOUR },
+      storage: {
+        ...storage,
+        async accept(requests) {
+          const answers = await storage.accept(requests)
+          accepted = true
+          return lost ? new Promise<never>(() => {}) : answers
+        },
+      },
+    })
+    const first = post('/v1/notify', mail, 'k')
+    await expect.poll(() => accepted).toBe(true)
+    await clock.advance(60_000)
+    const unanswered = await first
+    expect([unanswered.status, codeOf(unanswered)]).toEqual([503, 'service_unavailable'])
+    expect(unanswered.headers['retry-after']).toBe('5')
+    lost = false
+    const second = await post('/v1/notify', mail, 'k')
+    expect([second.status, replayed(second)]).toEqual([201, true])
+    expect(await stored()).toBe(1)
+  })
+
   it('is 409 only when the first takes longer than the wait limit, and its answer is there later', async () => {
     const time = fakeClock()
     let waiting = 0

@@ -96,6 +96,9 @@ export interface Storage<Tx = never> {
    * from the notification's own row instead of storing it twice.
    *
    * Ten parallel equal requests with one idempotency key store once: one answers `accepted`, the others `replayed`.
+   *
+   * Waited for no longer than a minute, as {@link findIdempotent} is: the send then rejects with `service_unavailable`, and
+   * a repetition finds by its key what was stored.
    */
   accept(requests: readonly AcceptRequest[]): Promise<AcceptAnswer[]>
 

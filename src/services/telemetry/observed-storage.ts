@@ -5,16 +5,25 @@ import type { Clock } from '../../ports/clock.ts'
 import type { AcceptAnswer, AcceptRequest, JoinedTransaction } from '../../ports/storage/accept.ts'
 import type { ClaimedJob } from '../../ports/storage/claim.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
+import { inTime } from '../within.ts'
 import { metricLaneOf } from './fold-lanes.ts'
 import type { Observer } from './observer.ts'
 
-/** The same storage; what its hot verbs did is recorded, once for each set. */
+/** A storage that takes longer with what a send waits for has failed; whether it stored an accept, nobody knows then. */
+const ANSWER_MS = 60_000
+
+/**
+ * The same storage; what its hot verbs did is recorded, once for each set. An accept and a look-up of idempotency records
+ * are waited for no longer than a minute.
+ */
 export function observedStorage(
   storage: Storage<unknown>,
   parts: { readonly observer: Observer; readonly listeners: ProcessListeners; readonly clock: Clock },
 ): Storage<unknown> {
   const { observer, listeners, clock } = parts
   const { announceJobs, check } = storage
+  const answered = <Answer>(call: () => Promise<Answer>): Promise<Answer> =>
+    inTime(`storage "${storage.name}"`, call, ANSWER_MS, clock)
 
   async function timed<Answer>(
     verb: StorageVerb,
@@ -95,13 +104,13 @@ export function observedStorage(
     ...(check && { check: () => check.call(storage) }),
     ...(announceJobs && { announceJobs: (to) => announceJobs.call(storage, to) }),
     async accept(requests) {
-      const answers = await timed('accept', requests.length, () => storage.accept(requests))
+      const answers = await timed('accept', requests.length, () => answered(() => storage.accept(requests)))
       accepted(requests, answers)
       return answers
     },
     ...(storage.join === undefined ? {} : { join }),
     quotaUsed: (organizationId, period) => storage.quotaUsed(organizationId, period),
-    findIdempotent: (keys) => storage.findIdempotent(keys),
+    findIdempotent: (keys) => answered(() => storage.findIdempotent(keys)),
     async claim(request) {
       const answer = await timed('claim', 1, () => storage.claim(request))
       for (const job of answer.jobs) recordClaimed(job)

@@ -119,7 +119,7 @@ describe('stop', () => {
     const never = (): Promise<never> => new Promise(() => {})
     const { notifier, clock, counts } = create({ accept: never }, recordingProvider({ close: never }))
     await notifier.start()
-    void notifier.send(mail)
+    notifier.send(mail).catch(() => {})
     await settled()
     const began = clock.monotonic()
     let stoppedAfter = 0

@@ -197,6 +197,34 @@ describe('a plug-in that hangs', () => {
     expect(await notifier.health()).toMatchObject({ status: 'ok', waiting: [{ lane: 'email@org_default' }] })
   })
 
+  it.each(['accept', 'findIdempotent'] as const)(
+    'as a storage in %s ends the send after a minute, and a repetition is accepted once',
+    async (verb) => {
+      const world = notifierWorld()
+      let hangs = true
+      const { accept, findIdempotent } = world.storage
+      const storage: typeof world.storage = {
+        ...world.storage,
+        // It stores, and its answer is lost.
+        accept: async (requests) => {
+          const answers = await accept(requests)
+          return hangs && verb === 'accept' ? never() : answers
+        },
+        findIdempotent: (keys) => (hangs && verb === 'findIdempotent' ? never() : findIdempotent(keys)),
+      }
+      const notifier = await world.start({ channels: { email: recordingProvider() }, storage })
+      const send = () => notifier.send(MAIL, { idempotencyKey: 'once' })
+      const sent = rejection(send(), world.clock, 60_000)
+      expect(await sent).toMatchObject({
+        code: 'service_unavailable',
+        message: 'The storage "memory" did not answer within 60 seconds.',
+      })
+      hangs = false
+      expect(await send()).toMatchObject({ replayed: verb === 'accept' })
+      expect((await notifier.notifications.list()).items).toHaveLength(1)
+    },
+  )
+
   it('while a limiter decides ends the send after ten seconds', async () => {
     const world = notifierWorld()
     const rateLimiter = { ...world.limiter, consume: never }
