@@ -166,12 +166,13 @@ function gauges() {
 }
 
 function routes() {
-  const rows = ROUTES.map(({ method, paths, permission, queryGrants = {}, summary }) => {
+  const rows = ROUTES.map(({ method, paths, permission, belongsTo, queryGrants = {}, summary }) => {
     const grants = Object.entries(queryGrants).map(
       ([parameter, grant]) => `; with \`${parameter}=true\` also the grant \`${grant}\``,
     )
     const forms = paths.map((path) => `\`${method} ${path}\``).join('<br>')
-    return `| ${forms} | ${permission}${grants.join('')} | ${summary} |`
+    const key = belongsTo === 'operator' ? 'operator key, ' : ''
+    return `| ${forms} | ${key}${permission}${grants.join('')} | ${summary} |`
   })
   return ['| Request | Permission | What it does |', '|---|---|---|', ...rows].join('\n')
 }

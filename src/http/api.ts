@@ -1,16 +1,13 @@
-import { type Permission, permits } from '../domain/api-key.ts'
 import { isNotifierError, NotifierError } from '../domain/errors/notifier-error.ts'
 import { knownFields } from '../domain/input/known-fields.ts'
 import { atEndOfTurn } from '../gather/turn.ts'
 import type { Logger } from '../ports/logger.ts'
-import { isAllowedAddress } from '../services/api-keys/ip-list.ts'
-import type { ApiKeyRecord } from '../services/api-keys/records.ts'
 import type { Served } from '../services/engine.ts'
 import type { Admission, LimitedResource } from '../services/limits/records.ts'
 import { assertSameOrganization } from '../services/scope.ts'
 import { type Admissions, serviceOf } from '../services/service.ts'
-import { bearerToken } from './authorization.ts'
 import { readForm, readJsonObject, readRaw } from './body.ts'
+import { type Caller, callerOf, permittedRoute } from './caller.ts'
 import { acceptsScheme, type Client, httpsRequired, resolveClient } from './client.ts'
 import { publicError } from './errors.ts'
 import { assertGranted, neededFor } from './grants.ts'
@@ -40,10 +37,11 @@ interface Visit extends Omit<Envelope, 'limit' | 'ignored'> {
   /** Null: it failed before a limit judged it. */
   limit: Envelope['limit'] | null
   release: Admission['release'] | null
+  /** Id of an operator key; null: another key, or none. */
+  operatorKey: string | null
+  /** The one that the request is about; empty: none, or not known yet. */
+  organizationId: string
 }
-
-/** Whose key a request shows, and what it is granted. */
-type Caller = Pick<ApiKeyRecord, 'organizationId' | 'grants'>
 
 /** A request that may be carried out. */
 interface Entry {
@@ -92,6 +90,8 @@ export function createHttpApi(
       ignored: '',
       limit: null,
       release: null,
+      operatorKey: null,
+      organizationId: '',
     }
     try {
       const entry = isPublic(match)
@@ -100,7 +100,9 @@ export function createHttpApi(
       const result = await perform(request, client, visit, entry)
       const response =
         result === null ? GONE : successResponse(envelopeOf(visit), entry.permitted.route.status, result)
+      visit.organizationId ||= result?.organizationId ?? ''
       answered(operationOf(match), response.status)
+      logOperator(visit, match, response.status)
       return response
     } catch (caught) {
       const error = await countFailure(visit, match, client, caught)
@@ -109,6 +111,7 @@ export function createHttpApi(
       const allow = match.kind === 'method' ? match.allow : undefined
       const response = errorResponse(envelopeOf(visit, shown), shown, resolved.errorFormat, allow)
       answered(operationOf(match), response.status)
+      logOperator(visit, match, response.status)
       return response
     } finally {
       // The answer does not wait for it: a slot that stays taken comes back by itself.
@@ -116,6 +119,19 @@ export function createHttpApi(
         logger.warn('A concurrency slot was not given back.', { requestId: visit.requestId, error })
       })
     }
+  }
+
+  /** Also what was refused or failed: part of it may have been done. */
+  function logOperator(
+    { requestId, operatorKey, organizationId }: Visit,
+    match: Match,
+    status: number,
+  ): void {
+    if (operatorKey === null || match.kind !== 'route' || match.route.permission === 'Read Only') return
+    const { operation, belongsTo } = match.route
+    const about = organizationId || (belongsTo === 'operator' && match.params.id) || null
+    const fields = { requestId, keyId: operatorKey, operation, organizationId: about, status }
+    reporting.logger?.info('An operator key was used for a change.', fields)
   }
 
   /** Every answer tells a limit. Where not even one could be judged, nothing passes. */
@@ -159,32 +175,31 @@ export function createHttpApi(
         arrived = request.bodyComplete
       }, 0)
     }
-    const { organizationId, permission, grants } = await identify(request, client, visit)
-    await count(visit, { organizationId }, limitOf(match))
+    const caller = await identify(request, client, visit)
+    const { organizationId } = caller
+    if (organizationId === null) visit.operatorKey = caller.id
+    await count(
+      visit,
+      organizationId === null ? { operatorKeyId: caller.id } : { organizationId },
+      limitOf(match),
+    )
     return {
-      permitted: permittedRoute(match, permission),
-      caller: { organizationId, grants },
+      permitted: permittedRoute(match, caller),
+      caller,
       confirmKey: arrived
         ? null
-        : async () => permittedRoute(match, (await keyOf(request, client)).permission),
+        : async () => permittedRoute(match, await callerOf(request, client, service)),
     }
-  }
-
-  /** The key of a request, as it is now. */
-  async function keyOf(request: HttpRequest, client: Client): Promise<ApiKeyRecord> {
-    const key = await service.apiKeys.verify(bearerToken(request.header('authorization')))
-    if (!isAllowedAddress(key.allowedIps, client.address)) throw new NotifierError('ip_not_allowed')
-    return key
   }
 
   /**
    * Whose request it is. Who shows no key that is valid here is counted by address: keys cannot be guessed at will, and one
    * that leaked uses up nothing of its organization from anywhere else than its list allows.
    */
-  async function identify(request: HttpRequest, client: Client, visit: Visit): Promise<ApiKeyRecord> {
+  async function identify(request: HttpRequest, client: Client, visit: Visit): Promise<Caller> {
     try {
       if (!acceptsScheme(resolved.https, client, request)) throw httpsRequired(request, resolved.trusted)
-      return await keyOf(request, client)
+      return await callerOf(request, client, service)
     } catch (error) {
       if (isNotifierError(error) && error.status < 500) {
         await count(visit, { address: client.address ?? 'unknown' }, 'requests')
@@ -211,17 +226,17 @@ export function createHttpApi(
     visit: Visit,
     { permitted, caller, confirmKey }: Entry,
   ): Promise<HandlerResult | null> {
-    const { route, params, valid, organizationRequired } = permitted
+    const { route, params, valid } = permitted
     const query = queryOf(request, visit, route)
-    const organizationId =
-      caller === null ? '' : organizationOf(request, query, caller.organizationId, organizationRequired)
+    const organizationId = await organizationOf(request, query, permitted, caller, service)
+    visit.organizationId = organizationId
     const grants = caller?.grants ?? []
     assertGranted(neededFor(route, query), grants)
     if (!valid) throw new NotifierError(route.unknown ?? 'not_found')
     if (route.delivers === true) refuseTestMode(request)
     const limits = bodyLimits(resolved, route)
     const given = await readObject(request, route, limits, confirmKey)
-    assertSameOrganization(given, organizationId)
+    if (organizationId !== '') assertSameOrganization(given, organizationId)
     const bytes = await readBytes(request, client, permitted, limits)
     if (request.aborted) return null
     const strict = resolved.strictBody
@@ -298,17 +313,6 @@ function operationOf(match: Match): string {
 
 function limitOf(match: Match): LimitedResource {
   return match.kind === 'route' ? match.route.limit : 'requests'
-}
-
-/** @throws NotifierError `not_found`, `method_not_allowed`, `insufficient_permissions` */
-function permittedRoute(match: Match, granted: Permission): RouteMatch {
-  if (match.kind === 'unknown') throw new NotifierError('not_found')
-  if (match.kind === 'method') throw new NotifierError('method_not_allowed')
-  const required = match.route.permission
-  if (required !== 'public' && !permits(granted, required)) {
-    throw new NotifierError('insufficient_permissions', { details: { required, granted } })
-  }
-  return match
 }
 
 function bodyLimits(options: ResolvedHttpOptions, { bodySize }: Route): BodyLimits {

@@ -9,7 +9,7 @@ export type Query = Readonly<Record<string, string>>
 /** What a route says of its query. */
 interface QueryReader {
   readonly query?: z.ZodType
-  readonly permission: string
+  readonly belongsTo?: 'organization' | 'operator'
   /** True: others than this service read it. */
   readonly raw?: true
 }
@@ -43,9 +43,9 @@ export function ignoredParameters(query: Query, route: QueryReader): readonly st
   return Object.keys(query).filter((name) => !known.includes(name))
 }
 
-function knownParameters({ query, permission }: QueryReader): readonly string[] {
+function knownParameters({ query, belongsTo }: QueryReader): readonly string[] {
   const own = query instanceof z.ZodObject ? Object.keys(query.shape) : []
-  return permission === 'public' ? own : [...own, 'orgId']
+  return belongsTo === 'organization' ? [...own, 'orgId'] : own
 }
 
 /** The refusal of ignored parameters, which are at least one. */

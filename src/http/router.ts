@@ -43,13 +43,15 @@ const UNKNOWN: Match = Object.freeze({ kind: 'unknown' })
 /**
  * Compiles the table of routes. Literal segments go before parameters.
  *
- * @throws NotifierError `invalid_configuration` for a route without a permission level, or two for one address
+ * @throws NotifierError `invalid_configuration` for a route without a permission level or an owner, or two for one address
  */
 export function compileRoutes(routes: readonly Route[]): Router {
   const root = newNode()
   for (const route of routes) {
     if (route.permission !== 'public' && !PERMISSIONS.includes(route.permission))
       throw wrong(`${route.operation} has no permission level`)
+    if ((route.permission === 'public') !== (route.belongsTo === undefined))
+      throw wrong(`${route.operation} must belong to an organization or the operator, or be public`)
     for (const path of route.paths) add(root, path, route)
   }
   return function findRoute(method, path) {

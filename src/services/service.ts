@@ -25,10 +25,14 @@ export interface Admissions {
    * Counts one API request before anything of it is read. Release the admission once, when the answer has been sent or the
    * client has gone.
    *
-   * @param who the organization of the key, or the client's address when there is no key that is valid there
+   * @param who the organization of the key, or the client's address when there is no key that is valid there; an
+   *   operator key has no request limit, and uses up that of no organization
    * @throws NotifierError `rate_limit_exceeded`
    */
-  admit(who: { organizationId: string } | { address: string }, resource: LimitedResource): Promise<Admission>
+  admit(
+    who: { organizationId: string } | { address: string } | { operatorKeyId: string },
+    resource: LimitedResource,
+  ): Promise<Admission>
   /** The rate headers while nothing passes (maintenance, an outage) for `retryAfterMs`. */
   closed(retryAfterMs: number): RateLimitState
 }

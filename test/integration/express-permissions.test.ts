@@ -16,7 +16,9 @@ const mail: SendInput = { channel: 'email', to: 'ada@example.com', body: 'Hi' }
 const entries = ROUTES.flatMap((route) => route.paths.map((path) => ({ route, path })))
 const guarded = entries.filter(({ route }) => route.permission !== 'public')
 const open = entries.filter(({ route }) => route.permission === 'public')
-const ofOne = guarded.filter(({ path }) => path.includes('{'))
+const tenants = guarded.filter(({ route }) => route.belongsTo === 'organization')
+const operators = guarded.filter(({ route }) => route.belongsTo === 'operator')
+const ofOne = tenants.filter(({ path }) => path.includes('{'))
 
 let host: Host
 const keys = new Map<string, { authorization: string }>()
@@ -26,10 +28,10 @@ beforeAll(async () => {
   // What tests an endpoint posts to this host itself.
   host = await startHost({ webhooks: { allow: ['127.0.0.1/32'], allowHttp: true } })
   await host.notifier.organizations.create({ id: OTHER, name: 'Other', plan: 'enterprise' })
-  for (const organizationId of [OWN, OTHER]) {
-    for (const permission of PERMISSIONS) {
+  for (const permission of PERMISSIONS) {
+    for (const organizationId of [OWN, OTHER])
       keys.set(`${organizationId} ${permission}`, await host.key(permission, organizationId))
-    }
+    keys.set(`operator ${permission}`, await host.operatorKey(permission))
   }
 })
 afterAll(() => host.close())
@@ -48,6 +50,8 @@ const bodies: Readonly<Record<string, () => object>> = {
   createWebhook: () => ({ url: 'https://example.com/hook' }),
   addSuppression: () => suppressed,
   redriveDeadLetters: () => ({ filter: {} }),
+  createOrganization: () => ({ name: 'New' }),
+  updateOrganization: () => ({ name: 'Renamed' }),
 }
 
 function newName(): string {
@@ -64,9 +68,13 @@ async function resource({ tag, operation }: Route, organizationId: string): Prom
       return tenant.send({ ...mail, sendAt: new Date(host.clock.now() + 3_600_000) })
     case 'Templates':
       return tenant.templates.create({ name: newName(), channel: 'email', body: 'Hi' })
+    case 'Organizations':
+      return host.notifier.organizations.create({ name: 'One' })
     case 'API keys':
       return tenant.apiKeys.create({ name: 'k', permission: 'Read Only' })
     case 'Webhooks':
+      // An organization may have fifty.
+      for (const { id } of (await tenant.webhooks.list()).items) await tenant.webhooks.delete(id)
       return tenant.webhooks.create({ url: `http://127.0.0.1:${host.port}/host/echo` })
     default:
       throw new Error(`no resource for ${tag}`)
@@ -77,15 +85,18 @@ interface Attempt {
   permission?: Permission | null
   /** Of the key, and of the query under /admin. */
   organizationId?: string
+  /** Present: an operator key, which names this organization; empty: none. */
+  naming?: string
   query?: string
   /** In place of a resource of the organization. */
   id?: string
 }
 
 async function attempt(route: Route, path: string, options: Attempt = {}): Promise<Answer> {
-  const { permission = 'Full Access', organizationId = OWN } = options
+  const { permission = 'Full Access', organizationId = OWN, naming } = options
   const id = path.includes('{') ? (options.id ?? (await resource(route, organizationId)).id) : ''
-  let query = options.query ?? (path.startsWith('/admin/') ? `?orgId=${organizationId}` : '')
+  const inQuery = path.startsWith('/admin/')
+  let query = options.query ?? (inQuery ? `?orgId=${naming ?? organizationId}` : '')
   if (route.operation === 'removeSuppression') {
     await host.notifier.organization(organizationId).suppressions.add(suppressed)
     query = `${query === '' ? '?' : `${query}&`}channel=push&to=token`
@@ -96,7 +107,10 @@ async function attempt(route: Route, path: string, options: Attempt = {}): Promi
   return call(host.port, {
     method: route.method,
     path: path.replace('{eventId}', eventId).replace(/\{\w+\}/, id) + query,
-    headers: permission === null ? {} : { ...keys.get(`${organizationId} ${permission}`) },
+    headers: {
+      ...keys.get(`${naming === undefined ? organizationId : 'operator'} ${permission}`),
+      ...(naming === undefined || inQuery ? {} : { 'x-organization-id': naming }),
+    },
     ...(body === undefined ? {} : { body }),
   })
 }
@@ -161,6 +175,11 @@ it('every operation needs the level of DESIGN.md §4', () => {
     addSuppression: 'Full Access',
     listSuppressions: 'Read Only',
     removeSuppression: 'Full Access',
+    createOrganization: 'Full Access',
+    listOrganizations: 'Read Only',
+    getOrganization: 'Read Only',
+    updateOrganization: 'Full Access',
+    deleteOrganization: 'Full Access',
     postReceipt: 'public',
     postOrganizationReceipt: 'public',
     askUnsubscribe: 'public',
@@ -172,7 +191,34 @@ it('every operation needs the level of DESIGN.md §4', () => {
   })
 })
 
-describe.each(guarded)('$route.method $path', ({ route, path }) => {
+describe.each(tenants)('$route.method $path', ({ route, path }) => {
+  it.each(
+    PERMISSIONS.flatMap((permission) =>
+      [OWN, OTHER].map((organizationId) => [permission, organizationId] as const),
+    ),
+  )('with a %s operator key, for %s', async (permission, organizationId) => {
+    const expected = permits(permission, route.permission as Permission)
+      ? [route.status, undefined]
+      : [403, 'insufficient_permissions']
+    const answer = await attempt(route, path, { permission, organizationId, naming: organizationId })
+    expect(outcome(answer)).toEqual(expected)
+  })
+
+  it.each(PERMISSIONS)(
+    'with a %s operator key that names no organization, or none that exists',
+    async (permission) => {
+      const allowed = permits(permission, route.permission as Permission)
+      const refused = [403, 'insufficient_permissions']
+      const id = path.includes('{') ? (await resource(route, OWN)).id : ''
+      const unnamed = await attempt(route, path, { permission, id, naming: '' })
+      expect(outcome(unnamed)).toEqual(allowed ? [422, 'missing_required_field'] : refused)
+      for (const naming of ['org_unknown', 'x', 'org_%00', '__proto__']) {
+        const unknown = await attempt(route, path, { permission, id, naming })
+        expect(outcome(unknown)).toEqual(allowed ? [404, 'not_found'] : refused)
+      }
+    },
+  )
+
   it.each(PERMISSIONS)('with a %s key', async (permission) => {
     const expected = permits(permission, route.permission as Permission)
       ? [route.status, undefined]
@@ -196,11 +242,43 @@ describe.each(guarded)('$route.method $path', ({ route, path }) => {
   })
 })
 
+describe.each(operators)('$route.method $path', ({ route, path }) => {
+  it.each(PERMISSIONS)('with a %s operator key', async (permission) => {
+    const expected = permits(permission, route.permission as Permission)
+      ? [route.status, undefined]
+      : [403, 'insufficient_permissions']
+    expect(outcome(await attempt(route, path, { permission, naming: '' }))).toEqual(expected)
+  })
+
+  it.each(PERMISSIONS)('with a %s key of an organization, also for that one', async (permission) => {
+    for (const organizationId of [OWN, OTHER]) {
+      const answer = await attempt(route, path, { permission, organizationId, id: organizationId })
+      expect(outcome(answer)).toEqual([403, 'operator_key_required'])
+    }
+  })
+
+  it('with no key', async () => {
+    expect(outcome(await attempt(route, path, { permission: null }))).toEqual([401, 'missing_authorization'])
+  })
+})
+
+describe.each(operators.filter(({ path }) => path.includes('{')))(
+  '$route.method $path',
+  ({ route, path }) => {
+    it('of something unknown is 404', async () => {
+      for (const id of [`org_${'0'.repeat(22)}`, 'x', '%00', '..%2F..', '__proto__'])
+        expect(outcome(await attempt(route, path, { id, naming: '' }))).toEqual([404, route.unknown])
+    })
+  },
+)
+
 describe.each(ofOne)('$route.method $path', ({ route, path }) => {
   it("of another organization's resource is refused, and leaves it as it was", async () => {
     const { id } = await resource(route, OWN)
     const foreign = await attempt(route, path, { organizationId: OTHER, id })
     expect(outcome(foreign)).toEqual([403, 'organization_mismatch'])
+    const operator = await attempt(route, path, { id, naming: OTHER })
+    expect(outcome(operator)).toEqual([403, 'organization_mismatch'])
     expect(outcome(await attempt(route, path, { id }))).toEqual([route.status, undefined])
   })
 

@@ -90,6 +90,22 @@ describeEachWith(
       request.socket.destroy()
     })
 
+    it.each([
+      ['of an organization that it names', '/v1/api-keys?orgId=org_default', newKey],
+      ['an organization', '/v1/organizations', '{"id":"org_planted","name":"Planted"}'],
+    ])('makes nothing once it is deleted, an operator key: %s', async (_title, path, body) => {
+      const { operatorKeys, apiKeys, organizations } = host.notifier
+      const { secret, id } = await operatorKeys.create({ name: 'x', permission: 'Full Access' })
+      const request = await openWith(secret, path, body)
+      await operatorKeys.delete(id)
+      request.finish()
+      await expectRefusal(request.answer, 401, 'invalid_api_key')
+      expect(request.lookUps).toHaveBeenCalledTimes(2)
+      expect((await apiKeys.list()).items).toEqual([])
+      expect((await organizations.list()).items.map((one) => one.id)).toEqual(['org_default'])
+      request.socket.destroy()
+    })
+
     it('makes nothing once it has expired', async () => {
       const expiresAt = new Date(Date.now() + 2_000)
       const key = await host.notifier.apiKeys.create({ name: 'x', permission: 'Write', expiresAt })

@@ -37,6 +37,11 @@ const ROWS = {
     'The API key lacks the permission for this operation.',
     'Use a key with a higher permission level.',
   ],
+  operator_key_required: [
+    403,
+    'The operation is for operators, and the key belongs to an organization.',
+    'Use an operator key, which the application creates in code: notifier.operatorKeys.create().',
+  ],
   organization_mismatch: [
     403,
     'The resource belongs to another organization.',

@@ -33,7 +33,7 @@ export function openApiDocument(
     },
     // Relative to the address of this document, which is below the mount.
     servers: [{ url: '.', description: 'Where this document is served.' }],
-    security: [{ apiKey: [] }],
+    security: [{ apiKey: [] }, { operatorKey: [] }],
     tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
     paths,
     components: {
@@ -42,7 +42,17 @@ export function openApiDocument(
       headers: HEADERS,
       responses: sharedResponses(errorFormat),
       securitySchemes: {
-        apiKey: { type: 'http', scheme: 'bearer', description: 'An API key: `Authorization: Bearer crl_…`.' },
+        apiKey: {
+          type: 'http',
+          scheme: 'bearer',
+          description: "An organization's API key: `Authorization: Bearer crl_…`.",
+        },
+        operatorKey: {
+          type: 'http',
+          scheme: 'bearer',
+          description:
+            'An operator key, which belongs to no organization: `Authorization: Bearer crlop_…`. A request for the resources of one names it in `X-Organization-ID` or `orgId`.',
+        },
       },
     },
   }

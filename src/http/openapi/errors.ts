@@ -20,8 +20,9 @@ const WITH_KEY: readonly ErrorCode[] = [
   'expired_api_key',
   'ip_not_allowed',
   'insufficient_permissions',
-  'organization_mismatch',
 ]
+/** The last two answer an operator key, which names the organization. */
+const OF_ORGANIZATION: readonly ErrorCode[] = ['organization_mismatch', 'missing_required_field', 'not_found']
 const WITH_BODY: readonly ErrorCode[] = [
   'invalid_json',
   'request_timeout',
@@ -39,9 +40,16 @@ const SHARED: readonly (readonly [name: string, status: number, codes: readonly 
     403,
     ['https_required', 'ip_not_allowed', 'insufficient_permissions', 'organization_mismatch'],
   ],
+  [
+    'OperatorRequired',
+    403,
+    ['https_required', 'ip_not_allowed', 'insufficient_permissions', 'operator_key_required'],
+  ],
+  ['NotFound', 404, ['not_found']],
   ['RequestTimeout', 408, ['request_timeout']],
   ['PayloadTooLarge', 413, ['payload_too_large']],
   ['UnsupportedMediaType', 415, ['unsupported_media_type']],
+  ['OrganizationRequired', 422, ['missing_required_field']],
   ['TooManyRequests', 429, ['rate_limit_exceeded']],
   ['InternalServerError', 500, ['internal_server_error']],
   ['ServiceUnavailable', 503, ['service_unavailable']],
@@ -84,14 +92,10 @@ export const errorSchemas: Readonly<Record<ErrorFormat, JsonObject>> = {
   },
 }
 
-/** The errors of an operation, by status. @param organizationRequired the query must name the organization */
-export function errorResponses(
-  route: Route,
-  organizationRequired: boolean,
-  format: ErrorFormat,
-): Readonly<Record<string, JsonObject>> {
+/** The errors of an operation, by status. */
+export function errorResponses(route: Route, format: ErrorFormat): Readonly<Record<string, JsonObject>> {
   const responses: Record<string, JsonObject> = {}
-  for (const [status, codes] of codesOf(route, organizationRequired)) {
+  for (const [status, codes] of codesOf(route)) {
     const name = shared.get(keyOf(status, codes))
     responses[status] =
       name === undefined ? errorResponse(status, codes, format) : { $ref: `#/components/responses/${name}` }
@@ -105,12 +109,13 @@ export function sharedResponses(format: ErrorFormat): Readonly<Record<string, Js
   )
 }
 
-function codesOf(route: Route, organizationRequired: boolean): Codes {
+function codesOf(route: Route): Codes {
   const all = [
     ...ANY,
     ...(route.permission === 'public' ? [] : WITH_KEY),
     ...(route.body === undefined && route.raw === undefined && route.form === undefined ? [] : WITH_BODY),
-    ...(organizationRequired ? (['missing_required_field'] as const) : []),
+    ...(route.belongsTo === 'organization' ? OF_ORGANIZATION : []),
+    ...(route.belongsTo === 'operator' ? (['operator_key_required'] as const) : []),
     ...(route.unknown === undefined ? [] : [route.unknown]),
     ...(route.errors ?? []),
   ]

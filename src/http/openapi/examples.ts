@@ -76,6 +76,19 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
     request: { name: 'billing', permission: 'Write' },
     response: { ...key, secret: 'crl_…' },
   },
+  createOrganization: {
+    request: { id: 'org_acme', name: 'Acme', plan: 'starter' },
+    response: {
+      id: 'org_acme',
+      name: 'Acme',
+      plan: 'starter',
+      smsCountries: null,
+      retentionDays: null,
+      tracking: { opens: false, clicks: false },
+      createdAt,
+      deleting: false,
+    },
+  },
   createWebhook: {
     request: { url: 'https://example.com/hooks', events: ['notification.delivered', 'notification.failed'] },
   },

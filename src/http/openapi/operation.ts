@@ -13,7 +13,8 @@ export const PARAMETERS: Readonly<Record<string, JsonObject>> = {
   OrganizationId: {
     name: 'X-Organization-ID',
     in: 'header',
-    description: "The organization that the request concerns; left out, the key's own.",
+    description:
+      "The organization that the request concerns; left out, the key's own. With an operator key this or `orgId` is required.",
     schema: { type: 'string' },
   },
   OrgId: {
@@ -65,14 +66,14 @@ export function operationOf(route: Route, path: string, format: ErrorFormat): Op
     summary: route.summary,
     description: describePermission(route),
     tags: [route.tag],
-    ...(route.permission === 'public' ? { security: [] } : {}),
+    ...(route.belongsTo === 'organization' ? {} : { security: securityOf(route) }),
     parameters: parametersOf(route, path, admin),
     ...(route.body === undefined ? {} : { requestBody: requestBody(route, route.body) }),
     ...(route.raw === true ? { requestBody: RAW_BODY } : {}),
     ...(route.form === true ? { requestBody: ONE_CLICK_BODY } : {}),
     responses: {
       ...successes(route),
-      ...errorResponses(route, admin, format),
+      ...errorResponses(route, format),
       ...(route.page === true ? pageResponses(route, format) : {}),
     },
   }
@@ -105,6 +106,10 @@ function capitalized(word: string): string {
   return word.charAt(0).toUpperCase() + word.slice(1)
 }
 
+function securityOf({ belongsTo }: Route): readonly JsonObject[] {
+  return belongsTo === 'operator' ? [{ operatorKey: [] }] : []
+}
+
 function describePermission(route: Route): string {
   const grants = Object.entries(route.queryGrants ?? {}).map(
     ([parameter, grant]) => ` \`${parameter}=true\` needs a key with the grant \`${grant}\`.`,
@@ -112,16 +117,17 @@ function describePermission(route: Route): string {
   return describeLevel(route) + grants.join('')
 }
 
-function describeLevel({ permission, limit }: Route): string {
+function describeLevel({ permission, limit, belongsTo }: Route): string {
   if (limit === 'links') return 'Needs no API key: the link is signed. Limited by client address.'
   if (limit === 'receipts') return 'Needs no API key: the provider signs what it reports.'
+  const key = belongsTo === 'operator' ? 'operator key' : 'API key'
   switch (permission) {
     case 'public':
       return 'Needs no API key. Limited by client address.'
     case 'Full Access':
-      return 'Needs an API key with the permission `Full Access`.'
+      return `Needs an ${key} with the permission \`Full Access\`.`
     default:
-      return `Needs an API key with the permission \`${permission}\` or a higher one.`
+      return `Needs an ${key} with the permission \`${permission}\` or a higher one.`
   }
 }
 
@@ -135,7 +141,7 @@ function parametersOf(route: Route, path: string, admin: boolean): JsonObject[] 
   }))
   const scope = admin ? ['RequiredOrgId', 'OrganizationId'] : ['OrgId', 'OrganizationId']
   const shared = [
-    ...(route.permission === 'public' ? [] : scope),
+    ...(route.belongsTo === 'organization' ? scope : []),
     ...(route.requestHeaders ?? []).map((name) => REQUEST_HEADERS[name]),
   ].map((name) => ({ $ref: `#/components/parameters/${name}` }))
   return [...inPath, ...(route.query === undefined ? [] : queryParameters(route.query)), ...shared]

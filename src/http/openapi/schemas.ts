@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { apiKeyInput } from '../../domain/input/api-key.ts'
 import { instant, jsonObject } from '../../domain/input/fields.ts'
+import { organizationChange, organizationInput } from '../../domain/input/organization.ts'
 import { redriveInput } from '../../domain/input/redrive.ts'
 import { sendInput } from '../../domain/input/send.ts'
 import { suppressionInput } from '../../domain/input/suppression.ts'
@@ -25,6 +26,7 @@ import {
   sentNotification,
   validatedSend,
 } from '../schemas/notification.ts'
+import { organizationDeletion, organizationList, organizationRecord } from '../schemas/organization.ts'
 import { healthStatus } from '../schemas/service.ts'
 import { suppressionList, suppressionRecord } from '../schemas/suppression.ts'
 import { previewInput, renderedRecord, templateList, templateRecord } from '../schemas/template.ts'
@@ -53,6 +55,8 @@ const INPUTS: readonly (readonly [name: string, schema: z.ZodType])[] = [
   ['ReplayRequest', replayInput],
   ['SuppressionRequest', suppressionInput],
   ['RedriveRequest', redriveInput],
+  ['OrganizationRequest', organizationInput],
+  ['OrganizationChange', organizationChange],
 ]
 
 /** What clients get. Generated code uses the names: they do not change. */
@@ -86,6 +90,9 @@ const OUTPUTS: readonly (readonly [name: string, schema: z.ZodType])[] = [
   ['RedriveResult', redriveResult],
   ['Suppression', suppressionRecord],
   ['SuppressionList', suppressionList],
+  ['Organization', organizationRecord],
+  ['OrganizationList', organizationList],
+  ['OrganizationDeletion', organizationDeletion],
   ['Deleted', deleted],
   ['Health', healthStatus],
 ]

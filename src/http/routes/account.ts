@@ -13,6 +13,7 @@ export const accountRoutes: readonly Route[] = [
     tag: 'Account',
     method: 'GET',
     paths: ['/v1/account/limits'],
+    belongsTo: 'organization',
     permission: 'Read Only',
     limit: 'requests',
     status: 200,

@@ -15,6 +15,7 @@ export const logRoutes: readonly Route[] = [
     tag: 'Logs',
     method: 'GET',
     paths: ['/v1/logs', '/admin/logs'],
+    belongsTo: 'organization',
     permission: 'Read Only',
     limit: 'logs.list',
     status: 200,

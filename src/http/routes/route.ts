@@ -17,6 +17,7 @@ export const TAGS = {
   'API keys': 'Who may call this API.',
   Webhooks: 'Endpoints that are told about deliveries.',
   Suppressions: 'Recipients that nothing is sent to.',
+  Organizations: 'The tenants. Only operator keys reach them.',
   Receipts: 'What providers report; they prove themselves by their signatures.',
   Pages: 'What links in messages lead to; the links are signed.',
   Service: 'The service itself; no API key is needed.',
@@ -40,6 +41,11 @@ export interface Route {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
   /** Patterns that mean the same; `{name}` stands for one segment. Under /admin the query `orgId` is required. */
   readonly paths: readonly string[]
+  /**
+   * `organization`: its resources; an operator key names one. `operator`: operator keys alone may call it. Left out where no
+   * key is needed.
+   */
+  readonly belongsTo?: 'organization' | 'operator'
   /** The lowest level of key that may call it; `public`: no key is needed, none is looked at. */
   readonly permission: Permission | 'public'
   /** Query parameters that need a grant of the key where they are `true`. */
@@ -83,7 +89,7 @@ export type Handler = (context: RequestContext, service: Service) => Promise<Han
 /** What a handler gets: everything in it has been checked. */
 export interface RequestContext {
   readonly request: HttpRequest
-  /** Empty for public routes. */
+  /** Empty for routes that belong to no organization. */
   readonly organizationId: string
   /** Of the key. */
   readonly grants: readonly Grant[]
@@ -101,6 +107,8 @@ export interface RequestContext {
 }
 
 export interface HandlerResult {
+  /** The organization that was created: the path could not name it. For the log. */
+  readonly organizationId?: string
   /** Sent as JSON. */
   readonly body?: unknown
   /** Sent as it is, in place of JSON. */

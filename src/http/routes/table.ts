@@ -3,6 +3,7 @@ import { apiKeyRoutes } from './api-keys.ts'
 import { deadLetterRoutes } from './dead-letters.ts'
 import { logRoutes } from './logs.ts'
 import { notificationRoutes } from './notifications.ts'
+import { organizationRoutes } from './organizations.ts'
 import { pageRoutes } from './pages.ts'
 import { receiptRoutes } from './receipts.ts'
 import type { Route } from './route.ts'
@@ -21,6 +22,7 @@ export const ROUTES: readonly Route[] = [
   ...apiKeyRoutes,
   ...webhookRoutes,
   ...suppressionRoutes,
+  ...organizationRoutes,
   ...receiptRoutes,
   ...pageRoutes,
   ...serviceRoutes,

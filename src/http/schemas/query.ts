@@ -22,6 +22,11 @@ const line = z
   .min(1)
   .regex(/^\P{Cc}*$/u, 'must not contain control characters')
 
+const flag = z
+  .enum(['true', 'false'])
+  .transform((text) => text === 'true')
+  .pipe(z.boolean())
+
 const recipient = line.max(4096)
 
 const time = z.iso.datetime({ offset: true, error: NO_INSTANT })
@@ -61,12 +66,16 @@ export const notificationQuery: z.ZodType<Filters<NotificationQuery>> = z.object
 
 /** What `GET /v1/notifications/{id}` shows. */
 export const notificationViewQuery: z.ZodType<{ rendered?: boolean | undefined }> = z.object({
-  rendered: z
-    .enum(['true', 'false'])
-    .transform((text) => text === 'true')
-    .pipe(z.boolean())
+  rendered: flag
     .optional()
     .describe('Whether the content is shown as the recipient gets it. Default `false`.'),
+})
+
+/** How `DELETE /v1/organizations/{id}` deletes. */
+export const organizationDeletionQuery: z.ZodType<{ force?: boolean | undefined }> = z.object({
+  force: flag
+    .optional()
+    .describe('Removes notifications and events that wait, too; they are never delivered. Default `false`.'),
 })
 
 /** The query of the delivery log. */

@@ -32,6 +32,11 @@ export function isWellFormedApiKey(text: string): boolean {
   return API_KEY_PATTERN.test(text) && text.endsWith(checksum(text.slice(0, -CHECKSUM_LENGTH)))
 }
 
+/** True when a text claims to be an operator key. Says nothing about whether it is one. */
+export function isOperatorKey(text: string): boolean {
+  return text.startsWith(PREFIXES.operator)
+}
+
 /** The beginning of a key that may be shown: its prefix and four characters. */
 export function beginningOf(key: string): string {
   return key.slice(0, key.indexOf('_') + 5)

@@ -65,7 +65,8 @@ export function createLimits(
         restriction: restrictedMs === 0 ? null : { until: new Date(now + restrictedMs).toISOString() },
       }
     },
-    admit(who, resource) {
+    async admit(who, resource) {
+      if ('operatorKeyId' in who) return requests.admitOperator()
       return 'address' in who
         ? requests.admitAddress(who.address, resource)
         : requests.admit(who.organizationId, resource)

@@ -18,6 +18,8 @@ import { type Admission, type LimitedResource, NO_LIMIT, type RateLimitState } f
 export interface RequestLimits {
   admit(organizationId: string, resource: LimitedResource): Promise<Admission>
   admitAddress(address: string, resource: LimitedResource): Promise<Admission>
+  /** Counts nothing. */
+  admitOperator(): Admission
   /** Stops renewing the slots of requests that are under way. */
   close(): void
 }
@@ -84,6 +86,10 @@ export function createRequestLimits(
     }
   }
 
+  function uncounted(): Admission {
+    return { state: unlimited(clock), release: done }
+  }
+
   /** Each limit has a count of its own: what a high one refuses would be far above a low one at once. */
   async function refused(organizationId: string, name: string, limit: number): Promise<void> {
     if (overuse === null) return
@@ -127,13 +133,14 @@ export function createRequestLimits(
       )
     },
     async admitAddress(address, resource) {
-      if (resource === 'receipts') return { state: unlimited(clock), release: done }
+      if (resource === 'receipts') return uncounted()
       const [name, limit] = ADDRESS_LIMITS[resource] ?? (['address', PER_ADDRESS] as const)
       const key = `${name}.${networkOf(address).replaceAll(':', '-')}:requests`
       const overflow = `${name}.others:requests:${MINUTE}`
       const check = { ...windowCheck(key, limit, MINUTE), overflow }
       return admit([{ resource: name, limit, check }], done)
     },
+    admitOperator: uncounted,
     close: held.close,
   }
 }

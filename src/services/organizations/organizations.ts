@@ -135,7 +135,7 @@ function inUse(id: string, what: string, waiting?: number): NotifierError {
   return new NotifierError('organization_in_use', {
     message:
       `${number} notifications or webhook events of "${id}" wait. ${what} Delete it again once they have ended, or with ` +
-      '{ force: true }, which removes them.',
+      '{ force: true } (over HTTP: ?force=true), which removes them.',
     details: { field: 'id', ...(waiting === undefined ? {} : { waiting }) },
   })
 }

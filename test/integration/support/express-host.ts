@@ -62,6 +62,8 @@ export interface Host {
   readonly clock: { now(): number; advance(ms: number): unknown }
   /** Headers with a key of the organization. */
   key(permission?: Permission, organizationId?: string): Promise<{ authorization: string }>
+  /** Headers with an operator key. */
+  operatorKey(permission?: Permission): Promise<{ authorization: string }>
   close(): Promise<void>
 }
 
@@ -119,6 +121,10 @@ export async function startHost(options: HostOptions = {}): Promise<Host> {
     async key(permission = 'Full Access', organizationId = 'org_default') {
       const { apiKeys } = notifier.organization(organizationId)
       const { secret } = await apiKeys.create({ name: 'test', permission })
+      return { authorization: `Bearer ${secret}` }
+    },
+    async operatorKey(permission = 'Full Access') {
+      const { secret } = await notifier.operatorKeys.create({ name: 'test', permission })
       return { authorization: `Bearer ${secret}` }
     },
     async close() {

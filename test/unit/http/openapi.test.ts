@@ -157,12 +157,14 @@ describe('the document', () => {
   })
 
   it('asks for a key everywhere but where none is needed, and for orgId under /admin', () => {
-    expect(document.security).toEqual([{ apiKey: [] }])
+    expect(document.security).toEqual([{ apiKey: [] }, { operatorKey: [] }])
     for (const { path, operation } of operations) {
       const parameters = JSON.stringify(operation.parameters)
       const proven = path.startsWith('/receipts/')
       const isPublic = path === '/health' || path === '/openapi.json' || PAGES.includes(path) || proven
-      expect('security' in operation).toBe(isPublic)
+      const keys = path.startsWith('/v1/organizations') ? [{ operatorKey: [] }] : undefined
+      expect(operation.security).toEqual(isPublic ? [] : keys)
+      expect(/Org(?:anization)?Id/.test(parameters)).toBe(!isPublic && keys === undefined)
       expect(operation.responses['401'] === undefined).toBe(isPublic && !proven)
       expect(parameters.includes('RequiredOrgId')).toBe(path.startsWith('/admin/'))
     }
@@ -172,7 +174,7 @@ describe('the document', () => {
     const codes = (path: string, method: string, status: string): string =>
       JSON.stringify(document.paths[path]?.[method]?.responses[status] ?? null)
     expect(codes('/v1/notify', 'post', '422')).toContain('"template_not_found"')
-    expect(codes('/v1/notify', 'post', '404')).toBe('null')
+    expect(codes('/v1/notify', 'post', '404')).toBe('{"$ref":"#/components/responses/NotFound"}')
     expect(codes('/v1/templates/{idOrName}', 'get', '404')).toContain('"template_not_found"')
   })
 
@@ -201,11 +203,13 @@ describe('the document', () => {
   })
 })
 
-/** The items of a batch are judged one by one; the filter of a redrive and the parts of a message are always strict. */
+/** The items of a batch are judged one by one; the filter of a redrive, the parts of a message and the tracking of an organization are always strict. */
 const INSIDE: Readonly<Record<string, string[]>> = {
   sendNotification: ['email', 'push', 'slack'],
   sendBatch: ['notifications'],
   redriveDeadLetters: ['filter'],
+  createOrganization: ['tracking'],
+  updateOrganization: ['tracking'],
 }
 
 it('no body has objects with fields inside objects: strictBody looks at one level', () => {

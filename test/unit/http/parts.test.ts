@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { bearerToken } from '../../../src/http/authorization.ts'
 import { readForm, readJsonObject } from '../../../src/http/body.ts'
+import type { Caller } from '../../../src/http/caller.ts'
 import { organizationOf } from '../../../src/http/organization.ts'
 import { parseQuery } from '../../../src/http/query.ts'
 import { createRequestIds } from '../../../src/http/request-id.ts'
+import type { RouteMatch } from '../../../src/http/router.ts'
 import { idempotencyKey, isTestMode } from '../../../src/http/send-headers.ts'
 import { request, type TestRequest } from './support.ts'
 
@@ -156,12 +158,18 @@ describe('the query', () => {
 })
 
 describe('the organization of a request', () => {
-  const of = (header: string | undefined, query: string, required = false): string =>
+  const of = async (
+    header: string | undefined,
+    query: string,
+    organizationRequired = false,
+    organizationId: string | null = 'org_mine',
+  ): Promise<string> =>
     organizationOf(
       request(header === undefined ? {} : { headers: { 'x-organization-id': header } }),
       parseQuery(query),
-      'org_mine',
-      required,
+      { route: { belongsTo: 'organization' }, organizationRequired } as RouteMatch,
+      { organizationId } as Caller,
+      { organizations: { get: async (id: string) => ({ id, deleting: id === 'org_leaving' }) } } as never,
     )
   it.each([
     ['the key’s', undefined, '', false],
@@ -169,8 +177,8 @@ describe('the organization of a request', () => {
     ['the query’s', undefined, 'orgId=org_mine', false],
     ['both', 'org_mine', 'orgId=org_mine', true],
     ['the key’s when both are empty', '', 'orgId=', false],
-  ])('is %s', (_title, header, query, required) => {
-    expect(of(header, query, required)).toBe('org_mine')
+  ])('is %s', async (_title, header, query, required) => {
+    expect(await of(header, query, required)).toBe('org_mine')
   })
   it.each([
     ['organization_mismatch', 'org_other', '', false],
@@ -181,8 +189,25 @@ describe('the organization of a request', () => {
     ['missing_required_field', undefined, '', true],
     ['missing_required_field', 'org_mine', '', true],
     ['missing_required_field', 'org_mine', 'orgId=', true],
-  ])('is %s for header %s and query "%s"', (expected, header, query, required) => {
-    expect(() => of(header, query, required)).toThrow(code(expected))
+  ])('is %s for header %s and query "%s"', async (expected, header, query, required) => {
+    await expect(of(header, query, required)).rejects.toThrow(code(expected))
+  })
+  it.each([
+    ['org_other', 'org_other', '', false],
+    ['org_other', undefined, 'orgId=org_other', true],
+  ])('of an operator is the one that it names: %s', async (expected, header, query, required) => {
+    expect(await of(header, query, required, null)).toBe(expected)
+  })
+  it.each([
+    ['missing_required_field', undefined, '', false],
+    ['missing_required_field', '', 'orgId=', false],
+    ['missing_required_field', 'org_mine', '', true],
+    ['invalid_parameter', 'org_mine', 'orgId=org_other', false],
+    ['not_found', 'org_leaving', '', false],
+    ['not_found', 'mine', '', false],
+    ['not_found', undefined, 'orgId=org_%00', true],
+  ])('of an operator is %s for header %s and query "%s"', async (expected, header, query, required) => {
+    await expect(of(header, query, required, null)).rejects.toThrow(code(expected))
   })
 })
 

@@ -12,6 +12,7 @@ function route(change: Partial<Route> = {}): Route {
     tag: 'Service',
     method: 'GET',
     paths: ['/v1/things/{id}'],
+    belongsTo: 'organization',
     permission: 'Read Only',
     limit: 'requests',
     status: 200,
@@ -133,6 +134,19 @@ describe('a table with a mistake', () => {
   it('does not start without a permission level', () => {
     expect(() => compileRoutes([route({ permission: undefined as unknown as Permission })])).toThrow(
       expect.objectContaining({ code: 'invalid_configuration', message: expect.stringContaining('test') }),
+    )
+  })
+
+  it.each([
+    ['of nobody', { belongsTo: undefined } as unknown as Partial<Route>],
+    ['public, and of an organization', { permission: 'public' } as const],
+    ['public, and of the operator', { permission: 'public', belongsTo: 'operator' } as const],
+  ])('does not start with a route that is %s', (_title, change) => {
+    expect(() => compileRoutes([route(change)])).toThrow(
+      expect.objectContaining({
+        code: 'invalid_configuration',
+        message: expect.stringContaining('test must'),
+      }),
     )
   })
 
