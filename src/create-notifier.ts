@@ -25,7 +25,7 @@ import type { Deadline } from './services/deadline.ts'
 import { createEngine } from './services/delivery/engine.ts'
 import { faultsOf } from './services/faults-of.ts'
 import { reportHealth } from './services/health.ts'
-import { createLifecycle } from './services/lifecycle.ts'
+import { createLifecycle, stopping } from './services/lifecycle.ts'
 import { createLimits } from './services/limits/limits.ts'
 import { createPlanFinder } from './services/limits/plan-of.ts'
 import { closedLimit, createRequestLimits } from './services/limits/request-limits.ts'
@@ -36,6 +36,7 @@ import { createPages } from './services/links/pages.ts'
 import { assertListener } from './services/listeners.ts'
 import { createDeliveryLog, type HeardEvent } from './services/logging/delivery-log.ts'
 import { createLogs, createNotifications } from './services/notifications/notifications.ts'
+import { createWaits } from './services/notifications/wait-for.ts'
 import type { MultiTenantNotifier, Notifier, NotifierEvents } from './services/notifier.ts'
 import { createOrganizations } from './services/organizations/organizations.ts'
 import { createPluginFaults } from './services/plugin-faults.ts'
@@ -81,6 +82,8 @@ const STORAGE_MS = 10 * 60_000
 function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
   const { outgoing, clock, logger, telemetry } = options
   const emitter = new EventEmitter<NotifierEvents>()
+  /** The emitter forgets them only when it calls them itself. */
+  const onceOnly = new WeakSet<object>()
   const meter = createMeter()
   const faults = createPluginFaults()
   const giveWay = createGiveWay(clock)
@@ -128,10 +131,12 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
   function tell(event: HeardEvent): void {
     logEvent(event)
     emit(event.event, event)
+    if ('id' in event.data) waits.heard(event.data.id)
   }
 
   function emit<Name extends keyof NotifierEvents>(name: Name, value: Error | HeardEvent): void {
     for (const listener of emitter.listeners(name)) {
+      if (onceOnly.has(listener)) emitter.removeListener(name, listener, undefined, true)
       const tell = (): unknown => (listener as (value: Error | HeardEvent) => unknown)(value)
       safely(tell, (error) => logger.error('A listener threw.', { event: name, error }))
     }
@@ -230,6 +235,7 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
       retention.start()
     },
     async halt(deadline) {
+      waits.end(stopping())
       await Promise.all([deadline.within(retention.stop()), engine.stop(deadline)])
     },
     close: closeParts,
@@ -288,16 +294,21 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
     routes,
     wake: () => engine.wake(),
   })
+  const notifications = createNotifications(
+    storage,
+    organizations,
+    compiled,
+    announce,
+    () => engine.wake(),
+    deadLetters.one,
+  )
+  const waits = createWaits(clock, notifications.get)
   const keys = createApiKeys(storage, ids, organizations, clock)
   const { verify, ...apiKeys } = guard(keys.apiKeys)
   const scoped: Scoped<Tenant<unknown>> = {
     ...guard(accept, refused),
-    notifications: {
-      ...guard(
-        createNotifications(storage, organizations, compiled, announce, () => engine.wake(), deadLetters.one),
-      ),
-      ...guard({ resend }, refused),
-    },
+    ...guard({ waitFor: waits.waitFor }),
+    notifications: { ...guard(notifications), ...guard({ resend }, refused) },
     deadLetters: guard(deadLetters.api),
     templates: guard(createTemplates(storage, ids, organizations, compiled, processor)),
     apiKeys,
@@ -342,6 +353,12 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
     on(event, listener) {
       assertListener(event, listener)
       emitter.on(event, listener as never)
+      return notifier
+    },
+    once(event, listener) {
+      assertListener(event, listener)
+      onceOnly.add(listener)
+      emitter.once(event, listener as never)
       return notifier
     },
     off(event, listener) {

@@ -137,6 +137,7 @@ export type {
   NotificationSummary,
   RenderedMessage,
   TimelineRecord,
+  WaitOptions,
 } from './services/notifications/records.ts'
 export type {
   ListenerOf,

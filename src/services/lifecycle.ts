@@ -79,7 +79,7 @@ export function createLifecycle(parts: LifecycleParts): Lifecycle {
 
   function notRunning(): NotifierError | null {
     if (running) return null
-    if (closed !== null) return unavailable('The notifier is stopping or has stopped.')
+    if (closed !== null) return stopping()
     // Who has not waited for start() has called it.
     const message = opened === null ? undefined : 'The notifier is still starting: await start() before.'
     return new NotifierError('not_started', { message, retryAfterMs: 1_000 })
@@ -284,6 +284,11 @@ function excess(name: string, method: AnyMethod, args: readonly unknown[]): Noti
       'notifier.organization(id).',
     details: { field: 'options', expected: 'left out' },
   })
+}
+
+/** Calls end with it once a stop has begun. */
+export function stopping(): NotifierError {
+  return unavailable('The notifier is stopping or has stopped.')
 }
 
 function unavailable(message: string): NotifierError {

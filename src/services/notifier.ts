@@ -51,6 +51,8 @@ export interface MultiTenantNotifier<Tx = never> {
    * @throws NotifierError `invalid_parameter` for a name that no event has, or a listener that is no function
    */
   on<Name extends keyof NotifierEvents>(event: Name, listener: ListenerOf<Name>): this
+  /** As {@link on}, for the next such event alone. */
+  once<Name extends keyof NotifierEvents>(event: Name, listener: ListenerOf<Name>): this
   /** Calls it no more. @throws NotifierError as {@link on} */
   off<Name extends keyof NotifierEvents>(event: Name, listener: ListenerOf<Name>): this
 

@@ -18,6 +18,7 @@ import type {
   NotificationQuery,
   NotificationRecord,
   NotificationSummary,
+  WaitOptions,
 } from './notifications/records.ts'
 import type { RenderedRecord } from './render.ts'
 import { wrong } from './scope.ts'
@@ -56,6 +57,16 @@ export interface Tenant<Tx = never> {
    * @throws NotifierError `invalid_parameter` when there are none or too many
    */
   sendBatch(messages: readonly SendInput[], options?: SendOptions<Tx>): Promise<BatchResult>
+
+  /**
+   * Waits for the first outcome of a notification, for tests and scripts: until its status is neither `scheduled` nor
+   * `queued`. Resolves at once where that is so. What other processes do is noticed within half a second. A wait keeps
+   * the process alive.
+   *
+   * @throws NotifierError `wait_timeout`, `notification_not_found`, `organization_mismatch`, and `service_unavailable` when
+   *   the notifier stops
+   */
+  waitFor(id: string, options?: WaitOptions): Promise<NotificationRecord>
 
   readonly notifications: {
     /**

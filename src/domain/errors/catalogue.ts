@@ -184,6 +184,12 @@ const ROWS = {
     'retryable',
   ],
 
+  wait_timeout: [
+    504,
+    'The notification had no outcome in time.',
+    'Wait longer, or look at its timeline and at the health of the notifier.',
+    'retryable',
+  ],
   invalid_configuration: [500, 'An option is wrong.', 'Correct the option that is named.'],
   invalid_transaction: [
     500,

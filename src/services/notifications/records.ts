@@ -50,6 +50,11 @@ export interface GetNotificationOptions {
   readonly rendered?: boolean | undefined
 }
 
+export interface WaitOptions {
+  /** Longest wait in milliseconds, from 1. Default 30 000. */
+  readonly timeoutMs?: number | undefined
+}
+
 export interface NotificationRecord extends NotificationSummary {
   /** The content is never shown, and is removed when delivery has ended. */
   readonly sensitive: boolean
