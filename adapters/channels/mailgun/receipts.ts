@@ -15,7 +15,7 @@ import {
 import { OUR_ID } from '../kit/mail/mail-api.ts'
 import { hintOf, type Meaning } from '../kit/mail/meaning.ts'
 import { oneOrSeveral } from '../kit/options.ts'
-import { codeOfReply } from '../smtp/errors.ts'
+import { codeOfReply } from '../kit/smtp/refusal.ts'
 import { bareId } from './errors.ts'
 
 /** What proves the reports of Mailgun. */

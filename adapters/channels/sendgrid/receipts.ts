@@ -7,8 +7,8 @@ import { dedupeKey, isFresh, jsonBody, malformed, timeOf, unproven } from '../ki
 import { OUR_ID } from '../kit/mail/mail-api.ts'
 import { hintOf, type Meaning } from '../kit/mail/meaning.ts'
 import { oneOrSeveral } from '../kit/options.ts'
-import { codeOfReply } from '../smtp/errors.ts'
-import { parseReply, type SmtpReply } from '../smtp/reply.ts'
+import { codeOfReply } from '../kit/smtp/refusal.ts'
+import { parseReply, type SmtpReply } from '../kit/smtp/reply.ts'
 
 const SIGNATURE = 'x-twilio-email-event-webhook-signature'
 const TIMESTAMP = 'x-twilio-email-event-webhook-timestamp'
