@@ -1,3 +1,12 @@
+export { type HttpProviderHarnessOptions, httpProviderHarness } from './channel/http-harness.ts'
+export {
+  type ProviderReply,
+  type ProviderRow,
+  type ProviderServer,
+  type ProviderServerOptions,
+  providerServer,
+} from './channel/provider-server.ts'
+export type { ReceivedRequest } from './channel/receiver.ts'
 export { type FakeClock, fakeClock } from './fake-clock.ts'
 export {
   type HttpAct,

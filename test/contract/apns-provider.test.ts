@@ -1,4 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto'
+import { Readable } from 'node:stream'
 import { test } from 'vitest'
 import { apns } from '../../adapters/channels/apns/send.ts'
 import {
@@ -135,6 +136,17 @@ providerContract(
           stream.respond({ ':status': 200, 'content-type': 'text/html' })
           stream.end(act.kind === 'html' ? '<!doctype html><title>Gateway</title>' : '')
           break
+        case 'fault':
+          stream.respond({ ':status': act.status, 'content-type': 'text/html' })
+          stream.end('<!doctype html><title>Gateway</title>')
+          break
+        case 'redirect':
+          stream.respond({ ':status': 307, location: act.to }, { endStream: true })
+          break
+        case 'endless':
+          stream.respond({ ':status': 200 })
+          Readable.from(forEver()).pipe(stream)
+          break
         case 'overloaded':
           stream.respond({
             ':status': 429,
@@ -188,3 +200,7 @@ providerContract(
   ROWS,
   { http: true, statusAlone: true },
 )
+
+function* forEver(): Generator<Buffer> {
+  for (;;) yield Buffer.alloc(16_384, ' ')
+}

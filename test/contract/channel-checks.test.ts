@@ -7,7 +7,7 @@ import { ses } from '../../adapters/channels/ses/send.ts'
 import { sns } from '../../adapters/channels/sns/send.ts'
 import { vonage } from '../../adapters/channels/vonage/send.ts'
 import type { Provider } from '../../src/ports/provider.ts'
-import { type ProviderReply, providerServer } from '../support/provider-server.ts'
+import { type ProviderReply, providerServer } from '../../src/testing/channel/provider-server.ts'
 
 const SECRET = 'correct-horse-battery-staple'
 const from = 'no-reply@example.org'

@@ -2,6 +2,7 @@ import { expect, it } from 'vitest'
 import { parseRetryAfter } from '../../src/domain/http-answer.ts'
 import type { Provider } from '../../src/ports/provider.ts'
 import { type HttpAct, type ProviderHarness, providerContract } from '../../src/testing/provider-contract.ts'
+import { ABSENT } from '../../src/testing/test-api.ts'
 
 /* The contract itself: hints to wait that are misread are found, and what a channel lacks is skipped. */
 
@@ -104,12 +105,10 @@ it('skips what a channel lacks, with the reason', async () => {
   )
   expect(failed).toEqual([])
   expect(skipped).toEqual({
-    'a channel reaches the recipient of its own message': 'The channel takes every recipient.',
-    'reports of strangers are refused, and not thrown over': 'The channel reads no reports.',
-    'a check sends nothing': 'The channel checks nothing.',
-    'a message to a host that refuses the connection was certainly not sent, and is tried again':
-      'The channel has no provider at 127.0.0.1.',
-    'a message to a host that does not exist was certainly not sent, and is tried again':
-      'The channel has no provider at provider.invalid.',
+    'a channel reaches the recipient of its own message': `${ABSENT}The channel takes every recipient.`,
+    'reports of strangers are refused, and not thrown over': `${ABSENT}The channel reads no reports.`,
+    'a check sends nothing': `${ABSENT}The channel checks nothing.`,
+    'a message to a host that refuses the connection was certainly not sent, and is tried again': `${ABSENT}The channel has no provider at 127.0.0.1.`,
+    'a message to a host that does not exist was certainly not sent, and is tried again': `${ABSENT}The channel has no provider at provider.invalid.`,
   })
 })

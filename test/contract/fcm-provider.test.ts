@@ -1,5 +1,7 @@
 import { test } from 'vitest'
 import { fcm } from '../../adapters/channels/fcm/send.ts'
+import { httpProviderHarness } from '../../src/testing/channel/http-harness.ts'
+import type { ProviderReply, ProviderRow } from '../../src/testing/channel/provider-server.ts'
 import { type OutcomeRow, providerContract } from '../../src/testing/provider-contract.ts'
 import {
   FCM_PATH,
@@ -10,7 +12,6 @@ import {
   testAccount,
   tokenReply,
 } from '../support/fcm-server.ts'
-import { type ProviderReply, type ProviderRow, providerHarness } from '../support/provider-server.ts'
 
 type Expected = OutcomeRow['outcome']
 
@@ -187,13 +188,13 @@ providerContract(
   test,
   () => {
     const account = { current: testAccount('http://127.0.0.1:1') }
-    return providerHarness({
+    return httpProviderHarness({
       rows: ROWS,
       // "The server is overloaded"; what is refused for its rate waits a minute where no time is named.
       overloaded: fcmError(503, 'UNAVAILABLE', 'The server is overloaded.'),
       accept: (_, number) => ({ status: 200, body: { name: `projects/demo-project/messages/0:${number}` } }),
       aside: ({ path }) => (path === FCM_PATH ? undefined : tokenReply(ACCESS_TOKEN)),
-      channel(url) {
+      provider(url) {
         account.current = testAccount(url)
         return fcm({
           serviceAccount: account.current.file,

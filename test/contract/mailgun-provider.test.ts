@@ -2,17 +2,17 @@ import Mailgun from 'mailgun.js'
 import { afterEach, describe, expect, it, test } from 'vitest'
 import { mailgun } from '../../adapters/channels/mailgun/send.ts'
 import { LONGEST_HINT_MS } from '../../src/domain/retry.ts'
-import { type OutcomeRow, providerContract } from '../../src/testing/provider-contract.ts'
-import { mailMessage, sendContext } from '../integration/support/channel-context.ts'
-import { FULL_HEADERS, FULL_MAIL, FULL_REPLY_TO, FULL_TEXT, FULL_TO } from '../support/api-mail.ts'
+import { httpProviderHarness } from '../../src/testing/channel/http-harness.ts'
 import {
   type ProviderReply,
   type ProviderRow,
   type ProviderServer,
-  providerHarness,
   providerServer,
-  type ReceivedRequest,
-} from '../support/provider-server.ts'
+} from '../../src/testing/channel/provider-server.ts'
+import type { ReceivedRequest } from '../../src/testing/channel/receiver.ts'
+import { type OutcomeRow, providerContract } from '../../src/testing/provider-contract.ts'
+import { mailMessage, sendContext } from '../integration/support/channel-context.ts'
+import { FULL_HEADERS, FULL_MAIL, FULL_REPLY_TO, FULL_TEXT, FULL_TO } from '../support/api-mail.ts'
 
 const API_KEY = 'key-correct-horse-battery'
 const BASIC = Buffer.from(`api:${API_KEY}`).toString('base64')
@@ -108,8 +108,8 @@ function mailgunProvider(baseUrl: string) {
 providerContract(
   test,
   () =>
-    providerHarness({
-      channel: mailgunProvider,
+    httpProviderHarness({
+      provider: mailgunProvider,
       message: mailMessage({ body: '' }),
       secrets: [API_KEY, BASIC],
       accept: (_, number) => accepted(number),

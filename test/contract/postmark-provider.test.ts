@@ -1,17 +1,17 @@
 import { ServerClient } from 'postmark'
 import { afterEach, describe, expect, it, test } from 'vitest'
 import { postmark } from '../../adapters/channels/postmark/send.ts'
-import type { OutcomeRow } from '../../src/testing/provider-contract.ts'
-import { providerContract } from '../../src/testing/provider-contract.ts'
-import { mailMessage, sendContext } from '../integration/support/channel-context.ts'
-import { FULL_FILE, FULL_HEADERS, FULL_MAIL, FULL_REPLY_TO, FULL_TEXT, FULL_TO } from '../support/api-mail.ts'
+import { httpProviderHarness } from '../../src/testing/channel/http-harness.ts'
 import {
   type ProviderReply,
   type ProviderRow,
   type ProviderServer,
-  providerHarness,
   providerServer,
-} from '../support/provider-server.ts'
+} from '../../src/testing/channel/provider-server.ts'
+import type { OutcomeRow } from '../../src/testing/provider-contract.ts'
+import { providerContract } from '../../src/testing/provider-contract.ts'
+import { mailMessage, sendContext } from '../integration/support/channel-context.ts'
+import { FULL_FILE, FULL_HEADERS, FULL_MAIL, FULL_REPLY_TO, FULL_TEXT, FULL_TO } from '../support/api-mail.ts'
 
 const TOKEN = '3f1c0e1b-correct-horse-battery'
 
@@ -98,8 +98,8 @@ const ROWS: readonly ProviderRow[] = [
 providerContract(
   test,
   () =>
-    providerHarness({
-      channel: (baseUrl) =>
+    httpProviderHarness({
+      provider: (baseUrl) =>
         postmark({ serverToken: TOKEN, from: 'no-reply@example.org', baseUrl, maxConcurrent: 4 }),
       message: mailMessage({ body: '' }),
       secrets: [TOKEN],

@@ -3,10 +3,11 @@ import { afterEach, describe, expect, it, test } from 'vitest'
 import { refuse, textMember, type Verdict } from '../../adapters/channels/kit/http/provider-answer.ts'
 import { type ProviderHttpOptions, providerHttp } from '../../adapters/channels/kit/http/provider-http.ts'
 import type { Provider } from '../../src/ports/provider.ts'
+import { httpProviderHarness } from '../../src/testing/channel/http-harness.ts'
+import { type ProviderRow, providerServer } from '../../src/testing/channel/provider-server.ts'
 import { providerContract } from '../../src/testing/provider-contract.ts'
 import { sendContext } from '../integration/support/channel-context.ts'
 import { closedPort, httpsReceiver, tcpReceiver } from '../integration/support/receivers.ts'
-import { type ProviderRow, providerHarness, providerServer } from '../support/provider-server.ts'
 
 /* The core that every provider over HTTP is built on, held to the contract by the smallest provider there can be. */
 
@@ -105,8 +106,8 @@ const ROWS: readonly ProviderRow[] = [
 providerContract(
   test,
   () =>
-    providerHarness({
-      channel: (url) => acme(url),
+    httpProviderHarness({
+      provider: (url) => acme(url),
       message: { to: '+14155550123', subject: null, body: '', format: 'text' },
       secrets: [TOKEN],
       accept: (_, number) => ({ status: 201, body: { id: `m${number}` } }),

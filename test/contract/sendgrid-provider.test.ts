@@ -1,16 +1,16 @@
 import { MailService } from '@sendgrid/mail'
 import { afterEach, describe, expect, it, test } from 'vitest'
 import { sendgrid } from '../../adapters/channels/sendgrid/send.ts'
-import { providerContract } from '../../src/testing/provider-contract.ts'
-import { mailMessage, sendContext } from '../integration/support/channel-context.ts'
-import { FULL_FILE, FULL_HEADERS, FULL_MAIL, FULL_REPLY_TO, FULL_TEXT, FULL_TO } from '../support/api-mail.ts'
+import { httpProviderHarness } from '../../src/testing/channel/http-harness.ts'
 import {
   type ProviderReply,
   type ProviderRow,
   type ProviderServer,
-  providerHarness,
   providerServer,
-} from '../support/provider-server.ts'
+} from '../../src/testing/channel/provider-server.ts'
+import { providerContract } from '../../src/testing/provider-contract.ts'
+import { mailMessage, sendContext } from '../integration/support/channel-context.ts'
+import { FULL_FILE, FULL_HEADERS, FULL_MAIL, FULL_REPLY_TO, FULL_TEXT, FULL_TO } from '../support/api-mail.ts'
 
 const API_KEY = 'SG.correct-horse.battery-staple'
 
@@ -120,8 +120,8 @@ const ROWS: readonly ProviderRow[] = [
 providerContract(
   test,
   () =>
-    providerHarness({
-      channel: (baseUrl) =>
+    httpProviderHarness({
+      provider: (baseUrl) =>
         sendgrid({ apiKey: API_KEY, from: 'no-reply@example.org', baseUrl, maxConcurrent: 4 }),
       message: mailMessage({ body: '' }),
       secrets: [API_KEY],

@@ -5,17 +5,17 @@ import { providerHttp } from '../../adapters/channels/kit/http/provider-http.ts'
 import { loadSes } from '../../adapters/channels/ses/client.ts'
 import { judgeSes } from '../../adapters/channels/ses/errors.ts'
 import { type SesCredentials, type SesOptions, ses } from '../../adapters/channels/ses/send.ts'
-import { type OutcomeRow, providerContract } from '../../src/testing/provider-contract.ts'
-import { mailMessage, sendContext } from '../integration/support/channel-context.ts'
-import { closedPort } from '../integration/support/receivers.ts'
-import { FULL_HEADERS, FULL_MAIL, FULL_REPLY_TO, FULL_TEXT, FULL_TO } from '../support/api-mail.ts'
+import { httpProviderHarness } from '../../src/testing/channel/http-harness.ts'
 import {
   type ProviderReply,
   type ProviderRow,
   type ProviderServer,
-  providerHarness,
   providerServer,
-} from '../support/provider-server.ts'
+} from '../../src/testing/channel/provider-server.ts'
+import { type OutcomeRow, providerContract } from '../../src/testing/provider-contract.ts'
+import { mailMessage, sendContext } from '../integration/support/channel-context.ts'
+import { closedPort } from '../integration/support/receivers.ts'
+import { FULL_HEADERS, FULL_MAIL, FULL_REPLY_TO, FULL_TEXT, FULL_TO } from '../support/api-mail.ts'
 
 const credentials = { accessKeyId: 'AKIAEXAMPLE', secretAccessKey: 'correct-horse-battery-staple' }
 
@@ -152,8 +152,8 @@ function sesProvider(baseUrl: string, more: Partial<SesOptions> = {}) {
 providerContract(
   test,
   () =>
-    providerHarness({
-      channel: (url) => sesProvider(url),
+    httpProviderHarness({
+      provider: (url) => sesProvider(url),
       message: mailMessage({ body: '' }),
       secrets: [credentials.secretAccessKey],
       accept: (_, number) => accepted(number),

@@ -3,15 +3,15 @@ import { describe, expect, it, onTestFinished, test } from 'vitest'
 import { SLACK_ERRORS } from '../../adapters/channels/slack/errors.ts'
 import { slack } from '../../adapters/channels/slack/send.ts'
 import type { Message } from '../../src/ports/provider.ts'
-import { providerContract } from '../../src/testing/provider-contract.ts'
-import { sendContext } from '../integration/support/channel-context.ts'
+import { httpProviderHarness } from '../../src/testing/channel/http-harness.ts'
 import {
   type ProviderReply,
   type ProviderRow,
-  providerHarness,
   providerServer,
-  type ReceivedRequest,
-} from '../support/provider-server.ts'
+} from '../../src/testing/channel/provider-server.ts'
+import type { ReceivedRequest } from '../../src/testing/channel/receiver.ts'
+import { providerContract } from '../../src/testing/provider-contract.ts'
+import { sendContext } from '../integration/support/channel-context.ts'
 
 const TOKEN = 'xoxb-correct-horse-battery'
 const TO = 'C0123456789'
@@ -161,8 +161,8 @@ function channelAt(baseUrl: string, more: Partial<Parameters<typeof slack>[0]> =
 providerContract(
   test,
   () =>
-    providerHarness({
-      channel: (url) => channelAt(url),
+    httpProviderHarness({
+      provider: (url) => channelAt(url),
       message: { to: TO, subject: null, body: '', format: 'text' },
       secrets: [TOKEN],
       accept: created,

@@ -1,9 +1,10 @@
 import { expect, it, onTestFinished, test } from 'vitest'
 import { SLACK_WEBHOOK_ERRORS } from '../../adapters/channels/slack/errors.ts'
 import { slackWebhook } from '../../adapters/channels/slack/send.ts'
+import { httpProviderHarness } from '../../src/testing/channel/http-harness.ts'
+import { type ProviderRow, providerServer } from '../../src/testing/channel/provider-server.ts'
 import { providerContract } from '../../src/testing/provider-contract.ts'
 import { sendContext } from '../integration/support/channel-context.ts'
-import { type ProviderRow, providerHarness, providerServer } from '../support/provider-server.ts'
 
 const PATH = '/services/T00000000/B00000000/correcthorsebatterystaple'
 const TO = '#alerts'
@@ -59,8 +60,8 @@ const channelAt = (base: string, more: Partial<Parameters<typeof slackWebhook>[0
 providerContract(
   test,
   async () => {
-    const harness = await providerHarness({
-      channel: (url) => channelAt(url),
+    const harness = await httpProviderHarness({
+      provider: (url) => channelAt(url),
       message: { to: TO, subject: null, body: '', format: 'text' },
       secrets: ['correcthorsebatterystaple'],
       accept: ok,

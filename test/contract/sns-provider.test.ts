@@ -2,15 +2,15 @@ import { PublishCommand, SNSClient } from '@aws-sdk/client-sns'
 import { expect, it, onTestFinished, test } from 'vitest'
 import { SNS_ERRORS } from '../../adapters/channels/sns/errors.ts'
 import { sns } from '../../adapters/channels/sns/send.ts'
-import { providerContract } from '../../src/testing/provider-contract.ts'
-import { sendContext } from '../integration/support/channel-context.ts'
+import { httpProviderHarness } from '../../src/testing/channel/http-harness.ts'
 import {
   type ProviderReply,
   type ProviderRow,
-  providerHarness,
   providerServer,
-  type ReceivedRequest,
-} from '../support/provider-server.ts'
+} from '../../src/testing/channel/provider-server.ts'
+import type { ReceivedRequest } from '../../src/testing/channel/receiver.ts'
+import { providerContract } from '../../src/testing/provider-contract.ts'
+import { sendContext } from '../integration/support/channel-context.ts'
 
 const credentials = { accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'correct-horse-battery-staple' }
 const TO = '+4915112345678'
@@ -134,8 +134,8 @@ const fieldsOf = ({ body }: ReceivedRequest) => Object.fromEntries(new URLSearch
 providerContract(
   test,
   () =>
-    providerHarness({
-      channel: (url) => channelAt(url),
+    httpProviderHarness({
+      provider: (url) => channelAt(url),
       message: { to: TO, subject: null, body: '', format: 'text' },
       secrets: [credentials.secretAccessKey],
       accept: created,

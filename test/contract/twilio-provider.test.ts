@@ -2,15 +2,15 @@ import twilioProvider from 'twilio'
 import { describe, expect, it, onTestFinished, test } from 'vitest'
 import { TWILIO_ERRORS } from '../../adapters/channels/twilio/errors.ts'
 import { twilio } from '../../adapters/channels/twilio/send.ts'
-import { providerContract } from '../../src/testing/provider-contract.ts'
-import { sendContext } from '../integration/support/channel-context.ts'
+import { httpProviderHarness } from '../../src/testing/channel/http-harness.ts'
 import {
   type ProviderReply,
   type ProviderRow,
-  providerHarness,
   providerServer,
-  type ReceivedRequest,
-} from '../support/provider-server.ts'
+} from '../../src/testing/channel/provider-server.ts'
+import type { ReceivedRequest } from '../../src/testing/channel/receiver.ts'
+import { providerContract } from '../../src/testing/provider-contract.ts'
+import { sendContext } from '../integration/support/channel-context.ts'
 
 const ACCOUNT = `AC${'0123456789abcdef'.repeat(2)}`
 const TOKEN = 'correct-horse-battery-staple'
@@ -153,8 +153,8 @@ const account = (status: string) => (request: ReceivedRequest) =>
 providerContract(
   test,
   () =>
-    providerHarness({
-      channel: (url) => channelAt(url),
+    httpProviderHarness({
+      provider: (url) => channelAt(url),
       message: { to: TO, subject: null, body: '', format: 'text' },
       secrets: [TOKEN, Buffer.from(`${ACCOUNT}:${TOKEN}`).toString('base64')],
       accept: created,

@@ -2,15 +2,15 @@ import { SMS } from '@vonage/sms'
 import { describe, expect, it, onTestFinished, test } from 'vitest'
 import { VONAGE_STATUSES } from '../../adapters/channels/vonage/errors.ts'
 import { vonage } from '../../adapters/channels/vonage/send.ts'
-import { providerContract } from '../../src/testing/provider-contract.ts'
-import { sendContext } from '../integration/support/channel-context.ts'
+import { httpProviderHarness } from '../../src/testing/channel/http-harness.ts'
 import {
   type ProviderReply,
   type ProviderRow,
-  providerHarness,
   providerServer,
-  type ReceivedRequest,
-} from '../support/provider-server.ts'
+} from '../../src/testing/channel/provider-server.ts'
+import type { ReceivedRequest } from '../../src/testing/channel/receiver.ts'
+import { providerContract } from '../../src/testing/provider-contract.ts'
+import { sendContext } from '../integration/support/channel-context.ts'
 
 const KEY = 'abcd1234'
 const SECRET = 'correct-horse-battery'
@@ -114,8 +114,8 @@ function channelAt(baseUrl: string, more: Partial<Parameters<typeof vonage>[0]> 
 providerContract(
   test,
   () =>
-    providerHarness({
-      channel: (url) => channelAt(url),
+    httpProviderHarness({
+      provider: (url) => channelAt(url),
       message: { to: TO, subject: null, body: '', format: 'text' },
       secrets: [SECRET, Buffer.from(`${KEY}:${SECRET}`).toString('base64')],
       accept: created,

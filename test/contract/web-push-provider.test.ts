@@ -1,8 +1,9 @@
 import { test } from 'vitest'
 import webPushProvider from 'web-push'
 import { webPush } from '../../adapters/channels/web-push/send.ts'
+import { httpProviderHarness } from '../../src/testing/channel/http-harness.ts'
+import type { ProviderReply, ProviderRow } from '../../src/testing/channel/provider-server.ts'
 import { type OutcomeRow, providerContract } from '../../src/testing/provider-contract.ts'
-import { type ProviderReply, type ProviderRow, providerHarness } from '../support/provider-server.ts'
 import { pushClient } from '../support/push-client.ts'
 
 type Expected = OutcomeRow['outcome']
@@ -84,21 +85,22 @@ providerContract(
     const vapid = webPushProvider.generateVAPIDKeys()
     const client = pushClient()
     let to = ''
-    const harness = await providerHarness({
+    return httpProviderHarness({
       rows: ROWS,
       accept: (_, number) => ({ status: 201, headers: { location: `/message/${number}` } }),
-      channel(url) {
-        to = client.subscription(`${url}/push/1`)
-        return webPush({
+      provider: () =>
+        webPush({
           vapid: { subject: 'mailto:ops@example.com', ...vapid },
           allow: ['127.0.0.1'],
           allowHttp: true,
           pushServices: ['127.0.0.1', 'provider.invalid'],
           timeoutMs: 600_000,
           maxConcurrent: 4,
-        })
+        }),
+      message(url) {
+        to = client.subscription(`${url}/push/1`)
+        return { to, subject: 'Hello', body: '', format: 'text' }
       },
-      message: { to, subject: 'Hello', body: '', format: 'text' },
       secrets: [vapid.privateKey, 'eyJ'],
       take: ({ body, headers }) => ({
         to,
@@ -106,14 +108,6 @@ providerContract(
         id: String(headers.topic),
       }),
     })
-    return {
-      ...harness,
-      message: { ...harness.message, to },
-      elsewhere(host, port) {
-        const other = harness.elsewhere(host, port) ?? harness
-        return { ...other, message: { ...other.message, to } }
-      },
-    }
   },
   ROWS,
   { http: true, statusAlone: true },

@@ -1,8 +1,9 @@
 import { test } from 'vitest'
 import { webhook } from '../../adapters/channels/webhook/send.ts'
 import { webhookSigner } from '../../src/outgoing/webhook-signer.ts'
+import { httpProviderHarness } from '../../src/testing/channel/http-harness.ts'
+import type { ProviderReply, ProviderRow } from '../../src/testing/channel/provider-server.ts'
 import { providerContract } from '../../src/testing/provider-contract.ts'
-import { type ProviderReply, type ProviderRow, providerHarness } from '../support/provider-server.ts'
 
 /** With what the receiver was sent in its words. */
 const says = (status: number): ProviderReply => ({
@@ -39,22 +40,19 @@ providerContract(
   test,
   async () => {
     const secret = webhookSigner().newSecret()
-    let to = ''
-    const harness = await providerHarness({
+    return httpProviderHarness({
       rows: ROWS,
       accept: () => ({ status: 200 }),
-      channel(url) {
-        to = `${url}/hook`
-        return webhook({
+      provider: () =>
+        webhook({
           secret,
           headers: { authorization: 'Bearer correct-horse' },
           allow: ['127.0.0.1'],
           allowHttp: true,
           timeoutMs: 600_000,
           maxConcurrent: 4,
-        })
-      },
-      message: { to, subject: 'Hello', body: '', format: 'text' },
+        }),
+      message: (url) => ({ to: `${url}/hook`, subject: 'Hello', body: '', format: 'text' }),
       secrets: [secret, 'correct-horse'],
       take: ({ path, headers, body }) => ({
         to: `http://${headers.host}${path}`,
@@ -62,14 +60,6 @@ providerContract(
         id: String(headers['webhook-id']),
       }),
     })
-    return {
-      ...harness,
-      message: { ...harness.message, to },
-      elsewhere(host, port) {
-        const other = harness.elsewhere(host, port) ?? harness
-        return { ...other, message: { ...other.message, to } }
-      },
-    }
   },
   ROWS,
   { http: true, statusAlone: true },

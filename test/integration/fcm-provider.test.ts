@@ -3,6 +3,11 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 import { type FcmOptions, fcm } from '../../adapters/channels/fcm/send.ts'
 import type { Message, Provider } from '../../src/ports/provider.ts'
 import {
+  type ProviderReply,
+  type ProviderServer,
+  providerServer,
+} from '../../src/testing/channel/provider-server.ts'
+import {
   FCM_PATH,
   FCM_TOKEN,
   fcmCode,
@@ -13,7 +18,6 @@ import {
   testAccount,
   tokenReply,
 } from '../support/fcm-server.ts'
-import { type ProviderReply, type ProviderServer, providerServer } from '../support/provider-server.ts'
 import { sendContext } from './support/channel-context.ts'
 import { closedPort } from './support/receivers.ts'
 

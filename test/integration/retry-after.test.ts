@@ -1,9 +1,9 @@
 import { afterEach, expect, it } from 'vitest'
 import { resend } from '../../adapters/channels/resend/send.ts'
 import { createNotifier, memoryStorage, type Notifier } from '../../src/index.ts'
+import { type ProviderServer, providerServer } from '../../src/testing/channel/provider-server.ts'
 import { type FakeClock, fakeClock } from '../../src/testing/fake-clock.ts'
 import type { HttpAct } from '../../src/testing/index.ts'
-import { type ProviderServer, providerServer } from '../support/provider-server.ts'
 
 /* What a provider's `Retry-After` does to the next attempt, through the engine and the adapter. */
 

@@ -2,7 +2,8 @@ import { generateKeyPairSync, type KeyObject } from 'node:crypto'
 import { jwtVerify } from 'jose'
 import * as z from 'zod'
 import type { FcmServiceAccount } from '../../adapters/channels/fcm/send.ts'
-import type { ProviderReply, ReceivedRequest } from './provider-server.ts'
+import type { ProviderReply } from '../../src/testing/channel/provider-server.ts'
+import type { ReceivedRequest } from '../../src/testing/channel/receiver.ts'
 
 /* What Google's side of FCM checks, by the discovery document of fcm v1 and "OAuth 2.0 for server to server". */
 

@@ -222,7 +222,11 @@ function exchange(
     signal.addEventListener('abort', onAbort, { once: true })
     stream.on('error', () => {})
     stream.on('response', answer.start)
-    stream.on('data', answer.add)
+    stream.on('data', (chunk: Buffer) => {
+      answer.add(chunk)
+      // What is kept says all; the rest may never end.
+      if (answer.isFull()) stream.close(constants.NGHTTP2_CANCEL)
+    })
     stream.once('close', () => {
       signal.removeEventListener('abort', onAbort)
       hooks.ended()
@@ -248,6 +252,7 @@ function exchange(
 function collector(): {
   readonly start: (headers: NodeJS.Dict<string | string[] | number>) => void
   readonly add: (chunk: Buffer) => void
+  readonly isFull: () => boolean
   readonly read: () => Omit<Extract<Http2Result, { kind: 'answered' }>, 'retire'> | null
 } {
   let headers: NodeJS.Dict<string | string[] | number> | undefined
@@ -260,8 +265,9 @@ function collector(): {
     add(chunk) {
       const kept = chunk.subarray(0, MAX_BODY_BYTES - size)
       size += kept.length
-      chunks.push(kept)
+      if (kept.length > 0) chunks.push(kept)
     },
+    isFull: () => size >= MAX_BODY_BYTES,
     read() {
       if (headers === undefined) return null
       const received = headers

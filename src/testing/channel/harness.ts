@@ -36,12 +36,15 @@ export type ProviderAct =
   | { readonly kind: 'answer'; readonly row: string }
 
 /**
- * What only HTTP can do, all after a whole message was taken. `hang-in-body`, `truncate`: begins its answer of success
- * and falls silent, or ends the connection. `html`: a page with the status of success. `empty`: that status and nothing.
- * `overloaded`: the provider's answer to too many requests, with this `Retry-After`; null: without one.
+ * What only HTTP can do, all after a whole message was taken. `hang-in-body`, `truncate`, `endless`: begins its answer of
+ * success and falls silent, ends the connection, or never ends the answer. `html`: a page with the status of success.
+ * `empty`: that status and nothing. `fault`: a page with this status. `redirect`: 307 to this address. `overloaded`: the
+ * provider's answer to too many requests, with this `Retry-After`; null: without one.
  */
 export type HttpAct =
-  | { readonly kind: 'hang-in-body' | 'truncate' | 'html' | 'empty' }
+  | { readonly kind: 'hang-in-body' | 'truncate' | 'endless' | 'html' | 'empty' }
+  | { readonly kind: 'fault'; readonly status: number }
+  | { readonly kind: 'redirect'; readonly to: string }
   | { readonly kind: 'overloaded'; readonly retryAfter: string | null }
 
 /** What a provider does beyond the rest: more is checked. */

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
+import { createServer } from 'node:http'
 import { LONGEST_HINT_MS } from '../../domain/retry.ts'
 import { type Check, endsBySignal } from './bench.ts'
+import { type ReceivedRequest, receive, startReceiver } from './receiver.ts'
 
 const HOUR_MS = 3_600_000
 /** More than an hour, at most a day: the longest that an engine waits for a provider. */
@@ -52,6 +54,34 @@ export function readsHttp(check: Check, statusAlone: boolean | 'empty'): void {
       assert.equal((await send('2')).kind, 'accepted')
     })
   }
+
+  check('an answer that never ends is not read to its end', async ({ act, actHttp, send }) => {
+    actHttp({ kind: 'endless' })
+    assert.equal((await send('1')).kind, statusAlone === true ? 'accepted' : 'ambiguous')
+    act({ kind: 'accept' })
+    assert.equal((await send('2')).kind, 'accepted')
+  })
+
+  for (const status of [500, 502, 504]) {
+    check(`a fault with the status ${status} neither accepts nor refuses a message`, async (bench) => {
+      bench.actHttp({ kind: 'fault', status })
+      const { kind } = await bench.send()
+      assert.ok(kind === 'ambiguous' || kind === 'retry', `the outcome is ${kind}`)
+    })
+  }
+
+  check('a redirect is not followed: credentials and the message stay with the provider', async (bench) => {
+    const requests: ReceivedRequest[] = []
+    const listener = receive(requests, (response) => response.end('{}'))
+    const stranger = await startReceiver(createServer(listener), requests)
+    try {
+      bench.actHttp({ kind: 'redirect', to: `http://127.0.0.1:${stranger.port}/` })
+      assert.notEqual((await bench.send()).kind, 'accepted')
+      assert.deepEqual(requests, [])
+    } finally {
+      await stranger.close()
+    }
+  })
 
   check('a signal ends a call whose answer stops in the middle, and nobody knows', async (bench) => {
     bench.actHttp({ kind: 'hang-in-body' })

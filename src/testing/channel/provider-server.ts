@@ -1,0 +1,177 @@
+import { createServer, type ServerResponse } from 'node:http'
+import type { HttpAct, OutcomeRow, ProviderAct } from './harness.ts'
+import { type ReceivedRequest, receive, startReceiver } from './receiver.ts'
+
+/** One answer of a provider's API. */
+export interface ProviderReply {
+  readonly status: number
+  /** A text goes as it is; anything else as JSON; absent: nothing. */
+  readonly body?: unknown
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/**
+ * One row of the provider's table of errors, and how it says it. `$credentials` in the body becomes what the request
+ * carried as such: no outcome may repeat it.
+ */
+export interface ProviderRow extends OutcomeRow {
+  readonly reply: ProviderReply
+}
+
+/** What a {@link providerServer} answers. */
+export interface ProviderServerOptions {
+  /** The answer to a message that is taken; `number` counts them from 1. */
+  accept(request: ReceivedRequest, number: number): ProviderReply
+  /** @default none */
+  readonly rows?: readonly ProviderRow[] | undefined
+  /** The provider's answer to too many requests. @default 429 with an empty object */
+  readonly overloaded?: ProviderReply | undefined
+  /** Answers what is no message (tokens, checks), whatever the server acts; undefined: it is a message. */
+  aside?(request: ReceivedRequest): ProviderReply | undefined
+}
+
+/** A provider's API on a free port of this machine, over plain HTTP. */
+export interface ProviderServer {
+  /** `http://127.0.0.1:<port>` */
+  readonly url: string
+  /** What the server does with messages from now on. */
+  act(how: ProviderAct | HttpAct): void
+  /** Requests with a message that were answered with success, oldest first. */
+  readonly taken: readonly ReceivedRequest[]
+  /** All requests that arrived whole. */
+  readonly requests: readonly ReceivedRequest[]
+  /** Connections so far. */
+  connections(): number
+  /** Most connections open at one time. */
+  mostConnections(): number
+  /** Resolves when a message has arrived to which the server is silent, or stopped in the middle of its answer. */
+  hanging(): Promise<void>
+  /** Resolves when no connection is open. */
+  drained(): Promise<void>
+  close(): Promise<void>
+}
+
+const PAGE = {
+  headers: { 'content-type': 'text/html' },
+  body: '<!doctype html><title>Gateway</title><p>All is well.</p>',
+} as const
+
+/** Plays a provider's API: it takes messages until `act` says what goes wrong. */
+export async function providerServer(options: ProviderServerOptions): Promise<ProviderServer> {
+  const { rows = [], overloaded = { status: 429, body: {} } } = options
+  const taken: ReceivedRequest[] = []
+  let how: ProviderAct | HttpAct = { kind: 'accept' }
+  let hangs = () => {}
+  const hanging = new Promise<void>((resolve) => {
+    hangs = resolve
+  })
+
+  const requests: ReceivedRequest[] = []
+  /** What the server says as a whole; null: it does not. */
+  function replyTo(request: ReceivedRequest): ProviderReply | null {
+    switch (how.kind) {
+      case 'accept':
+        taken.push(request)
+        return options.accept(request, taken.length)
+      case 'answer': {
+        const row = rowOf(how.row)
+        if (row.outcome.kind === 'accepted') taken.push(request)
+        return row.reply
+      }
+      case 'html':
+        return { ...PAGE, status: successTo(request).status }
+      case 'empty':
+        return { status: successTo(request).status }
+      case 'fault':
+        return { ...PAGE, status: how.status }
+      case 'redirect':
+        return { status: 307, headers: { location: how.to } }
+      case 'overloaded': {
+        const hint = how.retryAfter === null ? {} : { 'retry-after': how.retryAfter }
+        return { ...overloaded, headers: { ...overloaded.headers, ...hint } }
+      }
+      default:
+        return null
+    }
+  }
+
+  function misbehave(response: ServerResponse, request: ReceivedRequest, act: ProviderAct | HttpAct): void {
+    if (act.kind === 'hang') {
+      hangs()
+      return
+    }
+    if (act.kind === 'break') {
+      response.socket?.resetAndDestroy()
+      return
+    }
+    const { status, headers = {}, body } = successTo(request)
+    if (act.kind === 'endless') {
+      response.writeHead(status, { 'content-type': 'application/json' })
+      writeForEver(response)
+      return
+    }
+    const whole = bytesOf(body).length > 1 ? bytesOf(body) : Buffer.from('{"id":"unfinished"}')
+    response.writeHead(status, { ...headers, 'content-length': whole.length })
+    response.write(whole.subarray(0, -1), () => {
+      if (act.kind === 'truncate') response.destroy()
+      else hangs()
+    })
+  }
+
+  const successTo = (request: ReceivedRequest) => options.accept(request, taken.length + 1)
+
+  function rowOf(name: string): ProviderRow {
+    const row = rows.find((one) => one.row === name)
+    if (row === undefined) throw new Error(`There is no row "${name}".`)
+    return row
+  }
+
+  const respond = (response: ServerResponse, request: ReceivedRequest): void => {
+    const reply = options.aside?.(request) ?? replyTo(request)
+    if (reply === null) misbehave(response, request, how)
+    else answer(response, request, reply)
+  }
+  const receiver = await startReceiver(createServer(receive(requests, respond)), requests)
+
+  return {
+    url: `http://127.0.0.1:${receiver.port}`,
+    act(next) {
+      if (next.kind === 'answer') rowOf(next.row)
+      how = next
+    },
+    taken,
+    requests,
+    connections: () => receiver.connections,
+    mostConnections: () => receiver.mostOpen,
+    hanging: () => hanging,
+    drained: receiver.drained,
+    close: receiver.close,
+  }
+}
+
+function answer(response: ServerResponse, request: ReceivedRequest, reply: ProviderReply): void {
+  const { status, headers = {}, body } = reply
+  const carried = Object.entries(request.headers)
+    .filter(([name]) => /auth|token|api-?key/.test(name))
+    .map(([, value]) => String(value))
+    .join(' ')
+  const text = bytesOf(body).toString('utf8').replaceAll('$credentials', carried.replaceAll('"', ''))
+  response.writeHead(status, {
+    'content-type': typeof body === 'string' ? 'text/plain' : 'application/json',
+    ...headers,
+    'content-length': Buffer.byteLength(text),
+  })
+  response.end(text)
+}
+
+/** Slowly: a client that keeps all of it shall fail its check, not exhaust the memory of the machine. */
+function writeForEver(response: ServerResponse): void {
+  const chunk = Buffer.alloc(65_536, ' ')
+  const timer = setInterval(() => response.write(chunk), 10)
+  response.on('close', () => clearInterval(timer))
+}
+
+function bytesOf(body: unknown): Buffer {
+  if (body === undefined) return Buffer.alloc(0)
+  return Buffer.from(typeof body === 'string' ? body : JSON.stringify(body), 'utf8')
+}
