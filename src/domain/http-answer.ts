@@ -1,6 +1,6 @@
 import { LONGEST_HINT_MS } from './retry.ts'
 
-/** How a POST to an address that a user chose ended. */
+/** How a request ended. */
 export type PostResult = PostAnswer | PostFailure
 
 export interface PostAnswer {

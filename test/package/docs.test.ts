@@ -103,15 +103,13 @@ describe('the channel of the guide keeps its contract', () => {
   })
 
   test.each([
-    ['accepts whatever the provider says', 'status === 201 && answer.id', 'answer'],
-    [
-      'calls a broken connection retryable',
-      "kind: 'ambiguous', reason: String",
-      "kind: 'retry', reason: String",
-    ],
-    ['calls a refused connection ambiguous', 'neverConnected(error)\n', 'false\n'],
-    ['waits as long as an absurd hint says', 'Math.min(ms, 86_400_000)', 'ms'],
-    ['begins after its time is over', 'if (signal.aborted)', 'if (false)'],
+    ['accepts whatever the provider says', 'answer.status === 201 && id !== undefined', 'answer.status > 0'],
+    ['takes a wrong number for another fault', "'invalid_phone_number'", "'invalid_recipient'"],
+    ['drops the code of an error', '{ code, message', '{ message'],
+    ['shows its key in an outcome', 'secrets: [apiKey]', 'secrets: []'],
+    ['makes a new key for each attempt', ': idempotencyKey }', ': crypto.randomUUID() }'],
+    ['keeps its connections', 'close: () => http.close()', 'close: () => {}'],
+    ['goes on after its time is over', '          signal,\n', ''],
   ])('and breaks it when it %s', async (_, right, wrong) => {
     const [block] = await codeBlocks('docs/custom-provider.md', 'ts')
     const broken = block?.code.replace(right, wrong) ?? ''

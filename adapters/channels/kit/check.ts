@@ -2,7 +2,7 @@ import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
 import type { Outcome } from '../../../src/domain/outcome.ts'
 
 /**
- * Ends a `check` by what a provider answered to a question that sends nothing.
+ * Ends a `check` by what a provider answered to a question that sends nothing: a request for the account, say.
  *
  * @param who the provider, as the beginning of a sentence
  * @throws NotifierError with the provider's reason, unless it is content

@@ -39,6 +39,7 @@ export interface ProviderHttp {
 /** More than any answer that is read; error pages are longer. */
 const MAX_ANSWER_BYTES = 262_144
 
+/** Keeps connections to a provider's API. Redirects are not followed, and of an answer 256 KiB are read. */
 export function providerHttp(options: ProviderHttpOptions): ProviderHttp {
   const { maxConnections, timeoutMs, secrets } = options
   // One bound for all, also where requests go to several hosts.

@@ -14,7 +14,7 @@ export function malformed(message: string): Refused {
   return { kind: 'refused', why: 'malformed', message }
 }
 
-/** Compares texts in a time that depends on nothing but the length of what was sent. */
+/** Compares a signature or secret in a time that depends on nothing but the length of what was sent. */
 export function sameText(given: string, expected: string): boolean {
   // Of hashes, which are of one length: the length of the secret is no secret worth more than that.
   const digest = (text: string) => createHash('sha256').update(text, 'utf8').digest()
@@ -38,13 +38,16 @@ export function formBody({ body }: ReceiptRequest): URLSearchParams | null {
   return text.split('&', MAX_FIELDS + 1).length > MAX_FIELDS ? null : new URLSearchParams(text)
 }
 
-/** The key of a report, from what identifies it; hashed where that is longer than a key may be. */
+/** The key of a report, from what identifies it; hashed where that is longer than the 255 characters of a key. */
 export function dedupeKey(...parts: readonly (string | undefined)[]): string {
   const key = parts.map((part) => part ?? '').join('|')
   return key.length <= 255 ? key : createHash('sha256').update(key).digest('hex')
 }
 
-/** Tells whether a signed time, in epoch milliseconds, is near enough to the arrival of the request. */
+/**
+ * Tells whether a signed time is near enough to the arrival of the request: at most `maxAgeMs` before and five minutes
+ * after it. Times are epoch milliseconds.
+ */
 export function isFresh(timeMs: number, receivedAt: number, maxAgeMs: number): boolean {
   // A provider's clock may be a little ahead.
   return Number.isFinite(timeMs) && receivedAt - timeMs <= maxAgeMs && timeMs - receivedAt <= AHEAD_MS
