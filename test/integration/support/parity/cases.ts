@@ -625,6 +625,36 @@ const queries: Case[] = [
   known('/v1/notifications?to=ada%40example.com&from=2020-01-01T00:00:00%2B01:00&limit=1', 200),
 ]
 
+const parity = { 'x-organization-id': 'org_parity' }
+const operators: Case[] = [
+  {
+    title: 'create an organization with a key of one',
+    call: post('/v1/organizations', {}),
+    status: 403,
+    code: 'operator_key_required',
+  },
+  ...(
+    [
+      ['create an organization', post('/v1/organizations', { id: 'org_parity', name: 'Parity' }), 201],
+      ['send for it', notify(mail, parity), 201],
+      ['list what it sent', { path: '/admin/logs?orgId=org_parity' }, 200],
+      ['send for none', notify(mail), 422, 'missing_required_field'],
+      ['list of an unknown one', { path: '/v1/templates?orgId=org_nobody' }, 404, 'not_found'],
+      ['change it', { method: 'PATCH', path: '/v1/organizations/org_parity', body: { name: 'P' } }, 200],
+      ['delete it', { method: 'DELETE', path: '/v1/organizations/org_parity' }, 409, 'organization_in_use'],
+      ['delete it by force', { method: 'DELETE', path: '/v1/organizations/org_parity?force=true' }, 200],
+    ] satisfies [string, Call, number, string?][]
+  ).map(
+    ([title, request, status, code]): Case => ({
+      title: `an operator: ${title}`,
+      call: request,
+      status,
+      key: 'operator',
+      ...(code === undefined ? {} : { code }),
+    }),
+  ),
+]
+
 /** What nobody wrote a case for: every route, whatever is added, is the same everywhere. */
 const everyRoute: Case[] = ROUTES.flatMap((route) =>
   route.paths.map((path): Case => {
@@ -748,6 +778,7 @@ const all = [
   ...sending,
   ...templates,
   ...administration,
+  ...operators,
   ...access,
   ...bodies,
   ...methods,

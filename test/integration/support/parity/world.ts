@@ -20,7 +20,7 @@ export interface World {
   readonly notifier: Notifier
   readonly clock: { now(): number; advance(ms: number): void }
   readonly keys: Readonly<
-    Record<'full' | 'read' | 'expired' | 'restricted' | 'small' | 'quota' | 'slot', string>
+    Record<'full' | 'read' | 'expired' | 'restricted' | 'small' | 'quota' | 'slot' | 'operator', string>
   >
   /** Ids by the names that cases gave them. */
   readonly saved: Map<string, string>
@@ -155,6 +155,7 @@ async function createKeys(notifier: Notifier, clock: World['clock']): Promise<Wo
     small: await key('Full Access', 'org_small'),
     quota: await key('Full Access', 'org_quota'),
     slot: await key('Full Access', 'org_slot'),
+    operator: (await notifier.operatorKeys.create({ name: 'test', permission: 'Full Access' })).secret,
   }
   clock.advance(1000)
   return keys
@@ -171,13 +172,13 @@ function watched(notifier: Notifier, admitted: World['admitted'], gate: WorldOpt
     },
     templates: {
       ...service.templates,
-      async get(idOrName, scope) {
+      async get(organizationId, idOrName) {
         if (idOrName === 'explodes') throw new Error('a secret of the house')
-        return service.templates.get(idOrName, scope)
+        return service.templates.get(organizationId, idOrName)
       },
-      async list(query) {
+      async list(...input) {
         admitted.lists += 1
-        return service.templates.list(query)
+        return service.templates.list(...input)
       },
     },
     limits: {
