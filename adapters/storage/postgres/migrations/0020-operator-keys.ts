@@ -1,4 +1,4 @@
-/** Operator keys belong to no organization. To a process of the version before they are keys of an unknown one. */
+/** Operator keys belong to no organization. A process of the version before refuses them: it does not know their form. */
 export const operatorKeys = `
 ALTER TABLE carillon.api_keys ALTER COLUMN organization DROP NOT NULL;
 `

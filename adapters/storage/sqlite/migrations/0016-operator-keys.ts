@@ -1,6 +1,6 @@
 /**
- * Operator keys belong to no organization; to an older process they are keys of an unknown one. SQLite cannot let a column
- * be null afterwards, and to rename a table fails for a view of the application's in the same file that is broken. So the
+ * Operator keys belong to no organization; an older process refuses them, since it does not know their form. SQLite cannot let
+ * a column be null afterwards, and to rename a table fails for a view of the application's in the same file that is broken. So the
  * table is made anew, with its columns in the same order.
  */
 export const operatorKeys = `
