@@ -15,7 +15,7 @@ export type {
 export type { EventType, Fact, FactType } from './domain/facts.ts'
 export type { ApiKeyInput } from './domain/input/api-key.ts'
 export type { OrganizationInput } from './domain/input/organization.ts'
-export type { DeadLetterFilterInput, RedriveInput } from './domain/input/redrive.ts'
+export type { DeadLetterFilterInput, RetryInput } from './domain/input/retry.ts'
 export type { SendFields, SendInput } from './domain/input/send.ts'
 export type { SuppressionInput, SuppressionTarget } from './domain/input/suppression.ts'
 export type { TemplateChangeInput, TemplateInput } from './domain/input/template.ts'
@@ -118,7 +118,7 @@ export type {
   OrganizationProviders,
   WeightedProviders,
 } from './services/channels/channel-option.ts'
-export type { DeadLetterQuery, RedriveResult } from './services/dead-letters/records.ts'
+export type { DeadLetterQuery, RetryResult } from './services/dead-letters/records.ts'
 export type { ProviderHealth, QueueHealth, WaitingLane } from './services/delivery/records.ts'
 export type { Engine, Served } from './services/engine.ts'
 export type { HealthReport } from './services/health.ts'

@@ -12,7 +12,7 @@ export interface AttemptContext {
   readonly attempt: number
   /** How many of the attempts before this one met a fault of the provider. */
   readonly outages: number
-  /** How many were before the notification was redriven: they no longer count. Default 0. */
+  /** How many were before the notification was retried: they no longer count. Default 0. */
   readonly earlierAttempts?: number | undefined
   /** Instance id of the provider that was asked. */
   readonly provider: string

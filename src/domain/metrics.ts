@@ -190,7 +190,7 @@ export const GAUGES: Readonly<Record<GaugeName, Pick<Metric, 'name' | 'labels' |
   held: {
     name: 'carillon_backlog_held',
     labels: [],
-    help: 'Webhook deliveries that wait for the replay of a disabled endpoint; stops at 10,000.',
+    help: 'Webhook deliveries that wait for the redelivery of a disabled endpoint; stops at 10,000.',
   },
   storageAnswers: {
     name: 'carillon_storage_answers',

@@ -58,7 +58,7 @@ function recordFact(
 ): { readonly next: FactState; readonly announce: EventType | null } {
   const fold = foldFact(state.fold, fact, roundFor(state.fold, fact, origin))
   const status = statusOf(fold)
-  // A redrive lets the notification fail, and say so, once more.
+  // A retry lets the notification fail, and say so, once more.
   const announced = fact.type === 'redriven' ? state.announced & ~FAILED : state.announced
   const type = fact.machine === true ? null : ANNOUNCED_AS[fact.type]
   const announce = type !== null && (announced & bit(type)) === 0 ? type : null

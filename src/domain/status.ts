@@ -9,7 +9,7 @@ import type { NotificationStatus } from './notification.ts'
  *
  * Two levels. Within one hand-over to a provider the internal rank decides: a bounce after acceptance outranks
  * `delivered`. Across hand-overs the best public status wins. What we decide ourselves (cancelled, given up)
- * is outranked by any provider's acceptance. A redrive opens a new round: our own facts of an earlier round,
+ * is outranked by any provider's acceptance. A retry opens a new round: our own facts of an earlier round,
  * and failed hand-overs of it, no longer count.
  */
 export interface Fold {
@@ -93,7 +93,7 @@ function providerOf(key: string): string {
 /**
  * Adds one fact. Returns the same object when the fact adds nothing.
  *
- * @param round redrives before this fact, for facts of our own (`sent` included); receipts pass 0, because they
+ * @param round retries before this fact, for facts of our own (`sent` included); receipts pass 0, because they
  *   do not know it.
  */
 export function foldFact(fold: Fold, fact: Fact, round = 0): Fold {
@@ -134,7 +134,7 @@ function ownRank(fact: Fact, round: number): number {
   }
 }
 
-/** How many redrives the fold has seen. */
+/** How many retries the fold has seen. */
 export function roundOf(fold: Fold): number {
   return Math.floor(fold.own / ROUND)
 }

@@ -5,7 +5,7 @@ import { addReady, createTurns, type Turns, takeReady } from './turns.ts'
 /** So many entries of jobs that wait no more are not worth a look at all. */
 const FEW = 100
 
-/** Creates a job that is due at `dueAt`. @param job its `attempts` were before a redrive */
+/** Creates a job that is due at `dueAt`. @param job its `attempts` were before a retry */
 export function createJob(
   state: MemoryState,
   job: Pick<Job, 'lane' | 'organizationId' | 'high' | 'subject' | 'dueAt'> & { readonly attempts?: number },

@@ -10,7 +10,7 @@ import type {
 import { addFacts } from './facts.ts'
 import { removeJob } from './jobs.ts'
 import { pageOf } from './page.ts'
-import { redrive } from './redrive.ts'
+import { retry } from './retry.ts'
 import { type MemoryState, type StoredNotification, setContent } from './state.ts'
 
 export function memoryNotifications(state: MemoryState): NotificationRepository {
@@ -33,8 +33,8 @@ export function memoryNotifications(state: MemoryState): NotificationRepository 
     async cancel(id, content) {
       return cancel(state, id, content)
     },
-    async redrive(request) {
-      return redrive(state, request, matches)
+    async retry(request) {
+      return retry(state, request, matches)
     },
   }
 }

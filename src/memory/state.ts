@@ -76,7 +76,7 @@ export interface Job {
   attempts: number
   /** Attempts that met a fault of the provider. */
   outages: number
-  /** Those of `attempts` that were before the redrive that made it. */
+  /** Those of `attempts` that were before the retry that made it. */
   readonly earlierAttempts: number
   /** Of the newest lease. */
   token: number

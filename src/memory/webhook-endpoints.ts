@@ -62,14 +62,14 @@ export function memoryWebhookEndpoints(state: MemoryState): WebhookEndpointRepos
       )
       return pageOf(deliveries, page, toDelivery)
     },
-    async replay(id, { since, most }) {
+    async redeliver(id, { since, most }) {
       const status = state.endpoints.get(id)?.status ?? 'unknown'
       if (status !== 'active') return status
       const deliveries = [...state.deliveries.values()].filter((delivery) => isOver(delivery, id, since))
       for (const delivery of deliveries.slice(0, most)) makePending(state, delivery)
       return Math.min(deliveries.length, most)
     },
-    async retry(id, eventId) {
+    async redeliverOne(id, eventId) {
       const status = state.endpoints.get(id)?.status ?? 'unknown'
       if (status !== 'active') return status
       const deliveries = [...state.deliveries.values()]

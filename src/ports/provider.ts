@@ -122,8 +122,8 @@ export interface SendContext {
   /** Number of this attempt, from 1. */
   readonly attempt: number
   /**
-   * The same for all attempts of one notification, until it is redriven: for providers that deduplicate, and for stable message
-   * ids. The notification's id, with a suffix after a redrive: letters, digits, `_` and `-`, at most 64 characters.
+   * The same for all attempts of one notification, until it is retried: for providers that deduplicate, and for stable message
+   * ids. The notification's id, with a suffix after a retry: letters, digits, `_` and `-`, at most 64 characters.
    */
   readonly idempotencyKey: string
   /** When the notification was accepted; epoch milliseconds. */

@@ -1,6 +1,6 @@
 import type { ApiKeyInput } from '../domain/input/api-key.ts'
 import { isOrganizationId, ORGANIZATION_ID } from '../domain/input/organization.ts'
-import type { RedriveInput } from '../domain/input/redrive.ts'
+import type { RetryInput } from '../domain/input/retry.ts'
 import type { SendInput } from '../domain/input/send.ts'
 import type { SuppressionInput, SuppressionTarget } from '../domain/input/suppression.ts'
 import type { TemplateChangeInput, TemplateInput } from '../domain/input/template.ts'
@@ -8,7 +8,7 @@ import type { WebhookEndpointInput, WebhookEndpointUpdate } from '../domain/inpu
 import type { JsonFields } from '../domain/json-fields.ts'
 import type { BatchResult, SentNotification, ValidatedSend } from './accept/records.ts'
 import type { ApiKeyRecord, CreatedApiKey } from './api-keys/records.ts'
-import type { DeadLetterQuery, RedriveResult } from './dead-letters/records.ts'
+import type { DeadLetterQuery, RetryResult } from './dead-letters/records.ts'
 import type { AccountLimits } from './limits/records.ts'
 import type { List, ListQuery } from './list.ts'
 import type {
@@ -97,23 +97,23 @@ export interface Tenant<Tx = never> {
      * Delivers one that failed once more, as itself: the same id, history and expiry, with all attempts before it. It does
      * not count again. What has ended otherwise is for {@link resend}.
      *
-     * @throws NotifierError `notification_not_found`, `organization_mismatch`, `not_redrivable` when it is not failed or
+     * @throws NotifierError `notification_not_found`, `organization_mismatch`, `not_retryable` when it is not failed or
      *   has expired, `content_removed` when it was sensitive, `invalid_channel` when the channel is no longer configured
      */
-    redrive(id: string): Promise<NotificationRecord>
+    retry(id: string): Promise<NotificationRecord>
   }
   /** Notifications that failed: after their last attempt, or for a reason that no attempt would change. */
   readonly deadLetters: {
     /** Newest first. */
     list(query?: DeadLetterQuery): Promise<List<NotificationSummary>>
     /**
-     * Delivers what failed once more, as `notifications.redrive` does, many at a time and in short steps. None is redriven
-     * twice, whoever else redrives. What would have expired when it is due stays as it is, and so does what fails again
+     * Delivers what failed once more, as `notifications.retry` does, many at a time and in short steps. None is retried
+     * twice, whoever else retries. What would have expired when it is due stays as it is, and so does what fails again
      * while this goes on. Suppressed recipients fail again without an attempt.
      *
      * @throws NotifierError `missing_required_field`, `invalid_parameter`, `invalid_channel`
      */
-    redrive(redrive: RedriveInput): Promise<RedriveResult>
+    retry(retry: RetryInput): Promise<RetryResult>
   }
   readonly templates: {
     /** @throws NotifierError `template_already_exists`, `missing_required_field`, `invalid_parameter` */
@@ -155,7 +155,7 @@ export interface Tenant<Tx = never> {
     get(id: string): Promise<WebhookEndpointRecord>
     list(query?: ListQuery): Promise<List<WebhookEndpointRecord>>
     /**
-     * Changes what is given. Enabling replays nothing by itself.
+     * Changes what is given. Enabling redelivers nothing by itself.
      *
      * @throws NotifierError `not_found`, `organization_mismatch`, `invalid_parameter`, `blocked_address`
      */
@@ -183,14 +183,14 @@ export interface Tenant<Tx = never> {
      *
      * @throws NotifierError `not_found`, `organization_mismatch`, `invalid_parameter`, `endpoint_disabled`
      */
-    replay(id: string, which: { readonly since: string | Date }): Promise<{ readonly replayed: number }>
+    redeliver(id: string, which: { readonly since: string | Date }): Promise<{ readonly redelivered: number }>
     /**
      * Makes one delivery due at once, whatever became of it: one that waits for its next attempt, failed, was held, or
      * arrived. Its `webhook-id` stays. Answers the delivery as it is then; one that is under way is left alone.
      *
      * @throws NotifierError `not_found`, `organization_mismatch`, `endpoint_disabled`
      */
-    retry(id: string, eventId: string): Promise<WebhookDeliveryRecord>
+    redeliverOne(id: string, eventId: string): Promise<WebhookDeliveryRecord>
     /** Pending deliveries to it are dropped. @throws NotifierError `not_found`, `organization_mismatch` */
     delete(id: string): Promise<void>
   }

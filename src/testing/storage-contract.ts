@@ -19,8 +19,8 @@ import { logChecks } from './storage/logs.ts'
 import { notificationChecks } from './storage/notifications.ts'
 import { organizationChecks } from './storage/organizations.ts'
 import { receiptChecks } from './storage/receipts.ts'
-import { redriveChecks } from './storage/redrive.ts'
 import { retentionChecks } from './storage/retention.ts'
+import { retryChecks } from './storage/retry.ts'
 import { settleChecks } from './storage/settle.ts'
 import { suppressionChecks } from './storage/suppressions.ts'
 import { templateChecks } from './storage/templates.ts'
@@ -60,7 +60,7 @@ export function storageContract(test: TestApi, create: () => Promise<StorageHarn
   suppressionChecks(check)
   backlogChecks(check)
   traceChecks(check)
-  redriveChecks(check)
+  retryChecks(check)
   contentChecks(check)
   retentionChecks(check)
   endpointHealthChecks(check)

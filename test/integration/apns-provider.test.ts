@@ -111,10 +111,10 @@ describe('a request to APNs', () => {
     expect(server.requests[0]?.headers['apns-collapse-id']).toBe(expected)
   })
 
-  it('replaces what was sent before a redrive', async () => {
+  it('replaces what was sent before a retry', async () => {
     const server = await serve()
     const channel = channelTo(server.origin)
-    for (const change of [{}, { idempotencyKey: 'redriven' }])
+    for (const change of [{}, { idempotencyKey: 'retried' }])
       await channel.send(MESSAGE, contextOf('7', change))
     const [first, again] = server.requests.map(({ headers }) => headers['apns-collapse-id'])
     expect(again).toBe(first)

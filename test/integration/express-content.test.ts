@@ -171,7 +171,7 @@ describe('a sensitive message', () => {
     await settled(id, 'failed')
     const shown = [await notifications.get(id), await deadLetters.list(), await host.notifier.logs.list()]
     expect(JSON.stringify([shown, logged, errors])).not.toContain(SECRET)
-    await expect(notifications.redrive(id)).rejects.toMatchObject({ code: 'content_removed', status: 409 })
-    expect((await deadLetters.redrive({ filter: {} })).skipped.contentRemoved).toBe(1)
+    await expect(notifications.retry(id)).rejects.toMatchObject({ code: 'content_removed', status: 409 })
+    expect((await deadLetters.retry({ filter: {} })).skipped.contentRemoved).toBe(1)
   })
 })

@@ -7,7 +7,7 @@ import { type Answer, call, codeOf } from './support/http-client.ts'
 let host: Host
 afterEach(() => host.close())
 
-it('dead letters are listed, counted and redriven over HTTP', async () => {
+it('dead letters are listed, counted and retried over HTTP', async () => {
   host = await startHost()
   const headers = await host.key('Full Access')
   const request = (method: string, path: string, body?: object): Promise<Answer> =>
@@ -30,24 +30,24 @@ it('dead letters are listed, counted and redriven over HTTP', async () => {
   const wrong = await request('GET', '/v1/dead-letters?code=mailbox_ful')
   expect([wrong.status, codeOf(wrong)]).toEqual([400, 'invalid_parameter'])
 
-  const path = '/v1/dead-letters/redrive'
+  const path = '/v1/dead-letters/retry'
   const empty = await request('POST', path, {})
   expect([empty.status, codeOf(empty)]).toEqual([422, 'missing_required_field'])
   const filter = { code: 'provider_error' }
   const dry = await request('POST', path, { filter, dryRun: true })
-  expect([dry.status, dry.json]).toMatchObject([200, { dryRun: true, redriven: 2, more: false }])
+  expect([dry.status, dry.json]).toMatchObject([200, { dryRun: true, retried: 2, more: false }])
   expect(host.sent).toEqual([])
   const done = await request('POST', path, { filter, ratePerSecond: 1_000, most: 1 })
   expect(done.json).toMatchObject({
     dryRun: false,
-    redriven: 1,
+    retried: 1,
     skipped: { expired: 0, unroutable: 0, contentRemoved: 0 },
     more: true,
   })
-  expect((await request('POST', path, { filter })).json).toMatchObject({ redriven: 1, more: false })
+  expect((await request('POST', path, { filter })).json).toMatchObject({ retried: 1, more: false })
   await eventually(() => host.sent.length === 2)
 
-  const one = await request('POST', `/v1/notifications/${a}/redrive`)
+  const one = await request('POST', `/v1/notifications/${a}/retry`)
   expect([one.status, one.json]).toMatchObject([200, { id: a }])
   const record = await eventually(async () => {
     const { json } = await request('GET', `/v1/notifications/${a}`)
@@ -61,8 +61,8 @@ it('dead letters are listed, counted and redriven over HTTP', async () => {
     ['redriven', null],
     ['sent', 2],
   ])
-  const again = await request('POST', `/v1/notifications/${a}/redrive`)
-  expect([again.status, codeOf(again)]).toEqual([409, 'not_redrivable'])
+  const again = await request('POST', `/v1/notifications/${a}/retry`)
+  expect([again.status, codeOf(again)]).toEqual([409, 'not_retryable'])
 })
 
 it('dead letters are asked for by a hundred ids of any length; a list that is wrong is one wrong parameter', async () => {

@@ -46,10 +46,10 @@ const bodies: Readonly<Record<string, () => object>> = {
   createApiKey: () => ({ name: 'k', permission: 'Read Only' }),
   updateWebhook: () => ({ successStatus: '2xx' }),
   rotateWebhookSecret: () => ({}),
-  replayWebhook: () => ({ since: '2026-01-01T00:00:00Z' }),
+  redeliverWebhook: () => ({ since: '2026-01-01T00:00:00Z' }),
   createWebhook: () => ({ url: 'https://example.com/hook' }),
   addSuppression: () => suppressed,
-  redriveDeadLetters: () => ({ filter: {} }),
+  retryDeadLetters: () => ({ filter: {} }),
   createOrganization: () => ({ name: 'New' }),
   updateOrganization: () => ({ name: 'Renamed' }),
 }
@@ -62,7 +62,7 @@ function newName(): string {
 /** Something that an operation on one resource can be done to. */
 async function resource({ tag, operation }: Route, organizationId: string): Promise<{ id: string }> {
   const tenant = host.notifier.organization(organizationId)
-  if (operation === 'redriveNotification') return { id: await failed(organizationId) }
+  if (operation === 'retryNotification') return { id: await failed(organizationId) }
   switch (tag) {
     case 'Notifications':
       return tenant.send({ ...mail, sendAt: new Date(host.clock.now() + 3_600_000) })
@@ -148,9 +148,9 @@ it('every operation needs the level of DESIGN.md §4', () => {
     getNotification: 'Read Only',
     cancelNotification: 'Write',
     resendNotification: 'Write',
-    redriveNotification: 'Full Access',
+    retryNotification: 'Full Access',
     listDeadLetters: 'Read Only',
-    redriveDeadLetters: 'Full Access',
+    retryDeadLetters: 'Full Access',
     createTemplate: 'Write',
     listTemplates: 'Read Only',
     getTemplate: 'Read Only',
@@ -169,8 +169,8 @@ it('every operation needs the level of DESIGN.md §4', () => {
     rotateWebhookSecret: 'Full Access',
     testWebhook: 'Full Access',
     listWebhookDeliveries: 'Read Only',
-    retryWebhookDelivery: 'Full Access',
-    replayWebhook: 'Full Access',
+    redeliverWebhookDelivery: 'Full Access',
+    redeliverWebhook: 'Full Access',
     deleteWebhook: 'Full Access',
     addSuppression: 'Full Access',
     listSuppressions: 'Read Only',

@@ -62,7 +62,7 @@ describe.each(['memory', 'sqlite'])('the delivery log of a webhook endpoint, on 
       id: String(json?.id),
       send: () =>
         attempted(() => host.notifier.send({ channel: 'email', to: 'ada@example.com', body: 'Hi' })),
-      retry: () => attempted((eventId) => request('POST', `${path}/deliveries/${eventId}/retry`)),
+      redeliver: () => attempted((eventId) => request('POST', `${path}/deliveries/${eventId}/redeliver`)),
     }
   }
   const open = async (receiver: Receiver): Promise<Receiver> => {
@@ -73,10 +73,10 @@ describe.each(['memory', 'sqlite'])('the delivery log of a webhook endpoint, on 
   it('says of each attempt what the receiver got, but for the signature', async () => {
     const receiver = await open(await httpReceiver((response) => response.writeHead(500).end()))
     const at = `http://127.0.0.1:${receiver.port}`
-    const { send, retry, request, path } = await start(`${at}/first?token=t&x=%20`)
+    const { send, redeliver, request, path } = await start(`${at}/first?token=t&x=%20`)
     const first = await send()
     await request('PATCH', path, { url: `${at}/second` })
-    const second = await retry()
+    const second = await redeliver()
     const test = await request('POST', `${path}/test`)
     const got = receiver.requests.map(arrived)
     expect(got).toHaveLength(3)
@@ -95,16 +95,16 @@ describe.each(['memory', 'sqlite'])('the delivery log of a webhook endpoint, on 
       await tcpReceiver((socket) => void socket.once('data', () => socket.destroy())),
     )
     const closed = await closedPort()
-    const { send, retry, storage, id, request, path } = await start(`http://127.0.0.1:${closed}/`)
+    const { send, redeliver, storage, id, request, path } = await start(`http://127.0.0.1:${closed}/`)
     const { update, rotateSecret } = storage.webhookEndpoints
     const unreachable = await send()
     // An address that was open when it was registered.
     await update(id, { url: 'http://127.0.0.2:8080/' })
-    const refused = await retry()
+    const refused = await redeliver()
     await update(id, { url: `http://127.0.0.1:${hangsUp.port}/` })
-    const broken = await retry()
+    const broken = await redeliver()
     await rotateSecret(id, { secret: 'sealed with another secret', overlapMs: 0, most: 1 })
-    const unsigned = await retry()
+    const unsigned = await redeliver()
     const logged = [unreachable, refused, broken, unsigned]
     expect(logged.map(({ status }) => status)).toEqual([null, null, null, null])
     expect(logged.map((attempt) => attempt.request?.url ?? null)).toEqual([

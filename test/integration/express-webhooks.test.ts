@@ -36,7 +36,7 @@ it('a webhook endpoint is changed, rotated and tested over HTTP', async () => {
   expect(String(tested.json?.response)).toContain('webhook.test')
 })
 
-it('what was held for a webhook endpoint is listed and replayed over HTTP', async () => {
+it('what was held for a webhook endpoint is listed and redelivered over HTTP', async () => {
   const { request, id } = await start()
   const { notifier, clock } = host
   await request('PATCH', `/${id}`, { status: 'disabled' })
@@ -44,14 +44,14 @@ it('what was held for a webhook endpoint is listed and replayed over HTTP', asyn
   await notifier.send({ channel: 'email', to: 'ada@example.com', body: 'Hi' })
   await sent
   const since = new Date(clock.now() - 60_000).toISOString()
-  const refused = await request('POST', `/${id}/replay`, { since })
+  const refused = await request('POST', `/${id}/redeliver`, { since })
   expect([refused.status, codeOf(refused)]).toEqual([409, 'endpoint_disabled'])
   const held = await request('GET', `/${id}/deliveries?status=held`)
   expect(held.json?.items).toMatchObject([{ event: 'notification.sent', status: 'held', attempts: [] }])
   await request('PATCH', `/${id}`, { status: 'active' })
-  expect((await request('POST', `/${id}/replay`, { since })).json).toEqual({ replayed: 1 })
+  expect((await request('POST', `/${id}/redeliver`, { since })).json).toEqual({ redelivered: 1 })
   const wrong = await request('GET', `/${id}/deliveries?status=lost`)
   expect([wrong.status, codeOf(wrong)]).toEqual([400, 'invalid_parameter'])
-  const empty = await request('POST', `/${id}/replay`, {})
+  const empty = await request('POST', `/${id}/redeliver`, {})
   expect([empty.status, codeOf(empty)]).toEqual([422, 'missing_required_field'])
 })

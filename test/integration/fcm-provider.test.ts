@@ -106,10 +106,9 @@ describe('a message to FCM', () => {
     })
   })
 
-  it('replaces what was sent before a redrive', async () => {
+  it('replaces what was sent before a retry', async () => {
     const { server, channel } = await fixture()
-    for (const change of [{}, { idempotencyKey: 'redriven' }])
-      await channel.send(MESSAGE, sendContext(change))
+    for (const change of [{}, { idempotencyKey: 'retried' }]) await channel.send(MESSAGE, sendContext(change))
     const [first, again] = server.taken.map(fcmMessage)
     expect(again).toEqual(first)
   })

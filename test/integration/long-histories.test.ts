@@ -270,12 +270,12 @@ describeEachWith(
       )
     })
 
-    it('is gone through once by a redrive, however many its steps are', async () => {
+    it('is gone through once by a retry, however many its steps are', async () => {
       const most = 1_000
       const request = { filter: { organizationId, from: 1 }, lanes: {}, dryRun: true, most }
       let after: string | undefined
       const step = async (): Promise<void> => {
-        after = (await long.storage.notifications.redrive({ ...request, after })).next ?? undefined
+        after = (await long.storage.notifications.retry({ ...request, after })).next ?? undefined
       }
       do {
         expect(await long.lookedAtBy(step)).toBeLessThan(5 * most)

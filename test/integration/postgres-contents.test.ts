@@ -46,7 +46,7 @@ describeWith(whyNoPostgres(true), 'contents that are removed', () => {
     expect(await storage.notifications.get(id)).toMatchObject({ status: 'sent', content: removal })
   })
 
-  it('are gone from the table, and are not redriven', async () => {
+  it('are gone from the table, and are not retried', async () => {
     const schema = uniqueSchema()
     const storage = await open(schema)
     const [failed = '', waiting = ''] = await accept(storage, [
@@ -64,8 +64,8 @@ describeWith(whyNoPostgres(true), 'contents that are removed', () => {
       expect(rows).toEqual([gone, gone])
     })
     const filter = { organizationId: 'org_default', ids: [failed] }
-    const answer = await storage.notifications.redrive({ filter, lanes: { email: LANE }, most: 10 })
-    expect(answer).toMatchObject({ redriven: 0, contentRemoved: 1 })
+    const answer = await storage.notifications.retry({ filter, lanes: { email: LANE }, most: 10 })
+    expect(answer).toMatchObject({ retried: 0, contentRemoved: 1 })
   })
 
   it('need a grant of the key, which is stored with it', async () => {

@@ -104,12 +104,12 @@ describeWith(whyNoPostgres(true), 'what is named among a great many, which nobod
       expect(await metIn(one)).toBeLessThan(100)
     })
 
-    it('is redriven', async () => {
+    it('is retried', async () => {
       const asked = { filter: { organizationId, ids }, lanes: { email: 'email' }, most: 1_000, dryRun: true }
-      const redrive = async (): Promise<void> => {
-        expect((await storage.notifications.redrive(asked)).redriven).toBe(NAMED)
+      const retry = async (): Promise<void> => {
+        expect((await storage.notifications.retry(asked)).retried).toBe(NAMED)
       }
-      expect(await metIn(redrive)).toBeLessThan(50 * NAMED)
+      expect(await metIn(retry)).toBeLessThan(50 * NAMED)
     })
 
     it('reports without a match that stay are not gone through for those that go', async () => {

@@ -290,25 +290,25 @@ const CALLS: readonly (readonly [string, Prepare])[] = [
       storage.recordReceipts(Array.from({ length: count }, () => report(unique()))),
   ],
   [
-    'redrive',
+    'retry',
     async (storage, count) => {
       const id = await organization(storage)
       const own = lane()
       await accept(storage, notes(count, { lane: own }), id)
       await storage.settle((await claim(storage, count, own)).map((job) => ended(job, [FAILED])))
       const asked = { filter: { organizationId: id }, lanes: { email: own }, most: 1_000 }
-      return async () => expect((await storage.notifications.redrive(asked)).redriven).toBe(count)
+      return async () => expect((await storage.notifications.retry(asked)).retried).toBe(count)
     },
   ],
   [
-    'replay',
+    'redeliver',
     async (storage, count) => {
       const jobs = await events(storage, count)
       const failed = { ended: 'failed', next: { kind: 'end' } } as const
       await storage.settle(jobs.map((job) => ({ ...post(job, false), ...failed }) as Settlement))
       const hook = jobs[0]?.lane ?? ''
       return async () =>
-        expect(await storage.webhookEndpoints.replay(hook, { since: 0, most: 1_000 })).toBe(count)
+        expect(await storage.webhookEndpoints.redeliver(hook, { since: 0, most: 1_000 })).toBe(count)
     },
   ],
   [

@@ -235,7 +235,7 @@ describeWith(whyNoPostgres(), 'what other processes are told', () => {
     },
   })
 
-  const redrive = { filter: { organizationId }, lanes: { email: LANE }, most: 10 }
+  const retry = { filter: { organizationId }, lanes: { email: LANE }, most: 10 }
 
   async function deadLetter(storage: Storage): Promise<void> {
     await accept(storage, [note()])
@@ -351,40 +351,40 @@ describeWith(whyNoPostgres(), 'what other processes are told', () => {
       },
     ],
     [
-      'dead letters that are redriven',
+      'dead letters that are retried',
       1,
       async (s) => {
         await deadLetter(s)
-        return async (s) => expect((await s.notifications.redrive(redrive)).redriven).toBe(1)
+        return async (s) => expect((await s.notifications.retry(retry)).retried).toBe(1)
       },
     ],
     [
-      'dead letters that are redriven later, or only counted',
+      'dead letters that are retried later, or only counted',
       0,
       async (s) => {
         await deadLetter(s)
         return async (s) => {
-          expect((await s.notifications.redrive({ ...redrive, dryRun: true })).redriven).toBe(1)
+          expect((await s.notifications.retry({ ...retry, dryRun: true })).retried).toBe(1)
           const dueAt = Date.now() + 60_000
-          expect((await s.notifications.redrive({ ...redrive, dueAt })).redriven).toBe(1)
+          expect((await s.notifications.retry({ ...retry, dueAt })).retried).toBe(1)
         }
       },
     ],
     [
-      'events that are replayed',
+      'events that are redelivered',
       1,
       async (s) => {
         const { hook, failure } = await posted(s)
         await s.settle([failure])
-        return async (s) => expect(await s.webhookEndpoints.replay(hook, { since: 0, most: 10 })).toBe(1)
+        return async (s) => expect(await s.webhookEndpoints.redeliver(hook, { since: 0, most: 10 })).toBe(1)
       },
     ],
     [
-      'a replay of nothing',
+      'a redelivery of nothing',
       0,
       async (s) => {
         const { hook } = await posted(s)
-        return async (s) => expect(await s.webhookEndpoints.replay(hook, { since: 0, most: 10 })).toBe(0)
+        return async (s) => expect(await s.webhookEndpoints.redeliver(hook, { since: 0, most: 10 })).toBe(0)
       },
     ],
     [
@@ -393,7 +393,7 @@ describeWith(whyNoPostgres(), 'what other processes are told', () => {
       async (s) => {
         const { hook, job, failure } = await posted(s)
         await s.settle([failure])
-        return (s) => s.webhookEndpoints.retry(hook, idOf(job) ?? '')
+        return (s) => s.webhookEndpoints.redeliverOne(hook, idOf(job) ?? '')
       },
     ],
     [
@@ -402,7 +402,7 @@ describeWith(whyNoPostgres(), 'what other processes are told', () => {
       async (s) => {
         const { hook, job, failure } = await posted(s)
         await s.settle([{ ...failure, next: { kind: 'retry', delayMs: 60_000 } } as Settlement])
-        return (s) => s.webhookEndpoints.retry(hook, idOf(job) ?? '')
+        return (s) => s.webhookEndpoints.redeliverOne(hook, idOf(job) ?? '')
       },
     ],
     [
@@ -458,7 +458,7 @@ describeWith(whyNoPostgres(), 'what other processes are told', () => {
     expect(told).toBe(2)
   })
 
-  it('is delivered long before the poll: what is redriven, and events of receipts, by a process that only takes them in', async () => {
+  it('is delivered long before the poll: what is retried, and events of receipts, by a process that only takes them in', async () => {
     const schema = uniqueSchema()
     const receiver = await httpReceiver((response) => response.writeHead(200).end())
     onTestFinished(receiver.close)
@@ -493,7 +493,7 @@ describeWith(whyNoPostgres(), 'what other processes are told', () => {
 
     const { id } = await api.send({ channel: 'email', to: 'ada@example.com', body: 'x' })
     await eventually(async () => (await statusOf(id)) === 'failed')
-    await api.notifications.redrive(id)
+    await api.notifications.retry(id)
     await eventually(async () => (await statusOf(id)) === 'sent')
 
     const receipts = [{ dedupeKey: 'one', fact: { type: 'delivered', providerMessageId: `m-${id}` } }]

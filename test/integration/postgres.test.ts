@@ -206,7 +206,7 @@ suite('two processes on one database', () => {
     expect(await b.startAttempts(refs)).toEqual(refs.map(() => false))
   })
 
-  it('record one of two equal receipts, cancel once, redrive once and replay once', async () => {
+  it('record one of two equal receipts, cancel once, retry once and redeliver once', async () => {
     const both = await two()
     const [a] = both
     const hook = await endpoint(a)
@@ -224,10 +224,10 @@ suite('two processes on one database', () => {
     const jobs = await claim(a, 20, 'sms/x')
     await a.settle(jobs.map((job) => ended(job, [{ type: 'failed', attempt: 1, code: 'provider_error' }])))
     const request = { filter: { organizationId: ORGANIZATION }, lanes: { email: 'sms/x' }, most: 1_000 }
-    const redriven = await Promise.all(
-      TEN.map((index) => (both[index % 2] as Storage).notifications.redrive(request)),
+    const retried = await Promise.all(
+      TEN.map((index) => (both[index % 2] as Storage).notifications.retry(request)),
     )
-    expect(redriven.reduce((sum, answer) => sum + answer.redriven, 0)).toBe(dead.length)
+    expect(retried.reduce((sum, answer) => sum + answer.retried, 0)).toBe(dead.length)
 
     const events = await claim(a, 100, hook.id)
     await a.settle(
@@ -239,12 +239,12 @@ suite('two processes on one database', () => {
         next: { kind: 'end' },
       })),
     )
-    const replayed = await Promise.all(
+    const redelivered = await Promise.all(
       TEN.map((index) =>
-        (both[index % 2] as Storage).webhookEndpoints.replay(hook.id, { since: 0, most: 9 }),
+        (both[index % 2] as Storage).webhookEndpoints.redeliver(hook.id, { since: 0, most: 9 }),
       ),
     )
-    const made = replayed.reduce<number>((sum, count) => sum + (typeof count === 'number' ? count : 0), 0)
+    const made = redelivered.reduce<number>((sum, count) => sum + (typeof count === 'number' ? count : 0), 0)
     expect(made).toBe(events.length)
     expect((await claim(a, 100, hook.id)).length).toBe(events.length)
   })
@@ -969,26 +969,26 @@ suite('what meets in the middle of a transaction', () => {
     expect((await reporting.notifications.get(id))?.status).toBe('delivered')
   })
 
-  it('a delivery that is replayed while it is removed is delivered, or not counted', async () => {
+  it('a delivery that is redelivered while it is removed is delivered, or not counted', async () => {
     const schema = uniqueSchema()
     const gate = holding('DELETE FROM')
     const sweeping = await open(schema, { pool: gate.pool, connectionString: undefined })
-    const replaying = await open(schema)
-    const { id: hook } = await endpoint(replaying)
-    await replaying.webhookEndpoints.update(hook, { status: 'disabled' })
-    await accept(replaying, [note()])
-    const [job] = await claim(replaying, 1)
+    const redelivering = await open(schema)
+    const { id: hook } = await endpoint(redelivering)
+    await redelivering.webhookEndpoints.update(hook, { status: 'disabled' })
+    await accept(redelivering, [note()])
+    const [job] = await claim(redelivering, 1)
     if (job === undefined) throw new Error('no job')
-    await replaying.settle([ended(job)])
-    await replaying.webhookEndpoints.update(hook, { status: 'active' })
+    await redelivering.settle([ended(job)])
+    await redelivering.webhookEndpoints.update(hook, { status: 'active' })
     gate.arm()
     const swept = sweeping.retention.sweep({ organizationId: ORGANIZATION, olderThanMs: 0, most: 10 })
     await eventually(gate.reached)
-    const replayed = replaying.webhookEndpoints.replay(hook, { since: 0, most: 10 })
-    await answeredOrWaiting(replayed)
+    const redelivered = redelivering.webhookEndpoints.redeliver(hook, { since: 0, most: 10 })
+    await answeredOrWaiting(redelivered)
     gate.letGo()
     expect(await swept).toMatchObject({ notifications: 1, deliveries: 1 })
-    expect(await claim(replaying, 10, hook)).toHaveLength(Number(await replayed))
+    expect(await claim(redelivering, 10, hook)).toHaveLength(Number(await redelivered))
   })
 
   /** Settles one notification, whose event goes to this endpoint, while `meanwhile` happens between its look at it and its write. */
@@ -1029,10 +1029,10 @@ suite('what meets in the middle of a transaction', () => {
     },
   )
 
-  it('an event for an endpoint that is enabled is found by the replay after it', async () => {
+  it('an event for an endpoint that is enabled is found by the redelivery after it', async () => {
     const { storage, hook, met } = await announcing('disabled', async (other, id) => {
       await other.webhookEndpoints.update(id, { status: 'active' })
-      return other.webhookEndpoints.replay(id, { since: 0, most: 10 })
+      return other.webhookEndpoints.redeliver(id, { since: 0, most: 10 })
     })
     expect(met).toBe(1)
     expect(await claim(storage, 10, hook)).toHaveLength(1)

@@ -12,7 +12,7 @@ import type { Suppression } from '../../src/ports/storage/suppressions.ts'
 import { ended, note } from '../../src/testing/storage/fixtures.ts'
 import { describeBesideMemory } from './support/beside-memory.ts'
 
-/** What `storage-model` leaves out: idempotency, quotas, lists, redrive, retention and suppressions. */
+/** What `storage-model` leaves out: idempotency, quotas, lists, retry, retention and suppressions. */
 const ORGANIZATION = 'org_default'
 const CHANNELS = ['email', 'sms'] as const
 const ADDRESSES = ['a@example.com', 'b@example.com']
@@ -23,7 +23,7 @@ const NAMES = [
   'deliver',
   'list',
   'logs',
-  'redrive',
+  'retry',
   'sweep',
   'expire',
   'suppress',
@@ -40,7 +40,7 @@ interface Step {
 
 const choice = fc.nat({ max: 11 })
 const step: fc.Arbitrary<Step> = fc.record({
-  do: fc.constantFrom('accept', 'accept', 'deliver', 'deliver', 'redrive', ...NAMES),
+  do: fc.constantFrom('accept', 'accept', 'deliver', 'deliver', 'retry', ...NAMES),
   a: choice,
   b: choice,
   c: choice,
@@ -148,7 +148,7 @@ async function take(
       } as const
       return pages((c % 3) + 1, (page) => storage.logs.list(filter, page))
     }
-    case 'redrive': {
+    case 'retry': {
       const { status, ...filter } = filterOf(one, now)
       const lanes = a % 5 === 4 ? { email: 'email' } : { email: 'email', sms: 'sms' }
       const answers: unknown[] = []
@@ -156,7 +156,7 @@ async function take(
       // Handed on, as the service does: how many of a filter one step takes is each storage's own.
       let dueAt = now + 100 * c
       do {
-        const { next, ...answer } = await storage.notifications.redrive({
+        const { next, ...answer } = await storage.notifications.retry({
           ...{ filter: a > 3 ? { organizationId: ORGANIZATION } : filter, lanes, most: 2, after },
           ...{ dryRun: b % 4 === 0, dueAt, spacingMs: b },
         })

@@ -25,7 +25,7 @@ type Step =
     }
   | { readonly do: 'cancel'; readonly pick: number }
   | { readonly do: 'receipt'; readonly pick: number; readonly type: FactType; readonly named: boolean }
-  | { readonly do: 'disable' | 'enable' | 'replay' | 'rotate' }
+  | { readonly do: 'disable' | 'enable' | 'redeliver' | 'rotate' }
   | { readonly do: 'advance'; readonly ms: number }
 
 const pick = fc.nat({ max: 30 })
@@ -72,7 +72,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   {
     weight: 2,
     arbitrary: fc.record({
-      do: fc.constantFrom('disable' as const, 'enable' as const, 'replay' as const, 'rotate' as const),
+      do: fc.constantFrom('disable' as const, 'enable' as const, 'redeliver' as const, 'rotate' as const),
     }),
   },
   {
@@ -176,8 +176,8 @@ async function take(
       return storage.webhookEndpoints.update('wh_1', { status: 'disabled' })
     case 'enable':
       return storage.webhookEndpoints.update('wh_1', { status: 'active' })
-    case 'replay':
-      return storage.webhookEndpoints.replay('wh_1', { since: now - 1_000, most: 2 })
+    case 'redeliver':
+      return storage.webhookEndpoints.redeliver('wh_1', { since: now - 1_000, most: 2 })
     case 'rotate':
       return storage.webhookEndpoints.rotateSecret('wh_1', { secret: `s${now}`, overlapMs: 400, most: 2 })
     case 'advance':

@@ -70,7 +70,7 @@ describe('a message by web push', () => {
   it('carries its life, urgency and topic, and is signed for the origin of the endpoint', async () => {
     const { endpoint, requests, port } = await service()
     const channel = channelOf({ ttlSeconds: 60, urgency: 'high' })
-    const contexts = [{}, { idempotencyKey: 'redriven' }, { notificationId: 'notif_2' }]
+    const contexts = [{}, { idempotencyKey: 'retried' }, { notificationId: 'notif_2' }]
     for (const more of contexts) await send(channel, pushClient().subscription(endpoint), {}, more)
     const [first, again, other] = requests
     expect(first?.headers).toMatchObject({

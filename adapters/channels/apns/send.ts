@@ -107,7 +107,7 @@ function compose(options: ResolvedApnsOptions, message: Message, context: SendCo
     const size = `The payload has ${body.length} bytes; APNs takes ${MAX_PAYLOAD_BYTES}.`
     return rejected('message_too_large', 'message', size)
   }
-  // Not by the idempotency key: after a redrive, too, the second one replaces the first.
+  // Not by the idempotency key: after a retry, too, the second one replaces the first.
   const collapseId =
     options.collapseId === undefined
       ? stableUuid(context.notificationId)

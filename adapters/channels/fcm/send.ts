@@ -104,7 +104,7 @@ function faultOf({ to, subject, body, push }: Message): Outcome | null {
 
 function compose(options: ResolvedFcmOptions, message: Message, context: SendContext): object {
   const { to, subject, body, push } = message
-  // Not the idempotency key: after a redrive, too, the second one replaces the first.
+  // Not the idempotency key: after a retry, too, the second one replaces the first.
   const id = stableUuid(context.notificationId)
   const { ttlSeconds, priority } = options
   return {

@@ -135,7 +135,7 @@ function compose(
       `The message has ${size} bytes; push services take ${MAX_PAYLOAD_BYTES}.`,
     )
   }
-  // Not by the idempotency key: after a redrive, too, the second one replaces the first.
+  // Not by the idempotency key: after a retry, too, the second one replaces the first.
   const topic = topicOf === undefined ? ownTopic(context.notificationId) : chosenFor(message, topicOf)
   if (topic === null || (topic !== undefined && !TOPIC.test(topic))) {
     return rejected(

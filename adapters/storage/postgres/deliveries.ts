@@ -13,7 +13,7 @@ const SELECT_ENDPOINTS = `
   WHERE organization = ANY ($1::text[]) ORDER BY seq`
 
 /**
- * Whoever enables or removes one waits until what is held for it is stored, and so replays or removes it, too. Those that
+ * Whoever enables or removes one waits until what is held for it is stored, and so redelivers or removes it, too. Those that
  * are active are not locked: what has a job is looked at again when it is claimed.
  */
 const LOCK_DISABLED = `

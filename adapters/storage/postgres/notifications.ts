@@ -17,7 +17,7 @@ import { toPage } from '../to-page.ts'
 import type { Connection, Runner, Transaction } from './connection.ts'
 import { createLedger } from './facts.ts'
 import { inOrder } from './page.ts'
-import { createRedrive } from './redrive.ts'
+import { createRetry } from './retry.ts'
 import { ACCEPTED } from './rows.ts'
 import { setContents } from './set-contents.ts'
 import { FACT_COLUMNS, lockNotifications } from './states.ts'
@@ -102,7 +102,7 @@ export function createNotifications(connection: Connection): NotificationReposit
     cancel(id, content) {
       return connection.transaction((tx) => cancel(tx, id, content))
     },
-    redrive: createRedrive(connection),
+    retry: createRetry(connection),
   }
 }
 

@@ -178,7 +178,7 @@ async function removeWithJobs(tx: Transaction, deliveries: readonly DeliveryRow[
   const jobs = deliveries.map(({ seq }) => 2 * seq + 1)
   await tx.rows(DELETE_JOBS, [jobs])
   await removeDeliveries(tx, deliveries)
-  // Those of a replay, which had its rows locked before.
+  // Those of a redelivery, which had its rows locked before.
   await tx.rows(DELETE_JOBS, [jobs])
 }
 

@@ -9,7 +9,7 @@ export const OWN_EVENTS = (id: string): string =>
 export const NO_JOB: string = `NOT EXISTS (SELECT 1 FROM carillon.jobs AS j WHERE j.id = 2 * n.seq)
     AND NOT EXISTS (SELECT 1 FROM carillon.deliveries AS d WHERE ${OWN_EVENTS('n.id')} AND d.state = 'pending')`
 
-/** Locked against concurrent redrives, receipts and sweeps. */
+/** Locked against concurrent retries, receipts and sweeps. */
 export const LOCK_NOTIFICATIONS: string = `
   SELECT n.id FROM carillon.notifications AS n WHERE n.id = ANY ($1::text[]) ORDER BY n.id FOR UPDATE`
 

@@ -26,7 +26,7 @@ const LOOK = `
   WHERE n.organization = $1 AND n.created_at <= $2 AND (n.created_at, n.seq) > ($3, $4)
   ORDER BY n.created_at, n.seq LIMIT $5`
 
-/** Locked, so that none of them is replayed meanwhile. */
+/** Locked, so that none of them is redelivered meanwhile. */
 const LOCK_DELIVERIES = `
   SELECT d.event_id, d.endpoint FROM unnest($1::text[]) AS n (id), LATERAL (
     SELECT d.event_id, d.endpoint FROM carillon.deliveries AS d WHERE ${OWN_EVENTS('n.id')} FOR UPDATE) AS d`

@@ -11,8 +11,8 @@ import { disableEndpoint } from './deliveries.ts'
 import { listDeliveries, readDelivery } from './delivery-log.ts'
 import { dataError, isDataError, unknownOrganization } from './errors.ts'
 import { pageBySeq } from './page.ts'
+import { redeliverDeliveries, redeliverOne } from './redeliver.ts'
 import { type DeliveryRow, removeDeliveries } from './remove.ts'
-import { replayDeliveries, retryDelivery } from './replay.ts'
 
 /** Two new endpoints of one organization go one after another, and nobody else waits for them. */
 const LOCK_ORGANIZATION = `
@@ -161,11 +161,11 @@ export function createWebhookEndpoints(connection: Connection): WebhookEndpointR
     update: (id, change) => connection.transaction((tx) => update(tx, id, change)),
     rotateSecret: (id, rotation) => connection.transaction((tx) => rotateSecret(tx, id, rotation)),
     deliveries: (filter, page) => listDeliveries(connection, filter, page),
-    replay: (id, which) => whileActive(id, (tx) => replayDeliveries(tx, id, which)),
-    retry(id, eventId) {
+    redeliver: (id, which) => whileActive(id, (tx) => redeliverDeliveries(tx, id, which)),
+    redeliverOne(id, eventId) {
       return whileActive(id, async (tx) => {
         const delivery = { eventId, endpoint: id }
-        await retryDelivery(tx, delivery)
+        await redeliverOne(tx, delivery)
         return (await readDelivery(tx, delivery)) ?? 'unknown'
       })
     },

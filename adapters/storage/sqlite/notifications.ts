@@ -13,7 +13,7 @@ import type { Connection } from './connection.ts'
 import type { Deliveries } from './deliveries.ts'
 import { type AddFacts, FACT_COLUMNS, FROM_NOTIFICATIONS, WITH_NEWEST_EVENT } from './facts.ts'
 import { notificationJob } from './jobs.ts'
-import { createRedrive } from './redrive.ts'
+import { createRetry } from './retry.ts'
 import type { NotificationRow } from './rows.ts'
 import { createSetContent } from './set-content.ts'
 
@@ -26,7 +26,7 @@ const SELECT_STATE = `SELECT ${FACT_COLUMNS} ${FROM_NOTIFICATIONS} WHERE n.id = 
 const SELECT_EVENTS = `
   SELECT sequence, status, at, fact FROM carillon_events WHERE notification = ? ORDER BY sequence`
 
-/** Of this round: not those before a redrive. */
+/** Of this round: not those before a retry. */
 const SELECT_ATTEMPTS = 'SELECT attempts - earlier_attempts AS attempts FROM carillon_jobs WHERE id = ?'
 
 const DELETE_JOB = 'DELETE FROM carillon_jobs WHERE id = ?'
@@ -54,7 +54,7 @@ export function createNotifications(
   const deleteJob = connection.statement(DELETE_JOB)
   const countJobs = connection.statement<{ jobs: number }>(COUNT_JOBS)
   const setContent = createSetContent(connection)
-  const redrive = createRedrive(connection, parts)
+  const retry = createRetry(connection, parts)
 
   function cancel(id: string, content: NotificationContent | undefined): CancelAnswer {
     const row = selectState().get(id)
@@ -105,8 +105,8 @@ export function createNotifications(
     async cancel(id, content) {
       return connection.durably(() => cancel(id, content))
     },
-    async redrive(request) {
-      return redrive(request)
+    async retry(request) {
+      return retry(request)
     },
   }
 }

@@ -12,8 +12,8 @@ import { createDeliveryLog } from './delivery-log.ts'
 import { dataError, isDataError } from './errors.ts'
 import { createRequireOrganization } from './organizations.ts'
 import { pageBySeq } from './page.ts'
+import { createRedelivery } from './redeliver.ts'
 import { createRemove } from './remove.ts'
-import { createReplay } from './replay.ts'
 
 const INSERT = `
   INSERT INTO carillon_webhook_endpoints (id, organization, url, events, success_status, secrets, created_at)
@@ -58,7 +58,7 @@ export function createWebhookEndpoints(
   const removeRow = connection.statement(DELETE)
   const remove = createRemove(connection)
   const log = createDeliveryLog(connection)
-  const { replay, retry } = createReplay(connection)
+  const { redeliver, redeliverOne } = createRedelivery(connection)
   const someDeliveries = connection.statement<{ id: number }>(SELECT_DELIVERIES)
 
   function create(endpoint: NewWebhookEndpoint, most: number): WebhookEndpoint | null {
@@ -125,17 +125,17 @@ export function createWebhookEndpoints(
     async deliveries(filter, page) {
       return connection.read(() => log.list(filter, page))
     },
-    async replay(id, which) {
+    async redeliver(id, which) {
       return connection.durably(() => {
         const status = select().get(id)?.status ?? 'unknown'
-        return status === 'active' ? replay(id, which) : status
+        return status === 'active' ? redeliver(id, which) : status
       })
     },
-    async retry(id, eventId) {
+    async redeliverOne(id, eventId) {
       return connection.durably(() => {
         const status = select().get(id)?.status ?? 'unknown'
         if (status !== 'active') return status
-        const delivery = retry(id, eventId)
+        const delivery = redeliverOne(id, eventId)
         return (delivery === null ? null : log.one(delivery)) ?? 'unknown'
       })
     },

@@ -154,9 +154,9 @@ const ROWS = {
     'The content was removed when delivery ended, because the message is marked sensitive.',
     'Send a new message.',
   ],
-  not_redrivable: [
+  not_retryable: [
     409,
-    'The notification cannot be redriven.',
+    'The notification cannot be retried.',
     'Only what has failed and not expired can; otherwise resend it.',
   ],
 

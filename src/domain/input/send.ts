@@ -42,7 +42,7 @@ export interface SendFields {
   readonly slack?: SlackContent | undefined
   /**
    * True for one-time codes and the like: the content is never shown, and is removed when delivery has ended, so that the
-   * message cannot be resent or redriven then. Default false.
+   * message cannot be resent or retried then. Default false.
    */
   readonly sensitive?: boolean | undefined
   /** `high` overtakes bulk (one-time codes). Default `normal`. */

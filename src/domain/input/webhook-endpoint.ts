@@ -38,7 +38,7 @@ export interface WebhookEndpointUpdate extends Omit<WebhookEndpointInput, 'url'>
   readonly url?: string | undefined
   /**
    * `disabled`: nothing is sent; what was for it is held. `active`: what comes from now on is sent; what was held is not,
-   * until a replay.
+   * until a redelivery.
    */
   readonly status?: 'active' | 'disabled' | undefined
 }
@@ -50,7 +50,7 @@ export const webhookEndpointChange: z.ZodType<WebhookEndpointUpdate, WebhookEndp
   status: z
     .enum(['active', 'disabled'])
     .optional()
-    .describe('A disabled endpoint gets nothing; what was for it is held until a replay.'),
+    .describe('A disabled endpoint gets nothing; what was for it is held until a redelivery.'),
 })
 
 const DAY_MS = 86_400_000
@@ -65,7 +65,7 @@ export const secretRotation: z.ZodObject<{ overlapMs: z.ZodDefault<z.ZodInt> }> 
     .describe('How long older secrets sign beside the new one, in milliseconds. Default: a day.'),
 })
 
-/** What is to be replayed: events that were announced at or after a time. */
-export const replayInput: z.ZodType<{ since: number }, { since: string | Date }> = z.object({
+/** What is to be redelivered: events that were announced at or after a time. */
+export const redeliverInput: z.ZodType<{ since: number }, { since: string | Date }> = z.object({
   since: instant,
 })

@@ -2,12 +2,12 @@ import * as z from 'zod'
 import { apiKeyInput } from '../../domain/input/api-key.ts'
 import { instant, jsonObject } from '../../domain/input/fields.ts'
 import { organizationChange, organizationInput } from '../../domain/input/organization.ts'
-import { redriveInput } from '../../domain/input/redrive.ts'
+import { retryInput } from '../../domain/input/retry.ts'
 import { sendInput } from '../../domain/input/send.ts'
 import { suppressionInput } from '../../domain/input/suppression.ts'
 import { templateChange, templateInput } from '../../domain/input/template.ts'
 import {
-  replayInput,
+  redeliverInput,
   secretRotation,
   webhookEndpointChange,
   webhookEndpointInput,
@@ -15,7 +15,7 @@ import {
 import { accountLimits, limitUsage } from '../schemas/account.ts'
 import { apiKeyList, apiKeyRecord, createdApiKey } from '../schemas/api-key.ts'
 import { channelName, deleted, failure, notificationStatus } from '../schemas/common.ts'
-import { redriveResult } from '../schemas/dead-letter.ts'
+import { retryResult } from '../schemas/dead-letter.ts'
 import { logEntry, logList } from '../schemas/log.ts'
 import {
   batchInput,
@@ -32,7 +32,7 @@ import { suppressionList, suppressionRecord } from '../schemas/suppression.ts'
 import { previewInput, renderedRecord, templateList, templateRecord } from '../schemas/template.ts'
 import {
   createdWebhookEndpoint,
-  replayed,
+  redelivered,
   webhookDeliveryList,
   webhookDeliveryRecord,
   webhookEndpointList,
@@ -52,9 +52,9 @@ const INPUTS: readonly (readonly [name: string, schema: z.ZodType])[] = [
   ['WebhookEndpointRequest', webhookEndpointInput],
   ['WebhookEndpointChange', webhookEndpointChange],
   ['SecretRotationRequest', secretRotation],
-  ['ReplayRequest', replayInput],
+  ['RedeliverRequest', redeliverInput],
   ['SuppressionRequest', suppressionInput],
-  ['RedriveRequest', redriveInput],
+  ['RetryRequest', retryInput],
   ['OrganizationRequest', organizationInput],
   ['OrganizationChange', organizationChange],
 ]
@@ -86,8 +86,8 @@ const OUTPUTS: readonly (readonly [name: string, schema: z.ZodType])[] = [
   ['WebhookPost', webhookPostRecord],
   ['WebhookDelivery', webhookDeliveryRecord],
   ['WebhookDeliveryList', webhookDeliveryList],
-  ['Replayed', replayed],
-  ['RedriveResult', redriveResult],
+  ['Redelivered', redelivered],
+  ['RetryResult', retryResult],
   ['Suppression', suppressionRecord],
   ['SuppressionList', suppressionList],
   ['Organization', organizationRecord],

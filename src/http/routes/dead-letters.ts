@@ -1,7 +1,7 @@
 import { parseInput } from '../../domain/input/parse.ts'
-import { type RedriveInput, redriveInput } from '../../domain/input/redrive.ts'
+import { type RetryInput, retryInput } from '../../domain/input/retry.ts'
 import type { Service } from '../../services/service.ts'
-import { redriveResult } from '../schemas/dead-letter.ts'
+import { retryResult } from '../schemas/dead-letter.ts'
 import { notificationList } from '../schemas/notification.ts'
 import { deadLetterQuery } from '../schemas/query.ts'
 import type { HandlerResult, RequestContext, Route } from './route.ts'
@@ -11,9 +11,9 @@ async function list({ query, organizationId }: RequestContext, service: Service)
   return { body: await service.deadLetters.list(organizationId, parsed) }
 }
 
-async function redrive({ body, organizationId }: RequestContext, service: Service): Promise<HandlerResult> {
-  // The body may hold anything: the notifier parses it by `redriveInput`.
-  return { body: await service.deadLetters.redrive(organizationId, body as unknown as RedriveInput) }
+async function retry({ body, organizationId }: RequestContext, service: Service): Promise<HandlerResult> {
+  // The body may hold anything: the notifier parses it by `retryInput`.
+  return { body: await service.deadLetters.retry(organizationId, body as unknown as RetryInput) }
 }
 
 export const deadLetterRoutes: readonly Route[] = [
@@ -33,20 +33,20 @@ export const deadLetterRoutes: readonly Route[] = [
     handler: list,
   },
   {
-    operation: 'redriveDeadLetters',
+    operation: 'retryDeadLetters',
     summary:
       'Deliver failed notifications once more, as themselves, many at a time; with dryRun only count them',
     tag: 'Dead letters',
     method: 'POST',
-    paths: ['/v1/dead-letters/redrive'],
+    paths: ['/v1/dead-letters/retry'],
     belongsTo: 'organization',
     permission: 'Full Access',
     limit: 'requests',
     status: 200,
     errors: ['missing_required_field', 'invalid_channel'],
     delivers: true,
-    body: redriveInput,
-    response: redriveResult,
-    handler: redrive,
+    body: retryInput,
+    response: retryResult,
+    handler: retry,
   },
 ]

@@ -85,8 +85,8 @@ async function resend(
   return sent(await service.notifications.resend(organizationId, params.id ?? '', options))
 }
 
-async function redrive({ params, organizationId }: RequestContext, service: Service): Promise<HandlerResult> {
-  return { body: await service.notifications.redrive(organizationId, params.id ?? '') }
+async function retry({ params, organizationId }: RequestContext, service: Service): Promise<HandlerResult> {
+  return { body: await service.notifications.retry(organizationId, params.id ?? '') }
 }
 
 const IDEMPOTENCY_ERRORS: readonly RouteError[] = ['idempotency_key_reused', 'idempotency_in_progress']
@@ -216,19 +216,19 @@ export const notificationRoutes: readonly Route[] = [
     handler: resend,
   },
   {
-    operation: 'redriveNotification',
+    operation: 'retryNotification',
     summary: 'Deliver a notification that failed once more, as itself',
     tag: 'Notifications',
     method: 'POST',
-    paths: ['/v1/notifications/{id}/redrive'],
+    paths: ['/v1/notifications/{id}/retry'],
     belongsTo: 'organization',
     permission: 'Full Access',
     limit: 'requests',
     status: 200,
     unknown: 'notification_not_found',
-    errors: ['not_redrivable', 'content_removed', 'invalid_channel'],
+    errors: ['not_retryable', 'content_removed', 'invalid_channel'],
     delivers: true,
     response: notificationRecord,
-    handler: redrive,
+    handler: retry,
   },
 ]

@@ -10,7 +10,7 @@ import type { Query } from '../query.ts'
 /** Groups of operations, in the order in which the document shows them. */
 export const TAGS = {
   Notifications: 'Send notifications and follow what becomes of them.',
-  'Dead letters': 'Notifications that failed, and their redrive.',
+  'Dead letters': 'Notifications that failed, and their retry.',
   Templates: 'Reusable texts with `{{variable}}` placeholders.',
   Logs: 'The delivery log.',
   Account: 'Limits and their use.',

@@ -1,6 +1,6 @@
 import { parseInput } from '../../domain/input/parse.ts'
 import {
-  replayInput,
+  redeliverInput,
   secretRotation,
   type WebhookEndpointInput,
   webhookEndpointChange,
@@ -11,7 +11,7 @@ import { deleted } from '../schemas/common.ts'
 import { listQuery, webhookDeliveryQuery } from '../schemas/query.ts'
 import {
   createdWebhookEndpoint,
-  replayed,
+  redelivered,
   webhookDeliveryList,
   webhookDeliveryRecord,
   webhookEndpointList,
@@ -61,18 +61,21 @@ async function deliveries(
   return { body: await service.webhooks.deliveries(organizationId, params.id ?? '', parsed) }
 }
 
-async function replay(
+async function redeliver(
   { params, body, organizationId }: RequestContext,
   service: Service,
 ): Promise<HandlerResult> {
-  // The body may hold anything: the notifier parses it by `replayInput`.
+  // The body may hold anything: the notifier parses it by `redeliverInput`.
   const which = body as unknown as { since: string }
-  return { body: await service.webhooks.replay(organizationId, params.id ?? '', which) }
+  return { body: await service.webhooks.redeliver(organizationId, params.id ?? '', which) }
 }
 
-async function retry({ params, organizationId }: RequestContext, service: Service): Promise<HandlerResult> {
+async function redeliverOne(
+  { params, organizationId }: RequestContext,
+  service: Service,
+): Promise<HandlerResult> {
   const { id = '', eventId = '' } = params
-  return { body: await service.webhooks.retry(organizationId, id, eventId) }
+  return { body: await service.webhooks.redeliverOne(organizationId, id, eventId) }
 }
 
 async function remove({ params, organizationId }: RequestContext, service: Service): Promise<HandlerResult> {
@@ -191,11 +194,11 @@ export const webhookRoutes: readonly Route[] = [
     handler: deliveries,
   },
   {
-    operation: 'retryWebhookDelivery',
+    operation: 'redeliverWebhookDelivery',
     summary: 'Send one event to a webhook endpoint again, now',
     tag: 'Webhooks',
     method: 'POST',
-    paths: ['/v1/webhooks/{id}/deliveries/{eventId}/retry'],
+    paths: ['/v1/webhooks/{id}/deliveries/{eventId}/redeliver'],
     belongsTo: 'organization',
     permission: 'Full Access',
     limit: 'requests',
@@ -204,24 +207,24 @@ export const webhookRoutes: readonly Route[] = [
     errors: ['endpoint_disabled'],
     delivers: true,
     response: webhookDeliveryRecord,
-    handler: retry,
+    handler: redeliverOne,
   },
   {
-    operation: 'replayWebhook',
+    operation: 'redeliverWebhook',
     summary: 'Send again what was held, or failed, since a time',
     tag: 'Webhooks',
     method: 'POST',
-    paths: ['/v1/webhooks/{id}/replay'],
+    paths: ['/v1/webhooks/{id}/redeliver'],
     belongsTo: 'organization',
     permission: 'Full Access',
     limit: 'requests',
     status: 200,
     unknown: 'not_found',
     errors: ['missing_required_field', 'endpoint_disabled'],
-    body: replayInput,
+    body: redeliverInput,
     delivers: true,
-    response: replayed,
-    handler: replay,
+    response: redelivered,
+    handler: redeliver,
   },
   {
     operation: 'deleteWebhook',

@@ -1,16 +1,16 @@
 import * as z from 'zod'
-import type { RedriveResult } from '../../services/dead-letters/records.ts'
+import type { RetryResult } from '../../services/dead-letters/records.ts'
 import { timestamp } from './common.ts'
 
-/** The answer to a redrive in bulk. */
-export const redriveResult: z.ZodType<RedriveResult> = z.object({
+/** The answer to a retry in bulk. */
+export const retryResult: z.ZodType<RetryResult> = z.object({
   dryRun: z.boolean(),
-  redriven: z.int().describe('In a dry run: would be.'),
+  retried: z.int().describe('In a dry run: would be.'),
   skipped: z.object({
     expired: z.int().describe('They expire before they would be due.'),
     unroutable: z.int().describe('Their channel is not configured.'),
     contentRemoved: z.int().describe('They were sensitive, and their content was removed.'),
   }),
   more: z.boolean().describe('There are dead letters that this call has not looked at.'),
-  lastDueAt: timestamp.nullable().describe('When the last of them falls due; null: none was redriven.'),
+  lastDueAt: timestamp.nullable().describe('When the last of them falls due; null: none was retried.'),
 })

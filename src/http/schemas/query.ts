@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { CHANNELS } from '../../domain/channel.ts'
 import { NO_INSTANT } from '../../domain/input/fields.ts'
-import { errorCode } from '../../domain/input/redrive.ts'
+import { errorCode } from '../../domain/input/retry.ts'
 import type { SuppressionTarget } from '../../domain/input/suppression.ts'
 import { STATUSES } from '../../domain/notification.ts'
 import type { DeadLetterQuery } from '../../services/dead-letters/records.ts'

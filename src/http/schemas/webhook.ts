@@ -56,7 +56,7 @@ export const webhookPostRecord: z.ZodType<WebhookPostRecord> = z.object(postFiel
 
 export const webhookDeliveryStatus: z.ZodType<WebhookDeliveryRecord['status']> = z
   .enum(['pending', 'delivered', 'failed', 'held'])
-  .describe('`held`: the endpoint was disabled; it waits for a replay.')
+  .describe('`held`: the endpoint was disabled; it waits for a redelivery.')
 
 export const webhookDeliveryRecord: z.ZodType<WebhookDeliveryRecord> = z.object({
   eventId: z.string().describe('The `webhook-id` that the receiver sees.'),
@@ -69,5 +69,5 @@ export const webhookDeliveryRecord: z.ZodType<WebhookDeliveryRecord> = z.object(
 
 export const webhookDeliveryList: z.ZodType<List<WebhookDeliveryRecord>> = listOf(webhookDeliveryRecord)
 
-/** The answer to a replay. */
-export const replayed: z.ZodType<{ replayed: number }> = z.object({ replayed: z.int() })
+/** The answer to a redelivery. */
+export const redelivered: z.ZodType<{ redelivered: number }> = z.object({ redelivered: z.int() })

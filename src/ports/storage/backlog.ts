@@ -2,7 +2,7 @@
 export interface Backlog {
   /** Those that have jobs. */
   readonly lanes: readonly LaneBacklog[]
-  /** Webhook deliveries that wait for a replay, because their endpoint was disabled; they are in no lane. */
+  /** Webhook deliveries that wait for a redelivery, because their endpoint was disabled; they are in no lane. */
   readonly held: number
 }
 

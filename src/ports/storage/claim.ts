@@ -53,7 +53,7 @@ interface JobState extends LeaseRef {
   readonly attempts: number
   /** How many of them were settled with `outage`; the others, those that ended with their process too, are its own. */
   readonly outages: number
-  /** Those that had started before the notification was redriven, part of `attempts`; 0: it was not. */
+  /** Those that had started before the notification was retried, part of `attempts`; 0: it was not. */
   readonly earlierAttempts: number
   /** True when an attempt of it ended with its process: see `Storage.claim`. */
   readonly recovered: boolean

@@ -24,14 +24,14 @@ export interface NotificationRepository {
   cancel(id: string, content?: NotificationContent): Promise<CancelAnswer>
   /**
    * Takes up dead letters again, oldest first, one step of them in one commit. A dead letter is a notification whose
-   * status is `failed` and that has no job. Each gets the fact `redriven`, which opens a new round of its fold, and a
+   * status is `failed` and that has no job. Each gets the fact `retried`, which opens a new round of its fold, and a
    * job in its channel's lane that has all attempts before it; the numbers of attempts go on (`earlierAttempts`).
    *
-   * Judged under the row's lock: of ten in a race one redrives it, and a step that finds it queued passes it by. One that
+   * Judged under the row's lock: of ten in a race one retries it, and a step that finds it queued passes it by. One that
    * would have expired when its job falls due, whose content was removed, or whose channel has no lane, is left as it is and
    * counted.
    */
-  redrive(request: RedriveRequest): Promise<RedriveAnswer>
+  retry(request: RetryRequest): Promise<RetryAnswer>
 }
 
 export interface NotificationFilter {
@@ -53,16 +53,16 @@ export interface NotificationFilter {
   readonly ids?: readonly string[] | undefined
 }
 
-/** One step of a redrive; `createRedrivePlan` of the domain says which are taken up, and when they fall due. */
-export interface RedriveRequest {
+/** One step of a retry; `createRetryPlan` of the domain says which are taken up, and when they fall due. */
+export interface RetryRequest {
   readonly filter: Omit<NotificationFilter, 'status'>
   /** The lane of each channel's new jobs. */
   readonly lanes: Readonly<Partial<Record<ChannelName, string>>>
   /** So many are looked at, at most, so that a step stays short; 1 to 1,000. */
   readonly most: number
-  /** `next` of the step before; absent: from the oldest. So no redrive meets a dead letter twice. */
+  /** `next` of the step before; absent: from the oldest. So no retry meets a dead letter twice. */
   readonly after?: string | undefined
-  /** Counts what would be redriven, and changes nothing. */
+  /** Counts what would be retried, and changes nothing. */
   readonly dryRun?: boolean | undefined
   /** When the first job falls due, by the storage's clock. Absent, or past: now. Epoch milliseconds. */
   readonly dueAt?: number | undefined
@@ -70,8 +70,8 @@ export interface RedriveRequest {
   readonly spacingMs?: number | undefined
 }
 
-export interface RedriveAnswer {
-  readonly redriven: number
+export interface RetryAnswer {
+  readonly retried: number
   /** Left as they are, because they expire before they would be due. */
   readonly expired: number
   /** Left as they are, because their channel has no lane. */

@@ -81,7 +81,7 @@ export interface Storage<Tx = never> {
 
   /**
    * From the next commit on tells of every job that this process makes due, now or later: stored, to be tried again,
-   * replayed, redriven or returned. `inside` runs in the transaction that does so; otherwise `told` is called after the
+   * redelivered, retried or returned. `inside` runs in the transaction that does so; otherwise `told` is called after the
    * commit. Absent: this storage cannot be used with a queue engine.
    *
    * @throws what a first, empty call of `inside` throws

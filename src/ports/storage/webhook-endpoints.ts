@@ -53,18 +53,18 @@ export interface WebhookEndpointRepository {
    *
    * @returns how many; fewer than `most`: none are left
    */
-  replay(
+  redeliver(
     id: string,
     which: { readonly since: number; readonly most: number },
   ): Promise<number | 'disabled' | 'unknown'>
   /**
-   * Makes one delivery due at once, whatever became of it, as {@link replay} would; one that waits for its next attempt
+   * Makes one delivery due at once, whatever became of it, as {@link redeliver} would; one that waits for its next attempt
    * keeps those it had. One that is under way is left alone. Of ten at one time one makes it due. `unknown`: there is no
    * such endpoint or delivery. `disabled`: nothing was done.
    *
    * @returns the delivery after it
    */
-  retry(id: string, eventId: string): Promise<WebhookDelivery | 'disabled' | 'unknown'>
+  redeliverOne(id: string, eventId: string): Promise<WebhookDelivery | 'disabled' | 'unknown'>
   /**
    * Removes at most `most` deliveries of it with their jobs and attempts, and when no more are left itself: so that a long
    * log never blocks others. `more`: it is still there, with the rest of its deliveries.
@@ -102,7 +102,7 @@ export interface WebhookDelivery {
   readonly eventId: string
   readonly eventType: WebhookEventType
   readonly payload: string
-  /** `held`: the endpoint was disabled; it waits for a replay. */
+  /** `held`: the endpoint was disabled; it waits for a redelivery. */
   readonly state: 'pending' | 'delivered' | 'failed' | 'held'
   /** When the event was announced; epoch milliseconds. */
   readonly createdAt: number

@@ -2,8 +2,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { ChannelName } from '../../domain/channel.ts'
 import { NotifierError } from '../../domain/errors/notifier-error.ts'
 import { parseInput } from '../../domain/input/parse.ts'
-import { deadLetterFilters, type ParsedRedrive, redriveInput } from '../../domain/input/redrive.ts'
-import type { NotificationFilter, RedriveRequest } from '../../ports/storage/notifications.ts'
+import { deadLetterFilters, type ParsedRetry, retryInput } from '../../domain/input/retry.ts'
+import type { NotificationFilter, RetryRequest } from '../../ports/storage/notifications.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
 import type { Routes } from '../channels/routes.ts'
 import { listReader } from '../list.ts'
@@ -13,7 +13,7 @@ import type { Organizations } from '../organizations/organizations.ts'
 import { byId, owned } from '../scope.ts'
 import type { Scoped, Tenant } from '../tenant.ts'
 
-const readList = listReader<ParsedRedrive['filter']>('dead-letters', deadLetterFilters)
+const readList = listReader<ParsedRetry['filter']>('dead-letters', deadLetterFilters)
 
 /** Dead letters that one commit looks at. */
 const STEP = 1_000
@@ -28,7 +28,7 @@ export interface DeadLetterParts {
 }
 
 interface Counts {
-  readonly redriven: number
+  readonly retried: number
   readonly expired: number
   readonly unroutable: number
   readonly contentRemoved: number
@@ -37,10 +37,10 @@ interface Counts {
 /** The use cases that list dead letters and take them up again. */
 export function createDeadLetters({ storage, organizations, routes, wake }: DeadLetterParts): {
   readonly api: Scoped<Tenant['deadLetters']>
-  /** Takes up one. @throws NotifierError as `Tenant.notifications.redrive` */
+  /** Takes up one. @throws NotifierError as `Tenant.notifications.retry` */
   one(organizationId: string, id: string): Promise<void>
 } {
-  async function lanesOf(organizationId: string): Promise<RedriveRequest['lanes']> {
+  async function lanesOf(organizationId: string): Promise<RetryRequest['lanes']> {
     const lanes: Partial<Record<ChannelName, string>> = {}
     for (const channel of routes.channels) {
       await routes.warm(channel, organizationId)
@@ -64,8 +64,8 @@ export function createDeadLetters({ storage, organizations, routes, wake }: Dead
         }
         return listSummaries('dead-letters', storage, filter, page)
       },
-      async redrive(organizationId, input) {
-        const { filter, dryRun, ratePerSecond, most } = parseInput(redriveInput, input)
+      async retry(organizationId, input) {
+        const { filter, dryRun, ratePerSecond, most } = parseInput(retryInput, input)
         await organizations.existing(organizationId)
         const { template, ...rest } = filter
         const chosen = {
@@ -74,10 +74,10 @@ export function createDeadLetters({ storage, organizations, routes, wake }: Dead
           templateId: await templateId(storage, template, organizationId),
         }
         const spacingMs = ratePerSecond === undefined ? 0 : 1_000 / ratePerSecond
-        const { counts, more, nextDueAt } = await redriveInSteps(chosen, { dryRun, spacingMs, most })
-        const { redriven, ...skipped } = counts
-        const lastDueAt = redriven === 0 ? null : new Date(nextDueAt - spacingMs).toISOString()
-        return { dryRun, redriven, skipped, more, lastDueAt }
+        const { counts, more, nextDueAt } = await retryInSteps(chosen, { dryRun, spacingMs, most })
+        const { retried, ...skipped } = counts
+        const lastDueAt = retried === 0 ? null : new Date(nextDueAt - spacingMs).toISOString()
+        return { dryRun, retried, skipped, more, lastDueAt }
       },
     },
     async one(organizationId, id) {
@@ -88,33 +88,33 @@ export function createDeadLetters({ storage, organizations, routes, wake }: Dead
       )
       const lanes = await lanesOf(organizationId)
       const filter = { organizationId, ids: [id] }
-      const { redriven, expired, unroutable, contentRemoved } = await storage.notifications.redrive({
+      const { retried, expired, unroutable, contentRemoved } = await storage.notifications.retry({
         filter,
         lanes,
         most: 1,
       })
-      if (redriven === 1) {
+      if (retried === 1) {
         wake()
         return
       }
-      if (expired === 1) throw notRedrivable('It has expired: send it again with a later expiry.')
+      if (expired === 1) throw notRetryable('It has expired: send it again with a later expiry.')
       if (contentRemoved === 1) throw new NotifierError('content_removed')
       if (unroutable === 1) throw new NotifierError('invalid_channel')
-      throw notRedrivable(`Only what has failed is redriven, once: this one is ${status}.`)
+      throw notRetryable(`Only what has failed is retried, once: this one is ${status}.`)
     },
   }
 
-  async function redriveInSteps(
+  async function retryInSteps(
     filter: Omit<NotificationFilter, 'status'>,
     { dryRun, spacingMs, most }: { dryRun: boolean; spacingMs: number; most: number },
   ): Promise<{ readonly counts: Counts; readonly more: boolean; readonly nextDueAt: number }> {
     const lanes = await lanesOf(filter.organizationId)
-    let counts: Counts = { redriven: 0, expired: 0, unroutable: 0, contentRemoved: 0 }
+    let counts: Counts = { retried: 0, expired: 0, unroutable: 0, contentRemoved: 0 }
     let after: string | undefined
     let dueAt: number | undefined
     for (;;) {
-      const step = Math.min(STEP, most - counts.redriven)
-      const answer = await storage.notifications.redrive({
+      const step = Math.min(STEP, most - counts.retried)
+      const answer = await storage.notifications.retry({
         filter,
         lanes,
         dryRun,
@@ -124,9 +124,9 @@ export function createDeadLetters({ storage, organizations, routes, wake }: Dead
         most: step,
       })
       counts = sum(counts, answer)
-      if (!dryRun && answer.redriven > 0) wake()
+      if (!dryRun && answer.retried > 0) wake()
       dueAt = answer.nextDueAt
-      if (answer.next === null || counts.redriven >= most) {
+      if (answer.next === null || counts.retried >= most) {
         return { counts, more: answer.next !== null, nextDueAt: dueAt }
       }
       after = answer.next
@@ -138,13 +138,13 @@ export function createDeadLetters({ storage, organizations, routes, wake }: Dead
 
 function sum(a: Counts, b: Counts): Counts {
   return {
-    redriven: a.redriven + b.redriven,
+    retried: a.retried + b.retried,
     expired: a.expired + b.expired,
     unroutable: a.unroutable + b.unroutable,
     contentRemoved: a.contentRemoved + b.contentRemoved,
   }
 }
 
-function notRedrivable(message: string): NotifierError {
-  return new NotifierError('not_redrivable', { message })
+function notRetryable(message: string): NotifierError {
+  return new NotifierError('not_retryable', { message })
 }

@@ -10,10 +10,10 @@ export interface DeadLetterQuery extends Omit<NotificationQuery, 'status'> {
   readonly ids?: readonly string[] | undefined
 }
 
-export interface RedriveResult {
+export interface RetryResult {
   readonly dryRun: boolean
-  /** How many were redriven; in a dry run, would be. */
-  readonly redriven: number
+  /** How many were retried; in a dry run, would be. */
+  readonly retried: number
   /** Dead letters that match and are left as they are. */
   readonly skipped: {
     /** They expire before they would be due. */
@@ -25,6 +25,6 @@ export interface RedriveResult {
   }
   /** There are dead letters that this call has not looked at. */
   readonly more: boolean
-  /** ISO 8601 UTC: when the last of them falls due; null: none was redriven. */
+  /** ISO 8601 UTC: when the last of them falls due; null: none was retried. */
   readonly lastDueAt: string | null
 }

@@ -34,10 +34,10 @@ export function createAttemptContext(about: AboutAttempt, stop: Stop): SendConte
 }
 
 /**
- * A redrive is a new try that somebody asked for. A provider that deduplicates would answer the key of the tries before it
+ * A retry is a new try that somebody asked for. A provider that deduplicates would answer the key of the tries before it
  * as it did then, and send nothing: after a mail that came back, that is a message lost.
  *
- * @param earlierAttempts those before the last redrive
+ * @param earlierAttempts those before the last retry
  */
 export function idempotencyKeyOf(notificationId: string, earlierAttempts: number): string {
   return earlierAttempts === 0 ? notificationId : `${notificationId}-${earlierAttempts}`

@@ -326,7 +326,7 @@ export function createDispatcher({
   }
 }
 
-/** Outages, and what was before a redrive, say nothing about the message. */
+/** Outages, and what was before a retry, say nothing about the message. */
 function aloneMs({ attempts, outages, earlierAttempts }: ClaimedJob): number {
   const own = attempts - outages - earlierAttempts
   return Math.min(ALONE_MS * 2 ** Math.max(0, own - 1), LONGEST_ALONE_MS)

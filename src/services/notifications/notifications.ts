@@ -30,7 +30,7 @@ const getOptions: z.ZodType<GetNotificationOptions> = z.strictObject({ rendered:
 type Announce = (event: NotificationEvent) => void
 
 /**
- * The use cases that look at notifications, cancel, and redrive one.
+ * The use cases that look at notifications, cancel, and retry one.
  *
  * @param wake something was stored that may be due
  */
@@ -40,7 +40,7 @@ export function createNotifications(
   compiled: CompiledTemplates,
   announce: Announce,
   wake: () => void,
-  redrive: (organizationId: string, id: string) => Promise<void>,
+  retry: (organizationId: string, id: string) => Promise<void>,
 ): Omit<Scoped<Tenant['notifications']>, 'resend'> {
   async function get(
     organizationId: string,
@@ -105,8 +105,8 @@ export function createNotifications(
           throw new NotifierError('not_cancellable', { message: 'It cannot be cancelled: it has ended.' })
       }
     },
-    async redrive(organizationId, id) {
-      await redrive(organizationId, id)
+    async retry(organizationId, id) {
+      await retry(organizationId, id)
       return get(organizationId, id)
     },
   }

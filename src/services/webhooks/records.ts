@@ -46,7 +46,7 @@ export interface WebhookRequestRecord {
 }
 
 export interface WebhookAttemptRecord extends WebhookPostRecord {
-  /** From 1; a replay begins anew. */
+  /** From 1; a redelivery begins anew. */
   readonly attempt: number
   /** When it was recorded: ISO 8601 UTC. */
   readonly timestamp: string
@@ -57,7 +57,7 @@ export interface WebhookDeliveryRecord {
   /** The `webhook-id` that the receiver sees. */
   readonly eventId: string
   readonly event: WebhookEventType
-  /** `held`: the endpoint was disabled; it waits for a replay. */
+  /** `held`: the endpoint was disabled; it waits for a redelivery. */
   readonly status: 'pending' | 'delivered' | 'failed' | 'held'
   /** The exact body. */
   readonly payload: string

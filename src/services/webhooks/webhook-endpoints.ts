@@ -6,7 +6,7 @@ import { judgePost } from '../../domain/http-answer.ts'
 import type { IdGenerator } from '../../domain/ids.ts'
 import {
   MAX_URL,
-  replayInput,
+  redeliverInput,
   secretRotation,
   webhookEndpointChange,
   webhookEndpointInput,
@@ -126,24 +126,24 @@ export function createWebhookEndpoints(parts: WebhookParts): Scoped<Tenant['webh
       const found = await storage.webhookEndpoints.deliveries({ endpointId: id, state }, page)
       return listOf('deliveries', found, page, deliveryView)
     },
-    async replay(organizationId, id, which) {
-      const { since } = parseSubject(replayInput, which)
+    async redeliver(organizationId, id, which) {
+      const { since } = parseSubject(redeliverInput, which)
       await find(organizationId, id)
-      let replayed = 0
+      let redelivered = 0
       for (;;) {
-        const count = await storage.webhookEndpoints.replay(id, { since, most: STEP })
+        const count = await storage.webhookEndpoints.redeliver(id, { since, most: STEP })
         if (count === 'unknown') throw unknownEndpoint()
         if (count === 'disabled') throw new NotifierError('endpoint_disabled')
         if (count > 0) wake(id)
-        replayed += count
-        if (count < STEP) return { replayed }
+        redelivered += count
+        if (count < STEP) return { redelivered }
         // A storage that works synchronously would otherwise keep the process from everything else until the last step.
         await nextTurn()
       }
     },
-    async retry(organizationId, id, eventId) {
+    async redeliverOne(organizationId, id, eventId) {
       await find(organizationId, id)
-      const delivery = await byId(eventId, (known) => storage.webhookEndpoints.retry(id, known))
+      const delivery = await byId(eventId, (known) => storage.webhookEndpoints.redeliverOne(id, known))
       if (delivery === 'disabled') throw new NotifierError('endpoint_disabled')
       if (delivery === null || delivery === 'unknown') throw noDelivery(eventId)
       wake(id)

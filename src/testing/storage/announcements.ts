@@ -127,7 +127,7 @@ export function announcementChecks(check: Check): void {
       const { jobId, token } = delivery
       await storage.settle([{ kind: 'event', jobId, token, attempt, ended: 'failed', next: { kind: 'end' } }])
       assert.deepEqual(await told(), [])
-      await storage.webhookEndpoints.replay(id, { since: 0, most: 10 })
+      await storage.webhookEndpoints.redeliver(id, { since: 0, most: 10 })
       assert.deepEqual(
         (await told()).map(({ lane }) => lane),
         [id],
@@ -135,14 +135,14 @@ export function announcementChecks(check: Check): void {
     },
   )
 
-  checkAnnounced('what is redriven or returned is announced', async ({ storage }) => {
+  checkAnnounced('what is retried or returned is announced', async ({ storage }) => {
     await accept(storage, [note()])
     const dead = await claimOne(storage)
     await start(storage, [dead])
     await storage.settle([ended(dead, [{ ...sent(), type: 'failed', code: 'provider_error' }])])
     const told = await listen(storage)
     const filter = { organizationId: DEFAULT_ORGANIZATION }
-    await storage.notifications.redrive({ filter, lanes: { email: LANE }, most: 10 })
+    await storage.notifications.retry({ filter, lanes: { email: LANE }, most: 10 })
     const [ref] = await told()
     assert.equal(ref?.lane, LANE)
     const again = await claimOne(storage)

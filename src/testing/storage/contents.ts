@@ -38,7 +38,7 @@ export function contentChecks(check: Check): void {
     assert.deepEqual((await storage.notifications.get(late))?.content, content)
   })
 
-  check('what lost its content is not redriven, and counted', async ({ storage }) => {
+  check('what lost its content is not retried, and counted', async ({ storage }) => {
     const kept = note({ content: { body: REMOVED } })
     const [id] = await accept(storage, [note({ content }), kept])
     for (const change of [{ content: removal }, {}]) {
@@ -49,11 +49,11 @@ export function contentChecks(check: Check): void {
     }
     const asked = { lanes: { email: LANE }, most: 10, filter: { organizationId: DEFAULT_ORGANIZATION } }
     for (const dryRun of [true, false]) {
-      const answer = await storage.notifications.redrive({ ...asked, dryRun })
-      assert.deepEqual([answer.redriven, answer.contentRemoved], [1, 1])
+      const answer = await storage.notifications.retry({ ...asked, dryRun })
+      assert.deepEqual([answer.retried, answer.contentRemoved], [1, 1])
     }
     assert.equal(idOf(await claimOne(storage)), kept.id)
     const named = { ...asked.filter, ids: [id ?? ''] }
-    assert.equal((await storage.notifications.redrive({ ...asked, filter: named })).contentRemoved, 1)
+    assert.equal((await storage.notifications.retry({ ...asked, filter: named })).contentRemoved, 1)
   })
 }

@@ -159,7 +159,7 @@ export function endpointHealthChecks(check: Check): void {
       assert.deepEqual(await claim(storage, 5, hook.id), [])
       await storage.webhookEndpoints.update(hook.id, { status: 'active' })
       assert.deepEqual(await stateOf(storage, hook), ['active', null, null])
-      assert.equal(await storage.webhookEndpoints.replay(hook.id, { since: 0, most: 9 }), 4)
+      assert.equal(await storage.webhookEndpoints.redeliver(hook.id, { since: 0, most: 9 }), 4)
     },
   )
 
@@ -230,7 +230,7 @@ export function endpointHealthChecks(check: Check): void {
     'events about an endpoint are numbered without a gap, whatever becomes of it between',
     async (harness) => {
       const { storage } = harness
-      const { update, replay, deliveries } = storage.webhookEndpoints
+      const { update, redeliver, deliveries } = storage.webhookEndpoints
       const [hook, other] = [await endpoint(storage), await endpoint(storage)]
       const watcher = await endpoint(storage, { events: ['webhook.failing', 'webhook.disabled'] })
       const announced: EndpointEvent[] = []
@@ -244,11 +244,11 @@ export function endpointHealthChecks(check: Check): void {
       await end({ attempt: 5 })
       await end({ gone: true })
       await update(hook.id, { status: 'active' })
-      assert.equal(await replay(hook.id, { since: 0, most: 9 }), 2)
+      assert.equal(await redeliver(hook.id, { since: 0, most: 9 }), 2)
       await end({ attempt: 4 })
       await update(hook.id, { status: 'disabled' })
       await update(hook.id, { status: 'active' })
-      await replay(hook.id, { since: 0, most: 9 })
+      await redeliver(hook.id, { since: 0, most: 9 })
       await end({ gone: true })
       assert.deepEqual(
         announced.map(({ event, data }) => [event, data.sequence]),
@@ -271,7 +271,7 @@ export function endpointHealthChecks(check: Check): void {
   )
 
   check('events about an endpoint that are announced in a race each have a number', async ({ storage }) => {
-    const { update, replay } = storage.webhookEndpoints
+    const { update, redeliver } = storage.webhookEndpoints
     const hook = await endpoint(storage)
     await announce(storage, 10)
     const announced: EndpointEvent[] = []
@@ -286,7 +286,7 @@ export function endpointHealthChecks(check: Check): void {
         if (answer.kind === 'settled') announced.push(...(answer.endpointEvents ?? []))
       }
       await update(hook.id, { status: 'active' })
-      assert.equal(await replay(hook.id, { since: 0, most: 20 }), 10)
+      assert.equal(await redeliver(hook.id, { since: 0, most: 20 }), 10)
     }
     assert.equal(announced.filter(({ event }) => event === 'webhook.disabled').length, 3)
     assert.deepEqual(
@@ -340,7 +340,7 @@ export function endpointHealthChecks(check: Check): void {
 
   check('one delivery is retried at once, whatever became of it', async (harness) => {
     const { storage, secondDoor } = harness
-    const { retry, deliveries, update } = storage.webhookEndpoints
+    const { redeliverOne, deliveries, update } = storage.webhookEndpoints
     const [hook, other] = [await endpoint(storage), await endpoint(storage)]
     await announce(storage, 4)
     const [waiting, failed, done, held] = (await claim(storage, 4, hook.id)) as [
@@ -356,16 +356,16 @@ export function endpointHealthChecks(check: Check): void {
       settlement(failed, { last: true }),
       settlement(done, { succeeded: true }),
     ])
-    assert.equal(await retry(hook.id, 'evt_unknown'), 'unknown')
-    assert.equal(await retry('wh_unknown', idOf(failed)), 'unknown')
-    const underWay = await retry(hook.id, idOf(held))
+    assert.equal(await redeliverOne(hook.id, 'evt_unknown'), 'unknown')
+    assert.equal(await redeliverOne('wh_unknown', idOf(failed)), 'unknown')
+    const underWay = await redeliverOne(hook.id, idOf(held))
     assert.ok(typeof underWay === 'object' && underWay.state === 'pending')
     await storage.release([held])
     await claim(storage, 1, hook.id)
     assert.deepEqual(await claim(storage, 5, hook.id), [])
 
     for (const job of [waiting, failed, done]) {
-      const delivery = await retry(hook.id, idOf(job))
+      const delivery = await redeliverOne(hook.id, idOf(job))
       assert.ok(typeof delivery === 'object')
       assert.deepEqual([delivery.eventId, delivery.state], [idOf(job), 'pending'])
       assert.equal(delivery.attempts.length, 1)
@@ -381,7 +381,7 @@ export function endpointHealthChecks(check: Check): void {
     )
     assert.equal((await deliveries({ endpointId: other.id, state: 'pending' }, page())).items.length, 4)
     await update(hook.id, { status: 'disabled' })
-    assert.equal(await retry(hook.id, idOf(failed)), 'disabled')
+    assert.equal(await redeliverOne(hook.id, idOf(failed)), 'disabled')
     assert.equal((await secondDoor.jobs()).filter(({ lane }) => lane === hook.id).length, 4)
   })
 
@@ -393,7 +393,7 @@ export function endpointHealthChecks(check: Check): void {
     assert.ok(job.kind === 'event')
     const { eventId } = job.delivery
     await storage.settle([settlement(job, { last: true })])
-    await Promise.all(TEN.map(() => storage.webhookEndpoints.retry(hook.id, eventId)))
+    await Promise.all(TEN.map(() => storage.webhookEndpoints.redeliverOne(hook.id, eventId)))
     assert.equal((await secondDoor.jobs()).length, 1)
     assert.equal((await claimOne(storage, hook.id)).attempts, 0)
   })

@@ -145,8 +145,8 @@ export function notificationChecks(check: Check): void {
       newestFirst,
     )
     const first = { filter: scope, lanes: { email: LANE }, most: 4 }
-    const { next } = await storage.notifications.redrive(first)
-    await storage.notifications.redrive({ ...first, most: 100, after: next ?? undefined })
+    const { next } = await storage.notifications.retry(first)
+    await storage.notifications.retry({ ...first, most: 100, after: next ?? undefined })
     assert.deepEqual((await claim(storage)).map(idOf), ids)
   })
 

@@ -180,20 +180,20 @@ export function retentionChecks(check: Check): void {
     assert.deepEqual((await secondDoor.dependents()).deliveryAttempts, 0)
   })
 
-  check('a sweep and a redrive in a race agree on each', async (harness) => {
+  check('a sweep and a retry in a race agree on each', async (harness) => {
     const { storage, secondDoor } = harness
     await accept(storage, notes(30))
     const jobs = await claim(storage, 30)
     await storage.settle(jobs.map((job) => ended(job, [{ type: 'failed', code: 'provider_error' }])))
     await harness.advance(WEEK)
     const filter = { organizationId: DEFAULT_ORGANIZATION }
-    const redrive = (): Promise<{ redriven: number }> =>
-      storage.notifications.redrive({ filter, lanes: { email: 'email/smtp' }, most: 10 })
-    const [swept, ...redrives] = await Promise.all([sweepAll(storage, { most: 10 }), redrive(), redrive()])
-    const redriven = redrives.reduce((sum, answer) => sum + answer.redriven, 0)
-    assert.equal(total(swept) + redriven, 30)
-    assert.equal((await secondDoor.notifications()).length, redriven)
-    assert.equal((await secondDoor.jobs()).length, redriven)
+    const retry = (): Promise<{ retried: number }> =>
+      storage.notifications.retry({ filter, lanes: { email: 'email/smtp' }, most: 10 })
+    const [swept, ...retries] = await Promise.all([sweepAll(storage, { most: 10 }), retry(), retry()])
+    const retried = retries.reduce((sum, answer) => sum + answer.retried, 0)
+    assert.equal(total(swept) + retried, 30)
+    assert.equal((await secondDoor.notifications()).length, retried)
+    assert.equal((await secondDoor.jobs()).length, retried)
   })
 
   check('events about endpoints go when they are old', async (harness) => {

@@ -156,10 +156,10 @@ export function webhookChangeChecks(check: Check): void {
     assert.deepEqual(none, { items: [], nextCursor: null })
   })
 
-  check('a replay makes held and failed deliveries due, oldest first, in steps', async (harness) => {
+  check('a redelivery makes held and failed deliveries due, oldest first, in steps', async (harness) => {
     const { storage } = harness
     const [hook, other] = [await endpoint(storage), await endpoint(storage)]
-    const { update, replay, deliveries } = storage.webhookEndpoints
+    const { update, redeliver, deliveries } = storage.webhookEndpoints
     await announce(storage, 1)
     await fail(storage, hook, 1)
     await fail(storage, other, 1)
@@ -172,15 +172,15 @@ export function webhookChangeChecks(check: Check): void {
     await fail(storage, hook, 1)
     await update(hook.id, { status: 'disabled' })
     await announce(storage, 2)
-    assert.equal(await replay(hook.id, { since: 0, most: 9 }), 'disabled')
-    assert.equal(await replay('wh_unknown', { since: 0, most: 9 }), 'unknown')
+    assert.equal(await redeliver(hook.id, { since: 0, most: 9 }), 'disabled')
+    assert.equal(await redeliver('wh_unknown', { since: 0, most: 9 }), 'unknown')
     await update(hook.id, { status: 'active' })
-    assert.equal(await replay(hook.id, { since: since + 86_400_000, most: 9 }), 0)
+    assert.equal(await redeliver(hook.id, { since: since + 86_400_000, most: 9 }), 0)
     assert.deepEqual(await claim(storage, 9, hook.id), [])
 
-    assert.equal(await replay(hook.id, { since, most: 2 }), 2)
-    assert.equal(await replay(hook.id, { since, most: 2 }), 1)
-    assert.equal(await replay(hook.id, { since, most: 2 }), 0)
+    assert.equal(await redeliver(hook.id, { since, most: 2 }), 2)
+    assert.equal(await redeliver(hook.id, { since, most: 2 }), 1)
+    assert.equal(await redeliver(hook.id, { since, most: 2 }), 0)
     const jobs = await claim(storage, 9, hook.id)
     const log = (await deliveries({ endpointId: hook.id }, page())).items
     assert.deepEqual(
@@ -197,29 +197,29 @@ export function webhookChangeChecks(check: Check): void {
         ['failed', 1],
       ],
     )
-    assert.equal(await replay(hook.id, { since: 0, most: 9 }), 1)
+    assert.equal(await redeliver(hook.id, { since: 0, most: 9 }), 1)
   })
 
-  check('ten replays in a race make each delivery due once', async (harness) => {
+  check('ten redeliveries in a race make each delivery due once', async (harness) => {
     const { storage, secondDoor } = harness
     const hook = await endpoint(storage)
     await announce(storage, 3)
     await fail(storage, hook, 3)
     const made = await Promise.all(
-      TEN.map(() => storage.webhookEndpoints.replay(hook.id, { since: 0, most: 2 })),
+      TEN.map(() => storage.webhookEndpoints.redeliver(hook.id, { since: 0, most: 2 })),
     )
     assert.deepEqual(made.sort(), [0, 0, 0, 0, 0, 0, 0, 0, 1, 2])
     assert.equal((await secondDoor.jobs()).length, 3)
   })
 
-  check('a job of a replay is fenced like any other', async ({ storage }) => {
+  check('a job of a redelivery is fenced like any other', async ({ storage }) => {
     const hook = await endpoint(storage)
     await accept(storage, [note()])
     await deliver(storage)
     const old = await claimOne(storage, hook.id)
     const ref = { jobId: old.jobId, token: old.token, kind: 'event' } as const
     await storage.settle([{ ...ref, ended: 'failed', next: { kind: 'end' } }])
-    await storage.webhookEndpoints.replay(hook.id, { since: 0, most: 9 })
+    await storage.webhookEndpoints.redeliver(hook.id, { since: 0, most: 9 })
     await claimOne(storage, hook.id)
     const [late] = await storage.settle([{ ...ref, ended: 'delivered', next: { kind: 'end' } }])
     assert.equal(late?.kind, 'stale')

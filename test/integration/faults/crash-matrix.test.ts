@@ -53,7 +53,7 @@ const CRASHES: readonly Crash[] = [
  */
 const WITH_A_SERVER: readonly string[] = [
   ...['after:accept', 'provider', 'before:settle', 'after:settle', 'before:settle-event'],
-  ...['after:receipts', 'after:redrive', 'after:sweep'],
+  ...['after:receipts', 'after:retry', 'after:sweep'],
 ]
 const everything = process.env.CARILLON_SOAK_SECONDS !== undefined
 
@@ -155,7 +155,7 @@ describeEachWith(STORAGES, missing, 'kill -9 on %s', (name, place) => {
     },
   )
 
-  it.each(points('before:redrive', 'after:redrive'))('amid a redrive (%s)', async (point) => {
+  it.each(points('before:retry', 'after:retry'))('amid a retry (%s)', async (point) => {
     answering(world, {
       onHit: ({ key, attempt }, response) =>
         response.writeHead(attempt === 1 ? 422 : 200).end(`${key}.${attempt}`),
@@ -163,9 +163,9 @@ describeEachWith(STORAGES, missing, 'kill -9 on %s', (name, place) => {
     const { id } = await world.api.send({ ...TEXT, body: point })
     await world.recover()
     expect(await timelineOf(id)).toEqual(['queued', 'failed'])
-    await die({ point, task: { do: 'redrive' } })
-    const { redriven } = await world.api.deadLetters.redrive({ filter: {} })
-    expect(redriven).toBe(point === 'before:redrive' ? 1 : 0)
+    await die({ point, task: { do: 'retry' } })
+    const { retried } = await world.api.deadLetters.retry({ filter: {} })
+    expect(retried).toBe(point === 'before:retry' ? 1 : 0)
     await world.recover()
     expect(await timelineOf(id)).toEqual(['queued', 'failed', 'redriven', 'sent'])
     const hits = world.hits.filter(({ key }) => key.startsWith(id))

@@ -19,8 +19,8 @@ import {
   newModel,
   pass,
   type Report,
-  redrive,
   report,
+  retry,
   statusOf,
 } from './support/model.ts'
 import { type ModelWorld, modelWorld } from './support/model-world.ts'
@@ -168,23 +168,23 @@ const cancelOne = (index: number): Command =>
 const noneWaits = (one: ModelNotification): boolean =>
   one.early.every(({ message }) => Number(message) <= one.attempts)
 
-const redriveOne = (index: number): Command =>
+const retryOne = (index: number): Command =>
   about(
-    'redrive',
+    'retry',
     index,
     async (model, { notifier }, one, id) => {
-      const redriving = notifier.notifications.redrive(id)
-      if (redrive(model, one)) await redriving
-      else await expect(redriving).rejects.toMatchObject({ code: 'not_redrivable' })
+      const retrying = notifier.notifications.retry(id)
+      if (retry(model, one)) await retrying
+      else await expect(retrying).rejects.toMatchObject({ code: 'not_retryable' })
     },
     noneWaits,
   )
 
-const redriveAll = command(
-  'redrive all',
+const retryAll = command(
+  'retry all',
   async (model, { notifier }) => {
-    const count = model.notifications.filter((one) => redrive(model, one)).length
-    expect((await notifier.deadLetters.redrive({ filter: {} })).redriven).toBe(count)
+    const count = model.notifications.filter((one) => retry(model, one)).length
+    expect((await notifier.deadLetters.retry({ filter: {} })).retried).toBe(count)
   },
   ({ notifications }) => notifications.every(noneWaits),
 )
@@ -274,8 +274,8 @@ const commands = fc.commands(
     shape.map(send),
     fc.tuple(shape, deaths).map(([one, death]) => sendAndDie(one, death)),
     index.map(cancelOne),
-    index.map(redriveOne),
-    fc.constant(redriveAll),
+    index.map(retryOne),
+    fc.constant(retryAll),
     reportShape.map(reportOne),
     reportShape.map(reportOne),
     fc.constantFrom(1_000, 61_000, 7_201_003, 90_000_001).map(advance),

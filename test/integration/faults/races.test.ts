@@ -95,12 +95,12 @@ it('one that is cancelled is not handed over, and one that is handed over is not
   for (const id of cancelled) expect((await world.api.notifications.get(id)).status).toBe('cancelled')
 })
 
-it('dead letters that four processes redrive at once are redriven once each', async () => {
+it('dead letters that four processes retry at once are retried once each', async () => {
   answering(world, { onHit: (_hit, response) => response.writeHead(422).end() })
   const message = { channel: 'email', to: 'ada@example.com', body: 'x' } as const
   await world.api.sendBatch(Array.from({ length: 150 }, () => message))
   await world.recover()
-  const lines = await race(() => ({ do: 'redrive' }))
-  const counts = of(lines, 'redriven').map(Number)
+  const lines = await race(() => ({ do: 'retry' }))
+  const counts = of(lines, 'retried').map(Number)
   expect(counts.reduce((sum, count) => sum + count, 0)).toBe(150)
 })

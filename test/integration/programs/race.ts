@@ -16,7 +16,7 @@ export interface RaceOptions {
   readonly race: /** Sends so many with the keys 0 … keys - 1 in turn; without keys when there are none. */
     | { readonly do: 'send'; readonly organizationId: string; readonly count: number; readonly keys: number }
     | { readonly do: 'cancel'; readonly ids: readonly string[] }
-    | { readonly do: 'redrive' }
+    | { readonly do: 'retry' }
   /** Quota of organizations without a plan. */
   readonly monthly: number
 }
@@ -60,7 +60,7 @@ if (race.do === 'send') {
 } else if (race.do === 'cancel') {
   for (const id of race.ids) await told(notifier.notifications.cancel(id).then(() => `cancelled ${id}`))
 } else {
-  await told(notifier.deadLetters.redrive({ filter: {} }).then(({ redriven }) => `redriven ${redriven}`))
+  await told(notifier.deadLetters.retry({ filter: {} }).then(({ retried }) => `retried ${retried}`))
 }
 await notifier.stop()
 say('done')

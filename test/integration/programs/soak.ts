@@ -89,7 +89,7 @@ async function work(phase: number): Promise<void> {
     const body = new TextEncoder().encode(JSON.stringify(receipts))
     const arrival = { method: 'POST', target: '/', host: undefined, headers: {}, body }
     await serviceOf(notifier).receipts.take({ channel: 'email', provider: 'http' }, arrival)
-    await notifier.deadLetters.redrive({ filter: {} })
+    await notifier.deadLetters.retry({ filter: {} })
     await drained()
   }
 }

@@ -1,5 +1,5 @@
 // A process that does one thing and delivers, and that ends or stops itself at a named point of its life.
-// It says "started", "at <point>", "accepted <id>", "reported", "redriven <count>", "swept <count>", "stopped" and
+// It says "started", "at <point>", "accepted <id>", "reported", "retried <count>", "swept <count>", "stopped" and
 // "error <message>".
 // Usage: node work.ts <options as JSON>
 import { flushCompileCache } from 'node:module'
@@ -30,7 +30,7 @@ export interface WorkOptions {
   readonly task?:
     | { readonly do: 'send'; readonly key: string; readonly body: string }
     | { readonly do: 'report'; readonly receipts: readonly Receipt[] }
-    | { readonly do: 'redrive' }
+    | { readonly do: 'retry' }
     | { readonly do: 'sweep'; readonly olderThanMs: number }
 }
 
@@ -94,8 +94,8 @@ switch (task?.do) {
     say('reported')
     break
   }
-  case 'redrive':
-    say(`redriven ${(await notifier.deadLetters.redrive({ filter: {} })).redriven}`)
+  case 'retry':
+    say(`retried ${(await notifier.deadLetters.retry({ filter: {} })).retried}`)
     break
   case 'sweep': {
     const { olderThanMs } = task

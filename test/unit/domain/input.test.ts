@@ -6,7 +6,7 @@ import { apiKeyInput } from '../../../src/domain/input/api-key.ts'
 import { assertKnownFields } from '../../../src/domain/input/known-fields.ts'
 import { organizationInput } from '../../../src/domain/input/organization.ts'
 import { parseInput } from '../../../src/domain/input/parse.ts'
-import { redriveInput } from '../../../src/domain/input/redrive.ts'
+import { retryInput } from '../../../src/domain/input/retry.ts'
 import { sendInput } from '../../../src/domain/input/send.ts'
 import { templateInput } from '../../../src/domain/input/template.ts'
 import { webhookEndpointInput } from '../../../src/domain/input/webhook-endpoint.ts'
@@ -139,7 +139,7 @@ describe('a send', () => {
   ])('says of the number "%s" what is right, not %j', (field, value, right) => {
     const message = `"${field}": ${right}.`
     const input = { filter: {}, [field]: value }
-    expect(() => parseInput(redriveInput, input)).toThrow(expect.objectContaining({ message }))
+    expect(() => parseInput(retryInput, input)).toThrow(expect.objectContaining({ message }))
   })
 
   it('calls an absent field of a query what it is', () => {

@@ -197,7 +197,7 @@ describe('a report that names no hand-over', () => {
   })
 })
 
-describe('a redrive', () => {
+describe('a retry', () => {
   const failed = recordFacts(
     accepted(),
     [{ type: 'failed', attempt: 8, code: 'attempts_exhausted' }],
@@ -213,14 +213,14 @@ describe('a redrive', () => {
     ['of one that was given up', failed],
     ['of one that bounced', bounced],
   ])('%s is queued again, without an error', (_name, state) => {
-    const { state: redriven } = recordFacts(state, [{ type: 'redriven' }], 'engine')
-    expect(redriven).toMatchObject({ status: 'queued', error: null })
+    const { state: retried } = recordFacts(state, [{ type: 'redriven' }], 'engine')
+    expect(retried).toMatchObject({ status: 'queued', error: null })
   })
 
   it('can fail again, and says so again', () => {
-    const redriven = recordFacts(failed, [{ type: 'redriven' }], 'engine').state
+    const retried = recordFacts(failed, [{ type: 'redriven' }], 'engine').state
     const { state, events } = recordFacts(
-      redriven,
+      retried,
       [{ type: 'failed', attempt: 9, code: 'expired' }],
       'engine',
     )
@@ -229,22 +229,22 @@ describe('a redrive', () => {
   })
 
   it('can bounce again in its own hand-over', () => {
-    const redriven = recordFacts(bounced, [{ type: 'redriven' }, m2('sent')], 'engine').state
-    expect(redriven.status).toBe('sent')
-    const again = recordFacts(redriven, [m2('bounced')], 'receipt').state
+    const retried = recordFacts(bounced, [{ type: 'redriven' }, m2('sent')], 'engine').state
+    expect(retried.status).toBe('sent')
+    const again = recordFacts(retried, [m2('bounced')], 'receipt').state
     expect(again.status).toBe('failed')
   })
 
   it('is not failed by a late bounce of the round before', () => {
     const sent = recordFacts(accepted(), [m1('sent'), { type: 'failed', code: 'expired' }], 'engine').state
-    const redriven = recordFacts(sent, [m1('bounced')], 'receipt').state
-    const waiting = recordFacts(redriven, [{ type: 'redriven' }], 'engine').state
+    const retried = recordFacts(sent, [m1('bounced')], 'receipt').state
+    const waiting = recordFacts(retried, [{ type: 'redriven' }], 'engine').state
     expect(recordFacts(waiting, [m1('bounced')], 'receipt').state.status).toBe('queued')
   })
 
   it('keeps the best of an earlier round', () => {
-    const redriven = recordFacts(failed, [{ type: 'redriven' }], 'engine').state
-    expect(recordFacts(redriven, [m1('delivered')], 'receipt').state.status).toBe('delivered')
+    const retried = recordFacts(failed, [{ type: 'redriven' }], 'engine').state
+    expect(recordFacts(retried, [m1('delivered')], 'receipt').state.status).toBe('delivered')
   })
 })
 
@@ -268,7 +268,7 @@ describe('recordFacts', () => {
     ])
   })
 
-  it('only logs attempts, redrives and what means nothing here', () => {
+  it('only logs attempts, retries and what means nothing here', () => {
     expect(
       announcedBy([own('attempt_failed'), own('attempt_ambiguous'), own('redriven'), m1('reported')]),
     ).toEqual([null, null, null, null])

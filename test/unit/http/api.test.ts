@@ -323,11 +323,11 @@ describe('X-Test-Mode', () => {
   const deliveries = [
     '/v1/notifications/batch',
     '/v1/notifications/notif_1/resend',
-    '/v1/notifications/notif_1/redrive',
-    '/v1/dead-letters/redrive',
+    '/v1/notifications/notif_1/retry',
+    '/v1/dead-letters/retry',
     '/v1/webhooks/wh_1/test',
-    '/v1/webhooks/wh_1/replay',
-    '/v1/webhooks/wh_1/deliveries/evt_1/retry',
+    '/v1/webhooks/wh_1/redeliver',
+    '/v1/webhooks/wh_1/deliveries/evt_1/redeliver',
   ]
 
   it.each(deliveries)('is refused by POST %s, which would deliver something', async (path) => {

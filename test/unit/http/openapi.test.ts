@@ -203,11 +203,11 @@ describe('the document', () => {
   })
 })
 
-/** The items of a batch are judged one by one; the filter of a redrive, the parts of a message and the tracking of an organization are always strict. */
+/** The items of a batch are judged one by one; the filter of a retry, the parts of a message and the tracking of an organization are always strict. */
 const INSIDE: Readonly<Record<string, string[]>> = {
   sendNotification: ['email', 'push', 'slack'],
   sendBatch: ['notifications'],
-  redriveDeadLetters: ['filter'],
+  retryDeadLetters: ['filter'],
   createOrganization: ['tracking'],
   updateOrganization: ['tracking'],
 }

@@ -51,13 +51,13 @@ describe.each(['memory', 'sqlite'])('dead letters on %s', (kind) => {
     return { clock, storage, channel, notifier, send, fail, statuses, works, refuse }
   }
 
-  it('are redriven one by one: attempts begin anew, their numbers go on', async () => {
+  it('are retried one by one: attempts begin anew, their numbers go on', async () => {
     const { clock, channel, notifier, fail } = await start()
     const [id = ''] = await fail(1)
     channel.behave(() => ({ kind: 'retry', scope: 'message', code: 'provider_error' }))
-    expect(await notifier.notifications.redrive(id)).toMatchObject({ id, status: 'queued', error: null })
-    const error = { code: 'not_redrivable', message: expect.stringContaining('queued') }
-    await expect(notifier.notifications.redrive(id)).rejects.toMatchObject(error)
+    expect(await notifier.notifications.retry(id)).toMatchObject({ id, status: 'queued', error: null })
+    const error = { code: 'not_retryable', message: expect.stringContaining('queued') }
+    await expect(notifier.notifications.retry(id)).rejects.toMatchObject(error)
     await clock.until(async () => (await notifier.notifications.get(id)).status === 'failed')
     const { timeline } = await notifier.notifications.get(id)
     expect(timeline.map(({ event, attempt }) => [event, attempt])).toEqual([
@@ -73,7 +73,7 @@ describe.each(['memory', 'sqlite'])('dead letters on %s', (kind) => {
     expect(channel.calls.map(({ context }) => context.idempotencyKey)).toEqual([id, `${id}-1`, `${id}-1`])
   })
 
-  it('are listed and redriven by what they have in common; a dry run only counts', async () => {
+  it('are listed and retried by what they have in common; a dry run only counts', async () => {
     const { notifier, fail, statuses, works, clock } = await start()
     const [a = '', b = ''] = await fail(2)
     await fail(1, { to: 'bob@example.com' })
@@ -90,36 +90,36 @@ describe.each(['memory', 'sqlite'])('dead letters on %s', (kind) => {
     works()
     const filter = { to: 'ada@example.com', code: 'invalid_content' } as const
     const none = {
-      redriven: 0,
+      retried: 0,
       skipped: { expired: 0, unroutable: 0, contentRemoved: 0 },
       more: false,
       lastDueAt: null,
     }
-    const dry = await notifier.deadLetters.redrive({ filter, dryRun: true })
-    expect(dry).toMatchObject({ dryRun: true, redriven: 2, more: false })
+    const dry = await notifier.deadLetters.retry({ filter, dryRun: true })
+    expect(dry).toMatchObject({ dryRun: true, retried: 2, more: false })
     expect(await statuses()).toEqual(['failed', 'failed', 'failed'])
-    const done = await notifier.deadLetters.redrive({ filter })
+    const done = await notifier.deadLetters.retry({ filter })
     expect(done).toMatchObject({
       dryRun: false,
-      redriven: 2,
+      retried: 2,
       skipped: { expired: 0, unroutable: 0, contentRemoved: 0 },
     })
-    expect(await notifier.deadLetters.redrive({ filter })).toEqual({ dryRun: false, ...none })
+    expect(await notifier.deadLetters.retry({ filter })).toEqual({ dryRun: false, ...none })
     await clock.until(async () => (await notifier.notifications.get(b)).status === 'sent')
     expect(await statuses()).toEqual(['failed', 'sent', 'sent'])
-    expect(await notifier.deadLetters.redrive({ filter: {}, most: 1 })).toMatchObject({
-      redriven: 1,
+    expect(await notifier.deadLetters.retry({ filter: {}, most: 1 })).toMatchObject({
+      retried: 1,
       more: false,
     })
   })
 
-  it('are redriven at a rate, so that they do not come all at once', async () => {
+  it('are retried at a rate, so that they do not come all at once', async () => {
     const { notifier, fail, works, channel, clock } = await start()
     await fail(5)
     works()
     const before = channel.calls.length
     const began = clock.now()
-    const { lastDueAt } = await notifier.deadLetters.redrive({ filter: {}, ratePerSecond: 0.5 })
+    const { lastDueAt } = await notifier.deadLetters.retry({ filter: {}, ratePerSecond: 0.5 })
     expect(Date.parse(lastDueAt ?? '') - began).toBe(8_000)
     const calls = (): number => channel.calls.length - before
     await clock.advance(0)
@@ -140,16 +140,16 @@ describe.each(['memory', 'sqlite'])('dead letters on %s', (kind) => {
     await notifier.suppressions.add({ channel: 'email', to: 'bob@example.com' })
     works()
     const before = channel.calls.length
-    expect(await notifier.deadLetters.redrive({ filter: {} })).toMatchObject({
-      redriven: 1,
+    expect(await notifier.deadLetters.retry({ filter: {} })).toMatchObject({
+      retried: 1,
       skipped: { expired: 1, unroutable: 0, contentRemoved: 0 },
     })
     await clock.until(
       async () => (await notifier.notifications.get(suppressed)).error?.code === 'blocked_recipient',
     )
     expect(channel.calls.length).toBe(before)
-    await expect(notifier.notifications.redrive(expired)).rejects.toMatchObject({
-      code: 'not_redrivable',
+    await expect(notifier.notifications.retry(expired)).rejects.toMatchObject({
+      code: 'not_retryable',
       message: expect.stringContaining('expired'),
     })
   })
@@ -166,20 +166,20 @@ describe.each(['memory', 'sqlite'])('dead letters on %s', (kind) => {
       const facts = [{ type: 'failed', code: 'provider_error' }] as const
       await storage.settle([{ kind: 'notification', jobId, token, facts, next: { kind: 'end' } }])
     }
-    const answer = await tenant.deadLetters.redrive({ filter: { ids: [id, slack.id] } })
-    expect(answer).toMatchObject({ redriven: 0, skipped: { expired: 0, unroutable: 1, contentRemoved: 0 } })
-    await expect(tenant.notifications.redrive(slack.id)).rejects.toMatchObject({
+    const answer = await tenant.deadLetters.retry({ filter: { ids: [id, slack.id] } })
+    expect(answer).toMatchObject({ retried: 0, skipped: { expired: 0, unroutable: 1, contentRemoved: 0 } })
+    await expect(tenant.notifications.retry(slack.id)).rejects.toMatchObject({
       code: 'invalid_channel',
     })
-    await expect(tenant.notifications.redrive(id)).rejects.toMatchObject({
+    await expect(tenant.notifications.retry(id)).rejects.toMatchObject({
       code: 'organization_mismatch',
     })
-    await expect(notifier.notifications.redrive('notif_0')).rejects.toMatchObject({
+    await expect(notifier.notifications.retry('notif_0')).rejects.toMatchObject({
       code: 'notification_not_found',
     })
   })
 
-  it('are redriven once by ten operators at once, in steps between which others work', async () => {
+  it('are retried once by ten operators at once, in steps between which others work', async () => {
     const { notifier, storage, channel, works, clock } = await start()
     const count = 2_500
     const notifications = Array.from({ length: count }, () => note({ lane: 'nowhere' }))
@@ -190,18 +190,18 @@ describe.each(['memory', 'sqlite'])('dead letters on %s', (kind) => {
       jobs.map(({ jobId, token }) => ({ kind: 'notification', jobId, token, facts, next: { kind: 'end' } })),
     )
     works()
-    const redrive = () => notifier.deadLetters.redrive({ filter: {}, ratePerSecond: 1 })
+    const retry = () => notifier.deadLetters.retry({ filter: {}, ratePerSecond: 1 })
     let counted = false
-    const dry = notifier.deadLetters.redrive({ filter: {}, dryRun: true }).finally(() => {
+    const dry = notifier.deadLetters.retry({ filter: {}, dryRun: true }).finally(() => {
       counted = true
     })
     let turns = 0
     for (; !counted; turns += 1) await new Promise((resolve) => setImmediate(resolve))
     // Three steps of a thousand.
     expect(turns).toBeGreaterThan(2)
-    expect((await dry).redriven).toBe(count)
-    const answers = await Promise.all(Array.from({ length: 10 }, redrive))
-    expect(answers.reduce((sum, { redriven }) => sum + redriven, 0)).toBe(count)
+    expect((await dry).retried).toBe(count)
+    const answers = await Promise.all(Array.from({ length: 10 }, retry))
+    expect(answers.reduce((sum, { retried }) => sum + retried, 0)).toBe(count)
     await clock.advance(0)
     expect(new Set(channel.calls.map(({ context }) => context.notificationId)).size).toBe(
       channel.calls.length,
@@ -210,8 +210,8 @@ describe.each(['memory', 'sqlite'])('dead letters on %s', (kind) => {
 
   it('need a filter, and a sound one', async () => {
     const { notifier } = await start()
-    const redrive = notifier.deadLetters.redrive
-    await expect(redrive({} as never)).rejects.toMatchObject({
+    const retry = notifier.deadLetters.retry
+    await expect(retry({} as never)).rejects.toMatchObject({
       code: 'missing_required_field',
       details: { field: 'filter' },
     })
@@ -225,7 +225,7 @@ describe.each(['memory', 'sqlite'])('dead letters on %s', (kind) => {
       { filter: {}, most: 0 },
       { filter: {}, dryRun: 'yes' },
     ]) {
-      await expect(redrive(input as never)).rejects.toMatchObject({ code: 'invalid_parameter' })
+      await expect(retry(input as never)).rejects.toMatchObject({ code: 'invalid_parameter' })
     }
     await expect(notifier.deadLetters.list({ from: 'yesterday' })).rejects.toMatchObject({
       code: 'invalid_parameter',

@@ -51,13 +51,13 @@ const grouped: Groups = {
     list: [(n, slip) => n.notifications.list(slip)],
     cancel: [],
     resend: [(n, slip) => n.notifications.resend('notif_1', slip)],
-    redrive: [],
+    retry: [],
   },
   deadLetters: {
     list: [(n, slip) => n.deadLetters.list(slip)],
-    redrive: [
-      (n, slip) => n.deadLetters.redrive({ filter: {}, ...slip }),
-      (n, slip) => n.deadLetters.redrive({ filter: slip }),
+    retry: [
+      (n, slip) => n.deadLetters.retry({ filter: {}, ...slip }),
+      (n, slip) => n.deadLetters.retry({ filter: slip }),
     ],
   },
   templates: {
@@ -98,8 +98,8 @@ const grouped: Groups = {
     rotateSecret: [(n, slip) => n.webhooks.rotateSecret('wh_1', slip)],
     test: [],
     deliveries: [(n, slip) => n.webhooks.deliveries('wh_1', slip)],
-    replay: [(n, slip) => n.webhooks.replay('wh_1', { since: new Date(), ...slip })],
-    retry: [],
+    redeliver: [(n, slip) => n.webhooks.redeliver('wh_1', { since: new Date(), ...slip })],
+    redeliverOne: [],
     delete: [],
   },
   suppressions: {
@@ -206,7 +206,7 @@ describe('an organization that does not exist', () => {
     ['notifications.list', (t) => t.notifications.list()],
     ['logs.list', (t) => t.logs.list()],
     ['deadLetters.list', (t) => t.deadLetters.list()],
-    ['deadLetters.redrive', (t) => t.deadLetters.redrive({ filter: {} })],
+    ['deadLetters.retry', (t) => t.deadLetters.retry({ filter: {} })],
     ['templates.list', (t) => t.templates.list()],
     ['apiKeys.list', (t) => t.apiKeys.list()],
     ['webhooks.list', (t) => t.webhooks.list()],

@@ -223,7 +223,7 @@ describe.each(['memory', 'sqlite'])('webhook endpoints on %s', (kind) => {
     expect(secret).toMatch(/^whsec_/)
   })
 
-  it('hold what comes while they are disabled, until a replay', async () => {
+  it('hold what comes while they are disabled, until a redelivery', async () => {
     const { webhooks, posts, announce, clock } = await start()
     const { id } = await webhooks.create({ url: URL })
     expect(await webhooks.update(id, { status: 'disabled' })).toMatchObject({
@@ -234,24 +234,26 @@ describe.each(['memory', 'sqlite'])('webhook endpoints on %s', (kind) => {
     await clock.advance(1_000)
     const since = new Date(clock.now()).toISOString()
     await announce()
-    await expect(webhooks.replay(id, { since })).rejects.toMatchObject({ code: 'endpoint_disabled' })
+    await expect(webhooks.redeliver(id, { since })).rejects.toMatchObject({ code: 'endpoint_disabled' })
     expect(await webhooks.update(id, { status: 'active' })).toMatchObject({
       status: 'active',
       disabledReason: null,
     })
     await clock.advance(DAY)
     expect(posts).toEqual([])
-    expect(await webhooks.replay(id, { since })).toEqual({ replayed: 1 })
+    expect(await webhooks.redeliver(id, { since })).toEqual({ redelivered: 1 })
     await clock.advance(0)
     expect(posts).toHaveLength(1)
-    expect(await webhooks.replay(id, { since: '2020-01-01T00:00:00Z' })).toEqual({ replayed: 1 })
+    expect(await webhooks.redeliver(id, { since: '2020-01-01T00:00:00Z' })).toEqual({ redelivered: 1 })
     await clock.advance(0)
     const { items } = await webhooks.deliveries(id)
     expect(items.map(({ status }) => status)).toEqual(['delivered', 'delivered'])
-    await expect(webhooks.replay(id, { since: 'yesterday' })).rejects.toMatchObject({
+    await expect(webhooks.redeliver(id, { since: 'yesterday' })).rejects.toMatchObject({
       code: 'invalid_parameter',
     })
-    await expect(webhooks.replay(id, {} as never)).rejects.toMatchObject({ code: 'missing_required_field' })
+    await expect(webhooks.redeliver(id, {} as never)).rejects.toMatchObject({
+      code: 'missing_required_field',
+    })
   })
 
   it('that have moved while the old address said it was gone stay, and get that event', async () => {
@@ -288,7 +290,7 @@ describe.each(['memory', 'sqlite'])('webhook endpoints on %s', (kind) => {
     expect(await webhooks.get(id)).toMatchObject({ failingSince: null })
   })
 
-  it('that are gone come back when enabled, and a replay brings what met that under its old id', async () => {
+  it('that are gone come back when enabled, and a redelivery brings what met that under its old id', async () => {
     const { webhooks, posts, announce, world, clock } = await start()
     const { id } = await webhooks.create({ url: URL })
     world.answer = () => answered(410)
@@ -298,7 +300,7 @@ describe.each(['memory', 'sqlite'])('webhook endpoints on %s', (kind) => {
     expect(posts).toHaveLength(1)
     world.answer = () => answered(200)
     await webhooks.update(id, { status: 'active' })
-    expect(await webhooks.replay(id, { since: new Date(0) })).toEqual({ replayed: 2 })
+    expect(await webhooks.redeliver(id, { since: new Date(0) })).toEqual({ redelivered: 2 })
     await clock.advance(0)
     expect(posts[1]?.headers['webhook-id']).toBe(posts[0]?.headers['webhook-id'])
     expect(posts).toHaveLength(3)
@@ -309,7 +311,7 @@ describe.each(['memory', 'sqlite'])('webhook endpoints on %s', (kind) => {
     ])
   })
 
-  it('that fail for five days are disabled when an event is given up, and a replay brings everything', async () => {
+  it('that fail for five days are disabled when an event is given up, and a redelivery brings everything', async () => {
     const { webhooks, posts, announce, world, clock } = await start()
     const { id } = await webhooks.create({ url: URL })
     world.answer = () => answered(500)
@@ -331,7 +333,7 @@ describe.each(['memory', 'sqlite'])('webhook endpoints on %s', (kind) => {
 
     world.answer = () => answered(200)
     await webhooks.update(id, { status: 'active' })
-    expect(await webhooks.replay(id, { since: new Date(0) })).toEqual({ replayed: sent })
+    expect(await webhooks.redeliver(id, { since: new Date(0) })).toEqual({ redelivered: sent })
     await clock.advance(0)
     const { items } = await webhooks.deliveries(id)
     expect(items.map(({ status }) => status)).toEqual(Array.from({ length: sent }, () => 'delivered'))
@@ -339,7 +341,7 @@ describe.each(['memory', 'sqlite'])('webhook endpoints on %s', (kind) => {
     expect(await webhooks.get(id)).toMatchObject({ status: 'active', failingSince: null })
   })
 
-  it('let others work between the steps of a long replay', async () => {
+  it('let others work between the steps of a long redelivery', async () => {
     const { webhooks, storage } = await start()
     const { id } = await webhooks.create({ url: URL })
     await webhooks.update(id, { status: 'disabled' })
@@ -353,7 +355,7 @@ describe.each(['memory', 'sqlite'])('webhook endpoints on %s', (kind) => {
       timer = setImmediate(count)
     }
     let timer = setImmediate(count)
-    expect(await webhooks.replay(id, { since: new Date(0) })).toEqual({ replayed: 2_001 })
+    expect(await webhooks.redeliver(id, { since: new Date(0) })).toEqual({ redelivered: 2_001 })
     clearImmediate(timer)
     expect(turns).toBeGreaterThanOrEqual(2)
   })
@@ -520,7 +522,7 @@ describe.each(['memory', 'sqlite'])('webhook endpoints on %s', (kind) => {
       scoped.rotateSecret(organizationId, target),
       scoped.test(organizationId, target),
       scoped.deliveries(organizationId, target),
-      scoped.replay(organizationId, target, { since: new Date(0) }),
+      scoped.redeliver(organizationId, target, { since: new Date(0) }),
     ]
     for (const foreign of calls(id, 'org_b'))
       await expect(foreign).rejects.toMatchObject({ code: 'organization_mismatch' })

@@ -74,7 +74,7 @@ describe('a wrong type is refused by its name', () => {
     const { webhooks, apiKeys } = notifier
     for (const [call, what] of [
       [webhooks.get('wh_1'), 'No webhook endpoint'],
-      [webhooks.replay('wh_1', { since: new Date(0) }), 'No webhook endpoint'],
+      [webhooks.redeliver('wh_1', { since: new Date(0) }), 'No webhook endpoint'],
       [apiKeys.delete('key_1'), 'No API key'],
       [notifier.organization('org_1').limits.get(), 'No organization'],
     ] as const)
@@ -87,13 +87,13 @@ describe('a wrong type is refused by its name', () => {
     await notifier.start({ deliver: false })
     onTestFinished(() => notifier.stop())
     const { notifications, webhooks, organizations, apiKeys } = notifier
-    for (const call of [notifications.get, notifications.cancel, notifications.resend, notifications.redrive])
+    for (const call of [notifications.get, notifications.cancel, notifications.resend, notifications.retry])
       await expect(call(id)).rejects.toMatchObject({ code: 'notification_not_found' })
     for (const call of [webhooks.get, webhooks.delete, webhooks.test, apiKeys.delete, organizations.get])
       await expect(call(id)).rejects.toMatchObject({ code: 'not_found' })
     await expect(organizations.update(id, { name: 'x' })).rejects.toMatchObject({ code: 'not_found' })
     const { id: endpoint } = await webhooks.create({ url: 'https://example.com/' })
-    await expect(webhooks.retry(endpoint, id)).rejects.toMatchObject({ code: 'not_found' })
+    await expect(webhooks.redeliverOne(endpoint, id)).rejects.toMatchObject({ code: 'not_found' })
   })
 
   it('as the id of a template', async () => {
@@ -270,11 +270,11 @@ describe('what a call is given beside its subject', () => {
     (notifier, options) => notifier.notifications.resend('notif_1', options),
     (notifier, options) => notifier.notifications.get('notif_1', options),
     (notifier, options) => notifier.notifications.cancel('notif_1', options),
-    (notifier, options) => notifier.notifications.redrive('notif_1', options),
+    (notifier, options) => notifier.notifications.retry('notif_1', options),
     (notifier, options) => notifier.notifications.list(options),
     (notifier, options) => notifier.logs.list(options),
     (notifier, options) => notifier.deadLetters.list(options),
-    (notifier, options) => notifier.deadLetters.redrive({ filter: {} }, options),
+    (notifier, options) => notifier.deadLetters.retry({ filter: {} }, options),
     (notifier, options) => notifier.templates.create({ name: 'x', channel: 'sms', body: 'x' }, options),
     (notifier, options) => notifier.templates.get('x', options),
     (notifier, options) => notifier.templates.list(options),
@@ -323,7 +323,7 @@ describe('what a call is given beside its subject', () => {
       () => notifier.suppressions.remove(recipient),
       () => notifier.templates.update('x', { body: 'y', organizationId } as never),
       () => notifier.webhooks.update('wh_1', { events: ['notification.sent'], organizationId } as never),
-      () => notifier.webhooks.replay('wh_1', { since: new Date(), organizationId } as never),
+      () => notifier.webhooks.redeliver('wh_1', { since: new Date(), organizationId } as never),
     ])
       await expect(call()).rejects.toMatchObject(refusedFor('organizationId'))
     await expect(notifier.organization(organizationId).apiKeys.create(key)).rejects.toMatchObject(

@@ -21,7 +21,7 @@ export interface ModelNotification {
   dueAt: number | null
   /** Its last attempt ended with its process. */
   recovered: boolean
-  /** Redrives so far, and the attempts before the last one. */
+  /** Retries so far, and the attempts before the last one. */
   round: number
   earlier: number
   /** The best that we ourselves decided in this round. */
@@ -200,7 +200,7 @@ export function cancel(one: ModelNotification): boolean {
 }
 
 /** True: it was taken up again. */
-export function redrive(model: Model, one: ModelNotification): boolean {
+export function retry(model: Model, one: ModelNotification): boolean {
   if (statusOf(one) !== 'failed' || one.dueAt !== null) return false
   if (one.expiresAt !== null && one.expiresAt <= model.now) return false
   note(one, 'redriven')

@@ -11,7 +11,7 @@ export type Verb =
   | 'settle'
   | 'settle-event'
   | 'receipts'
-  | 'redrive'
+  | 'retry'
   | 'sweep'
 
 /** A moment in the life of a process: before a commit, or after it and before anybody was told. */
@@ -62,7 +62,7 @@ export function endingAt(storage: Storage, point: Point, end: () => void): Stora
     recordReceipts: around(storage.recordReceipts, () => ['receipts']),
     notifications: {
       ...storage.notifications,
-      redrive: around(storage.notifications.redrive, () => ['redrive']),
+      retry: around(storage.notifications.retry, () => ['retry']),
     },
     retention: {
       ...storage.retention,

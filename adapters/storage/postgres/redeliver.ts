@@ -13,7 +13,7 @@ const TAKE_UP = `
   RETURNING id, lane`
 
 /** The condition on `state` is that of the index. */
-const REPLAY = `
+const REDELIVER = `
   WITH chosen AS (
     SELECT event_id, endpoint FROM carillon.deliveries
     WHERE endpoint = $2 AND created_at >= $3 AND state IN ('held', 'failed')
@@ -32,18 +32,18 @@ const HURRY = `
   WHERE id = (SELECT 2 * seq + 1 FROM carillon.deliveries WHERE event_id = $2 AND endpoint = $3) AND state = 1`
 
 /** Makes deliveries that are over due again, under the endpoint's lock; answers how many. */
-export async function replayDeliveries(
+export async function redeliverDeliveries(
   tx: Transaction,
   endpoint: string,
   { since, most }: { readonly since: number; readonly most: number },
 ): Promise<number> {
-  const rows = await tx.rows<JobRow>(REPLAY, [tx.now, endpoint, Math.ceil(since), most])
+  const rows = await tx.rows<JobRow>(REDELIVER, [tx.now, endpoint, Math.ceil(since), most])
   addDue(tx.made, rows)
   return rows.length
 }
 
 /** Makes one delivery due, under the endpoint's lock. */
-export async function retryDelivery(tx: Transaction, { eventId, endpoint }: DeliveryRef): Promise<void> {
+export async function redeliverOne(tx: Transaction, { eventId, endpoint }: DeliveryRef): Promise<void> {
   const values = [tx.now, eventId, endpoint]
   const rows = await tx.rows<JobRow>(RETRY, values)
   addDue(tx.made, rows)

@@ -1,11 +1,11 @@
 import { decodeCursor, encodeCursor } from '../../../src/domain/cursor.ts'
 import type { NotificationFailure } from '../../../src/domain/notification.ts'
-import { createRedrivePlan } from '../../../src/domain/redrive-plan.ts'
+import { createRetryPlan } from '../../../src/domain/retry-plan.ts'
 import { REMOVED } from '../../../src/domain/sensitive.ts'
 import type {
   NotificationFilter,
-  RedriveAnswer,
-  RedriveRequest,
+  RetryAnswer,
+  RetryRequest,
 } from '../../../src/ports/storage/notifications.ts'
 import type { Connection } from './connection.ts'
 import type { Announcements, Deliveries } from './deliveries.ts'
@@ -46,18 +46,18 @@ interface DeadRow extends NotificationRow {
 }
 
 /** Takes up one step of an organization's dead letters again. */
-export type Redrive = (request: RedriveRequest) => Promise<RedriveAnswer>
+export type Retry = (request: RetryRequest) => Promise<RetryAnswer>
 
-export function createRedrive(
+export function createRetry(
   connection: Connection,
   { addFacts, deliveries }: { readonly addFacts: AddFacts; readonly deliveries: Deliveries },
-): Redrive {
+): Retry {
   const lookAtAll = connection.statement<DeadRow>(LOOK_AT_ALL)
   const lookAtIds = connection.statement<DeadRow>(LOOK_AT_IDS)
   const countAttempts = connection.statement<{ attempts: number | null }>(ATTEMPTS)
   const insertJob = connection.statement(INSERT_JOB)
 
-  function look({ filter, most, after }: RedriveRequest): DeadRow[] {
+  function look({ filter, most, after }: RetryRequest): DeadRow[] {
     const { organizationId, ids, templateId, from = 0, until = Number.MAX_SAFE_INTEGER } = filter
     // One of both: the planner begins at one, and would pass what the other leaves out by.
     const [afterTime = 0, afterSeq = 0] = after === undefined ? [from, -1] : decodeCursor(after, 2)
@@ -77,10 +77,10 @@ export function createRedrive(
     insertJob().run(notificationJob(seq), organization, lane, high, state, dueAt, attempts, attempts)
   }
 
-  function redrive(request: RedriveRequest): RedriveAnswer {
+  function retry(request: RetryRequest): RetryAnswer {
     const { filter, most, dryRun } = request
     const announcements = deliveries.announcements(connection.now())
-    const plan = createRedrivePlan(request, announcements.now)
+    const plan = createRetryPlan(request, announcements.now)
     const found = look(request)
     const rows = found.slice(0, most)
     for (const row of rows) {
@@ -92,16 +92,14 @@ export function createRedrive(
       })
       if (place !== null && dryRun !== true) takeUp(row, place.lane, place.dueAt, announcements)
     }
-    const { redriven, expired, unroutable, contentRemoved, nextDueAt } = plan
+    const { retried, expired, unroutable, contentRemoved, nextDueAt } = plan
     const last = rows.at(-1)
     const next = found.length <= most || last === undefined ? null : encodeCursor([last.created_at, last.seq])
-    return { redriven, expired, unroutable, contentRemoved, nextDueAt, next }
+    return { retried, expired, unroutable, contentRemoved, nextDueAt, next }
   }
 
   return async (request) =>
-    request.dryRun === true
-      ? connection.read(() => redrive(request))
-      : connection.durably(() => redrive(request))
+    request.dryRun === true ? connection.read(() => retry(request)) : connection.durably(() => retry(request))
 }
 
 function matches(row: DeadRow, { channel, to, templateId, code, provider }: NotificationFilter): boolean {

@@ -1,11 +1,11 @@
 import { decodeCursor, encodeCursor } from '../../../src/domain/cursor.ts'
-import { createRedrivePlan } from '../../../src/domain/redrive-plan.ts'
+import { createRetryPlan } from '../../../src/domain/retry-plan.ts'
 import { REMOVED } from '../../../src/domain/sensitive.ts'
 import type {
   NotificationFilter,
   NotificationRepository,
-  RedriveAnswer,
-  RedriveRequest,
+  RetryAnswer,
+  RetryRequest,
 } from '../../../src/ports/storage/notifications.ts'
 import { addRefs } from './announce.ts'
 import type { Connection, Transaction } from './connection.ts'
@@ -63,13 +63,13 @@ interface TakenUp {
 }
 
 /** Takes up one step of an organization's dead letters again. */
-export function createRedrive(connection: Connection): NotificationRepository['redrive'] {
-  return (request) => connection.transaction((tx) => redrive(tx, request))
+export function createRetry(connection: Connection): NotificationRepository['retry'] {
+  return (request) => connection.transaction((tx) => retry(tx, request))
 }
 
-async function redrive(tx: Transaction, request: RedriveRequest): Promise<RedriveAnswer> {
+async function retry(tx: Transaction, request: RetryRequest): Promise<RetryAnswer> {
   const { filter, most, dryRun } = request
-  const plan = createRedrivePlan(request, tx.now)
+  const plan = createRetryPlan(request, tx.now)
   const rows = await look(tx, request)
   const standings = await lockNotifications(
     tx,
@@ -90,13 +90,13 @@ async function redrive(tx: Transaction, request: RedriveRequest): Promise<Redriv
     if (place !== null && dryRun !== true) taken.push({ row, standing, ...place })
   }
   await takeUp(tx, taken)
-  const { redriven, expired, unroutable, contentRemoved, nextDueAt } = plan
+  const { retried, expired, unroutable, contentRemoved, nextDueAt } = plan
   const last = rows.at(-1)
   const next = rows.length < most || last === undefined ? null : encodeCursor([last.created_at, last.seq])
-  return { redriven, expired, unroutable, contentRemoved, nextDueAt, next }
+  return { retried, expired, unroutable, contentRemoved, nextDueAt, next }
 }
 
-function look(tx: Transaction, { filter, most, after }: RedriveRequest): Promise<DeadRow[]> {
+function look(tx: Transaction, { filter, most, after }: RetryRequest): Promise<DeadRow[]> {
   const { organizationId, ids, from = 0, until = Number.MAX_SAFE_INTEGER } = filter
   const [afterTime = -1, afterSeq = -1] = after === undefined ? [] : decodeCursor(after, 2)
   const values: Value[] = [organizationId, Math.ceil(from), Math.ceil(until), afterTime, afterSeq, most]

@@ -1,7 +1,7 @@
 import type { ChannelName } from './channel.ts'
 
-/** What one step of a redrive does, counted as it goes. */
-export interface RedrivePlan {
+/** What one step of a retry does, counted as it goes. */
+export interface RetryPlan {
   /** The job that a dead letter gets; null: it is left as it is. To be asked once for each, in order. */
   place(letter: {
     readonly channel: ChannelName
@@ -9,7 +9,7 @@ export interface RedrivePlan {
     /** Its content was. */
     readonly removed: boolean
   }): { readonly lane: string; readonly dueAt: number } | null
-  readonly redriven: number
+  readonly retried: number
   /** Left, because they expire before they would be due. */
   readonly expired: number
   /** Left, because their channel has no lane. */
@@ -20,25 +20,25 @@ export interface RedrivePlan {
   readonly nextDueAt: number
 }
 
-/** Spreads redriven notifications over time: the same for every storage. @param now the storage's time */
-export function createRedrivePlan(
+/** Spreads retried notifications over time: the same for every storage. @param now the storage's time */
+export function createRetryPlan(
   how: {
     readonly lanes: Readonly<Partial<Record<ChannelName, string>>>
     readonly dueAt?: number | undefined
     readonly spacingMs?: number | undefined
   },
   now: number,
-): RedrivePlan {
+): RetryPlan {
   const { lanes, spacingMs = 0 } = how
   const first = Math.max(now, how.dueAt ?? now)
-  let [redriven, expired, unroutable, contentRemoved] = [0, 0, 0, 0]
+  let [retried, expired, unroutable, contentRemoved] = [0, 0, 0, 0]
   return {
     place({ channel, expiresAt, removed }) {
       if (removed) {
         contentRemoved += 1
         return null
       }
-      const dueAt = Math.floor(first + redriven * spacingMs)
+      const dueAt = Math.floor(first + retried * spacingMs)
       if (expiresAt !== null && expiresAt <= dueAt) {
         expired += 1
         return null
@@ -48,11 +48,11 @@ export function createRedrivePlan(
         unroutable += 1
         return null
       }
-      redriven += 1
+      retried += 1
       return { lane, dueAt }
     },
-    get redriven() {
-      return redriven
+    get retried() {
+      return retried
     },
     get expired() {
       return expired
@@ -64,7 +64,7 @@ export function createRedrivePlan(
       return contentRemoved
     },
     get nextDueAt() {
-      return first + redriven * spacingMs
+      return first + retried * spacingMs
     },
   }
 }

@@ -1,33 +1,33 @@
 import { decodeCursor, encodeCursor } from '../domain/cursor.ts'
-import { createRedrivePlan } from '../domain/redrive-plan.ts'
+import { createRetryPlan } from '../domain/retry-plan.ts'
 import { REMOVED } from '../domain/sensitive.ts'
-import type { NotificationFilter, RedriveAnswer, RedriveRequest } from '../ports/storage/notifications.ts'
+import type { NotificationFilter, RetryAnswer, RetryRequest } from '../ports/storage/notifications.ts'
 import { addFacts } from './facts.ts'
 import { createJob } from './jobs.ts'
 import type { MemoryState, StoredNotification } from './state.ts'
 
 /** Takes up one step of an organization's dead letters again. @param matches judges all of a filter but its status */
-export function redrive(
+export function retry(
   state: MemoryState,
-  request: RedriveRequest,
+  request: RetryRequest,
   matches: (row: StoredNotification, filter: NotificationFilter) => boolean,
-): RedriveAnswer {
+): RetryAnswer {
   const { filter, most, after, dryRun } = request
   const [from = -1] = after === undefined ? [] : decodeCursor(after, 1)
   const rows = [...(state.notificationsOf.get(filter.organizationId) ?? [])].filter(
     (row) => row.number > from && isDead(row) && matches(row, filter),
   )
   const looked = rows.slice(0, most)
-  const plan = createRedrivePlan(request, state.now())
+  const plan = createRetryPlan(request, state.now())
   for (const row of looked) {
     const { channel, expiresAt, content } = row
     const place = plan.place({ channel, expiresAt, removed: content.startsWith(REMOVED) })
     if (place !== null && dryRun !== true) takeUp(state, row, place.lane, place.dueAt)
   }
-  const { redriven, expired, unroutable, contentRemoved, nextDueAt } = plan
+  const { retried, expired, unroutable, contentRemoved, nextDueAt } = plan
   const last = looked.at(-1)
   const next = rows.length > looked.length && last !== undefined ? encodeCursor([last.number]) : null
-  return { redriven, expired, unroutable, contentRemoved, nextDueAt, next }
+  return { retried, expired, unroutable, contentRemoved, nextDueAt, next }
 }
 
 function isDead(row: StoredNotification): boolean {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { Fact } from '../../domain/facts.ts'
 import { DEFAULT_ORGANIZATION } from '../../domain/organization.ts'
-import type { NotificationFilter, RedriveAnswer, RedriveRequest } from '../../ports/storage/notifications.ts'
+import type { NotificationFilter, RetryAnswer, RetryRequest } from '../../ports/storage/notifications.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
 import {
   accept,
@@ -38,7 +38,7 @@ async function deadLetters(
   return ids
 }
 
-function request(change: Omit<Partial<RedriveRequest>, 'filter'> & { filter?: object } = {}): RedriveRequest {
+function request(change: Omit<Partial<RetryRequest>, 'filter'> & { filter?: object } = {}): RetryRequest {
   const { filter, ...rest } = change
   return {
     lanes: { email: LANE },
@@ -48,29 +48,29 @@ function request(change: Omit<Partial<RedriveRequest>, 'filter'> & { filter?: ob
   }
 }
 
-/** Redrives step by step until all have been looked at. */
-async function redriveAll(storage: Storage, asked: RedriveRequest): Promise<RedriveAnswer[]> {
-  const answers: RedriveAnswer[] = []
+/** Retries step by step until all have been looked at. */
+async function retryAll(storage: Storage, asked: RetryRequest): Promise<RetryAnswer[]> {
+  const answers: RetryAnswer[] = []
   let step = asked
   for (;;) {
-    const answer = await storage.notifications.redrive(step)
+    const answer = await storage.notifications.retry(step)
     answers.push(answer)
-    assert.ok(answers.length < 200, 'the redrive does not end')
+    assert.ok(answers.length < 200, 'the retry does not end')
     if (answer.next === null) return answers
     step = { ...asked, after: answer.next, dueAt: answer.nextDueAt }
   }
 }
 
-const total = (answers: readonly RedriveAnswer[]): number =>
-  answers.reduce((sum, { redriven }) => sum + redriven, 0)
+const total = (answers: readonly RetryAnswer[]): number =>
+  answers.reduce((sum, { retried }) => sum + retried, 0)
 
-async function counts({ secondDoor }: StorageHarness): Promise<[jobs: number, redriven: number]> {
+async function counts({ secondDoor }: StorageHarness): Promise<[jobs: number, retried: number]> {
   const events = await secondDoor.events()
   return [(await secondDoor.jobs()).length, events.filter(({ type }) => type === 'redriven').length]
 }
 
-export function redriveChecks(check: Check): void {
-  check('a dead letter that is redriven is queued, and has all attempts before it', async (harness) => {
+export function retryChecks(check: Check): void {
+  check('a dead letter that is retried is queued, and has all attempts before it', async (harness) => {
     const { storage, secondDoor } = harness
     const [id = ''] = await accept(storage, [note({ priority: 'high' })])
     for (const attempt of [1, 2]) {
@@ -84,11 +84,11 @@ export function redriveChecks(check: Check): void {
     const dead = await storage.notifications.get(id)
     assert.deepEqual([dead?.status, dead?.provider], ['failed', 'smtp'])
 
-    const answer = await storage.notifications.redrive(request())
+    const answer = await storage.notifications.retry(request())
     assert.deepEqual(
       { ...answer, nextDueAt: 0 },
       {
-        redriven: 1,
+        retried: 1,
         expired: 0,
         unroutable: 0,
         contentRemoved: 0,
@@ -118,13 +118,13 @@ export function redriveChecks(check: Check): void {
       settled.events.map(({ event }) => event),
       ['notification.failed'],
     )
-    assert.equal((await storage.notifications.redrive(request())).redriven, 1)
+    assert.equal((await storage.notifications.retry(request())).retried, 1)
     const third = await claimOne(storage)
     assert.deepEqual([third.attempts, third.earlierAttempts], [3, 3])
     await start(storage, [third])
     await storage.settle([ended(third, [sent({ attempt: 4 })])])
     assert.equal((await storage.notifications.get(id))?.status, 'sent')
-    assert.equal((await storage.notifications.redrive(request())).redriven, 0)
+    assert.equal((await storage.notifications.retry(request())).retried, 0)
   })
 
   check('what providers wrote does not matter, and be it no text', async ({ storage }) => {
@@ -136,11 +136,11 @@ export function redriveChecks(check: Check): void {
     assert.deepEqual(await listed({}), [id])
     assert.deepEqual(await listed({ status: undefined }), [id])
     assert.deepEqual(await listed({ code: 'invalid_recipient' }), [])
-    assert.equal((await storage.notifications.redrive(request())).redriven, 1)
+    assert.equal((await storage.notifications.retry(request())).retried, 1)
     assert.equal((await claimOne(storage)).earlierAttempts, 3)
   })
 
-  check('only what is failed and has no job is redriven', async (harness) => {
+  check('only what is failed and has no job is retried', async (harness) => {
     const { storage } = harness
     await accept(storage, [note(), note(), note()])
     const [done, open] = await claim(storage, 2)
@@ -152,38 +152,38 @@ export function redriveChecks(check: Check): void {
     const fact: Fact = { type: 'bounced', provider: 'smtp', providerMessageId: 'm-1', code: 'mailbox_full' }
     await storage.recordReceipts([{ provider: 'smtp', organizationId: null, dedupeKey: 'r-1', fact }])
     assert.equal((await storage.notifications.get(idOf(open) ?? ''))?.status, 'failed')
-    assert.equal((await storage.notifications.redrive(request())).redriven, 0)
+    assert.equal((await storage.notifications.retry(request())).retried, 0)
     assert.deepEqual(await counts(harness), [2, 0])
   })
 
   check('a dry run counts and changes nothing', async (harness) => {
     const { storage } = harness
     await deadLetters(storage, notes(5))
-    const dry = await redriveAll(storage, request({ dryRun: true, most: 2 }))
+    const dry = await retryAll(storage, request({ dryRun: true, most: 2 }))
     assert.equal(total(dry), 5)
     assert.deepEqual(await counts(harness), [0, 0])
-    assert.equal(total(await redriveAll(storage, request({ most: 2 }))), 5)
+    assert.equal(total(await retryAll(storage, request({ most: 2 }))), 5)
     assert.deepEqual(await counts(harness), [5, 5])
   })
 
-  check('ten redrives in a race take up each dead letter once', async (harness) => {
+  check('ten retries in a race take up each dead letter once', async (harness) => {
     const { storage } = harness
     const ids = await deadLetters(storage, notes(40))
-    const answers = await Promise.all(TEN.map(() => redriveAll(storage, request({ most: 7 }))))
+    const answers = await Promise.all(TEN.map(() => retryAll(storage, request({ most: 7 }))))
     assert.equal(total(answers.flat()), 40)
     assert.deepEqual(await counts(harness), [40, 40])
     const claimed = (await claim(storage, 100)).map((job) => idOf(job))
     assert.deepEqual([...claimed].sort(), [...ids].sort())
   })
 
-  check('a redrive in steps meets none twice, also one that fails again meanwhile', async (harness) => {
+  check('a retry in steps meets none twice, also one that fails again meanwhile', async (harness) => {
     const { storage } = harness
     await deadLetters(storage, notes(4))
-    const first = await storage.notifications.redrive(request({ most: 2 }))
-    assert.equal(first.redriven, 2)
+    const first = await storage.notifications.retry(request({ most: 2 }))
+    assert.equal(first.retried, 2)
     const again = await claim(storage, 2)
     await storage.settle(again.map((job) => ended(job, [{ ...FAILED, attempt: 2 }])))
-    const rest = await redriveAll(storage, request({ most: 2, after: first.next ?? undefined }))
+    const rest = await retryAll(storage, request({ most: 2, after: first.next ?? undefined }))
     assert.equal(total(rest), 2)
     assert.deepEqual(await counts(harness), [2, 4])
   })
@@ -191,7 +191,7 @@ export function redriveChecks(check: Check): void {
   check('due times are apart by the spacing, over steps too', async (harness) => {
     const { storage } = harness
     const ids = await deadLetters(storage, notes(5))
-    const [first, ...rest] = await redriveAll(storage, request({ most: 2, spacingMs: 1_000 }))
+    const [first, ...rest] = await retryAll(storage, request({ most: 2, spacingMs: 1_000 }))
     assert.equal(total([first, ...rest].filter((answer) => answer !== undefined)), 5)
     const dueNow = await claim(storage, 5)
     assert.deepEqual(dueNow.map(idOf), ids.slice(0, 1))
@@ -210,13 +210,13 @@ export function redriveChecks(check: Check): void {
     const [soon, late] = [note({ expiresAt: createdAt + 60_000 }), note({ expiresAt: createdAt + 3_600_000 })]
     await deadLetters(storage, [soon, note(), late])
     await harness.advance(120_000)
-    const dry = await storage.notifications.redrive(request({ dryRun: true }))
-    assert.deepEqual([dry.redriven, dry.expired], [2, 1])
+    const dry = await storage.notifications.retry(request({ dryRun: true }))
+    assert.deepEqual([dry.retried, dry.expired], [2, 1])
     // The second would be due in three hours, when the last has expired.
-    const slow = await storage.notifications.redrive(request({ dryRun: true, spacingMs: 10_800_000 }))
-    assert.deepEqual([slow.redriven, slow.expired], [1, 2])
-    const answer = await storage.notifications.redrive(request())
-    assert.deepEqual([answer.redriven, answer.expired], [2, 1])
+    const slow = await storage.notifications.retry(request({ dryRun: true, spacingMs: 10_800_000 }))
+    assert.deepEqual([slow.retried, slow.expired], [1, 2])
+    const answer = await storage.notifications.retry(request())
+    assert.deepEqual([answer.retried, answer.expired], [2, 1])
     assert.equal((await storage.notifications.get(soon.id))?.status, 'failed')
     assert.deepEqual(await counts(harness), [2, 2])
   })
@@ -224,12 +224,12 @@ export function redriveChecks(check: Check): void {
   check('what has no lane is left and counted', async (harness) => {
     const { storage } = harness
     await deadLetters(storage, [note(), note({ channel: 'slack', to: '#ops' })])
-    const answer = await storage.notifications.redrive(request({ lanes: { slack: LANE } }))
-    assert.deepEqual([answer.redriven, answer.unroutable], [1, 1])
+    const answer = await storage.notifications.retry(request({ lanes: { slack: LANE } }))
+    assert.deepEqual([answer.retried, answer.unroutable], [1, 1])
     assert.deepEqual(await counts(harness), [1, 1])
   })
 
-  check('dead letters are filtered alike in a list and a redrive', async ({ storage }) => {
+  check('dead letters are filtered alike in a list and a retry', async ({ storage }) => {
     const other = await organization(storage)
     const template = { id: 'tpl_1', name: 'welcome', version: 1 }
     const [a = ''] = await deadLetters(storage, [note({ to: 'a@example.com' })], { code: 'mailbox_full' })
@@ -266,13 +266,13 @@ export function redriveChecks(check: Check): void {
         ids,
         JSON.stringify(filter),
       )
-      const dry = await redriveAll(
+      const dry = await retryAll(
         storage,
         request({ filter, lanes: { email: LANE, slack: LANE }, dryRun: true, most: 2 }),
       )
       assert.equal(total(dry), ids.length, JSON.stringify(filter))
     }
-    assert.equal((await storage.notifications.redrive(request({ filter: { ids: [b] } }))).redriven, 1)
+    assert.equal((await storage.notifications.retry(request({ filter: { ids: [b] } }))).retried, 1)
     const left = await storage.notifications.list(
       { organizationId: DEFAULT_ORGANIZATION, status: 'failed' },
       page(),
@@ -283,9 +283,9 @@ export function redriveChecks(check: Check): void {
     )
   })
 
-  check('what was redriven can be cancelled until its next attempt begins', async ({ storage }) => {
+  check('what was retried can be cancelled until its next attempt begins', async ({ storage }) => {
     const [first = '', second = ''] = await deadLetters(storage, notes(2))
-    await storage.notifications.redrive(request())
+    await storage.notifications.retry(request())
     assert.equal((await storage.notifications.cancel(first)).kind, 'cancelled')
     assert.equal((await storage.notifications.get(first))?.status, 'cancelled')
     const job = await claimOne(storage)
@@ -293,11 +293,11 @@ export function redriveChecks(check: Check): void {
     assert.equal((await storage.notifications.cancel(second)).kind, 'too_late')
   })
 
-  check('a settlement of an attempt before the redrive is stale', async ({ storage }) => {
+  check('a settlement of an attempt before the retry is stale', async ({ storage }) => {
     await accept(storage, [note()])
     const job = await claimOne(storage)
     await storage.settle([ended(job, [FAILED])])
-    await storage.notifications.redrive(request())
+    await storage.notifications.retry(request())
     await claimOne(storage)
     assert.deepEqual(await storage.settle([ended(job, [sent()])]), [{ kind: 'stale' }])
   })

@@ -21,11 +21,11 @@ const HURRY = `
   WHERE id = ? AND state = 1`
 
 /** Both work inside a transaction. */
-export interface Replay {
+export interface Redelivery {
   /** Makes deliveries that are over due again; answers how many. */
-  replay(endpoint: string, which: { readonly since: number; readonly most: number }): number
+  redeliver(endpoint: string, which: { readonly since: number; readonly most: number }): number
   /** Makes one delivery due; answers its id, null: there is none. */
-  retry(endpoint: string, eventId: string): number | null
+  redeliverOne(endpoint: string, eventId: string): number | null
 }
 
 interface DeliveryRow {
@@ -33,7 +33,7 @@ interface DeliveryRow {
   readonly organization: string
 }
 
-export function createReplay(connection: Connection): Replay {
+export function createRedelivery(connection: Connection): Redelivery {
   const selectOver = connection.statement<DeliveryRow>(SELECT_OVER)
   const selectOne = connection.statement<DeliveryRow & { readonly pending: 0 | 1 }>(SELECT_ONE)
   const makePending = connection.statement(MAKE_PENDING)
@@ -46,13 +46,13 @@ export function createReplay(connection: Connection): Replay {
   }
 
   return {
-    replay(endpoint, { since, most }) {
+    redeliver(endpoint, { since, most }) {
       const now = connection.now()
       const rows = selectOver().all(endpoint, since, most)
       for (const row of rows) takeUp(row, endpoint, now)
       return rows.length
     },
-    retry(endpoint, eventId) {
+    redeliverOne(endpoint, eventId) {
       const now = connection.now()
       const row = selectOne().get(eventId, endpoint)
       if (row === undefined) return null

@@ -22,20 +22,20 @@ export interface DeadLetterFilterInput {
   readonly ids?: readonly string[] | undefined
 }
 
-/** What redrives dead letters in bulk. */
-export interface RedriveInput {
-  /** Required, so that nobody redrives all by leaving something out; `{}` does. */
+/** What retries dead letters in bulk. */
+export interface RetryInput {
+  /** Required, so that nobody retries all by leaving something out; `{}` does. */
   readonly filter: DeadLetterFilterInput
-  /** Counts what would be redriven and changes nothing. Default false. */
+  /** Counts what would be retried and changes nothing. Default false. */
   readonly dryRun?: boolean | undefined
   /** So many fall due a second; a fraction spreads them further. Default: all at once. */
   readonly ratePerSecond?: number | undefined
-  /** Most that are redriven by this call. Default 10,000, at most 1,000,000. */
+  /** Most that are retried by this call. Default 10,000, at most 1,000,000. */
   readonly most?: number | undefined
 }
 
-/** {@link RedriveInput} with times as epoch milliseconds and the defaults in place. */
-export interface ParsedRedrive {
+/** {@link RetryInput} with times as epoch milliseconds and the defaults in place. */
+export interface ParsedRetry {
   readonly filter: Omit<DeadLetterFilterInput, 'from' | 'until'> & {
     readonly from?: number | undefined
     readonly until?: number | undefined
@@ -54,7 +54,7 @@ export const errorCode: z.ZodType<ErrorCode, ErrorCode> = z.enum(
 /** The schemas of a {@link DeadLetterFilterInput}. */
 export const deadLetterFilters: {
   readonly [Name in keyof DeadLetterFilterInput]-?: z.ZodType<
-    ParsedRedrive['filter'][Name],
+    ParsedRetry['filter'][Name],
     DeadLetterFilterInput[Name]
   >
 } = {
@@ -71,15 +71,15 @@ export const deadLetterFilters: {
 /** A misspelt field would choose more than was meant: it is refused here whatever `strictBody` says. */
 const filter = z.strictObject(deadLetterFilters)
 
-/** The schema of {@link RedriveInput}. */
-export const redriveInput: z.ZodType<ParsedRedrive, RedriveInput> = z.strictObject({
+/** The schema of {@link RetryInput}. */
+export const retryInput: z.ZodType<ParsedRetry, RetryInput> = z.strictObject({
   filter: filter.describe('Which dead letters; `{}`: all.'),
-  dryRun: z.boolean().default(false).describe('Counts what would be redriven and changes nothing.'),
+  dryRun: z.boolean().default(false).describe('Counts what would be retried and changes nothing.'),
   ratePerSecond: z
     .number()
     .min(0.001)
     .max(100_000)
     .optional()
     .describe('So many fall due a second. Default: all at once.'),
-  most: z.int().min(1).max(1_000_000).default(10_000).describe('Most that are redriven by this call.'),
+  most: z.int().min(1).max(1_000_000).default(10_000).describe('Most that are retried by this call.'),
 })
