@@ -1,20 +1,21 @@
 /** Layers, lowest first. A file may import from its own layer and from the layers listed for it. */
 const layers = {
   'src/domain': [],
-  'src/ports': ['src/domain'],
+  'src/channels': ['src/domain'],
+  'src/ports': ['src/domain', 'src/channels'],
   'src/outgoing': ['src/domain', 'src/ports'],
   'src/gather': [],
-  'src/services': ['src/domain', 'src/ports', 'src/gather'],
-  'src/http': ['src/domain', 'src/ports', 'src/services', 'src/gather'],
+  'src/services': ['src/domain', 'src/channels', 'src/ports', 'src/gather'],
+  'src/http': ['src/domain', 'src/channels', 'src/ports', 'src/services', 'src/gather'],
   'src/memory': ['src/domain', 'src/ports'],
-  'src/testing': ['src/domain', 'src/ports', 'src/memory'],
+  'src/testing': ['src/domain', 'src/channels', 'src/ports', 'src/memory'],
   'src/webhooks': ['src/domain'],
   'adapters/http': ['src/domain', 'src/ports', 'src/services', 'src/http'],
   'adapters/peer': ['src/domain'],
   'adapters/storage': ['src/domain', 'src/ports', 'adapters/peer'],
   'adapters/rate-limit': ['src/domain', 'src/ports', 'src/gather', 'adapters/peer'],
   'adapters/queue': ['src/domain', 'src/ports', 'adapters/peer'],
-  'adapters/channels': ['src/domain', 'src/ports', 'src/outgoing', 'adapters/peer'],
+  'adapters/channels': ['src/domain', 'src/channels', 'src/ports', 'src/outgoing', 'adapters/peer'],
   'adapters/telemetry': ['src/domain', 'src/ports', 'adapters/peer'],
 }
 

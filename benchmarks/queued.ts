@@ -47,7 +47,7 @@ async function bytesEach(notifier: Notifier): Promise<Memory> {
 function memoryNotifier(): Notifier {
   return createNotifier({
     storage: memoryStorage(),
-    channels: { email: { name: 'none', channel: 'email', send: async () => ({ kind: 'accepted' }) } },
+    channels: { email: { name: 'none', send: async () => ({ kind: 'accepted' }) } },
     plans: perMinutePlans,
     logger: { debug() {}, info() {}, warn() {}, error() {} },
   })

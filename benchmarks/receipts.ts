@@ -33,7 +33,6 @@ function reporting(sent: readonly string[]): Provider {
   let reports = 0
   return {
     name: 'reporter',
-    channel: 'email',
     maxConcurrent: 500,
     send: async (_message, { notificationId }) => ({ kind: 'accepted', providerMessageId: notificationId }),
     async parseReceipts({ body }) {

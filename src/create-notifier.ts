@@ -4,6 +4,7 @@ import { type EndpointEvent, isEndpointEvent } from './domain/endpoint-health.ts
 import { isNotifierError, NotifierError } from './domain/errors/notifier-error.ts'
 import type { NotificationEvent } from './domain/event-payload.ts'
 import { createIdGenerator } from './domain/ids.ts'
+import { sendInputOf } from './domain/input/send.ts'
 import { DEFAULT_ORGANIZATION } from './domain/organization.ts'
 import type { ProcessListeners } from './domain/process-event.ts'
 import { safely } from './domain/safely.ts'
@@ -17,8 +18,10 @@ import {
   resolveOptions,
 } from './options.ts'
 import { webhookSigner } from './outgoing/webhook-signer.ts'
+import type { AddressOf } from './ports/storage/storage.ts'
 import { createAccept } from './services/accept/accept.ts'
 import { createApiKeys } from './services/api-keys/api-keys.ts'
+import type { ChannelOptions, ChannelsOf, Checked } from './services/channels/channel-option.ts'
 import { createRoutes } from './services/channels/routes.ts'
 import { createDeadLetters } from './services/dead-letters/dead-letters.ts'
 import type { Deadline } from './services/deadline.ts'
@@ -46,6 +49,7 @@ import { createReceipts } from './services/receipts/receipts.ts'
 import { createRetention } from './services/retention/retention.ts'
 import { createSecretBox, newSecret, type SecretBox } from './services/secrets.ts'
 import type { Service } from './services/service.ts'
+import { suppressedAddress } from './services/suppressions/match.ts'
 import { createSuppressions } from './services/suppressions/suppressions.ts'
 import { createMeter } from './services/telemetry/meter.ts'
 import { createMetricsSource, readMetrics } from './services/telemetry/metrics.ts'
@@ -65,11 +69,19 @@ import { inTime, OPEN_MS, within } from './services/within.ts'
  *
  * @throws NotifierError `invalid_configuration`, naming the option that is wrong and what is right
  */
-export function createNotifier<Tx = never>(options: MultiTenantOptions<Tx>): MultiTenantNotifier<Tx>
-export function createNotifier(options: MultiTenantOptions): MultiTenantNotifier
-export function createNotifier<Tx = never>(options: NotifierOptions<Tx>): Notifier<Tx>
+export function createNotifier<Tx = never, Channels extends ChannelOptions = ChannelOptions>(
+  options: MultiTenantOptions<Tx, Channels> & { readonly channels: Checked<Channels> },
+): MultiTenantNotifier<Tx, ChannelsOf<Channels>>
+export function createNotifier<Channels extends ChannelOptions = ChannelOptions>(
+  options: MultiTenantOptions<never, Channels> & { readonly channels: Checked<Channels> },
+): MultiTenantNotifier<never, ChannelsOf<Channels>>
+export function createNotifier<Tx = never, Channels extends ChannelOptions = ChannelOptions>(
+  options: NotifierOptions<Tx, Channels> & { readonly channels: Checked<Channels> },
+): Notifier<Tx, ChannelsOf<Channels>>
 /** With a storage that is chosen when the process runs: its transactions have no type in common. */
-export function createNotifier(options: NotifierOptions): Notifier
+export function createNotifier<Channels extends ChannelOptions = ChannelOptions>(
+  options: NotifierOptions<never, Channels> & { readonly channels: Checked<Channels> },
+): Notifier<never, ChannelsOf<Channels>>
 export function createNotifier(options: NotifierOptions | MultiTenantOptions): MultiTenantNotifier<unknown> {
   return wire(resolveOptions(options))
 }
@@ -109,7 +121,7 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
   const ids = createIdGenerator({ now: () => clock.now(), randomBytes })
   const signer = webhookSigner()
   const processor = createProcessor(clock)
-  const compiled = createCompiledTemplates(storage, processor)
+  const compiled = createCompiledTemplates(storage, processor, options.kinds)
   const plans = createPlanFinder(storage, options.plans, clock)
   const links = createLinks(options.publicUrl, openSigner)
   const organizations = createOrganizations(storage, ids, plans, links, clock, (id) => {
@@ -157,11 +169,13 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
     await Promise.all([deadline.within(closing), within(closing, CLOSE_MS, clock)])
   }
 
+  const addressOf: AddressOf = (channel, to) => suppressedAddress(options.kinds.of(channel), to)
+
   const openLimiter = (): Promise<void> =>
     inTime('rate limiter', async () => options.limiter.open?.(), OPEN_MS, clock)
 
   const startStorage = (): Promise<void> =>
-    inTime(`storage "${storage.name}"`, storage.start, STORAGE_MS, clock)
+    inTime(`storage "${storage.name}"`, () => storage.start({ addressOf }), STORAGE_MS, clock)
 
   /** First of all: what is missing here no server can make up for. */
   async function openPeers(): Promise<void> {
@@ -253,16 +267,15 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
     box: openBox,
     wake: engine.wake,
   }
+  const sendInput = sendInputOf(options.kinds.known.values())
   const preparation = {
     routes,
     compiled,
     clock,
     links,
     newId: ids.notification,
-    maxSmsSegments: options.maxSmsSegments,
-    smsNumbers: options.smsNumbers,
-    allowedHeaders: options.allowedHeaders,
-    smsCountries: async (organizationId: string) => (await plans.of(organizationId)).smsCountries,
+    sendInput,
+    limitsOf: async (organizationId: string) => plans.of(organizationId),
   }
   const { resend, ...accept } = createAccept(
     storage,
@@ -279,6 +292,7 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
 
   const { unsubscribe, ...pages } = createPages({
     storage,
+    kinds: options.kinds,
     clock,
     signer: openSigner,
     counts: () => !lifecycle.maintained(),
@@ -298,6 +312,7 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
     storage,
     organizations,
     compiled,
+    routes,
     announce,
     () => engine.wake(),
     deadLetters.one,
@@ -310,15 +325,17 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
     ...guard({ waitFor: waits.waitFor }),
     notifications: { ...guard(notifications), ...guard({ resend }, refused) },
     deadLetters: guard(deadLetters.api),
-    templates: guard(createTemplates(storage, ids, organizations, compiled, processor)),
+    templates: guard(createTemplates(storage, ids, organizations, compiled, options.kinds, processor)),
     apiKeys,
     webhooks: guard(createWebhookEndpoints(webhookParts)),
-    suppressions: guard(createSuppressions(storage, organizations)),
+    suppressions: guard(createSuppressions(storage, organizations, options.kinds)),
     limits: { get: guardedLimits.get },
     logs: guard(createLogs(storage, organizations)),
   }
   const service: Service = {
     version: VERSION,
+    sendInput,
+    channels: [...options.kinds.known.keys()],
     ...scoped,
     organizations: guard(organizations.api),
     apiKeys: { ...apiKeys, verify },

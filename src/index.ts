@@ -1,7 +1,32 @@
+export type { BuiltInInputs } from './channels/built-in.ts'
+export { email, push, slack, sms, webhook } from './channels/built-in.ts'
+export type { EmailKind } from './channels/email.ts'
+export type {
+  Attachment,
+  AttachmentContent,
+  AttachmentInput,
+  AttachmentRecord,
+  EmailContent,
+  EmailInput,
+  EmailParts,
+  ShownEmail,
+} from './channels/email-parts.ts'
+export type { PushContent, PushKind } from './channels/push.ts'
+export type { SlackContent, SlackKind } from './channels/slack.ts'
+export type { SmsKind } from './channels/sms.ts'
+export type { SmsText } from './channels/sms-segments.ts'
+export type { WebhookKind } from './channels/webhook.ts'
 export { createNotifier } from './create-notifier.ts'
 export type { ApiKey, Grant, Permission } from './domain/api-key.ts'
-export type { ChannelName } from './domain/channel.ts'
-export { CHANNELS } from './domain/channel.ts'
+export type {
+  BodySource,
+  ChannelKind,
+  JudgedMessage,
+  OrganizationLimits,
+  PartLinks,
+  RecipientFault,
+} from './domain/channel-kind.ts'
+export { defineChannel } from './domain/channel-kind.ts'
 export type { EndpointEvent, EndpointEventType, WebhookEventType } from './domain/endpoint-health.ts'
 export type { ErrorCode, ErrorEntry } from './domain/errors/catalogue.ts'
 export { ERRORS } from './domain/errors/catalogue.ts'
@@ -16,20 +41,11 @@ export type { EventType, Fact, FactType } from './domain/facts.ts'
 export type { ApiKeyInput } from './domain/input/api-key.ts'
 export type { OrganizationInput } from './domain/input/organization.ts'
 export type { DeadLetterFilterInput, RetryInput } from './domain/input/retry.ts'
-export type { SendFields, SendInput } from './domain/input/send.ts'
+export type { AnyChannel, ChannelParts, SendFields, SendInput } from './domain/input/send.ts'
 export type { SuppressionInput, SuppressionTarget } from './domain/input/suppression.ts'
 export type { TemplateChangeInput, TemplateInput } from './domain/input/template.ts'
 export type { WebhookEndpointInput, WebhookEndpointUpdate } from './domain/input/webhook-endpoint.ts'
 export type { JsonFields } from './domain/json-fields.ts'
-export type {
-  AttachmentContent,
-  AttachmentInput,
-  EmailContent,
-  EmailInput,
-  MessageParts,
-  PushContent,
-  SlackContent,
-} from './domain/message-parts.ts'
 export type {
   BodyFormat,
   NotificationFailure,
@@ -56,7 +72,6 @@ export type {
 } from './domain/process-event.ts'
 export type { AboutProvider, ProviderPausedEvent, ProviderResumedEvent } from './domain/provider-event.ts'
 export type { RetryPolicy } from './domain/retry.ts'
-export type { SmsText } from './domain/sms-segments.ts'
 export type { SuppressionReason } from './domain/suppression.ts'
 export type { SpanEnd, SpanStart, TelemetryFact } from './domain/telemetry.ts'
 export type { MemoryStorageOptions } from './memory/memory-storage.ts'
@@ -75,13 +90,11 @@ export type {
 export type { Clock } from './ports/clock.ts'
 export type { LogFields, Logger } from './ports/logger.ts'
 export type {
-  Attachment,
-  EmailParts,
+  BuiltInParts,
   Message,
+  MessageText,
   Provider,
-  PushParts,
   SendContext,
-  SlackParts,
 } from './ports/provider.ts'
 export type { JobRef, Queue, QueueInside, QueueWorker } from './ports/queue.ts'
 export type {
@@ -113,11 +126,14 @@ export type {
 } from './services/api-keys/records.ts'
 export type {
   ChannelOption,
+  ChannelOptions,
   ChannelProviders,
   OrderedProviders,
   OrganizationProviders,
+  PerOrganization,
   WeightedProviders,
 } from './services/channels/channel-option.ts'
+export { perOrganization } from './services/channels/channel-option.ts'
 export type { DeadLetterQuery, RetryResult } from './services/dead-letters/records.ts'
 export type { ProviderHealth, QueueHealth, WaitingLane } from './services/delivery/records.ts'
 export type { Engine, Served } from './services/engine.ts'
@@ -135,7 +151,6 @@ export type {
   NotificationQuery,
   NotificationRecord,
   NotificationSummary,
-  RenderedMessage,
   TimelineRecord,
   WaitOptions,
 } from './services/notifications/records.ts'
@@ -152,7 +167,7 @@ export type {
   OrganizationDeletion,
   OrganizationRecord,
 } from './services/organizations/records.ts'
-export type { AttachmentRecord, PartsRecord, RenderedRecord } from './services/render.ts'
+export type { RenderedMessage } from './services/render.ts'
 export type {
   SuppressionQuery,
   SuppressionRecord,

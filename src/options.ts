@@ -1,8 +1,7 @@
-import type { ChannelName } from './domain/channel.ts'
+import { builtInKinds } from './channels/built-in.ts'
 import { isNotifierError } from './domain/errors/notifier-error.ts'
 import { LONGEST_LEASE_MS } from './domain/lease.ts'
 import { headerNameFault, isObeyedHeader } from './domain/mail-parts.ts'
-import type { NumberCheck } from './domain/phone-number.ts'
 import { type Plans, perMinutePlans } from './domain/plans.ts'
 import { memoryStorage } from './memory/memory-storage.ts'
 import { memoryRateLimiter } from './memory/rate-limiter/memory-rate-limiter.ts'
@@ -17,26 +16,28 @@ import type { RateLimiter } from './ports/rate-limiter.ts'
 import type { Storage } from './ports/storage/storage.ts'
 import type { Telemetry } from './ports/telemetry.ts'
 import {
-  type ChannelOption,
+  type ChannelOptions,
   type ChannelSources,
   resolveChannels,
 } from './services/channels/channel-option.ts'
+import { createKinds, type Kinds } from './services/channels/kinds.ts'
 import { DEFAULT_OVERUSE, type OverusePolicy } from './services/limits/request-limits.ts'
 import { redactingLogger } from './services/logging/redacting-logger.ts'
 import { assertKeys, assertMethods, assertObject, duration, wrong } from './services/option-checks.ts'
 
 /** Options of `createNotifier` for a notifier without an API of its own: every call names its organization. */
-export interface MultiTenantOptions<Tx = never> extends Omit<NotifierOptions<Tx>, 'organizations'> {
+export interface MultiTenantOptions<Tx = never, Channels extends ChannelOptions = ChannelOptions>
+  extends Omit<NotifierOptions<Tx, Channels>, 'organizations'> {
   readonly organizations: 'required'
 }
 
 /** Options of `createNotifier`. `Tx` is what the storage takes as a transaction of the caller's. */
-export interface NotifierOptions<Tx = never> {
+export interface NotifierOptions<Tx = never, Channels extends ChannelOptions = ChannelOptions> {
   /**
    * The providers of each channel: one, several in the order of preference, several that share the messages by weight, or a
    * function that makes those of an organization. A channel that is left out is refused with `invalid_channel`.
    */
-  readonly channels: { readonly [Name in ChannelName]?: ChannelOption | undefined }
+  readonly channels: Channels
   /**
    * `optional`: the notifier itself is the organization `org_default`. `required`, of `MultiTenantOptions`: it has no
    * such API of its own, only that of `organization(id)`, so that no call means `org_default` by mistake. Default `optional`.
@@ -152,6 +153,7 @@ export interface DeliveryOptions {
 export interface ResolvedOptions {
   readonly organizations: 'optional' | 'required'
   readonly sources: ChannelSources
+  readonly kinds: Kinds
   readonly storage: Storage<unknown>
   readonly secrets: readonly string[]
   /** Behind the redaction. */
@@ -165,10 +167,6 @@ export interface ResolvedOptions {
   /** Of this process alone: stands in while `limiter` is away. */
   readonly localLimiter: RateLimiter
   readonly overuse: OverusePolicy | null
-  readonly maxSmsSegments: number
-  readonly smsNumbers: NumberCheck
-  /** In lower case. */
-  readonly allowedHeaders: ReadonlySet<string>
   /** Null: for ever. */
   readonly retentionDays: number | null
   /** Without a slash at its end. */
@@ -239,7 +237,9 @@ export function resolveOptions<Tx>(options: NotifierOptions<Tx> | MultiTenantOpt
   const { storage = memoryStorage({ clock }), rateLimiter: limiter = memoryRateLimiter({ clock }) } = options
   assertMethods('storage', storage, ['start', 'stop', 'accept', 'claim', 'settle'])
   assertMethods('rateLimiter', limiter, ['consume', 'peek', 'refund', 'pause', 'renew', 'release', 'close'])
-  const sources = resolveChannels(options.channels)
+  const builtIn = builtInKinds({ allowedHeaders: resolveHeaders(options.email), maxSmsSegments, smsNumbers })
+  const sources = resolveChannels(options.channels, builtIn)
+  const configured = [...sources].map(([name, { kind }]) => [name, kind] as const)
   const providers = [...sources.values()].flatMap(({ shared }) => shared?.providers ?? [])
   const longest = Math.max(0, ...providers.map(({ timeoutMs }) => timeoutMs))
   const someOwn = [...sources.values()].some(({ perOrganization }) => perOrganization !== null)
@@ -264,6 +264,7 @@ export function resolveOptions<Tx>(options: NotifierOptions<Tx> | MultiTenantOpt
   return {
     organizations,
     sources,
+    kinds: createKinds(new Map([...builtIn, ...configured])),
     publicUrl: publicUrlOf(options.publicUrl),
     storage,
     logger: redactingLogger(logger, { showRecipients: logRecipients === 'shown' }),
@@ -275,9 +276,6 @@ export function resolveOptions<Tx>(options: NotifierOptions<Tx> | MultiTenantOpt
     localLimiter: memoryRateLimiter({ clock }),
     plans: resolvePlans(options.plans),
     overuse: resolveOveruse(options.overuse),
-    maxSmsSegments,
-    smsNumbers,
-    allowedHeaders: resolveHeaders(options.email),
     retentionDays: resolveRetention(options.retention),
     secrets: resolveSecrets(options.secret),
     pollMs: duration('delivery.pollMs', pollMs),

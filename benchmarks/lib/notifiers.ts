@@ -19,7 +19,7 @@ const MOST_IN_BATCH = 10_000
 export async function acceptingNotifier(file: string, limits: 'limited' | 'unlimited'): Promise<Notifier> {
   const notifier = createNotifier({
     storage: sqlite({ file }),
-    channels: { email: { name: 'none', channel: 'email', send: async () => ({ kind: 'accepted' }) } },
+    channels: { email: { name: 'none', send: async () => ({ kind: 'accepted' }) } },
     plans: limits === 'limited' ? ROOMY_PLANS : perMinutePlans,
   })
   await notifier.start({ deliver: false })

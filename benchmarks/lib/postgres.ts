@@ -80,7 +80,7 @@ export function notifierOn(
     storage: postgres({ connectionString: url, schema }),
     queue,
     channels: {
-      email: { name: 'none', channel: 'email', maxConcurrent, send: async () => ({ kind: 'accepted' }) },
+      email: { name: 'none', maxConcurrent, send: async () => ({ kind: 'accepted' }) },
     },
   })
 }

@@ -6,7 +6,6 @@ export function sinkProvider(url: string): Provider {
   const agent = new Agent({ keepAlive: true })
   return {
     name: 'sink',
-    channel: 'email',
     maxConcurrent: 20,
     timeoutMs: 2_000,
     retry: { kind: 'exponential', maxAttempts: 20, baseMs: 200, capMs: 2_000 },

@@ -1,4 +1,3 @@
-import type { ChannelName } from './channel.ts'
 import type { ErrorCode } from './errors/catalogue.ts'
 import type { Fact } from './facts.ts'
 import type { Outcome, Rejected } from './outcome.ts'
@@ -7,7 +6,8 @@ import type { SuppressionReason } from './suppression.ts'
 
 /** What the engine knows when an attempt has ended. */
 export interface AttemptContext {
-  readonly channel: ChannelName
+  /** Whether the channel's refused recipients stay refused. */
+  readonly suppressesRefused: boolean
   /** From 1; of all attempts, whosever fault they met. */
   readonly attempt: number
   /** How many of the attempts before this one met a fault of the provider. */
@@ -109,9 +109,12 @@ export function decide(outcome: Outcome, context: AttemptContext): Decision {
  * What a refused recipient is suppressed for. A mailbox that does not exist stays so; of a phone number or a device that
  * is not known the operator, or the device itself, may think otherwise tomorrow.
  */
-function suppressionFor(code: ErrorCode, { channel }: AttemptContext): SuppressionReason | undefined {
+function suppressionFor(
+  code: ErrorCode,
+  { suppressesRefused }: AttemptContext,
+): SuppressionReason | undefined {
   if (code === 'unsubscribed') return 'unsubscribe'
-  return channel === 'email' && code === 'invalid_recipient' ? 'hard_bounce' : undefined
+  return suppressesRefused && code === 'invalid_recipient' ? 'hard_bounce' : undefined
 }
 
 function refused(

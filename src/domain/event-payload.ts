@@ -1,4 +1,3 @@
-import type { ChannelName } from './channel.ts'
 import type { EventType, Fact } from './facts.ts'
 import type { NotificationFailure, NotificationStatus } from './notification.ts'
 import { failureOf, type RecordedEvent } from './record-facts.ts'
@@ -7,7 +6,7 @@ import { failureOf, type RecordedEvent } from './record-facts.ts'
 export interface NotificationEventData {
   /** The notification's id. */
   readonly id: string
-  readonly channel: ChannelName
+  readonly channel: string
   readonly to: string
   /** Status at the time of the event. */
   readonly status: NotificationStatus
@@ -42,7 +41,7 @@ export function eventPayload(
   notification: {
     readonly id: string
     readonly organizationId: string
-    readonly channel: ChannelName
+    readonly channel: string
     readonly to: string
   },
   event: RecordedEvent & { readonly announce: EventType },

@@ -1,6 +1,4 @@
-import type { ChannelName } from './channel.ts'
 import type { ErrorCode } from './errors/catalogue.ts'
-import type { MessageParts } from './message-parts.ts'
 
 /** Public status values. */
 export const STATUSES = [
@@ -34,7 +32,12 @@ export interface TemplateReference {
  * What is to be said, pinned when the notification is accepted: literal text, or a template version with
  * the values for its placeholders. Rendered anew before each attempt, always to the same text.
  */
-export type NotificationContent = MessageParts & PinnedText & Sensitivity
+export type NotificationContent = PinnedText & Carried & Sensitivity
+
+interface Carried {
+  /** What goes along with the text, as the channel's kind has it. */
+  readonly parts?: unknown
+}
 
 interface Sensitivity {
   /** The content is never shown, and is removed when its delivery has ended. */
@@ -66,7 +69,7 @@ export interface Notification {
   /** `notif_<digits>`, sortable by time. */
   readonly id: string
   readonly organizationId: string
-  readonly channel: ChannelName
+  readonly channel: string
   /** The recipient as sent. */
   readonly to: string
   readonly status: NotificationStatus
@@ -88,7 +91,7 @@ export interface Notification {
 /** What the accept of a notification stores; the storage adds its own time as `createdAt`. */
 export interface NewNotification {
   readonly id: string
-  readonly channel: ChannelName
+  readonly channel: string
   readonly to: string
   readonly content: NotificationContent
   /** The engine's lane: the set of providers that can deliver it. */

@@ -1,11 +1,10 @@
-import type { ChannelName } from './channel.ts'
 import type { NotificationFailure } from './notification.ts'
 
 /** What an event of a notification says of it. */
 export interface AboutNotification {
   /** The notification's id. */
   readonly id: string
-  readonly channel: ChannelName
+  readonly channel: string
   readonly to: string
   readonly organizationId: string
 }

@@ -1,8 +1,7 @@
-import type { ChannelName } from './channel.ts'
 import type { ErrorCode } from './errors/catalogue.ts'
 
 export interface AboutProvider {
-  readonly channel: ChannelName
+  readonly channel: string
   /** Its instance id. */
   readonly provider: string
   /** The organization whose instance it is; null: it serves all. */

@@ -1,10 +1,8 @@
-import type { ChannelName } from './channel.ts'
-
 /** What one step of a retry does, counted as it goes. */
 export interface RetryPlan {
   /** The job that a dead letter gets; null: it is left as it is. To be asked once for each, in order. */
   place(letter: {
-    readonly channel: ChannelName
+    readonly channel: string
     readonly expiresAt: number | null
     /** Its content was. */
     readonly removed: boolean
@@ -23,7 +21,7 @@ export interface RetryPlan {
 /** Spreads retried notifications over time: the same for every storage. @param now the storage's time */
 export function createRetryPlan(
   how: {
-    readonly lanes: Readonly<Partial<Record<ChannelName, string>>>
+    readonly lanes: Readonly<Partial<Record<string, string>>>
     readonly dueAt?: number | undefined
     readonly spacingMs?: number | undefined
   },

@@ -1,4 +1,3 @@
-import type { AttachmentContent } from './message-parts.ts'
 import type { NotificationContent } from './notification.ts'
 
 /** A notification's content as storages keep it, as JSON: attachments apart, because lists do not read them. */
@@ -13,20 +12,23 @@ export interface StoredContent {
 export const APART = '"attachments":[]'
 
 export function storedContent(content: NotificationContent): StoredContent {
-  const { email } = content
-  if (email?.attachments === undefined || email.attachments.length === 0) {
-    return { content: JSON.stringify(content), attachments: null }
-  }
+  const { parts } = content
+  const attachments = attachmentsIn(parts)
+  if (attachments === null) return { content: JSON.stringify(content), attachments: null }
   return {
-    content: JSON.stringify({ ...content, email: { ...email, attachments: [] } }),
-    attachments: JSON.stringify(email.attachments),
+    content: JSON.stringify({ ...content, parts: { ...Object(parts), attachments: [] } }),
+    attachments: JSON.stringify(attachments),
   }
+}
+
+function attachmentsIn(parts: unknown): readonly unknown[] | null {
+  const { attachments } = (parts ?? {}) as { readonly attachments?: unknown }
+  return Array.isArray(attachments) && attachments.length > 0 ? attachments : null
 }
 
 /** Puts a content together again. */
 export function wholeContent({ content, attachments }: StoredContent): NotificationContent {
   const parsed: NotificationContent = JSON.parse(content)
   if (attachments === null) return parsed
-  const files: readonly AttachmentContent[] = JSON.parse(attachments)
-  return { ...parsed, email: { ...parsed.email, attachments: files } }
+  return { ...parsed, parts: { ...Object(parsed.parts), attachments: JSON.parse(attachments) } }
 }

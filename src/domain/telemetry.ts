@@ -1,4 +1,3 @@
-import type { ChannelName } from './channel.ts'
 import type { ErrorCode } from './errors/catalogue.ts'
 import type { EventType } from './facts.ts'
 import type { Outcome } from './outcome.ts'
@@ -9,7 +8,7 @@ export type StorageVerb = 'accept' | 'claim' | 'start' | 'settle' | 'renew'
 /** Something that happened in this process. Nothing in it names a recipient, a notification or an organization. */
 export type TelemetryFact =
   /** Notifications of one channel were stored; replays are not. */
-  | { readonly type: 'accepted'; readonly channel: ChannelName; readonly count: number }
+  | { readonly type: 'accepted'; readonly channel: string; readonly count: number }
   /** A call that would have accepted was refused, or items of a batch were. */
   | { readonly type: 'refused'; readonly operation: string; readonly code: ErrorCode; readonly count: number }
   /** A transition was recorded and announced. */
@@ -26,7 +25,7 @@ export type TelemetryFact =
   /** A provider was asked. */
   | {
       readonly type: 'attempt'
-      readonly channel: ChannelName
+      readonly channel: string
       readonly provider: string
       readonly outcome: Outcome['kind']
       /** Null where the provider accepted. */
@@ -75,7 +74,7 @@ export type SpanStart =
   /** One call of a provider, inside a delivery. */
   | {
       readonly name: 'attempt'
-      readonly channel: ChannelName
+      readonly channel: string
       readonly provider: string
       readonly notificationId: string
       readonly attempt: number

@@ -78,7 +78,7 @@ export function createHttpApi(
   const findRoute = compileRoutes(routes)
   const openBodies = createOpenBodies(service.limits)
   const newRequestId = createRequestIds()
-  const document = once(() => openApiDocument(routes, resolved))
+  const document = once(() => openApiDocument(routes, service, resolved))
 
   async function answer(request: HttpRequest, match: Match): Promise<HttpResponse> {
     const answered = reporting.requestBegan()

@@ -2,7 +2,6 @@ import { type EndpointEvent, endpointEventId, type WebhookEventType } from '../d
 import { eventId, eventPayload, type NotificationEvent } from '../domain/event-payload.ts'
 import type { Fact } from '../domain/facts.ts'
 import { recordFacts } from '../domain/record-facts.ts'
-import { suppressedAddress } from '../domain/suppression.ts'
 import type { TimelineEntry } from '../ports/storage/notifications.ts'
 import { createJob } from './jobs.ts'
 import {
@@ -39,7 +38,7 @@ export function addFacts(
     logEntry(state, notification, entry)
     if (fact.suppress !== undefined) {
       const { organizationId, channel, to } = notification
-      const address = suppressedAddress(channel, to)
+      const address = state.addressOf(channel, to)
       addSuppression(state, {
         organizationId,
         channel,

@@ -8,6 +8,7 @@ import type { Template } from '../domain/template/template.ts'
 import type { IdempotencyRecord } from '../ports/storage/accept.ts'
 import type { TimelineEntry } from '../ports/storage/notifications.ts'
 import type { MessageReport } from '../ports/storage/receipts.ts'
+import type { AddressOf } from '../ports/storage/storage.ts'
 import type { Suppression } from '../ports/storage/suppressions.ts'
 import type { LoggedAttempt, WebhookDelivery, WebhookEndpoint } from '../ports/storage/webhook-endpoints.ts'
 import { createHeap, type Heap } from './heap.ts'
@@ -105,6 +106,7 @@ export interface StoredTemplate {
 /** Everything that a memory storage knows. */
 export interface MemoryState {
   readonly now: () => number
+  addressOf: AddressOf
   /** Is told of every job that becomes due or will. */
   told?: (job: Job) => void
   /** The time of the newest claim. */
@@ -167,6 +169,7 @@ export interface UnmatchedReceipt {
 export function createState(now: () => number): MemoryState {
   return {
     now,
+    addressOf: (_channel, to) => to,
     claimedAt: 0,
     number: 0,
     token: 0,

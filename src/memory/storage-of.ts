@@ -26,7 +26,9 @@ export function storageOf(state: MemoryState): Storage {
   return {
     name: 'memory',
     durable: false,
-    async start() {},
+    async start({ addressOf } = {}) {
+      if (addressOf !== undefined) state.addressOf = addressOf
+    },
     async stop() {},
     async announceJobs(to) {
       if ('told' in to) state.told = gathered(state, to.told)

@@ -1,4 +1,7 @@
-import type { ChannelName } from '../domain/channel.ts'
+import type { EmailParts } from '../channels/email-parts.ts'
+import type { PushContent } from '../channels/push.ts'
+import type { SlackContent } from '../channels/slack.ts'
+import type { ChannelKind } from '../domain/channel-kind.ts'
 import type { BodyFormat } from '../domain/notification.ts'
 import type { Outcome } from '../domain/outcome.ts'
 import type { RetryPolicy } from '../domain/retry.ts'
@@ -9,13 +12,14 @@ import type { ParsedReceipts, ReceiptRequest } from './receipts.ts'
  * One way to deliver one channel's messages: an SMTP server, an SMS account, a Slack app.
  * A plug-in is a function that returns an object like this; see docs/custom-provider.md.
  */
-export interface Provider {
+export interface Provider<out Kind extends ChannelKind = AnyKind> {
+  /** The channel that it serves. Left out, the key of the option `channels` says it, for a channel that is built in. */
+  readonly kind?: Kind | undefined
   /**
    * Instance id: unique among the providers of its channel, stable over restarts, because attempts and receipts
    * refer to it. Lower-case letters, digits and hyphens, at most 64 characters.
    */
   readonly name: string
-  readonly channel: ChannelName
   /** Most messages that may be under way at one time. Default 10. */
   readonly maxConcurrent?: number | undefined
   /**
@@ -44,7 +48,7 @@ export interface Provider {
    * MUST NOT retry by itself. MUST stop soon after `context.signal` aborts. Is called at most `maxConcurrent`
    * times in parallel. Only `accepted` may be answered once the provider has taken responsibility.
    */
-  send(message: Message, context: SendContext): Promise<Outcome>
+  send(message: Message<Kind>, context: SendContext): Promise<Outcome>
   /**
    * Reads what the provider reports after the hand-over (`POST /receipts/{channel}/{name}`). Verifies the signature over
    * the raw bytes before it reads anything else; compares in constant time. Answers `refused` for what is not proven to
@@ -63,59 +67,38 @@ export interface Provider {
   close?(): Promise<void> | void
 }
 
-/** A rendered message. */
-export interface Message {
+/** A rendered message, with the parts of its channel under the channel's name. */
+export type Message<Kind extends ChannelKind = AnyKind> = MessageText & NonNullable<Kind['~parts']>
+
+/** A kind that the compiler does not know. */
+export interface AnyKind extends ChannelKind {
+  readonly '~parts'?: BuiltInParts | undefined
+}
+
+/** What every message has. */
+export interface MessageText {
   /** The recipient, whose form was validated for the channel. */
   readonly to: string
   /** Without line breaks; null where none was given. */
   readonly subject: string | null
   readonly body: string
   readonly format: BodyFormat
-  /** Present only for what the caller gave, on `email`. */
-  readonly email?: EmailParts | undefined
-  /** Present only for what the caller gave, on `push`. */
-  readonly push?: PushParts | undefined
-  /** Present only for what the caller gave, on `slack`. */
-  readonly slack?: SlackParts | undefined
-}
-
-/** What an e-mail may carry beside its text. */
-export interface EmailParts {
-  /** A plain address. */
-  readonly replyTo?: string | undefined
-  /** More headers, names and values already judged: no line breaks, none that the mail system owns. */
-  readonly headers?: Readonly<Record<string, string>> | undefined
-  readonly attachments?: readonly Attachment[] | undefined
-  /** HTTPS address of the one-click unsubscription (RFC 8058): goes into List-Unsubscribe and List-Unsubscribe-Post. */
-  readonly unsubscribeUrl?: string | undefined
   /**
-   * The HTML of the body before its opening and its links were counted: what a text alternative is made of. Absent: the
+   * The HTML of the body before its opening and its links were counted: the text alternative is made of it. Absent: the
    * body is it.
    */
   readonly untracked?: string | undefined
 }
 
-/** A file in an e-mail. */
-export interface Attachment {
-  readonly filename: string
-  /** A media type. */
-  readonly contentType: string
-  readonly content: Uint8Array
+/** The parts of the channels that are built in; present only what the caller gave. */
+export interface BuiltInParts {
+  readonly email?: EmailParts | undefined
+  readonly push?: PushContent | undefined
+  readonly slack?: SlackContent | undefined
+  readonly [channel: string]: unknown
 }
 
-/** What a push message may carry beside its text; its `subject` is the title. */
-export interface PushParts {
-  /** For the application on the device. */
-  readonly data?: Readonly<Record<string, string>> | undefined
-}
-
-/** What a Slack message may carry beside its text, which stays the fallback. */
-export interface SlackParts {
-  /** Block Kit blocks. */
-  readonly blocks?: readonly Readonly<Record<string, unknown>>[] | undefined
-}
-
-/** What a channel may use during one `send`. */
+/** What a provider may use during one `send`. */
 export interface SendContext {
   readonly notificationId: string
   readonly organizationId: string

@@ -3,6 +3,7 @@ import type { NotificationEvent } from '../domain/event-payload.ts'
 import type { EventType } from '../domain/facts.ts'
 import type { ApiKeyInput } from '../domain/input/api-key.ts'
 import type { OrganizationInput } from '../domain/input/organization.ts'
+import type { AnyChannel, ChannelParts } from '../domain/input/send.ts'
 import type { ProcessEvent } from '../domain/process-event.ts'
 import type { ProviderPausedEvent, ProviderResumedEvent } from '../domain/provider-event.ts'
 import type { ApiKeyRecord, CreatedOperatorKey, OperatorKeyRecord } from './api-keys/records.ts'
@@ -22,9 +23,10 @@ import type { Tenant } from './tenant.ts'
  * with `organizations: 'required'`. Every method rejects with `NotifierError`: a throwing plug-in is `service_unavailable`
  * with its `cause`.
  *
- * `Tx` is what its storage takes as a transaction of the caller's: see {@link SendOptions.tx}.
+ * `Tx` is what its storage takes as a transaction of the caller's: see {@link SendOptions.tx}. `Channels` says what
+ * messages may carry on each of its channels; left out, a notifier takes messages for any channel.
  */
-export interface MultiTenantNotifier<Tx = never> {
+export interface MultiTenantNotifier<Tx = never, Channels extends ChannelParts = AnyChannel> {
   /** By it HTTP adapters reach the notifier. */
   readonly engine: Engine
   /**
@@ -61,7 +63,7 @@ export interface MultiTenantNotifier<Tx = never> {
    *
    * @throws NotifierError `invalid_parameter` for an id that no organization can have
    */
-  organization(id: string): Tenant<Tx>
+  organization(id: string): Tenant<Tx, Channels>
   readonly organizations: {
     /** @throws NotifierError `already_exists`, `invalid_parameter` */
     create(organization: OrganizationInput): Promise<OrganizationRecord>
@@ -117,8 +119,10 @@ export interface MultiTenantNotifier<Tx = never> {
 }
 
 /** A running notification service; made by `createNotifier`. Its own API is that of the organization `org_default`. */
-export interface Notifier<Tx = never> extends MultiTenantNotifier<Tx>, Tenant<Tx> {
-  readonly apiKeys: Tenant<Tx>['apiKeys'] & MultiTenantNotifier<Tx>['apiKeys']
+export interface Notifier<Tx = never, Channels extends ChannelParts = AnyChannel>
+  extends MultiTenantNotifier<Tx, Channels>,
+    Tenant<Tx, Channels> {
+  readonly apiKeys: Tenant['apiKeys'] & MultiTenantNotifier['apiKeys']
 }
 
 export interface StartOptions {

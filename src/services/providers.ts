@@ -1,11 +1,13 @@
-import type { ChannelName } from '../domain/channel.ts'
+import type { ChannelKind } from '../domain/channel-kind.ts'
 import { PROVIDER_RETRY, type RetryPolicy } from '../domain/retry.ts'
 import type { Provider } from '../ports/provider.ts'
 
 /** A configured provider with every default filled in. */
 export interface ConfiguredProvider {
   readonly name: string
-  readonly channel: ChannelName
+  /** The name of its kind. */
+  readonly channel: string
+  readonly kind: ChannelKind
   /** The organization whose instance this is; null: it serves all. */
   readonly organizationId: string | null
   readonly plugin: Provider
@@ -31,11 +33,13 @@ const DEFAULT_TIMEOUT_MS = 30_000
 /** Fills in the defaults that the port's documentation promises. */
 export function configuredProvider(
   plugin: Provider,
+  kind: ChannelKind,
   organizationId: string | null = null,
 ): ConfiguredProvider {
   return {
     name: plugin.name,
-    channel: plugin.channel,
+    channel: kind.name,
+    kind,
     organizationId,
     plugin,
     maxConcurrent: plugin.maxConcurrent ?? DEFAULT_CONCURRENT,

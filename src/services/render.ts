@@ -1,46 +1,26 @@
-import type { ChannelName } from '../domain/channel.ts'
+import type { ShownEmail } from '../channels/email-parts.ts'
+import type { PushContent } from '../channels/push.ts'
+import type { SlackContent } from '../channels/slack.ts'
+import type { SmsText } from '../channels/sms-segments.ts'
+import type { ChannelKind, RenderedText } from '../domain/channel-kind.ts'
 import { NotifierError } from '../domain/errors/notifier-error.ts'
-import { decodedLength } from '../domain/input/parts.ts'
-import {
-  type EmailContent,
-  type MessageParts,
-  type PushContent,
-  partsIn,
-  type SlackContent,
-} from '../domain/message-parts.ts'
 import type { BodyFormat, NotificationContent } from '../domain/notification.ts'
-import { type SmsText, smsText } from '../domain/sms-segments.ts'
 import { finish, type Steps } from '../domain/steps.ts'
-import { type CompiledTemplate, type RenderedText, toHeader } from '../domain/template/compile.ts'
+import { type CompiledTemplate, toHeader } from '../domain/template/compile.ts'
 import type { Work } from '../domain/template/extent.ts'
 import { formatOf } from '../domain/template/format.ts'
-import type { Message } from '../ports/provider.ts'
 import { assertUnsubscribable, type Links } from './links/links.ts'
 
-/** Text as a recipient would get it. */
-export interface RenderedRecord {
+/** A message as a recipient would get it. What goes along, and what the text is charged as, is under the channel's name. */
+export interface RenderedMessage {
   readonly subject: string | null
   readonly body: string
   readonly format: BodyFormat
-  /** On the channel `sms`: how the text travels, and what it is charged as. */
+  readonly email?: ShownEmail | undefined
+  /** How the text travels, and what it is charged as. */
   readonly sms?: SmsText | undefined
-}
-
-/** What goes along with a text; absent what was not given. */
-export interface PartsRecord {
-  readonly email?:
-    | (Omit<EmailContent, 'attachments'> & { readonly attachments?: readonly AttachmentRecord[] | undefined })
-    | undefined
   readonly push?: PushContent | undefined
   readonly slack?: SlackContent | undefined
-}
-
-/** An attachment without its content, which is never shown. */
-export interface AttachmentRecord {
-  readonly filename: string
-  readonly contentType: string
-  /** In bytes. */
-  readonly size: number
 }
 
 /**
@@ -51,17 +31,17 @@ export interface AttachmentRecord {
  * @throws NotifierError `template_error`, `message_too_large`
  */
 export function renderContent(
-  channel: ChannelName,
+  kind: ChannelKind,
   content: NotificationContent,
   template: CompiledTemplate | null,
   spent?: Work,
 ): RenderedText {
-  return finish(contentSteps(channel, content, template, spent))
+  return finish(contentSteps(kind, content, template, spent))
 }
 
 /** As {@link renderContent}, in steps. */
 export function* contentSteps(
-  channel: ChannelName,
+  kind: ChannelKind,
   content: NotificationContent,
   template: CompiledTemplate | null,
   spent?: Work,
@@ -70,70 +50,45 @@ export function* contentSteps(
     return {
       subject: content.subject === undefined ? null : toHeader(content.subject),
       body: content.body,
-      format: formatOf(channel, content.format, content.body),
+      format: formatOf(kind, content.format, content.body),
     }
   }
   if (template === null) throw new NotifierError('template_error')
   return yield* template.renderSteps(content.variables, content, spent)
 }
 
-/**
- * True where a recipient would see nothing: of a text message, which is charged all the same, its text; of a push message
- * its text and its title, unless it is there for its data. All else may be meant so.
- */
+/** True where a recipient would see nothing, as the kind judges it. */
 export function isBlank(
-  channel: ChannelName,
+  kind: ChannelKind,
   { subject, body }: RenderedText,
-  content: MessageParts,
+  { parts }: NotificationContent,
 ): boolean {
-  if (channel !== 'sms' && channel !== 'push') return false
-  if (body.trim() !== '') return false
-  return channel === 'sms' || ((subject ?? '').trim() === '' && content.push?.data === undefined)
+  return kind.isBlank?.({ subject, body, parts }) === true
 }
 
 /**
- * What goes along with the text, as channels take it.
+ * What goes along with the text, as providers take it: under the channel's name.
  *
- * @throws NotifierError `invalid_parameter` when a mail wants a link that can no longer be made
+ * @throws NotifierError `invalid_parameter` when a message wants a link that can no longer be made
  */
 export function renderParts(
+  kind: ChannelKind,
   notificationId: string,
-  content: MessageParts,
+  { parts }: NotificationContent,
   links: Links,
-): Pick<Message, 'email' | 'push' | 'slack'> {
-  const { email, ...others } = partsIn(content)
-  if (email === undefined) return others
-  assertUnsubscribable(content, links)
-  const { unsubscribe, attachments, ...rest } = email
-  return {
-    ...others,
-    email: {
-      ...rest,
-      ...(attachments === undefined
-        ? {}
-        : {
-            attachments: attachments.map((one) => ({ ...one, content: Buffer.from(one.content, 'base64') })),
-          }),
-      ...(unsubscribe === true ? { unsubscribeUrl: links.unsubscribe(notificationId) } : {}),
-    },
-  }
+): Readonly<Record<string, unknown>> {
+  if (parts === undefined) return {}
+  if (kind.renderParts === undefined) return { [kind.name]: parts }
+  assertUnsubscribable(kind, parts, links)
+  const wants = kind.wantsUnsubscribe?.(parts) === true
+  const rendered = kind.renderParts(parts, wants ? { unsubscribeUrl: links.unsubscribe(notificationId) } : {})
+  return { [kind.name]: rendered }
 }
 
-/** What goes along, as callers are shown it: of attachments the size, never the content. */
-export function shownParts(content: MessageParts): PartsRecord {
-  const { email, ...others } = partsIn(content)
-  if (email === undefined) return others
-  const { attachments, ...rest } = email
-  if (attachments === undefined) return { ...others, email: rest }
-  const shown = attachments.map(({ filename, contentType, content: base64 }) => ({
-    filename,
-    contentType,
-    size: decodedLength(base64),
-  }))
-  return { ...others, email: { ...rest, attachments: shown } }
-}
-
-/** Text as a caller is shown it before it is sent. */
-export function shownText(channel: ChannelName, text: RenderedText): RenderedRecord {
-  return channel === 'sms' ? { ...text, sms: smsText(text.body) } : text
+/** A message as a caller is shown it: what goes along is under the channel's name. */
+export function shown(kind: ChannelKind, text: RenderedText, content?: NotificationContent): RenderedMessage {
+  const parts = content?.parts
+  const carried = parts === undefined || kind.showParts === undefined ? parts : kind.showParts(parts)
+  const along = { ...kind.measure?.(text), ...Object(carried) }
+  return Object.keys(along).length === 0 ? text : { ...text, [kind.name]: along }
 }

@@ -1,4 +1,5 @@
 import { NotifierError } from '../domain/errors/notifier-error.ts'
+import type { SendSchema } from '../domain/input/send.ts'
 import type { Visit } from '../domain/machine-visit.ts'
 import { VERSION } from '../domain/version.ts'
 import type { Logger } from '../ports/logger.ts'
@@ -13,6 +14,10 @@ export interface Service
   extends Engine,
     Scoped<Tenant<unknown>>,
     Pick<MultiTenantNotifier, 'organizations' | 'operatorKeys' | 'health'> {
+  /** The schema of a send. */
+  readonly sendInput: SendSchema
+  /** Names of the channels that are known. */
+  readonly channels: readonly string[]
   readonly apiKeys: Scoped<Tenant['apiKeys']> & MultiTenantNotifier['apiKeys']
   readonly limits: Scoped<Tenant['limits']> & Admissions
   readonly pages: Pages

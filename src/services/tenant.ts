@@ -1,7 +1,7 @@
 import type { ApiKeyInput } from '../domain/input/api-key.ts'
 import { isOrganizationId, ORGANIZATION_ID } from '../domain/input/organization.ts'
 import type { RetryInput } from '../domain/input/retry.ts'
-import type { SendInput } from '../domain/input/send.ts'
+import type { AnyChannel, ChannelParts, SendInput } from '../domain/input/send.ts'
 import type { SuppressionInput, SuppressionTarget } from '../domain/input/suppression.ts'
 import type { TemplateChangeInput, TemplateInput } from '../domain/input/template.ts'
 import type { WebhookEndpointInput, WebhookEndpointUpdate } from '../domain/input/webhook-endpoint.ts'
@@ -20,7 +20,7 @@ import type {
   NotificationSummary,
   WaitOptions,
 } from './notifications/records.ts'
-import type { RenderedRecord } from './render.ts'
+import type { RenderedMessage } from './render.ts'
 import { wrong } from './scope.ts'
 import type { SuppressionQuery, SuppressionRecord } from './suppressions/records.ts'
 import type { TemplateRecord } from './templates/records.ts'
@@ -36,7 +36,7 @@ import type {
  * The whole API of one organization, as {@link MultiTenantNotifier.organization} gives it. Its methods may be kept and passed
  * on alone. None finds anything of another organization.
  */
-export interface Tenant<Tx = never> {
+export interface Tenant<Tx = never, Channels extends ChannelParts = AnyChannel> {
   /**
    * Accepts one notification. Resolves when it is stored; delivery follows.
    *
@@ -47,16 +47,16 @@ export interface Tenant<Tx = never> {
    *   `rate_limit_exceeded`, `notification_quota_exceeded`, `service_unavailable`, `not_started`, and with `tx` also
    *   `invalid_transaction`
    */
-  send(message: SendInput, options?: SendOptions<Tx>): Promise<SentNotification>
+  send(message: SendInput<Channels>, options?: SendOptions<Tx>): Promise<SentNotification>
   /** Checks everything that {@link send} checks, in the same order, and renders; stores and sends nothing. */
-  validate(message: SendInput, options?: SendOptions): Promise<ValidatedSend>
+  validate(message: SendInput<Channels>, options?: SendOptions): Promise<ValidatedSend>
   /**
    * Accepts up to 10,000 notifications in one commit. Each is judged on its own: a bad one never fails the others. Where
    * their templates are, or become, too large in all, the rest of those that name one is refused (`message_too_large`).
    *
    * @throws NotifierError `invalid_parameter` when there are none or too many
    */
-  sendBatch(messages: readonly SendInput[], options?: SendOptions<Tx>): Promise<BatchResult>
+  sendBatch(messages: readonly SendInput<Channels>[], options?: SendOptions<Tx>): Promise<BatchResult>
 
   /**
    * Waits for the first outcome of a notification, for tests and scripts: until its status is neither `scheduled` nor
@@ -133,7 +133,7 @@ export interface Tenant<Tx = never> {
      *
      * @throws NotifierError as `get`, `invalid_template_variable`, `message_too_large`
      */
-    preview(idOrName: string, variables?: JsonFields): Promise<RenderedRecord>
+    preview(idOrName: string, variables?: JsonFields): Promise<RenderedMessage>
     /** Queued notifications keep the version they were accepted with. @throws NotifierError as `get` */
     delete(idOrName: string): Promise<void>
   }

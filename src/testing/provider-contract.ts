@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { isChannelName } from '../domain/channel.ts'
 import { isErrorCode } from '../domain/errors/catalogue.ts'
 import type { Outcome } from '../domain/outcome.ts'
 import { benchOf, type Check, endsBySignal, leave, TEXT } from './channel/bench.ts'
@@ -57,11 +56,14 @@ export function providerContract(
 }
 
 function describesItself(check: Check): void {
-  check('a channel has an instance id and names its channel', async ({ channel }) => {
-    assert.match(channel.name, /^[a-z0-9-]{1,64}$/)
-    assert.ok(isChannelName(channel.channel))
-    assert.ok((channel.maxConcurrent ?? 1) >= 1)
-  })
+  check(
+    'a provider has an instance id, and a recipient that its kind takes',
+    async ({ channel, message }) => {
+      assert.match(channel.name, /^[a-z0-9-]{1,64}$/)
+      assert.equal(channel.kind?.checkRecipient?.(message.to) ?? null, null)
+      assert.ok((channel.maxConcurrent ?? 1) >= 1)
+    },
+  )
 
   check('a channel reaches the recipient of its own message', async ({ channel, message }) => {
     if (channel.accepts === undefined) throw new Absent('The channel takes every recipient.')

@@ -1,16 +1,10 @@
-import { CHANNELS } from '../domain/channel.ts'
 import { type OptionNames, type OptionRule, ofType } from '../domain/errors/option-names.ts'
 import type { Provider } from '../ports/provider.ts'
 
 export const TEXT: OptionRule = ofType('string', 'a text')
 const NUMBER = ofType('number', 'a number')
 
-export const CHANNEL: OptionRule = {
-  expected: `one of ${CHANNELS.join(', ')}`,
-  holds: (value) => CHANNELS.some((channel) => channel === value),
-}
-
-/** Those of every channel; which of their values are possible is judged by `createNotifier`. */
+/** Those of every provider; which of their values are possible is judged by `createNotifier`. */
 export const COMMON_RULES: OptionNames<
   Pick<Provider, 'name' | 'maxConcurrent' | 'maxPerSecond' | 'timeoutMs' | 'retry' | 'onAmbiguous'>
 > = {

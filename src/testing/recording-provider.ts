@@ -1,24 +1,23 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { ChannelName } from '../domain/channel.ts'
 import { assertOptionNames, FUNCTION } from '../domain/errors/option-names.ts'
 import type { Message, Provider, SendContext } from '../ports/provider.ts'
-import { CHANNEL, COMMON_RULES } from './provider-options.ts'
+import { COMMON_RULES } from './provider-options.ts'
 
-/** What a recording channel does with one message; not typed by its answer, because plug-ins may answer anything. */
+/** What a recording provider does with one message; not typed by its answer, because plug-ins may answer anything. */
 export type Behaviour = (message: Message, context: SendContext) => unknown
 
-/** Options of {@link recordingProvider}: everything that a channel may have. */
-export interface RecordingProviderOptions extends Partial<Omit<Provider, 'name' | 'channel' | 'send'>> {
-  /** @default 'email' */
-  readonly channel?: ChannelName | undefined
+/** Options of {@link recordingProvider}: everything that a provider may have. */
+export interface RecordingProviderOptions extends Partial<Omit<Provider, 'name' | 'kind' | 'send'>> {
   /** Instance id. @default 'recorder' */
   readonly name?: string | undefined
   /** What it does with a message. @default it accepts */
   readonly send?: Behaviour | undefined
 }
 
-/** A channel that keeps what it was given. */
-export interface RecordingProvider extends Provider {
+/** A provider that keeps what it was given. */
+export interface RecordingProvider extends Omit<Provider, 'kind'> {
+  /** None: it serves whichever channel it is configured for. */
+  readonly kind?: undefined
   /** Every hand-over, in order: repeated attempts of one notification too. */
   readonly calls: { readonly message: Message; readonly context: SendContext }[]
   /** The messages of all hand-overs, in order. */
@@ -43,7 +42,7 @@ export interface RecordingProvider extends Provider {
 }
 
 /**
- * A channel for tests of applications: it accepts unless told otherwise, and remembers what it was asked.
+ * A provider of any channel, for tests of applications: it accepts unless told otherwise, and remembers what it was asked.
  *
  * @example
  * const email = recordingProvider()
@@ -55,7 +54,6 @@ export interface RecordingProvider extends Provider {
 export function recordingProvider(options: RecordingProviderOptions = {}): RecordingProvider {
   assertOptionNames('recordingProvider', options, {
     ...COMMON_RULES,
-    channel: CHANNEL,
     send: FUNCTION,
     accepts: FUNCTION,
     parseReceipts: FUNCTION,
@@ -65,12 +63,11 @@ export function recordingProvider(options: RecordingProviderOptions = {}): Recor
   })
   const calls: RecordingProvider['calls'] = []
   const waiting = new Set<(message: Message) => void>()
-  const { send: first = accept, name = 'recorder', channel = 'email', ...rest } = options
+  const { send: first = accept, name = 'recorder', ...rest } = options
   let behaviour = first
   return {
     ...rest,
     name,
-    channel,
     calls,
     get messages() {
       return calls.map(({ message }) => message)

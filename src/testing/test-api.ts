@@ -9,7 +9,11 @@ export interface TestContext {
  */
 export type TestApi = (name: string, run: (...context: [context?: TestContext]) => Promise<void>) => void
 
-/** Begins the reason of a check that is skipped because the plug-in lacks an optional feature. */
+/**
+ * Begins the reason of a check that is skipped because the plug-in lacks an optional feature.
+ *
+ * @internal
+ */
 export const ABSENT = 'Optional, and absent: '
 
 /** Thrown by a check where the plug-in lacks what it is about. */

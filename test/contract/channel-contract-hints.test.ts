@@ -14,7 +14,6 @@ function harnessOf(read: Read): ProviderHarness {
   let how: HttpAct | { readonly kind: string } = { kind: 'accept' }
   const channel: Provider = {
     name: 'fake',
-    channel: 'sms',
     async send() {
       const header = 'retryAfter' in how ? (how.retryAfter ?? undefined) : undefined
       return { kind: 'retry', code: 'provider_rate_limited', scope: 'account', retryAfterMs: read(header) }

@@ -107,7 +107,6 @@ function harnessOf(send: Send, more: Partial<Provider>): ProviderHarness {
   }
   const channelTo = (to: TestedProvider): Provider => ({
     name: 'fake',
-    channel: 'sms',
     maxConcurrent: 3,
     send: (message, context) => send(to, message, context),
     ...more,

@@ -10,7 +10,6 @@ const refused = { kind: 'rejected', code: 'provider_error', scope: 'message' } a
 function careless(url: string): Provider {
   return {
     name: 'careless',
-    channel: 'sms',
     maxConcurrent: 4,
     async send({ to, body }, { idempotencyKey, signal }) {
       const headers = { connection: 'close', 'x-api-key': 'correct-horse', 'idempotency-key': idempotencyKey }

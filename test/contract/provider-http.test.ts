@@ -20,7 +20,6 @@ function acme(baseUrl: string, more: Partial<ProviderHttpOptions> = {}): Provide
   }
   return {
     name: 'acme',
-    channel: 'sms',
     maxConcurrent: 4,
     send: ({ to, body }, { idempotencyKey, signal }) =>
       http.send(

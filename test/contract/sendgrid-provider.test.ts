@@ -256,7 +256,7 @@ describe('a mail to SendGrid', () => {
     }
     expect(sendgrid(options)).toMatchObject({
       name: 'bulk',
-      channel: 'email',
+      kind: { name: 'email' },
       maxConcurrent: 10,
       maxPerSecond: 0.5,
       timeoutMs: 8000,

@@ -1,10 +1,9 @@
 import { describe, test } from 'vitest'
-import { CHANNELS } from '../../src/domain/channel.ts'
 import { providerContract, simulatorProvider } from '../../src/testing/index.ts'
-import { SIMULATED_CODES } from '../../src/testing/simulator/recipients.ts'
+import { SIMULATED_CHANNELS, SIMULATED_CODES } from '../../src/testing/simulator/recipients.ts'
 import { eventually } from '../support/eventually.ts'
 
-describe.each(CHANNELS)('simulatorProvider on %s', (kind) => {
+describe.each(SIMULATED_CHANNELS)('simulatorProvider on %s', (kind) => {
   const rows = SIMULATED_CODES.flatMap(([code, scope]) =>
     (['rejected', 'retry'] as const).map((outcome) => ({
       row: `${outcome}-${code}`,

@@ -27,7 +27,7 @@ const http: HttpApiOptions = {
 beforeEach(async () => {
   notifier = createNotifier({
     logger: faultLogger(faults),
-    channels: { email: { name: 'mail', channel: 'email', send: async () => ({ kind: 'accepted' }) } },
+    channels: { email: { name: 'mail', send: async () => ({ kind: 'accepted' }) } },
   })
   await notifier.start({ deliver: false })
   const { secret } = await notifier.apiKeys.create({ name: 'test', permission: 'Full Access' })

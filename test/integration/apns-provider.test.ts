@@ -7,6 +7,7 @@ import { ApnsClient, Notification } from 'apns2'
 import { jwtVerify } from 'jose'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { type ApnsOptions, apns } from '../../adapters/channels/apns/send.ts'
+import type { PushKind } from '../../src/channels/push.ts'
 import type { Message, Provider, SendContext } from '../../src/ports/provider.ts'
 import { recordingLogger } from '../../src/testing/recording-logger.ts'
 import { eventually } from '../support/eventually.ts'
@@ -102,7 +103,7 @@ describe('a request to APNs', () => {
     expect(server.requests[0]?.headers['apns-expiration']).toBe('0')
   })
 
-  it.each<[string, (message: Message) => string | undefined, string | undefined]>([
+  it.each<[string, (message: Message<PushKind>) => string | undefined, string | undefined]>([
     ['an own id', ({ subject }) => `about-${subject}`, 'about-Hello'],
     ['none', () => undefined, undefined],
   ])('collapses by %s', async (_, collapseId, expected) => {

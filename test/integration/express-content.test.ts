@@ -25,9 +25,7 @@ function start(send?: Provider['send']): Promise<Host> {
   const log = (message: string, fields?: object): void => void logged.push(message, fields)
   return startHost({
     logger: { debug: log, info: log, warn: log, error: log },
-    ...(send === undefined
-      ? {}
-      : { channel: { name: 'recorder', channel: 'email', onAmbiguous: 'fail', send } }),
+    ...(send === undefined ? {} : { channel: { name: 'recorder', onAmbiguous: 'fail', send } }),
   })
 }
 

@@ -24,7 +24,6 @@ afterEach(() => host.close())
 function reporting(seen: ReceiptRequest[] = []): Provider {
   return {
     name: 'reporter',
-    channel: 'email',
     send: async (_message, { notificationId }) => ({
       kind: 'accepted',
       providerMessageId: `m-${notificationId}`,

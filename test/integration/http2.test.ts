@@ -98,7 +98,7 @@ it('a channel finds that name among the headers of a Request, too', async () => 
   const own = createNotifier({
     channels: {
       sms: {
-        ...recordingProvider({ channel: 'sms', name: 'own' }),
+        ...recordingProvider({ name: 'own' }),
         parseReceipts: async ({ headers }) => {
           seen.push(headers.host)
           return { kind: 'receipts', receipts: [] }

@@ -13,7 +13,6 @@ afterEach(async () => {
 
 const reporter: Provider = {
   name: 'reporter',
-  channel: 'email',
   send: async () => ({ kind: 'accepted' }),
   parseReceipts: async () => ({ kind: 'receipts', receipts: [] }),
 }

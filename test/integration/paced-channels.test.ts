@@ -21,7 +21,7 @@ it.each(Object.entries(CHANNELS))('%s says how fast and how it wants to be asked
   expect(plain).toMatchObject({ name, maxConcurrent: 10, timeoutMs: 16_000 })
   expect(plain.maxPerSecond).toBeUndefined()
   // A second text message costs; a second one in Slack does not.
-  expect(plain.onAmbiguous).toBe(plain.channel === 'sms' ? 'fail' : 'retry')
+  expect(plain.onAmbiguous).toBe(plain.kind?.name === 'sms' ? 'fail' : 'retry')
   const set = create({
     name: 'other',
     maxPerSecond: 0.5,

@@ -447,7 +447,7 @@ describeRedis('redisRateLimiter', () => {
         const notifier = createNotifier({
           plans,
           rateLimiter: redisRateLimiter({ url: server.url, prefix, timeoutMs: 10_000 }),
-          channels: { email: { name: 'own', channel: 'email', send: async () => ({ kind: 'accepted' }) } },
+          channels: { email: { name: 'own', send: async () => ({ kind: 'accepted' }) } },
         })
         open.push({ close: () => notifier.stop() })
         await notifier.start({ deliver: false })

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { type SmtpOptions, smtp } from '../../adapters/channels/smtp/send.ts'
+import { email } from '../../src/channels/built-in.ts'
 import { compileTemplate } from '../../src/domain/template/compile.ts'
 import type { Message, Provider } from '../../src/ports/provider.ts'
 import { mailMessage, sendContext } from './support/channel-context.ts'
@@ -276,14 +277,13 @@ describe('hostile input', () => {
   )
 
   it('in the values of a template stays text', async () => {
-    const template = compileTemplate({
-      channel: 'email',
+    const template = compileTemplate(email, {
       subject: 'Hi {{name}}',
       body: '<p>Hi {{name}}</p>',
       format: null,
     })
     const name = 'Ada\r\nBcc: evil@example.net\r\n\r\n<script>alert(1)</script>{{secret}}'
-    const mail = await arrived(template.render({ name, secret: 'hidden' }))
+    const mail = await arrived({ ...template.render({ name, secret: 'hidden' }) })
     expect(mail.to).toEqual(['ada@example.com'])
     expect(mail.parsed.headers.has('bcc')).toBe(false)
     expect(mail.parsed.html).not.toContain('<script>')

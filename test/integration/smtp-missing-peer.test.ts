@@ -1,8 +1,10 @@
 import { registerHooks } from 'node:module'
 import { afterAll, describe, expect, it } from 'vitest'
 import { smtp } from '../../adapters/channels/smtp/send.ts'
+import { email } from '../../src/channels/built-in.ts'
 import { createNotifier } from '../../src/create-notifier.ts'
 import { memoryStorage } from '../../src/memory/memory-storage.ts'
+import { perOrganization } from '../../src/services/channels/channel-option.ts'
 import { eventually } from '../support/eventually.ts'
 import { mailMessage, sendContext } from './support/channel-context.ts'
 
@@ -41,7 +43,7 @@ describe('smtp without nodemailer', () => {
 
   it('is what an organization has none of, when a function makes it', async () => {
     const errors: Error[] = []
-    const notifier = createNotifier({ channels: { email: () => channelOf() } })
+    const notifier = createNotifier({ channels: { email: perOrganization(email, () => channelOf()) } })
     notifier.on('error', (error) => void errors.push(error))
     await notifier.start()
     await notifier.send({ channel: 'email', to: 'ada@example.com', body: 'Hello' })

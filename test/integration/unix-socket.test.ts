@@ -16,7 +16,7 @@ let server: Server
 
 beforeEach(async () => {
   notifier = createNotifier({
-    channels: { email: { name: 'mail', channel: 'email', send: async () => ({ kind: 'accepted' }) } },
+    channels: { email: { name: 'mail', send: async () => ({ kind: 'accepted' }) } },
   })
   await notifier.start({ deliver: false })
 })

@@ -4,6 +4,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import webPushProvider from 'web-push'
 import { type WebPushOptions, webPush } from '../../adapters/channels/web-push/send.ts'
 import { PUSH_SERVICES, placeOf, withPaths } from '../../adapters/channels/web-push/services.ts'
+import type { PushKind } from '../../src/channels/push.ts'
 import type { Message, Provider, SendContext } from '../../src/ports/provider.ts'
 import { pushClient } from '../support/push-client.ts'
 import { sendContext } from './support/channel-context.ts'
@@ -96,7 +97,7 @@ describe('a message by web push', () => {
     expect((payload.exp ?? 0) - Date.now() / 1000).toBeLessThan(86_400)
   })
 
-  it.each<[string, (message: Message) => string | undefined, string | undefined]>([
+  it.each<[string, (message: Message<PushKind>) => string | undefined, string | undefined]>([
     ['an own one', ({ subject }) => subject ?? undefined, 'Hello'],
     ['none', () => undefined, undefined],
   ])('has the topic that is asked for: %s', async (_, topic, expected) => {

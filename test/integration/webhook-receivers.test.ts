@@ -164,7 +164,7 @@ describe.each(harnesses)('$name', ({ name, plain, parsed, kept }) => {
     const clock = fakeClock()
     const notifier = createNotifier({
       clock,
-      channels: { email: { name: 'own', channel: 'email', send: async () => ({ kind: 'accepted' }) } },
+      channels: { email: { name: 'own', send: async () => ({ kind: 'accepted' }) } },
       webhooks: { allow: ['127.0.0.1/32'], allowHttp: true },
     })
     open.push(notifier)

@@ -165,7 +165,6 @@ function fakeChannel() {
   const sent = []
   return {
     name: 'fake',
-    channel: 'email',
     sent,
     async send({ to, subject }) {
       sent.push(`${to}: ${subject}`)

@@ -165,7 +165,7 @@ describeWith(whyNoPostgres(true), 'on PostgreSQL', () => {
       const connectionString = '${server.url}'
       const pool = new pg.Pool({ connectionString })
       await pool.query('CREATE TABLE orders (id text PRIMARY KEY)')
-      const email = { name: 'none', channel: 'email', send: async () => ({ kind: 'accepted' }) }
+      const email = { name: 'none', send: async () => ({ kind: 'accepted' }) }
       const notifier = createNotifier({ storage: postgres({ connectionString }), channels: { email } })
       await notifier.start({ deliver: false })
       for (const id of ['1', '1']) {

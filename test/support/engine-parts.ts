@@ -7,6 +7,7 @@ import { createRoutes } from '../../src/services/channels/routes.ts'
 import type { EngineOptions } from '../../src/services/delivery/engine.ts'
 import { createLinkSigner } from '../../src/services/links/link-signer.ts'
 import { createLinks } from '../../src/services/links/links.ts'
+import { KINDS } from './kinds.ts'
 
 /** What an engine needs for one provider that serves all. */
 export function engineParts(
@@ -16,9 +17,9 @@ export function engineParts(
   EngineOptions,
   'routes' | 'links' | 'tracking' | 'limiter' | 'localLimiter' | 'maxPauseMs' | 'queue' | 'tell'
 > {
-  const sources = resolveChannels({ [channel.channel]: channel })
+  const sources = resolveChannels({ email: channel }, KINDS.known)
   return {
-    routes: createRoutes({ sources, clock, leaseMs: 60_000, failed() {} }),
+    routes: createRoutes({ sources, kinds: KINDS, clock, leaseMs: 60_000, failed() {} }),
     links: createLinks(undefined, () => createLinkSigner([])),
     tracking: async () => NO_TRACKING,
     limiter: memoryRateLimiter({ clock }),

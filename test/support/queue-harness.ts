@@ -16,7 +16,7 @@ export async function queueHarness(
     queue: () => openQueue(place.queue),
     async start({ channels, queue, pollMs, deliver }) {
       const notifier = createNotifier({
-        channels: Object.fromEntries(channels.map((channel) => [channel.channel, channel])),
+        channels,
         storage: postgres({ connectionString: url, schema, maxConnections: 4 }),
         queue: queue ?? undefined,
         // A lease that outlasts no test but the one that waits for it.

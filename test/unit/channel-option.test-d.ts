@@ -1,4 +1,6 @@
+import { email } from '../../src/channels/built-in.ts'
 import { createNotifier } from '../../src/create-notifier.ts'
+import { perOrganization } from '../../src/services/channels/channel-option.ts'
 import { recordingProvider } from '../../src/testing/recording-provider.ts'
 
 const [one, two] = [recordingProvider({ name: 'one' }), recordingProvider({ name: 'two' })]
@@ -11,10 +13,14 @@ createNotifier({ channels: { email: providers } })
 createNotifier({ channels: { email: { providers } } })
 createNotifier({ channels: { email: { providers, distribution: 'ordered' } } })
 createNotifier({ channels: { email: { providers, distribution: 'weighted', weights } } })
-createNotifier({ channels: { email: () => null } })
-createNotifier({ channels: { email: (organizationId: string) => (organizationId === '' ? null : one) } })
-createNotifier({ channels: { email: async () => ({ providers, distribution: 'weighted', weights }) } })
-createNotifier({ channels: { email: { providers, perOrganization: async () => [one] } } })
+createNotifier({ channels: { email: perOrganization(email, () => null) } })
+createNotifier({
+  channels: { email: perOrganization(email, (organizationId) => (organizationId === '' ? null : one)) },
+})
+createNotifier({
+  channels: { email: perOrganization(email, async () => ({ providers, distribution: 'weighted', weights })) },
+})
+createNotifier({ channels: { email: perOrganization(email, async () => [one], { providers }) } })
 
 // Weights that nobody would look at, and shares that nobody has given.
 // @ts-expect-error weights without the distribution that reads them
@@ -24,4 +30,4 @@ createNotifier({ channels: { email: { providers, distribution: 'ordered', weight
 // @ts-expect-error no weights
 createNotifier({ channels: { email: { providers, distribution: 'weighted' } } })
 // @ts-expect-error nothing to send with
-createNotifier({ channels: { email: () => undefined } })
+createNotifier({ channels: { email: perOrganization(email, () => undefined) } })

@@ -1,11 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { smtp } from '../../adapters/channels/smtp/send.ts'
 import { prometheusMetrics } from '../../adapters/telemetry/prometheus.ts'
+import { email } from '../../src/channels/built-in.ts'
 import { createNotifier } from '../../src/create-notifier.ts'
 import { isNotifierError } from '../../src/domain/errors/notifier-error.ts'
 import { memoryStorage } from '../../src/memory/memory-storage.ts'
 import { memoryRateLimiter } from '../../src/memory/rate-limiter/memory-rate-limiter.ts'
 import { type NotifierOptions, resolveOptions } from '../../src/options.ts'
+import { perOrganization } from '../../src/services/channels/channel-option.ts'
 import { recordingProvider } from '../../src/testing/recording-provider.ts'
 
 const channel = recordingProvider()
@@ -31,7 +33,9 @@ describe('a wrong option is one error that names it and says what is right', () 
     ['channels.email', { channels: { email: [smtp] } }, 'call it'],
     ['channels.email', { channels: { email: Promise.resolve(channel) } }, 'await it'],
     ['storage', { channels, storage: memoryStorage }, 'call it'],
-    ['channels.sms', { channels: { sms: channel } }, 'for sms'],
+    ['channels.sms', { channels: { sms: { ...channel, kind: email } } }, 'for sms'],
+    ['channels.fax', { channels: { fax: channel } }, 'a provider with a kind'],
+    ['channels.email', { channels: { email: () => channel } }, 'perOrganization(kind, function)'],
     ['channels.email[1]', { channels: { email: [channel, {}] } }, 'send'],
     ['channels.email[1].name', { channels: { email: [channel, channel] } }, 'unique'],
     ['publicUrl', { channels, publicUrl: 'app.example' }, 'white space'],
@@ -91,7 +95,11 @@ describe('a wrong option is one error that names it and says what is right', () 
       list({ distribution: 'weighted', weights: { recorder: 0 } }),
       'whole number from 1',
     ],
-    ['channels.email.perOrganization', list({ perOrganization: {} }), 'a function'],
+    [
+      'channels.email',
+      { channels: { email: perOrganization(email, {} as never) } },
+      'perOrganization(kind, function)',
+    ],
     ['delivery.maxPauseMs', { channels, delivery: { maxPauseMs: 0 } }, 'above 0'],
     ['storage', { channels, storage: 'file.db' }, 'start, stop, accept, claim, settle'],
     ['storage', { channels, storage: null }, 'start'],
@@ -165,7 +173,7 @@ describe('defaults', () => {
   })
 
   it('make a lease last long enough for what a function makes of our own providers', () => {
-    const own = { email: () => channel }
+    const own = { email: perOrganization(email, () => channel) }
     const { timeoutMs } = smtp({ host: 'localhost', from: 'a@example.com' })
     expect(resolveOptions({ channels: own }).leaseMs).toBe(2 * Number(timeoutMs))
     expect(resolveOptions({ channels: own, delivery: { leaseMs: 60_000 } }).leaseMs).toBe(60_000)

@@ -1,8 +1,9 @@
 import { it } from 'vitest'
-import type { ChannelName, Notifier, SendInput } from '../../src/index.ts'
+import type { SendInput as AnySendInput, BuiltInInputs, Notifier } from '../../src/index.ts'
 
-declare function send(...args: Parameters<Notifier['send']>): void
-declare function sendBatch(...args: Parameters<Notifier['sendBatch']>): void
+declare function send(...args: Parameters<Notifier<never, BuiltInInputs>['send']>): void
+declare function sendBatch(...args: Parameters<Notifier<never, BuiltInInputs>['sendBatch']>): void
+type SendInput = AnySendInput<BuiltInInputs>
 declare const subject: string | undefined
 declare const template: string | undefined
 const to = 'ada@example.com'
@@ -27,7 +28,7 @@ it('a message has a template, or a channel and a body', () => {
 })
 
 it('messages of a batch are written inline, and built from others', () => {
-  const people: { readonly email: string; readonly channel: ChannelName }[] = []
+  const people: { readonly email: string; readonly channel: keyof BuiltInInputs }[] = []
   sendBatch(people.map(({ email, channel }) => ({ to: email, channel, body: 'Hi' })))
   const message = { to, channel: 'email', body: 'Hi' } satisfies SendInput
   sendBatch(people.map(({ email }) => ({ ...message, to: email })))

@@ -12,19 +12,21 @@ import {
 
 declare const storage: Storage<{ readonly client: string }>
 declare const options: NotifierOptions
+/** What `channels: {}` makes of the type of messages. */
+type Channels = Record<never, never>
 
 it('a notifier of many organizations sends for one of them only', () => {
   const notifier = createNotifier({ channels: {}, storage, organizations: 'required' })
-  expectTypeOf(notifier).toEqualTypeOf<MultiTenantNotifier<{ readonly client: string }>>()
-  expectTypeOf(notifier.organization('org_a')).toEqualTypeOf<Tenant<{ readonly client: string }>>()
+  expectTypeOf(notifier).toEqualTypeOf<MultiTenantNotifier<{ readonly client: string }, Channels>>()
+  expectTypeOf(notifier.organization('org_a')).toEqualTypeOf<Tenant<{ readonly client: string }, Channels>>()
   expectTypeOf(notifier).not.toHaveProperty('send')
   expectTypeOf(notifier.apiKeys).toHaveProperty('verify')
   expectTypeOf(notifier.apiKeys).not.toHaveProperty('create')
 })
 
 it('another is an organization itself', () => {
-  expectTypeOf(createNotifier({ channels: {} })).toEqualTypeOf<Notifier>()
-  expectTypeOf(createNotifier({ ...options })).toEqualTypeOf<Notifier>()
+  expectTypeOf(createNotifier({ channels: {} })).toEqualTypeOf<Notifier<never, Channels>>()
+  expectTypeOf(createNotifier({ ...options })).toExtend<Notifier>()
   expectTypeOf(createNotifier({ channels: {}, organizations: 'optional' })).toExtend<Tenant>()
 })
 

@@ -6,15 +6,20 @@ import type pg from 'pg'
 import { expectTypeOf, it } from 'vitest'
 import { type PostgresTransaction, postgres } from '../../adapters/storage/postgres/index.ts'
 import { sqlite } from '../../adapters/storage/sqlite/index.ts'
+import type { EmailInput } from '../../src/channels/email-parts.ts'
 import { createNotifier } from '../../src/create-notifier.ts'
 import { memoryStorage } from '../../src/memory/memory-storage.ts'
 import type { Notifier } from '../../src/services/notifier.ts'
+import { recordingProvider } from '../../src/testing/recording-provider.ts'
+
+const channels = { email: recordingProvider() }
+type Channels = { readonly email: EmailInput }
 
 const message = { channel: 'email', to: 'ada@example.com', body: 'x' } as const
 
 it('a notifier takes the transactions of its storage, and no others', () => {
-  const onPostgres = createNotifier({ channels: {}, storage: postgres({ connectionString: '' }) })
-  expectTypeOf(onPostgres).toEqualTypeOf<Notifier<PostgresTransaction>>()
+  const onPostgres = createNotifier({ channels, storage: postgres({ connectionString: '' }) })
+  expectTypeOf(onPostgres).toEqualTypeOf<Notifier<PostgresTransaction, Channels>>()
   type Drizzle = ReturnType<typeof drizzle>
   type Handles = {
     client: pg.Client
@@ -44,7 +49,7 @@ it('a notifier takes the transactions of its storage, and no others', () => {
 })
 
 it('SQLite takes a synchronous function', () => {
-  const onSqlite = createNotifier({ channels: {}, storage: sqlite({ file: 'x' }) })
+  const onSqlite = createNotifier({ channels, storage: sqlite({ file: 'x' }) })
   void onSqlite.send(message, { tx: (database) => expectTypeOf(database).toEqualTypeOf<DatabaseSync>() })
   void onSqlite.send(message, { tx: (database) => database.prepare('DELETE FROM orders').run() })
   void onSqlite.send(message, {
@@ -59,23 +64,23 @@ it('SQLite takes a synchronous function', () => {
 })
 
 it('memory has none, and any notifier fits where none is needed', () => {
-  const memory = createNotifier({ channels: {}, storage: memoryStorage() })
-  expectTypeOf(memory).toEqualTypeOf<Notifier>()
-  expectTypeOf(createNotifier({ channels: {} })).toEqualTypeOf<Notifier>()
+  const memory = createNotifier({ channels, storage: memoryStorage() })
+  expectTypeOf(memory).toEqualTypeOf<Notifier<never, Channels>>()
+  expectTypeOf(createNotifier({ channels })).toEqualTypeOf<Notifier<never, Channels>>()
   // @ts-expect-error: it shares no transaction
   void memory.send(message, { tx: {} as pg.Client })
   const used = (notifier: Notifier): Notifier => notifier
-  used(createNotifier({ channels: {}, storage: postgres({ connectionString: '' }) }))
-  used(createNotifier({ channels: {}, storage: sqlite({ file: 'x' }) }))
+  used(createNotifier({ channels, storage: postgres({ connectionString: '' }) }))
+  used(createNotifier({ channels, storage: sqlite({ file: 'x' }) }))
 })
 
 it('a storage that is chosen when the process runs shares no transaction', () => {
   const connectionString = process.env.DATABASE_URL
   const notifier = createNotifier({
-    channels: {},
+    channels,
     storage: connectionString === undefined ? sqlite({ file: 'x' }) : postgres({ connectionString }),
   })
-  expectTypeOf(notifier).toEqualTypeOf<Notifier>()
+  expectTypeOf(notifier).toEqualTypeOf<Notifier<never, Channels>>()
   // @ts-expect-error: which of the two takes it is not known
   void notifier.send(message, { tx: {} as pg.Client })
 })

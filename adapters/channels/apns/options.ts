@@ -1,5 +1,6 @@
 import { createPrivateKey, type KeyObject } from 'node:crypto'
 import * as z from 'zod'
+import type { PushKind } from '../../../src/channels/push.ts'
 import type { RetryPolicy } from '../../../src/domain/retry.ts'
 import type { Message } from '../../../src/ports/provider.ts'
 import { maxPerSecond } from '../kit/http/paced-options.ts'
@@ -50,7 +51,7 @@ export interface ApnsOptions {
    *
    * @default an id of the notification, so that a repeated attempt replaces the first
    */
-  readonly collapseId?: ((message: Message) => string | undefined) | undefined
+  readonly collapseId?: ((message: Message<PushKind>) => string | undefined) | undefined
   /**
    * How long one message may take altogether, in milliseconds.
    *
@@ -94,7 +95,7 @@ export interface ResolvedApnsOptions {
   readonly ttlSeconds: number
   readonly priority: 10 | 5 | 1
   readonly aps: Readonly<Record<string, unknown>>
-  readonly collapseId: ((message: Message) => string | undefined) | undefined
+  readonly collapseId: ((message: Message<PushKind>) => string | undefined) | undefined
   readonly timeoutMs: number
   readonly maxConcurrent: number
   readonly maxPerSecond: number | undefined
@@ -129,7 +130,7 @@ const schema = z.strictObject({
     .refine((aps) => !Object.hasOwn(aps, 'alert'), 'must not contain "alert", which is the message')
     .default({}),
   collapseId: z
-    .custom<(message: Message) => string | undefined>(
+    .custom<(message: Message<PushKind>) => string | undefined>(
       (value) => typeof value === 'function',
       'must be a function',
     )

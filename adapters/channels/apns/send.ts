@@ -1,7 +1,7 @@
+import { ownerOfDataKey, type PushKind, push } from '../../../src/channels/push.ts'
 import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
 import { parseRetryAfter } from '../../../src/domain/http-answer.ts'
 import type { Outcome } from '../../../src/domain/outcome.ts'
-import { ownerOfDataKey } from '../../../src/domain/push-data.ts'
 import type { Message, Provider, SendContext } from '../../../src/ports/provider.ts'
 import { chosenFor, rejected } from '../kit/push/composing.ts'
 import { stableUuid } from '../kit/push/stable-uuid.ts'
@@ -30,7 +30,7 @@ const DEVICE_TOKEN = /^(?:[0-9a-f]{2}){32,100}$/i
  *
  * @throws NotifierError `invalid_configuration`, naming the option that is wrong
  */
-export function apns(options: ApnsOptions): Provider {
+export function apns(options: ApnsOptions): Provider<PushKind> {
   const resolved = resolveApnsOptions(options)
   const { name, origin, ca, keepAliveMs, timeoutMs, maxConcurrent, maxPerSecond, retry } = resolved
   const token = providerToken(resolved)
@@ -38,7 +38,7 @@ export function apns(options: ApnsOptions): Provider {
 
   return {
     name,
-    channel: 'push',
+    kind: push,
     maxConcurrent,
     maxPerSecond,
     timeoutMs,
@@ -93,7 +93,7 @@ type Composed =
     }
   | Extract<Outcome, { kind: 'rejected' }>
 
-function compose(options: ResolvedApnsOptions, message: Message, context: SendContext): Composed {
+function compose(options: ResolvedApnsOptions, message: Message<PushKind>, context: SendContext): Composed {
   const { to, subject, body: text, push } = message
   if (!DEVICE_TOKEN.test(to)) {
     return rejected('invalid_device_token', 'recipient', 'The recipient is not a device token of APNs.')

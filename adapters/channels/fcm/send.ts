@@ -1,6 +1,6 @@
+import { ownerOfDataKey, type PushKind, push } from '../../../src/channels/push.ts'
 import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
 import type { Outcome } from '../../../src/domain/outcome.ts'
-import { ownerOfDataKey } from '../../../src/domain/push-data.ts'
 import type { Message, Provider, SendContext } from '../../../src/ports/provider.ts'
 import { providerHttp } from '../kit/http/provider-http.ts'
 import { rejected } from '../kit/push/composing.ts'
@@ -34,7 +34,7 @@ const REGISTRATION_TOKEN = /^(?:[\w-]{8,64}:[\w-]{64,1024}|APA91[\w-]{64,1024})$
  *
  * @throws NotifierError `invalid_configuration`, naming the option that is wrong
  */
-export function fcm(options: FcmOptions): Provider {
+export function fcm(options: FcmOptions): Provider<PushKind> {
   const resolved = resolveFcmOptions(options)
   const { name, baseUrl, projectId, account, timeoutMs, maxConcurrent, maxPerSecond, onAmbiguous, retry } =
     resolved
@@ -44,7 +44,7 @@ export function fcm(options: FcmOptions): Provider {
 
   return {
     name,
-    channel: 'push',
+    kind: push,
     maxConcurrent,
     maxPerSecond,
     // A message may wait for the token before its own deadline begins.
@@ -83,7 +83,7 @@ export function fcm(options: FcmOptions): Provider {
   }
 }
 
-function faultOf({ to, subject, body, push }: Message): Outcome | null {
+function faultOf({ to, subject, body, push }: Message<PushKind>): Outcome | null {
   if (!REGISTRATION_TOKEN.test(to)) {
     return rejected('invalid_device_token', 'recipient', 'The recipient is not a registration token of FCM.')
   }
@@ -102,7 +102,7 @@ function faultOf({ to, subject, body, push }: Message): Outcome | null {
       )
 }
 
-function compose(options: ResolvedFcmOptions, message: Message, context: SendContext): object {
+function compose(options: ResolvedFcmOptions, message: Message<PushKind>, context: SendContext): object {
   const { to, subject, body, push } = message
   // Not the idempotency key: after a retry, too, the second one replaces the first.
   const id = stableUuid(context.notificationId)

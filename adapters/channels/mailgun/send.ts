@@ -1,4 +1,6 @@
 import * as z from 'zod'
+import { email } from '../../../src/channels/built-in.ts'
+import type { EmailKind } from '../../../src/channels/email.ts'
 import type { Provider } from '../../../src/ports/provider.ts'
 import { assertWorks } from '../kit/check.ts'
 import { describeProvider } from '../kit/http/describe.ts'
@@ -41,7 +43,7 @@ const schema = z.strictObject({
  *
  * @throws NotifierError `invalid_configuration`, naming the option that is wrong
  */
-export function mailgun(options: MailgunOptions): Provider {
+export function mailgun(options: MailgunOptions): Provider<EmailKind> {
   const given = checkOptions(PLUGIN, schema, options)
   const { baseUrl, timeoutMs, maxConcurrent, apiKey, domain } = given
   const frame = mailFrame(PLUGIN, given)
@@ -58,7 +60,7 @@ export function mailgun(options: MailgunOptions): Provider {
   }
 
   return {
-    ...describeProvider('email', given),
+    ...describeProvider(email, given),
     send: (message, context) =>
       sendMail(frame, message, context, async (mail) => {
         return http.send({ ...(await request(toForm(mail))), signal: context.signal }, judgeMailgun)

@@ -1,4 +1,6 @@
 import * as z from 'zod'
+import { email } from '../../../src/channels/built-in.ts'
+import type { EmailKind } from '../../../src/channels/email.ts'
 import type { Provider } from '../../../src/ports/provider.ts'
 import { assertWorks } from '../kit/check.ts'
 import { describeProvider } from '../kit/http/describe.ts'
@@ -45,14 +47,14 @@ const schema = z.strictObject({
  *
  * @throws NotifierError `invalid_configuration`, naming the option that is wrong
  */
-export function sendgrid(options: SendgridOptions): Provider {
+export function sendgrid(options: SendgridOptions): Provider<EmailKind> {
   const given = checkOptions(PLUGIN, schema, options)
   const { baseUrl, timeoutMs, maxConcurrent, apiKey } = given
   const frame = mailFrame(PLUGIN, given)
   const http = providerHttp({ maxConnections: maxConcurrent, timeoutMs, secrets: [apiKey] })
 
   return {
-    ...describeProvider('email', given),
+    ...describeProvider(email, given),
     send: (message, context) =>
       sendMail(frame, message, context, (mail) =>
         http.send(

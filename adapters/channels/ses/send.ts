@@ -1,4 +1,6 @@
 import * as z from 'zod'
+import { email } from '../../../src/channels/built-in.ts'
+import type { EmailKind } from '../../../src/channels/email.ts'
 import type { Provider } from '../../../src/ports/provider.ts'
 import { assertWorks } from '../kit/check.ts'
 import { awsCaller } from '../kit/http/aws-client.ts'
@@ -63,7 +65,7 @@ const schema = z.strictObject({
  * @throws NotifierError `invalid_configuration` naming the option that is wrong; `missing_peer` at the start when
  *   the package is not installed.
  */
-export function ses(options: SesOptions): Provider {
+export function ses(options: SesOptions): Provider<EmailKind> {
   const given = checkOptions(PLUGIN, schema, options)
   const { timeoutMs, maxConcurrent, credentials, receipts } = given
   const frame = mailFrame(PLUGIN, given)
@@ -80,7 +82,7 @@ export function ses(options: SesOptions): Provider {
   })
 
   return {
-    ...describeProvider('email', given),
+    ...describeProvider(email, given),
     send: (message, context) =>
       sendMail(frame, message, context, (mail) => {
         const input = toInput(mail, given.configurationSet)

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { type SlackKind, slack as slackKind } from '../../../src/channels/slack.ts'
 import type { Outcome } from '../../../src/domain/outcome.ts'
 import type { Provider } from '../../../src/ports/provider.ts'
 import { assertWorks } from '../kit/check.ts'
@@ -53,7 +54,7 @@ const schema = z.strictObject({
  * @throws NotifierError `invalid_configuration`, naming the option that is wrong; `missing_peer` at the start when
  *   the package is not installed
  */
-export function slack(options: SlackOptions): Provider {
+export function slack(options: SlackOptions): Provider<SlackKind> {
   const given = checkOptions('slack', schema, options)
   const { baseUrl, timeoutMs, maxConcurrent, token, unfurl, receipts } = given
   const http = providerHttp({ maxConnections: maxConcurrent, timeoutMs, secrets: [] })
@@ -76,7 +77,7 @@ export function slack(options: SlackOptions): Provider {
   }
 
   return {
-    ...describeProvider('slack', given),
+    ...describeProvider(slackKind, given),
     async send(message, { notificationId, signal }) {
       const refusal = refusalOf(message)
       if (refusal !== null) return refusal

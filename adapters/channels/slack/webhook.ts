@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { type SlackKind, slack } from '../../../src/channels/slack.ts'
 import type { Provider } from '../../../src/ports/provider.ts'
 import { describeProvider } from '../kit/http/describe.ts'
 import { maxPerSecond, type PacedProviderOptions } from '../kit/http/paced-options.ts'
@@ -33,7 +34,7 @@ const schema = z.strictObject({
  *
  * @throws NotifierError `invalid_configuration`, naming the option that is wrong
  */
-export function slackWebhook(options: SlackWebhookOptions): Provider {
+export function slackWebhook(options: SlackWebhookOptions): Provider<SlackKind> {
   const given = checkOptions('slackWebhook', schema, options)
   const { timeoutMs, maxConcurrent, url } = given
   const places = new Set(given.to)
@@ -43,7 +44,7 @@ export function slackWebhook(options: SlackWebhookOptions): Provider {
     secrets: [url, new URL(url).pathname, ...new URL(url).pathname.split('/').slice(-1)],
   })
   return {
-    ...describeProvider('slack', given),
+    ...describeProvider(slack, given),
     accepts: (to) => places.has(to),
     async send(message, { signal }) {
       return (

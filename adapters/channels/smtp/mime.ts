@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import type { Attachment } from '../../../src/channels/email-parts.ts'
 import {
   createStepCounter,
   ITEM_CHARACTERS,
@@ -6,7 +7,6 @@ import {
   STEP_CHARACTERS,
   type Steps,
 } from '../../../src/domain/steps.ts'
-import type { Attachment } from '../../../src/ports/provider.ts'
 import type { MailContent } from '../kit/mail/mail-content.ts'
 import {
   customHeader,

@@ -1,3 +1,5 @@
+import { email } from '../../../src/channels/built-in.ts'
+import type { EmailKind } from '../../../src/channels/email.ts'
 import type { Outcome } from '../../../src/domain/outcome.ts'
 import type { Provider } from '../../../src/ports/provider.ts'
 import { assertWorks } from '../kit/check.ts'
@@ -19,7 +21,7 @@ export type { SmtpOptions, SmtpTimeouts }
  * @throws NotifierError `invalid_configuration` naming the option that is wrong; `missing_peer` at the start
  *   when nodemailer is not installed.
  */
-export function smtp(options: SmtpOptions): Provider {
+export function smtp(options: SmtpOptions): Provider<EmailKind> {
   const resolved = resolveSmtpOptions(options)
   const { name, timeoutMs, maxConnections, onAmbiguous, retry, auth } = resolved
   const redact = redactor(secretsOf(auth))
@@ -37,7 +39,7 @@ export function smtp(options: SmtpOptions): Provider {
 
   return {
     name,
-    channel: 'email',
+    kind: email,
     // One on its way and one that waits: else a connection is idle until the disk has the start of its next mail.
     maxConcurrent: 2 * maxConnections,
     timeoutMs,

@@ -1,4 +1,6 @@
 import * as z from 'zod'
+import { sms } from '../../../src/channels/built-in.ts'
+import type { SmsKind } from '../../../src/channels/sms.ts'
 import type { Provider } from '../../../src/ports/provider.ts'
 import { assertWorks } from '../kit/check.ts'
 import { awsCaller } from '../kit/http/aws-client.ts'
@@ -77,7 +79,7 @@ const schema = z.strictObject({
  * @throws NotifierError `invalid_configuration`, naming the option that is wrong; `missing_peer` at the start when
  *   the package is not installed
  */
-export function sns(options: SnsOptions): Provider {
+export function sns(options: SnsOptions): Provider<SmsKind> {
   const given = checkOptions('sns', schema, options)
   const { baseUrl, timeoutMs, maxConcurrent, region, credentials } = given
   const http = providerHttp({ maxConnections: maxConcurrent, timeoutMs, secrets: [] })
@@ -94,7 +96,7 @@ export function sns(options: SnsOptions): Provider {
   })
 
   return {
-    ...describeProvider('sms', given),
+    ...describeProvider(sms, given),
     send({ to, body }, { signal }) {
       const input = { PhoneNumber: to, Message: body, MessageAttributes: attributes }
       return aws.call(

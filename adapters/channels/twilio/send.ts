@@ -1,4 +1,6 @@
 import * as z from 'zod'
+import { sms } from '../../../src/channels/built-in.ts'
+import type { SmsKind } from '../../../src/channels/sms.ts'
 import type { Provider, SendContext } from '../../../src/ports/provider.ts'
 import { assertWorks } from '../kit/check.ts'
 import { describeProvider } from '../kit/http/describe.ts'
@@ -63,7 +65,7 @@ const schema = z.strictObject({
  *
  * @throws NotifierError `invalid_configuration`, naming the option that is wrong
  */
-export function twilio(options: TwilioOptions): Provider {
+export function twilio(options: TwilioOptions): Provider<SmsKind> {
   const given = checkOptions(PLUGIN, schema, options)
   const { baseUrl, timeoutMs, maxConcurrent, accountSid, receipts } = given
   const sender = senderOf(given.from, given.messagingServiceSid)
@@ -91,7 +93,7 @@ export function twilio(options: TwilioOptions): Provider {
   }
 
   return {
-    ...describeProvider('sms', given),
+    ...describeProvider(sms, given),
     send: ({ to, body }, context) =>
       http.send(
         {

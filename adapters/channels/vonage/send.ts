@@ -1,5 +1,7 @@
 import * as z from 'zod'
-import { smsText } from '../../../src/domain/sms-segments.ts'
+import { sms } from '../../../src/channels/built-in.ts'
+import type { SmsKind } from '../../../src/channels/sms.ts'
+import { smsText } from '../../../src/channels/sms-segments.ts'
 import type { Provider } from '../../../src/ports/provider.ts'
 import { assertWorks } from '../kit/check.ts'
 import { describeProvider } from '../kit/http/describe.ts'
@@ -52,14 +54,14 @@ const schema = z.strictObject({
  *
  * @throws NotifierError `invalid_configuration`, naming the option that is wrong
  */
-export function vonage(options: VonageOptions): Provider {
+export function vonage(options: VonageOptions): Provider<SmsKind> {
   const given = checkOptions('vonage', schema, options)
   const { baseUrl, timeoutMs, maxConcurrent, apiKey, apiSecret, receipts } = given
   const basic = Buffer.from(`${apiKey}:${apiSecret}`, 'utf8').toString('base64')
   const http = providerHttp({ maxConnections: maxConcurrent, timeoutMs, secrets: [basic, apiSecret] })
 
   return {
-    ...describeProvider('sms', given),
+    ...describeProvider(sms, given),
     send: ({ to, body }, { notificationId, signal }) =>
       http.send(
         {

@@ -1,5 +1,6 @@
 import { createECDH } from 'node:crypto'
 import * as z from 'zod'
+import type { PushKind } from '../../../src/channels/push.ts'
 import type { RetryPolicy } from '../../../src/domain/retry.ts'
 import type { Message } from '../../../src/ports/provider.ts'
 import { maxPerSecond } from '../kit/http/paced-options.ts'
@@ -34,7 +35,7 @@ export interface WebPushOptions {
    *
    * @default an id of the notification, so that a repeated attempt replaces the first
    */
-  readonly topic?: ((message: Message) => string | undefined) | undefined
+  readonly topic?: ((message: Message<PushKind>) => string | undefined) | undefined
   /**
    * Hosts of push services, with all hosts below them, whose word about our keys or an outage counts for the whole
    * provider. Any other endpoint, or one with a port, speaks for its own subscription alone. `host/path` takes only
@@ -96,7 +97,7 @@ export interface ResolvedWebPushOptions {
   readonly name: string
   readonly ttlSeconds: number
   readonly urgency: 'very-low' | 'low' | 'normal' | 'high'
-  readonly topic: ((message: Message) => string | undefined) | undefined
+  readonly topic: ((message: Message<PushKind>) => string | undefined) | undefined
   readonly pushServices: readonly string[]
   readonly timeoutMs: number
   readonly maxConcurrent: number
@@ -125,7 +126,7 @@ const schema = z.strictObject({
   ttlSeconds: z.int().min(0).max(2_419_200, 'must be at most 2419200 seconds, four weeks').default(2_419_200),
   urgency: z.enum(['very-low', 'low', 'normal', 'high']).default('normal'),
   topic: z
-    .custom<(message: Message) => string | undefined>(
+    .custom<(message: Message<PushKind>) => string | undefined>(
       (value) => typeof value === 'function',
       'must be a function',
     )

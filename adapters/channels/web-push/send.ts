@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { type PushKind, push } from '../../../src/channels/push.ts'
 import type { Outcome } from '../../../src/domain/outcome.ts'
 import { guardedHttp } from '../../../src/outgoing/guarded-http.ts'
 import type { Message, Provider, SendContext } from '../../../src/ports/provider.ts'
@@ -49,7 +50,7 @@ interface Encrypter {
  * @throws NotifierError `invalid_configuration`, naming the option that is wrong; `missing_peer` at the start when
  *   web-push is not installed
  */
-export function webPush(options: WebPushOptions): Provider {
+export function webPush(options: WebPushOptions): Provider<PushKind> {
   const resolved = resolveWebPushOptions(options)
   const { timeoutMs, maxConcurrent, allow, allowHttp, ca } = resolved
   const http = guardedHttp({ allow, allowHttp, ca, maxConnections: maxConcurrent })
@@ -63,7 +64,7 @@ export function webPush(options: WebPushOptions): Provider {
   }
 
   return {
-    ...describeProvider('push', { ...resolved, onAmbiguous: 'retry' }),
+    ...describeProvider(push, { ...resolved, onAmbiguous: 'retry' }),
     accepts(to) {
       const subscription = parseSubscription(to)
       return subscription !== null && http.refuses(subscription.endpoint) === null
@@ -116,7 +117,7 @@ interface Composed {
 
 function compose(
   { vapid, ttlSeconds, urgency, topic: topicOf }: ResolvedWebPushOptions,
-  message: Message,
+  message: Message<PushKind>,
   context: SendContext,
 ): Composed | Outcome {
   const { subject, body, push } = message

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { type WebhookKind, webhook as webhookKind } from '../../../src/channels/webhook.ts'
 import { judgePost, type PostVerdict, type SuccessStatus } from '../../../src/domain/http-answer.ts'
 import type { Outcome } from '../../../src/domain/outcome.ts'
 import { type RetryPolicy, WEBHOOK_RETRY } from '../../../src/domain/retry.ts'
@@ -114,7 +115,7 @@ const schema = z.strictObject({
  *
  * @throws NotifierError `invalid_configuration`, naming the option that is wrong
  */
-export function webhook(options: WebhookOptions = {}): Provider {
+export function webhook(options: WebhookOptions = {}): Provider<WebhookKind> {
   const resolved = checkOptions('webhook', schema, options)
   const { timeoutMs, maxConcurrent, successStatus } = resolved
   const http = guardedHttp({
@@ -126,7 +127,7 @@ export function webhook(options: WebhookOptions = {}): Provider {
   const signer = webhookSigner()
 
   return {
-    ...describeProvider('webhook', { ...resolved, maxPerSecond: undefined, onAmbiguous: 'retry' }),
+    ...describeProvider(webhookKind, { ...resolved, maxPerSecond: undefined, onAmbiguous: 'retry' }),
     accepts: (to) => http.refuses(to) === null,
 
     async send(message, context) {
@@ -151,7 +152,10 @@ export function webhook(options: WebhookOptions = {}): Provider {
 }
 
 /** A {@link WebhookBody}. An object goes as it was written: read and written again, its long numbers would be others. */
-function webhookBody({ subject, body }: Message, { notificationId, createdAt }: SendContext): string {
+function webhookBody(
+  { subject, body }: Message<WebhookKind>,
+  { notificationId, createdAt }: SendContext,
+): string {
   const head = `"id":${JSON.stringify(notificationId)},"subject":${JSON.stringify(subject)}`
   const content = isObject(body) ? body : JSON.stringify(body)
   return `{${head},"body":${content},"createdAt":"${new Date(createdAt).toISOString()}"}`

@@ -1,4 +1,3 @@
-import type { ChannelName } from '../../../src/domain/channel.ts'
 import { APART, wholeContent } from '../../../src/domain/stored-content.ts'
 import type { ClaimAnswer, ClaimedJob, ClaimRequest } from '../../../src/ports/storage/claim.ts'
 import type { WebhookEndpoint } from '../../../src/ports/storage/webhook-endpoints.ts'
@@ -219,7 +218,7 @@ function toJob(row: ClaimedRow, { token, now, attachments, endpoints }: Common):
   }
   if (isNotification(row)) {
     const { recipientAddress: to, createdAt, expiresAt } = row
-    const channel = kindName as ChannelName
+    const channel = kindName as string
     const expiresInMs = expiresAt === null ? null : expiresAt - now
     const content = wholeContent({ content: contentText, attachments: attachments.get(jobSubject) ?? null })
     const notification = { id: jobSubject, channel, to, content, createdAt, expiresInMs, trace }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isNotifierError } from '../../../src/domain/errors/notifier-error.ts'
+import type { AddressOf } from '../../../src/ports/storage/storage.ts'
 import { notOpen } from '../not-open.ts'
 import { type Announcing, createAnnouncing, type MadeDue } from './announce.ts'
 import { asFailure, isDataError, isDiskError, isUncertain, isUnprepared, unavailable } from './errors.ts'
@@ -33,6 +34,7 @@ export interface Transaction extends Runner {
    * number to another one.
    */
   prove(statement: string, values: readonly Value[]): void
+  readonly addressOf: AddressOf
   /** To be filled with what it makes due, which is announced when it is known to be committed. */
   readonly made: MadeDue
 }
@@ -44,6 +46,8 @@ export interface Connection extends Runner {
   /** The time that statements are given: null, or that of a test. */
   readonly time: () => number | null
   readonly announcing: Announcing
+  /** As the storage's start was given it. */
+  addressOf: AddressOf
   /** Whether the server's disk has refused a write; who has seen it take one again says so. */
   refused: boolean
   /** Runs one statement, once, and passes every error of it on as it is: to tell a lost answer from a refusal. */
@@ -276,6 +280,7 @@ export function createConnection(options: ConnectionOptions): Connection {
             now: begun.now,
             opened: begun.opened,
             made,
+            addressOf: connection.addressOf,
             rows: (statement, values) => run(client, statement, values),
             async script(statements) {
               await client.query({ text: textOf(statements) })
@@ -378,6 +383,7 @@ export function createConnection(options: ConnectionOptions): Connection {
     rows,
     announcing,
     refused: false,
+    addressOf: (_channel, recipient) => recipient,
     once: { rows: rowsOnce },
     surely,
     transaction,

@@ -1,7 +1,6 @@
 import { eventPayload, type NotificationEvent } from '../../../src/domain/event-payload.ts'
 import type { Fact } from '../../../src/domain/facts.ts'
 import { recordFacts } from '../../../src/domain/record-facts.ts'
-import { suppressedAddress } from '../../../src/domain/suppression.ts'
 import type { Transaction } from './connection.ts'
 import { type Announced, announce, announcedOf } from './deliveries.ts'
 import type { FactRow, Standing } from './states.ts'
@@ -46,7 +45,7 @@ export function createLedger(tx: Transaction, hasEndpoints = true): Ledger {
     const { suppress: reason, type, provider, providerMessageId } = fact
     if (reason !== undefined) {
       const { organization: organizationId, channel } = row
-      const address = suppressedAddress(channel, row.recipient)
+      const address = tx.addressOf(channel, row.recipient)
       const entry = { organizationId, channel, address, reason, source: provider ?? null }
       wishes.push({ kind: 'suppress', entry })
     }

@@ -1,4 +1,3 @@
-import type { ChannelName } from '../../../src/domain/channel.ts'
 import type { NotificationStatus } from '../../../src/domain/notification.ts'
 import type { FactState } from '../../../src/domain/record-facts.ts'
 import { initialFold } from '../../../src/domain/status.ts'
@@ -30,7 +29,7 @@ export interface FactRow {
   readonly seq: number
   readonly id: string
   readonly organization: string
-  readonly channel: ChannelName
+  readonly channel: string
   readonly recipient: string
   readonly created_at: number
   readonly send_at: number | null

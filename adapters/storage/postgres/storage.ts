@@ -116,7 +116,10 @@ export function createStorage(
   return {
     name: 'postgres',
     durable: true,
-    start: () => inTurn(open),
+    start({ addressOf } = {}) {
+      if (addressOf !== undefined) connection.addressOf = addressOf
+      return inTurn(open)
+    },
     stop: () =>
       inTurn(async () => {
         await ended()

@@ -1,4 +1,3 @@
-import type { ChannelName } from '../../../src/domain/channel.ts'
 import type { Fact } from '../../../src/domain/facts.ts'
 import type { NotificationStatus } from '../../../src/domain/notification.ts'
 import type { LogEntry } from '../../../src/ports/storage/logs.ts'
@@ -11,7 +10,7 @@ export interface LogRow {
   /** Null: the accept. */
   readonly fact: string | null
   readonly id: string
-  readonly channel: ChannelName
+  readonly channel: string
   readonly recipient: string
   readonly template: string | null
 }

@@ -1,4 +1,3 @@
-import type { ChannelName } from '../../../src/domain/channel.ts'
 import type { Fact } from '../../../src/domain/facts.ts'
 import type { Notification, NotificationStatus } from '../../../src/domain/notification.ts'
 import { wholeContent } from '../../../src/domain/stored-content.ts'
@@ -15,7 +14,7 @@ export interface WholeRow extends AcceptRow {
   readonly seq: number
   readonly id: string
   readonly organization: string
-  readonly channel: ChannelName
+  readonly channel: string
   readonly recipient: string
   readonly content: string
   /** Lists do not read them. */

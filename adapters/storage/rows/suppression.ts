@@ -1,11 +1,10 @@
-import type { ChannelName } from '../../../src/domain/channel.ts'
 import type { SuppressionReason } from '../../../src/domain/suppression.ts'
 import type { Suppression } from '../../../src/ports/storage/suppressions.ts'
 
 export interface SuppressionRow {
   readonly seq: number
   readonly organization: string
-  readonly channel: ChannelName
+  readonly channel: string
   readonly address: string
   readonly reason: SuppressionReason
   readonly source: string | null

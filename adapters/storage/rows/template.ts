@@ -1,4 +1,3 @@
-import type { ChannelName } from '../../../src/domain/channel.ts'
 import type { BodyFormat } from '../../../src/domain/notification.ts'
 import type { Template } from '../../../src/domain/template/template.ts'
 import type { TemplateChange } from '../../../src/ports/storage/templates.ts'
@@ -9,7 +8,7 @@ export interface TemplateRow {
   readonly id: string
   readonly organization: string
   readonly name: string
-  readonly channel: ChannelName
+  readonly channel: string
   readonly description: string | null
   readonly created_at: number
   readonly version: number

@@ -1,4 +1,3 @@
-import type { ChannelName } from '../../../src/domain/channel.ts'
 import { wholeContent } from '../../../src/domain/stored-content.ts'
 import type { ClaimedDelivery, ClaimedJob, ClaimedNotification } from '../../../src/ports/storage/claim.ts'
 import type { WebhookEndpoint } from '../../../src/ports/storage/webhook-endpoints.ts'
@@ -17,7 +16,7 @@ const SELECT_ENDPOINT = 'SELECT * FROM carillon_webhook_endpoints WHERE id = ?'
 
 interface NotificationContentRow {
   readonly id: string
-  readonly channel: ChannelName
+  readonly channel: string
   readonly recipient: string
   readonly content: string
   readonly created_at: number

@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { isNotifierError, NotifierError } from '../../../src/domain/errors/notifier-error.ts'
+import type { AddressOf } from '../../../src/ports/storage/storage.ts'
 import { notOpen } from '../not-open.ts'
 import type { Disk } from './disk.ts'
 import { isDataError, isDiskError, unavailable } from './errors.ts'
@@ -9,6 +10,8 @@ import { prepareStatement, type Statement } from './statement.ts'
 export interface Connection {
   /** The storage's clock. */
   readonly now: () => number
+  /** As the storage's start was given it. */
+  addressOf: AddressOf
   /** Takes an open handle into use, or none. */
   use(database: DatabaseSync | undefined): DatabaseSync | undefined
   /** A statement that is prepared when it is first used, and kept. */
@@ -164,6 +167,7 @@ export function createConnection(now: () => number, disk: Pick<Disk, 'flush' | '
 
   const connection: Connection = {
     refused: false,
+    addressOf: (_channel, recipient) => recipient,
     now,
     lend,
     check,

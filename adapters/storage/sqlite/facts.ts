@@ -2,7 +2,6 @@ import { eventPayload, type NotificationEvent } from '../../../src/domain/event-
 import type { Fact } from '../../../src/domain/facts.ts'
 import { type FactState, recordFacts } from '../../../src/domain/record-facts.ts'
 import { initialFold } from '../../../src/domain/status.ts'
-import { suppressedAddress } from '../../../src/domain/suppression.ts'
 import { acceptedStatus } from '../rows/notification.ts'
 import type { Connection } from './connection.ts'
 import type { Announcements } from './deliveries.ts'
@@ -56,7 +55,7 @@ export function createAddFacts(connection: Connection): AddFacts {
   ): void {
     const { type, suppress, provider, providerMessageId } = fact
     if (suppress !== undefined) {
-      const address = suppressedAddress(channel, recipient)
+      const address = connection.addressOf(channel, recipient)
       insertSuppression().run(organization, channel, address, suppress, provider ?? null, now)
     }
     if (type === 'sent' && providerMessageId !== undefined) {

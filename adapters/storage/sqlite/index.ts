@@ -119,7 +119,10 @@ export function sqlite(options: SqliteOptions): Storage<SqliteTransaction> {
   return {
     name: 'sqlite',
     durable: true,
-    start: () => inTurn(open),
+    start({ addressOf } = {}) {
+      if (addressOf !== undefined) connection.addressOf = addressOf
+      return inTurn(open)
+    },
     stop: () =>
       inTurn(async () => {
         await ended()

@@ -1,4 +1,3 @@
-import type { ChannelName } from '../../../src/domain/channel.ts'
 import type { NotificationStatus } from '../../../src/domain/notification.ts'
 
 /** A notification without its content, as stored. */
@@ -6,7 +5,7 @@ export interface NotificationRow {
   readonly seq: number
   readonly id: string
   readonly organization: string
-  readonly channel: ChannelName
+  readonly channel: string
   readonly recipient: string
   readonly created_at: number
   readonly send_at: number | null

@@ -1,5 +1,4 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { ChannelName } from '../../../src/domain/channel.ts'
 import type { SuppressionReason } from '../../../src/domain/suppression.ts'
 import type { PageRequest } from '../../../src/ports/storage/page.ts'
 import type {
@@ -63,7 +62,7 @@ export function createSuppressions(connection: Connection): SuppressionRepositor
     return row === undefined ? { ...entry, createdAt } : toSuppression(row)
   }
 
-  function listPage(organizationId: string, channel: ChannelName | undefined, page: PageRequest) {
+  function listPage(organizationId: string, channel: string | undefined, page: PageRequest) {
     return pageBySeq(
       page,
       (before, limit, offset) =>

@@ -264,6 +264,11 @@ const ROWS = {
     'The token belongs to another app or project.',
     "Use the credentials of the token's app.",
   ],
+  channel_not_configured: [
+    422,
+    'The channel has no provider here, so the notification waits.',
+    'Configure the channel again, or cancel the notification.',
+  ],
   provider_auth_failed: [
     422,
     'The provider refused our credentials.',

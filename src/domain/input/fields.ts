@@ -1,6 +1,8 @@
 import * as z from 'zod'
-import { CHANNELS } from '../channel.ts'
 import { isFields, isWellFormed, toJsonObject } from './json.ts'
+
+/** Lower-case letters, digits and hyphens, beginning with a letter. */
+export const CHANNEL_NAME: RegExp = /^[a-z][a-z0-9-]{0,31}$/
 
 /** Well-formed Unicode text of a bounded length, in UTF-16 units. */
 export function text(min: number, max: number): z.ZodString {
@@ -25,8 +27,10 @@ export function fewFields<Fields>(
   return counted as unknown as z.ZodType<Fields, Fields>
 }
 
-/** The name of a channel. */
-export const channel: z.ZodEnum<{ [Name in (typeof CHANNELS)[number]]: Name }> = z.enum(CHANNELS)
+/** The name of a channel, whether it is configured or not. */
+export const channel: z.ZodType<string, string> = z
+  .string()
+  .regex(CHANNEL_NAME, 'must be the name of a channel, such as email')
 
 /** What a time must be that is a text. */
 export const NO_INSTANT = 'must be an ISO 8601 time with a zone, such as 2026-01-15T09:30:00Z'

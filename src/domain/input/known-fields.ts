@@ -79,9 +79,10 @@ export function knownFields(
   { organizationId: _judged, ...body }: Readonly<Record<string, unknown>>,
   strict: boolean,
 ): Readonly<Record<string, unknown>> {
-  if (schema === undefined) return body
+  // One that takes all leaves them to what reads the body next.
+  if (!(schema instanceof z.ZodObject) || schema.def.catchall instanceof z.ZodUnknown) return body
   assertKnownFields(schema, body, strict ? 'all' : 'misplaced')
-  if (!(schema instanceof z.ZodObject) || schema.def.catchall !== undefined) return body
+  if (schema.def.catchall !== undefined) return body
   const known = Object.keys(schema.shape).filter((name) => Object.hasOwn(body, name))
   return Object.fromEntries(known.map((name) => [name, body[name]]))
 }

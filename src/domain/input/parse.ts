@@ -64,7 +64,7 @@ function inputError(issues: readonly z.core.$ZodIssue[], input: unknown, root: s
   return new NotifierError(code, {
     message:
       code === 'invalid_channel'
-        ? `The channel "${String(value).slice(0, 50)}" is not supported: use email, sms, push, slack or webhook.`
+        ? `"${String(value).slice(0, 50)}" is not the name of a channel, such as email.`
         : `"${field}": ${messageOf(issue)}.`,
     details: { field, ...(expected === undefined ? {} : { expected }) },
   })

@@ -1,11 +1,10 @@
 import * as z from 'zod'
-import type { ChannelName } from '../channel.ts'
 import { ERRORS, type ErrorCode } from '../errors/catalogue.ts'
 import { channel, instant, text } from './fields.ts'
 
 /** Which dead letters; what is absent does not matter. */
 export interface DeadLetterFilterInput {
-  readonly channel?: ChannelName | undefined
+  readonly channel?: string | undefined
   /** `error.code`. */
   readonly code?: ErrorCode | undefined
   /** Instance id of the provider that it failed at. */

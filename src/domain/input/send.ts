@@ -1,25 +1,63 @@
 import * as z from 'zod'
-import type { ChannelName } from '../channel.ts'
+import { type ChannelKind, MAX_RECIPIENT_LENGTH } from '../channel-kind.ts'
 import type { JsonFields } from '../json-fields.ts'
-import type { EmailContent, EmailInput, PushContent, SlackContent } from '../message-parts.ts'
 import type { BodyFormat, Priority } from '../notification.ts'
-import { MAX_RECIPIENT_LENGTH } from '../recipient.ts'
 import { MAX_SUBJECT_LENGTH } from '../template/compile.ts'
 import { MAX_BODY_LENGTH } from '../template/write.ts'
 import { channel, instant, jsonObject, text } from './fields.ts'
-import { emailParts, pushParts, slackParts } from './parts.ts'
 
 /**
- * A message to send. Either a template, or a channel with a body: a message that has
- * neither does not compile.
+ * What messages may carry beside their text, by channel: `{ email: EmailInput; sms: never }`. The type of a notifier says it
+ * of its own channels.
  */
-export type SendInput = SendFields &
-  ({ readonly template: string } | { readonly channel: ChannelName; readonly body: string })
+export type ChannelParts = object
 
-/** The fields of a {@link SendInput}, whichever of them are there. */
-export interface SendFields {
+/** Where the channels are not known to the compiler, any name and any parts are taken. */
+export type AnyChannel = { readonly [channel: string]: unknown }
+
+/**
+ * A message to send: a template, or a channel with a body. A message that has neither does not compile, nor does one for a
+ * channel that is not configured, or with parts of another channel.
+ */
+export type SendInput<Channels extends ChannelParts = AnyChannel> = string extends keyof Channels
+  ? LooseSend
+  : SendOf<Channels>
+
+type LooseSend = SendFields &
+  ({ readonly template: string } | { readonly channel: string; readonly body: string }) & {
+    readonly [parts: string]: unknown
+  }
+
+type SendOf<Channels extends ChannelParts> =
+  | {
+      [Name in keyof Channels & string]: TextFields &
+        ({ readonly template: string } | { readonly body: string }) & {
+          readonly channel: Name
+        } & PartsFor<Channels, Name>
+    }[keyof Channels & string]
+  // Where the channel is a variable: no parts.
+  | (TextFields &
+      ({ readonly template: string } | { readonly body: string }) & {
+        readonly channel: keyof Channels & string
+      } & { readonly [Name in keyof Channels & string]?: undefined })
+  | (TextFields & {
+      readonly channel?: undefined
+      readonly template: string
+    } & { readonly [Name in keyof Channels & string]?: Channels[Name] | undefined })
+
+/** The parts of one channel; those of others do not compile. */
+type PartsFor<Channels extends ChannelParts, Own extends keyof Channels> = {
+  readonly [Name in keyof Channels & string]?: (Name extends Own ? Channels[Name] : never) | undefined
+}
+
+/** The fields of a {@link SendInput} but the parts of channels, whichever of them are there. */
+export interface SendFields extends TextFields {
   /** Required unless a template is named, whose channel is then used. */
-  readonly channel?: ChannelName | undefined
+  readonly channel?: string | undefined
+}
+
+/** A type, not an interface: it fits where any fields are taken. */
+type TextFields = {
   /** E-mail address, E.164 phone number, device token, Slack channel or https URL, depending on the channel. */
   readonly to: string
   /** Of a mail; the title of a push message; a field of a webhook. Replaces the subject of a template, literally. */
@@ -34,12 +72,6 @@ export interface SendFields {
   readonly data?: JsonFields | undefined
   /** How an e-mail body is to be read. Default: as the template says, else a document or a closing tag makes it HTML. */
   readonly format?: BodyFormat | undefined
-  /** On `email` only: reply address, headers, attachments, one-click unsubscription. */
-  readonly email?: EmailInput | undefined
-  /** On `push` only: data for the application. */
-  readonly push?: PushContent | undefined
-  /** On `slack` only: blocks. */
-  readonly slack?: SlackContent | undefined
   /**
    * True for one-time codes and the like: the content is never shown, and is removed when delivery has ended, so that the
    * message cannot be resent or retried then. Default false.
@@ -54,16 +86,16 @@ export interface SendFields {
 }
 
 /** {@link SendFields} whose form is valid. */
-export interface ParsedSend extends Omit<SendFields, 'email' | 'sendAt' | 'expiresAt'> {
-  readonly email?: EmailContent | undefined
+export interface ParsedSend extends Omit<SendFields, 'sendAt' | 'expiresAt'> {
+  /** What it carries for a channel, under the channel's name. */
+  readonly [parts: string]: unknown
   /** Epoch milliseconds. */
   readonly sendAt?: number | undefined
   /** Epoch milliseconds. */
   readonly expiresAt?: number | undefined
 }
 
-/** The one schema behind `notifier.send`, the REST API and its OpenAPI document. */
-export const sendInput: z.ZodType<ParsedSend, SendFields> = z.object({
+const fields = {
   channel: channel.optional().describe('Required unless a template is named, whose channel is then used.'),
   to: text(1, MAX_RECIPIENT_LENGTH).describe(
     'E-mail address, E.164 phone number, device token, Slack channel or https URL.',
@@ -85,9 +117,6 @@ export const sendInput: z.ZodType<ParsedSend, SendFields> = z.object({
     .enum(['text', 'html'])
     .optional()
     .describe('How an e-mail body is to be read; left out, the template says so, or else the source.'),
-  email: emailParts.optional().describe('On `email` only. Sent as it is, also beside a template.'),
-  push: pushParts.optional().describe('On `push` only. Sent as it is, also beside a template.'),
-  slack: slackParts.optional().describe('On `slack` only. Sent as it is, also beside a template.'),
   sensitive: z
     .boolean()
     .optional()
@@ -95,4 +124,22 @@ export const sendInput: z.ZodType<ParsedSend, SendFields> = z.object({
   priority: z.enum(['normal', 'high']).optional().describe('`high` overtakes bulk. Default `normal`.'),
   sendAt: instant.optional().describe('Not before this time (ISO 8601).'),
   expiresAt: instant.optional().describe('Not handed to a provider after this time (ISO 8601).'),
-})
+}
+
+/** The schema of a send. */
+export type SendSchema = z.ZodType<ParsedSend, SendFields>
+
+/** The one schema behind `notifier.send`, the REST API and its OpenAPI document, with the parts of some kinds. */
+export function sendInputOf(kinds: Iterable<ChannelKind>): SendSchema {
+  const parts = [...kinds].flatMap(({ name, parts }) =>
+    parts === undefined ? [] : [[name, describedFor(name, parts)]],
+  )
+  return z.object({ ...fields, ...(Object.fromEntries(parts) as object) })
+}
+
+function describedFor(channel: string, parts: z.ZodType): z.ZodType {
+  return parts.optional().describe(`On \`${channel}\` only. Sent as it is, also beside a template.`)
+}
+
+/** Stands for the schema of a send in the table of routes: the channels of a notifier say what else it has. */
+export const sendInput: SendSchema = z.looseObject(fields)

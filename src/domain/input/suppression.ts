@@ -1,12 +1,11 @@
 import * as z from 'zod'
-import type { ChannelName } from '../channel.ts'
-import { MAX_RECIPIENT_LENGTH } from '../recipient.ts'
+import { MAX_RECIPIENT_LENGTH } from '../channel-kind.ts'
 import { SUPPRESSION_REASONS, type SuppressionReason } from '../suppression.ts'
 import { channel, text } from './fields.ts'
 
 /** An address on a channel. */
 export interface SuppressionTarget {
-  readonly channel: ChannelName
+  readonly channel: string
   /** Recipient, as in a send. E-mail addresses are the same in any case. */
   readonly to: string
 }

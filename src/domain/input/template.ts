@@ -1,5 +1,4 @@
 import * as z from 'zod'
-import type { ChannelName } from '../channel.ts'
 import type { BodyFormat } from '../notification.ts'
 import { MAX_SUBJECT_LENGTH } from '../template/compile.ts'
 import { MAX_BODY_LENGTH } from '../template/write.ts'
@@ -12,7 +11,7 @@ const TEMPLATE_NAME = /^[a-z0-9]+(?:-[a-z0-9]+)*$/
 export interface TemplateInput {
   /** Unique in the organization: lower-case words joined by hyphens, at most 100 characters. */
   readonly name: string
-  readonly channel: ChannelName
+  readonly channel: string
   /** Of a mail; the title of a push message; a field of a webhook. May contain `{{variable}}`. */
   readonly subject?: string | null | undefined
   /** Text with `{{variable}}` placeholders. */
@@ -49,7 +48,7 @@ export const templateInput: z.ZodType<TemplateInput, TemplateInput> = z.object({
 export interface TemplateChangeInput {
   readonly name?: string | undefined
   /** Never changes: another one than the template's is refused. */
-  readonly channel?: ChannelName | undefined
+  readonly channel?: string | undefined
   readonly subject?: string | null | undefined
   readonly body?: string | undefined
   readonly format?: BodyFormat | null | undefined

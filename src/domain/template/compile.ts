@@ -1,9 +1,9 @@
-import type { ChannelName } from '../channel.ts'
+import type { ChannelKind, RenderedText } from '../channel-kind.ts'
 import { NotifierError } from '../errors/notifier-error.ts'
 import { listedNames, MOST_NAMES } from '../listed-names.ts'
 import type { BodyFormat } from '../notification.ts'
 import { finish, type Steps } from '../steps.ts'
-import { escapeFor, landingOf } from './escape.ts'
+import { beginningOf } from './escape.ts'
 import { boundOf, type Extent, extentOf, type Levels, levelsOf, type Work } from './extent.ts'
 import { formatOf } from './format.ts'
 import { parseSource, type Token } from './parse.ts'
@@ -20,17 +20,9 @@ type Variables = Readonly<Record<string, unknown>>
 
 /** What {@link compileTemplate} needs of a template version. */
 export interface TemplateSource {
-  readonly channel: ChannelName
   readonly subject: string | null
   readonly body: string
   readonly format: BodyFormat | null
-}
-
-/** Text ready for a channel. */
-export interface RenderedText {
-  readonly subject: string | null
-  readonly body: string
-  readonly format: BodyFormat
 }
 
 /** What a send gives in place of a template's own. */
@@ -42,7 +34,6 @@ interface Instead {
 
 /** A template version, parsed once. */
 export interface CompiledTemplate {
-  readonly channel: ChannelName
   /** Its tags, and the texts between them. */
   readonly pieces: number
   /** About as many bytes as it takes of memory. */
@@ -70,23 +61,22 @@ export interface CompiledTemplate {
  *
  * @throws NotifierError `invalid_parameter` when the source is not well-formed.
  */
-export function compileTemplate(source: TemplateSource): CompiledTemplate {
-  const { channel } = source
-  const own = formatOf(channel, source.format, source.body)
+export function compileTemplate(kind: ChannelKind, source: TemplateSource): CompiledTemplate {
+  const own = formatOf(kind, source.format, source.body)
   const body = parseSource(source.body, 'body')
   const subject = source.subject === null ? null : parseSource(source.subject, 'subject')
-  const landing = landingOf(channel, own, body)
+  const beginning = beginningOf(body)
   const ofBody = requiredOf(body)
   const levels = [body, ...(subject === null ? [] : [subject])].map(levelsOf)
   const pieces = levels.flat().reduce((sum, level) => sum + level.pieces, 0)
-  const ofBoth = subject === null || !SENDS_SUBJECT[channel] ? ofBody : requiredOf(body, subject)
+  const ofBoth = subject === null || kind.subject === undefined ? ofBody : requiredOf(body, subject)
 
   function* renderSteps(variables: Variables, instead: Instead = {}, spent = nothing()): Steps<RenderedText> {
-    const format = formatOf(channel, instead.format ?? own, source.body)
+    const format = formatOf(kind, instead.format ?? own, source.body)
     const written =
-      instead.subject ??
-      (subject === null ? null : yield* writeText(subject, variables, escapeFor('text'), spent))
-    const escapeValue = escapeFor(channel === 'email' ? format : landing)
+      instead.subject ?? (subject === null ? null : yield* writeText(subject, variables, asItIs, spent))
+    const landing = { format, beginning }
+    const escapeValue = (value: string): string => kind.escape?.(value, landing) ?? value
     return {
       subject: written === null ? null : toHeader(written),
       body: yield* writeText(body, variables, escapeValue, spent),
@@ -97,7 +87,6 @@ export function compileTemplate(source: TemplateSource): CompiledTemplate {
   const render: CompiledTemplate['render'] = (...how) => finish(renderSteps(...how))
 
   return {
-    channel,
     pieces,
     size: OWN_SIZE + 2 * (source.body.length + (source.subject?.length ?? 0)) + TOKEN_SIZE * pieces,
     assertVariables(variables, instead = {}, spent = nothing()) {
@@ -112,15 +101,6 @@ export function compileTemplate(source: TemplateSource): CompiledTemplate {
     render,
     renderSteps,
   }
-}
-
-/** Where the subject of a message goes out with it: what is not sent needs no values. */
-const SENDS_SUBJECT: Readonly<Record<ChannelName, boolean>> = {
-  email: true,
-  push: true,
-  webhook: true,
-  sms: false,
-  slack: false,
 }
 
 /** A subject on one line: CR, LF and other controls become spaces. */
@@ -156,6 +136,8 @@ function requiredOf(...sources: readonly Token[][]): readonly string[] {
   for (const [type, name] of sources.flat()) if (type === 'name' || type === '&') names.add(name)
   return [...names]
 }
+
+const asItIs = (value: string): string => value
 
 function nothing(): Work {
   return { pieces: 0, characters: 0 }

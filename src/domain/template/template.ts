@@ -1,4 +1,3 @@
-import type { ChannelName } from '../channel.ts'
 import type { BodyFormat } from '../notification.ts'
 
 /** Reusable text with `{{variable}}` placeholders. */
@@ -8,7 +7,7 @@ export interface Template {
   readonly organizationId: string
   /** Lower-case words joined by hyphens; unique in the organization. */
   readonly name: string
-  readonly channel: ChannelName
+  readonly channel: string
   readonly subject: string | null
   readonly body: string
   /** Null: the body's source decides. */

@@ -1,4 +1,5 @@
 import { VERSION } from '../../domain/version.ts'
+import type { Service } from '../../services/service.ts'
 import type { ErrorFormat } from '../errors.ts'
 import { type Route, TAGS } from '../routes/route.ts'
 import { errorSchemas, sharedResponses } from './errors.ts'
@@ -12,6 +13,7 @@ import type { OpenApiDocument, Operation } from './types.ts'
  */
 export function openApiDocument(
   routes: readonly Route[],
+  { sendInput, channels }: Pick<Service, 'sendInput' | 'channels'>,
   options: { readonly errorFormat: ErrorFormat; readonly strictBody: boolean },
 ): OpenApiDocument {
   const { errorFormat, strictBody } = options
@@ -37,7 +39,7 @@ export function openApiDocument(
     tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
     paths,
     components: {
-      schemas: { ...componentSchemas(strictBody), Error: errorSchemas[errorFormat] },
+      schemas: { ...componentSchemas(strictBody, sendInput, channels), Error: errorSchemas[errorFormat] },
       parameters: PARAMETERS,
       headers: HEADERS,
       responses: sharedResponses(errorFormat),

@@ -1,9 +1,9 @@
 import * as z from 'zod'
 import { apiKeyInput } from '../../domain/input/api-key.ts'
-import { instant, jsonObject } from '../../domain/input/fields.ts'
+import { channel, instant, jsonObject } from '../../domain/input/fields.ts'
 import { organizationChange, organizationInput } from '../../domain/input/organization.ts'
 import { retryInput } from '../../domain/input/retry.ts'
-import { sendInput } from '../../domain/input/send.ts'
+import { type SendSchema, sendInput } from '../../domain/input/send.ts'
 import { suppressionInput } from '../../domain/input/suppression.ts'
 import { templateChange, templateInput } from '../../domain/input/template.ts'
 import {
@@ -14,11 +14,12 @@ import {
 } from '../../domain/input/webhook-endpoint.ts'
 import { accountLimits, limitUsage } from '../schemas/account.ts'
 import { apiKeyList, apiKeyRecord, createdApiKey } from '../schemas/api-key.ts'
-import { channelName, deleted, failure, notificationStatus } from '../schemas/common.ts'
+import { deleted, failure, notificationStatus } from '../schemas/common.ts'
 import { retryResult } from '../schemas/dead-letter.ts'
 import { logEntry, logList } from '../schemas/log.ts'
 import {
   batchInput,
+  batchInputOf,
   batchResult,
   notificationList,
   notificationRecord,
@@ -61,7 +62,7 @@ const INPUTS: readonly (readonly [name: string, schema: z.ZodType])[] = [
 
 /** What clients get. Generated code uses the names: they do not change. */
 const OUTPUTS: readonly (readonly [name: string, schema: z.ZodType])[] = [
-  ['Channel', channelName],
+  ['Channel', channel],
   ['NotificationStatus', notificationStatus],
   ['Failure', failure],
   ['SentNotification', sentNotification],
@@ -99,13 +100,30 @@ const OUTPUTS: readonly (readonly [name: string, schema: z.ZodType])[] = [
 
 const names = new Map([...INPUTS, ...OUTPUTS].map(([name, schema]) => [schema, name]))
 
-/** The named schemas. @param strict fields that an input does not name are refused */
-export function componentSchemas(strict: boolean): Readonly<Record<string, JsonObject>> {
-  const inputs = convertAll(INPUTS, 'input')
+/**
+ * The named schemas.
+ *
+ * @param strict fields that an input does not name are refused
+ * @param send the schema of a send, with the parts of the notifier's channels
+ */
+export function componentSchemas(
+  strict: boolean,
+  send: SendSchema,
+  channels: readonly string[],
+): Readonly<Record<string, JsonObject>> {
+  const own = new Map<string, z.ZodType>([
+    ['SendRequest', send],
+    ['BatchRequest', batchInputOf(send)],
+  ])
+  const inputs = convertAll(
+    INPUTS.map(([name, schema]) => [name, own.get(name) ?? schema]),
+    'input',
+  )
   if (strict) {
     for (const schema of Object.values(inputs)) schema.additionalProperties = false
   }
-  return { ...inputs, ...convertAll(OUTPUTS, 'output') }
+  const Channel = { type: 'string', enum: channels }
+  return { ...inputs, ...convertAll(OUTPUTS, 'output'), Channel }
 }
 
 /** A reference to a named schema; what has no name is described on the spot. */
@@ -156,6 +174,10 @@ function convert(schema: z.ZodType): JsonObject {
 function tidy({ zodSchema, jsonSchema }: { zodSchema: z.core.$ZodType; jsonSchema: Mutable }): void {
   // Said aloud for generators that otherwise take an object without properties for an empty one.
   if (zodSchema === jsonObject) Object.assign(jsonSchema, { type: 'object', additionalProperties: true })
+  if (zodSchema === channel && jsonSchema.$ref === undefined) {
+    for (const key of Object.keys(jsonSchema)) if (key !== 'description') delete jsonSchema[key]
+    jsonSchema.$ref = refTo('Channel')
+  }
   if (zodSchema === instant) {
     delete jsonSchema.anyOf
     Object.assign(jsonSchema, { type: 'string', format: 'date-time' })

@@ -22,10 +22,11 @@ async function send(context: RequestContext, service: Service): Promise<HandlerR
   const key = idempotencyKey(request)
   // The body may hold anything: the notifier parses it by `sendInput`, as it does for callers without types.
   const message = context.body as unknown as SendInput
+  const options = { idempotencyKey: key, strict: context.strict }
   if (isTestMode(request)) {
-    return { status: 200, body: await service.validate(organizationId, message, { idempotencyKey: key }) }
+    return { status: 200, body: await service.validate(organizationId, message, options) }
   }
-  return sent(await service.send(organizationId, message, { idempotencyKey: key }))
+  return sent(await service.send(organizationId, message, options))
 }
 
 function sent({ id, status, channel, to, createdAt, replayed }: SentNotification): HandlerResult {

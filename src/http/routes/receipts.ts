@@ -1,12 +1,9 @@
-import { isChannelName } from '../../domain/channel.ts'
-import { NotifierError } from '../../domain/errors/notifier-error.ts'
 import type { ReceiptSource } from '../../services/receipts/records.ts'
 import type { Service } from '../../services/service.ts'
 import { receiptReply } from '../schemas/service.ts'
 import type { HandlerResult, RequestContext, Route } from './route.ts'
 
-function sourceOf({ organization, channel, provider = '' }: RequestContext['params']): ReceiptSource {
-  if (!isChannelName(channel)) throw new NotifierError('not_found')
+function sourceOf({ organization, channel = '', provider = '' }: RequestContext['params']): ReceiptSource {
   return { organizationId: organization, channel, provider }
 }
 

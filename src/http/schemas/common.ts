@@ -1,9 +1,9 @@
 import * as z from 'zod'
-import { CHANNELS, type ChannelName } from '../../domain/channel.ts'
+import { channel } from '../../domain/input/fields.ts'
 import { type NotificationFailure, type NotificationStatus, STATUSES } from '../../domain/notification.ts'
 import type { List } from '../../services/list.ts'
 
-export const channelName: z.ZodType<ChannelName> = z.enum(CHANNELS)
+export { channel as channelName }
 export const notificationStatus: z.ZodType<NotificationStatus> = z.enum(STATUSES)
 /** ISO 8601 UTC. */
 export const timestamp: z.ZodType<string> = z.iso.datetime()

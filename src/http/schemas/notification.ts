@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { type SendFields, sendInput } from '../../domain/input/send.ts'
+import { type SendFields, type SendSchema, sendInput } from '../../domain/input/send.ts'
 import type { BatchResult, SentNotification, ValidatedSend } from '../../services/accept/records.ts'
 import { channelName, failure, listOf, notificationStatus, saidFields, timestamp } from './common.ts'
 import { partsFields } from './parts.ts'
@@ -21,10 +21,15 @@ export const validatedSend: z.ZodType<ValidatedSend> = z.object({
   rendered: z.object({ ...renderedFields, ...partsFields }),
 })
 
-/** The response to a batch. */
-export const batchInput: z.ZodType<{ notifications: unknown[] }, { notifications: SendFields[] }> = z.object({
-  notifications: z.array(sendInput).min(1).max(10_000),
-})
+/** A batch. */
+export function batchInputOf(
+  send: SendSchema,
+): z.ZodType<{ notifications: unknown[] }, { notifications: SendFields[] }> {
+  return z.object({ notifications: z.array(send).min(1).max(10_000) })
+}
+
+/** Stands for the schema of a batch in the table of routes. */
+export const batchInput: ReturnType<typeof batchInputOf> = batchInputOf(sendInput)
 
 export const batchResult: z.ZodType<Omit<BatchResult, 'replayed' | 'items'> & { items: unknown[] }> =
   z.object({

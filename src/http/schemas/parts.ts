@@ -1,8 +1,10 @@
 import * as z from 'zod'
-import type { PartsRecord } from '../../services/render.ts'
+import type { RenderedMessage } from '../../services/render.ts'
 
 /** What goes along with a text, as it is shown: attachments without their content. */
-export const partsFields: { readonly [Part in keyof PartsRecord]-?: z.ZodType<PartsRecord[Part]> } = {
+export const partsFields: {
+  readonly [Part in 'email' | 'push' | 'slack']-?: z.ZodType<RenderedMessage[Part]>
+} = {
   email: z
     .object({
       replyTo: z.string().optional(),

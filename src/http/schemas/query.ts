@@ -1,6 +1,5 @@
 import * as z from 'zod'
-import { CHANNELS } from '../../domain/channel.ts'
-import { NO_INSTANT } from '../../domain/input/fields.ts'
+import { channel, NO_INSTANT } from '../../domain/input/fields.ts'
 import { errorCode } from '../../domain/input/retry.ts'
 import type { SuppressionTarget } from '../../domain/input/suppression.ts'
 import { STATUSES } from '../../domain/notification.ts'
@@ -56,7 +55,7 @@ export const listQuery: z.ZodType<Filters<ListQuery>> = z.object(page)
 /** Filters of `GET /v1/notifications`. */
 export const notificationQuery: z.ZodType<Filters<NotificationQuery>> = z.object({
   ...page,
-  channel: z.enum(CHANNELS).optional(),
+  channel: channel.optional(),
   status: z.enum(STATUSES).optional(),
   to: recipient.optional().describe('The recipient, exactly as sent.'),
   template: line.max(128).optional().describe('Id or name of a template.'),
@@ -81,7 +80,7 @@ export const organizationDeletionQuery: z.ZodType<{ force?: boolean | undefined 
 /** The query of the delivery log. */
 export const logQuery: z.ZodType<Filters<LogQuery>> = z.object({
   ...page,
-  channel: z.enum(CHANNELS).optional(),
+  channel: channel.optional(),
   status: z.enum(STATUSES).optional(),
   notificationId: line.max(128).optional(),
 })
@@ -95,12 +94,12 @@ export const webhookDeliveryQuery: z.ZodType<Filters<WebhookDeliveryQuery>> = z.
 /** Filters of `GET /v1/suppressions`. */
 export const suppressionQuery: z.ZodType<Filters<SuppressionQuery>> = z.object({
   ...page,
-  channel: z.enum(CHANNELS).optional(),
+  channel: channel.optional(),
 })
 
 /** What `DELETE /v1/suppressions` removes. */
 export const suppressionTargetQuery: z.ZodType<SuppressionTarget> = z.object({
-  channel: z.enum(CHANNELS),
+  channel: channel,
   to: recipient.describe('The recipient, percent-encoded: the plus sign of a phone number is `%2B`.'),
 })
 
@@ -116,7 +115,7 @@ const ids = line
 /** Filters of `GET /v1/dead-letters`. */
 export const deadLetterQuery: z.ZodType<Filters<DeadLetterQuery>> = z.object({
   ...page,
-  channel: z.enum(CHANNELS).optional(),
+  channel: channel.optional(),
   code: errorCode.optional().describe('The code of its error.'),
   provider: line.max(64).optional().describe('Instance id of the provider that it failed at.'),
   template: line.max(128).optional().describe('Id or name of a template.'),

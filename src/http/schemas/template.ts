@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { jsonObject } from '../../domain/input/fields.ts'
 import type { List } from '../../services/list.ts'
-import type { RenderedRecord } from '../../services/render.ts'
+import type { RenderedMessage } from '../../services/render.ts'
 import type { TemplateRecord } from '../../services/templates/records.ts'
 import { channelName, listOf, timestamp } from './common.ts'
 
@@ -30,16 +30,17 @@ export const previewInput: z.ZodType<{
 })
 
 /** The members of {@link renderedRecord}. */
-export const renderedFields: { readonly [Name in keyof RenderedRecord]-?: z.ZodType<RenderedRecord[Name]> } =
-  {
-    subject: z.string().nullable(),
-    body: z.string(),
-    format: z.enum(['text', 'html']),
-    sms: z
-      .object({ encoding: z.enum(['gsm-7', 'ucs-2']), segments: z.int(), characters: z.int() })
-      .optional()
-      .describe('Text messages only: how the text travels, and the segments it is charged as.'),
-  }
+export const renderedFields: {
+  readonly [Name in 'subject' | 'body' | 'format' | 'sms']-?: z.ZodType<RenderedMessage[Name]>
+} = {
+  subject: z.string().nullable(),
+  body: z.string(),
+  format: z.enum(['text', 'html']),
+  sms: z
+    .object({ encoding: z.enum(['gsm-7', 'ucs-2']), segments: z.int(), characters: z.int() })
+    .optional()
+    .describe('Text messages only: how the text travels, and the segments it is charged as.'),
+}
 
 /** Text as a recipient would get it. */
-export const renderedRecord: z.ZodType<RenderedRecord> = z.object(renderedFields)
+export const renderedRecord: z.ZodType<RenderedMessage> = z.object(renderedFields)

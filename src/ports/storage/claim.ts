@@ -1,4 +1,3 @@
-import type { ChannelName } from '../../domain/channel.ts'
 import type { NotificationContent } from '../../domain/notification.ts'
 import type { WebhookEndpoint } from './webhook-endpoints.ts'
 
@@ -70,7 +69,7 @@ export type ClaimedJob =
 
 export interface ClaimedNotification {
   readonly id: string
-  readonly channel: ChannelName
+  readonly channel: string
   readonly to: string
   readonly content: NotificationContent
   readonly createdAt: number

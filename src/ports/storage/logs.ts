@@ -1,4 +1,3 @@
-import type { ChannelName } from '../../domain/channel.ts'
 import type { NotificationStatus } from '../../domain/notification.ts'
 import type { TimelineEntry } from './notifications.ts'
 import type { Page, PageRequest } from './page.ts'
@@ -11,7 +10,7 @@ export interface LogRepository {
 
 export interface LogFilter {
   readonly organizationId: string
-  readonly channel?: ChannelName | undefined
+  readonly channel?: string | undefined
   /** Public status after the event. */
   readonly status?: NotificationStatus | undefined
   readonly notificationId?: string | undefined
@@ -22,7 +21,7 @@ export interface LogEntry extends TimelineEntry {
   /** `log_<digits>_<sequence>`. */
   readonly id: string
   readonly notificationId: string
-  readonly channel: ChannelName
+  readonly channel: string
   readonly to: string
   /** Name of the template, if one was used. */
   readonly template: string | null

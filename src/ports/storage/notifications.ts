@@ -1,4 +1,3 @@
-import type { ChannelName } from '../../domain/channel.ts'
 import type { ErrorCode } from '../../domain/errors/catalogue.ts'
 import type { NotificationEvent } from '../../domain/event-payload.ts'
 import type { Fact } from '../../domain/facts.ts'
@@ -36,7 +35,7 @@ export interface NotificationRepository {
 
 export interface NotificationFilter {
   readonly organizationId: string
-  readonly channel?: ChannelName | undefined
+  readonly channel?: string | undefined
   readonly status?: NotificationStatus | undefined
   readonly to?: string | undefined
   /** Template id. */
@@ -57,7 +56,7 @@ export interface NotificationFilter {
 export interface RetryRequest {
   readonly filter: Omit<NotificationFilter, 'status'>
   /** The lane of each channel's new jobs. */
-  readonly lanes: Readonly<Partial<Record<ChannelName, string>>>
+  readonly lanes: Readonly<Partial<Record<string, string>>>
   /** So many are looked at, at most, so that a step stays short; 1 to 1,000. */
   readonly most: number
   /** `next` of the step before; absent: from the oldest. So no retry meets a dead letter twice. */

@@ -24,6 +24,18 @@ export type JobListener =
   | { readonly told: (refs: readonly JobRef[]) => void }
   | { readonly inside: QueueInside['add'] }
 
+/** What a storage needs of the service. */
+export interface StorageStart {
+  /** Default: every recipient is its own address. */
+  readonly addressOf?: AddressOf | undefined
+}
+
+/**
+ * The spelling of a channel's recipient under which suppressions are kept and found. Pure; called in the transaction that
+ * records a fact with `suppress`.
+ */
+export type AddressOf = (channel: string, recipient: string) => string
+
 /**
  * Everything that Carillon must not forget. The hot verbs are set-based, each of them one atomic commit, and
  * they are the only writers of notifications, events and jobs.
@@ -51,12 +63,12 @@ export interface Storage<Tx = never> {
 
   /**
    * Opens the storage and brings its schema up to date; creates the organization `org_default`. Idempotent; safe
-   * to call from many processes at once. Called while a stop is under way it begins when that has ended. The notifier waits for
-   * ten minutes.
+   * to call from many processes at once. What it is `given` counts from then on, also where it is open already.
+   * Called while a stop is under way it begins when that has ended. The notifier waits for ten minutes.
    *
    * @throws NotifierError `service_unavailable`, or `invalid_configuration` when the schema is newer than this code.
    */
-  start(): Promise<void>
+  start(given?: StorageStart): Promise<void>
   /**
    * Closes what {@link start} opened. Idempotent, beside another and after it. Pending calls of every method finish first.
    * May come while a start that takes too long is under way, which it may end; it is called again when that start has ended.

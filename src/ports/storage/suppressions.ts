@@ -1,11 +1,10 @@
-import type { ChannelName } from '../../domain/channel.ts'
 import type { SuppressionReason } from '../../domain/suppression.ts'
 import type { Page, PageRequest } from './page.ts'
 
 /** Names an entry of the suppression list: there is at most one for it. */
 export interface SuppressionKey {
   readonly organizationId: string
-  readonly channel: ChannelName
+  readonly channel: string
   /** As `suppressedAddress` of the domain gives it; the storage compares it byte by byte. */
   readonly address: string
 }
@@ -29,11 +28,11 @@ export interface SuppressionRepository {
    */
   add(entry: Omit<Suppression, 'createdAt'>): Promise<Suppression>
   /** False: there was none. */
-  remove(organizationId: string, channel: ChannelName, address: string): Promise<boolean>
+  remove(organizationId: string, channel: string, address: string): Promise<boolean>
   /** Newest first. */
   list(
     organizationId: string,
-    filter: { readonly channel?: ChannelName | undefined },
+    filter: { readonly channel?: string | undefined },
     page: PageRequest,
   ): Promise<Page<Suppression>>
   /**

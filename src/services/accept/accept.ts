@@ -1,7 +1,5 @@
-import type { ChannelName } from '../../domain/channel.ts'
 import type { ParsedSend } from '../../domain/input/send.ts'
 import type { NewNotification } from '../../domain/notification.ts'
-import { assertPermittedCountry } from '../../domain/sms-countries.ts'
 import { suppressionError } from '../../domain/suppression.ts'
 import type { AcceptRequest, IdempotencyKey, IdempotencyRecord } from '../../ports/storage/accept.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
@@ -9,7 +7,7 @@ import type { Span } from '../../ports/telemetry.ts'
 import { fingerprint } from '../fingerprint.ts'
 import type { Grant, SendLimits } from '../limits/send-limits.ts'
 import type { Organizations } from '../organizations/organizations.ts'
-import { renderContent, shownParts, shownText } from '../render.ts'
+import { renderContent, shown } from '../render.ts'
 import { byId, owned, parseOptions } from '../scope.ts'
 import { suppressionKey } from '../suppressions/match.ts'
 import type { Observer } from '../telemetry/observer.ts'
@@ -61,6 +59,8 @@ export function createAccept(
   const turns = createTurns(how.clock)
   const isoOf = createIso()
 
+  const kindOf = ({ channel }: NewNotification) => how.routes.kinds.of(channel)
+
   async function earlier({ lookups }: Way, use: IdempotentUse): Promise<IdempotencyRecord | null> {
     const record = await lookups.record(use.key)
     if (record !== null) assertSameRequest(record, use)
@@ -80,18 +80,20 @@ export function createAccept(
     const warming = warm(channelHint(input, template), organizationId)
     if (warming !== undefined) await warming
     const notification = prepareSend(organizationId, input, template, how)
-    if (notification.channel === 'sms') await assertPermitted(organizationId, notification.to)
-    return notification
+    return permitted(organizationId, notification)
   }
 
   /** Lets an organization's own providers be made before they are asked about the recipient. */
-  function warm(channel: ChannelName | undefined, organizationId: string): Promise<unknown> | undefined {
+  function warm(channel: string | undefined, organizationId: string): Promise<unknown> | undefined {
     return channel === undefined ? undefined : how.routes.warm(channel, organizationId)
   }
 
   /** @throws NotifierError `region_not_permitted` */
-  async function assertPermitted(organizationId: string, to: string): Promise<void> {
-    assertPermittedCountry(to, await how.smsCountries(organizationId))
+  async function permitted(organizationId: string, notification: NewNotification): Promise<NewNotification> {
+    const kind = kindOf(notification)
+    if (kind.assertPermitted !== undefined)
+      kind.assertPermitted(notification.to, await how.limitsOf(organizationId))
+    return notification
   }
 
   /** @throws NotifierError `blocked_recipient`, `unsubscribed` */
@@ -100,7 +102,9 @@ export function createAccept(
     organizationId: string,
     notification: NewNotification,
   ): Promise<void> {
-    const reason = await lookups.suppression(suppressionKey(organizationId, notification))
+    const reason = await lookups.suppression(
+      suppressionKey(kindOf(notification), organizationId, notification.to),
+    )
     if (reason !== null) throw suppressionError(reason)
   }
 
@@ -184,7 +188,7 @@ export function createAccept(
         async (span) => {
           const given = parseOptions(sendOptions, options)
           // Before anything is waited for: the caller may use the object for the next message.
-          const input = parseSend(message, organizationId, given.strict !== false)
+          const input = parseSend(how.sendInput, message, organizationId, given.strict !== false)
           const way = await ways.of(given.tx)
           const call = await callOf('send', organizationId, given, input, way)
           return turns.take(call.use, () => acceptOnce(call, span, () => prepare(way, input, organizationId)))
@@ -204,9 +208,7 @@ export function createAccept(
               const found = await byId(id, (known) => way.lookups.reads.notifications.get(known))
               const original = owned(found, organizationId, 'notification_not_found')
               await warm(original.channel, organizationId)
-              const resend = prepareResend(original, how)
-              if (resend.channel === 'sms') await assertPermitted(organizationId, resend.to)
-              return resend
+              return permitted(organizationId, prepareResend(original, how))
             }),
           )
         },
@@ -215,7 +217,7 @@ export function createAccept(
 
     async validate(organizationId, message, options) {
       const given = parseOptions(validateOptions, options)
-      const input = parseSend(message, organizationId, given.strict !== false)
+      const input = parseSend(how.sendInput, message, organizationId, given.strict !== false)
       const way = ways.shared
       const { use } = await callOf('send', organizationId, given, input, way)
       if (use !== null) await earlier(way, use)
@@ -228,8 +230,8 @@ export function createAccept(
       if (answer.kind === 'accepted' && answer.admitted === 0) throw await limits.quotaError(organizationId)
       const { channel, to, content } = notification
       const template = 'template' in content ? await how.compiled.load(content.template) : null
-      const text = shownText(channel, renderContent(channel, content, template))
-      return { channel, to, rendered: { ...text, ...shownParts(content) } }
+      const kind = kindOf(notification)
+      return { channel, to, rendered: shown(kind, renderContent(kind, content, template), content) }
     },
 
     sendBatch: (organizationId, messages, options) =>
@@ -240,6 +242,7 @@ export function createAccept(
           assertBatch(messages)
           // A list of our own: the caller may empty theirs meanwhile.
           const reading = {
+            schema: how.sendInput,
             organizationId,
             strict: given.strict !== false,
             keyed: given.idempotencyKey !== undefined,

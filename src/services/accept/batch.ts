@@ -1,9 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { ChannelName } from '../../domain/channel.ts'
 import { isNotifierError, NotifierError } from '../../domain/errors/notifier-error.ts'
-import type { ParsedSend, SendInput } from '../../domain/input/send.ts'
+import type { ParsedSend, SendInput, SendSchema } from '../../domain/input/send.ts'
 import type { NewNotification } from '../../domain/notification.ts'
-import { assertPermittedCountry } from '../../domain/sms-countries.ts'
 import { suppressionError } from '../../domain/suppression.ts'
 import type { Work } from '../../domain/template/extent.ts'
 import type { Template } from '../../domain/template/template.ts'
@@ -114,6 +112,7 @@ export interface ParsedBatch {
 }
 
 export interface BatchReading {
+  readonly schema: SendSchema
   readonly organizationId: string
   readonly strict: boolean
   /** It has an idempotency key. */
@@ -122,7 +121,7 @@ export interface BatchReading {
 
 export async function parseBatch(
   messages: readonly SendInput[],
-  { organizationId, strict, keyed }: BatchReading,
+  { schema, organizationId, strict, keyed }: BatchReading,
   clock: Clock,
 ): Promise<ParsedBatch> {
   const inputs: [number, ParsedSend][] = []
@@ -131,7 +130,7 @@ export async function parseBatch(
   await inTurns(messages.entries(), clock, ([index, message]) => {
     let understood: unknown = message
     attempt(index, errors, () => {
-      const input = parseSend(message, organizationId, strict)
+      const input = parseSend(schema, message, organizationId, strict)
       understood = input
       inputs.push([index, input])
     })
@@ -150,6 +149,7 @@ export async function judgeBatch(
   reads: AcceptReads,
   how: Preparation,
 ): Promise<{ readonly notifications: NewNotification[]; readonly errors: [number, ItemError][] }> {
+  const kindOf = ({ channel }: NewNotification) => how.routes.kinds.of(channel)
   const errors = [...refused]
   const spent: Spent = { pieces: 0, characters: 0, read: 0 }
   const prepared: [number, NewNotification][] = []
@@ -163,17 +163,19 @@ export async function judgeBatch(
       }),
   )
   prepared.sort(([one], [other]) => one - other)
-  const keys = prepared.map(([, notification]) => suppressionKey(organizationId, notification))
+  const keys = prepared.map(([, notification]) =>
+    suppressionKey(kindOf(notification), organizationId, notification.to),
+  )
   const reasons = keys.length === 0 ? [] : await reads.suppressions.match(keys)
-  const textMessages = prepared.some(([, { channel }]) => channel === 'sms')
-  const countries = textMessages ? await how.smsCountries(organizationId) : null
+  const limited = prepared.some(([, notification]) => kindOf(notification).assertPermitted !== undefined)
+  const limits = limited ? await how.limitsOf(organizationId) : null
   const notifications: NewNotification[] = []
   for (const [position, [index, notification]] of prepared.entries()) {
     const reason = reasons[position]
     // No answer is no permission.
     if (reason === undefined) throw new Error(`${reasons.length} answers to ${keys.length} suppression keys.`)
     attempt(index, errors, () => {
-      if (notification.channel === 'sms') assertPermittedCountry(notification.to, countries)
+      if (limits !== null) kindOf(notification).assertPermitted?.(notification.to, limits)
       if (reason !== null) throw suppressionError(reason)
       notifications.push(notification)
     })
@@ -195,8 +197,8 @@ async function* byTemplate(
     if (others === undefined) naming.set(input.template ?? NONE, [[index, input]])
     else others.push([index, input])
   }
-  const warmed = new Set<ChannelName>()
-  async function warm(channel: ChannelName | undefined): Promise<void> {
+  const warmed = new Set<string>()
+  async function warm(channel: string | undefined): Promise<void> {
     if (channel === undefined || warmed.has(channel)) return
     warmed.add(channel)
     await routes.warm(channel, organizationId)

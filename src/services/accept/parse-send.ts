@@ -1,6 +1,6 @@
 import { assertKnownFields } from '../../domain/input/known-fields.ts'
 import { parseInput, reading } from '../../domain/input/parse.ts'
-import { type ParsedSend, type SendInput, sendInput } from '../../domain/input/send.ts'
+import type { ParsedSend, SendInput, SendSchema } from '../../domain/input/send.ts'
 import { assertSameOrganization } from '../scope.ts'
 
 /**
@@ -9,10 +9,15 @@ import { assertSameOrganization } from '../scope.ts'
  * @param strict false: unknown fields are ignored, except those that belong elsewhere
  * @throws NotifierError `missing_required_field`, `invalid_parameter`, `invalid_channel`
  */
-export function parseSend(message: SendInput, organizationId: string, strict: boolean): ParsedSend {
+export function parseSend(
+  schema: SendSchema,
+  message: SendInput,
+  organizationId: string,
+  strict: boolean,
+): ParsedSend {
   return reading('notification', () => {
     assertSameOrganization(message, organizationId)
-    assertKnownFields(sendInput, message, strict ? 'all' : 'misplaced')
-    return parseInput(sendInput, message, 'notification')
+    assertKnownFields(schema, message, strict ? 'all' : 'misplaced')
+    return parseInput(schema, message, 'notification')
   })
 }

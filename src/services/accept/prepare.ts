@@ -1,12 +1,9 @@
-import type { ChannelName } from '../../domain/channel.ts'
+import type { ChannelKind, OrganizationLimits } from '../../domain/channel-kind.ts'
 import { NotifierError } from '../../domain/errors/notifier-error.ts'
-import type { ParsedSend } from '../../domain/input/send.ts'
-import { assertHeaders, partsFor } from '../../domain/message-parts.ts'
+import type { ParsedSend, SendSchema } from '../../domain/input/send.ts'
 import type { NewNotification, Notification, NotificationContent } from '../../domain/notification.ts'
 import { LATEST_TIME } from '../../domain/outcome.ts'
-import type { NumberCheck } from '../../domain/phone-number.ts'
 import { assertRecipient } from '../../domain/recipient.ts'
-import { boundedSmsText } from '../../domain/sms-segments.ts'
 import type { Work } from '../../domain/template/extent.ts'
 import { assertFormat } from '../../domain/template/format.ts'
 import type { Template } from '../../domain/template/template.ts'
@@ -23,14 +20,10 @@ export interface Preparation {
   readonly compiled: CompiledTemplates
   readonly clock: Clock
   readonly links: Links
-  /** Most segments of a text message. */
-  readonly maxSmsSegments: number
-  /** Headers, in lower case, that messages may set although mail relays obey them. */
-  readonly allowedHeaders: ReadonlySet<string>
-  /** How strictly phone numbers are checked. */
-  readonly smsNumbers: NumberCheck
-  /** Calling codes that an organization's text messages may go to; null: all. */
-  smsCountries(organizationId: string): Promise<readonly string[] | null>
+  /** The schema of a send, with the parts of every kind that is known. */
+  readonly sendInput: SendSchema
+  /** Where an organization may send to. */
+  limitsOf(organizationId: string): Promise<OrganizationLimits>
   newId(): string
 }
 
@@ -53,20 +46,20 @@ export function prepareSend(
   spent?: Work,
 ): NewNotification {
   const channel = channelOf(input, template)
-  const { lane } = routeTo(channel, organizationId, input.to, how)
-  assertFormat(channel, input.format)
-  const parts = partsFor(channel, input)
-  assertUnsubscribable(parts, how.links)
-  assertHeaders(parts, how.allowedHeaders)
+  const kind = how.routes.kinds.of(channel)
+  const { lane } = routeTo(kind, organizationId, input.to, how)
+  assertFormat(kind, input.format)
+  const parts = partsOf(kind, input, how.routes)
+  assertParts(kind, parts, how.links)
   const content = {
     ...contentOf(input, template, channel, how.compiled, spent),
-    ...parts,
+    ...(parts === undefined ? {} : { parts }),
     ...(input.sensitive === true ? { sensitive: true as const } : {}),
   }
-  if (channel === 'sms' || channel === 'push') {
-    const text = renderContent(channel, content, template && how.compiled.of(template), spent)
-    if (isBlank(channel, text, content)) throw blank(content)
-    if (channel === 'sms') boundedSmsText(text.body, how.maxSmsSegments)
+  if (kind.isBlank !== undefined || kind.assertText !== undefined) {
+    const text = renderContent(kind, content, template && how.compiled.of(template), spent)
+    if (isBlank(kind, text, content)) throw blank(content)
+    kind.assertText?.(text)
   }
   const { sendAt, expiresAt } = timesOf(input, how.clock.now())
   return {
@@ -90,9 +83,9 @@ export function prepareSend(
 export function prepareResend(original: Notification, how: Preparation): NewNotification {
   const { id, organizationId, channel, to, content, priority, sendAt, expiresAt, createdAt } = original
   if (content.removed === true) throw new NotifierError('content_removed')
-  const { lane } = routeTo(channel, organizationId, to, how)
-  assertUnsubscribable(content, how.links)
-  assertHeaders(content, how.allowedHeaders)
+  const kind = how.routes.kinds.of(channel)
+  const { lane } = routeTo(kind, organizationId, to, how)
+  assertParts(kind, content.parts, how.links)
   const mayTakeMs = expiresAt === null ? null : expiresAt - Math.max(createdAt, sendAt ?? 0)
   return {
     id: how.newId(),
@@ -108,15 +101,11 @@ export function prepareResend(original: Notification, how: Preparation): NewNoti
 }
 
 /** @throws NotifierError `invalid_channel`, `invalid_email`, `invalid_phone`, `invalid_recipient` */
-function routeTo(
-  channel: ChannelName,
-  organizationId: string,
-  to: string,
-  { routes, smsNumbers }: Preparation,
-): Route {
+function routeTo(kind: ChannelKind, organizationId: string, to: string, { routes }: Preparation): Route {
+  const { name: channel } = kind
   const route = routes.of(channel, organizationId)
   if (route === null) throw notConfigured(channel, routes)
-  assertRecipient(channel, to, smsNumbers)
+  assertRecipient(kind, to)
   // Where they are not known now, the lane judges: nothing is refused because a look-up failed.
   if (route.providers === null || route.providers.some((provider) => routes.accepts(provider, to)))
     return route
@@ -126,7 +115,30 @@ function routeTo(
   })
 }
 
-function channelOf(input: ParsedSend, template: Template | null): ChannelName {
+/**
+ * What a message carries for its channel.
+ *
+ * @throws NotifierError `invalid_parameter` when there are parts for another one
+ */
+function partsOf(kind: ChannelKind, input: ParsedSend, { kinds }: Routes): unknown {
+  for (const { name, parts } of kinds.known.values()) {
+    if (name === kind.name || parts === undefined || input[name] === undefined) continue
+    throw new NotifierError('invalid_parameter', {
+      message: `"${name}" is for the channel ${name}; this notification goes by ${kind.name}.`,
+      details: { field: name, channel: kind.name },
+    })
+  }
+  return kind.parts === undefined ? undefined : input[kind.name]
+}
+
+/** @throws NotifierError `invalid_parameter` */
+function assertParts(kind: ChannelKind, parts: unknown, links: Links): void {
+  if (parts === undefined) return
+  assertUnsubscribable(kind, parts, links)
+  kind.assertParts?.(parts)
+}
+
+function channelOf(input: ParsedSend, template: Template | null): string {
   if (input.channel !== undefined) return input.channel
   if (input.template === undefined) throw missing('channel')
   if (template === null) throw templateNotFound(input.template)
@@ -136,7 +148,7 @@ function channelOf(input: ParsedSend, template: Template | null): ChannelName {
 function contentOf(
   input: ParsedSend,
   template: Template | null,
-  channel: ChannelName,
+  channel: string,
   compiled: CompiledTemplates,
   spent: Work | undefined,
 ): NotificationContent {
@@ -165,7 +177,7 @@ function contentOf(
 function blank(content: NotificationContent): NotifierError {
   if ('body' in content) {
     return new NotifierError('invalid_parameter', {
-      message: '"body": must not be blank, for nothing would be seen of the message.',
+      message: '"body": must not be blank.',
       details: { field: 'body' },
     })
   }
@@ -218,11 +230,11 @@ function templateNotFound(reference: string): NotifierError {
 }
 
 /** The channel that a send will take, as far as it can be told before it is judged. */
-export function channelHint(input: ParsedSend, template: Template | null): ChannelName | undefined {
+export function channelHint(input: ParsedSend, template: Template | null): string | undefined {
   return input.channel ?? template?.channel
 }
 
-function notConfigured(channel: ChannelName, { channels }: Routes): NotifierError {
+function notConfigured(channel: string, { channels }: Routes): NotifierError {
   const others = channels.filter((other) => other !== channel)
   return new NotifierError('invalid_channel', {
     message: `The channel "${channel}" is not configured here; configured: ${others.join(', ') || 'none'}.`,

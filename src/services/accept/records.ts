@@ -1,13 +1,12 @@
-import type { ChannelName } from '../../domain/channel.ts'
 import type { ErrorCode } from '../../domain/errors/catalogue.ts'
-import type { PartsRecord, RenderedRecord } from '../render.ts'
+import type { RenderedMessage } from '../render.ts'
 
 /** The response to a send. */
 export interface SentNotification {
   /** `notif_<digits>` */
   readonly id: string
   readonly status: 'queued' | 'scheduled'
-  readonly channel: ChannelName
+  readonly channel: string
   /** Recipient as sent. */
   readonly to: string
   /** ISO 8601 UTC. */
@@ -17,10 +16,10 @@ export interface SentNotification {
 }
 
 export interface ValidatedSend {
-  readonly channel: ChannelName
+  readonly channel: string
   readonly to: string
   /** What would be sent. */
-  readonly rendered: RenderedRecord & PartsRecord
+  readonly rendered: RenderedMessage
 }
 
 export interface BatchResult {

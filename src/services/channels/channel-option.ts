@@ -1,19 +1,21 @@
-import { CHANNELS, type ChannelName, isChannelName } from '../../domain/channel.ts'
+import { BUILT_IN, type BuiltInInputs } from '../../channels/built-in.ts'
+import type { ChannelKind } from '../../domain/channel-kind.ts'
 import type { RetryPolicy } from '../../domain/retry.ts'
-import type { Provider } from '../../ports/provider.ts'
+import type { AnyKind, Provider } from '../../ports/provider.ts'
 import { assertKeys, assertMethods, assertObject, duration, wrong } from '../option-checks.ts'
 import { configuredProvider, type ProviderSet } from '../providers.ts'
+import { assertKind } from './kinds.ts'
 
 /** Providers that are asked in order: the first that is free, not resting and reaches the recipient gets a message. */
-export interface OrderedProviders {
-  readonly providers: readonly Provider[]
+export interface OrderedProviders<Kind extends ChannelKind = AnyKind> {
+  readonly providers: readonly Provider<Kind>[]
   readonly distribution?: 'ordered' | undefined
   readonly weights?: undefined
 }
 
 /** Providers that share the messages. */
-export interface WeightedProviders {
-  readonly providers: readonly Provider[]
+export interface WeightedProviders<Kind extends ChannelKind = AnyKind> {
+  readonly providers: readonly Provider<Kind>[]
   readonly distribution: 'weighted'
   /**
    * The share of each provider, by its name: `{ twilio: 3, vonage: 1 }` gives three messages of four to the first. What one
@@ -23,67 +25,156 @@ export interface WeightedProviders {
 }
 
 /** The providers of a channel: one, several in the order of preference, or several that share. */
-export type ChannelProviders = Provider | readonly Provider[] | OrderedProviders | WeightedProviders
+export type ChannelProviders<Kind extends ChannelKind = AnyKind> =
+  | Provider<Kind>
+  | readonly Provider<Kind>[]
+  | OrderedProviders<Kind>
+  | WeightedProviders<Kind>
 
 /**
  * The providers of one organization, made with its own credentials. Asked when the organization first needs them; what
  * it answers is kept while it is used, and closed when it has been idle for ten minutes, or when too many are open. Null:
  * the organization has none. Where it throws or rejects, or takes too long, the notifications of that organization wait.
  */
-export type OrganizationProviders = (
+export type OrganizationProviders<Kind extends ChannelKind = AnyKind> = (
   organizationId: string,
-) => ChannelProviders | null | Promise<ChannelProviders | null>
+) => ChannelProviders<Kind> | null | Promise<ChannelProviders<Kind> | null>
+
+/** Providers that each organization has of its own; made by {@link perOrganization}. */
+export interface PerOrganization<Kind extends ChannelKind = AnyKind> {
+  readonly kind: Kind
+  readonly providersOf: OrganizationProviders<Kind>
+  /** Serve the organizations that have none of their own; null: these cannot use the channel. */
+  readonly others: ChannelProviders<Kind> | null
+}
 
 /**
- * What the option `channels` takes for one channel. With `perOrganization` the listed providers serve the organizations for
- * which it answers null.
+ * Gives each organization providers of its own: `email: perOrganization(email, (id) => smtp(settingsOf(id)))`.
+ *
+ * @param others serve the organizations for which the function answers null; default: these cannot use the channel
  */
-export type ChannelOption =
-  | ChannelProviders
-  | OrganizationProviders
-  | ((OrderedProviders | WeightedProviders) & {
-      readonly perOrganization?: OrganizationProviders | undefined
-    })
+export function perOrganization<Kind extends ChannelKind>(
+  kind: Kind,
+  providersOf: OrganizationProviders<Kind>,
+  others: ChannelProviders<Kind> | null = null,
+): PerOrganization<Kind> {
+  return { kind, providersOf, others }
+}
+
+/** The option of one channel. */
+export type ChannelOption<Kind extends ChannelKind = AnyKind> = ChannelProviders<Kind> | PerOrganization<Kind>
+
+/** The option `channels`. */
+export interface ChannelOptions {
+  readonly [channel: string]: ChannelOption | undefined
+}
+
+/** What messages may carry on the channels of an option: the input of each kind under the channel's name. */
+export type ChannelsOf<Options extends ChannelOptions> = {
+  readonly [Name in keyof Options & string]: InputOf<KindIn<NonNullable<Options[Name]>>, Name>
+}
+
+/** Refuses a provider under another channel's name. A provider whose kind is not known to the compiler fits anywhere. */
+export type Checked<Options extends ChannelOptions> = {
+  readonly [Name in keyof Options & string]: string extends KindIn<NonNullable<Options[Name]>>['name']
+    ? Options[Name]
+    : ChannelOption<ChannelKind<Name>> | undefined
+}
+
+type KindIn<Option> = Option extends { readonly kind?: infer Kind }
+  ? [Extract<Kind, ChannelKind>] extends [never]
+    ? ChannelKind
+    : Extract<Kind, ChannelKind>
+  : Option extends readonly (infer One)[] | { readonly providers: readonly (infer One)[] }
+    ? KindIn<One>
+    : ChannelKind
+
+type InputOf<Kind extends ChannelKind, Name> = string extends Kind['name']
+  ? Name extends keyof BuiltInInputs
+    ? BuiltInInputs[Name]
+    : unknown
+  : Kind extends ChannelKind<string, infer Input, infer _Stored, infer _Parts>
+    ? Input
+    : never
 
 /** A channel as configured. */
 export interface ChannelSource {
+  readonly kind: ChannelKind
   /** The providers of all organizations that have none of their own. */
   readonly shared: ProviderSet | null
   readonly perOrganization: OrganizationProviders | null
 }
 
-export type ChannelSources = ReadonlyMap<ChannelName, ChannelSource>
+export type ChannelSources = ReadonlyMap<string, ChannelSource>
 
 const PROVIDER_NAME = /^[a-z0-9-]{1,64}$/
 const MAX_WEIGHT = 1_000
 
-/** @throws NotifierError `invalid_configuration`, naming the option and what is right */
+/**
+ * @param builtIn the kinds of this package, by the options of the notifier
+ * @throws NotifierError `invalid_configuration`, naming the option and what is right
+ */
 export function resolveChannels(
-  channels: {
-    readonly [Name in ChannelName]?: ChannelOption | undefined
-  },
+  channels: ChannelOptions,
+  builtIn: ReadonlyMap<string, ChannelKind>,
 ): ChannelSources {
   assertObject('channels', channels)
-  const sources = new Map<ChannelName, ChannelSource>()
+  const sources = new Map<string, ChannelSource>()
   for (const [name, value] of Object.entries(channels)) {
-    if (!isChannelName(name))
-      throw wrong(`channels.${name}`, `left out: the channels are ${CHANNELS.join(', ')}`)
-    if (value !== undefined) sources.set(name, resolveSource(name, value))
+    if (value !== undefined) sources.set(name, resolveSource(name, value, builtIn))
   }
   return sources
 }
 
-function resolveSource(name: ChannelName, value: ChannelOption): ChannelSource {
-  if (typeof value === 'function') return { shared: null, perOrganization: value }
-  if (!isList(value) || !('perOrganization' in value))
-    return { shared: resolveProviders(`channels.${name}`, name, value, null), perOrganization: null }
-  const { perOrganization = null, ...list } = value
-  if (perOrganization !== null && typeof perOrganization !== 'function')
-    throw wrong(`channels.${name}.perOrganization`, 'a function')
-  return {
-    shared: resolveProviders(`channels.${name}`, name, list as ChannelProviders, null),
-    perOrganization,
-  }
+function resolveSource(
+  name: string,
+  value: ChannelOption,
+  builtIn: ReadonlyMap<string, ChannelKind>,
+): ChannelSource {
+  const option = `channels.${name}`
+  if (typeof value === 'function')
+    throw wrong(option, 'a provider; for a function of the organization use perOrganization(kind, function)')
+  const kind = kindOf(option, name, value, builtIn)
+  if (!isPerOrganization(value))
+    return { kind, shared: resolveProviders(option, kind, value, null), perOrganization: null }
+  const { providersOf, others } = value
+  if (typeof providersOf !== 'function') throw wrong(option, 'perOrganization(kind, function)')
+  const shared = others === null ? null : resolveProviders(option, kind, others, null)
+  return { kind, shared, perOrganization: providersOf }
+}
+
+/** The kind that a channel's option brings, or else the one of this package. */
+function kindOf(
+  option: string,
+  name: string,
+  value: ChannelOption,
+  builtIn: ReadonlyMap<string, ChannelKind>,
+): ChannelKind {
+  const own = builtIn.get(name)
+  if (own !== undefined) return own
+  const [first] = isPerOrganization(value) ? [value] : pluginsOf(value)
+  const kind = first?.kind
+  if (kind === undefined)
+    throw wrong(
+      option,
+      `left out, or have a provider with a kind: built in are ${[...builtIn.keys()].join(', ')}`,
+    )
+  assertKind(option, kind)
+  assertName(option, name, kind)
+  return kind
+}
+
+function assertName(at: string, name: string, kind: ChannelKind): void {
+  if (kind.name !== name) throw wrong(at, `a provider for ${name}; this one is for ${kind.name}`)
+}
+
+function isPerOrganization(value: ChannelOption): value is PerOrganization {
+  return typeof value === 'object' && value !== null && 'providersOf' in value
+}
+
+function pluginsOf(value: ChannelProviders): readonly Provider[] {
+  if (isList(value)) return Array.isArray(value.providers) ? value.providers : []
+  return Array.isArray(value) ? (value as readonly Provider[]) : [value as Provider]
 }
 
 /**
@@ -93,18 +184,15 @@ function resolveSource(name: ChannelName, value: ChannelOption): ChannelSource {
  */
 export function resolveProviders(
   option: string,
-  name: ChannelName,
+  kind: ChannelKind,
   value: ChannelProviders,
   organizationId: string | null,
 ): ProviderSet {
-  if (!isList(value)) {
-    const plugins = Array.isArray(value) ? (value as readonly Provider[]) : [value as Provider]
-    return { providers: resolvePlugins(option, name, plugins, organizationId), weights: null }
-  }
-  const more = organizationId === null ? ['perOrganization'] : []
-  assertKeys(`${option}.`, value, ['providers', 'distribution', 'weights', ...more])
+  if (!isList(value))
+    return { providers: resolvePlugins(option, kind, pluginsOf(value), organizationId), weights: null }
+  assertKeys(`${option}.`, value, ['providers', 'distribution', 'weights'])
   if (!Array.isArray(value.providers)) throw wrong(`${option}.providers`, 'a list of at least one provider')
-  const providers = resolvePlugins(`${option}.providers`, name, value.providers, organizationId)
+  const providers = resolvePlugins(`${option}.providers`, kind, value.providers, organizationId)
   const { distribution = 'ordered' } = value
   if (distribution !== 'ordered' && distribution !== 'weighted')
     throw wrong(`${option}.distribution`, '"ordered" or "weighted"')
@@ -145,7 +233,7 @@ function resolveWeights(
 
 function resolvePlugins(
   option: string,
-  name: ChannelName,
+  kind: ChannelKind,
   plugins: readonly Provider[],
   organizationId: string | null,
 ): ProviderSet['providers'] {
@@ -153,7 +241,7 @@ function resolvePlugins(
   const names = new Set<string>()
   for (const [index, plugin] of plugins.entries()) {
     const at = plugins.length > 1 ? `${option}[${index}]` : option
-    assertChannel(at, name, plugin)
+    assertProvider(at, kind, plugin)
     if (names.has(plugin.name)) {
       throw wrong(
         `${at}.name`,
@@ -162,16 +250,20 @@ function resolvePlugins(
     }
     names.add(plugin.name)
   }
-  return plugins.map((plugin) => configuredProvider(plugin, organizationId))
+  return plugins.map((plugin) => configuredProvider(plugin, kind, organizationId))
 }
 
-function assertChannel(at: string, name: ChannelName, plugin: Provider): void {
+function assertProvider(at: string, kind: ChannelKind, plugin: Provider): void {
   assertMethods(at, plugin, ['send'])
   if (typeof plugin.name !== 'string' || !PROVIDER_NAME.test(plugin.name)) {
     throw wrong(`${at}.name`, '1 to 64 lower-case letters, digits and hyphens')
   }
-  if (plugin.channel !== name)
-    throw wrong(at, `a provider for ${name}; "${plugin.name}" is one for ${plugin.channel}`)
+  if (plugin.kind !== undefined && plugin.kind !== kind) {
+    assertName(at, kind.name, plugin.kind)
+    // The kinds that are built in follow the options of the notifier, so those that providers carry stand for them.
+    if (!BUILT_IN.has(kind.name))
+      throw wrong(`${at}.kind`, `the kind of the others: there are two named ${kind.name}`)
+  }
   assertLimitNames(at, plugin)
   const { maxConcurrent, maxPerSecond, timeoutMs, retry, onAmbiguous } = plugin
   if (maxConcurrent !== undefined && (!Number.isInteger(maxConcurrent) || maxConcurrent < 1)) {

@@ -1,4 +1,4 @@
-import type { ChannelName } from '../../domain/channel.ts'
+import type { ChannelKind } from '../../domain/channel-kind.ts'
 import { isNotifierError, NotifierError } from '../../domain/errors/notifier-error.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { wrong } from '../option-checks.ts'
@@ -36,7 +36,7 @@ export interface Instances {
 }
 
 export interface InstancesOptions {
-  readonly channel: ChannelName
+  readonly kind: ChannelKind
   readonly make: OrganizationProviders
   readonly plugins: OpenPlugins
   readonly clock: Clock
@@ -69,7 +69,8 @@ interface Entry {
 }
 
 export function createInstances(options: InstancesOptions): Instances {
-  const { channel, make, plugins, clock, leaseMs, failed, changed } = options
+  const { kind, make, plugins, clock, leaseMs, failed, changed } = options
+  const { name: channel } = kind
   /** In the order of their last use. */
   const entries = new Map<string, Entry>()
   let cancelSweep: (() => void) | null = null
@@ -95,7 +96,7 @@ export function createInstances(options: InstancesOptions): Instances {
     const value = await named(organizationId, () => make(organizationId))
     if (value === null || value === undefined) return null
     const option = `channels.${channel}(${organizationId})`
-    const set = resolveProviders(option, channel, value, organizationId)
+    const set = resolveProviders(option, kind, value, organizationId)
     const longest = Math.max(...set.providers.map(({ timeoutMs }) => timeoutMs))
     if (leaseMs < 2 * longest)
       throw wrong(`${option}.timeoutMs`, `at most ${leaseMs / 2}, half of "delivery.leaseMs"`)
@@ -253,7 +254,7 @@ export function createInstances(options: InstancesOptions): Instances {
   }
 }
 
-function tooSlow(channel: ChannelName, organizationId: string): NotifierError {
+function tooSlow(channel: string, organizationId: string): NotifierError {
   const message = `channels.${channel}(${organizationId}) has not answered within ${PATIENCE_MS / 1_000} seconds.`
   return new NotifierError('provider_unavailable', { message })
 }

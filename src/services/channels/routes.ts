@@ -1,28 +1,29 @@
-import type { ChannelName } from '../../domain/channel.ts'
 import { seldomEach } from '../../domain/seldom.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { ConfiguredProvider, ProviderSet } from '../providers.ts'
 import type { ChannelSources } from './channel-option.ts'
 import { createInstances, type Instances } from './instances.ts'
+import type { Kinds } from './kinds.ts'
 import { createOpenPlugins, openAll } from './plugins.ts'
 
 /** Which providers deliver what: those of everybody, and those of single organizations. */
 export interface Routes {
   /** The configured channels. */
-  readonly channels: readonly ChannelName[]
+  readonly channels: readonly string[]
+  readonly kinds: Kinds
   /** The providers of organizations that have none of their own; null: there are none. */
-  shared(channel: ChannelName): ProviderSet | null
+  shared(channel: string): ProviderSet | null
   /** The providers of single organizations; null: the channel is the same for all. */
-  own(channel: ChannelName): Instances | null
+  own(channel: string): Instances | null
   /**
    * Whether a provider takes a recipient. An `accepts()` that throws, or answers no boolean, counts as no and is reported once a
    * minute.
    */
   accepts(provider: ConfiguredProvider, to: string): boolean
   /** Brings what {@link of} answers from; undefined: it is there already. Never rejects. */
-  warm(channel: ChannelName, organizationId: string): Promise<unknown> | undefined
+  warm(channel: string, organizationId: string): Promise<unknown> | undefined
   /** Where an organization's notifications of a channel go; null: the channel is not configured for it. */
-  of(channel: ChannelName, organizationId: string): Route | null
+  of(channel: string, organizationId: string): Route | null
   /**
    * Finds an instance, made when needed, and keeps it from being closed while `work` runs: for receipts.
    *
@@ -30,11 +31,11 @@ export interface Routes {
    * @returns null when there is no such instance
    */
   withInstance<Answer>(
-    where: { readonly organizationId: string | null; readonly channel: ChannelName; readonly name: string },
+    where: { readonly organizationId: string | null; readonly channel: string; readonly name: string },
     work: (provider: ConfiguredProvider) => Promise<Answer>,
   ): Promise<Answer | null>
   /** Is called when what is known of an organization's providers has changed. */
-  onChange(listener: (channel: ChannelName, organizationId: string) => void): void
+  onChange(listener: (channel: string, organizationId: string) => void): void
   /** Opens the providers of everybody; those of single organizations are opened when they are made. */
   open(): Promise<void>
   /** Closes every provider. Never rejects. */
@@ -53,7 +54,7 @@ export interface Route {
 const OF = '@'
 
 /** The lane of an organization's own providers. */
-export function ownLane(channel: ChannelName, organizationId: string): string {
+export function ownLane(channel: string, organizationId: string): string {
   return `${channel}${OF}${organizationId}`
 }
 
@@ -69,17 +70,18 @@ export function laneParts(lane: string): {
 
 export interface RoutesOptions {
   readonly sources: ChannelSources
+  readonly kinds: Kinds
   readonly clock: Clock
   readonly leaseMs: number
   failed(error: unknown): void
 }
 
-export function createRoutes({ sources, clock, leaseMs, failed }: RoutesOptions): Routes {
+export function createRoutes({ sources, kinds, clock, leaseMs, failed }: RoutesOptions): Routes {
   const plugins = createOpenPlugins(failed)
-  const own = new Map<ChannelName, Instances>()
-  let listener = (_channel: ChannelName, _organizationId: string): void => {}
-  const everybodys = new Map<ChannelName, Route>()
-  for (const [channel, { shared, perOrganization }] of sources) {
+  const own = new Map<string, Instances>()
+  let listener = (_channel: string, _organizationId: string): void => {}
+  const everybodys = new Map<string, Route>()
+  for (const [channel, { kind, shared, perOrganization }] of sources) {
     if (shared !== null) {
       plugins.open(shared)
       everybodys.set(channel, { lane: channel, providers: shared.providers })
@@ -88,11 +90,11 @@ export function createRoutes({ sources, clock, leaseMs, failed }: RoutesOptions)
     const changed = (organizationId: string): void => listener(channel, organizationId)
     own.set(
       channel,
-      createInstances({ channel, make: perOrganization, plugins, clock, leaseMs, failed, changed }),
+      createInstances({ kind, make: perOrganization, plugins, clock, leaseMs, failed, changed }),
     )
   }
 
-  const shared = (channel: ChannelName): ProviderSet | null => sources.get(channel)?.shared ?? null
+  const shared = (channel: string): ProviderSet | null => sources.get(channel)?.shared ?? null
 
   const report = seldomEach<Error>(failed, () => clock.monotonic())
 
@@ -109,6 +111,7 @@ export function createRoutes({ sources, clock, leaseMs, failed }: RoutesOptions)
 
   return {
     channels: [...sources.keys()],
+    kinds,
     accepts(provider, to) {
       if (provider.plugin.accepts === undefined) return true
       try {

@@ -1,5 +1,4 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { ChannelName } from '../../domain/channel.ts'
 import { NotifierError } from '../../domain/errors/notifier-error.ts'
 import { parseInput } from '../../domain/input/parse.ts'
 import { deadLetterFilters, type ParsedRetry, retryInput } from '../../domain/input/retry.ts'
@@ -41,7 +40,7 @@ export function createDeadLetters({ storage, organizations, routes, wake }: Dead
   one(organizationId: string, id: string): Promise<void>
 } {
   async function lanesOf(organizationId: string): Promise<RetryRequest['lanes']> {
-    const lanes: Partial<Record<ChannelName, string>> = {}
+    const lanes: Record<string, string> = {}
     for (const channel of routes.channels) {
       await routes.warm(channel, organizationId)
       const route = routes.of(channel, organizationId)
@@ -62,7 +61,7 @@ export function createDeadLetters({ storage, organizations, routes, wake }: Dead
           status: 'failed' as const,
           templateId: await templateId(storage, template, organizationId),
         }
-        return listSummaries('dead-letters', storage, filter, page)
+        return listSummaries('dead-letters', storage, filter, page, routes)
       },
       async retry(organizationId, input) {
         const { filter, dryRun, ratePerSecond, most } = parseInput(retryInput, input)

@@ -1,7 +1,7 @@
+import type { ChannelKind } from '../../domain/channel-kind.ts'
 import type { ErrorCode } from '../../domain/errors/catalogue.ts'
 import { isNotifierError } from '../../domain/errors/notifier-error.ts'
 import type { NotificationFailure } from '../../domain/notification.ts'
-import { boundedSmsText } from '../../domain/sms-segments.ts'
 import type { Steps } from '../../domain/steps.ts'
 import { suppressionError } from '../../domain/suppression.ts'
 import type { CompiledTemplate } from '../../domain/template/compile.ts'
@@ -26,7 +26,6 @@ export interface Composition {
   tracking(organizationId: string): Promise<Tracking>
   readonly matchSuppression: MatchSuppression
   readonly logger: Logger
-  readonly maxSmsSegments: number
 }
 
 export interface ComposedMessage {
@@ -52,16 +51,17 @@ export function createCompose(composition: Composition): Compose {
     const ended = endBefore(job, state)
     if (ended !== null) return ended
     const { notification, organizationId } = job
-    const { channel, content } = notification
+    const { content } = notification
+    const { kind } = state.provider
     const template = 'template' in content ? await templateOf(content.template, composition) : null
     if (template !== null && 'code' in template) return template
-    const tracks = channel === 'email' && composition.links.canTrack
+    const tracks = kind.html === true && composition.links.canTrack
     const tracking = tracks ? await composition.tracking(organizationId) : NO_TRACKING
-    const rendered = await shared(render(job, template, composition, tracking), share, stop)
+    const rendered = await shared(render(kind, job, template, composition, tracking), share, stop)
     if (rendered === null || 'code' in rendered) return rendered
     // Last of all, because it may have been suppressed since the accept, or since the attempt before. Where it rejects,
     // nothing is sent and the job comes back when its lease ends.
-    const reason = await composition.matchSuppression(suppressionKey(organizationId, notification))
+    const reason = await composition.matchSuppression(suppressionKey(kind, organizationId, notification.to))
     return reason === null ? rendered : suppressionError(reason)
   }
 }
@@ -104,20 +104,20 @@ async function templateOf(
 
 /** The text to send, or why there will never be one. */
 function* render(
+  kind: ChannelKind,
   job: NotificationJob,
   template: CompiledTemplate | null,
   composition: Composition,
   tracking: Tracking,
 ): Steps<ComposedMessage | NotificationFailure> {
-  const { id, channel, to, content } = job.notification
+  const { id, to, content } = job.notification
   try {
-    const parts = renderParts(id, content, composition.links)
-    const text = yield* contentSteps(channel, content, template)
-    if (isBlank(channel, text, content)) return { code: 'template_error', message: BLANK }
+    const parts = renderParts(kind, id, content, composition.links)
+    const text = yield* contentSteps(kind, content, template)
+    if (isBlank(kind, text, content)) return { code: 'template_error', message: BLANK }
+    kind.assertText?.(text)
     const message = yield* tracked({ to, ...text, ...parts }, job, composition, tracking)
-    const segments =
-      channel === 'sms' ? boundedSmsText(message.body, composition.maxSmsSegments).segments : undefined
-    return { message, segments }
+    return { message, segments: kind.measure?.(text).segments }
   } catch (error) {
     const known = isNotifierError(error) ? CODES[error.code] : undefined
     return {
@@ -135,11 +135,11 @@ function* tracked(
   tracking: Tracking,
 ): Steps<Message> {
   if (message.format !== 'html' || !(tracking.opens || tracking.clicks)) return message
-  const { body, email } = message
+  const { body } = message
   const { html, complete } = yield* links.track(notificationId, body, tracking)
   if (!complete) {
     const counted = `A mail has more links than are counted: clicks on those after the first ${MAX_TRACKED_LINKS} are not.`
     logger.warn(counted, { notificationId, organizationId })
   }
-  return { ...message, body: html, email: { ...email, untracked: body } }
+  return { ...message, body: html, untracked: body }
 }

@@ -66,7 +66,6 @@ export interface EngineOptions {
   readonly signer: WebhookSigner
   readonly clock: Clock
   readonly logger: Logger
-  readonly maxSmsSegments: number
   readonly leaseMs: number
   readonly pollMs: number
   /** Says when and where jobs are delivered; null: the claims do. */

@@ -1,4 +1,3 @@
-import { type ChannelName, isChannelName } from '../../domain/channel.ts'
 import type { LaneDemand } from '../../ports/storage/claim.ts'
 import { laneParts, ownLane, type Routes } from '../channels/routes.ts'
 import type { ProviderSet } from '../providers.ts'
@@ -57,8 +56,8 @@ const ENDPOINT_PREFIX = 'wh_'
 export function createLanes(options: LaneSetOptions): LaneSet {
   const { routes, notifications, events } = options
   const groups: ProviderGroup[] = []
-  const shared = new Map<ChannelName, Required<Lane>>()
-  const plain = new Map<ChannelName, Lane>()
+  const shared = new Map<string, Required<Lane>>()
+  const plain = new Map<string, Lane>()
   const endpoints = new Map<string, { readonly lane: Lane; readonly slots: Slots }>()
   /** The organizations of endpoints; one that is not known yet stands for itself. */
   const owners = new Map<string, string>()
@@ -145,7 +144,7 @@ export function createLanes(options: LaneSetOptions): LaneSet {
     for (const [id, { slots }] of endpoints) if (slots.busy() === 0) endpoints.delete(id)
   }
 
-  function organizationLane(channel: ChannelName, organizationId: string): Required<Lane> {
+  function organizationLane(channel: string, organizationId: string): Required<Lane> {
     const instances = routes.own(channel)
     const everybodys = shared.get(channel) ?? null
     // The channel is the same for all by now: what was stored for one organization alone goes with the others.
@@ -173,7 +172,7 @@ export function createLanes(options: LaneSetOptions): LaneSet {
   function get(name: string): Lane | undefined {
     if (name.startsWith(ENDPOINT_PREFIX)) return endpointLane(name)
     const { channel, organizationId } = laneParts(name)
-    if (!isChannelName(channel) || !routes.channels.includes(channel)) return undefined
+    if (!routes.channels.includes(channel)) return undefined
     if (organizationId !== null) return organizationLane(channel, organizationId)
     return shared.get(channel) ?? plain.get(channel)
   }
@@ -220,7 +219,7 @@ export function createLanes(options: LaneSetOptions): LaneSet {
     refresh: () => Promise.all(groups.flatMap(({ states }) => states).map((state) => state.refresh())),
     waiting() {
       const unserved = [...found].filter((name) => get(name) === undefined)
-      const waiting: WaitingLane[] = unserved.map((lane) => ({ lane, reason: 'not_configured' }))
+      const waiting: WaitingLane[] = unserved.map((lane) => ({ lane, reason: 'channel_not_configured' }))
       for (const [name, lane] of organizations) {
         const reason = lane.blocked()
         if (reason !== null) waiting.push({ lane: name, reason })

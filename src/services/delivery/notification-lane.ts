@@ -167,7 +167,7 @@ export function createNotificationLane(
     const { provider } = state
     return decide(outcome, {
       ...about,
-      channel: job.notification.channel,
+      suppressesRefused: provider.kind.suppressesRefused === true,
       outages: job.outages,
       earlierAttempts: job.earlierAttempts,
       provider: provider.name,

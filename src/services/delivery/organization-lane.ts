@@ -1,4 +1,3 @@
-import type { ChannelName } from '../../domain/channel.ts'
 import { decide } from '../../domain/decide.ts'
 import type { Outcome } from '../../domain/outcome.ts'
 import { PROVIDER_RETRY } from '../../domain/retry.ts'
@@ -14,13 +13,13 @@ export interface OrganizationLane extends Required<Lane> {
   /** The providers that are open. */
   states(): readonly ProviderState[]
   /** Why it does nothing at the moment; null: it can work. */
-  blocked(): 'unavailable' | 'not_configured' | null
+  blocked(): 'unavailable' | 'channel_not_configured' | null
   /** Nothing of it is under way. */
   idle(): boolean
 }
 
 export interface OrganizationLaneOptions {
-  readonly channel: ChannelName
+  readonly channel: string
   readonly organizationId: string
   readonly instances: Instances
   /** Takes the work of an organization that has no providers of its own; null: nobody does. */
@@ -40,7 +39,7 @@ const UNAVAILABLE: Outcome = {
 const NOT_CONFIGURED: Outcome = {
   kind: 'retry',
   scope: 'account',
-  code: 'invalid_channel',
+  code: 'channel_not_configured',
   message: 'No provider is configured for this organization any more.',
 }
 
@@ -89,10 +88,10 @@ export function createOrganizationLane(options: OrganizationLaneOptions): Organi
     if (known?.kind === 'loaded' && known.set === set) instances.renew(organizationId, restMs)
   }
 
-  function blocked(): 'unavailable' | 'not_configured' | null {
+  function blocked(): 'unavailable' | 'channel_not_configured' | null {
     const known = instances.known(organizationId)
     if (known?.kind === 'failed') return 'unavailable'
-    return known?.kind === 'loaded' && known.set === null && shared === null ? 'not_configured' : null
+    return known?.kind === 'loaded' && known.set === null && shared === null ? 'channel_not_configured' : null
   }
 
   /** One job at a time learns that it cannot go; none while the providers are made once more. */
@@ -121,7 +120,7 @@ export function createOrganizationLane(options: OrganizationLaneOptions): Organi
     wakeIn(restMs)
     if (!(await attempts.begin({ jobId, token, provider: channel }))) return
     const { facts, next } = decide(known?.kind === 'failed' ? UNAVAILABLE : NOT_CONFIGURED, {
-      channel,
+      suppressesRefused: false,
       attempt: job.attempts + 1,
       outages,
       provider: channel,

@@ -1,4 +1,3 @@
-import type { ChannelName } from '../../domain/channel.ts'
 import type { ErrorCode } from '../../domain/errors/catalogue.ts'
 
 export interface QueueHealth {
@@ -8,7 +7,7 @@ export interface QueueHealth {
 }
 
 export interface ProviderHealth {
-  readonly channel: ChannelName
+  readonly channel: string
   readonly name: string
   /** The organization whose instance it is; null: it serves all. */
   readonly organizationId: string | null
@@ -30,8 +29,8 @@ export interface WaitingLane {
   /** The name that the storage's jobs carry: `email`, or `email@org_…` for an organization's own providers. */
   readonly lane: string
   /**
-   * `not_configured`: this process has no provider for them. `unavailable`: the function that makes the organization's
+   * `channel_not_configured`: this process has no provider for them. `unavailable`: the function that makes the organization's
    * providers fails, or does not answer.
    */
-  readonly reason: 'not_configured' | 'unavailable'
+  readonly reason: 'channel_not_configured' | 'unavailable'
 }

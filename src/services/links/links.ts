@@ -1,5 +1,5 @@
+import type { ChannelKind } from '../../domain/channel-kind.ts'
 import { NotifierError } from '../../domain/errors/notifier-error.ts'
-import type { MessageParts } from '../../domain/message-parts.ts'
 import type { Steps } from '../../domain/steps.ts'
 import { type TrackedHtml, type Tracking, trackHtml } from '../../domain/track-html.ts'
 import type { LinkSigner } from './link-signer.ts'
@@ -41,12 +41,13 @@ export function createLinks(publicUrl: string | undefined, signer: () => LinkSig
   }
 }
 
-/** @throws NotifierError `invalid_parameter` when a mail wants a link that cannot be made */
-export function assertUnsubscribable({ email }: MessageParts, links: Links): void {
-  if (email?.unsubscribe !== true || links.canUnsubscribe) return
+/** @throws NotifierError `invalid_parameter` when a message wants a link that cannot be made */
+export function assertUnsubscribable(kind: ChannelKind, parts: unknown, links: Links): void {
+  if (links.canUnsubscribe || kind.wantsUnsubscribe?.(parts) !== true) return
+  const field = `${kind.name}.unsubscribe`
   throw new NotifierError('invalid_parameter', {
-    message: '"email.unsubscribe" needs the option "publicUrl" with an https address, which is not set here.',
-    details: { field: 'email.unsubscribe', option: 'publicUrl' },
+    message: `"${field}" needs the option "publicUrl" with an https address, which is not set here.`,
+    details: { field, option: 'publicUrl' },
   })
 }
 

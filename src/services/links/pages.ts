@@ -2,15 +2,17 @@ import { createHash } from 'node:crypto'
 import type { NotificationEvent } from '../../domain/event-payload.ts'
 import type { Fact } from '../../domain/facts.ts'
 import { isMachineVisit, type Visit } from '../../domain/machine-visit.ts'
-import { suppressedAddress } from '../../domain/suppression.ts'
 import { createGroup } from '../../gather/group.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { ReceiptAnswer, ReceiptRecord } from '../../ports/storage/receipts.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
+import type { Kinds } from '../channels/kinds.ts'
 import type { Pages } from '../service.ts'
+import { suppressionKey } from '../suppressions/match.ts'
 import type { LinkSigner } from './link-signer.ts'
 
 export interface PageParts {
+  readonly kinds: Kinds
   readonly storage: Storage
   readonly clock: Clock
   signer(): LinkSigner
@@ -29,7 +31,7 @@ const MOST_KNOWN = 10_000
 
 /** What the links in messages lead to. */
 export function createPages(parts: PageParts): Pages {
-  const { storage, clock, signer, counts, announce, wake, failed } = parts
+  const { storage, kinds, clock, signer, counts, announce, wake, failed } = parts
   const known = new Set<string>()
   let underWay = 0
   const record = createGroup<ReceiptRecord, ReceiptAnswer>((receipts) => storage.recordReceipts(receipts))
@@ -110,14 +112,8 @@ export function createPages(parts: PageParts): Pages {
       const fact = { type: 'unsubscribed', suppress: 'unsubscribe' } as const
       if ((await store(notification.id, 'unsubscribe', fact)) === 'recorded') return true
       // The same link once more, perhaps after the suppression was lifted: the recipient wants what it says now.
-      const address = suppressedAddress(channel, to)
-      await storage.suppressions.add({
-        organizationId,
-        channel,
-        address,
-        reason: 'unsubscribe',
-        source: null,
-      })
+      const key = suppressionKey(kinds.of(channel), organizationId, to)
+      await storage.suppressions.add({ ...key, reason: 'unsubscribe', source: null })
       return true
     },
   }

@@ -1,8 +1,7 @@
 import * as z from 'zod'
-import type { ChannelName } from '../../domain/channel.ts'
+import { MAX_RECIPIENT_LENGTH } from '../../domain/channel-kind.ts'
 import { channel, instant, text } from '../../domain/input/fields.ts'
 import { type NotificationStatus, STATUSES } from '../../domain/notification.ts'
-import { MAX_RECIPIENT_LENGTH } from '../../domain/recipient.ts'
 import type { NotificationFilter } from '../../ports/storage/notifications.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
 import { type ListRequest, listReader } from '../list.ts'
@@ -11,7 +10,7 @@ const of = { channel: channel.optional(), status: z.enum(STATUSES).optional() }
 
 /** Reads a `NotificationQuery`. */
 export const readNotifications: (query: unknown) => ListRequest<{
-  channel?: ChannelName | undefined
+  channel?: string | undefined
   status?: NotificationStatus | undefined
   to?: string | undefined
   template?: string | undefined
@@ -27,7 +26,7 @@ export const readNotifications: (query: unknown) => ListRequest<{
 
 /** Reads a `LogQuery`. */
 export const readLogs: (query: unknown) => ListRequest<{
-  channel?: ChannelName | undefined
+  channel?: string | undefined
   status?: NotificationStatus | undefined
   notificationId?: string | undefined
 }> = listReader('logs', { ...of, notificationId: text(1, 128).optional() })

@@ -2,16 +2,17 @@ import * as z from 'zod'
 import { NotifierError } from '../../domain/errors/notifier-error.ts'
 import type { NotificationEvent } from '../../domain/event-payload.ts'
 import { ANNOUNCED_AS } from '../../domain/facts.ts'
-import type { Notification } from '../../domain/notification.ts'
+import type { Notification, NotificationFailure } from '../../domain/notification.ts'
 import { failureOf } from '../../domain/record-facts.ts'
 import { removedContent } from '../../domain/sensitive.ts'
 import type { LogEntry } from '../../ports/storage/logs.ts'
 import type { NotificationFilter, TimelineEntry } from '../../ports/storage/notifications.ts'
 import type { PageRequest } from '../../ports/storage/page.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
+import type { Routes } from '../channels/routes.ts'
 import { type List, listInPortions, listOf } from '../list.ts'
 import type { Organizations } from '../organizations/organizations.ts'
-import { renderContent, shownParts, shownText } from '../render.ts'
+import { type RenderedMessage, renderContent, shown } from '../render.ts'
 import { byId, isoOrNull, owned, parseOptions } from '../scope.ts'
 import type { CompiledTemplates } from '../templates/compiled-templates.ts'
 import type { Scoped, Tenant } from '../tenant.ts'
@@ -21,7 +22,6 @@ import type {
   LogRecord,
   NotificationRecord,
   NotificationSummary,
-  RenderedMessage,
   TimelineRecord,
 } from './records.ts'
 
@@ -38,6 +38,7 @@ export function createNotifications(
   storage: Storage,
   organizations: Organizations,
   compiled: CompiledTemplates,
+  routes: Pick<Routes, 'channels' | 'kinds'>,
   announce: Announce,
   wake: () => void,
   retry: (organizationId: string, id: string) => Promise<void>,
@@ -55,7 +56,7 @@ export function createNotifications(
     )
     const timeline = await storage.notifications.timeline(id)
     return {
-      ...summary(notification),
+      ...summary(notification, routes),
       sensitive: notification.content.sensitive === true,
       ...(rendered === true ? { rendered: await render(notification) } : {}),
       timeline: timeline.map(timelineRecord),
@@ -66,7 +67,8 @@ export function createNotifications(
   async function render({ channel, content }: Notification): Promise<RenderedMessage> {
     if (content.sensitive === true) throw new NotifierError('sensitive_content')
     const template = 'template' in content ? await compiled.load(content.template) : null
-    return { ...shownText(channel, renderContent(channel, content, template)), ...shownParts(content) }
+    const kind = routes.kinds.of(channel)
+    return shown(kind, renderContent(kind, content, template), content)
   }
 
   return {
@@ -80,7 +82,7 @@ export function createNotifications(
         organizationId,
         templateId: await templateId(storage, template, organizationId),
       }
-      return listSummaries('notifications', storage, filter, page)
+      return listSummaries('notifications', storage, filter, page, routes)
     },
     async cancel(organizationId, id) {
       const { content } = owned(
@@ -129,15 +131,23 @@ export function listSummaries(
   storage: Storage,
   filter: NotificationFilter,
   page: PageRequest,
+  routes: Pick<Routes, 'channels'>,
 ): Promise<List<NotificationSummary>> {
   const read = (request: PageRequest) => storage.notifications.list(filter, request)
-  return listInPortions(list, read, page, summary, { rows: 25 })
+  const view = (notification: Notification) => summary(notification, routes)
+  return listInPortions(list, read, page, view, { rows: 25 })
+}
+
+const NOT_CONFIGURED: NotificationFailure = {
+  code: 'channel_not_configured',
+  message: 'The channel has no provider here. The notification waits until it has one.',
 }
 
 /** A notification as lists show it. */
-function summary(notification: Notification): NotificationSummary {
+function summary(notification: Notification, { channels }: Pick<Routes, 'channels'>): NotificationSummary {
   const { id, status, channel, to, content, priority, sendAt, expiresAt } = notification
-  const { provider, error, createdAt, resendOf } = notification
+  const { provider, createdAt, resendOf } = notification
+  const waits = status === 'queued' && !channels.includes(channel)
   return {
     id,
     status,
@@ -149,7 +159,7 @@ function summary(notification: Notification): NotificationSummary {
     sendAt: isoOrNull(sendAt),
     expiresAt: isoOrNull(expiresAt),
     provider,
-    error,
+    error: waits ? NOT_CONFIGURED : notification.error,
     createdAt: new Date(createdAt).toISOString(),
     resendOf,
   }

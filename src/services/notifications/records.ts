@@ -1,11 +1,10 @@
-import type { ChannelName } from '../../domain/channel.ts'
 import type { FactType } from '../../domain/facts.ts'
 import type { NotificationFailure, NotificationStatus, Priority } from '../../domain/notification.ts'
 import type { ListQuery } from '../list.ts'
-import type { PartsRecord, RenderedRecord } from '../render.ts'
+import type { RenderedMessage } from '../render.ts'
 
 export interface NotificationQuery extends ListQuery {
-  readonly channel?: ChannelName | undefined
+  readonly channel?: string | undefined
   readonly status?: NotificationStatus | undefined
   readonly to?: string | undefined
   /** Template id or name. */
@@ -17,7 +16,7 @@ export interface NotificationQuery extends ListQuery {
 }
 
 export interface LogQuery extends ListQuery {
-  readonly channel?: ChannelName | undefined
+  readonly channel?: string | undefined
   readonly status?: NotificationStatus | undefined
   readonly notificationId?: string | undefined
 }
@@ -25,7 +24,7 @@ export interface LogQuery extends ListQuery {
 export interface NotificationSummary {
   readonly id: string
   readonly status: NotificationStatus
-  readonly channel: ChannelName
+  readonly channel: string
   readonly to: string
   /** Literal subject; null where a template gives it, and where the message is sensitive. */
   readonly subject: string | null
@@ -41,9 +40,6 @@ export interface NotificationSummary {
   /** The id of the notification that this one repeats. */
   readonly resendOf: string | null
 }
-
-/** What a recipient gets: the text, and what goes along with it. */
-export interface RenderedMessage extends RenderedRecord, PartsRecord {}
 
 export interface GetNotificationOptions {
   /** True: with the content as it was, or will be, rendered. Default false. */
@@ -95,7 +91,7 @@ export interface TimelineRecord {
 export interface LogRecord {
   readonly id: string
   readonly notificationId: string
-  readonly channel: ChannelName
+  readonly channel: string
   readonly to: string
   readonly status: NotificationStatus
   readonly event: TimelineRecord['event']

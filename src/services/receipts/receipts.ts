@@ -1,11 +1,10 @@
 import PQueue from 'p-queue'
-import type { ChannelName } from '../../domain/channel.ts'
+import type { ChannelKind } from '../../domain/channel-kind.ts'
 import { NotifierError } from '../../domain/errors/notifier-error.ts'
 import type { NotificationEvent } from '../../domain/event-payload.ts'
 import type { Fact } from '../../domain/facts.ts'
 import { DEFAULT_ORGANIZATION } from '../../domain/organization.ts'
 import { type Receipt, soundReceipt } from '../../domain/receipt.ts'
-import { suppressedAddress } from '../../domain/suppression.ts'
 import { createGroup } from '../../gather/group.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Logger } from '../../ports/logger.ts'
@@ -15,6 +14,7 @@ import type { Storage } from '../../ports/storage/storage.ts'
 import type { Routes } from '../channels/routes.ts'
 import type { ConfiguredProvider } from '../providers.ts'
 import type { Receipts } from '../service.ts'
+import { suppressionKey } from '../suppressions/match.ts'
 import type { GiveWay } from './give-way.ts'
 import type { ReceiptArrival, ReceiptReply, ReceiptSource } from './records.ts'
 
@@ -74,11 +74,11 @@ export function createReceipts(parts: ReceiptParts): Receipts {
 
   /** A recipient's own word, which names no message. Told once more it changes nothing: others may have followed. */
   async function storeWish(
-    { name: provider, channel }: ConfiguredProvider,
+    { name: provider, kind }: ConfiguredProvider,
     source: ReceiptSource,
     receipt: Receipt,
   ) {
-    const wish = wishOf(receipt, channel, source, provider)
+    const wish = wishOf(receipt, kind, source, provider)
     if (wish === null) return
     const answer = await record({
       provider,
@@ -169,7 +169,7 @@ export function createReceipts(parts: ReceiptParts): Receipts {
 
 function wishOf(
   { suppress, unsuppress }: Receipt,
-  channel: ChannelName,
+  kind: ChannelKind,
   // An instance that serves all organizations speaks for the application itself; the others learn of it from the
   // provider when they send.
   { organizationId = DEFAULT_ORGANIZATION }: ReceiptSource,
@@ -177,12 +177,11 @@ function wishOf(
 ): WishReport['wish'] | null {
   if (suppress?.address !== undefined) {
     const { reason } = suppress
-    const address = suppressedAddress(channel, suppress.address)
-    return { kind: 'suppress', entry: { organizationId, channel, address, reason, source: provider } }
+    const key = suppressionKey(kind, organizationId, suppress.address)
+    return { kind: 'suppress', entry: { ...key, reason, source: provider } }
   }
   if (unsuppress === undefined) return null
-  const address = suppressedAddress(channel, unsuppress.address)
-  return { kind: 'unsuppress', key: { organizationId, channel, address } }
+  return { kind: 'unsuppress', key: suppressionKey(kind, organizationId, unsuppress.address) }
 }
 
 function named({ channel, name }: ConfiguredProvider): {

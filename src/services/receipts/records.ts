@@ -1,11 +1,10 @@
-import type { ChannelName } from '../../domain/channel.ts'
 import type { ReceiptRequest } from '../../ports/receipts.ts'
 
 /** Whose provider reports. */
 export interface ReceiptSource {
   /** Left out: the instance that serves all organizations. */
   readonly organizationId?: string | undefined
-  readonly channel: ChannelName
+  readonly channel: string
   /** The instance's name. */
   readonly provider: string
 }

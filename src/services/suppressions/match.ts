@@ -1,5 +1,5 @@
-import type { ChannelName } from '../../domain/channel.ts'
-import { type SuppressionReason, suppressedAddress } from '../../domain/suppression.ts'
+import type { ChannelKind } from '../../domain/channel-kind.ts'
+import type { SuppressionReason } from '../../domain/suppression.ts'
 import { createGroup, type Group } from '../../gather/group.ts'
 import type { AcceptReads } from '../../ports/storage/accept.ts'
 import type { SuppressionKey } from '../../ports/storage/suppressions.ts'
@@ -12,9 +12,11 @@ export function createMatchSuppression(storage: Pick<AcceptReads, 'suppressions'
   return createGroup((keys: readonly SuppressionKey[]) => storage.suppressions.match(keys))
 }
 
-export function suppressionKey(
-  organizationId: string,
-  { channel, to }: { readonly channel: ChannelName; readonly to: string },
-): SuppressionKey {
-  return { organizationId, channel, address: suppressedAddress(channel, to) }
+export function suppressionKey(kind: ChannelKind, organizationId: string, to: string): SuppressionKey {
+  return { organizationId, channel: kind.name, address: suppressedAddress(kind, to) }
+}
+
+/** The spelling under which an address is kept and looked for, so that another one does not get around the list. */
+export function suppressedAddress({ canonical }: ChannelKind, to: string): string {
+  return canonical === undefined ? to : canonical(to)
 }

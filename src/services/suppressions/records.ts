@@ -1,10 +1,9 @@
-import type { ChannelName } from '../../domain/channel.ts'
 import type { SuppressionReason } from '../../domain/suppression.ts'
 import type { ListQuery } from '../list.ts'
 
 /** A recipient that gets nothing more on a channel. */
 export interface SuppressionRecord {
-  readonly channel: ChannelName
+  readonly channel: string
   /** E-mail addresses in lower case, their domains in punycode. */
   readonly to: string
   readonly reason: SuppressionReason
@@ -15,5 +14,5 @@ export interface SuppressionRecord {
 }
 
 export interface SuppressionQuery extends ListQuery {
-  readonly channel?: ChannelName | undefined
+  readonly channel?: string | undefined
 }

@@ -4,6 +4,7 @@ import { suppressionInput, suppressionTarget } from '../../domain/input/suppress
 import { assertRecipient } from '../../domain/recipient.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
 import type { Suppression } from '../../ports/storage/suppressions.ts'
+import { type Kinds, unknownChannel } from '../channels/kinds.ts'
 import { listOf, listReader } from '../list.ts'
 import type { Organizations } from '../organizations/organizations.ts'
 import { parseSubject } from '../scope.ts'
@@ -19,14 +20,17 @@ const readList = listReader<Pick<SuppressionQuery, 'channel'>>('suppressions', {
 export function createSuppressions(
   storage: Storage,
   organizations: Organizations,
+  kinds: Kinds,
 ): Scoped<Tenant['suppressions']> {
   return {
     async add(organizationId, input) {
       const { reason = 'manual', source = null, ...target } = parseSubject(suppressionInput, input)
       // A mistyped address would be kept for ever and never match.
-      assertRecipient(target.channel, target.to)
+      const kind = kinds.known.get(target.channel)
+      if (kind === undefined) throw unknownChannel(target.channel, kinds)
+      assertRecipient(kind, target.to)
       await organizations.existing(organizationId)
-      const key = suppressionKey(organizationId, target)
+      const key = suppressionKey(kind, organizationId, target.to)
       return view(await storage.suppressions.add({ ...key, reason, source }))
     },
     async list(organizationId, query) {
@@ -37,7 +41,7 @@ export function createSuppressions(
     async remove(organizationId, target) {
       const parsed = parseSubject(suppressionTarget, target)
       await organizations.existing(organizationId)
-      const key = suppressionKey(organizationId, parsed)
+      const key = suppressionKey(kinds.of(parsed.channel), organizationId, parsed.to)
       if (await storage.suppressions.remove(key.organizationId, key.channel, key.address)) return
       throw new NotifierError('not_found', {
         message: 'This recipient is not suppressed on this channel.',

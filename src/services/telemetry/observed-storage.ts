@@ -1,4 +1,3 @@
-import type { ChannelName } from '../../domain/channel.ts'
 import type { ProcessListeners } from '../../domain/process-event.ts'
 import type { StorageVerb } from '../../domain/telemetry.ts'
 import type { Clock } from '../../ports/clock.ts'
@@ -43,7 +42,7 @@ export function observedStorage(
 
   /** Sends that share a commit are counted together. */
   function recordAccepted(requests: readonly AcceptRequest[], answers: readonly AcceptAnswer[]): void {
-    const counts = new Map<ChannelName, number>()
+    const counts = new Map<string, number>()
     for (const [index, { notifications, dryRun }] of requests.entries()) {
       const answer = answers[index]
       if (answer?.kind !== 'accepted' || dryRun === true) continue
@@ -99,7 +98,7 @@ export function observedStorage(
   return {
     name: storage.name,
     durable: storage.durable,
-    start: () => storage.start(),
+    start: (given) => storage.start(given),
     stop: () => storage.stop(),
     ...(check && { check: () => check.call(storage) }),
     ...(announceJobs && { announceJobs: (to) => announceJobs.call(storage, to) }),

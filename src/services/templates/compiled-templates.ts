@@ -4,6 +4,7 @@ import { type CompiledTemplate, compileTemplate } from '../../domain/template/co
 import type { Template } from '../../domain/template/template.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
 import type { TemplateVersion } from '../../ports/storage/templates.ts'
+import type { Kinds } from '../channels/kinds.ts'
 import type { Processor } from '../processor.ts'
 
 /** Template versions, compiled once each. Versions never change, so nothing here can be stale. */
@@ -19,12 +20,16 @@ export interface CompiledTemplates {
 /** Of all that are kept: anybody may have many, and large ones. What was used longest ago goes first. */
 const MAX_BYTES = 64 * 1024 * 1024
 
-export function createCompiledTemplates(storage: Storage, processor: Processor): CompiledTemplates {
+export function createCompiledTemplates(
+  storage: Storage,
+  processor: Processor,
+  kinds: Kinds,
+): CompiledTemplates {
   const entries = new Map<string, CompiledTemplate>()
   let bytes = 0
 
   function remember(template: Template): CompiledTemplate {
-    const compiled = compileTemplate(template)
+    const compiled = compileTemplate(kinds.of(template.channel), template)
     forget(keyOf(template))
     entries.set(keyOf(template), compiled)
     bytes += compiled.size

@@ -1,11 +1,10 @@
-import type { ChannelName } from '../../domain/channel.ts'
 import type { BodyFormat } from '../../domain/notification.ts'
 
 /** A template, as it is stored and answered. */
 export interface TemplateRecord {
   readonly id: string
   readonly name: string
-  readonly channel: ChannelName
+  readonly channel: string
   readonly subject: string | null
   readonly body: string
   readonly format: BodyFormat | null

@@ -9,10 +9,11 @@ import { assertTemplateText } from '../../domain/template/judge.ts'
 import type { Template } from '../../domain/template/template.ts'
 import type { PageRequest } from '../../ports/storage/page.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
+import { type Kinds, unknownChannel } from '../channels/kinds.ts'
 import { listInPortions, listReader } from '../list.ts'
 import type { Organizations } from '../organizations/organizations.ts'
 import type { Processor } from '../processor.ts'
-import { shownText } from '../render.ts'
+import { shown } from '../render.ts'
 import { owned, parseSubject } from '../scope.ts'
 import type { Scoped, Tenant } from '../tenant.ts'
 import type { CompiledTemplates } from './compiled-templates.ts'
@@ -28,6 +29,7 @@ export function createTemplates(
   ids: IdGenerator,
   organizations: Organizations,
   compiled: CompiledTemplates,
+  kinds: Kinds,
   processor: Processor,
 ): Scoped<Tenant['templates']> {
   async function find(organizationId: string, idOrName: string): Promise<Template> {
@@ -52,7 +54,9 @@ export function createTemplates(
         format: parsed.format ?? null,
         description: parsed.description ?? null,
       }
-      assertFormat(template.channel, template.format)
+      const kind = kinds.known.get(template.channel)
+      if (kind === undefined) throw unknownChannel(template.channel, kinds)
+      assertFormat(kind, template.format)
       await processor.share(organizationId)(once(() => assertTemplateText(template)))
       const created = await storage.templates.create(template)
       if (created === null) {
@@ -73,7 +77,7 @@ export function createTemplates(
       const { channel, ...change } = parseSubject(templateChange, input)
       const template = await find(organizationId, idOrName)
       if (channel !== undefined && channel !== template.channel) throw channelFixed(template)
-      assertFormat(template.channel, change.format)
+      assertFormat(kinds.of(template.channel), change.format)
       await processor.share(template.organizationId)(once(() => assertTemplateText(change)))
       const updated = await storage.templates.update(template.id, change)
       if (updated === 'unknown') throw new NotifierError('template_not_found')
@@ -86,7 +90,7 @@ export function createTemplates(
       await compiled.prepare(template)
       const { assertVariables, render } = compiled.of(template)
       assertVariables(parsed)
-      return shownText(template.channel, render(parsed))
+      return shown(kinds.of(template.channel), render(parsed))
     },
     async delete(organizationId, idOrName) {
       const template = await find(organizationId, idOrName)
@@ -110,6 +114,6 @@ function nameTaken(name: string): NotifierError {
 }
 
 function view(template: Template): TemplateRecord {
-  const { organizationId: _, createdAt, ...shown } = template
-  return { ...shown, createdAt: new Date(createdAt).toISOString() }
+  const { organizationId: _, createdAt, ...record } = template
+  return { ...record, createdAt: new Date(createdAt).toISOString() }
 }

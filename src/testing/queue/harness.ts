@@ -17,8 +17,7 @@ export interface QueueHarness {
 }
 
 export interface QueueNotifierOptions {
-  /** One for each channel. */
-  readonly channels: readonly Provider[]
+  readonly channels: Readonly<Record<string, Provider>>
   readonly queue: Queue | null
   readonly pollMs: number
   /** False: it only accepts. */

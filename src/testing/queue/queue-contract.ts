@@ -76,7 +76,7 @@ export function queueContract(test: TestApi, create: () => Promise<QueueHarness>
   interface World {
     readonly harness: QueueHarness
     start(
-      channels: readonly RecordingProvider[],
+      channels: Readonly<Record<string, RecordingProvider>>,
       options?: Partial<Omit<QueueNotifierOptions, 'channels'>>,
     ): Promise<QueueNotifier>
     sendAll(notifier: QueueNotifier, count: number, change?: Partial<ContractMessage>): Promise<string[]>
@@ -113,8 +113,8 @@ export function queueContract(test: TestApi, create: () => Promise<QueueHarness>
 
   check('what is accepted is delivered exactly once, singly and in a batch', async ({ start, sendAll }) => {
     const email = recordingProvider()
-    const sms = recordingProvider({ channel: 'sms' })
-    const notifier = await start([email, sms])
+    const sms = recordingProvider()
+    const notifier = await start({ email, sms })
     const ids = await sendAll(notifier, 100)
     ids.push(...(await sendAll(notifier, 20, { channel: 'sms', to: '+491701234567' })))
     const batch = Array.from({ length: 500 }, () => message())
@@ -128,9 +128,9 @@ export function queueContract(test: TestApi, create: () => Promise<QueueHarness>
 
   check('processes share the work, also of one that only accepts', async ({ start, sendAll }) => {
     const [one, other] = [recordingProvider({ send: slowly(20) }), recordingProvider({ send: slowly(20) })]
-    const api = await start([recordingProvider()], { deliver: false })
-    await start([one])
-    await start([other])
+    const api = await start({ email: recordingProvider() }, { deliver: false })
+    await start({ email: one })
+    await start({ email: other })
     const ids: string[] = []
     const leastOf = (): number => Math.min(one.calls.length, other.calls.length)
     // One that is slow to connect is waited for: the first ones go to the other.
@@ -146,7 +146,7 @@ export function queueContract(test: TestApi, create: () => Promise<QueueHarness>
   check('what is announced twice is delivered once', async ({ harness, start, sendAll }) => {
     const queue = harness.queue()
     const email = recordingProvider()
-    const notifier = await start([email], queue === null ? {} : { queue: doubled(queue) })
+    const notifier = await start({ email }, queue === null ? {} : { queue: doubled(queue) })
     const ids = await sendAll(notifier, 50)
     ids.push((await notifier.send(message({ sendAt: inMs(300) }))).id)
     await until('51 deliveries', () => email.calls.length >= 51)
@@ -158,7 +158,7 @@ export function queueContract(test: TestApi, create: () => Promise<QueueHarness>
     const queue = harness.queue()
     const email = recordingProvider()
     const lost = queue === null ? {} : { queue: deaf(queue) }
-    const notifier = await start([email], { ...lost, pollMs: SWEEP_MS })
+    const notifier = await start({ email }, { ...lost, pollMs: SWEEP_MS })
     await sleep(100)
     const ids = await sendAll(notifier, 200)
     await until('200 deliveries', () => email.calls.length >= 200)
@@ -167,7 +167,7 @@ export function queueContract(test: TestApi, create: () => Promise<QueueHarness>
 
   check('an engine that forgets everything loses nothing', async ({ harness, start, sendAll }) => {
     const email = recordingProvider()
-    const notifier = await start([email], { pollMs: SWEEP_MS })
+    const notifier = await start({ email }, { pollMs: SWEEP_MS })
     const ids = await sendAll(notifier, 30, { sendAt: inMs(1_500) })
     await sleep(200)
     await harness.lose()
@@ -186,7 +186,7 @@ export function queueContract(test: TestApi, create: () => Promise<QueueHarness>
         return attempt === 1 ? retry : { kind: 'accepted', providerMessageId: 'm' }
       },
     })
-    const notifier = await start([email])
+    const notifier = await start({ email })
     const { id } = await notifier.send(message())
     await until('a second attempt', () => times.length >= 2)
     const waited = (times[1] ?? 0) - (times[0] ?? 0)
@@ -196,7 +196,7 @@ export function queueContract(test: TestApi, create: () => Promise<QueueHarness>
 
   check('what is scheduled comes at its time; what is cancelled before, never', async ({ start }) => {
     const email = recordingProvider()
-    const notifier = await start([email])
+    const notifier = await start({ email })
     const began = performance.now()
     // Far enough for the machine to come to the cancellation before.
     const cancelled = await notifier.send(message({ sendAt: inMs(3_000), to: 'never@example.com' }))
@@ -212,7 +212,7 @@ export function queueContract(test: TestApi, create: () => Promise<QueueHarness>
   check('a provider has no more under way than it may', async ({ start, sendAll }) => {
     const send = slowly(10)
     const email = recordingProvider({ maxConcurrent: 2, send })
-    const notifier = await start([email])
+    const notifier = await start({ email })
     const ids = await sendAll(notifier, 60)
     await until('60 deliveries', () => email.calls.length >= 60)
     assertOnce(idsOf(email), ids)
@@ -221,8 +221,8 @@ export function queueContract(test: TestApi, create: () => Promise<QueueHarness>
 
   check('a provider that hangs holds up only itself', async ({ start, sendAll }) => {
     const email = recordingProvider({ maxConcurrent: 2, send: () => new Promise(() => {}) })
-    const sms = recordingProvider({ channel: 'sms' })
-    const notifier = await start([email, sms])
+    const sms = recordingProvider()
+    const notifier = await start({ email, sms })
     await sendAll(notifier, 300)
     const ids = await sendAll(notifier, 50, { channel: 'sms', to: '+491701234567' })
     await until('50 text messages', () => sms.calls.length >= 50)
@@ -232,7 +232,7 @@ export function queueContract(test: TestApi, create: () => Promise<QueueHarness>
 
   check("one organization's backlog delays another by a round", async ({ start }) => {
     const email = recordingProvider({ maxConcurrent: 5, send: slowly(5) })
-    const notifier = await start([email])
+    const notifier = await start({ email })
     const other = await notifier.organizations.create({ name: 'Other' })
     await notifier.sendBatch(Array.from({ length: 1_000 }, () => message()))
     await until('a beginning', () => email.calls.length > 10)
@@ -245,7 +245,7 @@ export function queueContract(test: TestApi, create: () => Promise<QueueHarness>
 
   check('a stop waits for what runs and leaves the rest to others', async ({ start, sendAll }) => {
     const first = recordingProvider({ maxConcurrent: 4, send: slowly(50) })
-    const notifier = await start([first])
+    const notifier = await start({ email: first })
     const ids = await sendAll(notifier, 60)
     await until('a beginning', () => first.calls.length >= 8)
     await notifier.stop({ deadlineMs: 5_000 })
@@ -254,20 +254,20 @@ export function queueContract(test: TestApi, create: () => Promise<QueueHarness>
     await sleep(200)
     assert.equal(first.calls.length, handed)
     const second = recordingProvider()
-    await start([second])
+    await start({ email: second })
     await until('60 deliveries', () => idsOf(first, second).length >= 60)
     await sleep(200)
     assertOnce(idsOf(first, second), ids)
   })
 
   check('a process that is killed loses nothing', async ({ harness, start, sendAll }) => {
-    const api = await start([recordingProvider()], { deliver: false })
+    const api = await start({ email: recordingProvider() }, { deliver: false })
     const victim = await harness.spawn()
     const ids = await sendAll(api, 100)
     await until('a beginning', () => victim.handedOver().length >= 10)
     await victim.kill()
     const email = recordingProvider()
-    await start([email], { pollMs: SWEEP_MS })
+    await start({ email }, { pollMs: SWEEP_MS })
     const all = (): string[] => [...new Set([...victim.handedOver(), ...idsOf(email)])]
     const isSent = async (id: string): Promise<boolean> => (await api.notifications.get(id)).status === 'sent'
     await until('100 sent', async () => (await Promise.all(ids.map(isSent))).every((sent) => sent))
@@ -281,7 +281,7 @@ export function queueContract(test: TestApi, create: () => Promise<QueueHarness>
   check('while the server of the engine is away, all goes on', async ({ harness, start, sendAll }) => {
     if (harness.takeAway === null) throw new Absent('The engine has no server of its own.')
     const email = recordingProvider()
-    const notifier = await start([email], { pollMs: SWEEP_MS })
+    const notifier = await start({ email }, { pollMs: SWEEP_MS })
     const errors: Error[] = []
     notifier.on('error', (error) => errors.push(error))
     const ids = await sendAll(notifier, 10)

@@ -1,4 +1,3 @@
-import type { ChannelName } from '../../domain/channel.ts'
 import { type ErrorCode, isErrorCode } from '../../domain/errors/catalogue.ts'
 import type { FactType } from '../../domain/facts.ts'
 import type { FaultScope } from '../../domain/outcome.ts'
@@ -159,13 +158,16 @@ function numbered(block: string, names: readonly string[]): [number: string, nam
   return names.map((name, index) => [`${block}${String(index).padStart(2, '0')}`, name])
 }
 
+export const SIMULATED_CHANNELS = ['email', 'sms', 'push', 'slack', 'webhook'] as const
+export type SimulatedChannel = (typeof SIMULATED_CHANNELS)[number]
+
 /**
  * The magic recipient with a name: `bounced`, `delayed-250`, `rejected-mailbox_full`. With a tag it is one of many
  * that behave alike; text messages have no tags.
  *
  * @returns undefined where a text message has no number for the name
  */
-export function simulatedRecipient(channel: ChannelName, name: string, tag = ''): string | undefined {
+export function simulatedRecipient(channel: SimulatedChannel, name: string, tag = ''): string | undefined {
   const tagged = tag === '' ? name : `${name}+${tag}`
   switch (channel) {
     case 'email':
@@ -181,7 +183,7 @@ export function simulatedRecipient(channel: ChannelName, name: string, tag = '')
   }
 }
 
-const NAMED: Readonly<Record<Exclude<ChannelName, 'sms'>, RegExp>> = {
+const NAMED: Readonly<Record<Exclude<SimulatedChannel, 'sms'>, RegExp>> = {
   email: /^([^+@]+)(?:\+[^@]*)?@simulator\.example$/i,
   push: /^simulator:([^+]+)(?:\+.*)?$/,
   slack: /^#simulator-([^+]+)(?:\+.*)?$/,
@@ -189,7 +191,7 @@ const NAMED: Readonly<Record<Exclude<ChannelName, 'sms'>, RegExp>> = {
 }
 
 /** The name of a magic recipient; null: it is no such recipient. */
-export function simulatedName(channel: ChannelName, to: string): string | null {
+export function simulatedName(channel: SimulatedChannel, to: string): string | null {
   return (channel === 'sms' ? SMS_NAMES.get(to) : NAMED[channel].exec(to)?.[1]?.toLowerCase()) ?? null
 }
 

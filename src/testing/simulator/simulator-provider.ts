@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto'
-import type { ChannelName } from '../../domain/channel.ts'
 import { NotifierError } from '../../domain/errors/notifier-error.ts'
 import { assertOptionNames } from '../../domain/errors/option-names.ts'
 import type { Ambiguous, Outcome, Retry } from '../../domain/outcome.ts'
@@ -7,14 +6,22 @@ import { systemClock } from '../../memory/system-clock.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Message, Provider, SendContext } from '../../ports/provider.ts'
 import type { ReceiptRequest } from '../../ports/receipts.ts'
-import { CHANNEL, COMMON_RULES, TEXT } from '../provider-options.ts'
+import { COMMON_RULES, TEXT } from '../provider-options.ts'
 import { parseSimulated, receiptRequest } from './receipts.ts'
-import { type LaterReport, readSimulated, simulatedName, simulatedRecipient } from './recipients.ts'
+import {
+  type LaterReport,
+  readSimulated,
+  SIMULATED_CHANNELS,
+  type SimulatedChannel,
+  simulatedName,
+  simulatedRecipient,
+} from './recipients.ts'
 
 /** Options of {@link simulatorProvider}: those of every channel, and of the provider behind it. */
 export interface SimulatorProviderOptions
   extends Pick<Provider, 'maxConcurrent' | 'maxPerSecond' | 'timeoutMs' | 'retry' | 'onAmbiguous'> {
-  readonly channel: ChannelName
+  /** One of the five that are built in. */
+  readonly channel: SimulatedChannel
   /** Instance id. @default 'simulator' */
   readonly name?: string | undefined
   /** Where the notifier is reached: the addresses of receipts begin with it. @default 'https://carillon.example' */
@@ -24,7 +31,9 @@ export interface SimulatorProviderOptions
 }
 
 /** A channel that comes without a provider, and does what the recipient's name says. */
-export interface SimulatorProvider extends Provider {
+export interface SimulatorProvider extends Omit<Provider, 'kind'> {
+  /** None: the option's key says the channel. */
+  readonly kind?: undefined
   /**
    * The magic recipient with a name, in the form of this channel: `recipient('bounced')`.
    * With a tag it is one of many that behave alike.
@@ -62,7 +71,11 @@ export interface SimulatedMessage {
 export function simulatorProvider(options: SimulatorProviderOptions): SimulatorProvider {
   assertOptionNames('simulatorProvider', options, {
     ...COMMON_RULES,
-    channel: { ...CHANNEL, required: true },
+    channel: {
+      expected: `one of ${SIMULATED_CHANNELS.join(', ')}`,
+      holds: (value) => SIMULATED_CHANNELS.some((channel) => channel === value),
+      required: true,
+    },
     baseUrl: TEXT,
     clock: { expected: 'a clock with the methods now and timer', holds: isClock },
   })
@@ -115,7 +128,6 @@ export function simulatorProvider(options: SimulatorProviderOptions): SimulatorP
 
   return {
     name,
-    channel,
     maxConcurrent,
     maxPerSecond,
     timeoutMs,

@@ -68,13 +68,13 @@ export function notificationChecks(check: Check): void {
     const content = {
       subject: 'S',
       body: 'B',
-      email: { replyTo: 'x@example.com', attachments: [file, file] },
+      parts: { replyTo: 'x@example.com', attachments: [file, file] },
     }
     const [id = '', plain = ''] = await accept(storage, [note({ content }), note()])
     assert.deepEqual((await storage.notifications.get(id))?.content, content)
     const { items } = await storage.notifications.list({ organizationId: DEFAULT_ORGANIZATION }, page())
     const listed = new Map(items.map((item) => [item.id, item.content]))
-    assert.deepEqual(listed.get(id), { ...content, email: { ...content.email, attachments: [] } })
+    assert.deepEqual(listed.get(id), { ...content, parts: { ...content.parts, attachments: [] } })
     assert.deepEqual(listed.get(plain), note().content)
     const jobs = await claim(storage)
     const claimed = jobs.flatMap((job) => (job.kind === 'notification' ? [job.notification] : []))

@@ -64,7 +64,7 @@ export function transactionChecks(check: Check): void {
 
   within('it keeps attachments apart, as an accept does', async ({ storage }, transactions) => {
     const file = { filename: 'a.txt', contentType: 'text/plain', content: 'aGVsbG8=' }
-    const content = { body: 'B', email: { attachments: [file] } }
+    const content = { body: 'B', parts: { attachments: [file] } }
     const stored = note({ content })
     await transactions.commit(request({ notifications: [stored] }), 'order 17')
     assert.deepEqual((await storage.notifications.get(stored.id))?.content, content)
@@ -72,7 +72,7 @@ export function transactionChecks(check: Check): void {
       { organizationId: DEFAULT_ORGANIZATION },
       { limit: 1, offset: 0 },
     )
-    assert.deepEqual(items[0]?.content.email, { attachments: [] })
+    assert.deepEqual(items[0]?.content.parts, { attachments: [] })
   })
 
   within('it stores what an accept stores', async ({ storage, secondDoor }, transactions) => {

@@ -43,7 +43,7 @@ it('a provider that is ill for a while costs attempts within bounds, loses nothi
   const asked = new Map<string, number>()
   let requests = 0
   let illFor = 0
-  const sms = recordingProvider({ channel: 'sms', name: 'healthy' })
+  const sms = recordingProvider({ name: 'healthy' })
   const provider = await httpReceiver((response, { headers }) => {
     const key = String(headers['idempotency-key'])
     asked.set(key, (asked.get(key) ?? 0) + 1)

@@ -36,7 +36,6 @@ function say(line: string): void {
 
 const channel: Provider = {
   name: 'file',
-  channel: 'email',
   timeoutMs: options.timeoutMs,
   maxConcurrent: options.maxConcurrent ?? 20,
   retry: { kind: 'exponential', maxAttempts: options.maxAttempts ?? 8, baseMs: 100, capMs: 1_000 },

@@ -14,7 +14,7 @@ export interface LifecycleOptions {
 const { database, stop, deliver, port }: LifecycleOptions = JSON.parse(process.argv[2] ?? '')
 const notifier = createNotifier({
   channels: {
-    email: { name: 'none', channel: 'email', send: async () => ({ kind: 'accepted' }) },
+    email: { name: 'none', send: async () => ({ kind: 'accepted' }) },
     // Rests, and is to be tried again.
     slack: {
       name: 'refused',
@@ -22,7 +22,7 @@ const notifier = createNotifier({
       send: async () => ({ kind: 'rejected', code: 'invalid_slack_token', scope: 'account' }),
     },
     // Is given up by the deadline of the stop, with all of its own timers running.
-    push: { name: 'silent', channel: 'push', accepts: () => true, send: () => new Promise(() => {}) },
+    push: { name: 'silent', accepts: () => true, send: () => new Promise(() => {}) },
   },
   storage: sqlite({ file: database }),
   webhooks: { allow: ['127.0.0.0/8'], allowHttp: true },

@@ -14,7 +14,6 @@ function say(line: string): void {
 
 const channel: Provider = {
   name: 'recorder',
-  channel: 'email',
   timeoutMs: 1_000,
   maxConcurrent: 4,
   async send(_message, { notificationId }) {

@@ -26,7 +26,7 @@ async function acceptAndDie(requests: Parameters<Storage['accept']>[0]): ReturnT
 }
 
 const notifier = createNotifier({
-  channels: { email: { name: 'none', channel: 'email', send: async () => ({ kind: 'accepted' }) } },
+  channels: { email: { name: 'none', send: async () => ({ kind: 'accepted' }) } },
   storage,
 })
 await notifier.start({ deliver: false })

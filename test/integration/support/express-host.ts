@@ -138,7 +138,6 @@ export async function startHost(options: HostOptions = {}): Promise<Host> {
 function recorder(sent: Message[]): Provider {
   return {
     name: 'recorder',
-    channel: 'email',
     async send(message) {
       sent.push(message)
       return { kind: 'accepted', providerMessageId: `m${sent.length}` }

@@ -3,6 +3,7 @@ import type { ErrorFormat } from '../../../src/http/errors.ts'
 import { openApiDocument } from '../../../src/http/openapi/document.ts'
 import type { JsonObject, OpenApiDocument, Operation } from '../../../src/http/openapi/types.ts'
 import { ROUTES } from '../../../src/http/routes/table.ts'
+import { SERVICE } from '../../support/kinds.ts'
 import type { Answer } from './http-client.ts'
 
 /** A document that also refuses fields which it does not name, and what has been compiled of it. */
@@ -101,7 +102,7 @@ function headerFault(api: Checked, headers: JsonObject, answer: Answer): string 
 function checkedDocument(errorFormat: ErrorFormat): Checked {
   const known = checked.get(errorFormat)
   if (known !== undefined) return known
-  const document = openApiDocument(ROUTES, { errorFormat, strictBody: false })
+  const document = openApiDocument(ROUTES, SERVICE, { errorFormat, strictBody: false })
   const { Error: error, ...schemas } = document.components.schemas ?? {}
   const closed = { ...closeObjects(schemas), Error: error }
   const ajv = new Ajv2020({ strict: false, allErrors: true })

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import type { ChannelName } from '../../../src/domain/channel.ts'
 import { type AttemptContext, DEFAULT_PAUSE_MS, decide } from '../../../src/domain/decide.ts'
 import type { ErrorCode } from '../../../src/domain/errors/catalogue.ts'
 import type { FaultScope, Outcome } from '../../../src/domain/outcome.ts'
 import { maxOutageAttempts, type RetryPolicy } from '../../../src/domain/retry.ts'
+import { kindOf } from '../../support/kinds.ts'
 
 const policy: RetryPolicy = { kind: 'exponential', maxAttempts: 3, baseMs: 1_000, capMs: 60_000 }
 const context: AttemptContext = {
-  channel: 'email',
+  suppressesRefused: true,
   attempt: 1,
   outages: 0,
   provider: 'a',
@@ -52,7 +52,7 @@ describe('decide', () => {
     ])
   })
 
-  it.each<[ErrorCode, FaultScope, ChannelName, string | undefined]>([
+  it.each<[ErrorCode, FaultScope, string, string | undefined]>([
     ['unsubscribed', 'recipient', 'email', 'unsubscribe'],
     ['unsubscribed', 'recipient', 'sms', 'unsubscribe'],
     ['unsubscribed', 'recipient', 'push', 'unsubscribe'],
@@ -66,7 +66,10 @@ describe('decide', () => {
     ['blocked_recipient', 'recipient', 'email', undefined],
     ['device_unregistered', 'recipient', 'push', undefined],
   ])('suppresses after %s (%s) by %s: %s', (code, scope, channel, suppress) => {
-    const { facts } = decide({ kind: 'rejected', code, scope }, { ...context, channel })
+    const { facts } = decide(
+      { kind: 'rejected', code, scope },
+      { ...context, suppressesRefused: kindOf(channel).suppressesRefused === true },
+    )
     expect(facts.map((fact) => fact.suppress)).toEqual([suppress])
   })
 

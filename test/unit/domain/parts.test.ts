@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
+import { decodedLength, MAX_ATTACHMENT_BYTES } from '../../../src/channels/email-parts.ts'
 import { isNotifierError } from '../../../src/domain/errors/notifier-error.ts'
 import { parseInput } from '../../../src/domain/input/parse.ts'
-import { decodedLength, MAX_ATTACHMENT_BYTES } from '../../../src/domain/input/parts.ts'
-import { sendInput } from '../../../src/domain/input/send.ts'
+import { SERVICE } from '../../support/kinds.ts'
 
 const base64 = (bytes: number) => Buffer.alloc(bytes, 'x').toString('base64')
 const file = { filename: 'a.pdf', contentType: 'application/pdf', content: base64(3) }
@@ -20,6 +20,8 @@ function fault(parts: object): string | null {
     return `${error.code} ${String(error.details?.field)}`
   }
 }
+
+const { sendInput } = SERVICE
 
 describe('what a message carries beside its text', () => {
   it('is taken as it is', () => {

@@ -8,10 +8,12 @@ import {
 } from 'libphonenumber-js/min'
 import examples from 'libphonenumber-js/mobile/examples'
 import { expect, it } from 'vitest'
+import { sms } from '../../../src/channels/built-in.ts'
+import { canonicalNumber, isPhoneNumber } from '../../../src/channels/phone-number.ts'
+import { smsKind } from '../../../src/channels/sms.ts'
 import { isNotifierError } from '../../../src/domain/errors/notifier-error.ts'
-import { canonicalNumber, isPhoneNumber } from '../../../src/domain/phone-number.ts'
 import { assertRecipient } from '../../../src/domain/recipient.ts'
-import { suppressedAddress } from '../../../src/domain/suppression.ts'
+import { suppressedAddress } from '../../../src/services/suppressions/match.ts'
 
 interface Region {
   readonly region: CountryCode
@@ -47,7 +49,7 @@ it('accepts a number of every region, which has one form', () => {
     const number = `+${callingCode}${example}`
     expect(isPhoneNumber(number, 'possible'), number).toBe(true)
     expect(isPhoneNumber(number, 'valid'), number).toBe(true)
-    expect(suppressedAddress('sms', number)).toBe(number)
+    expect(suppressedAddress(sms, number)).toBe(number)
   }
 })
 
@@ -59,7 +61,7 @@ it('refuses a number of every region with the trunk prefix before it', () => {
   for (const { callingCode, trunk, example } of withTrunk) {
     const dialled = `+${callingCode}${trunk}${example}`
     expect(isPhoneNumber(dialled, 'possible'), dialled).toBe(false)
-    if (suppressedAddress('sms', dialled) === `+${callingCode}${example}`) others += 1
+    if (suppressedAddress(sms, dialled) === `+${callingCode}${example}`) others += 1
   }
   // The rest are too long to be read as a number with a prefix.
   expect(others).toBeGreaterThan(100)
@@ -74,8 +76,8 @@ it('keeps every number that it accepts as it is, so that an opt-out matches', ()
       for (const start of [first, trunk]) {
         const national = `${start}${known ? example : digits}`
         const to = `+${callingCode}${national}`
-        if (isPhoneNumber(to, 'possible')) expect(suppressedAddress('sms', to)).toBe(to)
-        else expect(() => assertRecipient('sms', to)).toThrow()
+        if (isPhoneNumber(to, 'possible')) expect(suppressedAddress(sms, to)).toBe(to)
+        else expect(() => assertRecipient(sms, to)).toThrow()
         if (callingCode === '1' && /^[01]/.test(national)) expect(isPhoneNumber(to, 'possible')).toBe(false)
       }
     }),
@@ -93,7 +95,7 @@ it.each(['+870773111632', '+881612345678', '+882161234567', '+80012345678'])(
 
 it('says which number a trunk prefix stands before', () => {
   try {
-    assertRecipient('sms', '+4407911123456')
+    assertRecipient(sms, '+4407911123456')
     expect.unreachable()
   } catch (error) {
     if (!isNotifierError(error)) throw error
@@ -105,6 +107,8 @@ it('says which number a trunk prefix stands before', () => {
 it('refuses what matches no numbering plan where that is asked for', () => {
   expect(isPhoneNumber('+15551234567', 'possible')).toBe(true)
   expect(isPhoneNumber('+15551234567', 'valid')).toBe(false)
-  expect(() => assertRecipient('sms', '+15551234567')).not.toThrow()
-  expect(() => assertRecipient('sms', '+15551234567', 'valid')).toThrow('E.164')
+  expect(() => assertRecipient(sms, '+15551234567')).not.toThrow()
+  expect(() => assertRecipient(smsKind({ maxSmsSegments: 10, smsNumbers: 'valid' }), '+15551234567')).toThrow(
+    'E.164',
+  )
 })

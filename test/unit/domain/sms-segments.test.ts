@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { smsText } from '../../../src/domain/sms-segments.ts'
+import { smsText } from '../../../src/channels/sms-segments.ts'
 
 /** 3GPP TS 23.038 6.2.1 by code point, row by row of its table: a second source beside the one under test. */
 const BASIC_CODES = [

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { isNotifierError } from '../../../src/domain/errors/notifier-error.ts'
 import { compileTemplate } from '../../../src/domain/template/compile.ts'
 import { assertTemplateText } from '../../../src/domain/template/judge.ts'
+import { kindOf } from '../../support/kinds.ts'
 
 function fault(work: () => unknown): { code: string; message: string; details: unknown } {
   try {
@@ -151,7 +152,7 @@ describe('assertTemplateText', () => {
           expect(isNotifierError(error)).toBe(true)
           return
         }
-        const template = compileTemplate({ channel: 'sms', subject: null, body: source, format: null })
+        const template = compileTemplate(kindOf('sms'), { subject: null, body: source, format: null })
         expect(typeof template.render({ a: [{ a: 'x' }] }).body).toBe('string')
       }),
     )

@@ -5,11 +5,12 @@ import { isNotifierError } from '../../../src/domain/errors/notifier-error.ts'
 import { compileTemplate } from '../../../src/domain/template/compile.ts'
 import { parseSource, type Token } from '../../../src/domain/template/parse.ts'
 import { MAX_BODY_LENGTH } from '../../../src/domain/template/write.ts'
+import { kindOf } from '../../support/kinds.ts'
 
 const tokensOf = (source: string) => parseSource(source, 'body')
 
 function renderer(body: string) {
-  const { render } = compileTemplate({ channel: 'sms', subject: null, body, format: null })
+  const { render } = compileTemplate(kindOf('sms'), { subject: null, body, format: null })
   return (variables: Record<string, unknown>) => render(variables).body
 }
 

@@ -1,18 +1,18 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { ChannelName } from '../../../src/domain/channel.ts'
 import { isNotifierError } from '../../../src/domain/errors/notifier-error.ts'
 import { compileTemplate, MAX_SUBJECT_LENGTH, toHeader } from '../../../src/domain/template/compile.ts'
 import { boundOf, extentOf, levelsOf } from '../../../src/domain/template/extent.ts'
 import { formatOf } from '../../../src/domain/template/format.ts'
 import { parseSource } from '../../../src/domain/template/parse.ts'
 import { MAX_BODY_LENGTH } from '../../../src/domain/template/write.ts'
+import { kindOf } from '../../support/kinds.ts'
 
 type Variables = Record<string, unknown>
 
-const compile = (body: string, channel: ChannelName = 'sms', subject: string | null = null) =>
-  compileTemplate({ channel, subject, body, format: null })
-const render = (body: string, variables: Variables, channel: ChannelName = 'sms') =>
+const compile = (body: string, channel: string = 'sms', subject: string | null = null) =>
+  compileTemplate(kindOf(channel), { subject, body, format: null })
+const render = (body: string, variables: Variables, channel: string = 'sms') =>
   compile(body, channel).render(variables).body
 
 function fault(work: () => unknown): { code: string; message: string; details: unknown } {
@@ -47,7 +47,7 @@ describe('rendering', () => {
     )
   })
 
-  it.each<[ChannelName, string, string, string]>([
+  it.each<[string, string, string, string]>([
     ['sms', '', `<a href="x">'&\`=`, `<a href="x">'&\`=`],
     ['push', '', `<&>"`, `<&>"`],
     ['email', 'plain: ', `<&>"'`, `plain: <&>"'`],
@@ -147,8 +147,7 @@ describe('rendering', () => {
     (tag) => {
       const body = `{{#l}}${tag.repeat(1_000)}{{/l}}`
       const values = (count: number) => ({ a: '', l: Array.from({ length: count }, () => 1) })
-      const { assertVariables, render } = compileTemplate({
-        channel: 'sms',
+      const { assertVariables, render } = compileTemplate(kindOf('sms'), {
         subject: null,
         body,
         format: null,
@@ -308,7 +307,7 @@ describe('the size of a text', () => {
       fc.array(fc.array(value)),
       fc.record({ a: fc.array(value) }),
     )
-    const channel = fc.constantFrom<ChannelName>('email', 'webhook', 'slack')
+    const channel = fc.constantFrom<string>('email', 'webhook', 'slack')
     fc.assert(
       fc.property(fc.array(part, { maxLength: 12 }), values, channel, (parts, a, where) => {
         const source = parts.join('')
@@ -318,7 +317,7 @@ describe('the size of a text', () => {
         } catch {
           return
         }
-        const template = compileTemplate({ channel: where, subject: null, body: source, format: 'html' })
+        const template = compileTemplate(kindOf(where), { subject: null, body: source, format: 'html' })
         const { characters } = boundOf(levelsOf(tokens), extentOf({ a }))
         expect(template.render({ a }).body.length).toBeLessThanOrEqual(characters)
       }),
@@ -336,9 +335,9 @@ describe('the format of an e-mail body', () => {
     ['<html lang="en">', 'html'],
     ['{{x}}', 'text'],
   ])('%s is %s', (source, expected) => {
-    expect(formatOf('email', null, source)).toBe(expected)
-    expect(formatOf('sms', null, source)).toBe('text')
-    expect(formatOf('push', 'html', source)).toBe('text')
+    expect(formatOf(kindOf('email'), null, source)).toBe(expected)
+    expect(formatOf(kindOf('sms'), null, source)).toBe('text')
+    expect(formatOf(kindOf('push'), 'html', source)).toBe('text')
   })
 
   it('is never decided by a value', () => {

@@ -27,7 +27,7 @@ it('lets others have their turn while a large batch is judged, and its recipient
   const notifier = createNotifier({
     // Nothing is awaited of the disk: a turn is one that was let.
     storage: sqlite({ file: join(directory, 'notifier.db'), synchronous: 'normal' }),
-    channels: { email: { name: 'none', channel: 'email', send: async () => ({ kind: 'accepted' }) } },
+    channels: { email: { name: 'none', send: async () => ({ kind: 'accepted' }) } },
   })
   await notifier.start({ deliver: false })
   try {

@@ -5,6 +5,7 @@ import type { Template } from '../../../src/domain/template/template.ts'
 import { memoryStorage } from '../../../src/memory/memory-storage.ts'
 import { createProcessor } from '../../../src/services/processor.ts'
 import { createCompiledTemplates } from '../../../src/services/templates/compiled-templates.ts'
+import { KINDS, kindOf } from '../../support/kinds.ts'
 
 const MiB = 1024 * 1024
 
@@ -36,10 +37,10 @@ async function open(count: number, body: string) {
   // Each look at this clock takes longer than a turn may.
   let now = 0
   const processor = createProcessor({ monotonic: () => (now += 10) })
-  return { compiled: createCompiledTemplates(storage, processor), templates, reads: () => reads }
+  return { compiled: createCompiledTemplates(storage, processor, KINDS), templates, reads: () => reads }
 }
 
-const source = (body: string): TemplateSource => ({ channel: 'email', subject: null, body, format: null })
+const source = (body: string): TemplateSource => ({ subject: null, body, format: null })
 
 describe('templates that are kept compiled', () => {
   it('are thousands of the usual size', async () => {
@@ -51,7 +52,7 @@ describe('templates that are kept compiled', () => {
 
   it('take no more than 64 MiB: those that were used longest ago are read again', async () => {
     const body = '{{a}} '.repeat(10_000)
-    const fit = Math.floor((64 * MiB) / compileTemplate(source(body)).size)
+    const fit = Math.floor((64 * MiB) / compileTemplate(kindOf('email'), source(body)).size)
     const { compiled, templates, reads } = await open(fit + 1, body)
     for (const template of templates) compiled.of(template)
     for (const { id, version } of templates.slice(1)) await compiled.load({ id, version })
@@ -82,8 +83,8 @@ describe('templates that are kept compiled', () => {
   })
 
   it('know their size by their tags and their text', () => {
-    expect(compileTemplate(source('{{a}}'.repeat(10_000))).size).toBeGreaterThan(MiB)
-    expect(compileTemplate(source('x'.repeat(50_000))).size).toBeLessThan(MiB / 8)
+    expect(compileTemplate(kindOf('email'), source('{{a}}'.repeat(10_000))).size).toBeGreaterThan(MiB)
+    expect(compileTemplate(kindOf('email'), source('x'.repeat(50_000))).size).toBeLessThan(MiB / 8)
   })
 
   it('are missing where there is no such version', async () => {

@@ -634,7 +634,7 @@ describe('a fault of the provider', () => {
 
   it('does not touch the other channels', async () => {
     const channel = recordingProvider({ send: retry('account', { retryAfterMs: HOUR }) })
-    const sms = recordingProvider({ name: 'sms', channel: 'sms' })
+    const sms = recordingProvider({ name: 'sms' })
     const { notifier, clock, ended } = await world([], { channels: { email: channel, sms } })
     await notifier.send(mail)
     const { id } = await notifier.send({ channel: 'sms', to: '+14155550123', body: 'x' })
@@ -829,7 +829,6 @@ it.each<[string, (inner: Storage) => Partial<Storage>, Behaviour]>([
   async (_which, wrap, send) => {
     const hanging = recordingProvider({ maxConcurrent: 1, send: () => new Promise(() => {}) })
     const other = recordingProvider({
-      channel: 'sms',
       name: 'other',
       retry: { kind: 'schedule', delaysMs: [1_000], jitter: 0 },
       send,

@@ -13,6 +13,7 @@ import { createCompiledTemplates } from '../../../src/services/templates/compile
 import { fakeClock } from '../../../src/testing/fake-clock.ts'
 import { recordingProvider } from '../../../src/testing/recording-provider.ts'
 import { engineParts } from '../../support/engine-parts.ts'
+import { KINDS } from '../../support/kinds.ts'
 import { observation } from '../../support/observation.ts'
 
 const MINUTE = 60_000
@@ -41,7 +42,7 @@ async function create(post: (request: PostRequest) => PostResult | Promise<PostR
     signer,
     ...engineParts(channel, clock),
     processor,
-    compiled: createCompiledTemplates(storage, processor),
+    compiled: createCompiledTemplates(storage, processor, KINDS),
     outgoing: {
       async post(request) {
         posts.push({ request, at: clock.monotonic() })
@@ -52,7 +53,6 @@ async function create(post: (request: PostRequest) => PostResult | Promise<PostR
     },
     ...observation(),
     logger: silentLogger(),
-    maxSmsSegments: 10,
     leaseMs: MINUTE,
     pollMs: 60 * MINUTE,
     box: () => boxes.current,

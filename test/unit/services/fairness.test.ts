@@ -92,7 +92,7 @@ it('a provider that hangs holds up only its own concurrency', async () => {
   const { clock } = world
   const hanging = recordingProvider({ name: 'hanging', maxConcurrent: 4, send: () => new Promise(() => {}) })
   const healthy = recordingProvider({ name: 'healthy', maxConcurrent: 20 })
-  const sms = recordingProvider({ name: 'sms', channel: 'sms' })
+  const sms = recordingProvider({ name: 'sms' })
   const notifier = await world.start({ channels: { email: [hanging, healthy], sms } })
   await notifier.sendBatch(Array.from({ length: 100 }, () => mail))
   const { id } = await notifier.send({ channel: 'sms', to: '+14155550123', body: 'x' })
@@ -113,7 +113,7 @@ it.each([
 ])('what %s waits for no poll, whatever else hangs and has a backlog', async (_what, outcome, withinMs) => {
   const world = notifierWorld()
   const { clock } = world
-  const sms = recordingProvider({ channel: 'sms', maxConcurrent: 1, send: () => new Promise(() => {}) })
+  const sms = recordingProvider({ maxConcurrent: 1, send: () => new Promise(() => {}) })
   const retry = { kind: 'schedule', delaysMs: [1_000], jitter: 0 } as const
   const email = recordingProvider({
     send: (_message, { attempt }) => (attempt === 1 ? outcome : ACCEPTED),

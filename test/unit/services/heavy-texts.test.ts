@@ -6,6 +6,7 @@ import { compileTemplate } from '../../../src/domain/template/compile.ts'
 import { MAX_BODY_LENGTH } from '../../../src/domain/template/write.ts'
 import { trackHtml } from '../../../src/domain/track-html.ts'
 import { ENCODERS, mailOf } from '../../support/any-mail.ts'
+import { kindOf } from '../../support/kinds.ts'
 
 const [, encoders] = ENCODERS[0] ?? expect.unreachable()
 
@@ -20,7 +21,7 @@ function stepsOf(steps: Steps<unknown>): number {
 
 const compose = (text: string) => composeMail(mailOf({ text }), encoders)
 const render = (source: string, variables = {}) =>
-  compileTemplate({ channel: 'email', subject: null, body: source, format: 'html' }).renderSteps(variables)
+  compileTemplate(kindOf('email'), { subject: null, body: source, format: 'html' }).renderSteps(variables)
 const track = (html: string) =>
   trackHtml(html, { pixel: null, click: (href) => `https://c.example/?${href}` })
 const LINK = '<a href="#">x</a> '

@@ -4,6 +4,7 @@ import { createInstances } from '../../../src/services/channels/instances.ts'
 import { createOpenPlugins } from '../../../src/services/channels/plugins.ts'
 import { type FakeClock, fakeClock } from '../../../src/testing/fake-clock.ts'
 import { recordingProvider } from '../../../src/testing/recording-provider.ts'
+import { kindOf } from '../../support/kinds.ts'
 
 const MINUTE = 60_000
 
@@ -15,7 +16,7 @@ function create(make: (clock: FakeClock, made: number) => Made | Promise<Made>) 
   const closed: number[] = []
   const asked: number[] = []
   const instances = createInstances({
-    channel: 'email',
+    kind: kindOf('email'),
     async make() {
       const number = asked.push(clock.monotonic())
       const given = await make(clock, number)

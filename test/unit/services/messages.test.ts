@@ -1,19 +1,23 @@
 import { runInNewContext } from 'node:vm'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { MAX_ATTACHMENT_BYTES } from '../../../src/channels/email-parts.ts'
 import { createNotifier } from '../../../src/create-notifier.ts'
-import { MAX_ATTACHMENT_BYTES } from '../../../src/domain/input/parts.ts'
 import type { SendInput } from '../../../src/domain/input/send.ts'
 import { memoryStorage } from '../../../src/memory/memory-storage.ts'
 import type { NotifierOptions } from '../../../src/options.ts'
 import { fakeClock } from '../../../src/testing/fake-clock.ts'
+import type { RecordingProvider } from '../../../src/testing/recording-provider.ts'
 import { recordingProvider } from '../../../src/testing/recording-provider.ts'
 
 async function start(deliver = false, options: Partial<NotifierOptions> = {}) {
   const clock = fakeClock()
   const storage = memoryStorage({ clock })
-  const [email, sms, push, slack] = (['email', 'sms', 'push', 'slack'] as const).map((channel) =>
-    recordingProvider({ channel }),
-  )
+  const [email, sms, push, slack] = [0, 1, 2, 3].map(() => recordingProvider()) as [
+    RecordingProvider,
+    RecordingProvider,
+    RecordingProvider,
+    RecordingProvider,
+  ]
   const notifier = createNotifier({ channels: { email, sms, push, slack }, storage, clock, ...options })
   await notifier.start({ deliver })
   onTestFinished(() => notifier.stop())
@@ -192,7 +196,7 @@ describe('an object that is used for the next message before the first is stored
       const stored = await storage.notifications.get(id)
       expect(stored).toMatchObject({
         to: name,
-        content: { variables: { user: { name }, list: [n] }, push: { data: { n: name } } },
+        content: { variables: { user: { name }, list: [n] }, parts: { data: { n: name } } },
       })
     }
   })

@@ -12,7 +12,6 @@ async function neighbours() {
   let handedOver = (): void => {}
   const provider: Provider = {
     name: 'shared',
-    channel: 'email',
     maxConcurrent: 100,
     timeoutMs: 1_000,
     async send({ to }, { attempt }) {

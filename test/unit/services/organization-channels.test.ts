@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { smtp } from '../../../adapters/channels/smtp/send.ts'
+import { email, sms } from '../../../src/channels/built-in.ts'
+import type { EmailKind } from '../../../src/channels/email.ts'
 import { memoryStorage } from '../../../src/memory/memory-storage.ts'
 import type { NotifierOptions } from '../../../src/options.ts'
 import type { Provider } from '../../../src/ports/provider.ts'
@@ -9,12 +11,14 @@ import type {
   ChannelProviders,
   OrganizationProviders,
 } from '../../../src/services/channels/channel-option.ts'
+import { perOrganization } from '../../../src/services/channels/channel-option.ts'
 import { createRoutes } from '../../../src/services/channels/routes.ts'
 import type { Notifier } from '../../../src/services/notifier.ts'
 import { serviceOf } from '../../../src/services/service.ts'
 import { fakeClock } from '../../../src/testing/fake-clock.ts'
 import { type RecordingProvider, recordingProvider } from '../../../src/testing/recording-provider.ts'
 import { engineParts } from '../../support/engine-parts.ts'
+import { KINDS, kindOf } from '../../support/kinds.ts'
 import { type NotifierWorld, notifierWorld } from '../../support/notifier-world.ts'
 
 const mail = { channel: 'email', to: 'ada@example.com', body: 'Hello' } as const
@@ -42,17 +46,17 @@ async function tenants(
   const made = new Map<string, RecordingProvider>()
   const asked: string[] = []
   const closed: string[] = []
-  const perOrganization = (organizationId: string) => {
+  const providersOf = (organizationId: string) => {
     asked.push(organizationId)
     return make(organizationId, () => {
       const close = (): void => void closed.push(organizationId)
       const channel = recordingProvider({ name: 'own', maxConcurrent: 5, close })
       made.set(organizationId, channel)
       return channel
-    }) as ChannelProviders | null
+    }) as ChannelProviders<EmailKind> | null
   }
   const notifier = await world.start({
-    channels: { email: shared === undefined ? perOrganization : { providers: [shared], perOrganization } },
+    channels: { email: perOrganization(email, providersOf, shared as Provider<EmailKind> | undefined) },
     plans: {},
     ...others,
   })
@@ -238,7 +242,7 @@ describe('a function that fails', () => {
       },
     ],
     ['answers no provider', () => ({})],
-    ['answers one of another channel', () => recordingProvider({ channel: 'sms' })],
+    ['answers one of another channel', () => ({ ...recordingProvider(), kind: sms }) as never],
     ['answers one that a lease is too short for', () => recordingProvider({ timeoutMs: 70_000 })],
   ])('and %s lets what it concerns wait, visibly, and goes on by itself', async (_name, fail) => {
     let down = true
@@ -279,7 +283,7 @@ describe('a function that fails', () => {
     async (_name, email, { message, ...rest }: { message?: string }) => {
       const errors: Error[] = []
       const { start } = notifierWorld()
-      const notifier = await start({ channels: { email } })
+      const notifier = await start({ channels: { email: perOrganization(kindOf('email'), email) } })
       notifier.on('error', (error) => errors.push(error))
       await notifier.send(mail)
       const called = 'The function channels.email, called with "org_default"'
@@ -384,7 +388,9 @@ describe('a function that fails', () => {
   it('and hangs for several channels holds up a batch no longer than for one', async () => {
     const { start, clock } = notifierWorld()
     const hangs = () => new Promise<never>(() => {})
-    const notifier = await start({ channels: { email: hangs, sms: hangs } })
+    const notifier = await start({
+      channels: { email: perOrganization(email, hangs), sms: perOrganization(sms, hangs) },
+    })
     const sending = notifier.sendBatch([mail, { channel: 'sms', to: '+14155550123', body: 'Hello' }])
     await clock.advance(10_000)
     expect((await sending).accepted).toBe(2)
@@ -500,10 +506,12 @@ describe('more organizations than are kept open', () => {
     const clock = fakeClock()
     const closed: string[] = []
     const routes = createRoutes({
+      kinds: KINDS,
       sources: new Map([
         [
           'email',
           {
+            kind: kindOf('email'),
             shared: null,
             perOrganization: (id: string) => recordingProvider({ close: () => void closed.push(id) }),
           },
@@ -721,8 +729,10 @@ describe('notifications stored under another configuration', () => {
     none = true
     await clock.advance(61 * MINUTE)
     expect(made.get('org_a')?.calls).toEqual([])
-    expect((await notifier.health()).waiting).toEqual([{ lane: 'email@org_a', reason: 'not_configured' }])
-    expect(await history(notifier, id, 'org_a')).toContain('attempt_failed: invalid_channel')
+    expect((await notifier.health()).waiting).toEqual([
+      { lane: 'email@org_a', reason: 'channel_not_configured' },
+    ])
+    expect(await history(notifier, id, 'org_a')).toContain('attempt_failed: channel_not_configured')
     none = false
     expect(await ended(notifier, id, 'org_a')).toBe('sent')
   })
@@ -736,7 +746,7 @@ describe('notifications stored under another configuration', () => {
     expect(ids).toHaveLength(2)
     const other = notifierWorld({ clock: world.clock, storage: world.storage })
     const notifier = await other.start({
-      channels: { sms: recordingProvider({ channel: 'sms' }) },
+      channels: { sms: recordingProvider() },
       delivery: { pollMs: 1_000 },
       ...(queue === undefined ? {} : { queue }),
     })
@@ -760,7 +770,7 @@ describe('notifications stored under another configuration', () => {
     await world.clock.advance(2_000)
     await notifier.send({ channel: 'sms', to: '+14155550123', body: 'x' })
     await world.clock.advance(10)
-    expect((await notifier.health()).waiting).toEqual([{ lane: 'push', reason: 'not_configured' }])
+    expect((await notifier.health()).waiting).toEqual([{ lane: 'push', reason: 'channel_not_configured' }])
   })
 })
 
@@ -771,6 +781,7 @@ describe('an instance for receipts', () => {
     const own = () => recordingProvider({ name: 'own', close: () => void log.push('closed') })
     const shared = recordingProvider({ name: 'shared' })
     const routes = createRoutes({
+      kinds: KINDS,
       clock,
       leaseMs: MINUTE,
       failed() {},
@@ -778,6 +789,7 @@ describe('an instance for receipts', () => {
         [
           'email',
           {
+            kind: kindOf('email'),
             shared: {
               providers: [engineParts(shared, clock).routes.shared('email')?.providers[0] as never],
               weights: null,

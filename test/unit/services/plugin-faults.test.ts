@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { email } from '../../../src/channels/built-in.ts'
 import { createNotifier, memoryRateLimiter, memoryStorage, type NotifierOptions } from '../../../src/index.ts'
+import { perOrganization } from '../../../src/services/channels/channel-option.ts'
 import { createPluginFaults } from '../../../src/services/plugin-faults.ts'
 import { type FakeClock, fakeClock, recordingProvider } from '../../../src/testing/index.ts'
 import { notifierWorld } from '../../support/notifier-world.ts'
@@ -188,10 +190,10 @@ describe('a plug-in that hangs', () => {
 
   it('for one organization leaves the health of the service as it is', async () => {
     const world = notifierWorld()
-    const email = (): never => {
+    const fails = (): never => {
       throw new Error('no credentials')
     }
-    const notifier = await world.start({ channels: { email } })
+    const notifier = await world.start({ channels: { email: perOrganization(email, fails) } })
     await notifier.send(MAIL)
     await world.clock.until(async () => ((await notifier.health()).waiting.length > 0 ? true : null))
     expect(await notifier.health()).toMatchObject({ status: 'ok', waiting: [{ lane: 'email@org_default' }] })

@@ -8,6 +8,7 @@ import { createWakes } from '../../../src/services/delivery/wakes.ts'
 import { configuredProvider } from '../../../src/services/providers.ts'
 import { type FakeClock, fakeClock, settled } from '../../../src/testing/fake-clock.ts'
 import { type RecordingProviderOptions, recordingProvider } from '../../../src/testing/recording-provider.ts'
+import { kindOf } from '../../support/kinds.ts'
 
 const why = { code: 'provider_unavailable', message: 'Busy.' } as const
 
@@ -27,19 +28,22 @@ function create(
   const memory = memoryRateLimiter({ clock })
   const limiter = shared?.(memory) ?? memory
   const states = Array.from({ length: processes }, () =>
-    createProviderState(configuredProvider(recordingProvider({ maxConcurrent: 4, ...options })), {
-      clock,
-      limits: createSharedLimits(
-        limiter,
-        memoryRateLimiter({ clock }),
+    createProviderState(
+      configuredProvider(recordingProvider({ maxConcurrent: 4, ...options }), kindOf('email')),
+      {
         clock,
-        (error) => void errors.push(error),
-      ),
-      maxPauseMs: 24 * 3_600_000,
-      available,
-      wakeIn: createWakes(clock, available).in,
-      tell: (event) => void events.push(event),
-    }),
+        limits: createSharedLimits(
+          limiter,
+          memoryRateLimiter({ clock }),
+          clock,
+          (error) => void errors.push(error),
+        ),
+        maxPauseMs: 24 * 3_600_000,
+        available,
+        wakeIn: createWakes(clock, available).in,
+        tell: (event) => void events.push(event),
+      },
+    ),
   )
   return { clock, states, state: states[0] as ProviderState, woken: () => woken, events, errors }
 }

@@ -9,6 +9,7 @@ import { createGiveWay, type GiveWay } from '../../../src/services/receipts/give
 import { createReceipts } from '../../../src/services/receipts/receipts.ts'
 import { type FakeClock, fakeClock } from '../../../src/testing/fake-clock.ts'
 import { recordingProvider } from '../../../src/testing/recording-provider.ts'
+import { kindOf } from '../../support/kinds.ts'
 
 const COMMIT_MS = 10
 
@@ -45,6 +46,7 @@ function receipts(about: Partial<Receipt> = { fact: { type: 'delivered' } }) {
         receipts: [{ dedupeKey: new TextDecoder().decode(body), ...about }],
       }),
     }),
+    kindOf('email'),
   )
   const { take } = createReceipts({
     storage,

@@ -5,6 +5,7 @@ import { createNotifier } from '../../../src/create-notifier.ts'
 import { UNLIMITED } from '../../../src/domain/plans.ts'
 import { memoryStorage } from '../../../src/memory/memory-storage.ts'
 import type { NotifierOptions } from '../../../src/options.ts'
+import type { ChannelOptions } from '../../../src/services/channels/channel-option.ts'
 import { fakeClock } from '../../../src/testing/fake-clock.ts'
 import { recordingProvider } from '../../../src/testing/recording-provider.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
@@ -141,12 +142,13 @@ describe.each(['memory', 'sqlite'])('a resend on %s', (kind) => {
   it('is refused when the channel, or a provider for the recipient, is no longer configured', async () => {
     const { notifier, storage } = await start()
     const { id } = await notifier.send(mail)
-    const sms = recordingProvider({ channel: 'sms' })
+    const sms = recordingProvider()
     const picky = recordingProvider({ accepts: () => false })
-    for (const [channels, code] of [
+    const changed: readonly [ChannelOptions, string][] = [
       [{ sms }, 'invalid_channel'],
       [{ email: picky }, 'invalid_recipient'],
-    ] as const) {
+    ]
+    for (const [channels, code] of changed) {
       const later = createNotifier({ channels, storage })
       await later.start({ deliver: false })
       await expect(later.notifications.resend(id)).rejects.toMatchObject({ code, status: 422 })

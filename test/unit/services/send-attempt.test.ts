@@ -6,6 +6,7 @@ import { createStop } from '../../../src/services/delivery/stop.ts'
 import { configuredProvider } from '../../../src/services/providers.ts'
 import { fakeClock, settled } from '../../../src/testing/fake-clock.ts'
 import { type Behaviour, recordingProvider } from '../../../src/testing/recording-provider.ts'
+import { kindOf } from '../../support/kinds.ts'
 import { observation } from '../../support/observation.ts'
 
 const message = { to: 'ada@example.com', subject: null, body: 'x', format: 'text' } as const
@@ -29,8 +30,14 @@ function attempt(send: Behaviour, stop = createStop()) {
     facts,
     channel,
     failures,
-    outcome: sendAttempt(configuredProvider(channel), message, context, stop, clock, observer, (error) =>
-      failures.push(error),
+    outcome: sendAttempt(
+      configuredProvider(channel, kindOf('email')),
+      message,
+      context,
+      stop,
+      clock,
+      observer,
+      (error) => failures.push(error),
     ),
   }
 }
@@ -110,7 +117,7 @@ describe('sendAttempt', () => {
       [{ kind: 'rejected' }, { kind: 'rejected', code: 'provider_error', scope: 'message' }],
       [
         { kind: 'rejected', code: '__proto__', scope: 'me' },
-        { kind: 'rejected', code: 'provider_error', scope: 'message' },
+        { kind: 'rejected', code: 'provider_error', providerCode: '__proto__', scope: 'message' },
       ],
       [
         { kind: 'retry', code: 'mailbox_full', scope: 'recipient', retryAfterMs: Number.NaN },

@@ -14,7 +14,7 @@ const sms = { channel: 'sms', to: GERMAN } as const
 async function start(options: Partial<NotifierOptions> = {}, deliver = false) {
   const clock = fakeClock()
   const storage = memoryStorage({ clock })
-  const provider = recordingProvider({ channel: 'sms' })
+  const provider = recordingProvider()
   const notifier = createNotifier({
     channels: { sms: provider, email: recordingProvider() },
     storage,
@@ -80,7 +80,7 @@ describe('segments', () => {
     const { notifier, storage, clock } = await start({ sms: { maxSegments: 5 } })
     await notifier.templates.create({ name: 'note', channel: 'sms', body: '{{text}}' })
     const { id } = await notifier.send({ to: GERMAN, template: 'note', variables: { text: 'a'.repeat(500) } })
-    const strict = recordingProvider({ channel: 'sms' })
+    const strict = recordingProvider()
     const other = createNotifier({ channels: { sms: strict }, storage, clock, sms: { maxSegments: 3 } })
     await other.start()
     onTestFinished(() => other.stop())

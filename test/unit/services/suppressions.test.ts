@@ -24,7 +24,7 @@ describe.each(['memory', 'sqlite'])('suppressions on %s', (kind) => {
         ? memoryStorage({ clock })
         : sqlite({ file: join(directory, `suppressions-${files}.db`), synchronous: 'normal', clock })
     const email = recordingProvider()
-    const push = recordingProvider({ channel: 'push' })
+    const push = recordingProvider()
     const notifier = createNotifier({ channels: { email, push }, storage, clock, ...options })
     await notifier.start({ deliver })
     onTestFinished(() => notifier.stop())
@@ -219,7 +219,7 @@ describe.each(['memory', 'sqlite'])('suppressions on %s', (kind) => {
   })
 
   it('of phone numbers match with and without a trunk prefix', async () => {
-    const { notifier } = await start({ channels: { sms: recordingProvider({ channel: 'sms' }) } })
+    const { notifier } = await start({ channels: { sms: recordingProvider() } })
     const phone = { channel: 'sms', to: '+447911123456' } as const
     const dialled = { ...phone, to: '+4407911123456' }
     await notifier.suppressions.add({ ...phone, reason: 'unsubscribe' })

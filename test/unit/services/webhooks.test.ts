@@ -23,6 +23,7 @@ import { fakeClock } from '../../../src/testing/fake-clock.ts'
 import { recordingProvider } from '../../../src/testing/recording-provider.ts'
 import { accept, claim, deliver, ended, note, notes } from '../../../src/testing/storage/fixtures.ts'
 import { engineParts } from '../../support/engine-parts.ts'
+import { KINDS } from '../../support/kinds.ts'
 import { observation } from '../../support/observation.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
 
@@ -88,11 +89,10 @@ describe.each(['memory', 'sqlite'])('webhook endpoints on %s', (kind) => {
     const processor = createProcessor(clock)
     const engine = createEngine({
       ...parts,
-      ...engineParts(recordingProvider({ channel: 'push' }), clock),
+      ...engineParts(recordingProvider(), clock),
       processor,
-      compiled: createCompiledTemplates(storage, processor),
+      compiled: createCompiledTemplates(storage, processor, KINDS),
       logger: silentLogger(),
-      maxSmsSegments: 10,
       leaseMs: 60_000,
       pollMs: DAY,
       random: () => 0.5,

@@ -349,7 +349,7 @@ describe('what a call is given beside its subject', () => {
     for (const list of [notifier.notifications.list, notifier.deadLetters.list])
       if (!(field === 'status' && list === notifier.deadLetters.list))
         await expect(list(query)).rejects.toMatchObject(refusedFor(field))
-    await expect(notifier.logs.list({ channel: 'fax' as never })).rejects.toMatchObject({
+    await expect(notifier.logs.list({ channel: 'E-mail' })).rejects.toMatchObject({
       code: 'invalid_channel',
     })
   })

@@ -62,16 +62,15 @@ describe('recordingProvider', () => {
     expect(await failed).toMatchObject({ data: { error: { code: 'mailbox_full' } } })
   })
 
-  it('serves any channel under any name', () => {
-    expect(recordingProvider({ channel: 'sms', name: 'backup', maxConcurrent: 2 })).toMatchObject({
-      channel: 'sms',
+  it('serves under any name', () => {
+    expect(recordingProvider({ name: 'backup', maxConcurrent: 2 })).toMatchObject({
       name: 'backup',
       maxConcurrent: 2,
     })
   })
 
   it('takes an option that is there and undefined for one that is left out', () => {
-    const left = { name: undefined, channel: undefined, send: undefined }
-    expect(recordingProvider(left)).toMatchObject({ name: 'recorder', channel: 'email' })
+    const left = { name: undefined, send: undefined }
+    expect(recordingProvider(left)).toMatchObject({ name: 'recorder' })
   })
 })

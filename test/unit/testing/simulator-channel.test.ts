@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import { CHANNELS, type ChannelName } from '../../../src/domain/channel.ts'
 import { ERRORS } from '../../../src/domain/errors/catalogue.ts'
 import { assertRecipient } from '../../../src/domain/recipient.ts'
 import { foldFact, initialFold, statusOf } from '../../../src/domain/status.ts'
@@ -10,10 +9,12 @@ import { fakeClock, recordingLogger, simulatorProvider } from '../../../src/test
 import {
   readSimulated,
   SIMULATED_CASES,
+  SIMULATED_CHANNELS,
   SIMULATED_CODES,
   SIMULATED_FORMS,
   simulatedName,
 } from '../../../src/testing/simulator/recipients.ts'
+import { kindOf } from '../../support/kinds.ts'
 
 const NAMES = [
   ...SIMULATED_CASES.map(({ name }) => name),
@@ -25,6 +26,7 @@ const NAMES = [
 const NOT_OF_PROVIDERS = [
   ...['missing_required_field', 'invalid_channel', 'invalid_template_variable', 'idempotency_key_reused'],
   'attempts_exhausted',
+  'channel_not_configured',
 ]
 
 function message(to: string): Message {
@@ -46,18 +48,18 @@ function context(more: Partial<SendContext> = {}): SendContext {
   }
 }
 
-describe.each(CHANNELS)('simulatorProvider on %s', (channel: ChannelName) => {
+describe.each(SIMULATED_CHANNELS)('simulatorProvider on %s', (channel) => {
   it('has a recipient of a valid form for every name, and knows each again, with a tag too', () => {
     const simulator = simulatorProvider({ channel })
     const recipients = NAMES.map((name) => simulator.recipient(name))
     expect(new Set(recipients).size).toBe(NAMES.length)
     for (const [index, to] of recipients.entries()) {
-      assertRecipient(channel, to)
+      assertRecipient(kindOf(channel), to)
       expect(simulatedName(channel, to)).toBe(NAMES[index])
     }
     if (channel === 'sms') return
     const tagged = simulator.recipient('delivered', '17')
-    assertRecipient(channel, tagged)
+    assertRecipient(kindOf(channel), tagged)
     expect([tagged === simulator.recipient('delivered'), simulatedName(channel, tagged)]).toEqual([
       false,
       'delivered',

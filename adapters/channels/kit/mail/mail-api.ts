@@ -1,4 +1,5 @@
 import type * as z from 'zod'
+import type { EmailKind } from '../../../../src/channels/email.ts'
 import type { Outcome } from '../../../../src/domain/outcome.ts'
 import type { Steps } from '../../../../src/domain/steps.ts'
 import type { Message, SendContext } from '../../../../src/ports/provider.ts'
@@ -59,7 +60,7 @@ const NO_SUBJECT = '(no subject)'
  */
 export async function sendMail(
   frame: MailFrame,
-  message: Message,
+  message: Message<EmailKind>,
   context: SendContext,
   send: (mail: ApiMail) => Promise<Outcome>,
 ): Promise<Outcome> {
@@ -78,7 +79,7 @@ export async function sendMail(
 
 function* composeAndSend(
   frame: MailFrame,
-  message: Message,
+  message: Message<EmailKind>,
   { idempotencyKey, notificationId, signal }: SendContext,
   send: (mail: ApiMail) => Promise<Outcome>,
 ): Steps<Outcome | Promise<Outcome>> {

@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto'
+import type { EmailKind } from '../../../../src/channels/email.ts'
+import type { Attachment, EmailParts } from '../../../../src/channels/email-parts.ts'
 import { envelopeAddress, headerFault, isFilename, isMediaType } from '../../../../src/domain/mail-parts.ts'
 import type { Rejected } from '../../../../src/domain/outcome.ts'
 import type { Steps } from '../../../../src/domain/steps.ts'
-import type { Attachment, EmailParts, Message } from '../../../../src/ports/provider.ts'
+import type { Message } from '../../../../src/ports/provider.ts'
 import type { Mailbox } from './address.ts'
 import { htmlToText } from './html-to-text.ts'
 import type { MailFrame } from './mail-frame.ts'
@@ -27,7 +29,7 @@ export interface MailContent {
 /** Composes one mail; answers the refusal where no mail can be made of the message. */
 export function* mailContent(
   frame: MailFrame,
-  message: Message,
+  message: Message<EmailKind>,
   idempotencyKey: string,
 ): Steps<MailContent | Rejected> {
   const to = envelopeAddress(message.to)
@@ -42,7 +44,7 @@ export function* mailContent(
   const parts = message.email ?? {}
   const fault = faultOf(parts)
   if (fault !== null) return refused('invalid_content', 'message', fault)
-  const text = format === 'html' ? yield* alternativeOf(parts.untracked ?? body, frame) : body
+  const text = format === 'html' ? yield* alternativeOf(message.untracked ?? body, frame) : body
   if (text === null) return refused('invalid_content', 'message', 'The option "toText" gave no text.')
   const replyTo = parts.replyTo === undefined ? null : envelopeAddress(parts.replyTo)
   return {

@@ -1,3 +1,4 @@
+import type { PushKind } from '../../../../src/channels/push.ts'
 import type { Outcome } from '../../../../src/domain/outcome.ts'
 import type { Message } from '../../../../src/ports/provider.ts'
 
@@ -12,8 +13,8 @@ export function rejected(
 
 /** What a function of the application's chooses for a message; null where it fails: a fault of that message, and of no provider. */
 export function chosenFor(
-  message: Message,
-  choose: (message: Message) => string | undefined,
+  message: Message<PushKind>,
+  choose: (message: Message<PushKind>) => string | undefined,
 ): string | undefined | null {
   try {
     const chosen: unknown = choose(message)

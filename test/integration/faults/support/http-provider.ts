@@ -17,7 +17,6 @@ export function httpProvider({ port, name = 'http', ...rest }: HttpProviderOptio
   const agent = new Agent({ keepAlive: true })
   return {
     name,
-    channel: 'email',
     timeoutMs: 5_000,
     ...rest,
     async send(message, context) {

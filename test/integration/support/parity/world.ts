@@ -73,7 +73,7 @@ export async function createWorld(harness: Harness, options: WorldOptions = {}):
               }
             : { kind: 'refused', why: 'signature', message: 'Wrong.' },
       },
-      sms: { name: 'sms', channel: 'sms', send: async () => ({ kind: 'accepted' }) },
+      sms: { name: 'sms', send: async () => ({ kind: 'accepted' }) },
     },
     plans: {
       small: { ...plan, requests: { limit: 2, windowMs: 60_000 } },

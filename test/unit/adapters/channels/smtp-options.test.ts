@@ -9,7 +9,7 @@ describe('smtp', () => {
   it('needs a host and a sender, and fills the rest in', () => {
     expect(smtp(least)).toMatchObject({
       name: 'smtp',
-      channel: 'email',
+      kind: { name: 'email' },
       maxConcurrent: 10,
       timeoutMs: 60_000,
       onAmbiguous: 'retry',

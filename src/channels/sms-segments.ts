@@ -1,4 +1,4 @@
-import { NotifierError } from './errors/notifier-error.ts'
+import { NotifierError } from '../domain/errors/notifier-error.ts'
 
 /** How a text travels by SMS, and what it is charged as. */
 export interface SmsText {

@@ -1,15 +1,84 @@
 import * as z from 'zod'
-import { envelopeAddress, headerNameFault, isFilename, isHeaderValue, isMediaType } from '../mail-parts.ts'
-import type {
-  AttachmentContent,
-  AttachmentInput,
-  EmailContent,
-  EmailInput,
-  PushContent,
-  SlackContent,
-} from '../message-parts.ts'
-import { ownerOfDataKey } from '../push-data.ts'
-import { fewFields, jsonObject, text } from './fields.ts'
+import { fewFields, text } from '../domain/input/fields.ts'
+import {
+  envelopeAddress,
+  headerNameFault,
+  isFilename,
+  isHeaderValue,
+  isMediaType,
+} from '../domain/mail-parts.ts'
+
+/** What an e-mail may carry beside its text. */
+export interface EmailContent {
+  /** Where answers go: one plain address. Default: as the provider's options say. */
+  readonly replyTo?: string | undefined
+  /**
+   * More headers, at most 20, on one line each and at most 900 characters long. Those that mail itself is made of are
+   * refused, and those that relays obey (`X-SMTPAPI`, `X-SES-…`) unless the option `email.allowedHeaders` names them.
+   */
+  readonly headers?: Readonly<Record<string, string>> | undefined
+  /** At most 10, and 7 MiB in all. Over HTTP the limit of bodies (`maxBodyBytes`, 1 MiB) comes first. */
+  readonly attachments?: readonly AttachmentContent[] | undefined
+  /**
+   * True: the mail carries a signed link for a one-click unsubscription (RFC 8058), which suppresses the recipient. Needs
+   * the option `publicUrl`, with https. Default false.
+   */
+  readonly unsubscribe?: boolean | undefined
+}
+
+/** A file in an e-mail. */
+export interface AttachmentContent {
+  /** Without a path; at most 255 characters. */
+  readonly filename: string
+  /** A media type such as `application/pdf`. */
+  readonly contentType: string
+  /** Base64, padded, without line breaks. */
+  readonly content: string
+}
+
+/** An {@link EmailContent} as a call takes it. */
+export interface EmailInput extends Omit<EmailContent, 'attachments'> {
+  /** At most 10, and 7 MiB in all. Over HTTP the limit of bodies (`maxBodyBytes`, 1 MiB) comes first. */
+  readonly attachments?: readonly AttachmentInput[] | undefined
+}
+
+/** An {@link AttachmentContent} as a call takes it. */
+export interface AttachmentInput extends Omit<AttachmentContent, 'content'> {
+  /** Bytes (a `Buffer` is a `Uint8Array`), or base64, padded, without line breaks; over HTTP base64. Copied by the call. */
+  readonly content: string | Uint8Array | ArrayBuffer
+}
+
+/** An {@link EmailContent} as callers are shown it: of attachments the size, never the content. */
+export interface ShownEmail extends Omit<EmailContent, 'attachments'> {
+  readonly attachments?: readonly AttachmentRecord[] | undefined
+}
+
+/** An attachment without its content. */
+export interface AttachmentRecord {
+  readonly filename: string
+  readonly contentType: string
+  /** In bytes. */
+  readonly size: number
+}
+
+/** An {@link EmailContent} as providers get it. */
+export interface EmailParts {
+  /** A plain address. */
+  readonly replyTo?: string | undefined
+  /** More headers, names and values already judged: no line breaks, none that the mail system owns. */
+  readonly headers?: Readonly<Record<string, string>> | undefined
+  readonly attachments?: readonly Attachment[] | undefined
+  /** HTTPS address of the one-click unsubscription (RFC 8058): goes into List-Unsubscribe and List-Unsubscribe-Post. */
+  readonly unsubscribeUrl?: string | undefined
+}
+
+/** A file in an e-mail. */
+export interface Attachment {
+  readonly filename: string
+  /** A media type. */
+  readonly contentType: string
+  readonly content: Uint8Array
+}
 
 const MAX_HEADERS = 20
 const MAX_ATTACHMENTS = 10
@@ -20,10 +89,6 @@ const MAX_ATTACHMENTS = 10
  */
 export const MAX_ATTACHMENT_BYTES: number = 7 * 1024 * 1024
 const MAX_BASE64 = 4 * Math.ceil(MAX_ATTACHMENT_BYTES / 3)
-const MAX_BLOCKS = 50
-const MAX_BLOCKS_LENGTH = 100_000
-const MAX_DATA_BYTES = 4_096
-const DATA_TOO_LARGE = `at most ${MAX_DATA_BYTES} bytes of keys and values`
 
 /** The size of what a valid base64 text stands for. */
 export function decodedLength(base64: string): number {
@@ -88,7 +153,7 @@ const headers: z.ZodType<Texts, Texts> = fewFields(
     }),
 )
 
-/** What an e-mail may carry beside its text. */
+/** The one schema behind `email` in code, the REST API and OpenAPI. */
 export const emailParts: z.ZodType<EmailContent, EmailInput> = z.strictObject({
   replyTo: text(1, 320)
     .refine((value) => envelopeAddress(value) !== null, 'must be one plain e-mail address')
@@ -110,38 +175,4 @@ export const emailParts: z.ZodType<EmailContent, EmailInput> = z.strictObject({
     .boolean()
     .optional()
     .describe('True: the mail carries a one-click unsubscription (RFC 8058). Needs the option `publicUrl`.'),
-})
-
-/** What a push message may carry beside its text. */
-export const pushParts: z.ZodType<PushContent, PushContent> = z.strictObject({
-  // No key is empty.
-  data: fewFields(
-    MAX_DATA_BYTES,
-    DATA_TOO_LARGE,
-    z.record(text(1, 128), text(0, MAX_DATA_BYTES)).superRefine((data, { addIssue }) => {
-      if (Buffer.byteLength(Object.entries(data).flat().join('')) > MAX_DATA_BYTES) {
-        addIssue({ code: 'custom', message: DATA_TOO_LARGE })
-      }
-      for (const key of Object.keys(data)) {
-        const owner = ownerOfDataKey(key)
-        if (owner !== null) addIssue({ code: 'custom', message: `the key "${key}" belongs to ${owner}` })
-      }
-    }),
-  )
-    .optional()
-    .describe('For the application on the device: text values, at most 4 KB of keys and values.'),
-})
-
-/** What a Slack message may carry beside its text. */
-export const slackParts: z.ZodType<SlackContent, SlackContent> = z.strictObject({
-  blocks: z
-    .array(jsonObject)
-    .min(1)
-    .max(MAX_BLOCKS)
-    .refine(
-      (blocks) => JSON.stringify(blocks).length <= MAX_BLOCKS_LENGTH,
-      `at most ${MAX_BLOCKS_LENGTH} characters of JSON`,
-    )
-    .optional()
-    .describe('Block Kit blocks, at most 50; `body` stays the text of notifications.'),
 })

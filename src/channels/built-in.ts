@@ -1,0 +1,50 @@
+import type { ChannelKind } from '../domain/channel-kind.ts'
+import { type EmailKind, emailKind } from './email.ts'
+import type { EmailInput } from './email-parts.ts'
+import type { NumberCheck } from './phone-number.ts'
+import { type PushContent, type PushKind, push } from './push.ts'
+import { type SlackContent, type SlackKind, slack } from './slack.ts'
+import { type SmsKind, smsKind } from './sms.ts'
+import { type WebhookKind, webhook } from './webhook.ts'
+
+type BuiltInKind = EmailKind | SmsKind | PushKind | SlackKind | WebhookKind
+
+/** What messages may carry on the channels of this package. */
+export interface BuiltInInputs {
+  readonly email: EmailInput
+  readonly sms: never
+  readonly push: PushContent
+  readonly slack: SlackContent
+  readonly webhook: never
+}
+
+/** What applications may say about the kinds that are built in. */
+export interface KindSettings {
+  /** In lower case. */
+  readonly allowedHeaders: ReadonlySet<string>
+  readonly maxSmsSegments: number
+  readonly smsNumbers: NumberCheck
+}
+
+const DEFAULTS: KindSettings = { allowedHeaders: new Set(), maxSmsSegments: 10, smsNumbers: 'possible' }
+
+/** Their names. */
+export const BUILT_IN: ReadonlySet<string> = new Set(['email', 'sms', 'push', 'slack', 'webhook'])
+
+/** The five channels of this package, by name. */
+export function builtInKinds(settings: KindSettings = DEFAULTS): ReadonlyMap<string, ChannelKind> {
+  const kinds: readonly BuiltInKind[] = [
+    emailKind(settings.allowedHeaders),
+    smsKind(settings),
+    push,
+    slack,
+    webhook,
+  ]
+  return new Map(kinds.map((kind) => [kind.name, kind]))
+}
+
+/** Electronic mail. */
+export const email: EmailKind = emailKind(DEFAULTS.allowedHeaders)
+/** Text messages. */
+export const sms: SmsKind = smsKind(DEFAULTS)
+export { push, slack, webhook }

@@ -1,0 +1,17 @@
+import { builtInKinds } from '../../src/channels/built-in.ts'
+import type { ChannelKind } from '../../src/domain/channel-kind.ts'
+import { type SendSchema, sendInputOf } from '../../src/domain/input/send.ts'
+import { createKinds, type Kinds } from '../../src/services/channels/kinds.ts'
+
+/** The kinds of this package, with the options left out. */
+export const KINDS: Kinds = createKinds(builtInKinds())
+
+export const CHANNELS: readonly string[] = [...KINDS.known.keys()]
+
+export const kindOf = (channel: string): ChannelKind => KINDS.of(channel)
+
+/** What describes the REST API of a notifier without kinds of its own. */
+export const SERVICE: { readonly sendInput: SendSchema; readonly channels: readonly string[] } = {
+  sendInput: sendInputOf(KINDS.known.values()),
+  channels: CHANNELS,
+}
