@@ -8,8 +8,8 @@ import { sendInputOf } from './domain/input/send.ts'
 import { DEFAULT_ORGANIZATION } from './domain/organization.ts'
 import type { ProcessListeners } from './domain/process-event.ts'
 import { safely } from './domain/safely.ts'
-import { seldom } from './domain/seldom.ts'
 import type { TelemetryFact } from './domain/telemetry.ts'
+import { throttled } from './domain/throttled.ts'
 import { VERSION } from './domain/version.ts'
 import {
   type MultiTenantOptions,
@@ -44,7 +44,7 @@ import type { MultiTenantNotifier, Notifier, NotifierEvents } from './services/n
 import { createOrganizations } from './services/organizations/organizations.ts'
 import { createPluginFaults } from './services/plugin-faults.ts'
 import { createProcessor } from './services/processor.ts'
-import { createGiveWay } from './services/receipts/give-way.ts'
+import { createBackpressure } from './services/receipts/backpressure.ts'
 import { createReceipts } from './services/receipts/receipts.ts'
 import { createRetention } from './services/retention/retention.ts'
 import { createSecretBox, newSecret, type SecretBox } from './services/secrets.ts'
@@ -98,11 +98,11 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
   const onceOnly = new WeakSet<object>()
   const meter = createMeter()
   const faults = createPluginFaults()
-  const giveWay = createGiveWay(clock)
+  const backpressure = createBackpressure(clock)
   function record(fact: TelemetryFact): void {
     meter.record(fact)
     if (fact.type === 'stored' && (fact.verb === 'accept' || fact.verb === 'settle')) {
-      giveWay.stored(fact.items)
+      backpressure.stored(fact.items)
     }
   }
   const observer = createObserver(record, telemetry, ({ name }, error) =>
@@ -183,7 +183,8 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
   }
 
   async function openSecrets(): Promise<void> {
-    const secrets = options.secrets.length > 0 ? options.secrets : [await storage.keep('secret', newSecret())]
+    const secrets =
+      options.secrets.length > 0 ? options.secrets : [await storage.putIfAbsent('secret', newSecret())]
     box = createSecretBox(secrets)
     linkSigner = createLinkSigner(secrets)
     if (!storage.durable) logger.warn('The memory storage loses everything when the process ends.')
@@ -231,7 +232,7 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
   const source = createMetricsSource(options.storage, engine.providers, clock)
   const plugins = createPlugins(telemetry, source, clock, failed)
   const retention = createRetention({ storage, clock, logger, days: options.retentionDays, failed })
-  const unheard = seldom(failed, () => clock.monotonic())
+  const unheard = throttled(failed, () => clock.monotonic())
   const lifecycle = createLifecycle({
     clock,
     faults,
@@ -348,7 +349,7 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
         announce,
         publicUrl: options.publicUrl,
         wake: engine.wake,
-        giveWay,
+        backpressure,
         routes,
       }),
     ),

@@ -143,7 +143,7 @@ export interface DeliveryOptions {
    */
   readonly pollMs?: number | undefined
   /**
-   * The longest rest of a provider after faults of its own, in milliseconds, also where it asks for a longer one: then it is
+   * The longest pause of a provider after faults of its own, in milliseconds, also where it asks for a longer one: then it is
    * tried with one message. Default 3 600 000 (an hour).
    */
   readonly maxPauseMs?: number | undefined

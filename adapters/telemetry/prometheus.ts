@@ -122,7 +122,7 @@ function addGauges(client: PromClient, register: PromRegister, source: Telemetry
   })
   add('storageAnswers', async () => [[[], (await backlog()) === null ? 0 : 1]])
   add('running', () => sumByProvider(source, ({ running }) => running))
-  add('resting', () => sumByProvider(source, ({ state }) => (state === 'paused' ? 1 : 0)))
+  add('paused', () => sumByProvider(source, ({ state }) => (state === 'paused' ? 1 : 0)))
 }
 
 /** @param lanes those that were seen before: a lane that has emptied shows zeros */

@@ -50,7 +50,7 @@ export interface Decision {
 }
 
 /**
- * How long a provider rests after it refused us (credentials, account): somebody has to act.
+ * How long a provider is paused after it refused us (credentials, account): somebody has to act.
  *
  * @internal
  */

@@ -52,7 +52,7 @@ export type HistogramName =
   | 'commitItems'
   | 'requestDuration'
 export type MetricName = CounterName | HistogramName
-export type GaugeName = 'backlog' | 'oldestDue' | 'held' | 'storageAnswers' | 'running' | 'resting'
+export type GaugeName = 'backlog' | 'oldestDue' | 'held' | 'storageAnswers' | 'running' | 'paused'
 
 /** What this process has done, by the names that a snapshot has for it. */
 export const METRICS: Readonly<
@@ -202,10 +202,10 @@ export const GAUGES: Readonly<Record<GaugeName, Pick<Metric, 'name' | 'labels' |
     labels: ['channel', 'provider'],
     help: 'Messages that this process has under way to a provider.',
   },
-  resting: {
-    name: 'carillon_provider_resting',
+  paused: {
+    name: 'carillon_provider_paused',
     labels: ['channel', 'provider'],
-    help: '1 while this process lets a provider rest after faults of its own, otherwise 0.',
+    help: '1 while this process pauses a provider after faults of its own, otherwise 0.',
   },
 }
 

@@ -8,7 +8,7 @@ export interface AboutProvider {
   readonly organizationId: string | null
 }
 
-/** A provider rests after a fault of its own, or of our account with it, that this process met. */
+/** A provider is paused after a fault of its own, or of our account with it, that this process met. */
 export interface ProviderPausedEvent {
   readonly event: 'provider.paused'
   readonly data: AboutProvider & {
@@ -20,7 +20,7 @@ export interface ProviderPausedEvent {
   }
 }
 
-/** After a rest a provider has taken a message of this process: it works again. */
+/** After a pause a provider has taken a message of this process: it works again. */
 export interface ProviderResumedEvent {
   readonly event: 'provider.resumed'
   readonly data: AboutProvider

@@ -1,6 +1,6 @@
+import { atEndOfTurn } from '../coalesce/end-of-turn.ts'
 import { isNotifierError, NotifierError } from '../domain/errors/notifier-error.ts'
 import { knownFields } from '../domain/input/known-fields.ts'
-import { atEndOfTurn } from '../gather/turn.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { Served } from '../services/engine.ts'
 import type { Admission, LimitedResource } from '../services/limits/records.ts'
@@ -32,7 +32,7 @@ export interface HttpApi {
 }
 
 /** What is learned about one request on its way. */
-interface Visit extends Omit<Envelope, 'limit' | 'ignored'> {
+interface Exchange extends Omit<Envelope, 'limit' | 'ignored'> {
   ignored: string
   /** Null: it failed before a limit judged it. */
   limit: Envelope['limit'] | null
@@ -83,7 +83,7 @@ export function createHttpApi(
   async function answer(request: HttpRequest, match: Match): Promise<HttpResponse> {
     const answered = reporting.requestBegan()
     const client = resolveClient(request, resolved.trusted)
-    const visit: Visit = {
+    const exchange: Exchange = {
       requestId: newRequestId(),
       secure: client.secure,
       bodiless: request.method === 'HEAD',
@@ -95,35 +95,35 @@ export function createHttpApi(
     }
     try {
       const entry = isPublic(match)
-        ? await welcome(request, client, visit, match)
-        : await authorize(request, client, visit, match)
-      const result = await perform(request, client, visit, entry)
+        ? await welcome(request, client, exchange, match)
+        : await authorize(request, client, exchange, match)
+      const result = await perform(request, client, exchange, entry)
       const response =
-        result === null ? GONE : successResponse(envelopeOf(visit), entry.permitted.route.status, result)
-      visit.organizationId ||= result?.organizationId ?? ''
+        result === null ? GONE : successResponse(envelopeOf(exchange), entry.permitted.route.status, result)
+      exchange.organizationId ||= result?.organizationId ?? ''
       answered(operationOf(match), response.status)
-      logOperator(visit, match, response.status)
+      logOperator(exchange, match, response.status)
       return response
     } catch (caught) {
-      const error = await countFailure(visit, match, client, caught)
+      const error = await countFailure(exchange, match, client, caught)
       const shown = publicError(error)
-      if (shown.status >= 500) report(logger, shown, error, request, visit.requestId)
+      if (shown.status >= 500) report(logger, shown, error, request, exchange.requestId)
       const allow = match.kind === 'method' ? match.allow : undefined
-      const response = errorResponse(envelopeOf(visit, shown), shown, resolved.errorFormat, allow)
+      const response = errorResponse(envelopeOf(exchange, shown), shown, resolved.errorFormat, allow)
       answered(operationOf(match), response.status)
-      logOperator(visit, match, response.status)
+      logOperator(exchange, match, response.status)
       return response
     } finally {
       // The answer does not wait for it: a slot that stays taken comes back by itself.
-      visit.release?.().catch((error: unknown) => {
-        logger.warn('A concurrency slot was not given back.', { requestId: visit.requestId, error })
+      exchange.release?.().catch((error: unknown) => {
+        logger.warn('A concurrency slot was not given back.', { requestId: exchange.requestId, error })
       })
     }
   }
 
   /** Also what was refused or failed: part of it may have been done. */
   function logOperator(
-    { requestId, operatorKey, organizationId }: Visit,
+    { requestId, operatorKey, organizationId }: Exchange,
     match: Match,
     status: number,
   ): void {
@@ -135,20 +135,25 @@ export function createHttpApi(
   }
 
   /** Every answer tells a limit. Where not even one could be judged, nothing passes. */
-  function envelopeOf(visit: Visit, error?: NotifierError): Envelope {
-    visit.limit ??= service.limits.closed(error?.retryAfterMs ?? 1_000)
-    return visit as Envelope
+  function envelopeOf(exchange: Exchange, error?: NotifierError): Envelope {
+    exchange.limit ??= service.limits.closed(error?.retryAfterMs ?? 1_000)
+    return exchange as Envelope
   }
 
   /** Who reports without proof is counted by address, as who shows no valid key is. */
-  async function countFailure(visit: Visit, match: Match, client: Client, error: unknown): Promise<unknown> {
+  async function countFailure(
+    exchange: Exchange,
+    match: Match,
+    client: Client,
+    error: unknown,
+  ): Promise<unknown> {
     // What could not be stored, or not be judged now, says nothing about who reported it.
     const unproven = isNotifierError(error) && error.status < 500 && error.status !== 429
     if (match.kind !== 'route' || match.route.limit !== 'receipts' || !unproven) return error
     try {
-      await visit.release?.()
-      visit.release = null
-      await count(visit, { address: client.address ?? 'unknown' }, 'requests')
+      await exchange.release?.()
+      exchange.release = null
+      await count(exchange, { address: client.address ?? 'unknown' }, 'requests')
       return error
     } catch (refusal) {
       return refusal
@@ -159,15 +164,20 @@ export function createHttpApi(
   async function welcome(
     request: HttpRequest,
     client: Client,
-    visit: Visit,
+    exchange: Exchange,
     permitted: RouteMatch,
   ): Promise<Entry> {
-    await count(visit, { address: client.address ?? 'unknown' }, permitted.route.limit)
+    await count(exchange, { address: client.address ?? 'unknown' }, permitted.route.limit)
     if (!acceptsScheme(resolved.https, client, request)) throw httpsRequired(request, resolved.trusted)
     return { permitted, caller: null, confirmKey: null }
   }
 
-  async function authorize(request: HttpRequest, client: Client, visit: Visit, match: Match): Promise<Entry> {
+  async function authorize(
+    request: HttpRequest,
+    client: Client,
+    exchange: Exchange,
+    match: Match,
+  ): Promise<Entry> {
     let arrived = !hasBody(match)
     // The key is looked up at the end of this turn. A body that shares a packet with its head has arrived by then.
     if (!arrived) {
@@ -175,11 +185,11 @@ export function createHttpApi(
         arrived = request.bodyComplete
       }, 0)
     }
-    const caller = await identify(request, client, visit)
+    const caller = await identify(request, client, exchange)
     const { organizationId } = caller
-    if (organizationId === null) visit.operatorKey = caller.id
+    if (organizationId === null) exchange.operatorKey = caller.id
     await count(
-      visit,
+      exchange,
       organizationId === null ? { operatorKeyId: caller.id } : { organizationId },
       limitOf(match),
     )
@@ -196,13 +206,13 @@ export function createHttpApi(
    * Whose request it is. Who shows no key that is valid here is counted by address: keys cannot be guessed at will, and one
    * that leaked uses up nothing of its organization from anywhere else than its list allows.
    */
-  async function identify(request: HttpRequest, client: Client, visit: Visit): Promise<Caller> {
+  async function identify(request: HttpRequest, client: Client, exchange: Exchange): Promise<Caller> {
     try {
       if (!acceptsScheme(resolved.https, client, request)) throw httpsRequired(request, resolved.trusted)
       return await callerOf(request, client, service)
     } catch (error) {
       if (isNotifierError(error) && error.status < 500) {
-        await count(visit, { address: client.address ?? 'unknown' }, 'requests')
+        await count(exchange, { address: client.address ?? 'unknown' }, 'requests')
       }
       throw error
     }
@@ -210,26 +220,26 @@ export function createHttpApi(
 
   /** @throws NotifierError `rate_limit_exceeded` */
   async function count(
-    visit: Visit,
+    exchange: Exchange,
     who: Parameters<Admissions['admit']>[0],
     resource: LimitedResource,
   ): Promise<void> {
     const admission = await service.limits.admit(who, resource)
-    visit.limit = admission.state
-    visit.release = admission.release
+    exchange.limit = admission.state
+    exchange.release = admission.release
   }
 
   /** What is left when it is known who asks, and that they may. Null: the client left before anything was done. */
   async function perform(
     request: HttpRequest,
     client: Client,
-    visit: Visit,
+    exchange: Exchange,
     { permitted, caller, confirmKey }: Entry,
   ): Promise<HandlerResult | null> {
     const { route, params, valid } = permitted
-    const query = queryOf(request, visit, route)
+    const query = queryOf(request, exchange, route)
     const organizationId = await organizationOf(request, query, permitted, caller, service)
-    visit.organizationId = organizationId
+    exchange.organizationId = organizationId
     const grants = caller?.grants ?? []
     assertGranted(neededFor(route, query), grants)
     if (!valid) throw new NotifierError(route.unknown ?? 'not_found')
@@ -245,13 +255,13 @@ export function createHttpApi(
     return route.handler(context, service)
   }
 
-  function queryOf(request: HttpRequest, visit: Visit, route: Route): Query {
+  function queryOf(request: HttpRequest, exchange: Exchange, route: Route): Query {
     const query = parseQuery(request.query)
     const ignored = ignoredParameters(query, route)
     if (ignored.length > 0) {
       // Mail programs and scanners add parameters to links.
       if (resolved.strictBody && route.page !== true) throw unknownParameters(ignored, route)
-      visit.ignored = ignoredHeader(ignored)
+      exchange.ignored = ignoredHeader(ignored)
     }
     return query
   }

@@ -48,7 +48,7 @@ export function claim(state: MemoryState, request: ClaimRequest): ClaimAnswer {
       jobs.push({ ...claimed, begun: true })
     } else jobs.push(claimed)
   }
-  return { jobs, ...outlook(state) }
+  return { jobs, ...dueLanes(state) }
 }
 
 function choose(state: MemoryState, request: ClaimRequest): Job[] {
@@ -121,7 +121,7 @@ function claimedJob(state: MemoryState, job: Job): ClaimedJob | undefined {
   return { ...about, kind: 'event', delivery: { eventId, eventType, payload, endpoint, trace } }
 }
 
-function outlook(state: MemoryState): Omit<ClaimAnswer, 'jobs'> {
+function dueLanes(state: MemoryState): Omit<ClaimAnswer, 'jobs'> {
   const lanes = claimableLanes(state)
   const recoveredLanes = [...state.recovered.keys()].filter(
     (lane) => nextRecovered(state, lane) !== undefined,

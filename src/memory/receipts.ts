@@ -1,6 +1,6 @@
 import type { NotificationEvent } from '../domain/event-payload.ts'
 import type { Fact } from '../domain/facts.ts'
-import type { MessageReport, ReceiptAnswer, ReceiptRecord, WishReport } from '../ports/storage/receipts.ts'
+import type { ConsentReport, MessageReport, ReceiptAnswer, ReceiptRecord } from '../ports/storage/receipts.ts'
 import { addFacts } from './facts.ts'
 import { appendTo, keyOf, type MemoryState, type StoredNotification } from './state.ts'
 import { addSuppression, removeOptOut } from './suppressions.ts'
@@ -10,8 +10,8 @@ export function recordReceipt(state: MemoryState, receipt: ReceiptRecord): Recei
   const known = dedupeKey(receipt)
   if (state.receipts.has(known)) return { kind: 'duplicate' }
   state.receipts.set(known, state.now())
-  if ('wish' in receipt) {
-    heed(state, receipt)
+  if ('consent' in receipt) {
+    apply(state, receipt)
     return { kind: 'heeded' }
   }
   const notification = correlate(state, receipt)
@@ -24,10 +24,10 @@ export function recordReceipt(state: MemoryState, receipt: ReceiptRecord): Recei
   return { kind: 'recorded', notificationId: notification.id, events }
 }
 
-function heed(state: MemoryState, { wish }: WishReport): void {
-  if (wish.kind === 'suppress') {
-    if (state.organizations.has(wish.entry.organizationId)) addSuppression(state, wish.entry)
-  } else removeOptOut(state, wish.key)
+function apply(state: MemoryState, { consent }: ConsentReport): void {
+  if (consent.kind === 'suppress') {
+    if (state.organizations.has(consent.entry.organizationId)) addSuppression(state, consent.entry)
+  } else removeOptOut(state, consent.key)
 }
 
 /** Applies the receipts that came before the hand-over they speak of. */

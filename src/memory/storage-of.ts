@@ -71,7 +71,7 @@ export function storageOf(state: MemoryState): Storage {
     webhookEndpoints: memoryWebhookEndpoints(state),
     suppressions: memorySuppressions(state),
     retention: memoryRetention(state),
-    async keep(name, initial) {
+    async putIfAbsent(name, initial) {
       const kept = state.kept.get(name) ?? initial
       state.kept.set(name, kept)
       return kept

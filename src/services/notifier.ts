@@ -151,9 +151,9 @@ export type NotifierEvents = {
 } & {
   /** Something failed that no caller is waiting for; delivery goes on. */
   error: (error: Error) => void
-  /** A provider rests after a fault that this process met. */
+  /** A provider is paused after a fault that this process met. */
   'provider.paused': (event: ProviderPausedEvent) => void
-  /** After a rest a provider has taken a message of this process. */
+  /** After a pause a provider has taken a message of this process. */
   'provider.resumed': (event: ProviderResumedEvent) => void
 }
 

@@ -295,7 +295,7 @@ describeWith(whyNoPostgres(true), 'a storage that meets others', () => {
         notificationId,
         fact: { type: 'bounced', provider: 'smtp', suppress: 'hard_bounce' },
       },
-      { ...from, dedupeKey: '2', wish: { kind: 'suppress', entry: { ...entry, reason: 'unsubscribe' } } },
+      { ...from, dedupeKey: '2', consent: { kind: 'suppress', entry: { ...entry, reason: 'unsubscribe' } } },
     ]
     await onPostgres(server.url, async (client) => {
       await client.query("BEGIN; SET LOCAL lock_timeout = '300ms'")

@@ -389,7 +389,8 @@ suite('the schema', () => {
     const schema = uniqueSchema()
     const storages = await Promise.all(TEN.slice(0, 8).map(() => open(schema)))
     expect(
-      new Set(await Promise.all(storages.map((storage, index) => storage.keep('k', String(index))))).size,
+      new Set(await Promise.all(storages.map((storage, index) => storage.putIfAbsent('k', String(index)))))
+        .size,
     ).toBe(1)
     const { rows } = await onPostgres(server.url, (client) =>
       client.query(
@@ -491,7 +492,7 @@ suite('a server that cannot be used', () => {
     await proxy.drained()
     // It had opened, and stopped there.
     const direct = await open(schema)
-    expect(await direct.keep('secret', 'none was kept')).toBe('none was kept')
+    expect(await direct.putIfAbsent('secret', 'none was kept')).toBe('none was kept')
     await proxy.close()
   })
 

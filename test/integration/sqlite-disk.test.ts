@@ -131,7 +131,7 @@ test('what is promised is answered when the disk has it, leases at once', async 
   await ask('recordReceipts', () => storage.recordReceipts([]))
   await ask('organizations.create', () => organization(storage))
   await ask('webhookEndpoints.create', () => endpoint(storage))
-  await ask('keep', () => storage.keep('name', 'value'))
+  await ask('keep', () => storage.putIfAbsent('name', 'value'))
   expect(answers).toEqual({
     'findIdempotent: nothing': true,
     accept: false,
@@ -200,7 +200,7 @@ test('after a disk has failed, what is refused is not stored; what was sent is',
   await start(storage, [job])
   disk.error = new Error('EIO: i/o error, fdatasync')
   const refused = { code: 'service_unavailable' }
-  await expect(storage.keep('name', 'value')).rejects.toMatchObject(refused)
+  await expect(storage.putIfAbsent('name', 'value')).rejects.toMatchObject(refused)
   let joins = 0
   for (let tries = 0; tries < 3; tries += 1) {
     await expect(accept(storage, [note()])).rejects.toMatchObject(refused)
@@ -245,14 +245,14 @@ test('stopping waits for the disk', async () => {
 
 test('stopping in the turn of a commit ends', async () => {
   await open()
-  const kept = storage.keep('name', 'value')
+  const kept = storage.putIfAbsent('name', 'value')
   await storage.stop()
   expect(await kept).toBe('value')
 })
 
 test('a storage that is started while it stops waits for the disk', async () => {
   await open()
-  const kept = storage.keep('name', 'value')
+  const kept = storage.putIfAbsent('name', 'value')
   const stopped = storage.stop()
   await storage.start()
   await Promise.all([kept, stopped])

@@ -124,7 +124,7 @@ test("another process' long transaction is waited for, then told as unavailable"
   reader.exec('BEGIN IMMEDIATE')
   const request = { organizationId: ORGANIZATION, notifications: [note()] }
   await expect(storage.accept([request])).rejects.toMatchObject({ code: 'service_unavailable' })
-  await expect(storage.keep('a', 'b')).rejects.toMatchObject({ code: 'service_unavailable' })
+  await expect(storage.putIfAbsent('a', 'b')).rejects.toMatchObject({ code: 'service_unavailable' })
   await expect(storage.claim({ lanes: [], leaseMs: 1 })).rejects.toMatchObject({
     code: 'service_unavailable',
   })

@@ -109,7 +109,7 @@ describe.skipIf(process.platform === 'win32')('under a running process', () => {
         }
         const request = { organizationId: 'org_default', notifications: [note()] }
         await expect(storage.accept([request])).rejects.toMatchObject(refused)
-        await expect(storage.keep('name', 'value')).rejects.toMatchObject(refused)
+        await expect(storage.putIfAbsent('name', 'value')).rejects.toMatchObject(refused)
         await expect(start(storage, [job])).rejects.toMatchObject(refused)
         // So that who looks at the health of a process without work hears of it, too.
         now += 1_000

@@ -92,7 +92,7 @@ describeWith(whyNoPostgres(), 'a PostgreSQL', () => {
         CREATE TRIGGER full_disk BEFORE INSERT ON ${schema}.kept EXECUTE FUNCTION ${schema}.full_disk()`),
     )
     expect((await notifier.health()).status).toBe('ok')
-    await expect(storage.keep('name', 'value')).rejects.toMatchObject({ code: 'service_unavailable' })
+    await expect(storage.putIfAbsent('name', 'value')).rejects.toMatchObject({ code: 'service_unavailable' })
     for (let asked = 0; asked < 3; asked += 1) {
       expect(await notifier.health()).toMatchObject(refusing(/No space left on device/))
     }

@@ -1,6 +1,6 @@
 import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
 import { assertOptionNames } from '../../../src/domain/errors/option-names.ts'
-import { seldom } from '../../../src/domain/seldom.ts'
+import { throttled } from '../../../src/domain/throttled.ts'
 import type { Queue } from '../../../src/ports/queue.ts'
 import { loadIoredis, reconnecting, withoutCommand } from '../../peer/ioredis.ts'
 import { urlFault } from '../../peer/server-url.ts'
@@ -112,7 +112,7 @@ export function bullmqQueue(options: BullmqQueueOptions): Queue {
         removeOnComplete: { count: 0 },
         removeOnFail: { count: 0 },
       })
-      const report = seldom(failed, () => performance.now())
+      const report = throttled(failed, () => performance.now())
       worker.on('error', (error) => report(withoutCommand(error)))
       return async () => {
         // One that cannot reach its server has nothing to wait for.

@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events'
 import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
 import { assertOptionNames, BOOLEAN } from '../../../src/domain/errors/option-names.ts'
-import { seldom } from '../../../src/domain/seldom.ts'
+import { throttled } from '../../../src/domain/throttled.ts'
 import type { JobRef, Queue, QueueInside, QueueWorker } from '../../../src/ports/queue.ts'
 import { type OpenPgPool, openPgPool } from '../../peer/pg.ts'
 import { isPermanent, misconfigured } from '../../peer/postgres-refusal.ts'
@@ -193,7 +193,7 @@ function keepRunning(
   { failed }: QueueWorker,
   run: (events: EventEmitter) => Promise<GraphileRunner>,
 ): () => Promise<void> {
-  const report = seldom(failed, () => performance.now())
+  const report = throttled(failed, () => performance.now())
   let stopped = false
   let runner: GraphileRunner | undefined
   let timer: NodeJS.Timeout | undefined

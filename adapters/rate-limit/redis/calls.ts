@@ -1,4 +1,4 @@
-import { createGroup, type Group } from '../../../src/gather/group.ts'
+import { type Coalesced, coalesce } from '../../../src/coalesce/coalesce.ts'
 import type { LimitCheck } from '../../../src/ports/rate-limiter.ts'
 import type { Connection } from './connection.ts'
 import { redisKey, tagOf } from './keys.ts'
@@ -37,7 +37,7 @@ export interface CallsParts {
 /** The server does nothing else while a script runs. */
 const MOST_IN_RUN = 256
 
-export function createCalls({ connection, prefix, isCluster, time }: CallsParts): Group<Call, Result> {
+export function createCalls({ connection, prefix, isCluster, time }: CallsParts): Coalesced<Call, Result> {
   /** Gives the results at the places of the calls. */
   async function run(sets: readonly Alike[]): Promise<Result[]> {
     const keys = sets.flatMap(({ first }) => first.keys.map(({ kind, key }) => redisKey(prefix, kind, key)))
@@ -58,7 +58,7 @@ export function createCalls({ connection, prefix, isCluster, time }: CallsParts)
   }
 
   // Each run is waited for by its own calls alone: a server that hangs holds up neither another nor what comes later.
-  const begin = createGroup<Call, { readonly results: Promise<Result[]>; readonly place: number }>(
+  const begin = coalesce<Call, { readonly results: Promise<Result[]>; readonly place: number }>(
     async (calls) => {
       const begun: { results: Promise<Result[]>; place: number }[] = []
       for (const sets of runsOf(alike(calls), isCluster())) {

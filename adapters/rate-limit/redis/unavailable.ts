@@ -1,5 +1,5 @@
 import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
-import { seldom } from '../../../src/domain/seldom.ts'
+import { throttled } from '../../../src/domain/throttled.ts'
 import type { LimitCheck, LimitDecision, LimitState } from '../../../src/ports/rate-limiter.ts'
 
 /** What is known of a check where one cannot be judged. */
@@ -21,7 +21,7 @@ export interface Fallback {
 const RETRY_MS = 1_000
 
 export function createFallback(unavailable: Unavailable, onError: (error: Error) => void): Fallback {
-  const report = seldom(
+  const report = throttled(
     (cause) => onError(new Error(`The rate limiter cannot use Redis: ${messageOf(cause)}`, { cause })),
     () => performance.now(),
   )

@@ -4,7 +4,7 @@ import { recordFacts } from '../../../src/domain/record-facts.ts'
 import type { Transaction } from './connection.ts'
 import { type Announced, announce, announcedOf } from './deliveries.ts'
 import type { FactRow, Standing } from './states.ts'
-import { heedWishes, type Wish } from './suppressions.ts'
+import { applyConsents, type Consent } from './suppressions.ts'
 import { once, unlessEmpty } from './values.ts'
 
 /** Everything in one statement: events, hand-overs, and where the notifications stand now. */
@@ -29,7 +29,7 @@ export interface Ledger {
    */
   add(standing: Standing, facts: readonly Fact[], origin: 'engine' | 'receipt'): NotificationEvent[]
   /** What a recipient wants, in the order of what facts suppress. */
-  heed(wish: Wish): void
+  apply(consent: Consent): void
   write(): Promise<void>
 }
 
@@ -39,7 +39,7 @@ export function createLedger(tx: Transaction, hasEndpoints = true): Ledger {
   const handovers: (readonly [provider: string, messageId: string, notification: string])[] = []
   const changed = new Set<Standing>()
   const announced: Announced[] = []
-  const wishes: Wish[] = []
+  const consents: Consent[] = []
 
   function noteConsequences(row: FactRow, fact: Fact): void {
     const { suppress: reason, type, provider, providerMessageId } = fact
@@ -47,7 +47,7 @@ export function createLedger(tx: Transaction, hasEndpoints = true): Ledger {
       const { organization: organizationId, channel } = row
       const address = tx.addressOf(channel, row.recipient)
       const entry = { organizationId, channel, address, reason, source: provider ?? null }
-      wishes.push({ kind: 'suppress', entry })
+      consents.push({ kind: 'suppress', entry })
     }
     if (type === 'sent' && providerMessageId !== undefined) {
       handovers.push([provider ?? '', providerMessageId, row.id])
@@ -111,12 +111,12 @@ export function createLedger(tx: Transaction, hasEndpoints = true): Ledger {
 
   return {
     add,
-    heed(wish) {
-      wishes.push(wish)
+    apply(consent) {
+      consents.push(consent)
     },
     async write() {
       await writeFacts()
-      await heedWishes(tx, wishes)
+      await applyConsents(tx, consents)
       await announce(tx, announced)
     },
   }

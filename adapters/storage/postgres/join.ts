@@ -12,8 +12,8 @@ import type { Connection } from './connection.ts'
 import { dataError, unknownOrganization, unusable } from './errors.ts'
 import { recordHash } from './idempotency.ts'
 import { rowOf } from './insert.ts'
-import { createKeep } from './keep.ts'
 import { literal, quoted } from './literals.ts'
+import { createPutIfAbsent } from './put-if-absent.ts'
 import { readsIn } from './read-in.ts'
 import { toStored } from './text.ts'
 import { type PostgresTransaction, type RunText, runOn } from './transaction-handles.ts'
@@ -38,11 +38,11 @@ export function createJoining(connection: Connection, commits: Commits): Joining
   const begin = `
     SELECT pg_catalog.pg_current_xact_id()::text AS xid,
       pg_catalog.to_regprocedure(${literal(`${name}(text)`)}) IS NOT NULL AS known`
-  const keep = createKeep(connection)
+  const putIfAbsent = createPutIfAbsent(connection)
   let database = ''
 
   async function start(): Promise<void> {
-    const kept = await keep('database', randomUUID())
+    const kept = await putIfAbsent('database', randomUUID())
     const [row] = await connection.rows<{ name: string }>('SELECT current_database()::text AS name')
     database = `${row?.name} ${kept}`
   }

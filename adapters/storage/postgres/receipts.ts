@@ -49,14 +49,14 @@ async function recordSet(tx: Transaction, receipts: readonly ReceiptRecord[]): P
   const all = await dropDuplicates(tx, receipts)
   const [first] = all
   if (first !== undefined) tx.prove(PROVE_RECORDED, [first.hash])
-  const fresh = all.flatMap(({ receipt }) => ('wish' in receipt ? [] : [receipt]))
+  const fresh = all.flatMap(({ receipt }) => ('consent' in receipt ? [] : [receipt]))
   const correlate = await correlation(tx, fresh)
   const ledger = createLedger(tx)
   const unmatched: Fresh[] = []
   const answers = new Map<ReceiptRecord, ReceiptAnswer>()
   for (const { hash, receipt } of all) {
-    if ('wish' in receipt) {
-      ledger.heed(receipt.wish)
+    if ('consent' in receipt) {
+      ledger.apply(receipt.consent)
       answers.set(receipt, { kind: 'heeded' })
       continue
     }

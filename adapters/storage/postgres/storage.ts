@@ -14,7 +14,6 @@ import { createConnection } from './connection.ts'
 import { startFailure } from './errors.ts'
 import { createFindIdempotent } from './idempotency.ts'
 import { createJoining } from './join.ts'
-import { createKeep } from './keep.ts'
 import { createLeases } from './leases.ts'
 import { createLogs } from './logs.ts'
 import { migrate } from './migrate.ts'
@@ -24,6 +23,7 @@ import { createDefaultOrganization, createOrganizations } from './organizations.
 import { createPartitions } from './partitions.ts'
 import type { PgPool } from './peer.ts'
 import { connectListener, openPool } from './pool.ts'
+import { createPutIfAbsent } from './put-if-absent.ts'
 import { createFoldUsage, createQuotaUsed } from './quota.ts'
 import { createRecordReceipts } from './receipts.ts'
 import { createRecoverExpired } from './recover.ts'
@@ -159,6 +159,6 @@ export function createStorage(
     webhookEndpoints: countedAll(createWebhookEndpoints(connection)),
     suppressions: countedAll(createSuppressions(connection)),
     retention: countedAll(createRetention(connection)),
-    keep: counted(createKeep(connection)),
+    putIfAbsent: counted(createPutIfAbsent(connection)),
   }
 }

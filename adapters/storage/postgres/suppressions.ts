@@ -1,5 +1,5 @@
 import type { SuppressionReason } from '../../../src/domain/suppression.ts'
-import type { WishReport } from '../../../src/ports/storage/receipts.ts'
+import type { ConsentReport } from '../../../src/ports/storage/receipts.ts'
 import type {
   Suppression,
   SuppressionKey,
@@ -93,20 +93,20 @@ export function createSuppressions(connection: Connection): SuppressionRepositor
 
 type NewSuppression = Omit<Suppression, 'createdAt'>
 
-export type Wish = WishReport['wish']
+export type Consent = ConsentReport['consent']
 
 /** Does what is wanted inside a transaction; of one address in the order given, and else in that of its hash. */
-export async function heedWishes(tx: Transaction, wishes: readonly Wish[]): Promise<void> {
-  const hashed = wishes.map((wish) => ({
-    wish,
-    hash: hashOfKey(wish.kind === 'suppress' ? wish.entry : wish.key),
+export async function applyConsents(tx: Transaction, consents: readonly Consent[]): Promise<void> {
+  const hashed = consents.map((consent) => ({
+    consent,
+    hash: hashOfKey(consent.kind === 'suppress' ? consent.entry : consent.key),
   }))
   // In one order, so that two sets cannot wait for each other.
   hashed.sort((a, b) => (a.hash < b.hash ? -1 : Number(a.hash > b.hash)))
   let added = new Map<string, NewSuppression>()
-  for (const { wish, hash } of hashed) {
-    if (wish.kind === 'suppress') {
-      if (!added.has(hash)) added.set(hash, wish.entry)
+  for (const { consent, hash } of hashed) {
+    if (consent.kind === 'suppress') {
+      if (!added.has(hash)) added.set(hash, consent.entry)
       continue
     }
     await addSuppressions(tx, added)

@@ -3,8 +3,8 @@ import type { ClaimAnswer, ClaimedJob, ClaimRequest } from '../../../src/ports/s
 import { createClaimedReader } from './claimed.ts'
 import type { Connection } from './connection.ts'
 import type { Deliveries } from './deliveries.ts'
+import type { DueLanes } from './due-lanes.ts'
 import { subjectOf } from './jobs.ts'
-import type { Outlook } from './outlook.ts'
 import type { RecoverExpired } from './recover.ts'
 import { createTurns, JOB_COLUMNS, type JobRow, LEASE, LEASE_AND_BEGIN, type LeaseJob } from './turns.ts'
 
@@ -35,7 +35,7 @@ export function createClaim(
   connection: Connection,
   parts: {
     readonly deliveries: Deliveries
-    readonly outlook: Outlook
+    readonly dueLanes: DueLanes
     readonly recoverExpired: RecoverExpired
   },
 ): Claim {
@@ -101,7 +101,7 @@ export function createClaim(
       if (rows.length > 0) useToken().run(token)
 
       const jobs = claimedJobs(request, rows, token, now)
-      return { jobs, ...parts.outlook(now) }
+      return { jobs, ...parts.dueLanes(now) }
     })
   }
 }

@@ -12,17 +12,17 @@ import { createClaim } from './claim.ts'
 import { createConnection } from './connection.ts'
 import { createDeliveries } from './deliveries.ts'
 import { createDisk } from './disk.ts'
+import { createDueLanes } from './due-lanes.ts'
 import { createAddFacts } from './facts.ts'
 import { createIdempotencyRecords } from './idempotency.ts'
 import { createJoin, type SqliteTransaction } from './join.ts'
-import { createKeep } from './keep.ts'
 import { createLeases } from './leases.ts'
 import { createLogs } from './logs.ts'
 import { migrate } from './migrate.ts'
 import { createNotifications } from './notifications.ts'
 import { filesOf, openDatabase } from './open.ts'
 import { createDefaultOrganization, createOrganizations } from './organizations.ts'
-import { createOutlook } from './outlook.ts'
+import { createPutIfAbsent } from './put-if-absent.ts'
 import { createRecordReceipts, createUnmatchedReceipts } from './receipts.ts'
 import { createRecoverExpired } from './recover.ts'
 import { createRetention } from './retention.ts'
@@ -75,7 +75,7 @@ export function sqlite(options: SqliteOptions): Storage<SqliteTransaction> {
   const quotaUsed = createQuotaUsed(connection)
   const accept = createAccept(connection, idempotency)
   const join = createJoin(connection, accept)
-  const claim = createClaim(connection, { deliveries, outlook: createOutlook(connection), recoverExpired })
+  const claim = createClaim(connection, { deliveries, dueLanes: createDueLanes(connection), recoverExpired })
   const settle = createSettle(connection, {
     addFacts,
     deliveries,
@@ -84,7 +84,7 @@ export function sqlite(options: SqliteOptions): Storage<SqliteTransaction> {
   const recordReceipts = createRecordReceipts(connection, { addFacts, deliveries })
   const leases = createLeases(connection)
   const backlog = createBacklog(connection)
-  const keep = createKeep(connection)
+  const putIfAbsent = createPutIfAbsent(connection)
   const { countedAll, ended } = createPendingCalls()
   let started = false
   const inTurn = createInTurn()
@@ -186,8 +186,8 @@ export function sqlite(options: SqliteOptions): Storage<SqliteTransaction> {
     // Alone a look-up of many goes on in later turns.
     suppressions: countedAll(createSuppressions(connection)),
     retention: createRetention(connection),
-    async keep(name, initial) {
-      return keep(name, initial)
+    async putIfAbsent(name, initial) {
+      return putIfAbsent(name, initial)
     },
   }
 }

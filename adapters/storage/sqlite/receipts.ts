@@ -1,9 +1,9 @@
 import type { Fact } from '../../../src/domain/facts.ts'
 import type {
+  ConsentReport,
   MessageReport,
   ReceiptAnswer,
   ReceiptRecord,
-  WishReport,
 } from '../../../src/ports/storage/receipts.ts'
 import type { Connection } from './connection.ts'
 import type { Announcements, Deliveries } from './deliveries.ts'
@@ -85,12 +85,12 @@ export function createRecordReceipts(
     return selectByMessage().get(provider, fact.providerMessageId, organizationId)
   }
 
-  function heed({ wish }: WishReport, now: number): void {
-    if (wish.kind === 'suppress') {
-      const { organizationId, channel, address, reason, source } = wish.entry
+  function apply({ consent }: ConsentReport, now: number): void {
+    if (consent.kind === 'suppress') {
+      const { organizationId, channel, address, reason, source } = consent.entry
       insertSuppression().run(organizationId, channel, address, reason, source, now)
     } else {
-      const { organizationId, channel, address } = wish.key
+      const { organizationId, channel, address } = consent.key
       deleteOptOut().run(organizationId, channel, address)
     }
   }
@@ -101,8 +101,8 @@ export function createRecordReceipts(
     const hash = hashOf(organizationId ?? '', provider, dedupeKey)
     const { now } = announcements
     if (insertReceipt().changes(hash, now) === 0) return { kind: 'duplicate' }
-    if ('wish' in receipt) {
-      heed(receipt, now)
+    if ('consent' in receipt) {
+      apply(receipt, now)
       return { kind: 'heeded' }
     }
     const { fact } = receipt

@@ -156,7 +156,7 @@ interface Keyed<Value> {
   add(key: string, now: number, value: Value): Value
 }
 
-/** Values by key; idle ones are dropped so seldom that looking through them is cheap. */
+/** Values by key; idle ones are dropped so throttled that looking through them is cheap. */
 function createKeyed<Value extends { idle(now: number): boolean }>(
   most = Number.POSITIVE_INFINITY,
 ): Keyed<Value> {

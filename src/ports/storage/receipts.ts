@@ -4,7 +4,7 @@ import type { Fact } from '../../domain/facts.ts'
 import type { Suppression, SuppressionKey } from './suppressions.ts'
 
 /** One report of a provider about a message it accepted earlier, or a recipient's own word. */
-export type ReceiptRecord = MessageReport | WishReport
+export type ReceiptRecord = MessageReport | ConsentReport
 
 interface Reported {
   /** Instance id of the provider that received it. */
@@ -23,8 +23,8 @@ export interface MessageReport extends Reported {
 }
 
 /** What a recipient wants, which names no message; whether it changes anything or not, its key is known from then on. */
-export interface WishReport extends Reported {
-  readonly wish:
+export interface ConsentReport extends Reported {
+  readonly consent:
     | { readonly kind: 'suppress'; readonly entry: Omit<Suppression, 'createdAt'> }
     /** Takes back an opt-out, and no entry with another reason. */
     | { readonly kind: 'unsuppress'; readonly key: SuppressionKey }

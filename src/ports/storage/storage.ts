@@ -209,5 +209,5 @@ export interface Storage<Tx = never> {
    * Returns the value kept under `name`; stores `initial` first when there is none. All processes that share the
    * storage get the same value, also when they ask at once. Holds the generated `secret`.
    */
-  keep(name: string, initial: string): Promise<string>
+  putIfAbsent(name: string, initial: string): Promise<string>
 }

@@ -28,15 +28,15 @@ import { resendOptions, sendOptions, validateOptions } from './options.ts'
 import { parseSend } from './parse-send.ts'
 import { channelHint, type Preparation, prepareResend, prepareSend } from './prepare.ts'
 import type { BatchResult, SentNotification } from './records.ts'
-import { createTurns } from './turns.ts'
-import { createWays, type Stored, type Way } from './ways.ts'
+import { createSingleFlight } from './single-flight.ts'
+import { createUnitsOfWork, type Stored, type UnitOfWork } from './unit-of-work.ts'
 
 /** What the record of a single send keeps: the answer but its time, which is the record's own. */
 type SendResult = Pick<SentNotification, 'id' | 'status' | 'channel' | 'to'>
 
 /** One call, as far as it is known before its messages are judged. */
 interface Call {
-  readonly way: Way
+  readonly unit: UnitOfWork
   readonly organizationId: string
   readonly use: IdempotentUse | null
 }
@@ -55,20 +55,20 @@ export function createAccept(
   observer: Observer,
 ): Pick<Scoped<Tenant<unknown>>, 'send' | 'sendBatch' | 'validate'> &
   Pick<Scoped<Tenant<unknown>['notifications']>, 'resend'> {
-  const ways = createWays(storage, accepted)
-  const turns = createTurns(how.clock)
+  const units = createUnitsOfWork(storage, accepted)
+  const singleFlight = createSingleFlight(how.clock)
   const isoOf = createIso()
 
   const kindOf = ({ channel }: NewNotification) => how.routes.kinds.of(channel)
 
-  async function earlier({ lookups }: Way, use: IdempotentUse): Promise<IdempotencyRecord | null> {
+  async function earlier({ lookups }: UnitOfWork, use: IdempotentUse): Promise<IdempotencyRecord | null> {
     const record = await lookups.record(use.key)
     if (record !== null) assertSameRequest(record, use)
     return record
   }
 
   async function prepare(
-    { lookups }: Way,
+    { lookups }: UnitOfWork,
     input: ParsedSend,
     organizationId: string,
   ): Promise<NewNotification> {
@@ -98,7 +98,7 @@ export function createAccept(
 
   /** @throws NotifierError `blocked_recipient`, `unsubscribed` */
   async function assertNotSuppressed(
-    { lookups }: Way,
+    { lookups }: UnitOfWork,
     organizationId: string,
     notification: NewNotification,
   ): Promise<void> {
@@ -109,10 +109,10 @@ export function createAccept(
   }
 
   /** Stores what the hour granted, and gives back to it what was not stored. */
-  async function store({ way }: Call, grant: Grant, request: AcceptRequest): Promise<Stored> {
+  async function store({ unit }: Call, grant: Grant, request: AcceptRequest): Promise<Stored> {
     let stored = 0
     try {
-      const answer = await way.store({ ...request, ...grant.quota })
+      const answer = await unit.store({ ...request, ...grant.quota })
       if (answer.kind === 'accepted') stored = answer.admitted
       return answer
     } finally {
@@ -126,11 +126,11 @@ export function createAccept(
     span: Span | null,
     judge: () => Promise<NewNotification>,
   ): Promise<SentNotification> {
-    const { way, organizationId, use } = call
-    const record = use === null ? null : await earlier(way, use)
+    const { unit, organizationId, use } = call
+    const record = use === null ? null : await earlier(unit, use)
     if (record !== null) return replayedSend(record)
     const notification = await judge()
-    await assertNotSuppressed(way, organizationId, notification)
+    await assertNotSuppressed(unit, organizationId, notification)
     const grant = await limits.take(organizationId, 1)
     if (grant.refusal !== null) throw grant.refusal
     const { id, channel, to } = notification
@@ -146,10 +146,10 @@ export function createAccept(
   }
 
   async function batchOnce(call: Call, span: Span | null, parsed: ParsedBatch): Promise<BatchResult> {
-    const { way, organizationId, use } = call
-    const known = use === null ? null : await earlier(way, use)
+    const { unit, organizationId, use } = call
+    const known = use === null ? null : await earlier(unit, use)
     if (known !== null) return batchResult(known)
-    const judged = await judgeBatch(parsed, organizationId, way.lookups.reads, how)
+    const judged = await judgeBatch(parsed, organizationId, unit.lookups.reads, how)
     const grant = await limits.take(organizationId, judged.notifications.length)
     const { granted, refusal } = grant
     const notifications = traced(judged.notifications.slice(0, granted), span)
@@ -175,10 +175,10 @@ export function createAccept(
     organizationId: string,
     { idempotencyKey }: SendOptions<unknown>,
     request: unknown,
-    way: Way,
+    unit: UnitOfWork,
   ): Promise<Call> {
-    await organizations.existing(organizationId, way.inside)
-    return { way, organizationId, use: idempotentUse(operation, organizationId, idempotencyKey, request) }
+    await organizations.existing(organizationId, unit.inside)
+    return { unit, organizationId, use: idempotentUse(operation, organizationId, idempotencyKey, request) }
   }
 
   return {
@@ -189,9 +189,11 @@ export function createAccept(
           const given = parseOptions(sendOptions, options)
           // Before anything is waited for: the caller may use the object for the next message.
           const input = parseSend(how.sendInput, message, organizationId, given.strict !== false)
-          const way = await ways.of(given.tx)
-          const call = await callOf('send', organizationId, given, input, way)
-          return turns.take(call.use, () => acceptOnce(call, span, () => prepare(way, input, organizationId)))
+          const unit = await units.of(given.tx)
+          const call = await callOf('send', organizationId, given, input, unit)
+          return singleFlight.run(call.use, () =>
+            acceptOnce(call, span, () => prepare(unit, input, organizationId)),
+          )
         },
         aboutSent,
       ),
@@ -201,11 +203,11 @@ export function createAccept(
         { name: 'accept', operation: 'resend' },
         async (span) => {
           const given = parseOptions(resendOptions, options)
-          const way = await ways.of(given.tx)
-          const call = await callOf('resend', organizationId, given, { id }, way)
-          return turns.take(call.use, () =>
+          const unit = await units.of(given.tx)
+          const call = await callOf('resend', organizationId, given, { id }, unit)
+          return singleFlight.run(call.use, () =>
             acceptOnce(call, span, async () => {
-              const found = await byId(id, (known) => way.lookups.reads.notifications.get(known))
+              const found = await byId(id, (known) => unit.lookups.reads.notifications.get(known))
               const original = owned(found, organizationId, 'notification_not_found')
               await warm(original.channel, organizationId)
               return permitted(organizationId, prepareResend(original, how))
@@ -218,15 +220,15 @@ export function createAccept(
     async validate(organizationId, message, options) {
       const given = parseOptions(validateOptions, options)
       const input = parseSend(how.sendInput, message, organizationId, given.strict !== false)
-      const way = ways.shared
-      const { use } = await callOf('send', organizationId, given, input, way)
-      if (use !== null) await earlier(way, use)
-      const notification = await prepare(way, input, organizationId)
-      await assertNotSuppressed(way, organizationId, notification)
+      const unit = units.shared
+      const { use } = await callOf('send', organizationId, given, input, unit)
+      if (use !== null) await earlier(unit, use)
+      const notification = await prepare(unit, input, organizationId)
+      await assertNotSuppressed(unit, organizationId, notification)
       const { refusal, quota } = await limits.peek(organizationId, 1)
       if (refusal !== null) throw refusal
       const request = { organizationId, notifications: [notification], ...quota, dryRun: true }
-      const answer = await way.store(request)
+      const answer = await unit.store(request)
       if (answer.kind === 'accepted' && answer.admitted === 0) throw await limits.quotaError(organizationId)
       const { channel, to, content } = notification
       const template = 'template' in content ? await how.compiled.load(content.template) : null
@@ -248,9 +250,9 @@ export function createAccept(
             keyed: given.idempotencyKey !== undefined,
           }
           const parsed = await parseBatch([...messages], reading, how.clock)
-          const way = await ways.of(given.tx)
-          const call = await callOf('batch', organizationId, given, parsed.request, way)
-          const result = await turns.take(call.use, () => batchOnce(call, span, parsed))
+          const unit = await units.of(given.tx)
+          const call = await callOf('batch', organizationId, given, parsed.request, unit)
+          const result = await singleFlight.run(call.use, () => batchOnce(call, span, parsed))
           if (!result.replayed) recordRefused(observer, result)
           return result
         },

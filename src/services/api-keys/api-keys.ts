@@ -1,9 +1,9 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
+import { coalesce } from '../../coalesce/coalesce.ts'
 import type { ApiKey } from '../../domain/api-key.ts'
 import { NotifierError } from '../../domain/errors/notifier-error.ts'
 import type { IdGenerator } from '../../domain/ids.ts'
 import { type ApiKeyInput, apiKeyInput } from '../../domain/input/api-key.ts'
-import { createGroup } from '../../gather/group.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
 import { listOf, listReader } from '../list.ts'
@@ -31,7 +31,7 @@ export function createApiKeys(
   readonly apiKeys: Scoped<Tenant['apiKeys']> & MultiTenantNotifier['apiKeys']
   readonly operatorKeys: MultiTenantNotifier['operatorKeys']
 } {
-  const identify = createGroup((secrets: readonly string[]) => identifyAll(storage, secrets))
+  const identify = coalesce((secrets: readonly string[]) => identifyAll(storage, secrets))
 
   /** Whatever can be wrong with it comes before its organization is looked up. */
   function check(input: ApiKeyInput): Omit<NewApiKey, 'organizationId'> {

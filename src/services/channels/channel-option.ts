@@ -6,7 +6,7 @@ import { assertKeys, assertMethods, assertObject, duration, wrong } from '../opt
 import { configuredProvider, type ProviderSet } from '../providers.ts'
 import { assertKind } from './kinds.ts'
 
-/** Providers that are asked in order: the first that is free, not resting and reaches the recipient gets a message. */
+/** Providers that are asked in order: the first that is free, not paused and reaches the recipient gets a message. */
 export interface OrderedProviders<Kind extends ChannelKind = AnyKind> {
   readonly providers: readonly Provider<Kind>[]
   readonly distribution?: 'ordered' | undefined
@@ -19,7 +19,7 @@ export interface WeightedProviders<Kind extends ChannelKind = AnyKind> {
   readonly distribution: 'weighted'
   /**
    * The share of each provider, by its name: `{ twilio: 3, vonage: 1 }` gives three messages of four to the first. What one
-   * that rests, is full or does not reach a recipient cannot take goes to the others. Whole numbers from 1 to 1 000.
+   * that is paused, is full or does not reach a recipient cannot take goes to the others. Whole numbers from 1 to 1 000.
    */
   readonly weights: Readonly<Record<string, number>>
 }

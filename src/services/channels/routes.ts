@@ -1,4 +1,4 @@
-import { seldomEach } from '../../domain/seldom.ts'
+import { throttledEach } from '../../domain/throttled.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { ConfiguredProvider, ProviderSet } from '../providers.ts'
 import type { ChannelSources } from './channel-option.ts'
@@ -96,7 +96,7 @@ export function createRoutes({ sources, kinds, clock, leaseMs, failed }: RoutesO
 
   const shared = (channel: string): ProviderSet | null => sources.get(channel)?.shared ?? null
 
-  const report = seldomEach<Error>(failed, () => clock.monotonic())
+  const report = throttledEach<Error>(failed, () => clock.monotonic())
 
   function refused(
     { name, channel, organizationId }: ConfiguredProvider,

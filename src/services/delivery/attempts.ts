@@ -1,10 +1,10 @@
+import { coalesce } from '../../coalesce/coalesce.ts'
 import type { EndpointEvent } from '../../domain/endpoint-health.ts'
 import type { NotificationEvent } from '../../domain/event-payload.ts'
 import type { NotificationContent } from '../../domain/notification.ts'
 import type { ProcessListeners } from '../../domain/process-event.ts'
 import { removedContent } from '../../domain/sensitive.ts'
 import type { SpanEnd, SpanStart } from '../../domain/telemetry.ts'
-import { createGroup } from '../../gather/group.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { ClaimedJob, LeaseRef, StartRef } from '../../ports/storage/claim.ts'
 import type { SettleAnswer, Settlement } from '../../ports/storage/settle.ts'
@@ -71,8 +71,8 @@ const SETTLE_AFTER_TURNS = 16
 export function createAttempts(options: AttemptsOptions): Attempts {
   const { storage, leases, clock, observer, announce, goesOn, failed } = options
   const events = createAttemptEvents(options.listeners)
-  const begin = createGroup(beginSet)
-  const settle = createGroup<Settlement, SettleAnswer>(
+  const begin = coalesce(beginSet)
+  const settle = coalesce<Settlement, SettleAnswer>(
     (settlements) => surely(() => storage.settle(settlements)),
     { maxWeight: MOST_SETTLED, turns: SETTLE_AFTER_TURNS },
   )

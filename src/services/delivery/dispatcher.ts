@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { afterTurns } from '../../gather/turn.ts'
+import { afterTurns } from '../../coalesce/end-of-turn.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { ClaimAnswer, ClaimedJob, ClaimRequest } from '../../ports/storage/claim.ts'
 import type { Storage } from '../../ports/storage/storage.ts'

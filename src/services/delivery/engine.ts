@@ -2,7 +2,7 @@ import type { EndpointEvent } from '../../domain/endpoint-health.ts'
 import type { NotificationEvent } from '../../domain/event-payload.ts'
 import type { ProcessListeners } from '../../domain/process-event.ts'
 import type { ProviderEvent } from '../../domain/provider-event.ts'
-import { seldom } from '../../domain/seldom.ts'
+import { throttled } from '../../domain/throttled.ts'
 import type { Tracking } from '../../domain/track-html.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Logger } from '../../ports/logger.ts'
@@ -70,7 +70,7 @@ export interface EngineOptions {
   readonly pollMs: number
   /** Says when and where jobs are delivered; null: the claims do. */
   readonly queue: Queue | null
-  /** The longest rest of a provider. */
+  /** The longest pause of a provider. */
   readonly maxPauseMs: number
   readonly limiter: RateLimiter
   /** Stands in while `limiter` is away. */
@@ -101,7 +101,7 @@ export function createEngine(options: EngineOptions): Engine {
   let claimingSince: number | null = null
   let looking = false
   /** Whoever runs this process can put it right; the log of the endpoint is its organization's. */
-  const unsigned = seldom(
+  const unsigned = throttled(
     (cause) => {
       const message = 'Webhook events cannot be signed: they wait, and fail after their last attempt.'
       failed(new Error(message, { cause }))

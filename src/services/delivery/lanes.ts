@@ -7,7 +7,7 @@ import { createNotificationLane, type NotificationDelivery, type ProviderGroup }
 import { createOrganizationLane, type OrganizationLane } from './organization-lane.ts'
 import { createPlainLane } from './plain-lane.ts'
 import type { ProviderHealth, WaitingLane } from './records.ts'
-import { share, spared, type Wish } from './share.ts'
+import { type Demand, share, spared } from './share.ts'
 import { createSlots, type Slots } from './slots.ts'
 
 /** The lanes of a process, and how they are. */
@@ -119,7 +119,7 @@ export function createLanes(options: LaneSetOptions): LaneSet {
     const spare = pool === posts
     const left = spare ? ALL_ENDPOINTS - posts.taken : (lanes[0]?.free ?? 0)
     const enough = spare ? left - PER_ENDPOINT : left
-    const shares = all <= enough ? null : share(left, lanes.map(wishOf), usedPosts(), turn, spare)
+    const shares = all <= enough ? null : share(left, lanes.map(demandOf), usedPosts(), turn, spare)
     if (shares !== null) turn += left
     return lanes.flatMap(({ name, lane, free }, index) => {
       const most = shares === null ? free : (shares[index] ?? 0)
@@ -127,7 +127,7 @@ export function createLanes(options: LaneSetOptions): LaneSet {
     })
   }
 
-  function wishOf({ name, free: most }: Wanted): Wish {
+  function demandOf({ name, free: most }: Wanted): Demand {
     return { most, used: endpoints.get(name)?.slots.busy() ?? 0, owner: owners.get(name) ?? name }
   }
 

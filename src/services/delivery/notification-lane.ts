@@ -11,8 +11,8 @@ import type { Attempts } from './attempts.ts'
 import type { Choose } from './choose.ts'
 import { type ComposedMessage, type Composition, createCompose } from './compose.ts'
 import { EXPIRED, isExpired, type NotificationJob } from './end-before.ts'
+import { createFailoverHistory } from './failover-history.ts'
 import type { Lane } from './lane.ts'
-import { createMemory } from './memory.ts'
 import type { Pass, ProviderState } from './provider-state.ts'
 import { sendAttempt } from './send-attempt.ts'
 import type { Settle } from './slots.ts'
@@ -47,7 +47,7 @@ interface HandOver {
 const PATIENCE_MS = 500
 /** Between two jobs that wait for one provider: what comes back in vain leaves time for what another one can take. */
 const RETURN_EVERY_MS = 1
-/** So long after a rest comes who has met the fault. */
+/** So long after a pause comes who has met the fault. */
 const BEHIND_MS = 1
 /** So many go back at one time; until some are, nothing more is claimed. */
 const MOST_RETURNING = 100
@@ -57,8 +57,8 @@ export interface ProviderGroup {
   /** In the order of preference. */
   readonly states: readonly ProviderState[]
   readonly choose: Choose
-  /** A provider refused the credentials, and rests for so long. */
-  refused?(restMs: number): void
+  /** A provider refused the credentials, and is paused for so long. */
+  refused?(pausedMs: number): void
 }
 
 /** The lane of one set of providers. */
@@ -68,7 +68,7 @@ export function createNotificationLane(
 ): Required<Lane> {
   const { routes, attempts, processor, clock, logger, observer, random, failed } = delivery
   const compose = createCompose(delivery)
-  const memory = createMemory()
+  const history = createFailoverHistory()
   /** Jobs whose history is being read: they have a slot coming. */
   let reading = 0
   /** Jobs that go back to the storage without a slot. */
@@ -77,12 +77,12 @@ export function createNotificationLane(
   const returns = new Map<ProviderState, number>()
 
   const isNew = (job: NotificationJob, state: ProviderState): boolean =>
-    memory.of(job)?.failedOver.has(state.provider.name) !== true
+    history.of(job)?.failedOver.has(state.provider.name) !== true
 
   /** The providers that may be asked of those that reach it, whether they are free now or not. */
   function eligible(job: NotificationJob, reachable: readonly ProviderState[]): readonly ProviderState[] {
     // Only where it may have been taken already can it be recognized as the same.
-    const only = memory.of(job)?.only
+    const only = history.of(job)?.only
     const same = reachable.filter(({ provider }) => provider.name === only)
     return same.length > 0 ? same : reachable.filter((state) => isNew(job, state))
   }
@@ -154,7 +154,7 @@ export function createNotificationLane(
     const end = decision(job, state, outcome, { attempt, durationMs, segments, expiresInMs: leftMs() })
     // Before the slot is free: whether the provider is asked again depends on it.
     judge(state, end)
-    if (outcome.kind === 'rejected' && outcome.scope === 'account') refused?.(state.restMs())
+    if (outcome.kind === 'rejected' && outcome.scope === 'account') refused?.(state.pausedMs())
     return () => settle(job, state, end)
   }
 
@@ -172,7 +172,7 @@ export function createNotificationLane(
       earlierAttempts: job.earlierAttempts,
       provider: provider.name,
       hasNextProvider: states.some(
-        (other) => other !== state && other.restMs() === 0 && isNew(job, other) && reaches(other, job),
+        (other) => other !== state && other.pausedMs() === 0 && isNew(job, other) && reaches(other, job),
       ),
       policy: provider.retry,
       onAmbiguous: provider.onAmbiguous,
@@ -193,9 +193,9 @@ export function createNotificationLane(
     const { facts, next } = decision
     const { jobId, token } = job
     const tried = { jobId, attempts: job.attempts + 1 }
-    if (next.kind === 'end') memory.forget(jobId)
-    else if (next.failOver) memory.failOver(tried, state.provider.name)
-    else memory.retry(tried, facts[0]?.ambiguous === true ? state.provider.name : null)
+    if (next.kind === 'end') history.forget(jobId)
+    else if (next.failOver) history.failOver(tried, state.provider.name)
+    else history.retry(tried, facts[0]?.ambiguous === true ? state.provider.name : null)
     const ref = { jobId, token, kind: 'notification' as const }
     return attempts.settle({
       ...ref,
@@ -207,11 +207,11 @@ export function createNotificationLane(
     })
   }
 
-  /** What has met the fault is not the first to try the provider after its rest: the message may be the cause. */
+  /** What has met the fault is not the first to try the provider after its pause: the message may be the cause. */
   function delayOf({ notification }: NotificationJob, state: ProviderState, next: Retry): number {
     if (!next.outage || next.failOver) return next.delayMs
     const expiresInMs = notification.expiresInMs ?? Number.POSITIVE_INFINITY
-    return Math.max(next.delayMs, Math.min(state.restMs() + BEHIND_MS, expiresInMs))
+    return Math.max(next.delayMs, Math.min(state.pausedMs() + BEHIND_MS, expiresInMs))
   }
 
   /** The notifier stops, or has lost the job, between the record of an attempt and its hand-over. */
@@ -236,8 +236,8 @@ export function createNotificationLane(
   function later(job: NotificationJob, reachable: readonly ProviderState[]): Promise<void> {
     let left = eligible(job, reachable)
     // When all that are left rest, those that it has failed over from are its next hope.
-    if (memory.of(job)?.only == null && left.every((state) => state.restMs() > 0)) {
-      memory.retry(job, null)
+    if (history.of(job)?.only == null && left.every((state) => state.pausedMs() > 0)) {
+      history.retry(job, null)
       left = eligible(job, reachable)
     }
     const { jobId, token, notification } = job
@@ -248,15 +248,15 @@ export function createNotificationLane(
 
   function returnIn(left: readonly ProviderState[]): number {
     const now = clock.monotonic()
-    const soonest = left.reduce((one, other) => (other.restMs() < one.restMs() ? other : one))
-    const earliest = now + Math.max(PATIENCE_MS, soonest.restMs())
+    const soonest = left.reduce((one, other) => (other.pausedMs() < one.pausedMs() ? other : one))
+    const earliest = now + Math.max(PATIENCE_MS, soonest.pausedMs())
     const at = Math.max(earliest, (returns.get(soonest) ?? 0) + RETURN_EVERY_MS)
     returns.set(soonest, at)
     return at - now
   }
 
   function endWithout(job: NotificationJob, code: ErrorCode, message: string): Promise<void> {
-    memory.forget(job.jobId)
+    history.forget(job.jobId)
     const { jobId, token } = job
     return attempts.settle({
       jobId,
@@ -284,7 +284,7 @@ export function createNotificationLane(
   async function recall(job: NotificationJob): Promise<void> {
     reading += 1
     try {
-      memory.retry(job, await delivery.lastAmbiguous(job))
+      history.retry(job, await delivery.lastAmbiguous(job))
     } finally {
       reading -= 1
     }
@@ -313,7 +313,7 @@ export function createNotificationLane(
     async run(job) {
       if (job.kind !== 'notification') return
       await attempts.run(job, async (stop) => {
-        if (states.length > 1 && job.attempts > 0 && memory.of(job) === undefined) await recall(job)
+        if (states.length > 1 && job.attempts > 0 && history.of(job) === undefined) await recall(job)
         // Asked once: what a channel answers may be another thing each time.
         const reachable = states.filter((candidate) => reaches(candidate, job))
         const state = take(job, reachable)

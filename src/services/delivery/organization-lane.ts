@@ -71,7 +71,7 @@ export function createOrganizationLane(options: OrganizationLaneOptions): Organi
     if (known.set === null) return shared
     if (opened?.set !== known.set) {
       const { set } = known
-      const group = { ...options.group(set), refused: (restMs: number) => renew(set, restMs) }
+      const group = { ...options.group(set), refused: (pausedMs: number) => renew(set, pausedMs) }
       opened = { set, group, lane: createNotificationLane(group, delivery) }
     }
     return opened.lane
@@ -80,12 +80,12 @@ export function createOrganizationLane(options: OrganizationLaneOptions): Organi
   const canMake = (): boolean => instances.stale(organizationId) && instances.hasRoom(organizationId)
 
   /**
-   * New credentials may be there by the end of the rest: what is made before may have the old ones still. Those that were
+   * New credentials may be there by the end of the pause: what is made before may have the old ones still. Those that were
    * refused after they had been replaced are the old ones.
    */
-  function renew(set: ProviderSet, restMs: number): void {
+  function renew(set: ProviderSet, pausedMs: number): void {
     const known = instances.known(organizationId)
-    if (known?.kind === 'loaded' && known.set === set) instances.renew(organizationId, restMs)
+    if (known?.kind === 'loaded' && known.set === set) instances.renew(organizationId, pausedMs)
   }
 
   function blocked(): 'unavailable' | 'channel_not_configured' | null {
@@ -114,10 +114,10 @@ export function createOrganizationLane(options: OrganizationLaneOptions): Organi
       const facts = [{ type: 'failed', code: 'expired', message: EXPIRED }] as const
       return attempts.settle({ jobId, token, kind: 'notification', facts, next: { kind: 'end' } })
     }
-    const restMs =
+    const pausedMs =
       known?.kind === 'failed' ? Math.max(0, known.retryAt - clock.monotonic()) : NOT_CONFIGURED_MS
-    toldUntil = clock.monotonic() + restMs
-    wakeIn(restMs)
+    toldUntil = clock.monotonic() + pausedMs
+    wakeIn(pausedMs)
     if (!(await attempts.begin({ jobId, token, provider: channel }))) return
     const { facts, next } = decide(known?.kind === 'failed' ? UNAVAILABLE : NOT_CONFIGURED, {
       suppressesRefused: false,

@@ -3,9 +3,9 @@ import type { ConfiguredProvider } from '../providers.ts'
 
 /** The names under which processes share what they know of one provider instance. */
 export interface ProviderKeys {
-  /** It rests. */
-  readonly rest: string
-  /** It has rested, and has to prove that it works: paused for longer than {@link rest}. */
+  /** It is paused. */
+  readonly pause: string
+  /** The pause is over, and it has to prove that it works: paused for longer than {@link pause}. */
   readonly probation: string
   /** It has proved it: paused for longer than {@link probation}. */
   readonly proof: string
@@ -24,7 +24,7 @@ export function providerKeys({ organizationId, channel, name }: ConfiguredProvid
       ? `provider.${channel}.${name}:provider`
       : `${organizationId}:provider.${channel}.${name}`
   return {
-    rest: `${prefix}.rest`,
+    pause: `${prefix}.pause`,
     probation: `${prefix}.probation`,
     proof: `${prefix}.proof`,
     probe: `${prefix}.probe`,

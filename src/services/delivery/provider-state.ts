@@ -1,19 +1,19 @@
 import type { ProviderEvent } from '../../domain/provider-event.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { ConfiguredProvider } from '../providers.ts'
+import { createCircuitBreaker, type PauseReason } from './circuit-breaker.ts'
 import { createPace } from './pace.ts'
 import { providerKeys } from './provider-limits.ts'
 import type { ProviderHealth } from './records.ts'
-import { createRest, type RestReason } from './rest.ts'
 import { GRACE_MS } from './send-attempt.ts'
 import type { SharedLimits } from './shared-limits.ts'
 import { createSlots, type Settle } from './slots.ts'
 import type { Stop } from './stop.ts'
 
-/** A provider at work: its slots, its pace, and its rest after faults of its own. */
+/** A provider at work: its slots, its pace, and its circuit breaker of its own. */
 export interface ProviderState {
   readonly provider: ConfiguredProvider
-  /** How many messages may be claimed for it now. 0 while it rests; 1 for the probe that follows; no more than its pace permits. */
+  /** How many messages may be claimed for it now. 0 while it is paused; 1 for the probe that follows; no more than its pace permits. */
   free(): number
   /** The same for a message that is claimed already: too many outcomes that wait to be recorded do not send it back. */
   takes(): number
@@ -25,8 +25,8 @@ export interface ProviderState {
   prepare(): Promise<void> | undefined
   /** After a claim: lets others have what it left. */
   giveBack(): void
-  /** Milliseconds that it still rests; 0: it does not. */
-  restMs(): number
+  /** Milliseconds that it is still paused; 0: it is not. */
+  pausedMs(): number
   /** Runs a task in one of the slots, and then what it gives back; settles with both. */
   run(task: (pass: Pass) => Promise<Settle | undefined>): Promise<void>
   /** The provider answered for itself: it works. */
@@ -34,12 +34,12 @@ export interface ProviderState {
   /** Nobody knows what it did, as after a time-out. */
   unclear(): void
   /**
-   * A fault of the provider or of our account with it: it rests for `pauseMs`, longer with each rest in a row.
-   * Null, a passing fault: it rests from the third in a row.
+   * A fault of the provider or of our account with it: it is paused for `pauseMs`, longer with each pause in a row.
+   * Null, a passing fault: it is paused from the third in a row.
    */
-  faulted(pauseMs: number | null, reason: RestReason): void
+  faulted(pauseMs: number | null, reason: PauseReason): void
   health(): ProviderHealth
-  /** After a rest, learns whether it has worked in another process since; undefined: nothing to learn. Never rejects. */
+  /** After a pause, learns whether it has worked in another process since; undefined: nothing to learn. Never rejects. */
   refresh(): Promise<void> | undefined
 }
 
@@ -52,7 +52,7 @@ const UNCLEAR_IN_A_ROW = 3
 export interface ProviderStateOptions {
   readonly clock: Clock
   readonly limits: SharedLimits
-  /** The longest rest of a provider, whoever asks for it. */
+  /** The longest pause of a provider, whoever asks for it. */
   readonly maxPauseMs: number
   /** A slot has become free. */
   available(): void
@@ -74,7 +74,7 @@ export function createProviderState(
   const places = createSlots(provider.maxConcurrent, options.available)
   const keys = providerKeys(provider)
   const about = { channel, provider: name, organizationId }
-  const rest = createRest({
+  const breaker = createCircuitBreaker({
     keys,
     limits,
     clock,
@@ -91,11 +91,11 @@ export function createProviderState(
       : createPace(keys.pace, provider.maxPerSecond, limits, clock, wakeIn)
 
   function slots(most = places.free()): number {
-    return rest.probing() ? Math.max(0, Math.min(1 - places.busy(), most)) : most
+    return breaker.probing() ? Math.max(0, Math.min(1 - places.busy(), most)) : most
   }
 
-  /** It does not rest, and if it has to prove that it works, this process is to try. */
-  const awake = (): boolean => rest.open() && (!rest.probing() || rest.probe() !== null)
+  /** It is not paused, and if it has to prove that it works, this process is to try. */
+  const awake = (): boolean => breaker.open() && (!breaker.probing() || breaker.probe() !== null)
 
   let unclear = 0
   let preparing: Promise<void> | undefined
@@ -107,8 +107,8 @@ export function createProviderState(
 
   return {
     provider,
-    room: () => (rest.open() && pace?.open() !== false ? slots() : 0),
-    restMs: rest.leftMs,
+    room: () => (breaker.open() && pace?.open() !== false ? slots() : 0),
+    pausedMs: breaker.leftMs,
     free: () => (awake() ? Math.min(slots(), pace?.granted() ?? Number.POSITIVE_INFINITY) : 0),
     takes: () => (awake() ? Math.min(slots(places.empty()), pace?.kept() ?? Number.POSITIVE_INFINITY) : 0),
     waits: () => awake() && pace?.open() === true && slots(places.empty()) > 0,
@@ -116,7 +116,7 @@ export function createProviderState(
       // Lanes that share it ask once: permissions beyond its slots would go unused, and count.
       if (preparing !== undefined) return preparing
       if (slots() === 0) return undefined
-      const asked = rest.ask()
+      const asked = breaker.ask()
       if (asked === undefined && pace === null) return undefined
       preparing = prepare(asked).finally(() => {
         preparing = undefined
@@ -124,43 +124,43 @@ export function createProviderState(
       return preparing
     },
     giveBack() {
-      if (places.busy() === 0) rest.letGo(rest.probe())
+      if (places.busy() === 0) breaker.letGo(breaker.probe())
     },
     run(task) {
       const permit = pace?.take()
       const pass: Pass = (stop) => pace?.pass(permit, stop)
-      const probe = rest.probe()
+      const probe = breaker.probe()
       if (probe === null) return places.run(() => task(pass))
       return places.run(async () => {
         try {
           return await task(pass)
         } finally {
           // Where the provider gave no answer: the next message tries again.
-          rest.letGo(probe)
+          breaker.letGo(probe)
         }
       })
     },
     succeeded() {
       unclear = 0
-      rest.succeeded()
+      breaker.succeeded()
     },
     unclear() {
       unclear += 1
     },
     faulted(pauseMs, reason) {
       unclear = 0
-      rest.faulted(pauseMs, reason)
+      breaker.faulted(pauseMs, reason)
     },
-    refresh: rest.refresh,
+    refresh: breaker.refresh,
     health: () => {
-      const restMs = rest.leftMs()
+      const pausedMs = breaker.leftMs()
       return {
         channel,
         name,
         organizationId,
-        state: restMs > 0 ? 'paused' : rest.probing() ? 'probing' : 'ready',
-        pausedUntil: restMs > 0 ? new Date(clock.now() + restMs).toISOString() : null,
-        code: rest.reason()?.code ?? (unclear >= UNCLEAR_IN_A_ROW ? 'delivery_unknown' : null),
+        state: pausedMs > 0 ? 'paused' : breaker.probing() ? 'probing' : 'ready',
+        pausedUntil: pausedMs > 0 ? new Date(clock.now() + pausedMs).toISOString() : null,
+        code: breaker.reason()?.code ?? (unclear >= UNCLEAR_IN_A_ROW ? 'delivery_unknown' : null),
         running: places.busy(),
       }
     },

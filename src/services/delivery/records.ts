@@ -11,12 +11,12 @@ export interface ProviderHealth {
   readonly name: string
   /** The organization whose instance it is; null: it serves all. */
   readonly organizationId: string | null
-  /** `paused`: rests after faults of its own. `probing`: the next message tells whether it works again. */
+  /** `paused`: after faults of its own. `probing`: the next message tells whether it works again. */
   readonly state: 'ready' | 'paused' | 'probing'
   /** When its rest ends, ISO 8601 UTC; null: it does not rest. */
   readonly pausedUntil: string | null
   /**
-   * Why it rests or is tried again; `delivery_unknown` while it is `ready`: its last three attempts or more ended without a
+   * Why it is paused or tried again; `delivery_unknown` while it is `ready`: its last three attempts or more ended without a
    * clear answer. Null: it works, or another process met the fault.
    */
   readonly code: ErrorCode | null

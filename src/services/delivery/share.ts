@@ -1,5 +1,5 @@
 /** A lane that could use some of the slots that several share. */
-export interface Wish {
+export interface Demand {
   readonly most: number
   /** Slots that it has now. */
   readonly used: number
@@ -13,17 +13,17 @@ export interface Wish {
  *
  * @param turn where to begin among equals; another one with each call
  * @param spare gives to a lane only while more are left than it has, see {@link spared}
- * @returns how many each gets, in the order of the wishes
+ * @returns how many each gets, in the order of the demands
  */
 export function share(
   slots: number,
-  wishes: readonly Wish[],
+  demands: readonly Demand[],
   used: ReadonlyMap<string, number>,
   turn: number,
   spare = false,
 ): number[] {
-  const given = wishes.map(() => 0)
-  const lanesOf = lanesByOwner(wishes, turn)
+  const given = demands.map(() => 0)
+  const lanesOf = lanesByOwner(demands, turn)
   const owners = createLadder<string>()
   for (const owner of lanesOf.keys()) owners.put(owner, used.get(owner) ?? 0)
   let left = slots
@@ -35,7 +35,7 @@ export function share(
     left -= 1
     const got = (given[lane.item] ?? 0) + 1
     given[lane.item] = got
-    if (got < (wishes[lane.item]?.most ?? 0)) lanes.put(lane.item, lane.rung + 1)
+    if (got < (demands[lane.item]?.most ?? 0)) lanes.put(lane.item, lane.rung + 1)
     if (lanes.size() > 0) owners.put(first.item, first.rung + 1)
   }
   return given
@@ -49,11 +49,11 @@ export function spared(left: number, used: number): number {
   return Math.max(0, Math.ceil((left - used) / 2))
 }
 
-function lanesByOwner(wishes: readonly Wish[], turn: number): Map<string, Ladder<number>> {
+function lanesByOwner(demands: readonly Demand[], turn: number): Map<string, Ladder<number>> {
   const lanesOf = new Map<string, Ladder<number>>()
-  for (let step = 0; step < wishes.length; step += 1) {
-    const index = (turn + step) % wishes.length
-    const { owner, used } = wishes[index] as Wish
+  for (let step = 0; step < demands.length; step += 1) {
+    const index = (turn + step) % demands.length
+    const { owner, used } = demands[index] as Demand
     const lanes = lanesOf.get(owner) ?? createLadder<number>()
     lanes.put(index, used)
     lanesOf.set(owner, lanes)

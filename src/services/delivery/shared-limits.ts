@@ -1,4 +1,4 @@
-import { seldom } from '../../domain/seldom.ts'
+import { throttled } from '../../domain/throttled.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { LimitCheck, LimitDecision, LimitState, RateLimiter } from '../../ports/rate-limiter.ts'
 import { judged } from '../limits/decision.ts'
@@ -28,10 +28,10 @@ export function createSharedLimits(
   failed: (error: unknown) => void,
 ): SharedLimits {
   let awayUntil = 0
-  const tell = seldom(
+  const tell = throttled(
     (cause) => {
       const message =
-        'The rate limiter does not answer: paces and rests of providers are those of this process alone.'
+        'The rate limiter does not answer: paces and pauses of providers are those of this process alone.'
       failed(new Error(message, { cause }))
     },
     () => clock.monotonic(),

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
+import { coalesce } from '../../coalesce/coalesce.ts'
 import type { NotificationEvent } from '../../domain/event-payload.ts'
 import type { Fact } from '../../domain/facts.ts'
 import { isMachineVisit, type Visit } from '../../domain/machine-visit.ts'
-import { createGroup } from '../../gather/group.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { ReceiptAnswer, ReceiptRecord } from '../../ports/storage/receipts.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
@@ -34,7 +34,7 @@ export function createPages(parts: PageParts): Pages {
   const { storage, kinds, clock, signer, counts, announce, wake, failed } = parts
   const known = new Set<string>()
   let underWay = 0
-  const record = createGroup<ReceiptRecord, ReceiptAnswer>((receipts) => storage.recordReceipts(receipts))
+  const record = coalesce<ReceiptRecord, ReceiptAnswer>((receipts) => storage.recordReceipts(receipts))
 
   async function store(notificationId: string, key: string, fact: Fact): Promise<ReceiptAnswer['kind']> {
     const dedupeKey = `${key}:${notificationId}`

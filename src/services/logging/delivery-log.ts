@@ -2,7 +2,7 @@ import type { EndpointEvent } from '../../domain/endpoint-health.ts'
 import type { NotificationEvent } from '../../domain/event-payload.ts'
 import type { ProcessEvent } from '../../domain/process-event.ts'
 import type { ProviderEvent } from '../../domain/provider-event.ts'
-import { seldomEach } from '../../domain/seldom.ts'
+import { throttledEach } from '../../domain/throttled.ts'
 import type { LogFields, Logger } from '../../ports/logger.ts'
 
 /** An event that listeners in this process hear. */
@@ -23,7 +23,7 @@ interface Line {
 export function createDeliveryLog(logger: Logger, now: () => number): (event: HeardEvent) => void {
   /** Providers whose pause was logged, and whose recovery is to be. */
   const paused = new Set<string>()
-  const warn = seldomEach<Line>(({ message, fields }, leftOut) => {
+  const warn = throttledEach<Line>(({ message, fields }, leftOut) => {
     logger.warn(message, leftOut === 0 ? fields : { ...fields, leftOut })
   }, now)
 

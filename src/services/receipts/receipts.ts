@@ -1,21 +1,21 @@
 import PQueue from 'p-queue'
+import { coalesce } from '../../coalesce/coalesce.ts'
 import type { ChannelKind } from '../../domain/channel-kind.ts'
 import { NotifierError } from '../../domain/errors/notifier-error.ts'
 import type { NotificationEvent } from '../../domain/event-payload.ts'
 import type { Fact } from '../../domain/facts.ts'
 import { DEFAULT_ORGANIZATION } from '../../domain/organization.ts'
 import { type Receipt, soundReceipt } from '../../domain/receipt.ts'
-import { createGroup } from '../../gather/group.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Logger } from '../../ports/logger.ts'
 import type { ParsedReceipts } from '../../ports/receipts.ts'
-import type { ReceiptAnswer, ReceiptRecord, WishReport } from '../../ports/storage/receipts.ts'
+import type { ConsentReport, ReceiptAnswer, ReceiptRecord } from '../../ports/storage/receipts.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
 import type { Routes } from '../channels/routes.ts'
 import type { ConfiguredProvider } from '../providers.ts'
 import type { Receipts } from '../service.ts'
 import { suppressionKey } from '../suppressions/match.ts'
-import type { GiveWay } from './give-way.ts'
+import type { Backpressure } from './backpressure.ts'
 import type { ReceiptArrival, ReceiptReply, ReceiptSource } from './records.ts'
 
 export interface ReceiptParts {
@@ -28,7 +28,7 @@ export interface ReceiptParts {
   announce(event: NotificationEvent): void
   /** Something was stored that may be due. */
   wake(): void
-  readonly giveWay: GiveWay
+  readonly backpressure: Backpressure
 }
 
 /** Proofs of one instance that are checked at one time: some ask a server for a certificate. */
@@ -43,19 +43,19 @@ const EMPTY = Object.freeze({ contentType: 'text/plain; charset=utf-8', body: ''
  * Takes in what providers report after the hand-over: proven to be theirs first, then stored, then answered.
  */
 export function createReceipts(parts: ReceiptParts): Receipts {
-  const { storage, routes, clock, logger, publicUrl, announce, wake, giveWay } = parts
+  const { storage, routes, clock, logger, publicUrl, announce, wake, backpressure } = parts
   /** One for each instance: a provider whose proof takes long, or never comes, holds up only itself. */
   const queues = new WeakMap<ConfiguredProvider, PQueue>()
   /** Reports that have come and are not answered. */
   let waiting = 0
 
-  const record = createGroup<ReceiptRecord, ReceiptAnswer>(async (receipts) => {
-    await giveWay.turn()
+  const record = coalesce<ReceiptRecord, ReceiptAnswer>(async (receipts) => {
+    await backpressure.turn()
     const began = clock.monotonic()
     try {
       return await storage.recordReceipts(receipts)
     } finally {
-      giveWay.gone(receipts.length, clock.monotonic() - began)
+      backpressure.gone(receipts.length, clock.monotonic() - began)
     }
   })
 
@@ -73,25 +73,25 @@ export function createReceipts(parts: ReceiptParts): Receipts {
   }
 
   /** A recipient's own word, which names no message. Told once more it changes nothing: others may have followed. */
-  async function storeWish(
+  async function storeConsent(
     { name: provider, kind }: ConfiguredProvider,
     source: ReceiptSource,
     receipt: Receipt,
   ) {
-    const wish = wishOf(receipt, kind, source, provider)
-    if (wish === null) return
+    const consent = consentOf(receipt, kind, source, provider)
+    if (consent === null) return
     const answer = await record({
       provider,
       organizationId: source.organizationId ?? null,
       dedupeKey: receipt.dedupeKey,
-      wish,
+      consent,
     })
     if (answer.kind === 'failed') throw answer.error
   }
 
   function store(provider: ConfiguredProvider, source: ReceiptSource, receipt: Receipt): Promise<void> {
     const { fact, suppress } = receipt
-    if (fact === undefined) return storeWish(provider, source, receipt)
+    if (fact === undefined) return storeConsent(provider, source, receipt)
     const whole = { ...fact, provider: provider.name }
     return storeFact(
       suppress === undefined ? whole : { ...whole, suppress: suppress.reason },
@@ -167,14 +167,14 @@ export function createReceipts(parts: ReceiptParts): Receipts {
   }
 }
 
-function wishOf(
+function consentOf(
   { suppress, unsuppress }: Receipt,
   kind: ChannelKind,
   // An instance that serves all organizations speaks for the application itself; the others learn of it from the
   // provider when they send.
   { organizationId = DEFAULT_ORGANIZATION }: ReceiptSource,
   provider: string,
-): WishReport['wish'] | null {
+): ConsentReport['consent'] | null {
   if (suppress?.address !== undefined) {
     const { reason } = suppress
     const key = suppressionKey(kind, organizationId, suppress.address)

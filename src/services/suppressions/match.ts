@@ -1,15 +1,15 @@
+import { type Coalesced, coalesce } from '../../coalesce/coalesce.ts'
 import type { ChannelKind } from '../../domain/channel-kind.ts'
 import type { SuppressionReason } from '../../domain/suppression.ts'
-import { createGroup, type Group } from '../../gather/group.ts'
 import type { AcceptReads } from '../../ports/storage/accept.ts'
 import type { SuppressionKey } from '../../ports/storage/suppressions.ts'
 
 /** Tells why an address is suppressed; null: it is not. Rejects when that is unknown: then nothing may be sent. */
-export type MatchSuppression = Group<SuppressionKey, SuppressionReason | null>
+export type MatchSuppression = Coalesced<SuppressionKey, SuppressionReason | null>
 
 /** Asks the storage for many at a time. */
 export function createMatchSuppression(storage: Pick<AcceptReads, 'suppressions'>): MatchSuppression {
-  return createGroup((keys: readonly SuppressionKey[]) => storage.suppressions.match(keys))
+  return coalesce((keys: readonly SuppressionKey[]) => storage.suppressions.match(keys))
 }
 
 export function suppressionKey(kind: ChannelKind, organizationId: string, to: string): SuppressionKey {

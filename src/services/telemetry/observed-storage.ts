@@ -130,7 +130,7 @@ export function observedStorage(
     },
     recordReceipts: (receipts) => storage.recordReceipts(receipts),
     backlog: (most) => storage.backlog(most),
-    keep: (name, initial) => storage.keep(name, initial),
+    putIfAbsent: (name, initial) => storage.putIfAbsent(name, initial),
     notifications: storage.notifications,
     logs: storage.logs,
     organizations: storage.organizations,

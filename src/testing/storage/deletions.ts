@@ -197,9 +197,9 @@ export function deletionChecks(check: Check): void {
       assert.equal(await storage.organizations.beginDeletion(id, false), 0)
       assert.equal(await purgeAll(storage, id), 'nothing')
       const key = { organizationId: id, channel: 'email', address: 'ada@example.com' } as const
-      const wish = { kind: 'suppress', entry: { ...key, reason: 'unsubscribe', source: null } } as const
+      const consent = { kind: 'suppress', entry: { ...key, reason: 'unsubscribe', source: null } } as const
       const [answer] = await storage.recordReceipts([
-        { provider: 'carillon', organizationId: id, dedupeKey: unique(), wish },
+        { provider: 'carillon', organizationId: id, dedupeKey: unique(), consent },
       ])
       assert.equal(answer?.kind, 'heeded')
       assert.deepEqual(await secondDoor.owned(id), {})

@@ -16,7 +16,7 @@ export function lifecycleChecks(check: Check): void {
     const organizationId = DEFAULT_ORGANIZATION
     const key = { organizationId, channel: 'email', address: 'ada@example.com' } as const
     const pending = [
-      storage.keep('secret', 'a'),
+      storage.putIfAbsent('secret', 'a'),
       storage.quotaUsed(organizationId, '2026-01'),
       storage.suppressions.match(Array.from({ length: 3_000 }, () => key)),
       storage.suppressions.add({ ...key, reason: 'manual', source: null }),

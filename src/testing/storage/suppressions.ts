@@ -19,9 +19,9 @@ export function suppressionChecks(check: Check): void {
     const organizationId = await organization(storage)
     const key = { organizationId, channel: 'sms', address: '+15550000001' } as const
     const from = { provider: 'twilio', organizationId }
-    const optIn = { ...from, dedupeKey: 'SM1', wish: { kind: 'unsuppress', key } } as const
+    const optIn = { ...from, dedupeKey: 'SM1', consent: { kind: 'unsuppress', key } } as const
     const entry = { ...key, reason: 'unsubscribe', source: 'twilio' } as const
-    const optOut = { ...from, dedupeKey: 'SM2', wish: { kind: 'suppress', entry } } as const
+    const optOut = { ...from, dedupeKey: 'SM2', consent: { kind: 'suppress', entry } } as const
     const again = { ...optIn, dedupeKey: 'SM3' }
     const told = async (...records: ReceiptRecord[]) =>
       (await storage.recordReceipts(records)).map(({ kind }) => kind)
@@ -97,10 +97,10 @@ export function suppressionChecks(check: Check): void {
     assert.equal(probe.createdAt, first.createdAt + 1_000)
   })
 
-  check('reports and wishes of one set are heeded in their order', async ({ storage }) => {
+  check('reports and consents of one set are heeded in their order', async ({ storage }) => {
     const report = { provider: 'smtp', organizationId: null } as const
     const optIn = (address: string) =>
-      ({ ...report, dedupeKey: unique(), wish: { kind: 'unsuppress', key: key({ address }) } }) as const
+      ({ ...report, dedupeKey: unique(), consent: { kind: 'unsuppress', key: key({ address }) } }) as const
     const reports = async (address: string) => {
       const [notificationId = ''] = await accept(storage, [note({ to: address })])
       const fact = { type: 'bounced', provider: 'smtp', suppress: 'hard_bounce' } as const

@@ -70,9 +70,11 @@ export function webhookEndpointChecks(check: Check): void {
   })
 
   check('a kept value is the first one, for all who ask', async ({ storage }) => {
-    const answers = await Promise.all(['a', 'b', 'c', 'd'].map((initial) => storage.keep('secret', initial)))
+    const answers = await Promise.all(
+      ['a', 'b', 'c', 'd'].map((initial) => storage.putIfAbsent('secret', initial)),
+    )
     assert.equal(new Set(answers).size, 1)
-    assert.equal(await storage.keep('secret', 'later'), answers[0])
-    assert.equal(await storage.keep('other', 'its own'), 'its own')
+    assert.equal(await storage.putIfAbsent('secret', 'later'), answers[0])
+    assert.equal(await storage.putIfAbsent('other', 'its own'), 'its own')
   })
 }

@@ -15,7 +15,7 @@ while (Date.now() < options.at) {
 }
 const storage = sqlite({ file: options.database })
 await storage.start()
-say(`kept ${await storage.keep('secret', String(process.pid))}`)
+say(`kept ${await storage.putIfAbsent('secret', String(process.pid))}`)
 for (;;) {
   const { jobs } = await storage.claim({ lanes: [{ lane: 'email/smtp', free: 3 }], leaseMs: 60_000 })
   for (const job of jobs) say(`claimed ${job.jobId} ${job.token}`)

@@ -340,7 +340,7 @@ describe('the dispatcher', () => {
     expect([...running.keys()]).toEqual(['1'])
   })
 
-  it('asks for a lane that was named while a claim was under way, which its answer does not know', async () => {
+  it('asks for a lane that was named while a claim was under unit, which its answer does not know', async () => {
     const { clock, dispatcher, requests, free } = create((_request, count) => {
       // Its providers have just been made; by now another process has its job.
       if (count === 1) dispatcher.wake('sms')

@@ -25,7 +25,7 @@ const answered = (status: number, headers: Record<string, string> = {}): PostRes
   durationMs: 1,
 })
 
-/** An engine whose way out is a function of the test. */
+/** An engine whose unit out is a function of the test. */
 async function create(post: (request: PostRequest) => PostResult | Promise<PostResult>, endpoints = 1) {
   const clock = fakeClock()
   const state = createState(clock.now)
@@ -217,7 +217,7 @@ describe('webhook events', () => {
     // Four are left for whoever has none.
     [40, 5, 196],
   ])(
-    'to %i endpoints have ten under way to one, or an equal share of nearly two hundred',
+    'to %i endpoints have ten under unit to one, or an equal share of nearly two hundred',
     async (endpoints, one, together) => {
       const underWay = new Map<string, number>()
       let all = 0

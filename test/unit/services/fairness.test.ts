@@ -140,7 +140,7 @@ it('what was claimed goes out, also where too many outcomes wait for the storage
       ...inner,
       async claim(request: ClaimRequest) {
         const answer = await inner.claim(request)
-        // The first message of a claim ends here, while the next one is on its way: one outcome more than may wait.
+        // The first message of a claim ends here, while the next one is on its unit: one outcome more than may wait.
         await new Promise<void>((resolve) => clock.timer(5, resolve))
         return answer
       },
@@ -197,7 +197,7 @@ describe('messages that only a provider reaches that cannot take them', () => {
     const { storage, counts } = counted(clock, 0)
     const world = notifierWorld({ clock, storage })
     const resting = recordingProvider({
-      name: 'resting',
+      name: 'paused',
       accepts: (to) => to.endsWith('.com'),
       send: async () => ({ kind: 'rejected', code: 'provider_auth_failed', scope: 'account' }),
     })

@@ -163,7 +163,7 @@ describe.each(['memory', 'sqlite'])('an idempotency key on %s', (kind) => {
     const deep = JSON.parse(`${'['.repeat(50_000)}${']'.repeat(50_000)}`)
     const cyclic: Record<string, unknown> = {}
     cyclic.self = cyclic
-    // As the rows of an application that know each other: more ways lead through them than anybody can walk.
+    // As the rows of an application that know each other: more units lead through them than anybody can walk.
     const friends: Record<string, unknown>[] = Array.from({ length: 20 }, (_, id) => ({ id }))
     for (const friend of friends) friend.friends = friends
     const batch = [

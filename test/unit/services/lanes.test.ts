@@ -7,7 +7,7 @@ import { fakeClock } from '../../../src/testing/fake-clock.ts'
 import { recordingProvider } from '../../../src/testing/recording-provider.ts'
 import { engineParts } from '../../support/engine-parts.ts'
 
-/** Lanes whose posts never end, and a way to begin some. */
+/** Lanes whose posts never end, and a unit to begin some. */
 function hangingLanes() {
   const attempts: Partial<Attempts> = {
     run: (_job, work) => work(createStop()),
@@ -42,7 +42,7 @@ function fill(
   }
 }
 
-it('keeps count of what an endpoint has under way, however many others have been seen since', () => {
+it('keeps count of what an endpoint has under unit, however many others have been seen since', () => {
   const { lanes, run } = hangingLanes()
   run('wh_slow', 'org_a', 4)
   for (let other = 0; other < 2_000; other += 1) lanes.get(`wh_${other}`)

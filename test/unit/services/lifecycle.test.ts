@@ -72,7 +72,7 @@ describe('start', () => {
   it('can be repeated when it failed', async () => {
     let down = true
     const { notifier } = create({
-      async keep(_name, initial) {
+      async putIfAbsent(_name, initial) {
         if (down) throw new NotifierError('service_unavailable')
         return initial
       },
@@ -197,7 +197,7 @@ describe('stop', () => {
       const asked: string[] = []
       const inner = memoryStorage()
       const { notifier, clock, channel, started, answer } = hanging({
-        async keep(_name, initial) {
+        async putIfAbsent(_name, initial) {
           asked.push('keep')
           return initial
         },
@@ -259,7 +259,7 @@ describe('stop', () => {
           async stop() {
             events.push('stop')
           },
-          ...(last ? { keep: (_name: string, initial: string) => slow(initial) } : {}),
+          ...(last ? { putIfAbsent: (_name: string, initial: string) => slow(initial) } : {}),
         },
         last ? [] : [{ name: 'slow', start: () => slow(undefined), stop: () => void events.push('plug-in') }],
       )
@@ -295,7 +295,7 @@ describe('stop', () => {
 
   it('closes what a start had opened before it failed', async () => {
     const { notifier, counts } = create({
-      keep: () => Promise.reject(new NotifierError('service_unavailable')),
+      putIfAbsent: () => Promise.reject(new NotifierError('service_unavailable')),
     })
     await expect(notifier.start()).rejects.toThrow()
     await notifier.stop()

@@ -54,7 +54,7 @@ async function freeNow(state: ProviderState): Promise<number> {
   return state.free()
 }
 
-const rests = (state: ProviderState): boolean => state.restMs() > 0
+const rests = (state: ProviderState): boolean => state.pausedMs() > 0
 
 /** Runs one message that ends when the test says so. */
 function message(state: ProviderState): () => Promise<void> {
@@ -102,12 +102,12 @@ it('takes faults that come together as one, and rests longer with each that foll
   const lengths: number[] = []
   for (let round = 0; round < 8; round += 1) {
     for (let together = 0; together < 10; together += 1) state.faulted(30_000, why)
-    let restMs = 0
+    let pausedMs = 0
     while (rests(state)) {
       await clock.advance(30_000)
-      restMs += 30_000
+      pausedMs += 30_000
     }
-    lengths.push(restMs)
+    lengths.push(pausedMs)
   }
   expect(lengths.map((ms) => ms / 1_000)).toEqual([30, 60, 120, 240, 300, 300, 300, 300])
   state.succeeded()
@@ -238,7 +238,7 @@ it('rests in all processes within a second of the fault in one', async () => {
   expect(await freeOf(states)).toEqual([4, 4, 4, 4, 4])
   state.faulted(30_000, why)
   expect(await later(clock, states)).toEqual([0, 0, 0, 0, 0])
-  expect(states.map((one) => one.restMs())).toEqual([29_000, 29_000, 29_000, 29_000, 29_000])
+  expect(states.map((one) => one.pausedMs())).toEqual([29_000, 29_000, 29_000, 29_000, 29_000])
   expect(states.map((one) => one.health())).toMatchObject([
     {
       state: 'paused',
@@ -354,18 +354,18 @@ it('rests longer with each rest that another process has met as well, and is wok
   expect(await freeNow(state)).toBe(1)
   state.faulted(1_000, why)
   await clock.advance(1_000)
-  expect([await freeNow(other), other.restMs()]).toEqual([0, 1_000])
+  expect([await freeNow(other), other.pausedMs()]).toEqual([0, 1_000])
   expect(other.health()).toMatchObject({ state: 'paused', code: null })
   const before = woken()
   await clock.advance(1_000)
   expect(woken() - before).toBe(2)
   expect(await freeNow(other)).toBe(1)
   other.faulted(null, why)
-  expect(other.restMs()).toBe(4_000)
+  expect(other.pausedMs()).toBe(4_000)
 })
 
 it('takes a rest that ends a little later in the limiter for the same', async () => {
-  const late: Readonly<Record<string, number>> = { rest: 50, probation: 90 }
+  const late: Readonly<Record<string, number>> = { pause: 50, probation: 90 }
   const { clock, state } = create(1, (limiter) => ({
     ...limiter,
     pause: (key, ms) => limiter.pause(key, ms + (late[key.split('.').at(-1) ?? ''] ?? 0)),
@@ -376,7 +376,7 @@ it('takes a rest that ends a little later in the limiter for the same', async ()
   await clock.advance(50)
   expect(await freeNow(state)).toBe(1)
   state.faulted(null, why)
-  expect(state.restMs()).toBe(2_000)
+  expect(state.pausedMs()).toBe(2_000)
   await clock.advance(2_050)
   expect(await freeNow(state)).toBe(1)
   // Here what it disproves ends after the proof.
@@ -405,7 +405,7 @@ it('rests by a fault that came while the limiter was asked, whatever that had pr
   await settled()
   state.faulted(30_000, why)
   go()
-  expect([await free, state.restMs()]).toEqual([0, 30_000])
+  expect([await free, state.pausedMs()]).toEqual([0, 30_000])
   expect(state.health()).toMatchObject({ code: why.code })
 })
 

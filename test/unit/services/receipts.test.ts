@@ -5,7 +5,7 @@ import { memoryStorage } from '../../../src/memory/memory-storage.ts'
 import { silentLogger } from '../../../src/memory/silent-logger.ts'
 import type { ReceiptRecord } from '../../../src/ports/storage/receipts.ts'
 import { configuredProvider } from '../../../src/services/providers.ts'
-import { createGiveWay, type GiveWay } from '../../../src/services/receipts/give-way.ts'
+import { type Backpressure, createBackpressure } from '../../../src/services/receipts/backpressure.ts'
 import { createReceipts } from '../../../src/services/receipts/receipts.ts'
 import { type FakeClock, fakeClock } from '../../../src/testing/fake-clock.ts'
 import { recordingProvider } from '../../../src/testing/recording-provider.ts'
@@ -15,13 +15,13 @@ const COMMIT_MS = 10
 
 let clock: FakeClock
 let sets: { readonly at: number; readonly size: number }[]
-let giveWay: GiveWay
+let backpressure: Backpressure
 let guilty: string
 
 beforeEach(() => {
   clock = fakeClock()
   sets = []
-  giveWay = createGiveWay(clock)
+  backpressure = createBackpressure(clock)
   guilty = ''
 })
 
@@ -56,7 +56,7 @@ function receipts(about: Partial<Receipt> = { fact: { type: 'delivered' } }) {
     routes: { withInstance: (_where, work) => work(provider) },
     announce() {},
     wake() {},
-    giveWay,
+    backpressure,
   })
   return (key: string) =>
     take(
@@ -97,7 +97,7 @@ test('receipts follow each other without a pause while nobody sends', async () =
 test('while others store, receipts rest after each set for eight times as long as it took', async () => {
   const take = receipts()
   const first = take('first')
-  giveWay.stored(1)
+  backpressure.stored(1)
   await pass(COMMIT_MS)
   const others = [take('second'), take('third')]
   await pass(8 * COMMIT_MS)
@@ -112,14 +112,14 @@ test('while others store, receipts rest after each set for eight times as long a
 test('they rest no longer than it takes the others to store ten for each of theirs', async () => {
   const take = receipts()
   const first = keys(5, 'first').map(take)
-  giveWay.stored(1)
+  backpressure.stored(1)
   await pass(COMMIT_MS)
   const second = take('second')
   await pass(3)
-  giveWay.stored(49)
+  backpressure.stored(49)
   await pass(3)
   expect(sets).toHaveLength(1)
-  giveWay.stored(1)
+  backpressure.stored(1)
   await pass(COMMIT_MS)
   expect(sets).toEqual([
     { at: 0, size: 5 },

@@ -113,7 +113,7 @@ it('what one limit refuses is no overuse of another', async () => {
   expect(await outcomes('templates.create', 2)).toEqual(['templates.create', 'account'])
 })
 
-it('names the limit of requests under way only where none is left', async () => {
+it('names the limit of requests under unit only where none is left', async () => {
   const plan: Plan = { ...UNLIMITED, concurrentRequests: 2, requests: { limit: 100, windowMs: MINUTE } }
   const { limits } = world(plan)
   const first = await limits.admit('org_a', 'requests')
@@ -127,7 +127,7 @@ it('names the limit of requests under way only where none is left', async () => 
 const ONE_REQUEST: Plan = { ...UNLIMITED, concurrentRequests: 1 }
 const refusal = expect.objectContaining({ code: 'rate_limit_exceeded' })
 
-it('counts a request among those under way for as long as it takes', async () => {
+it('counts a request among those under unit for as long as it takes', async () => {
   const { clock, limits } = world(ONE_REQUEST)
   const { release } = await limits.admit('org_a', 'requests')
   for (let minute = 0; minute < 50; minute += 1) {

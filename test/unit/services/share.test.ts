@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { share, spared } from '../../../src/services/delivery/share.ts'
 
-const wishes = fc.array(
+const demands = fc.array(
   fc.record({
     most: fc.integer({ min: 1, max: 10 }),
     used: fc.nat(10),
@@ -11,9 +11,9 @@ const wishes = fc.array(
   { minLength: 1, maxLength: 12 },
 )
 
-it('gives all that there is, and nobody more than they wish', () => {
+it('gives all that there is, and nobody more than they demand', () => {
   fc.assert(
-    fc.property(wishes, fc.nat(60), fc.nat(), (wanted, slots, turn) => {
+    fc.property(demands, fc.nat(60), fc.nat(), (wanted, slots, turn) => {
       const given = share(slots, wanted, new Map(), turn)
       const all = wanted.reduce((sum, { most }) => sum + most, 0)
       expect(given.reduce((sum, got) => sum + got, 0)).toBe(Math.min(all, slots))
@@ -27,7 +27,7 @@ it('gives all that there is, and nobody more than they wish', () => {
 
 it('leaves nobody wishing who has more than one fewer than another who got something', () => {
   fc.assert(
-    fc.property(wishes, fc.nat(60), fc.nat(), (wanted, slots, turn) => {
+    fc.property(demands, fc.nat(60), fc.nat(), (wanted, slots, turn) => {
       const used = new Map<string, number>()
       for (const { owner, used: own } of wanted) used.set(owner, (used.get(owner) ?? 0) + own)
       const given = share(slots, wanted, used, turn)
@@ -61,7 +61,7 @@ it('gives of what is one owner’s to the lane that has the fewest', () => {
 describe('of slots that are given to a lane only while more are left than it has', () => {
   it('nobody is refused who has fewer than are left at the end', () => {
     fc.assert(
-      fc.property(wishes, fc.nat(60), fc.nat(), (wanted, slots, turn) => {
+      fc.property(demands, fc.nat(60), fc.nat(), (wanted, slots, turn) => {
         const given = share(slots, wanted, new Map(), turn, true)
         const left = slots - given.reduce((sum, got) => sum + got, 0)
         for (const [index, got] of given.entries()) {
@@ -74,8 +74,8 @@ describe('of slots that are given to a lane only while more are left than it has
 
   it('the lanes of one owner leave as many as any of them had before its last one', () => {
     fc.assert(
-      fc.property(wishes, fc.nat(60), fc.nat(), (wanted, slots, turn) => {
-        const alone = wanted.map((wish) => ({ ...wish, owner: 'a' }))
+      fc.property(demands, fc.nat(60), fc.nat(), (wanted, slots, turn) => {
+        const alone = wanted.map((demand) => ({ ...demand, owner: 'a' }))
         const given = share(slots, alone, new Map(), turn, true)
         const left = slots - given.reduce((sum, got) => sum + got, 0)
         for (const [index, got] of given.entries())

@@ -52,7 +52,7 @@ it('a fault in one process pauses the provider in all, and one message of all tr
   const { calls, clock, parts, queue, states, heard } = await processes(4, busy)
   await queue(100)
   await clock.advance(2_000)
-  // What was under way when the first fault came back, in whichever process.
+  // What was under unit when the first fault came back, in whichever process.
   const met = calls.length
   expect(met).toBeLessThanOrEqual(4 * 3)
   await clock.advance(4 * MINUTE)

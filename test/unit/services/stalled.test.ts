@@ -37,7 +37,7 @@ function standstill(clock: Clock, storage: Storage) {
       ...storage,
       claim: (request) => wait(storage.claim(request)),
       async renew(refs, leaseMs) {
-        // On its way to a server, while what was answered before the standstill is here already.
+        // On its unit to a server, while what was answered before the standstill is here already.
         await settled()
         return wait(storage.renew(refs, leaseMs))
       },

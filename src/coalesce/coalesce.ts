@@ -1,7 +1,7 @@
-import { afterTurns, atEndOfTurn, endingTurn } from './turn.ts'
+import { afterTurns, atEndOfTurn, endingTurn } from './end-of-turn.ts'
 
 /** Hands items to a set-based operation, many at a time. */
-export type Group<Item, Answer> = (item: Item) => Promise<Answer>
+export type Coalesced<Item, Answer> = (item: Item) => Promise<Answer>
 
 /** How sets are made. */
 export interface GroupOptions<Item> {
@@ -27,10 +27,10 @@ interface Waiting<Item, Answer> {
  * @param run gets at least one item and must answer for each, in order; a rejection reaches every caller of the set. An
  *   answer that is a promise is waited for by its caller alone, not by the next set
  */
-export function createGroup<Item, Answer>(
+export function coalesce<Item, Answer>(
   run: (items: readonly Item[]) => Promise<readonly (Answer | Promise<Answer>)[]>,
   { maxWeight = 1_000, weigh = () => 1, turns = 0 }: GroupOptions<Item> = {},
-): Group<Item, Answer> {
+): Coalesced<Item, Answer> {
   let waiting: Waiting<Item, Answer>[] = []
   let busy = false
   let lastTurn = 0

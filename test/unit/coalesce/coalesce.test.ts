@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { createGroup } from '../../../src/gather/group.ts'
+import { coalesce } from '../../../src/coalesce/coalesce.ts'
 import { settled } from '../../../src/testing/fake-clock.ts'
 
 /** Runs that end when the test says so. */
@@ -13,10 +13,10 @@ function manual() {
   return { run, runs }
 }
 
-describe('createGroup', () => {
+describe('coalesce', () => {
   it('takes what is asked in one turn together, and what arrives meanwhile in the next', async () => {
     const { run, runs } = manual()
-    const group = createGroup(run)
+    const group = coalesce(run)
     const first = [group(1), group(2)]
     await settled()
     const second = [group(3), group(4), group(5)]
@@ -36,7 +36,7 @@ describe('createGroup', () => {
   it('lets an answer that is a promise be waited for by its caller, and goes on with the next set', async () => {
     let late = (_answer: string): void => {}
     const answer = new Promise<string>((resolve) => (late = resolve))
-    const group = createGroup<number, string>(async (items) =>
+    const group = coalesce<number, string>(async (items) =>
       items.map((item) => (item === 1 ? answer : `#${item}`)),
     )
     const order: string[] = []
@@ -50,7 +50,7 @@ describe('createGroup', () => {
 
   it('rejects every caller of a set that failed, and goes on with the next', async () => {
     const { run, runs } = manual()
-    const group = createGroup(run)
+    const group = coalesce(run)
     const lost = Promise.allSettled([group(1), group(2)])
     await settled()
     const next = group(3)
@@ -72,7 +72,7 @@ describe('createGroup', () => {
 
   it('survives an operation that throws at once, and one that answers too little', async () => {
     let answers: readonly string[] = []
-    const group = createGroup<number, string>(() => {
+    const group = coalesce<number, string>(() => {
       if (answers.length === 0) throw new Error('at once')
       return Promise.resolve(answers)
     })
@@ -92,7 +92,7 @@ describe('createGroup', () => {
           sets.push([...set])
           return set.map((item) => item * 10)
         }
-        const group = createGroup<number, number>(run, { maxWeight: 10, weigh: (item) => item })
+        const group = coalesce<number, number>(run, { maxWeight: 10, weigh: (item) => item })
         expect(await Promise.all(items.map(group))).toEqual(items.map((item) => item * 10))
         expect(sets.flat()).toEqual(items)
         for (const set of sets) {

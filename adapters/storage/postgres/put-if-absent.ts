@@ -5,8 +5,10 @@ const INSERT = 'INSERT INTO carillon.kept (name, value) VALUES ($1, $2) ON CONFL
 const SELECT = 'SELECT value FROM carillon.kept WHERE name = $1'
 
 /** Inserts or gets. The value is never changed, so that the two need no transaction. */
-export function createKeep(connection: Connection): (name: string, initial: string) => Promise<string> {
-  return async function keep(name, initial) {
+export function createPutIfAbsent(
+  connection: Connection,
+): (name: string, initial: string) => Promise<string> {
+  return async function putIfAbsent(name, initial) {
     await connection.rows(INSERT, [name, initial])
     const [found] = await connection.rows<{ value: string }>(SELECT, [name])
     return found?.value ?? initial

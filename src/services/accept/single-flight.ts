@@ -3,9 +3,9 @@ import type { Clock } from '../../ports/clock.ts'
 import type { IdempotentUse } from './idempotency.ts'
 
 /** Lets parallel requests with one idempotency key wait for the first, whose answer they then find stored. */
-export interface Turns {
+export interface SingleFlight {
   /** @throws NotifierError `idempotency_in_progress` when the first takes too long */
-  take<Answer>(use: IdempotentUse | null, work: () => Promise<Answer>): Promise<Answer>
+  run<Answer>(use: IdempotentUse | null, work: () => Promise<Answer>): Promise<Answer>
 }
 
 /** An equal request waits this long for the first before it gets 409. */
@@ -15,10 +15,10 @@ const WAIT_MS = 10_000
  * The storage alone makes sure that only one is stored, over all processes; this spares the others of this process the
  * limits that they would be counted against for nothing.
  */
-export function createTurns(clock: Clock): Turns {
+export function createSingleFlight(clock: Clock): SingleFlight {
   const running = new Map<string, Promise<unknown>>()
 
-  async function inTurn<Answer>({ key }: IdempotentUse, work: () => Promise<Answer>): Promise<Answer> {
+  async function afterFirst<Answer>({ key }: IdempotentUse, work: () => Promise<Answer>): Promise<Answer> {
     const name = `${key.organizationId} ${key.operation} ${key.key}`
     const first = running.get(name)
     if (first !== undefined) await wait(first, clock)
@@ -31,7 +31,7 @@ export function createTurns(clock: Clock): Turns {
     }
   }
 
-  return { take: (use, work) => (use === null ? work() : inTurn(use, work)) }
+  return { run: (use, work) => (use === null ? work() : afterFirst(use, work)) }
 }
 
 function wait(first: Promise<unknown>, clock: Clock): Promise<void> {

@@ -8,7 +8,7 @@ const MOST_NAMES = 1_000
  * @param report `leftOut`: how many were not reported since the last one
  * @param now milliseconds, never set back
  */
-export function seldom<Told = unknown>(
+export function throttled<Told = unknown>(
   report: (told: Told, leftOut: number) => void,
   now: () => number,
 ): (told: Told) => void {
@@ -26,8 +26,8 @@ export function seldom<Told = unknown>(
   }
 }
 
-/** As {@link seldom}, for each name by itself. */
-export function seldomEach<Told>(
+/** As {@link throttled}, for each name by itself. */
+export function throttledEach<Told>(
   report: (told: Told, leftOut: number) => void,
   now: () => number,
 ): (name: string, told: Told) => void {
@@ -36,7 +36,7 @@ export function seldomEach<Told>(
     let tell = reports.get(name)
     if (tell === undefined) {
       if (reports.size >= MOST_NAMES) reports.delete(reports.keys().next().value as string)
-      tell = seldom(report, now)
+      tell = throttled(report, now)
       reports.set(name, tell)
     }
     tell(told)

@@ -1,5 +1,5 @@
+import { coalesce } from '../../coalesce/coalesce.ts'
 import { NotifierError } from '../../domain/errors/notifier-error.ts'
-import { createGroup } from '../../gather/group.ts'
 import type { AcceptAnswer, AcceptReads, AcceptRequest } from '../../ports/storage/accept.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
 import { createLookups, type Lookups } from './lookups.ts'
@@ -8,7 +8,7 @@ import { createLookups, type Lookups } from './lookups.ts'
 const COMMIT_WEIGHT = 2_000
 
 /** Where an accept looks up what it needs, and stores what it accepts. */
-export interface Way {
+export interface UnitOfWork {
   readonly lookups: Lookups
   /** Where even what is mostly remembered is looked up; undefined: as usual. */
   readonly inside: AcceptReads | undefined
@@ -18,24 +18,24 @@ export interface Way {
 
 export type Stored = Exclude<AcceptAnswer, { kind: 'failed' }>
 
-export interface Ways {
+export interface UnitsOfWork {
   /** The commits that concurrent callers share. */
-  readonly shared: Way
+  readonly shared: UnitOfWork
   /**
    * The shared one, or that of a transaction of the caller's.
    *
    * @throws NotifierError `invalid_transaction` where one is given to a storage that can join none
    */
-  of(tx: unknown): Way | Promise<Way>
+  of(tx: unknown): UnitOfWork | Promise<UnitOfWork>
 }
 
 /** @param accepted is called after a commit, with each lane that has something new to deliver */
-export function createWays(storage: Storage<unknown>, accepted: (lane: string) => void): Ways {
-  const commit = createGroup((requests: readonly AcceptRequest[]) => storage.accept(requests), {
+export function createUnitsOfWork(storage: Storage<unknown>, accepted: (lane: string) => void): UnitsOfWork {
+  const commit = coalesce((requests: readonly AcceptRequest[]) => storage.accept(requests), {
     maxWeight: COMMIT_WEIGHT,
     weigh: (request) => request.notifications.length,
   })
-  const shared: Way = {
+  const shared: UnitOfWork = {
     lookups: createLookups(storage),
     inside: undefined,
     async store(request) {
@@ -49,7 +49,7 @@ export function createWays(storage: Storage<unknown>, accepted: (lane: string) =
     for (const lane of new Set(notifications.map((notification) => notification.lane))) accepted(lane)
   }
 
-  async function joining(tx: unknown): Promise<Way> {
+  async function joining(tx: unknown): Promise<UnitOfWork> {
     const transaction = await storage.join?.(tx)
     if (transaction === undefined) throw unsupported(storage.name)
     const { reads } = transaction

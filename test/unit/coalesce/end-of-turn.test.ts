@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { createGroup } from '../../../src/gather/group.ts'
+import { coalesce } from '../../../src/coalesce/coalesce.ts'
 
 const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
 /** A group whose operation answers without waiting for anything outside, and the sets that it was given. */
 function immediate() {
   const sets: number[] = []
-  const group = createGroup(async (items: readonly number[]) => {
+  const group = coalesce(async (items: readonly number[]) => {
     sets.push(items.length)
     return items
   })
@@ -61,7 +61,7 @@ describe('the end of a turn', () => {
 
   it('holds nothing back for an operation that waits for something outside', async () => {
     const sets: number[] = []
-    const slow = createGroup(async (items: readonly number[]) => {
+    const slow = coalesce(async (items: readonly number[]) => {
       sets.push(items.length)
       await nextTurn()
       await nextTurn()

@@ -16,9 +16,9 @@ const NEXT_DUE = 'SELECT min(due_at) AS at FROM carillon_jobs WHERE state = 1'
 const NEXT_LEASE_END = 'SELECT min(lease_until) AS at FROM carillon_jobs WHERE state = 2'
 
 /** What is claimable now, and when there will be more. */
-export type Outlook = (now: number) => Omit<ClaimAnswer, 'jobs'>
+export type DueLanes = (now: number) => Omit<ClaimAnswer, 'jobs'>
 
-export function createOutlook(connection: Connection): Outlook {
+export function createDueLanes(connection: Connection): DueLanes {
   const nextLane = connection.statement<{ lane: string }>(NEXT_LANE)
   const nextRecoveredLane = connection.statement<{ lane: string }>(NEXT_RECOVERED_LANE)
   const nextDue = connection.statement<{ at: number | null }>(NEXT_DUE)
@@ -34,7 +34,7 @@ export function createOutlook(connection: Connection): Outlook {
     return found
   }
 
-  return function outlook(now) {
+  return function dueLanes(now) {
     const due = nextDue().get()?.at ?? Number.POSITIVE_INFINITY
     const leaseEnd = nextLeaseEnd().get()?.at ?? Number.POSITIVE_INFINITY
     const next = Math.min(due, leaseEnd)

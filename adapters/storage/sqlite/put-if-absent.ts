@@ -5,10 +5,12 @@ const INSERT = 'INSERT INTO carillon_kept (name, value) VALUES (?, ?) ON CONFLIC
 const SELECT = 'SELECT value FROM carillon_kept WHERE name = ?'
 
 /** Inserts or gets, in one transaction. */
-export function createKeep(connection: Connection): (name: string, initial: string) => Promise<string> {
+export function createPutIfAbsent(
+  connection: Connection,
+): (name: string, initial: string) => Promise<string> {
   const insert = connection.statement(INSERT)
   const select = connection.statement<{ value: string }>(SELECT)
-  return function keep(name, initial) {
+  return function putIfAbsent(name, initial) {
     return connection.durably(() => {
       insert().run(name, initial)
       return select().get(name)?.value ?? initial

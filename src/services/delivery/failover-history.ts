@@ -12,7 +12,7 @@ export interface Remembered {
 }
 
 /** The attempts of jobs that go on; gone with the process, and bounded: what is forgotten is looked up or asked again. */
-export interface Memory {
+export interface FailoverHistory {
   /** Undefined: nothing, or another process has tried it since. */
   of(job: Tried): Remembered | undefined
   /** @param job after the attempt that it fails over from */
@@ -27,7 +27,7 @@ const MOST = 10_000
 
 const NONE: ReadonlySet<string> = new Set()
 
-export function createMemory(): Memory {
+export function createFailoverHistory(): FailoverHistory {
   const jobs = new Map<string, Remembered & { readonly attempts: number }>()
 
   function keep({ jobId, attempts }: Tried, remembered: Remembered): void {

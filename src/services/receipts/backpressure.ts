@@ -2,10 +2,10 @@ import type { Clock } from '../../ports/clock.ts'
 
 /**
  * Lets sends go before receipts where both want the storage: providers are patient and come again, users are not. Receipts
- * go in sets; after each they rest until enough of the others was stored, or some times as long as the set took. While
- * nobody else stores anything, they do not rest.
+ * go in sets; after each they wait until enough of the others was stored, or some times as long as the set took. While
+ * nobody else stores anything, they do not wait.
  */
-export interface GiveWay {
+export interface Backpressure {
   /** Sends, or ends of attempts, were stored: so many. */
   stored(items: number): void
   /** Resolves when the next set of receipts may go. */
@@ -16,12 +16,12 @@ export interface GiveWay {
 
 /** So many sends for each receipt: over HTTP one costs about as much as three of them. */
 const SENDS_EACH = 10
-const REST_FACTOR = 8
-const LONGEST_REST_MS = 500
+const WAIT_FACTOR = 8
+const LONGEST_WAIT_MS = 500
 
-export function createGiveWay(clock: Pick<Clock, 'timer'>): GiveWay {
-  let rest: Promise<void> | null = null
-  let endRest = (): void => {}
+export function createBackpressure(clock: Pick<Clock, 'timer'>): Backpressure {
+  let wait: Promise<void> | null = null
+  let endWait = (): void => {}
   /** Of the others, since the last set of receipts. */
   let stored = 0
   let wanted = 0
@@ -29,21 +29,21 @@ export function createGiveWay(clock: Pick<Clock, 'timer'>): GiveWay {
   return {
     stored(items) {
       stored += items
-      if (rest !== null && stored >= wanted) endRest()
+      if (wait !== null && stored >= wanted) endWait()
     },
-    turn: () => rest,
+    turn: () => wait,
     gone(items, tookMs) {
-      const restMs = stored === 0 ? 0 : Math.min(REST_FACTOR * tookMs, LONGEST_REST_MS)
+      const waitMs = stored === 0 ? 0 : Math.min(WAIT_FACTOR * tookMs, LONGEST_WAIT_MS)
       stored = 0
-      if (restMs < 1) return
+      if (waitMs < 1) return
       wanted = SENDS_EACH * items
-      rest = new Promise((resolve) => {
-        endRest = () => {
+      wait = new Promise((resolve) => {
+        endWait = () => {
           cancel()
-          rest = null
+          wait = null
           resolve()
         }
-        const cancel = clock.timer(restMs, endRest)
+        const cancel = clock.timer(waitMs, endWait)
       })
     },
   }
