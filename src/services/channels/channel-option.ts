@@ -264,6 +264,14 @@ function assertProvider(at: string, kind: ChannelKind, plugin: Provider): void {
     if (!BUILT_IN.has(kind.name))
       throw wrong(`${at}.kind`, `the kind of the others: there are two named ${kind.name}`)
   }
+  assertLimits(at, plugin)
+  for (const method of ['accepts', 'parseReceipts', 'open', 'check', 'close'] as const) {
+    if (plugin[method] !== undefined && typeof plugin[method] !== 'function')
+      throw wrong(`${at}.${method}`, 'a function')
+  }
+}
+
+function assertLimits(at: string, plugin: Provider): void {
   assertLimitNames(at, plugin)
   const { maxConcurrent, maxPerSecond, timeoutMs, retry, onAmbiguous } = plugin
   if (maxConcurrent !== undefined && (!Number.isInteger(maxConcurrent) || maxConcurrent < 1)) {
@@ -274,10 +282,6 @@ function assertProvider(at: string, kind: ChannelKind, plugin: Provider): void {
   if (retry !== undefined) assertRetry(`${at}.retry`, retry)
   if (onAmbiguous !== undefined && onAmbiguous !== 'retry' && onAmbiguous !== 'fail')
     throw wrong(`${at}.onAmbiguous`, '"retry" or "fail"')
-  for (const method of ['accepts', 'parseReceipts', 'open', 'check', 'close'] as const) {
-    if (plugin[method] !== undefined && typeof plugin[method] !== 'function')
-      throw wrong(`${at}.${method}`, 'a function')
-  }
 }
 
 const LIMITS = [

@@ -76,6 +76,19 @@ export function createWaits(clock: Clock, get: Scoped<Tenant>['notifications']['
           reject(error)
         }
 
+        async function read(): Promise<void> {
+          try {
+            const record = await get(organizationId, id)
+            if (over) return
+            status = record.status
+            if (status === 'queued' || status === 'scheduled') return
+            close()
+            resolve(record)
+          } catch (error) {
+            fail(error)
+          }
+        }
+
         async function look(): Promise<void> {
           if (looking) {
             again = true
@@ -85,17 +98,7 @@ export function createWaits(clock: Clock, get: Scoped<Tenant>['notifications']['
           cancelPoll()
           do {
             again = false
-            try {
-              const record = await get(organizationId, id)
-              if (over) return
-              status = record.status
-              if (status !== 'queued' && status !== 'scheduled') {
-                close()
-                resolve(record)
-              }
-            } catch (error) {
-              fail(error)
-            }
+            await read()
           } while (again && !over)
           looking = false
           if (!over) cancelPoll = clock.timer(POLL_MS, wait.look)
