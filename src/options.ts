@@ -34,8 +34,8 @@ export interface MultiTenantOptions<Tx = never, Channels extends ChannelOptions 
 /** Options of `createNotifier`. `Tx` is what the storage takes as a transaction of the caller's. */
 export interface NotifierOptions<Tx = never, Channels extends ChannelOptions = ChannelOptions> {
   /**
-   * The providers of each channel: one, several in the order of preference, several that share the messages by weight, or a
-   * function that makes those of an organization. A channel that is left out is refused with `invalid_channel`.
+   * The providers of each channel: one, several in the order of preference, several that share the messages by weight, or
+   * `perOrganization()`. The keys are the names of channels. A channel that is left out is refused with `invalid_channel`.
    */
   readonly channels: Channels
   /**

@@ -81,8 +81,8 @@ const ROWS = {
   missing_required_field: [422, 'A required field is absent.', 'Add the field that is named.'],
   invalid_channel: [
     422,
-    'The channel is not supported.',
-    'Use one of: email, sms, push, slack, webhook, and one that is configured.',
+    'There is no such channel here, or the template is for another one.',
+    'Use a channel that is configured, and that of the template; the message names them.',
   ],
   invalid_template_variable: [
     422,
