@@ -39,8 +39,10 @@ beforeAll(async () => {
     'knex',
   ]
   consumer = await createConsumer(used)
-  const [channel] = await codeBlocks('docs/custom-provider.md', 'ts')
-  await consumer.write('acme-sms.ts', channel?.code ?? '')
+  const [provider] = await codeBlocks('docs/custom-provider.md', 'ts')
+  await consumer.write('acme-sms.ts', provider?.code ?? '')
+  const [kind] = await codeBlocks('docs/custom-channel.md', 'ts')
+  await consumer.write('pager.ts', kind?.code ?? '')
 })
 
 afterAll(() => consumer?.remove())
@@ -89,14 +91,14 @@ test('the examples of testing an application pass', async () => {
   expect(await consumer.node('--test', ...files)).toMatch(/pass 3\n/)
 })
 
-describe('the channel of the guide keeps its contract', () => {
+describe('the provider of the guide keeps its contract', () => {
   test('run by node:test', async () => {
-    await consumer.write('acme-sms.test.ts', await channelTest())
+    await consumer.write('acme-sms.test.ts', await providerTest())
     expect(await consumer.node('--test', 'acme-sms.test.ts')).toMatch(/pass [1-9]\d+\n[\s\S]*fail 0\n/)
   })
 
   test('run by vitest', async () => {
-    const vitest = (await channelTest()).replace("'node:test'", "'vitest'")
+    const vitest = (await providerTest()).replace("'node:test'", "'vitest'")
     await consumer.write('acme-sms.vitest.test.ts', vitest)
     const run = ['run', '--root', '.', 'acme-sms.vitest.test.ts']
     expect(await consumer.node(fromRoot('node_modules/vitest/vitest.mjs'), ...run)).toMatch(/Tests .*passed/)
@@ -115,7 +117,7 @@ describe('the channel of the guide keeps its contract', () => {
     const broken = block?.code.replace(right, wrong) ?? ''
     expect(broken).not.toBe(block?.code)
     await consumer.write('broken.ts', broken)
-    await consumer.write('broken.test.ts', (await channelTest()).replace('./acme-sms.ts', './broken.ts'))
+    await consumer.write('broken.test.ts', (await providerTest()).replace('./acme-sms.ts', './broken.ts'))
     await expect(consumer.node('--test', 'broken.test.ts')).rejects.toThrow(/fail [1-9]/)
   })
 })
@@ -189,7 +191,7 @@ async function scalingBlock(part: string): Promise<string> {
   return block?.code ?? ''
 }
 
-async function channelTest(): Promise<string> {
+async function providerTest(): Promise<string> {
   const block = (await codeBlocks('docs/custom-provider.md', 'ts')).find(({ code }) =>
     code.includes('acme-sms.ts'),
   )
