@@ -74,6 +74,8 @@ const parts = {
     slack: options('adapters/channels/slack/send.ts', 'SlackOptions'),
     'slack-receipts': options('adapters/channels/slack/receipts.ts', 'SlackReceiptOptions'),
     'slack-webhook': options('adapters/channels/slack/webhook.ts', 'SlackWebhookOptions'),
+    telegram: options('adapters/channels/telegram/send.ts', 'TelegramOptions'),
+    'telegram-receipts': options('adapters/channels/telegram/receipts.ts', 'TelegramReceiptOptions'),
     apns: options('adapters/channels/apns/options.ts', 'ApnsOptions'),
     fcm: options('adapters/channels/fcm/options.ts', 'FcmOptions'),
     'web-push': options('adapters/channels/web-push/options.ts', 'WebPushOptions'),

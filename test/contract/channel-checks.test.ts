@@ -5,6 +5,7 @@ import { resend } from '../../adapters/channels/resend/send.ts'
 import { sendgrid } from '../../adapters/channels/sendgrid/send.ts'
 import { ses } from '../../adapters/channels/ses/send.ts'
 import { sns } from '../../adapters/channels/sns/send.ts'
+import { telegram } from '../../adapters/channels/telegram/send.ts'
 import { vonage } from '../../adapters/channels/vonage/send.ts'
 import type { Provider } from '../../src/ports/provider.ts'
 import { type ProviderReply, providerServer } from '../../src/testing/channel/provider-server.ts'
@@ -17,7 +18,7 @@ const basic = (text: string): string => Buffer.from(text).toString('base64')
 
 interface Case {
   readonly channel: (baseUrl: string) => Provider
-  /** What its headers carry. */
+  /** What its headers or its path carry. */
   readonly credential: string
   /** The one request. */
   readonly asks: string
@@ -141,6 +142,24 @@ const CASES: Readonly<Record<string, Case>> = {
       ],
     ],
   },
+  Telegram: {
+    channel: (baseUrl) => telegram({ token: `1:${SECRET}`, baseUrl }),
+    credential: SECRET,
+    asks: `GET /bot1:${SECRET}/getMe`,
+    works: [{ status: 200, body: { ok: true, result: { id: 1, is_bot: true } } }],
+    fails: [
+      [
+        { status: 401, body: { ok: false, error_code: 401, description: 'Unauthorized' } },
+        'provider_auth_failed',
+        /Unauthorized/,
+      ],
+      [
+        { status: 404, body: { ok: false, error_code: 404, description: `Not Found: ${SECRET}` } },
+        'provider_auth_failed',
+        /Not Found/,
+      ],
+    ],
+  },
   'Amazon SNS': {
     channel: (baseUrl) => sns({ region: 'eu-central-1', credentials, baseUrl }),
     credential: credentials.accessKeyId,
@@ -182,7 +201,8 @@ describe.each(Object.entries(CASES))(
     it.each(works)('is content: $body', async (reply) => {
       const { end, asked, server } = await check(reply)
       expect([end, asked]).toEqual([undefined, [asks]])
-      expect(JSON.stringify(server.requests[0]?.headers)).toContain(credential)
+      const [{ path, headers } = {}] = server.requests
+      expect(JSON.stringify([path, headers])).toContain(credential)
     })
 
     it.each(fails)('says why it cannot be used: %o', async (reply, code, why) => {

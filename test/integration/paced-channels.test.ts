@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
 import { slack, slackWebhook } from '../../adapters/channels/slack/send.ts'
 import { sns } from '../../adapters/channels/sns/send.ts'
+import { telegram } from '../../adapters/channels/telegram/send.ts'
 import { twilio } from '../../adapters/channels/twilio/send.ts'
 import { vonage } from '../../adapters/channels/vonage/send.ts'
 
@@ -14,13 +15,14 @@ const CHANNELS = {
   slack: (more: object) => slack({ token: 'xoxb-1', ...more }),
   'slack-webhook': (more: object) =>
     slackWebhook({ url: 'https://hooks.slack.com/services/T/B/x', to: '#alerts', ...more }),
+  telegram: (more: object) => telegram({ token: `1:${'a'.repeat(35)}`, ...more }),
 }
 
 it.each(Object.entries(CHANNELS))('%s says how fast and how it wants to be asked', async (name, create) => {
   const plain = create({})
   expect(plain).toMatchObject({ name, maxConcurrent: 10, timeoutMs: 16_000 })
-  expect(plain.maxPerSecond).toBeUndefined()
-  // A second text message costs; a second one in Slack does not.
+  expect(plain.maxPerSecond).toBe(name === 'telegram' ? 30 : undefined)
+  // A second text message costs; a second one in a chat does not.
   expect(plain.onAmbiguous).toBe(plain.kind?.name === 'sms' ? 'fail' : 'retry')
   const set = create({
     name: 'other',
@@ -43,9 +45,14 @@ it.each(Object.entries(CHANNELS))('%s says how fast and how it wants to be asked
 })
 
 it('reports are taken only where something proves them', async () => {
-  const proofs = { twilio: {}, vonage: { secret: 'secret' }, slack: { secret: 'secret' } }
+  const proofs = {
+    twilio: {},
+    vonage: { secret: 'secret' },
+    slack: { secret: 'secret' },
+    telegram: { secret: 'secret-token' },
+  }
   for (const [name, receipts] of Object.entries(proofs))
     expect(CHANNELS[name as keyof typeof proofs]({ receipts }).parseReceipts, name).toBeTypeOf('function')
-  for (const name of ['twilio', 'vonage', 'sns', 'slack', 'slack-webhook'] as const)
+  for (const name of ['twilio', 'vonage', 'sns', 'slack', 'slack-webhook', 'telegram'] as const)
     expect(CHANNELS[name]({}).parseReceipts, name).toBeUndefined()
 })

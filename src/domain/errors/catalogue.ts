@@ -230,7 +230,7 @@ const ROWS = {
     'The carrier rejected the message.',
     'Check content rules and sender registration for the country.',
   ],
-  channel_not_found: [422, 'The Slack channel does not exist.', 'Check the channel id or name.'],
+  channel_not_found: [422, 'The channel or thread does not exist.', 'Check its id or name.'],
   bot_not_in_channel: [422, 'The bot is not a member of the channel.', 'Invite the bot to the channel.'],
   invalid_slack_token: [
     422,
@@ -306,7 +306,7 @@ const ROWS = {
     'All attempts failed.',
     'Look at the attempts; send it again when the cause is gone.',
   ],
-  channel_archived: [422, 'The Slack channel is archived.', 'Use another channel.'],
+  channel_archived: [422, 'The channel or thread is archived.', 'Use another one.'],
   posting_restricted: [
     422,
     'Posting to this place is not permitted.',

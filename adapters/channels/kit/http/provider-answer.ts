@@ -119,6 +119,11 @@ export function byStatus(status: number): Verdict {
   }
 }
 
+/** A hint that stands in the body: seconds, of which a fraction may be there. */
+export function hintOf(seconds: unknown): number | undefined {
+  return typeof seconds === 'number' ? parseRetryAfter(String(seconds), Date.now()) : undefined
+}
+
 function unreadable({ status }: ProviderAnswer, what: string): Outcome {
   return {
     kind: 'ambiguous',

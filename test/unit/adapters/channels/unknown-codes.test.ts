@@ -6,6 +6,7 @@ import { judgeResend } from '../../../../adapters/channels/resend/errors.ts'
 import { judgeSes } from '../../../../adapters/channels/ses/errors.ts'
 import { receiptsOf } from '../../../../adapters/channels/ses/events.ts'
 import { judgeSlack } from '../../../../adapters/channels/slack/errors.ts'
+import { judgeTelegram } from '../../../../adapters/channels/telegram/errors.ts'
 import { judgeTwilio, twilioErrorCode } from '../../../../adapters/channels/twilio/errors.ts'
 import { judgeVonage, vonageReceiptCode } from '../../../../adapters/channels/vonage/errors.ts'
 
@@ -18,6 +19,7 @@ const JUDGES: Readonly<
   Twilio: [judgeTwilio, 400, (code) => ({ code, message: 'No.' })],
   Vonage: [judgeVonage, 200, (status) => ({ messages: [{ status, 'error-text': 'No.' }] })],
   Slack: [judgeSlack, 200, (error) => ({ ok: false, error })],
+  Telegram: [judgeTelegram, 400, (error_code) => ({ ok: false, error_code, description: error_code })],
 }
 
 /** The last three are names of what every object of JavaScript has. */

@@ -1,0 +1,104 @@
+import type { Outcome } from '../../../src/domain/outcome.ts'
+import {
+  byStatus,
+  hintOf,
+  member,
+  type ProviderAnswer,
+  refuse,
+  textMember,
+  type Verdict,
+} from '../kit/http/provider-answer.ts'
+
+const gone: Verdict = ['rejected', 'invalid_recipient', 'recipient']
+const restricted: Verdict = ['rejected', 'posting_restricted', 'recipient']
+const outside: Verdict = ['rejected', 'bot_not_in_channel', 'recipient']
+const unreachable: Verdict = ['rejected', 'recipient_unreachable', 'recipient']
+const badContent: Verdict = ['rejected', 'invalid_content', 'message']
+const tooLarge: Verdict = ['rejected', 'message_too_large', 'message']
+
+/**
+ * Beginnings of descriptions, in lower case and behind the name of their status (`Bad Request: `). Nothing else tells the
+ * errors apart: the server writes them in `telegram-bot-api/Client.cpp`, or passes on those of Telegram itself.
+ *
+ * @internal all of it for tests
+ */
+export const TELEGRAM_ERRORS: Readonly<Record<string, Verdict>> = {
+  'chat not found': gone,
+  'private chat not found': gone,
+  'user not found': gone,
+  peer_id_invalid: gone,
+  'chat_id is empty': gone,
+  'chat identifier must be': gone,
+  'group chat was upgraded to a supergroup': gone,
+  'the group chat was deleted': gone,
+  'user is deactivated': gone,
+
+  'message thread not found': ['rejected', 'channel_not_found', 'recipient'],
+  topic_closed: restricted,
+  'have no rights to send': restricted,
+  'not enough rights to send': restricted,
+  chat_write_forbidden: restricted,
+  channel_private: restricted,
+
+  'bot was blocked by the user': ['rejected', 'blocked_recipient', 'recipient'],
+  "bot can't initiate conversation": unreachable,
+  "bot can't send messages to bots": unreachable,
+  'bot was kicked': outside,
+  'bot is not a member': outside,
+
+  'message text is empty': badContent,
+  "can't parse": badContent,
+  'reply markup is too long': badContent,
+  'inline keyboard button': badContent,
+  button_url_invalid: badContent,
+  'text is too long': tooLarge,
+  'message is too long': tooLarge,
+
+  frozen_method_invalid: ['rejected', 'provider_suspended', 'account'],
+}
+
+/** Reads an answer of the Bot API: `{ ok: true, result }`, or `{ ok: false, error_code, description, parameters }`. */
+export function judgeTelegram(answer: ProviderAnswer): Outcome | null {
+  const ok = member(answer.json, 'ok')
+  if (ok === true) {
+    const result = member(answer.json, 'result')
+    const chat = textMember(member(result, 'chat'), 'id')
+    const id = textMember(result, 'message_id')
+    // Ids of messages count in each chat anew.
+    return chat === undefined || id === undefined
+      ? null
+      : { kind: 'accepted', providerMessageId: `${chat}:${id}` }
+  }
+  if (ok !== false) return null
+  const description = textMember(answer.json, 'description') ?? ''
+  const parameters = member(answer.json, 'parameters')
+  const moved = textMember(parameters, 'migrate_to_chat_id')
+  return refuse(
+    answer,
+    {
+      code: textMember(answer.json, 'error_code'),
+      message: moved === undefined ? description : `${description}; its id is now ${moved}`,
+      retryAfterMs: hintOf(member(parameters, 'retry_after')),
+    },
+    verdictOf(description, answer.status),
+  )
+}
+
+function verdictOf(description: string, status: number): Verdict {
+  const words = description.replace(/^[a-z ]+: /i, '').toLowerCase()
+  const known = Object.entries(TELEGRAM_ERRORS).find(([beginning]) => words.startsWith(beginning))
+  if (known !== undefined) return known[1]
+  switch (status) {
+    case 403:
+      // Always of the one chat: the bot itself is refused with 401.
+      return restricted
+    case 404:
+      // A method that exists: the token in the path is no bot's.
+      return ['rejected', 'provider_auth_failed', 'account']
+    case 429:
+      // It does not say whether the chat or the bot is too fast. That of a chat is the usual one, and others go on.
+      return ['retry', 'provider_rate_limited', 'recipient']
+    default:
+      return byStatus(status)
+  }
+}

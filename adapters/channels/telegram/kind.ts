@@ -1,0 +1,92 @@
+import * as z from 'zod'
+import type { ChannelKind } from '../../../src/domain/channel-kind.ts'
+import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
+import { text } from '../../../src/domain/input/fields.ts'
+
+/** A button under a message, which opens an address. */
+export interface TelegramButton {
+  /** 1 to 64 characters. */
+  readonly text: string
+  /** An `https:`, `http:` or `tg:` address of at most 2,048 characters. */
+  readonly url: string
+}
+
+/** What a Telegram message may carry beside its text. */
+export interface TelegramContent {
+  /** True: it arrives without a sound. Default false. */
+  readonly silent?: boolean | undefined
+  /** False: Telegram shows no preview of the first link. Default true. */
+  readonly linkPreview?: boolean | undefined
+  /** True: it can be neither forwarded nor saved. Default false. */
+  readonly protect?: boolean | undefined
+  /** The topic of a forum (`message_thread_id`). */
+  readonly threadId?: number | undefined
+  /** The message of the same chat that it answers (`message_id`). Where that is gone, it is sent all the same. */
+  readonly replyTo?: number | undefined
+  /** Rows of buttons: 1 to 12 rows, 1 to 8 buttons in each. */
+  readonly buttons?: readonly (readonly TelegramButton[])[] | undefined
+}
+
+export type TelegramKind = ChannelKind<'telegram', TelegramContent>
+
+const MAX_CHARACTERS = 4_096
+/** Ids of chats have at most 52 significant bits. */
+const MAX_CHAT_ID = 2 ** 52
+const CHAT_ID = /^-?[1-9]\d{0,15}$/
+const USER_NAME = /^@\w{4,32}$/
+const MAX_ID = 2 ** 31 - 1
+
+const button = z.strictObject({
+  text: text(1, 64).describe('The words on the button.'),
+  url: text(1, 2_048)
+    .refine(isLink, { message: 'must be an https:, http: or tg: address' })
+    .describe('The address that it opens: https:, http: or tg:.'),
+})
+const id = z.int().min(1).max(MAX_ID)
+
+const telegramParts: z.ZodType<TelegramContent, TelegramContent> = z.strictObject({
+  silent: z.boolean().optional().describe('True: it arrives without a sound.'),
+  linkPreview: z.boolean().optional().describe('False: no preview of the first link.'),
+  protect: z.boolean().optional().describe('True: it can be neither forwarded nor saved.'),
+  threadId: id.optional().describe('The topic of a forum (message_thread_id).'),
+  replyTo: id.optional().describe('The message of the same chat that it answers (message_id).'),
+  buttons: z
+    .array(z.array(button).min(1).max(8))
+    .min(1)
+    .max(12)
+    .optional()
+    .describe('Rows of buttons that open addresses: at most 12 rows of 8.'),
+})
+
+/** Chats of Telegram. Text is plain: no formatting is read from it, so a template's values need no escaping. */
+export const telegramChannel: TelegramKind = {
+  name: 'telegram',
+  recipient: 'a Telegram chat id such as 123456789 or -1001234567890, or an @name',
+  checkRecipient: (to) => (isChatId(to) || USER_NAME.test(to) ? null : {}),
+  canonical: (to) => to.toLowerCase(),
+  parts: telegramParts,
+  isBlank: ({ body }) => body.trim() === '',
+  assertText({ body }) {
+    const characters = lengthOf(body)
+    if (characters <= MAX_CHARACTERS) return
+    throw new NotifierError('message_too_large', {
+      message: `The text has ${characters} characters; Telegram takes ${MAX_CHARACTERS}.`,
+      details: { field: 'body', characters, maxCharacters: MAX_CHARACTERS },
+    })
+  },
+}
+
+function isChatId(to: string): boolean {
+  return CHAT_ID.test(to) && Math.abs(Number(to)) < MAX_CHAT_ID
+}
+
+/** In characters, not UTF-16 units: Telegram judges what is between both itself. */
+function lengthOf(body: string): number {
+  let length = 0
+  for (const _ of body) length += 1
+  return length
+}
+
+function isLink(url: string): boolean {
+  return URL.canParse(url) && /^(?:https?|tg):$/.test(new URL(url).protocol)
+}

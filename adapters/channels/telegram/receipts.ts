@@ -1,0 +1,57 @@
+import * as z from 'zod'
+import type { ParsedReceipts, Receipt, ReceiptRequest } from '../../../src/ports/receipts.ts'
+import { member, textMember } from '../kit/http/provider-answer.ts'
+import { dedupeKey, jsonBody, malformed, sameText, unproven } from '../kit/http/receipt-request.ts'
+import { oneOrSeveral } from '../kit/options.ts'
+
+/** What proves the updates of Telegram. */
+export interface TelegramReceiptOptions {
+  /**
+   * The `secret_token` of `setWebhook`: 8 to 256 letters, digits, `_` and `-`. Several while one replaces another.
+   */
+  readonly secret: string | readonly string[]
+}
+
+interface Proof {
+  readonly secret: readonly string[]
+}
+
+export const receiptOptions: z.ZodType<Proof> = z.strictObject({
+  secret: oneOrSeveral(
+    z.string().regex(/^[\w-]{8,256}$/, 'must be 8 to 256 letters, digits, underscores and hyphens'),
+  ),
+})
+
+/**
+ * Reads updates. The Bot API reports neither deliveries nor readings: what can be told is that a person has blocked the
+ * bot, or unblocked it. Other updates are taken, and record nothing.
+ */
+export function telegramUpdates({
+  secret: secrets,
+}: Proof): (request: ReceiptRequest) => Promise<ParsedReceipts> {
+  return async (request) => {
+    const token = request.headers['x-telegram-bot-api-secret-token'] ?? ''
+    if (!secrets.some((secret) => sameText(token, secret)))
+      return unproven('The secret token of the update is wrong.')
+    const update = jsonBody(request)
+    const id = textMember(update, 'update_id')
+    if (id === undefined) return malformed('The body is no update.')
+    const receipt = receiptOf(dedupeKey('update', id), member(update, 'my_chat_member'))
+    return { kind: 'receipts', receipts: receipt === null ? [] : [receipt] }
+  }
+}
+
+/** In a private chat the bot's own membership changes only when the person blocks or unblocks it. */
+function receiptOf(key: string, change: unknown): Receipt | null {
+  const chat = member(change, 'chat')
+  const address = textMember(chat, 'id')
+  if (address === undefined || member(chat, 'type') !== 'private') return null
+  switch (member(member(change, 'new_chat_member'), 'status')) {
+    case 'kicked':
+      return { dedupeKey: key, suppress: { address, reason: 'unsubscribe' } }
+    case 'member':
+      return { dedupeKey: key, unsuppress: { address } }
+    default:
+      return null
+  }
+}
