@@ -87,6 +87,8 @@ export interface RenderedText {
   readonly subject: string | null
   readonly body: string
   readonly format: BodyFormat
+  /** The text alternative that was given beside HTML; absent: none was. */
+  readonly text?: string | undefined
 }
 
 /** A rendered message without its recipient. */

@@ -47,7 +47,13 @@ interface Sensitivity {
 }
 
 type PinnedText =
-  | { readonly subject?: string; readonly body: string; readonly format?: BodyFormat }
+  | {
+      readonly subject?: string
+      readonly body: string
+      readonly format?: BodyFormat
+      /** The text alternative of a body whose format is `html`; absent: it is made of the body. */
+      readonly text?: string
+    }
   | {
       readonly template: TemplateReference
       readonly variables: Readonly<Record<string, unknown>>

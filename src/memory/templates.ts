@@ -61,13 +61,14 @@ function update(state: MemoryState, id: string, change: TemplateChange): Templat
   const stored = state.templates.get(id)
   const before = newest(stored)
   if (stored === undefined || before === null) return 'unknown'
-  const { name, subject, body, format, description } = change
+  const { name, subject, body, format, text, description } = change
   const after: Template = {
     ...before,
     name: name ?? before.name,
     subject: subject === undefined ? before.subject : subject,
     body: body ?? before.body,
     format: format === undefined ? before.format : format,
+    text: text === undefined ? before.text : text,
     description: description === undefined ? before.description : description,
   }
   const holder = state.templateNames.get(nameOf(after))
@@ -75,7 +76,10 @@ function update(state: MemoryState, id: string, change: TemplateChange): Templat
   state.templateNames.delete(nameOf(before))
   state.templateNames.set(nameOf(after), id)
   const same =
-    after.subject === before.subject && after.body === before.body && after.format === before.format
+    after.subject === before.subject &&
+    after.body === before.body &&
+    after.format === before.format &&
+    after.text === before.text
   const updated = same ? after : { ...after, version: before.version + 1 }
   stored.versions[updated.version - 1] = updated
   return updated

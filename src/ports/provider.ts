@@ -83,9 +83,11 @@ export interface MessageText {
   readonly subject: string | null
   readonly body: string
   readonly format: BodyFormat
+  /** The text alternative that was given beside HTML. Absent: none was, so that one is to be made. */
+  readonly text?: string | undefined
   /**
-   * The HTML of the body before its opening and its links were counted: the text alternative is made of it. Absent: the
-   * body is it.
+   * The HTML of the body before its opening and its links were counted, to make a text alternative of. Absent: the body is
+   * it.
    */
   readonly untracked?: string | undefined
 }

@@ -16,6 +16,8 @@ export interface RenderedMessage {
   readonly subject: string | null
   readonly body: string
   readonly format: BodyFormat
+  /** The text alternative that was given beside HTML; absent: it is made of the HTML. */
+  readonly text?: string | undefined
   readonly email?: ShownEmail | undefined
   /** How the text travels, and what it is charged as. */
   readonly sms?: SmsText | undefined
@@ -47,10 +49,13 @@ export function* contentSteps(
   spent?: Work,
 ): Steps<RenderedText> {
   if ('body' in content) {
+    const { text } = content
+    const format = formatOf(kind, content.format, content.body)
     return {
       subject: content.subject === undefined ? null : toHeader(content.subject),
-      body: content.body,
-      format: formatOf(kind, content.format, content.body),
+      body: format === 'html' ? content.body : (text ?? content.body),
+      format,
+      ...(format === 'html' && text !== undefined ? { text } : {}),
     }
   }
   if (template === null) throw new NotifierError('template_error')

@@ -94,6 +94,33 @@ describe.each(setups)('$name, mounted at $mount, express.json() $parser', ({ exp
     })
   })
 
+  it('takes html and text, and shows a template so that it can be given back', async () => {
+    const { body: _, ...bare } = mail
+    const message = { ...bare, html: '<p>Hi</p>', text: 'Hi Ada' }
+    await operation('sendNotification', { path: '/v1/notify', body: message })
+    const headers = { 'x-test-mode': 'true' }
+    const answer = await api({ method: 'POST', path: '/v1/notify', headers, body: message })
+    const rendered = { subject: 'Hello', body: '<p>Hi</p>', format: 'html', text: 'Hi Ada' }
+    expect(answer.json?.rendered).toEqual(rendered)
+    const both = await api({ method: 'POST', path: '/v1/notify', body: { ...message, body: 'Hi' } })
+    expect([both.status, codeOf(both)]).toEqual([400, 'invalid_parameter'])
+
+    const body = { name: 'both', channel: 'email', html: '<p>{{a}}</p>', text: '{{a}}' }
+    const created = await operation('createTemplate', { path: '/v1/templates', body })
+    expect(created.json).toMatchObject({ ...body, body: null })
+    const path = '/v1/templates/both'
+    const same = await operation('updateTemplate', { path, body: created.json })
+    expect(same.json).toEqual(created.json)
+    const changed = await operation('updateTemplate', { path, body: { html: '<b>{{a}}</b>' } })
+    expect(changed.json).toMatchObject({ html: '<b>{{a}}</b>', text: '{{a}}', version: 2 })
+    const preview = await operation('previewTemplate', {
+      path: `${path}/preview`,
+      body: { data: { a: '<' } },
+    })
+    expect(preview.json).toMatchObject({ body: '<b>&lt;</b>', format: 'html', text: '<' })
+    await operation('deleteTemplate', { path })
+  })
+
   it('keeps templates in both path families', async () => {
     const body = { name: 'welcome', channel: 'email', subject: 'Hi {{name}}', body: 'Hello {{name}}' }
     const created = await operation('createTemplate', { path: '/v1/templates', body })

@@ -326,7 +326,6 @@ describe('unknown fields of a body', () => {
     ['idempotencyKey', 'Idempotency-Key'],
     ['idempotency_key', 'Idempotency-Key'],
     ['from', 'provider'],
-    ['html', 'format'],
     ['cc', 'recipient'],
     ['tags', 'none'],
   ])('of a message that belong elsewhere are always refused: %s', async (field, place) => {

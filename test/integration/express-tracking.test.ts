@@ -28,8 +28,10 @@ interface Mailed {
   readonly link: string
 }
 
-async function mailed(body = BODY): Promise<Mailed> {
-  const { id } = await host.notifier.send({ channel: 'email', to: 'ada@example.com', subject: 'Hi', body })
+async function mailed(
+  said: { readonly body: string } | { readonly html: string; readonly text: string } = { body: BODY },
+): Promise<Mailed> {
+  const { id } = await host.notifier.send({ channel: 'email', to: 'ada@example.com', subject: 'Hi', ...said })
   await eventually(async () => (await host.notifier.notifications.get(id)).status === 'sent')
   const { parsed } = host.inbox.at(-1) ?? {}
   const html = parsed?.html || ''
@@ -86,6 +88,14 @@ describe('what is counted of a mail', () => {
     }
   })
 
+  it('leaves the text beside HTML as it was given', async () => {
+    await start({ opens: true, clicks: true })
+    const { html, text, pixel, link } = await mailed({ html: BODY, text: 'See https://shop.example/a' })
+    expect([pixel, link]).toEqual([expect.stringContaining('/open'), expect.stringContaining('/click')])
+    expect(html).not.toContain('href="https://shop.example')
+    expect(text.trim()).toBe('See https://shop.example/a')
+  })
+
   it.each([
     ['opens', [true, false]],
     ['clicks', [false, true]],
@@ -97,7 +107,7 @@ describe('what is counted of a mail', () => {
 
   it('leaves mails in plain text alone', async () => {
     await start({ opens: true, clicks: true })
-    await mailed('See https://shop.example/a')
+    await mailed({ body: 'See https://shop.example/a' })
     expect(host.inbox[0]?.parsed.text?.trim()).toBe('See https://shop.example/a')
   })
 

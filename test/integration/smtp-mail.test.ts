@@ -74,6 +74,14 @@ describe('a mail', () => {
     expect(source).toMatch(/multipart\/alternative[\s\S]+text\/plain[\s\S]+text\/html/)
   })
 
+  it('of HTML carries the text that was given beside it, as it was given', async () => {
+    const [html, text] = ['<p>Hi Ada, <b>now</b>.</p>', '<Now>, Ada: &amp; Grüße']
+    const untracked = '<p>never looked at</p>'
+    const { parsed, source } = await arrived({ format: 'html', body: html, text, untracked })
+    expect([parsed.html, parsed.text]).toEqual([html, text])
+    expect(source).toMatch(/multipart\/alternative[\s\S]+text\/plain[\s\S]+text\/html/)
+  })
+
   it('takes the text alternative of the application', async () => {
     const own = smtp({
       host: '127.0.0.1',

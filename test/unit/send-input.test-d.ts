@@ -8,12 +8,19 @@ declare const subject: string | undefined
 declare const template: string | undefined
 const to = 'ada@example.com'
 
-it('a message has a template, or a channel and a body', () => {
+it('a message has a template, or a channel and a text', () => {
   send({ to, template: 'welcome' })
   send({ to, channel: 'email', template: 'welcome', body: 'ignored' })
   send({ to, channel: 'email', body: 'Hi', subject, template })
   send({ to, ...(template === undefined ? { channel: 'email', body: 'Hi' } : { template }) })
-  // @ts-expect-error: no body
+  send({ to, channel: 'email', html: '<p>Hi</p>', subject })
+  send({ to, channel: 'sms', text: 'Hi' })
+  send({ to, channel: 'email', html: '<p>Hi</p>', text: 'Hi' })
+  // @ts-expect-error: two texts of which one is all
+  send({ to, channel: 'email', html: '<p>Hi</p>', body: 'Hi' })
+  // @ts-expect-error: no channel
+  send({ to, html: '<p>Hi</p>' })
+  // @ts-expect-error: no text
   send({ to, channel: 'email' })
   // @ts-expect-error: no channel
   send({ to, body: 'Hi' })

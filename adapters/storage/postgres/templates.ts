@@ -13,18 +13,19 @@ const INSERT = `
     VALUES (${NOW}, 1, $2, $3, $4, $5, $6)
     ON CONFLICT (organization, name) WHERE deleted_at IS NULL DO NOTHING RETURNING seq, created_at),
   first_version AS (
-    INSERT INTO carillon.template_versions (template, version, subject, body, format)
+    INSERT INTO carillon.template_versions (template, version, subject, body, format, text)
     SELECT seq, 1, $7, $8, $9 FROM added)
   SELECT created_at FROM added`
 
 const PROVE_CREATED = 'SELECT 1 FROM carillon.templates WHERE id = $1'
 
 const INSERT_VERSION = `
-  INSERT INTO carillon.template_versions (template, version, subject, body, format) VALUES ($1, $2, $3, $4, $5)`
+  INSERT INTO carillon.template_versions (template, version, subject, body, format, text)
+  VALUES ($1, $2, $3, $4, $5, $6)`
 
 const COLUMNS = `
   t.seq, t.id, t.organization, t.name, t.channel, t.description, t.created_at,
-  v.version, v.subject, v.body, v.format`
+  v.version, v.subject, v.body, v.format, v.text`
 
 const NEWEST = `
   SELECT ${COLUMNS}
@@ -62,7 +63,7 @@ export function createTemplates(connection: Connection): TemplateRepository {
     tx: Transaction,
     template: Omit<Template, 'createdAt' | 'version'>,
   ): Promise<Template | null> {
-    const { id, organizationId, name, channel, subject, body, format, description } = template
+    const { id, organizationId, name, channel, subject, body, format, text, description } = template
     await requireOrganization(tx, organizationId)
     const named = [id, organizationId, name, channel, description]
     const [row] = await tx.rows<{ created_at: number }>(INSERT, [
@@ -71,6 +72,7 @@ export function createTemplates(connection: Connection): TemplateRepository {
       subject,
       body,
       format,
+      text,
     ])
     if (row !== undefined) tx.prove(PROVE_CREATED, [id])
     return row === undefined ? null : { ...template, version: 1, createdAt: row.created_at }
@@ -81,8 +83,9 @@ export function createTemplates(connection: Connection): TemplateRepository {
     const [row] = await tx.rows<TemplateRow>(SELECT, [id])
     if (row === undefined) return 'unknown'
     const changed = changedTemplate(row, change)
-    const { name, subject, body, format, description, version } = changed
-    if (version !== row.version) await tx.rows(INSERT_VERSION, [row.seq, version, subject, body, format])
+    const { name, subject, body, format, text, description, version } = changed
+    if (version !== row.version)
+      await tx.rows(INSERT_VERSION, [row.seq, version, subject, body, format, text])
     const values = [row.seq, name, description, version]
     await tx.rows(UPDATE, values)
     tx.prove(PROVE_UPDATED, values)

@@ -15,6 +15,7 @@ export interface TemplateRow {
   readonly subject: string | null
   readonly body: string
   readonly format: BodyFormat | null
+  readonly text: string | null
 }
 
 export function toTemplate(row: TemplateRow): Template {
@@ -26,6 +27,7 @@ export function toTemplate(row: TemplateRow): Template {
     subject: row.subject,
     body: row.body,
     format: row.format,
+    text: row.text,
     description: row.description,
     version: row.version,
     createdAt: row.created_at,
@@ -35,7 +37,16 @@ export function toTemplate(row: TemplateRow): Template {
 /** After a change; another text is another version. */
 export function changedTemplate(row: TemplateRow, change: TemplateChange): TemplateRow {
   const { name = row.name, subject = row.subject, body = row.body, format = row.format } = change
-  const { description = row.description } = change
-  const same = subject === row.subject && body === row.body && format === row.format
-  return { ...row, name, subject, body, format, description, version: same ? row.version : row.version + 1 }
+  const { text = row.text, description = row.description } = change
+  const same = subject === row.subject && body === row.body && format === row.format && text === row.text
+  return {
+    ...row,
+    name,
+    subject,
+    body,
+    format,
+    text,
+    description,
+    version: same ? row.version : row.version + 1,
+  }
 }

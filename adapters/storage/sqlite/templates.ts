@@ -11,14 +11,15 @@ const INSERT = `
   VALUES (?, ?, ?, ?, ?, 1, ?)`
 
 const INSERT_VERSION = `
-  INSERT INTO carillon_template_versions (template, version, subject, body, format) VALUES (?, ?, ?, ?, ?)`
+  INSERT INTO carillon_template_versions (template, version, subject, body, format, text)
+  VALUES (?, ?, ?, ?, ?, ?)`
 
 const NAME_HOLDER = `
   SELECT id FROM carillon_templates WHERE organization = ? AND name = ? AND deleted_at IS NULL`
 
 const COLUMNS = `
   t.seq, t.id, t.organization, t.name, t.channel, t.description, t.created_at,
-  v.version, v.subject, v.body, v.format`
+  v.version, v.subject, v.body, v.format, v.text`
 
 const NEWEST = `
   SELECT ${COLUMNS}
@@ -55,12 +56,12 @@ export function createTemplates(connection: Connection): TemplateRepository {
   const remove = connection.statement(DELETE)
 
   function create(template: Omit<Template, 'createdAt' | 'version'>): Template | null {
-    const { id, organizationId, name, channel, subject, body, format, description } = template
+    const { id, organizationId, name, channel, subject, body, format, text, description } = template
     requireOrganization(organizationId)
     if (nameHolder().get(organizationId, name) !== undefined) return null
     const createdAt = connection.now()
     const seq = insert().insert(id, organizationId, name, channel, description, createdAt)
-    insertVersion().run(seq, 1, subject, body, format)
+    insertVersion().run(seq, 1, subject, body, format, text)
     return { ...template, version: 1, createdAt }
   }
 
@@ -70,8 +71,8 @@ export function createTemplates(connection: Connection): TemplateRepository {
     const changed = changedTemplate(row, change)
     const holder = nameHolder().get(row.organization, changed.name)
     if (holder !== undefined && holder.id !== id) return 'taken'
-    const { subject, body, format, description, version } = changed
-    if (version !== row.version) insertVersion().run(row.seq, version, subject, body, format)
+    const { subject, body, format, text, description, version } = changed
+    if (version !== row.version) insertVersion().run(row.seq, version, subject, body, format, text)
     updateRow().run(changed.name, description, version, row.seq)
     return toTemplate(changed)
   }

@@ -16,8 +16,6 @@ const PLACES: ReadonlyMap<string, string> = new Map([
   ['sender', SENDER],
   ['cc', COPY],
   ['bcc', COPY],
-  ['html', 'use "body" with "format": "html"'],
-  ['text', 'use "body"'],
   ['tags', 'there are none'],
   ['replyTo', EMAIL],
   ['reply_to', 'it is "replyTo" in "email"'],

@@ -5,6 +5,7 @@ import type { BodyFormat, Priority } from '../notification.ts'
 import { MAX_SUBJECT_LENGTH } from '../template/compile.ts'
 import { MAX_BODY_LENGTH } from '../template/write.ts'
 import { channel, instant, jsonObject, text } from './fields.ts'
+import { assertOneText } from './text-fields.ts'
 
 /**
  * What messages may carry beside their text, by channel: `{ email: EmailInput; sms: never }`. The type of a notifier says it
@@ -16,28 +17,34 @@ export type ChannelParts = object
 export type AnyChannel = { readonly [channel: string]: unknown }
 
 /**
- * A message to send: a template, or a channel with a body. A message that has neither does not compile, nor does one for a
- * channel that is not configured, or with parts of another channel.
+ * A message to send: a template, or a channel with `html`, `text` or both, or a `body`. A message that has none does not
+ * compile, nor does one for a channel that is not configured, or with parts of another channel.
  */
 export type SendInput<Channels extends ChannelParts = AnyChannel> = string extends keyof Channels
   ? LooseSend
   : SendOf<Channels>
 
+/** One that is given. */
+type Text =
+  | { readonly html: string; readonly body?: undefined }
+  | { readonly text: string; readonly body?: undefined }
+  | { readonly body: string; readonly html?: undefined; readonly text?: undefined }
+
 type LooseSend = SendFields &
-  ({ readonly template: string } | { readonly channel: string; readonly body: string }) & {
+  ({ readonly template: string } | ({ readonly channel: string } & Text)) & {
     readonly [parts: string]: unknown
   }
 
 type SendOf<Channels extends ChannelParts> =
   | {
       [Name in keyof Channels & string]: TextFields &
-        ({ readonly template: string } | { readonly body: string }) & {
+        ({ readonly template: string } | Text) & {
           readonly channel: Name
         } & PartsFor<Channels, Name>
     }[keyof Channels & string]
   // Where the channel is a variable: no parts.
   | (TextFields &
-      ({ readonly template: string } | { readonly body: string }) & {
+      ({ readonly template: string } | Text) & {
         readonly channel: keyof Channels & string
       } & { readonly [Name in keyof Channels & string]?: undefined })
   | (TextFields & {
@@ -62,7 +69,14 @@ type TextFields = {
   readonly to: string
   /** Of a mail; the title of a push message; a field of a webhook. Replaces the subject of a template, literally. */
   readonly subject?: string | undefined
-  /** The message, sent as it is. Required unless a template is named, whose text is used in its place. */
+  /** HTML of a mail, sent as it is. Its text alternative is `text`, and is made of it where there is none. */
+  readonly html?: string | undefined
+  /** Plain text, sent as it is; beside `html` its text alternative. */
+  readonly text?: string | undefined
+  /**
+   * In place of `html` and `text`: sent as it is, and of a mail HTML where it has a document or a closing tag. One of the
+   * three is required unless a template is named, whose text is used in their place.
+   */
   readonly body?: string | undefined
   /** Id or name of a template. */
   readonly template?: string | undefined
@@ -70,7 +84,7 @@ type TextFields = {
   readonly variables?: JsonFields | undefined
   /** The same as `variables`, which wins where both name one key. */
   readonly data?: JsonFields | undefined
-  /** How an e-mail body is to be read. Default: as the template says, else a document or a closing tag makes it HTML. */
+  /** How `body`, or the body of a template, is to be read in a mail. Default: as the template says, else the source. */
   readonly format?: BodyFormat | undefined
   /**
    * True for one-time codes and the like: the content is never shown, and is removed when delivery has ended, so that the
@@ -103,12 +117,16 @@ const fields = {
   subject: text(0, MAX_SUBJECT_LENGTH)
     .optional()
     .describe('Of a mail; the title of a push message. Replaces the subject of a template.'),
+  html: text(1, MAX_BODY_LENGTH)
+    .optional()
+    .describe('HTML of a mail. Its text alternative is `text`, and is made of it where there is none.'),
+  text: text(1, MAX_BODY_LENGTH).optional().describe('Plain text; beside `html` its text alternative.'),
   body: text(1, MAX_BODY_LENGTH)
     .optional()
-    .describe('Message content, sent as it is. Required unless a template is named.'),
-  template: text(1, 128)
-    .optional()
-    .describe('Id or name of a template; its text is used in place of `body`.'),
+    .describe(
+      'In place of `html` and `text`; of a mail the source says which. One of the three is required unless a template is named.',
+    ),
+  template: text(1, 128).optional().describe('Id or name of a template, whose text is used.'),
   variables: jsonObject
     .optional()
     .describe('Values for the placeholders of the template; refused without one where the text has `{{`.'),
@@ -116,7 +134,7 @@ const fields = {
   format: z
     .enum(['text', 'html'])
     .optional()
-    .describe('How an e-mail body is to be read; left out, the template says so, or else the source.'),
+    .describe('How `body` is to be read in a mail; left out, the template says so, or else the source.'),
   sensitive: z
     .boolean()
     .optional()
@@ -134,7 +152,7 @@ export function sendInputOf(kinds: Iterable<ChannelKind>): SendSchema {
   const parts = [...kinds].flatMap(({ name, parts }) =>
     parts === undefined ? [] : [[name, describedFor(name, parts)]],
   )
-  return z.object({ ...fields, ...(Object.fromEntries(parts) as object) })
+  return z.object({ ...fields, ...(Object.fromEntries(parts) as object) }).check(assertOneText)
 }
 
 function describedFor(channel: string, parts: z.ZodType): z.ZodType {
@@ -142,4 +160,4 @@ function describedFor(channel: string, parts: z.ZodType): z.ZodType {
 }
 
 /** Stands for the schema of a send in the table of routes: the channels of a notifier say what else it has. */
-export const sendInput: SendSchema = z.looseObject(fields)
+export const sendInput: SendSchema = z.looseObject(fields).check(assertOneText)

@@ -3,20 +3,32 @@ import type { BodyFormat } from '../notification.ts'
 import { MAX_SUBJECT_LENGTH } from '../template/compile.ts'
 import { MAX_BODY_LENGTH } from '../template/write.ts'
 import { channel, text } from './fields.ts'
+import { assertOneText } from './text-fields.ts'
 
 /** Lower-case words joined by hyphens. */
 const TEMPLATE_NAME = /^[a-z0-9]+(?:-[a-z0-9]+)*$/
 
-/** What creates a template. */
-export interface TemplateInput {
+/** What creates a template: `html`, `text` or both, or a `body`. */
+export type TemplateInput = TemplateFields &
+  (
+    | { readonly html: string; readonly body?: null | undefined }
+    | { readonly text: string; readonly body?: null | undefined }
+    | { readonly body: string; readonly html?: null | undefined; readonly text?: null | undefined }
+  )
+
+interface TemplateFields {
   /** Unique in the organization: lower-case words joined by hyphens, at most 100 characters. */
   readonly name: string
   readonly channel: string
   /** Of a mail; the title of a push message; a field of a webhook. May contain `{{variable}}`. */
   readonly subject?: string | null | undefined
-  /** Text with `{{variable}}` placeholders. */
-  readonly body: string
-  /** How an e-mail body is to be read. Default: a document or a closing tag in the source makes it HTML. */
+  /** HTML of a mail, with `{{variable}}` placeholders. Its text alternative is `text`, and is made of it where there is none. */
+  readonly html?: string | null | undefined
+  /** Plain text with `{{variable}}` placeholders; beside `html` its text alternative. */
+  readonly text?: string | null | undefined
+  /** In place of `html` and `text`; of a mail a document or a closing tag in the source makes it HTML. */
+  readonly body?: string | null | undefined
+  /** How `body` is to be read in a mail: with it, it becomes `html` or `text`. Default: the source decides. */
   readonly format?: BodyFormat | null | undefined
   /** Free text. */
   readonly description?: string | null | undefined
@@ -33,16 +45,40 @@ const fields = {
   subject: text(0, MAX_SUBJECT_LENGTH)
     .nullish()
     .describe('Of a mail; the title of a push message. May contain {{variable}}.'),
-  body: text(1, MAX_BODY_LENGTH).describe('Text with {{variable}} placeholders.'),
+  html: text(1, MAX_BODY_LENGTH)
+    .nullish()
+    .describe(
+      'HTML of a mail, with {{variable}} placeholders. Its text alternative is `text`, else made of it.',
+    ),
+  text: text(1, MAX_BODY_LENGTH)
+    .nullish()
+    .describe('Plain text with {{variable}} placeholders; beside `html` its text alternative.'),
+  body: text(1, MAX_BODY_LENGTH)
+    .nullish()
+    .describe(
+      'In place of `html` and `text`, one of which is required else; of a mail the source says which.',
+    ),
   format: z
     .enum(['text', 'html'])
     .nullish()
-    .describe('How an e-mail body is to be read; left out, the source decides.'),
+    .describe(
+      'How `body` is to be read in a mail: it becomes `html` or `text`. Left out, the source decides.',
+    ),
   description: text(0, 2000).nullish().describe('Free text.'),
 }
 
 /** The one schema behind `notifier.templates.create` and the REST API. */
-export const templateInput: z.ZodType<TemplateInput, TemplateInput> = z.object({ name, channel, ...fields })
+export const templateInput: z.ZodType<TemplateFields, TemplateFields> = z
+  .object({ name, channel, ...fields })
+  .check(assertOneText, ({ value, issues }) => {
+    if (value.body == null && value.html == null && value.text == null)
+      issues.push({
+        code: 'custom',
+        input: value,
+        path: ['body'],
+        message: 'must be given, or "html" or "text"',
+      })
+  })
 
 /** What changes a template; absent fields stay. */
 export interface TemplateChangeInput {
@@ -50,17 +86,21 @@ export interface TemplateChangeInput {
   /** Never changes: another one than the template's is refused. */
   readonly channel?: string | undefined
   readonly subject?: string | null | undefined
-  readonly body?: string | undefined
+  /** Null removes it; `text` stays. */
+  readonly html?: string | null | undefined
+  /** Null removes it; `html` stays, and its alternative is made of it. */
+  readonly text?: string | null | undefined
+  /** Takes the place of `html` and `text`. */
+  readonly body?: string | null | undefined
   readonly format?: BodyFormat | null | undefined
   readonly description?: string | null | undefined
 }
 
 /** The one schema behind `notifier.templates.update` and the REST API. */
-export const templateChange: z.ZodType<TemplateChangeInput, TemplateChangeInput> = z.object({
-  name: name.optional(),
-  channel: channel.optional().describe('Never changes: another one than that of the template is refused.'),
-  subject: fields.subject,
-  body: fields.body.optional(),
-  format: fields.format,
-  description: fields.description,
-})
+export const templateChange: z.ZodType<TemplateChangeInput, TemplateChangeInput> = z
+  .object({
+    name: name.optional(),
+    channel: channel.optional().describe('Never changes: another one than that of the template is refused.'),
+    ...fields,
+  })
+  .check(assertOneText)

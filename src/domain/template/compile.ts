@@ -23,6 +23,8 @@ export interface TemplateSource {
   readonly subject: string | null
   readonly body: string
   readonly format: BodyFormat | null
+  /** The text alternative of HTML. */
+  readonly text?: string | null | undefined
 }
 
 /** What a send gives in place of a template's own. */
@@ -65,11 +67,13 @@ export function compileTemplate(kind: ChannelKind, source: TemplateSource): Comp
   const own = formatOf(kind, source.format, source.body)
   const body = parseSource(source.body, 'body')
   const subject = source.subject === null ? null : parseSource(source.subject, 'subject')
+  const alternative = source.text == null ? null : parseSource(source.text, 'text')
+  const bodies = alternative === null ? [body] : [body, alternative]
   const beginning = beginningOf(body)
-  const ofBody = requiredOf(body)
-  const levels = [body, ...(subject === null ? [] : [subject])].map(levelsOf)
+  const ofBody = requiredOf(...bodies)
+  const levels = [...bodies, ...(subject === null ? [] : [subject])].map(levelsOf)
   const pieces = levels.flat().reduce((sum, level) => sum + level.pieces, 0)
-  const ofBoth = subject === null || kind.subject === undefined ? ofBody : requiredOf(body, subject)
+  const ofBoth = subject === null || kind.subject === undefined ? ofBody : requiredOf(...bodies, subject)
 
   function* renderSteps(variables: Variables, instead: Instead = {}, spent = nothing()): Steps<RenderedText> {
     const format = formatOf(kind, instead.format ?? own, source.body)
@@ -79,8 +83,12 @@ export function compileTemplate(kind: ChannelKind, source: TemplateSource): Comp
     const escapeValue = (value: string): string => kind.escape?.(value, landing) ?? value
     return {
       subject: written === null ? null : toHeader(written),
-      body: yield* writeText(body, variables, escapeValue, spent),
+      // Where a template of HTML is sent as text, it is the text that was written for that.
+      body: yield* writeText(format === 'html' ? body : (alternative ?? body), variables, escapeValue, spent),
       format,
+      ...(format === 'html' && alternative !== null
+        ? { text: yield* writeText(alternative, variables, asItIs, spent) }
+        : {}),
     }
   }
 
@@ -88,7 +96,10 @@ export function compileTemplate(kind: ChannelKind, source: TemplateSource): Comp
 
   return {
     pieces,
-    size: OWN_SIZE + 2 * (source.body.length + (source.subject?.length ?? 0)) + TOKEN_SIZE * pieces,
+    size:
+      OWN_SIZE +
+      2 * (source.body.length + (source.text?.length ?? 0) + (source.subject?.length ?? 0)) +
+      TOKEN_SIZE * pieces,
     assertVariables(variables, instead = {}, spent = nothing()) {
       const names = instead.subject === undefined ? ofBoth : ofBody
       spent.pieces += names.length

@@ -16,10 +16,15 @@ export function formatOf(
 }
 
 /** @throws NotifierError `invalid_parameter` for HTML on a channel without it */
-export function assertFormat({ name, html }: ChannelKind, stated: BodyFormat | null | undefined): void {
-  if (stated !== 'html' || html === true) return
+export function assertFormat(
+  { name, html }: ChannelKind,
+  given: { readonly format?: BodyFormat | null | undefined; readonly html?: string | null | undefined },
+): void {
+  if (html === true || (given.format !== 'html' && given.html == null)) return
+  const [field, right] =
+    given.html == null ? ['format', 'leave it out, or use "text"'] : ['html', 'use "text" in its place']
   throw new NotifierError('invalid_parameter', {
-    message: `"format": messages on the channel ${name} are text; leave it out, or use "text".`,
-    details: { field: 'format', channel: name },
+    message: `"${field}": messages on the channel ${name} are text; ${right}.`,
+    details: { field, channel: name },
   })
 }

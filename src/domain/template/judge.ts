@@ -27,11 +27,8 @@ const INSTEAD_OF_HELPER: Readonly<Record<string, string>> = {
  * @throws NotifierError `invalid_parameter` when the source is not well-formed, nests too deep, or has a tag that no
  *   value could serve
  */
-export function assertTemplateText(written: {
-  readonly subject?: string | null | undefined
-  readonly body?: string | undefined
-}): void {
-  for (const field of ['body', 'subject'] as const) {
+export function assertTemplateText(written: { readonly [Name in Field]?: string | null | undefined }): void {
+  for (const field of ['body', 'html', 'text', 'subject'] as const) {
     const source = written[field]
     if (source != null) judge(source, field)
   }

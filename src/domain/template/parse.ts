@@ -4,7 +4,7 @@ import { shortName } from '../listed-names.ts'
 /** A piece of a template in mustache's own form: the name of a tag or a text, its place, and the pieces of a section. */
 export type Token = [type: string, name: string, start: number, end: number, children?: Token[]]
 
-export type Field = 'subject' | 'body'
+export type Field = 'subject' | 'body' | 'html' | 'text'
 
 /** The types of tags by their first character; any other begins the name of a value. */
 const TYPES: Readonly<Record<string, string>> = {

@@ -12,8 +12,10 @@ export interface Template {
   readonly body: string
   /** Null: the body's source decides. */
   readonly format: BodyFormat | null
+  /** The text alternative of a body whose format is `html`; null: it is made of the body. */
+  readonly text: string | null
   readonly description: string | null
-  /** From 1; every update of subject, body or format makes a new one. */
+  /** From 1; every update of subject, body, format or text makes a new one. */
   readonly version: number
   /** Epoch milliseconds. */
   readonly createdAt: number

@@ -12,7 +12,8 @@ const template = {
   name: 'welcome-email',
   channel: 'email',
   subject: 'Welcome, {{name}}',
-  body: 'Hello {{name}}!',
+  html: '<p>Hello {{name}}!</p>',
+  text: 'Hello {{name}}!',
 }
 const key = {
   id: 'key_3fJ0kT9sLrZyQw2XbVn8aA',
@@ -66,7 +67,7 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
     response: {
       id: 'tpl_Zt6vQ1mYb0cWn4RkXe7uHg',
       ...template,
-      format: null,
+      body: null,
       description: null,
       version: 1,
       createdAt,

@@ -5,14 +5,15 @@ import type { RenderedMessage } from '../../services/render.ts'
 import type { TemplateRecord } from '../../services/templates/records.ts'
 import { channelName, listOf, timestamp } from './common.ts'
 
-/** A template, as it is stored and answered. */
+/** A template, as it is answered. */
 export const templateRecord: z.ZodType<TemplateRecord> = z.object({
   id: z.string().regex(/^tpl_[\w-]+$/),
   name: z.string(),
   channel: channelName,
   subject: z.string().nullable(),
-  body: z.string(),
-  format: z.enum(['text', 'html']).nullable(),
+  body: z.string().nullable().describe('Null where `html` or `text` say what they are.'),
+  html: z.string().nullable(),
+  text: z.string().nullable().describe('Beside `html` its text alternative.'),
   description: z.string().nullable(),
   version: z.int().min(1),
   createdAt: timestamp,
@@ -31,11 +32,15 @@ export const previewInput: z.ZodType<{
 
 /** The members of {@link renderedRecord}. */
 export const renderedFields: {
-  readonly [Name in 'subject' | 'body' | 'format' | 'sms']-?: z.ZodType<RenderedMessage[Name]>
+  readonly [Name in 'subject' | 'body' | 'format' | 'text' | 'sms']-?: z.ZodType<RenderedMessage[Name]>
 } = {
   subject: z.string().nullable(),
   body: z.string(),
   format: z.enum(['text', 'html']),
+  text: z
+    .string()
+    .optional()
+    .describe('The text alternative that was given beside HTML; left out, it is made of the HTML.'),
   sms: z
     .object({ encoding: z.enum(['gsm-7', 'ucs-2']), segments: z.int(), characters: z.int() })
     .optional()

@@ -17,7 +17,7 @@ export interface TemplateRepository {
   /** Newest first. */
   list(organizationId: string, page: PageRequest): Promise<Page<Template>>
   /**
-   * Adds a version where subject, body or format become different; a new name or description alone keeps it.
+   * Adds a version where subject, body, format or text become different; a new name or description alone keeps it.
    * `unknown`: no such template. `taken`: another template has the new name.
    */
   update(id: string, change: TemplateChange): Promise<Template | 'unknown' | 'taken'>
@@ -32,5 +32,7 @@ export interface TemplateVersion {
 
 /** Absent: unchanged. */
 export type TemplateChange = {
-  readonly [Field in 'name' | 'subject' | 'body' | 'format' | 'description']?: Template[Field] | undefined
+  readonly [Field in 'name' | 'subject' | 'body' | 'format' | 'text' | 'description']?:
+    | Template[Field]
+    | undefined
 }

@@ -229,7 +229,7 @@ async function* templatesOf(
     const found = nothing ? [] : await templates.find(organizationId, references)
     for (const name of some) {
       const template = found[references.indexOf(name)] ?? null
-      spent.read += template?.body.length ?? 0
+      spent.read += template === null ? 0 : template.body.length + (template.text?.length ?? 0)
       yield [name, template]
     }
   }

@@ -1,6 +1,7 @@
 import type { ChannelKind, OrganizationLimits } from '../../domain/channel-kind.ts'
 import { NotifierError } from '../../domain/errors/notifier-error.ts'
 import type { ParsedSend, SendSchema } from '../../domain/input/send.ts'
+import { storedText } from '../../domain/message-text.ts'
 import type { NewNotification, Notification, NotificationContent } from '../../domain/notification.ts'
 import { LATEST_TIME } from '../../domain/outcome.ts'
 import { assertRecipient } from '../../domain/recipient.ts'
@@ -48,7 +49,7 @@ export function prepareSend(
   const channel = channelOf(input, template)
   const kind = how.routes.kinds.of(channel)
   const { lane } = routeTo(kind, organizationId, input.to, how)
-  assertFormat(kind, input.format)
+  assertFormat(kind, input)
   const parts = partsOf(kind, input, how.routes)
   assertParts(kind, parts, how.links)
   const content = {
@@ -58,7 +59,7 @@ export function prepareSend(
   }
   if (kind.isBlank !== undefined || kind.assertText !== undefined) {
     const text = renderContent(kind, content, template && how.compiled.of(template), spent)
-    if (isBlank(kind, text, content)) throw blank(content)
+    if (isBlank(kind, text, content)) throw blank(input, content)
     kind.assertText?.(text)
   }
   const { sendAt, expiresAt } = timesOf(input, how.clock.now())
@@ -157,9 +158,16 @@ function contentOf(
     ...(input.format === undefined ? {} : { format: input.format }),
   }
   if (input.template === undefined) {
-    if (input.body === undefined) throw missing('body')
+    const given = storedText(input)
+    if (given === null) throw missing('body', '"html", "text" or "body"')
     assertNoValues(input)
-    return { ...overrides, body: input.body }
+    const { body, format, text } = given
+    return {
+      ...overrides,
+      body,
+      ...(format === null ? {} : { format }),
+      ...(text === null ? {} : { text }),
+    }
   }
   if (template === null) throw templateNotFound(input.template)
   if (template.channel !== channel) {
@@ -174,11 +182,12 @@ function contentOf(
   return { ...overrides, template: { id, name, version }, variables }
 }
 
-function blank(content: NotificationContent): NotifierError {
+function blank(input: ParsedSend, content: NotificationContent): NotifierError {
   if ('body' in content) {
+    const field = input.text === undefined ? 'body' : 'text'
     return new NotifierError('invalid_parameter', {
-      message: '"body": must not be blank.',
-      details: { field: 'body' },
+      message: `"${field}": must not be blank.`,
+      details: { field },
     })
   }
   return new NotifierError('invalid_template_variable', {
@@ -192,11 +201,12 @@ function blank(content: NotificationContent): NotifierError {
  * as it stands. Values may come with any send, so those of a text without placeholders are ignored.
  */
 function assertNoValues(input: ParsedSend): void {
-  if (input.body?.includes('{{') !== true && input.subject?.includes('{{') !== true) return
+  const { subject, body, html, text } = input
+  if (![subject, body, html, text].some((source) => source?.includes('{{'))) return
   for (const field of ['variables', 'data'] as const) {
     if (Object.keys(input[field] ?? {}).length === 0) continue
     throw new NotifierError('invalid_parameter', {
-      message: `"${field}" needs a template: "subject" and "body" are sent as they stand, with their "{{".`,
+      message: `"${field}" needs a template: the message is sent as it stands, with its "{{".`,
       details: { field },
     })
   }
@@ -214,9 +224,9 @@ function timesOf(
   return { sendAt, expiresAt }
 }
 
-function missing(field: string): NotifierError {
+function missing(field: string, required = `The field "${field}"`): NotifierError {
   return new NotifierError('missing_required_field', {
-    message: `The field "${field}" is required unless a template is named.`,
+    message: `${required} is required unless a template is named.`,
     details: { field },
   })
 }

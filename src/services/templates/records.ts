@@ -1,13 +1,14 @@
-import type { BodyFormat } from '../../domain/notification.ts'
-
-/** A template, as it is stored and answered. */
+/** A template, as it is answered; given back as an update, it means the same. */
 export interface TemplateRecord {
   readonly id: string
   readonly name: string
   readonly channel: string
   readonly subject: string | null
-  readonly body: string
-  readonly format: BodyFormat | null
+  /** Null where `html` or `text` say what they are. */
+  readonly body: string | null
+  readonly html: string | null
+  /** Beside `html` its text alternative. */
+  readonly text: string | null
   readonly description: string | null
   readonly version: number
   readonly createdAt: string

@@ -3,6 +3,7 @@ import type { IdGenerator } from '../../domain/ids.ts'
 import { jsonObject } from '../../domain/input/fields.ts'
 import { parseInput } from '../../domain/input/parse.ts'
 import { templateChange, templateInput } from '../../domain/input/template.ts'
+import { changedText, shownText, storedText } from '../../domain/message-text.ts'
 import { once } from '../../domain/steps.ts'
 import { assertFormat } from '../../domain/template/format.ts'
 import { assertTemplateText } from '../../domain/template/judge.ts'
@@ -20,8 +21,8 @@ import type { CompiledTemplates } from './compiled-templates.ts'
 import type { TemplateRecord } from './records.ts'
 
 const readList = listReader('templates', {})
-/** Each may be half a mebibyte. */
-const portions = { rows: 8, size: ({ body }: Template) => body.length }
+/** Each may be a mebibyte. */
+const portions = { rows: 4, size: ({ body, text }: Template) => body.length + (text?.length ?? 0) }
 
 /** The template use cases of a notifier. */
 export function createTemplates(
@@ -44,20 +45,22 @@ export function createTemplates(
     async create(organizationId, input) {
       const parsed = parseSubject(templateInput, input)
       await organizations.existing(organizationId)
+      const text = storedText(parsed)
+      // The schema wants one.
+      if (text === null) throw new NotifierError('missing_required_field')
       const template = {
         id: ids.random('tpl'),
         organizationId,
         name: parsed.name,
         channel: parsed.channel,
         subject: parsed.subject ?? null,
-        body: parsed.body,
-        format: parsed.format ?? null,
+        ...text,
         description: parsed.description ?? null,
       }
       const kind = kinds.known.get(template.channel)
       if (kind === undefined) throw unknownChannel(template.channel, kinds)
-      assertFormat(kind, template.format)
-      await processor.share(organizationId)(once(() => assertTemplateText(template)))
+      assertFormat(kind, parsed)
+      await processor.share(organizationId)(once(() => assertTemplateText(parsed)))
       const created = await storage.templates.create(template)
       if (created === null) {
         throw nameTaken(parsed.name)
@@ -74,14 +77,17 @@ export function createTemplates(
       return listInPortions('templates', read, page, view, portions)
     },
     async update(organizationId, idOrName, input) {
-      const { channel, ...change } = parseSubject(templateChange, input)
+      const change = parseSubject(templateChange, input)
+      const { channel, name, subject, description } = change
       const template = await find(organizationId, idOrName)
       if (channel !== undefined && channel !== template.channel) throw channelFixed(template)
-      assertFormat(kinds.of(template.channel), change.format)
+      const kind = kinds.of(template.channel)
+      assertFormat(kind, change)
+      const text = changedText(kind, template, change)
       await processor.share(template.organizationId)(once(() => assertTemplateText(change)))
-      const updated = await storage.templates.update(template.id, change)
+      const updated = await storage.templates.update(template.id, { name, subject, description, ...text })
       if (updated === 'unknown') throw new NotifierError('template_not_found')
-      if (updated === 'taken') throw nameTaken(change.name ?? template.name)
+      if (updated === 'taken') throw nameTaken(name ?? template.name)
       return view(updated)
     },
     async preview(organizationId, idOrName, variables) {
@@ -114,6 +120,15 @@ function nameTaken(name: string): NotifierError {
 }
 
 function view(template: Template): TemplateRecord {
-  const { organizationId: _, createdAt, ...record } = template
-  return { ...record, createdAt: new Date(createdAt).toISOString() }
+  const { id, name, channel, subject, description, version, createdAt } = template
+  return {
+    id,
+    name,
+    channel,
+    subject,
+    ...shownText(template),
+    description,
+    version,
+    createdAt: new Date(createdAt).toISOString(),
+  }
 }

@@ -63,7 +63,7 @@ function apiKey(organizationId: string | null): Parameters<Storage['apiKeys']['c
 
 async function template(storage: Storage, organizationId: string): Promise<string> {
   const id = `tpl_${unique()}`
-  const text = { subject: 'Hello', body: 'Hello', format: null, description: null }
+  const text = { subject: 'Hello', body: 'Hello', format: null, text: null, description: null }
   const created = await storage.templates.create({ id, organizationId, name: id, channel: 'email', ...text })
   assert.ok(created !== null)
   return id

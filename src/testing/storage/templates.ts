@@ -14,6 +14,7 @@ function template(change: Partial<Template> = {}): Omit<Template, 'createdAt' | 
     subject: 'Hello, {{name}}',
     body: 'Hello, {{name}}!',
     format: null,
+    text: null,
     description: null,
     ...change,
   }
@@ -27,7 +28,13 @@ async function created(storage: Storage, change: Partial<Template> = {}): Promis
 
 export function templateChecks(check: Check): void {
   check('a template is stored as version 1', async ({ storage }) => {
-    const given = template({ format: 'html', description: 'Greets', channel: 'slack', subject: null })
+    const given = template({
+      format: 'html',
+      text: 'Hi',
+      description: 'Greets',
+      channel: 'slack',
+      subject: null,
+    })
     const stored = await storage.templates.create(given)
     assert.deepEqual(stored, { ...given, version: 1, createdAt: stored?.createdAt })
     assert.equal(typeof stored?.createdAt, 'number')
@@ -84,6 +91,27 @@ export function templateChecks(check: Check): void {
     assert.deepEqual(
       versions.map((found) => found && [found.version, found.body, found.subject, found.format]),
       [[3, 'Hi!', null, 'text'], [1, first.body, first.subject, null], [2, 'Hi!', null, null], null],
+    )
+  })
+
+  check('a text alternative is part of a version', async ({ storage }) => {
+    const first = await created(storage, { body: '<p>Hi</p>', format: 'html' })
+    const second = await storage.templates.update(first.id, { text: 'Hi' })
+    assert.deepEqual(second, { ...first, text: 'Hi', version: 2 })
+    assert.deepEqual(await storage.templates.update(first.id, { text: 'Hi', subject: first.subject }), second)
+    const third = await storage.templates.update(first.id, { body: '<p>Hello</p>' })
+    assert.deepEqual(third, { ...second, body: '<p>Hello</p>', version: 3 })
+    assert.deepEqual(await storage.templates.update(first.id, { text: null }), {
+      ...third,
+      text: null,
+      version: 4,
+    })
+    const versions = await storage.templates.versions(
+      [1, 2, 3, 4].map((version) => ({ id: first.id, version })),
+    )
+    assert.deepEqual(
+      versions.map((found) => found?.text),
+      [null, 'Hi', 'Hi', null],
     )
   })
 

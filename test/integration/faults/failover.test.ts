@@ -112,6 +112,7 @@ describeWith(missing, 'a fail-over that does not carry a commit over', () => {
       subject: null,
       body: 'old',
       format: null,
+      text: null,
       description: null,
     })
     if (written === null) throw new Error('a template expected')

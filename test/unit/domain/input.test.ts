@@ -273,6 +273,10 @@ describe('a template', () => {
     ),
     ['body', '', 'invalid_parameter'],
     ['body', '\uD800', 'invalid_parameter'],
+    ['html', '', 'invalid_parameter'],
+    ['text', 'a'.repeat(524_289), 'invalid_parameter'],
+    ['html', '<p>beside a body</p>', 'invalid_parameter'],
+    ['text', 'beside a body', 'invalid_parameter'],
     ['subject', 'a'.repeat(999), 'invalid_parameter'],
     ['description', 'a'.repeat(2001), 'invalid_parameter'],
     ['format', 'rtf', 'invalid_parameter'],
@@ -281,7 +285,7 @@ describe('a template', () => {
   })
 
   it('takes null for what may be left out', () => {
-    const empty = { subject: null, format: null, description: null }
+    const empty = { subject: null, format: null, html: null, text: null, description: null }
     expect(parseInput(templateInput, { ...template, ...empty })).toMatchObject(empty)
   })
 })

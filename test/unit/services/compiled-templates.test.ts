@@ -30,6 +30,7 @@ async function open(count: number, body: string) {
       subject: null,
       body,
       format: null,
+      text: null,
       description: null,
     })
     if (made !== null) templates.push(made)

@@ -39,6 +39,12 @@ it.each([text, push])('is HTML on e-mail only', async (message) => {
     await expect(call({ ...message, format: 'html' })).rejects.toMatchObject(
       refused('format', message.channel),
     )
+  const { body: _, ...without } = message
+  for (const call of [notifier.send, notifier.validate])
+    await expect(call({ ...without, html: '<p>Hello</p>', text: 'Hello' })).rejects.toMatchObject(
+      refused('html', 'use "text"'),
+    )
+  await notifier.send({ ...without, text: '<p>Hello</p>' })
   await notifier.send({ ...message, format: 'text' })
   await notifier.send({ ...mail, format: 'html' })
 })

@@ -61,7 +61,13 @@ describe('a tag that no value can serve', () => {
 
   it('stays where it was stored before: what is queued is sent, and the rest can be changed', async () => {
     const { notifier, storage, provider, clock } = await start(true)
-    const fields = { subject: null, format: null, description: null, organizationId: 'org_default' }
+    const fields = {
+      subject: null,
+      format: null,
+      text: null,
+      description: null,
+      organizationId: 'org_default',
+    }
     const stored = { ...fields, id: 'tpl_old', name: 'old', channel: 'email' } as const
     await storage.templates.create({ ...stored, body: 'Hello {{name | upper}}' })
     expect(await notifier.templates.preview('old', { 'name | upper': 'ADA' })).toMatchObject({
@@ -136,8 +142,12 @@ it('is HTML on e-mail only', async () => {
   await expect(notifier.templates.create({ ...push, format: 'html' })).rejects.toMatchObject(
     refused('format'),
   )
+  await expect(
+    notifier.templates.create({ name: 'note', channel: 'push', html: '<p>Hello</p>' }),
+  ).rejects.toMatchObject(refused('html'))
   await notifier.templates.create({ ...push, format: 'text' })
   await expect(notifier.templates.update('note', { format: 'html' })).rejects.toMatchObject(refused('format'))
+  await expect(notifier.templates.update('note', { html: 'Hello' })).rejects.toMatchObject(refused('html'))
   await notifier.templates.update('note', { format: null })
 })
 

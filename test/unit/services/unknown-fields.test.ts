@@ -177,7 +177,6 @@ describe('a field of a message that belongs elsewhere', () => {
     ['idempotencyKey', 'second argument'],
     ['from', 'option of the provider'],
     ['cc', 'one recipient'],
-    ['html', '"format": "html"'],
     ['replyTo', 'into "email"'],
     ['organizationId', 'notifier.organization(id)'],
   ])('%s is refused with its place', async (field, place) => {

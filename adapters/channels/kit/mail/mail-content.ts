@@ -36,24 +36,19 @@ export function* mailContent(
   if (to === null) {
     return refused('invalid_recipient', 'recipient', 'The recipient is not one plain e-mail address.')
   }
-  const { body, format } = message
-  const subject = message.subject ?? ''
-  // From JavaScript an object may come, which a mail client could take for a path.
-  if (typeof subject !== 'string') return refused('invalid_content', 'message', 'The subject is not text.')
-  if (typeof body !== 'string') return refused('invalid_content', 'message', 'The body is not text.')
   const parts = message.email ?? {}
-  const fault = faultOf(parts)
+  const fault = textFault(message) ?? faultOf(parts)
   if (fault !== null) return refused('invalid_content', 'message', fault)
-  const text = format === 'html' ? yield* alternativeOf(message.untracked ?? body, frame) : body
+  const text = yield* textOf(message, frame)
   if (text === null) return refused('invalid_content', 'message', 'The option "toText" gave no text.')
   const replyTo = parts.replyTo === undefined ? null : envelopeAddress(parts.replyTo)
   return {
     from: frame.from,
     to,
     replyTo: replyTo === null ? frame.replyTo : { name: '', address: replyTo },
-    subject,
+    subject: message.subject ?? '',
     text,
-    html: format === 'html' ? body : null,
+    html: message.format === 'html' ? message.body : null,
     headers: headersOf(frame, parts),
     attachments: parts.attachments ?? [],
     messageId: messageId(idempotencyKey, to, frame.from.address),
@@ -63,6 +58,22 @@ export function* mailContent(
 /** Tells a mail from a refusal. */
 export function isMail(content: MailContent | Rejected): content is MailContent {
   return 'from' in content
+}
+
+/** From JavaScript an object may come, which a mail client could take for a path. */
+function textFault({ subject, body, text }: Message<EmailKind>): string | null {
+  if (typeof (subject ?? '') !== 'string') return 'The subject is not text.'
+  if (typeof body !== 'string') return 'The body is not text.'
+  return typeof (text ?? '') === 'string' ? null : 'The text alternative is not text.'
+}
+
+/** Of HTML the alternative that was given, else one that is made of it; null as {@link alternativeOf}. */
+function* textOf(
+  { body, format, text, untracked = body }: Message<EmailKind>,
+  frame: MailFrame,
+): Steps<string | null> {
+  if (format !== 'html') return body
+  return text ?? (yield* alternativeOf(untracked, frame))
 }
 
 /** Null where the application's own converter fails: a fault of one message, and none of the provider. */

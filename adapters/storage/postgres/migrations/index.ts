@@ -18,6 +18,7 @@ import { grants } from './0017-grants.ts'
 import { claim4 } from './0018-claim-4.ts'
 import { deletions } from './0019-deletions.ts'
 import { operatorKeys } from './0020-operator-keys.ts'
+import { textAlternatives } from './0021-text-alternatives.ts'
 
 /**
  * In order, append-only: the schema's version is the number of those that have run. Each only adds: processes of the
@@ -44,4 +45,5 @@ export const migrations: readonly string[] = [
   claim4,
   deletions,
   operatorKeys,
+  textAlternatives,
 ]

@@ -14,6 +14,7 @@ import { waitingEvents } from './0013-waiting-events.ts'
 import { grants } from './0014-grants.ts'
 import { deletions } from './0015-deletions.ts'
 import { operatorKeys } from './0016-operator-keys.ts'
+import { textAlternatives } from './0017-text-alternatives.ts'
 
 /**
  * In order, append-only: the schema's version is the number of those that have run. Columns are added at the end, so that
@@ -37,4 +38,5 @@ export const migrations: readonly string[] = [
   grants,
   deletions,
   operatorKeys,
+  textAlternatives,
 ]

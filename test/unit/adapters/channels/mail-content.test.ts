@@ -17,6 +17,7 @@ describe('a mail of what is no text is a fault of that message alone:', () => {
   }
   it.each<[string, object, object, string]>([
     ['its subject', { subject: {} }, {}, 'The subject is not text.'],
+    ['its text alternative', { text: { path: '/etc/passwd' } }, {}, 'The text alternative is not text.'],
     ['its body', { body: { path: '/etc/passwd' } }, {}, 'The body is not text.'],
     [
       'a header',

@@ -1,0 +1,73 @@
+import type { ChannelKind } from './channel-kind.ts'
+import { NotifierError } from './errors/notifier-error.ts'
+import type { BodyFormat } from './notification.ts'
+import { formatOf } from './template/format.ts'
+
+/** A text as callers give it: `html`, `text` or both, which say what they are, or a `body`. Null is the same as absent. */
+export interface GivenText {
+  readonly body?: string | null | undefined
+  readonly html?: string | null | undefined
+  readonly text?: string | null | undefined
+  /** How a `body` is to be read. */
+  readonly format?: BodyFormat | null | undefined
+}
+
+/** A text as it is stored. */
+export interface StoredText {
+  readonly body: string
+  /** Null: the source of the body decides. */
+  readonly format: BodyFormat | null
+  /** The text alternative of a body whose format is `html`; null: it is made of the body. */
+  readonly text: string | null
+}
+
+/** Null where none is given. */
+export function storedText({ body, html, text, format }: GivenText): StoredText | null {
+  if (body != null) return { body, format: format ?? null, text: null }
+  if (html != null) return { body: html, format: 'html', text: text ?? null }
+  return text == null ? null : { body: text, format: 'text', text: null }
+}
+
+/** A stored text as callers are shown it; given in this form it means the same. */
+export function shownText({ body, format, text }: StoredText): {
+  readonly body: string | null
+  readonly html: string | null
+  readonly text: string | null
+} {
+  if (format === null) return { body, html: null, text: null }
+  return format === 'html' ? { body: null, html: body, text } : { body: null, html: null, text: body }
+}
+
+/**
+ * What a change makes different in a stored text. `html` and `text` that are absent stay; a body that was stored counts as
+ * one of them, as it is read.
+ *
+ * @throws NotifierError `invalid_parameter` when nothing would be left, or a format is for no body
+ */
+export function changedText(kind: ChannelKind, before: StoredText, change: GivenText): Partial<StoredText> {
+  const { html, text, format } = change
+  if (change.body != null) return different(before, storedText(change))
+  if (format !== undefined) {
+    if (before.text !== null) throw refused('format', 'is for a "body"; this template has "html" and "text"')
+    return { format }
+  }
+  const isHtml = formatOf(kind, before.format, before.body) === 'html'
+  const own = isHtml ? { html: before.body, text: before.text } : { html: null, text: before.body }
+  const after = { html: html === undefined ? own.html : html, text: text === undefined ? own.text : text }
+  if (after.html === own.html && after.text === own.text) return {}
+  const stored = storedText(after)
+  if (stored === null)
+    throw refused(html === null ? 'html' : 'text', 'must stay: without it the template has no text')
+  return different(before, stored)
+}
+
+/** So that changes of different fields at one time all hold. */
+function different(before: StoredText, after: StoredText | null): Partial<StoredText> {
+  return Object.fromEntries(
+    Object.entries(after ?? {}).filter(([field, value]) => before[field as keyof StoredText] !== value),
+  )
+}
+
+function refused(field: string, fault: string): NotifierError {
+  return new NotifierError('invalid_parameter', { message: `"${field}": ${fault}.`, details: { field } })
+}
