@@ -106,7 +106,7 @@ export type {
   SlotCheck,
   WindowCheck,
 } from './ports/rate-limiter.ts'
-export type { ParsedReceipts, Receipt, ReceiptRequest } from './ports/receipts.ts'
+export type { ConfirmedReceipts, ParsedReceipts, Receipt, ReceiptRequest } from './ports/receipts.ts'
 export type { Backlog, LaneBacklog } from './ports/storage/backlog.ts'
 export type { Storage } from './ports/storage/storage.ts'
 export type { ProviderActivity, Span, Telemetry, TelemetrySource } from './ports/telemetry.ts'

@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { NotifierError } from '../domain/errors/notifier-error.ts'
 import { listedNames, MOST_NAMES, shortName } from '../domain/listed-names.ts'
 import { nearestName } from '../domain/nearest-name.ts'
+import type { LimitedResource } from '../services/limits/records.ts'
 
 /** Decoded query parameters. */
 export type Query = Readonly<Record<string, string>>
@@ -10,8 +11,7 @@ export type Query = Readonly<Record<string, string>>
 interface QueryReader {
   readonly query?: z.ZodType
   readonly belongsTo?: 'organization' | 'operator'
-  /** True: others than this service read it. */
-  readonly raw?: true
+  readonly limit: LimitedResource
 }
 
 const EMPTY: Query = Object.freeze(Object.create(null))
@@ -38,7 +38,7 @@ export function parseQuery(raw: string): Query {
 
 /** The parameters of a query that a route does not read. Receipts are the provider's: it reads all of them. */
 export function ignoredParameters(query: Query, route: QueryReader): readonly string[] {
-  if (query === EMPTY || route.raw === true) return []
+  if (query === EMPTY || route.limit === 'receipts') return []
   const known = knownParameters(route)
   return Object.keys(query).filter((name) => !known.includes(name))
 }

@@ -6,7 +6,7 @@ import type { BodyFormat } from '../domain/notification.ts'
 import type { Outcome } from '../domain/outcome.ts'
 import type { RetryPolicy } from '../domain/retry.ts'
 import type { Logger } from './logger.ts'
-import type { ParsedReceipts, ReceiptRequest } from './receipts.ts'
+import type { ConfirmedReceipts, ParsedReceipts, ReceiptRequest } from './receipts.ts'
 
 /**
  * One way to deliver one channel's messages: an SMTP server, an SMS account, a Slack app.
@@ -55,6 +55,12 @@ export interface Provider<out Kind extends ChannelKind = AnyKind> {
    * come from the provider; never throws over what it cannot read: an unknown report is a `reported` fact.
    */
   parseReceipts?(request: ReceiptRequest): Promise<ParsedReceipts>
+  /**
+   * Answers a provider that asks, before it reports, whether this address takes its reports (`GET
+   * /receipts/{channel}/{name}`). Compares in constant time. Null: it did not prove itself, and the answer is 401. Left out:
+   * such requests are 404.
+   */
+  confirmReceipts?(request: ReceiptRequest): ConfirmedReceipts | null
   /**
    * Gets what it needs of this machine, such as an optional package; asks nobody outside. Awaited before the first `send`;
    * what it rejects with, the start of the notifier rejects with. One that takes longer than 30 seconds ends the start with

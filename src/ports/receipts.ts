@@ -15,6 +15,12 @@ export interface ReceiptRequest {
   readonly receivedAt: number
 }
 
+/** The answer, a 200, to a provider that asks before it reports. */
+export interface ConfirmedReceipts {
+  readonly contentType: string
+  readonly body: string
+}
+
 /** What `Provider.parseReceipts` made of a request. */
 export type ParsedReceipts =
   | {

@@ -71,6 +71,12 @@ export interface Receipts {
    * @throws NotifierError `not_found`, `invalid_receipt_signature`, `invalid_parameter` when it is unreadable
    */
   take(source: ReceiptSource, request: ReceiptArrival): Promise<ReceiptReply>
+  /**
+   * Answers a provider that asks whether its reports are taken here (`GET /receipts/{channel}/{provider}`).
+   *
+   * @throws NotifierError `not_found`, `invalid_receipt_signature`
+   */
+  confirm(source: ReceiptSource, request: ReceiptArrival): Promise<ReceiptReply>
 }
 
 /** Where an HTTP adapter reports. */

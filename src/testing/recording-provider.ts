@@ -57,6 +57,7 @@ export function recordingProvider(options: RecordingProviderOptions = {}): Recor
     send: FUNCTION,
     accepts: FUNCTION,
     parseReceipts: FUNCTION,
+    confirmReceipts: FUNCTION,
     open: FUNCTION,
     check: FUNCTION,
     close: FUNCTION,

@@ -182,6 +182,8 @@ it('every operation needs the level of DESIGN.md §4', () => {
     deleteOrganization: 'Full Access',
     postReceipt: 'public',
     postOrganizationReceipt: 'public',
+    confirmReceipts: 'public',
+    confirmOrganizationReceipts: 'public',
     askUnsubscribe: 'public',
     unsubscribe: 'public',
     open: 'public',

@@ -246,8 +246,47 @@ describe.each(STORAGES)('receipts over HTTP, on %s', (_name, create) => {
     expect(String((faults[0] as { error: Error }).error.message)).toContain('before the parser')
   })
 
+  it('are asked for before, where the provider says how, and strangers are limited', async () => {
+    const asked: ReceiptRequest[] = []
+    const channel: Provider = {
+      ...reporting(),
+      confirmReceipts(request) {
+        asked.push(request)
+        const { searchParams } = new URL(request.url)
+        return searchParams.get('token') === 'sesame'
+          ? { contentType: 'text/plain', body: searchParams.get('hub.challenge') ?? '' }
+          : null
+      },
+    }
+    await start({ channel, publicUrl: 'https://api.example.com', http: { strictBody: true } })
+    const ask = (token: string, name = 'reporter') =>
+      call(host.port, { path: `/receipts/email/${name}?hub.challenge=17&token=${token}` })
+    const answer = await ask('sesame')
+    expect([answer.status, answer.text, answer.headers['content-type']]).toEqual([200, '17', 'text/plain'])
+    expect(asked[0]).toMatchObject({
+      method: 'GET',
+      url: 'https://api.example.com/receipts/email/reporter?hub.challenge=17&token=sesame',
+    })
+    expect(codeOf(await ask('sesame', 'other'))).toBe('not_found')
+    expect(codeOf(await ask('guess'))).toBe('invalid_receipt_signature')
+    // A new minute may begin meanwhile, once.
+    const codes = new Set<unknown>()
+    for (let guess = 0; guess < 121 && !codes.has('rate_limit_exceeded'); guess += 1) {
+      codes.add(codeOf(await ask('guess')))
+    }
+    expect(codes).toContain('rate_limit_exceeded')
+    expect((await ask('sesame')).status).toBe(200)
+  })
+
+  it('of a provider that asks for nothing before are not asked for', async () => {
+    await start()
+    const answer = await call(host.port, { path: '/receipts/email/reporter' })
+    expect([answer.status, codeOf(answer)]).toEqual([404, 'not_found'])
+  })
+
   it('to nothing that is there are left to the host', async () => {
     await start()
-    expect((await call(host.port, { path: '/receipts/email/reporter' })).text).toContain('Cannot GET')
+    const put = { method: 'PUT', path: '/receipts/email' }
+    expect((await call(host.port, put)).text).toContain('Cannot PUT')
   })
 })

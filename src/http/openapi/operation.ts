@@ -119,7 +119,7 @@ function describePermission(route: Route): string {
 
 function describeLevel({ permission, limit, belongsTo }: Route): string {
   if (limit === 'links') return 'Needs no API key: the link is signed. Limited by client address.'
-  if (limit === 'receipts') return 'Needs no API key: the provider signs what it reports.'
+  if (limit === 'receipts') return 'Needs no API key: the provider proves itself.'
   const key = belongsTo === 'operator' ? 'operator key' : 'API key'
   switch (permission) {
     case 'public':
@@ -185,7 +185,7 @@ function successes(route: Route): Record<string, JsonObject> {
     [route.status]: {
       description,
       headers,
-      content: { [route.raw === true || route.page === true ? '*/*' : 'application/json']: media },
+      content: { [route.limit === 'receipts' || route.page === true ? '*/*' : 'application/json']: media },
     },
   }
   if (route.otherwise !== undefined) {

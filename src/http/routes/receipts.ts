@@ -1,4 +1,4 @@
-import type { ReceiptSource } from '../../services/receipts/records.ts'
+import type { ReceiptArrival, ReceiptReply, ReceiptSource } from '../../services/receipts/records.ts'
 import type { Service } from '../../services/service.ts'
 import { receiptReply } from '../schemas/service.ts'
 import type { HandlerResult, RequestContext, Route } from './route.ts'
@@ -7,44 +7,74 @@ function sourceOf({ organization, channel = '', provider = '' }: RequestContext[
   return { organizationId: organization, channel, provider }
 }
 
-async function take({ request, params, bytes }: RequestContext, service: Service): Promise<HandlerResult> {
+function arrivalOf({ request, bytes }: RequestContext): ReceiptArrival {
   const { method, path, query } = request
-  const { contentType, body } = await service.receipts.take(sourceOf(params), {
+  return {
     method,
     target: query === '' ? path : `${path}?${query}`,
     host: request.header('host'),
     headers: request.headers(),
     body: bytes,
-  })
+  }
+}
+
+function resultOf({ contentType, body }: ReceiptReply): HandlerResult {
   return { text: { contentType, content: body } }
 }
 
 const common = {
   tag: 'Receipts',
-  method: 'POST',
   permission: 'public',
   limit: 'receipts',
   status: 200,
   unknown: 'not_found',
   errors: ['not_found', 'invalid_receipt_signature'],
+  response: receiptReply,
+} as const
+
+const taking = {
+  ...common,
+  method: 'POST',
   raw: true,
   beforeBody: (params: RequestContext['params'], service: Service) =>
     service.receipts.assertTaken(sourceOf(params)),
-  response: receiptReply,
-  handler: take,
+  handler: async (context: RequestContext, { receipts }: Service) =>
+    resultOf(await receipts.take(sourceOf(context.params), arrivalOf(context))),
 } as const
+
+const confirming = {
+  ...common,
+  method: 'GET',
+  handler: async (context: RequestContext, { receipts }: Service) =>
+    resultOf(await receipts.confirm(sourceOf(context.params), arrivalOf(context))),
+} as const
+
+const SHARED = ['/receipts/{channel}/{provider}']
+const OWN = ['/receipts/{organization}/{channel}/{provider}']
 
 export const receiptRoutes: readonly Route[] = [
   {
-    ...common,
+    ...taking,
     operation: 'postReceipt',
     summary: 'Take in what a provider reports about messages; it proves itself by its signature',
-    paths: ['/receipts/{channel}/{provider}'],
+    paths: SHARED,
   },
   {
-    ...common,
+    ...taking,
     operation: 'postOrganizationReceipt',
     summary: "Take in what an organization's own provider reports",
-    paths: ['/receipts/{organization}/{channel}/{provider}'],
+    paths: OWN,
+  },
+  {
+    ...confirming,
+    operation: 'confirmReceipts',
+    summary: 'Answer a provider that asks, before it reports, whether this address takes its reports',
+    paths: SHARED,
+  },
+  {
+    ...confirming,
+    operation: 'confirmOrganizationReceipts',
+    summary: "Answer an organization's own provider that asks so",
+    paths: OWN,
   },
 ]

@@ -265,7 +265,7 @@ function assertProvider(at: string, kind: ChannelKind, plugin: Provider): void {
       throw wrong(`${at}.kind`, `the kind of the others: there are two named ${kind.name}`)
   }
   assertLimits(at, plugin)
-  for (const method of ['accepts', 'parseReceipts', 'open', 'check', 'close'] as const) {
+  for (const method of ['accepts', 'parseReceipts', 'confirmReceipts', 'open', 'check', 'close'] as const) {
     if (plugin[method] !== undefined && typeof plugin[method] !== 'function')
       throw wrong(`${at}.${method}`, 'a function')
   }

@@ -8,7 +8,7 @@ import { DEFAULT_ORGANIZATION } from '../../domain/organization.ts'
 import { type Receipt, soundReceipt } from '../../domain/receipt.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Logger } from '../../ports/logger.ts'
-import type { ParsedReceipts } from '../../ports/receipts.ts'
+import type { ParsedReceipts, ReceiptRequest } from '../../ports/receipts.ts'
 import type { ConsentReport, ReceiptAnswer, ReceiptRecord } from '../../ports/storage/receipts.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
 import type { Routes } from '../channels/routes.ts'
@@ -103,13 +103,12 @@ export function createReceipts(parts: ReceiptParts): Receipts {
   async function takeIn(
     provider: ConfiguredProvider,
     source: ReceiptSource,
-    { target, host, ...request }: ReceiptArrival,
+    arrival: ReceiptArrival,
   ): Promise<ReceiptReply> {
     const parse = provider.plugin.parseReceipts?.bind(provider.plugin)
     if (parse === undefined) throw unknownSource(source)
-    const url = `${publicUrl ?? `https://${host ?? 'localhost'}`}${target}`
     // Its place goes to the next before anything is stored: what arrives meanwhile shares a commit.
-    const parsed = await queueOf(provider).add(() => parse({ ...request, url, receivedAt: clock.now() }))
+    const parsed = await queueOf(provider).add(() => parse(requestOf(arrival)))
     if (parsed.kind === 'later') {
       throw new NotifierError('service_unavailable', { message: parsed.message, retryAfterMs: LATER_MS })
     }
@@ -122,6 +121,11 @@ export function createReceipts(parts: ReceiptParts): Receipts {
     }
     await Promise.all(sound.map((receipt) => store(provider, source, receipt)))
     return parsed.answer ?? EMPTY
+  }
+
+  function requestOf({ target, host, ...request }: ReceiptArrival): ReceiptRequest {
+    const url = `${publicUrl ?? `https://${host ?? 'localhost'}`}${target}`
+    return { ...request, url, receivedAt: clock.now() }
   }
 
   function queueOf(provider: ConfiguredProvider): PQueue {
@@ -164,6 +168,15 @@ export function createReceipts(parts: ReceiptParts): Receipts {
         waiting -= 1
       }
     },
+    confirm: (source, arrival) =>
+      withInstance(source, async ({ plugin }) => {
+        if (plugin.confirmReceipts === undefined) throw unknownSource(source)
+        const answer = plugin.confirmReceipts(requestOf(arrival))
+        if (answer !== null) return answer
+        throw new NotifierError('invalid_receipt_signature', {
+          message: 'The request does not prove that it is from the provider.',
+        })
+      }),
   }
 }
 

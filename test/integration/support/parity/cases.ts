@@ -703,6 +703,21 @@ const receipts: Case[] = [
     key: null,
     raw: true,
   },
+  {
+    title: 'a provider that asks for its address',
+    call: { path: '/receipts/email/mail?hub.mode=subscribe&a=%20b&token=right' },
+    status: 200,
+    key: null,
+    raw: true,
+  },
+  {
+    title: 'somebody else who asks for it',
+    call: { path: '/receipts/email/mail?token=wrong' },
+    status: 401,
+    code: 'invalid_receipt_signature',
+    key: null,
+    raw: true,
+  },
 ]
 
 const signer = createLinkSigner([SECRET])

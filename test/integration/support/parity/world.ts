@@ -72,6 +72,8 @@ export async function createWorld(harness: Harness, options: WorldOptions = {}):
                 },
               }
             : { kind: 'refused', why: 'signature', message: 'Wrong.' },
+        confirmReceipts: ({ method, url }) =>
+          url.endsWith('token=right') ? { contentType: 'text/plain', body: `${method} ${url}` } : null,
       },
       sms: { name: 'sms', send: async () => ({ kind: 'accepted' }) },
     },
