@@ -68,6 +68,8 @@ const parts = {
     paced: options('adapters/channels/kit/http/paced-options.ts', 'PacedProviderOptions'),
     twilio: options('adapters/channels/twilio/send.ts', 'TwilioOptions'),
     'twilio-receipts': options('adapters/channels/twilio/receipts.ts', 'TwilioReceiptOptions'),
+    whatsapp: options('adapters/channels/whatsapp/send.ts', 'WhatsAppOptions'),
+    'whatsapp-receipts': options('adapters/channels/whatsapp/receipts.ts', 'WhatsAppReceiptOptions'),
     vonage: options('adapters/channels/vonage/send.ts', 'VonageOptions'),
     'vonage-receipts': options('adapters/channels/vonage/receipts.ts', 'VonageReceiptOptions'),
     sns: options('adapters/channels/sns/send.ts', 'SnsOptions'),

@@ -1,6 +1,6 @@
 import type { ChannelKind } from '../domain/channel-kind.ts'
-import { assertPermittedCountry } from '../domain/sms-countries.ts'
-import { canonicalNumber, isPhoneNumber, type NumberCheck } from './phone-number.ts'
+import type { NumberCheck } from './phone-number.ts'
+import { phoneRecipient } from './phone-recipient.ts'
 import { boundedSmsText, smsText } from './sms-segments.ts'
 
 export type SmsKind = ChannelKind<'sms', never>
@@ -13,19 +13,7 @@ export function smsKind(options: {
   const { maxSmsSegments, smsNumbers } = options
   return {
     name: 'sms',
-    recipient: 'a phone number in E.164 form such as +14155550123',
-    checkRecipient(to) {
-      if (isPhoneNumber(to, smsNumbers)) return null
-      const expected = canonicalNumber(to)
-      if (expected === to || !isPhoneNumber(expected, smsNumbers)) return { code: 'invalid_phone' }
-      return {
-        code: 'invalid_phone',
-        message: `The phone number has a prefix that is only dialled within its country. Use ${expected}.`,
-        expected,
-      }
-    },
-    canonical: canonicalNumber,
-    assertPermitted: (to, { smsCountries }) => assertPermittedCountry(to, smsCountries),
+    ...phoneRecipient(smsNumbers),
     // An empty text is charged all the same.
     isBlank: ({ body }) => body.trim() === '',
     assertText: ({ body }) => {

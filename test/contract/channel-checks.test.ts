@@ -7,6 +7,7 @@ import { ses } from '../../adapters/channels/ses/send.ts'
 import { sns } from '../../adapters/channels/sns/send.ts'
 import { telegram } from '../../adapters/channels/telegram/send.ts'
 import { vonage } from '../../adapters/channels/vonage/send.ts'
+import { whatsapp } from '../../adapters/channels/whatsapp/send.ts'
 import type { Provider } from '../../src/ports/provider.ts'
 import { type ProviderReply, providerServer } from '../../src/testing/channel/provider-server.ts'
 
@@ -158,6 +159,21 @@ const CASES: Readonly<Record<string, Case>> = {
         'provider_auth_failed',
         /Not Found/,
       ],
+    ],
+  },
+  WhatsApp: {
+    channel: (baseUrl) => whatsapp({ accessToken: SECRET, phoneNumberId: '17', baseUrl }),
+    credential: SECRET,
+    asks: 'GET /v24.0/17?fields=id',
+    works: [{ status: 200, body: { id: '17' } }],
+    fails: [
+      [
+        { status: 401, body: { error: { code: 190, message: `No ${SECRET}: it has expired` } } },
+        'provider_auth_failed',
+        /has expired/,
+      ],
+      [{ status: 400, body: { error: { code: 33, message: 'Deleted.' } } }, 'invalid_sender', /Deleted/],
+      [{ status: 200, body: { id: '18' } }, 'provider_error', /something else/],
     ],
   },
   'Amazon SNS': {

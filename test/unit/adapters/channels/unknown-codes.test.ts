@@ -9,6 +9,7 @@ import { judgeSlack } from '../../../../adapters/channels/slack/errors.ts'
 import { judgeTelegram } from '../../../../adapters/channels/telegram/errors.ts'
 import { judgeTwilio, twilioErrorCode } from '../../../../adapters/channels/twilio/errors.ts'
 import { judgeVonage, vonageReceiptCode } from '../../../../adapters/channels/vonage/errors.ts'
+import { judgeWhatsApp, whatsappErrorCode } from '../../../../adapters/channels/whatsapp/errors.ts'
 
 const JUDGES: Readonly<
   Record<string, readonly [judge: Judge, status: number, body: (code: string) => object]>
@@ -18,6 +19,7 @@ const JUDGES: Readonly<
   'Amazon SES': [judgeSes, 400, (__type) => ({ __type, message: 'No.' })],
   Twilio: [judgeTwilio, 400, (code) => ({ code, message: 'No.' })],
   Vonage: [judgeVonage, 200, (status) => ({ messages: [{ status, 'error-text': 'No.' }] })],
+  WhatsApp: [judgeWhatsApp, 400, (code) => ({ error: { code, message: 'No.' } })],
   Slack: [judgeSlack, 200, (error) => ({ ok: false, error })],
   Telegram: [judgeTelegram, 400, (error_code) => ({ ok: false, error_code, description: error_code })],
 }
@@ -35,7 +37,8 @@ describe.each(['brand_new', 'constructor', 'toString', 'hasOwnProperty'])(
     })
 
     it('is a report that is logged, and no more', async () => {
-      expect([twilioErrorCode(code), vonageReceiptCode(code)]).toEqual(['provider_error', 'provider_error'])
+      for (const meaning of [twilioErrorCode, vonageReceiptCode, whatsappErrorCode])
+        expect(meaning(code)).toBe('provider_error')
       const parse = postmarkReceipts({ header: 'x-secret', secret: ['secret'] })
       const parsed = await parse({
         method: 'POST',

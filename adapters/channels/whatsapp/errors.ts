@@ -1,0 +1,117 @@
+import type { ErrorCode } from '../../../src/domain/errors/catalogue.ts'
+import type { Outcome } from '../../../src/domain/outcome.ts'
+import {
+  byStatus,
+  member,
+  type ProviderAnswer,
+  refuse,
+  rowOf,
+  textMember,
+  type Verdict,
+} from '../kit/http/provider-answer.ts'
+
+const denied: Verdict = ['rejected', 'provider_auth_failed', 'account']
+const suspended: Verdict = ['rejected', 'provider_suspended', 'account']
+const badSender: Verdict = ['rejected', 'invalid_sender', 'account']
+const unregistered: Verdict = ['rejected', 'sender_not_registered', 'account']
+const badTemplate: Verdict = ['rejected', 'template_error', 'message']
+const badContent: Verdict = ['rejected', 'invalid_content', 'message']
+const blocked: Verdict = ['rejected', 'blocked_recipient', 'recipient']
+const throttled: Verdict = ['retry', 'provider_rate_limited', 'account']
+const unavailable: Verdict = ['retry', 'provider_unavailable', 'provider']
+const unknownEnd: Verdict = ['ambiguous', 'provider_unavailable', 'provider']
+
+/**
+ * Codes of Meta's Cloud API. They decide, and the status of HTTP does not: 3, a missing permission, comes with 500.
+ *
+ * @internal for tests
+ */
+export const WHATSAPP_ERRORS: Readonly<Record<string, Verdict>> = {
+  0: denied,
+  3: denied,
+  10: denied,
+  190: denied,
+  131005: denied,
+
+  368: suspended,
+  131031: suspended,
+  131042: suspended,
+
+  1: unknownEnd,
+  131000: unknownEnd,
+  2: unavailable,
+  131016: unavailable,
+  131057: unavailable,
+  133004: unavailable,
+
+  4: throttled,
+  80007: throttled,
+  130429: throttled,
+  131048: ['retry', 'provider_quota_exceeded', 'account'],
+  // Too many messages from this sender to this recipient.
+  131056: ['retry', 'provider_rate_limited', 'recipient'],
+
+  33: badSender,
+  133010: unregistered,
+  // The display name awaits approval.
+  131037: unregistered,
+  131045: unregistered,
+
+  100: ['rejected', 'provider_error', 'message'],
+  131008: badContent,
+  131009: badContent,
+  131051: badContent,
+  131052: badContent,
+  131053: badContent,
+  // More than 24 hours since the recipient's last message: only a template may go.
+  131047: ['rejected', 'content_rejected', 'message'],
+
+  132000: badTemplate,
+  132001: badTemplate,
+  132005: badTemplate,
+  132007: badTemplate,
+  132012: badTemplate,
+  132015: badTemplate,
+  132016: badTemplate,
+
+  131021: ['rejected', 'invalid_recipient', 'recipient'],
+  131026: ['rejected', 'recipient_unreachable', 'recipient'],
+  130497: ['rejected', 'region_not_permitted', 'recipient'],
+  // A number for tests, whose recipients are listed.
+  131030: blocked,
+  130472: blocked,
+  131049: blocked,
+  131050: ['rejected', 'unsubscribed', 'recipient'],
+}
+
+/** Permissions that are missing have a hundred codes. */
+function verdictOf(code: string | undefined): Verdict | undefined {
+  return /^2\d\d$/.test(code ?? '') ? denied : rowOf(WHATSAPP_ERRORS, code)
+}
+
+/** What a report of a message that failed means. */
+export function whatsappErrorCode(code: string | undefined): ErrorCode {
+  return verdictOf(code)?.[1] ?? 'provider_error'
+}
+
+/** Meta's words for an error: the details, where there are any, say more than the title. */
+export function whatsappWords(error: unknown): {
+  readonly code: string | undefined
+  readonly message: string | undefined
+} {
+  return {
+    code: textMember(error, 'code'),
+    message: textMember(member(error, 'error_data'), 'details') ?? textMember(error, 'message'),
+  }
+}
+
+/** Reads an answer of `POST …/messages`: `{ messages: [{ id }] }`, or `{ error }`. */
+export function judgeWhatsApp(answer: ProviderAnswer): Outcome | null {
+  const messages = member(answer.json, 'messages')
+  const id = Array.isArray(messages) ? textMember(messages[0], 'id') : undefined
+  if (answer.status === 200 && id !== undefined) return { kind: 'accepted', providerMessageId: id }
+  const error = member(answer.json, 'error')
+  if (error === undefined) return null
+  const words = whatsappWords(error)
+  return refuse(answer, words, verdictOf(words.code) ?? byStatus(answer.status))
+}

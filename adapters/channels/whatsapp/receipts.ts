@@ -1,0 +1,110 @@
+import { createHmac } from 'node:crypto'
+import * as z from 'zod'
+import type { Fact } from '../../../src/domain/facts.ts'
+import type {
+  ConfirmedReceipts,
+  ParsedReceipts,
+  Receipt,
+  ReceiptRequest,
+} from '../../../src/ports/receipts.ts'
+import { member, textMember } from '../kit/http/provider-answer.ts'
+import { credential } from '../kit/http/provider-options.ts'
+import { dedupeKey, jsonBody, malformed, sameText, timeOf, unproven } from '../kit/http/receipt-request.ts'
+import { oneOrSeveral } from '../kit/options.ts'
+import { whatsappErrorCode, whatsappWords } from './errors.ts'
+
+/** What proves the reports of Meta. */
+export interface WhatsAppReceiptOptions {
+  /** The secret of the Meta app, which signs reports. Several while one replaces another. */
+  readonly secret: string | readonly string[]
+  /** A text of your own, which the app's webhook configuration asks for; with it Meta confirms the address. */
+  readonly verifyToken: string
+}
+
+export interface WhatsAppProof {
+  readonly secret: readonly string[]
+  readonly verifyToken: string
+}
+
+export const receiptOptions: z.ZodType<WhatsAppProof> = z.strictObject({
+  secret: oneOrSeveral(credential),
+  verifyToken: credential,
+})
+
+const CHALLENGE = /^[\w.~-]{1,256}$/
+
+/** Answers Meta's question of whether this is the address for an app's reports. */
+export function confirmWhatsApp({
+  verifyToken,
+}: WhatsAppProof): (request: ReceiptRequest) => ConfirmedReceipts | null {
+  return ({ url }) => {
+    const query = new URL(url).searchParams
+    const challenge = query.get('hub.challenge') ?? ''
+    const isOurs = sameText(query.get('hub.verify_token') ?? '', verifyToken)
+    if (!isOurs || query.get('hub.mode') !== 'subscribe' || !CHALLENGE.test(challenge)) return null
+    return { contentType: 'text/plain; charset=utf-8', body: challenge }
+  }
+}
+
+/** Reads reports on messages. Messages of recipients, which come to the same address, need nothing recorded. */
+export function whatsappReceipts({
+  secret,
+}: WhatsAppProof): (request: ReceiptRequest) => Promise<ParsedReceipts> {
+  return async (request) => {
+    const given = request.headers['x-hub-signature-256'] ?? ''
+    const sign = (key: string) => `sha256=${createHmac('sha256', key).update(request.body).digest('hex')}`
+    if (!secret.some((key) => sameText(given, sign(key)))) {
+      return unproven('The signature of the report is wrong.')
+    }
+    const body = jsonBody(request)
+    if (!Array.isArray(member(body, 'entry'))) return malformed('The body is no report of Meta.')
+    const values = listIn(body, 'entry').flatMap((entry) =>
+      listIn(entry, 'changes').map((change) => member(change, 'value')),
+    )
+    const receipts = values.flatMap((value) => listIn(value, 'statuses').flatMap(receiptOf))
+    return { kind: 'receipts', receipts }
+  }
+}
+
+function listIn(value: unknown, name: string): readonly unknown[] {
+  const found = member(value, name)
+  return Array.isArray(found) ? found : []
+}
+
+function receiptOf(status: unknown): readonly Receipt[] {
+  const providerMessageId = textMember(status, 'id')
+  const state = textMember(status, 'status')
+  if (providerMessageId === undefined || state === undefined) return []
+  const fact = factOf(status, state, providerMessageId)
+  return [
+    {
+      dedupeKey: dedupeKey(providerMessageId, state),
+      notificationId: textMember(status, 'biz_opaque_callback_data'),
+      fact,
+      ...(fact.code === 'unsubscribed' ? { suppress: { reason: 'unsubscribe' as const } } : {}),
+    },
+  ]
+}
+
+function factOf(status: unknown, state: string, providerMessageId: string): Fact {
+  const about = { providerMessageId, occurredAt: timeOf(Number(textMember(status, 'timestamp'))) }
+  switch (state) {
+    case 'sent':
+    case 'delivered':
+      return { ...about, type: state }
+    case 'read':
+      return { ...about, type: 'opened' }
+    case 'failed': {
+      const { code, message } = whatsappWords(listIn(status, 'errors')[0])
+      return {
+        ...about,
+        type: 'undelivered',
+        code: whatsappErrorCode(code),
+        message: message?.slice(0, 500),
+        providerCode: code ?? state,
+      }
+    }
+    default:
+      return { ...about, type: 'reported', providerCode: state }
+  }
+}

@@ -1,0 +1,121 @@
+import * as z from 'zod'
+import type { Outcome } from '../../../src/domain/outcome.ts'
+import type { Message, Provider } from '../../../src/ports/provider.ts'
+import { assertWorks } from '../kit/check.ts'
+import { describeProvider } from '../kit/http/describe.ts'
+import { maxPerSecond, type PacedProviderOptions } from '../kit/http/paced-options.ts'
+import { textMember } from '../kit/http/provider-answer.ts'
+import { providerHttp } from '../kit/http/provider-http.ts'
+import { credential, providerShape } from '../kit/http/provider-options.ts'
+import { checkOptions } from '../kit/options.ts'
+import { judgeWhatsApp } from './errors.ts'
+import { type WhatsAppKind, whatsappChannel } from './kind.ts'
+import { confirmWhatsApp, receiptOptions, type WhatsAppReceiptOptions, whatsappReceipts } from './receipts.ts'
+
+export type { ApprovedTemplate, ContentTemplate, WhatsAppContent } from './kind.ts'
+export type { WhatsAppKind, WhatsAppReceiptOptions }
+export { whatsappChannel }
+
+/** Options of `whatsapp`. */
+export interface WhatsAppOptions extends PacedProviderOptions {
+  /** A token with the permission `whatsapp_business_messaging`; that of a system user does not expire. */
+  readonly accessToken: string
+  /** Id of the business phone number that sends, not the number itself. */
+  readonly phoneNumberId: string
+  /**
+   * Version of Meta's Graph API.
+   *
+   * @default 'v24.0'
+   */
+  readonly version?: string | undefined
+  /**
+   * Reports on messages.
+   *
+   * @default none: no receipts are taken
+   */
+  readonly receipts?: WhatsAppReceiptOptions | undefined
+}
+
+const schema = z.strictObject({
+  // A second message costs money and annoys.
+  ...providerShape({ name: 'whatsapp', baseUrl: 'https://graph.facebook.com', onAmbiguous: 'fail' }),
+  maxPerSecond,
+  accessToken: credential,
+  phoneNumberId: z.string().regex(/^\d{1,32}$/, 'must be the id of a phone number, which is digits'),
+  version: z
+    .string()
+    .regex(/^v\d{1,3}\.\d{1,2}$/, 'must be a version such as v24.0')
+    .default('v24.0'),
+  receipts: receiptOptions.optional(),
+})
+
+/**
+ * WhatsApp through Meta's Cloud API. It knows no idempotency: an attempt whose end is unknown is not repeated unless
+ * `onAmbiguous` says so.
+ *
+ * @throws NotifierError `invalid_configuration`, naming the option that is wrong
+ */
+export function whatsapp(options: WhatsAppOptions): Provider<WhatsAppKind> {
+  const given = checkOptions('whatsapp', schema, options)
+  const { baseUrl, timeoutMs, maxConcurrent, accessToken, receipts } = given
+  const number = `${baseUrl}/${given.version}/${given.phoneNumberId}`
+  const headers = { authorization: `Bearer ${accessToken}`, accept: 'application/json' }
+  const http = providerHttp({
+    maxConnections: maxConcurrent,
+    timeoutMs,
+    secrets: [accessToken, ...(receipts === undefined ? [] : [...receipts.secret, receipts.verifyToken])],
+  })
+
+  return {
+    ...describeProvider(whatsappChannel, given),
+    async send(message, { notificationId, signal }) {
+      const content = contentOf(message)
+      if ('kind' in content) return content
+      return http.send(
+        {
+          url: `${number}/messages`,
+          headers: { ...headers, 'content-type': 'application/json' },
+          body: JSON.stringify({
+            messaging_product: 'whatsapp',
+            recipient_type: 'individual',
+            to: message.to,
+            ...content,
+            biz_opaque_callback_data: notificationId,
+          }),
+          signal,
+        },
+        judgeWhatsApp,
+      )
+    },
+    ...(receipts === undefined
+      ? {}
+      : { parseReceipts: whatsappReceipts(receipts), confirmReceipts: confirmWhatsApp(receipts) }),
+    async check() {
+      const outcome = await http.send({ method: 'GET', url: `${number}?fields=id`, headers }, (answer) =>
+        answer.status === 200 && textMember(answer.json, 'id') === given.phoneNumberId
+          ? { kind: 'accepted' }
+          : judgeWhatsApp(answer),
+      )
+      assertWorks(outcome, 'WhatsApp')
+    },
+    close: () => http.close(),
+  }
+}
+
+/** The text or template of a message in Meta's form, or why there is none. */
+function contentOf({ body, whatsapp: parts = {} }: Message<WhatsAppKind>): object | Outcome {
+  const { approvedTemplate, contentTemplate, previewUrl = false } = parts
+  if (approvedTemplate !== undefined) {
+    const { name, language, components } = approvedTemplate
+    return { type: 'template', template: { name, language: { code: language }, components } }
+  }
+  if (contentTemplate !== undefined) {
+    return {
+      kind: 'rejected',
+      code: 'invalid_content',
+      scope: 'message',
+      message: 'The message has a template for Twilio alone. Add "approvedTemplate", the template at Meta.',
+    }
+  }
+  return { type: 'text', text: { body, preview_url: previewUrl } }
+}

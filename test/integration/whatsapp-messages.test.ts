@@ -1,0 +1,112 @@
+import { expect, it, onTestFinished } from 'vitest'
+import { type WhatsAppContent, whatsapp } from '../../adapters/channels/whatsapp/send.ts'
+import { createNotifier } from '../../src/create-notifier.ts'
+import { memoryStorage } from '../../src/memory/memory-storage.ts'
+import { providerServer } from '../../src/testing/channel/provider-server.ts'
+
+async function start() {
+  const server = await providerServer({
+    accept: (_request, number) => ({ status: 200, body: { messages: [{ id: `wamid.${number}` }] } }),
+  })
+  const notifier = createNotifier({
+    storage: memoryStorage(),
+    channels: { whatsapp: whatsapp({ accessToken: 'token', phoneNumberId: '17', baseUrl: server.url }) },
+  })
+  onTestFinished(async () => {
+    await notifier.stop()
+    await server.close()
+  })
+  await notifier.start()
+  const to = '+4915112345678'
+  const send = (body: string, parts?: WhatsAppContent, more: object = {}) =>
+    notifier.send({ channel: 'whatsapp', to, body, whatsapp: parts, ...more })
+  return { server, notifier, send }
+}
+
+const approvedTemplate = { name: 'order_shipped', language: 'en_US' }
+
+it('goes from a template of the vendor to its API, without a text', async () => {
+  const { server, notifier, send } = await start()
+  const { id } = await send(' ', { approvedTemplate, contentTemplate: { sid: `HX${'0'.repeat(32)}` } })
+  expect(await notifier.waitFor(id, { timeoutMs: 10_000 })).toMatchObject({ status: 'sent' })
+  expect(JSON.parse(server.requests[0]?.body.toString() ?? '')).toMatchObject({
+    type: 'template',
+    template: { name: 'order_shipped', language: { code: 'en_US' } },
+    biz_opaque_callback_data: id,
+  })
+})
+
+it('takes a text as it is, up to 4096 characters', async () => {
+  const { server, notifier, send } = await start()
+  const { id } = await send(`*<&>* ${'é'.repeat(4_090)}`)
+  await notifier.waitFor(id, { timeoutMs: 10_000 })
+  expect(JSON.parse(server.requests[0]?.body.toString() ?? '').text.body).toMatch(/^\*<&>\* é{4090}$/)
+  await expect(send('x'.repeat(4_097))).rejects.toMatchObject({ code: 'message_too_large' })
+})
+
+it.each([
+  ['a blank text', ' ', undefined, {}, 'invalid_parameter'],
+  ['a national number', 'Hi', undefined, { to: '015112345678' }, 'invalid_phone'],
+  ['a trunk prefix', 'Hi', undefined, { to: '+4407911123456' }, 'invalid_phone'],
+  [
+    'a template of another name',
+    'Hi',
+    { approvedTemplate: { ...approvedTemplate, name: 'A b' } },
+    {},
+    'invalid_parameter',
+  ],
+  [
+    'a language that is none',
+    'Hi',
+    { approvedTemplate: { ...approvedTemplate, language: 'English' } },
+    {},
+    'invalid_parameter',
+  ],
+  [
+    'no components',
+    'Hi',
+    { approvedTemplate: { ...approvedTemplate, components: [] } },
+    {},
+    'invalid_parameter',
+  ],
+  [
+    'too many components',
+    'Hi',
+    { approvedTemplate: { ...approvedTemplate, components: Array(21).fill({}) } },
+    {},
+    'invalid_parameter',
+  ],
+  [
+    'too large components',
+    'Hi',
+    { approvedTemplate: { ...approvedTemplate, components: [{ text: 'x'.repeat(30_000) }] } },
+    {},
+    'invalid_parameter',
+  ],
+  ['a wrong sid', 'Hi', { contentTemplate: { sid: 'HX1' } }, {}, 'invalid_parameter'],
+  [
+    'too many variables',
+    'Hi',
+    {
+      contentTemplate: {
+        sid: `HX${'0'.repeat(32)}`,
+        variables: Object.fromEntries(Array.from({ length: 101 }, (_, at) => [at, 'x'])),
+      },
+    },
+    {},
+    'invalid_parameter',
+  ],
+  ['an unknown part', 'Hi', { template: 'x' } as never, {}, 'invalid_parameter'],
+] as const)('is refused with %s', async (_what, body, parts, more, code) => {
+  const { send } = await start()
+  await expect(send(body, parts as WhatsAppContent | undefined, more)).rejects.toMatchObject({ code })
+})
+
+it('is kept to the countries that an organization permits', async () => {
+  const { notifier } = await start()
+  await notifier.organizations.create({ id: 'org_us', name: 'US', smsCountries: ['+1'] })
+  const message = { channel: 'whatsapp', to: '+4915112345678', body: 'Hi' } as const
+  await expect(notifier.organization('org_us').send(message)).rejects.toMatchObject({
+    code: 'region_not_permitted',
+  })
+})
