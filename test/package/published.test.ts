@@ -198,7 +198,6 @@ const port: number | undefined = file === undefined ? undefined : 25
 
 const sms: Provider = {
   name: 'own',
-  channel: 'sms',
   async send({ to, body }, { signal }) {
     return signal.aborted ? { kind: 'ambiguous', reason: to + body } : { kind: 'accepted' }
   },

@@ -91,7 +91,7 @@ test('the tenant of the README gets a key that works', async () => {
     const notifier = createNotifier({ channels: {} })
     await notifier.start()
     const { organizationId, permission } = await notifier.apiKeys.verify(await createTenant(notifier))
-    const { items } = await notifier.webhooks.list({ organizationId })
+    const { items } = await notifier.organization(organizationId).webhooks.list()
     console.log(permission, items.length)
     await notifier.stop()`
   expect(await consumer.node('--input-type=module', '-e', code)).toBe('Write 1\n')
