@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto'
-import { EventEmitter } from 'eventemitter3'
 import { type EndpointEvent, isEndpointEvent } from './domain/endpoint-health.ts'
 import { isNotifierError, NotifierError } from './domain/errors/notifier-error.ts'
 import type { NotificationEvent } from './domain/event-payload.ts'
@@ -7,7 +6,6 @@ import { createIdGenerator } from './domain/ids.ts'
 import { sendInputOf } from './domain/input/send.ts'
 import { DEFAULT_ORGANIZATION } from './domain/organization.ts'
 import type { ProcessListeners } from './domain/process-event.ts'
-import { safely } from './domain/safely.ts'
 import type { TelemetryFact } from './domain/telemetry.ts'
 import { throttled } from './domain/throttled.ts'
 import { VERSION } from './domain/version.ts'
@@ -22,10 +20,11 @@ import type { AddressOf } from './ports/storage/storage.ts'
 import { createAccept } from './services/accept/accept.ts'
 import { createApiKeys } from './services/api-keys/api-keys.ts'
 import type { ChannelOptions, ChannelsOf, Checked } from './services/channels/channel-option.ts'
-import { createRoutes } from './services/channels/routes.ts'
+import { createProviderRegistry } from './services/channels/provider-registry.ts'
 import { createDeadLetters } from './services/dead-letters/dead-letters.ts'
 import type { Deadline } from './services/deadline.ts'
 import { createEngine } from './services/delivery/engine.ts'
+import { createEvents } from './services/events.ts'
 import { faultsOf } from './services/faults-of.ts'
 import { reportHealth } from './services/health.ts'
 import { createLifecycle, stopping } from './services/lifecycle.ts'
@@ -36,11 +35,10 @@ import { createSendLimits } from './services/limits/send-limits.ts'
 import { createLinkSigner, type LinkSigner } from './services/links/link-signer.ts'
 import { createLinks } from './services/links/links.ts'
 import { createPages } from './services/links/pages.ts'
-import { assertListener } from './services/listeners.ts'
-import { createDeliveryLog, type HeardEvent } from './services/logging/delivery-log.ts'
+import type { HeardEvent } from './services/logging/delivery-log.ts'
 import { createLogs, createNotifications } from './services/notifications/notifications.ts'
 import { createWaits } from './services/notifications/wait-for.ts'
-import type { MultiTenantNotifier, Notifier, NotifierEvents } from './services/notifier.ts'
+import type { MultiTenantNotifier, Notifier } from './services/notifier.ts'
 import { createOrganizations } from './services/organizations/organizations.ts'
 import { createPluginFaults } from './services/plugin-faults.ts'
 import { createProcessor } from './services/processor.ts'
@@ -93,9 +91,6 @@ const STORAGE_MS = 10 * 60_000
 
 function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
   const { outgoing, clock, logger, telemetry } = options
-  const emitter = new EventEmitter<NotifierEvents>()
-  /** The emitter forgets them only when it calls them itself. */
-  const onceOnly = new WeakSet<object>()
   const meter = createMeter()
   const faults = createPluginFaults()
   const backpressure = createBackpressure(clock)
@@ -111,11 +106,9 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
       error,
     }),
   )
-  const logEvent = createDeliveryLog(logger, () => clock.monotonic())
-  const listeners: ProcessListeners = {
-    wants: (name) => emitter.listenerCount(name) > 0 || (name === 'attempt.failed' && options.hasLogger),
-    tell,
-  }
+  const events = createEvents(logger, options.hasLogger, clock)
+  const { failed } = events
+  const listeners: ProcessListeners = { wants: events.wants, tell }
   const limiter = observedLimiter(faults.watch('rate limiter', options.limiter), observer, clock)
   const storage = observedStorage(faults.watch('storage', options.storage), { observer, listeners, clock })
   const ids = createIdGenerator({ now: () => clock.now(), randomBytes })
@@ -125,39 +118,22 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
   const plans = createPlanFinder(storage, options.plans, clock)
   const links = createLinks(options.publicUrl, openSigner)
   const organizations = createOrganizations(storage, ids, plans, links, clock, (id) => {
-    for (const channel of routes.channels) routes.own(channel)?.renew(id, 0)
+    for (const channel of registry.channels) registry.own(channel)?.renew(id, 0)
   })
   const sendLimits = createSendLimits(limiter, plans, clock)
   const requestLimits = createRequestLimits(limiter, plans, clock, options.overuse)
   let box: SecretBox | null = null
   let linkSigner: LinkSigner | null = null
 
-  function failed(error: unknown): void {
-    // Whatever a plug-in throws: text of it may be impossible to make.
-    const text = typeof error === 'string' ? error : 'A fault that is no error.'
-    const wrapped = error instanceof Error ? error : new Error(text, { cause: error })
-    logger.error('Something failed behind the scenes; delivery goes on.', { error: wrapped })
-    emit('error', wrapped)
-  }
-
   function tell(event: HeardEvent): void {
-    logEvent(event)
-    emit(event.event, event)
+    events.tell(event)
     if ('id' in event.data) waits.heard(event.data.id)
-  }
-
-  function emit<Name extends keyof NotifierEvents>(name: Name, value: Error | HeardEvent): void {
-    for (const listener of emitter.listeners(name)) {
-      if (onceOnly.has(listener)) emitter.removeListener(name, listener, undefined, true)
-      const tell = (): unknown => (listener as (value: Error | HeardEvent) => unknown)(value)
-      safely(tell, (error) => logger.error('A listener threw.', { event: name, error }))
-    }
   }
 
   /** Closes what a start does not open; neither a fault nor silence of one keeps the others open. */
   async function closeParts(deadline: Deadline): Promise<void> {
     requestLimits.close()
-    const named = { channels: { close: routes.close }, 'outgoing HTTP': outgoing, 'rate limiter': limiter }
+    const named = { channels: { close: registry.close }, 'outgoing HTTP': outgoing, 'rate limiter': limiter }
     const parts = Object.entries(named).map(async ([name, part]) => {
       try {
         await part.close?.()
@@ -179,7 +155,7 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
 
   /** First of all: what is missing here no server can make up for. */
   async function openPeers(): Promise<void> {
-    await Promise.all([routes.open(), openLimiter()])
+    await Promise.all([registry.open(), openLimiter()])
   }
 
   async function openSecrets(): Promise<void> {
@@ -210,11 +186,11 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
     else announce(event)
   }
 
-  const routes = createRoutes({ ...options, failed })
+  const registry = createProviderRegistry({ ...options, failed })
 
   const engine = createEngine({
     ...options,
-    routes,
+    registry,
     tell,
     storage,
     observer,
@@ -270,7 +246,7 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
   }
   const sendInput = sendInputOf(options.kinds.known.values())
   const preparation = {
-    routes,
+    registry,
     compiled,
     clock,
     links,
@@ -306,14 +282,14 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
   const deadLetters = createDeadLetters({
     storage,
     organizations,
-    routes,
+    registry,
     wake: () => engine.wake(),
   })
   const notifications = createNotifications(
     storage,
     organizations,
     compiled,
-    routes,
+    registry,
     announce,
     () => engine.wake(),
     deadLetters.one,
@@ -350,7 +326,7 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
         publicUrl: options.publicUrl,
         wake: engine.wake,
         backpressure,
-        routes,
+        registry,
       }),
     ),
     pages: { ...guardAlways(pages), ...guard({ unsubscribe }) },
@@ -369,19 +345,15 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
     stop: lifecycle.stop,
     [Symbol.asyncDispose]: () => lifecycle.stop(),
     on(event, listener) {
-      assertListener(event, listener)
-      emitter.on(event, listener as never)
+      events.on(event, listener)
       return notifier
     },
     once(event, listener) {
-      assertListener(event, listener)
-      onceOnly.add(listener)
-      emitter.once(event, listener as never)
+      events.once(event, listener)
       return notifier
     },
     off(event, listener) {
-      assertListener(event, listener)
-      emitter.off(event, listener as never)
+      events.off(event, listener)
       return notifier
     },
     organization(id) {

@@ -4,7 +4,7 @@ import { DEFAULT_ORGANIZATION } from '../domain/organization.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { RateLimiter } from '../ports/rate-limiter.ts'
 import type { Storage } from '../ports/storage/storage.ts'
-import { laneParts } from './channels/routes.ts'
+import { laneParts } from './channels/provider-registry.ts'
 import type { ProviderHealth, QueueHealth, WaitingLane } from './delivery/records.ts'
 import { within } from './within.ts'
 

@@ -3,7 +3,7 @@ import { memoryRateLimiter } from '../../src/memory/rate-limiter/memory-rate-lim
 import type { Clock } from '../../src/ports/clock.ts'
 import type { Provider } from '../../src/ports/provider.ts'
 import { resolveChannels } from '../../src/services/channels/channel-option.ts'
-import { createRoutes } from '../../src/services/channels/routes.ts'
+import { createProviderRegistry } from '../../src/services/channels/provider-registry.ts'
 import type { EngineOptions } from '../../src/services/delivery/engine.ts'
 import { createLinkSigner } from '../../src/services/links/link-signer.ts'
 import { createLinks } from '../../src/services/links/links.ts'
@@ -15,11 +15,11 @@ export function engineParts(
   clock: Clock,
 ): Pick<
   EngineOptions,
-  'routes' | 'links' | 'tracking' | 'limiter' | 'localLimiter' | 'maxPauseMs' | 'queue' | 'tell'
+  'registry' | 'links' | 'tracking' | 'limiter' | 'localLimiter' | 'maxPauseMs' | 'queue' | 'tell'
 > {
   const sources = resolveChannels({ email: channel }, KINDS.known)
   return {
-    routes: createRoutes({ sources, kinds: KINDS, clock, leaseMs: 60_000, failed() {} }),
+    registry: createProviderRegistry({ sources, kinds: KINDS, clock, leaseMs: 60_000, failed() {} }),
     links: createLinks(undefined, () => createLinkSigner([])),
     tracking: async () => NO_TRACKING,
     limiter: memoryRateLimiter({ clock }),

@@ -18,7 +18,7 @@ export const TAGS = {
   Webhooks: 'Endpoints that are told about deliveries.',
   Suppressions: 'Recipients that nothing is sent to.',
   Organizations: 'The tenants. Only operator keys reach them.',
-  Receipts: 'What providers report; they prove themselves by their signatures.',
+  Receipts: 'Reports of providers, proven by signatures.',
   Pages: 'What links in messages lead to; the links are signed.',
   Service: 'The service itself; no API key is needed.',
 } as const

@@ -59,7 +59,7 @@ export function createAccept(
   const singleFlight = createSingleFlight(how.clock)
   const isoOf = createIso()
 
-  const kindOf = ({ channel }: NewNotification) => how.routes.kinds.of(channel)
+  const kindOf = ({ channel }: NewNotification) => how.registry.kinds.of(channel)
 
   async function earlier({ lookups }: UnitOfWork, use: IdempotentUse): Promise<IdempotencyRecord | null> {
     const record = await lookups.record(use.key)
@@ -85,7 +85,7 @@ export function createAccept(
 
   /** Lets an organization's own providers be made before they are asked about the recipient. */
   function warm(channel: string | undefined, organizationId: string): Promise<unknown> | undefined {
-    return channel === undefined ? undefined : how.routes.warm(channel, organizationId)
+    return channel === undefined ? undefined : how.registry.warm(channel, organizationId)
   }
 
   /** @throws NotifierError `region_not_permitted` */

@@ -149,7 +149,7 @@ export async function judgeBatch(
   reads: AcceptReads,
   how: Preparation,
 ): Promise<{ readonly notifications: NewNotification[]; readonly errors: [number, ItemError][] }> {
-  const kindOf = ({ channel }: NewNotification) => how.routes.kinds.of(channel)
+  const kindOf = ({ channel }: NewNotification) => how.registry.kinds.of(channel)
   const errors = [...refused]
   const spent: Spent = { pieces: 0, characters: 0, read: 0 }
   const prepared: [number, NewNotification][] = []
@@ -188,7 +188,7 @@ async function* byTemplate(
   inputs: ParsedBatch['inputs'],
   organizationId: string,
   reads: AcceptReads,
-  { routes, compiled }: Preparation,
+  { registry, compiled }: Preparation,
   spent: Spent,
 ): AsyncGenerator<readonly [index: number, input: ParsedSend, template: Template | null]> {
   const naming = new Map<string, [number, ParsedSend][]>()
@@ -201,7 +201,7 @@ async function* byTemplate(
   async function warm(channel: string | undefined): Promise<void> {
     if (channel === undefined || warmed.has(channel)) return
     warmed.add(channel)
-    await routes.warm(channel, organizationId)
+    await registry.warm(channel, organizationId)
   }
   for await (const [name, template] of templatesOf([...naming.keys()], organizationId, reads, spent)) {
     const named = naming.get(name) ?? []

@@ -9,7 +9,7 @@ import type { Work } from '../../domain/template/extent.ts'
 import { assertFormat } from '../../domain/template/format.ts'
 import type { Template } from '../../domain/template/template.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { Route, Routes } from '../channels/routes.ts'
+import type { Destination, ProviderRegistry } from '../channels/provider-registry.ts'
 import { assertUnsubscribable, type Links } from '../links/links.ts'
 import { isBlank, renderContent } from '../render.ts'
 import { wrong } from '../scope.ts'
@@ -17,7 +17,7 @@ import type { CompiledTemplates } from '../templates/compiled-templates.ts'
 
 /** What turns a valid input into something that can be stored. */
 export interface Preparation {
-  readonly routes: Routes
+  readonly registry: ProviderRegistry
   readonly compiled: CompiledTemplates
   readonly clock: Clock
   readonly links: Links
@@ -47,10 +47,10 @@ export function prepareSend(
   spent?: Work,
 ): NewNotification {
   const channel = channelOf(input, template)
-  const kind = how.routes.kinds.of(channel)
+  const kind = how.registry.kinds.of(channel)
   const { lane } = routeTo(kind, organizationId, input.to, how)
   assertFormat(kind, input)
-  const parts = partsOf(kind, input, how.routes)
+  const parts = partsOf(kind, input, how.registry)
   assertParts(kind, parts, how.links)
   const content = {
     ...contentOf(input, template, channel, how.compiled, spent),
@@ -84,7 +84,7 @@ export function prepareSend(
 export function prepareResend(original: Notification, how: Preparation): NewNotification {
   const { id, organizationId, channel, to, content, priority, sendAt, expiresAt, createdAt } = original
   if (content.removed === true) throw new NotifierError('content_removed')
-  const kind = how.routes.kinds.of(channel)
+  const kind = how.registry.kinds.of(channel)
   const { lane } = routeTo(kind, organizationId, to, how)
   assertParts(kind, content.parts, how.links)
   const mayTakeMs = expiresAt === null ? null : expiresAt - Math.max(createdAt, sendAt ?? 0)
@@ -102,13 +102,18 @@ export function prepareResend(original: Notification, how: Preparation): NewNoti
 }
 
 /** @throws NotifierError `invalid_channel`, `invalid_email`, `invalid_phone`, `invalid_recipient` */
-function routeTo(kind: ChannelKind, organizationId: string, to: string, { routes }: Preparation): Route {
+function routeTo(
+  kind: ChannelKind,
+  organizationId: string,
+  to: string,
+  { registry }: Preparation,
+): Destination {
   const { name: channel } = kind
-  const route = routes.of(channel, organizationId)
-  if (route === null) throw notConfigured(channel, routes)
+  const route = registry.of(channel, organizationId)
+  if (route === null) throw notConfigured(channel, registry)
   assertRecipient(kind, to)
   // Where they are not known now, the lane judges: nothing is refused because a look-up failed.
-  if (route.providers === null || route.providers.some((provider) => routes.accepts(provider, to)))
+  if (route.providers === null || route.providers.some((provider) => registry.accepts(provider, to)))
     return route
   throw new NotifierError('invalid_recipient', {
     message: `No configured ${channel} provider accepts this recipient.`,
@@ -121,7 +126,7 @@ function routeTo(kind: ChannelKind, organizationId: string, to: string, { routes
  *
  * @throws NotifierError `invalid_parameter` when there are parts for another one
  */
-function partsOf(kind: ChannelKind, input: ParsedSend, { kinds }: Routes): unknown {
+function partsOf(kind: ChannelKind, input: ParsedSend, { kinds }: ProviderRegistry): unknown {
   for (const { name, parts } of kinds.known.values()) {
     if (name === kind.name || parts === undefined || input[name] === undefined) continue
     throw new NotifierError('invalid_parameter', {
@@ -244,7 +249,7 @@ export function channelHint(input: ParsedSend, template: Template | null): strin
   return input.channel ?? template?.channel
 }
 
-function notConfigured(channel: string, { channels }: Routes): NotifierError {
+function notConfigured(channel: string, { channels }: ProviderRegistry): NotifierError {
   const others = channels.filter((other) => other !== channel)
   return new NotifierError('invalid_channel', {
     message: `The channel "${channel}" is not configured here; configured: ${others.join(', ') || 'none'}.`,

@@ -253,17 +253,20 @@ function resolvePlugins(
   return plugins.map((plugin) => configuredProvider(plugin, kind, organizationId))
 }
 
+function assertSameKind(at: string, kind: ChannelKind, plugin: Provider): void {
+  if (plugin.kind === undefined || plugin.kind === kind) return
+  assertName(at, kind.name, plugin.kind)
+  // The kinds that are built in follow the options of the notifier, so those that providers carry stand for them.
+  if (BUILT_IN.has(kind.name)) return
+  throw wrong(`${at}.kind`, `the kind of the others: there are two named ${kind.name}`)
+}
+
 function assertProvider(at: string, kind: ChannelKind, plugin: Provider): void {
   assertMethods(at, plugin, ['send'])
   if (typeof plugin.name !== 'string' || !PROVIDER_NAME.test(plugin.name)) {
     throw wrong(`${at}.name`, '1 to 64 lower-case letters, digits and hyphens')
   }
-  if (plugin.kind !== undefined && plugin.kind !== kind) {
-    assertName(at, kind.name, plugin.kind)
-    // The kinds that are built in follow the options of the notifier, so those that providers carry stand for them.
-    if (!BUILT_IN.has(kind.name))
-      throw wrong(`${at}.kind`, `the kind of the others: there are two named ${kind.name}`)
-  }
+  assertSameKind(at, kind, plugin)
   assertLimits(at, plugin)
   for (const method of ['accepts', 'parseReceipts', 'confirmReceipts', 'open', 'check', 'close'] as const) {
     if (plugin[method] !== undefined && typeof plugin[method] !== 'function')

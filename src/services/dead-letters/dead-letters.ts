@@ -4,7 +4,7 @@ import { parseInput } from '../../domain/input/parse.ts'
 import { deadLetterFilters, type ParsedRetry, retryInput } from '../../domain/input/retry.ts'
 import type { NotificationFilter, RetryRequest } from '../../ports/storage/notifications.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
-import type { Routes } from '../channels/routes.ts'
+import type { ProviderRegistry } from '../channels/provider-registry.ts'
 import { listReader } from '../list.ts'
 import { templateId } from '../notifications/filter.ts'
 import { listSummaries } from '../notifications/notifications.ts'
@@ -21,7 +21,7 @@ export interface DeadLetterParts {
   readonly storage: Storage
   readonly organizations: Pick<Organizations, 'existing'>
   /** Says where a channel's notifications go now: that need not be where they went. */
-  readonly routes: Pick<Routes, 'channels' | 'warm' | 'of'>
+  readonly registry: Pick<ProviderRegistry, 'channels' | 'warm' | 'of'>
   /** Something may be due. */
   wake(): void
 }
@@ -34,16 +34,16 @@ interface Counts {
 }
 
 /** The use cases that list dead letters and take them up again. */
-export function createDeadLetters({ storage, organizations, routes, wake }: DeadLetterParts): {
+export function createDeadLetters({ storage, organizations, registry, wake }: DeadLetterParts): {
   readonly api: Scoped<Tenant['deadLetters']>
   /** Takes up one. @throws NotifierError as `Tenant.notifications.retry` */
   one(organizationId: string, id: string): Promise<void>
 } {
   async function lanesOf(organizationId: string): Promise<RetryRequest['lanes']> {
     const lanes: Record<string, string> = {}
-    for (const channel of routes.channels) {
-      await routes.warm(channel, organizationId)
-      const route = routes.of(channel, organizationId)
+    for (const channel of registry.channels) {
+      await registry.warm(channel, organizationId)
+      const route = registry.of(channel, organizationId)
       if (route !== null) lanes[channel] = route.lane
     }
     return lanes
@@ -61,7 +61,7 @@ export function createDeadLetters({ storage, organizations, routes, wake }: Dead
           status: 'failed' as const,
           templateId: await templateId(storage, template, organizationId),
         }
-        return listSummaries('dead-letters', storage, filter, page, routes)
+        return listSummaries('dead-letters', storage, filter, page, registry)
       },
       async retry(organizationId, input) {
         const { filter, dryRun, ratePerSecond, most } = parseInput(retryInput, input)

@@ -11,7 +11,7 @@ import type { Queue } from '../../ports/queue.ts'
 import type { RateLimiter } from '../../ports/rate-limiter.ts'
 import type { WebhookSigner } from '../../ports/signer.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
-import { ownLane, type Routes } from '../channels/routes.ts'
+import { ownLane, type ProviderRegistry } from '../channels/provider-registry.ts'
 import type { Deadline } from '../deadline.ts'
 import type { Links } from '../links/links.ts'
 import type { Processor } from '../processor.ts'
@@ -56,7 +56,7 @@ export interface Engine {
 
 export interface EngineOptions {
   readonly storage: Storage
-  readonly routes: Routes
+  readonly registry: ProviderRegistry
   readonly compiled: CompiledTemplates
   readonly links: Links
   /** What is counted of an organization's HTML mails. */
@@ -94,7 +94,7 @@ const STALLED_MS = 10_000
 const ABORT_GRACE_MS = 3_000
 
 export function createEngine(options: EngineOptions): Engine {
-  const { storage, routes, clock, failed } = options
+  const { storage, registry, clock, failed } = options
   let dispatcher: Dispatcher | null = null
   const wake = (lane?: string): void => dispatcher?.wake(lane)
   /** Monotonic; null: no claim is under way. */
@@ -148,7 +148,7 @@ export function createEngine(options: EngineOptions): Engine {
     tell: options.tell,
   }
   const lanes = createLanes({
-    routes,
+    registry,
     notifications: {
       ...options,
       attempts,
@@ -163,7 +163,7 @@ export function createEngine(options: EngineOptions): Engine {
     freed: available,
     wakeIn: wakes.in,
   })
-  routes.onChange((channel, organizationId) => wake(ownLane(channel, organizationId)))
+  registry.onChange((channel, organizationId) => wake(ownLane(channel, organizationId)))
   const queue =
     options.queue === null
       ? null

@@ -1,5 +1,5 @@
 import type { LaneDemand } from '../../ports/storage/claim.ts'
-import { laneParts, ownLane, type Routes } from '../channels/routes.ts'
+import { laneParts, ownLane, type ProviderRegistry } from '../channels/provider-registry.ts'
 import type { ProviderSet } from '../providers.ts'
 import { createEventLane, type EventDelivery } from './event-lane.ts'
 import type { Lane, Lanes } from './lane.ts'
@@ -27,7 +27,7 @@ interface Wanted {
 }
 
 export interface LaneSetOptions {
-  readonly routes: Routes
+  readonly registry: ProviderRegistry
   readonly notifications: NotificationDelivery
   readonly events: EventDelivery
   group(set: ProviderSet): ProviderGroup
@@ -54,7 +54,7 @@ const ENDPOINT_PREFIX = 'wh_'
  * its own providers that has work.
  */
 export function createLanes(options: LaneSetOptions): LaneSet {
-  const { routes, notifications, events } = options
+  const { registry, notifications, events } = options
   const groups: ProviderGroup[] = []
   const shared = new Map<string, Required<Lane>>()
   const plain = new Map<string, Lane>()
@@ -71,9 +71,9 @@ export function createLanes(options: LaneSetOptions): LaneSet {
   /** Of several lanes that share what is left another one is first each time. */
   let turn = 0
 
-  for (const channel of routes.channels) {
-    const set = routes.shared(channel)
-    const instances = routes.own(channel)
+  for (const channel of registry.channels) {
+    const set = registry.shared(channel)
+    const instances = registry.own(channel)
     if (set !== null) {
       const group = options.group(set)
       groups.push(group)
@@ -145,7 +145,7 @@ export function createLanes(options: LaneSetOptions): LaneSet {
   }
 
   function organizationLane(channel: string, organizationId: string): Required<Lane> {
-    const instances = routes.own(channel)
+    const instances = registry.own(channel)
     const everybodys = shared.get(channel) ?? null
     // The channel is the same for all by now: what was stored for one organization alone goes with the others.
     if (instances === null) return everybodys as Required<Lane>
@@ -172,7 +172,7 @@ export function createLanes(options: LaneSetOptions): LaneSet {
   function get(name: string): Lane | undefined {
     if (name.startsWith(ENDPOINT_PREFIX)) return endpointLane(name)
     const { channel, organizationId } = laneParts(name)
-    if (!routes.channels.includes(channel)) return undefined
+    if (!registry.channels.includes(channel)) return undefined
     if (organizationId !== null) return organizationLane(channel, organizationId)
     return shared.get(channel) ?? plain.get(channel)
   }

@@ -3,7 +3,7 @@ import type { ErrorCode } from '../../domain/errors/catalogue.ts'
 import { type Outcome, withoutWords } from '../../domain/outcome.ts'
 import { once } from '../../domain/steps.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { Routes } from '../channels/routes.ts'
+import type { ProviderRegistry } from '../channels/provider-registry.ts'
 import type { Processor, RunInSlices } from '../processor.ts'
 import type { Observer } from '../telemetry/observer.ts'
 import { idempotencyKeyOf } from './attempt-context.ts'
@@ -22,7 +22,7 @@ type Retry = Extract<Decision['next'], { kind: 'retry' }>
 
 /** What delivers notifications. */
 export interface NotificationDelivery extends Composition {
-  readonly routes: Pick<Routes, 'accepts'>
+  readonly registry: Pick<ProviderRegistry, 'accepts'>
   readonly attempts: Attempts
   readonly processor: Processor
   /** The provider whose answer to the last attempt of a notification is unknown; null: there is no such attempt. */
@@ -66,7 +66,7 @@ export function createNotificationLane(
   { states, choose, refused }: ProviderGroup,
   delivery: NotificationDelivery,
 ): Required<Lane> {
-  const { routes, attempts, processor, clock, logger, observer, random, failed } = delivery
+  const { registry, attempts, processor, clock, logger, observer, random, failed } = delivery
   const compose = createCompose(delivery)
   const history = createFailoverHistory()
   /** Jobs whose history is being read: they have a slot coming. */
@@ -291,7 +291,7 @@ export function createNotificationLane(
   }
 
   const reaches = ({ provider }: ProviderState, { notification }: NotificationJob): boolean =>
-    routes.accepts(provider, notification.to)
+    registry.accepts(provider, notification.to)
 
   const sum = (count: (state: ProviderState) => number): number =>
     returning >= MOST_RETURNING

@@ -9,7 +9,7 @@ import type { LogEntry } from '../../ports/storage/logs.ts'
 import type { NotificationFilter, TimelineEntry } from '../../ports/storage/notifications.ts'
 import type { PageRequest } from '../../ports/storage/page.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
-import type { Routes } from '../channels/routes.ts'
+import type { ProviderRegistry } from '../channels/provider-registry.ts'
 import { type List, listInPortions, listOf } from '../list.ts'
 import type { Organizations } from '../organizations/organizations.ts'
 import { type RenderedMessage, renderContent, shown } from '../render.ts'
@@ -38,7 +38,7 @@ export function createNotifications(
   storage: Storage,
   organizations: Organizations,
   compiled: CompiledTemplates,
-  routes: Pick<Routes, 'channels' | 'kinds'>,
+  registry: Pick<ProviderRegistry, 'channels' | 'kinds'>,
   announce: Announce,
   wake: () => void,
   retry: (organizationId: string, id: string) => Promise<void>,
@@ -56,7 +56,7 @@ export function createNotifications(
     )
     const timeline = await storage.notifications.timeline(id)
     return {
-      ...summary(notification, routes),
+      ...summary(notification, registry),
       sensitive: notification.content.sensitive === true,
       ...(rendered === true ? { rendered: await render(notification) } : {}),
       timeline: timeline.map(timelineRecord),
@@ -67,7 +67,7 @@ export function createNotifications(
   async function render({ channel, content }: Notification): Promise<RenderedMessage> {
     if (content.sensitive === true) throw new NotifierError('sensitive_content')
     const template = 'template' in content ? await compiled.load(content.template) : null
-    const kind = routes.kinds.of(channel)
+    const kind = registry.kinds.of(channel)
     return shown(kind, renderContent(kind, content, template), content)
   }
 
@@ -82,7 +82,7 @@ export function createNotifications(
         organizationId,
         templateId: await templateId(storage, template, organizationId),
       }
-      return listSummaries('notifications', storage, filter, page, routes)
+      return listSummaries('notifications', storage, filter, page, registry)
     },
     async cancel(organizationId, id) {
       const { content } = owned(
@@ -131,10 +131,10 @@ export function listSummaries(
   storage: Storage,
   filter: NotificationFilter,
   page: PageRequest,
-  routes: Pick<Routes, 'channels'>,
+  registry: Pick<ProviderRegistry, 'channels'>,
 ): Promise<List<NotificationSummary>> {
   const read = (request: PageRequest) => storage.notifications.list(filter, request)
-  const view = (notification: Notification) => summary(notification, routes)
+  const view = (notification: Notification) => summary(notification, registry)
   return listInPortions(list, read, page, view, { rows: 25 })
 }
 
@@ -144,7 +144,10 @@ const NOT_CONFIGURED: NotificationFailure = {
 }
 
 /** A notification as lists show it. */
-function summary(notification: Notification, { channels }: Pick<Routes, 'channels'>): NotificationSummary {
+function summary(
+  notification: Notification,
+  { channels }: Pick<ProviderRegistry, 'channels'>,
+): NotificationSummary {
   const { id, status, channel, to, content, priority, sendAt, expiresAt } = notification
   const { provider, createdAt, resendOf } = notification
   const waits = status === 'queued' && !channels.includes(channel)

@@ -79,9 +79,8 @@ export function createWaits(clock: Clock, get: Scoped<Tenant>['notifications']['
         async function read(): Promise<void> {
           try {
             const record = await get(organizationId, id)
-            if (over) return
             status = record.status
-            if (status === 'queued' || status === 'scheduled') return
+            if (over || status === 'queued' || status === 'scheduled') return
             close()
             resolve(record)
           } catch (error) {

@@ -11,7 +11,7 @@ import type { Logger } from '../../ports/logger.ts'
 import type { ParsedReceipts, ReceiptRequest } from '../../ports/receipts.ts'
 import type { ConsentReport, ReceiptAnswer, ReceiptRecord } from '../../ports/storage/receipts.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
-import type { Routes } from '../channels/routes.ts'
+import type { ProviderRegistry } from '../channels/provider-registry.ts'
 import type { ConfiguredProvider } from '../providers.ts'
 import type { Receipts } from '../service.ts'
 import { suppressionKey } from '../suppressions/match.ts'
@@ -24,7 +24,7 @@ export interface ReceiptParts {
   readonly logger: Logger
   /** Where the API is mounted, as the public sees it; undefined: the Host header says so. */
   readonly publicUrl: string | undefined
-  readonly routes: Pick<Routes, 'withInstance'>
+  readonly registry: Pick<ProviderRegistry, 'withInstance'>
   announce(event: NotificationEvent): void
   /** Something was stored that may be due. */
   wake(): void
@@ -43,7 +43,7 @@ const EMPTY = Object.freeze({ contentType: 'text/plain; charset=utf-8', body: ''
  * Takes in what providers report after the hand-over: proven to be theirs first, then stored, then answered.
  */
 export function createReceipts(parts: ReceiptParts): Receipts {
-  const { storage, routes, clock, logger, publicUrl, announce, wake, backpressure } = parts
+  const { storage, registry, clock, logger, publicUrl, announce, wake, backpressure } = parts
   /** One for each instance: a provider whose proof takes long, or never comes, holds up only itself. */
   const queues = new WeakMap<ConfiguredProvider, PQueue>()
   /** Reports that have come and are not answered. */
@@ -144,7 +144,7 @@ export function createReceipts(parts: ReceiptParts): Receipts {
     if (organizationId !== null && (await storage.organizations.get(organizationId)) === null) {
       throw unknownSource(source)
     }
-    const answer = await routes.withInstance({ organizationId, channel, name }, work)
+    const answer = await registry.withInstance({ organizationId, channel, name }, work)
     if (answer === null) throw unknownSource(source)
     return answer
   }
@@ -157,7 +157,7 @@ export function createReceipts(parts: ReceiptParts): Receipts {
     async take(source, arrival) {
       if (waiting >= MOST_WAITING) {
         throw new NotifierError('service_unavailable', {
-          message: 'More receipts arrive than can be stored. They are to come again.',
+          message: 'Too many pending receipts; retry later.',
           retryAfterMs: LATER_MS,
         })
       }

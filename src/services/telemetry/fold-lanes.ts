@@ -1,7 +1,7 @@
 import { EVENTS_LANE } from '../../domain/metrics.ts'
 import type { Backlog, LaneBacklog } from '../../ports/storage/backlog.ts'
 import type { ClaimedJob } from '../../ports/storage/claim.ts'
-import { laneParts } from '../channels/routes.ts'
+import { laneParts } from '../channels/provider-registry.ts'
 
 /**
  * Counts the lanes of single organizations with their channel's: metrics name no organization, and their number is bounded.

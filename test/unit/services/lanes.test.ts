@@ -13,9 +13,9 @@ function hangingLanes() {
     run: (_job, work) => work(createStop()),
     begin: () => new Promise(() => {}),
   }
-  const { routes } = engineParts(recordingProvider(), fakeClock())
+  const { registry } = engineParts(recordingProvider(), fakeClock())
   const lanes = createLanes({
-    routes,
+    registry,
     events: { attempts } as LaneSetOptions['events'],
     notifications: {} as LaneSetOptions['notifications'],
     group: () => ({ states: [], choose: () => undefined as never }),

@@ -12,7 +12,7 @@ import type {
   OrganizationProviders,
 } from '../../../src/services/channels/channel-option.ts'
 import { perOrganization } from '../../../src/services/channels/channel-option.ts'
-import { createRoutes } from '../../../src/services/channels/routes.ts'
+import { createProviderRegistry } from '../../../src/services/channels/provider-registry.ts'
 import type { Notifier } from '../../../src/services/notifier.ts'
 import { serviceOf } from '../../../src/services/service.ts'
 import { fakeClock } from '../../../src/testing/fake-clock.ts'
@@ -505,7 +505,7 @@ describe('more organizations than are kept open', () => {
   it('have those closed that were used longest ago, and are not in use', async () => {
     const clock = fakeClock()
     const closed: string[] = []
-    const routes = createRoutes({
+    const registry = createProviderRegistry({
       kinds: KINDS,
       sources: new Map([
         [
@@ -523,17 +523,17 @@ describe('more organizations than are kept open', () => {
     })
     const letGo = await useOf('org_0')
     async function useOf(id: string): Promise<() => void> {
-      await routes.warm('email', id)
-      return routes.own('email')?.hold(id) ?? (() => {})
+      await registry.warm('email', id)
+      return registry.own('email')?.hold(id) ?? (() => {})
     }
-    for (let number = 1; number < 1_000; number += 1) await routes.warm('email', `org_${number}`)
+    for (let number = 1; number < 1_000; number += 1) await registry.warm('email', `org_${number}`)
     expect(closed).toEqual([])
-    await routes.warm('email', 'org_1')
-    await routes.warm('email', 'org_1000')
-    await routes.warm('email', 'org_1001')
+    await registry.warm('email', 'org_1')
+    await registry.warm('email', 'org_1000')
+    await registry.warm('email', 'org_1001')
     expect(closed).toEqual(['org_2', 'org_3'])
     letGo()
-    await routes.close()
+    await registry.close()
     expect(closed).toHaveLength(1_002)
     expect(new Set(closed).size).toBe(1_002)
   })
@@ -780,7 +780,7 @@ describe('an instance for receipts', () => {
     const log: string[] = []
     const own = () => recordingProvider({ name: 'own', close: () => void log.push('closed') })
     const shared = recordingProvider({ name: 'shared' })
-    const routes = createRoutes({
+    const registry = createProviderRegistry({
       kinds: KINDS,
       clock,
       leaseMs: MINUTE,
@@ -791,7 +791,7 @@ describe('an instance for receipts', () => {
           {
             kind: kindOf('email'),
             shared: {
-              providers: [engineParts(shared, clock).routes.shared('email')?.providers[0] as never],
+              providers: [engineParts(shared, clock).registry.shared('email')?.providers[0] as never],
               weights: null,
             },
             perOrganization: (id: string) => (id === 'org_a' ? own() : null),
@@ -800,7 +800,7 @@ describe('an instance for receipts', () => {
       ]),
     })
     const find = (organizationId: string | null, name: string) =>
-      routes.withInstance({ organizationId, channel: 'email', name }, async (provider) => {
+      registry.withInstance({ organizationId, channel: 'email', name }, async (provider) => {
         if (organizationId !== null) await clock.advance(60 * MINUTE)
         return [provider.name, provider.organizationId, [...log]]
       })
@@ -809,7 +809,7 @@ describe('an instance for receipts', () => {
     expect(await find('org_a', 'shared')).toBe(null)
     expect(await find('org_b', 'own')).toBe(null)
     expect(
-      await routes.withInstance({ organizationId: null, channel: 'sms', name: 'x' }, async () => 1),
+      await registry.withInstance({ organizationId: null, channel: 'sms', name: 'x' }, async () => 1),
     ).toBe(null)
   })
 })

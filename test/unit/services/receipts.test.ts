@@ -53,7 +53,7 @@ function receipts(about: Partial<Receipt> = { fact: { type: 'delivered' } }) {
     clock,
     logger: silentLogger(),
     publicUrl: undefined,
-    routes: { withInstance: (_where, work) => work(provider) },
+    registry: { withInstance: (_where, work) => work(provider) },
     announce() {},
     wake() {},
     backpressure,

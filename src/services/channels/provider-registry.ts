@@ -7,7 +7,7 @@ import type { Kinds } from './kinds.ts'
 import { createOpenPlugins, openAll } from './plugins.ts'
 
 /** Which providers deliver what: those of everybody, and those of single organizations. */
-export interface Routes {
+export interface ProviderRegistry {
   /** The configured channels. */
   readonly channels: readonly string[]
   readonly kinds: Kinds
@@ -23,7 +23,7 @@ export interface Routes {
   /** Brings what {@link of} answers from; undefined: it is there already. Never rejects. */
   warm(channel: string, organizationId: string): Promise<unknown> | undefined
   /** Where an organization's notifications of a channel go; null: the channel is not configured for it. */
-  of(channel: string, organizationId: string): Route | null
+  of(channel: string, organizationId: string): Destination | null
   /**
    * Finds an instance, made when needed, and keeps it from being closed while `work` runs: for receipts.
    *
@@ -43,7 +43,7 @@ export interface Routes {
 }
 
 /** Where a notification goes. */
-export interface Route {
+export interface Destination {
   /** Stored with the notification's job. */
   readonly lane: string
   /** Null: they are not known now, because the function that makes them failed. */
@@ -68,7 +68,7 @@ export function laneParts(lane: string): {
   return { channel: lane.slice(0, at), organizationId: lane.slice(at + OF.length) }
 }
 
-export interface RoutesOptions {
+export interface ProviderRegistryOptions {
   readonly sources: ChannelSources
   readonly kinds: Kinds
   readonly clock: Clock
@@ -76,11 +76,17 @@ export interface RoutesOptions {
   failed(error: unknown): void
 }
 
-export function createRoutes({ sources, kinds, clock, leaseMs, failed }: RoutesOptions): Routes {
+export function createProviderRegistry({
+  sources,
+  kinds,
+  clock,
+  leaseMs,
+  failed,
+}: ProviderRegistryOptions): ProviderRegistry {
   const plugins = createOpenPlugins(failed)
   const own = new Map<string, Instances>()
   let listener = (_channel: string, _organizationId: string): void => {}
-  const everybodys = new Map<string, Route>()
+  const everybodys = new Map<string, Destination>()
   for (const [channel, { kind, shared, perOrganization }] of sources) {
     if (shared !== null) {
       plugins.open(shared)

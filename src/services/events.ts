@@ -1,0 +1,67 @@
+import { EventEmitter } from 'eventemitter3'
+import type { ProcessListeners } from '../domain/process-event.ts'
+import { safely } from '../domain/safely.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { Logger } from '../ports/logger.ts'
+import { assertListener } from './listeners.ts'
+import { createDeliveryLog, type HeardEvent } from './logging/delivery-log.ts'
+import type { ListenerOf, NotifierEvents } from './notifier.ts'
+
+type Name = keyof NotifierEvents
+
+/** The events of one process: to the listeners of the application, and to the log. */
+export interface Events {
+  /** @throws NotifierError `invalid_parameter` */
+  on<Event extends Name>(event: Event, listener: ListenerOf<Event>): void
+  /** @throws NotifierError `invalid_parameter` */
+  once<Event extends Name>(event: Event, listener: ListenerOf<Event>): void
+  /** @throws NotifierError `invalid_parameter` */
+  off<Event extends Name>(event: Event, listener: ListenerOf<Event>): void
+  readonly wants: ProcessListeners['wants']
+  tell(event: HeardEvent): void
+  /** Reports a fault that no caller waits for. */
+  readonly failed: (error: unknown) => void
+}
+
+export function createEvents(logger: Logger, hasLogger: boolean, clock: Pick<Clock, 'monotonic'>): Events {
+  const emitter = new EventEmitter<NotifierEvents>()
+  /** The emitter forgets them only when it calls them itself. */
+  const onceOnly = new WeakSet<object>()
+  const log = createDeliveryLog(logger, () => clock.monotonic())
+
+  function emit(name: Name, value: Error | HeardEvent): void {
+    for (const listener of emitter.listeners(name)) {
+      if (onceOnly.has(listener)) emitter.removeListener(name, listener, undefined, true)
+      const tell = (): unknown => (listener as (value: Error | HeardEvent) => unknown)(value)
+      safely(tell, (error) => logger.error('A listener threw.', { event: name, error }))
+    }
+  }
+
+  return {
+    on(event, listener) {
+      assertListener(event, listener)
+      emitter.on(event, listener as never)
+    },
+    once(event, listener) {
+      assertListener(event, listener)
+      onceOnly.add(listener)
+      emitter.once(event, listener as never)
+    },
+    off(event, listener) {
+      assertListener(event, listener)
+      emitter.off(event, listener as never)
+    },
+    wants: (name) => emitter.listenerCount(name) > 0 || (name === 'attempt.failed' && hasLogger),
+    tell(event) {
+      log(event)
+      emit(event.event, event)
+    },
+    failed(error) {
+      // Whatever a plug-in throws: text of it may be impossible to make.
+      const text = typeof error === 'string' ? error : 'A fault that is no error.'
+      const wrapped = error instanceof Error ? error : new Error(text, { cause: error })
+      logger.error('Something failed behind the scenes; delivery goes on.', { error: wrapped })
+      emit('error', wrapped)
+    },
+  }
+}
