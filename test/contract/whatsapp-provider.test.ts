@@ -188,18 +188,6 @@ it('asks for a template in place of the text', async () => {
   for (const message of sent()) expect(message).not.toHaveProperty('text')
 })
 
-it('sends no text in place of a template that only Twilio has', async () => {
-  const { send, sent } = await start()
-  const contentTemplate = { sid: `HX${'0'.repeat(32)}` }
-  expect(await send('Hello', { contentTemplate })).toMatchObject({
-    kind: 'rejected',
-    code: 'invalid_content',
-    scope: 'message',
-    message: expect.stringContaining('"approvedTemplate"'),
-  })
-  expect(sent()).toEqual([])
-})
-
 it.each([
   ['accessToken', { accessToken: 'two words' }],
   ['phoneNumberId', { phoneNumberId: '+15550783881' }],

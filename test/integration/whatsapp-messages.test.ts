@@ -27,7 +27,7 @@ const approvedTemplate = { name: 'order_shipped', language: 'en_US' }
 
 it('goes from a template of the vendor to its API, without a text', async () => {
   const { server, notifier, send } = await start()
-  const { id } = await send(' ', { approvedTemplate, contentTemplate: { sid: `HX${'0'.repeat(32)}` } })
+  const { id } = await send(' ', { approvedTemplate })
   expect(await notifier.waitFor(id, { timeoutMs: 10_000 })).toMatchObject({ status: 'sent' })
   expect(JSON.parse(server.requests[0]?.body.toString() ?? '')).toMatchObject({
     type: 'template',
@@ -80,19 +80,6 @@ it.each([
     'too large components',
     'Hi',
     { approvedTemplate: { ...approvedTemplate, components: [{ text: 'x'.repeat(30_000) }] } },
-    {},
-    'invalid_parameter',
-  ],
-  ['a wrong sid', 'Hi', { contentTemplate: { sid: 'HX1' } }, {}, 'invalid_parameter'],
-  [
-    'too many variables',
-    'Hi',
-    {
-      contentTemplate: {
-        sid: `HX${'0'.repeat(32)}`,
-        variables: Object.fromEntries(Array.from({ length: 101 }, (_, at) => [at, 'x'])),
-      },
-    },
     {},
     'invalid_parameter',
   ],

@@ -2,20 +2,18 @@ import * as z from 'zod'
 import { phoneRecipient } from '../../../src/channels/phone-recipient.ts'
 import type { ChannelKind } from '../../../src/domain/channel-kind.ts'
 import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
-import { fewFields, jsonObject, text } from '../../../src/domain/input/fields.ts'
+import { jsonObject } from '../../../src/domain/input/fields.ts'
 import type { JsonFields } from '../../../src/domain/json-fields.ts'
 
 /**
  * What a WhatsApp message may carry beside its text. WhatsApp delivers free text only within 24 hours of the recipient's last
  * message; every other message needs a template that Meta has approved. A template goes in place of the text: `body` is
- * then stored and not sent, and may be blank. A message that may go through Meta or Twilio carries both templates.
+ * then stored and not sent, and may be blank.
  */
 export interface WhatsAppContent {
-  /** Meta's template, for `whatsapp`. */
+  /** The template, in place of the text. */
   readonly approvedTemplate?: ApprovedTemplate | undefined
-  /** The same template at Twilio, for `twilioWhatsApp`. */
-  readonly contentTemplate?: ContentTemplate | undefined
-  /** Shows a preview of the first link of a text. Twilio has no such choice. Default false. */
+  /** Shows a preview of the first link of a text. Default false. */
   readonly previewUrl?: boolean | undefined
 }
 
@@ -29,20 +27,11 @@ export interface ApprovedTemplate {
   readonly components?: readonly JsonFields[] | undefined
 }
 
-/** A template in Twilio's Content Template Builder. */
-export interface ContentTemplate {
-  /** `HX` and 32 hexadecimal digits. */
-  readonly sid: string
-  /** What fills the placeholders: `{ 1: 'Ada' }`. At most 100. */
-  readonly variables?: Readonly<Record<string, string>> | undefined
-}
-
 export type WhatsAppKind = ChannelKind<'whatsapp', WhatsAppContent>
 
 const MAX_TEXT = 4_096
 const MAX_COMPONENTS = 20
 const MAX_COMPONENTS_LENGTH = 30_000
-const MAX_VARIABLES = 100
 
 const approvedTemplate: z.ZodType<ApprovedTemplate, ApprovedTemplate> = z.strictObject({
   name: z
@@ -65,31 +54,11 @@ const approvedTemplate: z.ZodType<ApprovedTemplate, ApprovedTemplate> = z.strict
     .describe("What fills the placeholders, as in Meta's API; at most 20."),
 })
 
-const contentTemplate: z.ZodType<ContentTemplate, ContentTemplate> = z.strictObject({
-  sid: z
-    .string()
-    .regex(/^HX[0-9a-fA-F]{32}$/, 'must be HX and 32 hexadecimal digits')
-    .describe('Twilio ContentSid: `HX` and 32 hexadecimal digits.'),
-  variables: fewFields(
-    MAX_VARIABLES,
-    `at most ${MAX_VARIABLES} variables`,
-    z.record(z.string().regex(/^\w{1,64}$/, 'must be letters, digits and underscores'), text(1, 1_024)),
-  )
-    .optional()
-    .describe('What fills the placeholders: a text for each, at most 100.'),
-})
-
 const whatsappParts: z.ZodType<WhatsAppContent, WhatsAppContent> = z.strictObject({
   approvedTemplate: approvedTemplate
     .optional()
-    .describe("Template that Meta has approved, in place of the text, for messages through Meta's API."),
-  contentTemplate: contentTemplate
-    .optional()
-    .describe('The same template at Twilio, for messages through Twilio.'),
-  previewUrl: z
-    .boolean()
-    .optional()
-    .describe('Shows a preview of the first link of a text. Default false; Twilio has no such choice.'),
+    .describe('Template that Meta has approved, in place of the text.'),
+  previewUrl: z.boolean().optional().describe('Shows a preview of the first link of a text. Default false.'),
 })
 
 /** WhatsApp messages to phone numbers. The countries that an organization permits for text messages hold for them as well. */
@@ -97,8 +66,7 @@ export const whatsappChannel: WhatsAppKind = {
   name: 'whatsapp',
   ...phoneRecipient('possible'),
   parts: whatsappParts,
-  isBlank: ({ body, parts }) =>
-    body.trim() === '' && parts?.approvedTemplate === undefined && parts?.contentTemplate === undefined,
+  isBlank: ({ body, parts }) => body.trim() === '' && parts?.approvedTemplate === undefined,
   assertText({ body }) {
     if (body.length <= MAX_TEXT) return
     throw new NotifierError('message_too_large', {

@@ -1,5 +1,4 @@
 import * as z from 'zod'
-import type { Outcome } from '../../../src/domain/outcome.ts'
 import type { Message, Provider } from '../../../src/ports/provider.ts'
 import { assertWorks } from '../kit/check.ts'
 import { describeProvider } from '../kit/http/describe.ts'
@@ -12,7 +11,7 @@ import { judgeWhatsApp } from './errors.ts'
 import { type WhatsAppKind, whatsappChannel } from './kind.ts'
 import { confirmWhatsApp, receiptOptions, type WhatsAppReceiptOptions, whatsappReceipts } from './receipts.ts'
 
-export type { ApprovedTemplate, ContentTemplate, WhatsAppContent } from './kind.ts'
+export type { ApprovedTemplate, WhatsAppContent } from './kind.ts'
 export type { WhatsAppKind, WhatsAppReceiptOptions }
 export { whatsappChannel }
 
@@ -68,10 +67,8 @@ export function whatsapp(options: WhatsAppOptions): Provider<WhatsAppKind> {
 
   return {
     ...describeProvider(whatsappChannel, given),
-    async send(message, { notificationId, signal }) {
-      const content = contentOf(message)
-      if ('kind' in content) return content
-      return http.send(
+    send: (message, { notificationId, signal }) =>
+      http.send(
         {
           url: `${number}/messages`,
           headers: { ...headers, 'content-type': 'application/json' },
@@ -79,14 +76,13 @@ export function whatsapp(options: WhatsAppOptions): Provider<WhatsAppKind> {
             messaging_product: 'whatsapp',
             recipient_type: 'individual',
             to: message.to,
-            ...content,
+            ...contentOf(message),
             biz_opaque_callback_data: notificationId,
           }),
           signal,
         },
         judgeWhatsApp,
-      )
-    },
+      ),
     ...(receipts === undefined
       ? {}
       : { parseReceipts: whatsappReceipts(receipts), confirmReceipts: confirmWhatsApp(receipts) }),
@@ -102,20 +98,12 @@ export function whatsapp(options: WhatsAppOptions): Provider<WhatsAppKind> {
   }
 }
 
-/** The text or template of a message in Meta's form, or why there is none. */
-function contentOf({ body, whatsapp: parts = {} }: Message<WhatsAppKind>): object | Outcome {
-  const { approvedTemplate, contentTemplate, previewUrl = false } = parts
+/** The text or template of a message in Meta's form. */
+function contentOf({ body, whatsapp: parts = {} }: Message<WhatsAppKind>): object {
+  const { approvedTemplate, previewUrl = false } = parts
   if (approvedTemplate !== undefined) {
     const { name, language, components } = approvedTemplate
     return { type: 'template', template: { name, language: { code: language }, components } }
-  }
-  if (contentTemplate !== undefined) {
-    return {
-      kind: 'rejected',
-      code: 'invalid_content',
-      scope: 'message',
-      message: 'The message has a template for Twilio alone. Add "approvedTemplate", the template at Meta.',
-    }
   }
   return { type: 'text', text: { body, preview_url: previewUrl } }
 }
