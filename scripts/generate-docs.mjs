@@ -78,6 +78,7 @@ const parts = {
     'slack-webhook': options('adapters/channels/slack/webhook.ts', 'SlackWebhookOptions'),
     telegram: options('adapters/channels/telegram/send.ts', 'TelegramOptions'),
     'telegram-receipts': options('adapters/channels/telegram/receipts.ts', 'TelegramReceiptOptions'),
+    discord: options('adapters/channels/discord/send.ts', 'DiscordOptions'),
     apns: options('adapters/channels/apns/options.ts', 'ApnsOptions'),
     fcm: options('adapters/channels/fcm/options.ts', 'FcmOptions'),
     'web-push': options('adapters/channels/web-push/options.ts', 'WebPushOptions'),

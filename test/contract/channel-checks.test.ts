@@ -1,4 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { discord } from '../../adapters/channels/discord/send.ts'
 import { mailgun } from '../../adapters/channels/mailgun/send.ts'
 import { postmark } from '../../adapters/channels/postmark/send.ts'
 import { resend } from '../../adapters/channels/resend/send.ts'
@@ -174,6 +175,25 @@ const CASES: Readonly<Record<string, Case>> = {
       ],
       [{ status: 400, body: { error: { code: 33, message: 'Deleted.' } } }, 'invalid_sender', /Deleted/],
       [{ status: 200, body: { id: '18' } }, 'provider_error', /something else/],
+    ],
+  },
+  Discord: {
+    channel: (baseUrl) =>
+      discord({ url: `${baseUrl}/api/webhooks/123456789012345678/${SECRET}`, to: '#alerts' }),
+    credential: SECRET,
+    asks: `GET /api/webhooks/123456789012345678/${SECRET}`,
+    works: [{ status: 200, body: { id: '123456789012345678', type: 1, token: SECRET } }],
+    fails: [
+      [
+        { status: 404, body: { message: 'Unknown Webhook', code: 10015 } },
+        'provider_auth_failed',
+        /Unknown Webhook/,
+      ],
+      [
+        { status: 401, body: { message: `Invalid Webhook Token ${SECRET}`, code: 50027 } },
+        'provider_auth_failed',
+        /Invalid Webhook Token/,
+      ],
     ],
   },
   'Amazon SNS': {

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { discord } from '../../adapters/channels/discord/send.ts'
 import { slack, slackWebhook } from '../../adapters/channels/slack/send.ts'
 import { sns } from '../../adapters/channels/sns/send.ts'
 import { telegram } from '../../adapters/channels/telegram/send.ts'
@@ -17,6 +18,12 @@ const CHANNELS = {
   slack: (more: object) => slack({ token: 'xoxb-1', ...more }),
   'slack-webhook': (more: object) =>
     slackWebhook({ url: 'https://hooks.slack.com/services/T/B/x', to: '#alerts', ...more }),
+  discord: (more: object) =>
+    discord({
+      url: `https://discord.com/api/webhooks/123456789012345678/${'a'.repeat(68)}`,
+      to: '#alerts',
+      ...more,
+    }),
   telegram: (more: object) => telegram({ token: `1:${'a'.repeat(35)}`, ...more }),
 }
 
@@ -56,6 +63,15 @@ it('reports are taken only where something proves them', async () => {
   }
   for (const [name, receipts] of Object.entries(proofs))
     expect(CHANNELS[name as keyof typeof proofs]({ receipts }).parseReceipts, name).toBeTypeOf('function')
-  for (const name of ['twilio', 'whatsapp', 'vonage', 'sns', 'slack', 'slack-webhook', 'telegram'] as const)
+  for (const name of [
+    'twilio',
+    'whatsapp',
+    'vonage',
+    'sns',
+    'slack',
+    'slack-webhook',
+    'telegram',
+    'discord',
+  ] as const)
     expect(CHANNELS[name]({}).parseReceipts, name).toBeUndefined()
 })

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { judgeDiscord } from '../../../../adapters/channels/discord/errors.ts'
 import { type Judge, judgeResult } from '../../../../adapters/channels/kit/http/provider-answer.ts'
 import { judgePostmark } from '../../../../adapters/channels/postmark/errors.ts'
 import { postmarkReceipts } from '../../../../adapters/channels/postmark/receipts.ts'
@@ -21,6 +22,7 @@ const JUDGES: Readonly<
   Vonage: [judgeVonage, 200, (status) => ({ messages: [{ status, 'error-text': 'No.' }] })],
   WhatsApp: [judgeWhatsApp, 400, (code) => ({ error: { code, message: 'No.' } })],
   Slack: [judgeSlack, 200, (error) => ({ ok: false, error })],
+  Discord: [judgeDiscord, 400, (code) => ({ code, message: 'No.' })],
   Telegram: [judgeTelegram, 400, (error_code) => ({ ok: false, error_code, description: error_code })],
 }
 

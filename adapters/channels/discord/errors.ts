@@ -1,0 +1,125 @@
+import type { Outcome } from '../../../src/domain/outcome.ts'
+import {
+  byStatus,
+  hintOf,
+  member,
+  type ProviderAnswer,
+  refuse,
+  rowOf,
+  textMember,
+  type Verdict,
+} from '../kit/http/provider-answer.ts'
+
+const badWebhook: Verdict = ['rejected', 'provider_auth_failed', 'account']
+const restricted: Verdict = ['rejected', 'posting_restricted', 'recipient']
+const badContent: Verdict = ['rejected', 'invalid_content', 'message']
+const tooLarge: Verdict = ['rejected', 'message_too_large', 'message']
+const slow: Verdict = ['retry', 'provider_rate_limited', 'recipient']
+const down: Verdict = ['retry', 'provider_unavailable', 'provider']
+
+/**
+ * Codes of Discord that posting to a webhook can meet
+ * (https://discord.com/developers/docs/topics/opcodes-and-status-codes).
+ *
+ * @internal all of it for tests
+ */
+export const DISCORD_ERRORS: Readonly<Record<string, Verdict>> = {
+  // The webhook was deleted: its address, which is its credential, works no more.
+  10015: badWebhook,
+  40001: badWebhook,
+  50014: badWebhook,
+  50027: badWebhook,
+
+  10003: ['rejected', 'channel_not_found', 'recipient'],
+  50083: ['rejected', 'channel_archived', 'recipient'],
+  160005: restricted,
+  50001: restricted,
+  50013: restricted,
+  // A forum takes posts into threads alone, and may want a tag.
+  40058: restricted,
+  40067: restricted,
+  50008: restricted,
+  50024: restricted,
+  50095: ['rejected', 'region_not_permitted', 'recipient'],
+
+  50006: badContent,
+  50035: badContent,
+  50109: badContent,
+  20009: ['rejected', 'content_rejected', 'message'],
+  40005: tooLarge,
+
+  20016: slow,
+  20028: slow,
+  20029: slow,
+  40004: down,
+  40006: down,
+  130000: down,
+  40333: ['rejected', 'provider_error', 'account'],
+}
+
+/** Reads an answer: the message or webhook with its `id`, or `{ code, message, errors }`. */
+export function judgeDiscord(answer: ProviderAnswer): Outcome | null {
+  const { status, headers, json } = answer
+  if (status === 200) {
+    const id = textMember(json, 'id')
+    return id === undefined ? null : { kind: 'accepted', providerMessageId: id }
+  }
+  const message = textMember(json, 'message')
+  if (status < 400 || message === undefined) return null
+  const code = textMember(json, 'code')
+  const faults = faultsOf(member(json, 'errors'))
+  return refuse(
+    answer,
+    {
+      // 0 stands for all errors without a code of their own.
+      code: code === '0' ? undefined : code,
+      message: [message, ...faults.map(({ field, what }) => `${field}: ${what}`)].join('; '),
+      // The body is more exact than the header, which has whole seconds.
+      retryAfterMs: hintOf(member(json, 'retry_after')),
+    },
+    verdictOf(status, code, headers, faults),
+  )
+}
+
+function verdictOf(
+  status: number,
+  code: string | undefined,
+  headers: ProviderAnswer['headers'],
+  faults: readonly Fault[],
+): Verdict {
+  if (
+    code === '50035' &&
+    faults.some(({ field, code }) => field === 'content' && code === 'BASE_TYPE_MAX_LENGTH')
+  )
+    return tooLarge
+  const known = rowOf(DISCORD_ERRORS, code)
+  if (known !== undefined) return known
+  // A limit that is shared belongs to the channel, not to this webhook.
+  return status === 429 && headers['x-ratelimit-scope'] === 'shared' ? slow : byStatus(status)
+}
+
+interface Fault {
+  /** Its path: `embeds.0.title`. */
+  readonly field: string
+  readonly code: string | undefined
+  readonly what: string
+}
+
+const MOST_FAULTS = 5
+const MOST_LEVELS = 8
+
+/** What is wrong with which field: a tree of fields, whose leaves are lists named `_errors`. */
+function faultsOf(tree: unknown, path: readonly string[] = []): Fault[] {
+  if (typeof tree !== 'object' || tree === null || path.length > MOST_LEVELS) return []
+  return Object.entries(tree)
+    .flatMap(([name, below]) =>
+      name === '_errors' && Array.isArray(below)
+        ? below.map((fault) => ({
+            field: path.join('.'),
+            code: textMember(fault, 'code'),
+            what: textMember(fault, 'message') ?? 'is wrong',
+          }))
+        : faultsOf(below, [...path, name]),
+    )
+    .slice(0, MOST_FAULTS)
+}

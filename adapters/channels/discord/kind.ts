@@ -1,0 +1,118 @@
+import * as z from 'zod'
+import type { ChannelKind } from '../../../src/domain/channel-kind.ts'
+import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
+import { jsonObject, text } from '../../../src/domain/input/fields.ts'
+import type { JsonFields } from '../../../src/domain/json-fields.ts'
+import { member } from '../kit/http/provider-answer.ts'
+
+/** What a Discord message may carry beside its text. */
+export interface DiscordContent {
+  /** Embeds as Discord has them, 1 to 10, with at most 6,000 characters of text and 50,000 of JSON in all. */
+  readonly embeds?: readonly JsonFields[] | undefined
+  /** The name that is shown in place of the webhook's: 1 to 80 characters. */
+  readonly username?: string | undefined
+  /** The picture that is shown in place of the webhook's: an https address. */
+  readonly avatarUrl?: string | undefined
+  /** The thread of the webhook's channel to post into: its id. */
+  readonly threadId?: string | undefined
+  /** True: it arrives without a sound. Default false. */
+  readonly silent?: boolean | undefined
+  /** True: neither embeds nor previews of links are shown. Default false. */
+  readonly suppressEmbeds?: boolean | undefined
+  /** Whom the text may notify by `<@id>` and `<@&id>`: ids, at most 100 of each. Default: nobody, and never everyone. */
+  readonly mentions?: DiscordMentions | undefined
+}
+
+/** Whom a text may notify. */
+export interface DiscordMentions {
+  /** Ids of users. */
+  readonly users?: readonly string[] | undefined
+  /** Ids of roles. */
+  readonly roles?: readonly string[] | undefined
+}
+
+export type DiscordKind = ChannelKind<'discord', DiscordContent>
+
+const MAX_CHARACTERS = 2_000
+const MAX_EMBEDS = 10
+const MAX_EMBED_TEXT = 6_000
+const MAX_EMBED_JSON = 50_000
+const SNOWFLAKE = /^\d{15,20}$/
+const CHANNEL = /^#[^\s#@:<>`]{1,100}$/u
+/**
+ * An address goes as it is, since a backslash would break it; what could end it, or the link around it, does not belong to
+ * it. A plus or minus begins a list only before a space.
+ */
+const MARKUP = /https?:\/\/[^\s\\*~`|<>[\]()]+|[\\*_~`|<>[\]()#]|[-+](?=\s)/g
+
+const snowflake = z.string().regex(SNOWFLAKE, 'must be an id of Discord: 15 to 20 digits')
+const ids = z.array(snowflake).min(1).max(100).optional()
+
+const discordParts: z.ZodType<DiscordContent, DiscordContent> = z.strictObject({
+  embeds: z
+    .array(jsonObject)
+    .min(1)
+    .max(MAX_EMBEDS)
+    .refine(
+      (embeds) => JSON.stringify(embeds).length <= MAX_EMBED_JSON,
+      `at most ${MAX_EMBED_JSON} characters of JSON`,
+    )
+    .refine(
+      (embeds) => embeds.flatMap(textsOf).join('').length <= MAX_EMBED_TEXT,
+      `at most ${MAX_EMBED_TEXT} characters of text in all`,
+    )
+    .optional()
+    .describe('Embeds as Discord has them, at most 10, with 6000 characters of text in all.'),
+  username: text(1, 80).optional().describe("The name that is shown in place of the webhook's."),
+  avatarUrl: text(1, 2_048)
+    .refine((url) => URL.canParse(url) && new URL(url).protocol === 'https:', {
+      message: 'must be an https address',
+    })
+    .optional()
+    .describe("The picture that is shown in place of the webhook's: an https address."),
+  threadId: snowflake.optional().describe("The thread of the webhook's channel to post into: its id."),
+  silent: z.boolean().optional().describe('True: it arrives without a sound.'),
+  suppressEmbeds: z.boolean().optional().describe('True: neither embeds nor previews of links are shown.'),
+  mentions: z
+    .strictObject({
+      users: ids.describe('Ids of users, at most 100.'),
+      roles: ids.describe('Ids of roles, at most 100.'),
+    })
+    .optional()
+    .describe('Whom the text may notify by <@id> and <@&id>. Left out: nobody; never everyone.'),
+})
+
+/** Channels of Discord. The text is Discord's Markdown; a template's values are escaped in it. */
+export const discordChannel: DiscordKind = {
+  name: 'discord',
+  recipient: 'a Discord channel id or a #channel',
+  checkRecipient: (to) => (SNOWFLAKE.test(to) || CHANNEL.test(to) ? null : {}),
+  canonical: (to) => to.toLowerCase(),
+  escape: (value) => value.replace(MARKUP, (found) => (found.length > 1 ? found : `\\${found}`)),
+  parts: discordParts,
+  isBlank: ({ body, parts }) => body.trim() === '' && parts?.embeds === undefined,
+  assertText({ body }) {
+    // In characters, not UTF-16 units: Discord judges what is between both itself.
+    const characters = body.length - (body.match(/[\uD800-\uDBFF][\uDC00-\uDFFF]/g)?.length ?? 0)
+    if (characters <= MAX_CHARACTERS) return
+    throw new NotifierError('message_too_large', {
+      message: `The text has ${characters} characters; Discord takes ${MAX_CHARACTERS}.`,
+      details: { field: 'body', characters, maxCharacters: MAX_CHARACTERS },
+    })
+  },
+}
+
+/** The texts of an embed that Discord counts together. */
+function textsOf(embed: unknown): string[] {
+  const fields = member(embed, 'fields')
+  const texts = [
+    member(embed, 'title'),
+    member(embed, 'description'),
+    member(member(embed, 'footer'), 'text'),
+    member(member(embed, 'author'), 'name'),
+    ...(Array.isArray(fields)
+      ? fields.flatMap((field) => [member(field, 'name'), member(field, 'value')])
+      : []),
+  ]
+  return texts.filter((one) => typeof one === 'string')
+}

@@ -1,0 +1,106 @@
+import * as z from 'zod'
+import type { Message, Provider } from '../../../src/ports/provider.ts'
+import { assertWorks } from '../kit/check.ts'
+import { describeProvider } from '../kit/http/describe.ts'
+import { maxPerSecond, type PacedProviderOptions } from '../kit/http/paced-options.ts'
+import { providerHttp } from '../kit/http/provider-http.ts'
+import { isThisMachine, providerShape } from '../kit/http/provider-options.ts'
+import { checkOptions, oneOrSeveral } from '../kit/options.ts'
+import { judgeDiscord } from './errors.ts'
+import { type DiscordKind, discordChannel } from './kind.ts'
+
+export { type DiscordContent, type DiscordKind, type DiscordMentions, discordChannel } from './kind.ts'
+
+/** Options of `discord`. */
+export interface DiscordOptions extends Omit<PacedProviderOptions, 'baseUrl'> {
+  /** The webhook's address, `https://discord.com/api/webhooks/…`: a credential, for who knows it may post. */
+  readonly url: string
+  /**
+   * The recipients that stand for the webhook's one channel (`#alerts`, its id): it can post nowhere else, so that messages
+   * to others go to another provider, or are refused.
+   */
+  readonly to: string | readonly string[]
+}
+
+const { baseUrl: _, ...shape } = providerShape({ name: 'discord', baseUrl: '' })
+const schema = z.strictObject({
+  ...shape,
+  maxPerSecond,
+  url: z.string().refine(isWebhookUrl, 'must be the address of a webhook at discord.com, without a query'),
+  to: oneOrSeveral(
+    z
+      .string()
+      .refine((to) => discordChannel.checkRecipient?.(to) === null, `must be ${discordChannel.recipient}`)
+      .transform((to) => to.toLowerCase()),
+  ),
+})
+
+/** Flags of a message. */
+const SUPPRESS_EMBEDS = 1 << 2
+const SUPPRESS_NOTIFICATIONS = 1 << 12
+
+/**
+ * Posts to one channel of Discord by an incoming webhook. The answer is `sent`: Discord reports no deliveries. Webhooks know
+ * no idempotency: a repetition after an ambiguous attempt is a second message.
+ *
+ * @throws NotifierError `invalid_configuration`, naming the option that is wrong
+ */
+export function discord(options: DiscordOptions): Provider<DiscordKind> {
+  const given = checkOptions('discord', schema, options)
+  const { timeoutMs, maxConcurrent, url } = given
+  const places = new Set(given.to)
+  const { pathname } = new URL(url)
+  const http = providerHttp({
+    maxConnections: maxConcurrent,
+    timeoutMs,
+    secrets: [url, pathname, ...pathname.split('/').slice(-1)],
+  })
+  return {
+    ...describeProvider(discordChannel, given),
+    accepts: (to) => places.has(to.toLowerCase()),
+    send: (message, { signal }) =>
+      http.send(
+        {
+          url: url + queryOf(message),
+          headers: { 'content-type': 'application/json' },
+          body: JSON.stringify(payloadOf(message)),
+          signal,
+        },
+        judgeDiscord,
+      ),
+    async check() {
+      assertWorks(await http.send({ method: 'GET', url, headers: {} }, judgeDiscord), 'Discord')
+    },
+    close: () => http.close(),
+  }
+}
+
+/** Without `wait` Discord answers before it has judged the message. */
+function queryOf({ discord: parts }: Message<DiscordKind>): string {
+  return `?wait=true${parts?.threadId === undefined ? '' : `&thread_id=${parts.threadId}`}`
+}
+
+function payloadOf({ body, discord: parts = {} }: Message<DiscordKind>): Readonly<Record<string, unknown>> {
+  const { embeds, username, avatarUrl, silent, suppressEmbeds, mentions } = parts
+  const flags =
+    (suppressEmbeds === true ? SUPPRESS_EMBEDS : 0) | (silent === true ? SUPPRESS_NOTIFICATIONS : 0)
+  // What is undefined, JSON leaves out.
+  return {
+    content: body,
+    embeds,
+    username,
+    avatar_url: avatarUrl,
+    flags: flags === 0 ? undefined : flags,
+    allowed_mentions: { parse: [], users: mentions?.users, roles: mentions?.roles },
+  }
+}
+
+/** Discord's own hosts; this machine for tests. */
+function isWebhookUrl(text: string): boolean {
+  if (!URL.canParse(text) || /[?#]/.test(text)) return false
+  const { protocol, hostname, username, password, pathname } = new URL(text)
+  if (username !== '' || password !== '') return false
+  if (!/^\/api\/(?:v\d+\/)?webhooks\/\d{15,20}\/[\w-]{20,200}$/.test(pathname)) return false
+  if (protocol === 'http:') return isThisMachine(hostname)
+  return protocol === 'https:' && /^(?:(?:ptb|canary)\.)?discord(?:app)?\.com$/.test(hostname)
+}
