@@ -69,9 +69,11 @@ it('what names no recipient is refused', async () => {
     ['DELETE', '', 422, 'missing_required_field'],
     ['DELETE', '?channel=email', 422, 'missing_required_field'],
     ['DELETE', '?to=ada%40example.com', 422, 'missing_required_field'],
-    ['DELETE', '?channel=pigeon&to=x', 422, 'invalid_channel'],
+    ['DELETE', '?channel=Pigeon&to=x', 422, 'invalid_channel'],
+    // It may have been configured once.
+    ['DELETE', '?channel=pigeon&to=x', 404, 'not_found'],
     ['DELETE', '?channel=email&to=a&to=b', 400, 'invalid_parameter'],
-    ['GET', '?channel=pigeon', 422, 'invalid_channel'],
+    ['GET', '?channel=Pigeon', 422, 'invalid_channel'],
     ['GET', '?cursor=!', 400, 'invalid_parameter'],
   ] as const
   for (const [method, query, status, code] of cases) {

@@ -300,7 +300,7 @@ describe('webhook', () => {
   it('retries by the schedule of webhooks and counts on webhook-id against duplicates', () => {
     expect(webhook()).toMatchObject({
       name: 'webhook',
-      channel: 'webhook',
+      kind: { name: 'webhook' },
       retry: WEBHOOK_RETRY,
       onAmbiguous: 'retry',
       maxConcurrent: 50,

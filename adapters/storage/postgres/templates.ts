@@ -14,7 +14,7 @@ const INSERT = `
     ON CONFLICT (organization, name) WHERE deleted_at IS NULL DO NOTHING RETURNING seq, created_at),
   first_version AS (
     INSERT INTO carillon.template_versions (template, version, subject, body, format, text)
-    SELECT seq, 1, $7, $8, $9 FROM added)
+    SELECT seq, 1, $7, $8, $9, $10 FROM added)
   SELECT created_at FROM added`
 
 const PROVE_CREATED = 'SELECT 1 FROM carillon.templates WHERE id = $1'

@@ -26,11 +26,9 @@ export interface QueueNotifierOptions {
 
 /** What the contract uses of a notifier. */
 export interface QueueNotifier {
-  send(message: ContractMessage, scope?: ContractScope): Promise<{ readonly id: string }>
-  sendBatch(
-    messages: readonly ContractMessage[],
-    scope?: ContractScope,
-  ): Promise<{ readonly accepted: number }>
+  send(message: ContractMessage): Promise<{ readonly id: string }>
+  sendBatch(messages: readonly ContractMessage[]): Promise<{ readonly accepted: number }>
+  organization(id: string): Pick<QueueNotifier, 'send'>
   readonly notifications: {
     get(id: string): Promise<{ readonly status: string }>
     cancel(id: string): Promise<unknown>
@@ -49,10 +47,6 @@ export interface ContractMessage {
   readonly body: string
   /** ISO 8601. */
   readonly sendAt?: string
-}
-
-export interface ContractScope {
-  readonly organizationId: string
 }
 
 /** A process with a provider that takes some 50 ms for a message, 4 at a time, and a lease of 2 s. */

@@ -237,7 +237,7 @@ export function queueContract(test: TestApi, create: () => Promise<QueueHarness>
     await notifier.sendBatch(Array.from({ length: 1_000 }, () => message()))
     await until('a beginning', () => email.calls.length > 10)
     const before = email.calls.length
-    const { id } = await notifier.send(message(), { organizationId: other.id })
+    const { id } = await notifier.organization(other.id).send(message())
     await until('the delivery of the other', () => idsOf(email).includes(id))
     const behind = idsOf(email).indexOf(id) - before
     assert.ok(behind < 200, `${behind} went before it`)
