@@ -1,6 +1,10 @@
 import { existsSync } from 'node:fs'
+import { setFlagsFromString } from 'node:v8'
 import { defineConfig } from 'tsup'
 import { entries, fromRoot } from './scripts/entries.mjs'
+
+// The declarations of all entry points are made in one worker, which takes about 4 GiB: the usual limit.
+setFlagsFromString('--max-old-space-size=8192')
 
 for (const { specifier, source } of entries()) {
   if (!existsSync(fromRoot(source))) {

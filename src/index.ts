@@ -108,7 +108,7 @@ export type {
 } from './ports/rate-limiter.ts'
 export type { ConfirmedReceipts, ParsedReceipts, Receipt, ReceiptRequest } from './ports/receipts.ts'
 export type { Backlog, LaneBacklog } from './ports/storage/backlog.ts'
-export type { Storage } from './ports/storage/storage.ts'
+export type { AddressOf, Storage, StorageStart } from './ports/storage/storage.ts'
 export type { ProviderActivity, Span, Telemetry, TelemetrySource } from './ports/telemetry.ts'
 export type {
   BatchItem,
