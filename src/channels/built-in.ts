@@ -9,7 +9,7 @@ import { type WebhookKind, webhook } from './webhook.ts'
 
 type BuiltInKind = EmailKind | SmsKind | PushKind | SlackKind | WebhookKind
 
-/** What messages may carry on the channels of this package. */
+/** Parts of messages on the built-in channels. */
 export interface BuiltInInputs {
   readonly email: EmailInput
   readonly sms: never
@@ -18,9 +18,9 @@ export interface BuiltInInputs {
   readonly webhook: never
 }
 
-/** What applications may say about the kinds that are built in. */
+/** Application settings of the built-in kinds. */
 export interface KindSettings {
-  /** In lower case. */
+  /** Names in lower case. */
   readonly allowedHeaders: ReadonlySet<string>
   readonly maxSmsSegments: number
   readonly smsNumbers: NumberCheck
@@ -28,10 +28,10 @@ export interface KindSettings {
 
 const DEFAULTS: KindSettings = { allowedHeaders: new Set(), maxSmsSegments: 10, smsNumbers: 'possible' }
 
-/** Their names. */
+/** Names of the built-in channels. */
 export const BUILT_IN: ReadonlySet<string> = new Set(['email', 'sms', 'push', 'slack', 'webhook'])
 
-/** The five channels of this package, by name. */
+/** The five built-in channels, by name. */
 export function builtInKinds(settings: KindSettings = DEFAULTS): ReadonlyMap<string, ChannelKind> {
   const kinds: readonly BuiltInKind[] = [
     emailKind(settings.allowedHeaders),

@@ -8,47 +8,50 @@ import {
   isMediaType,
 } from '../domain/mail-parts.ts'
 
-/** What an e-mail may carry beside its text. */
+/** Parts of an e-mail beside its text. */
 export interface EmailContent {
-  /** Where answers go: one plain address. Default: as the provider's options say. */
+  /** Address for replies, without a display name. Default: the provider's `replyTo` option, if it has one. */
   readonly replyTo?: string | undefined
   /**
-   * More headers, at most 20, on one line each and at most 900 characters long. Those that mail itself is made of are
-   * refused, and those that relays obey (`X-SMTPAPI`, `X-SES-…`) unless the option `email.allowedHeaders` names them.
+   * Additional headers: at most 20, each on one line of at most 900 characters. Headers of the mail format itself are
+   * refused. So are headers that relays obey (`X-SMTPAPI`, `X-SES-…`), unless the option `email.allowedHeaders` lists
+   * them.
    */
   readonly headers?: Readonly<Record<string, string>> | undefined
-  /** At most 10, and 7 MiB in all. Over HTTP the limit of bodies (`maxBodyBytes`, 1 MiB) comes first. */
+  /** At most 10 files and 7 MiB in total. Over HTTP, `maxBodyBytes` (1 MiB) is the lower limit. */
   readonly attachments?: readonly AttachmentContent[] | undefined
   /**
-   * True: the mail carries a signed link for a one-click unsubscription (RFC 8058), which suppresses the recipient. Needs
-   * the option `publicUrl`, with https. Default false.
+   * True: adds a signed link for one-click unsubscription (RFC 8058), which suppresses the recipient. Requires the
+   * option `publicUrl` with https. Default: false.
    */
   readonly unsubscribe?: boolean | undefined
 }
 
 /** A file in an e-mail. */
 export interface AttachmentContent {
-  /** Without a path; at most 255 characters. */
+  /** File name without a path, at most 255 characters. */
   readonly filename: string
-  /** A media type such as `application/pdf`. */
+  /** Media type, for example `application/pdf`. */
   readonly contentType: string
-  /** Base64, padded, without line breaks. */
+  /** Padded base64 without line breaks. */
   readonly content: string
 }
 
-/** An {@link EmailContent} as a call takes it. */
+/** An {@link EmailContent} as a call accepts it. */
 export interface EmailInput extends Omit<EmailContent, 'attachments'> {
-  /** At most 10, and 7 MiB in all. Over HTTP the limit of bodies (`maxBodyBytes`, 1 MiB) comes first. */
+  /** At most 10 files and 7 MiB in total. Over HTTP, `maxBodyBytes` (1 MiB) is the lower limit. */
   readonly attachments?: readonly AttachmentInput[] | undefined
 }
 
-/** An {@link AttachmentContent} as a call takes it. */
+/** An {@link AttachmentContent} as a call accepts it. */
 export interface AttachmentInput extends Omit<AttachmentContent, 'content'> {
-  /** Bytes (a `Buffer` is a `Uint8Array`), or base64, padded, without line breaks; over HTTP base64. Copied by the call. */
+  /**
+   * Bytes (a `Buffer` is a `Uint8Array`), copied by the call, or padded base64 without line breaks. Over HTTP: base64.
+   */
   readonly content: string | Uint8Array | ArrayBuffer
 }
 
-/** An {@link EmailContent} as callers are shown it: of attachments the size, never the content. */
+/** An {@link EmailContent} in responses: attachments have a size in place of their content. */
 export interface ShownEmail extends Omit<EmailContent, 'attachments'> {
   readonly attachments?: readonly AttachmentRecord[] | undefined
 }
@@ -57,25 +60,25 @@ export interface ShownEmail extends Omit<EmailContent, 'attachments'> {
 export interface AttachmentRecord {
   readonly filename: string
   readonly contentType: string
-  /** In bytes. */
+  /** Size in bytes. */
   readonly size: number
 }
 
-/** An {@link EmailContent} as providers get it. */
+/** An {@link EmailContent} as providers receive it. */
 export interface EmailParts {
-  /** A plain address. */
+  /** Address without a display name. */
   readonly replyTo?: string | undefined
-  /** More headers, names and values already judged: no line breaks, none that the mail system owns. */
+  /** Additional headers, validated: no line breaks, no headers of the mail format itself. */
   readonly headers?: Readonly<Record<string, string>> | undefined
   readonly attachments?: readonly Attachment[] | undefined
-  /** HTTPS address of the one-click unsubscription (RFC 8058): goes into List-Unsubscribe and List-Unsubscribe-Post. */
+  /** HTTPS address of the one-click unsubscription (RFC 8058), for List-Unsubscribe and List-Unsubscribe-Post. */
   readonly unsubscribeUrl?: string | undefined
 }
 
 /** A file in an e-mail. */
 export interface Attachment {
   readonly filename: string
-  /** A media type. */
+  /** Media type. */
   readonly contentType: string
   readonly content: Uint8Array
 }
@@ -83,24 +86,24 @@ export interface Attachment {
 const MAX_HEADERS = 20
 const MAX_ATTACHMENTS = 10
 /**
- * Of all attachments of one mail together, decoded: a mail is larger by a third, and most servers take 10 MB.
+ * Limit for all attachments of one mail together, decoded. Encoding adds a third, and most servers accept 10 MB.
  *
- * @internal all of it for tests
+ * @internal exported for tests
  */
 export const MAX_ATTACHMENT_BYTES: number = 7 * 1024 * 1024
 const MAX_BASE64 = 4 * Math.ceil(MAX_ATTACHMENT_BYTES / 3)
 
-/** The size of what a valid base64 text stands for. */
+/** Decoded size of valid base64. */
 export function decodedLength(base64: string): number {
   return (base64.length / 4) * 3 - (base64.endsWith('==') ? 2 : base64.endsWith('=') ? 1 : 0)
 }
 
-/** Only what an encoder writes: whatever decodes alike in one reader and not in another is refused. */
+/** Accepts only canonical base64, because decoders disagree about the rest. */
 function isBase64(value: string): boolean {
   return value.length % 4 === 0 && Buffer.from(value, 'base64').toString('base64') === value
 }
 
-/** Bytes as base64; larger ones than any attachment may be are not converted. */
+/** Converts bytes to base64. Values larger than any attachment stay unconverted. */
 function base64Of(given: unknown): unknown {
   const bytes = bytesOf(given)
   if (bytes === null) return given
@@ -108,7 +111,7 @@ function base64Of(given: unknown): unknown {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64')
 }
 
-/** Also of another realm, as test runners have them. Of wider elements nobody knows the order of the bytes. */
+/** Accepts bytes of another realm (test runners). Arrays of wider elements have no defined byte order. */
 function bytesOf(given: unknown): Uint8Array | null {
   const kind = Object.prototype.toString.call(given)
   if (kind === '[object ArrayBuffer]') return new Uint8Array(given as ArrayBuffer)
@@ -153,7 +156,7 @@ const headers: z.ZodType<Texts, Texts> = fewFields(
     }),
 )
 
-/** The one schema behind `email` in code, the REST API and OpenAPI. */
+/** The schema of `email` in code, in the REST API and in OpenAPI. */
 export const emailParts: z.ZodType<EmailContent, EmailInput> = z.strictObject({
   replyTo: text(1, 320)
     .refine((value) => envelopeAddress(value) !== null, 'must be one plain e-mail address')

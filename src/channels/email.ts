@@ -12,21 +12,21 @@ import {
   type ShownEmail,
 } from './email-parts.ts'
 
-// Quoted local parts are refused by most mail servers; UTF-8 ones need SMTPUTF8, which most APIs lack.
+// Most mail servers refuse quoted local parts. UTF-8 local parts need SMTPUTF8, which most APIs lack.
 const EMAIL = { allow_utf8_local_part: false, allow_display_name: false, require_tld: true } as const
 const BEYOND_ASCII = /[^\0-\x7f]/
 
 export type EmailKind = ChannelKind<'email', EmailInput, EmailContent, EmailParts>
 
-/** @param allowedHeaders names in lower case that messages may set although mail relays obey them */
+/** @param allowedHeaders names in lower case of relay headers that messages may set */
 export function emailKind(allowedHeaders: ReadonlySet<string>): EmailKind {
   return {
     name: 'email',
     recipient: 'an e-mail address',
     checkRecipient: (to) => (isEmail(to) ? null : { code: 'invalid_email' }),
-    // Mail servers take `Ada@` and `ada@` for one mailbox; a domain is the same in Unicode and in punycode.
+    // Mail servers treat `Ada@` and `ada@` as one mailbox. A domain is the same in Unicode and in punycode.
     canonical: (to) => (BEYOND_ASCII.test(to) ? (envelopeAddress(to) ?? to) : to).toLowerCase(),
-    // A mailbox that does not exist stays so.
+    // A nonexistent mailbox is permanent.
     suppressesRefused: true,
     subject: 'the subject',
     html: true,
@@ -60,7 +60,7 @@ function renderParts(
   }
 }
 
-/** Refuses headers that mail relays obey: they could choose another sender, recipients or templates. */
+/** Refuses headers that mail relays obey: they could change the sender, the recipients or the template. */
 function assertHeaders(headers: Readonly<Record<string, string>>, allowed: ReadonlySet<string>): void {
   for (const name of Object.keys(headers)) {
     if (!isObeyedHeader(name) || allowed.has(name.toLowerCase())) continue
@@ -72,8 +72,8 @@ function assertHeaders(headers: Readonly<Record<string, string>>, allowed: Reado
 }
 
 /**
- * Addresses that need no second look: validator accepts every one of them, and takes 2 µs for it, half of what
- * everything else in an accept takes. Punycode is looked at: it may stand for nothing.
+ * Addresses that validator always accepts. Its check takes 2 µs, half the cost of the rest of an accept. Punycode is
+ * excluded, because it can be invalid.
  */
 const PLAIN_EMAIL =
   /^[a-z0-9_+-]+(?:\.[a-z0-9_+-]+)*@(?:(?!xn--)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}$/i

@@ -2,7 +2,7 @@ import type { ChannelKind } from '../domain/channel-kind.ts'
 import { assertPermittedCountry } from '../domain/sms-countries.ts'
 import { canonicalNumber, isPhoneNumber, type NumberCheck } from './phone-number.ts'
 
-/** How channels whose recipients are phone numbers judge and spell them. */
+/** Validates and normalizes recipients that are phone numbers. */
 export function phoneRecipient(
   check: NumberCheck,
 ): Required<Pick<ChannelKind, 'recipient' | 'checkRecipient' | 'canonical' | 'assertPermitted'>> {

@@ -2,9 +2,9 @@ import * as z from 'zod'
 import type { ChannelKind } from '../domain/channel-kind.ts'
 import { fewFields, text } from '../domain/input/fields.ts'
 
-/** What a push message may carry beside its text. */
+/** Parts of a push message beside its text. */
 export interface PushContent {
-  /** For the application on the device; at most 4 KB of keys and values. */
+  /** Data for the application on the device: at most 4 KB of keys and values. */
   readonly data?: Readonly<Record<string, string>> | undefined
 }
 
@@ -12,11 +12,11 @@ export type PushKind = ChannelKind<'push', PushContent>
 
 const MAX_DATA_BYTES = 4_096
 const DATA_TOO_LARGE = `at most ${MAX_DATA_BYTES} bytes of keys and values`
-/** Keys that FCM refuses, or takes for its own. */
+/** Keys that FCM refuses or reserves. */
 const OF_FCM = /^(?:from|message_type|(?:google|gcm)(?:\..*)?)$/
 
 const pushParts: z.ZodType<PushContent, PushContent> = z.strictObject({
-  // No key is empty.
+  // Keys must not be empty.
   data: fewFields(
     MAX_DATA_BYTES,
     DATA_TOO_LARGE,
@@ -39,12 +39,12 @@ export const push: PushKind = {
   recipient: 'a device token or a web push subscription',
   subject: 'the title',
   parts: pushParts,
-  // A message without text and title may be there for its data.
+  // A message without title and text may carry data only.
   isBlank: ({ subject, body, parts }) =>
     body.trim() === '' && (subject ?? '').trim() === '' && parts?.data === undefined,
 }
 
-/** The system that uses a key of the data itself; null: it is free. */
+/** The system that reserves a key of the data. Null: the key is free. */
 export function ownerOfDataKey(key: string): 'APNs' | 'FCM' | null {
   if (key === 'aps') return 'APNs'
   return OF_FCM.test(key) ? 'FCM' : null

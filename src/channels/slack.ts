@@ -3,9 +3,9 @@ import type { ChannelKind } from '../domain/channel-kind.ts'
 import { jsonObject } from '../domain/input/fields.ts'
 import type { JsonFields } from '../domain/json-fields.ts'
 
-/** What a Slack message may carry beside its text, which stays the text of notifications. */
+/** Parts of a Slack message beside its text. Notifications show the text. */
 export interface SlackContent {
-  /** Block Kit blocks, 1 to 50, at most 100 000 characters of JSON. */
+  /** Block Kit blocks: 1 to 50, at most 100 000 characters of JSON. */
   readonly blocks?: readonly JsonFields[] | undefined
 }
 
@@ -33,7 +33,7 @@ export const slack: SlackKind = {
   name: 'slack',
   recipient: 'a Slack channel id, a #channel or a user id',
   checkRecipient: (to) => (RECIPIENT.test(to) ? null : {}),
-  // Control sequences such as `<!channel>` need all three (docs.slack.dev, "Formatting text").
+  // Control sequences such as `<!channel>` use all three (docs.slack.dev, "Formatting text").
   escape: (value) => value.replace(/[&<>]/g, (character) => CONTROL[character] ?? character),
   parts: slackParts,
 }

@@ -1,34 +1,37 @@
 import { NotifierError } from '../domain/errors/notifier-error.ts'
 
-/** How a text travels by SMS, and what it is charged as. */
+/** Encoding and segments of a text message. */
 export interface SmsText {
-  /** `gsm-7`: 7-bit characters of GSM 03.38; `ucs-2`: 16-bit units, as soon as one character is in neither GSM table. */
+  /** `gsm-7`: 7-bit characters of GSM 03.38. `ucs-2`: 16-bit units, as soon as a character is in neither GSM table. */
   readonly encoding: 'gsm-7' | 'ucs-2'
-  /** Messages that the carrier sends, and charges; at least 1. */
+  /** Segments that the carrier sends and charges; at least 1. */
   readonly segments: number
-  /** As the carrier counts: septets in `gsm-7`, where `^{}\[~]|€` and the form feed take two; UTF-16 units in `ucs-2`. */
+  /**
+   * Length as the carrier counts it: septets in `gsm-7`, where `^{}\[~]|€` and the form feed take two; UTF-16 units in
+   * `ucs-2`.
+   */
   readonly characters: number
 }
 
-/** 3GPP TS 23.038 6.2.1: the default alphabet, in its order, without the escape. */
+/** 3GPP TS 23.038 6.2.1: the default alphabet in order, without the escape. */
 const BASIC =
   '@£$¥èéùìòÇ\nØø\rÅåΔ_ΦΓΛΩΠΨΣΘΞÆæßÉ !"#¤%&\'()*+,-./0123456789:;<=>?' +
   '¡ABCDEFGHIJKLMNOPQRSTUVWXYZÄÖÑÜ§¿abcdefghijklmnopqrstuvwxyzäöñüà'
-/** 3GPP TS 23.038 6.2.1.1: the extension table; each is an escape and a septet. */
+/** 3GPP TS 23.038 6.2.1.1: the extension table. Each character is an escape and a septet. */
 const EXTENSION = '\f^{}\\[~]|€'
 
-/** By UTF-16 unit; 0: in neither table. */
+/** Septets by UTF-16 unit. 0: in neither table. */
 const SEPTETS = new Uint8Array(0x10000)
 for (const character of BASIC) SEPTETS[character.charCodeAt(0)] = 1
 for (const character of EXTENSION) SEPTETS[character.charCodeAt(0)] = 2
 
-/** Units of one message alone, and of each part of several, whose header takes 7 septets or 3 units. */
+/** Units of a single segment, and of each of several: their header takes 7 septets or 3 units. */
 const GSM = { alone: 160, part: 153 } as const
 const UCS = { alone: 70, part: 67 } as const
 
 /**
- * Counts the segments of a text. Neither an escaped character nor a surrogate pair is split between two of them, so a
- * part may have a unit to spare.
+ * Counts the segments of a text. Escaped characters and surrogate pairs are never split, so a segment may have a unit
+ * to spare.
  */
 export function smsText(body: string): SmsText {
   const gsm = isGsm(body)
@@ -55,7 +58,7 @@ export function smsText(body: string): SmsText {
 }
 
 /**
- * Counts the segments of a text that may have so many.
+ * Counts the segments of a text within a limit.
  *
  * @throws NotifierError `message_too_large`
  */

@@ -5,7 +5,7 @@ import { boundedSmsText, smsText } from './sms-segments.ts'
 
 export type SmsKind = ChannelKind<'sms', never>
 
-/** The kind, by the options of a notifier. */
+/** The SMS kind with a notifier's options. */
 export function smsKind(options: {
   readonly maxSmsSegments: number
   readonly smsNumbers: NumberCheck
@@ -14,7 +14,7 @@ export function smsKind(options: {
   return {
     name: 'sms',
     ...phoneRecipient(smsNumbers),
-    // An empty text is charged all the same.
+    // Carriers charge for empty texts too.
     isBlank: ({ body }) => body.trim() === '',
     assertText: ({ body }) => {
       boundedSmsText(body, maxSmsSegments)

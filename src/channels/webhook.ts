@@ -7,11 +7,11 @@ export const webhook: WebhookKind = {
   recipient: 'an https URL without credentials',
   checkRecipient: (to) => (isHttpUrl(to) ? null : {}),
   subject: 'a field',
-  // The source decides what goes out: JSON where it begins as an object or a list does, else plain text.
+  // The template decides the format: JSON if it begins with a brace or bracket, else plain text.
   escape: (value, { beginning }) => (/^[[{]/.test(beginning) ? JSON.stringify(value).slice(1, -1) : value),
 }
 
-/** The form only: the guard judges the address when it is used. */
+/** Checks the form only. The guard judges the address at delivery. */
 function isHttpUrl(to: string): boolean {
   if (to.length > 2048 || !isPlainLine(to) || !URL.canParse(to)) return false
   const url = new URL(to)

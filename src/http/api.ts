@@ -27,42 +27,42 @@ import { refuseTestMode } from './send-headers.ts'
 
 /** The REST API, independent of any framework. */
 export interface HttpApi {
-  /** Answers a request; null when its path is not the API's. The promise never rejects. */
+  /** Answers a request. Null: the path is not part of the API. The promise never rejects. */
   handle(request: HttpRequest): Promise<HttpResponse> | null
 }
 
-/** What is learned about one request on its way. */
+/** State of one request while it is processed. */
 interface Exchange extends Omit<Envelope, 'limit' | 'ignored'> {
   ignored: string
-  /** Null: it failed before a limit judged it. */
+  /** Null: the request failed before a limit judged it. */
   limit: Envelope['limit'] | null
   release: Admission['release'] | null
-  /** Id of an operator key; null: another key, or none. */
+  /** Id of the operator key. Null: an organization's key, or no key. */
   operatorKey: string | null
-  /** The one that the request is about; empty: none, or not known yet. */
+  /** The organization that the request concerns. Empty: none, or not known yet. */
   organizationId: string
 }
 
-/** A request that may be carried out. */
+/** A request that passed authentication. */
 interface Entry {
   readonly permitted: RouteMatch
-  /** Null: a route that needs no key. */
+  /** Null: the route needs no key. */
   readonly caller: Caller | null
   /**
-   * Judges the key once more. Null: it was judged when the body had arrived, or there is none.
+   * Judges the key again. Null: the key was judged after the body arrived, or the route needs no key.
    *
-   * @throws NotifierError as for a request that begins now
+   * @throws NotifierError as for a new request
    */
   readonly confirmKey: (() => Promise<unknown>) | null
 }
 
-/** For a client that has left: nobody reads it. */
+/** Answer to a client that has disconnected. */
 const GONE: HttpResponse = Object.freeze({ status: 499, headers: {}, body: null })
 const NO_BODY = Object.freeze({})
 const NO_BYTES = new Uint8Array()
 
 /**
- * Creates the REST API over a notifier. Everything that does not depend on a request is done here, once.
+ * Creates the REST API over a notifier. All work that does not depend on a request happens here, once.
  *
  * @throws NotifierError `invalid_configuration`
  */
@@ -114,14 +114,14 @@ export function createHttpApi(
       logOperator(exchange, match, response.status)
       return response
     } finally {
-      // The answer does not wait for it: a slot that stays taken comes back by itself.
+      // The answer does not wait for the release: an unreleased slot expires.
       exchange.release?.().catch((error: unknown) => {
         logger.warn('A concurrency slot was not given back.', { requestId: exchange.requestId, error })
       })
     }
   }
 
-  /** Also what was refused or failed: part of it may have been done. */
+  /** Logs refusals and failures too: a failed change may be partial. */
   function logOperator(
     { requestId, operatorKey, organizationId }: Exchange,
     match: Match,
@@ -134,20 +134,20 @@ export function createHttpApi(
     reporting.logger?.info('An operator key was used for a change.', fields)
   }
 
-  /** Every answer tells a limit. Where not even one could be judged, nothing passes. */
+  /** Every answer carries the headers of a limit. If no limit could be judged, they show an exhausted one. */
   function envelopeOf(exchange: Exchange, error?: NotifierError): Envelope {
     exchange.limit ??= service.limits.closed(error?.retryAfterMs ?? 1_000)
     return exchange as Envelope
   }
 
-  /** Who reports without proof is counted by address, as who shows no valid key is. */
+  /** Counts unproven reports by address, like requests without a valid key. */
   async function countFailure(
     exchange: Exchange,
     match: Match,
     client: Client,
     error: unknown,
   ): Promise<unknown> {
-    // What could not be stored, or not be judged now, says nothing about who reported it.
+    // A storage failure or a limit does not discredit the sender.
     const unproven = isNotifierError(error) && error.status < 500 && error.status !== 429
     if (match.kind !== 'route' || match.route.limit !== 'receipts' || !unproven) return error
     try {
@@ -160,7 +160,7 @@ export function createHttpApi(
     }
   }
 
-  /** Lets anyone in, over HTTPS and within the limit of the address. */
+  /** Admits a request without a key, over HTTPS and within the limit of its address. */
   async function welcome(
     request: HttpRequest,
     client: Client,
@@ -179,7 +179,7 @@ export function createHttpApi(
     match: Match,
   ): Promise<Entry> {
     let arrived = !hasBody(match)
-    // The key is looked up at the end of this turn. A body that shares a packet with its head has arrived by then.
+    // The key lookup runs at the end of this turn. A body that shares a packet with its head has arrived by then.
     if (!arrived) {
       atEndOfTurn(() => {
         arrived = request.bodyComplete
@@ -203,8 +203,8 @@ export function createHttpApi(
   }
 
   /**
-   * Whose request it is. Who shows no key that is valid here is counted by address: keys cannot be guessed at will, and one
-   * that leaked uses up nothing of its organization from anywhere else than its list allows.
+   * Identifies the caller. Requests without a valid key count against their address. That slows down guessing, and a
+   * leaked key used from outside its IP list consumes nothing of its organization's limit.
    */
   async function identify(request: HttpRequest, client: Client, exchange: Exchange): Promise<Caller> {
     try {
@@ -229,7 +229,7 @@ export function createHttpApi(
     exchange.release = admission.release
   }
 
-  /** What is left when it is known who asks, and that they may. Null: the client left before anything was done. */
+  /** Runs the request after authorization. Null: the client left before anything changed. */
   async function perform(
     request: HttpRequest,
     client: Client,
@@ -259,7 +259,7 @@ export function createHttpApi(
     const query = parseQuery(request.query)
     const ignored = ignoredParameters(query, route)
     if (ignored.length > 0) {
-      // Mail programs and scanners add parameters to links.
+      // Mail clients and scanners add parameters to links.
       if (resolved.strictBody && route.page !== true) throw unknownParameters(ignored, route)
       exchange.ignored = ignoredHeader(ignored)
     }
@@ -273,7 +273,7 @@ export function createHttpApi(
     limits: BodyLimits,
   ) {
     if (route.raw !== true && route.form !== true) return NO_BYTES
-    // A body that shares a packet with its head is never open.
+    // A body that shares a packet with its head never counts as open.
     if (!request.bodyComplete) await new Promise<void>((resolve) => atEndOfTurn(resolve, 0))
     if (!request.bodyComplete) await route.beforeBody?.(params, service)
     const read = route.raw === true ? readRaw : readForm
@@ -288,7 +288,7 @@ export function createHttpApi(
   }
 }
 
-/** The JSON body of a route that has one. The key is judged again once it has arrived. */
+/** Reads the JSON body of a route that has one, then judges the key again. */
 async function readObject(
   request: HttpRequest,
   { body, bodyOptional }: Route,

@@ -4,10 +4,10 @@ const MAX_TOKEN = 256
 const BEARER = /^bearer +([\x21-\x7e]+) *$/i
 
 /**
- * The token of `Authorization: Bearer <token>`: scheme in any case, exactly one token. A repeated header arrives
- * joined by a comma and a space, so it has two tokens and is refused like any malformed one.
+ * The token of `Authorization: Bearer <token>`: scheme in any case, exactly one token. Adapters join repeated headers
+ * with a comma and a space, so they hold two tokens and fail like any malformed header.
  *
- * @throws NotifierError `missing_authorization`, or `invalid_api_key` for anything malformed
+ * @throws NotifierError `missing_authorization`; `invalid_api_key` for a malformed header
  */
 export function bearerToken(header: string | undefined): string {
   if (header === undefined || header === '') throw new NotifierError('missing_authorization')

@@ -4,11 +4,11 @@ import type { BodyLimits, HttpRequest } from './message.ts'
 
 const JSON_TYPE = /^application\/(?:json|[\w.!#$&^-]+\+json)\s*(?:;(.*))?$/i
 const CHARSET = /^\s*charset\s*=\s*"?([^";\s]+)"?\s*$/i
-/** Deepest nesting of a body: whoever walks through it must not run out of stack. */
+/** Deepest nesting of a body: recursive code must not overflow its stack. */
 const MAX_DEPTH = 64
 /**
- * Most values and names of a body, in a batch of each item. Names and short texts are costly to parse: V8 keeps each
- * distinct one in a table. The largest `variables` have 10 000 of each.
+ * Most values and names of a body, or of each item in a batch. Names and short texts are costly to parse because V8
+ * interns each distinct one. The largest `variables` have 10 000 of each.
  */
 const MAX_VALUES = 25_000
 const NOTHING = Object.freeze({})
@@ -22,14 +22,14 @@ export function tooLarge(limit: number): NotifierError {
 }
 
 /**
- * Reads the JSON object in a request. A host application's parser may have read it before; then its result counts.
+ * Reads the JSON object in a request. If a body parser of the host application ran first, its result counts.
  *
- * A body without Content-Type is taken for JSON: nothing else is ever accepted here, and a wrong guess is answered
- * with `invalid_json` anyway.
+ * A body without Content-Type is parsed as JSON: the API accepts nothing else, and a wrong guess ends with
+ * `invalid_json`.
  *
  * @param optional an empty body is an empty object
- * @throws NotifierError `unsupported_media_type`, `payload_too_large`, `invalid_json`, `invalid_parameter` for JSON
- *   that is no object, and what `readBody` throws
+ * @throws NotifierError `unsupported_media_type`, `payload_too_large`, `invalid_json`, `invalid_parameter` if the JSON
+ *   is not an object, and the errors of `readBody`
  */
 export async function readJsonObject(
   request: HttpRequest,
@@ -49,10 +49,10 @@ export async function readJsonObject(
 }
 
 /**
- * Reads a body as it came: signatures are made over its bytes.
+ * Reads a body byte for byte, because signatures cover its bytes.
  *
- * @throws NotifierError `invalid_configuration` when a parser of the host has turned it into something else, and what
- *   `readBody` throws
+ * @throws NotifierError `invalid_configuration` if a parser of the host has transformed the body, and the errors of
+ *   `readBody`
  */
 export async function readRaw(request: HttpRequest, limits: BodyLimits): Promise<Uint8Array> {
   if (request.parsedBody !== undefined) {
@@ -67,9 +67,9 @@ export async function readRaw(request: HttpRequest, limits: BodyLimits): Promise
 }
 
 /**
- * Reads a form as it came, or as it is once more after a parser of the host: nobody signs it, so nothing is lost.
+ * Reads a form byte for byte, or re-encodes the result of a host's parser: forms are not signed.
  *
- * @throws NotifierError `payload_too_large`, and what `readBody` throws
+ * @throws NotifierError `payload_too_large`, and the errors of `readBody`
  */
 export async function readForm(request: HttpRequest, limits: BodyLimits): Promise<Uint8Array> {
   const { parsedBody } = request
@@ -80,7 +80,7 @@ export async function readForm(request: HttpRequest, limits: BodyLimits): Promis
   return Buffer.from(new URLSearchParams(texts).toString())
 }
 
-/** The host has read it all the same; the limit says what is taken. */
+/** Applies the limit to bodies that the host has already read. */
 function assertDeclaredSize(request: HttpRequest, { bytes: limit }: BodyLimits): void {
   if (Number(request.header('content-length') ?? 0) > limit) throw tooLarge(limit)
 }
@@ -99,7 +99,7 @@ function assertJson(contentType: string | undefined): void {
   }
 }
 
-/** Inflating is left out: a small body could then become any size. */
+/** Refuses compressed bodies: a small one could inflate to any size. */
 function assertNotEncoded(encoding: string | undefined): void {
   if (encoding !== undefined && encoding !== '' && encoding.toLowerCase() !== 'identity') {
     throw new NotifierError('unsupported_media_type', {
@@ -108,7 +108,7 @@ function assertNotEncoded(encoding: string | undefined): void {
   }
 }
 
-/** The cause stays out of the answer: V8 quotes the input in it. */
+/** Drops the cause: V8 quotes the input in it. */
 function parseJson(bytes: Uint8Array): unknown {
   if (bytes.length === 0) {
     throw new NotifierError('invalid_json', { message: 'The request has no body. Send one JSON object.' })
@@ -120,7 +120,7 @@ function parseJson(bytes: Uint8Array): unknown {
   }
 }
 
-/** What may have so many values that everything else would wait while it is parsed. */
+/** Parses a body with so many values that parsing it at once would block the event loop. */
 async function parseLong(bytes: Uint8Array): Promise<Readonly<Record<string, unknown>>> {
   const limits = { values: MAX_VALUES, depth: MAX_DEPTH }
   const refuse = (limit: 'values' | 'depth'): never => {

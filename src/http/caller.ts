@@ -9,14 +9,14 @@ import type { Client } from './client.ts'
 import type { HttpRequest } from './message.ts'
 import type { Match, RouteMatch } from './router.ts'
 
-/** Whose key a request shows. */
+/** The owner of the key in a request. */
 export interface Caller extends Pick<ApiKeyRecord, 'id' | 'permission' | 'grants'> {
-  /** Null: an operator's. */
+  /** Null: an operator key. */
   readonly organizationId: string | null
 }
 
 /**
- * The key of a request, as it is now.
+ * Authenticates a request against the current state of its key.
  *
  * @throws NotifierError `missing_authorization`, `invalid_api_key`, `expired_api_key`, `ip_not_allowed`
  */

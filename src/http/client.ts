@@ -2,18 +2,18 @@ import { NotifierError } from '../domain/errors/notifier-error.ts'
 import type { HttpRequest } from './message.ts'
 import { type AddressMatcher, canonicalAddress, isLoopback, UNIX_PEER } from './proxies.ts'
 
-/** Who sent a request and how, as far as it can be believed. */
+/** The client of a request, as far as trusted sources describe it. */
 export interface Client {
-  /** Canonical IP address; null when it is not known. */
+  /** Canonical IP address. Null: unknown. */
   readonly address: string | null
-  /** True when the client's own connection was HTTPS. */
+  /** True: the client's own connection was HTTPS. */
   readonly secure: boolean
 }
 
-/** Whether plain HTTP is accepted. */
+/** Whether the API accepts plain HTTP. */
 export type HttpsMode = 'require' | 'allow-loopback' | 'off'
 
-/** Any of these on a request says that a proxy stands between: then a loopback peer is not the client. */
+/** Each of these headers reveals a proxy. A loopback peer is then not the client. */
 const FORWARDING_HEADERS = [
   'x-forwarded-for',
   'x-forwarded-proto',
@@ -24,11 +24,11 @@ const FORWARDING_HEADERS = [
 ] as const
 
 /**
- * Computes the client's address and scheme. Frameworks disagree about both, so none of them is asked.
+ * Computes the client's address and scheme without asking the framework, because frameworks disagree about both.
  *
- * From the peer on, X-Forwarded-For is walked from the right while the address reached is a trusted proxy; the
- * first that is not is the client. Each proxy appends one entry, so what a client wrote itself stays to the left
- * of what is read. The scheme is the X-Forwarded-Proto entry at the depth of the client, or the last one.
+ * The walk starts at the peer and goes through X-Forwarded-For from the right, as long as the address is a trusted
+ * proxy. The first other address is the client. Each proxy appends one entry, so entries that the client forged stay to
+ * the left of the walk. The scheme is the X-Forwarded-Proto entry at the client's depth, or the last one.
  */
 export function resolveClient(request: HttpRequest, trusted: AddressMatcher | null): Client {
   const peer = peerOf(request)
@@ -47,7 +47,7 @@ function isTrusted(address: string | null, trusted: AddressMatcher | null): bool
   return trusted !== null && address !== null && trusted(address)
 }
 
-/** Its canonical address, or `unix`; null: nothing is known of it. */
+/** Canonical address of the peer, or `unix`. Null: unknown. */
 function peerOf({ remoteAddress }: HttpRequest): string | null {
   if (remoteAddress === undefined || remoteAddress === UNIX_PEER) return remoteAddress ?? null
   return canonicalAddress(remoteAddress)
@@ -68,7 +68,7 @@ function entries(header: string | undefined): string[] {
   return header === undefined ? [] : header.split(',').map((entry) => entry.trim())
 }
 
-/** True when the request came in a way that the mode accepts. */
+/** True: the mode accepts the request's scheme. */
 export function acceptsScheme(mode: HttpsMode, client: Client, request: HttpRequest): boolean {
   if (client.secure || mode === 'off') return true
   if (mode === 'require') return false
@@ -80,7 +80,10 @@ export function acceptsScheme(mode: HttpsMode, client: Client, request: HttpRequ
   )
 }
 
-/** The refusal of plain HTTP. It names the option that is probably missing, and a header if that was the cause. */
+/**
+ * The error for plain HTTP. It names the option that is probably missing, and the header that caused the refusal, if
+ * one did.
+ */
 export function httpsRequired(request: HttpRequest, trusted: AddressMatcher | null): NotifierError {
   const peer = peerOf(request)
   const forwarding = FORWARDING_HEADERS.find((name) => request.header(name) !== undefined)

@@ -3,7 +3,7 @@ import { NotifierError } from '../domain/errors/notifier-error.ts'
 import type { Query } from './query.ts'
 import type { Route } from './routes/route.ts'
 
-/** The grants that a request needs for its query. */
+/** The grants that a query requires. */
 export function neededFor({ queryGrants = {} }: Pick<Route, 'queryGrants'>, query: Query): Grant[] {
   return Object.entries(queryGrants).flatMap(([parameter, grant]) =>
     query[parameter] === 'true' ? [grant] : [],
@@ -11,7 +11,7 @@ export function neededFor({ queryGrants = {} }: Pick<Route, 'queryGrants'>, quer
 }
 
 /**
- * A key can use, and give to another key, only the grants that it has.
+ * A key can use only its own grants, and give only those to other keys.
  *
  * @throws NotifierError `insufficient_permissions`
  */

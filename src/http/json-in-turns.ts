@@ -1,17 +1,17 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 
 export interface JsonLimits {
-  /** Most values and names of one item of a list, and of all that is no such item. */
+  /** Most values and names of one list item, and of the document without its items. */
   readonly values: number
   /** Deepest nesting. */
   readonly depth: number
 }
 
-/** So much is parsed in one turn of the event loop: some milliseconds of work. */
+/** Work in one turn of the event loop: a few milliseconds. */
 const UNITS_IN_A_TURN = 256 * 1024
 const VALUES_IN_A_TURN = 5_000
 
-/** The outermost object, a list, an item. */
+/** Nesting of an item: the outermost object, a list, the item. */
 const ITEM_DEPTH = 3
 
 const QUOTE = 0x22
@@ -23,24 +23,24 @@ const END_OF_LIST = 0x5d
 const OBJECT = 0x7b
 const END_OF_OBJECT = 0x7d
 
-/** False: a JSON text has no more values and names than this. Punctuation within texts counts, too. */
+/** False: the JSON text has at most `values` values and names. Punctuation inside texts counts too. */
 export function mayHaveMore(bytes: Uint8Array, values: number): boolean {
   if (bytes.length <= values) return false
   let left = values
   for (let at = 0; at < bytes.length && left >= 0; at += 1) {
     const byte = bytes[at]
-    // Each value but the outermost is the first in something, or comes behind a comma. Each name has a colon.
+    // Every value except the outermost follows an opening bracket or a comma. Every name has a colon.
     if (byte === COMMA || byte === COLON || byte === LIST || byte === OBJECT) left -= 1
   }
   return left < 0
 }
 
 /**
- * Parses the items of the lists in the outermost object one by one, and lets the event loop turn between them: at once, a
- * text of 16 MiB whose names all differ stops the process for seconds.
+ * Parses the items of the lists in the outermost object one by one, with turns of the event loop in between. Parsed at
+ * once, a text of 16 MiB with distinct names would block the process for seconds.
  *
- * @returns what `JSON.parse` does
- * @throws SyntaxError, and what `refuse` throws, before anything is parsed
+ * @returns the result of `JSON.parse`
+ * @throws SyntaxError, and the errors of `refuse` before any parsing
  */
 export async function parseInTurns(
   text: string,
@@ -69,12 +69,12 @@ export async function parseInTurns(
 }
 
 interface Apart {
-  /** The text with `[n]` in the place of its n-th item: no other list is left in a list there. */
+  /** The text with `[n]` in place of its n-th item. It holds no other nested list. */
   readonly frame: string
   readonly items: readonly (readonly [from: number, to: number, values: number])[]
 }
 
-/** Finds the items that are objects or lists. What is no JSON is none in its frame either, or in one of its items. */
+/** Finds the items that are objects or lists. Invalid JSON stays invalid in the frame or in an item. */
 function apart(text: string, limits: JsonLimits, refuse: (limit: keyof JsonLimits) => never): Apart {
   const items: [number, number, number][] = []
   let frame = ''
@@ -119,7 +119,7 @@ function apart(text: string, limits: JsonLimits, refuse: (limit: keyof JsonLimit
   return { frame: frame + text.slice(done), items }
 }
 
-/** @returns where the text ends whose quote begins at `from` */
+/** @returns the end of the text whose opening quote is at `from` */
 function endOfText(text: string, from: number): number {
   for (let end = from; ; ) {
     end = text.indexOf('"', end + 1)

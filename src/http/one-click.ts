@@ -7,7 +7,7 @@ export function isOneClick(bytes: Uint8Array): boolean {
   return partsOf(text.replaceAll('\r\n', '\n')).some(isClick)
 }
 
-/** Split at the boundary, which the first line is: whoever makes a form writes nothing before it. */
+/** Splits at the boundary, which is the first line: form encoders write no preamble. */
 function partsOf(text: string): string[] {
   const end = text.indexOf('\n')
   const boundary = text.slice(0, Math.max(0, end)).trimEnd()

@@ -4,25 +4,25 @@ import { networkOf } from '../services/limits/network.ts'
 import type { Admissions } from '../services/service.ts'
 import type { BodyLimits, HttpRequest } from './message.ts'
 
-/** Unfinished bodies of one client address, of IPv6 its first 64 bits. */
+/** Most unfinished bodies of one client address (IPv6: one /64). */
 const MOST_PER_ADDRESS = 16
-/** Bytes that may have arrived of all unfinished bodies together. */
+/** Most bytes of all unfinished bodies together. */
 const MOST_BYTES = 64 * 1024 * 1024
 const RETRY_MS = 1_000
 
 interface OpenBody {
-  /** Those that have arrived. */
+  /** Bytes that have arrived. */
   bytes: number
   readonly end: (error: NotifierError) => void
 }
 
-/** Bounds the unfinished bodies of requests without a key, which would fill the memory otherwise. */
+/** Bounds the unfinished bodies of requests without a key, which could otherwise exhaust memory. */
 export interface OpenBodies {
   /**
-   * Reads a body. When all together hold too many bytes, the oldest ends with `service_unavailable`.
+   * Reads a body. If all bodies together hold too many bytes, the oldest ends with `service_unavailable`.
    *
-   * @param read reads it within the limits that it is given
-   * @throws NotifierError `rate_limit_exceeded` for too many of one address, and what `read` throws
+   * @param read reads the body within the given limits
+   * @throws NotifierError `rate_limit_exceeded` for too many bodies of one address, and the errors of `read`
    */
   read(
     request: HttpRequest,
@@ -34,7 +34,7 @@ export interface OpenBodies {
 
 export function createOpenBodies(limits: Pick<Admissions, 'closed'>): OpenBodies {
   const open = new Map<string, number>()
-  /** The oldest comes first. */
+  /** Oldest first. */
   const bodies = new Set<OpenBody>()
   let held = 0
 

@@ -3,19 +3,19 @@ import type { HttpsMode } from './client.ts'
 import type { ErrorFormat } from './errors.ts'
 import { type AddressMatcher, compileNetworks } from './proxies.ts'
 
-/** Options of the REST API, the same for every adapter. */
+/** Options of the REST API, identical for every adapter. */
 export interface HttpApiOptions {
   /**
-   * `require`: plain HTTP is refused with 403 `https_required`. `allow-loopback`: also accept plain HTTP from this
-   * machine itself, unless a forwarding header says that a proxy stands between. `off`: accept both.
+   * `require`: refuse plain HTTP with 403 `https_required`. `allow-loopback`: accept plain HTTP from this machine
+   * unless a forwarding header reveals a proxy. `off`: accept plain HTTP from everywhere.
    *
    * @default 'require'
    */
   readonly https?: HttpsMode | undefined
   /**
-   * Proxies whose X-Forwarded-For and X-Forwarded-Proto are believed: addresses, CIDR blocks, `loopback`,
-   * `linklocal`, `uniquelocal`, and `unix` for whoever connects over a Unix socket whose path the server was told, not a
-   * file descriptor. The framework's own setting is not used.
+   * Proxies whose X-Forwarded-For and X-Forwarded-Proto are trusted: addresses, CIDR blocks, `loopback`, `linklocal`,
+   * `uniquelocal` and `unix`. `unix` means every client of a Unix socket that the server opened by path, not by file
+   * descriptor. The framework's own setting has no effect.
    *
    * @default [] (none)
    */
@@ -27,18 +27,18 @@ export interface HttpApiOptions {
   /** Largest body of a batch in bytes. @default 16 777 216 (16 MiB) */
   readonly maxBatchBytes?: number | undefined
   /**
-   * Longest time that a request body may take to arrive, in milliseconds, from 1 to 600 000; then the answer is 408
-   * `request_timeout`. A pause of 30 seconds within a body ends it as well.
+   * Longest time for a request body to arrive, in milliseconds, from 1 to 600 000. A later body is answered with 408
+   * `request_timeout`, and so is a pause of 30 seconds within one.
    *
    * @default 120 000 (two minutes)
    */
   readonly bodyTimeoutMs?: number | undefined
   /**
-   * Refuses bodies with unknown fields with `invalid_parameter`, in a batch the item that has them, and requests with unknown
-   * query parameters. Links in messages and receipts may carry more parameters all the same.
+   * Refuse unknown body fields and query parameters with `invalid_parameter`. In a batch only the item with the field
+   * fails. Links in messages and receipts may still carry additional parameters.
    *
-   * @default false (fields are ignored, except those of a message that belong elsewhere, such as `idempotencyKey`; the header
-   *   X-Ignored-Parameters names the parameters)
+   * @default false (unknown fields are ignored, except misplaced fields of a message such as `idempotencyKey`; the
+   *   header X-Ignored-Parameters lists unknown parameters)
    */
   readonly strictBody?: boolean | undefined
 }
@@ -46,7 +46,7 @@ export interface HttpApiOptions {
 /** {@link HttpApiOptions}, validated and complete. */
 export interface ResolvedHttpOptions {
   readonly https: HttpsMode
-  /** Null: no proxy is trusted. */
+  /** Null: no trusted proxy. */
   readonly trusted: AddressMatcher | null
   readonly errorFormat: ErrorFormat
   readonly maxBodyBytes: number
@@ -56,7 +56,7 @@ export interface ResolvedHttpOptions {
 }
 
 const MiB = 1024 * 1024
-/** A request holds a concurrency slot while its body arrives, so that no configuration may allow an hour. */
+/** A request holds a concurrency slot while its body arrives, which bounds this option. */
 const MAX_BODY_TIMEOUT_MS = 600_000
 const KNOWN: ReadonlySet<string> = new Set([
   'https',
@@ -68,11 +68,11 @@ const KNOWN: ReadonlySet<string> = new Set([
   'strictBody',
 ])
 
-/** @throws NotifierError `invalid_configuration`, naming the option and what is right */
+/** @throws NotifierError `invalid_configuration` with the option and its valid values */
 export function resolveHttpOptions(options: HttpApiOptions): ResolvedHttpOptions {
   if (typeof options !== 'object' || options === null) throw wrong('options', 'an object')
   for (const name of Object.keys(options)) {
-    // A misspelt security option that is silently ignored would be worse than an error.
+    // A misspelt security option must not be ignored silently.
     if (!KNOWN.has(name)) throw unknown(name)
   }
   return Object.freeze({

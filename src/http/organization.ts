@@ -8,11 +8,11 @@ import type { Query } from './query.ts'
 import type { RouteMatch } from './router.ts'
 
 /**
- * Which organization a request concerns; empty: its operation belongs to none. An operator's must exist: while it is being
- * deleted, a key of its own would not work either.
+ * The organization of a request. Empty: the operation belongs to no organization. An organization named with an
+ * operator key must exist; during its deletion its own keys stop working too.
  *
- * @throws NotifierError `missing_required_field`, `invalid_parameter` when header and query differ, `organization_mismatch`
- *   when it is not the key's, `not_found`
+ * @throws NotifierError `missing_required_field`, `invalid_parameter` if header and query differ,
+ *   `organization_mismatch` if the key belongs to another one, `not_found`
  */
 export async function organizationOf(
   request: HttpRequest,
@@ -29,8 +29,8 @@ export async function organizationOf(
 }
 
 /**
- * The header X-Organization-ID or the query `orgId`, else the key's own. `/admin` paths require `orgId`, and an operator key
- * requires one of the two.
+ * The header X-Organization-ID or the query parameter `orgId`, else the key's own organization. `/admin` paths require
+ * `orgId`; operator keys require one of the two.
  */
 function namedOrganization(
   request: HttpRequest,

@@ -1,6 +1,6 @@
 import type { HandlerResult } from './routes/route.ts'
 
-/** Nothing is loaded, framed or run; a form may only be sent to where the page comes from. */
+/** Forbids loading, framing and scripts. Forms may only post to their own origin. */
 const HEADERS = {
   'Content-Security-Policy':
     "default-src 'none'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
@@ -9,7 +9,7 @@ const HEADERS = {
   'X-Robots-Tag': 'noindex',
 }
 
-/** The form's only field, as RFC 8058 names it: a person's answer and a mail provider's are the same request. */
+/** The form's only field, named by RFC 8058: people and mail providers send the same request. */
 const FORM =
   '<form method="post"><input type="hidden" name="List-Unsubscribe" value="One-Click"><button>Unsubscribe</button></form>'
 

@@ -3,7 +3,7 @@ import { redactText } from '../services/logging/redact.ts'
 
 const MASKED = { showRecipients: false }
 
-/** An unexpected failure must be visible somewhere, also when nobody configured a logger; an outage is elsewhere. */
+/** Unexpected failures must be visible without a configured logger. */
 export const processWarnings: Pick<Logger, 'warn' | 'error'> = {
   warn: () => {},
   error(message, fields = {}) {

@@ -1,9 +1,9 @@
 import { BlockList, isIP } from 'node:net'
 
-/** Tells whether an address, or `unix`, belongs to a set of networks. */
+/** Tests whether an address, or `unix`, belongs to a set of networks. */
 export type AddressMatcher = (address: string) => boolean
 
-/** The peer of a connection over a Unix socket, which has no address. */
+/** The peer of a Unix socket, which has no address. */
 export const UNIX_PEER = 'unix'
 
 const PRESETS: Readonly<Record<string, readonly string[]>> = {
@@ -14,7 +14,7 @@ const PRESETS: Readonly<Record<string, readonly string[]>> = {
 
 const CIDR = /^([^/]+)(?:\/(\d{1,3}))?$/
 
-/** True for a canonical address of this machine. */
+/** True for a canonical loopback address. */
 export function isLoopback(address: string): boolean {
   return address === '::1' || (address.startsWith('127.') && !address.includes(':'))
 }
@@ -22,7 +22,7 @@ export function isLoopback(address: string): boolean {
 /**
  * Compiles addresses, CIDR blocks and the names `loopback`, `linklocal`, `uniquelocal` and `unix` to one matcher.
  *
- * @returns null when an entry is none of these
+ * @returns null if an entry is invalid
  */
 export function compileNetworks(entries: readonly string[]): AddressMatcher | null {
   const list = new BlockList()
@@ -51,9 +51,9 @@ const MAPPED = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i
 const WITH_PORT = /^(?:\[([^\]]+)\](?::\d+)?|(\d+\.\d+\.\d+\.\d+):\d+)$/
 
 /**
- * One spelling for an address: no port, brackets or zone; IPv4 that is mapped into IPv6 as IPv4.
+ * The canonical spelling of an address: no port, brackets or zone; IPv4-mapped IPv6 as IPv4.
  *
- * @returns null for what is no IP address
+ * @returns null for anything but an IP address
  */
 export function canonicalAddress(text: string): string | null {
   const match = WITH_PORT.exec(text)

@@ -7,7 +7,7 @@ import type { LimitedResource } from '../services/limits/records.ts'
 /** Decoded query parameters. */
 export type Query = Readonly<Record<string, string>>
 
-/** What a route says of its query. */
+/** The parts of a route that describe its query. */
 interface QueryReader {
   readonly query?: z.ZodType
   readonly belongsTo?: 'organization' | 'operator'
@@ -17,9 +17,9 @@ interface QueryReader {
 const EMPTY: Query = Object.freeze(Object.create(null))
 
 /**
- * Decodes a query string. The result has no prototype, so that no name in it can mean anything else.
+ * Decodes a query string. The result has no prototype, so no parameter name can collide with one.
  *
- * @throws NotifierError `invalid_parameter` when a parameter is given twice: which one counts would be a guess
+ * @throws NotifierError `invalid_parameter` for a repeated parameter, whose value would be ambiguous
  */
 export function parseQuery(raw: string): Query {
   if (raw === '') return EMPTY
@@ -36,7 +36,7 @@ export function parseQuery(raw: string): Query {
   return query
 }
 
-/** The parameters of a query that a route does not read. Receipts are the provider's: it reads all of them. */
+/** The query parameters that a route ignores. Receipt routes ignore none: the provider reads them all. */
 export function ignoredParameters(query: Query, route: QueryReader): readonly string[] {
   if (query === EMPTY || route.limit === 'receipts') return []
   const known = knownParameters(route)
@@ -48,7 +48,7 @@ function knownParameters({ query, belongsTo }: QueryReader): readonly string[] {
   return belongsTo === 'organization' ? [...own, 'orgId'] : own
 }
 
-/** The refusal of ignored parameters, which are at least one. */
+/** The error for at least one ignored parameter. */
 export function unknownParameters(ignored: readonly string[], route: QueryReader): NotifierError {
   const expected = knownParameters(route)
   const note = (name: string): string => {
@@ -65,7 +65,7 @@ export function unknownParameters(ignored: readonly string[], route: QueryReader
   })
 }
 
-/** The value of X-Ignored-Parameters: at most ten names, percent-encoded and shortened. */
+/** Value of X-Ignored-Parameters: at most ten names, percent-encoded and shortened. */
 export function ignoredHeader(ignored: readonly string[]): string {
   return ignored
     .slice(0, MOST_NAMES)

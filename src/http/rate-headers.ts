@@ -1,7 +1,7 @@
 import type { NotifierError } from '../domain/errors/notifier-error.ts'
 import type { RateLimitState } from '../services/limits/records.ts'
 
-/** The limit that is nearest to a refusal. */
+/** Adds the headers of the limit that is closest to a refusal. */
 export function addRateHeaders(headers: Record<string, string>, state: RateLimitState): void {
   headers['X-RateLimit-Limit'] = String(state.limit)
   headers['X-RateLimit-Remaining'] = String(state.remaining)
@@ -9,7 +9,7 @@ export function addRateHeaders(headers: Record<string, string>, state: RateLimit
   headers['X-RateLimit-Resource'] = state.resource
 }
 
-/** The limit that refused a request, which the error of a refusal has in its details; null: none did. */
+/** The limit in the details of a refusal. Null: no limit refused the request. */
 export function refusingLimit({ status, details }: NotifierError): RateLimitState | null {
   if (status !== 429 || details === undefined) return null
   const { resource, limit, resetAt } = details

@@ -1,9 +1,9 @@
 import { createIdGenerator } from '../domain/ids.ts'
 
-/** A source of request ids, `req_<value>`. */
+/** Creates a source of request ids (`req_…`). */
 export function createRequestIds(): () => string {
   const ids = createIdGenerator({
-    // Only notification ids hold a time.
+    // Request ids carry no time.
     now: () => 0,
     randomBytes: (size) => crypto.getRandomValues(new Uint8Array(size)),
   })

@@ -5,20 +5,20 @@ import type { HttpResponse } from './message.ts'
 import { addRateHeaders, refusingLimit } from './rate-headers.ts'
 import type { HandlerResult } from './routes/route.ts'
 
-/** What every answer to one request has in common. */
+/** The common part of every answer to a request. */
 export interface Envelope {
   readonly requestId: string
-  /** The request came over HTTPS. */
+  /** True: the request came over HTTPS. */
   readonly secure: boolean
-  /** HEAD: the answer is that of GET without its body. */
+  /** True: HEAD, answered like GET without the body. */
   readonly bodiless: boolean
-  /** Query parameters that were not read, as the header names them; empty: none. */
+  /** Ignored query parameters, as the value of X-Ignored-Parameters. Empty: none. */
   readonly ignored: string
-  /** The limit that the rate headers speak of. */
+  /** The limit in the rate headers. */
   readonly limit: RateLimitState
 }
 
-/** The answer to a request that succeeded. */
+/** The answer to a successful request. */
 export function successResponse(envelope: Envelope, status: number, result: HandlerResult): HttpResponse {
   const { text } = result
   if (text === undefined) {
@@ -28,7 +28,7 @@ export function successResponse(envelope: Envelope, status: number, result: Hand
   return toResponse(envelope, result.status ?? status, text.content, headers)
 }
 
-/** The answer to a request that failed, with an error that `publicError` gave. */
+/** The answer to a failed request. `error` comes from `publicError`. */
 export function errorResponse(
   envelope: Envelope,
   error: NotifierError,

@@ -2,24 +2,24 @@ import { PERMISSIONS } from '../domain/api-key.ts'
 import { NotifierError } from '../domain/errors/notifier-error.ts'
 import type { Route } from './routes/route.ts'
 
-/** A route and what the path says to it. */
+/** A route and the parameters in its path. */
 export interface RouteMatch {
   readonly kind: 'route'
   readonly route: Route
   readonly params: Readonly<Record<string, string>>
-  /** False: a segment that stands for a parameter can be no identifier, however it is read. */
+  /** False: a path parameter cannot be an identifier, however it is decoded. */
   readonly valid: boolean
   /** True under /admin: the query must name the organization. */
   readonly organizationRequired: boolean
 }
 
-/** What a path and a method lead to. */
+/** Result of matching a path and a method. */
 export type Match =
   | RouteMatch
   | { readonly kind: 'method'; readonly allow: string }
   | { readonly kind: 'unknown' }
 
-/** Finds routes. Null: the path is not ours, and the host application may have a use for it. */
+/** Finds routes. Null: the path belongs to the host application. */
 export type Router = (method: string, path: string) => Match | null
 
 interface Node {
@@ -41,9 +41,10 @@ const NO_PARAMS: Readonly<Record<string, string>> = Object.freeze({})
 const UNKNOWN: Match = Object.freeze({ kind: 'unknown' })
 
 /**
- * Compiles the table of routes. Literal segments go before parameters.
+ * Compiles the table of routes. Literal segments take precedence over parameters.
  *
- * @throws NotifierError `invalid_configuration` for a route without a permission level or an owner, or two for one address
+ * @throws NotifierError `invalid_configuration` for a route without a permission level or an owner, or for two routes
+ *   at one address
  */
 export function compileRoutes(routes: readonly Route[]): Router {
   const root = newNode()
@@ -60,7 +61,7 @@ export function compileRoutes(routes: readonly Route[]): Router {
     const node = descend(root, segments, values)
     if (node?.methods === undefined) return OWN_PREFIX.test(path) ? UNKNOWN : null
     const found = node.methods.get(method)
-    // Outside /v1 and /admin only the operation itself is ours.
+    // Outside /v1 and /admin the API owns only exact operations.
     if (found === undefined) return OWN_PREFIX.test(path) ? { kind: 'method', allow: node.allow } : null
     const params = values.length === 0 ? NO_PARAMS : decodeParams(found.parameters, values)
     return {
@@ -95,7 +96,7 @@ function add(root: Node, path: string, route: Route): void {
   if (node.methods.has(route.method)) throw wrong(`${route.method} ${path} is there twice`)
   const compiled = { route, parameters, organizationRequired: path.startsWith('/admin/') }
   node.methods.set(route.method, compiled)
-  // HTTP wants HEAD wherever GET is; the body is left out when the answer is made.
+  // HTTP requires HEAD wherever there is GET. The response drops the body.
   if (route.method === 'GET') node.methods.set('HEAD', compiled)
   node.allow = [...node.methods.keys()].sort().join(', ')
 }
@@ -111,7 +112,7 @@ function descend(root: Node, segments: readonly string[], values: string[]): Nod
   return node
 }
 
-/** Null when a value is not percent-encoded text or no identifier: nothing of the kind can exist. */
+/** Null: a value is not valid percent-encoding or not an identifier, so it cannot exist. */
 function decodeParams(names: readonly string[], values: readonly string[]): Record<string, string> | null {
   const params: Record<string, string> = {}
   for (const [index, name] of names.entries()) {

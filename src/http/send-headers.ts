@@ -5,8 +5,8 @@ const KEY = /^[\x21-\x7e]{1,255}$/
 const QUOTED = /^"(.*)"$/
 
 /**
- * The request's idempotency key; undefined: none. The IETF draft writes it as a quoted string, most clients send it
- * bare: one pair of quotes is taken off.
+ * The request's idempotency key. Undefined: none. The IETF draft quotes it and most clients do not, so one pair of
+ * quotes is removed.
  *
  * @throws NotifierError `invalid_parameter`
  */
@@ -24,7 +24,7 @@ export function idempotencyKey(request: HttpRequest): string | undefined {
 }
 
 /**
- * For what sends something and cannot only be validated.
+ * Refuses X-Test-Mode on operations that always deliver.
  *
  * @throws NotifierError `invalid_parameter`
  */
@@ -38,8 +38,8 @@ export function refuseTestMode(request: HttpRequest): void {
 }
 
 /**
- * True when the request is only to be validated. Any value but `true` and `false` is refused: who writes
- * `X-Test-Mode: 1` must not find out by a real delivery.
+ * True: validate the request only. Any value but `true` and `false` is refused, so that `X-Test-Mode: 1` does not cause
+ * a real delivery.
  *
  * @throws NotifierError `invalid_parameter`
  */

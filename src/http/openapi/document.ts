@@ -8,9 +8,7 @@ import { operationOf, PARAMETERS } from './operation.ts'
 import { componentSchemas } from './schemas.ts'
 import type { OpenApiDocument, Operation } from './types.ts'
 
-/**
- * Describes the API in OpenAPI 3.1, from the table of routes that serves it and the schemas that validate it.
- */
+/** Builds the OpenAPI 3.1 document from the table of routes and the schemas that validate requests. */
 export function openApiDocument(
   routes: readonly Route[],
   { sendInput, channels }: Pick<Service, 'sendInput' | 'channels'>,
@@ -33,7 +31,7 @@ export function openApiDocument(
       description: 'Sends notifications over several channels; keeps templates and delivery logs.',
       license: { name: 'MIT', identifier: 'MIT' },
     },
-    // Relative to the address of this document, which is below the mount.
+    // Relative to the address of this document, below the mount.
     servers: [{ url: '.', description: 'Where this document is served.' }],
     security: [{ apiKey: [] }, { operatorKey: [] }],
     tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),

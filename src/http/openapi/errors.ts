@@ -21,7 +21,7 @@ const WITH_KEY: readonly ErrorCode[] = [
   'ip_not_allowed',
   'insufficient_permissions',
 ]
-/** The last two answer an operator key, which names the organization. */
+/** The last two concern operator keys, whose requests name the organization. */
 const OF_ORGANIZATION: readonly ErrorCode[] = ['organization_mismatch', 'missing_required_field', 'not_found']
 const WITH_BODY: readonly ErrorCode[] = [
   'invalid_json',
@@ -30,7 +30,7 @@ const WITH_BODY: readonly ErrorCode[] = [
   'unsupported_media_type',
 ]
 
-/** Answers that many operations have in common, by the name of their component. */
+/** Error responses that many operations share, by component name. */
 const SHARED: readonly (readonly [name: string, status: number, codes: readonly ErrorCode[]])[] = [
   ['BadRequest', 400, ['invalid_parameter']],
   ['BadBody', 400, ['invalid_parameter', 'invalid_json']],
@@ -58,7 +58,7 @@ const shared = new Map(SHARED.map(([name, status, codes]) => [keyOf(status, new 
 
 const retry_after = { type: 'integer', minimum: 1, description: 'Seconds; the same as Retry-After.' }
 
-/** The body of an error, in both forms. */
+/** Schemas of an error body, by format. */
 export const errorSchemas: Readonly<Record<ErrorFormat, JsonObject>> = {
   nested: {
     type: 'object',
@@ -92,7 +92,7 @@ export const errorSchemas: Readonly<Record<ErrorFormat, JsonObject>> = {
   },
 }
 
-/** The errors of an operation, by status. */
+/** Error responses of an operation, by status. */
 export function errorResponses(route: Route, format: ErrorFormat): Readonly<Record<string, JsonObject>> {
   const responses: Record<string, JsonObject> = {}
   for (const [status, codes] of codesOf(route)) {

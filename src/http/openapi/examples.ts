@@ -27,7 +27,7 @@ const key = {
   createdAt,
 }
 
-/** By operation. A test holds each against its schema. */
+/** Examples by operation. A test validates each against its schema. */
 export const EXAMPLES: Readonly<Record<string, Example>> = {
   sendNotification: {
     request: {

@@ -2,7 +2,7 @@ import type { JsonObject } from './types.ts'
 
 const integer = { type: 'integer', minimum: 0 }
 
-/** Headers of answers, by name. */
+/** Response headers by name. */
 export const HEADERS: Readonly<Record<string, JsonObject>> = {
   'X-Request-Id': {
     description: 'Names this request, for support.',
@@ -52,7 +52,7 @@ const ALWAYS = [
   'X-Ignored-Parameters',
 ]
 
-/** References to the headers that every answer has, and to more. */
+/** References to the headers of every answer, plus `more`. */
 export function answerHeaders(more: readonly string[] = []): JsonObject {
   return Object.fromEntries(
     [...ALWAYS, ...more].map((name) => [name, { $ref: `#/components/headers/${name}` }]),

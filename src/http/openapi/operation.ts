@@ -8,7 +8,7 @@ import type { JsonObject, Operation } from './types.ts'
 
 const identifier = { type: 'string', minLength: 1, maxLength: 128, pattern: '^[\\w-]+$' }
 
-/** Parameters that several operations have, by the name of their component. */
+/** Parameters that several operations share, by component name. */
 export const PARAMETERS: Readonly<Record<string, JsonObject>> = {
   OrganizationId: {
     name: 'X-Organization-ID',
@@ -58,7 +58,7 @@ const PATH_PARAMETERS: Readonly<Record<string, string>> = {
   provider: 'Name of the provider.',
 }
 
-/** What one route is at one of its paths. */
+/** Describes one route at one of its paths. */
 export function operationOf(route: Route, path: string, format: ErrorFormat): Operation {
   const admin = path.startsWith('/admin/')
   return {
@@ -95,7 +95,7 @@ const ONE_CLICK_BODY: JsonObject = {
   },
 }
 
-/** Generated code uses the names: they do not change. The first path has the route's own. */
+/** Generated code uses these names, so they never change. The first path has the route's own name. */
 function operationId({ operation, paths }: Route, path: string): string {
   if (path === paths[0]) return operation
   if (path.startsWith('/admin/')) return `admin${capitalized(operation)}`
@@ -165,7 +165,7 @@ function pageResponses({ form }: Route, format: ErrorFormat): Record<string, Jso
   return form === true ? { ...pages, 400: incompleteForm(format) } : pages
 }
 
-/** A page for the form; an error for the request around it. */
+/** A page for an incomplete form, an error for the request around it. */
 function incompleteForm(format: ErrorFormat): JsonObject {
   const { BadBody } = sharedResponses(format)
   return {

@@ -42,7 +42,7 @@ import {
 } from '../schemas/webhook.ts'
 import type { JsonObject } from './types.ts'
 
-/** What clients send. Generated code uses the names: they do not change. */
+/** Schemas of requests. Generated code uses their names, so they never change. */
 const INPUTS: readonly (readonly [name: string, schema: z.ZodType])[] = [
   ['SendRequest', sendInput],
   ['BatchRequest', batchInput],
@@ -60,7 +60,7 @@ const INPUTS: readonly (readonly [name: string, schema: z.ZodType])[] = [
   ['OrganizationChange', organizationChange],
 ]
 
-/** What clients get. Generated code uses the names: they do not change. */
+/** Schemas of responses. Generated code uses their names, so they never change. */
 const OUTPUTS: readonly (readonly [name: string, schema: z.ZodType])[] = [
   ['Channel', channel],
   ['NotificationStatus', notificationStatus],
@@ -103,7 +103,7 @@ const names = new Map([...INPUTS, ...OUTPUTS].map(([name, schema]) => [schema, n
 /**
  * The named schemas.
  *
- * @param strict fields that an input does not name are refused
+ * @param strict inputs refuse unknown fields
  * @param send the schema of a send, with the parts of the notifier's channels
  */
 export function componentSchemas(
@@ -126,13 +126,13 @@ export function componentSchemas(
   return { ...inputs, ...convertAll(OUTPUTS, 'output'), Channel }
 }
 
-/** A reference to a named schema; what has no name is described on the spot. */
+/** A reference to a named schema, or an unnamed schema inline. */
 export function schemaOf(schema: z.ZodType): JsonObject {
   const name = names.get(schema)
   return name === undefined ? convert(schema) : { $ref: refTo(name) }
 }
 
-/** The query parameters that a schema describes, as their values are once they have been read. */
+/** The query parameters of a schema, with the types of their parsed values. */
 export function queryParameters(schema: z.ZodType): readonly JsonObject[] {
   const { properties, required = [] } = convert(schema) as {
     properties: Readonly<Record<string, JsonObject>>
@@ -143,7 +143,7 @@ export function queryParameters(schema: z.ZodType): readonly JsonObject[] {
     in: 'query',
     ...(required.includes(name) ? { required: true } : {}),
     ...(description === undefined ? {} : { description }),
-    // Said aloud: left out, a list means the parameter once for each item, which is refused.
+    // The default style repeats the parameter once per item, which the API refuses.
     ...(rest.type === 'array' ? { style: 'form', explode: false } : {}),
     schema: rest,
   }))
@@ -170,9 +170,9 @@ function convert(schema: z.ZodType): JsonObject {
   return rest
 }
 
-/** Says in JSON Schema what a check in code says, and leaves out what says nothing. */
+/** Translates refinements to JSON Schema and drops redundant keywords. */
 function tidy({ zodSchema, jsonSchema }: { zodSchema: z.core.$ZodType; jsonSchema: Mutable }): void {
-  // Said aloud for generators that otherwise take an object without properties for an empty one.
+  // Some generators take an object without properties for an empty one.
   if (zodSchema === jsonObject) Object.assign(jsonSchema, { type: 'object', additionalProperties: true })
   if (zodSchema === channel && jsonSchema.$ref === undefined) {
     for (const key of Object.keys(jsonSchema)) if (key !== 'description') delete jsonSchema[key]
@@ -185,7 +185,7 @@ function tidy({ zodSchema, jsonSchema }: { zodSchema: z.core.$ZodType; jsonSchem
   if (jsonSchema.format === 'date-time') delete jsonSchema.pattern
   if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum
   if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum
-  // Answers may gain fields: clients must not refuse them.
+  // Clients must tolerate new fields in answers.
   if (jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties
   delete jsonSchema.propertyNames
 }

@@ -1,7 +1,7 @@
 /** A JSON object, read-only. */
 export type JsonObject = Readonly<Record<string, unknown>>
 
-/** An OpenAPI 3.1 document, typed as far as it is read. */
+/** An OpenAPI 3.1 document. Only the parts in use are typed. */
 export interface OpenApiDocument {
   readonly openapi: '3.1.0'
   readonly info: JsonObject
@@ -15,6 +15,6 @@ export interface OpenApiDocument {
 
 export interface Operation extends JsonObject {
   readonly operationId: string
-  /** By status. */
+  /** Responses by status. */
   readonly responses: Readonly<Record<string, JsonObject>>
 }

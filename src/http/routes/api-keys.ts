@@ -17,7 +17,7 @@ async function create(
     GRANTS.filter((grant) => asked.includes(grant)),
     grants,
   )
-  // The body may hold anything: the notifier parses it by `apiKeyInput`.
+  // Untyped: the notifier parses it with `apiKeyInput`.
   return { body: await service.apiKeys.create(organizationId, body as unknown as ApiKeyInput) }
 }
 

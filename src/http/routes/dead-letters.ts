@@ -12,7 +12,7 @@ async function list({ query, organizationId }: RequestContext, service: Service)
 }
 
 async function retry({ body, organizationId }: RequestContext, service: Service): Promise<HandlerResult> {
-  // The body may hold anything: the notifier parses it by `retryInput`.
+  // Untyped: the notifier parses it with `retryInput`.
   return { body: await service.deadLetters.retry(organizationId, body as unknown as RetryInput) }
 }
 

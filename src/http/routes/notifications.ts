@@ -20,7 +20,7 @@ const REPLAYED = { 'Idempotent-Replayed': 'true' }
 async function send(context: RequestContext, service: Service): Promise<HandlerResult> {
   const { request, organizationId } = context
   const key = idempotencyKey(request)
-  // The body may hold anything: the notifier parses it by `sendInput`, as it does for callers without types.
+  // Untyped: the notifier parses it with `sendInput`, as for untyped callers.
   const message = context.body as unknown as SendInput
   const options = { idempotencyKey: key, strict: context.strict }
   if (isTestMode(request)) {
@@ -44,7 +44,7 @@ async function sendBatch(context: RequestContext, service: Service): Promise<Han
   return replayed ? { body, headers: REPLAYED } : { body }
 }
 
-/** Each item is judged on its own by the notifier; here only that there is a list. */
+/** Checks only that there is a list. The notifier judges each item by itself. */
 function batchItems({ notifications }: RequestContext['body']): readonly SendInput[] {
   if (Array.isArray(notifications)) return notifications
   const field = 'notifications'

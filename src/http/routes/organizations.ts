@@ -10,7 +10,7 @@ import { listQuery, organizationDeletionQuery } from '../schemas/query.ts'
 import type { HandlerResult, RequestContext, Route } from './route.ts'
 
 async function create({ body }: RequestContext, service: Service): Promise<HandlerResult> {
-  // The body may hold anything: the notifier parses it by `organizationInput`.
+  // Untyped: the notifier parses it with `organizationInput`.
   const created = await service.organizations.create(body as unknown as OrganizationInput)
   return { body: created, organizationId: created.id }
 }

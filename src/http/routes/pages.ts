@@ -6,19 +6,19 @@ import { linkQuery } from '../schemas/query.ts'
 import { page } from '../schemas/service.ts'
 import type { HandlerResult, RequestContext, Route } from './route.ts'
 
-/** Longer than any token that is made here; a request line has not much more. */
+/** Longer than any issued token, and close to the limit of a request line. */
 const MAX_TOKEN = 8_000
 
-/** One field, also as a part with its headers: RFC 8058 needs less than a quarter of it. */
+/** RFC 8058 needs less than a quarter of this, even as multipart. */
 const MAX_FORM = 4_096
 
-/** Empty: none is given, or more than one. */
+/** The token. Empty: missing or repeated. */
 function tokenIn({ query }: RequestContext): string {
   const { t = '' } = query
   return typeof t === 'string' && t.length <= MAX_TOKEN ? t : ''
 }
 
-/** Never unsubscribes: scanners follow every link in a mail. */
+/** GET never unsubscribes: scanners follow every link in a mail. */
 async function ask(context: RequestContext, { pages }: Service): Promise<HandlerResult> {
   return (await pages.canUnsubscribe(tokenIn(context))) ? confirmPage : unknownPage
 }
@@ -30,7 +30,7 @@ async function unsubscribe(context: RequestContext, { pages }: Service): Promise
   return (await pages.unsubscribe(token)) ? donePage : unknownPage
 }
 
-/** What a mail shows: nothing. */
+/** A transparent 1×1 GIF. */
 const PIXEL = Buffer.from('R0lGODlhAQABAIAAAP///wAAACH5BAEAAAAALAAAAAABAAEAAAICRAEAOw==', 'base64')
 const PRIVATE = { 'Referrer-Policy': 'no-referrer', 'X-Robots-Tag': 'noindex' }
 

@@ -7,7 +7,7 @@ import type { HttpRequest } from '../message.ts'
 import type { OpenApiDocument } from '../openapi/types.ts'
 import type { Query } from '../query.ts'
 
-/** Groups of operations, in the order in which the document shows them. */
+/** Groups of operations, in document order. */
 export const TAGS = {
   Notifications: 'Send notifications and follow what becomes of them.',
   'Dead letters': 'Notifications that failed, and their retry.',
@@ -23,95 +23,98 @@ export const TAGS = {
   Service: 'The service itself; no API key is needed.',
 } as const
 
-/** A code that an operation answers with, by the catalogue's status or by another one. */
+/** An error code of an operation, with the catalogue's status or another one. */
 export type RouteError = ErrorCode | readonly [code: ErrorCode, status: number]
 
 /** Headers that only some operations read. */
 export type RequestHeader = 'Idempotency-Key' | 'X-Test-Mode'
 
 /**
- * One operation of the REST API, as data: the same table serves requests, describes the API (OpenAPI) and drives
- * the tests.
+ * One operation of the REST API as data. The same table serves requests, generates the OpenAPI document and drives the
+ * tests.
  */
 export interface Route {
-  /** Unique name in camel case. */
+  /** Unique name in camel case. Also the default OpenAPI operation id. */
   readonly operation: string
   readonly summary: string
   readonly tag: keyof typeof TAGS
   readonly method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
-  /** Patterns that mean the same; `{name}` stands for one segment. Under /admin the query `orgId` is required. */
+  /** Equivalent patterns; `{name}` matches one segment. Under /admin the query parameter `orgId` is required. */
   readonly paths: readonly string[]
   /**
-   * `organization`: its resources; an operator key names one. `operator`: operator keys alone may call it. Left out where no
-   * key is needed.
+   * `organization`: acts on resources of one organization; operator keys name it. `operator`: only operator keys may
+   * call it. Absent: the route needs no key.
    */
   readonly belongsTo?: 'organization' | 'operator'
-  /** The lowest level of key that may call it; `public`: no key is needed, none is looked at. */
+  /** Lowest permission level that may call the operation. `public`: no key needed, none read. */
   readonly permission: Permission | 'public'
-  /** Query parameters that need a grant of the key where they are `true`. */
+  /** Query parameters that require a grant if `true`. */
   readonly queryGrants?: Readonly<Record<string, Grant>>
-  /** Which request limit holds; routes that name the same share it. Public routes are limited by address. */
+  /** The request limit to count against. Routes with the same name share it. Public routes count by address. */
   readonly limit: LimitedResource
   /** Status of success. */
   readonly status: 200 | 201 | 302
-  /** What a path parameter that can be no identifier is answered with. */
+  /** Error for a path parameter that cannot be an identifier. */
   readonly unknown?: ErrorCode
-  /** Codes of its own, beside those that any operation can answer with. */
+  /** Error codes beside those of every operation. */
   readonly errors?: readonly RouteError[]
   readonly requestHeaders?: readonly RequestHeader[]
-  /** True: it sends something and cannot only validate, so X-Test-Mode is refused and not ignored. */
+  /** True: the operation always delivers, so X-Test-Mode is refused instead of ignored. */
   readonly delivers?: true
-  /** Query parameters, beside `orgId`. */
+  /** Schema of the query parameters, without `orgId`. */
   readonly query?: z.ZodType
-  /** Present: the request has a body. The notifier validates by the same schema, so the core does not. */
+  /**
+   * Schema of the request body; absent: no body. The notifier validates with the same schema, so the HTTP layer does
+   * not.
+   */
   readonly body?: z.ZodType
-  /** True: no body means `{}`. */
+  /** True: a missing body means `{}`. */
   readonly bodyOptional?: true
-  /** True: the handler gets the bytes of the body as they came, whatever their type. */
+  /** True: the handler gets the raw bytes of the body, whatever their type. */
   readonly raw?: true
-  /** Judges the path before the body is read, for a route that needs no key. */
+  /** Judges the path before the body is read, on a route without a key. */
   readonly beforeBody?: (params: RequestContext['params'], service: Service) => Promise<void>
-  /** True: as `raw`, and also what a parser of the host has made of a form. */
+  /** True: like `raw`, and also accepts the result of a host's form parser. */
   readonly form?: true
-  /** True: for people and their mail programs. Answers are no JSON, also that a link is not one of ours (404). */
+  /** True: serves people and mail clients. Answers are pages, including 404 for invalid links. */
   readonly page?: true
-  /** Another size limit than `maxBodyBytes`: that of batches, or a lower one in bytes where few are enough. */
+  /** Size limit in place of `maxBodyBytes`: that of batches, or a number of bytes. */
   readonly bodySize?: 'batch' | number
   readonly response: z.ZodType
-  /** Another success than `status` and `response`. */
+  /** Alternative success response beside `status` and `response`. */
   readonly otherwise?: { readonly status: 200; readonly when: string; readonly response: z.ZodType }
   readonly handler: Handler
 }
 
-/** Calls the notifier. All rules of the operation itself are there, none is here. */
+/** Calls the notifier, which holds all rules of the operation. */
 export type Handler = (context: RequestContext, service: Service) => Promise<HandlerResult>
 
-/** What a handler gets: everything in it has been checked. */
+/** Validated input of a handler. */
 export interface RequestContext {
   readonly request: HttpRequest
-  /** Empty for routes that belong to no organization. */
+  /** Empty: the route belongs to no organization. */
   readonly organizationId: string
-  /** Of the key. */
+  /** Grants of the key. */
   readonly grants: readonly Grant[]
   /** Decoded path parameters. */
   readonly params: Readonly<Record<string, string>>
   readonly query: Query
-  /** What a route that asks for it raw was sent; empty for others. */
+  /** Bytes of the body on a route with `raw` or `form`; empty otherwise. */
   readonly bytes: Uint8Array
-  /** A JSON object of any content; empty for routes without a body. */
+  /** A JSON object, not yet validated. Empty on routes without a body. */
   readonly body: Readonly<Record<string, unknown>>
-  /** Unknown fields are refused; of `body` itself they have been. */
+  /** True: nested unknown fields are refused too. Those of `body` itself already were. */
   readonly strict: boolean
-  /** The description of the API. */
+  /** The OpenAPI document. */
   document(): OpenApiDocument
 }
 
 export interface HandlerResult {
-  /** The organization that was created: the path could not name it. For the log. */
+  /** The created organization, which the path could not name. For the log. */
   readonly organizationId?: string
   /** Sent as JSON. */
   readonly body?: unknown
-  /** Sent as it is, in place of JSON. */
+  /** Sent unchanged in place of JSON. */
   readonly text?: { readonly contentType: string; readonly content: string | Buffer }
   /** Replaces the route's status. */
   readonly status?: number

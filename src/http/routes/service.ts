@@ -4,8 +4,8 @@ import { healthStatus, openApiDocument } from '../schemas/service.ts'
 import type { HandlerResult, RequestContext, Route } from './route.ts'
 
 /**
- * Why it is not `ok`, and of what it is made, is for the operator: `service.health()`. A degraded service accepts, so a
- * load balancer must not take it out: 200.
+ * Details of a degraded state are for operators (`service.health()`). A degraded service accepts requests, so a load
+ * balancer must keep it: 200.
  */
 async function health(_context: RequestContext, service: Service): Promise<HandlerResult> {
   const { status } = await service.health()

@@ -7,7 +7,7 @@ import { suppressionList, suppressionRecord } from '../schemas/suppression.ts'
 import type { HandlerResult, RequestContext, Route } from './route.ts'
 
 async function add({ body, organizationId }: RequestContext, service: Service): Promise<HandlerResult> {
-  // The body may hold anything: the notifier parses it by `suppressionInput`.
+  // Untyped: the notifier parses it with `suppressionInput`.
   return { body: await service.suppressions.add(organizationId, body as unknown as SuppressionInput) }
 }
 
@@ -62,7 +62,7 @@ export const suppressionRoutes: readonly Route[] = [
     handler: list,
   },
   {
-    // In the query and not in the path: proxies and routers take paths with encoded slashes or dots apart.
+    // In the query, because proxies and routers treat encoded slashes and dots in paths differently.
     operation: 'removeSuppression',
     summary: 'Send to a recipient again',
     tag: 'Suppressions',

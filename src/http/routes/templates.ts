@@ -12,7 +12,7 @@ import { previewInput, renderedRecord, templateList, templateRecord } from '../s
 import type { HandlerResult, RequestContext, Route } from './route.ts'
 
 async function create({ body, organizationId }: RequestContext, service: Service): Promise<HandlerResult> {
-  // The body may hold anything: the notifier parses it by `templateInput`.
+  // Untyped: the notifier parses it with `templateInput`.
   return { body: await service.templates.create(organizationId, body as unknown as TemplateInput) }
 }
 
@@ -28,7 +28,7 @@ async function update(
   { params, body, organizationId }: RequestContext,
   service: Service,
 ): Promise<HandlerResult> {
-  // The body may hold anything: the notifier parses it by `templateChange`.
+  // Untyped: the notifier parses it with `templateChange`.
   const change = body as TemplateChangeInput
   return { body: await service.templates.update(organizationId, params.idOrName ?? '', change) }
 }

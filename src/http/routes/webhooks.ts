@@ -21,7 +21,7 @@ import {
 import type { HandlerResult, RequestContext, Route } from './route.ts'
 
 async function create({ body, organizationId }: RequestContext, service: Service): Promise<HandlerResult> {
-  // The body may hold anything: the notifier parses it by `webhookEndpointInput`.
+  // Untyped: the notifier parses it with `webhookEndpointInput`.
   const endpoint = body as unknown as WebhookEndpointInput
   return { body: await service.webhooks.create(organizationId, endpoint) }
 }
@@ -65,7 +65,7 @@ async function redeliver(
   { params, body, organizationId }: RequestContext,
   service: Service,
 ): Promise<HandlerResult> {
-  // The body may hold anything: the notifier parses it by `redeliverInput`.
+  // Untyped: the notifier parses it with `redeliverInput`.
   const which = body as unknown as { since: string }
   return { body: await service.webhooks.redeliver(organizationId, params.id ?? '', which) }
 }

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import type { RetryResult } from '../../services/dead-letters/records.ts'
 import { timestamp } from './common.ts'
 
-/** The answer to a retry in bulk. */
+/** Response to a bulk retry. */
 export const retryResult: z.ZodType<RetryResult> = z.object({
   dryRun: z.boolean(),
   retried: z.int().describe('In a dry run: would be.'),

@@ -5,7 +5,7 @@ import { channelName, failure, listOf, notificationStatus, saidFields, timestamp
 import { partsFields } from './parts.ts'
 import { renderedFields } from './template.ts'
 
-/** The response to a send. */
+/** Response to a send. */
 export const sentNotification: z.ZodType<Omit<SentNotification, 'replayed'>> = z.object({
   id: z.string().regex(/^notif_\d+$/),
   status: z.enum(['queued', 'scheduled']),
@@ -14,21 +14,21 @@ export const sentNotification: z.ZodType<Omit<SentNotification, 'replayed'>> = z
   createdAt: timestamp,
 })
 
-/** The answer to a send with `X-Test-Mode: true`. */
+/** Response to a send with `X-Test-Mode: true`. */
 export const validatedSend: z.ZodType<ValidatedSend> = z.object({
   channel: channelName,
   to: z.string(),
   rendered: z.object({ ...renderedFields, ...partsFields }),
 })
 
-/** A batch. */
+/** Input of a batch. */
 export function batchInputOf(
   send: SendSchema,
 ): z.ZodType<{ notifications: unknown[] }, { notifications: SendFields[] }> {
   return z.object({ notifications: z.array(send).min(1).max(10_000) })
 }
 
-/** Stands for the schema of a batch in the table of routes. */
+/** Identifies the batch schema in the table of routes. */
 export const batchInput: ReturnType<typeof batchInputOf> = batchInputOf(sendInput)
 
 export const batchResult: z.ZodType<Omit<BatchResult, 'replayed' | 'items'> & { items: unknown[] }> =
@@ -72,7 +72,7 @@ const summaryFields = {
   resendOf: z.string().nullable().describe('The notification that this one repeats.'),
 }
 
-/** A notification with everything that is known of it. */
+/** A notification with all details. */
 export const notificationRecord: z.ZodType = z.object({
   ...summaryFields,
   sensitive: z.boolean().describe('The content is never shown, and is removed when delivery has ended.'),
@@ -99,7 +99,7 @@ export const notificationRecord: z.ZodType = z.object({
   ),
 })
 
-/** A notification as lists show it. */
+/** A notification in a list. */
 export const notificationSummary: z.ZodType = z.object(summaryFields)
 
 export const notificationList: z.ZodType = listOf(notificationSummary)

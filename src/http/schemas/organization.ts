@@ -23,7 +23,7 @@ export const organizationRecord: z.ZodType<OrganizationRecord> = z.object({
 
 export const organizationList: z.ZodType<List<OrganizationRecord>> = listOf(organizationRecord)
 
-/** What a deletion removed. */
+/** Result of a deletion. */
 export const organizationDeletion: z.ZodType<OrganizationDeletion> = z.object({
   id: z.string(),
   notifications: z

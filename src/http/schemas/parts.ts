@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import type { RenderedMessage } from '../../services/render.ts'
 
-/** What goes along with a text, as it is shown: attachments without their content. */
+/** Parts in responses: attachments without their content. */
 export const partsFields: {
   readonly [Part in 'email' | 'push' | 'slack']-?: z.ZodType<RenderedMessage[Part]>
 } = {

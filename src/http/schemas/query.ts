@@ -10,7 +10,7 @@ import type { SuppressionQuery } from '../../services/suppressions/records.ts'
 import type { WebhookDeliveryQuery } from '../../services/webhooks/records.ts'
 import { webhookDeliveryStatus } from './webhook.ts'
 
-// Digits only: Number() would also take "", " 5 ", "1e1" and "0x10".
+// Number() would also accept "", " 5 ", "1e1" and "0x10".
 const digits = z
   .string()
   .regex(/^\d{1,15}$/, 'must be a whole number')
@@ -44,12 +44,12 @@ const page = {
 
 type Filters<Query extends ListQuery> = Omit<Query, 'organizationId'>
 
-/** What a link in a message carries. */
+/** Query of a link in a message. */
 export const linkQuery: z.ZodType<{ t: string }> = z.object({
   t: line.max(8_000).describe('The signed token of the link.'),
 })
 
-/** Paging alone. */
+/** Paging parameters. */
 export const listQuery: z.ZodType<Filters<ListQuery>> = z.object(page)
 
 /** Filters of `GET /v1/notifications`. */
@@ -63,21 +63,21 @@ export const notificationQuery: z.ZodType<Filters<NotificationQuery>> = z.object
   until: time.optional().describe('Accepted before this time.'),
 })
 
-/** What `GET /v1/notifications/{id}` shows. */
+/** Query of `GET /v1/notifications/{id}`. */
 export const notificationViewQuery: z.ZodType<{ rendered?: boolean | undefined }> = z.object({
   rendered: flag
     .optional()
     .describe('Whether the content is shown as the recipient gets it. Default `false`.'),
 })
 
-/** How `DELETE /v1/organizations/{id}` deletes. */
+/** Query of `DELETE /v1/organizations/{id}`. */
 export const organizationDeletionQuery: z.ZodType<{ force?: boolean | undefined }> = z.object({
   force: flag
     .optional()
     .describe('Removes notifications and events that wait, too; they are never delivered. Default `false`.'),
 })
 
-/** The query of the delivery log. */
+/** Filters of the delivery log. */
 export const logQuery: z.ZodType<Filters<LogQuery>> = z.object({
   ...page,
   channel: channel.optional(),
@@ -97,13 +97,13 @@ export const suppressionQuery: z.ZodType<Filters<SuppressionQuery>> = z.object({
   channel: channel.optional(),
 })
 
-/** What `DELETE /v1/suppressions` removes. */
+/** Query of `DELETE /v1/suppressions`. */
 export const suppressionTargetQuery: z.ZodType<SuppressionTarget> = z.object({
   channel: channel,
   to: recipient.describe('The recipient, percent-encoded: the plus sign of a phone number is `%2B`.'),
 })
 
-// Judged before it is taken apart: what is wrong is the parameter, which has no parts for who sends it.
+// Validated before the split, so that an error names the parameter and not one of its parts.
 const ids = line
   .regex(
     /^[^,]{1,64}(?:,[^,]{1,64}){0,99}$/,

@@ -4,7 +4,7 @@ import type { List } from '../../services/list.ts'
 import type { SuppressionRecord } from '../../services/suppressions/records.ts'
 import { channelName, listOf, timestamp } from './common.ts'
 
-/** An address that gets nothing more on a channel. */
+/** A suppressed recipient on a channel. */
 export const suppressionRecord: z.ZodType<SuppressionRecord> = z.object({
   channel: channelName,
   to: z.string().describe('The recipient; e-mail addresses in lower case, their domains in punycode.'),

@@ -5,7 +5,7 @@ import type { RenderedMessage } from '../../services/render.ts'
 import type { TemplateRecord } from '../../services/templates/records.ts'
 import { channelName, listOf, timestamp } from './common.ts'
 
-/** A template, as it is answered. */
+/** A template in responses. */
 export const templateRecord: z.ZodType<TemplateRecord> = z.object({
   id: z.string().regex(/^tpl_[\w-]+$/),
   name: z.string(),
@@ -30,7 +30,7 @@ export const previewInput: z.ZodType<{
   data: jsonObject.optional().describe('The same as `variables`, which wins where both name one key.'),
 })
 
-/** The members of {@link renderedRecord}. */
+/** Fields of {@link renderedRecord}. */
 export const renderedFields: {
   readonly [Name in 'subject' | 'body' | 'format' | 'text' | 'sms']-?: z.ZodType<RenderedMessage[Name]>
 } = {
@@ -47,5 +47,5 @@ export const renderedFields: {
     .describe('Text messages only: how the text travels, and the segments it is charged as.'),
 }
 
-/** Text as a recipient would get it. */
+/** Rendered text. */
 export const renderedRecord: z.ZodType<RenderedMessage> = z.object(renderedFields)

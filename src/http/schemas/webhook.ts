@@ -51,7 +51,7 @@ const postFields = {
     .describe('What was sent; null: nothing, or the process ended before it could say.'),
 }
 
-/** The end of one post to an endpoint. */
+/** Result of one post to an endpoint. */
 export const webhookPostRecord: z.ZodType<WebhookPostRecord> = z.object(postFields)
 
 export const webhookDeliveryStatus: z.ZodType<WebhookDeliveryRecord['status']> = z
@@ -69,5 +69,5 @@ export const webhookDeliveryRecord: z.ZodType<WebhookDeliveryRecord> = z.object(
 
 export const webhookDeliveryList: z.ZodType<List<WebhookDeliveryRecord>> = listOf(webhookDeliveryRecord)
 
-/** The answer to a redelivery. */
+/** Response to a redelivery. */
 export const redelivered: z.ZodType<{ redelivered: number }> = z.object({ redelivered: z.int() })
