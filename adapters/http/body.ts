@@ -1,6 +1,6 @@
 import { NotifierError } from '../../src/domain/errors/notifier-error.ts'
 
-/** Longest pause in a body. The option `bodyTimeoutMs` bounds the whole of it. */
+/** Longest pause in a body. The option `bodyTimeoutMs` bounds the whole body. */
 export const IDLE_MS = 30_000
 export const EMPTY: Uint8Array<ArrayBuffer> = new Uint8Array()
 

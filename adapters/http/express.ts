@@ -6,7 +6,7 @@ import { handleNodeRequest } from './node-request.ts'
 
 export type { HttpApiOptions } from '../../src/http/options.ts'
 
-/** A middleware of Express 4 and 5. Typed by what it needs, so that neither version's types are. */
+/** A middleware for Express 4 and 5, typed structurally so that the declarations need neither version. */
 export type NotifierRouter = (
   req: IncomingMessage,
   res: ServerResponse,
@@ -14,8 +14,8 @@ export type NotifierRouter = (
 ) => void
 
 /**
- * The REST API as an Express middleware, for `app.use()` at the root or under a prefix. Paths that are not the
- * API's go on to the application. No body parser is needed; one that runs before does no harm.
+ * The REST API as an Express middleware, for `app.use()` at the root or under a prefix. Requests for other paths
+ * continue to the application. No body parser is needed; one that runs earlier does no harm.
  *
  * @throws NotifierError `invalid_configuration`
  *

@@ -9,14 +9,14 @@ import { withoutOrigin } from './target.ts'
 
 export type { HttpApiOptions } from '../../src/http/options.ts'
 
-/** What is used of a request of Fastify 5. */
+/** The members in use of a Fastify 5 request. */
 export interface FastifyRequest {
   readonly raw: IncomingMessage
   readonly mediaType?: string | undefined
   headers: object
 }
 
-/** What is used of a reply of Fastify 5. */
+/** The members in use of a Fastify 5 reply. */
 export interface FastifyReply {
   readonly raw: ServerResponse
   code(status: number): unknown
@@ -28,7 +28,7 @@ export interface FastifyReply {
   callNotFound(): unknown
 }
 
-/** What is used of an instance of Fastify 5. */
+/** The members in use of a Fastify 5 instance. */
 export interface FastifyScope {
   readonly prefix: string
   removeAllContentTypeParsers(): unknown
@@ -42,15 +42,17 @@ export interface FastifyScope {
 
 type ParserDone = (error: Error | null, body?: unknown) => void
 
-/** A plugin of Fastify 5. Typed by what it needs, so that Fastify's types are not. */
+/** A plugin for Fastify 5, typed structurally so that the declarations do not need Fastify. */
 export type NotifierPlugin = (scope: FastifyScope, options: object) => Promise<void>
 
-/** Each with everything below: what is not the API's never meets it, whatever routes the application has. */
+/**
+ * First segments of the API's paths. Each gets a wildcard route, so requests for other paths never reach the plugin.
+ */
 const FAMILIES = [...new Set(ROUTES.flatMap(({ paths }) => paths.map((path) => `/${path.split('/')[1]}`)))]
 
 /**
- * The REST API as a Fastify plugin, encapsulated: it reads request bodies itself and leaves parsers, hooks and error
- * handlers of the application as they are. The application's hooks run before it.
+ * The REST API as an encapsulated Fastify plugin. It reads request bodies itself and leaves the application's parsers,
+ * hooks and error handlers alone. The application's hooks run before it.
  *
  * @throws NotifierError `invalid_configuration`
  *
@@ -94,14 +96,14 @@ export function notifierPlugin(notifier: Served, options?: HttpApiOptions): Noti
   return Object.assign(carillon, { [Symbol.for('plugin-meta')]: { name: 'carillon', fastify: '5.x' } })
 }
 
-/** Fastify refuses a Content-Type that it cannot parse before any handler; here that is for the API to say. */
+/** Fastify refuses an unknown Content-Type before any handler runs. That answer belongs to the API. */
 async function skipFastifysCheck(request: FastifyRequest): Promise<void> {
   if (request.raw.headers['content-type'] !== undefined && !request.mediaType) {
     request.headers = { 'content-type': undefined }
   }
 }
 
-/** The router compares decoded paths, so that a prefix is cut off by its depth and not by its length. */
+/** The router compares decoded paths, so a prefix is removed by depth instead of length. */
 function skipSegments(target: string, depth: number): string {
   const url = withoutOrigin(target)
   let start = 0

@@ -9,20 +9,19 @@ import { readWebBody } from './web-body.ts'
 export type { HttpApiOptions } from '../../src/http/options.ts'
 export type { MountOptions } from './target.ts'
 
-/** The connection a request came over, which a `Request` does not tell. */
+/** The connection of a request, which a `Request` does not expose. */
 export interface Connection {
-  /** Address of the peer of the connection; `unix`: a Unix socket. Undefined when it is not known. */
+  /** Address of the connection's peer. `unix`: a Unix socket. Undefined: unknown. */
   readonly remoteAddress: string | undefined
-  /** True when the connection itself is TLS. */
+  /** True: the connection itself is TLS. */
   readonly encrypted: boolean
 }
 
-/** Answers a request; null when its path is not the API's: then nothing was touched. */
+/** Answers a request. Null: the path is not part of the API, and the request is untouched. */
 export type NotifierFetch = (request: Request, connection: Connection) => Promise<Response | null>
 
 /**
- * The REST API for whatever speaks `Request` and `Response`: Hono, Next.js route handlers, Bun. Nothing may have read
- * the body before.
+ * The REST API for runtimes with `Request` and `Response`: Hono, Next.js route handlers, Bun. The body must be unread.
  *
  * @throws NotifierError `invalid_configuration`
  *
@@ -83,7 +82,7 @@ class WebHttpRequest implements HttpRequest {
 
   header(name: string): string | undefined {
     const value = this.#request.headers.get(name) ?? undefined
-    // HTTP/2 has no such header, and a Request that was made of one has the name in its URL.
+    // HTTP/2 has no Host header; a Request built from it has the name in its URL.
     return value === undefined && name === 'host' ? new URL(this.#request.url).host : value
   }
 

@@ -8,7 +8,7 @@ import { type MountOptions, mountOf } from './target.ts'
 export type { HttpApiOptions } from '../../src/http/options.ts'
 export type { MountOptions } from './target.ts'
 
-/** What is used of a context of Koa 2 and 3. */
+/** The members in use of a Koa 2 or 3 context. */
 export interface KoaContext {
   readonly req: IncomingMessage
   readonly res: ServerResponse
@@ -19,12 +19,12 @@ export interface KoaContext {
   set(headers: Record<string, string>): unknown
 }
 
-/** A middleware of Koa 2 and 3. Typed by what it needs, so that neither version's types are. */
+/** A middleware for Koa 2 and 3, typed structurally so that the declarations need neither version. */
 export type NotifierMiddleware = (ctx: KoaContext, next: () => Promise<unknown>) => Promise<void>
 
 /**
- * The REST API as a Koa middleware. Paths that are not the API's go on to the application. No body parser is needed;
- * one that runs before does no harm. Under `koa-mount` leave `prefix` out: it cuts the prefix off itself.
+ * The REST API as a Koa middleware. Requests for other paths continue to the application. No body parser is needed; one
+ * that runs earlier does no harm. Under `koa-mount`, omit `prefix`: `koa-mount` removes it.
  *
  * @throws NotifierError `invalid_configuration`
  *

@@ -4,7 +4,7 @@ import { tooLarge } from '../../src/http/body.ts'
 import type { BodyLimits } from '../../src/http/message.ts'
 import { EMPTY, IDLE_MS, incomplete } from './body.ts'
 
-/** Reads a body that nobody has begun to read; see `HttpRequest.readBody`. */
+/** Reads an unread body; see `HttpRequest.readBody`. */
 export function readNodeBody(
   req: IncomingMessage,
   limits: BodyLimits,
@@ -12,10 +12,10 @@ export function readNodeBody(
 ): Promise<Uint8Array> {
   const { bytes } = limits
   if (Number(req.headers['content-length'] ?? 0) > bytes) return Promise.reject(tooLarge(bytes))
-  // Node destroys a stream that has ended: a parser of the host that met an empty body has taken nothing from it.
+  // Node destroys a stream that has ended. A parser of the host that met an empty body consumed nothing.
   if (req.readableEnded) return Promise.resolve(EMPTY)
   if (req.destroyed) return Promise.reject(incomplete())
-  // Most bodies arrive in one piece with the head of the request: then no listener and no timer is needed.
+  // Most bodies arrive with the head of the request and need no listener and no timer.
   if (req.complete) {
     const all = buffered(req)
     return all.length > bytes ? Promise.reject(tooLarge(bytes)) : Promise.resolve(all)
@@ -23,7 +23,9 @@ export function readNodeBody(
   return collect(req, limits, idleMs)
 }
 
-/** What has arrived. Since Node.js 26 each read gives one piece of it: https://github.com/nodejs/node/pull/60441. */
+/**
+ * The bytes that have arrived. Since Node.js 26 each read returns one chunk: https://github.com/nodejs/node/pull/60441.
+ */
 function buffered(req: IncomingMessage): Uint8Array {
   const pieces: Uint8Array[] = []
   for (let piece = req.read(); piece !== null; piece = req.read()) pieces.push(toBytes(piece))
@@ -51,7 +53,7 @@ function collect(
         resolve(joined(pieces))
         return
       }
-      // Not paused: what is still to come is thrown away, until the answer decides about the rest.
+      // The stream keeps flowing and discards its data, until the answer decides about the rest.
       reject(error)
     }
     function onData(chunk: Uint8Array | string): void {
@@ -79,7 +81,7 @@ function collect(
   })
 }
 
-/** The host application may have set an encoding on the stream; then text comes out of it. */
+/** The host application may have set an encoding, which turns chunks into text. */
 function toBytes(chunk: Uint8Array | string): Uint8Array {
   return typeof chunk === 'string' ? Buffer.from(chunk) : chunk
 }

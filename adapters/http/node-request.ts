@@ -8,17 +8,17 @@ import { readNodeBody } from './node-body.ts'
 import { writeNodeResponse } from './node-response.ts'
 import { withoutOrigin } from './target.ts'
 
-/** A request of node:http, perhaps with what a body parser of the host left in `body`. */
+/** A request of node:http, possibly with a body parser's result in `body`. */
 export type NodeRequest = IncomingMessage & { readonly body?: unknown }
 
-/** What stands for Host in HTTP/2 (RFC 9113 §8.3.1). */
+/** Replaces Host in HTTP/2 (RFC 9113 §8.3.1). */
 const AUTHORITY = ':authority'
 
 /**
  * Answers a Node request through the API.
  *
  * @param url the target below the mount
- * @returns false when the path is not the API's: then nothing was touched
+ * @returns false if the path is not part of the API; the request is untouched then
  */
 export function handleNodeRequest(
   api: HttpApi,
@@ -32,7 +32,7 @@ export function handleNodeRequest(
   return true
 }
 
-/** A class, so that a request costs one small object and no closures. */
+/** A class: one small object per request instead of closures. */
 export class NodeHttpRequest implements HttpRequest {
   readonly method: string
   readonly path: string
@@ -41,7 +41,7 @@ export class NodeHttpRequest implements HttpRequest {
   readonly #res: ServerResponse
   readonly #body: unknown
 
-  /** @param body what a body parser of the host left, wherever the framework keeps it */
+  /** @param body a body parser's result, wherever the framework stores it */
   constructor(req: NodeRequest, res: ServerResponse, url: string, body: unknown = req.body) {
     const mark = url.indexOf('?')
     this.method = req.method ?? 'GET'
@@ -71,15 +71,15 @@ export class NodeHttpRequest implements HttpRequest {
 
   get parsedBody(): unknown {
     const body = this.#body
-    // A parser that did not feel responsible may leave an empty object there (Express 4): only what was made of
-    // a body that has been read counts. Text and bytes are left to `readBody`, which gives them to our own parser.
+    // Express 4 parsers leave an empty object for bodies that they skip, so only the result for a consumed body counts.
+    // Text and bytes go to `readBody`, and from there to the API's own parser.
     if (!this.#req.readableDidRead) return undefined
     return typeof body === 'string' || body instanceof Uint8Array ? undefined : body
   }
 
   header(name: string): string | undefined {
     const value = this.#req.headers[name] ?? (name === 'host' ? this.#req.headers[AUTHORITY] : undefined)
-    // Node keeps one line of these and drops the rest; all others arrive joined already.
+    // Node keeps one line of these two headers and drops the rest. It joins all others.
     if (value !== undefined && (name === 'authorization' || name === 'content-type')) {
       return joinedLines(this.#req.rawHeaders, name, value)
     }
@@ -101,8 +101,8 @@ export class NodeHttpRequest implements HttpRequest {
 }
 
 /**
- * Judged by what its server listens at: a connection over TCP that is over has no address either, and headers are believed
- * of whoever is taken for a Unix socket.
+ * Judged by the address that the server listens on: a closed TCP connection has no address either, and Unix sockets can
+ * be trusted proxies.
  */
 function isUnix(socket: object): boolean {
   const { server } = socket as { readonly server?: Partial<Server> }
@@ -118,7 +118,7 @@ function joinedLines(rawHeaders: readonly string[], name: string, value: string 
   for (let index = 0; index < rawHeaders.length; index += 2) {
     const line = rawHeaders[index]
     if (line?.length === name.length && line.toLowerCase() === name) {
-      // The first line is taken from `headers`, which a middleware of the host may have changed on purpose.
+      // The first line comes from `headers`, which a middleware of the host may have changed on purpose.
       joined = joined === undefined ? String(value) : `${joined}, ${rawHeaders[index + 1]}`
     }
   }

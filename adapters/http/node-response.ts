@@ -1,13 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { HttpResponse } from '../../src/http/message.ts'
 
-/** A rest of a body that is smaller is read to its end: cheaper for both sides than a new connection. */
+/** A smaller rest of a body is read to its end: that costs both sides less than a new connection. */
 const DRAIN_BYTES = 64 * 1024
-/** How long and how much a client may go on sending after its request was refused, before the connection is cut. */
+/** Time and bytes that a client may continue to send after a refusal, before the connection closes. */
 const LINGER_MS = 1000
 const LINGER_BYTES = 16 * 1024 * 1024
 
-/** Sends an answer, unless the client has gone or the host application has answered meanwhile. */
+/** Sends an answer, unless the client has disconnected or the host application has answered. */
 export function writeNodeResponse(req: IncomingMessage, res: ServerResponse, response: HttpResponse): void {
   if (res.headersSent || res.destroyed) {
     req.resume()
@@ -23,14 +23,14 @@ export function writeNodeResponse(req: IncomingMessage, res: ServerResponse, res
 }
 
 /**
- * True when a framework may send an answer in its own way. Else {@link writeNodeResponse} must: the client has gone,
- * or is still sending.
+ * True: the framework may send the answer itself. False: {@link writeNodeResponse} must, because the client has
+ * disconnected or is still sending.
  */
 export function isPlainAnswer(req: IncomingMessage, res: ServerResponse): boolean {
   return !res.headersSent && !res.destroyed && !req.socket.destroyed && restIsSmall(req)
 }
 
-/** HSTS is a promise of the whole host: one that the application has made itself is not overwritten. */
+/** HSTS applies to the whole host, so the application's own header wins. */
 export function keepHostPolicy(
   res: Pick<ServerResponse, 'hasHeader'>,
   headers: HttpResponse['headers'],
@@ -46,8 +46,8 @@ function restIsSmall(req: IncomingMessage): boolean {
 }
 
 /**
- * Answers while the client is still sending. Cutting the connection at once would make its system discard the
- * answer unread, so that what it sends is thrown away for a moment, and the connection is closed then.
+ * Answers while the client is still sending. If the connection closed at once, the client's system would discard the
+ * unread answer. So the rest of the body is discarded for a moment first.
  */
 function refuseRest(
   req: IncomingMessage,

@@ -8,7 +8,7 @@ import { type MountOptions, mountOf } from './target.ts'
 export type { HttpApiOptions } from '../../src/http/options.ts'
 export type { MountOptions } from './target.ts'
 
-/** A listener for requests of node:http, or a step before another one. */
+/** A request listener for node:http, or a step before another listener. */
 export type NotifierHandler = (req: IncomingMessage, res: ServerResponse, next?: () => void) => void
 
 const NOT_FOUND = Object.freeze({
@@ -18,8 +18,8 @@ const NOT_FOUND = Object.freeze({
 })
 
 /**
- * The REST API as a listener for `http.createServer()` and `https.createServer()`. A path that is not the API's goes to
- * `next`; without one it is answered with 404.
+ * The REST API as a listener for `http.createServer()` and `https.createServer()`. Requests for other paths go to
+ * `next`; without `next` they get a 404.
  *
  * @throws NotifierError `invalid_configuration`
  *

@@ -1,13 +1,13 @@
 import { NotifierError } from '../../src/domain/errors/notifier-error.ts'
 import type { HttpApiOptions } from '../../src/http/options.ts'
 
-/** Options of an adapter whose host does not cut the prefix off itself. */
+/** Options for adapters whose host does not remove the prefix itself. */
 export interface MountOptions extends HttpApiOptions {
-  /** Path under which the API is served, as `/notifications`. @default '' (the root) */
+  /** Path under which the API is served, for example `/notifications`. @default '' (the root) */
   readonly prefix?: string | undefined
 }
 
-/** What the API is given, and how a URL is cut; what is no object is for the API to refuse. */
+/** Splits the options into those of the API and the prefix. The API refuses options that are not an object. */
 export function mountOf(options: MountOptions): {
   readonly http: HttpApiOptions
   readonly belowPrefix: (url: string) => string | null
@@ -17,7 +17,7 @@ export function mountOf(options: MountOptions): {
   return { http, belowPrefix: cutPrefix(prefix) }
 }
 
-/** The form `GET http://host/path` is legal; everything before the path is dropped. */
+/** `GET http://host/path` is valid HTTP, so everything before the path is dropped. */
 export function withoutOrigin(url: string): string {
   if (url.startsWith('/')) return url
   const rest = url.replace(/^[^/?#]*:\/\/[^/?#]*/, '')
@@ -25,8 +25,8 @@ export function withoutOrigin(url: string): string {
 }
 
 /**
- * Gives a function that cuts a prefix off a URL, and null for a URL that is not below it. Compared as it is written:
- * neither is decoded.
+ * Returns a function that removes a prefix from a URL; null: the URL is not below the prefix. Neither is decoded before
+ * the comparison.
  *
  * @throws NotifierError `invalid_configuration`
  */

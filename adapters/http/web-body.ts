@@ -3,7 +3,7 @@ import { tooLarge } from '../../src/http/body.ts'
 import type { BodyLimits } from '../../src/http/message.ts'
 import { EMPTY, IDLE_MS, incomplete } from './body.ts'
 
-/** Reads a body that nobody has begun to read; see `HttpRequest.readBody`. What is left of one is the server's. */
+/** Reads an unread body; see `HttpRequest.readBody`. The server discards the rest of an unfinished one. */
 export async function readWebBody(
   { body, headers, signal }: Request,
   { bytes: limit, timeoutMs, watch: watcher }: BodyLimits,
@@ -43,12 +43,12 @@ async function collect(
 
 interface Watch {
   readonly interruption: Promise<never>
-  /** Something has arrived: the pause begins anew. */
+  /** Restarts the timer for pauses. */
   progress(bytes: number): void
   end(): void
 }
 
-/** Rejects when the client has gone, pauses for too long or takes too long: a stream alone need not say so. */
+/** Rejects if the client disconnects, pauses too long or takes too long. A stream alone need not report these. */
 function watch(signal: AbortSignal, timeoutMs: number, idleMs: number, watcher: BodyLimits['watch']): Watch {
   let stop: (error: NotifierError) => void = () => {}
   const interruption = new Promise<never>((_resolve, reject) => {

@@ -1,6 +1,6 @@
 import { loadPeer } from './load-peer.ts'
 
-/** What is used of the package; whoever uses it says what a client is. */
+/** The members in use of the package. The caller defines `Client`. */
 interface IoredisModule<Client> {
   readonly Redis: new (url: string, options: object) => Client
 }
@@ -15,10 +15,10 @@ export async function loadIoredis<Client>(): Promise<IoredisModule<Client>> {
 }
 
 /**
- * Settings of a connection that comes back when its server does.
+ * Settings of a connection that reconnects by itself.
  *
- * @param silenceMs after so much silence in spite of a question it is opened anew: of a server that went without a word (its
- *   power, the network) the system would tell after a quarter of an hour
+ * @param silenceMs how long the server may leave a command unanswered before the connection is replaced. The system
+ *   would take a quarter of an hour to report a server that lost power or its network
  */
 export function reconnecting(silenceMs: number): Readonly<Record<string, unknown>> {
   return {
@@ -29,15 +29,17 @@ export function reconnecting(silenceMs: number): Readonly<Record<string, unknown
 }
 
 /**
- * Tells the refusal of a server that is a replica: after a fail-over a connection may still lead to the primary of before.
- * Opened anew, through the same address, it leads to the one that took its place. Servers before Redis 7 put other words in
- * front where a script was refused.
+ * Recognizes the refusal of a replica. After a failover a connection may still lead to the former primary; a new one
+ * through the same address leads to its successor. Servers before Redis 7 prefix the message if a script was refused.
  */
 function isReadOnly({ message }: Error): boolean {
   return message.includes('READONLY')
 }
 
-/** ioredis puts the refused command on its error: that of a connection is the password, and loggers write all of an error. */
+/**
+ * Removes the refused command from an ioredis error. At connection time it holds the password, and loggers print every
+ * property.
+ */
 export function withoutCommand(error: unknown): unknown {
   if (error instanceof Error && 'command' in error) delete error.command
   return error

@@ -18,7 +18,7 @@ export async function loadPeer<Module>(name: string, load: () => Promise<Module>
   }
 }
 
-/** The package itself is absent, and not one that it needs. */
+/** True if the package itself is missing, not one of its dependencies. */
 function isMissing(error: unknown, name: string): boolean {
   return (
     error instanceof Error &&

@@ -1,32 +1,32 @@
 import { loadPeer } from './load-peer.ts'
 
-/** An error that nobody hears ends the process. */
+/** An `error` event without a listener ends the process. */
 interface Hearable {
   on(event: 'error', listener: (error: Error) => void): unknown
 }
 
-/** What is used here of a `Pool` of `pg` 8. */
+/** The members in use of a `Pool` of `pg` 8. */
 interface PgPool {
   on(event: 'error', listener: (error: Error) => void): unknown
   on(event: 'connect', listener: (client: Hearable) => void): unknown
   end(): Promise<void>
 }
 
-/** A pool in use, and how it is given back. */
+/** An open pool. */
 export interface OpenPgPool<Pool> {
   readonly pool: Pool
-  /** Closes it, unless it is the application's. */
+  /** Closes the pool, unless the application owns it. */
   close(): Promise<void>
 }
 
-/** What the application gives as its pool: it may be of another class than the one of `pg`. */
+/** The application's pool, which may be of another class than that of `pg`. */
 interface GivenPool {
-  /** `connect`: when a connection is ready, before anybody has it. */
+  /** `connect` fires when a connection is ready, before any caller gets it. */
   on?(event: 'connect', listener: (client: Hearable) => void): unknown
   removeListener?(event: 'connect', listener: (client: Hearable) => void): unknown
 }
 
-/** What is used of the package; whoever uses it says what a pool and a client are. */
+/** The members in use of the package. The caller defines the pool and client types. */
 interface PgModule {
   readonly Pool: new (options: object) => PgPool
   readonly Client: new (options: object) => unknown
@@ -43,9 +43,10 @@ export async function loadPg(): Promise<PgModule> {
 }
 
 /**
- * Takes the application's pool, or makes one with these options. No error of a connection that either has made ends the process.
+ * Uses the application's pool, or creates one with these options. Connection errors of either pool cannot end the
+ * process.
  *
- * @param Pool whoever uses it says what of a pool it needs
+ * @param Pool the members of a pool that the caller needs
  */
 export async function openPgPool<Pool extends object>(
   given: (Pool & GivenPool) | undefined,
@@ -57,15 +58,15 @@ export async function openPgPool<Pool extends object>(
   }
   const { Pool } = await loadPg()
   const pool = new Pool({ ...options, keepAlive: true })
-  // An idle connection that the server closes is replaced.
+  // The pool replaces an idle connection that the server closes.
   pool.on('error', () => {})
   pool.on('connect', hearErrors)
   return { pool: pool as Pool & PgPool, close: () => pool.end() }
 }
 
 /**
- * For the event `connect` of a pool. A server that shuts down may end a connection in the packet that says it is ready. Then
- * nobody has it yet, nor does the pool listen any more.
+ * Listener for a pool's `connect` event. A server that shuts down may end a connection in the packet that reports it as
+ * ready. At that point neither the pool nor a caller listens for errors.
  */
 function hearErrors(client: Hearable): void {
   client.on('error', () => {})

@@ -1,6 +1,6 @@
 import { isNotifierError, NotifierError } from '../../src/domain/errors/notifier-error.ts'
 
-/** Classes of SQLSTATE, and a state, that no later try mends: who may connect, the database's name, and privileges. */
+/** SQLSTATE classes and states that a retry cannot fix: authentication, unknown database, privileges. */
 const PERMANENT = /^(?:28|3D|42501)/
 
 /** The SQLSTATE of an error that the server sent. */
@@ -11,23 +11,23 @@ export function stateOf(error: unknown): string | undefined {
     : undefined
 }
 
-/** What Node.js says of a certificate, a key or an authority: of the server's, or of those that were named. */
+/** Node.js errors about certificates, keys and authorities, of the server or in the options. */
 const OF_CERTIFICATES =
   /^(?:ERR_TLS_CERT|ERR_OSSL_|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|HOSTNAME_MISMATCH)/
 
-/** What `pg` says itself: the server asks for a password that was not given, or encrypts nothing. */
+/** Errors of `pg` itself: the password is missing, or the server does not support TLS. */
 const OF_PG = /^(?:SASL: SCRAM-SERVER-FIRST-MESSAGE: client password|The server does not support SSL)/
 
-/** True of what no later try mends: a fault of the configuration. */
+/** True for configuration faults, which a retry cannot fix. */
 export function isPermanent(error: unknown): error is Error {
   if (!(error instanceof Error)) return false
   if (PERMANENT.test(stateOf(error) ?? '') || OF_PG.test(error.message)) return true
   const { code = '', syscall } = error as NodeJS.ErrnoException
-  // What is opened is a file with a certificate or a key.
+  // Failed to open a certificate or key file.
   return OF_CERTIFICATES.test(code) || (syscall === 'open' && (code === 'ENOENT' || code === 'EACCES'))
 }
 
-/** What callers see of that. @param maker the function that was given where PostgreSQL is */
+/** Wraps a permanent failure. @param maker the function that received the connection options */
 export function misconfigured(maker: string, cause: Error): NotifierError {
   return new NotifierError('invalid_configuration', {
     message:

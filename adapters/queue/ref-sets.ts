@@ -1,20 +1,20 @@
 import type { JobRef } from '../../src/ports/queue.ts'
 
-/** Refs that one job of an engine carries: ids by lane. */
+/** Refs in one job of an engine: ids by lane. */
 export type RefSet = Readonly<Record<string, readonly string[]>>
 
 export interface DueSet {
   readonly set: RefSet
-  /** Milliseconds. */
+  /** In milliseconds. */
   readonly delayMs: number
 }
 
-/** Small enough that several workers share a batch, large enough that the engine's own work hardly counts. */
+/** Small enough to spread a batch over several workers, large enough to make the engine's overhead negligible. */
 const MOST_REFS = 100
-/** What is due later comes together with what is due within so long after it. */
+/** Jobs that become due within this time of each other share a set. */
 const GRAIN_MS = 100
 
-/** Puts together what is due at the same time. */
+/** Groups refs by due time. */
 export function toSets(refs: readonly JobRef[]): DueSet[] {
   const byDelay = new Map<number, JobRef[]>()
   for (const ref of refs) {
@@ -31,7 +31,7 @@ export function toSets(refs: readonly JobRef[]): DueSet[] {
   return sets
 }
 
-/** Reads what an engine hands over; what it was not given by us is left out. */
+/** Parses a set from an engine. Foreign entries are dropped. */
 export function fromSet(set: unknown): Pick<JobRef, 'jobId' | 'lane'>[] {
   if (typeof set !== 'object' || set === null) return []
   return Object.entries(set).flatMap(([lane, ids]) =>

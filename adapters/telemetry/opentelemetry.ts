@@ -10,11 +10,11 @@ import { headersOf, spanContextOf, traceOf } from './trace-context.ts'
 export type { Telemetry } from '../../src/ports/telemetry.ts'
 
 export interface OpenTelemetryOptions {
-  /** Where spans go: anything with `getTracer`, as a `TracerProvider` has it. Default: the one that is registered globally. */
+  /** Destination of spans: an object with `getTracer`, for example a `TracerProvider`. Default: the global one. */
   readonly tracerProvider?: { getTracer(name: string): unknown } | undefined
   /**
-   * Sends `traceparent` and `tracestate` with webhook events, so that receivers can continue the trace. They see the ids
-   * of your traces then. Default false.
+   * Send `traceparent` and `tracestate` with webhook events, so that receivers can continue the trace. This reveals
+   * trace ids to them. Default: false.
    */
   readonly traceWebhooks?: boolean | undefined
 }
@@ -31,14 +31,15 @@ type Api = Pick<
 >
 
 /**
- * Spans from the accept to the settle, in one trace with the caller's: the context is stored with the notification, and
- * whichever process delivers it goes on there. Inside a channel's `send` the attempt's span is active, so that an
- * instrumented HTTP client becomes its child.
+ * Spans from accept to settle, in the caller's trace. The trace context is stored with the notification, and the
+ * delivering process continues it. Inside a channel's `send` the attempt's span is active, so instrumented HTTP clients
+ * create its children.
  *
- * Needs a context manager, which the SDK for Node.js registers. Without an SDK nothing is recorded; a context that the
- * caller has is passed on all the same.
+ * Requires a context manager, which the SDK for Node.js registers. Without an SDK nothing is recorded, but the caller's
+ * context is still propagated.
  *
- * @throws NotifierError `invalid_configuration`; at the start of the notifier `missing_peer` without @opentelemetry/api
+ * @throws NotifierError `invalid_configuration`; `missing_peer` from the notifier's `start()` without
+ *   @opentelemetry/api
  */
 export function openTelemetry(options: OpenTelemetryOptions = {}): Telemetry {
   assertOptionNames('openTelemetry', options, {

@@ -1,6 +1,6 @@
 import { loadPeer } from '../peer/load-peer.ts'
 
-/** The part of prom-client (15) that is used; typed here so that no declaration of ours needs the package. */
+/** The members in use of prom-client 15, so that the declarations do not need the package. */
 export interface PromClient {
   readonly register: PromRegister
   readonly Counter: new (configuration: MetricConfiguration) => PromCounter
@@ -21,7 +21,7 @@ interface MetricConfiguration {
   readonly help: string
   readonly labelNames: readonly string[]
   readonly registers: readonly PromRegister[]
-  /** Called before the metric is read. */
+  /** Called before each read of the metric. */
   readonly collect?: () => Promise<void> | void
 }
 

@@ -17,7 +17,7 @@ export type { Telemetry } from '../../src/ports/telemetry.ts'
 export type { PromRegister } from './prom-client.ts'
 
 export interface PrometheusOptions {
-  /** The registry of prom-client that the application serves. Default: its global one. */
+  /** The prom-client registry that the application serves. Default: the global one. */
   readonly register?: PromRegister | undefined
 }
 
@@ -25,14 +25,14 @@ type Values = readonly (readonly [labels: LabelValues, value: number])[]
 type Add = (value: number, labels: LabelValues) => void
 
 /**
- * Metrics for Prometheus, kept in a registry of prom-client that the application serves with its own. Labels are channels,
- * providers, lanes, codes and routes: never a recipient, an id or an organization.
+ * Prometheus metrics in a prom-client registry that the application serves. Labels are channels, providers, lanes,
+ * codes and routes: never recipients, ids or organizations.
  *
- * The backlog is read from the storage when the registry is; it is the same from every process that shares the storage.
+ * The backlog is read from the storage at each scrape. Every process that shares the storage reports the same backlog.
  * When the notifier stops, its metrics leave the registry.
  *
- * @throws NotifierError at the start of the notifier: `missing_peer` without prom-client; `invalid_configuration` when the
- *   registry has metrics of these names, those of another notifier
+ * @throws NotifierError from the notifier's `start()`: `missing_peer` without prom-client; `invalid_configuration` if
+ *   the registry already has metrics with these names, for example of another notifier
  */
 export function prometheusMetrics(options: PrometheusOptions = {}): Telemetry {
   assertOptionNames('prometheusMetrics', options, {
@@ -86,7 +86,7 @@ function addGauges(client: PromClient, register: PromRegister, source: Telemetry
   const lanes = new Set<string>()
   let reading: Promise<Backlog | null> | null = null
 
-  /** All gauges are read together, and share one question to the storage. */
+  /** All gauges of a scrape share one query. */
   function backlog(): Promise<Backlog | null> {
     reading ??= source
       .backlog()
@@ -107,7 +107,7 @@ function addGauges(client: PromClient, register: PromRegister, source: Telemetry
       async collect() {
         const values = await read()
         made.reset()
-        // Without labels the reset itself is a value: 0, which nobody has counted.
+        // Without labels, `reset` itself sets 0, a value that was never measured.
         if (labels.length === 0) made.remove()
         for (const [labelValues, value] of values) made.labels(...labelValues).set(value)
       },
@@ -125,7 +125,7 @@ function addGauges(client: PromClient, register: PromRegister, source: Telemetry
   add('paused', () => sumByProvider(source, ({ state }) => (state === 'paused' ? 1 : 0)))
 }
 
-/** @param lanes those that were seen before: a lane that has emptied shows zeros */
+/** @param lanes lanes seen so far: an empty lane reports zeros */
 function jobsOf(backlog: Backlog | null, lanes: Set<string>): Values {
   if (backlog === null) return []
   const found = new Map(backlog.lanes.map((lane) => [lane.lane ?? EVENTS_LANE, lane]))
@@ -147,7 +147,7 @@ function agesOf(backlog: Backlog | null, lanes: ReadonlySet<string>): Values {
   return [...ages].map(([lane, seconds]) => [[lane], seconds] as const)
 }
 
-/** Instances of several organizations that have one name are one. */
+/** Adds up instances of different organizations with the same name. */
 function sumByProvider(
   source: TelemetrySource,
   measure: (provider: ReturnType<TelemetrySource['providers']>[number]) => number,

@@ -2,12 +2,12 @@ import type { SpanEnd, SpanStart } from '../../src/domain/telemetry.ts'
 
 type Attributes = Record<string, string | number>
 
-/** The kinds of OpenTelemetry, by the names of its enumeration. */
+/** Names in OpenTelemetry's enumeration of span kinds. */
 type Kind = 'PRODUCER' | 'CONSUMER' | 'CLIENT' | 'INTERNAL'
 
 const SYSTEM = { 'messaging.system': 'carillon' } as const
 
-/** What a span is called, and what is known when it begins: the conventions for messaging, no recipient, no content. */
+/** Name and initial attributes of a span, by the messaging conventions. No recipient, no content. */
 export function startOf(start: SpanStart): {
   readonly name: string
   readonly kind: Kind
@@ -65,7 +65,7 @@ export function startOf(start: SpanStart): {
   }
 }
 
-/** What is known only at the end. */
+/** Attributes that are known only at the end. */
 export function endOf({ failure, channel, notificationId, count, outcome, status }: SpanEnd): Attributes {
   return {
     ...(channel === undefined ? {} : { 'messaging.destination.name': channel }),

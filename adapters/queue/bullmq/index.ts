@@ -11,26 +11,26 @@ export type { BullmqConnection } from './peer.ts'
 
 /** Options of {@link bullmqQueue}. */
 export interface BullmqQueueOptions {
-  /** `redis://user:password@host:6379/0`, or `rediss://` for TLS. Either this or `client`. */
+  /** `redis://user:password@host:6379/0`, or `rediss://` for TLS. Required without `client`. */
   readonly url?: string | undefined
-  /** A `Redis` of ioredis that the application has; its settings are used for connections of the queue's own. */
+  /** The application's `Redis` of ioredis. The queue opens its own connections with the same settings. */
   readonly client?: BullmqConnection | undefined
-  /** The queue in BullMQ. Applications that share one Redis need different ones. @default 'carillon' */
+  /** Name of the BullMQ queue. Applications that share one Redis need different names. @default 'carillon' */
   readonly name?: string | undefined
-  /** Begins the keys in Redis, as in the application's other queues. @default 'bull' */
+  /** Prefix of the Redis keys, as for the application's other queues. @default 'bull' */
   readonly prefix?: string | undefined
-  /** Sets of refs that are taken side by side; not deliveries, which the providers' limits bound. @default 4 */
+  /** Sets of refs that a process takes at once. Does not limit deliveries; the providers' limits do. @default 4 */
   readonly concurrency?: number | undefined
 }
 
 const READY_WITHIN_MS = 500
 const LOOK_MS = 10
-/** Longer than BullMQ ever lets a worker's command wait at the server. */
+/** Longer than any blocking command of a BullMQ worker. */
 const SILENCE_MS = 15_000
 
 /**
- * Deliveries through BullMQ 5 or 6, in Redis: jobs are added after the commit that stores the notification. Redis may
- * lose them all. See docs/scaling.md.
+ * Deliveries through BullMQ 5 or 6 in Redis. Jobs are added after the commit that stores the notification, and all of
+ * them may be lost with Redis. See docs/scaling.md.
  *
  * @throws NotifierError `invalid_configuration`
  *
@@ -56,11 +56,11 @@ export function bullmqQueue(options: BullmqQueueOptions): Queue {
     | undefined
   let lastFault: unknown
 
-  /** @param failed is told why it is not connected: what is heard by nobody ends up on the console */
+  /** @param failed receives connection errors, which ioredis would otherwise print to the console */
   async function connect(settings: object, failed: (error: unknown) => void): Promise<BullmqConnection> {
     const all = {
       ...reconnecting(SILENCE_MS),
-      // A worker's command waits at the server until there is a job.
+      // A worker's command blocks at the server until there is a job.
       commandTimeout: undefined,
       lazyConnect: false,
       ...settings,
@@ -77,7 +77,7 @@ export function bullmqQueue(options: BullmqQueueOptions): Queue {
     async open() {
       if (producer !== undefined) return
       const { Queue } = await loadBullmq()
-      // Nothing waits in the client while the server is away: what could not be added is found by polling.
+      // Commands do not queue while the server is down: polling finds the jobs that could not be added.
       const connection = await connect({ enableOfflineQueue: false, maxRetriesPerRequest: 0 }, (error) => {
         lastFault = withoutCommand(error)
       })
@@ -115,7 +115,7 @@ export function bullmqQueue(options: BullmqQueueOptions): Queue {
       const report = throttled(failed, () => performance.now())
       worker.on('error', (error) => report(withoutCommand(error)))
       return async () => {
-        // One that cannot reach its server has nothing to wait for.
+        // A worker without a connection has nothing to wait for.
         await worker.close(connection.status !== 'ready')
         connection.disconnect()
         connections.delete(connection)
@@ -131,7 +131,7 @@ export function bullmqQueue(options: BullmqQueueOptions): Queue {
   }
 }
 
-/** False: the server does not come within a moment. */
+/** Waits briefly for the connection. False: it did not become ready. */
 async function ready(connection: BullmqConnection): Promise<boolean> {
   const end = performance.now() + READY_WITHIN_MS
   while (connection.status !== 'ready') {

@@ -1,6 +1,6 @@
 import { loadPeer } from '../../peer/load-peer.ts'
 
-/** What is used of BullMQ 5 and 6, and of ioredis: types of their own, so that the declarations need no package. */
+/** The members in use of BullMQ 5 and 6 and of ioredis, so that the declarations need neither package. */
 export interface BullmqModule {
   readonly Queue: new (
     name: string,
@@ -24,11 +24,11 @@ export interface BulkJob {
   readonly opts: object
 }
 
-/** What is used of a `Redis` of ioredis. */
+/** The members in use of a `Redis` of ioredis. */
 export interface BullmqConnection {
-  /** `ready`, or why commands would wait. */
+  /** `ready`, or a state in which commands would wait. */
   readonly status: string
-  /** True of a `Cluster`, which is not one. */
+  /** True for a `Cluster`, which BullMQ cannot use here. */
   readonly isCluster?: boolean | undefined
   readonly options?: { readonly keyPrefix?: string | undefined } | undefined
   duplicate(options: object): BullmqConnection

@@ -12,22 +12,22 @@ import { releasedOnce } from './released-once.ts'
 
 /** Options of {@link graphileWorkerQueue}. */
 export interface GraphileWorkerQueueOptions {
-  /** `postgres://…`: where graphile-worker has its tables. Either this or `pool`. */
+  /** `postgres://…`: the database of graphile-worker's tables. Required without `pool`. */
   readonly connectionString?: string | undefined
-  /** The application's own `Pool` of `pg` 8, which it closes itself. At least `concurrency` connections are of use. */
+  /** The application's `Pool` of `pg` 8; the application closes it. It needs at least `concurrency` connections. */
   readonly pool?: object | undefined
-  /** The schema of graphile-worker; created, and brought up to date, by it. @default 'graphile_worker' */
+  /** Schema of graphile-worker, which creates and migrates it. @default 'graphile_worker' */
   readonly schema?: string | undefined
-  /** The task that carries the refs, in the application's other tasks' company. @default 'carillon' */
+  /** Name of the task that carries the refs, unique among the application's tasks. @default 'carillon' */
   readonly task?: string | undefined
   /**
-   * Whether jobs are added in the transaction that stores the notification, where the storage is `postgres` on
-   * the same database. False: after its commit, for a database of the engine's own. @default true
+   * Add jobs in the transaction that stores the notification. Requires the storage `postgres` on the same database.
+   * False: add them after the commit, for an engine with its own database. @default true
    */
   readonly inTransaction?: boolean | undefined
-  /** Sets of refs that are taken side by side; not deliveries, which the providers' limits bound. @default 4 */
+  /** Sets of refs that a process takes at once. Does not limit deliveries; the providers' limits do. @default 4 */
   readonly concurrency?: number | undefined
-  /** How often jobs that are due later are looked for, in milliseconds. @default 1000 */
+  /** Polling interval for jobs that become due later, in milliseconds. @default 1000 */
   readonly pollMs?: number | undefined
 }
 
@@ -35,12 +35,14 @@ const RESTART_MS = 5_000
 const CONNECT_MS = 10_000
 
 /**
- * By its defaults 0.18 ends a job without waiting for that: a connection that is lost then would be a rejection that nobody
- * handles, and end the process. Ended in sets, also of one, it is a fault of the runner.
+ * By default 0.18 does not wait for the query that ends a job. A lost connection would then be an unhandled rejection
+ * and end the process. In batches, even of one, it is a fault of the runner.
  */
 const AWAITED = { worker: { completeJobBatchDelay: 0, failJobBatchDelay: 0 } }
 
-/** Values: sets as JSON, task. Named by their types, because the order of a row is all that the function knows. */
+/**
+ * Values: sets as JSON, task. The casts name types, because the SQL function identifies a row's fields by order alone.
+ */
 const add = (schema: string): string => `
   SELECT count(*)::integer AS added FROM ${schema}.add_jobs(ARRAY(
     SELECT ROW($2::text, given.set, NULL,
@@ -48,12 +50,12 @@ const add = (schema: string): string => `
       NULL, NULL, NULL, NULL)::${schema}.job_spec
     FROM json_to_recordset($1::json) AS given (set json, "delayMs" double precision)))`
 
-/** The same number on two connections: they lead to the same database. */
+/** Two connections with the same number lead to the same database. */
 const SELECT_TYPE = 'SELECT to_regtype($1)::oid::text AS id'
 const idOf = ([row]: readonly unknown[]): unknown => (row as { readonly id: unknown } | undefined)?.id
 
 /**
- * Deliveries through graphile-worker 0.16 to 0.18, in PostgreSQL: jobs are added in the transaction that stores the
+ * Deliveries through graphile-worker 0.16 to 0.18 in PostgreSQL. Jobs are added in the transaction that stores the
  * notification. See docs/scaling.md.
  *
  * @throws NotifierError `invalid_configuration`
@@ -85,7 +87,7 @@ export function graphileWorkerQueue(options: GraphileWorkerQueueOptions): Queue 
   async function connected(): Promise<object> {
     const { Logger } = await loadGraphile()
     opened ??= await openPool(options, concurrency)
-    // What it has to say comes as events; unheard, it would end up on the console.
+    // Its events carry the same information; the default logger prints to the console.
     return { pgPool: releasedOnce(opened.pool), schema, logger: new Logger(() => () => {}) }
   }
 
@@ -101,11 +103,13 @@ export function graphileWorkerQueue(options: GraphileWorkerQueueOptions): Queue 
     },
   }
 
-  /** @throws NotifierError `invalid_configuration` when the storage is in another database, or its role may not add */
+  /**
+   * @throws NotifierError `invalid_configuration` if the storage is in another database or its role may not add jobs
+   */
   async function assertAdds(run: Parameters<QueueInside['add']>[0]): Promise<void> {
     try {
       await assertSame(await run(SELECT_TYPE, [`${quoted}.job_spec`]))
-      // Nothing tells it before: a function may do what the tables and their policies then refuse.
+      // Only a trial reveals this: the role may call the function, and the tables or their policies may still refuse.
       await run('SAVEPOINT carillon_queue', [])
       await run(statement, values([{ jobId: '', lane: '', dueInMs: 0 }]))
       await run('ROLLBACK TO SAVEPOINT carillon_queue', [])
@@ -120,7 +124,7 @@ export function graphileWorkerQueue(options: GraphileWorkerQueueOptions): Queue 
     }
   }
 
-  /** @throws NotifierError `invalid_configuration` when the storage is in another database */
+  /** @throws NotifierError `invalid_configuration` if the storage is in another database */
   async function assertSame(seen: readonly unknown[]): Promise<void> {
     const own = await utils?.withPgClient((client) => client.query(SELECT_TYPE, [`${quoted}.job_spec`]))
     if (idOf(seen) === idOf(own?.rows ?? [])) return
@@ -172,8 +176,8 @@ export function graphileWorkerQueue(options: GraphileWorkerQueueOptions): Queue 
 }
 
 /**
- * Not a pool of graphile-worker's: it ends that without waiting, and hears it no more. What the server, which goes at the same
- * time, says of a connection would end the process.
+ * Opens a pool outside graphile-worker. graphile-worker ends its own pool without waiting and removes its error
+ * listeners, so a server that shuts down at the same time would end the process.
  */
 function openPool(
   { pool, connectionString }: GraphileWorkerQueueOptions,
@@ -181,14 +185,14 @@ function openPool(
 ): Promise<OpenPgPool<GraphilePool>> {
   return openPgPool(pool as GraphilePool | undefined, {
     connectionString,
-    // Beside the sets that are taken: one that listens, and one that announces.
+    // One more connection listens, and one announces.
     max: concurrency + 2,
     connectionTimeoutMillis: CONNECT_MS,
     application_name: 'carillon queue',
   })
 }
 
-/** A runner that ends by a fault is started again, until it is stopped. */
+/** Restarts a failed runner until it is stopped. */
 function keepRunning(
   { failed }: QueueWorker,
   run: (events: EventEmitter) => Promise<GraphileRunner>,
@@ -248,7 +252,7 @@ function assertOptions(
       throw invalid(name, `"${name}" must be a whole number, at least 1.`)
 }
 
-/** The engine has to have its tables before anything is accepted. */
+/** The engine needs its tables before the notifier accepts anything. */
 function startFailure(cause: unknown): NotifierError {
   if (isPermanent(cause)) return misconfigured('graphileWorkerQueue', cause)
   return new NotifierError('service_unavailable', {

@@ -1,19 +1,19 @@
 import { loadPeer } from '../../peer/load-peer.ts'
 
-/** What is used of graphile-worker 0.16 to 0.18: types of their own, so that the declarations need no package. */
+/** The members in use of graphile-worker 0.16 to 0.18, so that the declarations do not need the package. */
 export interface GraphileModule {
   run(options: object): Promise<GraphileRunner>
   makeWorkerUtils(options: object): Promise<GraphileUtils>
   readonly Logger: new (factory: () => () => void) => object
 }
 
-/** What it takes as a pool is one of `pg` 8; what is looked at here is how it connects. */
+/** graphile-worker takes a `Pool` of `pg` 8. Only its `connect` matters here. */
 export interface GraphilePool {
-  /** With the function to call, as it connects to listen, or with a promise. */
+  /** graphile-worker passes a callback for its listening connection, and awaits a promise otherwise. */
   connect(connected?: GraphileConnected): unknown
 }
 
-/** Without a client, and from a pool that has ended without `release`, where there is an error. */
+/** On an error there is no client, and an ended pool passes no `release` either. */
 export type GraphileConnected = (
   error: Error | undefined,
   client: unknown,
@@ -22,7 +22,7 @@ export type GraphileConnected = (
 
 export interface GraphileRunner {
   stop(): Promise<void>
-  /** Ends when the runner has: rejected after a fault. */
+  /** Resolves when the runner ends; rejects after a fault. */
   readonly promise: Promise<void>
 }
 

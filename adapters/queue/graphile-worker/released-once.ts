@@ -1,8 +1,8 @@
 import type { GraphileConnected, GraphilePool } from './peer.ts'
 
 /**
- * The pool, as graphile-worker sees it. Where the connection on which it begins to listen is lost while it stops, it gives that
- * back twice, at the end of a promise that nobody handles: `pg` throws the second time, which would end the process.
+ * A pool that tolerates a second release. graphile-worker releases its listening connection twice if the connection is
+ * lost during a stop. The second time `pg` throws inside an unhandled promise, which would end the process.
  */
 export function releasedOnce(pool: GraphilePool): GraphilePool {
   function connect(connected?: GraphileConnected): unknown {

@@ -3,11 +3,11 @@ import type { LimitCheck } from '../../../src/ports/rate-limiter.ts'
 import type { Connection } from './connection.ts'
 import { redisKey, tagOf } from './keys.ts'
 
-/** Something to do. Those that come in one turn of the event loop go together, see run-script.ts. */
+/** One operation. The operations of one turn of the event loop share a run; see run-script.ts. */
 export interface Call {
   readonly verb: 'consume' | 'peek' | 'refund' | 'pause' | 'renew' | 'release'
   readonly keys: readonly CallKey[]
-  /** Calls of one verb and name are alike: they have the same keys and values. */
+  /** Identifies calls with the same verb, keys and values. */
   readonly name: string
   readonly tokens: readonly string[]
   values(): readonly string[]
@@ -15,10 +15,10 @@ export interface Call {
 
 export type CallKey = Pick<LimitCheck, 'kind' | 'key'>
 
-/** What became of a call. */
+/** Result of a call. */
 export type Result = Reply | { readonly error: unknown }
 
-/** The words of a reply to calls that are alike, and which of them this is. */
+/** The words of a reply to equal calls, and the position of this call among them. */
 export interface Reply {
   readonly words: readonly string[]
   readonly index: number
@@ -28,17 +28,17 @@ export interface Reply {
 export interface CallsParts {
   readonly connection: Connection
   readonly prefix: string
-  /** True: keys with different tags lie on different nodes. */
+  /** True: keys with different tags can lie on different nodes. */
   isCluster(): boolean
-  /** Milliseconds; empty: the server's own. */
+  /** Milliseconds. Empty: the server's clock. */
   time(): string
 }
 
-/** The server does nothing else while a script runs. */
+/** Redis is blocked while a script runs. */
 const MOST_IN_RUN = 256
 
 export function createCalls({ connection, prefix, isCluster, time }: CallsParts): Coalesced<Call, Result> {
-  /** Gives the results at the places of the calls. */
+  /** Returns the results at the indexes of their calls. */
   async function run(sets: readonly Alike[]): Promise<Result[]> {
     const keys = sets.flatMap(({ first }) => first.keys.map(({ kind, key }) => redisKey(prefix, kind, key)))
     const args = sets.flatMap(({ first, places, tokens }) => {
@@ -57,7 +57,7 @@ export function createCalls({ connection, prefix, isCluster, time }: CallsParts)
     return results
   }
 
-  // Each run is waited for by its own calls alone: a server that hangs holds up neither another nor what comes later.
+  // Each call awaits only its own run: a server that hangs delays neither other runs nor later calls.
   const begin = coalesce<Call, { readonly results: Promise<Result[]>; readonly place: number }>(
     async (calls) => {
       const begun: { results: Promise<Result[]>; place: number }[] = []
@@ -76,10 +76,10 @@ export function createCalls({ connection, prefix, isCluster, time }: CallsParts)
   }
 }
 
-/** Calls that are alike. */
+/** Calls with one name. */
 interface Alike {
   readonly first: Call
-  /** Where they are among all calls. */
+  /** Their indexes among all calls. */
   readonly places: number[]
   readonly tokens: string[]
 }
@@ -99,12 +99,12 @@ function alike(calls: readonly Call[]): Alike[] {
   return [...sets.values()].sort((left, right) => orderOf(left) - orderOf(right))
 }
 
-/** What gives back, or forbids, goes before what is taken in the same turn. */
+/** Releases and pauses run before decisions of the same turn. */
 function orderOf({ first: { verb } }: Alike): number {
   return verb === 'consume' || verb === 'peek' ? 1 : 0
 }
 
-/** What one node can run goes together. */
+/** Groups the sets that one node can run. */
 function runsOf(sets: readonly Alike[], isCluster: boolean): readonly (readonly Alike[])[] {
   if (!isCluster) return [sets]
   const runs = new Map<string, Alike[]>()

@@ -1,31 +1,31 @@
 import { loadIoredis, reconnecting, withoutCommand } from '../../peer/ioredis.ts'
 
-/** What is used of a `Redis` or `Cluster` of ioredis 5 and 6: a type of its own, so that theirs are not needed. */
+/** The members in use of a `Redis` or `Cluster` of ioredis 5 and 6, so that the declarations need neither version. */
 export interface RedisClient {
-  /** `ready`, or why commands would wait. */
+  /** `ready`, or a state in which commands would wait. */
   readonly status: string
-  /** True of a `Cluster`. */
+  /** True for a `Cluster`. */
   readonly isCluster?: boolean | undefined
   connect(): Promise<unknown>
   eval(script: string, keys: number, ...keysAndArguments: string[]): Promise<unknown>
   evalsha(hash: string, keys: number, ...keysAndArguments: string[]): Promise<unknown>
 }
 
-/** A client that this package made. */
+/** A client that this package created. */
 export interface OwnRedisClient extends RedisClient {
   on(event: 'error', listener: (error: Error) => void): unknown
   disconnect(): void
 }
 
-/** A server that says nothing for so long is asked over a new connection. */
+/** After this time without an answer the connection is replaced. */
 const SILENCE_MS = 5_000
 
 /**
- * Connects by URL: nothing waits in the client while the server is away, and nothing that may have been counted is
- * sent twice.
+ * Connects by URL. Commands do not queue in the client while the server is down, and commands that may have counted are
+ * not repeated.
  *
- * @param timeoutMs how long an answer is waited for
- * @param failed is told why it is not connected
+ * @param timeoutMs longest wait for an answer
+ * @param failed receives connection errors
  * @throws NotifierError `missing_peer` with the command that installs ioredis
  */
 export async function openRedis(

@@ -2,24 +2,24 @@ import { createHash } from 'node:crypto'
 import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
 import type { RedisClient } from './client.ts'
 
-/** Runs a script within a bounded time, or says at once that the server is away. */
+/** Runs a script within a time limit, or fails at once if the server is down. */
 export interface Connection {
   /**
-   * @throws NotifierError `invalid_configuration` where keys lie on several nodes of a cluster
-   * @throws Error for everything else: nothing is known of what the script did
+   * @throws NotifierError `invalid_configuration` if the keys lie on several nodes of a cluster
+   * @throws Error for any other failure; the effect of the script is unknown then
    */
   run(keys: readonly string[], args: readonly string[]): Promise<unknown>
 }
 
-/** A server that hangs is left alone for so long, so that calls do not pile up behind it. */
+/** Rest for a server that hangs, so that calls do not pile up. */
 const REST_MS = 250
 const LOOK_MS = 5
 
 /**
- * @param script its text
- * @param open gives the client, and is asked again when it failed
- * @param timeoutMs how long a run may take, and how long a connection is waited for once it is not there
- * @param lastFault why it was not there last, as far as it is known
+ * @param script text of the script
+ * @param open returns the client; called again after a failure
+ * @param timeoutMs time limit of a run, and of the wait for a lost connection
+ * @param lastFault the last connection error, if known
  */
 export function createConnection(
   script: string,
@@ -27,17 +27,17 @@ export function createConnection(
   timeoutMs: number,
   lastFault: () => unknown,
 ): Connection {
-  /** Servers keep scripts under their hash. */
+  /** Servers cache scripts by this hash. */
   const hash = createHash('sha1').update(script).digest('hex')
   const deadline = createDeadline(timeoutMs)
   let opened: Promise<RedisClient> | undefined
-  /** The client, once it is there. */
+  /** Set once open. */
   let client: RedisClient | undefined
   let connecting: Promise<boolean> | undefined
   let awaySince: number | undefined
   let restsUntil = 0
 
-  /** The client when commands go out at once: nothing is left to wait in its queue. */
+  /** Returns a client that sends commands at once instead of queueing them. */
   async function ready(): Promise<RedisClient> {
     opened ??= open().catch((error) => {
       opened = undefined
@@ -46,7 +46,7 @@ export function createConnection(
     client = await opened
     if (client.status !== 'ready') {
       awaySince ??= performance.now()
-      // One look at a time, however many wait for it.
+      // All callers share one poll.
       connecting ??= becomesReady(client, awaySince + timeoutMs).finally(() => {
         connecting = undefined
       })
@@ -65,7 +65,7 @@ export function createConnection(
       return await deadline(open.evalsha(hash, keys.length, ...keys, ...args))
     } catch (error) {
       if (isReply(error, 'NOSCRIPT')) return deadline(open.eval(script, keys.length, ...keys, ...args))
-      // Of a cluster the other nodes may be well.
+      // The other nodes of a cluster may be healthy.
       if (error instanceof Late && open.isCluster !== true) restsUntil = performance.now() + REST_MS
       throw error
     }
@@ -82,9 +82,9 @@ export function createConnection(
   }
 }
 
-/** Waits for a client that connects; false: not in time. It is looked at: listeners would have to be taken off again. */
+/** Waits for a client to connect. False: too late. It polls, because listeners would have to be removed again. */
 async function becomesReady(client: RedisClient, until: number): Promise<boolean> {
-  // Another user of the client may begin the same moment; then there is nothing to do.
+  // If another user of the client connects at the same moment, this call fails harmlessly.
   if (client.status === 'wait') client.connect().catch(() => {})
   while (client.status !== 'ready') {
     if (client.status === 'end' || performance.now() >= until) return false
@@ -95,7 +95,7 @@ async function becomesReady(client: RedisClient, until: number): Promise<boolean
 
 class Late extends Error {}
 
-/** Gives a promise up when it has not settled in time. */
+/** Rejects if a promise does not settle in time. */
 type Deadline = (promise: Promise<unknown>) => Promise<unknown>
 
 interface Waiting {
@@ -103,7 +103,7 @@ interface Waiting {
   readonly late: () => void
 }
 
-/** One timer for all of them: they end in the order in which they began, because each has the same time. */
+/** One timer serves all promises: with equal time limits they expire in order. */
 function createDeadline(ms: number): Deadline {
   const waiting = new Set<Waiting>()
   let timer: NodeJS.Timeout | undefined
@@ -123,7 +123,7 @@ function createDeadline(ms: number): Deadline {
 
   function arm(afterMs: number): void {
     const armed = setTimeout(() => {
-      // What has come is read first: a turn of this process that took long is no silence of the server.
+      // Reads pending input first: a long turn of this process is not a silent server.
       setImmediate(() => {
         if (timer === armed) look()
       })
@@ -158,7 +158,7 @@ function createDeadline(ms: number): Deadline {
     })
 }
 
-/** Tells an error that the server replied with. */
+/** True for an error reply of the server. */
 function isReply(error: unknown, code: string): boolean {
   return error instanceof Error && error.message.startsWith(code)
 }

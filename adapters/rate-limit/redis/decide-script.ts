@@ -1,12 +1,12 @@
 import { WINDOW } from './window-script.ts'
 
 /**
- * Judges all checks and counts only if every one allows, for calls that are alike one after another. `counts` false: it
- * only judges. Per check the arguments are `window` limit windowMs burst burstMs cost partial | `slots` limit leaseMs |
- * `pause`; then there is, per call, a token for each check of slots.
+ * Judges all checks and counts only if every one allows, for several equal calls in order. `counts` false: judge only.
+ * Arguments of a check: `window` limit windowMs burst burstMs cost partial | `slots` limit leaseMs | `pause`. After
+ * them, each call has a token per check of slots.
  *
- * The reply is text: per call and check allowed, granted, remaining, and in microseconds reset and retry, separated by
- * spaces.
+ * The reply is text. Per call and check it holds allowed, granted, remaining, and reset and retry in microseconds,
+ * separated by spaces.
  */
 export const DECIDE: string = `
 ${WINDOW}

@@ -1,6 +1,6 @@
-/** What has one key, and for each call one token or one value. */
+/** Verbs with one key, and one token or value per call. */
 export const HOLDS = `
--- Pauses for so many milliseconds; a longer pause stays.
+-- Pauses for a number of milliseconds. A longer pause stays.
 function verbs.pause(first_key, _, _, at)
   local key, ms = KEYS[first_key], tonumber(ARGV[at])
   local ends = now + ms * 1000
@@ -11,7 +11,7 @@ function verbs.pause(first_key, _, _, at)
   return '1'
 end
 
--- Extends slots to so many milliseconds from now; 0: there is none any more.
+-- Extends slots to a number of milliseconds from now. 0: the slot has expired.
 function verbs.renew(first_key, _, calls, at)
   local key, lease, reply = KEYS[first_key], tonumber(ARGV[at]) * 1000, {}
   for call = 1, calls do
@@ -26,7 +26,7 @@ function verbs.renew(first_key, _, calls, at)
   return table.concat(reply, ' ')
 end
 
--- Gives slots back.
+-- Releases slots.
 function verbs.release(first_key, _, calls, at)
   redis.call('ZREM', KEYS[first_key], unpack(ARGV, at, at + calls - 1))
   return '1'

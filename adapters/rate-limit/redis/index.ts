@@ -15,29 +15,29 @@ export type { CheckName, Unavailable } from './unavailable.ts'
 
 /** Options of {@link redisRateLimiter}. */
 export interface RedisRateLimiterOptions {
-  /** A `Redis` or `Cluster` of ioredis 5 or 6 that the application has; it stays open. Either this or `url`. */
+  /** The application's `Redis` or `Cluster` of ioredis 5 or 6; it stays open. Required without `url`. */
   readonly client?: RedisClient | undefined
-  /** `redis://user:password@host:6379/0`, or `rediss://` for TLS: a connection of its own. */
+  /** `redis://user:password@host:6379/0`, or `rediss://` for TLS. The limiter opens its own connection. */
   readonly url?: string | undefined
-  /** Begins every key in Redis; applications that share one Redis need different ones. @default 'carillon:' */
+  /** Prefix of every key. Applications that share one Redis need different prefixes. @default 'carillon:' */
   readonly prefix?: string | undefined
-  /** How long a decision may wait for Redis, in milliseconds. @default 500 */
+  /** Longest wait for a decision, in milliseconds. @default 500 */
   readonly timeoutMs?: number | undefined
   /**
-   * What to do while Redis is away: `refuse` throws `service_unavailable`, `allow` goes on uncounted; a function
-   * decides by kind and key. @default 'refuse'
+   * Behaviour while Redis is down. `refuse`: throw `service_unavailable`. `allow`: continue without counting. A
+   * function decides per check, by kind and key. @default 'refuse'
    */
   readonly onUnavailable?: Unavailable | undefined
-  /** Hears that Redis is away and why, once a minute while that lasts. @default a process warning */
+  /** Called with the cause while Redis is down, at most once a minute. @default a process warning */
   readonly onError?: ((error: Error) => void) | undefined
 }
 
 const TIMEOUT_MS = 500
 
 /**
- * Limits that all processes share, in Redis 5 or later, Valkey or a Redis Cluster. Decides exactly as the limiter in
- * memory does, by the clock of the server; what is asked in one turn of the event loop shares one round trip, on a cluster
- * one for each organization.
+ * Limits shared by all processes, in Redis 5 or later, Valkey or a Redis Cluster. Decides exactly like the limiter in
+ * memory, by the server's clock. All decisions of one turn of the event loop share one round trip; on a cluster, one
+ * per organization.
  *
  * @throws NotifierError `invalid_configuration`
  *
@@ -102,7 +102,7 @@ function assertOptions(client: unknown, url: unknown, prefix: unknown, timeoutMs
   }
   const fault = url === undefined ? null : urlFault(url, ['redis', 'rediss'])
   if (fault !== null) throw invalid('url', `The option "url" ${fault}`)
-  // Braces decide the node of a key in a cluster; those of the keys must be the first.
+  // A cluster hashes the text between the first braces, which must be those of the key.
   if (typeof prefix !== 'string' || /[{}]/.test(prefix)) {
     throw invalid('prefix', 'The option "prefix" must be text without braces.')
   }

@@ -1,8 +1,8 @@
 import type { LimitCheck } from '../../../src/ports/rate-limiter.ts'
 
 /**
- * The part of a key that decides its node in a cluster: all of one organization lie together.
- * Escaped, because Redis takes what is between the first braces, and everything when there is nothing.
+ * The part of a key that selects its cluster node: all keys of one organization share a node. Escaped, because Redis
+ * hashes the text between the first braces, or the whole key if that text is empty.
  */
 export function tagOf(key: string): string {
   const colon = key.indexOf(':')
@@ -10,7 +10,7 @@ export function tagOf(key: string): string {
   return tag === '' ? '%' : tag.replaceAll('%', '%25').replaceAll('}', '%7D')
 }
 
-/** The name in Redis. A key may be used for one count of every kind. */
+/** The Redis key. One limit key can serve one count of each kind. */
 export function redisKey(prefix: string, kind: LimitCheck['kind'], key: string): string {
   const colon = key.indexOf(':')
   return `${prefix}${kind}:{${tagOf(key)}}${colon === -1 ? '' : key.slice(colon)}`

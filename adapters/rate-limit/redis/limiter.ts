@@ -12,20 +12,20 @@ import { tagOf } from './keys.ts'
 import { createOwedSlots } from './owed-slots.ts'
 import type { CheckName, Fallback } from './unavailable.ts'
 
-/** What a limiter is made of. */
+/** Dependencies of a limiter. */
 export interface LimiterParts {
   readonly connection: Connection
   readonly fallback: Fallback
   readonly prefix: string
-  /** True: the keys of one call must have one tag. */
+  /** True: all keys of one call must share a tag. */
   isCluster(): boolean
   open(): Promise<void>
   close(): Promise<void>
-  /** Milliseconds now; only tests set it, everybody else takes the time of the server. */
+  /** Milliseconds now, for tests. Default: the server's clock. */
   readonly now?: (() => number) | undefined
 }
 
-/** The port over one script, which knows every verb. */
+/** Implements the port with one script that knows every verb. */
 export function createLimiter(parts: LimiterParts): RateLimiter {
   const { connection, fallback, prefix } = parts
   const ask = createCalls({
@@ -96,7 +96,7 @@ export function createLimiter(parts: LimiterParts): RateLimiter {
       })
       if (!('error' in result)) return
       if (isNotifierError(result.error)) throw result.error
-      // Nobody has to handle that: the units run out by themselves.
+      // Callers need not handle this: the units expire.
       fallback.report(result.error)
     },
     async pause(key, ms) {
@@ -130,7 +130,7 @@ export function createLimiter(parts: LimiterParts): RateLimiter {
         return
       }
       if (isNotifierError(result.error)) throw result.error
-      // Nobody has to handle that.
+      // Callers need not handle this: the slot is released later.
       owed.add(key, token)
       fallback.report(result.error)
     },
@@ -146,7 +146,7 @@ function isSlot(check: LimitCheck): check is SlotCheck {
   return check.kind === 'slots'
 }
 
-/** All of a check but its token. The length of the key tells where it ends, whatever is in it. */
+/** Everything of a check except its token. The length delimits the key, whose text is arbitrary. */
 function nameOf(check: LimitCheck): string {
   const name = `${check.kind} ${check.key.length} ${check.key}`
   switch (check.kind) {
@@ -172,7 +172,7 @@ function valuesOf(check: LimitCheck): string[] {
   }
 }
 
-/** Numbers of one state in the reply. */
+/** Numbers per state in the reply. */
 const FIELDS = 5
 
 function parseDecision({ words, index, count }: Reply): LimitDecision {

@@ -1,22 +1,25 @@
-/** Slots that may be taken although nobody uses them: what Redis did with a call that it did not answer is not known. */
+/** Slots that may be taken without a user: the effect of an unanswered call is unknown. */
 export interface OwedSlots {
-  /** To be given back as soon as Redis answers. */
+  /** Schedules a release for when Redis answers again. */
   add(key: string, token: string): void
-  /** Somebody asks for the slot again, or has given it back. */
+  /** Cancels the release: the slot is in use again, or already released. */
   drop(token: string): void
-  /** What is owed then, or comes yet, is left to its lease. */
+  /** Drops pending and future releases. The slots expire with their leases. */
   close(): void
 }
 
 const RETRY_MS = 1_000
 
-/** More than that were hardly taken before the server was left alone; their lease ends, too. */
+/** Bounds memory. A server is rested long before this many calls, and slots expire anyway. */
 const MOST_OWED = 10_000
 
-/** So many are given back at once. No more are tried while the server is away: they would pile up behind it. */
+/**
+ * Releases in one batch. A batch without answers ends the attempt, so that calls do not pile up while the server is
+ * down.
+ */
 const PORTION = 256
 
-/** @param giveBack resolves with false where Redis did not answer */
+/** @param giveBack resolves with false if Redis did not answer */
 export function createOwedSlots(giveBack: (key: string, token: string) => Promise<boolean>): OwedSlots {
   const owed = new Map<string, string>()
   let timer: NodeJS.Timeout | undefined
@@ -41,7 +44,7 @@ export function createOwedSlots(giveBack: (key: string, token: string) => Promis
   async function giveOne([token, key]: readonly [token: string, key: string]): Promise<boolean> {
     if (!owed.has(token)) return true
     const given = await giveBack(key, token)
-    // Behind the others: of a cluster only one node may be away.
+    // Goes to the end of the queue: in a cluster only one node may be down.
     if (owed.delete(token) && !given) owed.set(token, key)
     return given
   }

@@ -1,7 +1,7 @@
 /**
- * The ordinary decision, and most of them: every check allows all calls, no window goes above its limit, and nothing in
- * one has run out. What the general way would answer and write follows from a few numbers then, and is answered and
- * written here; nil: with nothing written, it is for the general way.
+ * Fast path for the common decision: every check allows all calls, no window exceeds its limit, and nothing in a window
+ * has expired. A few numbers then determine the reply and the writes of the general path. Nil: nothing was written; the
+ * general path must decide.
  */
 export const PLAIN = `
 local function judge_plain(first_key, keys, calls, at)
@@ -74,7 +74,7 @@ local function judge_plain(first_key, keys, calls, at)
         reply[call * keys + index] = '1 ' .. new .. ' ' .. (limit - held) .. ' 0 0'
       end
       token = token + 1
-      -- A second of slack, and a quarter of the lease, so that most calls need not set it.
+      -- A second of slack plus a quarter of the lease, so that most calls need not set it.
       if redis.call('PTTL', key) < lease + 1000 then
         redis.call('PEXPIRE', key, math.ceil(lease * 1.25) + 1000)
       end

@@ -4,19 +4,19 @@ import { PLAIN } from './plain-script.ts'
 import { NOW, TIMES } from './window-script.ts'
 
 /**
- * Everything that was asked in one turn of the event loop: several sets of calls that are alike, one set after another.
+ * Runs all operations of one turn of the event loop: several sets of equal calls, in order.
  *
- * ARGV: the time in milliseconds (empty: the server's), then per set its verb, how many keys and calls it has, how many
- * values follow, and these: what the calls have in common, and the tokens of each. KEYS: those of the sets, in order.
- * The reply has one text per set; one that begins with `!` says what went wrong with that set alone. A server that is
- * not the primary any more replies with that error instead: the connection to it is of no use.
+ * ARGV: the time in milliseconds (empty: the server's clock); then per set its verb, its number of keys, calls and
+ * values, and the values: those that the calls share, then the tokens of each. KEYS: the keys of the sets in order. The
+ * reply has one text per set. A text that begins with `!` is the error of that set alone. A server that is no longer
+ * the primary fails the whole run with that error, so that the connection is replaced.
  */
 export const RUN: string = `
 ${NOW}
 ${TIMES}
 ${PLAIN}
 
--- The functions of the general way are made when one is needed.
+-- The functions of the general path are created on first use.
 local general
 local function make_general()
   ${DECIDE}

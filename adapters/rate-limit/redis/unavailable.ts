@@ -2,17 +2,17 @@ import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
 import { throttled } from '../../../src/domain/throttled.ts'
 import type { LimitCheck, LimitDecision, LimitState } from '../../../src/ports/rate-limiter.ts'
 
-/** What is known of a check where one cannot be judged. */
+/** The identity of a check. */
 export type CheckName = Pick<LimitCheck, 'kind' | 'key'>
 
-/** What to do while Redis is away. */
+/** Behaviour while Redis is down. */
 export type Unavailable = 'refuse' | 'allow' | ((check: CheckName) => 'refuse' | 'allow')
 
 /** Decides without counting. */
 export interface Fallback {
-  /** @throws NotifierError `service_unavailable` when any check is to be refused */
+  /** @throws NotifierError `service_unavailable` if any check must be refused */
   decide(checks: readonly LimitCheck[], cause: unknown): LimitDecision
-  /** @throws NotifierError `service_unavailable` when the check is to be refused */
+  /** @throws NotifierError `service_unavailable` if the check must be refused */
   pass(check: CheckName, cause: unknown): void
   /** Reports a failure. */
   report(cause: unknown): void
@@ -50,7 +50,7 @@ export function createFallback(unavailable: Unavailable, onError: (error: Error)
   }
 }
 
-/** As if nothing else had ever been counted. */
+/** The state of a check with nothing counted. */
 function uncounted(check: LimitCheck): LimitState {
   const free = { allowed: true, resetInMs: 0, retryAfterMs: 0 }
   switch (check.kind) {

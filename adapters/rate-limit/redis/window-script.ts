@@ -1,6 +1,6 @@
 /**
- * `now` in microseconds, whole, so that arithmetic on times is exact: ARGV[1] in milliseconds, or the server's time.
- * Scripts replicate their effects, so asking for the time before writing is allowed.
+ * `now` in whole microseconds, for exact arithmetic: from ARGV[1] in milliseconds, or the server's time. Scripts
+ * replicate their effects, so they may read the time before they write.
  */
 export const NOW = `
 local now = tonumber(ARGV[1])
@@ -12,28 +12,28 @@ else
 end
 `
 
-/** What scripts do with times; after {@link NOW}. */
+/** Functions on times, after {@link NOW}. */
 export const TIMES = `
 local function text(number) return string.format('%.17g', number) end
 
--- A second of slack: a key must not go before what is in it has run out.
+-- A second of slack: a key must not expire before its content.
 local function keep(key, us)
   local ms = math.ceil(us / 1000) + 1000
   if redis.call('PTTL', key) < ms then redis.call('PEXPIRE', key, text(ms)) end
 end
 
--- Units of one such time share an entry. By the limit of each call: that of a window changes with the plan.
+-- Units within a grain share an entry. The grain depends on each call's limit, because a plan can change it.
 local function grain_of(limit, width) return limit <= 1024 and 0 or width / 6000 end
 `
 
 /**
- * A window is one string: a header, then entries in the order of time, each the time of some units and the running
- * total up to and with them. The count of a window is the difference of two totals, and when it will have fallen to a
- * number is found by halving: exact, with 16 bytes an entry and a dozen short reads at most. The oldest and the
- * youngest entry are in the header too, so that most calls read nothing else; the youngest is only there.
+ * A window is one string: a header, then entries in order of time. Each entry holds a time and the running total of
+ * units up to it. The count of a window is the difference of two totals. A binary search finds the time at which it
+ * falls to a number: exact, with 16 bytes per entry and at most a dozen short reads. The header repeats the oldest
+ * entry and is the only place of the youngest, so most calls read nothing else.
  *
- * As in memory, units of one time share an entry, and above a limit of 1024 those of a 6000th of the window: never
- * too many, at most that much too late.
+ * As in memory, units of one time share an entry. Above a limit of 1024, so do units within a 6000th of the window: the
+ * count is never too low, and a unit expires at most that much late.
  */
 export const WINDOW = `
 local HEADER, ENTRY = 80, 16
@@ -45,7 +45,7 @@ local function read_entry(window, index)
   return struct.unpack(ENTRY_FORMAT, redis.call('GETRANGE', window.key, from, from + ENTRY - 1))
 end
 
--- The least index in [low, high) for which holds(time, total), which holds from there on; high, if none.
+-- The first index in [low, high) with holds(time, total), which is monotonic; high: none.
 local function first_entry(window, low, high, holds)
   while low < high do
     local middle = math.floor((low + high) / 2)
@@ -54,8 +54,8 @@ local function first_entry(window, low, high, holds)
   return low
 end
 
--- head: entries before it have expired, and gone is the total up to there; first, upto: the entry at head;
--- last, total: the youngest; grain: that of the last call; kept: until when the key is there at least.
+-- head: entries before it have expired; gone: the total up to head; first, upto: the entry at head;
+-- last, total: the youngest entry; grain: that of the last call; kept: earliest expiry of the key.
 local function load_window(key, check)
   local window = { key = key, width = check.width }
   local header = redis.call('GETRANGE', key, 0, HEADER - 1)
@@ -80,7 +80,7 @@ end
 
 local function count_of(window) return window.total - window.gone end
 
--- When the count will have fallen to target; now, if it has.
+-- The time at which the count falls to target; now, if it already has.
 local function falls_to(window, target)
   if count_of(window) <= target then return now end
   if target < 0 then return math.huge end
@@ -95,11 +95,11 @@ end
 local function stamp(window, limit)
   local grain = grain_of(limit, window.width)
   local time = grain == 0 and now or math.ceil(now / grain) * grain
-  -- The server's clock may have been set back, and the limit have been another: entries stay in order.
+  -- Entries stay in order even if the server's clock went back or the limit changed.
   return math.max(time, window.last)
 end
 
--- How long until remaining rises, with so many new units, which expire last.
+-- Time until remaining rises, including the granted new units, which expire last.
 local function reset_in(window, limit, granted)
   local target = math.min(count_of(window) + granted, limit) - 1
   if target < 0 then return 0 end
@@ -138,7 +138,7 @@ end
 
 local function take_window(check)
   local window, key = check.window, check.key
-  -- The unit that goes above the limit opens an episode, unless one is open.
+  -- The unit that exceeds the limit opens an episode, unless one is open.
   if count_of(window) + check.granted > check.limit and now - window.episode >= window.width then
     window.episode = now
   end
@@ -150,12 +150,12 @@ local function take_window(check)
   end
   window.last, window.total = time, window.total + check.granted
   if window.length == window.head + 1 then window.first, window.upto = time, window.total end
-  -- What has expired is cut off when it is the larger part, so that the string stays within twice what is alive.
+  -- Trims expired entries once they are the larger part, so the string is at most twice its live size.
   if window.head > 16 and window.head * 2 > window.length then
     before = redis.call('GETRANGE', key, HEADER + window.head * ENTRY, from - 1) .. before
     window.head, window.length, from, window.anew = 0, window.length - window.head, HEADER, true
   end
-  -- A second of slack, and a quarter of the window, so that most calls need not set it.
+  -- A second of slack plus a quarter of the window, so that most calls need not set it.
   local ends = time + window.width + 1000000
   local extend = window.anew or ends > window.kept
   if extend then window.kept = ends + window.width / 4 end
@@ -177,7 +177,7 @@ local function refund_window(key, width, units)
   if window.anew then return end
   local left = window.total - units
   if left <= window.gone then
-    -- As if all had run out: the next call writes the string anew.
+    -- Marks everything as expired: the next call rewrites the string.
     window.first, window.last = -math.huge, -math.huge
   else
     local youngest = first_entry(window, window.head, window.length, function(_, total) return total >= left end)
