@@ -7,6 +7,7 @@ const layers = {
   'src/coalesce': [],
   'src/services': ['src/domain', 'src/channels', 'src/ports', 'src/coalesce'],
   'src/http': ['src/domain', 'src/channels', 'src/ports', 'src/services', 'src/coalesce'],
+  'src/dashboard': ['src/domain', 'src/services', 'src/http'],
   'src/memory': ['src/domain', 'src/ports'],
   'src/testing': ['src/domain', 'src/channels', 'src/ports', 'src/memory'],
   'src/webhooks': ['src/domain'],

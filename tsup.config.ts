@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { setFlagsFromString } from 'node:v8'
 import { defineConfig } from 'tsup'
+import { buildDashboard } from './scripts/build-dashboard.mjs'
 import { entries, fromRoot } from './scripts/entries.mjs'
 
 // The declarations of all entry points are made in one worker, which takes about 4 GiB: the usual limit.
@@ -11,6 +12,8 @@ for (const { specifier, source } of entries()) {
     throw new Error(`"${specifier}" of package.json is built from ${source}, which does not exist`)
   }
 }
+
+await buildDashboard()
 
 export default defineConfig({
   entry: Object.fromEntries(entries().map(({ name, source }) => [name, source])),

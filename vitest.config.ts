@@ -1,6 +1,9 @@
 import { defineConfig } from 'vitest/config'
+import { buildDashboard } from './scripts/build-dashboard.mjs'
 import { entries, fromRoot } from './scripts/entries.mjs'
 import { leftOutReporter } from './test/support/left-out-reporter.ts'
+
+await buildDashboard()
 
 export default defineConfig({
   resolve: {

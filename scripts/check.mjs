@@ -5,6 +5,8 @@ import { fromRoot } from './entries.mjs'
 
 /** @type {[name: string, command: string, ...args: string[]][]} */
 const steps = [
+  ['dashboard', 'node', 'scripts/build-dashboard.mjs'],
+  ['types of the dashboard', 'tsc', '-p', 'dashboard'],
   ['types of the package', 'tsc', '-p', 'tsconfig.lib.json'],
   ['types of everything', 'tsc', '-p', 'tsconfig.json'],
   ['lint and format', 'biome', 'check', '--error-on-warnings'],

@@ -47,6 +47,7 @@ import { createReceipts } from './services/receipts/receipts.ts'
 import { createRetention } from './services/retention/retention.ts'
 import { createSecretBox, newSecret, type SecretBox } from './services/secrets.ts'
 import type { Service } from './services/service.ts'
+import { createSessions } from './services/sessions/sessions.ts'
 import { suppressedAddress } from './services/suppressions/match.ts'
 import { createSuppressions } from './services/suppressions/suppressions.ts'
 import { createMeter } from './services/telemetry/meter.ts'
@@ -329,6 +330,7 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
         registry,
       }),
     ),
+    sessions: guard(createSessions({ storage, clock, keys: keys.sessionKeys, signer: openSigner })),
     pages: { ...guardAlways(pages), ...guard({ unsubscribe }) },
     reporting: createReporting(options.hasLogger ? logger : null, observer, clock),
     health: () => reportHealth({ storage, limiter, delivery: engine, clock }, lifecycle.refusal()),

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { createHttpApi } from '../../src/http/api.ts'
 import type { HttpApiOptions } from '../../src/http/options.ts'
+import { serve } from '../../src/http/serve.ts'
 import type { Served } from '../../src/services/engine.ts'
 import { handleNodeRequest } from './node-request.ts'
 
@@ -23,7 +23,7 @@ export type NotifierRouter = (
  * app.use('/notifications', notifierRouter(notifier))
  */
 export function notifierRouter(notifier: Served, options?: HttpApiOptions): NotifierRouter {
-  const api = createHttpApi(notifier, options)
+  const api = serve(notifier, options)
   return function carillon(req, res, next) {
     if (!handleNodeRequest(api, req, res)) next()
   }

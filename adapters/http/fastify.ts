@@ -1,7 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { createHttpApi } from '../../src/http/api.ts'
 import type { HttpApiOptions } from '../../src/http/options.ts'
-import { ROUTES } from '../../src/http/routes/table.ts'
+import { serve } from '../../src/http/serve.ts'
 import type { Served } from '../../src/services/engine.ts'
 import { NodeHttpRequest } from './node-request.ts'
 import { isPlainAnswer, keepHostPolicy, writeNodeResponse } from './node-response.ts'
@@ -46,11 +45,6 @@ type ParserDone = (error: Error | null, body?: unknown) => void
 export type NotifierPlugin = (scope: FastifyScope, options: object) => Promise<void>
 
 /**
- * First segments of the API's paths. Each gets a wildcard route, so requests for other paths never reach the plugin.
- */
-const FAMILIES = [...new Set(ROUTES.flatMap(({ paths }) => paths.map((path) => `/${path.split('/')[1]}`)))]
-
-/**
  * The REST API as an encapsulated Fastify plugin. It reads request bodies itself and leaves the application's parsers,
  * hooks and error handlers alone. The application's hooks run before it.
  *
@@ -60,21 +54,25 @@ const FAMILIES = [...new Set(ROUTES.flatMap(({ paths }) => paths.map((path) => `
  * app.register(notifierPlugin(notifier), { prefix: '/notifications' })
  */
 export function notifierPlugin(notifier: Served, options?: HttpApiOptions): NotifierPlugin {
-  const api = createHttpApi(notifier, options)
+  const api = serve(notifier, options)
 
   async function carillon(scope: FastifyScope): Promise<void> {
     const depth = scope.prefix.split('/').filter((segment) => segment !== '').length
     scope.removeAllContentTypeParsers()
     scope.addContentTypeParser('*', (_request, _payload, done) => done(null))
     scope.addHook('onRequest', skipFastifysCheck)
-    for (const family of FAMILIES) {
-      scope.all(family, answer)
-      scope.all(`${family}/*`, answer)
+    // A path that is not the API's never meets it, whatever routes the application has.
+    for (const family of api.families ?? ['']) {
+      scope.all(`/${family}`, answer)
+      scope.all(family === '' ? '/*' : `/${family}/*`, answer)
     }
 
-    async function answer({ raw: req }: FastifyRequest, reply: FastifyReply): Promise<unknown> {
+    async function answer(request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
+      const { raw: req } = request
       const res = reply.raw
-      const pending = api.handle(new NodeHttpRequest(req, res, skipSegments(req.url ?? '/', depth)))
+      const pending = api.handle(
+        new NodeHttpRequest(req, res, skipSegments(req.url ?? '/', depth), undefined, request),
+      )
       if (pending === null) {
         reply.callNotFound()
         return reply

@@ -1,6 +1,6 @@
 import { NotifierError } from '../../src/domain/errors/notifier-error.ts'
-import { createHttpApi } from '../../src/http/api.ts'
 import type { BodyLimits, HttpRequest } from '../../src/http/message.ts'
+import { serve } from '../../src/http/serve.ts'
 import type { Served } from '../../src/services/engine.ts'
 import { alreadyRead } from './body.ts'
 import { type MountOptions, mountOf } from './target.ts'
@@ -31,7 +31,7 @@ export type NotifierFetch = (request: Request, connection: Connection) => Promis
  */
 export function notifierFetch(notifier: Served, options: MountOptions = {}): NotifierFetch {
   const { http, belowPrefix } = mountOf(options)
-  const api = createHttpApi(notifier, http)
+  const api = serve(notifier, http)
   return async function carillon(request, connection) {
     assertConnection(connection)
     const url = belowPrefix(request.url)
@@ -59,6 +59,7 @@ class WebHttpRequest implements HttpRequest {
   readonly query: string
   readonly remoteAddress: string | undefined
   readonly encrypted: boolean
+  readonly native: Request
   readonly parsedBody = undefined
   readonly #request: Request
 
@@ -70,6 +71,7 @@ class WebHttpRequest implements HttpRequest {
     this.remoteAddress = remoteAddress
     this.encrypted = encrypted
     this.#request = request
+    this.native = request
   }
 
   get aborted(): boolean {

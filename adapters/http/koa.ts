@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { createHttpApi } from '../../src/http/api.ts'
+import { serve } from '../../src/http/serve.ts'
 import type { Served } from '../../src/services/engine.ts'
 import { NodeHttpRequest } from './node-request.ts'
 import { isPlainAnswer, keepHostPolicy, writeNodeResponse } from './node-response.ts'
@@ -33,12 +33,12 @@ export type NotifierMiddleware = (ctx: KoaContext, next: () => Promise<unknown>)
  */
 export function notifierMiddleware(notifier: Served, options: MountOptions = {}): NotifierMiddleware {
   const { http, belowPrefix } = mountOf(options)
-  const api = createHttpApi(notifier, http)
+  const api = serve(notifier, http)
   return async function carillon(ctx, next) {
     const { req, res } = ctx
     const url = belowPrefix(req.url ?? '/')
     const { body } = ctx.request as { body?: unknown }
-    const answer = url === null ? null : api.handle(new NodeHttpRequest(req, res, url, body))
+    const answer = url === null ? null : api.handle(new NodeHttpRequest(req, res, url, body, ctx))
     if (answer === null) {
       await next()
       return

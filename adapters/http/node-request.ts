@@ -37,12 +37,23 @@ export class NodeHttpRequest implements HttpRequest {
   readonly method: string
   readonly path: string
   readonly query: string
+  readonly native: unknown
   readonly #req: NodeRequest
   readonly #res: ServerResponse
   readonly #body: unknown
 
-  /** @param body a body parser's result, wherever the framework stores it */
-  constructor(req: NodeRequest, res: ServerResponse, url: string, body: unknown = req.body) {
+  /**
+   * @param body a body parser's result, wherever the framework stores it
+   * @param native the request as the framework has it
+   */
+  constructor(
+    req: NodeRequest,
+    res: ServerResponse,
+    url: string,
+    body: unknown = req.body,
+    native: unknown = req,
+  ) {
+    this.native = native
     const mark = url.indexOf('?')
     this.method = req.method ?? 'GET'
     this.path = mark === -1 ? url : url.slice(0, mark)

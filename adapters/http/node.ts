@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { createHttpApi } from '../../src/http/api.ts'
+import { serve } from '../../src/http/serve.ts'
 import type { Served } from '../../src/services/engine.ts'
 import { handleNodeRequest } from './node-request.ts'
 import { writeNodeResponse } from './node-response.ts'
@@ -28,7 +28,7 @@ const NOT_FOUND = Object.freeze({
  */
 export function notifierHandler(notifier: Served, options: MountOptions = {}): NotifierHandler {
   const { http, belowPrefix } = mountOf(options)
-  const api = createHttpApi(notifier, http)
+  const api = serve(notifier, http)
   return function carillon(req, res, next) {
     const url = belowPrefix(req.url ?? '/')
     if (url !== null && handleNodeRequest(api, req, res, url)) return

@@ -5,9 +5,9 @@ import type { Logger } from '../ports/logger.ts'
 import type { Served } from '../services/engine.ts'
 import type { Admission, LimitedResource } from '../services/limits/records.ts'
 import { assertSameOrganization } from '../services/scope.ts'
-import { type Admissions, serviceOf } from '../services/service.ts'
+import { type Counted, serviceOf } from '../services/service.ts'
 import { readForm, readJsonObject, readRaw } from './body.ts'
-import { type Caller, callerOf, permittedRoute } from './caller.ts'
+import { type Caller, type Door, keyDoor, permittedRoute } from './caller.ts'
 import { acceptsScheme, type Client, httpsRequired, resolveClient } from './client.ts'
 import { publicError } from './errors.ts'
 import { assertGranted, neededFor } from './grants.ts'
@@ -25,8 +25,10 @@ import type { HandlerResult, Route } from './routes/route.ts'
 import { ROUTES } from './routes/table.ts'
 import { refuseTestMode } from './send-headers.ts'
 
-/** The REST API, independent of any framework. */
+/** Something that answers requests, independent of any framework: the REST API, the dashboard. */
 export interface HttpApi {
+  /** First segments of the paths that may be its own. Null: every path is. */
+  readonly families: readonly string[] | null
   /** Answers a request. Null: the path is not part of the API. The promise never rejects. */
   handle(request: HttpRequest): Promise<HttpResponse> | null
 }
@@ -70,8 +72,10 @@ export function createHttpApi(
   notifier: Served,
   options: HttpApiOptions = {},
   routes: readonly Route[] = ROUTES,
+  door?: Door,
 ): HttpApi {
   const service = serviceOf(notifier)
+  const callerOf = door ?? keyDoor(service)
   const resolved = resolveHttpOptions(options)
   const { reporting } = service
   const logger = reporting.logger ?? processWarnings
@@ -186,19 +190,12 @@ export function createHttpApi(
       }, 0)
     }
     const caller = await identify(request, client, exchange)
-    const { organizationId } = caller
-    if (organizationId === null) exchange.operatorKey = caller.id
-    await count(
-      exchange,
-      organizationId === null ? { operatorKeyId: caller.id } : { organizationId },
-      limitOf(match),
-    )
+    if (caller.organizations === 'all') exchange.operatorKey = caller.id
+    await count(exchange, caller.counted, limitOf(match))
     return {
       permitted: permittedRoute(match, caller),
       caller,
-      confirmKey: arrived
-        ? null
-        : async () => permittedRoute(match, await callerOf(request, client, service)),
+      confirmKey: arrived ? null : async () => permittedRoute(match, await callerOf(request, client)),
     }
   }
 
@@ -209,7 +206,7 @@ export function createHttpApi(
   async function identify(request: HttpRequest, client: Client, exchange: Exchange): Promise<Caller> {
     try {
       if (!acceptsScheme(resolved.https, client, request)) throw httpsRequired(request, resolved.trusted)
-      return await callerOf(request, client, service)
+      return await callerOf(request, client)
     } catch (error) {
       if (isNotifierError(error) && error.status < 500) {
         await count(exchange, { address: client.address ?? 'unknown' }, 'requests')
@@ -219,11 +216,7 @@ export function createHttpApi(
   }
 
   /** @throws NotifierError `rate_limit_exceeded` */
-  async function count(
-    exchange: Exchange,
-    who: Parameters<Admissions['admit']>[0],
-    resource: LimitedResource,
-  ): Promise<void> {
+  async function count(exchange: Exchange, who: Counted, resource: LimitedResource): Promise<void> {
     const admission = await service.limits.admit(who, resource)
     exchange.limit = admission.state
     exchange.release = admission.release
@@ -281,6 +274,7 @@ export function createHttpApi(
   }
 
   return {
+    families: [...new Set(routes.flatMap(({ paths }) => paths.map((path) => path.split('/')[1] ?? '')))],
     handle(request) {
       const match = findRoute(request.method, request.path)
       return match === null ? null : answer(request, match)

@@ -34,6 +34,8 @@ export interface HttpRequest {
   readonly aborted: boolean
   /** True: the whole body has arrived. False also if the host cannot tell. */
   readonly bodyComplete: boolean
+  /** The framework's own request: that of Express, node:http or Fastify, the context of Koa, or a `Request`. */
+  readonly native: unknown
   /** Result of a body parser of the host. Undefined: no parser ran; use {@link readBody}. */
   readonly parsedBody: unknown
   /**

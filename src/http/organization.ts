@@ -22,8 +22,8 @@ export async function organizationOf(
   { organizations }: Pick<Service, 'organizations'>,
 ): Promise<string> {
   if (caller === null || route.belongsTo !== 'organization') return ''
-  const named = namedOrganization(request, query, caller.organizationId, organizationRequired)
-  if (caller.organizationId !== null) return named
+  const named = namedOrganization(request, query, caller.organizations, organizationRequired)
+  if (caller.organizations !== 'all') return named
   if (!isOrganizationId(named) || (await organizations.get(named)).deleting) throw unknownOrganization(named)
   return named
 }
@@ -35,7 +35,7 @@ export async function organizationOf(
 function namedOrganization(
   request: HttpRequest,
   query: Query,
-  own: string | null,
+  permitted: Caller['organizations'],
   required: boolean,
 ): string {
   const inQuery = query.orgId
@@ -52,15 +52,15 @@ function namedOrganization(
       details: { field: 'orgId' },
     })
   }
-  const named = inQuery || inHeader || own
-  if (named === null) {
+  const named = inQuery || inHeader || (permitted.length === 1 ? permitted[0] : undefined)
+  if (named === undefined) {
     throw new NotifierError('missing_required_field', {
       message:
-        'An operator key belongs to no organization. Name the one that the request concerns in the header ' +
+        'This caller may act for several organizations. Name the one that the request concerns in the header ' +
         'X-Organization-ID or the query parameter "orgId".',
       details: { field: 'orgId', header: 'X-Organization-ID' },
     })
   }
-  if (own !== null && named !== own) throw new NotifierError('organization_mismatch')
+  if (permitted !== 'all' && !permitted.includes(named)) throw new NotifierError('organization_mismatch')
   return named
 }

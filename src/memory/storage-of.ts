@@ -76,6 +76,9 @@ export function storageOf(state: MemoryState): Storage {
       state.kept.set(name, kept)
       return kept
     },
+    async keptValue(name) {
+      return state.kept.get(name) ?? null
+    },
   }
 }
 

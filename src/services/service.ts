@@ -7,6 +7,7 @@ import type { Engine, Served } from './engine.ts'
 import type { Admission, LimitedResource, RateLimitState } from './limits/records.ts'
 import type { MultiTenantNotifier } from './notifier.ts'
 import type { ReceiptArrival, ReceiptReply, ReceiptSource } from './receipts/records.ts'
+import type { Sessions } from './sessions/sessions.ts'
 import type { Scoped, Tenant } from './tenant.ts'
 
 /** The inside of an {@link Engine}: the API of all organizations, and what HTTP adapters need beside it. */
@@ -23,7 +24,16 @@ export interface Service
   readonly pages: Pages
   readonly receipts: Receipts
   readonly reporting: Reporting
+  readonly sessions: Sessions
 }
+
+/** What a request counts against. */
+export type Counted =
+  | { readonly organizationId: string }
+  | { readonly address: string }
+  | { readonly operatorKeyId: string }
+  /** A person at the dashboard. Uses up no limit of the organization. */
+  | { readonly session: string }
 
 export interface Admissions {
   /**
@@ -34,10 +44,7 @@ export interface Admissions {
    *   operator key has no request limit, and uses up that of no organization
    * @throws NotifierError `rate_limit_exceeded`
    */
-  admit(
-    who: { organizationId: string } | { address: string } | { operatorKeyId: string },
-    resource: LimitedResource,
-  ): Promise<Admission>
+  admit(who: Counted, resource: LimitedResource): Promise<Admission>
   /** The rate headers while nothing passes (maintenance, an outage) for `retryAfterMs`. */
   closed(retryAfterMs: number): RateLimitState
 }

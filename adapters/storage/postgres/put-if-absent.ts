@@ -4,6 +4,14 @@ const INSERT = 'INSERT INTO carillon.kept (name, value) VALUES ($1, $2) ON CONFL
 
 const SELECT = 'SELECT value FROM carillon.kept WHERE name = $1'
 
+/** Gets a value that was put. */
+export function createKeptValue(connection: Connection): (name: string) => Promise<string | null> {
+  return async function keptValue(name) {
+    const [found] = await connection.rows<{ value: string }>(SELECT, [name])
+    return found?.value ?? null
+  }
+}
+
 /** Inserts or gets. The value is never changed, so that the two need no transaction. */
 export function createPutIfAbsent(
   connection: Connection,

@@ -23,7 +23,7 @@ import { createDefaultOrganization, createOrganizations } from './organizations.
 import { createPartitions } from './partitions.ts'
 import type { PgPool } from './peer.ts'
 import { connectListener, openPool } from './pool.ts'
-import { createPutIfAbsent } from './put-if-absent.ts'
+import { createKeptValue, createPutIfAbsent } from './put-if-absent.ts'
 import { createFoldUsage, createQuotaUsed } from './quota.ts'
 import { createRecordReceipts } from './receipts.ts'
 import { createRecoverExpired } from './recover.ts'
@@ -160,5 +160,6 @@ export function createStorage(
     suppressions: countedAll(createSuppressions(connection)),
     retention: countedAll(createRetention(connection)),
     putIfAbsent: counted(createPutIfAbsent(connection)),
+    keptValue: counted(createKeptValue(connection)),
   }
 }

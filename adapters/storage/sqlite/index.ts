@@ -22,7 +22,7 @@ import { migrate } from './migrate.ts'
 import { createNotifications } from './notifications.ts'
 import { filesOf, openDatabase } from './open.ts'
 import { createDefaultOrganization, createOrganizations } from './organizations.ts'
-import { createPutIfAbsent } from './put-if-absent.ts'
+import { createKeptValue, createPutIfAbsent } from './put-if-absent.ts'
 import { createRecordReceipts, createUnmatchedReceipts } from './receipts.ts'
 import { createRecoverExpired } from './recover.ts'
 import { createRetention } from './retention.ts'
@@ -85,6 +85,7 @@ export function sqlite(options: SqliteOptions): Storage<SqliteTransaction> {
   const leases = createLeases(connection)
   const backlog = createBacklog(connection)
   const putIfAbsent = createPutIfAbsent(connection)
+  const keptValue = createKeptValue(connection)
   const { countedAll, ended } = createPendingCalls()
   let started = false
   const inTurn = createInTurn()
@@ -188,6 +189,9 @@ export function sqlite(options: SqliteOptions): Storage<SqliteTransaction> {
     retention: createRetention(connection),
     async putIfAbsent(name, initial) {
       return putIfAbsent(name, initial)
+    },
+    async keptValue(name) {
+      return keptValue(name)
     },
   }
 }

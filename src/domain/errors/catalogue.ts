@@ -47,6 +47,16 @@ const ROWS = {
     'The resource belongs to another organization.',
     'Use a key of the organization that owns the resource.',
   ],
+  session_required: [
+    401,
+    'The request belongs to no session, or the session has ended.',
+    'Sign in to the dashboard.',
+  ],
+  cross_site_request: [
+    403,
+    'The request came from another site.',
+    'Use the dashboard in a browser that sends Sec-Fetch-Site or Origin, under one address.',
+  ],
   https_required: [
     403,
     'Plain HTTP is not accepted.',

@@ -210,4 +210,7 @@ export interface Storage<Tx = never> {
    * storage get the same value, also when they ask at once. Holds the generated `secret`.
    */
   putIfAbsent(name: string, initial: string): Promise<string>
+
+  /** Returns the value that {@link putIfAbsent} stored under `name`, null when there is none. Changes nothing. */
+  keptValue(name: string): Promise<string | null>
 }

@@ -10,10 +10,11 @@ import { listOf, listReader } from '../list.ts'
 import type { MultiTenantNotifier } from '../notifier.ts'
 import type { Organizations } from '../organizations/organizations.ts'
 import { byId, isoOrNull, owned, parseSubject, wrong } from '../scope.ts'
+import type { SessionParts } from '../sessions/sessions.ts'
 import type { Scoped, Tenant } from '../tenant.ts'
 import { canonicalNetworks } from './ip-list.ts'
 import { beginningOf, isWellFormedApiKey, newApiKey } from './key-format.ts'
-import type { ApiKeyRecord, CreatedOperatorKey, OperatorKeyRecord } from './records.ts'
+import type { ApiKeyRecord, CreatedOperatorKey, KeyRecord, OperatorKeyRecord } from './records.ts'
 
 const readList = listReader('keys', {})
 const readOperatorList = listReader('operator-keys', {})
@@ -30,6 +31,7 @@ export function createApiKeys(
 ): {
   readonly apiKeys: Scoped<Tenant['apiKeys']> & MultiTenantNotifier['apiKeys']
   readonly operatorKeys: MultiTenantNotifier['operatorKeys']
+  readonly sessionKeys: SessionParts['keys']
 } {
   const identify = coalesce((secrets: readonly string[]) => identifyAll(storage, secrets))
 
@@ -63,6 +65,14 @@ export function createApiKeys(
   }
 
   return {
+    sessionKeys: {
+      verify,
+      async current(id) {
+        const key = await find(id)
+        const expired = key?.expiresAt != null && key.expiresAt <= clock.now()
+        return key === null || expired ? null : recordOf(key)
+      },
+    },
     apiKeys: {
       async create(organizationId, input) {
         const key = check(input)
@@ -110,7 +120,6 @@ export function createApiKeys(
   }
 }
 
-type KeyRecord = ApiKeyRecord | OperatorKeyRecord
 type Identity = KeyRecord | 'unknown' | 'expired'
 
 /** Looks several secrets up in one query; requests of one caller that arrive together share its row. */

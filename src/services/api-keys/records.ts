@@ -28,3 +28,6 @@ export interface CreatedApiKey extends ApiKeyRecord {
   /** The key itself: shown once, stored only as a hash. */
   readonly secret: string
 }
+
+/** A key of either kind. */
+export type KeyRecord = ApiKeyRecord | OperatorKeyRecord

@@ -16,7 +16,7 @@ export type LimitedResource =
 export interface RateLimitState {
   /**
    * `requests`, an endpoint, `concurrency`, `hourly_notifications`, `monthly_notifications`, `account`, `address`,
-   * `public`, `links` or `open_bodies`; `unlimited` where the plan limits nothing, and then `limit` and `remaining` are
+   * `public`, `links`, `session` or `open_bodies`; `unlimited` where the plan limits nothing, and then `limit` and `remaining` are
    * {@link NO_LIMIT}; `service` where nothing passes at all.
    */
   readonly resource: string

@@ -18,6 +18,7 @@ import { type Admission, type LimitedResource, NO_LIMIT, type RateLimitState } f
 export interface RequestLimits {
   admit(organizationId: string, resource: LimitedResource): Promise<Admission>
   admitAddress(address: string, resource: LimitedResource): Promise<Admission>
+  admitSession(id: string): Promise<Admission>
   /** Counts nothing. */
   admitOperator(): Admission
   /** Stops renewing the slots of requests that are under way. */
@@ -42,6 +43,9 @@ const PUBLIC_PER_ADDRESS = 600
 
 /** What links in messages lead to, of one address in a minute: a mail provider fetches the pictures of all its users. */
 const LINKS_PER_ADDRESS = 6_000
+
+/** Requests of one session of the dashboard in a minute: several open pages, each of which asks every few seconds. */
+const PER_SESSION = 1_200
 
 /** Sustained overuse: what restricts an organization, and for how long. */
 export interface OverusePolicy {
@@ -139,6 +143,10 @@ export function createRequestLimits(
       const overflow = `${name}.others:requests:${MINUTE}`
       const check = { ...windowCheck(key, limit, MINUTE), overflow }
       return admit([{ resource: name, limit, check }], done)
+    },
+    async admitSession(id) {
+      const check = windowCheck(`session.${id}:requests`, PER_SESSION, MINUTE)
+      return admit([{ resource: 'session', limit: PER_SESSION, check }], done)
     },
     admitOperator: uncounted,
     close: held.close,

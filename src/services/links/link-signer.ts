@@ -2,7 +2,7 @@ import { createHmac, createSecretKey, hkdfSync, type KeyObject, timingSafeEqual 
 import { NotifierError } from '../../domain/errors/notifier-error.ts'
 
 /** What a link in a message is for: a token for one purpose is none for another. */
-export type LinkPurpose = 'unsubscribe' | 'open' | 'click'
+export type LinkPurpose = 'unsubscribe' | 'open' | 'click' | 'session' | 'sign-in'
 
 /** Signs what links in messages carry, so that a link means something only if it comes from here. */
 export interface LinkSigner {

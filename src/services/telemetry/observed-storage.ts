@@ -131,6 +131,7 @@ export function observedStorage(
     recordReceipts: (receipts) => storage.recordReceipts(receipts),
     backlog: (most) => storage.backlog(most),
     putIfAbsent: (name, initial) => storage.putIfAbsent(name, initial),
+    keptValue: (name) => storage.keptValue(name),
     notifications: storage.notifications,
     logs: storage.logs,
     organizations: storage.organizations,

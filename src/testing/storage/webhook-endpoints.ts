@@ -76,5 +76,8 @@ export function webhookEndpointChecks(check: Check): void {
     assert.equal(new Set(answers).size, 1)
     assert.equal(await storage.putIfAbsent('secret', 'later'), answers[0])
     assert.equal(await storage.putIfAbsent('other', 'its own'), 'its own')
+    assert.equal(await storage.keptValue('secret'), answers[0])
+    assert.equal(await storage.keptValue('absent'), null)
+    assert.equal(await storage.putIfAbsent('absent', 'late'), 'late')
   })
 }

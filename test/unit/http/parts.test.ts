@@ -168,7 +168,7 @@ describe('the organization of a request', () => {
       request(header === undefined ? {} : { headers: { 'x-organization-id': header } }),
       parseQuery(query),
       { route: { belongsTo: 'organization' }, organizationRequired } as RouteMatch,
-      { organizationId } as Caller,
+      { organizations: organizationId === null ? 'all' : [organizationId] } as Caller,
       { organizations: { get: async (id: string) => ({ id, deleting: id === 'org_leaving' }) } } as never,
     )
   it.each([

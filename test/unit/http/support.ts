@@ -30,6 +30,7 @@ export function request(given: TestRequest = {}): HttpRequest {
     encrypted: given.encrypted ?? true,
     aborted: given.aborted ?? false,
     bodyComplete: true,
+    native: null,
     parsedBody: given.parsedBody,
     header: (name) => headers[name],
     headers: () => headers,

@@ -1,0 +1,73 @@
+import * as z from 'zod'
+import { GRANTS, type Grant, PERMISSIONS, type Permission } from '../domain/api-key.ts'
+import { NotifierError } from '../domain/errors/notifier-error.ts'
+import { assertAllowedAddress, type Caller, type Door } from '../http/caller.ts'
+import type { HttpRequest } from '../http/message.ts'
+import type { Service } from '../services/service.ts'
+import { sessionTokens } from './cookie.ts'
+
+/** The rights of a person that the application has signed in. */
+export interface Access {
+  /** Name or id of the person, for logs. */
+  readonly actor: string
+  readonly permission: Permission
+  /** `content` shows the text of messages. @default [] */
+  readonly grants?: readonly Grant[] | undefined
+  /** Ids of the organizations that the person may see; `all`: every one, and the pages for operators. */
+  readonly organizations: 'all' | readonly string[]
+}
+
+/** Decides for each request of the dashboard's pages. Null: the application knows nobody who may. */
+export type Authorize<Request> = (request: Request) => Access | null | Promise<Access | null>
+
+const access = z.object({
+  actor: z.string().min(1).max(200),
+  permission: z.enum(PERMISSIONS),
+  grants: z.array(z.enum(GRANTS)).default([]),
+  organizations: z.union([z.literal('all'), z.array(z.string())]),
+})
+
+/** Lets people in: by the session of the application, or by one that an API key has begun. */
+export function sessionDoor(
+  { sessions }: Pick<Service, 'sessions'>,
+  authorize: Authorize<never> | undefined,
+): Door {
+  return async (request, client) => {
+    const host = authorize === undefined ? null : await hostCaller(authorize, request)
+    if (host !== null) return host
+    const { id, key } = await firstSession(sessions, sessionTokens(request, client))
+    assertAllowedAddress(key, client)
+    const organizations = 'organizationId' in key ? [key.organizationId] : 'all'
+    const { name, permission, grants } = key
+    return { id: key.id, name, permission, grants, organizations, counted: { session: id } }
+  }
+}
+
+async function hostCaller(authorize: Authorize<never>, request: HttpRequest): Promise<Caller | null> {
+  const answer: unknown = await authorize(request.native as never)
+  if (answer === null || answer === undefined) return null
+  const parsed = access.safeParse(answer)
+  if (!parsed.success) {
+    throw new NotifierError('invalid_configuration', {
+      message:
+        'The option "authorize" of the dashboard must answer { actor, permission, organizations } or null.',
+      details: { option: 'authorize' },
+      cause: parsed.error,
+    })
+  }
+  const { actor, ...rights } = parsed.data
+  if (rights.organizations.length === 0) return null
+  return { id: actor, ...rights, counted: { session: `host.${actor}` } }
+}
+
+/** Mounts within mounts send several cookies. */
+async function firstSession(sessions: Service['sessions'], tokens: readonly string[]) {
+  for (const token of tokens.slice(0, 4)) {
+    try {
+      return await sessions.find(token)
+    } catch (error) {
+      if (!(error instanceof NotifierError && error.code === 'session_required')) throw error
+    }
+  }
+  throw new NotifierError('session_required')
+}

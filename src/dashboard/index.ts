@@ -1,0 +1,150 @@
+import { NotifierError } from '../domain/errors/notifier-error.ts'
+import {
+  assertOptionNames,
+  BOOLEAN,
+  FUNCTION,
+  type OptionNames,
+  ofType,
+} from '../domain/errors/option-names.ts'
+import { VERSION } from '../domain/version.ts'
+import { createHttpApi, type HttpApi } from '../http/api.ts'
+import { acceptsScheme, httpsRequired, resolveClient } from '../http/client.ts'
+import { errorAnswer, publicError } from '../http/errors.ts'
+import type { HttpRequest, HttpResponse } from '../http/message.ts'
+import { type HttpApiOptions, resolveHttpOptions } from '../http/options.ts'
+import { createRequestIds } from '../http/request-id.ts'
+import type { ServingEngine } from '../http/serve.ts'
+import type { Served } from '../services/engine.ts'
+import { serviceOf } from '../services/service.ts'
+import { type Authorize, sessionDoor } from './access.ts'
+import { assetResponse } from './assets.ts'
+import { dashboardRoutes, isData } from './routes.ts'
+import { isSameOrigin } from './same-origin.ts'
+import { createShell } from './shell.ts'
+
+export type { Served } from '../services/engine.ts'
+export type { Access, Authorize } from './access.ts'
+
+export interface DashboardOptions<Request = never> {
+  /**
+   * Decides for each request by the application's own session. It gets the request as the framework has it: Express's or
+   * node:http's request, Fastify's request, Koa's context, a `Request`.
+   *
+   * @default none: people sign in with an API key or operator key
+   */
+  readonly authorize?: Authorize<Request> | undefined
+  /** Where the application signs people in; shown where `authorize` answers null. @default none */
+  readonly signInUrl?: string | undefined
+  /** Whether people may sign in with an API key or operator key. @default true */
+  readonly keys?: boolean | undefined
+  /** Title of the pages. @default 'Carillon' */
+  readonly title?: string | undefined
+}
+
+/** A dashboard, to be given to an HTTP adapter in place of the notifier. */
+export interface Dashboard extends Served {
+  /**
+   * A link that signs its reader in with a key. It works once, within ten minutes.
+   *
+   * @param url where the dashboard is mounted
+   * @param keyId id of an API key or operator key
+   * @throws NotifierError `not_found`, `invalid_configuration` for a URL that is none
+   */
+  signInLink(url: string, keyId: string): Promise<string>
+}
+
+const OPTIONS: OptionNames<DashboardOptions> = {
+  authorize: FUNCTION,
+  signInUrl: { expected: 'a path or an http or https URL', holds: isLocation },
+  keys: BOOLEAN,
+  title: ofType('string', 'a text'),
+}
+
+/**
+ * Creates the dashboard of a notifier. Mount it with any HTTP adapter, below a path of its own.
+ *
+ * It is closed: a person signs in with an API key, or is let in by `authorize`. The permission of either holds for every
+ * action, as it does in the REST API.
+ *
+ * @throws NotifierError `invalid_configuration`
+ *
+ * @example
+ * app.use('/dashboard', notifierRouter(dashboard(notifier)))
+ */
+export function dashboard<Request = never>(
+  notifier: Served,
+  options: DashboardOptions<Request> = {},
+): Dashboard {
+  assertOptionNames('dashboard()', options, OPTIONS)
+  const service = serviceOf(notifier)
+  const { authorize, signInUrl = null, keys = true, title = 'Carillon' } = options
+  if (!keys && authorize === undefined) throw wrong('authorize', 'set where "keys" is false')
+  const door = sessionDoor(service, authorize as Authorize<never> | undefined)
+  const shell = createShell({ title, keys, signInUrl })
+
+  function serve(httpOptions: HttpApiOptions): HttpApi {
+    const resolved = resolveHttpOptions(httpOptions)
+    const api = createHttpApi(notifier, httpOptions, dashboardRoutes(door, resolved, keys), door)
+    const newRequestId = createRequestIds()
+
+    function refuse(error: NotifierError): HttpResponse {
+      const requestId = newRequestId()
+      const { status, body } = errorAnswer(publicError(error), requestId, resolved.errorFormat)
+      return {
+        status,
+        headers: {
+          'Content-Type': 'application/json; charset=utf-8',
+          'Content-Length': String(Buffer.byteLength(body)),
+          'Cache-Control': 'no-store',
+          'X-Content-Type-Options': 'nosniff',
+          'X-Request-Id': requestId,
+        },
+        body,
+      }
+    }
+
+    function page(request: HttpRequest): HttpResponse {
+      const client = resolveClient(request, resolved.trusted)
+      if (!acceptsScheme(resolved.https, client, request)) {
+        return refuse(httpsRequired(request, resolved.trusted))
+      }
+      const asset = /^\/assets\/([\w.-]+)$/.exec(request.path)?.[1]
+      if (asset === undefined) return shell(request, client.secure)
+      return assetResponse(asset, request) ?? refuse(new NotifierError('not_found'))
+    }
+
+    return {
+      families: null,
+      handle(request) {
+        if (!isSameOrigin(request)) return Promise.resolve(refuse(new NotifierError('cross_site_request')))
+        const reads = request.method === 'GET' || request.method === 'HEAD'
+        if (reads && !isData(request.path)) return Promise.resolve(page(request))
+        return api.handle(request) ?? Promise.resolve(refuse(new NotifierError('not_found')))
+      },
+    }
+  }
+
+  const engine: ServingEngine = { version: VERSION, serve }
+  return {
+    engine,
+    async signInLink(url, keyId) {
+      if (!URL.canParse(url)) throw wrong('url', 'the URL of the mounted dashboard')
+      const base = url.endsWith('/') ? url : `${url}/`
+      return `${base}#sign-in=${await service.sessions.invite(keyId)}`
+    },
+  }
+}
+
+function isLocation(url: unknown): boolean {
+  if (typeof url !== 'string') return false
+  return (
+    URL.canParse(url, 'https://localhost') && /^https?:$/.test(new URL(url, 'https://localhost').protocol)
+  )
+}
+
+function wrong(option: string, expected: string): NotifierError {
+  return new NotifierError('invalid_configuration', {
+    message: `The option "${option}" of the dashboard must be ${expected}.`,
+    details: { option, expected },
+  })
+}

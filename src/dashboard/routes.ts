@@ -1,0 +1,101 @@
+import * as z from 'zod'
+import { parseInput } from '../domain/input/parse.ts'
+import type { Door } from '../http/caller.ts'
+import { resolveClient } from '../http/client.ts'
+import type { HttpRequest } from '../http/message.ts'
+import type { ResolvedHttpOptions } from '../http/options.ts'
+import type { HandlerResult, RequestContext, Route } from '../http/routes/route.ts'
+import { ROUTES } from '../http/routes/table.ts'
+import type { Service } from '../services/service.ts'
+import { endedCookie, sessionCookie, sessionTokens } from './cookie.ts'
+import { previewPage } from './preview.ts'
+
+/** Where the dashboard serves the REST API to its own pages. */
+const API = '/api'
+const MAX_PREVIEW_BYTES = 4 * 1024 * 1024
+const anything: z.ZodType = z.unknown()
+
+const credentials = z.union([
+  z.object({ apiKey: z.string().max(256) }),
+  z.object({ invitation: z.string().max(1_024) }),
+])
+
+/** The routes of the REST API, with the permissions of the REST API. */
+const served: readonly Route[] = ROUTES.map((route) => ({
+  ...route,
+  paths: route.paths.filter((path) => path.startsWith('/v1/')).map((path) => `${API}${path}`),
+})).filter(({ paths }) => paths.length > 0)
+
+/** What the pages ask the server for. */
+export function dashboardRoutes(
+  door: Door,
+  { trusted }: Pick<ResolvedHttpOptions, 'trusted'>,
+  keys: boolean,
+): readonly Route[] {
+  const clientOf = (request: HttpRequest) => resolveClient(request, trusted)
+
+  /** Never the counted identity, which is for the server alone. */
+  async function show({ request }: RequestContext): Promise<HandlerResult> {
+    const { id, name = id, permission, grants, organizations } = await door(request, clientOf(request))
+    return { body: { actor: id, name, permission, grants, organizations } }
+  }
+
+  async function begin({ request, body }: RequestContext, { sessions }: Service): Promise<HandlerResult> {
+    const given = parseInput(credentials, body)
+    const token =
+      'apiKey' in given ? await sessions.begin(given.apiKey) : await sessions.accept(given.invitation)
+    return { body: { signedIn: true }, headers: { 'Set-Cookie': sessionCookie(token, clientOf(request)) } }
+  }
+
+  async function end({ request }: RequestContext, { sessions }: Service): Promise<HandlerResult> {
+    const client = clientOf(request)
+    for (const token of sessionTokens(request, client)) await sessions.end(token)
+    return { body: { signedIn: false }, headers: { 'Set-Cookie': endedCookie(client) } }
+  }
+
+  async function preview({ bytes }: RequestContext): Promise<HandlerResult> {
+    const fields = new URLSearchParams(Buffer.from(bytes).toString())
+    return previewPage(fields.get('html') ?? '', fields.get('scheme') === 'dark' ? 'dark' : 'light')
+  }
+
+  const own = {
+    tag: 'Service',
+    permission: 'public',
+    limit: 'public',
+    status: 200,
+    response: anything,
+  } as const
+  const session = { ...own, paths: ['/session'] }
+  const signIn: Route = {
+    ...session,
+    operation: 'beginSession',
+    summary: 'Sign in',
+    method: 'POST',
+    limit: 'requests',
+    body: credentials,
+    bodySize: 4_096,
+    handler: begin,
+  }
+  return [
+    ...served,
+    { ...session, operation: 'getSession', summary: 'Tell who is signed in', method: 'GET', handler: show },
+    { ...session, operation: 'endSession', summary: 'Sign out', method: 'DELETE', handler: end },
+    ...(keys ? [signIn] : []),
+    {
+      ...own,
+      operation: 'showPreview',
+      summary: 'Show HTML in a sandbox',
+      method: 'POST',
+      paths: ['/preview'],
+      form: true,
+      page: true,
+      bodySize: MAX_PREVIEW_BYTES,
+      handler: preview,
+    },
+  ]
+}
+
+/** Paths of {@link dashboardRoutes}; every other one is a page. */
+export function isData(path: string): boolean {
+  return /^\/(?:api|session|preview)(?:\/|$)/.test(path)
+}

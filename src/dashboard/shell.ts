@@ -1,0 +1,86 @@
+import { randomBytes } from 'node:crypto'
+import { VERSION } from '../domain/version.ts'
+import type { HttpRequest, HttpResponse } from '../http/message.ts'
+import { entry } from './assets.ts'
+
+/** What a page knows before anyone has signed in. */
+export interface ShellSettings {
+  readonly title: string
+  /** True: a person may sign in with an API key. */
+  readonly keys: boolean
+  /** Where the application signs people in; null: nowhere. */
+  readonly signInUrl: string | null
+}
+
+/**
+ * Makes the page that every address of the dashboard answers with. It holds nothing that needs protection. Its assets are
+ * named by how deep the page lies below the mount, so that no option has to name the mount.
+ */
+export function createShell(
+  settings: ShellSettings,
+): (request: HttpRequest, secure: boolean) => HttpResponse {
+  const data = [
+    `data-version="${VERSION}"`,
+    `data-keys="${settings.keys}"`,
+    ...(settings.signInUrl === null ? [] : [`data-sign-in="${escaped(settings.signInUrl)}"`]),
+  ].join(' ')
+  return (request, secure) => {
+    const nonce = randomBytes(16).toString('base64url')
+    const up = '../'.repeat(request.path.split('/').length - 2) || './'
+    const html = `<!doctype html>
+<html lang="en" ${data}>
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="robots" content="noindex">
+<title>${escaped(settings.title)}</title>
+${request.path === '/' ? `<script nonce="${nonce}">${ADD_SLASH}</script>` : ''}
+<link rel="stylesheet" href="${up}assets/${entry.style}">
+<script type="module" nonce="${nonce}" src="${up}assets/${entry.script}"></script>
+</head>
+<body><noscript>The dashboard needs JavaScript.</noscript></body>
+</html>
+`
+    return {
+      status: 200,
+      headers: {
+        'Content-Type': 'text/html; charset=utf-8',
+        'Content-Length': String(Buffer.byteLength(html)),
+        'Cache-Control': 'no-store',
+        'Content-Security-Policy': policy(nonce),
+        'Cross-Origin-Opener-Policy': 'same-origin',
+        'Referrer-Policy': 'no-referrer',
+        'X-Content-Type-Options': 'nosniff',
+        'X-Frame-Options': 'DENY',
+        ...(secure ? { 'Strict-Transport-Security': 'max-age=31536000' } : {}),
+      },
+      body: request.method === 'HEAD' ? null : html,
+    }
+  }
+}
+
+/** The server cannot tell `/mount` from `/mount/`: frameworks and proxies make both `/`. Relative addresses need the latter. */
+const ADD_SLASH =
+  "if(!location.pathname.endsWith('/'))location.replace(location.pathname+'/'+location.search+location.hash)"
+
+/** Editors of code make style elements, with the nonce. */
+function policy(nonce: string): string {
+  return [
+    "default-src 'none'",
+    `script-src 'nonce-${nonce}' 'strict-dynamic'`,
+    `style-src 'self' 'nonce-${nonce}'`,
+    "img-src 'self' data:",
+    "connect-src 'self'",
+    "frame-src 'self'",
+    "form-action 'self'",
+    "frame-ancestors 'none'",
+    "base-uri 'none'",
+    "require-trusted-types-for 'script'",
+    "trusted-types 'none'",
+  ].join('; ')
+}
+
+function escaped(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;')
+}

@@ -1,0 +1,104 @@
+import { randomBytes } from 'node:crypto'
+import { NotifierError } from '../../domain/errors/notifier-error.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { Storage } from '../../ports/storage/storage.ts'
+import type { KeyRecord } from '../api-keys/records.ts'
+import type { LinkSigner } from '../links/link-signer.ts'
+
+/** Sessions of people who signed in to the dashboard with an API key or operator key. */
+export interface Sessions {
+  /**
+   * Begins a session.
+   *
+   * @returns the token of the session
+   * @throws NotifierError `invalid_api_key`, `expired_api_key`
+   */
+  begin(secret: string): Promise<string>
+  /**
+   * Begins the session that a link of {@link Sessions.invite} is for. A link works once.
+   *
+   * @throws NotifierError `session_required`, and those of the key
+   */
+  accept(invitation: string): Promise<string>
+  /**
+   * Makes the token of a link that signs its reader in with the key. It works once, within ten minutes.
+   *
+   * @throws NotifierError `not_found`
+   */
+  invite(keyId: string): Promise<string>
+  /**
+   * The session and its key as they are now: deleting the key, or its expiry, ends the session.
+   *
+   * @throws NotifierError `session_required`
+   */
+  find(token: string): Promise<Session>
+  /** Ends a session for good, wherever its token is known. A token of none is ignored. */
+  end(token: string): Promise<void>
+}
+
+export interface Session {
+  readonly id: string
+  readonly key: KeyRecord
+}
+
+export interface SessionParts {
+  readonly storage: Pick<Storage, 'putIfAbsent' | 'keptValue'>
+  readonly clock: Clock
+  readonly keys: {
+    verify(secret: string): Promise<KeyRecord>
+    /** Null: there is none, or it has expired. */
+    current(id: string): Promise<KeyRecord | null>
+  }
+  signer(): LinkSigner
+}
+
+export const SESSION_MS: number = 8 * 60 * 60_000
+const INVITATION_MS = 10 * 60_000
+const ended = (id: string): string => `ended-session:${id}`
+
+/** A token carries the id of the key, not the key, so that it is worth nothing without this service. */
+export function createSessions({ storage, clock, keys, signer }: SessionParts): Sessions {
+  const newToken = (purpose: 'session' | 'sign-in', keyId: string): string =>
+    signer().sign(purpose, [keyId, randomBytes(16).toString('base64url'), clock.now()].join('\n'))
+
+  function read(purpose: 'session' | 'sign-in', token: string, maxAgeMs: number) {
+    const [keyId = '', id = '', begun = ''] = signer().verify(purpose, token)?.split('\n') ?? []
+    return keyId === '' || Number(begun) + maxAgeMs <= clock.now() ? null : { keyId, id }
+  }
+
+  return {
+    async begin(secret) {
+      const { id } = await keys.verify(secret)
+      return newToken('session', id)
+    },
+    async accept(invitation) {
+      const invited = read('sign-in', invitation, INVITATION_MS)
+      if (invited === null || (await keys.current(invited.keyId)) === null) throw outdatedLink()
+      const mine = randomBytes(16).toString('base64url')
+      if ((await storage.putIfAbsent(`invitation:${invited.id}`, mine)) !== mine) throw outdatedLink()
+      return newToken('session', invited.keyId)
+    },
+    async invite(keyId) {
+      if ((await keys.current(keyId)) === null) throw new NotifierError('not_found')
+      return newToken('sign-in', keyId)
+    },
+    async find(token) {
+      const found = read('session', token, SESSION_MS)
+      if (found === null) throw new NotifierError('session_required')
+      const [key, end] = await Promise.all([keys.current(found.keyId), storage.keptValue(ended(found.id))])
+      if (key === null || end !== null) throw new NotifierError('session_required')
+      return { id: found.id, key }
+    },
+    async end(token) {
+      const found = read('session', token, SESSION_MS)
+      if (found !== null) await storage.putIfAbsent(ended(found.id), new Date(clock.now()).toISOString())
+    },
+  }
+}
+
+function outdatedLink(): NotifierError {
+  return new NotifierError('session_required', {
+    message:
+      'The link has been used or is older than ten minutes. Ask for a new one, or sign in with an API key.',
+  })
+}
