@@ -1,0 +1,74 @@
+import { addressOf } from './base.ts'
+import type { Query } from './router.ts'
+
+/** An answer that tells of an error, or none at all (`status` 0). */
+export class ApiError extends Error {
+  override readonly name = 'ApiError'
+  readonly status: number
+  readonly code: string
+  readonly details: Readonly<Record<string, unknown>>
+  readonly requestId: string | null
+
+  constructor(status: number, body: unknown) {
+    const { error } = (body ?? {}) as { error?: ErrorBody | string }
+    const told: ErrorBody = typeof error === 'object' ? error : {}
+    super(told.message ?? (typeof error === 'string' ? error : ''))
+    this.status = status
+    this.code = told.code ?? (status === 0 ? 'unreachable' : 'unknown')
+    this.details = told.details ?? {}
+    this.requestId = told.request_id ?? null
+  }
+}
+
+interface ErrorBody {
+  readonly code?: string
+  readonly message?: string
+  readonly details?: Record<string, unknown>
+  readonly request_id?: string
+}
+
+export interface Ask {
+  readonly method?: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
+  readonly query?: Query
+  readonly body?: unknown
+  readonly headers?: Readonly<Record<string, string>>
+  readonly signal?: AbortSignal
+  /** The organization that it concerns. */
+  readonly organization?: string | undefined
+}
+
+/** Called when the session has ended. */
+let ended = (): void => {}
+
+export function onSessionEnd(listener: () => void): void {
+  ended = listener
+}
+
+/**
+ * Asks the server. Paths of the REST API begin with `/v1`.
+ *
+ * @throws ApiError
+ */
+export async function ask<Answer>(path: string, given: Ask = {}): Promise<Answer> {
+  const { method = 'GET', query = {}, body, headers = {}, signal, organization } = given
+  const url = new URL(addressOf(path.startsWith('/v1/') ? `/api${path}` : path))
+  for (const [name, value] of Object.entries(query)) if (value) url.searchParams.set(name, value)
+  const response = await fetch(url, {
+    method,
+    headers: {
+      ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+      ...(organization === undefined ? {} : { 'X-Organization-ID': organization }),
+      ...headers,
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    ...(signal === undefined ? {} : { signal }),
+  }).catch((error: unknown) => {
+    if (signal?.aborted) throw error
+    throw new ApiError(0, null)
+  })
+  const answer: unknown = await response.json().catch(() => null)
+  if (response.ok) return answer as Answer
+  const error = new ApiError(response.status, answer)
+  if (error.code === 'session_required') ended()
+  throw error
+}

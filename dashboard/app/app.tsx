@@ -1,0 +1,66 @@
+import { useEffect } from 'preact/hooks'
+import { texts } from '../texts/index.ts'
+import { Confirmation } from '../ui/dialog.tsx'
+import { Empty, Loading } from '../ui/states.tsx'
+import { Toasts } from '../ui/toast.tsx'
+import { Frame } from './frame.tsx'
+import { findPage, PAGES } from './pages.tsx'
+import { followLink, hrefOf, navigate, place } from './router.ts'
+import { inOrganization, isOperator, openSession, organization, state } from './session.ts'
+import { SignInAgain, SignInPage } from './sign-in.tsx'
+import { followTheme } from './theme.ts'
+
+export function App() {
+  useEffect(() => {
+    followTheme()
+    void openSession()
+    document.addEventListener('click', followLink)
+  }, [])
+  const { kind } = state.value
+  if (kind === 'unknown') return <Loading />
+  if (kind === 'none') return <SignInPage />
+  return (
+    <>
+      <Frame>
+        <CurrentPage />
+      </Frame>
+      <Confirmation />
+      <Toasts />
+      {kind === 'ended' ? <SignInAgain /> : null}
+    </>
+  )
+}
+
+/** Where an address without a page leads on to. */
+function startOf(path: string): string | null {
+  if (path === '/' && !isOperator.value) return inOrganization('/')
+  if (path === '/' && !PAGES.some((page) => page.scope === 'operator' && page.path === '/'))
+    return '/organizations'
+  return null
+}
+
+function CurrentPage() {
+  const { path } = place.value
+  const start = startOf(path)
+  useEffect(() => {
+    if (start !== null) void navigate(start, {}, 'replace')
+  }, [start])
+  if (start !== null) return null
+  const found = findPage(path)
+  if (found === null) return <NotFound />
+  const { component: Component } = found.entry
+  return <Component key={`${path} ${organization.value}`} params={found.params} />
+}
+
+export function NotFound() {
+  return (
+    <Empty icon="search" title={texts.notFound.title}>
+      <p>{texts.notFound.hint}</p>
+      <p>
+        <a class="button plain" href={hrefOf('/')}>
+          {texts.notFound.home}
+        </a>
+      </p>
+    </Empty>
+  )
+}

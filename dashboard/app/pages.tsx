@@ -1,0 +1,59 @@
+import type { ComponentType } from 'preact'
+import { KeysPage } from '../pages/keys/keys-page.tsx'
+import type { Texts } from '../texts/en.ts'
+import type { IconName } from '../ui/icon.tsx'
+
+/** A page: the paths it answers to, and where it stands in the menu. */
+export interface PageEntry {
+  /** Below the mount, or below `/o/{organization}` for a page of an organization. `:name` stands for one segment. */
+  readonly path: string
+  readonly scope: 'organization' | 'operator'
+  readonly component: ComponentType<{ readonly params: Readonly<Record<string, string>> }>
+  /** Its entry in the menu. Left out, it belongs to the page whose path it begins with. */
+  readonly menu?: { readonly title: keyof Texts['pages']; readonly icon: IconName }
+}
+
+/** Every page, in the order of the menu. */
+export const PAGES: readonly PageEntry[] = [
+  { path: '/keys', scope: 'organization', component: KeysPage, menu: { title: 'keys', icon: 'keys' } },
+]
+
+export interface FoundPage {
+  readonly entry: PageEntry
+  readonly params: Readonly<Record<string, string>>
+}
+
+/** The page of a path; null: there is none. */
+export function findPage(path: string): FoundPage | null {
+  const within = /^\/o\/[^/]+(\/.*)?$/.exec(path)
+  const scope = within === null ? 'operator' : 'organization'
+  const segments = (within === null ? path : (within[1] ?? '/'))
+    .split('/')
+    .filter((segment) => segment !== '')
+  for (const entry of PAGES) {
+    if (entry.scope !== scope) continue
+    const params = matched(entry.path, segments)
+    if (params !== null) return { entry, params }
+  }
+  return null
+}
+
+function matched(pattern: string, segments: readonly string[]): Record<string, string> | null {
+  const parts = pattern.split('/').filter((part) => part !== '')
+  if (parts.length !== segments.length) return null
+  const params: Record<string, string> = {}
+  for (const [index, part] of parts.entries()) {
+    const segment = segments[index] ?? ''
+    if (part.startsWith(':')) params[part.slice(1)] = decode(segment)
+    else if (part !== segment) return null
+  }
+  return params
+}
+
+function decode(segment: string): string {
+  try {
+    return decodeURIComponent(segment)
+  } catch {
+    return segment
+  }
+}

@@ -1,0 +1,44 @@
+import { useEffect, useRef } from 'preact/hooks'
+
+const SLOWEST_MS = 60_000
+
+/**
+ * Calls again and again, never twice at a time. Pauses while the page is hidden, and slows down while calls fail.
+ *
+ * @param key what is polled: a change begins anew, and `signal` ends what was under way
+ */
+export function usePoll(call: (signal: AbortSignal) => Promise<void>, key: string, everyMs = 5_000): void {
+  const latest = useRef(call)
+  latest.current = call
+  useEffect(() => {
+    const control = new AbortController()
+    let timer: ReturnType<typeof setTimeout> | undefined
+    let running = false
+    let delay = everyMs
+
+    async function run(): Promise<void> {
+      if (running || document.hidden) return
+      running = true
+      clearTimeout(timer)
+      try {
+        await latest.current(control.signal)
+        delay = everyMs
+      } catch {
+        delay = Math.min(SLOWEST_MS, delay * 2)
+      } finally {
+        running = false
+        if (!control.signal.aborted) timer = setTimeout(run, delay)
+      }
+    }
+    const shown = (): void => {
+      if (!document.hidden) void run()
+    }
+    document.addEventListener('visibilitychange', shown)
+    void run()
+    return () => {
+      control.abort()
+      clearTimeout(timer)
+      document.removeEventListener('visibilitychange', shown)
+    }
+  }, [key, everyMs])
+}

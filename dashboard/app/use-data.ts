@@ -1,0 +1,52 @@
+import { type Signal, useSignal } from '@preact/signals'
+import { useEffect, useRef } from 'preact/hooks'
+import { ApiError, ask } from './api.ts'
+import { usePoll } from './poll.ts'
+import type { Query } from './router.ts'
+import { organization } from './session.ts'
+
+/** What was read, and what went wrong the last time. */
+export interface Data<Value> {
+  readonly value: Value | null
+  readonly error: ApiError | null
+  /** Reads it again now. */
+  reload(): Promise<void>
+}
+
+/** Reads something and keeps it fresh. `everyMs` 0: it is read once. */
+export function useData<Value>(
+  path: string,
+  { query = {}, everyMs = 5_000 }: { query?: Query; everyMs?: number } = {},
+): Data<Value> {
+  const id = organization.value ?? undefined
+  const key = JSON.stringify([path, query, id])
+  const value: Signal<Value | null> = useSignal(null)
+  const error: Signal<ApiError | null> = useSignal(null)
+  const loaded = useRef('')
+
+  async function load(signal?: AbortSignal): Promise<void> {
+    try {
+      const answer = await ask<Value>(path, { query, organization: id, ...(signal ? { signal } : {}) })
+      loaded.current = key
+      value.value = answer
+      error.value = null
+    } catch (caught) {
+      if (signal?.aborted) return
+      error.value = caught instanceof ApiError ? caught : new ApiError(0, null)
+      throw caught
+    }
+  }
+  useEffect(() => {
+    value.value = null
+    error.value = null
+  }, [key])
+  usePoll(
+    async (signal) => {
+      if (everyMs === 0 && loaded.current === key) return
+      await load(signal)
+    },
+    key,
+    everyMs === 0 ? 3_600_000 : everyMs,
+  )
+  return { value: value.value, error: error.value, reload: () => load().catch(() => {}) }
+}

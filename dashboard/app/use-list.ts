@@ -1,0 +1,113 @@
+import { useSignal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
+import { ApiError, ask } from './api.ts'
+import { usePoll } from './poll.ts'
+import type { Query } from './router.ts'
+import { organization } from './session.ts'
+
+interface Page<Item> {
+  readonly items: readonly Item[]
+  readonly hasMore: boolean
+  readonly nextCursor: string | null
+}
+
+export interface ListState<Item> {
+  /** Null: not read yet. */
+  readonly items: readonly Item[] | null
+  readonly hasMore: boolean
+  readonly loadingMore: boolean
+  readonly error: ApiError | null
+  /** How many there are that are not shown yet. They are not put in, so that nothing moves under the reader. */
+  readonly fresh: number
+  /** True: there may be more than `fresh`. */
+  readonly freshIsLeast: boolean
+  showFresh(): void
+  more(): Promise<void>
+  reload(): Promise<void>
+}
+
+/** A list of the REST API, newest first, read page by page and kept fresh. */
+export function useList<Item extends { readonly id: string }>(
+  path: string,
+  { query = {}, everyMs = 5_000 }: { query?: Query; everyMs?: number } = {},
+): ListState<Item> {
+  const id = organization.value ?? undefined
+  const key = JSON.stringify([path, query, id])
+  const items = useSignal<readonly Item[] | null>(null)
+  const cursor = useSignal<string | null>(null)
+  const first = useSignal<Page<Item> | null>(null)
+  const error = useSignal<ApiError | null>(null)
+  const loadingMore = useSignal(false)
+
+  const read = (more: Query, signal?: AbortSignal): Promise<Page<Item>> =>
+    ask(path, { query: { ...query, ...more }, organization: id, ...(signal ? { signal } : {}) })
+
+  function begin(page: Page<Item>): void {
+    items.value = page.items
+    cursor.value = page.hasMore ? page.nextCursor : null
+    first.value = page
+  }
+
+  async function refresh(signal?: AbortSignal): Promise<void> {
+    try {
+      const page = await read({}, signal)
+      error.value = null
+      const shown = items.peek()
+      // An empty list has nothing that could move.
+      if (shown === null || shown.length === 0) return begin(page)
+      const now = new Map(page.items.map((item) => [item.id, item]))
+      items.value = shown.map((item) => now.get(item.id) ?? item)
+      first.value = page
+    } catch (caught) {
+      if (signal?.aborted) return
+      error.value = caught instanceof ApiError ? caught : new ApiError(0, null)
+      throw caught
+    }
+  }
+  useEffect(() => {
+    items.value = null
+    first.value = null
+    error.value = null
+  }, [key])
+  usePoll(refresh, key, everyMs)
+
+  const shown = new Set(items.value?.map((item) => item.id))
+  const page = first.value?.items ?? []
+  const known = page.findIndex((item) => shown.has(item.id))
+  const fresh = known === -1 ? (shown.size === 0 ? 0 : page.length) : known
+  return {
+    items: items.value,
+    hasMore: cursor.value !== null,
+    loadingMore: loadingMore.value,
+    error: error.value,
+    fresh,
+    freshIsLeast: known === -1 && shown.size > 0 && first.value?.hasMore === true,
+    showFresh() {
+      if (first.value !== null) begin(first.value)
+    },
+    async more() {
+      const at = cursor.peek()
+      if (at === null || loadingMore.peek()) return
+      loadingMore.value = true
+      try {
+        const next = await read({ cursor: at })
+        const known = new Set(items.peek()?.map((item) => item.id))
+        items.value = [...(items.peek() ?? []), ...next.items.filter((item) => !known.has(item.id))]
+        cursor.value = next.hasMore ? next.nextCursor : null
+        error.value = null
+      } catch (caught) {
+        error.value = caught instanceof ApiError ? caught : new ApiError(0, null)
+      } finally {
+        loadingMore.value = false
+      }
+    },
+    async reload() {
+      try {
+        begin(await read({}))
+        error.value = null
+      } catch (caught) {
+        error.value = caught instanceof ApiError ? caught : new ApiError(0, null)
+      }
+    },
+  }
+}

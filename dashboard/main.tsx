@@ -1,0 +1,5 @@
+import './styles/index.css'
+import { render } from 'preact'
+import { App } from './app/app.tsx'
+
+render(<App />, document.body)

@@ -1,0 +1,109 @@
+import { useSignal } from '@preact/signals'
+import { ask } from '../../app/api.ts'
+import { may, organization } from '../../app/session.ts'
+import { useList } from '../../app/use-list.ts'
+import { texts } from '../../texts/index.ts'
+import { Badge } from '../../ui/badge.tsx'
+import { Button } from '../../ui/button.tsx'
+import { confirm } from '../../ui/dialog.tsx'
+import { type Column, List } from '../../ui/list.tsx'
+import { Page } from '../../ui/page.tsx'
+import { Empty } from '../../ui/states.tsx'
+import { Time } from '../../ui/time.tsx'
+import { tell } from '../../ui/toast.tsx'
+import { CreateKey } from './create-key.tsx'
+import type { Key } from './key.ts'
+
+const DAY_MS = 86_400_000
+const said = texts.keys
+
+export function KeysPage() {
+  const keys = useList<Key>('/v1/api-keys')
+  const creating = useSignal(false)
+  const mayChange = may('Full Access')
+  const create = (
+    <Button
+      kind="primary"
+      icon="plus"
+      onClick={() => {
+        creating.value = true
+      }}
+    >
+      {said.create}
+    </Button>
+  )
+
+  async function remove(key: Key): Promise<void> {
+    const sure = await confirm({
+      title: said.deleteTitle(key.name),
+      hint: said.deleteHint,
+      confirm: texts.actions.delete,
+      danger: true,
+    })
+    if (!sure) return
+    await ask(`/v1/api-keys/${key.id}`, { method: 'DELETE', organization: organization.value ?? undefined })
+    tell(said.deleted)
+    await keys.reload()
+  }
+
+  const columns: Column<Key>[] = [
+    { title: said.name, main: true, cell: (key) => <Name of={key} /> },
+    { title: said.key, cell: (key) => <code>{key.hint}</code> },
+    { title: said.permission, cell: (key) => key.permission },
+    { title: said.lastUsed, cell: (key) => <Time at={key.lastUsedAt} /> },
+    { title: said.expires, cell: (key) => <Time at={key.expiresAt} /> },
+    { title: said.created, cell: (key) => <Time at={key.createdAt} style="short" /> },
+    ...(mayChange
+      ? [
+          {
+            title: texts.actions.delete,
+            quiet: true,
+            end: true,
+            cell: (key: Key) => (
+              <Button
+                kind="quiet"
+                icon="trash"
+                label={`${texts.actions.delete}: ${key.name}`}
+                onClick={() => remove(key)}
+              />
+            ),
+          },
+        ]
+      : []),
+  ]
+  return (
+    <Page title={said.title} intro={said.intro} actions={mayChange ? create : undefined}>
+      <List
+        label={said.title}
+        state={keys}
+        columns={columns}
+        empty={
+          <Empty icon="keys" title={said.empty}>
+            <p>{mayChange ? said.emptyHint : texts.permission.needs('Full Access')}</p>
+            {mayChange ? create : null}
+          </Empty>
+        }
+      />
+      {creating.value ? (
+        <CreateKey
+          onDone={() => {
+            creating.value = false
+            void keys.reload()
+          }}
+        />
+      ) : null}
+    </Page>
+  )
+}
+
+function Name({ of: key }: { readonly of: Key }) {
+  const days = Math.floor((Date.now() - Date.parse(key.createdAt)) / DAY_MS)
+  const expired = key.expiresAt !== null && Date.parse(key.expiresAt) <= Date.now()
+  return (
+    <>
+      {key.name} {expired ? <Badge tone="bad">{said.expired}</Badge> : null}
+      {!expired && days >= 90 ? <Badge tone="bad">{said.age90(days)}</Badge> : null}
+      {!expired && days >= 75 && days < 90 ? <Badge tone="warn">{said.age75(days)}</Badge> : null}
+    </>
+  )
+}

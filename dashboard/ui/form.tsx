@@ -1,0 +1,89 @@
+import { useSignal } from '@preact/signals'
+import type { ComponentChildren } from 'preact'
+import { useEffect } from 'preact/hooks'
+import { ApiError } from '../app/api.ts'
+import { guardUnsaved } from '../app/router.ts'
+import { texts } from '../texts/index.ts'
+import { confirm } from './dialog.tsx'
+import { ErrorNote } from './states.tsx'
+
+export interface FormState {
+  readonly busy: boolean
+  /** What the server said of the last try. */
+  readonly error: ApiError | null
+  /** What it said of one field. */
+  errorOf(field: string): string | null
+  /** Runs the action of the form. */
+  submit(): Promise<void>
+}
+
+/** The state of a form whose action asks the server. */
+export function useForm(action: () => Promise<void>): FormState {
+  const busy = useSignal(false)
+  const error = useSignal<ApiError | null>(null)
+  return {
+    busy: busy.value,
+    error: error.value,
+    errorOf(field) {
+      const named = error.value?.details.field
+      return named === field || (typeof named === 'string' && named.startsWith(`${field}.`))
+        ? (error.value?.message ?? null)
+        : null
+    },
+    async submit() {
+      if (busy.peek()) return
+      busy.value = true
+      try {
+        await action()
+        error.value = null
+      } catch (caught) {
+        error.value = caught instanceof ApiError ? caught : new ApiError(0, null)
+      } finally {
+        busy.value = false
+      }
+    },
+  }
+}
+
+/** A form. What is wrong with no single field stands at its end. */
+export function Form({
+  state,
+  fields,
+  children,
+}: {
+  readonly state: FormState
+  /** Names of the fields that show their own error. */
+  readonly fields: readonly string[]
+  readonly children: ComponentChildren
+}) {
+  const shown = fields.some((field) => state.errorOf(field) !== null)
+  return (
+    <form
+      noValidate
+      onSubmit={(event) => {
+        event.preventDefault()
+        void state.submit()
+      }}
+    >
+      {state.error !== null && !shown ? <ErrorNote error={state.error} /> : null}
+      {children}
+    </form>
+  )
+}
+
+/** Keeps unsaved edits from being lost by leaving the page. */
+export function useUnsaved(changed: boolean): void {
+  useEffect(() => {
+    if (!changed) return
+    guardUnsaved(() =>
+      confirm({
+        title: texts.unsaved.title,
+        hint: texts.unsaved.hint,
+        confirm: texts.unsaved.leave,
+        cancel: texts.unsaved.stay,
+        danger: true,
+      }),
+    )
+    return () => guardUnsaved(null)
+  }, [changed])
+}

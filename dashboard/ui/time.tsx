@@ -1,0 +1,56 @@
+import { texts } from '../texts/index.ts'
+
+/** The reader's region decides on the form of times, where it is of the language of the texts. */
+const locale = navigator.languages.find((name) => name.startsWith(texts.language)) ?? texts.language
+
+const absolute = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'medium' })
+const short = new Intl.DateTimeFormat(locale, {
+  month: 'short',
+  day: 'numeric',
+  hour: '2-digit',
+  minute: '2-digit',
+})
+const relative = new Intl.RelativeTimeFormat(locale, { numeric: 'auto', style: 'narrow' })
+
+const UNITS = [
+  ['day', 86_400_000],
+  ['hour', 3_600_000],
+  ['minute', 60_000],
+  ['second', 1_000],
+] as const
+
+/** How long ago something was, or how long until it is, as people say it. */
+export function ago(at: number, now: number = Date.now()): string {
+  const distance = at - now
+  for (const [unit, length] of UNITS) {
+    if (Math.abs(distance) >= length) return relative.format(Math.trunc(distance / length), unit)
+  }
+  return relative.format(0, 'second')
+}
+
+/** A time in the reader's zone; the title says it in full, and in UTC. */
+export function Time({
+  at,
+  style = 'relative',
+  none = texts.time.never,
+}: {
+  readonly at: string | null | undefined
+  readonly style?: 'relative' | 'short' | 'full'
+  readonly none?: string
+}) {
+  if (at === null || at === undefined) return <span class="muted">{none}</span>
+  const date = new Date(at)
+  const shown = {
+    relative: () => ago(date.getTime()),
+    short: () => short.format(date),
+    full: () => absolute.format(date),
+  }
+  return (
+    <time
+      dateTime={at}
+      title={`${absolute.format(date)}\n${date.toISOString().replace('T', ' ').replace('Z', ' UTC')}`}
+    >
+      {shown[style]()}
+    </time>
+  )
+}

@@ -1,0 +1,36 @@
+import { expect, it } from 'vitest'
+import { assertAccessible } from './support/browser.ts'
+import { signIn } from './support/sign-in.ts'
+import { describeDashboard } from './support/suite.ts'
+
+describeDashboard('the page of API keys', {}, (suite) => {
+  it('creates a key that works, shows its secret once, and deletes it', async () => {
+    const { page, host } = suite
+    await signIn(page, host, await host.key(), '/keys')
+    await page.getByRole('button', { name: 'Create API key' }).click()
+    await page.getByLabel('Name').fill('Shop')
+    await page.getByRole('button', { name: 'Create', exact: true }).click()
+    const secret = await page.getByLabel('Shop').inputValue()
+    const { notifier } = host
+    expect(await notifier.apiKeys.verify(secret)).toMatchObject({ name: 'Shop', permission: 'Write' })
+    await page.getByRole('button', { name: 'Done' }).click()
+    await page.getByRole('row', { name: /Shop/ }).waitFor()
+    expect(await page.content()).not.toContain(secret)
+    await page.getByRole('button', { name: 'Delete: Shop' }).click()
+    await page.getByRole('button', { name: 'Delete', exact: true }).click()
+    await page.getByText('The key was deleted.').waitFor()
+    await expect(notifier.apiKeys.verify(secret)).rejects.toMatchObject({ code: 'invalid_api_key' })
+  })
+
+  it('says what is wrong beside the field, and keeps what was typed', async () => {
+    const { page, host } = suite
+    await signIn(page, host, await host.key(), '/keys')
+    await page.getByRole('button', { name: 'Create API key' }).click()
+    await page.getByLabel('Name').fill('Shop')
+    await page.getByLabel('Allowed addresses').fill('not an address')
+    await page.getByRole('button', { name: 'Create', exact: true }).click()
+    await page.getByText(/must be an IP address or a CIDR block/).waitFor()
+    expect(await page.getByLabel('Name').inputValue()).toBe('Shop')
+    await assertAccessible(page)
+  })
+})
