@@ -10,6 +10,8 @@ export interface Session {
   readonly permission: 'Read Only' | 'Write' | 'Full Access'
   readonly grants: readonly string[]
   readonly organizations: 'all' | readonly string[]
+  /** Names of the channels that the service knows. */
+  readonly channels: readonly string[]
 }
 
 type State =
@@ -66,7 +68,7 @@ export async function signOut(): Promise<void> {
 export const session = computed<Session>(() => {
   const now = state.value
   if (now.kind === 'open' || now.kind === 'ended') return now.session
-  return { actor: '', name: '', permission: 'Read Only', grants: [], organizations: [] }
+  return { actor: '', name: '', permission: 'Read Only', grants: [], organizations: [], channels: [] }
 })
 
 export const isOperator = computed(() => session.value.organizations === 'all')

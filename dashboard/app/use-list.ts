@@ -12,6 +12,8 @@ interface Page<Item> {
 }
 
 export interface ListState<Item> {
+  /** What a row is recognized by. */
+  readonly keyOf: (item: Item) => string
   /** Null: not read yet. */
   readonly items: readonly Item[] | null
   readonly hasMore: boolean
@@ -26,10 +28,17 @@ export interface ListState<Item> {
   reload(): Promise<void>
 }
 
+export interface ListOptions<Item> {
+  readonly query?: Query
+  readonly everyMs?: number
+  /** Where items have no `id`. */
+  readonly keyOf?: (item: Item) => string
+}
+
 /** A list of the REST API, newest first, read page by page and kept fresh. */
-export function useList<Item extends { readonly id: string }>(
+export function useList<Item>(
   path: string,
-  { query = {}, everyMs = 5_000 }: { query?: Query; everyMs?: number } = {},
+  { query = {}, everyMs = 5_000, keyOf = idOf }: ListOptions<Item> = {},
 ): ListState<Item> {
   const id = organization.value ?? undefined
   const key = JSON.stringify([path, query, id])
@@ -55,8 +64,8 @@ export function useList<Item extends { readonly id: string }>(
       const shown = items.peek()
       // An empty list has nothing that could move.
       if (shown === null || shown.length === 0) return begin(page)
-      const now = new Map(page.items.map((item) => [item.id, item]))
-      items.value = shown.map((item) => now.get(item.id) ?? item)
+      const now = new Map(page.items.map((item) => [keyOf(item), item]))
+      items.value = shown.map((item) => now.get(keyOf(item)) ?? item)
       first.value = page
     } catch (caught) {
       if (signal?.aborted) return
@@ -71,11 +80,12 @@ export function useList<Item extends { readonly id: string }>(
   }, [key])
   usePoll(refresh, key, everyMs)
 
-  const shown = new Set(items.value?.map((item) => item.id))
+  const shown = new Set(items.value?.map(keyOf))
   const page = first.value?.items ?? []
-  const known = page.findIndex((item) => shown.has(item.id))
+  const known = page.findIndex((item) => shown.has(keyOf(item)))
   const fresh = known === -1 ? (shown.size === 0 ? 0 : page.length) : known
   return {
+    keyOf,
     items: items.value,
     hasMore: cursor.value !== null,
     loadingMore: loadingMore.value,
@@ -91,8 +101,8 @@ export function useList<Item extends { readonly id: string }>(
       loadingMore.value = true
       try {
         const next = await read({ cursor: at })
-        const known = new Set(items.peek()?.map((item) => item.id))
-        items.value = [...(items.peek() ?? []), ...next.items.filter((item) => !known.has(item.id))]
+        const known = new Set(items.peek()?.map(keyOf))
+        items.value = [...(items.peek() ?? []), ...next.items.filter((item) => !known.has(keyOf(item)))]
         cursor.value = next.hasMore ? next.nextCursor : null
         error.value = null
       } catch (caught) {
@@ -110,4 +120,8 @@ export function useList<Item extends { readonly id: string }>(
       }
     },
   }
+}
+
+function idOf(item: unknown): string {
+  return (item as { readonly id: string }).id
 }

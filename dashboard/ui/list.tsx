@@ -16,7 +16,7 @@ export interface Column<Item> {
 }
 
 /** A list as a table; on narrow screens each row becomes a card. */
-export function List<Item extends { readonly id: string }>({
+export function List<Item>({
   label,
   state,
   columns,
@@ -45,7 +45,7 @@ export function List<Item extends { readonly id: string }>({
       {items.length === 0 ? (
         <NoRows filtered={filtered} hasMore={state.hasMore} empty={empty} />
       ) : (
-        <Table label={label} items={items} columns={columns} />
+        <Table label={label} items={items} columns={columns} keyOf={state.keyOf} />
       )}
       {state.hasMore ? (
         <p class="more">
@@ -71,14 +71,16 @@ function NoRows({
   return <Empty icon="search" title={hasMore ? texts.list.noMatchYet : texts.list.noMatch} />
 }
 
-export function Table<Item extends { readonly id: string }>({
+export function Table<Item>({
   label,
   items,
   columns,
+  keyOf,
 }: {
   readonly label: string
   readonly items: readonly Item[]
   readonly columns: readonly Column<Item>[]
+  readonly keyOf: (item: Item) => string
 }) {
   return (
     <div class="table-frame">
@@ -95,7 +97,7 @@ export function Table<Item extends { readonly id: string }>({
         </thead>
         <tbody>
           {items.map((item) => (
-            <tr key={item.id}>
+            <tr key={keyOf(item)}>
               {columns.map(({ title, cell, end, main, quiet }) =>
                 main ? (
                   <th key={title} scope="row" data-title={title}>

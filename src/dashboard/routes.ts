@@ -35,9 +35,9 @@ export function dashboardRoutes(
   const clientOf = (request: HttpRequest) => resolveClient(request, trusted)
 
   /** Never the counted identity, which is for the server alone. */
-  async function show({ request }: RequestContext): Promise<HandlerResult> {
+  async function show({ request }: RequestContext, { channels }: Service): Promise<HandlerResult> {
     const { id, name = id, permission, grants, organizations } = await door(request, clientOf(request))
-    return { body: { actor: id, name, permission, grants, organizations } }
+    return { body: { actor: id, name, permission, grants, organizations, channels } }
   }
 
   async function begin({ request, body }: RequestContext, { sessions }: Service): Promise<HandlerResult> {
