@@ -1,4 +1,4 @@
-/** Runs starts and stops one after the other: each finds what the one before has left. */
+/** Serializes starts and stops, so that each sees the result of the one before. */
 export type InTurn = (step: () => Promise<void>) => Promise<void>
 
 export function createInTurn(): InTurn {

@@ -4,33 +4,33 @@ import type { NotificationFilter } from '../../src/ports/storage/notifications.t
 import type { PageRequest } from '../../src/ports/storage/page.ts'
 
 /**
- * The most rows that a page of a filtered list looks at, beside those that it skips. It is bounded before the filter applies,
- * so that a page stays short however few rows match: SQLite reads in the thread that serves everybody else.
+ * Most rows that a page of a filtered list reads, beside skipped ones. The bound applies before the filter, so a page
+ * takes a short time even if few rows match: SQLite blocks the event loop.
  */
 export const LOOK = 2_000
 
-/** Whether a list of notifications passes rows by that stand in the index it walks along. */
+/** True: a list of notifications must skip rows of the index that it walks. */
 export function passesBy({ status, ids, ...filter }: NotificationFilter): boolean {
   const { channel, to, templateId, code, provider } = filter
   const others = [channel, to, templateId, code, provider]
   return ids === undefined && ((status ?? 'failed') !== 'failed' || others.some((one) => one !== undefined))
 }
 
-/** The same of the delivery log. */
+/** The same for the delivery log. */
 export function passesEntriesBy({ channel, status, notificationId }: LogFilter): boolean {
   return notificationId === undefined && (channel !== undefined || status !== undefined)
 }
 
-/** Whether only what has a job has this status. */
+/** True: only notifications with a job have this status. */
 export function hasJob(status: NotificationFilter['status']): boolean {
   return status === 'queued' || status === 'scheduled'
 }
 
 /**
- * The sort keys between which the notifications of a page lie, time and `seq`: one at each end, since whoever walks along an
- * index begins and ends at one, and passes what another leaves out by.
+ * The sort keys (time and `seq`) that bound a page of notifications. There is one per end, because an index walk has
+ * one start and one end and filters by any other condition row by row.
  *
- * @param beyond the first that is not looked at, which lies between the others
+ * @param beyond the first unread row, which lies between the others
  */
 export function endsOf(
   { from, until }: NotificationFilter,
@@ -44,7 +44,7 @@ export function endsOf(
   return { above, below: until !== undefined && until <= at ? firstOf(until) : below }
 }
 
-/** Before all that has this time. */
+/** Sorts before every row with this time. */
 function firstOf(time: number): readonly number[] {
   return [time, -1]
 }

@@ -1,11 +1,11 @@
-/** The calls that a stop lets end. */
+/** Calls that a stop waits for. */
 export interface PendingCalls {
   counted<Args extends readonly unknown[], Answer>(
     call: (...args: Args) => Promise<Answer>,
   ): (...args: Args) => Promise<Answer>
-  /** The same repository, every call of which is counted. */
+  /** Wraps a repository so that every call is counted. */
   countedAll<Repository extends object>(repository: Repository): Repository
-  /** Resolves when those that are under way have ended, however. */
+  /** Resolves when all pending calls have settled. */
   ended(): Promise<void>
 }
 

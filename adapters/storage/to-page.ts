@@ -3,10 +3,10 @@ import { NotifierError } from '../../src/domain/errors/notifier-error.ts'
 import type { Page, PageRequest } from '../../src/ports/storage/page.ts'
 
 /**
- * A page of at most `limit` of the rows; one row more than that says that another page follows.
+ * Builds a page of at most `limit` rows. One extra row shows that another page follows.
  *
- * @param beyond the sort key of the first row that was not looked at, where there is one: the next page begins with it
- * @throws NotifierError `invalid_parameter` when that row comes before all that was to be skipped
+ * @param beyond sort key of the first unread row, if any: the next page starts there
+ * @throws NotifierError `invalid_parameter` if that row comes before all rows to skip
  */
 export function toPage<Row, Item>(
   rows: readonly Row[],
@@ -20,9 +20,9 @@ export function toPage<Row, Item>(
   const items = shown.map(toItem)
   if (rows.length > limit && last !== undefined) return { items, nextCursor: encodeCursor(sortKey(last)) }
   if (beyond === undefined) return { items, nextCursor: null }
-  // How many it has skipped, no cursor says.
+  // A cursor cannot store the number of skipped rows.
   if (offset > 0 && items.length === 0) throw beyondOffset()
-  // A list goes on below its cursor.
+  // Lists continue below their cursor.
   return { items, nextCursor: encodeCursor(beyond.with(-1, (beyond.at(-1) ?? 0) + 1)) }
 }
 

@@ -17,31 +17,31 @@ const SELECT_STORED = `
   SELECT id, created_at FROM carillon.notifications WHERE id = ANY ($1::text[])`
 
 /**
- * How long a name that another is taking is waited for: others accept in a moment, but a transaction of a caller's may
- * stay open, and what shares the commit must not wait for it.
+ * Longest wait for an idempotency name that another transaction is taking. Accepts take a moment, but a transaction of
+ * a caller may stay open, and the rest of a shared commit must not wait for it.
  */
 const PATIENCE_MS = 500
-/** When those are known: what is left are others that accept. */
+/** The same once the callers' names are known: only other accepts remain. */
 const LONG_PATIENCE_MS = 5_000
 
-/** Organizations that are not looked up again. */
+/** Most organizations in the cache. */
 const MAX_KNOWN = 100_000
 
 export interface Accept {
   set(requests: readonly AcceptRequest[]): Promise<AcceptAnswer[]>
-  /** The schema may be another when it is opened next. */
+  /** Clears the cache. The next opening may use another schema. */
   forget(): void
 }
 
 const failed = (cause: unknown): AcceptAnswer => ({ kind: 'failed', error: dataError(cause) })
 
-/** Stores sets of requests, each set in one commit; most of them in one statement. */
+/** Stores sets of requests, one commit per set and mostly one statement. */
 export function createAccept(connection: Connection): Accept {
   const { announcing } = connection
-  /** Organizations found before. The statement that stores checks that they still exist. */
+  /** Known organizations. The statement that stores checks that they still exist. */
   const known = new Set<string>()
 
-  /** Those of the requests that exist: what is known may be forgotten meanwhile. */
+  /** The organizations of the requests that exist. The result is a copy: the cache may be cleared at any time. */
   async function organizationsOf(
     runner: Runner,
     requests: readonly AcceptRequest[],
@@ -59,9 +59,9 @@ export function createAccept(connection: Connection): Accept {
   }
 
   /**
-   * Everything that can be asked of a set in which no name of a record comes twice.
+   * Accepts a set in which every record name is unique.
    *
-   * @param held names that are not waited for; undefined: nobody has asked yet
+   * @param held names not to wait for; undefined: not checked yet
    */
   async function acceptSet(
     tx: Transaction,
@@ -136,7 +136,7 @@ export function createAccept(connection: Connection): Accept {
     })
   }
 
-  /** Without a record or a question one statement stores everything, and is its own commit. */
+  /** Without records and dry runs, one statement stores everything and is its own commit. */
   async function acceptPlain(requests: readonly AcceptRequest[]): Promise<AcceptAnswer[]> {
     const stored = requests.flatMap(({ organizationId, notifications }) =>
       notifications.map((notification) => ({ organizationId, notification })),
@@ -144,7 +144,7 @@ export function createAccept(connection: Connection): Accept {
     const made = announcing.made()
     try {
       const createdAt = await insertPlain(requests, stored, made)
-      // A quota may be near its end, or an organization gone.
+      // A quota is nearly used up, or an organization no longer exists.
       if (createdAt === null) return await acceptInTransaction(requests)
       announcing.after(made)
       return requests.map(({ notifications }) => ({
@@ -155,7 +155,7 @@ export function createAccept(connection: Connection): Accept {
     } catch (error) {
       if (isUncertain(error)) return acceptAgain(requests)
       if (isNotifierError(error)) throw error
-      // Something passing, or one guilty item: what failed has stored nothing.
+      // A transient error, or one bad item. A failed statement stores nothing.
       return acceptInTransaction(requests)
     }
   }
@@ -170,8 +170,8 @@ export function createAccept(connection: Connection): Accept {
   }
 
   /**
-   * The answer to the statement was lost: what it has stored is stored, and the rest is stored now. A server that is
-   * still at work on it is waited for, because its ids are.
+   * Recovers from a lost answer: looks up what the statement stored and stores the rest. If the server still runs the
+   * statement, the unique ids make the second insert wait.
    */
   async function acceptAgain(requests: readonly AcceptRequest[]): Promise<AcceptAnswer[]> {
     const before = await lookUp(requests)
@@ -192,12 +192,12 @@ export function createAccept(connection: Connection): Accept {
 
   async function lookUp(requests: readonly AcceptRequest[]): Promise<Map<AcceptRequest, AcceptAnswer>> {
     const found = await connection.surely(() => storedOf(requests))
-    // Whoever stored them did not learn it, and so has announced nothing.
+    // The lost answer skipped the announcement.
     if (found.size > 0) announcing.after({ refs: null, wakes: true })
     return found
   }
 
-  /** The answers to those requests that are stored. */
+  /** Answers for the requests that are stored. */
   async function storedOf(requests: readonly AcceptRequest[]): Promise<Map<AcceptRequest, AcceptAnswer>> {
     const ids = requests.flatMap(({ notifications }) => notifications.map(({ id }) => id))
     const rows = await connection.rows<{ id: string; created_at: number }>(SELECT_STORED, [ids])
@@ -215,7 +215,7 @@ export function createAccept(connection: Connection): Accept {
   async function set(requests: readonly AcceptRequest[]): Promise<AcceptAnswer[]> {
     if (requests.length === 0) return []
     const organizations = await organizationsOf(connection, requests)
-    // What announces its jobs in the same commit is no single statement.
+    // An announcement in the same commit needs a transaction.
     const single = announcing.to === null || 'told' in announcing.to
     if (
       single &&
@@ -235,7 +235,7 @@ export function createAccept(connection: Connection): Accept {
   return { set, forget: () => known.clear() }
 }
 
-/** Nothing of the set was stored: which organization it is shows when they are looked up again. */
+/** Nothing of the set was stored. The next lookup shows which organization is gone. */
 function deletedSince(): NotifierError {
   return new NotifierError('not_found', { message: 'An organization was deleted.' })
 }
@@ -244,7 +244,7 @@ function inProgress(): NotifierError {
   return new NotifierError('idempotency_in_progress', { retryAfterMs: 1_000 })
 }
 
-/** Takes the names of records that are free; answers the records of those that are not. By hash. */
+/** Takes the free names. Returns the records under the other names, by hash. */
 async function takeOrFind(
   tx: Transaction,
   requests: readonly AcceptRequest[],
@@ -273,7 +273,7 @@ function isPlain({ idempotency, dryRun }: AcceptRequest): boolean {
   return idempotency === undefined && dryRun !== true
 }
 
-/** Requests under one name go one after another, each in a round of its own: those behind find the first one's record. */
+/** Splits requests with the same name into rounds, so that later ones find the first one's record. */
 function roundsOf(requests: readonly AcceptRequest[]): AcceptRequest[][] {
   const rounds: AcceptRequest[][] = []
   const counts = new Map<string, number>()

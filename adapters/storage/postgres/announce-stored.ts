@@ -6,7 +6,7 @@ const SELECT_JOBS = `
   SELECT j.id, j.lane, j.due_at FROM carillon.notifications AS n JOIN carillon.jobs AS j ON j.id = 2 * n.seq
   WHERE n.id = ANY ($1::text[])`
 
-/** Announces jobs that a transaction of the caller's has stored: after its commit, which nobody else sees. */
+/** Announces jobs that a caller's transaction stored. Only the database sees its commit, so this waits for it. */
 export async function announceStored(
   connection: Connection,
   { notifications }: AcceptRequest,

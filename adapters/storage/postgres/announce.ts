@@ -2,11 +2,11 @@ import type { JobRef } from '../../../src/ports/queue.ts'
 import type { JobListener } from '../../../src/ports/storage/storage.ts'
 import type { Value } from './values.ts'
 
-/** What one commit makes due. */
+/** The jobs that one commit makes due. */
 export interface MadeDue {
-  /** All of its jobs, due now or later, for a queue engine; null: there is none. */
+  /** All its jobs, due now or later, for a queue engine. Null: no engine. */
   readonly refs: JobRef[] | null
-  /** Whether others are to look for work. When they do, they learn what is due later. */
+  /** True: other processes must look for work. They then also learn about jobs that are due later. */
   wakes: boolean
 }
 
@@ -15,18 +15,18 @@ export interface JobRow {
   readonly lane: string
 }
 
-/** What is used of a transaction. */
+/** The members in use of a transaction. */
 interface Making {
   rows<Row>(statement: string, values: readonly Value[]): Promise<Row[]>
   readonly made: MadeDue
 }
 
-/** Runs a statement on jobs that are due from then on. */
+/** Runs a statement that makes jobs due now. */
 export async function makingDue(tx: Making, statement: string, values: readonly Value[]): Promise<void> {
   addDue(tx.made, await tx.rows<JobRow>(`${statement} RETURNING id, lane`, values))
 }
 
-/** Takes note of jobs that are due from then on. */
+/** Adds jobs that are due now. */
 export function addDue(made: MadeDue, rows: readonly JobRow[]): void {
   addRefs(
     made,
@@ -34,16 +34,16 @@ export function addDue(made: MadeDue, rows: readonly JobRow[]): void {
   )
 }
 
-/** Takes note of jobs that are due now or later. */
+/** Adds jobs that are due now or later. */
 export function addRefs(made: MadeDue, refs: readonly JobRef[]): void {
   if (refs.some(({ dueInMs }) => dueInMs <= 0)) made.wakes = true
   for (const ref of refs) made.refs?.push(ref)
 }
 
-/** How commits announce what they make due: each job to a queue engine, or that there is something to other processes. */
+/** How commits announce due jobs: each job to a queue engine, or a wake-up to other processes. */
 export interface Announcing {
   readonly to: JobListener | null
-  /** To be filled by one commit. */
+  /** A new collector for one commit. */
   made(): MadeDue
   /** Before the commit. */
   inside(
@@ -53,7 +53,7 @@ export interface Announcing {
   /** After the commit. */
   after(made: MadeDue): void
   use(to: JobListener): void
-  /** Has `wake` called for every commit that wakes; a queue engine has its own way of waking those that deliver. */
+  /** Calls `wake` after every commit that wakes. A queue engine has its own wake-up. */
   wakeBy(wake: () => void): void
 }
 

@@ -35,7 +35,7 @@ const LIST_OPERATORS = list('organization IS NULL')
 const DELETE = 'DELETE FROM carillon.api_keys WHERE id = $1 RETURNING id'
 
 interface HashedRow extends ApiKeyRow {
-  /** In hexadecimal. */
+  /** Hexadecimal. */
   readonly hash: string
 }
 

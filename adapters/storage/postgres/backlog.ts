@@ -1,12 +1,14 @@
 import type { Backlog, LaneBacklog } from '../../../src/ports/storage/backlog.ts'
 import { type Connection, NOW } from './connection.ts'
 
-/** The lanes of webhook endpoints, which are their ids; the second bound is the first text after them all. */
+/** The range of endpoint ids, which are the lanes of endpoints. The upper bound is the first text after them. */
 const ENDPOINTS = { from: 'wh_', until: 'wh`' }
 
 /**
- * Every count reads one partial index in its order, and stops: without the order a plan may gather all of it first. Lanes are found by a loose index scan, which passes over the jobs of
- * one: between a text and the same with one more character there is no other. An odd id is an event's. What has come due, or run out, counts as due although no claim has moved it.
+ * Every count walks one partial index in order and stops at its limit; without ORDER BY a plan may gather all rows
+ * first. A loose index scan finds the lanes and skips the jobs inside each: `lane` plus one more character is the next
+ * possible text. Odd ids belong to events. Jobs past their time, or past their lease, count as due even before a claim
+ * moves them.
  */
 const COUNT = `
   WITH RECURSIVE clock AS MATERIALIZED (SELECT ${NOW} AS now),
@@ -48,10 +50,10 @@ const COUNT = `
 interface CountRow {
   readonly now: number
   readonly held: number
-  /** Null: of an endpoint. */
+  /** Null: an endpoint. */
   readonly name: string | null
   readonly due: boolean
-  /** Null: there is no job at all. */
+  /** Null: no job. */
   readonly kind: 'scheduled' | 'leased' | null
   readonly jobs: number
   readonly oldest: number
@@ -59,11 +61,11 @@ interface CountRow {
 
 type Mutable<Value> = { -readonly [Key in keyof Value]: Value[Key] }
 
-/** Counts what has not ended. */
+/** Counts unfinished jobs. */
 export function createBacklog(connection: Connection): (most: number) => Promise<Backlog> {
   return async function backlog(most) {
     const values = [connection.time(), most, ENDPOINTS.from, ENDPOINTS.until]
-    // In a transaction: there plans walk along indexes.
+    // In a transaction, whose settings make plans walk indexes.
     const rows = await connection.transaction((tx) => tx.rows<CountRow>(COUNT, values), [], true)
     const lanes = new Map<string | null, Mutable<LaneBacklog>>()
     for (const { name, due, kind, jobs, oldest, now } of rows) {

@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto'
 import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
 import type { Connection } from './connection.ts'
 
-/** A standby is read-only, whatever its settings say. */
+/** A standby is read-only whatever its settings are. */
 const SELECT_READ_ONLY = "SELECT current_setting('transaction_read_only') = 'on' AS read_only"
 
-/** As much as an accept needs, and more: tables of a full disk may have room for a row. */
+/** More than an accept needs: on a full disk, existing pages may still have room for a row. */
 const ROOM_BYTES = 32_768
 
 const FILL = `
@@ -14,13 +14,13 @@ const FILL = `
 
 const EMPTY = "DELETE FROM carillon.kept WHERE name = 'check'"
 
-/** Asks whether the server takes writes; where its disk has refused one, tries whether it takes one again. */
+/** Checks that the server accepts writes. After a refused write it tries a real one. */
 export function createCheck(connection: Connection): () => Promise<void> {
   return async function check() {
     const [found] = await connection.rows<{ read_only: boolean }>(SELECT_READ_ONLY)
     if (found?.read_only === true) throw readOnly()
     if (!connection.refused) return
-    // Random, so that it is not stored as less.
+    // Random, so that compression does not shrink it.
     await connection.rows(FILL, [randomBytes((ROOM_BYTES * 3) / 4).toString('base64')])
     await connection.rows(EMPTY)
     connection.refused = false

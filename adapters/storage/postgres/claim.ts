@@ -15,7 +15,7 @@ const CLAIM = `
 const SELECT_ATTACHMENTS = `
   SELECT id, attachments FROM carillon.notifications WHERE id = ANY ($1::text[]) AND attachments IS NOT NULL`
 
-/** Nobody enables it, or disables it, until those that it holds are held. */
+/** Blocks changes of an endpoint's status until its deliveries are held. */
 const LOCK_ENDPOINTS = `
   SELECT id, status FROM carillon.webhook_endpoints WHERE id = ANY ($1::text[]) ORDER BY id FOR SHARE`
 
@@ -23,7 +23,7 @@ const DELETE_JOBS = 'DELETE FROM carillon.jobs WHERE id = ANY ($1::bigint[]) AND
 
 const MAX_LANES = 1_000
 
-/** Whose turn it is in a lane: the organizations that had the last one, normal and high, and that of the priorities. */
+/** Turns in a lane: the organizations with the last turn, normal and high, and the turn of the priorities. */
 interface LaneTurns {
   readonly turn: number
   readonly last: readonly [normal: string, high: string]
@@ -31,14 +31,14 @@ interface LaneTurns {
 
 interface Summary {
   readonly now: number
-  /** Of all jobs of one claim. */
+  /** Shared by all jobs of one claim. */
   readonly token: number
   readonly turns: readonly (LaneTurns & { readonly lane: string })[]
   readonly lanes: readonly string[]
   readonly recoveredLanes: readonly string[]
   readonly endpoints: readonly EndpointRow[]
   readonly next: number | null
-  /** Leases have run out: they are to be taken back first. */
+  /** True: expired leases must be recovered first. */
   readonly expired?: true
 }
 
@@ -48,13 +48,13 @@ interface ClaimedRow {
   readonly jobLane: string
   readonly jobOrganization: string
   readonly dueAt: number
-  /** A {@link History} as JSON; null: no attempt has started yet. */
+  /** A {@link History} as JSON. Null: no attempt has started. */
   readonly historyText: string | null
   readonly jobSubject: string
-  /** The channel, or the type of the event; null: it is gone. */
+  /** The channel, or the event type. Null: the subject no longer exists. */
   readonly kindName: string | null
   readonly recipientAddress: string
-  /** The content, or the payload of the event; null: the same. */
+  /** The content, or the event's payload. Null: the subject no longer exists. */
   readonly contentText: string | null
   readonly createdAt: number
   readonly expiresAt: number | null
@@ -68,9 +68,9 @@ const NO_ATTEMPT: History = [0, 0, 0, false]
 export type Claim = (request: ClaimRequest) => Promise<ClaimAnswer>
 
 /**
- * Leases due jobs, each claim in one statement: see migrations/0002-claim.ts, 0015-claim-3.ts and 0018-claim-4.ts.
+ * Leases due jobs, one statement per claim: see migrations/0002-claim.ts, 0015-claim-3.ts and 0018-claim-4.ts.
  *
- * Whose turn it is lives in this process: several processes that share a database each take turns on their own.
+ * Turns are kept in this process. Processes that share a database each take turns on their own.
  */
 export function createClaim(
   connection: Connection,
@@ -78,7 +78,7 @@ export function createClaim(
   release: Leases['release'],
 ): Claim {
   const turns = new Map<string, LaneTurns>()
-  /** Where the last answer ended, when not all lanes fitted into it: the next one begins there. */
+  /** Last lane of a partial answer. The next claim starts behind it. */
   let cursor = ''
 
   async function ask(
@@ -105,9 +105,9 @@ export function createClaim(
   }
 
   /**
-   * Jobs that are about nothing that is stored any more, because somebody has removed it by hand, go as well, and so do the
-   * deliveries of an endpoint that was removed. Those of one that was disabled are held, and some more of its lane; one that
-   * has been enabled since takes them.
+   * Handles rows that cannot be delivered. Jobs without a stored subject (removed by hand) and deliveries of removed
+   * endpoints are deleted. Deliveries of a disabled endpoint are held, together with a step of its lane. If the
+   * endpoint was enabled meanwhile, its jobs are released.
    */
   async function putAside(rows: readonly ClaimedRow[], token: number): Promise<void> {
     if (rows.length === 0) return
@@ -131,7 +131,7 @@ export function createClaim(
     await release(back.map(({ jobId }) => ({ jobId: String(jobId), token })))
   }
 
-  /** A recovered job that has waited unasked becomes ready like any other there: it goes back, to run alone. */
+  /** Returns jobs that were recovered while they waited and never reached a provider: they must run alone. */
   async function leaveRecovered(request: ClaimRequest, answer: ClaimAnswer): Promise<ClaimAnswer> {
     const back = answer.jobs.filter(({ recovered }) => recovered)
     if (back.length === 0 || 'recovered' in request) return answer
@@ -143,7 +143,7 @@ export function createClaim(
     }
   }
 
-  /** Of the few mails that have some, by notification. */
+  /** Attachments by notification, for the few mails that have any. */
   async function attachmentsOf(rows: readonly ClaimedRow[]): Promise<ReadonlyMap<string, string>> {
     const ids = rows.flatMap((row) =>
       isNotification(row) && row.contentText?.includes(APART) === true ? [row.jobSubject] : [],
@@ -189,17 +189,17 @@ const isNotification = ({ jobId }: ClaimedRow): boolean => jobId % 2 === 0
 
 const isOrphan = ({ kindName, contentText }: ClaimedRow): boolean => kindName === null || contentText === null
 
-/** What the rows of one claim have in common. */
+/** Shared by the rows of one claim. */
 interface Common {
   readonly token: number
   readonly now: number
-  /** Of the few mails that have some, by notification. */
+  /** Attachments by notification, for the few mails that have any. */
   readonly attachments: ReadonlyMap<string, string>
-  /** Those that take deliveries. */
+  /** Active endpoints. */
   readonly endpoints: ReadonlyMap<string, WebhookEndpoint>
 }
 
-/** Undefined when its endpoint no longer takes deliveries, or when it is about nothing that is stored. */
+/** Undefined: the endpoint takes no deliveries, or the subject is not stored. */
 function toJob(row: ClaimedRow, { token, now, attachments, endpoints }: Common): ClaimedJob | undefined {
   const { historyText, jobSubject, kindName, contentText, traceText: trace } = row
   if (kindName === null || contentText === null) return undefined

@@ -1,21 +1,21 @@
 import type { Connection } from './connection.ts'
 import { isDataError } from './errors.ts'
 
-/** Tells what became of transactions that others commit. */
+/** Reports the outcome of transactions that callers commit. */
 export interface Commits {
   /**
-   * @param id of a notification that the transaction stores: also a savepoint that is rolled back takes it away
-   * @returns whether it is stored, when the transaction has ended; false when {@link stop} came before
+   * @param id of a notification that the transaction stores; a rollback to a savepoint also removes it
+   * @returns whether the notification is stored once the transaction has ended; false if {@link stop} came first
    */
   watch(xid: string, id: string): Promise<boolean>
   stop(): void
 }
 
 const FIRST_MS = 10
-/** A transaction that stays open is asked about ever less often. */
+/** Longest interval between looks at a transaction that stays open. */
 const LONGEST_MS = 250
 
-/** The status is that of a moment after the one that the look-up sees: see {@link createCommits}. */
+/** The status is read a moment after the snapshot of the lookup: see {@link createCommits}. */
 const SELECT_ENDED = `
   SELECT g.xid, pg_xact_status(g.xid::xid8) AS status,
     EXISTS (SELECT 1 FROM carillon.notifications AS n WHERE n.id = g.id) AS stored
@@ -27,13 +27,13 @@ interface Watched {
   readonly xid: string
   readonly id: string
   readonly ended: (stored: boolean) => void
-  /** The transaction was over in an earlier look. */
+  /** True: an earlier look found the transaction ended. */
   over: boolean
 }
 
 /**
- * Asks the database, many at a time: the library does not see the caller's COMMIT. A `NOTIFY` inside the caller's
- * transaction would tell, but it takes a lock on the whole database at every commit.
+ * Polls the database for many transactions at once, because only the caller sees its COMMIT. A `NOTIFY` inside the
+ * caller's transaction would report it, but takes a lock on the whole database at every commit.
  */
 export function createCommits(connection: Connection): Commits {
   let open: Watched[] = []
@@ -61,14 +61,17 @@ export function createCommits(connection: Connection): Commits {
       const ended = new Set(asked.filter((one, index) => isEnded(one, rows[index])))
       open = open.filter((one) => !ended.has(one))
     } catch (error) {
-      // Asked again where the database was away: what was committed is delivered anyway, by polling.
+      // Retried if the database was down. Polling delivers committed jobs anyway.
       if (isDataError(error)) await settle(asked).catch(() => {})
     }
     looking = false
     arm()
   }
 
-  /** A number that this server has not given yet: it stands in for the one that had, whose transactions are over. */
+  /**
+   * The server has not issued this transaction number yet, so it replaced the server that did, whose transactions are
+   * over.
+   */
   async function settle(asked: readonly Watched[]): Promise<void> {
     const rows = await connection.rows<{ id: string }>(SELECT_STORED, [asked.map(({ id }) => id)])
     const stored = new Set(rows.map(({ id }) => id))
@@ -93,7 +96,7 @@ export function createCommits(connection: Connection): Commits {
   }
 }
 
-/** Not stored in the look in which it is over for the first time: it may have ended after what the look could see. */
+/** An ended transaction needs a second look if its row is missing: it may have committed after the snapshot. */
 function isEnded(
   one: Watched,
   row: { readonly status: string | null; readonly stored: boolean } | undefined,

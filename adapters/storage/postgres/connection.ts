@@ -11,8 +11,8 @@ import { untilPassed } from './until-passed.ts'
 import { bound, types, type Value } from './values.ts'
 
 /**
- * Statements name tables `carillon.<name>`; the schema that was chosen takes that place. Those that need the time have
- * it as `$1`, null for the database's own clock.
+ * Statements name tables `carillon.<name>`; the configured schema replaces `carillon`. Statements that need the time
+ * take it as `$1`; null means the database's clock.
  */
 export const NOW = 'coalesce($1::bigint, floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint)'
 
@@ -22,49 +22,48 @@ export interface Runner {
 }
 
 export interface Transaction extends Runner {
-  /** Runs several statements, which have no values. */
+  /** Runs several statements without values. */
   script(statements: string): Promise<void>
-  /** The storage's time at its begin; epoch milliseconds. */
+  /** The storage's time when the transaction began; epoch milliseconds. */
   readonly now: number
-  /** The rows of the statements that it was opened with, in their order. */
+  /** Result rows of the opening statements, in order. */
   readonly opened: readonly (readonly unknown[])[]
   /**
-   * Names a statement that answers a row where this transaction is stored. It is asked when the answer to the COMMIT is
-   * lost: a server that crashed, or the standby in its place, may know nothing of the transaction and have given its
-   * number to another one.
+   * Sets a statement that returns a row if this transaction is stored. It runs if the COMMIT's answer is lost: after a
+   * crash, or on a standby that took over, the server may not know the transaction and may have reissued its number.
    */
   prove(statement: string, values: readonly Value[]): void
   readonly addressOf: AddressOf
-  /** To be filled with what it makes due, which is announced when it is known to be committed. */
+  /** Collects the jobs that the transaction makes due. They are announced after the commit. */
   readonly made: MadeDue
 }
 
-/** The way to the database: a pool, and how statements and transactions run on its connections. */
+/** Access to the database: a pool, and statements and transactions on its connections. */
 export interface Connection extends Runner {
-  /** The chosen schema, unquoted. */
+  /** The configured schema, unquoted. */
   readonly schema: string
-  /** The time that statements are given: null, or that of a test. */
+  /** The time for statements. Null: the database's clock; tests set it. */
   readonly time: () => number | null
   readonly announcing: Announcing
-  /** As the storage's start was given it. */
+  /** Set by the storage's start. */
   addressOf: AddressOf
-  /** Whether the server's disk has refused a write; who has seen it take one again says so. */
+  /** True: the server's disk refused a write. Reset by the first successful write check. */
   refused: boolean
-  /** Runs one statement, once, and passes every error of it on as it is: to tell a lost answer from a refusal. */
+  /** Runs one statement once and passes on every error unchanged, to tell a lost answer from a refusal. */
   readonly once: Runner
-  /** Repeats what only reads until the database answers: a server that restarts needs some seconds. */
+  /** Repeats a read until the database answers: a restart takes some seconds. */
   surely<Answer>(read: () => Promise<Answer>): Promise<Answer>
-  /** A statement as it is sent. */
+  /** The text of a statement as sent. */
   textOf(statement: string): string
-  /** Takes a pool into use, or none. */
+  /** Sets or clears the pool. */
   use(pool: PgPool | undefined): void
   /**
-   * Runs `work` as one transaction, again from its beginning after a deadlock. Data errors are passed on as they are;
-   * after any error nothing of it is stored. Where the COMMIT's answer is lost the database is asked what became of it.
+   * Runs `work` in one transaction, and again from the start after a deadlock. Data errors pass unchanged; after any
+   * error nothing is stored. If the COMMIT's answer is lost, the database is asked for the outcome.
    *
-   * @param opening statements that go along with its BEGIN, in the same round trip; they have no parameters, so that
-   *   nothing but numbers may be written into them
-   * @param reads it changes nothing: it takes no transaction number, which a standby has none of
+   * @param opening statements that share the round trip of BEGIN. They have no parameters, so they may contain only
+   *   numbers
+   * @param reads true: the transaction is read-only and takes no transaction number, which a standby cannot issue
    */
   transaction<Answer>(
     work: (tx: Transaction) => Promise<Answer>,
@@ -72,8 +71,8 @@ export interface Connection extends Runner {
     reads?: boolean,
   ): Promise<Answer>
   /**
-   * Answers every item of a set in one transaction. After a data error the set is halved, until the guilty item
-   * fails alone.
+   * Answers every item of a set in one transaction. After a data error the set is halved until the bad item fails
+   * alone.
    */
   set<Item, Answer>(
     items: readonly Item[],
@@ -87,29 +86,26 @@ export interface ConnectionOptions {
   readonly schema: string
   /** Longest wait for a free connection, in milliseconds. */
   readonly connectTimeoutMs: number
-  /** Longest time of a statement. */
+  /** Longest time of a statement, in milliseconds. */
   readonly statementTimeoutMs: number
   readonly time: () => number | null
 }
 
-/** How it is known that a transaction is stored. */
+/** A statement that proves that a transaction is stored. */
 type Proof = readonly [statement: string, values: readonly Value[]]
 
-/** A standby may not have come so far yet. */
+/** A standby may lag behind. */
 const SELECT_FATE = `
   SELECT CASE WHEN pg_is_in_recovery() THEN 'in progress' ELSE pg_xact_status($1::xid8) END AS status`
 
-/** What a transaction knows when it has begun. */
+/** State of a transaction after BEGIN. */
 interface Begun {
   readonly now: number
   readonly xid: string | null
   readonly opened: readonly (readonly unknown[])[]
 }
 
-/**
- * How long the fate of a commit whose answer was lost is asked for, however long each try takes: a server that restarts
- * needs some seconds.
- */
+/** Total time to ask for the outcome of a COMMIT without an answer: a server takes some seconds to restart. */
 const ASK_WITHIN_MS = 10_000
 const ASK_EVERY_MS = 200
 
@@ -118,9 +114,9 @@ export function createConnection(options: ConnectionOptions): Connection {
   const prefix = `${quoted(schema)}.`
   const texts = new Map<string, string>()
   const names = new Map<string, string | undefined>()
-  /** Whether connections keep prepared statements: behind some poolers they do not. */
+  /** False: prepared statements do not survive, as behind some poolers. */
   let keepsStatements = true
-  /** The server ends what runs too long; the client gives up a little later, when the server does not answer at all. */
+  /** The server ends long statements. The client waits a little longer, for a server that does not answer at all. */
   const clientTimeoutMs = statementTimeoutMs + 1_000
   const announcing = createAnnouncing()
   let pool: PgPool | undefined
@@ -138,14 +134,14 @@ export function createConnection(options: ConnectionOptions): Connection {
     return statement.replaceAll(/\bcarillon\./g, () => prefix)
   }
 
-  /** Within the time limit, also where the pool has none. */
+  /** Applies the time limit even if the pool has none. */
   async function acquire(): Promise<PgClient> {
     if (pool === undefined) throw notOpen('PostgreSQL')
     const connecting = pool.connect()
     let timer: NodeJS.Timeout | undefined
     const late = new Promise<never>((_resolve, reject) => {
       timer = setTimeout(() => {
-        // One that comes yet goes back unused.
+        // A late connection goes back unused.
         connecting.then((client) => client.release()).catch(() => {})
         reject(
           new Error(
@@ -180,14 +176,14 @@ export function createConnection(options: ConnectionOptions): Connection {
     return ((await client.query(query)) as PgResult).rows as Row[]
   }
 
-  /** Lends a connection; one that failed in a way that leaves its state unknown is closed. */
+  /** Lends a connection. Closes it after an error that leaves its state unknown. */
   async function withClient<Answer>(work: (client: PgClient) => Promise<Answer>): Promise<Answer> {
     const client = await acquire()
     let broken = false
     const breaks = (): void => {
       broken = true
     }
-    // An error between two queries would otherwise end the process.
+    // Without a listener, an error between two queries would end the process.
     client.on('error', breaks)
     try {
       return await work(client)
@@ -201,8 +197,8 @@ export function createConnection(options: ConnectionOptions): Connection {
   }
 
   /**
-   * Calls of functions are prepared: their plans hold whatever the tables become, and their rows have the same form for ever.
-   * The name stands for the text, so that whoever else has prepared it has prepared the same.
+   * Only function calls are prepared: their plans survive schema changes and their row types never change. The name is
+   * derived from the text, so another user of the connection who prepared the same name prepared the same text.
    */
   function nameOf(statement: string): string | undefined {
     if (!names.has(statement)) {
@@ -219,7 +215,7 @@ export function createConnection(options: ConnectionOptions): Connection {
       return await withClient((client) => run<Row>(client, statement, values, name))
     } catch (error) {
       if (name === undefined || !isUnprepared(error)) throw error
-      // Nothing has run. A pooler gives each transaction another connection than the one that prepared it.
+      // The statement has not run. The pooler switched connections since it was prepared.
       keepsStatements = false
       return withClient((client) => run<Row>(client, statement, values))
     }
@@ -229,7 +225,7 @@ export function createConnection(options: ConnectionOptions): Connection {
     return repeated(() => rowsOnce<Row>(statement, values))
   }
 
-  /** Until it succeeds, or fails by what does not pass. */
+  /** Repeats until success or a permanent error. */
   function repeated<Answer>(once: () => Promise<Answer>): Promise<Answer> {
     return untilPassed(once, (error) => {
       if (isDiskError(error)) connection.refused = true
@@ -237,8 +233,8 @@ export function createConnection(options: ConnectionOptions): Connection {
   }
 
   /**
-   * Plans never scan a table: statistics of a table that was empty a moment ago would have them do so. Nor are they compiled,
-   * which takes hundreds of milliseconds where the estimates of a large table are high, for a few rows.
+   * Disables table scans, which statistics of a recently empty table would suggest, and compilation, which takes
+   * hundreds of milliseconds for a few rows of a large table.
    */
   const settings = `SET LOCAL enable_seqscan = off; SET LOCAL jit = off; SET LOCAL statement_timeout = ${statementTimeoutMs}`
 
@@ -246,7 +242,7 @@ export function createConnection(options: ConnectionOptions): Connection {
     const fixed = time()
     const now = fixed === null ? NOW.replace('$1', 'NULL') : String(Math.floor(fixed))
     const xid = reads ? 'NULL' : 'pg_current_xact_id()'
-    // Whatever the server's default: what is read after a lock must be what the one before has written.
+    // Explicit, whatever the server's default: a read after a lock must see the writes of the previous holder.
     const first = `BEGIN ISOLATION LEVEL READ COMMITTED; ${settings}; SELECT ${now} AS now, ${xid}::text AS xid`
     const text = [first, ...opening.map(inSchema)].join(';')
     const results = (await client.query({
@@ -311,9 +307,9 @@ export function createConnection(options: ConnectionOptions): Connection {
   }
 
   /**
-   * Asks what became of a transaction whose COMMIT was not answered.
+   * Determines the outcome of a transaction whose COMMIT was not answered.
    *
-   * @throws NotifierError `service_unavailable` when nobody can tell in time
+   * @throws NotifierError `service_unavailable` if the outcome stays unknown
    */
   async function wasCommitted(xid: string | null, proof: Proof | undefined, cause: unknown) {
     if (xid === null) return true
@@ -321,7 +317,7 @@ export function createConnection(options: ConnectionOptions): Connection {
       const status = await fateOf(xid)
       if (status === 'committed') return proof === undefined || (await rows(...proof)).length > 0
       if (status === 'aborted') return false
-      // The server has not noticed yet that nobody is at the other end.
+      // The server has not noticed yet that the client is gone.
       throw unavailable(cause)
     })
   }
@@ -330,7 +326,7 @@ export function createConnection(options: ConnectionOptions): Connection {
     try {
       return (await rows<{ status: string | null }>(SELECT_FATE, [xid]))[0]?.status
     } catch (error) {
-      // A number that this server has not given yet: it stands in for the one that had.
+      // The server has not issued this number yet: it replaced the one that did.
       if (isDataError(error)) return 'aborted'
       throw error
     }

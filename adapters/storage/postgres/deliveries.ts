@@ -13,15 +13,15 @@ const SELECT_ENDPOINTS = `
   WHERE organization = ANY ($1::text[]) ORDER BY seq`
 
 /**
- * Whoever enables or removes one waits until what is held for it is stored, and so redelivers or removes it, too. Those that
- * are active are not locked: what has a job is looked at again when it is claimed.
+ * Enabling or removing an endpoint waits until held deliveries are stored, and so includes them. Active endpoints are
+ * not locked: the claim checks their jobs again.
  */
 const LOCK_DISABLED = `
   SELECT id, status FROM carillon.webhook_endpoints WHERE id = ANY ($1::text[]) ORDER BY id FOR KEY SHARE`
 
 /**
- * One delivery for each event and endpoint, and a job unless the endpoint is disabled. An event whose id was there
- * before is the same to its receiver.
+ * One delivery per event and endpoint, with a job unless the endpoint is disabled. A known event id is a duplicate for
+ * its receiver.
  */
 const INSERT = `
   WITH given AS MATERIALIZED (
@@ -55,7 +55,7 @@ const DISABLE = `
   UPDATE carillon.webhook_endpoints SET status = 'disabled', disabled_reason = $2
   WHERE id = $1 AND status = 'active'`
 
-/** The jobs of an endpoint that nobody has leased, a step of them; the conditions are those of the partial indexes. */
+/** A step of an endpoint's unleased jobs. The conditions match the partial indexes. */
 const HOLD_LANE = `
   WITH candidates AS (
     (SELECT id FROM carillon.jobs WHERE state = 0 AND lane = $1 LIMIT $2)
@@ -70,14 +70,14 @@ const HOLD_LANE = `
   UPDATE carillon.deliveries AS d SET state = 'held' FROM removed
   WHERE d.event_id = removed.subject AND d.endpoint = $1`
 
-/** Leased, but their endpoint takes nothing any more. */
+/** Leased jobs of an endpoint that was disabled meanwhile. */
 const HOLD_JOBS = `
   WITH removed AS (
     DELETE FROM carillon.jobs WHERE id = ANY ($1::bigint[]) AND token = $2 AND state = 2 RETURNING subject, lane)
   UPDATE carillon.deliveries AS d SET state = 'held' FROM removed
   WHERE d.event_id = removed.subject AND d.endpoint = removed.lane`
 
-/** Leased, but their endpoint was removed while they were announced. */
+/** Leased jobs of an endpoint that was removed while they were announced. */
 const REMOVE_JOBS = `
   WITH removed AS (
     DELETE FROM carillon.jobs WHERE id = ANY ($1::bigint[]) AND token = $2 AND state = 2 RETURNING subject, lane)
@@ -87,18 +87,18 @@ const REMOVE_JOBS = `
 /** Jobs that one commit holds. */
 const HELD_AT_ONCE = 1_000
 
-/** What deliveries of one event have in common. */
+/** Shared by the deliveries of one event. */
 export interface Announced {
   readonly eventId: string
   readonly eventType: WebhookEventType
   readonly organizationId: string
-  /** The endpoint that the event is about, which is not told. */
+  /** The endpoint that the event concerns. It gets no delivery. */
   readonly about?: string
   readonly trace: string | null
   readonly event: NotificationEvent | EndpointEvent
 }
 
-/** Names one delivery. */
+/** Identifies a delivery. */
 export interface DeliveryRef {
   readonly eventId: string
   readonly endpoint: string
@@ -111,7 +111,7 @@ interface EndpointChoice {
   readonly events: string
 }
 
-/** @param trace of its notification */
+/** @param trace of the event's notification */
 export function announcedOf(event: NotificationEvent, trace: string | null): Announced {
   const { id, sequence, organizationId } = event.data
   return { eventId: eventId(id, sequence), eventType: event.event, organizationId, trace, event }
@@ -123,7 +123,7 @@ export function announcedOfEndpoint(event: EndpointEvent): Announced {
   return { eventId, eventType: event.event, organizationId, about, trace: null, event }
 }
 
-/** Stores the deliveries that follow from events, with their jobs. */
+/** Stores the deliveries of events, with their jobs. */
 export async function announce(tx: Transaction, announced: readonly Announced[]): Promise<void> {
   if (announced.length === 0) return
   const organizations = [...new Set(announced.map(({ organizationId }) => organizationId))]
@@ -160,7 +160,7 @@ export async function announce(tx: Transaction, announced: readonly Announced[])
   ])
 }
 
-/** The statuses of endpoints, by id; those that were removed meanwhile are not among them. */
+/** Status of endpoints by id, without removed ones. */
 async function lockDisabled(
   tx: Transaction,
   endpoints: readonly EndpointChoice[],
@@ -174,7 +174,7 @@ async function lockDisabled(
   return statusOf
 }
 
-/** Adds lines to the delivery log. */
+/** Adds entries to the delivery log. */
 export async function recordAttempts(
   tx: Transaction,
   attempts: readonly (DeliveryRef & { readonly attempt: DeliveryAttempt })[],
@@ -200,7 +200,7 @@ export async function setStates(
   ])
 }
 
-/** Keeps the deliveries of leased jobs without their jobs. */
+/** Keeps the deliveries of leased jobs and removes the jobs. */
 export async function holdJobs(runner: Runner, jobs: readonly number[], token: number): Promise<void> {
   await runner.rows(HOLD_JOBS, [jobs, token])
 }
@@ -210,12 +210,12 @@ export async function removeJobs(runner: Runner, jobs: readonly number[], token:
   await runner.rows(REMOVE_JOBS, [jobs, token])
 }
 
-/** Keeps a disabled endpoint's deliveries without jobs, a step of them. */
+/** Removes a step of the jobs of a disabled endpoint and keeps the deliveries. */
 export async function holdWaiting(runner: Runner, endpoint: string): Promise<void> {
   await runner.rows(HOLD_LANE, [endpoint, HELD_AT_ONCE])
 }
 
-/** Disables an endpoint and holds its jobs; claims hold those that are left when they meet them. */
+/** Disables an endpoint and holds its jobs. Later claims hold the rest. */
 export async function disableEndpoint(
   tx: Runner,
   endpoint: string,

@@ -46,7 +46,7 @@ interface AttemptRow {
   readonly attempt: string
 }
 
-/** Lists what went, or is to go, to one endpoint. */
+/** Lists the deliveries of one endpoint. */
 export async function listDeliveries(
   connection: Connection,
   { endpointId, state }: DeliveryFilter,
@@ -81,7 +81,7 @@ async function readPage(
   return { ...rows, items: await withAttempts(runner, endpointId, rows.items) }
 }
 
-/** Shows one delivery; null: unknown. */
+/** Returns one delivery. Null: unknown. */
 export async function readDelivery(
   runner: Runner,
   { eventId, endpoint }: DeliveryRef,

@@ -5,8 +5,8 @@ import { nowOf } from './now.ts'
 import { existing, lockSchema, type Month, monthOf, partitionNames } from './partitions.ts'
 
 /**
- * Nobody may wait long for a partition to go: dropping one locks its table for a moment, and who comes meanwhile waits
- * behind. `DETACH … CONCURRENTLY` would not lock it, but is refused for tables with a default partition.
+ * Short, because DROP locks the table and later statements queue behind it. `DETACH … CONCURRENTLY` would not lock, but
+ * PostgreSQL refuses it for tables with a default partition.
  */
 const LOCK_WITHIN = "SET LOCAL lock_timeout = '100ms'"
 
@@ -16,29 +16,28 @@ const SELECT_PARTITIONS = `
   JOIN pg_namespace AS s ON s.oid = p.relnamespace
   WHERE s.nspname = $1 AND p.relname = 'notifications' ORDER BY c.relname`
 
-/** The longest retention in force, in days; null: somebody's is for ever. */
+/** The longest retention in force, in days. Null: an organization keeps its data for ever. */
 const SELECT_LONGEST = `
   SELECT CASE WHEN count(*) = count(coalesce(retention_days, $1::double precision))
     THEN max(coalesce(retention_days, $1::double precision)) END AS days
   FROM carillon.organizations`
 
-/** Jobs of notifications and of events; their number is that of what has not ended. */
+/** Any job of notifications or events. Jobs are few: they exist only for unfinished work. */
 const SELECT_JOB = `
   SELECT EXISTS (SELECT 1 FROM carillon.jobs
     WHERE subject >= $1 AND subject < $2 OR subject >= $3 AND subject < $4) AS found`
 
 const DAY_MS = 86_400_000
 
-/** Ids are made by the processes' clocks, what is stored with them by the database's. */
+/** Slack between the processes' clocks, which ids come from, and the database's, which stored times come from. */
 const SLACK_MS = DAY_MS
 
 /**
- * Drops the partitions of months that are over, when all of a month are empty, or when everything in them is past the
- * longest retention in force: accepted and last heard of before, without a job. What somebody else holds at the moment
- * stays until the next time.
+ * Drops the partitions of past months. A month goes if its partitions are empty, or if everything in them is past the
+ * longest retention in force and without a job. Locked partitions stay until the next run.
  *
- * @param defaultDays retention of organizations without one of their own; null: for ever
- * @returns how many partitions were dropped
+ * @param defaultDays retention of organizations without their own; null: for ever
+ * @returns number of dropped partitions
  */
 export async function dropPast(connection: Connection, defaultDays: number | null): Promise<number> {
   const now = await nowOf(connection)
@@ -54,7 +53,7 @@ export async function dropPast(connection: Connection, defaultDays: number | nul
 
 async function dropMonth(connection: Connection, month: Month, defaultDays: number | null): Promise<number> {
   try {
-    // Most months are neither: that shows without a lock.
+    // Most months must stay, which a check without a lock shows.
     if (!(await connection.transaction((tx) => mayGo(tx, connection.schema, month, defaultDays)))) return 0
     return await connection.transaction(async (tx) => {
       await tx.rows(LOCK_WITHIN)
@@ -62,14 +61,14 @@ async function dropMonth(connection: Connection, month: Month, defaultDays: numb
       const names = await existing(tx, connection.schema, partitionNames(month))
       const own = names.map((name) => `carillon.${quoted(name)}`).join(', ')
       if (names.length === 0) return 0
-      // Nobody adds, changes or locks a row of the month from here on; who reads is not kept from it.
+      // From here on, rows of the month can be read but not changed.
       await tx.script(`LOCK TABLE ${own} IN EXCLUSIVE MODE`)
       if (!(await mayGo(tx, connection.schema, month, defaultDays))) return 0
       await tx.script(`DROP TABLE ${own}`)
       return names.length
     })
   } catch (error) {
-    // By another process, which may be dropping them; or the role may not, and leaves it to one that owns them.
+    // Another process is dropping the partitions, or this role does not own them.
     if (isHeldOrGone(error) || isForbidden(error)) return 0
     throw error
   }
@@ -99,7 +98,7 @@ async function anyRow(tx: Transaction, names: readonly string[]): Promise<boolea
   return false
 }
 
-/** Looks at each organization's newest event: the index begins with it. */
+/** Checks each organization's newest event, the first in the index. */
 async function anyEventSince(tx: Transaction, names: readonly string[], since: number): Promise<boolean> {
   const events = names.find((name) => name.startsWith('events_'))
   if (events === undefined) return false

@@ -12,7 +12,7 @@ const COLUMNS = 'id, organization, url, status, failing_since, failing_told, eve
 
 const SELECT = `SELECT ${COLUMNS} FROM carillon.webhook_endpoints WHERE id = ANY ($1::text[])`
 
-/** Others may keep the row from being removed meanwhile: see `announce`. */
+/** Compatible with the lock of `announce`, which blocks removals only. */
 const LOCK = `${SELECT} ORDER BY id FOR NO KEY UPDATE`
 
 const UPDATE = `
@@ -33,11 +33,11 @@ interface HealthRow {
 
 type EventSettlement = Extract<Settlement, { readonly kind: 'event' }>
 
-/** What attempts on events say about the endpoints. */
+/** Consequences of attempts for their endpoints. */
 export interface Judged {
   readonly events: ReadonlyMap<EventSettlement, EndpointEvent>
   readonly disabled: ReadonlyMap<string, 'gone' | 'failing'>
-  /** Tells the other endpoints; to be called when these are disabled. */
+  /** Announces the changes to the organization's other endpoints. Call it once these are disabled. */
   announce(): Promise<void>
 }
 
@@ -46,7 +46,7 @@ interface Attempted {
   readonly settlement: EventSettlement
 }
 
-/** Judges endpoints by attempts, and keeps how they are. Those that work, and worked before, are not locked. */
+/** Judges endpoints by attempts and stores their health. Healthy endpoints are not locked. */
 export async function judgeEndpoints(tx: Transaction, attempts: readonly Attempted[]): Promise<Judged> {
   const events = new Map<EventSettlement, EndpointEvent>()
   const disabled = new Map<string, 'gone' | 'failing'>()
@@ -84,7 +84,7 @@ export async function judgeEndpoints(tx: Transaction, attempts: readonly Attempt
   return { events, disabled, announce: () => announce(tx, announced) }
 }
 
-/** The endpoints of which an attempt failed, or one before. */
+/** Endpoints with a failed attempt, now or before. */
 async function lockTroubled(tx: Transaction, attempts: readonly Attempted[]): Promise<HealthRow[]> {
   const asked = attempts.filter(
     ({ settlement }) => settlement.attempt !== undefined || settlement.disable !== undefined,

@@ -1,25 +1,24 @@
 import { isNotifierError, NotifierError } from '../../../src/domain/errors/notifier-error.ts'
 import { isPermanent, misconfigured, stateOf } from '../../peer/postgres-refusal.ts'
 
-/** Classes of SQLSTATE that speak of the data of one statement: exceptions, constraints, limits of a value's size. */
+/** SQLSTATE classes that concern the data of one statement: exceptions, constraints, size limits. */
 const DATA_CLASSES: ReadonlySet<string> = new Set(['22', '23', '54'])
 
-/** serialization_failure, deadlock_detected: the same transaction succeeds when it is run again. */
+/** serialization_failure, deadlock_detected: a retry of the transaction succeeds. */
 const PASSING: ReadonlySet<string> = new Set(['40001', '40P01'])
 
 /**
- * Connection exceptions, shutdowns and internal errors: the server may have finished what it was doing, or not. With them
- * invalid transaction states: a server that may not write is none to stay connected to, and a connection that somebody
- * has left in a failed transaction would stay in it.
+ * Connection exceptions, shutdowns and internal errors leave the outcome unknown. Invalid transaction states belong
+ * here too: a read-only server must be left, and a connection in a failed transaction would stay in it.
  */
 const UNCERTAIN = /^(?:08|25|57P|58|XX)/
 
-/** undefined_table and alike are for whoever reads the cause; these say that the transaction itself is at fault. */
+/** The transaction itself is at fault. Other states, such as undefined_table, only appear as the cause. */
 const NO_TRANSACTION: ReadonlySet<string> = new Set(['25P01', '25P02', '25006', '25P04', '42501'])
 
 /**
- * True when the data is at fault and the same statement can never succeed; every other error is the storage's.
- * TypeErrors and RangeErrors come from serializing a value of the wrong type.
+ * True: the data is at fault, and the statement can never succeed. All other errors are the storage's. TypeErrors and
+ * RangeErrors come from serializing a value of the wrong type.
  */
 export function isDataError(error: unknown): boolean {
   const state = stateOf(error)
@@ -27,14 +26,14 @@ export function isDataError(error: unknown): boolean {
   return error instanceof TypeError || error instanceof RangeError
 }
 
-/** True when running the same transaction again can help at once. */
+/** True: an immediate retry of the transaction can succeed. */
 export function isPassing(error: unknown): boolean {
   return PASSING.has(stateOf(error) ?? '') || isOvertaken(error)
 }
 
 /**
- * unique_violation of a history: another has added to it meanwhile. Those of this version wait for each other; processes of
- * one before hold the notification's row alone.
+ * unique_violation in a history: a concurrent transaction added a fact. Processes of this version wait for each other;
+ * older ones lock only the notification's row.
  */
 function isOvertaken(error: unknown): boolean {
   if (stateOf(error) !== '23505') return false
@@ -42,37 +41,37 @@ function isOvertaken(error: unknown): boolean {
   return /^(?:events|states)_\w+_pkey$/.test(constraint ?? '')
 }
 
-/** True when the connection can be used no more, and nobody knows whether what it was asked for has happened. */
+/** True: the connection is unusable, and the outcome of its last statement is unknown. */
 export function isUncertain(error: unknown): boolean {
   if (isNotifierError(error) || isDataError(error)) return false
   const state = stateOf(error)
   return state === undefined || UNCERTAIN.test(state)
 }
 
-/** invalid_sql_statement_name, duplicate_prepared_statement: another connection has what this one prepared, or both have. */
+/** invalid_sql_statement_name, duplicate_prepared_statement: a pooler switched connections. */
 const UNPREPARED: ReadonlySet<string> = new Set(['26000', '42P05'])
 
-/** True when a prepared statement was not found, or could not be prepared; it has not run. */
+/** True: a prepared statement was missing or could not be prepared. It has not run. */
 export function isUnprepared(error: unknown): boolean {
   return UNPREPARED.has(stateOf(error) ?? '')
 }
 
-/** The SQLSTATE of an error, also where it is the cause of what callers see. */
+/** The SQLSTATE of an error or of its cause. */
 function causeOf(error: unknown): string | undefined {
   return stateOf(isNotifierError(error) ? error.cause : error)
 }
 
-/** lock_not_available: a lock did not become free in time. */
+/** lock_not_available: a lock timed out. */
 export function isHeld(error: unknown): boolean {
   return causeOf(error) === '55P03'
 }
 
-/** The same, or a table was dropped. */
+/** A lock timed out, or a table was dropped. */
 export function isHeldOrGone(error: unknown): boolean {
   return isHeld(error) || causeOf(error) === '42P01'
 }
 
-/** insufficient_privilege: the role may not do this. */
+/** insufficient_privilege: the role lacks a privilege. */
 export function isForbidden(error: unknown): boolean {
   return causeOf(error) === '42501'
 }
@@ -82,12 +81,12 @@ export function isTaken(error: unknown): boolean {
   return stateOf(error) === '23505'
 }
 
-/** disk_full, io_error: the server could not write. */
+/** disk_full, io_error: the server cannot write. */
 export function isDiskError(error: unknown): boolean {
   return /^(?:53100|58030)$/.test(stateOf(error) ?? '')
 }
 
-/** What callers see of an error of their own transaction, which no longer can be used. */
+/** Wraps an error inside the caller's transaction, which is unusable now. */
 export function unusable(error: unknown): NotifierError {
   const cause = error instanceof Error && stateOf(error) === undefined ? (error.cause ?? error) : error
   const state = stateOf(cause)
@@ -107,14 +106,14 @@ export function unusable(error: unknown): NotifierError {
   })
 }
 
-/** What callers see of an error of one item. */
+/** Wraps an error of one item. */
 export function dataError(cause: unknown): NotifierError {
   return isTaken(cause)
     ? new NotifierError('already_exists', { cause })
     : new NotifierError('internal_server_error', { message: 'The data could not be stored.', cause })
 }
 
-/** What callers see of an error of the storage. */
+/** Wraps an error of the storage. */
 export function unavailable(cause: unknown): NotifierError {
   return new NotifierError('service_unavailable', {
     message: 'PostgreSQL does not answer. Try again later; see the cause.',
@@ -122,18 +121,18 @@ export function unavailable(cause: unknown): NotifierError {
   })
 }
 
-/** The same, but for errors of the data and those that say it already. */
+/** The same, except for data errors and errors that are already wrapped. */
 export function asFailure(error: unknown): unknown {
   return isNotifierError(error) || isDataError(error) ? error : unavailable(error)
 }
 
-/** What callers see of an error of the start: what no later try mends is a fault of the configuration. */
+/** Wraps an error of the start. Permanent errors are configuration faults. */
 export function startFailure(error: unknown): unknown {
   const cause = isNotifierError(error) ? error.cause : error
   return isPermanent(cause) ? misconfigured('postgres', cause) : error
 }
 
-/** An error of an organization that does not exist. */
+/** The error for an organization that does not exist. */
 export function unknownOrganization(id: string): NotifierError {
   return new NotifierError('not_found', { message: `No organization has the id "${id}".` })
 }

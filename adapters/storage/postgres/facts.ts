@@ -7,7 +7,7 @@ import type { FactRow, Standing } from './states.ts'
 import { applyConsents, type Consent } from './suppressions.ts'
 import { once, unlessEmpty } from './values.ts'
 
-/** Everything in one statement: events, hand-overs, and where the notifications stand now. */
+/** One statement for events, hand-overs and the current states. */
 const WRITE = `
   SELECT carillon.write_facts_2($1::bigint, $2::text[], $3::bigint[], $4::integer[], $5::text[], $6::text[], $7::text[],
     $8::text[], $9::text[], $10::text[], $11::text[], $12::bigint[], $13::boolean[], $14::text[], $15::integer[],
@@ -20,20 +20,20 @@ interface RecordedRow {
   readonly fact: string
 }
 
-/** Collects what one transaction adds to the histories of notifications that it holds, and writes it as sets. */
+/** Collects the facts that one transaction adds to notifications it has locked, and writes them as sets. */
 export interface Ledger {
   /**
-   * Adds facts: status, history, hand-overs, and what is announced. Changes `standing`, so that more can follow.
+   * Adds facts: status, history, hand-overs and announcements. Updates `standing`, so that more facts can follow.
    *
-   * @throws TypeError when a fact cannot be stored
+   * @throws TypeError if a fact cannot be stored
    */
   add(standing: Standing, facts: readonly Fact[], origin: 'engine' | 'receipt'): NotificationEvent[]
-  /** What a recipient wants, in the order of what facts suppress. */
+  /** Applies a consent, in order with the suppressions of facts. */
   apply(consent: Consent): void
   write(): Promise<void>
 }
 
-/** @param hasEndpoints false: nobody has a webhook endpoint that anything could be announced to */
+/** @param hasEndpoints false: there is no webhook endpoint to announce to */
 export function createLedger(tx: Transaction, hasEndpoints = true): Ledger {
   const recorded: RecordedRow[] = []
   const handovers: (readonly [provider: string, messageId: string, notification: string])[] = []
@@ -81,7 +81,7 @@ export function createLedger(tx: Transaction, hasEndpoints = true): Ledger {
     if (changed.size === 0) return
     const standings = [...changed].sort(byId)
     recorded.sort((a, b) => byId(a.standing, b.standing))
-    // Then the ids and numbers of the events are those of what stands, and go once.
+    // With one fact per notification, the events share ids and numbers with the states, so they are sent once.
     const oneEach = recorded.length === standings.length && recorded.every(isAt(standings))
     await tx.rows(WRITE, [
       tx.now,

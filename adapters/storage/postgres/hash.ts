@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 
-/** A short key for several texts, in hexadecimal; none but the last contains a line break. */
+/** A short hexadecimal key for several texts. Only the last may contain a line break. */
 export function hashOf(...parts: readonly string[]): string {
   return hash('sha256', parts.join('\n'), 'hex')
 }

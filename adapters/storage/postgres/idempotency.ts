@@ -13,14 +13,14 @@ const FIND = `
   SELECT ${COLUMNS} FROM carillon.idempotency
   WHERE hash IN (SELECT decode(wanted, 'hex') FROM unnest($2::text[]) AS wanted) AND expires_at > ${NOW}`
 
-/** The names that transactions of callers are taking: they alone lock names (migration 4). */
+/** Names that callers' transactions are taking. Only these lock names (migration 4). */
 const SELECT_HELD = `
   SELECT hash FROM unnest($1::text[]) AS hash
   WHERE NOT pg_try_advisory_xact_lock_shared(hashtextextended(hash, 0))`
 
 /**
- * Takes the names that are free or have expired; another request that is taking one is waited for. Stored before it is
- * known how many the quota admits, which is put right after.
+ * Takes free and expired names, and waits for a request that is taking one. `admitted` is corrected later, once the
+ * quota has decided.
  */
 const TAKE = `
   WITH patience AS MATERIALIZED (SELECT set_config('lock_timeout', $7, true))
@@ -42,7 +42,7 @@ const GIVE_BACK = `
   DELETE FROM carillon.idempotency
   WHERE hash IN (SELECT decode(given, 'hex') FROM unnest($1::text[]) AS given)`
 
-/** Two for every one that is stored: expired records never pile up, and no accept pays for many. */
+/** Deletes two expired records per new one: they never pile up, and no accept pays for many. */
 const DELETE_EXPIRED = `
   DELETE FROM carillon.idempotency WHERE hash IN (
     SELECT hash FROM carillon.idempotency WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2
@@ -52,20 +52,20 @@ interface FoundRow extends IdempotencyRecord {
   readonly hash: string
 }
 
-/** A record to be stored, under the hash of its name. */
+/** A new record, under the hash of its name. */
 export interface NewRecord {
   readonly hash: string
   readonly content: IdempotencyContent
-  /** How many notifications the request has. */
+  /** Number of notifications in the request. */
   readonly size: number
 }
 
-/** The short name of a record. */
+/** Hash of a record's name. */
 export function recordHash({ organizationId, operation, key }: IdempotencyKey): string {
   return hashOf(organizationId, operation, key)
 }
 
-/** Looks records up, in order. */
+/** Looks up records, in order. */
 export function createFindIdempotent(
   connection: Connection,
 ): (keys: readonly IdempotencyKey[]) => Promise<(IdempotencyRecord | null)[]> {
@@ -79,8 +79,8 @@ export function createFindIdempotent(
 }
 
 /**
- * @param patienceMs how long any lock is waited for, here and in the rest of the transaction
- * @returns those of the names that were taken now
+ * @param patienceMs longest wait for any lock, here and in the rest of the transaction
+ * @returns the names that were taken
  */
 export async function takeRecords(
   tx: Transaction,
@@ -101,7 +101,7 @@ export async function takeRecords(
   return new Set(rows.map(({ hash }) => hash))
 }
 
-/** @returns those of the names that transactions of callers are taking */
+/** @returns the names that callers' transactions are taking */
 export async function heldNames(tx: Transaction, hashes: readonly string[]): Promise<Set<string>> {
   if (hashes.length === 0) return new Set()
   return new Set((await tx.rows<{ hash: string }>(SELECT_HELD, [hashes])).map(({ hash }) => hash))
@@ -115,7 +115,7 @@ export async function findRecords(
   return byHash(await tx.rows<FoundRow>(FIND, [tx.now, hashes]))
 }
 
-/** Puts right what {@link takeRecords} stored; null: no record is kept. */
+/** Corrects the records of {@link takeRecords}. Null: the record is removed. */
 export async function correctRecords(
   tx: Transaction,
   corrections: ReadonlyMap<string, number | null>,

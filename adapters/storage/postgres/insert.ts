@@ -12,19 +12,19 @@ const INSERT = `
 
 const NO_DRAW = [null, null, null, null] as const
 
-/** One notification that is to be stored, and whose it is. */
+/** A notification to store, with its organization. */
 export interface Admitted {
   readonly organizationId: string
   readonly notification: NewNotification
 }
 
 /**
- * Stores notifications and their jobs with whatever runs the statement: a connection (one commit) or a transaction.
+ * Stores notifications and their jobs through a connection (one commit) or a transaction.
  *
- * @param made is filled with the jobs
- * @param draw the values of a draw on quotas; null: none are asked
- * @returns their `createdAt`; null: nothing was stored, because a quota may be near its end, or an organization
- *   is being deleted
+ * @param made receives the jobs
+ * @param draw values of a draw on quotas; null: no quota
+ * @returns their `createdAt`; null: nothing was stored, because a quota is nearly used up or an organization is being
+ *   deleted
  */
 export async function insertNotifications(
   runner: Runner,
@@ -68,7 +68,7 @@ interface InsertedRow {
 }
 
 function addMade(made: MadeDue, { now, seqs }: InsertedRow, admitted: readonly Admitted[]): void {
-  // Also for what is scheduled: it may be due before those who sleep would look again.
+  // Scheduled jobs wake too: they may be due before sleeping processes look again.
   made.wakes = true
   if (made.refs === null) return
   for (const [index, seq] of (JSON.parse(seqs ?? '[]') as number[]).entries()) {
@@ -78,7 +78,7 @@ function addMade(made: MadeDue, { now, seqs }: InsertedRow, admitted: readonly A
   }
 }
 
-/** A notification as the columns that are stored of it. */
+/** The columns of a notification. */
 export function rowOf(
   notification: NewNotification,
 ): Readonly<Record<string, string | number | boolean | null>> {

@@ -18,7 +18,7 @@ import { readsIn } from './read-in.ts'
 import { toStored } from './text.ts'
 import { type PostgresTransaction, type RunText, runOn } from './transaction-handles.ts'
 
-/** What the function of migration 4 answers; the newest one is that of migration 19. */
+/** Answer of the function of migration 4; its latest version is in migration 19. */
 type Answer =
   | { readonly kind: 'accepted'; readonly admitted: number; readonly createdAt: number }
   | { readonly kind: 'replayed'; readonly record: IdempotencyRecord }
@@ -26,15 +26,15 @@ type Answer =
   | { readonly kind: 'refused'; readonly state: string; readonly message: string }
 
 export interface Joining {
-  /** Learns which database this is, beforehand: while a caller's transaction is open no other connection is needed. */
+  /** Reads the identity of this database in advance: an open transaction of a caller then needs no other connection. */
   start(): Promise<void>
   join(tx: PostgresTransaction): Promise<JoinedTransaction>
 }
 
-/** Stores single requests inside transactions of the callers', with nothing but statements of text. */
+/** Stores single requests inside callers' transactions, with plain text statements only. */
 export function createJoining(connection: Connection, commits: Commits): Joining {
   const name = `${quoted(connection.schema)}.accept_in_3`
-  // Fails nowhere, and so never spoils the caller's transaction: whether the function exists is only asked.
+  // Cannot fail, and so cannot abort the caller's transaction: it only asks whether the function exists.
   const begin = `
     SELECT pg_catalog.pg_current_xact_id()::text AS xid,
       pg_catalog.to_regprocedure(${literal(`${name}(text)`)}) IS NOT NULL AS known`
@@ -64,7 +64,7 @@ export function createJoining(connection: Connection, commits: Commits): Joining
       })
     const [row] = await runText(begin)
     const { xid, known } = row as { readonly xid: string; readonly known: boolean | string }
-    // A text where the application reads everything as text.
+    // Text, if the application reads every column as text.
     if (known !== true && known !== 't') throw otherDatabase()
     return {
       reads: readsIn(connection, runText),
@@ -75,7 +75,7 @@ export function createJoining(connection: Connection, commits: Commits): Joining
   return { start, join }
 }
 
-/** All of a request as one JSON text. */
+/** A request as one JSON text. */
 function textOf(
   { organizationId, notifications, quota, idempotency }: AcceptRequest,
   about: { readonly xid: string; readonly database: string; readonly now: number | null },
@@ -102,7 +102,7 @@ function textOf(
   )
 }
 
-/** Half a surrogate pair, which JSON can escape and PostgreSQL refuses, becomes what it becomes as UTF-8. */
+/** Replaces lone surrogates, as UTF-8 encoding does: JSON can escape them, but PostgreSQL refuses them. */
 function wellFormed(text: string): string {
   return /\p{Surrogate}/u.test(text) ? Buffer.from(text).toString() : text
 }

@@ -3,16 +3,16 @@ import { addDue, type JobRow } from './announce.ts'
 import { type Connection, NOW } from './connection.ts'
 import { once } from './values.ts'
 
-/** Rows are locked in the order of their ids, so that sets cannot deadlock. */
+/** Locks rows in the order of ids, so that sets cannot deadlock. */
 const LOCKED = `
   SELECT j.id FROM carillon.jobs AS j JOIN given ON j.id = given.id
   WHERE j.state = 2 AND j.token = given.token`
 
-/** Answers those whose attempt has not begun: see migrations/0014-settle-3.ts. */
+/** Returns the jobs whose attempt has not begun: see migrations/0014-settle-3.ts. */
 const START =
   'SELECT o_job AS id, o_token AS token FROM carillon.start_2($1::bigint, $2::bigint[], $3::bigint[], $4::text[])'
 
-/** `relaxed`: a power failure that takes a renewal only returns the job. */
+/** Without waiting for the disk: a renewal lost to a power failure only returns the job. */
 const RELAXED = "SELECT set_config('synchronous_commit', 'off', true)"
 
 const RENEW = `
@@ -36,14 +36,14 @@ export interface Leases {
   release(refs: readonly LeaseRef[]): Promise<void>
 }
 
-/** The number of a job; null: no job can have this id. */
+/** The number of a job. Null: not a job id. */
 export function jobNumber(id: string): number | null {
   return /^[1-9]\d{0,15}$/.test(id) && Number.isSafeInteger(Number(id)) ? Number(id) : null
 }
 
-/** The verbs on leases: one statement for each set, and so one commit. */
+/** The operations on leases, one statement and one commit per set. */
 export function createLeases(connection: Connection): Leases {
-  /** The refs that can be any job's, each once, by {@link keyOf}. */
+  /** The refs with possible job ids, without duplicates, by {@link keyOf}. */
   function known<Ref extends LeaseRef>(refs: readonly Ref[]): Map<string, Known<Ref>> {
     const found = new Map<string, Known<Ref>>()
     for (const ref of refs) {

@@ -9,19 +9,19 @@ import { inOrder } from './page.ts'
 import { ACCEPTED } from './rows.ts'
 import type { Value } from './values.ts'
 
-/** Everything but the accepts. No plan begins within the parentheses: hashing all notifications takes long. */
+/** All entries but accepts. OFFSET 0 keeps the planner from hashing all notifications. */
 const eventsOf = (table: string): string => `
   SELECT e.seq, e.sequence, e.at, e.status, e.fact, n.id, n.channel, n.recipient, n.template_name AS template
   FROM ${table} AS e
   CROSS JOIN LATERAL (SELECT * FROM carillon.notifications WHERE id = e.notification OFFSET 0) AS n`
 
-/** The accepts, derived from the notifications. */
+/** Accept entries, derived from the notifications. */
 const ACCEPTS = `
   SELECT n.seq, 1 AS sequence, n.created_at AS at, ${ACCEPTED} AS status, NULL AS fact,
     n.id, n.channel, n.recipient, n.template_name AS template
   FROM carillon.notifications AS n`
 
-/** The delivery log is two lists, each of which has an index by time: a page merges the newest of both. */
+/** The delivery log merges two lists, each with an index by time. */
 export function createLogs(connection: Connection): LogRepository {
   return {
     async list(filter, page) {
@@ -46,7 +46,7 @@ async function read(
   return toPage(rows, page, ({ at, seq, sequence }) => [at, seq, sequence], toLogEntry, beyond)
 }
 
-/** The sort keys between which a page lies. */
+/** Conditions for the sort keys that bound a page. */
 function within(
   page: PageRequest,
   beyond: readonly number[] | undefined,
@@ -66,7 +66,7 @@ function within(
   }
 }
 
-/** The newest entry that is the first of its list that is not looked at. */
+/** Finds the first unread entry of either list, the newer of the two. */
 function beyondStatement(
   { organizationId }: LogFilter,
   page: PageRequest,
@@ -112,7 +112,8 @@ function listStatement(
   let source = eventsOf('carillon.events')
   if (notificationId !== undefined) {
     const wanted = parameter(notificationId)
-    // Taken first, whatever the statistics say: or all of an organization's may be gathered for those of one.
+    // Reads the events of one notification first, whatever the statistics suggest; otherwise a plan may gather all
+    // events of the organization.
     source = eventsOf(`(SELECT * FROM carillon.events WHERE notification = ${wanted} OFFSET 0)`)
     accepts.push(`n.id = ${wanted}`)
   }

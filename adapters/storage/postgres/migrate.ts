@@ -8,16 +8,16 @@ import { lockSchema } from './partitions.ts'
 const SELECT_VERSION = 'SELECT coalesce(max(version), 0) AS version FROM carillon.schema_version'
 
 /**
- * Who waits for a table that somebody reads for long, a backup for instance, keeps everybody else from it meanwhile. So a
- * migration gives up soon, lets the others pass, and comes again: for some three minutes.
+ * A migration that waits for a table lock, for example behind a backup, blocks all later statements on it. So it gives
+ * up soon, lets them pass and retries, for about three minutes.
  */
 const LOCK_MS = 500
 const PAUSE_MS = 1_000
 const MOST_TRIES = 120
 
 /**
- * Brings the schema up to date, in one transaction under a lock: of several processes that start at once one migrates,
- * and the others find it done. One that finds it up to date takes no lock.
+ * Migrates the schema in one transaction under a lock. Of several processes that start at once, one migrates. If the
+ * schema is up to date, no lock is taken.
  */
 export async function migrate(connection: Connection): Promise<void> {
   for (let tries = 1; ; tries += 1) {
@@ -40,7 +40,7 @@ function migrateOnce(connection: Connection): Promise<void> {
     await tx.rows(`SET LOCAL lock_timeout = ${LOCK_MS}`)
     await lockSchema(tx, schema)
     if (!(await exists(tx, schema))) {
-      // An existing schema is used as it is: who may only write into one could not create it.
+      // Uses an existing schema as it is: the role may lack the right to create one.
       const [found] = await tx.rows('SELECT 1 FROM pg_namespace WHERE nspname = $1', [schema])
       if (found === undefined) await tx.rows(`CREATE SCHEMA ${quoted(schema)}`)
       await tx.rows(
@@ -64,7 +64,7 @@ async function exists(runner: Runner, schema: string): Promise<boolean> {
   return found !== undefined
 }
 
-/** @throws NotifierError `invalid_configuration` when it is newer than this code */
+/** @throws NotifierError `invalid_configuration` if the schema is newer than this code */
 async function versionOf(runner: Runner): Promise<number> {
   const [found] = await runner.rows<{ version: number }>(SELECT_VERSION)
   const version = found?.version ?? 0

@@ -26,18 +26,18 @@ import type { Value } from './values.ts'
 const COLUMNS = `${FACT_COLUMNS}, n.high, n.expires_at, n.content, n.resend_of,
   s.status, s.provider, s.provider_message_id, s.error`
 
-/** What is joined is looked up for one row at a time, within parentheses that no plan begins with: hashing it reads all of it. */
+/** Joins one row at a time inside parentheses that a plan cannot start with: a hash join would read the whole table. */
 const WITH_STATE = `
   LEFT JOIN LATERAL (SELECT * FROM carillon.states WHERE notification = n.id OFFSET 0) AS s ON true`
 
 const from = (notifications: string): string => `FROM ${notifications} AS n ${WITH_STATE}`
 
-/** By the index of what has failed. */
+/** Walks the index of failed notifications. */
 const fromFailed = (states: string): string => `
   FROM ${states} AS s
   CROSS JOIN LATERAL (SELECT * FROM carillon.notifications WHERE id = s.notification OFFSET 0) AS n`
 
-/** By their jobs, of which an even id is a notification's. */
+/** Walks the jobs; even ids belong to notifications. */
 const FROM_JOBS = `
   FROM carillon.jobs AS j
   CROSS JOIN LATERAL (SELECT * FROM carillon.notifications WHERE id = j.subject OFFSET 0) AS n ${WITH_STATE}`
@@ -107,9 +107,9 @@ export function createNotifications(connection: Connection): NotificationReposit
 }
 
 interface Look {
-  /** Whether it begins with the jobs: where they are few, it is all that it takes to look at. */
+  /** True: start with the jobs. If they are few, nothing else needs to be read. */
   readonly jobs?: boolean
-  /** The sort key of the first notification that is not looked at. */
+  /** Sort key of the first unread notification. */
   readonly beyond?: readonly number[] | undefined
 }
 
@@ -142,7 +142,7 @@ async function findBeyond(
   return row && [row.created_at, row.seq]
 }
 
-/** The index that a list is walked along, and what it meets. The conditions are ours; the values are parameters. */
+/** The index that a list walks, and the conditions it covers. The SQL is fixed; all values are parameters. */
 function walkOf(filter: NotificationFilter, page: PageRequest, beyond?: readonly number[]) {
   const values: Value[] = []
   const parameter = (value: Value): string => `$${values.push(value)}`
@@ -173,10 +173,10 @@ function listStatement(
   for (const [condition, value] of conditions) {
     if (value !== undefined) used.push(`${condition} ${parameter(value)}`)
   }
-  // As text, in which the code comes first: PostgreSQL's own JSON refuses a document with U+0000 or half a character in it.
+  // Compared as text with the code first: PostgreSQL's JSON refuses documents with U+0000 or lone surrogates.
   const { code, ids } = filter
   if (code !== undefined) used.push(`starts_with(s.error, ${parameter(`{"code":${JSON.stringify(code)},`)})`)
-  // What is named is taken first, whatever the statistics say: or all of an organization's may be gone through for it.
+  // Reads named rows first, whatever the statistics suggest; otherwise a plan may scan all rows of the organization.
   const named = (table: string, id: string): string =>
     ids === undefined
       ? table

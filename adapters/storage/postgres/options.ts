@@ -3,53 +3,53 @@ import { assertOptionNames, BOOLEAN } from '../../../src/domain/errors/option-na
 import { urlFault } from '../../peer/server-url.ts'
 import type { PgPool } from './peer.ts'
 
-/** A `Pool` of `pg` 8: what is used of it. */
+/** The members in use of a `Pool` of `pg` 8. */
 export interface PostgresPool {
   connect(): Promise<unknown>
 }
 
 export interface PostgresOptions {
   /**
-   * The application's own `Pool` of `pg` 8, which it closes itself; or left out for one made from
-   * `connectionString`. It may lead through pgbouncer in transaction mode.
+   * The application's `Pool` of `pg` 8; the application closes it. It may connect through PgBouncer in transaction
+   * mode. Without it the storage creates a pool from `connectionString`.
    */
   readonly pool?: PostgresPool | undefined
-  /** `postgres://…`, for a pool of the storage's own, and for the connection that listens. */
+  /** `postgres://…`, for the storage's own pool and for the connection that listens. */
   readonly connectionString?: string | undefined
   /**
-   * Most connections of the storage's own pool. One notifier needs few: its commits are shared.
+   * Most connections of the storage's own pool. A notifier needs few, because calls share commits.
    *
    * @default 10
    */
   readonly maxConnections?: number | undefined
   /**
-   * The schema that all tables are in; created when it does not exist.
+   * Schema of all tables, created if it does not exist.
    *
    * @default 'carillon'
    */
   readonly schema?: string | undefined
   /**
-   * Whether processes tell each other of new work by `LISTEN` and `NOTIFY`, on one more connection that must not lead
-   * through a transaction pool. Without it polling finds the work of other processes. Needs `connectionString`.
+   * Wake other processes with `LISTEN` and `NOTIFY`. This takes one more connection, which must not use a pooler in
+   * transaction mode. Without it, processes find each other's work by polling. Requires `connectionString`.
    *
    * @default true with a connection string
    */
   readonly listen?: boolean | undefined
   /**
-   * Longest wait for a free connection, in milliseconds, at most a day; after it a call fails with `service_unavailable`.
+   * Longest wait for a free connection, in milliseconds, at most one day. Then a call fails with `service_unavailable`.
    *
    * @default 5000
    */
   readonly connectTimeoutMs?: number | undefined
   /**
-   * Longest time of one statement, in milliseconds, at most a day.
+   * Longest time of one statement, in milliseconds, at most one day.
    *
    * @default 30000
    */
   readonly statementTimeoutMs?: number | undefined
 }
 
-/** Options with their defaults, checked. */
+/** Validated options with defaults. */
 export interface ResolvedOptions {
   readonly pool: PgPool | undefined
   readonly connectionString: string | undefined
@@ -60,12 +60,12 @@ export interface ResolvedOptions {
   readonly statementTimeoutMs: number
 }
 
-/** Behind user and password. */
+/** The hosts, behind user and password. */
 const HOSTS = /^\w+:\/\/(?:[^@/?]*@)?([^/?]*)/
 
-/** The longest identifier of PostgreSQL. */
+/** Longest identifier in PostgreSQL. */
 const MAX_NAME = 63
-/** Less than PostgreSQL takes: what needs no care wherever it is written. */
+/** Stricter than PostgreSQL, so that names are safe everywhere. */
 const NAME = /^(?!pg_)[\p{L}\p{N}_][\p{L}\p{N}_-]*$/u
 
 /** @throws NotifierError `invalid_configuration` */
@@ -112,7 +112,7 @@ export function resolveOptions(options: PostgresOptions): ResolvedOptions {
   }
 }
 
-/** A timer that is given more than it can count to fires at once. */
+/** Longer timers overflow and fire at once. */
 const MOST = 86_400_000
 
 function positive(

@@ -66,7 +66,7 @@ export async function createDefaultOrganization(connection: Connection): Promise
 
 const LOCK_OPEN = 'SELECT 1 FROM carillon.organizations WHERE id = $1 AND deleting IS NULL FOR KEY SHARE'
 
-/** Checks that an organization exists and is not being deleted; no deletion begins before the transaction has ended. */
+/** Checks that an organization exists and is not being deleted. No deletion can begin before the transaction ends. */
 export async function requireOrganization(tx: Transaction, id: string): Promise<void> {
   const [found] = await tx.rows(LOCK_OPEN, [id])
   if (found === undefined) throw unknownOrganization(id)

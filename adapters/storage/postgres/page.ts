@@ -4,11 +4,11 @@ import { toPage } from '../to-page.ts'
 import type { Connection, Transaction } from './connection.ts'
 
 /**
- * One page of rows that are listed by `seq`, newest first.
+ * One page of rows in descending order of `seq`.
  *
- * @param select answers the rows with a smaller `seq`, newest first; it is asked for one more than are shown, to
- *   know whether there is another page
- * @param beyond the first row that `select` did not look at, where there is one
+ * @param select returns rows with a smaller `seq`, newest first; called with one more than the page size, to detect
+ *   another page
+ * @param beyond the first row that `select` did not read, if any
  */
 export async function pageBySeq<Row extends { readonly seq: number }, Item>(
   page: PageRequest,
@@ -20,7 +20,7 @@ export async function pageBySeq<Row extends { readonly seq: number }, Item>(
   return toPage(rows, page, (row) => [row.seq], toItem, beyond === undefined ? undefined : [beyond])
 }
 
-/** Below it a page begins. */
+/** Upper bound of a page, exclusive. */
 export function seqBefore({ cursor }: PageRequest): number {
   const [before = Number.MAX_SAFE_INTEGER] = cursor === undefined ? [] : decodeCursor(cursor, 1)
   return before
@@ -29,8 +29,8 @@ export function seqBefore({ cursor }: PageRequest): number {
 const IN_ORDER = ['SET LOCAL enable_bitmapscan = off', 'SET LOCAL enable_sort = off']
 
 /**
- * Runs what looks at a bounded part of a list in a transaction whose plans walk along its index, and stop, whatever the
- * statistics say: those of a table that was small would have them gather all of it, and put it in order.
+ * Runs a query on a bounded part of a list in a transaction whose settings make plans walk the list's index. With
+ * statistics of a small table, a plan would gather and sort everything.
  */
 export function inOrder<Answer>(
   connection: Connection,

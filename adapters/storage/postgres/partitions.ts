@@ -3,7 +3,7 @@ import { isDataError, isForbidden, isHeld } from './errors.ts'
 import { quoted } from './literals.ts'
 import { nowOf } from './now.ts'
 
-/** The partitioned tables: what their keys begin with, and how full their pages are made. */
+/** Partitioned tables: prefix of their keys, and fill factor. */
 const TABLES = [
   { table: 'notifications', prefix: 'notif_', fillfactor: 100 },
   { table: 'states', prefix: 'notif_', fillfactor: 80 },
@@ -13,10 +13,10 @@ const TABLES = [
   { table: 'delivery_attempts', prefix: 'evt_', fillfactor: 100 },
 ] as const
 
-/** Attaching locks the default partition, and who comes meanwhile waits behind. */
+/** Attaching locks the default partition, and later statements queue behind it. */
 const LOCK_WITHIN = "SET LOCAL lock_timeout = '500ms'"
 
-/** Months that exist before they begin. */
+/** Months created in advance. */
 const AHEAD = 2
 
 const SELECT_EXISTING = `
@@ -32,9 +32,9 @@ interface Partition {
 }
 
 /**
- * Creates the partitions of this month and the next two where they are missing, without keeping anybody from writing.
- * A notification belongs to the month in its id, with everything that tells about it. What belongs to no partition is
- * kept in the default one, so that nothing ever waits for this, and a role that may create nothing can start.
+ * Creates missing partitions for this month and the next two, without blocking writes. A notification belongs to the
+ * month in its id, with all its related rows. The default partition takes rows without a partition, so writes never
+ * wait for this, and a role that cannot create tables can start.
  */
 export async function createPartitions(connection: Connection): Promise<void> {
   const missing = await missingOf(connection, connection.schema, partitionsFrom(await nowOf(connection)))
@@ -42,7 +42,7 @@ export async function createPartitions(connection: Connection): Promise<void> {
   try {
     await create(connection, missing)
   } catch (error) {
-    // Somebody reads a table for long. There is time: months are made long before they begin.
+    // A long read holds the table. The next run retries: months are created long before they begin.
     if (isHeld(error)) return
     if (isForbidden(error)) {
       process.emitWarning(
@@ -61,7 +61,7 @@ async function createAlone(connection: Connection, partition: Partition): Promis
   try {
     await create(connection, [partition])
   } catch (error) {
-    // The default partition has rows of this month: they stay there, and so do the others of the month.
+    // The default partition already has rows of this month, so the whole month stays there.
     if (!isDataError(error) && !isHeld(error)) throw error
   }
 }
@@ -81,13 +81,15 @@ async function missingOf(runner: Runner, schema: string, wanted: readonly Partit
   return wanted.filter(({ name }) => !found.has(name))
 }
 
-/** Those of these tables that there are. */
+/** The tables of these names that exist. */
 export async function existing(runner: Runner, schema: string, names: readonly string[]): Promise<string[]> {
   const rows = await runner.rows<{ name: string }>(SELECT_EXISTING, [schema, names])
   return rows.map(({ name }) => name)
 }
 
-/** Made apart and then attached, which locks nobody out; the default partition, which is looked through, is empty. */
+/**
+ * Created separately and then attached, which does not block writes: the scan of the default partition finds it empty.
+ */
 function attach({ name, table, fillfactor, from, until }: Partition): string[] {
   const own = `carillon.${quoted(name)}`
   return [
@@ -96,19 +98,19 @@ function attach({ name, table, fillfactor, from, until }: Partition): string[] {
   ]
 }
 
-/** A month whose partitions are kept apart. */
+/** A month with its own partitions. */
 export interface Month {
-  /** The end of its partitions' names. */
+  /** Suffix of its partitions' names. */
   readonly name: string
-  /** When the next one begins; epoch milliseconds. */
+  /** Begin of the next month; epoch milliseconds. */
   readonly endsAt: number
-  /** The keys of its notifications: the first, and the first of the next month. */
+  /** Key range of its notifications: first key, first key of the next month. */
   readonly notifications: readonly [from: string, until: string]
-  /** The keys of its events. */
+  /** Key range of its events. */
   readonly events: readonly [from: string, until: string]
 }
 
-/** The month of a partition of `notifications`; null: of none, as the default one. */
+/** The month of a partition of `notifications`. Null: none, as for the default partition. */
 export function monthOf(partition: string): Month | null {
   const [, year, month] = /^notifications_(\d{4})_(\d{2})$/.exec(partition) ?? []
   if (year === undefined || month === undefined) return null
@@ -122,7 +124,7 @@ export function monthOf(partition: string): Month | null {
   }
 }
 
-/** The partitions of a month, of every table; some may be missing. */
+/** Names of a month's partitions in every table. Some may not exist. */
 export function partitionNames({ name }: Month): string[] {
   return TABLES.map(({ table }) => `${table}_${name}`)
 }
@@ -141,12 +143,12 @@ function partitionsFrom(now: number): Partition[] {
   )
 }
 
-/** The first key of a moment: ids begin with 13 digits of milliseconds. */
+/** The first key at a time: ids begin with 13 digits of milliseconds. */
 function boundAt(prefix: string, time: number): string {
   return prefix + String(time).padStart(13, '0')
 }
 
-/** Lets one transaction at a time change the schema. */
+/** Serializes schema changes. */
 export async function lockSchema(tx: Runner, schema: string): Promise<void> {
   await tx.rows('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))::text', [`carillon ${schema}`])
 }

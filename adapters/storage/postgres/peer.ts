@@ -1,13 +1,13 @@
-/** What is used of a client of `pg`: a type of its own, so that the declarations need no package. */
+/** The members in use of a client of `pg`, so that the declarations do not need the package. */
 export interface PgClient {
   query(query: PgQuery): Promise<PgResult | readonly PgResult[]>
-  /** @param destroy closes the connection instead of keeping it */
+  /** @param destroy true: close the connection instead of keeping it */
   release(destroy?: boolean): void
   on(event: 'error', listener: (error: Error) => void): unknown
   removeListener(event: 'error', listener: (error: Error) => void): unknown
 }
 
-/** What is used of a `Pool` of `pg` 8. */
+/** The members in use of a `Pool` of `pg` 8. */
 export interface PgPool {
   connect(): Promise<PgClient>
 }
@@ -15,10 +15,10 @@ export interface PgPool {
 export interface PgQuery {
   readonly text: string
   readonly values?: unknown[]
-  /** Of a statement that the connection prepares and keeps. */
+  /** Name of a statement for the connection to prepare and keep. */
   readonly name?: string
   readonly types?: { getTypeParser(oid: number, format?: string): (value: string) => unknown }
-  /** Milliseconds; after it the client gives the query up. */
+  /** Milliseconds until the client gives up. */
   readonly query_timeout?: number
 }
 
@@ -27,7 +27,7 @@ export interface PgResult {
   readonly rows: unknown[]
 }
 
-/** A connection that listens; it belongs to no pool. */
+/** A connection that listens, outside the pool. */
 export interface PgListener {
   connect(): Promise<unknown>
   query(text: string): Promise<unknown>

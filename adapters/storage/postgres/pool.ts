@@ -2,7 +2,7 @@ import { loadPg, type OpenPgPool, openPgPool } from '../../peer/pg.ts'
 import type { ResolvedOptions } from './options.ts'
 import type { PgListener, PgPool } from './peer.ts'
 
-/** Takes the application's pool, or makes one. */
+/** Uses the application's pool, or creates one. */
 export function openPool({
   pool,
   connectionString,
@@ -12,13 +12,13 @@ export function openPool({
   return openPgPool(pool, {
     connectionString,
     max: maxConnections,
-    // A little after the storage has given up and said why.
+    // A little longer than the storage's own timeout, whose error is clearer.
     connectionTimeoutMillis: connectTimeoutMs + 200,
     application_name: 'carillon',
   })
 }
 
-/** Opens a connection that listens, beside the pool. */
+/** Opens a connection for LISTEN, beside the pool. */
 export async function connectListener({
   connectionString,
   connectTimeoutMs,
@@ -30,7 +30,7 @@ export async function connectListener({
     keepAlive: true,
     application_name: 'carillon listener',
   }) as PgListener
-  // Until it is taken into use: an error must not end the process.
+  // Until the caller adds its own listener, an error must not end the process.
   client.on('error', () => {})
   await client.connect()
   return client

@@ -12,16 +12,16 @@ import {
 import { removeOver } from './retention.ts'
 
 /**
- * Waits for transactions that create records of the organization, and blocks new ones. Because it is FOR UPDATE, `accept_in_3`
- * also fails in a transaction that still sees the row as it was.
+ * Waits for transactions that create records of the organization, and blocks new ones. FOR UPDATE also makes
+ * `accept_in_3` fail in a transaction with an older snapshot of the row.
  */
 const LOCK_ALONE = 'SELECT deleting FROM carillon.organizations WHERE id = $1 FOR UPDATE'
 
-/** One process at a time; settlements and receipts that suppress an address go on. */
+/** Serializes processes without blocking settlements and receipts that suppress an address. */
 const LOCK = `
   SELECT deleting, fence IS NOT NULL AS fenced,
     fence <= pg_snapshot_xmin(pg_current_snapshot())::text::bigint
-      -- Another server's number, where the data was restored from a dump.
+      -- Issued by another server: the data was restored from a dump.
       OR fence > pg_snapshot_xmax(pg_current_snapshot())::text::bigint AS passed
   FROM carillon.organizations WHERE id = $1 FOR NO KEY UPDATE`
 
@@ -31,15 +31,15 @@ const PROVE_BEGUN =
   'SELECT 1 WHERE NOT EXISTS (SELECT 1 FROM carillon.organizations WHERE id = $1 AND deleting IS NULL)'
 
 /**
- * This transaction began after the deletion was committed: one with a higher number looks later, and finds the deletion. The
- * end of a snapshot would be too low: it leaves out transactions that run when none with a higher number has ended.
+ * This transaction began after the deletion was committed, so a transaction with a higher number checks later and finds
+ * the deletion. The end of a snapshot would be too low: it can miss running transactions.
  */
 const SET_FENCE = `
   UPDATE carillon.organizations SET fence = pg_current_xact_id()::text::bigint WHERE id = $1`
 
 const DELETE_KEYS = 'DELETE FROM carillon.api_keys WHERE organization = $1'
 
-/** No index has the organization: so many jobs wait that one more write for each would cost more. */
+/** Not by an index on the organization, which would cost every job a write. */
 const COUNT_JOBS = `
   SELECT count(*)::integer AS waiting
   FROM (SELECT 1 FROM carillon.jobs WHERE organization = $1 LIMIT 1000) AS j`
@@ -53,20 +53,20 @@ const SELECT_OVER = `
   WHERE n.organization = $1 AND ${NO_JOB}
   ORDER BY n.created_at, n.seq LIMIT $2`
 
-/** What endpoints have yet are events about endpoints. */
+/** Deliveries that remain concern events about endpoints. */
 const SELECT_DELIVERIES = `
   SELECT d.seq, d.event_id, d.endpoint FROM carillon.webhook_endpoints AS e, LATERAL (
     SELECT d.seq, d.event_id, d.endpoint FROM carillon.deliveries AS d
     WHERE d.endpoint = e.id AND ($3 OR d.state <> 'pending') ORDER BY d.seq LIMIT $2) AS d
   WHERE e.organization = $1 LIMIT $2`
 
-/** In the order of ids, as settlements lock them. */
+/** In the order of ids, like settlements. */
 const DELETE_JOBS = `
   WITH locked AS MATERIALIZED (
     SELECT id FROM carillon.jobs WHERE id = ANY ($1::bigint[]) ORDER BY id FOR UPDATE)
   DELETE FROM carillon.jobs AS j USING locked WHERE j.id = locked.id`
 
-/** In this order; each removes some rows of one kind. */
+/** In this order. Each removes a step of one kind. */
 const REST = [
   `DELETE FROM carillon.api_keys WHERE id IN
     (SELECT id FROM carillon.api_keys WHERE organization = $1 LIMIT $2) RETURNING 1`,
@@ -123,7 +123,7 @@ async function purge(tx: Transaction, id: string, most: number): Promise<PurgeAn
   return { notifications: 0, left }
 }
 
-/** What belongs to no notification; in the end the organization. */
+/** Removes data that belongs to no notification, and finally the organization. */
 async function removeOthers(
   tx: Transaction,
   id: string,
@@ -137,7 +137,7 @@ async function removeOthers(
     return 'more'
   }
   if (!force && (await waiting(tx, id)) > 0) return 'jobs'
-  // What was looked up before would not find what one of them stores.
+  // A running transaction may still store data.
   if (!passed) return 'transactions'
   await tx.rows(LOCK_ALONE, [id])
   if (await removeRest(tx, id, most)) return 'more'
@@ -166,7 +166,7 @@ async function removeAny(tx: Transaction, id: string, most: number): Promise<num
   if (rows.length === 0) return 0
   const ids = rows.map((row) => row.id)
   await tx.rows(LOCK_NOTIFICATIONS, [ids])
-  // Waits for settlements; what one of them stores is then found.
+  // Waits for settlements. The next statements see the rows that they stored.
   await tx.rows(DELETE_JOBS, [rows.map(({ seq }) => 2 * seq)])
   await removeWithJobs(tx, await deliveriesOf(tx, ids))
   await removeNotifications(tx, ids)
@@ -178,7 +178,7 @@ async function removeWithJobs(tx: Transaction, deliveries: readonly DeliveryRow[
   const jobs = deliveries.map(({ seq }) => 2 * seq + 1)
   await tx.rows(DELETE_JOBS, [jobs])
   await removeDeliveries(tx, deliveries)
-  // Those of a redelivery, which had its rows locked before.
+  // Jobs of a redelivery that locked the rows first.
   await tx.rows(DELETE_JOBS, [jobs])
 }
 

@@ -4,7 +4,7 @@ const INSERT = 'INSERT INTO carillon.kept (name, value) VALUES ($1, $2) ON CONFL
 
 const SELECT = 'SELECT value FROM carillon.kept WHERE name = $1'
 
-/** Gets a value that was put. */
+/** Reads a stored value. Null: none. */
 export function createKeptValue(connection: Connection): (name: string) => Promise<string | null> {
   return async function keptValue(name) {
     const [found] = await connection.rows<{ value: string }>(SELECT, [name])
@@ -12,7 +12,7 @@ export function createKeptValue(connection: Connection): (name: string) => Promi
   }
 }
 
-/** Inserts or gets. The value is never changed, so that the two need no transaction. */
+/** Inserts or reads. Values are immutable, so no transaction is needed. */
 export function createPutIfAbsent(
   connection: Connection,
 ): (name: string, initial: string) => Promise<string> {

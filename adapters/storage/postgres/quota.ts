@@ -2,7 +2,7 @@ import type { AcceptRequest } from '../../../src/ports/storage/accept.ts'
 import type { Connection, Runner } from './connection.ts'
 import type { Value } from './values.ts'
 
-/** What is counted, and what was added inside transactions of callers and is not folded yet. */
+/** Folded usage plus the additions that are not folded yet. */
 const SELECT_SET = `
   SELECT organization, period,
     coalesce((SELECT u.used FROM carillon.usage AS u
@@ -11,15 +11,15 @@ const SELECT_SET = `
       WHERE a.organization = wanted.organization AND a.period = wanted.period), 0)::bigint AS added
   FROM unnest($1::text[], $2::text[]) AS wanted (organization, period)`
 
-/** Whoever holds it finds no draw under way (migrations/0008-draw.ts), and sees in its next statement what they counted. */
+/** Excludes draws (migrations/0008-draw.ts). The next statement sees what they counted. */
 const LOCK_OUT_DRAWS = `
   SELECT pg_advisory_xact_lock(hashtextextended('carillon.quota ' || organization || ' ' || period, 0))
   FROM (SELECT * FROM unnest($1::text[], $2::text[]) AS w (organization, period)
     ORDER BY organization, period) AS wanted`
 
 /**
- * In one order, so that two sets cannot wait for each other. Takes away what was added besides, which whoever holds the
- * lock alone may do.
+ * In a fixed order, so that two sets cannot deadlock. Also deletes the unfolded additions, which requires the exclusive
+ * lock.
  */
 const LOCK_SET = `
   WITH locked AS (
@@ -40,7 +40,7 @@ const LOCK_SET = `
 const SELECT_ADDED = `
   SELECT DISTINCT organization, period FROM carillon.usage_additions ORDER BY organization, period LIMIT 100`
 
-/** Locked, so that none is removed before what is added up for it is. */
+/** Locked, so that none is removed before its additions are folded. */
 const KEEP = `
   SELECT id FROM carillon.organizations WHERE id = ANY ($1::text[]) ORDER BY id FOR KEY SHARE`
 
@@ -49,7 +49,7 @@ const ADD = `
   FROM unnest($1::text[], $2::text[], $3::bigint[]) AS counted (organization, period, used)
   WHERE u.organization = counted.organization AND u.period = counted.period`
 
-/** How much of a quota is used. */
+/** Usage of a quota. */
 export function createQuotaUsed(
   connection: Connection,
 ): (organizationId: string, period: string) => Promise<number> {
@@ -60,9 +60,9 @@ export function createQuotaUsed(
 }
 
 /**
- * Adds up what was counted inside transactions of callers, so that it stays few rows.
+ * Folds the counts of callers' transactions, so that they stay few rows.
  *
- * @returns false when there may be more
+ * @returns false if there may be more
  */
 export function createFoldUsage(connection: Connection): () => Promise<boolean> {
   return async function foldUsage() {
@@ -91,22 +91,22 @@ interface UsageRow {
   readonly added: number
 }
 
-/** The quotas of one set of requests, locked as long as its transaction lasts. */
+/** Quotas of one set of requests, locked until the end of the transaction. */
 export interface Quotas {
-  /** How many of a request's notifications its quota still takes. */
+  /** How many of the request's notifications the quota admits. */
   admits(request: AcceptRequest): number
   count(request: AcceptRequest, admitted: number): void
   write(): Promise<void>
 }
 
-/** Locks the quotas of requests, for what they admit exactly. */
+/** Locks the quotas of requests, to admit exactly. */
 export async function lockQuotas(runner: Runner, requests: readonly AcceptRequest[]): Promise<Quotas> {
   const { organizations, periods } = columnsOf(requests.filter(({ dryRun }) => dryRun !== true))
   if (organizations.length > 0) await runner.rows(LOCK_OUT_DRAWS, [organizations, periods])
   return takeQuotas(runner, requests)
 }
 
-/** The values of a draw on the quotas of requests; null: they have none. */
+/** Values of a draw on the requests' quotas. Null: no quota. */
 export function drawOf(requests: readonly AcceptRequest[]): readonly Value[] | null {
   const { organizations, periods, limits, counts } = columnsOf(requests)
   return organizations.length === 0 ? null : [organizations, periods, limits, counts]
@@ -119,7 +119,7 @@ interface QuotaColumns {
   readonly counts: number[]
 }
 
-/** Each quota once, with all that requests ask of it. */
+/** Each quota once, with the sum of the requests. */
 function columnsOf(requests: readonly AcceptRequest[]): QuotaColumns {
   const columns: QuotaColumns = { organizations: [], periods: [], limits: [], counts: [] }
   const places = new Map<string, number>()
@@ -140,7 +140,7 @@ async function takeQuotas(runner: Runner, requests: readonly AcceptRequest[]): P
   const metered = requests.filter(({ quota }) => quota !== undefined)
   const used = new Map<string, number>()
   const counted = new Map<string, Omit<UsageRow, 'added'>>()
-  // A dry run alone locks nothing, and stores no row.
+  // A dry run locks and stores nothing.
   const drawn = metered.filter(({ dryRun }) => dryRun !== true)
   for (const [statement, some] of [
     [SELECT_SET, metered.filter(({ dryRun }) => dryRun === true)],

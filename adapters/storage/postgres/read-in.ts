@@ -11,8 +11,8 @@ import type { RunText } from './transaction-handles.ts'
 import type { Value } from './values.ts'
 
 /**
- * The look-ups of an accept inside the caller's transaction. Each row is read as one JSON text: whatever the application
- * has set up to read numbers and names of columns does not matter.
+ * Lookups of an accept inside the caller's transaction. Each row is read as one JSON text, so that the application's
+ * type parsers and column mappings have no effect.
  */
 export function readsIn(connection: Connection, runText: RunText): AcceptReads {
   async function rows<Row>(statement: string, values: readonly Value[] = []): Promise<Row[]> {

@@ -7,7 +7,7 @@ import { hashOf } from './hash.ts'
 import { lockNotifications, type Standing } from './states.ts'
 import { keepUnmatched, lockMessages } from './unmatched.ts'
 
-/** In one order, so that two sets of the same reports cannot wait for each other. */
+/** In a fixed order, so that two sets with the same reports cannot deadlock. */
 const INSERT = `
   INSERT INTO carillon.receipts (hash, received_at)
   SELECT decode(given, 'hex'), $1::bigint FROM unnest($2::text[]) AS given ORDER BY 1
@@ -17,7 +17,7 @@ const PROVE_RECORDED = "SELECT 1 FROM carillon.receipts WHERE hash = decode($1, 
 
 const FIND_NAMED = 'SELECT id, organization FROM carillon.notifications WHERE id = ANY ($1::text[])'
 
-/** The newest notification of each message; an organization's own instance reports about its notifications only. */
+/** The newest notification of each message. An organization's own instance reports only about its own notifications. */
 const FIND_HANDOVERS = `
   SELECT told.number::integer AS number, found.id
   FROM unnest($1::text[], $2::text[], $3::text[]) WITH ORDINALITY AS told (provider, message_id, organization, number),
@@ -27,7 +27,7 @@ const FIND_HANDOVERS = `
       AND n.organization = coalesce(told.organization, n.organization)
     ORDER BY n.seq DESC LIMIT 1) AS found`
 
-/** A receipt, and the hash of what makes it the same as another. */
+/** A receipt with the hash of its deduplication key. */
 interface Fresh<Receipt extends ReceiptRecord = MessageReport> {
   readonly hash: string
   readonly receipt: Receipt
@@ -37,7 +37,7 @@ const failed = (cause: unknown): ReceiptAnswer => ({ kind: 'failed', error: data
 
 export type RecordReceipts = (receipts: readonly ReceiptRecord[]) => Promise<ReceiptAnswer[]>
 
-/** Records what providers report, each set in one commit. */
+/** Records provider reports, one commit per set. */
 export function createRecordReceipts(connection: Connection): RecordReceipts {
   return async function recordReceipts(receipts) {
     if (receipts.length === 0) return []
@@ -79,14 +79,14 @@ async function recordSet(tx: Transaction, receipts: readonly ReceiptRecord[]): P
   })
 }
 
-/** Those that nobody has reported before, each once. */
+/** Reports seen for the first time, without duplicates. */
 async function dropDuplicates(
   tx: Transaction,
   receipts: readonly ReceiptRecord[],
 ): Promise<Fresh<ReceiptRecord>[]> {
   const byHash = new Map<string, ReceiptRecord>()
   for (const receipt of receipts) {
-    // The keys of different organizations' instances are apart, whatever they are called.
+    // Includes the organization: instances of different organizations may share a name.
     const hash = hashOf(receipt.organizationId ?? '', receipt.provider, receipt.dedupeKey)
     if (!byHash.has(hash)) byHash.set(hash, receipt)
   }
@@ -95,7 +95,7 @@ async function dropDuplicates(
   return [...byHash].flatMap(([hash, receipt]) => (fresh.has(hash) ? [{ hash, receipt }] : []))
 }
 
-/** Finds the notifications that receipts speak of, and locks them; answers how each finds its own. */
+/** Finds and locks the notifications of receipts. Returns a lookup from receipt to notification. */
 async function correlation(
   tx: Transaction,
   fresh: readonly MessageReport[],
@@ -122,7 +122,7 @@ async function correlation(
   return (receipt) => standings.get(ids.get(receipt) ?? byMessage.get(messageKey(receipt)) ?? '')
 }
 
-/** The notifications of messages, by {@link messageKey}. */
+/** Notifications of messages, by {@link messageKey}. */
 async function findHandOvers(
   tx: Transaction,
   unnamed: ReadonlyMap<string, MessageReport>,
@@ -138,7 +138,7 @@ async function findHandOvers(
   return new Map(found.map(({ number, id }) => [keys[number - 1] ?? '', id]))
 }
 
-/** The notifications that receipts name by our own ids. */
+/** Notifications of receipts that carry a notification id. */
 async function findByName(
   tx: Transaction,
   fresh: readonly MessageReport[],

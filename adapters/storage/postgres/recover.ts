@@ -5,10 +5,7 @@ import { recordAttempts } from './deliveries.ts'
 import { createLedger } from './facts.ts'
 import { standingsOfHeld } from './states.ts'
 
-/**
- * State 3 once an attempt had started, now or under an earlier lease. What another process is taking back is left to
- * it.
- */
+/** State 3 if an attempt had started, under this or an earlier lease. Skips rows that another process is recovering. */
 const TAKE_BACK = `
   WITH expired AS (
     SELECT id, provider, attempts FROM carillon.jobs
@@ -30,13 +27,13 @@ interface ExpiredRow {
   readonly attempts: number
 }
 
-/** Takes back the leases that have expired, in a commit of its own. */
+/** Recovers expired leases in a commit of its own. */
 export type RecoverExpired = () => Promise<void>
 
 export function createRecoverExpired(connection: Connection): RecoverExpired {
   async function recover(tx: Transaction): Promise<void> {
     const expired = await tx.rows<ExpiredRow>(TAKE_BACK, [tx.now])
-    // A queue engine is told of no refs: recovered jobs are claimed by their lanes alone.
+    // Recovered jobs are claimed by lane only, so a queue engine gets no refs.
     if (expired.length > 0) tx.made.wakes = true
     const lost = expired.filter(({ provider }) => provider !== null).sort((a, b) => a.id - b.id)
     const ofEvents = lost.filter(({ id }) => id % 2 === 1)

@@ -2,7 +2,7 @@ import { addDue, type JobRow, makingDue } from './announce.ts'
 import type { Transaction } from './connection.ts'
 import type { DeliveryRef } from './deliveries.ts'
 
-/** Makes chosen deliveries due, oldest first, each with a job that has all attempts before it. */
+/** Makes chosen deliveries due, oldest first. Each gets a job that counts all its earlier attempts. */
 const TAKE_UP = `
   taken AS (
     UPDATE carillon.deliveries AS d SET state = 'pending' FROM chosen
@@ -12,7 +12,7 @@ const TAKE_UP = `
   SELECT 2 * seq + 1, 2 * seq + 1, $1::bigint, 0, false, endpoint, organization, event_id FROM taken
   RETURNING id, lane`
 
-/** The condition on `state` is that of the index. */
+/** The condition on `state` matches the index. */
 const REDELIVER = `
   WITH chosen AS (
     SELECT event_id, endpoint FROM carillon.deliveries
@@ -26,12 +26,12 @@ const RETRY = `
     WHERE event_id = $2 AND endpoint = $3 AND state <> 'pending' FOR UPDATE),
   ${TAKE_UP}`
 
-/** One that is leased is under way, and stays so. */
+/** A leased job is already running and stays unchanged. */
 const HURRY = `
   UPDATE carillon.jobs SET state = CASE WHEN recovered THEN 3 ELSE 0 END, due_at = $1
   WHERE id = (SELECT 2 * seq + 1 FROM carillon.deliveries WHERE event_id = $2 AND endpoint = $3) AND state = 1`
 
-/** Makes deliveries that are over due again, under the endpoint's lock; answers how many. */
+/** Makes finished deliveries due again, under the endpoint's lock. Returns their number. */
 export async function redeliverDeliveries(
   tx: Transaction,
   endpoint: string,

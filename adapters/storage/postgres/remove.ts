@@ -1,15 +1,15 @@
 import type { Fact } from '../../../src/domain/facts.ts'
 import type { Transaction } from './connection.ts'
 
-/** The ids of a notification's events: `evt_<digits>_…`; a backtick is the first character after an underscore. */
+/** Range of ids of a notification's events: `evt_<digits>_…`. A backtick is the first character after an underscore. */
 export const OWN_EVENTS = (id: string): string =>
   `d.event_id >= 'evt_' || substr(${id}, 7) || '_' AND d.event_id < 'evt_' || substr(${id}, 7) || '\`'`
 
-/** The notification `n` has no job, its own or a delivery's. */
+/** The notification `n` has no job, neither its own nor a delivery's. */
 export const NO_JOB: string = `NOT EXISTS (SELECT 1 FROM carillon.jobs AS j WHERE j.id = 2 * n.seq)
     AND NOT EXISTS (SELECT 1 FROM carillon.deliveries AS d WHERE ${OWN_EVENTS('n.id')} AND d.state = 'pending')`
 
-/** Locked against concurrent retries, receipts and sweeps. */
+/** Locks against concurrent retries, receipts and sweeps. */
 export const LOCK_NOTIFICATIONS: string = `
   SELECT n.id FROM carillon.notifications AS n WHERE n.id = ANY ($1::text[]) ORDER BY n.id FOR UPDATE`
 
@@ -27,12 +27,12 @@ const DELETE_DELIVERIES = `
   DELETE FROM carillon.deliveries AS d USING ${NAMED}
   WHERE d.event_id = g.event_id AND d.endpoint = g.endpoint RETURNING d.seq`
 
-/** Read as text: PostgreSQL's own JSON refuses a document with U+0000 or half a character in it. */
+/** Read as text: PostgreSQL's JSON refuses documents with U+0000 or lone surrogates. */
 const SELECT_HANDED_OVER = `
   SELECT e.notification, e.fact FROM carillon.events AS e
   WHERE e.notification = ANY ($1::text[]) AND e.fact LIKE '%"providerMessageId":"%'`
 
-/** The key of a hand-over begins with its provider. */
+/** The key of a hand-over begins with the provider. */
 const DELETE_HANDOVERS = `
   DELETE FROM carillon.handovers AS h
   USING unnest($1::text[], $2::text[], $3::text[]) AS s (provider, message_id, notification)
@@ -54,7 +54,7 @@ export async function deliveriesOf(tx: Transaction, ids: readonly string[]): Pro
   return ids.length === 0 ? [] : tx.rows<DeliveryRow>(SELECT_DELIVERIES, [ids])
 }
 
-/** Removes deliveries with their attempts; answers how many. */
+/** Removes deliveries with their attempts. Returns their number. */
 export async function removeDeliveries(tx: Transaction, found: readonly DeliveryRow[]): Promise<number> {
   if (found.length === 0) return 0
   const named = [found.map(({ event_id }) => event_id), found.map(({ endpoint }) => endpoint)]

@@ -26,12 +26,12 @@ const LOOK = `
   WHERE n.organization = $1 AND n.created_at <= $2 AND (n.created_at, n.seq) > ($3, $4)
   ORDER BY n.created_at, n.seq LIMIT $5`
 
-/** Locked, so that none of them is redelivered meanwhile. */
+/** Locked against concurrent redelivery. */
 const LOCK_DELIVERIES = `
   SELECT d.event_id, d.endpoint FROM unnest($1::text[]) AS n (id), LATERAL (
     SELECT d.event_id, d.endpoint FROM carillon.deliveries AS d WHERE ${OWN_EVENTS('n.id')} FOR UPDATE) AS d`
 
-/** Over: no job, nothing pending, and its newest event, or its accept, is old enough. */
+/** Finished: no job, nothing pending, and the newest event (or the accept) is old enough. */
 const SELECT_OVER = `
   SELECT n.id FROM carillon.notifications AS n
   WHERE n.id = ANY ($1::text[]) AND ${NO_JOB}
@@ -51,8 +51,8 @@ const DELETE_IDEMPOTENCY = `
   RETURNING expires_at`
 
 /**
- * Reported once more it is no duplicate of what was never matched. No index has the time: the first are the oldest, and no more
- * are looked at.
+ * Removes unmatched receipts with their deduplication keys. There is no index by time: the first rows are the oldest,
+ * and the number of rows is bounded.
  */
 const DELETE_UNMATCHED = `
   WITH gone AS (
@@ -97,7 +97,7 @@ async function sweep(tx: Transaction, request: SweepRequest): Promise<SweepAnswe
   const [afterTime = -1, afterSeq = -1] = after === undefined ? [] : decodeCursor(after, 2)
   const rows = await tx.rows<OldRow>(LOOK, [organizationId, latest, afterTime, afterSeq, most])
   const ids = rows.map(({ id }) => id)
-  // Most others are at work on what is not over: it is not locked, so that none of them is met halfway.
+  // Other transactions mostly work on unfinished notifications, which are not locked here.
   const { over, deliveries } = await removeOver(tx, await selectOver(tx, ids, latest), latest)
   const ofEndpoints = after === undefined ? await removeEndpointEvents(tx, request, latest) : 0
   const last = rows.at(-1)
@@ -110,7 +110,7 @@ async function selectOver(tx: Transaction, ids: readonly string[], latest: numbe
   return (await tx.rows<{ id: string }>(SELECT_OVER, [ids, latest])).map(({ id }) => id)
 }
 
-/** Removes those of these notifications that are still over; answers how many they and their deliveries were. */
+/** Removes the given notifications that are still finished. Returns their number with their deliveries. */
 export async function removeOver(
   tx: Transaction,
   found: readonly string[],
@@ -125,7 +125,7 @@ export async function removeOver(
   return { over: over.length, deliveries }
 }
 
-/** At the beginning of a pass. */
+/** Runs at the start of a pass. */
 async function removeEndpointEvents(
   tx: Transaction,
   { organizationId, most }: SweepRequest,

@@ -16,7 +16,7 @@ import type { Value } from './values.ts'
 const COLUMNS = `${FACT_COLUMNS}, n.high, n.expires_at, n.template_id,
   left(n.content, ${REMOVED.length}) = '${REMOVED}' AS removed`
 
-/** What is looked at is bounded before it is filtered, so that a step stays short however few match. */
+/** The bound applies before the filter, so a step takes a short time even if few rows match. */
 const lookAt = (states: string): string => `
   SELECT ${COLUMNS}
   FROM ${states} AS s JOIN carillon.notifications AS n ON n.id = s.notification
@@ -25,16 +25,16 @@ const lookAt = (states: string): string => `
     AND NOT EXISTS (SELECT 1 FROM carillon.jobs AS j WHERE j.id = 2 * s.seq)
   ORDER BY s.created_at, s.seq LIMIT $6`
 
-/** Taken first, whatever the statistics say: or all that an organization has is gone through for those that are named. */
+/** Reads named rows first, whatever the statistics suggest; otherwise a plan scans all rows of the organization. */
 const NAMED = '(SELECT * FROM carillon.states WHERE notification = ANY ($7::text[]) OFFSET 0)'
 
-/** Looked at before they were locked: one that has a job by now was taken up by another. */
+/** The rows were read before they were locked: one that has a job by now was retried by another process. */
 const FIND_JOBS = `
   SELECT j.subject FROM carillon.jobs AS j WHERE j.id = ANY ($1::bigint[])`
 
 /**
- * Facts are read as text: PostgreSQL's own JSON refuses a whole document for one U+0000 or half a character in it. Inside of a
- * string the quotes of this pattern would be escaped.
+ * Facts are read as text: PostgreSQL's JSON refuses a document with U+0000 or a lone surrogate. The pattern cannot
+ * match inside a string, whose quotes are escaped.
  */
 const COUNT_ATTEMPTS = `
   SELECT e.notification, max(substring(e.fact FROM '"attempt":([0-9]+)')::integer) AS attempts FROM carillon.events AS e
@@ -62,7 +62,7 @@ interface TakenUp {
   readonly dueAt: number
 }
 
-/** Takes up one step of an organization's dead letters again. */
+/** Retries one step of an organization's dead letters. */
 export function createRetry(connection: Connection): NotificationRepository['retry'] {
   return (request) => connection.transaction((tx) => retry(tx, request))
 }

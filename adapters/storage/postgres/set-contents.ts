@@ -7,7 +7,10 @@ const UPDATE = `
   FROM unnest($1::text[], $2::text[], $3::text[]) AS given (id, content, attachments)
   WHERE n.id = given.id`
 
-/** Locks the notifications of jobs. A statement of its own before the jobs: every transaction that locks both starts with the notifications. */
+/**
+ * Locks the notifications of jobs, in a statement before the jobs: every transaction that locks both starts with the
+ * notifications.
+ */
 export function lockForContents(jobs: readonly number[]): string {
   return `
     SELECT n.id FROM carillon.notifications AS n
@@ -15,7 +18,7 @@ export function lockForContents(jobs: readonly number[]): string {
     ORDER BY n.id FOR NO KEY UPDATE`
 }
 
-/** Replaces the contents of notifications that the transaction has locked. */
+/** Replaces the contents of locked notifications. */
 export async function setContents(
   tx: Runner,
   contents: readonly { readonly id: string; readonly content: NotificationContent | undefined }[],

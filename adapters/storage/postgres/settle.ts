@@ -11,11 +11,11 @@ import { lockForContents, setContents } from './set-contents.ts'
 import { type FactRow, type StateRow, toStanding } from './states.ts'
 import { handedOver, sharedLocks, takeUnmatched } from './unmatched.ts'
 
-/** The jobs that settlements end, taken away, and those that they make due again, locked; as far as their leases last. */
+/** Deletes the jobs that settlements end and locks those due again, if their leases are still valid. */
 const takeJobs = (taken: string): string => `
   SELECT o_job AS job, o_token AS token, o_subject AS subject, o_lane AS lane FROM carillon.take_leased_1(${taken})`
 
-/** The same, and what facts are added to. */
+/** The same for notifications, with the rows that facts need. */
 const takeNotifications = (taken: string): string => `
   SELECT o_job AS job, o_token AS token, o_job / 2 AS seq, o_id AS id, o_organization AS organization, o_channel AS channel,
     o_recipient AS recipient, o_created_at AS created_at, o_send_at AS send_at, o_trace AS trace, o_status AS status,
@@ -23,12 +23,12 @@ const takeNotifications = (taken: string): string => `
     o_provider_message_id AS provider_message_id, o_error AS error
   FROM carillon.take_notifications_1(${taken})`
 
-/** Most have neither, and then nobody needs to look for those of a settlement. */
+/** Most installations have neither, which saves lookups per settlement. */
 const EXIST = `
   SELECT EXISTS (SELECT 1 FROM carillon.unmatched_receipts) AS unmatched,
     EXISTS (SELECT 1 FROM carillon.webhook_endpoints) AS endpoints`
 
-/** Settled, a recovered job no longer has to run alone, unless nobody was asked. */
+/** A settled job no longer must run alone, unless it never reached a provider. */
 const DUE_AGAIN = `
   UPDATE carillon.jobs AS j
   SET state = CASE WHEN j.recovered AND again.unasked AND again.state = 0 THEN 3 ELSE again.state END,
@@ -44,7 +44,7 @@ const WAITING = 1
 type EventSettlement = Extract<Settlement, { readonly kind: 'event' }>
 type NotificationSettlement = Extract<Settlement, { readonly kind: 'notification' }>
 
-/** The rows of the last two statements about notifications that {@link openingOf} gives; empty without any. */
+/** Rows of the last two statements of {@link openingOf}. Empty: no notifications. */
 type Opened = readonly [
   taken?: readonly TakenNotification[],
   exist?: readonly { readonly unmatched: boolean; readonly endpoints: boolean }[],
@@ -63,14 +63,14 @@ interface TakenJob {
   readonly lane: string
 }
 
-/** A settlement takes the token from its job, or the job away. */
+/** A settlement removes the token from its job, or the job itself. */
 const PROVE_SETTLED = `
   SELECT 1 WHERE NOT EXISTS (SELECT 1 FROM carillon.jobs WHERE id = $1::bigint AND token = $2::bigint)`
 
 const failed = (cause: unknown): SettleAnswer => ({ kind: 'failed', error: dataError(cause) })
 const STALE: SettleAnswer = { kind: 'stale' }
 
-/** Ends leased jobs' attempts, each set in one commit. */
+/** Settles attempts of leased jobs, one commit per set. */
 export function createSettle(
   connection: Connection,
 ): (settlements: readonly Settlement[]) => Promise<SettleAnswer[]> {
@@ -80,7 +80,7 @@ export function createSettle(
   }
 }
 
-/** What is taken and read goes along with the BEGIN; {@link settleSet} takes the rows in this order. */
+/** Statements that share the round trip of BEGIN. {@link settleSet} reads the rows in this order. */
 function openingOf(settlements: readonly Settlement[]): string[] {
   const { notifications, events } = endedOf(settlements)
   const statements: string[] = []
@@ -95,7 +95,7 @@ function openingOf(settlements: readonly Settlement[]): string[] {
   return statements
 }
 
-/** Jobs with their tokens: those that end, and those that are due again. */
+/** Jobs with their tokens: ended ones, and those due again. */
 function argumentsOf(ended: readonly Ended<Settlement>[]): string {
   const over = ended.filter(({ settlement }) => settlement.next.kind === 'end')
   const again = ended.filter(({ settlement }) => settlement.next.kind !== 'end')
@@ -105,7 +105,7 @@ function argumentsOf(ended: readonly Ended<Settlement>[]): string {
     .join(', ')
 }
 
-/** The settlements that can be of a lease, of two of one lease the first. */
+/** Settlements with a valid lease ref; the first one per lease. */
 function endedOf(settlements: readonly Settlement[]): {
   readonly notifications: readonly Ended<NotificationSettlement>[]
   readonly events: readonly Ended<EventSettlement>[]
@@ -212,7 +212,7 @@ async function settleEvents(
   return held.map(({ job, settlement, row }) => ({ job, settlement, endpoint: row.lane }))
 }
 
-/** Those whose lease lasts, with what was taken of them. */
+/** Settlements whose lease is still valid, with the deleted or locked row. */
 function heldOf<Kind extends Settlement, Row extends { readonly job: number; readonly token: number }>(
   ended: readonly Ended<Kind>[],
   rows: readonly Row[],
@@ -228,7 +228,10 @@ interface SettledEvent extends Ended<EventSettlement> {
   readonly endpoint: string
 }
 
-/** What the attempts say about the endpoints; last, because what became due again is held, too, where one is disabled. */
+/**
+ * Applies the attempts' results to endpoints. Runs last, because disabling an endpoint also holds jobs that just became
+ * due again.
+ */
 async function settleEndpoints(
   tx: Transaction,
   events: readonly SettledEvent[],
@@ -242,7 +245,7 @@ async function settleEndpoints(
   await judged.announce()
 }
 
-/** When the jobs that have not ended are due again. */
+/** Schedules the jobs that have not ended. */
 async function retry(tx: Transaction, jobs: readonly Ended<Settlement>[]): Promise<void> {
   const again = jobs.flatMap(({ job, settlement: { next } }) =>
     next.kind === 'retry' ? [{ job, ...next }] : [],
@@ -257,7 +260,7 @@ async function retry(tx: Transaction, jobs: readonly Ended<Settlement>[]): Promi
   ]
   const delays = new Map(again.map(({ job, delayMs }) => [job, delayMs]))
   const rows = await tx.rows<JobRow>(DUE_AGAIN, values)
-  // Others are not woken by what is due at once: this process claims it, and knows from which provider it has failed over.
+  // No wake-up for jobs that are due at once: this process claims them, and it knows which provider failed.
   for (const { id, lane } of rows) {
     tx.made.refs?.push({ jobId: String(id), lane, dueInMs: Math.max(0, Math.ceil(delays.get(id) ?? 0)) })
   }

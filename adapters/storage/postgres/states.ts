@@ -4,13 +4,13 @@ import { initialFold } from '../../../src/domain/status.ts'
 import { acceptedStatus } from '../rows/notification.ts'
 import type { Runner } from './connection.ts'
 
-/** The columns of a notification that facts need: never its content. */
+/** Notification columns that facts need. Never the content. */
 export const FACT_COLUMNS =
   'n.seq, n.id, n.organization, n.channel, n.recipient, n.created_at, n.send_at, n.trace'
 
 /**
- * Whoever adds facts to notifications holds them by these locks, taken one after the other, each in the order of ids. Those who
- * hold a job already (a settlement, a recovery) need no other: nobody else gets past its row.
+ * Locks for adding facts, taken in this order and by id. A transaction that holds the job (settlement, recovery) needs
+ * no other lock, because the job's row excludes all others.
  */
 const LOCK_BY_IDS = `
   SELECT ${FACT_COLUMNS} FROM carillon.notifications AS n WHERE n.id = ANY ($1::text[]) ORDER BY n.id FOR NO KEY UPDATE OF n`
@@ -24,7 +24,7 @@ const SELECT_STATES = `
   SELECT s.notification, s.status, s.sequence, s.announced, s.fold, s.provider, s.provider_message_id, s.error
   FROM carillon.states AS s WHERE s.notification = ANY ($1::text[])`
 
-/** What facts are added to. */
+/** The notification of a fact. */
 export interface FactRow {
   readonly seq: number
   readonly id: string
@@ -36,7 +36,7 @@ export interface FactRow {
   readonly trace: string | null
 }
 
-/** Where a notification stands, as it is stored. */
+/** The stored state of a notification. */
 export interface StateRow {
   readonly status: NotificationStatus
   readonly sequence: number
@@ -47,15 +47,15 @@ export interface StateRow {
   readonly error: string | null
 }
 
-/** A notification that is held, and where it stands. */
+/** A locked notification with its state. */
 export interface Standing {
   readonly row: FactRow
-  /** Whether a row says where it stands: none does before the first fact after its accept. */
+  /** False: no state is stored before the first fact after the accept. */
   readonly stored: boolean
   state: FactState
 }
 
-/** Locks notifications, and reads where they stand. By id; unknown ones are not among them. */
+/** Locks notifications and reads their states, by id. Unknown ids are missing. */
 export async function lockNotifications(tx: Runner, ids: readonly string[]): Promise<Map<string, Standing>> {
   if (ids.length === 0) return new Map()
   const locked = await tx.rows<FactRow>(LOCK_BY_IDS, [ids])
@@ -63,7 +63,7 @@ export async function lockNotifications(tx: Runner, ids: readonly string[]): Pro
   return readStandings(tx, locked)
 }
 
-/** Reads where the notifications of jobs stand that the transaction holds. By id. */
+/** Reads the states of notifications whose jobs the transaction holds, by id. */
 export async function standingsOfHeld(tx: Runner, ids: readonly string[]): Promise<Map<string, Standing>> {
   if (ids.length === 0) return new Map()
   return readStandings(tx, await tx.rows<FactRow>(SELECT_BY_IDS, [ids]))

@@ -35,13 +35,13 @@ import type { PostgresTransaction } from './transaction-handles.ts'
 import { createWake } from './wake.ts'
 import { createWebhookEndpoints } from './webhook-endpoints.ts'
 
-/** How often the partitions of the next months are looked after. */
+/** How often missing partitions of the next months are created. */
 const PARTITIONS_EVERY_MS = 6 * 60 * 60_000
 
-/** What was drawn on quotas, and what callers' transactions have counted, is added up so long after its commit. */
+/** Delay between a commit and the folding of the usage that it added. */
 const FOLD_AFTER_MS = 1_000
 
-/** @param time of a test; null: the database's own clock */
+/** @param time for tests; null: the database's clock */
 export function createStorage(
   options: ResolvedOptions,
   time: () => number | null,
@@ -73,13 +73,13 @@ export function createStorage(
       await close()
       throw startFailure(error)
     }
-    // One that fails is tried again: meanwhile the default partition takes what has none.
+    // A failed run is retried. Until then the default partition takes the rows.
     partitions = setInterval(() => void createPartitions(connection).catch(() => {}), PARTITIONS_EVERY_MS)
     partitions.unref()
     foldSoon()
   }
 
-  /** Soon and not at once, so that it is done for many; what fails is done the next time, and counted meanwhile. */
+  /** Delayed, to fold several commits at once. A failure is repaired by the next run; the rows count meanwhile. */
   function foldSoon(): void {
     folding ??= setTimeout(() => {
       folding = undefined
@@ -106,7 +106,7 @@ export function createStorage(
     const joined = await transaction.accept(request)
     void joined.committed.then((stored) => {
       if (!stored) return
-      // A ref that is lost here is found by the sweep.
+      // The sweep finds jobs whose refs are lost here.
       announceStored(connection, request).catch(() => {})
       if (request.quota !== undefined) foldSoon()
     })

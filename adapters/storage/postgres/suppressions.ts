@@ -12,7 +12,7 @@ import { hashOf } from './hash.ts'
 import { requireOrganization } from './organizations.ts'
 import { pageBySeq } from './page.ts'
 
-/** Where there is one it is rewritten as it is: that waits for a transaction that adds or removes it, and answers it. */
+/** Rewrites an existing row unchanged: that waits for a transaction that adds or removes it, and returns it. */
 const ADD = `
   INSERT INTO carillon.suppressions AS s (created_at, hash, organization, channel, address, reason, source)
   VALUES (${NOW}, decode($2, 'hex'), $3, $4, $5, $6, $7)
@@ -20,7 +20,7 @@ const ADD = `
 
 const PROVE_ADDED = "SELECT 1 FROM carillon.suppressions WHERE hash = decode($1, 'hex')"
 
-/** In one order, so that two sets cannot wait for each other. None is added for an organization that was deleted. */
+/** In a fixed order, so that two sets cannot deadlock. Skips deleted organizations. */
 const ADD_SET = `
   INSERT INTO carillon.suppressions (created_at, hash, organization, channel, address, reason, source)
   SELECT $1::bigint, decode(g.hash, 'hex'), g.organization, g.channel, g.address, g.reason, g.source
@@ -32,7 +32,7 @@ const ADD_SET = `
 
 const DELETE = "DELETE FROM carillon.suppressions WHERE hash = decode($1, 'hex') RETURNING seq"
 
-/** Who opts in again takes back an opt-out; a bounce or a complaint says something else. */
+/** An opt-in reverses an opt-out only, not a bounce or complaint. */
 const DELETE_OPT_OUT =
   "DELETE FROM carillon.suppressions WHERE hash = decode($1, 'hex') AND reason = 'unsubscribe'"
 
@@ -95,13 +95,13 @@ type NewSuppression = Omit<Suppression, 'createdAt'>
 
 export type Consent = ConsentReport['consent']
 
-/** Does what is wanted inside a transaction; of one address in the order given, and else in that of its hash. */
+/** Applies consents inside a transaction: for one address in the given order, otherwise in the order of hashes. */
 export async function applyConsents(tx: Transaction, consents: readonly Consent[]): Promise<void> {
   const hashed = consents.map((consent) => ({
     consent,
     hash: hashOfKey(consent.kind === 'suppress' ? consent.entry : consent.key),
   }))
-  // In one order, so that two sets cannot wait for each other.
+  // In a fixed order, so that two sets cannot deadlock.
   hashed.sort((a, b) => (a.hash < b.hash ? -1 : Number(a.hash > b.hash)))
   let added = new Map<string, NewSuppression>()
   for (const { consent, hash } of hashed) {
@@ -116,7 +116,7 @@ export async function applyConsents(tx: Transaction, consents: readonly Consent[
   await addSuppressions(tx, added)
 }
 
-/** Those that are there stay. */
+/** Existing entries stay. */
 async function addSuppressions(tx: Transaction, byHash: ReadonlyMap<string, NewSuppression>): Promise<void> {
   if (byHash.size === 0) return
   const added = [...byHash.values()]
@@ -131,7 +131,7 @@ async function addSuppressions(tx: Transaction, byHash: ReadonlyMap<string, NewS
   ])
 }
 
-/** The address comes last: it is the only part that may hold anything. */
+/** The address comes last: only it may contain any character. */
 function hashOfKey({ organizationId, channel, address }: SuppressionKey): string {
   return hashOf(organizationId, channel, address)
 }

@@ -6,7 +6,7 @@ import { dataError, isDataError, isTaken } from './errors.ts'
 import { requireOrganization } from './organizations.ts'
 import { pageBySeq } from './page.ts'
 
-/** A taken name is answered by no row; a taken id is an error. */
+/** A taken name returns no row; a taken id is an error. */
 const INSERT = `
   WITH added AS (
     INSERT INTO carillon.templates (created_at, version, id, organization, name, channel, description)
@@ -35,7 +35,7 @@ const NEWEST = `
 
 const SELECT = `${NEWEST} AND t.id = $1`
 
-/** Waits for another update; what that changed is read by the next statement. */
+/** Waits for concurrent updates. The next statement sees their changes. */
 const LOCK = 'SELECT seq FROM carillon.templates WHERE id = $1 AND deleted_at IS NULL FOR UPDATE'
 
 const FIND = `${NEWEST} AND t.organization = $1 AND (t.name = ANY ($2::text[]) OR t.id = ANY ($2::text[]))`
@@ -50,7 +50,7 @@ const VERSIONS = `
 
 const UPDATE = 'UPDATE carillon.templates SET name = $2, description = $3, version = $4 WHERE seq = $1'
 
-/** Where another change has followed, who made this one is told that nobody knows. */
+/** If another change followed, the outcome of this one is reported as unknown. */
 const PROVE_UPDATED = `
   SELECT 1 FROM carillon.templates
   WHERE seq = $1 AND name = $2 AND description IS NOT DISTINCT FROM $3 AND version = $4`

@@ -1,8 +1,8 @@
-/** Begins an escape. Rare in any text, and never in JSON, which escapes it itself. */
+/** Escape character. Rare in text and absent from JSON, which escapes it. */
 const ESCAPE = '\u001b'
 const NUL = '\u0000'
 
-/** PostgreSQL's text cannot hold U+0000: it is escaped, and so is what begins an escape. */
+/** Escapes U+0000, which PostgreSQL's text cannot hold, and the escape character itself. */
 export function toStored(text: string): string {
   if (!text.includes(NUL) && !text.includes(ESCAPE)) return text
   return text.replaceAll(ESCAPE, `${ESCAPE}[`).replaceAll(NUL, `${ESCAPE}0`)

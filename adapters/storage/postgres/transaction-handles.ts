@@ -1,12 +1,12 @@
 import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
 
 /**
- * A client of `pg` on which a transaction was begun; or anything whose `query` runs one statement inside a transaction
- * and answers its `rows`.
+ * A client of `pg` with an open transaction, or any object whose `query` runs one statement inside a transaction and
+ * returns its `rows`.
  */
 export interface PgTransaction {
   query(text: string): Promise<{ readonly rows: readonly unknown[] }>
-  /** A `Pool` has it, and runs each query somewhere else. */
+  /** Present on a `Pool`, whose queries run on arbitrary connections. */
   readonly totalCount?: never
 }
 
@@ -28,18 +28,18 @@ export interface KnexTransaction {
   isCompleted(): boolean
 }
 
-/** What `tx` may be for the PostgreSQL storage; each must be open when it is given. */
+/** Values of `tx` for the PostgreSQL storage. The transaction must be open. */
 export type PostgresTransaction = PgTransaction | KyselyTransaction | DrizzleTransaction | KnexTransaction
 
-/** Runs one statement, which has no values, inside a transaction. */
+/** Runs one statement without parameters inside a transaction. */
 export type RunText = (statement: string) => Promise<readonly unknown[]>
 
-/** What may be found on a handle; nothing of these packages is loaded to tell them apart. */
+/** Members that identify a handle without loading its package. */
 type Found = Partial<
   Record<'query' | 'executeQuery' | 'execute' | 'raw' | 'rollback' | 'isTransaction', unknown>
 >
 
-/** @throws NotifierError `invalid_transaction` when it is none of those that are known, or no transaction */
+/** @throws NotifierError `invalid_transaction` for an unknown handle, or one without a transaction */
 export function runOn(tx: PostgresTransaction): RunText {
   const run = runnerOf(tx)
   if (run !== null) return inTurn(tx, run)
@@ -51,10 +51,10 @@ export function runOn(tx: PostgresTransaction): RunText {
   })
 }
 
-/** The latest statement on each handle, ended when it resolves. */
+/** The latest statement on each handle. Resolves when the statement ends. */
 const latest = new WeakMap<object, Promise<unknown>>()
 
-/** One statement at a time on a handle, as `pg` wants it, also when several sends are asked for at once. */
+/** Runs one statement at a time per handle, as `pg` requires, even for concurrent sends. */
 function inTurn(tx: object, run: RunText): RunText {
   return (statement) => {
     const answer = (latest.get(tx) ?? Promise.resolve()).then(() => run(statement))
@@ -84,7 +84,7 @@ function runOnOther(run: (statement: string) => PromiseLike<unknown>): RunText {
   return async (statement) => rowsOf(await run(statement))
 }
 
-/** A compiled query of Kysely, made by hand; without plug-ins, which rename columns. */
+/** A compiled Kysely query, built by hand to bypass plug-ins that rename columns. */
 function runOnKysely(tx: KyselyTransaction): RunText {
   const plain =
     (tx as KyselyTransaction & { withoutPlugins?: () => KyselyTransaction }).withoutPlugins?.() ?? tx

@@ -3,10 +3,10 @@ import type { MessageReport } from '../../../src/ports/storage/receipts.ts'
 import type { Transaction } from './connection.ts'
 import { hashOf } from './hash.ts'
 
-/** So many locks for all messages: a server has room for some thousands. */
+/** Locks shared by all messages. A server has room for some thousands. */
 const LOCKS = 64
 
-/** Tells these advisory locks from others of the database. */
+/** Namespace of these advisory locks in the database. */
 const OURS = 0x6361726c
 
 const LOCK_ALONE = `
@@ -36,22 +36,22 @@ interface UnmatchedRow {
   readonly fact: string
 }
 
-/** What a provider calls a message. */
+/** A provider's id for a message. */
 export interface MessageRef {
   readonly provider: string
   readonly messageId: string
 }
 
 /**
- * A report about a message that is being settled finds no hand-over, and the settlement would not find the report: one
- * waits for the other. Those who settle share the locks of their messages ({@link sharedLocks}); who keeps a report has
- * them alone. Taken in one order.
+ * Orders a report and a concurrent settlement of its message: otherwise the report would miss the hand-over, and the
+ * settlement would miss the report. Settlements share the locks of their messages ({@link sharedLocks}); storing a
+ * report takes them exclusively. Taken in a fixed order.
  */
 export async function lockMessages(tx: Transaction, messages: readonly MessageRef[]): Promise<void> {
   await tx.rows(LOCK_ALONE, [placesOf(messages)])
 }
 
-/** Takes the locks of those who settle; to be run before any row is locked. */
+/** Takes the shared locks of a settlement, before any row is locked. */
 export const sharedLocks = (messages: readonly MessageRef[]): string => `
   SELECT pg_advisory_xact_lock_shared(${OURS}, place)::text FROM unnest('{${placesOf(messages)}}'::integer[]) AS l (place)`
 
@@ -62,18 +62,18 @@ function placesOf(messages: readonly MessageRef[]): number[] {
   return [...new Set(places)].sort((a, b) => a - b)
 }
 
-/** The messages that facts say were handed over. */
+/** Messages that the facts hand over. */
 export function handedOver(facts: readonly Fact[]): MessageRef[] {
   return facts.flatMap(({ type, provider = '', providerMessageId }) =>
     type === 'sent' && providerMessageId !== undefined ? [{ provider, messageId: providerMessageId }] : [],
   )
 }
 
-/** What was reported about the messages that facts say were sent; each report is given once. */
+/** Stored reports about the messages that the facts hand over. Each is returned once. */
 export type Unmatched = (organization: string, facts: readonly Fact[]) => Fact[]
 
 /**
- * Takes the receipts that came before the hand-overs that a set of facts speaks of.
+ * Takes the receipts that arrived before the hand-overs in a set of facts.
  *
  * @param any whether there is any unmatched receipt
  */
@@ -105,7 +105,7 @@ export async function takeUnmatched(
     })
 }
 
-/** Keeps receipts until the hand-over that they speak of is settled. */
+/** Stores receipts until their hand-over is settled. */
 export async function keepUnmatched(
   tx: Transaction,
   receipts: readonly { readonly hash: string; readonly receipt: MessageReport }[],

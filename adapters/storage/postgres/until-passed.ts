@@ -4,10 +4,10 @@ import { asFailure, isPassing } from './errors.ts'
 const MOST_RUNS = 5
 
 /**
- * Runs it again where its error passes by itself, as a deadlock does.
+ * Repeats a call after transient errors, such as a deadlock.
  *
- * @param met is told of each error
- * @throws what callers see of the last one
+ * @param met receives each error
+ * @throws the last error, wrapped
  */
 export async function untilPassed<Answer>(
   run: () => Promise<Answer>,
@@ -24,7 +24,7 @@ export async function untilPassed<Answer>(
   }
 }
 
-/** Pauses grow, and differ, so that two that met do not meet again. */
+/** Grows, with jitter, so that two deadlocked calls do not meet again. */
 function pauseAfter(runs: number): number {
   return Math.random() * 10 * 2 ** runs
 }

@@ -3,27 +3,27 @@ import type { Connection } from './connection.ts'
 import { hashOf } from './hash.ts'
 import type { PgListener } from './peer.ts'
 
-/** A notification takes a lock on the whole database at its commit: at most one in so long, whatever is accepted. */
+/** Shortest interval between NOTIFYs: each takes a lock on the whole database at its commit. */
 const NOTIFY_EVERY_MS = 25
 const FIRST_RETRY_MS = 1_000
 const LONGEST_RETRY_MS = 30_000
 
 const NOTIFY = 'SELECT pg_notify($1, $2)::text'
 
-/** Tells other processes that there is work, and hears it from them. Polling finds what is lost on the way. */
+/** Wakes other processes and receives their wake-ups. Polling covers lost ones. */
 export interface Wake {
-  /** Something that was committed is due. Cheap to call often. */
+  /** Announces committed work. Cheap to call often. */
   announce(): void
-  /** @param failed is told why nothing can be heard, each time that it was tried */
+  /** @param failed receives the error of each failed attempt to listen */
   listen(listener: () => void, failed?: (error: unknown) => void): () => void
-  /** Sends what is left to be announced, and hears nothing more. */
+  /** Sends the pending announcement and stops listening. */
   stop(): Promise<void>
 }
 
-/** @param connect opens a connection of its own, outside any pool; null: nothing is heard */
+/** @param connect opens a connection outside any pool; null: do not listen */
 export function createWake(connection: Connection, connect: (() => Promise<PgListener>) | null): Wake {
   const channel = `carillon_${hashOf(connection.schema).slice(0, 16)}`
-  /** What this process has made due itself it knows. */
+  /** Identifies this process, which ignores its own wake-ups. */
   const self = randomUUID()
   const listeners = new Set<{ heard(): void; failed?: ((error: unknown) => void) | undefined }>()
   let timer: NodeJS.Timeout | undefined
@@ -31,7 +31,7 @@ export function createWake(connection: Connection, connect: (() => Promise<PgLis
   let sending: Promise<unknown> = Promise.resolve()
   let client: PgListener | undefined
   let retry: NodeJS.Timeout | undefined
-  /** Since when it is heard; null: it is not. Another each time, so that what is left from before belongs to nobody. */
+  /** Token of the current subscription; null: not listening. A new one each time invalidates pending callbacks. */
   let hearing: symbol | null = null
 
   function send(): void {
@@ -40,7 +40,7 @@ export function createWake(connection: Connection, connect: (() => Promise<PgLis
     pending = false
     timer = setTimeout(send, NOTIFY_EVERY_MS)
     timer.unref()
-    // Lost, it is found by polling.
+    // Polling covers a lost NOTIFY.
     const sent = connection.rows(NOTIFY, [channel, self]).catch(() => {})
     sending = Promise.all([sending, sent]).then(() => {})
   }
@@ -70,11 +70,11 @@ export function createWake(connection: Connection, connect: (() => Promise<PgLis
         if (payload !== self) hear()
       })
       await opened.query(`LISTEN ${channel}`)
-      // What was announced meanwhile nobody heard.
+      // Wake-ups before LISTEN were missed.
       hear()
     } catch (error) {
       if (since === hearing) for (const { failed } of listeners) failed?.(unheard(error))
-      // Also one that connects and is refused to listen, as by a standby: it must not stay open beside the next.
+      // Also closes a connection whose LISTEN was refused, as by a standby.
       reopen(Math.min(2 * delayMs, LONGEST_RETRY_MS))
     }
   }
@@ -116,7 +116,7 @@ export function createWake(connection: Connection, connect: (() => Promise<PgLis
     },
     async stop() {
       clearTimeout(timer)
-      // What was returned by this stop is another's work.
+      // Jobs that this stop returned are work for other processes.
       send()
       clearTimeout(timer)
       timer = undefined

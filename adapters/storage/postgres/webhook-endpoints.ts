@@ -14,7 +14,7 @@ import { pageBySeq } from './page.ts'
 import { redeliverDeliveries, redeliverOne } from './redeliver.ts'
 import { type DeliveryRow, removeDeliveries } from './remove.ts'
 
-/** Two new endpoints of one organization go one after another, and nobody else waits for them. */
+/** Serializes new endpoints of one organization, and nothing else. */
 const LOCK_ORGANIZATION = `
   SELECT 1 FROM carillon.organizations WHERE id = $1 AND deleting IS NULL FOR NO KEY UPDATE`
 
@@ -25,7 +25,7 @@ const INSERT = `
 
 const SELECT = `SELECT *, ${NOW} AS now FROM carillon.webhook_endpoints WHERE id = $2`
 
-/** Two changes of one endpoint go one after another. */
+/** Serializes changes of one endpoint. */
 const LOCK = 'SELECT * FROM carillon.webhook_endpoints WHERE id = $1 FOR UPDATE'
 
 const LIST = `
@@ -38,14 +38,14 @@ const UPDATE = `
 const ENABLE = `
   UPDATE carillon.webhook_endpoints SET status = 'active', disabled_reason = NULL WHERE id = $1`
 
-/** What failed at another address, or before its owner enabled it, says nothing of it. */
+/** Failures at an earlier address, or before the owner enabled the endpoint, do not count. */
 const FORGIVE = `
   UPDATE carillon.webhook_endpoints SET failing_since = NULL, failing_told = false WHERE id = $1`
 
 const SET_SECRETS = `
   UPDATE carillon.webhook_endpoints SET secrets = $2, secret_ends = $3 WHERE id = $1`
 
-/** Where another change has followed, what was written does not stand: who made it is told that nobody knows. */
+/** If another change followed, this one is no longer visible and its outcome is reported as unknown. */
 const PROVE_CREATED = 'SELECT 1 FROM carillon.webhook_endpoints WHERE id = $1'
 
 const PROVE_UPDATED = `
@@ -60,8 +60,8 @@ const PROVE_ROTATED = 'SELECT 1 FROM carillon.webhook_endpoints WHERE id = $1 AN
 const ANY_DELIVERY = 'SELECT 1 FROM carillon.deliveries WHERE endpoint = $1 ORDER BY seq LIMIT 1'
 
 /**
- * Waits for settlements that have some of the jobs, so that what is removed next has all that they write. Deliveries are found
- * in the order of their index: without it a plan may gather the whole log before the first.
+ * Waits for settlements of these jobs, so that the following removal includes their writes. Reads deliveries in index
+ * order: otherwise a plan may gather the whole log first.
  */
 const DELETE_JOBS = `
   WITH chosen AS MATERIALIZED (
@@ -122,7 +122,7 @@ export function createWebhookEndpoints(connection: Connection): WebhookEndpointR
   ): Promise<WebhookEndpoint | null> {
     const [row] = await tx.rows<EndpointRow>(LOCK, [id])
     if (row === undefined) return null
-    // Read after the lock: one that waited must not judge by the time before.
+    // Read after the lock, so that a call that waited sees the current time.
     const [timed] = await tx.rows<TimedRow>(SELECT, [connection.time(), id])
     const { secrets, ends } = rotatedSecrets(row, rotation, timed?.now ?? tx.now)
     await tx.rows(SET_SECRETS, [id, secrets, ends])
@@ -130,7 +130,7 @@ export function createWebhookEndpoints(connection: Connection): WebhookEndpointR
     return read(tx, id)
   }
 
-  /** Under the endpoint's lock. */
+  /** Requires the endpoint's lock. */
   function whileActive<Answer>(
     id: string,
     work: (tx: Transaction) => Promise<Answer>,

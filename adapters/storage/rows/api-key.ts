@@ -13,7 +13,7 @@ export interface ApiKeyRow {
   readonly expires_at: number | null
   readonly allowed_ips: string
   readonly created_at: number
-  /** JSON; null: none. */
+  /** JSON. Null: none. */
   readonly grants: string | null
 }
 
@@ -32,7 +32,7 @@ export function toApiKey(row: ApiKeyRow): ApiKey {
   }
 }
 
-/** The column `grants`. */
+/** Value of the column `grants`. */
 export function grantsColumn(grants: readonly Grant[]): string | null {
   return grants.length === 0 ? null : JSON.stringify(grants)
 }

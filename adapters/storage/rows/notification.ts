@@ -3,7 +3,7 @@ import type { Notification, NotificationStatus } from '../../../src/domain/notif
 import { wholeContent } from '../../../src/domain/stored-content.ts'
 import type { TimelineEntry } from '../../../src/ports/storage/notifications.ts'
 
-/** What the status at the accept depends on. */
+/** Columns that determine the status at accept. */
 export interface AcceptRow {
   readonly created_at: number
   readonly send_at: number | null
@@ -17,12 +17,12 @@ export interface WholeRow extends AcceptRow {
   readonly channel: string
   readonly recipient: string
   readonly content: string
-  /** Lists do not read them. */
+  /** Not read by lists. */
   readonly attachments?: string | null
   readonly high: number | boolean
   readonly expires_at: number | null
   readonly resend_of: string | null
-  /** Null: no fact has changed it. */
+  /** Null: no facts yet. */
   readonly status: NotificationStatus | null
   readonly provider: string | null
   readonly provider_message_id: string | null
@@ -36,7 +36,7 @@ export interface EventRow {
   readonly fact: string
 }
 
-/** The status that a notification was accepted with. */
+/** Status of a notification at its accept. */
 export function acceptedStatus(row: AcceptRow): 'scheduled' | 'queued' {
   return row.send_at !== null && row.send_at > row.created_at ? 'scheduled' : 'queued'
 }
@@ -60,7 +60,7 @@ export function toNotification(row: WholeRow): Notification {
   }
 }
 
-/** The accept, which is no event of its own, and what followed. */
+/** The accept, which has no stored event, and the events after it. */
 export function toTimeline(accepted: AcceptRow, events: readonly EventRow[]): TimelineEntry[] {
   const status = acceptedStatus(accepted)
   const first = { sequence: 1, type: status, status, at: accepted.created_at, fact: null }

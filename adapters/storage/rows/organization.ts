@@ -9,10 +9,10 @@ export interface OrganizationRow {
   /** A JSON array. */
   readonly sms_countries: string | null
   readonly retention_days: number | null
-  /** A JSON object; null: off. */
+  /** A JSON object. Null: off. */
   readonly tracking: string | null
   readonly created_at: number
-  /** `plain` or `force` from the begin of its deletion on; null: it stays. */
+  /** `plain` or `force` once its deletion has begun. Null: not being deleted. */
   readonly deleting: 'plain' | 'force' | null
 }
 

@@ -2,7 +2,7 @@ import type { BodyFormat } from '../../../src/domain/notification.ts'
 import type { Template } from '../../../src/domain/template/template.ts'
 import type { TemplateChange } from '../../../src/ports/storage/templates.ts'
 
-/** A template in one of its versions. */
+/** One version of a template. */
 export interface TemplateRow {
   readonly seq: number
   readonly id: string
@@ -34,7 +34,7 @@ export function toTemplate(row: TemplateRow): Template {
   }
 }
 
-/** After a change; another text is another version. */
+/** Applies a change. A changed text increments the version. */
 export function changedTemplate(row: TemplateRow, change: TemplateChange): TemplateRow {
   const { name = row.name, subject = row.subject, body = row.body, format = row.format } = change
   const { text = row.text, description = row.description } = change

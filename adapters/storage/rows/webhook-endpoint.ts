@@ -16,13 +16,13 @@ export interface EndpointRow {
   readonly created_at: number
 }
 
-/** A stored secret; `endsAt` null: it signs until it is rotated. */
+/** A stored secret. `endsAt` null: valid until the next rotation. */
 interface EndpointSecret {
   readonly secret: string
   readonly endsAt: number | null
 }
 
-/** The secrets of an endpoint that have not ended. */
+/** Secrets that are still valid. */
 function secretsOf(row: Pick<EndpointRow, 'secrets' | 'secret_ends'>, now: number): EndpointSecret[] {
   const ends: (number | null)[] = row.secret_ends === null ? [] : JSON.parse(row.secret_ends)
   return (JSON.parse(row.secrets) as string[])
@@ -45,7 +45,7 @@ export function toEndpoint(row: EndpointRow, now: number): WebhookEndpoint {
   }
 }
 
-/** The columns of the secrets when there is a new one; those before end after the overlap. */
+/** Columns of the secrets after a rotation. Older secrets end after the overlap. */
 export function rotatedSecrets(
   row: Pick<EndpointRow, 'secrets' | 'secret_ends'>,
   { secret, overlapMs, most }: SecretRotation,

@@ -12,7 +12,7 @@ const INSERT_NOTIFICATION = `
     (id, organization, channel, recipient, created_at, high, send_at, expires_at, content)
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`
 
-/** After the insert, so that an ordinary accept binds nothing for it. */
+/** Separate from the insert, so that ordinary accepts bind nothing for it. */
 const SET_RESEND_OF = 'UPDATE carillon_notifications SET resend_of = ? WHERE seq = ?'
 
 const SET_ATTACHMENTS = 'UPDATE carillon_notifications SET attachments = ? WHERE seq = ?'
@@ -33,11 +33,11 @@ const ADD_USED = `
 
 export interface Accept {
   set(requests: readonly AcceptRequest[]): Promise<AcceptAnswer[]>
-  /** One request, inside a transaction that is open; data errors are thrown as they are. */
+  /** Accepts one request inside an open transaction. Data errors pass unchanged. */
   one(request: AcceptRequest, now: number): AcceptAnswer
 }
 
-/** Stores requests: sets, each in one commit, or one in a commit with more. */
+/** Stores requests: a set in one commit, or one request inside a larger commit. */
 export function createAccept(connection: Connection, idempotency: IdempotencyRecords): Accept {
   const insertNotification = connection.statement(INSERT_NOTIFICATION)
   const setResendOf = connection.statement(SET_RESEND_OF)
@@ -71,7 +71,7 @@ export function createAccept(connection: Connection, idempotency: IdempotencyRec
     insertJob().run(job, organizationId, lane, high, waits ? WAITING : READY, waits ? sendAt : now)
   }
 
-  /** @param known organizations that were found in this transaction: no other process deletes one meanwhile */
+  /** @param known organizations found in this transaction; the write lock keeps other processes from deleting them */
   function acceptOne(request: AcceptRequest, now: number, known?: Set<string>): AcceptAnswer {
     const { organizationId, notifications, quota } = request
     if (known?.has(organizationId) !== true && selectOrganization().get(organizationId) === undefined) {
@@ -109,7 +109,7 @@ export function createAccept(connection: Connection, idempotency: IdempotencyRec
 
   return {
     async set(requests) {
-      // What is refused is sent again: stored all the same, it would go out once for each try.
+      // Callers repeat a refused request. If it were stored, it would be delivered once per try.
       connection.check()
       return connection.writeSet(requests, failed, () => {
         const now = connection.now()
@@ -123,7 +123,7 @@ export function createAccept(connection: Connection, idempotency: IdempotencyRec
 
 const failed = (cause: unknown): AcceptAnswer => ({ kind: 'failed', error: dataError(cause) })
 
-/** How much of a quota is used. */
+/** Usage of a quota. */
 export function createQuotaUsed(connection: Connection): (organizationId: string, period: string) => number {
   const select = connection.statement<{ used: number }>(SELECT_USED)
   return (organizationId, period) => connection.read(() => select().get(organizationId, period)?.used ?? 0)

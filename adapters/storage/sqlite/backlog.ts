@@ -1,10 +1,10 @@
 import type { Backlog, LaneBacklog } from '../../../src/ports/storage/backlog.ts'
 import type { Connection } from './connection.ts'
 
-/** The lanes of webhook endpoints, which are their ids; the second bound is the first text after them all. */
+/** The range of endpoint ids, which are the lanes of endpoints. The upper bound is the first text after them. */
 const ENDPOINTS = { from: 'wh_', until: 'wh`' }
 
-/** One step of a loose index scan: it passes over all jobs of a lane. */
+/** One step of a loose index scan, which skips all jobs of a lane. */
 const NEXT_LANE = `
   SELECT lane FROM carillon_jobs WHERE state = 0 AND lane > ? ORDER BY lane LIMIT 1`
 
@@ -16,7 +16,7 @@ const READY_EVENTS = `
   SELECT count(*) AS jobs, min(due_at) AS oldest FROM
     (SELECT due_at FROM carillon_jobs WHERE state = 0 AND lane >= ? AND lane < ? LIMIT ?)`
 
-/** An odd id is an event's. What has come due, or run out, counts as due although no claim has moved it. */
+/** Odd ids belong to events. Jobs past their time, or past their lease, count as due even before a claim moves them. */
 const WAITING = `
   SELECT iif(id % 2 = 1, NULL, lane) AS name, due_at <= ? AS due, count(*) AS jobs, min(due_at) AS oldest FROM
     (SELECT id, lane, due_at FROM carillon_jobs WHERE state = 1 ORDER BY due_at LIMIT ?)
@@ -41,14 +41,14 @@ interface CountRow {
 }
 
 interface LaneRow extends CountRow {
-  /** Null: of an endpoint. */
+  /** Null: an endpoint. */
   readonly name: string | null
   readonly due: 0 | 1
 }
 
 type Mutable<Value> = { -readonly [Key in keyof Value]: Value[Key] }
 
-/** Counts what has not ended; every count reads one partial index, and stops. */
+/** Counts unfinished jobs. Every count reads one partial index up to its limit. */
 export function createBacklog(connection: Connection): (most: number) => Backlog {
   const nextLane = connection.statement<{ lane: string }>(NEXT_LANE)
   const ready = connection.statement<CountRow>(READY)

@@ -1,6 +1,6 @@
 import type { Connection } from './connection.ts'
 
-/** As much as an accept needs, and more: a full disk may have room for a page. */
+/** More than an accept needs: a full disk may still have room for a page. */
 const ROOM = 'x'.repeat(32_768)
 
 const FILL =
@@ -8,7 +8,7 @@ const FILL =
 
 const EMPTY = "DELETE FROM carillon_kept WHERE name = 'check'"
 
-/** Tries whether a disk that has refused a write takes one again. */
+/** After a refused write, tries a real one. */
 export function createCheck(connection: Connection): () => Promise<void> {
   const fill = connection.statement(FILL)
   const empty = connection.statement(EMPTY)
@@ -16,7 +16,7 @@ export function createCheck(connection: Connection): () => Promise<void> {
     connection.check()
     if (!connection.refused) return
     await connection.durably(() => fill().run(ROOM))
-    // Of its own: what is gone before the commit is not written.
+    // A commit of its own: rows deleted before the commit would not be written.
     await connection.durably(() => empty().run())
     connection.refused = false
   }

@@ -14,7 +14,7 @@ const USE_TOKEN = 'UPDATE carillon_fencing SET token = ? WHERE only = 1'
 
 const ANY_DUE = 'SELECT 1 AS found FROM carillon_jobs WHERE state = 1 AND due_at <= ? LIMIT 1'
 
-/** Bounded: a great many jobs that come due at once are taken over in steps. */
+/** Bounded: a large number of jobs that become due at once is promoted in steps. */
 const PROMOTE_DUE = `
   UPDATE carillon_jobs SET state = CASE recovered WHEN 1 THEN 3 ELSE 0 END
   WHERE id IN (SELECT id FROM carillon_jobs WHERE state = 1 AND due_at <= ? ORDER BY due_at LIMIT 1000)`
@@ -30,7 +30,7 @@ const OLDEST_RECOVERED = `
 
 type Claim = (request: ClaimRequest) => ClaimAnswer
 
-/** Leases due jobs, each claim in one commit. */
+/** Leases due jobs, one commit per claim. */
 export function createClaim(
   connection: Connection,
   parts: {
@@ -66,7 +66,9 @@ export function createClaim(
     return chosen
   }
 
-  /** Those that can go on; a delivery whose endpoint was disabled meanwhile is held, and some of its lane with it. */
+  /**
+   * Jobs that can be delivered. A delivery of an endpoint that was disabled meanwhile is held, with a step of its lane.
+   */
   function claimedJobs(
     request: ClaimRequest,
     rows: readonly JobRow[],
@@ -97,7 +99,7 @@ export function createClaim(
 
       const token = (lastToken().get()?.token ?? 0) + 1
       const rows = choose(request, token, now)
-      // Nothing is written, and so nothing synchronized, for a claim that finds nothing.
+      // A claim that finds nothing writes nothing, and so waits for no disk.
       if (rows.length > 0) useToken().run(token)
 
       const jobs = claimedJobs(request, rows, token, now)

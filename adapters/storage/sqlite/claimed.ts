@@ -33,8 +33,7 @@ interface DeliveryRow {
 }
 
 /**
- * Reads what a leased job needs. `orphan`: what it is about is not there, because somebody has removed it by hand; `held`: its
- * endpoint no longer takes deliveries.
+ * Reads the data of a leased job. `orphan`: its subject was removed by hand. `held`: its endpoint takes no deliveries.
  */
 export type ReadClaimed = (job: JobRow, token: number, begun: boolean) => ClaimedJob | 'orphan' | 'held'
 

@@ -6,44 +6,44 @@ import type { Disk } from './disk.ts'
 import { isDataError, isDiskError, unavailable } from './errors.ts'
 import { prepareStatement, type Statement } from './statement.ts'
 
-/** The one handle on the database file. */
+/** The single handle of the database file. */
 export interface Connection {
   /** The storage's clock. */
   readonly now: () => number
-  /** As the storage's start was given it. */
+  /** Set by the storage's start. */
   addressOf: AddressOf
-  /** Takes an open handle into use, or none. */
+  /** Sets or clears the handle. */
   use(database: DatabaseSync | undefined): DatabaseSync | undefined
-  /** A statement that is prepared when it is first used, and kept. */
+  /** A statement that is prepared on first use and cached. */
   statement<Row = never>(sql: string): () => Statement<Row>
   /** Runs a script of several statements. */
   script(sql: string): void
-  /** @throws NotifierError `service_unavailable` where it is known already that nothing could be answered as stored */
+  /** @throws NotifierError `service_unavailable` if the disk is known to have failed */
   check(): void
   /**
-   * Whether the disk has refused a write. Who has seen it take one again says so: a commit alone does not tell, since those
-   * of claims without work write nothing.
+   * True: the disk refused a write. Reset by a successful write check; a commit alone proves nothing, because empty
+   * claims write nothing.
    */
   refused: boolean
-  /** Runs `work`; errors of the storage become `service_unavailable`. */
+  /** Runs `work`. Errors of the storage become `service_unavailable`. */
   read<Answer>(work: () => Answer): Answer
   /**
-   * Runs `work` as one transaction with the write lock from its start, so that it never has to be repeated.
-   * Data errors are passed on as they are; after any error nothing of it is stored and the handle can be used.
+   * Runs `work` in one transaction that takes the write lock at its start, so it never has to be repeated. Data errors
+   * pass unchanged. After any error nothing is stored, and the handle stays usable.
    *
-   * It does not wait for the disk: the next one that does brings it there, in order. For leases and sweeps, whose loss in
-   * a power failure does no harm.
+   * Does not wait for the disk: the next durable commit flushes it, in order. For leases and sweeps, which a power
+   * failure may undo without harm.
    */
   write<Answer>(work: () => Answer): Answer
-  /** Does the same, after a {@link check}, and answers when the disk has it. */
+  /** The same after a {@link check}, resolved when the commit is on disk. */
   durably<Answer>(work: () => Answer): Promise<Answer>
   /**
-   * Answers every item of a set in one transaction, when the disk has it. After a data error the set is run once more,
-   * each item under a savepoint of its own, so that the guilty one alone fails. Without a {@link check}: what has happened
-   * outside is better written where it may be lost than not at all.
+   * Answers every item of a set in one transaction, resolved when the commit is on disk. After a data error the set is
+   * run again with a savepoint per item, so that only the bad item fails. Without a {@link check}: facts about the
+   * outside world are better written at risk than lost.
    *
-   * @param failed the answer to a guilty item
-   * @param prepare begins a run and returns what answers one item
+   * @param failed the answer for a bad item
+   * @param prepare starts a run and returns the function for one item
    */
   writeSet<Item, Answer>(
     items: readonly Item[],
@@ -51,9 +51,9 @@ export interface Connection {
     prepare: () => (item: Item) => Answer,
   ): Promise<Answer[]>
   /**
-   * Inside {@link write}: lets `work` use the handle.
+   * Inside {@link write}: lends the handle to `work`.
    *
-   * @throws what it throws; NotifierError `invalid_transaction` when it has ended the transaction
+   * @throws the error of `work`; NotifierError `invalid_transaction` if it ended the transaction
    */
   lend<Answer>(work: (database: DatabaseSync) => Answer): Answer
 }
@@ -95,7 +95,7 @@ export function createConnection(now: () => number, disk: Pick<Disk, 'flush' | '
     try {
       rollback().run()
     } catch {
-      // SQLite had rolled back by itself, as it does after a full disk.
+      // SQLite has already rolled back, for example after a full disk.
     }
   }
 
@@ -114,7 +114,7 @@ export function createConnection(now: () => number, disk: Pick<Disk, 'flush' | '
     }
   }
 
-  /** Runs `work` under a savepoint: its data error undoes it alone. */
+  /** Runs `work` under a savepoint, so that its data error rolls back only itself. */
   function alone<Answer>(work: () => Answer, failed: (cause: unknown) => Answer): Answer {
     savepoint().run()
     try {
@@ -149,7 +149,7 @@ export function createConnection(now: () => number, disk: Pick<Disk, 'flush' | '
     lent().run()
     const answer = work(database())
     try {
-      // Gone with a transaction that was ended, also where another one was begun.
+      // The savepoint is gone if the transaction was ended, even if another one was begun.
       returned().run()
     } catch (cause) {
       throw new NotifierError('invalid_transaction', {

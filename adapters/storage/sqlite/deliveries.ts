@@ -14,7 +14,7 @@ const INSERT_DELIVERY = `
   INSERT INTO carillon_deliveries (event_id, event_type, organization, endpoint, created_at, state, payload)
   VALUES (?, ?, ?, ?, ?, ?, ?)`
 
-/** After the insert, so that nothing is bound for it where nobody traces. */
+/** Separate from the insert, so that nothing is bound without tracing. */
 const SET_TRACE = 'UPDATE carillon_deliveries SET trace = ? WHERE id = ?'
 
 const INSERT_JOB = `
@@ -26,7 +26,7 @@ const UPDATE_STATE = 'UPDATE carillon_deliveries SET state = ? WHERE id = ?'
 
 const DELETE_JOB = 'DELETE FROM carillon_jobs WHERE id = ?'
 
-/** The jobs of an endpoint that nobody has leased; one statement per partial index. */
+/** Unleased jobs of an endpoint; one statement per partial index. */
 const SELECT_LANE = ['state = 0', 'state = 3', 'state = 1 AND id % 2 = 1'].map(
   (condition) => `SELECT id FROM carillon_jobs WHERE ${condition} AND lane = ? LIMIT ?`,
 )
@@ -37,14 +37,14 @@ const HELD_AT_ONCE = 1_000
 const DISABLE = `
   UPDATE carillon_webhook_endpoints SET status = 'disabled', disabled_reason = ? WHERE id = ? AND status = 'active'`
 
-/** Collects what one transaction announces; knows each organization's endpoints after the first look. */
+/** Collects the announcements of one transaction. Reads each organization's endpoints once. */
 export interface Announcements {
   readonly now: number
-  /** @param trace of its notification */
+  /** @param trace of the event's notification */
   add(event: NotificationEvent, trace: string | null): void
 }
 
-/** What deliveries of one event have in common. */
+/** Shared by the deliveries of one event. */
 interface Announced {
   readonly eventId: string
   readonly eventType: WebhookEventType
@@ -60,17 +60,17 @@ interface EndpointChoice {
 }
 
 export interface Deliveries {
-  /** To be used for one transaction. */
+  /** Creates the announcements of one transaction. */
   announcements(now: number): Announcements
   recordAttempt(delivery: number, attempt: DeliveryAttempt, now: number): void
   fail(delivery: number): void
-  /** Keeps a delivery without a job. */
+  /** Keeps a delivery and removes its job. */
   hold(delivery: number): void
-  /** Keeps a disabled endpoint's deliveries without jobs, a step of them. */
+  /** Removes a step of the jobs of a disabled endpoint and keeps the deliveries. */
   holdWaiting(endpoint: string): void
-  /** Disables an endpoint and holds its jobs; claims hold those that are left when they meet them. */
+  /** Disables an endpoint and holds its jobs. Later claims hold the rest. */
   disable(endpoint: string, reason: 'gone' | 'failing' | 'manual'): void
-  /** Tells the organization's other endpoints, those that chose it, what became of one. */
+  /** Announces an endpoint's event to the organization's other subscribed endpoints. */
   announceEndpoint(event: EndpointEvent, now: number): void
 }
 
@@ -102,7 +102,7 @@ export function createDeliveries(connection: Connection): Deliveries {
     deleteJob().run(eventJob(delivery))
   }
 
-  /** One delivery for each of the endpoints, and a job unless it is disabled. */
+  /** One delivery per endpoint, with a job unless the endpoint is disabled. */
   function store(about: Announced, endpoints: readonly EndpointChoice[], now: number): void {
     const { eventId, eventType, organizationId, payload, trace } = about
     for (const { id: endpoint, active } of endpoints) {

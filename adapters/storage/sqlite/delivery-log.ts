@@ -9,7 +9,7 @@ import { LOOK } from '../look.ts'
 import type { Connection } from './connection.ts'
 import { pageBySeq, seqBefore } from './page.ts'
 
-/** What no longer has a job, and neither failed nor is held, was delivered. */
+/** A delivery without a job that neither failed nor is held was delivered. */
 const STATE = `
   CASE WHEN state = 'pending' AND NOT EXISTS (SELECT 1 FROM carillon_jobs WHERE id = 2 * d.id + 1)
     THEN 'delivered' ELSE state END`
@@ -37,7 +37,7 @@ interface DeliveryRow {
   readonly created_at: number
 }
 
-/** Shows what went, or is to go, to one endpoint. */
+/** Reads the deliveries of one endpoint. */
 export interface DeliveryLog {
   list(filter: DeliveryFilter, page: PageRequest): Page<WebhookDelivery>
   one(delivery: number): WebhookDelivery | null

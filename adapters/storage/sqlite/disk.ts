@@ -3,32 +3,33 @@ import { dirname } from 'node:path'
 import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
 import { isWhereItWas, type Place, placeOf } from './place.ts'
 
-/** Brings what has been committed to the disk, outside of the event loop. */
+/** Flushes commits to disk outside of the event loop. */
 export interface Disk {
   /**
-   * Takes an open database into use.
+   * Starts to flush an open database.
    *
    * @param waits whether {@link flush} waits for the disk
    */
   open(files: DatabaseFiles, waits: boolean): void
   /**
-   * Resolves when everything that was committed before the call is on the disk. Calls share one request to the disk, and
-   * those that arrive while one runs share the next.
+   * Resolves when every commit before the call is on disk. Calls share one flush; calls that arrive during a flush
+   * share the next.
    *
-   * @throws NotifierError `service_unavailable`: nobody knows what is on the disk, or the files are not in their place
+   * @throws NotifierError `service_unavailable`: the state of the disk is unknown, or the files were moved
    */
   flush(): Promise<void>
   /**
-   * Looks at the files, once a second where they are in their place: for what is refused without being written.
+   * Checks that the files are in place, at most once a second while they are. For calls that are refused before any
+   * write.
    *
-   * @throws NotifierError `service_unavailable` as {@link flush} does
+   * @throws NotifierError `service_unavailable` like {@link flush}
    */
   check(now: number): void
-  /** Waits for what runs, and lets go of the log. */
+  /** Waits for a running flush and closes the log file. */
   close(): Promise<void>
 }
 
-/** By the names that SQLite has opened. */
+/** Named as SQLite opened them. */
 export interface DatabaseFiles {
   readonly database: string
   readonly log: string
@@ -41,15 +42,15 @@ interface Waiter {
 
 const CHECK_MS = 1_000
 
-/** Asks the system to bring a file's data to the disk. */
+/** Flushes a file's data to disk (fdatasync). */
 export type SyncData = (file: number, done: (error: Error | null) => void) => void
 
 /**
- * SQLite commits without waiting for the disk (`synchronous = NORMAL`), which takes microseconds, and the log is then
- * synchronized here. That is as durable as `synchronous = FULL`, which does the same inside of the commit: in WAL mode a
- * commit is the log's bytes, and a checkpoint synchronizes the log before it and the database after it
- * (https://www.sqlite.org/pragma.html#pragma_synchronous). But the event loop goes on meanwhile, and all that was
- * committed since shares one wait.
+ * SQLite commits without waiting for the disk (`synchronous = NORMAL`, microseconds), and this flushes the log
+ * afterwards. That is as durable as `synchronous = FULL`, which flushes inside the commit: in WAL mode a commit is the
+ * log's bytes, and a checkpoint flushes the log before it and the database after it
+ * (https://www.sqlite.org/pragma.html#pragma_synchronous). But the event loop continues meanwhile, and all commits
+ * since the last flush share one.
  */
 export function createDisk(syncData: SyncData = fdatasync): Disk {
   let file: number | undefined
@@ -91,7 +92,7 @@ export function createDisk(syncData: SyncData = fdatasync): Disk {
     return moved(gone.path)
   }
 
-  /** After all that this turn commits. */
+  /** After all commits of this turn. */
   function schedule(): void {
     if (scheduled || running !== undefined) return
     scheduled = true
@@ -104,7 +105,7 @@ export function createDisk(syncData: SyncData = fdatasync): Disk {
       checkedAt = Number.NEGATIVE_INFINITY
       places = [database, log].map(placeOf)
       if (!waits) return
-      // For writing: Windows flushes only such files. A new log's name must be on the disk as well as its bytes.
+      // Opened for writing: Windows flushes only such files. A new log's directory entry must be on disk as well.
       file = openSync(log, 'r+')
       syncFolder(dirname(log))
     },
@@ -135,7 +136,7 @@ export function createDisk(syncData: SyncData = fdatasync): Disk {
   }
 }
 
-/** A process goes on with a file that has lost its name, and what it writes there is gone when it ends. */
+/** A process can keep writing to a file that lost its name; the data is gone when the process ends. */
 function moved(path: string): NotifierError {
   return new NotifierError('service_unavailable', {
     message:
@@ -144,7 +145,7 @@ function moved(path: string): NotifierError {
   })
 }
 
-/** After a failed synchronization the system may have dropped the bytes, and later ones would seem to succeed. */
+/** After a failed flush the system may have dropped the bytes, and later flushes would seem to succeed. */
 function refused(cause: unknown): NotifierError {
   return new NotifierError('service_unavailable', {
     message:
@@ -153,13 +154,13 @@ function refused(cause: unknown): NotifierError {
   })
 }
 
-/** Behind what was scheduled before; a promise that is there would never let it run. */
+/** Queued behind earlier callbacks. A resolved promise would run before them. */
 function nextTick(): Promise<void> {
   return new Promise((resolve) => process.nextTick(resolve))
 }
 
 function syncFolder(folder: string): void {
-  // Windows has no such call, and needs none.
+  // Windows cannot flush directories and does not need to.
   if (process.platform === 'win32') return
   const handle = openSync(folder, 'r')
   try {

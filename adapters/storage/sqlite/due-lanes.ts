@@ -4,7 +4,7 @@ import type { Statement } from './statement.ts'
 
 const MAX_LANES = 1_000
 
-/** One step of a loose index scan: it passes over all jobs of a lane. */
+/** One step of a loose index scan, which skips all jobs of a lane. */
 const NEXT_LANE = `
   SELECT lane FROM carillon_jobs WHERE state = 0 AND lane > ? ORDER BY lane LIMIT 1`
 
@@ -15,7 +15,7 @@ const NEXT_DUE = 'SELECT min(due_at) AS at FROM carillon_jobs WHERE state = 1'
 
 const NEXT_LEASE_END = 'SELECT min(lease_until) AS at FROM carillon_jobs WHERE state = 2'
 
-/** What is claimable now, and when there will be more. */
+/** The claimable lanes, and the time of the next due job. */
 export type DueLanes = (now: number) => Omit<ClaimAnswer, 'jobs'>
 
 export function createDueLanes(connection: Connection): DueLanes {
@@ -23,7 +23,7 @@ export function createDueLanes(connection: Connection): DueLanes {
   const nextRecoveredLane = connection.statement<{ lane: string }>(NEXT_RECOVERED_LANE)
   const nextDue = connection.statement<{ at: number | null }>(NEXT_DUE)
   const nextLeaseEnd = connection.statement<{ at: number | null }>(NEXT_LEASE_END)
-  /** Where the last answer ended, when not all lanes fitted into it: the next one begins there. */
+  /** Last lane of a partial answer. The next claim starts behind it. */
   let cursor = ''
 
   function lanes(): string[] {

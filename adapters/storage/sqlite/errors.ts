@@ -1,14 +1,14 @@
 import { isNotifierError, NotifierError } from '../../../src/domain/errors/notifier-error.ts'
 
-/** Primary result codes of SQLite that speak of the data of one statement: TOOBIG, CONSTRAINT, MISMATCH, RANGE. */
+/** SQLite result codes that concern the data of one statement: TOOBIG, CONSTRAINT, MISMATCH, RANGE. */
 const DATA_ERRORS: ReadonlySet<number> = new Set([18, 19, 20, 25])
 
-/** Those that speak of the disk, as it takes a write: READONLY, IOERR, FULL. */
+/** SQLite result codes that concern writes to the disk: READONLY, IOERR, FULL. */
 const DISK_ERRORS: ReadonlySet<number> = new Set([8, 10, 13])
 
 /**
- * True when the data is at fault and the same statement can never succeed; every other error is the storage's.
- * Errors without a result code come from binding or serializing a value of the wrong type.
+ * True: the data is at fault, and the statement can never succeed. All other errors are the storage's. Errors without a
+ * result code come from binding or serializing a value of the wrong type.
  */
 export function isDataError(error: unknown): boolean {
   if (!(error instanceof Error) || isNotifierError(error)) return false
@@ -16,12 +16,12 @@ export function isDataError(error: unknown): boolean {
   return error instanceof TypeError || error instanceof RangeError
 }
 
-/** True when the disk has refused a write, as a full one does. */
+/** True: the disk refused a write, for example because it is full. */
 export function isDiskError(error: unknown): boolean {
   return error instanceof Error && 'errcode' in error && DISK_ERRORS.has(Number(error.errcode) & 0xff)
 }
 
-/** What callers see of an error of one item. */
+/** Wraps an error of one item. */
 export function dataError(cause: unknown): NotifierError {
   const unique = cause instanceof Error && cause.message.includes('UNIQUE constraint failed')
   return unique
@@ -29,7 +29,7 @@ export function dataError(cause: unknown): NotifierError {
     : new NotifierError('internal_server_error', { message: 'The data could not be stored.', cause })
 }
 
-/** What callers see of an error of the storage. */
+/** Wraps an error of the storage. */
 export function unavailable(cause: unknown): NotifierError {
   return new NotifierError('service_unavailable', {
     message: 'The SQLite storage does not answer. Try again later; see the cause.',

@@ -8,13 +8,13 @@ import type { Announcements } from './deliveries.ts'
 import type { NotificationRow } from './rows.ts'
 import { INSERT_SUPPRESSION } from './suppressions.ts'
 
-/** The newest event of a notification `n`, in which it stands how that is now; none: as it was accepted. */
+/** The newest event of a notification `n`, which holds its current state. None: as accepted. */
 export const WITH_NEWEST_EVENT: string = `LEFT JOIN carillon_events AS e ON e.notification = n.seq AND e.sequence =
     (SELECT max(sequence) FROM carillon_events WHERE notification = n.seq)`
 
 export const FROM_NOTIFICATIONS: string = `FROM carillon_notifications AS n ${WITH_NEWEST_EVENT}`
 
-/** The columns of a notification `n` and its newest event that facts need: never its content. */
+/** Columns of a notification `n` and its newest event that facts need. Never the content. */
 export const FACT_COLUMNS: string =
   'n.seq, n.id, n.organization, n.channel, n.recipient, n.created_at, n.send_at, n.trace, e.status, ' +
   'coalesce(e.sequence, 1) AS sequence, coalesce(e.announced, 0) AS announced, e.fold, e.provider, ' +
@@ -38,8 +38,8 @@ export type AddFacts = (
 ) => NotificationEvent[]
 
 /**
- * Adds facts to a notification: status, history, hand-overs, and what is announced.
- * Changes `row` along with what is stored, so that more facts can follow in the same transaction.
+ * Adds facts to a notification: status, history, hand-overs and announcements. Updates `row`, so that more facts can
+ * follow in the same transaction.
  */
 export function createAddFacts(connection: Connection): AddFacts {
   const insertEvent = connection.statement(INSERT_EVENT)
@@ -47,7 +47,7 @@ export function createAddFacts(connection: Connection): AddFacts {
   const insertHandover = connection.statement(INSERT_HANDOVER)
   const insertSuppression = connection.statement(INSERT_SUPPRESSION)
 
-  /** What a fact leaves behind beside its event. */
+  /** Stores the effects of a fact beside its event. */
   function keepEffects(
     { seq, organization, channel, recipient }: NotificationRow,
     fact: Fact,

@@ -14,15 +14,15 @@ const REPLACE = `
   INSERT OR REPLACE INTO carillon_idempotency (hash, fingerprint, admitted, created_at, expires_at, result)
   VALUES (?, ?, ?, ?, ?, ?)`
 
-/** Two for every one that is stored: expired records never pile up, and no accept pays for many. */
+/** Deletes two expired records per new one: they never pile up, and no accept pays for many. */
 const DELETE_EXPIRED = `
   DELETE FROM carillon_idempotency WHERE hash IN
     (SELECT hash FROM carillon_idempotency WHERE expires_at <= ? ORDER BY expires_at LIMIT 2)`
 
 export interface IdempotencyRecords {
-  /** The record under a key that has not expired. */
+  /** The unexpired record under a key. */
   find(name: IdempotencyKey, now: number): IdempotencyRecord | null
-  /** Stores a record; replaces one that has expired. */
+  /** Stores a record, or replaces an expired one. */
   insert(
     organizationId: string,
     record: Omit<IdempotencyKey, 'organizationId'> & IdempotencyContent,

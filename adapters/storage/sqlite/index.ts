@@ -37,13 +37,13 @@ export type { SqliteTransaction, Synchronous } from './join.ts'
 
 export interface SqliteOptions {
   /**
-   * The database file, by its path or, from Node.js 22.15 on, a `file:` URI; created when it does not exist. On a local disk:
-   * SQLite's locks do not work on network drives.
+   * Path of the database file or, from Node.js 22.15 on, a `file:` URI; created if it does not exist. Must be on a
+   * local disk: SQLite's locks do not work on network drives.
    */
   readonly file: string
   /**
-   * `full`: what was answered survives a power failure. `normal`: it survives the death of the process, and a power
-   * failure may take the last moments.
+   * `full`: answered calls survive a power failure. `normal`: they survive the death of the process; a power failure
+   * may undo the last moments.
    *
    * @default 'full'
    */
@@ -53,11 +53,11 @@ export interface SqliteOptions {
 }
 
 /**
- * Keeps everything in one SQLite file, through the runtime's own `node:sqlite`. Several processes of one machine
- * may share the file. Node.js 22 reads a text from it only up to a NUL character.
+ * Stores everything in one SQLite file through `node:sqlite`. Several processes on one machine may share the file.
+ * Node.js 22 truncates texts at a NUL character when it reads them.
  *
- * SQLite works synchronously: a method does what belongs together in one go, before it returns its promise. What must survive
- * a power failure is then awaited outside of the event loop.
+ * SQLite is synchronous: a method completes its transaction before it returns its promise. The promise then waits for
+ * the disk outside of the event loop.
  *
  * @throws NotifierError `unsupported_runtime` before Node.js 22.13; `invalid_configuration`
  */
@@ -113,7 +113,7 @@ export function sqlite(options: SqliteOptions): Storage<SqliteTransaction> {
     try {
       database?.close()
     } catch {
-      // It was closed underneath: there is nothing left to release.
+      // The file was closed underneath, and its lock is gone.
     }
   }
 
@@ -144,7 +144,7 @@ export function sqlite(options: SqliteOptions): Storage<SqliteTransaction> {
         const now = connection.now()
         return keys.map((key) => idempotency.find(key, now))
       })
-      // What it replays may have been committed a moment ago, and not be on the disk yet.
+      // A replayed answer may stem from a commit that is not on disk yet.
       if (records.some((record) => record !== null)) await disk.flush()
       return records
     },
@@ -154,7 +154,7 @@ export function sqlite(options: SqliteOptions): Storage<SqliteTransaction> {
       try {
         await disk.flush()
       } catch (error) {
-        // Nobody makes these attempts.
+        // These attempts will not be made.
         leases.release(answer.jobs)
         throw error
       }
@@ -184,7 +184,7 @@ export function sqlite(options: SqliteOptions): Storage<SqliteTransaction> {
     apiKeys: createApiKeys(connection),
     templates: createTemplates(connection),
     webhookEndpoints: createWebhookEndpoints(connection, deliveries),
-    // Alone a look-up of many goes on in later turns.
+    // A lookup of many keys continues in later turns.
     suppressions: countedAll(createSuppressions(connection)),
     retention: createRetention(connection),
     async putIfAbsent(name, initial) {

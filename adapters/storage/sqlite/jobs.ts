@@ -1,4 +1,4 @@
-/** States of a job, as in the schema. Statements name them literally, for the partial indexes to be used. */
+/** Job states of the schema. Statements use literals, so that SQLite can use the partial indexes. */
 export const READY = 0
 export const WAITING = 1
 

@@ -10,21 +10,24 @@ import type { Accept } from './accept.ts'
 import type { Connection } from './connection.ts'
 import { dataError, isDataError } from './errors.ts'
 
-/** Anything but a promise. Every value but null and undefined has `toString`; a type of `then` alone would fit no object. */
+/**
+ * Anything but a promise. Every value but null and undefined has `toString`; a type with only `then` would match no
+ * object.
+ */
 // biome-ignore lint/suspicious/noConfusingVoidType: what a function without a return statement returns
 export type Synchronous = void | { toString(): string; readonly then?: never }
 
 /**
- * A transaction of the caller's: a synchronous function that writes the caller's own data into the storage's file. It
- * runs inside the commit that stores the notification, after everything is checked and only when it will be stored:
- * not when it is refused, and not again when an idempotency key is repeated. What it throws rolls both back and is what
- * the send rejects with. It must not begin, commit or roll back, and must not keep the database.
+ * A transaction of the caller: a synchronous function that writes the caller's data into the storage's file. It runs
+ * inside the commit that stores the notification, after all checks and only if the notification will be stored: not
+ * after a refusal, and not for a repeated idempotency key. An error rolls back both and rejects the send. The function
+ * must not begin, commit or roll back, and must not keep the database.
  *
  * @param ids of the notifications that are stored with it
  */
 export type SqliteTransaction = (database: DatabaseSync, ids: readonly string[]) => Synchronous
 
-/** The transaction begins when the request is stored: what is looked up before is looked at once more. */
+/** The transaction begins when the request is stored, so earlier lookups are repeated in it. */
 export function createJoin(
   connection: Connection,
   accept: Accept,
@@ -75,7 +78,7 @@ function assertFunction(tx: unknown): void {
       details: { reason: 'not_a_transaction' },
     })
   }
-  // Told before it runs: what it does after its first `await` would be done outside of the transaction.
+  // Detected before it runs: code after its first `await` would run outside the transaction.
   if (tx.constructor.name === 'AsyncFunction') throw asynchronous()
 }
 

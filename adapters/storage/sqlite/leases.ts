@@ -7,7 +7,7 @@ const START = `
 
 const RENEW = 'UPDATE carillon_jobs SET lease_until = ? WHERE id = ? AND state = 2 AND token = ?'
 
-/** An attempt without a provider was begun by its claim. */
+/** The claim itself began attempts without a provider. */
 const RELEASE = `
   UPDATE carillon_jobs
   SET state = CASE recovered WHEN 1 THEN 3 ELSE 0 END, token = NULL, lease_until = NULL,
@@ -20,7 +20,7 @@ export interface Leases {
   release(refs: readonly LeaseRef[]): void
 }
 
-/** The verbs on leases, each set in one commit. */
+/** The operations on leases, one commit per set. */
 export function createLeases(connection: Connection): Leases {
   const start = connection.statement(START)
   const renew = connection.statement(RENEW)

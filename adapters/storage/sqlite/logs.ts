@@ -9,7 +9,7 @@ import type { Connection } from './connection.ts'
 
 const TEMPLATE = `json_extract(n.content, '$.template.name') AS template`
 
-/** Everything but the accepts. */
+/** All entries but accepts. */
 const EVENTS = `
   SELECT e.notification AS seq, e.sequence, e.at, e.status, e.fact, n.id, n.channel, n.recipient, ${TEMPLATE}
   FROM carillon_events AS e JOIN carillon_notifications AS n ON n.seq = e.notification`
@@ -18,7 +18,7 @@ const EVENTS_ORDER = 'ORDER BY e.at DESC, e.notification DESC, e.sequence DESC'
 
 const ACCEPTED = `CASE WHEN n.send_at > n.created_at THEN 'scheduled' ELSE 'queued' END`
 
-/** The accepts, derived from the notifications. */
+/** Accept entries, derived from the notifications. */
 const ACCEPTS = `
   SELECT n.seq, 1 AS sequence, n.created_at AS at, ${ACCEPTED} AS status, NULL AS fact,
     n.id, n.channel, n.recipient, ${TEMPLATE}
@@ -34,14 +34,14 @@ const ACCEPTS_BEYOND = `
 
 type Condition = readonly [sql: string, ...values: (SQLInputValue | undefined)[]]
 
-/** What an entry is in order by: time, `seq` of the notification, `sequence`. */
+/** Sort key of an entry: time, `seq` of the notification, `sequence`. */
 type Key = Pick<LogRow, 'at' | 'seq' | 'sequence'>
 
 const keyOf = ({ at, seq, sequence }: Key): number[] => [at, seq, sequence]
 
 const newestFirst = (a: Key, b: Key): number => b.at - a.at || b.seq - a.seq || b.sequence - a.sequence
 
-/** The conditions that the indexes of both lists meet: a page's organization, and the sort keys between which it lies. */
+/** Conditions covered by the indexes of both lists: the organization, and the sort keys that bound a page. */
 function within(
   { organizationId, notificationId }: LogFilter,
   page: PageRequest,
@@ -57,7 +57,7 @@ function within(
     [`${organization} = ?`, organizationId],
     ...bounds.map<Condition>(([bound, ...values]) => [`${key} ${bound}`, ...values]),
   ]
-  // The plus sign keeps the planner to the events of one notification.
+  // The plus sign makes the planner use the events of one notification.
   const ofEvents = notificationId === undefined ? 'e.organization' : '+e.organization'
   return {
     events: on(ofEvents, '(e.at, e.notification, e.sequence)'),
@@ -66,8 +66,8 @@ function within(
 }
 
 /**
- * The delivery log is two lists, each of which has an index by time: events and accepts. A page reads as much of
- * both as it may need and merges them by (time, seq, sequence).
+ * The delivery log merges two lists, each with an index by time: events and accepts. A page reads enough of both and
+ * merges by (time, seq, sequence).
  */
 export function createLogs(connection: Connection): LogRepository {
   function select<Row>(
@@ -84,7 +84,7 @@ export function createLogs(connection: Connection): LogRepository {
       .all(...values, limit, offset)
   }
 
-  /** The sort key of the newest entry that is the first of its list that is not looked at. */
+  /** Sort key of the first unread entry of either list, the newer of the two. */
   function findBeyond(filter: LogFilter, page: PageRequest): readonly number[] | undefined {
     if (!passesEntriesBy(filter)) return undefined
     const { events, accepts } = within(filter, page)

@@ -3,8 +3,8 @@ import type { Connection } from './connection.ts'
 import { migrations } from './migrations/index.ts'
 
 /**
- * Brings the schema up to date, in one transaction that takes the write lock first: of several processes that
- * start at once one migrates, and the others find it done.
+ * Migrates the schema in one transaction that takes the write lock first. Of several processes that start at once, one
+ * migrates.
  */
 export function migrate(connection: Connection): void {
   const newest = connection.statement<{ version: number }>(

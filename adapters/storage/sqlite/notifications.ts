@@ -26,12 +26,12 @@ const SELECT_STATE = `SELECT ${FACT_COLUMNS} ${FROM_NOTIFICATIONS} WHERE n.id = 
 const SELECT_EVENTS = `
   SELECT sequence, status, at, fact FROM carillon_events WHERE notification = ? ORDER BY sequence`
 
-/** Of this round: not those before a retry. */
+/** Attempts of this round, without those before a retry. */
 const SELECT_ATTEMPTS = 'SELECT attempts - earlier_attempts AS attempts FROM carillon_jobs WHERE id = ?'
 
 const DELETE_JOB = 'DELETE FROM carillon_jobs WHERE id = ?'
 
-/** By their jobs, of which an even id is a notification's. The planner leaves the order of a cross join as it is. */
+/** Walks the jobs; even ids belong to notifications. The planner keeps the order of a cross join. */
 const FROM_JOBS = `
   FROM carillon_jobs AS j CROSS JOIN carillon_notifications AS n ON n.seq = j.id / 2 ${WITH_NEWEST_EVENT}`
 
@@ -39,7 +39,7 @@ const NEWEST_FIRST = 'ORDER BY n.created_at DESC, n.seq DESC'
 
 const COUNT_JOBS = 'SELECT count(*) AS jobs FROM (SELECT 1 FROM carillon_jobs LIMIT ?)'
 
-/** What the status is called when no fact has changed it. */
+/** Status, also for a notification without facts. */
 const STATUS = `coalesce(e.status, CASE WHEN n.send_at > n.created_at THEN 'scheduled' ELSE 'queued' END)`
 
 export function createNotifications(
@@ -112,9 +112,9 @@ export function createNotifications(
 }
 
 interface Look {
-  /** Whether it begins with the jobs: where they are few, it is all that it takes to look at. */
+  /** True: start with the jobs. If they are few, nothing else needs to be read. */
   readonly jobs?: boolean
-  /** The sort key of the first notification that is not looked at. */
+  /** Sort key of the first unread notification. */
   readonly beyond?: readonly number[] | undefined
 }
 
@@ -125,7 +125,7 @@ interface Select {
 
 type Condition = [condition: string, ...values: (SQLInputValue | undefined)[]]
 
-/** The conditions are ours; the values are parameters. */
+/** The SQL is fixed; all values are parameters. */
 function selectOf(head: string, conditions: readonly Condition[], limit: number, offset: number): Select {
   const used = conditions.filter(([, ...values]) => !values.includes(undefined))
   const values = used.flatMap(([, ...values]) => values.map((value) => value ?? null))
@@ -150,8 +150,8 @@ function listStatement(filter: NotificationFilter, page: PageRequest, { jobs, be
     ['n.recipient = ?', filter.to],
     [`json_extract(n.content, '$.template.id') = ?`, filter.templateId],
     [`json_extract(e.error, '$.code') = ?`, filter.code],
-    // No condition on `e` alone may be one that null cannot meet: the planner would take the join for an inner one, and begin
-    // with the events of everybody.
+    // Conditions on `e` alone must accept null. Otherwise the planner turns the join into an inner one and starts with
+    // the events of all organizations.
     [`coalesce(e.provider, '') = ?`, filter.provider],
     ['n.id IN (SELECT value FROM json_each(?))', filter.ids && JSON.stringify(filter.ids)],
   ]
@@ -159,18 +159,18 @@ function listStatement(filter: NotificationFilter, page: PageRequest, { jobs, be
     return selectOf(`${COLUMNS} ${FROM_NOTIFICATIONS}`, conditions, page.limit + 1, page.offset)
   conditions.push(['j.organization = ? AND j.id % 2 = 0', filter.organizationId])
   const { sql, values } = selectOf(`n.seq ${FROM_JOBS}`, conditions, page.limit + 1, page.offset)
-  // Put in order without their contents, which may be large: those of the page are read, and no others.
+  // Sorts without the contents, which may be large, and then reads only those of the page.
   return { sql: `SELECT ${COLUMNS} ${FROM_NOTIFICATIONS} WHERE n.seq IN (${sql}) ${NEWEST_FIRST}`, values }
 }
 
-/** The conditions that the index meets which a list is walked along. */
+/** Conditions covered by the index that a list walks. */
 function walkOf(filter: NotificationFilter, page: PageRequest, beyond?: readonly number[]): Condition[] {
   const { organizationId, status, ids } = filter
   const { above, below } = endsOf(filter, page, beyond)
   return [
-    // The plus sign keeps the planner to the index on ids.
+    // The plus sign makes the planner use the index on ids.
     [`${ids === undefined ? '' : '+'}n.organization = ?`, organizationId],
-    // The condition of the index of what has failed.
+    // The condition of the index of failed notifications.
     ...(status === 'failed' ? [['n.failed = 1'] satisfies Condition] : []),
     ...(above === undefined ? [] : [['(n.created_at, n.seq) > (?, ?)', ...above] satisfies Condition]),
     ...(below === undefined ? [] : [['(n.created_at, n.seq) < (?, ?)', ...below] satisfies Condition]),

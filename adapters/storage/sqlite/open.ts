@@ -5,17 +5,17 @@ import { unavailable } from './errors.ts'
 import { loadSqlite } from './runtime.ts'
 import { openingFailure } from './start-failure.ts'
 
-/** How long a statement waits for another process' transaction. It blocks this process meanwhile. */
+/** Longest wait for another process's transaction. It blocks this process meanwhile. */
 const BUSY_TIMEOUT_MS = 5_000
 const RETRY_MS = 20
-/** 16 MiB: the commit of a batch of 10,000 fits, and is not written twice. */
+/** 16 MiB: the commit of a batch of 10,000 fits and is not written twice. */
 const CACHE = 'PRAGMA cache_size = -16384'
 /**
- * Pages, 16 MiB of log. A page that is written often goes to the database once for all of them: a checkpoint takes 10 ms
- * instead of the 7 of SQLite's own 1,000 pages, and there are four times fewer.
+ * Pages; 16 MiB of log. A checkpoint writes a frequently changed page once. It takes 10 ms instead of 7 ms with
+ * SQLite's default of 1,000 pages, and there are four times fewer.
  */
 const CHECKPOINT = 'PRAGMA wal_autocheckpoint = 4000'
-/** 64 MiB: a log that has grown beyond it while something read on and on, a backup for instance, gives the room back. */
+/** 64 MiB: a log that grew beyond it behind a long read, such as a backup, is truncated. */
 const LOG_LIMIT = 'PRAGMA journal_size_limit = 67108864'
 
 /** Opens the file for one writer and many readers. */
@@ -50,13 +50,13 @@ function opened(Database: typeof DatabaseSync, file: string): DatabaseSync {
   }
 }
 
-/** SQLite follows links, and puts its log beside the file that it finds. */
+/** SQLite follows links and puts its log beside the target. */
 export function filesOf(database: DatabaseSync): DatabaseFiles {
   const file = String(database.prepare('PRAGMA database_list').get()?.file)
   return { database: file, log: `${file}-wal` }
 }
 
-/** Two processes that switch a new file at once are told that it is locked, without waiting: so this waits. */
+/** If two processes switch a new file at once, SQLite reports it as locked without waiting. So this waits. */
 function writeAheadLog(database: DatabaseSync): unknown {
   for (let left = BUSY_TIMEOUT_MS; ; left -= RETRY_MS) {
     try {

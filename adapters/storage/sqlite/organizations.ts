@@ -89,7 +89,7 @@ export function createDefaultOrganization(connection: Connection): void {
   )
 }
 
-/** Checks inside a transaction that an organization exists, and is not being deleted. */
+/** Checks inside a transaction that an organization exists and is not being deleted. */
 export function createRequireOrganization(connection: Connection): (id: string) => void {
   const select = connection.statement<OrganizationRow>(SELECT)
   return function requireOrganization(id) {

@@ -3,11 +3,11 @@ import type { Page, PageRequest } from '../../../src/ports/storage/page.ts'
 import { toPage } from '../to-page.ts'
 
 /**
- * One page of rows that are listed by `seq`, newest first.
+ * One page of rows in descending order of `seq`.
  *
- * @param select answers the rows with a smaller `seq`, newest first; it is asked for one more than are shown, to
- *   know whether there is another page
- * @param beyond the first row that `select` did not look at, where there is one
+ * @param select returns rows with a smaller `seq`, newest first; called with one more than the page size, to detect
+ *   another page
+ * @param beyond the first row that `select` did not read, if any
  */
 export function pageBySeq<Row extends { readonly seq: number }, Item>(
   page: PageRequest,
@@ -19,7 +19,7 @@ export function pageBySeq<Row extends { readonly seq: number }, Item>(
   return toPage(rows, page, (row) => [row.seq], toItem, beyond === undefined ? undefined : [beyond])
 }
 
-/** Below it a page begins. */
+/** Upper bound of a page, exclusive. */
 export function seqBefore({ cursor }: PageRequest): number {
   const [before = Number.MAX_SAFE_INTEGER] = cursor === undefined ? [] : decodeCursor(cursor, 1)
   return before

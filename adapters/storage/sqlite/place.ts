@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs'
 
-/** A file, and which one it was when it was opened. */
+/** A file and its identity when it was opened. */
 export interface Place {
   readonly path: string
   readonly device: number
@@ -13,10 +13,10 @@ export function placeOf(path: string): Place {
 }
 
 /**
- * False when there is no file any more, or another one. By its number, as SQLite does itself where it has no write-ahead log:
- * while a file is open the system keeps that. Windows lets nobody remove or rename a file that SQLite has open.
+ * False: the file is gone or replaced. Compares inode numbers, as SQLite does itself without a write-ahead log: the
+ * system keeps the number while the file is open. Windows refuses to remove or rename a file that SQLite has open.
  *
- * The file is looked at, never opened: to close it again would end the locks that SQLite has on it.
+ * Uses stat and never opens the file: closing it would release SQLite's locks.
  */
 export function isWhereItWas({ path, device, inode }: Place): boolean {
   if (process.platform === 'win32') return true
@@ -24,7 +24,7 @@ export function isWhereItWas({ path, device, inode }: Place): boolean {
     const found = statSync(path, { throwIfNoEntry: false })
     return found !== undefined && found.ino === inode && found.dev === device
   } catch {
-    // The system does not tell, to a process that has given its rights up.
+    // The process has dropped its privileges, so the system does not tell.
     return true
   }
 }

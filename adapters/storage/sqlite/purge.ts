@@ -9,25 +9,25 @@ const BEGIN = 'UPDATE carillon_organizations SET deleting = ? WHERE id = ?'
 
 const DELETE_KEYS = 'DELETE FROM carillon_api_keys WHERE organization = ?'
 
-/** No index has the organization: so many jobs wait that one more write for each would cost more. */
+/** Not by an index on the organization, which would cost every job a write. */
 const COUNT_JOBS = `
   SELECT count(*) AS waiting FROM (SELECT 1 FROM carillon_jobs WHERE organization = ? LIMIT 1000)`
 
-/** Without force only those that have no job. */
+/** Without force: only those without a job. */
 const SELECT_NOTIFICATIONS = `
   SELECT n.seq, substr(n.id, 7) AS digits FROM carillon_notifications AS n
   WHERE n.organization = ? AND (? OR ${NO_JOB})
   ORDER BY n.created_at, n.seq LIMIT ?`
 
-/** What endpoints have yet are events about endpoints. */
+/** Deliveries that remain concern events about endpoints. */
 const SELECT_DELIVERIES = `
   SELECT d.id FROM carillon_webhook_endpoints AS e CROSS JOIN carillon_deliveries AS d ON d.endpoint = e.id
   WHERE e.organization = ? AND (? OR NOT EXISTS (SELECT 1 FROM carillon_jobs WHERE id = 2 * d.id + 1)) LIMIT ?`
 
-/** Older runtimes cannot bind numbered parameters by their places. */
+/** Older runtimes cannot bind numbered parameters by position. */
 const GIVEN = 'WITH given (id, most) AS (SELECT ?, ?)'
 
-/** In this order; each removes some rows of one kind. */
+/** In this order. Each removes a step of one kind. */
 const REST = [
   `DELETE FROM carillon_api_keys WHERE seq IN
     (SELECT seq FROM carillon_api_keys WHERE organization = (SELECT id FROM given) LIMIT (SELECT most FROM given))`,
@@ -82,7 +82,7 @@ export function createPurge(connection: Connection): Pick<OrganizationRepository
     return { notifications: 0, left: removeOthers(id, force, most) }
   }
 
-  /** What belongs to no notification; in the end the organization. */
+  /** Removes data that belongs to no notification, and finally the organization. */
   function removeOthers(id: string, force: 0 | 1, most: number): PurgeAnswer['left'] {
     const deliveries = selectDeliveries().all(id, force, most)
     remove.deliveries(deliveries.map((delivery) => delivery.id))

@@ -4,13 +4,13 @@ const INSERT = 'INSERT INTO carillon_kept (name, value) VALUES (?, ?) ON CONFLIC
 
 const SELECT = 'SELECT value FROM carillon_kept WHERE name = ?'
 
-/** Gets a value that was put. */
+/** Reads a stored value. Null: none. */
 export function createKeptValue(connection: Connection): (name: string) => string | null {
   const select = connection.statement<{ value: string }>(SELECT)
   return (name) => select().get(name)?.value ?? null
 }
 
-/** Inserts or gets, in one transaction. */
+/** Inserts or reads, in one transaction. */
 export function createPutIfAbsent(
   connection: Connection,
 ): (name: string, initial: string) => Promise<string> {

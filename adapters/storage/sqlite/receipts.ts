@@ -17,7 +17,7 @@ const INSERT_RECEIPT = 'INSERT OR IGNORE INTO carillon_receipts (hash, received_
 
 const SELECT_BY_ID = `SELECT ${FACT_COLUMNS} ${FROM_NOTIFICATIONS} WHERE n.id = ?`
 
-/** An organization's own instance reports about that organization's notifications only. */
+/** An organization's own instance reports only about its own notifications. */
 const SELECT_BY_MESSAGE = `
   SELECT ${FACT_COLUMNS}
   FROM carillon_handovers AS h JOIN carillon_notifications AS n ON n.seq = h.notification ${WITH_NEWEST_EVENT}
@@ -35,11 +35,11 @@ const TAKE_UNMATCHED = `
   WHERE provider = ? AND message_id = ? AND (organization IS NULL OR organization = ?)
   RETURNING id, fact`
 
-/** Receipts that came before the hand-over they speak of. */
+/** Receipts that arrived before their hand-over. */
 export interface UnmatchedReceipts {
-  /** False: there is none, and {@link take} need not be asked. */
+  /** False: there are none, so {@link take} can be skipped. */
   any(): boolean
-  /** Removes and returns what was reported about the messages that these facts say were sent. */
+  /** Removes and returns the reports about messages that these facts hand over. */
   take(organization: string, facts: readonly Fact[]): Fact[]
 }
 
@@ -64,7 +64,7 @@ const failed = (cause: unknown): ReceiptAnswer => ({ kind: 'failed', error: data
 
 type RecordReceipts = (receipts: readonly ReceiptRecord[]) => Promise<ReceiptAnswer[]>
 
-/** Records what providers report, each set in one commit. */
+/** Records provider reports, one commit per set. */
 export function createRecordReceipts(
   connection: Connection,
   { addFacts, deliveries }: { readonly addFacts: AddFacts; readonly deliveries: Deliveries },
@@ -97,7 +97,7 @@ export function createRecordReceipts(
 
   function record(receipt: ReceiptRecord, announcements: Announcements): ReceiptAnswer {
     const { organizationId, provider, dedupeKey } = receipt
-    // The keys of different organizations' instances are apart, whatever they are called.
+    // Includes the organization: instances of different organizations may share a name.
     const hash = hashOf(organizationId ?? '', provider, dedupeKey)
     const { now } = announcements
     if (insertReceipt().changes(hash, now) === 0) return { kind: 'duplicate' }

@@ -6,12 +6,12 @@ import { type AddFacts, FACT_COLUMNS, FROM_NOTIFICATIONS } from './facts.ts'
 import { isEventJob, subjectOf } from './jobs.ts'
 import type { NotificationRow } from './rows.ts'
 
-/** By the index on the ends of leases; one statement for each end of it. */
+/** Walks the index of lease ends; one statement for each end of it. */
 const selectLeased = (ends: '<=' | '>'): string => `
   SELECT id, attempts, provider FROM carillon_jobs
   WHERE state = 2 AND lease_until ${ends} ? ORDER BY lease_until LIMIT 1000`
 
-/** State 3 once an attempt had started, now or under an earlier lease. */
+/** State 3 if an attempt had started, under this or an earlier lease. */
 const TAKE_BACK = `
   UPDATE carillon_jobs
   SET state = CASE WHEN recovered = 1 OR provider IS NOT NULL THEN 3 ELSE 0 END,
@@ -27,7 +27,7 @@ interface ExpiredRow {
   readonly provider: string | null
 }
 
-/** Takes back the leases that have expired, inside the transaction of a claim. */
+/** Recovers expired leases inside a claim's transaction. */
 export type RecoverExpired = (now: number) => void
 
 export function createRecoverExpired(

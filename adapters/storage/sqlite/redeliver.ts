@@ -1,7 +1,7 @@
 import type { Connection } from './connection.ts'
 import { eventJob } from './jobs.ts'
 
-/** The condition on `state` is that of the index. */
+/** The condition on `state` matches the index. */
 const SELECT_OVER = `
   SELECT id, organization FROM carillon_deliveries
   WHERE endpoint = ? AND created_at >= ? AND state IN ('held', 'failed') ORDER BY created_at, id LIMIT ?`
@@ -15,16 +15,16 @@ const SELECT_ONE = `
   SELECT id, organization, EXISTS (SELECT 1 FROM carillon_jobs WHERE id = 2 * d.id + 1) AS pending
   FROM carillon_deliveries AS d WHERE event_id = ? AND endpoint = ?`
 
-/** One that is leased is under way, and stays so. */
+/** A leased job is already running and stays unchanged. */
 const HURRY = `
   UPDATE carillon_jobs SET state = CASE recovered WHEN 1 THEN 3 ELSE 0 END, due_at = ?
   WHERE id = ? AND state = 1`
 
-/** Both work inside a transaction. */
+/** Both run inside a transaction. */
 export interface Redelivery {
-  /** Makes deliveries that are over due again; answers how many. */
+  /** Makes finished deliveries due again. Returns their number. */
   redeliver(endpoint: string, which: { readonly since: number; readonly most: number }): number
-  /** Makes one delivery due; answers its id, null: there is none. */
+  /** Makes one delivery due. Returns its id; null: unknown. */
   redeliverOne(endpoint: string, eventId: string): number | null
 }
 

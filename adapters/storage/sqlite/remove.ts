@@ -1,17 +1,17 @@
 import type { Connection } from './connection.ts'
 import type { Statement } from './statement.ts'
 
-/** The ids of a notification's events: `evt_<digits>_…`; a backtick is the first character after an underscore. */
+/** Range of ids of a notification's events: `evt_<digits>_…`. A backtick is the first character after an underscore. */
 const OWN_EVENTS = (digits: string): string =>
   `event_id >= 'evt_' || ${digits} || '_' AND event_id < 'evt_' || ${digits} || '\`'`
 
-/** The notification `n` has no job, its own or a delivery's. */
+/** The notification `n` has no job, neither its own nor a delivery's. */
 export const NO_JOB: string = `NOT EXISTS (SELECT 1 FROM carillon_jobs WHERE id = 2 * n.seq)
     AND NOT EXISTS (
       SELECT 1 FROM carillon_deliveries AS d CROSS JOIN carillon_jobs AS j ON j.id = 2 * d.id + 1
       WHERE ${OWN_EVENTS('substr(n.id, 7)')})`
 
-/** The left side of the join is walked, the right one is found by its index. */
+/** Walks the left side of the join; the index finds the right side. */
 const SELECT_DELIVERIES = `
   SELECT d.id FROM json_each(?) AS n CROSS JOIN carillon_deliveries AS d ON ${OWN_EVENTS('n.value')}`
 
@@ -31,19 +31,19 @@ const OF_NOTIFICATIONS = [
   'DELETE FROM carillon_notifications WHERE seq IN (SELECT value FROM json_each(?))',
 ]
 
-/** A notification, by its number and the digits of its id. */
+/** A notification's number and the digits of its id. */
 export interface RemovedRow {
   readonly seq: number
   readonly digits: string
 }
 
 export interface Remove {
-  /** With everything about them, their deliveries included; answers how many those were. */
+  /** Removes notifications with all related rows. Returns the number of their deliveries. */
   notifications(rows: readonly RemovedRow[]): number
   deliveries(ids: readonly number[]): void
 }
 
-/** Removes rows with all that hangs on them, inside a transaction. */
+/** Removes rows with all related rows, inside a transaction. */
 export function createRemove(connection: Connection): Remove {
   const selectDeliveries = connection.statement<{ id: number }>(SELECT_DELIVERIES)
   const ofDeliveries = OF_DELIVERIES.map((sql) => connection.statement(sql))

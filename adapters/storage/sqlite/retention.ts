@@ -12,7 +12,7 @@ import type {
 import type { Connection } from './connection.ts'
 import { createRemove, NO_JOB, type RemovedRow } from './remove.ts'
 
-/** Over: no job, its own or a delivery's, and its newest event, or its accept, is old enough. */
+/** Finished: no job, neither its own nor a delivery's, and the newest event (or the accept) is old enough. */
 const LOOK = `
   SELECT n.seq, n.created_at AS createdAt, substr(n.id, 7) AS digits,
     coalesce((SELECT at FROM carillon_events WHERE notification = n.seq ORDER BY sequence DESC LIMIT 1), 0) <= ?
@@ -63,7 +63,7 @@ export function createRetention(connection: Connection): RetentionRepository {
   const deleteReceipt = connection.statement(DELETE_RECEIPT)
   const deleteReceipts = connection.statement(DELETE_RECEIPTS)
 
-  /** At the beginning of a pass. */
+  /** Runs at the start of a pass. */
   function removeEndpointEvents({ organizationId, most, after }: SweepRequest, latest: number): number {
     if (after !== undefined) return 0
     const until = `${ENDPOINT_EVENT_ID.slice(0, -1)}\``
@@ -88,7 +88,7 @@ export function createRetention(connection: Connection): RetentionRepository {
     const now = connection.now()
     const idempotency = deleteIdempotency().changes(now, most)
     const unmatched = deleteUnmatched().all(most, now - unmatchedOlderThanMs)
-    // Reported once more it is no duplicate of what was never matched.
+    // Removes the deduplication keys of unmatched receipts.
     for (const { hash } of unmatched) deleteReceipt().run(hash)
     const receipts =
       receiptsOlderThanMs === null ? 0 : deleteReceipts().changes(now - receiptsOlderThanMs, most)
@@ -98,7 +98,7 @@ export function createRetention(connection: Connection): RetentionRepository {
 
   return {
     async sweep(request) {
-      // A power failure that takes it only brings back what the next sweep removes again.
+      // After a power failure the next sweep removes the rows again.
       return connection.write(() => sweep(request))
     },
     async expire(request) {

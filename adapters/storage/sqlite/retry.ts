@@ -13,20 +13,20 @@ import { type AddFacts, FACT_COLUMNS, FROM_NOTIFICATIONS } from './facts.ts'
 import { notificationJob, READY, WAITING } from './jobs.ts'
 import type { NotificationRow } from './rows.ts'
 
-/** What is looked at is bounded before it is filtered, so that a step stays short however few match. */
+/** The bound applies before the filter, so a step takes a short time even if few rows match. */
 const LOOK = `
   AND n.failed = 1 AND (n.created_at, n.seq) > (?, ?) AND n.created_at < ?
   AND NOT EXISTS (SELECT 1 FROM carillon_jobs AS j WHERE j.id = 2 * n.seq)
   ORDER BY n.created_at, n.seq LIMIT ?`
 
-/** The content is read where a template is asked for, and where it is as short as a removed one. */
+/** Reads the content only if a template is asked for, or if it is as short as removed content. */
 const COLUMNS = `${FACT_COLUMNS}, n.high, n.expires_at,
   CASE WHEN ? THEN json_extract(n.content, '$.template.id') END AS template,
   octet_length(n.content) < 1000 AND substr(n.content, 1, ${REMOVED.length}) = '${REMOVED}' AS removed`
 
 const LOOK_AT_ALL = `SELECT ${COLUMNS} ${FROM_NOTIFICATIONS} WHERE n.organization = ? ${LOOK}`
 
-/** The plus sign keeps the planner to the index on ids. */
+/** The plus sign makes the planner use the index on ids. */
 const LOOK_AT_IDS = `
   SELECT ${COLUMNS} ${FROM_NOTIFICATIONS}
   WHERE n.id IN (SELECT value FROM json_each(?)) AND +n.organization = ? ${LOOK}`
@@ -45,7 +45,7 @@ interface DeadRow extends NotificationRow {
   readonly removed: 0 | 1
 }
 
-/** Takes up one step of an organization's dead letters again. */
+/** Retries one step of an organization's dead letters. */
 export type Retry = (request: RetryRequest) => Promise<RetryAnswer>
 
 export function createRetry(
@@ -59,10 +59,10 @@ export function createRetry(
 
   function look({ filter, most, after }: RetryRequest): DeadRow[] {
     const { organizationId, ids, templateId, from = 0, until = Number.MAX_SAFE_INTEGER } = filter
-    // One of both: the planner begins at one, and would pass what the other leaves out by.
+    // One lower bound only: the planner starts at one and would filter by the other row by row.
     const [afterTime = 0, afterSeq = 0] = after === undefined ? [from, -1] : decodeCursor(after, 2)
     const withTemplate = templateId === undefined ? 0 : 1
-    // One more than is looked at says that there are others.
+    // One extra row shows that there are more.
     const rest = [organizationId, afterTime, afterSeq, until, most + 1] as const
     return ids === undefined
       ? lookAtAll().all(withTemplate, ...rest)

@@ -1,6 +1,6 @@
 import type { NotificationStatus } from '../../../src/domain/notification.ts'
 
-/** A notification without its content, as stored. */
+/** A stored notification without its content. */
 export interface NotificationRow {
   readonly seq: number
   readonly id: string

@@ -2,8 +2,8 @@ import type { DatabaseSync } from 'node:sqlite'
 import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
 
 /**
- * The runtime's own SQLite, asked for when it is needed: an import would break this module on older runtimes,
- * and bundlers that drop the `node:` prefix would look for a package of that name.
+ * Loads the runtime's own SQLite on demand: an import would break this module on older runtimes, and bundlers that drop
+ * the `node:` prefix would look for a package of that name.
  *
  * @throws NotifierError `unsupported_runtime`
  */
@@ -18,7 +18,7 @@ export function loadSqlite(): typeof DatabaseSync {
 }
 
 /**
- * Before Node.js 22.15 and 23.10 a URI is the name of a file like any other, of one that nobody meant.
+ * Before Node.js 22.15 and 23.10, a URI would silently become a file name.
  *
  * @throws NotifierError `unsupported_runtime`
  */

@@ -2,7 +2,7 @@ import type { NotificationContent } from '../../../src/domain/notification.ts'
 import { storedContent } from '../../../src/domain/stored-content.ts'
 import type { Connection } from './connection.ts'
 
-/** Replaces the content of a notification, by its `seq`, inside a transaction that is open. */
+/** Replaces the content of a notification, by its `seq`, inside an open transaction. */
 export function createSetContent(
   connection: Connection,
 ): (seq: number, content: NotificationContent | undefined) => void {

@@ -26,13 +26,13 @@ const UPDATE_HEALTH = `
 
 const DELETE_JOB = 'DELETE FROM carillon_jobs WHERE id = ?'
 
-/** Settled, a recovered job no longer has to run alone. */
+/** A settled job no longer must run alone. */
 const DUE_AGAIN = `
   UPDATE carillon_jobs
   SET state = ?, due_at = ?, outages = outages + ?, recovered = 0, token = NULL, lease_until = NULL, provider = NULL
   WHERE id = ?`
 
-/** Unless nobody was asked: what is due at once then is as a recovered job is, in the state 3. */
+/** Exception: a recovered job that never reached a provider keeps state 3 if it is due at once. */
 const DUE_AGAIN_UNASKED = `
   UPDATE carillon_jobs
   SET state = coalesce(nullif(?, 0), 3 * recovered), due_at = ?, outages = outages + ?,
@@ -50,14 +50,14 @@ interface HealthRow {
 
 type EventSettlement = Extract<Settlement, { readonly kind: 'event' }>
 type NotificationSettlement = Extract<Settlement, { readonly kind: 'notification' }>
-/** Endpoints as a set of settlements has found them, until one of it changes them. */
+/** Endpoints read by a set of settlements. A change removes the entry. */
 type Healths = Map<string, HealthRow | undefined>
 type Settle = (settlements: readonly Settlement[]) => Promise<SettleAnswer[]>
 
 const failed = (cause: unknown): SettleAnswer => ({ kind: 'failed', error: dataError(cause) })
 const STALE: SettleAnswer = { kind: 'stale' }
 
-/** Ends leased jobs' attempts, each set in one commit. */
+/** Settles attempts of leased jobs, one commit per set. */
 export function createSettle(
   connection: Connection,
   parts: {

@@ -9,10 +9,10 @@ const READONLY = 8
 const CANTOPEN = 14
 const NOTADB = 26
 
-/** Reasons why no file opens that are not the file's own. */
+/** Transient reasons that do not concern the file. */
 const PASSING: ReadonlySet<string | undefined> = new Set(['EMFILE', 'ENFILE', 'ENOMEM', 'EINTR'])
 
-/** What callers see of an error of the start: what no later try mends is a fault of the configuration. */
+/** Wraps an error of the start. Permanent errors are configuration faults. */
 export function startFailure(file: string, error: unknown): NotifierError {
   const cause = isNotifierError(error) ? error.cause : error
   const fault = permanentFault(file, codeOf(cause))
@@ -31,13 +31,13 @@ function permanentFault(file: string, code: number | null): string | null {
   if (code === READONLY)
     return `"${path}" or its folder is read-only. This process must be able to write both.`
   if (code !== CANTOPEN) return null
-  // SQLite does not tell the reason; the system does.
+  // SQLite does not report the reason; the system does.
   const reason = whyNotOpened(path, uri === null ? 'a' : 'r+')
   if (reason === null || PASSING.has(reason.code)) return null
   return `"${path}" cannot be opened (${reason.code}). Its folder must exist, and this process must be able to write there.`
 }
 
-/** @param flags a URI may say that no file is to be created */
+/** @param flags `r+` for a URI, which may forbid creating the file */
 function whyNotOpened(path: string, flags: 'a' | 'r+'): NodeJS.ErrnoException | null {
   try {
     closeSync(openSync(path, flags))
@@ -47,7 +47,7 @@ function whyNotOpened(path: string, flags: 'a' | 'r+'): NodeJS.ErrnoException | 
   }
 }
 
-/** What callers see of an error of the opening itself. Of a file SQLite has other codes: this one speaks of a URI. */
+/** Wraps an error of opening itself. SQLite's code for it always concerns a URI. */
 export function openingFailure(file: string, error: unknown): NotifierError {
   if (codeOf(error) !== ERROR || !(error instanceof Error)) return unavailable(error)
   return new NotifierError('invalid_configuration', {

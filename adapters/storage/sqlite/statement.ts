@@ -1,19 +1,19 @@
 import type { DatabaseSync, SQLInputValue, SQLOutputValue, StatementSync } from 'node:sqlite'
 
-/** A prepared statement whose rows have a known form. */
+/** A prepared statement with typed rows. */
 export interface Statement<Row> {
   get(...values: SQLInputValue[]): Row | undefined
   all(...values: SQLInputValue[]): Row[]
   run(...values: SQLInputValue[]): void
-  /** Runs it, and answers how many rows it changed. */
+  /** Runs the statement. Returns the number of changed rows. */
   changes(...values: SQLInputValue[]): number
-  /** Runs it, and answers the row's id. */
+  /** Runs the statement. Returns the row's id. */
   insert(...values: SQLInputValue[]): number
 }
 
 /**
- * Prepares a statement whose rows are made here, of its columns' values. Those that the runtime makes are hash tables with
- * names of their own: most of the time that reading a row takes, and reading from it.
+ * Prepares a statement that builds its rows here, from column values. The runtime's own rows are hash tables with their
+ * own names, which cost most of the time of reading.
  */
 export function prepareStatement<Row>(database: DatabaseSync, sql: string): Statement<Row> {
   const prepared = database.prepare(sql)
@@ -25,7 +25,8 @@ export function prepareStatement<Row>(database: DatabaseSync, sql: string): Stat
     },
     all: (...given) => prepared.all(...given).map(toRow),
     run(...given) {
-      // One step runs what yields no rows to its end. The runtime's own `run` tells of changes, a fifth of a small write.
+      // One step completes a statement without rows. The runtime's `run` also reports changes, which costs a fifth of a
+      // small write.
       prepared.get(...given)
     },
     changes: (...given) => Number(prepared.run(...given).changes),
@@ -33,7 +34,7 @@ export function prepareStatement<Row>(database: DatabaseSync, sql: string): Stat
   }
 }
 
-/** Before Node.js 22.16 there are only the runtime's own rows. */
+/** Before Node.js 22.16 only the runtime's own rows are available. */
 function rowsOf<Row>(prepared: StatementSync): (found: unknown) => Row {
   const { setReturnArrays } = prepared as Partial<StatementSync>
   if (setReturnArrays === undefined) return (found) => found as Row

@@ -12,7 +12,10 @@ import { dataError, isDataError } from './errors.ts'
 import { createRequireOrganization } from './organizations.ts'
 import { pageBySeq } from './page.ts'
 
-/** Adds an entry, unless there is one or its organization was deleted: organization, channel, address, reason, source, time. */
+/**
+ * Adds an entry, unless one exists or its organization was deleted: organization, channel, address, reason, source,
+ * time.
+ */
 export const INSERT_SUPPRESSION: string = `
   INSERT INTO carillon_suppressions (organization, channel, address, reason, source, created_at, seq)
   SELECT given.*,
@@ -25,7 +28,7 @@ const SELECT = 'SELECT * FROM carillon_suppressions WHERE organization = ? AND c
 
 const DELETE = 'DELETE FROM carillon_suppressions WHERE organization = ? AND channel = ? AND address = ?'
 
-/** Who opts in again takes back an opt-out; a bounce or a complaint says something else. */
+/** An opt-in reverses an opt-out only, not a bounce or complaint. */
 export const DELETE_OPT_OUT: string = `${DELETE} AND reason = 'unsubscribe'`
 
 const LIST = `
@@ -37,7 +40,7 @@ const LIST_CHANNEL = `
 
 const ANY = 'SELECT 1 AS found FROM carillon_suppressions LIMIT 1'
 
-/** So many look-ups keep the event loop for some milliseconds; a set of more goes on in the next turn. */
+/** Lookups per turn of the event loop, a few milliseconds. Larger sets continue in the next turn. */
 const MATCHED_IN_A_TURN = 1_000
 
 const MATCH = `
@@ -75,7 +78,7 @@ export function createSuppressions(connection: Connection): SuppressionRepositor
 
   function matchSome(keys: readonly SuppressionKey[]): (SuppressionReason | null)[] {
     return connection.read(() => {
-      // Most lists are empty for long, and every send asks: then one look at the table answers for the whole set.
+      // Most lists are empty and every send asks, so one look at the table answers the whole set.
       if (any().get() === undefined) return keys.map(() => null)
       return keys.map(
         ({ organizationId, channel, address }) =>

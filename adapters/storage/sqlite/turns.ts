@@ -2,7 +2,7 @@ import { shareSlots } from '../../../src/domain/share-slots.ts'
 import type { LaneDemand } from '../../../src/ports/storage/claim.ts'
 import type { Connection } from './connection.ts'
 
-/** What a lease needs to know of a job. */
+/** The columns of a job that a lease needs. */
 export interface JobRow {
   readonly id: number
   readonly organization: string
@@ -17,10 +17,10 @@ export interface JobRow {
 export const JOB_COLUMNS = 'id, organization, lane, due_at, attempts, outages, earlier_attempts, recovered'
 
 /**
- * Ready jobs of a lane as far as somebody wants to know, those of high priority first.
+ * Counts ready jobs of a lane up to a limit, high priority first.
  *
- * In a LIMIT a parameter alone makes SQLite prepare the statement again each time that it runs, because its planner looks at
- * the value (3.53); inside of an expression it does not.
+ * A bare parameter in LIMIT makes SQLite prepare the statement again for each run, because the planner reads its value
+ * (3.53). Inside an expression it does not.
  */
 const COUNT_READY = `
   SELECT count(*) AS ready, total(high) AS high FROM
@@ -30,11 +30,11 @@ const COUNT_NORMAL = `
   SELECT count(*) AS ready FROM
     (SELECT 1 FROM carillon_jobs WHERE state = 0 AND lane = ? AND high = 0 LIMIT ? + 0)`
 
-/** In the order of the index, as all statements here. */
+/** In index order, like all statements here. */
 const ALL_READY = `
   SELECT ${JOB_COLUMNS} FROM carillon_jobs WHERE state = 0 AND lane = ? ORDER BY high, organization, id`
 
-/** One step of a loose index scan: the next organization with a ready job, never the jobs between. */
+/** One step of a loose index scan to the next organization with a ready job, which skips all jobs between. */
 const NEXT_ORGANIZATION = `
   SELECT organization FROM carillon_jobs
   WHERE state = 0 AND lane = ? AND high = ? AND organization > ?
@@ -44,20 +44,20 @@ const OLDEST = `
   SELECT ${JOB_COLUMNS} FROM carillon_jobs
   WHERE state = 0 AND lane = ? AND high = ? AND organization = ? ORDER BY id LIMIT ? + 0`
 
-/** One statement a row: UPDATE … IN (SELECT …) RETURNING builds temporary tables, which cost more than ten rows. */
+/** One statement per row: UPDATE … IN (SELECT …) RETURNING builds temporary tables, which cost more than ten rows. */
 export const LEASE = 'UPDATE carillon_jobs SET state = 2, token = ?, lease_until = ? WHERE id = ?'
 
-/** Begins the attempt as well; it has no provider, by which `release` knows it. */
+/** Also begins the attempt. It has no provider, which `release` checks. */
 export const LEASE_AND_BEGIN = `
   UPDATE carillon_jobs SET state = 2, token = ?, lease_until = ?, attempts = attempts + 1, provider = '' WHERE id = ?`
 
-/** Leases a ready job, under the token and until the time of one claim. */
+/** Leases a ready job with the token and end time of one claim. */
 export type LeaseJob = (job: JobRow) => void
 
 /** Chooses and leases at most `free` jobs of a lane. */
 export type LeaseTurns = (demand: LaneDemand, lease: LeaseJob) => JobRow[]
 
-/** The organization that had the last turn in each priority of a lane, and the turn of the priorities. */
+/** The organization with the last turn in each priority of a lane, and the turn of the priorities. */
 interface LaneTurns {
   turn: number
   readonly last: [normal: string, high: string]
@@ -69,10 +69,10 @@ interface Place {
 }
 
 /**
- * Chooses fairly: organizations take turns inside a lane and priority, the turn goes on where the claim before
- * ended, and the work depends on the jobs that are leased, not on those that wait.
+ * Chooses fairly: organizations take turns within a lane and priority, and the next claim continues the turn. The work
+ * depends on the number of leased jobs, not on that of waiting ones.
  *
- * Whose turn it is lives in this process: several processes that share a database each take turns on their own.
+ * Turns are kept in this process. Processes that share a database each take turns on their own.
  */
 export function createTurns(connection: Connection): LeaseTurns {
   const countReady = connection.statement<{ ready: number; high: number }>(COUNT_READY)
@@ -101,13 +101,13 @@ export function createTurns(connection: Connection): LeaseTurns {
     return organizations
   }
 
-  /** Divides `count` jobs evenly; what one organization does not have goes to the others. */
+  /** Divides `count` jobs evenly. Unused shares go to the other organizations. */
   function leaseEvenly(count: number, from: Place, last: LaneTurns['last'], lease: LeaseJob): JobRow[] {
     const jobs: JobRow[] = []
     let waiting = organizationsAfter(from.lane, from.high, last[from.high], count)
     while (jobs.length < count && waiting.length > 0) {
       const shares = divide(count - jobs.length, waiting)
-      // Those ahead may get one more than the others: the next claim goes on behind them.
+      // The first organizations may get one more. The next claim starts behind them.
       const most = shares[0]?.share
       last[from.high] = shares.findLast(({ share }) => share === most)?.organization ?? ''
       const withMore = shares.filter(({ organization, share }) => {
@@ -121,7 +121,7 @@ export function createTurns(connection: Connection): LeaseTurns {
     return jobs
   }
 
-  /** Where everything has room nobody needs a turn, and the next ones begin anew. */
+  /** If there is room for all, turns do not matter and start again. */
   function leaseAll(lane: string, lease: LeaseJob): JobRow[] {
     const jobs = allReady().all(lane)
     for (const job of jobs) lease(job)
@@ -145,7 +145,7 @@ export function createTurns(connection: Connection): LeaseTurns {
   }
 }
 
-/** Shares that differ by one at most, the larger ones first; no empty ones. */
+/** Shares differ by at most one, larger ones first, without empty ones. */
 function divide(
   count: number,
   organizations: readonly string[],

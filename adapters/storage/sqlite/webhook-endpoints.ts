@@ -32,7 +32,7 @@ const UPDATE = 'UPDATE carillon_webhook_endpoints SET url = ?, events = ?, succe
 const ENABLE = `
   UPDATE carillon_webhook_endpoints SET status = 'active', disabled_reason = NULL WHERE id = ?`
 
-/** What failed at another address, or before its owner enabled it, says nothing of it. */
+/** Failures at an earlier address, or before the owner enabled the endpoint, do not count. */
 const FORGIVE = `
   UPDATE carillon_webhook_endpoints SET failing_since = NULL, failing_told = 0 WHERE id = ?`
 

@@ -1,9 +1,8 @@
 /**
- * What is written with every notification is apart from what changes: `notifications` is never updated, `states` holds
- * the fold, and `jobs` is small and loses its rows
- * when they end. The first event of a notification is derived from its row.
+ * Immutable and mutable data are separate: `notifications` is never updated, `states` holds the fold, and `jobs` stays
+ * small because finished jobs are deleted. The first event of a notification is derived from its row.
  *
- * The tables that grow for ever are partitioned by the time in the notification's id: see partitions.ts.
+ * Tables that grow without bound are partitioned by the time in the notification's id: see partitions.ts.
  */
 export const initial = `
 CREATE SEQUENCE carillon.notification_numbers;
@@ -41,7 +40,7 @@ CREATE TABLE carillon.notifications (
 CREATE INDEX notifications_by_time ON carillon.notifications (organization, created_at, seq);
 
 CREATE TABLE carillon.states (
-  created_at bigint NOT NULL, -- this and the next two are those of the notification
+  created_at bigint NOT NULL, -- this and the next two: copies from the notification
   seq bigint NOT NULL,
   organization text COLLATE "C" NOT NULL,
   sequence integer NOT NULL,
@@ -57,7 +56,7 @@ CREATE INDEX states_failed ON carillon.states (organization, created_at, seq) WH
 
 CREATE TABLE carillon.events (
   at bigint NOT NULL,
-  seq bigint NOT NULL, -- of the notification
+  seq bigint NOT NULL, -- notifications.seq
   sequence integer NOT NULL,
   notification text COLLATE "C" NOT NULL,
   organization text COLLATE "C" NOT NULL,
@@ -106,9 +105,9 @@ CREATE TABLE carillon.delivery_attempts (
 CREATE INDEX delivery_attempts_by_delivery ON carillon.delivery_attempts (event_id, endpoint, number);
 CREATE TABLE carillon.delivery_attempts_default PARTITION OF carillon.delivery_attempts DEFAULT;
 
--- id: 2 * notifications.seq, or 2 * deliveries.seq + 1; place: the same, with no index of its own, so that nothing but
--- jobs_ready can put ready jobs in order, whatever the statistics say
--- state: 0 ready, 1 waits until due_at, 2 leased until lease_until, 3 ready but runs alone
+-- id: 2 * notifications.seq, or 2 * deliveries.seq + 1; place: a copy without an index, so that only
+-- jobs_ready can sort ready jobs, whatever the statistics suggest
+-- state: 0 ready, 1 waiting until due_at, 2 leased until lease_until, 3 ready but must run alone
 CREATE TABLE carillon.jobs (
   id bigint PRIMARY KEY,
   place bigint NOT NULL,
@@ -117,14 +116,14 @@ CREATE TABLE carillon.jobs (
   lease_until bigint,
   attempts integer NOT NULL DEFAULT 0,
   outages integer NOT NULL DEFAULT 0,
-  earlier_attempts integer NOT NULL DEFAULT 0, -- before a redrive; part of attempts
+  earlier_attempts integer NOT NULL DEFAULT 0, -- included in attempts; made before a retry
   state smallint NOT NULL,
   high boolean NOT NULL,
   recovered boolean NOT NULL DEFAULT false,
-  lane text COLLATE "C" NOT NULL, -- of an event: its endpoint
+  lane text COLLATE "C" NOT NULL, -- for an event: its endpoint
   organization text COLLATE "C" NOT NULL,
-  subject text COLLATE "C" NOT NULL, -- id of the notification, or of the event
-  provider text -- of the attempt that has started under this lease
+  subject text COLLATE "C" NOT NULL, -- id of the notification or event
+  provider text -- of the attempt started under this lease
 ) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000,
   autovacuum_vacuum_cost_delay = 0, autovacuum_analyze_scale_factor = 0, autovacuum_analyze_threshold = 20000);
 CREATE INDEX jobs_ready ON carillon.jobs (lane, high, organization, place) WHERE state = 0;
@@ -217,14 +216,14 @@ CREATE TABLE carillon.webhook_endpoints (
   failing_since bigint,
   failing_told boolean NOT NULL DEFAULT false,
   secrets text NOT NULL, -- JSON
-  secret_ends text -- JSON, by position; null: never
+  secret_ends text -- JSON, by position; null: no end
 );
 CREATE INDEX webhook_endpoints_by_organization ON carillon.webhook_endpoints (organization, seq);
 
 CREATE TABLE carillon.suppressions (
   seq bigint GENERATED ALWAYS AS IDENTITY UNIQUE,
   created_at bigint NOT NULL,
-  hash bytea PRIMARY KEY, -- of organization, channel and address: an address may be longer than an index takes
+  hash bytea PRIMARY KEY, -- of organization, channel and address, which may exceed the size limit of an index
   organization text COLLATE "C" NOT NULL REFERENCES carillon.organizations (id),
   channel text COLLATE "C" NOT NULL,
   address text COLLATE "C" NOT NULL,

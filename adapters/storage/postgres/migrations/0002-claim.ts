@@ -1,13 +1,13 @@
 /**
- * One claim in one round trip. A function, because the work depends on what earlier steps find, and because it can
- * forbid its statements every plan but a walk along an index: none of them gets slower with the backlog, also when the
- * statistics are those of an empty table.
+ * One claim in one round trip. It is a function because each step depends on the one before, and because it can
+ * restrict its statements to index walks. So a claim does not slow down with the backlog, even with statistics of an
+ * empty table.
  *
- * Organizations take turns as the SQLite storage has them; how high and normal share the slots is `shareSlots` of
- * src/domain, and the storage contract holds both to it. A row that another claim is taking is passed over.
+ * Organizations take turns as in the SQLite storage; `shareSlots` in src/domain splits the slots between high and
+ * normal. The storage contract checks both. Rows that another claim is taking are skipped.
  *
- * Answers one row a job, and one with the summary. What changes here becomes a new function beside this one: processes
- * of an older version go on calling theirs.
+ * Returns one row per job, and one with the summary. Never change a released function: add a new one, because processes
+ * of an older version keep calling theirs.
  */
 export const claim = `
 CREATE FUNCTION carillon.claim_1(
@@ -56,8 +56,8 @@ DECLARE
   v_due bigint;
   v_end bigint;
 BEGIN
-  -- A lease that a power failure takes only returns the job. What else is stored before it is on disk: startAttempts
-  -- waits for the disk, and so for everything that was committed before.
+  -- A lease lost to a power failure only returns the job. Everything else is on disk before it matters: startAttempts
+  -- waits for the disk, and with it for every earlier commit.
   PERFORM set_config('synchronous_commit', 'off', true);
 
   IF p_recover AND EXISTS (SELECT 1 FROM carillon.jobs WHERE state = 2 AND lease_until <= v_now) THEN
@@ -66,7 +66,7 @@ BEGIN
     RETURN;
   END IF;
 
-  -- Bounded: a great many jobs that come due at once are taken over in steps.
+  -- Bounded: a large number of jobs that become due at once is promoted in steps.
   IF EXISTS (SELECT 1 FROM carillon.jobs WHERE state = 1 AND due_at <= v_now) THEN
     WITH due AS (
       SELECT id FROM carillon.jobs WHERE state = 1 AND due_at <= v_now ORDER BY due_at LIMIT 1000
@@ -74,7 +74,7 @@ BEGIN
     UPDATE carillon.jobs AS j SET state = 0 FROM due WHERE j.id = due.id;
   END IF;
 
-  -- Greater than any before, also after a power failure that took the latest numbers.
+  -- Greater than every earlier token, even if a power failure lost the last sequence numbers.
   v_token := floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint * 1024
     + (nextval('carillon.lease_tokens') & 1023);
 
@@ -129,7 +129,7 @@ BEGIN
       v_left := v_give[priority];
       CONTINUE WHEN v_left = 0;
 
-      -- A loose index scan: the organizations with a ready job, in the order of their turns.
+      -- A loose index scan over the organizations with a ready job, in the order of their turns.
       v_orgs := '{}';
       v_org := v_last[priority];
       v_wrapped := v_org = '';
@@ -148,12 +148,12 @@ BEGIN
         END IF;
       END LOOP;
 
-      -- Shares that differ by one at most; what one organization does not have goes to the others.
+      -- Shares differ by at most one. Unused shares go to the other organizations.
       WHILE v_left > 0 AND cardinality(v_orgs) > 0 LOOP
         v_among := least(cardinality(v_orgs), v_left);
         v_share := v_left / v_among;
         v_ahead := v_left % v_among;
-        -- Those ahead may get one more than the others: the next claim goes on behind them.
+        -- The first organizations may get one more. The next claim starts behind them.
         v_last[priority] := v_orgs[CASE WHEN v_ahead > 0 THEN v_ahead ELSE v_among END];
         v_more := '{}';
         FOR turn IN 1 .. v_among LOOP
@@ -181,7 +181,7 @@ BEGIN
     END IF;
   END LOOP;
 
-  -- What is claimable now, in steps of a loose index scan, and when there will be more.
+  -- Claimable lanes, in steps of a loose index scan, and the time of the next due job.
   v_org := p_after;
   v_wrapped := p_after = '';
   WHILE cardinality(v_found) < 1000 LOOP
@@ -219,7 +219,7 @@ BEGIN
       FROM unnest(v_ids) WITH ORDINALITY AS chosen (id, number)
       JOIN carillon.jobs AS j ON j.id = chosen.id
       LEFT JOIN carillon.notifications AS n ON n.id = CASE WHEN j.id % 2 = 0 THEN j.subject END
-      -- Written so that the index by endpoint, which holds far more, cannot serve.
+      -- Written so that the planner cannot use the much larger index by endpoint.
       LEFT JOIN carillon.deliveries AS d
         ON d.event_id = CASE WHEN j.id % 2 = 1 THEN j.subject END AND d.endpoint || '' = j.lane
       LEFT JOIN carillon.webhook_endpoints AS e ON e.id = d.endpoint

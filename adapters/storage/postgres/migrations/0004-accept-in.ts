@@ -1,14 +1,14 @@
 /**
- * Accepts one request inside a transaction of the caller's. A function, because it is one statement: nothing that the
- * caller does can come between its parts, its data errors are undone alone, and whatever runs it needs to send and read
- * nothing but text.
+ * Accepts one request inside a caller's transaction. It is a function, and so one statement: the caller cannot
+ * interleave statements, a data error rolls back only this call, and the caller's client needs to handle nothing but
+ * text.
  *
- * `xid` is that of the transaction when the caller was asked for it: a statement that runs after the end of the
- * transaction, or outside of one, stores nothing. `database` tells this one from others.
+ * `xid` is the transaction's number at the time of the call. A statement that runs after the end of that transaction,
+ * or outside of one, stores nothing. `database` identifies this database.
  *
- * It locks no row: what it counts against a quota are rows of `usage_additions`, which are folded into `usage` later. The
- * lock on the name of an idempotency record tells an accept that meets it whom it waits for. What is stored is what
- * insert.ts and idempotency.ts store. What changes here becomes a new function beside this one.
+ * It locks no row: quota counts are rows of `usage_additions`, folded into `usage` later. The lock on an idempotency
+ * record's name tells other accepts whom they wait for. It stores the same as insert.ts and idempotency.ts. Never
+ * change a released function: add a new one.
  */
 export const acceptIn = `
 CREATE TABLE carillon.usage_additions (

@@ -1,7 +1,7 @@
 /**
- * Attempts begin. A function, so that its plan is made once for a connection and can only walk along the index: without a
- * join, because one could walk along the whole index where its plan was made while the table was empty. Jobs that one claim
- * gave to one provider are one statement. Answers the jobs whose attempt has begun.
+ * Starts attempts. It is a function so that its plan is made once per connection and can only walk the index. There is
+ * no join: a plan made while the table was empty could join by a walk of the whole index. Jobs of one claim and one
+ * provider share a statement. Returns the jobs whose attempt has begun.
  */
 export const start = `
 CREATE FUNCTION carillon.start_1(p_now bigint, p_ids bigint[], p_tokens bigint[], p_providers text[])

@@ -9,10 +9,7 @@ const END_OF_SHARE = `        EXIT;
 
     FOR priority IN`
 
-/**
- * The same claim, which shares slots out one by one only where there is something of both priorities: that took a
- * microsecond for each slot.
- */
+/** The same claim. It splits slots one by one only if both priorities have jobs, which took a microsecond per slot. */
 export const claim2: string = claim
   .replace('carillon.claim_1(', 'carillon.claim_2(')
   .replace(

@@ -1,12 +1,12 @@
 /**
- * Draws on quotas without waiting for anybody, where plenty is left: then processes that send for one organization do not
- * stand in line for its row. True: what was asked for is counted, as rows of `usage_additions`. False: nothing is, and
- * the quotas are to be locked.
+ * Draws on quotas without row locks while plenty is left, so that processes sending for one organization do not queue
+ * for its row. True: the draw is counted in rows of `usage_additions`. False: nothing is counted, and the caller must
+ * lock the quotas.
  *
- * Exact all the same. A quarter of a limit is kept back; a draw takes at most its part of that quarter, if every connection
- * of the server made one at the same time. So those that do not see each other exceed nothing. Whoever locks takes the
- * lock that draws share, and finds none under way. A function that is VOLATILE, because each of its statements then sees
- * what was committed before it, and so after the lock.
+ * The result is exact. A quarter of each limit is kept in reserve, and one draw takes at most the fraction of it that
+ * remains safe if every connection of the server draws at once. So concurrent draws that do not see each other cannot
+ * exceed the limit. A caller that locks takes the lock that draws share, so none is running. The function is VOLATILE:
+ * each statement sees everything committed before it, and therefore everything before the lock.
  */
 export const draw = `
 CREATE FUNCTION carillon.draw_1(p_organizations text[], p_periods text[], p_limits bigint[], p_counts bigint[])

@@ -1,11 +1,11 @@
 /**
- * Stores notifications with their jobs, in the order in which they are given, and draws on quotas first where it is given
- * some: what cannot be drawn stores nothing, and answers `o_drawn` false. Of a column whose values are all the same it is
- * given but one, of one that is empty none: that is most columns of a set.
+ * Stores notifications with their jobs, in the given order, after an optional draw on quotas. A refused draw stores
+ * nothing and returns `o_drawn` false. A column with equal values is passed as one value, an empty column as none: that
+ * covers most columns of a set.
  *
- * A function, because its statement is then planned once for each connection instead of each time, which took half of
- * what the server did, and without prepared statements, which poolers may not know. What changes here becomes a new function
- * beside this one.
+ * It is a function so that its statement is planned once per connection, without prepared statements, which some
+ * poolers do not support. Planning each time took half of the server's work. Never change a released function: add a
+ * new one.
  */
 export const insert = `
 CREATE FUNCTION carillon.insert_1(

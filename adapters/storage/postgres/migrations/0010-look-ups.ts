@@ -1,7 +1,7 @@
 /**
- * What nearly every request looks up. Functions, because their statements are then planned once for each connection. Each
- * reads one table by one array, and never joins: then no plan but a walk along the index of that column can come about,
- * also while the table was empty a moment ago. What changes here becomes a new function beside these.
+ * Lookups of nearly every request, as functions that are planned once per connection. Each reads one table by one
+ * array, without a join, so that the only possible plan walks the column's index, even if the table was empty at
+ * planning time. Never change a released function: add a new one.
  */
 export const lookUps = `
 CREATE FUNCTION carillon.find_api_keys_1(p_now bigint, p_hashes text[])

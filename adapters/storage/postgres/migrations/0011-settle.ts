@@ -1,8 +1,7 @@
 /**
- * What settling locks, reads and writes. Functions, because statements over partitioned tables take long to plan, and so they
- * are planned once for each connection. Each statement reads one table by one array, and never joins: then no plan but a
- * walk along the index of that column can come about, also while the table was empty a moment ago. What changes here
- * becomes a new function beside these.
+ * Locks, reads and writes of a settlement, as functions, because statements over partitioned tables take long to plan.
+ * Each statement reads one table by one array, without a join, so that the only possible plan walks the column's index,
+ * even if the table was empty at planning time. Never change a released function: add a new one.
  */
 export const settings = `
 SET search_path = pg_catalog SET enable_seqscan = off SET enable_bitmapscan = off
@@ -20,9 +19,9 @@ DECLARE
   v_subjects text[] := '{}';
   v_job record;
 BEGIN
-  -- Jobs first, then their notifications, each in the order of ids, as whoever locks both does: a walk along an index for an
-  -- array comes by its values in their order. To ask for it with ORDER BY would allow a walk along the whole index; and the
-  -- index of leased jobs by time is no way to them, so their state is not written as that index has it.
+  -- Jobs first, then their notifications, each in the order of ids, like every transaction that locks both: an index
+  -- walk for an array follows the order of its values. ORDER BY would allow a walk of the whole index. The condition on
+  -- state is not that of the index of leased jobs by time, so that the planner cannot use it.
   FOR v_job IN
     SELECT j.id, j.token, j.subject FROM carillon.jobs AS j
     WHERE j.id = ANY (p_jobs) AND j.state + 0 = 2 FOR UPDATE

@@ -1,9 +1,9 @@
 import { settings } from './0011-settle.ts'
 
 /**
- * The look-ups of 0011-settle.ts, which walk only the partitions that the ids of a set lie between: a plan that is made once does not
- * know the months of an array, but it does know those between two values. And room in a page of jobs for the two versions
- * that a delivery makes of a row: the second then changes no index.
+ * The lookups of 0011-settle.ts, restricted to the partitions between the first and the last id of a set: a cached plan
+ * cannot derive partitions from an array, but from two values it can. And a fill factor for jobs: a page has room for
+ * the two row versions of a delivery, and the second then changes no index.
  */
 export const settle2: string = `
 ALTER TABLE carillon.jobs SET (fillfactor = 45);
@@ -20,7 +20,7 @@ DECLARE
   v_first text COLLATE "C";
   v_last text COLLATE "C";
 BEGIN
-  -- For the order in which rows are locked see lock_leased_1.
+  -- See lock_leased_1 for the lock order.
   WITH locked AS MATERIALIZED (
     SELECT j.id, j.token, j.subject FROM carillon.jobs AS j
     WHERE j.id = ANY (p_jobs) AND j.state + 0 = 2 FOR UPDATE)

@@ -10,8 +10,8 @@ const standing = `s.id, s.number, coalesce(s.status, p_statuses[1]), coalesce(s.
     WHERE`
 
 /**
- * A settlement takes its jobs away, or locks those that are due again, and so holds them: nobody adds a fact to a
- * notification whose job another holds. The row of the notification itself is only read, and stays as it was written.
+ * A settlement deletes its jobs, or locks those that are due again, and that protects their notifications: adding a
+ * fact requires the lock on the job. The notification's own row is only read.
  */
 export const settle3: string = `
 CREATE FUNCTION carillon.take_leased_1(p_ended bigint[], p_ended_tokens bigint[], p_again bigint[], p_again_tokens bigint[])
@@ -21,13 +21,13 @@ AS $settle$
 DECLARE
   v_some record;
 BEGIN
-  -- Rows are locked in the order of ids, as whoever locks several of one kind does: a walk along an index for an array comes
-  -- by its values in their order, while to ask for it with ORDER BY would allow a walk along the whole index. Where all end
-  -- and one claim gave them, the one DELETE below does that; else everything is locked before it.
+  -- Rows are locked in the order of ids everywhere: an index walk for an array follows the order of its values, while
+  -- ORDER BY would allow a walk of the whole index. If all jobs end and come from one claim, the DELETE below suffices;
+  -- otherwise everything is locked before it.
   IF (SELECT count(DISTINCT t) FROM unnest(p_ended_tokens || p_again_tokens) AS t) > 1 OR cardinality(p_again) > 0 THEN
     PERFORM 1 FROM carillon.jobs AS j WHERE j.id = ANY (p_ended || p_again) FOR UPDATE;
   END IF;
-  -- The index of leased jobs by time is no way to them, so their state is not written as that index has it.
+  -- The condition on state is not that of the index of leased jobs by time, so that the planner cannot use it.
   FOR v_some IN
     SELECT g.token, array_agg(g.id) AS ids FROM unnest(p_ended, p_ended_tokens) AS g (id, token) GROUP BY g.token
   LOOP
@@ -61,13 +61,13 @@ DECLARE
   v_last text COLLATE "C";
   v_found integer;
 BEGIN
-  -- What a function answers has the collation of the database, whose order is not that of the ids.
+  -- A function's result has the database's collation, which orders ids differently.
   SELECT array_agg(t.o_job), array_agg(t.o_token), array_agg(t.o_subject),
     min(t.o_subject COLLATE "C"), max(t.o_subject COLLATE "C")
   INTO v_jobs, v_tokens, v_subjects, v_first, v_last
   FROM carillon.take_leased_1(p_ended, p_ended_tokens, p_again, p_again_tokens) AS t;
-  -- Another statement, which sees what whoever held them before has written. The bounds are for the plan: made once, it
-  -- does not know the months of an array, but it does know those between two values.
+  -- A separate statement sees the writes of earlier lock holders. The bounds help the cached plan: it cannot derive
+  -- partitions from an array, but from two values it can.
   RETURN QUERY
   SELECT taken.job, taken.token, n.id, n.organization, n.channel, n.recipient, n.created_at, n.send_at, n.trace,
     s.status, s.sequence, s.announced, s.fold, s.provider, s.provider_message_id, s.error
@@ -84,7 +84,7 @@ BEGIN
 END
 $settle$;
 
--- Answers the jobs whose attempt has not begun: mostly none. Tokens and providers that are all the same are given but once.
+-- Returns the jobs whose attempt has not begun: usually none. Equal tokens and equal providers are passed once.
 CREATE FUNCTION carillon.start_2(p_now bigint, p_ids bigint[], p_tokens bigint[], p_providers text[])
 RETURNS TABLE (o_job bigint, o_token bigint)
 LANGUAGE plpgsql VOLATILE ${settings}
@@ -111,9 +111,9 @@ BEGIN
 END
 $start$;
 
--- In the list of what is selected arrays go side by side as they are read; after FROM each would be copied first.
--- Of a column whose values are all the same it is given but one, of one that is empty none. Events that are one of each
--- notification have the ids and numbers of what stands.
+-- Arrays in the select list are unnested while they are read; after FROM each would be copied first. A column with
+-- equal values is passed as one value, an empty column as none. With one event per notification, the events share ids
+-- and numbers with the states.
 CREATE FUNCTION carillon.write_facts_2(
   p_now bigint,
   p_event_notifications text[], p_event_numbers bigint[], p_event_sequences integer[], p_event_organizations text[],
@@ -136,7 +136,7 @@ BEGIN
     INSERT INTO carillon.handovers (provider, message_id, notification)
     SELECT * FROM unnest(p_handed_providers, p_handed_ids, p_handed_notifications) ON CONFLICT DO NOTHING;
   END IF;
-  -- To insert with a way out of conflicts takes a second record of the log for each row; most are new.
+  -- ON CONFLICT costs a second WAL record per row, and most rows are new.
   IF false = ANY (p_stored) THEN
     INSERT INTO carillon.states
       (notification, seq, status, sequence, announced, fold, provider, provider_message_id, error, organization, created_at)

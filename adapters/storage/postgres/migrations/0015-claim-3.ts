@@ -1,11 +1,11 @@
 import { settings } from './0011-settle.ts'
 
 /**
- * The claim of 0007-claim-2.ts, which looks up nothing twice: what is leased is taken where it was found, and returned
- * as it was written. Of the tables of a year each is read once, between the first and the last id: a plan that is made
- * once does not know the months of an array, but it does know those between two values. An endpoint is told once.
+ * The claim of 0007-claim-2.ts without repeated lookups: it leases rows where it finds them and returns them as
+ * written. It reads each table of a year once, between the first and the last id: a cached plan cannot derive
+ * partitions from an array, but from two values it can. Each endpoint is returned once.
  *
- * What another transaction changes between the look and the lock is found by the next claim.
+ * The next claim finds rows that another transaction changes between the read and the lock.
  */
 export const claim3: string = `CREATE TYPE carillon.leased AS (
   id bigint, lane text COLLATE "C", organization text COLLATE "C", due_at bigint, attempts integer, outages integer,
@@ -61,8 +61,8 @@ DECLARE
   v_first_event text COLLATE "C";
   v_last_event text COLLATE "C";
 BEGIN
-  -- A lease that a power failure takes only returns the job. What else is stored before it is on disk: startAttempts
-  -- waits for the disk, and so for everything that was committed before.
+  -- A lease lost to a power failure only returns the job. Everything else is on disk before it matters: startAttempts
+  -- waits for the disk, and with it for every earlier commit.
   PERFORM set_config('synchronous_commit', 'off', true);
 
   IF p_recover AND EXISTS (SELECT 1 FROM carillon.jobs WHERE state = 2 AND lease_until <= v_now) THEN
@@ -71,14 +71,14 @@ BEGIN
     RETURN;
   END IF;
 
-  -- Bounded: a great many jobs that come due at once are taken over in steps.
+  -- Bounded: a large number of jobs that become due at once is promoted in steps.
   IF EXISTS (SELECT 1 FROM carillon.jobs WHERE state = 1 AND due_at <= v_now) THEN
     UPDATE carillon.jobs SET state = 0 WHERE ctid = ANY (ARRAY(
       SELECT ctid FROM carillon.jobs WHERE state = 1 AND due_at <= v_now ORDER BY due_at LIMIT 1000
       FOR UPDATE SKIP LOCKED));
   END IF;
 
-  -- Greater than any before, also after a power failure that took the latest numbers.
+  -- Greater than every earlier token, even if a power failure lost the last sequence numbers.
   v_token := floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint * 1024
     + (nextval('carillon.lease_tokens') & 1023);
 
@@ -139,7 +139,7 @@ BEGIN
       v_left := v_give[priority];
       CONTINUE WHEN v_left = 0;
 
-      -- A loose index scan: the organizations with a ready job, in the order of their turns.
+      -- A loose index scan over the organizations with a ready job, in the order of their turns.
       v_orgs := '{}';
       v_org := v_last[priority];
       v_wrapped := v_org = '';
@@ -158,12 +158,12 @@ BEGIN
         END IF;
       END LOOP;
 
-      -- Shares that differ by one at most; what one organization does not have goes to the others.
+      -- Shares differ by at most one. Unused shares go to the other organizations.
       WHILE v_left > 0 AND cardinality(v_orgs) > 0 LOOP
         v_among := least(cardinality(v_orgs), v_left);
         v_share := v_left / v_among;
         v_ahead := v_left % v_among;
-        -- Those ahead may get one more than the others: the next claim goes on behind them.
+        -- The first organizations may get one more. The next claim starts behind them.
         v_last[priority] := v_orgs[CASE WHEN v_ahead > 0 THEN v_ahead ELSE v_among END];
         v_more := '{}';
         FOR turn IN 1 .. v_among LOOP
@@ -191,7 +191,7 @@ BEGIN
     END IF;
   END LOOP;
 
-  -- What is claimable now, in steps of a loose index scan, and when there will be more.
+  -- Claimable lanes, in steps of a loose index scan, and the time of the next due job.
   v_org := p_after;
   v_wrapped := p_after = '';
   WHILE cardinality(v_found) < 1000 LOOP

@@ -1,6 +1,6 @@
 /**
- * What 0009-insert.ts does. Arrays stand in the list of what is selected, where they go side by side as they are read; after
- * FROM each is copied first.
+ * The function of 0009-insert.ts with arrays in the select list, which are unnested while they are read; after FROM
+ * each is copied first.
  */
 export const insert2 = `
 CREATE FUNCTION carillon.insert_2(

@@ -1,4 +1,6 @@
-/** What an API key may do beside its permission level: a JSON array; null: nothing. The look-up is that of 0010-look-ups.ts. */
+/**
+ * Grants of an API key beside its permission level: a JSON array. Null: none. The lookup is that of 0010-look-ups.ts.
+ */
 export const grants = `
 ALTER TABLE carillon.api_keys ADD COLUMN grants text;
 

@@ -1,8 +1,8 @@
 import { claim3 } from './0015-claim-3.ts'
 
 /**
- * The claim of 0015-claim-3.ts, which also tells of a lease that lasts more than two hours: the clock ran ahead when it was given.
- * That time is `LONGEST_LEASE_MS`; each end of the index on leases is looked at by a query of its own.
+ * The claim of 0015-claim-3.ts, which also reports a lease of more than two hours (`LONGEST_LEASE_MS`): the clock was
+ * ahead when it was given. Each end of the lease index has its own query.
  */
 export const claim4: string = claim3
   .slice(claim3.indexOf('CREATE FUNCTION'))

@@ -1,7 +1,7 @@
 import { attachments } from './0006-attachments.ts'
 import { insert2 } from './0016-insert-2.ts'
 
-/** What 0016-insert-2.ts does. Looked at after the transaction has its number: see `fence`. */
+/** The function of 0016-insert-2.ts. It checks for a deletion once the transaction has its number: see `fence`. */
 const insertFunction = insert2.replace('insert_2', 'insert_3').replace(
   '  o_drawn := p_drawn_organizations IS NULL\n',
   `  PERFORM pg_current_xact_id();
@@ -15,8 +15,8 @@ const insertFunction = insert2.replace('insert_2', 'insert_3').replace(
 )
 
 /**
- * What 0006-attachments.ts does. A transaction that goes on with what it saw at its first statement would not see that a
- * deletion has begun since: where the organization has changed it is refused, and run again by its caller.
+ * The function of 0006-attachments.ts. A transaction with the snapshot of its first statement would miss a deletion
+ * that began later. The row lock makes it fail if the organization has changed, and its caller retries.
  */
 const acceptInFunction = attachments
   .slice(attachments.indexOf('CREATE FUNCTION'))
@@ -30,9 +30,9 @@ const acceptInFunction = attachments
   )
 
 /**
- * The deletion of an organization, without a lock on the path of accepts: an accept takes a transaction number before it looks
- * for a deletion. `fence` is a number given once every new look finds the deletion. When all transactions below it have
- * ended, none can store anything for the organization.
+ * Deletes an organization without a lock in accepts: an accept takes a transaction number before it checks for a
+ * deletion. `fence` is a number issued once every new check finds the deletion. When all transactions below it have
+ * ended, no transaction can store anything for the organization.
  */
 export const deletions: string = `
 ALTER TABLE carillon.organizations ADD COLUMN deleting text; -- 'plain' or 'force'; null: it stays

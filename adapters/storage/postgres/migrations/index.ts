@@ -21,8 +21,8 @@ import { operatorKeys } from './0020-operator-keys.ts'
 import { textAlternatives } from './0021-text-alternatives.ts'
 
 /**
- * In order, append-only: the schema's version is the number of those that have run. Each only adds: processes of the
- * version before go on serving while it runs and after.
+ * In order and append-only: the schema's version is the number of applied migrations. Each only adds, so that processes
+ * of the previous version keep working during and after it.
  */
 export const migrations: readonly string[] = [
   initial,

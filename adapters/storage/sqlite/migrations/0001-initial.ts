@@ -1,8 +1,7 @@
 /**
- * Hot tables are few and narrow. Columns that only later facts change have defaults, so that an accept binds
- * little; `content` comes last, so that reading the others never walks a long body. The first event of a
- * notification is derived from its row. A finished job is deleted, so that the indexes over jobs stay small
- * whatever the history.
+ * Hot tables are few and narrow. Columns that later facts change have defaults, so that an accept binds little.
+ * `content` comes last, so that reading other columns never walks a long body. The first event of a notification is
+ * derived from its row. Finished jobs are deleted, so that the indexes on jobs stay small whatever the history.
  */
 export const initial = `
 CREATE TABLE carillon_organizations (
@@ -46,7 +45,7 @@ CREATE TABLE carillon_events (
 CREATE INDEX carillon_events_by_time ON carillon_events (organization, at);
 
 -- id: 2 * notification.seq, or 2 * delivery.id + 1
--- state: 0 ready, 1 waits until due_at, 2 leased until lease_until, 3 ready but runs alone
+-- state: 0 ready, 1 waiting until due_at, 2 leased until lease_until, 3 ready but must run alone
 CREATE TABLE carillon_jobs (
   id INTEGER PRIMARY KEY,
   organization TEXT NOT NULL,
@@ -58,7 +57,7 @@ CREATE TABLE carillon_jobs (
   recovered INTEGER NOT NULL DEFAULT 0,
   token INTEGER,
   lease_until INTEGER,
-  provider TEXT -- of the attempt that has started under this lease
+  provider TEXT -- of the attempt started under this lease
 ) STRICT;
 CREATE INDEX carillon_jobs_ready ON carillon_jobs (lane, high, organization) WHERE state = 0;
 CREATE INDEX carillon_jobs_waiting ON carillon_jobs (due_at) WHERE state = 1;

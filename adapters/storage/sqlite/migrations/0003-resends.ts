@@ -1,4 +1,4 @@
-/** The id of the notification that another one repeats. */
+/** Id of the original notification of a resend. */
 export const resends = `
 ALTER TABLE carillon_notifications ADD COLUMN resend_of TEXT;
 `

@@ -1,4 +1,4 @@
-/** `seq` counts within an organization, for lists; the table itself is the index that every send looks into. */
+/** `seq` counts per organization, for lists. The table itself is the index for the lookup of every send. */
 export const suppressions = `
 CREATE TABLE carillon_suppressions (
   organization TEXT NOT NULL REFERENCES carillon_organizations (id),

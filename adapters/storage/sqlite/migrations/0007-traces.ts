@@ -1,4 +1,4 @@
-/** The trace that a delivery belongs to, and an index for counting what is held, which nothing else costs anything. */
+/** Trace of a delivery, and an index for counting held deliveries that no other row enters. */
 export const traces = `
 ALTER TABLE carillon_notifications ADD COLUMN trace TEXT;
 ALTER TABLE carillon_deliveries ADD COLUMN trace TEXT;

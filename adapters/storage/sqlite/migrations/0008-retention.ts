@@ -1,6 +1,6 @@
 /**
- * Retention, redrives, and how deliveries to an endpoint go. Only what has failed is in the index of dead letters; the
- * others follow deliveries and receipts: none of them costs an accept anything.
+ * Retention, retries and endpoint health. The index of dead letters holds only failed notifications; the other indexes
+ * change with deliveries and receipts. An accept pays for none of them.
  */
 export const retention = `
 ALTER TABLE carillon_organizations ADD COLUMN retention_days INTEGER;

@@ -1,4 +1,4 @@
-/** Attachments stand behind all that lists read, as a JSON array; null: there are none. */
+/** Attachments as a JSON array, stored behind all columns that lists read. Null: none. */
 export const attachments = `
 ALTER TABLE carillon_notifications ADD COLUMN attachments TEXT;
 `

@@ -1,13 +1,13 @@
 /**
- * What facts change stands with the newest event: a notification's row, which holds its content and would not fit into its
- * page any more, is written once. Only `failed` stays with it, for the index of dead letters. Likewise a delivery: `pending` is
- * also what a delivered one says, which no longer has a job.
+ * The current state moves to the newest event: a notification's row holds its content, would outgrow its page, and so
+ * is written once. Only `failed` stays there, for the index of dead letters. Likewise for deliveries: a delivered one
+ * also says `pending`, but has no job.
  *
- * The columns that it held before stay, unused: to drop one rewrites the table, and fails for a view of the application's in
- * the same file that is broken. Processes that are older would go on to use them, so their claims must find no tokens.
+ * The old columns stay, unused: dropping one rewrites the table, and fails if the application has a broken view in the
+ * same file. Older processes would continue to use them, so their claims must find no tokens.
  */
 export const states = `
-ALTER TABLE carillon_events ADD COLUMN announced INTEGER NOT NULL DEFAULT 0; -- this and the others: read of the newest alone
+ALTER TABLE carillon_events ADD COLUMN announced INTEGER NOT NULL DEFAULT 0; -- this and the next columns: read from the newest event only
 ALTER TABLE carillon_events ADD COLUMN fold TEXT; -- JSON
 ALTER TABLE carillon_events ADD COLUMN provider TEXT;
 ALTER TABLE carillon_events ADD COLUMN provider_message_id TEXT;

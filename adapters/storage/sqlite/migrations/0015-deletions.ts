@@ -1,4 +1,4 @@
-/** The deletion of an organization that has begun, by how it goes: `plain` or `force`. */
+/** Kind of an organization's running deletion: `plain` or `force`. */
 export const deletions = `
 ALTER TABLE carillon_organizations ADD COLUMN deleting TEXT;
 CREATE INDEX carillon_templates_of_organization ON carillon_templates (organization);

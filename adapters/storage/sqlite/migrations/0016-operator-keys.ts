@@ -1,7 +1,7 @@
 /**
- * Operator keys belong to no organization; an older process refuses them, since it does not know their form. SQLite cannot let
- * a column be null afterwards, and to rename a table fails for a view of the application's in the same file that is broken. So the
- * table is made anew, with its columns in the same order.
+ * Operator keys belong to no organization; older processes refuse them, because they do not know their format. SQLite
+ * cannot make a column nullable, and renaming a table fails if the application has a broken view in the same file. So
+ * the table is created anew, with its columns in the same order.
  */
 export const operatorKeys = `
 CREATE TABLE carillon_keys AS SELECT * FROM carillon_api_keys;

@@ -17,9 +17,9 @@ import { operatorKeys } from './0016-operator-keys.ts'
 import { textAlternatives } from './0017-text-alternatives.ts'
 
 /**
- * In order, append-only: the schema's version is the number of those that have run. Columns are added at the end, so that
- * processes that are older go on with `SELECT *` as they have prepared it; where they would store what is no longer right, their
- * claims must fail: they deliver nothing until they are restarted.
+ * In order and append-only: the schema's version is the number of applied migrations. Columns are added at the end, so
+ * that older processes can continue with their prepared `SELECT *`. If older processes would store wrong data, a
+ * migration must make their claims fail: they then deliver nothing until they are restarted.
  */
 export const migrations: readonly string[] = [
   initial,
