@@ -1,10 +1,10 @@
 import type { ErrorCode } from '../../../src/domain/errors/catalogue.ts'
 import type { FaultScope, Outcome } from '../../../src/domain/outcome.ts'
 
-/** What an answer of APNs means, and what it asks of the connection and the token. */
+/** The meaning of an APNs answer, for the message, the connection and the token. */
 export interface ApnsVerdict {
   readonly outcome: Outcome
-  /** `connection`: the next request needs a new one. `token`: APNs calls the provider token expired. */
+  /** `connection`: open a new one for the next request. `token`: APNs considers the provider token expired. */
   readonly renew?: 'connection' | 'token' | undefined
 }
 
@@ -18,14 +18,14 @@ type Row = readonly [
 const MINUTE = 60_000
 const NEW_CONNECTION = { renew: 'connection' } as const
 const AUTH: Row = ['rejected', 'provider_auth_failed', 'account']
-/** A fault of this channel, or of what it was given: the same for every attempt. */
+/** A fault of this channel or its input, the same for every attempt. */
 const OURS: Row = ['rejected', 'provider_error', 'message']
 
 /**
  * Apple, "Handling notification responses from APNs", table "Response error strings".
  *
- * A token of another app is its owner's fault: it must not bring the provider to rest, or one wrong token would hold up
- * all others. A wrong topic meets every message.
+ * A token of another app is a fault of its owner. It must not pause the provider, or one wrong token would hold up all
+ * other messages. A wrong topic affects every message.
  */
 const REASONS: ReadonlyMap<string, Row> = new Map<string, Row>([
   [
@@ -54,12 +54,12 @@ const REASONS: ReadonlyMap<string, Row> = new Map<string, Row>([
   ['MissingProviderToken', AUTH],
   ['UnrelatedKeyIdInToken', AUTH],
   ['BadEnvironmentKeyIdInToken', AUTH],
-  // What APNs is seen to answer where its documentation has the name above.
+  // Observed in practice where the documentation has the name above.
   ['BadEnvironmentKeyInToken', AUTH],
   ['BadCertificate', AUTH],
   ['BadCertificateEnvironment', AUTH],
   ['Forbidden', AUTH],
-  // Per device: other devices are not concerned.
+  // A limit per device; other devices are not affected.
   ['TooManyRequests', ['retry', 'provider_rate_limited', 'recipient']],
   [
     'TooManyProviderTokenUpdates',
@@ -71,7 +71,7 @@ const REASONS: ReadonlyMap<string, Row> = new Map<string, Row>([
   ['Shutdown', ['retry', 'provider_unavailable', 'provider', NEW_CONNECTION]],
 ])
 
-/** For a reason that is not in the table. */
+/** For reasons missing from the table. */
 const STATUSES: ReadonlyMap<number, Row> = new Map<number, Row>([
   [403, AUTH],
   [410, ['rejected', 'device_unregistered', 'recipient']],
@@ -81,8 +81,8 @@ const STATUSES: ReadonlyMap<number, Row> = new Map<number, Row>([
 ])
 
 /**
- * @param body JSON with `reason` and, with 410, `timestamp`: since when the token is dead, epoch milliseconds
- * @param retryAfterMs APNs' own hint
+ * @param body JSON with `reason` and, for 410, `timestamp`: since when the token is invalid, epoch milliseconds
+ * @param retryAfterMs value of Retry-After
  */
 export function judgeApns(status: number, body: string, retryAfterMs: number | undefined): ApnsVerdict {
   const { reason, timestamp } = parse(body)

@@ -6,16 +6,16 @@ import {
   openHttp2Session,
 } from './http2-session.ts'
 
-/** Requests to one host over one connection, which is replaced when it ends. */
+/** Sends requests to one host over one connection, and replaces the connection when it ends. */
 export interface Http2Client {
-  /** Never rejects; ends soon after the signal aborts. */
+  /** Never rejects. Ends soon after the signal aborts. */
   post(request: Http2Request): Promise<Http2Result>
-  /** Connects, without a request. Rejects with the reason. */
+  /** Connects without a request. Rejects with the reason. */
   connect(): Promise<void>
   close(): Promise<void>
 }
 
-/** How many connections one request may see end before it gives up; a server may end each as soon as it is open. */
+/** Connections that one request may lose before it fails: a server may close each one at once. */
 const MAX_SESSIONS = 3
 
 export function http2Client(options: Http2SessionOptions): Http2Client {
@@ -24,7 +24,7 @@ export function http2Client(options: Http2SessionOptions): Http2Client {
   let latest: Http2Session | undefined
   const closing = new AbortController()
 
-  /** One connection for all who ask at the same time. */
+  /** Shares one connection between concurrent callers. */
   function session(): Promise<Http2Session> {
     if (latest?.spent === true) {
       latest = undefined
@@ -73,7 +73,7 @@ function notSent(message: string): Http2Result {
   return { kind: 'failed', mayHaveActed: false, message }
 }
 
-/** The session, or why there is none. */
+/** The session, or the reason for its absence. */
 function orAborted(opening: Promise<Http2Session>, signal: AbortSignal): Promise<Http2Session | Error> {
   return new Promise((resolve) => {
     const onAbort = (): void => resolve(new Error('The attempt ended before it began.'))

@@ -1,15 +1,15 @@
 import { type ClientHttp2Session, connect, constants } from 'node:http2'
 import type { Socket } from 'node:net'
 
-/** Where a session leads, and how it is looked after. */
+/** Target and timing of a session. */
 export interface Http2SessionOptions {
   /** `https://host` or `https://host:port`. */
   readonly origin: string
-  /** Certificates (PEM) to trust instead of the runtime's own list. */
+  /** Certificates (PEM) to trust in place of the runtime's list. */
   readonly ca: string | readonly string[] | undefined
-  /** How long look-up, TCP, TLS and the first SETTINGS may take, in milliseconds. */
+  /** Time limit for DNS lookup, TCP, TLS and the first SETTINGS, in milliseconds. */
   readonly connectTimeoutMs: number
-  /** Between two PINGs, in milliseconds; one that is not answered before the next is due ends the session. */
+  /** Interval between PINGs, in milliseconds. The session ends if a PING is unanswered when the next is due. */
   readonly keepAliveMs: number
 }
 
@@ -24,49 +24,49 @@ export type Http2Result =
   | {
       readonly kind: 'answered'
       readonly status: number
-      /** One header of the answer, by its lower-case name. */
+      /** A response header by its lower-case name. */
       header(name: string): string | undefined
-      /** The beginning of the body, decoded leniently. */
+      /** Start of the body, decoded leniently. */
       readonly body: string
-      /** Lets the session that answered take no more requests; those under way go on. */
+      /** Stops new requests on the session that answered. Running ones continue. */
       retire(): void
     }
   | {
       readonly kind: 'failed'
-      /** True when the server may have acted on the request. */
+      /** True: the server may have processed the request. */
       readonly mayHaveActed: boolean
-      /** For people; holds no header. */
+      /** Human-readable, without header values. */
       readonly message: string
     }
 
 /** One connection to one host. */
 export interface Http2Session {
   /**
-   * Waits until the server's limit of streams leaves room for one more.
+   * Waits until the server's stream limit has room for one more.
    *
-   * @returns false when the session takes no more requests, or the signal aborted; nothing was sent
+   * @returns false if the session takes no more requests or the signal aborted; nothing was sent
    */
   room(signal: AbortSignal): Promise<boolean>
-  /** Sends one request at once; never rejects. */
+  /** Sends one request at once. Never rejects. */
   post(request: Http2Request): Promise<Http2Result>
-  /** True when no further request can be sent. */
+  /** True: the session takes no further requests. */
   readonly spent: boolean
   /** Resolves when the connection has ended. */
   readonly gone: Promise<void>
-  /** Ends the connection, with whatever is under way. Resolves when it is gone. */
+  /** Ends the connection and its running requests. Resolves when it has ended. */
   close(): Promise<void>
 }
 
 const MAX_BODY_BYTES = 16_384
 
-/** Connects. Rejects when there is no HTTP/2 session in time, or `signal` aborts; nothing was sent then. */
+/** Connects. Rejects if no HTTP/2 session is established in time or `signal` aborts; nothing was sent then. */
 export async function openHttp2Session(
   options: Http2SessionOptions,
   signal: AbortSignal,
 ): Promise<Http2Session> {
   const { origin, ca, connectTimeoutMs, keepAliveMs } = options
   const session = connect(origin, ca === undefined ? {} : { ca: [ca].flat() })
-  // Faults of an idle connection must not end the process; the requests that meet them report them.
+  // Errors of an idle connection must not end the process. Affected requests report them.
   session.on('error', () => {})
   const socket = await established(session, connectTimeoutMs, signal)
 
@@ -81,7 +81,7 @@ export async function openHttp2Session(
   const stopPings = keepAlive(session, keepAliveMs)
   const end = (): void => {
     session.destroy()
-    // The session alone would wait for the server to close its side, which some never do.
+    // The session alone would wait for the server to close its side, which some servers never do.
     socket.destroy()
   }
   const endIfIdle = (): void => {
@@ -118,7 +118,7 @@ export async function openHttp2Session(
           if (!refused && open >= limitOf(session)) return
           waiting.delete(look)
           signal.removeEventListener('abort', look)
-          // Taken here, so that those who look in the same turn do not share one place.
+          // Counted here, so that concurrent callers do not share one slot.
           if (!refused) open += 1
           resolve(!refused)
         }
@@ -144,7 +144,7 @@ export async function openHttp2Session(
   }
 }
 
-/** The server's first SETTINGS say how many streams it takes; before them any number would be a guess. */
+/** Waits for the server's first SETTINGS, which hold its stream limit. */
 function established(session: ClientHttp2Session, timeoutMs: number, signal: AbortSignal): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const fail = (error: Error): void => {
@@ -173,7 +173,7 @@ function established(session: ClientHttp2Session, timeoutMs: number, signal: Abo
   })
 }
 
-/** A connection that a firewall forgot looks open for ever: only an answer proves that it is not. */
+/** A connection that a firewall dropped looks open. Only an answer proves otherwise. */
 function keepAlive(session: ClientHttp2Session, everyMs: number): () => void {
   let unanswered = false
   const timer = setInterval(() => {
@@ -224,7 +224,7 @@ function exchange(
     stream.on('response', answer.start)
     stream.on('data', (chunk: Buffer) => {
       answer.add(chunk)
-      // What is kept says all; the rest may never end.
+      // The kept part suffices, and the rest may never end.
       if (answer.isFull()) stream.close(constants.NGHTTP2_CANCEL)
     })
     stream.once('close', () => {
@@ -235,7 +235,7 @@ function exchange(
         resolve({ ...result, retire: hooks.retire })
         return
       }
-      // RFC 9113 6.8 and 8.7: both are the server's word that it has not looked at the request.
+      // RFC 9113 6.8 and 8.7: both guarantee that the server has not processed the request.
       const refused =
         stream.id === undefined ||
         stream.rstCode === constants.NGHTTP2_REFUSED_STREAM ||

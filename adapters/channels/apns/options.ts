@@ -8,16 +8,16 @@ import { checkOptions, instanceName, retryPolicy, timeout, wrongOption } from '.
 
 /** Options of `apns`. */
 export interface ApnsOptions {
-  /** The signing key from Apple: the text of the `.p8` file. */
+  /** Apple's signing key: the text of the `.p8` file. */
   readonly key: string
-  /** Its ten-character id. */
+  /** Ten-character id of the key. */
   readonly keyId: string
-  /** The ten-character id of the team. */
+  /** Ten-character id of the team. */
   readonly teamId: string
-  /** The bundle id of the app. */
+  /** Bundle id of the app. */
   readonly topic: string
   /**
-   * Apps from the store have tokens of `production`, those that Xcode installed have tokens of `sandbox`.
+   * Environment of the device tokens: `production` for apps from the store, `sandbox` for apps installed by Xcode.
    *
    * @default 'production'
    */
@@ -29,63 +29,64 @@ export interface ApnsOptions {
    */
   readonly name?: string | undefined
   /**
-   * How long APNs keeps a message for a device that is offline, in seconds from the accept; 0: not at all.
+   * How long APNs keeps a message for an offline device, in seconds from the accept. 0: try once.
    *
    * @default 2_419_200 (four weeks)
    */
   readonly ttlSeconds?: number | undefined
   /**
-   * 10: at once; 5: when it suits the device's battery; 1: without waking the device.
+   * 10: deliver at once. 5: respect the device's battery. 1: never wake the device.
    *
    * @default 10
    */
   readonly priority?: 10 | 5 | 1 | undefined
   /**
-   * More keys for `aps`, for example `{ sound: 'default', 'mutable-content': 1 }`. `alert` is the message's.
+   * Additional keys of `aps`, for example `{ sound: 'default', 'mutable-content': 1 }`. `alert` comes from the message.
    *
    * @default none
    */
   readonly aps?: Readonly<Record<string, unknown>> | undefined
   /**
-   * Messages with one id replace each other on a device; at most 64 bytes. Undefined: shown each for itself.
+   * Collapse id: messages with the same id replace each other on a device. At most 64 bytes. Undefined: show every
+   * message.
    *
    * @default an id of the notification, so that a repeated attempt replaces the first
    */
   readonly collapseId?: ((message: Message<PushKind>) => string | undefined) | undefined
   /**
-   * How long one message may take altogether, in milliseconds.
+   * Longest time for one message, in milliseconds.
    *
    * @default 15_000
    */
   readonly timeoutMs?: number | undefined
   /**
-   * Most messages under way at one time, all over one connection. APNs' own limit of streams holds beside it.
+   * Most concurrent messages, all over one connection. APNs' own stream limit also applies.
    *
    * @default 100
    */
   readonly maxConcurrent?: number | undefined
   /**
-   * Most messages in any second, by all processes together that share the rate limiter; a whole number, or a fraction
-   * below 1.
+   * Most messages per second, shared by all processes with the same rate limiter. A whole number, or a fraction below
+   * 1.
    *
    * @default no limit
    */
   readonly maxPerSecond?: number | undefined
   /**
-   * How often the connection is asked for a sign of life, in milliseconds.
+   * Interval of keep-alive PINGs, in milliseconds.
    *
    * @default 60_000
    */
   readonly keepAliveMs?: number | undefined
-  /** Another address than the environment's, for a proxy or a test server. */
+  /** Address in place of the environment's, for a proxy or a test server. */
   readonly baseUrl?: string | undefined
-  /** Certificates (PEM) to trust instead of the runtime's own list. */
+  /** Certificates (PEM) to trust in place of the runtime's list. */
   readonly ca?: string | readonly string[] | undefined
-  /** When failed attempts are tried again. Default: the engine's policy for providers. */
+  /** Schedule of retries. Default: the engine's policy for providers. */
   readonly retry?: RetryPolicy | undefined
 }
 
-/** Options with every default filled in. */
+/** Options with defaults. */
 export interface ResolvedApnsOptions {
   readonly key: KeyObject
   readonly keyId: string
@@ -144,7 +145,7 @@ const schema = z.strictObject({
   retry: retryPolicy.optional(),
 })
 
-/** @throws NotifierError `invalid_configuration`, naming the option */
+/** @throws NotifierError `invalid_configuration` with the option's name */
 export function resolveApnsOptions(options: ApnsOptions): ResolvedApnsOptions {
   const { environment, baseUrl, key, ...given } = checkOptions(PLUGIN, schema, options)
   return {

@@ -13,22 +13,22 @@ import { providerToken } from './token.ts'
 
 export type { ApnsOptions }
 
-/** Apple: "Generating a remote notification"; only VoIP messages may be longer. */
+/** Apple: "Generating a remote notification". Only VoIP messages may be longer. */
 const MAX_PAYLOAD_BYTES = 4_096
 /** Longest `apns-collapse-id`. */
 const MAX_COLLAPSE_BYTES = 64
-/** Half the time that one message has by default: a host that does not answer is not waited for in vain. */
+/** About half of the default time for a message, so that a dead host leaves time for another attempt to connect. */
 const CONNECT_TIMEOUT_MS = 8_000
-/** Apple calls the length of a token variable; all so far had 32 bytes or more. */
+/** Apple does not document a length; all tokens so far had 32 bytes or more. */
 const DEVICE_TOKEN = /^(?:[0-9a-f]{2}){32,100}$/i
 
 /**
- * The Apple Push Notification service, with a signing key, over one HTTP/2 connection. A message's `subject` is the
- * title of the alert, `push.data` stands beside `aps` in the payload.
+ * Apple Push Notification service with a signing key, over one HTTP/2 connection. A message's `subject` is the title of
+ * the alert. `push.data` stands beside `aps` in the payload.
  *
- * APNs has no receipts: `sent` is the last that is known. All attempts of a notification carry one `apns-id`.
+ * APNs sends no receipts, so the status ends at `sent`. All attempts of a notification carry the same `apns-id`.
  *
- * @throws NotifierError `invalid_configuration`, naming the option that is wrong
+ * @throws NotifierError `invalid_configuration` with the option's name
  */
 export function apns(options: ApnsOptions): Provider<PushKind> {
   const resolved = resolveApnsOptions(options)
@@ -107,7 +107,7 @@ function compose(options: ResolvedApnsOptions, message: Message<PushKind>, conte
     const size = `The payload has ${body.length} bytes; APNs takes ${MAX_PAYLOAD_BYTES}.`
     return rejected('message_too_large', 'message', size)
   }
-  // Not by the idempotency key: after a retry, too, the second one replaces the first.
+  // Not the idempotency key: the message must also replace its predecessor after a retry.
   const collapseId =
     options.collapseId === undefined
       ? stableUuid(context.notificationId)
@@ -135,7 +135,7 @@ function compose(options: ResolvedApnsOptions, message: Message<PushKind>, conte
   }
 }
 
-/** Unix seconds; 0 has its own meaning: one try, and nothing is kept. */
+/** Unix seconds. 0 means one try without storage. */
 function expiration(ttlSeconds: number, createdAt: number): string {
   return ttlSeconds === 0 ? '0' : String(Math.floor(createdAt / 1000) + ttlSeconds)
 }

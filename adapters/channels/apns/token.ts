@@ -1,13 +1,13 @@
 import { type KeyObject, sign } from 'node:crypto'
 
-/** The token that APNs knows a provider by: signed here, valid for an hour. */
+/** A signed provider token for APNs, valid for one hour. */
 export interface ProviderToken {
-  /** The token to use now. */
+  /** The current token. */
   current(): string
   /**
-   * Takes note that APNs called a token expired.
+   * Records that APNs considers a token expired.
    *
-   * @returns true when the next one will be another
+   * @returns true if the next token will be a new one
    */
   expired(token: string): boolean
 }
@@ -19,9 +19,9 @@ export interface ProviderTokenOptions {
 }
 
 const MINUTE = 60_000
-/** APNs refuses tokens that are older than an hour. */
+/** APNs refuses tokens older than an hour. */
 const OLDEST_MS = 50 * MINUTE
-/** APNs refuses tokens that are made more often than every 20 minutes. */
+/** APNs refuses new tokens more often than every 20 minutes. */
 const YOUNGEST_MS = 20 * MINUTE
 
 /** @param now epoch milliseconds */
@@ -31,7 +31,7 @@ export function providerToken(
 ): ProviderToken {
   let token = ''
   let madeAt = Number.NEGATIVE_INFINITY
-  // A negative age: the clock was set back, and the token is from the future.
+  // A negative age means that the clock was set back.
   const isOlderThan = (ageMs: number): boolean => now() - madeAt >= ageMs || now() < madeAt
 
   return {
@@ -43,7 +43,7 @@ export function providerToken(
       return token
     },
     expired(refused) {
-      // Another request that met the same answer has renewed it already.
+      // Another request with the same answer has already renewed it.
       if (refused !== token) return true
       if (!isOlderThan(YOUNGEST_MS)) return false
       madeAt = Number.NEGATIVE_INFINITY

@@ -18,13 +18,12 @@ const slow: Verdict = ['retry', 'provider_rate_limited', 'recipient']
 const down: Verdict = ['retry', 'provider_unavailable', 'provider']
 
 /**
- * Codes of Discord that posting to a webhook can meet
- * (https://discord.com/developers/docs/topics/opcodes-and-status-codes).
+ * Discord's error codes for posts to a webhook (https://discord.com/developers/docs/topics/opcodes-and-status-codes).
  *
- * @internal all of it for tests
+ * @internal exported for tests
  */
 export const DISCORD_ERRORS: Readonly<Record<string, Verdict>> = {
-  // The webhook was deleted: its address, which is its credential, works no more.
+  // The webhook, and with it the credential in its address, was deleted.
   10015: badWebhook,
   40001: badWebhook,
   50014: badWebhook,
@@ -35,7 +34,7 @@ export const DISCORD_ERRORS: Readonly<Record<string, Verdict>> = {
   160005: restricted,
   50001: restricted,
   50013: restricted,
-  // A forum takes posts into threads alone, and may want a tag.
+  // A forum accepts posts only in threads and may require a tag.
   40058: restricted,
   40067: restricted,
   50008: restricted,
@@ -57,7 +56,7 @@ export const DISCORD_ERRORS: Readonly<Record<string, Verdict>> = {
   40333: ['rejected', 'provider_error', 'account'],
 }
 
-/** Reads an answer: the message or webhook with its `id`, or `{ code, message, errors }`. */
+/** Judges an answer: the message or webhook with its `id`, or `{ code, message, errors }`. */
 export function judgeDiscord(answer: ProviderAnswer): Outcome | null {
   const { status, headers, json } = answer
   if (status === 200) {
@@ -71,10 +70,10 @@ export function judgeDiscord(answer: ProviderAnswer): Outcome | null {
   return refuse(
     answer,
     {
-      // 0 stands for all errors without a code of their own.
+      // 0 is Discord's code for all errors without their own.
       code: code === '0' ? undefined : code,
       message: [message, ...faults.map(({ field, what }) => `${field}: ${what}`)].join('; '),
-      // The body is more exact than the header, which has whole seconds.
+      // More precise than the header, which has whole seconds.
       retryAfterMs: hintOf(member(json, 'retry_after')),
     },
     verdictOf(status, code, headers, faults),
@@ -94,12 +93,12 @@ function verdictOf(
     return tooLarge
   const known = rowOf(DISCORD_ERRORS, code)
   if (known !== undefined) return known
-  // A limit that is shared belongs to the channel, not to this webhook.
+  // A shared limit belongs to the channel, not to this webhook.
   return status === 429 && headers['x-ratelimit-scope'] === 'shared' ? slow : byStatus(status)
 }
 
 interface Fault {
-  /** Its path: `embeds.0.title`. */
+  /** Path of the field, for example `embeds.0.title`. */
   readonly field: string
   readonly code: string | undefined
   readonly what: string
@@ -108,7 +107,7 @@ interface Fault {
 const MOST_FAULTS = 5
 const MOST_LEVELS = 8
 
-/** What is wrong with which field: a tree of fields, whose leaves are lists named `_errors`. */
+/** Flattens Discord's tree of field errors, whose leaves are lists named `_errors`. */
 function faultsOf(tree: unknown, path: readonly string[] = []): Fault[] {
   if (typeof tree !== 'object' || tree === null || path.length > MOST_LEVELS) return []
   return Object.entries(tree)

@@ -5,29 +5,32 @@ import { jsonObject, text } from '../../../src/domain/input/fields.ts'
 import type { JsonFields } from '../../../src/domain/json-fields.ts'
 import { member } from '../kit/http/provider-answer.ts'
 
-/** What a Discord message may carry beside its text. */
+/** Parts of a Discord message beside its text. */
 export interface DiscordContent {
-  /** Embeds as Discord has them, 1 to 10, with at most 6,000 characters of text and 50,000 of JSON in all. */
+  /** Embeds in Discord's format: 1 to 10, with at most 6,000 characters of text and 50,000 of JSON in total. */
   readonly embeds?: readonly JsonFields[] | undefined
-  /** The name that is shown in place of the webhook's: 1 to 80 characters. */
+  /** Name shown in place of the webhook's: 1 to 80 characters. */
   readonly username?: string | undefined
-  /** The picture that is shown in place of the webhook's: an https address. */
+  /** Avatar shown in place of the webhook's: an https URL. */
   readonly avatarUrl?: string | undefined
-  /** The thread of the webhook's channel to post into: its id. */
+  /** Id of the thread in the webhook's channel to post into. */
   readonly threadId?: string | undefined
-  /** True: it arrives without a sound. Default false. */
+  /** True: deliver without a sound. Default: false. */
   readonly silent?: boolean | undefined
-  /** True: neither embeds nor previews of links are shown. Default false. */
+  /** True: hide embeds and link previews. Default: false. */
   readonly suppressEmbeds?: boolean | undefined
-  /** Whom the text may notify by `<@id>` and `<@&id>`: ids, at most 100 of each. Default: nobody, and never everyone. */
+  /**
+   * Users and roles that `<@id>` and `<@&id>` in the text may notify: at most 100 ids of each. Default: none.
+   * `@everyone` never notifies.
+   */
   readonly mentions?: DiscordMentions | undefined
 }
 
-/** Whom a text may notify. */
+/** Users and roles that a text may notify. */
 export interface DiscordMentions {
-  /** Ids of users. */
+  /** User ids. */
   readonly users?: readonly string[] | undefined
-  /** Ids of roles. */
+  /** Role ids. */
   readonly roles?: readonly string[] | undefined
 }
 
@@ -40,8 +43,8 @@ const MAX_EMBED_JSON = 50_000
 const SNOWFLAKE = /^\d{15,20}$/
 const CHANNEL = /^#[^\s#@:<>`]{1,100}$/u
 /**
- * An address goes as it is, since a backslash would break it; what could end it, or the link around it, does not belong to
- * it. A plus or minus begins a list only before a space.
+ * URLs stay unescaped, because a backslash would break them. A URL ends before characters that could close it or a link
+ * around it. Plus and minus start a list only before a space.
  */
 const MARKUP = /https?:\/\/[^\s\\*~`|<>[\]()]+|[\\*_~`|<>[\]()#]|[-+](?=\s)/g
 
@@ -82,7 +85,7 @@ const discordParts: z.ZodType<DiscordContent, DiscordContent> = z.strictObject({
     .describe('Whom the text may notify by <@id> and <@&id>. Left out: nobody; never everyone.'),
 })
 
-/** Channels of Discord. The text is Discord's Markdown; a template's values are escaped in it. */
+/** Discord channels. The text is Discord's Markdown; values of template variables are escaped in it. */
 export const discordChannel: DiscordKind = {
   name: 'discord',
   recipient: 'a Discord channel id or a #channel',
@@ -92,7 +95,7 @@ export const discordChannel: DiscordKind = {
   parts: discordParts,
   isBlank: ({ body, parts }) => body.trim() === '' && parts?.embeds === undefined,
   assertText({ body }) {
-    // In characters, not UTF-16 units: Discord judges what is between both itself.
+    // Unicode characters rather than UTF-16 units. Discord itself judges texts between the two counts.
     const characters = body.length - (body.match(/[\uD800-\uDBFF][\uDC00-\uDFFF]/g)?.length ?? 0)
     if (characters <= MAX_CHARACTERS) return
     throw new NotifierError('message_too_large', {
@@ -102,7 +105,7 @@ export const discordChannel: DiscordKind = {
   },
 }
 
-/** The texts of an embed that Discord counts together. */
+/** The texts of an embed that count towards Discord's total. */
 function textsOf(embed: unknown): string[] {
   const fields = member(embed, 'fields')
   const texts = [

@@ -13,11 +13,11 @@ export { type DiscordContent, type DiscordKind, type DiscordMentions, discordCha
 
 /** Options of `discord`. */
 export interface DiscordOptions extends Omit<PacedProviderOptions, 'baseUrl'> {
-  /** The webhook's address, `https://discord.com/api/webhooks/…`: a credential, for who knows it may post. */
+  /** Address of the webhook, `https://discord.com/api/webhooks/…`. It is a credential: anyone with it can post. */
   readonly url: string
   /**
-   * The recipients that stand for the webhook's one channel (`#alerts`, its id): it can post nowhere else, so that messages
-   * to others go to another provider, or are refused.
+   * Recipients that mean the webhook's channel (`#alerts`, its id). The webhook can post nowhere else, so messages to
+   * other recipients go to another provider or are refused.
    */
   readonly to: string | readonly string[]
 }
@@ -35,15 +35,15 @@ const schema = z.strictObject({
   ),
 })
 
-/** Flags of a message. */
+/** Message flags of Discord's API. */
 const SUPPRESS_EMBEDS = 1 << 2
 const SUPPRESS_NOTIFICATIONS = 1 << 12
 
 /**
- * Posts to one channel of Discord by an incoming webhook. The answer is `sent`: Discord reports no deliveries. Webhooks know
- * no idempotency: a repetition after an ambiguous attempt is a second message.
+ * Posts to one Discord channel through an incoming webhook. The status ends at `sent`: Discord reports no deliveries.
+ * Webhooks have no idempotency, so a retry after an ambiguous attempt may post a second message.
  *
- * @throws NotifierError `invalid_configuration`, naming the option that is wrong
+ * @throws NotifierError `invalid_configuration` with the option's name
  */
 export function discord(options: DiscordOptions): Provider<DiscordKind> {
   const given = checkOptions('discord', schema, options)
@@ -75,7 +75,7 @@ export function discord(options: DiscordOptions): Provider<DiscordKind> {
   }
 }
 
-/** Without `wait` Discord answers before it has judged the message. */
+/** Without `wait`, Discord answers before it validates the message. */
 function queryOf({ discord: parts }: Message<DiscordKind>): string {
   return `?wait=true${parts?.threadId === undefined ? '' : `&thread_id=${parts.threadId}`}`
 }
@@ -84,7 +84,7 @@ function payloadOf({ body, discord: parts = {} }: Message<DiscordKind>): Readonl
   const { embeds, username, avatarUrl, silent, suppressEmbeds, mentions } = parts
   const flags =
     (suppressEmbeds === true ? SUPPRESS_EMBEDS : 0) | (silent === true ? SUPPRESS_NOTIFICATIONS : 0)
-  // What is undefined, JSON leaves out.
+  // JSON omits undefined members.
   return {
     content: body,
     embeds,
@@ -95,7 +95,7 @@ function payloadOf({ body, discord: parts = {} }: Message<DiscordKind>): Readonl
   }
 }
 
-/** Discord's own hosts; this machine for tests. */
+/** Discord's own hosts, or this machine for tests. */
 function isWebhookUrl(text: string): boolean {
   if (!URL.canParse(text) || /[?#]/.test(text)) return false
   const { protocol, hostname, username, password, pathname } = new URL(text)

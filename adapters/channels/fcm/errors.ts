@@ -10,7 +10,7 @@ import {
 
 const AUTH: Verdict = ['rejected', 'provider_auth_failed', 'account']
 const NEXT_TOKEN: Verdict = ['retry', 'provider_auth_failed', 'account']
-/** The project's key for Apple, or for browsers, is refused there: Android and our access token are not concerned. */
+/** Apple's or a browser's service refuses the project's key. Android and our access token are not affected. */
 const ELSEWHERE: Verdict = ['retry', 'provider_auth_failed', 'recipient']
 const CONTENT: Verdict = ['rejected', 'invalid_content', 'message']
 const TOKEN: Verdict = ['rejected', 'invalid_device_token', 'recipient']
@@ -19,7 +19,7 @@ const OUTAGE: Verdict = ['retry', 'provider_unavailable', 'provider']
 /**
  * FCM's own codes: `google.firebase.fcm.v1.ErrorCode`, in the details of an error.
  *
- * A token of another project is its owner's fault: it must not bring the provider to rest.
+ * A token of another project is a fault of its owner and must not pause the provider.
  */
 const FCM_CODES: ReadonlyMap<string, Verdict> = new Map<string, Verdict>([
   ['UNREGISTERED', ['rejected', 'device_unregistered', 'recipient']],
@@ -31,8 +31,8 @@ const FCM_CODES: ReadonlyMap<string, Verdict> = new Map<string, Verdict>([
 ])
 
 /**
- * Google's general codes (`google.rpc.Code`), where FCM adds none of its own. They are about the call, not about the
- * token: a wrong project must not look like thousands of dead devices.
+ * Google's general codes (`google.rpc.Code`), for answers without an FCM code. They concern the call, not the token: a
+ * wrong project must not look like thousands of invalid devices.
  */
 const STATUS_CODES: ReadonlyMap<string, Verdict> = new Map<string, Verdict>([
   ['PERMISSION_DENIED', AUTH],
@@ -41,17 +41,17 @@ const STATUS_CODES: ReadonlyMap<string, Verdict> = new Map<string, Verdict>([
   ['INTERNAL', OUTAGE],
 ])
 
-/** Google asks for a minute where it names no time ("Best practices when sending FCM messages at scale"). */
+/** Google's advice for answers without a time ("Best practices when sending FCM messages at scale"). */
 const RATE_LIMITED_MS = 60_000
-// "Message is too large. The maximum is 4K (4096 bytes)." and, before, "Android message is too big".
+// "Message is too large. The maximum is 4K (4096 bytes)."; earlier "Android message is too big".
 const TOO_LARGE = /too (?:big|large)/i
 const ABOUT_TOKEN = /registration token/i
 const ABOUT_CONTENT = /payload|data|package|ttl|priority|topic|condition|image|collapse/i
 
 /**
- * @param token the access token, which no outcome repeats; it is longer than what is kept of a message
- * @param renewed true when the next message has another access token than the one that was refused
- * @returns null when the answer is none of FCM
+ * @param token the access token, removed from every outcome; it is longer than the kept part of a text
+ * @param renewed true: the next message uses another access token than the refused one
+ * @returns null for an answer that is not FCM's
  */
 export function judgeFcm(answer: ProviderAnswer, token: string, renewed: boolean): Outcome | null {
   const name = textMember(answer.json, 'name')
@@ -76,7 +76,7 @@ export function judgeFcm(answer: ProviderAnswer, token: string, renewed: boolean
   return refuse(answer, words, verdict)
 }
 
-/** Google refuses the access token; where FCM adds a code of its own, it speaks of other credentials. */
+/** True: Google refuses the access token. Answers with an FCM code concern other credentials. */
 export function refusesAccess({ status, json }: ProviderAnswer): boolean {
   return status === 401 && fcmCodeOf(detailsOf(member(json, 'error'))) === undefined
 }
@@ -93,7 +93,7 @@ function fcmCodeOf(details: Details): string | undefined {
   return textMember(details('google.firebase.fcm.v1.FcmError'), 'errorCode')
 }
 
-/** One code for a wrong token and for wrong content: only what is surely the token may cost it. */
+/** FCM has one code for invalid tokens and invalid content. Only a clear case may count against the token. */
 function invalidArgument(message: string, details: Details, isFcmError: boolean): Verdict {
   if (TOO_LARGE.test(message)) return ['rejected', 'message_too_large', 'message']
   const fields = violations(details('google.rpc.BadRequest'), 'fieldViolations', 'field')
@@ -102,7 +102,7 @@ function invalidArgument(message: string, details: Details, isFcmError: boolean)
   return isFcmError && !ABOUT_CONTENT.test(message) ? TOKEN : CONTENT
 }
 
-/** Devices have limits of their own: one that is reached concerns no other device. */
+/** Limits per device do not affect other devices. */
 function rateLimited(
   answer: ProviderAnswer,
   words: ProviderWords,

@@ -8,36 +8,36 @@ import type { ServiceAccount } from './token.ts'
 
 /** Options of `fcm`. */
 export interface FcmOptions extends ProviderOptions {
-  /** The key file of a service account that may send messages, parsed: `JSON.parse(readFileSync(file, 'utf8'))`. */
+  /** Parsed key file of a service account that may send messages: `JSON.parse(readFileSync(file, 'utf8'))`. */
   readonly serviceAccount: FcmServiceAccount
   /**
-   * The Firebase project.
+   * Id of the Firebase project.
    *
-   * @default the service account's own
+   * @default the service account's project
    */
   readonly projectId?: string | undefined
   /**
-   * How long FCM keeps a message for a device that is offline, in seconds; 0: not at all.
+   * How long FCM keeps a message for an offline device, in seconds. 0: try once.
    *
-   * @default 2_419_200 (four weeks, the most)
+   * @default 2_419_200 (four weeks, the maximum)
    */
   readonly ttlSeconds?: number | undefined
   /**
-   * `high` wakes an Android device at once, `normal` waits until it wakes.
+   * `high`: wake an Android device at once. `normal`: wait until it wakes.
    *
    * @default 'high'
    */
   readonly priority?: 'high' | 'normal' | undefined
   /**
-   * Most messages in any second, by all processes together that share the rate limiter; a whole number, or a fraction
-   * below 1.
+   * Most messages per second, shared by all processes with the same rate limiter. A whole number, or a fraction below
+   * 1.
    *
    * @default no limit
    */
   readonly maxPerSecond?: number | undefined
 }
 
-/** What Carillon reads of a service account's key file; the rest of the file is ignored. */
+/** The fields in use of a service account's key file. Other fields are ignored. */
 export interface FcmServiceAccount {
   readonly client_email: string
   readonly private_key: string
@@ -46,7 +46,7 @@ export interface FcmServiceAccount {
   readonly token_uri?: string | undefined
 }
 
-/** Options with every default filled in. */
+/** Options with defaults. */
 export interface ResolvedFcmOptions {
   readonly account: ServiceAccount
   readonly projectId: string
@@ -78,7 +78,7 @@ const schema = z.strictObject({
   priority: z.enum(['high', 'normal']).default('high'),
 })
 
-/** @throws NotifierError `invalid_configuration`, naming the option */
+/** @throws NotifierError `invalid_configuration` with the option's name */
 export function resolveFcmOptions(options: FcmOptions): ResolvedFcmOptions {
   const { serviceAccount, ...given } = checkOptions(PLUGIN, schema, options)
   const projectId = given.projectId ?? serviceAccount.project_id

@@ -17,22 +17,22 @@ import { googleToken } from './token.ts'
 export type { FcmOptions, FcmServiceAccount }
 
 const SCOPE = 'https://www.googleapis.com/auth/firebase.messaging'
-/** "About FCM messages": title, text and data together. */
+/** "About FCM messages": limit for title, text and data together. */
 const MAX_PAYLOAD_BYTES = 4_096
 /**
- * `<instance id>:<token>`, or a token of the time before. The form is documented nowhere; it must not take in APNs'
- * tokens, which are hexadecimal.
+ * `<instance id>:<token>`, or the older form. The format is undocumented. It must not match APNs tokens, which are
+ * hexadecimal.
  */
 const REGISTRATION_TOKEN = /^(?:[\w-]{8,64}:[\w-]{64,1024}|APA91[\w-]{64,1024})$/
 
 /**
- * Firebase Cloud Messaging (HTTP v1) with a service account. A message's `subject` is the title; `push.data` reaches
- * the app.
+ * Firebase Cloud Messaging (HTTP v1) with a service account. A message's `subject` is the title. The app receives
+ * `push.data`.
  *
- * FCM has no receipts here: `sent` is the last that is known. It does not deduplicate: a second message of one
- * notification replaces the first in the device's list by its tag, if it is still there.
+ * FCM sends no receipts, so the status ends at `sent`. It does not deduplicate, but a second message of a notification
+ * has the same tag and replaces the first on the device.
  *
- * @throws NotifierError `invalid_configuration`, naming the option that is wrong
+ * @throws NotifierError `invalid_configuration` with the option's name
  */
 export function fcm(options: FcmOptions): Provider<PushKind> {
   const resolved = resolveFcmOptions(options)
@@ -47,7 +47,7 @@ export function fcm(options: FcmOptions): Provider<PushKind> {
     kind: push,
     maxConcurrent,
     maxPerSecond,
-    // A message may wait for the token before its own deadline begins.
+    // A message may wait for the token before its own deadline starts.
     timeoutMs: 2 * timeoutMs + 1_000,
     onAmbiguous,
     retry,
@@ -104,7 +104,7 @@ function faultOf({ to, subject, body, push }: Message<PushKind>): Outcome | null
 
 function compose(options: ResolvedFcmOptions, message: Message<PushKind>, context: SendContext): object {
   const { to, subject, body, push } = message
-  // Not the idempotency key: after a retry, too, the second one replaces the first.
+  // Not the idempotency key: the message must also replace its predecessor after a retry.
   const id = stableUuid(context.notificationId)
   const { ttlSeconds, priority } = options
   return {

@@ -5,39 +5,39 @@ import { jsonOf, member, textMember } from '../kit/http/provider-answer.ts'
 import type { ProviderHttp } from '../kit/http/provider-http.ts'
 import { redactor } from '../kit/redact.ts'
 
-/** The account that calls Google's APIs. */
+/** An account for Google's APIs. */
 export interface ServiceAccount {
   readonly clientEmail: string
   readonly privateKey: KeyObject
-  /** Id of the key, where the account's file names it. */
+  /** Id of the key, if the file has one. */
   readonly privateKeyId: string | undefined
-  /** Where tokens are made. */
+  /** Endpoint that issues tokens. */
   readonly tokenUri: string
 }
 
-/** A token, or why no message can be sent with one. */
+/** A token, or the outcome for messages without one. */
 export type AccessToken =
   | { readonly kind: 'token'; readonly token: string }
   | Exclude<Outcome, { kind: 'accepted' }>
 
-/** The access token of a service account: made when it is first needed, then kept until shortly before its end. */
+/** The access token of a service account: created on first use and cached until shortly before its expiry. */
 export interface GoogleToken {
-  /** Never rejects. All who ask while one is being made get that one; the signal only ends the waiting. */
+  /** Never rejects. Concurrent callers share one request; the signal ends only the caller's wait. */
   get(signal: AbortSignal): Promise<AccessToken>
   /**
-   * Takes note that Google refused a token: the next message gets another.
+   * Records that Google refused a token, so that the next message uses a new one.
    *
-   * @returns false when that is not likely to help: the one before was refused not long ago
+   * @returns false if a new token is unlikely to help: the previous one was refused recently
    */
   refused(token: string): boolean
 }
 
 const GRANT = 'urn:ietf:params:oauth:grant-type:jwt-bearer'
-/** Longest life of an assertion (Google, "Using OAuth 2.0 for server to server applications"). */
+/** Longest lifetime of an assertion (Google, "Using OAuth 2.0 for server to server applications"). */
 const ASSERTION_SECONDS = 3_600
-/** A token may be used for this long after it was taken: it must not end on its way. */
+/** Minimum remaining lifetime of a token: it must not expire in transit. */
 const MARGIN_MS = 300_000
-/** A second token that is refused within this time is no accident. */
+/** Two refused tokens within this time are no coincidence. */
 const REFUSED_AGAIN_MS = 600_000
 
 /** @param now epoch milliseconds */
@@ -76,7 +76,7 @@ export function googleToken(
       return orAborted(making, signal)
     },
     refused(token) {
-      // Another message that met the same answer has said so already.
+      // Another message with the same answer has already reported it.
       if (kept?.token !== token) return true
       kept = undefined
       const again = now() - refusedAt < REFUSED_AGAIN_MS
@@ -101,7 +101,7 @@ type Made =
   | { readonly kind: 'token'; readonly token: string; readonly seconds: number }
   | { readonly kind: 'refused'; readonly outcome: Outcome }
 
-/** Whatever happens here, no message has left: nothing of it is ambiguous. */
+/** No message is sent in this step, so its failures are never ambiguous. */
 function readToken(result: PostResult): Made {
   if (result.kind === 'failed') return unavailable(result.message, result.reason)
   const { status, headers, body, cut = false } = result

@@ -2,10 +2,10 @@ import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
 import type { Outcome } from '../../../src/domain/outcome.ts'
 
 /**
- * Ends a `check` by what a provider answered to a question that sends nothing: a request for the account, say.
+ * Ends a provider's `check` with the outcome of a harmless request, for example for account data.
  *
- * @param who the provider, as the beginning of a sentence
- * @throws NotifierError with the provider's reason, unless it is content
+ * @param who the provider, as the start of a sentence
+ * @throws NotifierError with the provider's reason, unless the outcome is `accepted`
  */
 export function assertWorks(outcome: Outcome, who: string): void {
   if (outcome.kind === 'accepted') return

@@ -4,9 +4,10 @@ import { whatIsRight } from '../../../src/domain/input/what-is-right.ts'
 import type { RetryPolicy } from '../../../src/domain/retry.ts'
 
 /**
- * Checks the options of a plug-in, once, when it is created.
+ * Validates the options of a plug-in when it is created.
  *
- * @throws NotifierError `invalid_configuration`, naming the plug-in, the option and what is right; never the value.
+ * @throws NotifierError `invalid_configuration` with the plug-in, the option and its valid values; never the given
+ *   value
  */
 export function checkOptions<Schema extends z.ZodType>(
   plugin: string,
@@ -25,7 +26,7 @@ export function checkOptions<Schema extends z.ZodType>(
   throw wrongOption(plugin, path.join('.') || 'options', issue?.message ?? 'is wrong')
 }
 
-/** What an object may hold, at the end of a path through a schema. */
+/** Member names that a schema allows at a path. */
 function namesAt(schema: unknown, path: readonly string[]): string[] {
   const object = schema instanceof z.ZodOptional || schema instanceof z.ZodPrefault ? schema.unwrap() : schema
   if (!(object instanceof z.ZodObject)) return []
@@ -33,7 +34,7 @@ function namesAt(schema: unknown, path: readonly string[]): string[] {
   return name === undefined ? Object.keys(object.shape) : namesAt(object.shape[name], rest)
 }
 
-/** The option `name`: of an instance, among the providers of its channel. */
+/** The option `name`: the instance's name, unique among the providers of its channel. */
 export const instanceName: z.ZodType<string> = z
   .string()
   .regex(/^[a-z0-9-]{1,64}$/, 'must be lower-case letters, digits and hyphens, at most 64')
@@ -41,18 +42,18 @@ export const instanceName: z.ZodType<string> = z
 /** The option `timeoutMs`. */
 export const timeout: z.ZodType<number> = z.int().min(1).max(600_000, 'must be at most 600000 milliseconds')
 
-/** An option that takes one or several, and at least one; gives a list. */
+/** An option that takes one value or a non-empty list. Returns a list. */
 export function oneOrSeveral<One>(one: z.ZodType<One>): z.ZodType<One[]> {
   return z.union([one.transform((value) => [value]), z.array(one).min(1)])
 }
 
-/** The option `retry`, whose fields are judged with the notifier. */
+/** The option `retry`. The notifier validates its fields. */
 export const retryPolicy: z.ZodType<RetryPolicy> = z.custom<RetryPolicy>(
   (value) => typeof value === 'object' && value !== null,
   'must be an object',
 )
 
-/** The error for an option whose fault no schema can see. */
+/** The error for an option whose fault a schema cannot express. */
 export function wrongOption(plugin: string, option: string, what: string): NotifierError {
   return new NotifierError('invalid_configuration', {
     message: `${plugin}: "${option}": ${what}.`,

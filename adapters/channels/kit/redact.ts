@@ -1,17 +1,17 @@
 import type { Outcome } from '../../../src/domain/outcome.ts'
 
-/** Shorter ones would tear holes into texts that have nothing to do with them. */
+/** Shorter secrets could match unrelated text. */
 const SHORTEST = 4
 
-/** What is kept of a provider's text: enough to understand it. */
+/** Longest kept part of a provider's text. */
 const MAX_TEXT = 500
 
 /**
- * A provider may repeat in a refusal what it was sent.
+ * Removes secrets from outcomes: a provider may quote the request in its refusal.
  *
- * @param secrets in every form in which they travel
- * @returns a function that removes them from the texts of an outcome, and then cuts these: the beginning of a secret that
- *   was cut would not be found
+ * @param secrets in every encoding that requests use
+ * @returns a function that redacts and then shortens the texts of an outcome, in this order: a truncated secret would
+ *   not match
  */
 export function redactor(secrets: readonly string[]): (outcome: Outcome) => Outcome {
   const hidden = secrets.filter((secret) => secret.length >= SHORTEST)

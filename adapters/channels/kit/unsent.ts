@@ -1,7 +1,7 @@
 import { isNotifierError } from '../../../src/domain/errors/notifier-error.ts'
 import type { Outcome } from '../../../src/domain/outcome.ts'
 
-/** System calls that come before a connection, and what TLS and undici say of one that was not made. */
+/** System calls before a connection, and errors of TLS and undici without one. */
 const BEFORE_CONNECTION: ReadonlySet<unknown> = new Set([
   'connect',
   'getaddrinfo',
@@ -14,26 +14,27 @@ const BEFORE_CONNECTION: ReadonlySet<unknown> = new Set([
   'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
   'ERR_TLS_CERT_ALTNAME_INVALID',
 ])
-/** Clients wrap the error of a socket once or twice; a cause may also lead back to itself. */
+/** Clients wrap a socket's error once or twice. A chain of causes may be circular. */
 const MOST_CAUSES = 8
 
 /**
- * Tells of an error of `fetch`, or of another client of Node.js, whether nothing was certainly sent: no host was found, no
- * connection made, or the certificate not believed. Then the outcome is `retry`; for any other error it is `ambiguous`.
+ * True: an error of `fetch`, or of another client of Node.js, proves that nothing was sent, because the host was not
+ * found, the connection failed or the certificate was not trusted. The outcome is `retry` then, and `ambiguous` for any
+ * other error.
  */
 export function isUnsent(error: unknown): boolean {
   let cause = error
   for (let depth = 0; depth < MOST_CAUSES && typeof cause === 'object' && cause !== null; depth += 1) {
     const fields: { code?: unknown; syscall?: unknown; errors?: unknown; cause?: unknown } = cause
     if (BEFORE_CONNECTION.has(fields.syscall) || BEFORE_CONNECTION.has(fields.code)) return true
-    // One for each address of the host.
+    // One error per address of the host.
     if (Array.isArray(fields.errors)) return fields.errors.length > 0 && fields.errors.every(isUnsent)
     cause = fields.cause
   }
   return false
 }
 
-/** Nothing was sent, because the attempt is over: the outcome where the signal has aborted before. */
+/** The outcome of an attempt whose signal aborted before anything was sent. */
 export function notBegun(): Outcome {
   return {
     kind: 'retry',
@@ -43,7 +44,7 @@ export function notBegun(): Outcome {
   }
 }
 
-/** Nothing was sent, and nothing will be before somebody acts: another provider may do better. */
+/** The outcome of an attempt that cannot be sent until the configuration changes. Another provider may succeed. */
 export function impossible(error: unknown): Outcome {
   return {
     kind: 'rejected',

@@ -8,7 +8,7 @@ import {
   type Verdict,
 } from '../kit/http/provider-answer.ts'
 
-/** Reads an answer of `POST /v3/{domain}/messages`: no codes, only words. */
+/** Judges an answer of `POST /v3/{domain}/messages`, which has no codes, only text. */
 export function judgeMailgun(answer: ProviderAnswer): Outcome | null {
   const message = textMember(answer.json, 'message')
   if (answer.status === 200) {
@@ -16,14 +16,14 @@ export function judgeMailgun(answer: ProviderAnswer): Outcome | null {
     return id === undefined ? null : { kind: 'accepted', providerMessageId: bareId(id) }
   }
   if (answer.status < 400) return null
-  // Refusals of the credentials are a plain word.
+  // Refused credentials answer with plain text.
   const words = message ?? (answer.text.length <= 200 && !answer.text.includes('<') ? answer.text.trim() : '')
   return refuse(answer, { message: words, retryAfterMs: untilThen(words) }, verdictOf(answer.status, words))
 }
 
 /**
- * Reads the answer to a mail without sender and recipient, which cannot be sent: a key that may only send may ask nothing
- * else. That it is incomplete is said to those alone whose key and domain are right.
+ * Judges the answer to a mail without sender and recipient. Sending keys may call nothing else, and only a valid key
+ * and domain get the error for missing fields.
  */
 export function judgeIncomplete(answer: ProviderAnswer): Outcome | null {
   const missing = /\b(?:from|to) parameter\b|\brequired\b|\bmissing\b/i
@@ -32,7 +32,7 @@ export function judgeIncomplete(answer: ProviderAnswer): Outcome | null {
     : judgeMailgun(answer)
 }
 
-/** Message ids travel with and without their angle brackets: receipts have none. */
+/** Removes angle brackets: answers have them, receipts do not. */
 export function bareId(id: string): string {
   return id.replace(/^<|>$/g, '')
 }
@@ -58,7 +58,7 @@ function verdictOf(status: number, words: string): Verdict {
     if (/unverified|requires dns/i.test(words)) return ['rejected', 'invalid_sender', 'account']
   }
   if (status === 400) {
-    // As the names of parameters: as words they are in many texts.
+    // Matches parameter names. The words alone are too common.
     if (/\bfrom\b['"]? (?:parameter|address)/i.test(words)) return ['rejected', 'invalid_sender', 'account']
     if (/\bto\b['"]? (?:parameter|address)/i.test(words)) {
       return ['rejected', 'invalid_recipient', 'recipient']

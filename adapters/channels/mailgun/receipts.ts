@@ -18,14 +18,14 @@ import { oneOrSeveral } from '../kit/options.ts'
 import { codeOfReply } from '../kit/smtp/refusal.ts'
 import { bareId } from './errors.ts'
 
-/** What proves the reports of Mailgun. */
+/** Verification of Mailgun's reports. */
 export interface MailgunReceiptOptions {
-  /** The account's HTTP webhook signing key. Several while one replaces another. */
+  /** The account's HTTP webhook signing key; several during a rotation. */
   readonly secret: string | readonly string[]
   /**
-   * How old a signed report may be, in milliseconds. Mailgun repeats a report for eight hours.
+   * Longest age of a signed report, in milliseconds. Mailgun repeats a report for eight hours.
    *
-   * @default 32_400_000, which is nine hours
+   * @default 32_400_000 (nine hours)
    */
   readonly maxAgeMs?: number | undefined
 }
@@ -41,10 +41,10 @@ export const receiptOptions: z.ZodType<Proof> = z.strictObject({
 })
 
 /**
- * Reads Mailgun's webhooks: HMAC-SHA256 over the timestamp and a token that is used once.
+ * Reads Mailgun's webhooks: HMAC-SHA256 over the timestamp and a single-use token.
  *
- * The signature does not cover the event. What it protects is the token, which is the key by which reports are
- * deduplicated: a copy with another event changes nothing, on any machine, as long as its age lets it in.
+ * The signature does not cover the event. It protects the token, which is the deduplication key: a copy with another
+ * event has no effect on any machine while its age is acceptable.
  */
 export function mailgunReceipts({
   secret: keys,
@@ -59,7 +59,7 @@ export function mailgunReceipts({
     const timestamp = textMember(signature, 'timestamp') ?? ''
     const token = textMember(signature, 'token') ?? ''
     const given = textMember(signature, 'signature') ?? ''
-    // Without a fixed length a digit could move from one to the other.
+    // Without a fixed length, a digit could move between timestamp and token.
     if (!/^\d{10}$/.test(timestamp) || !/^[0-9a-zA-Z]{32,128}$/.test(token)) {
       return unproven('The report is not signed.')
     }
@@ -81,7 +81,7 @@ function receiptsOf(token: string, type: string, event: unknown): readonly Recei
   const id = textMember(member(member(event, 'message'), 'headers'), 'message-id')
   const notificationId = textMember(member(event, 'user-variables'), OUR_ID)
   if (id === undefined && notificationId === undefined) {
-    // It concerns no message, but its token is used up: a copy with an event about one must not be the first.
+    // The event concerns no message, but its token is used up: a forged copy must not come first.
     return [{ dedupeKey: dedupeKey(token), fact: { type: 'reported', providerCode: codeOf(type, event) } }]
   }
   const { suppress, ...fact } = meaningOf(type, event)
@@ -123,7 +123,7 @@ function meaningOf(type: string, event: unknown): Meaning {
   }
 }
 
-/** Mailgun's own codes, of mails that it did not even try to deliver. */
+/** Mailgun's codes for mails that it did not attempt to deliver. */
 const OWN: Readonly<Record<string, Meaning>> = {
   '605': { type: 'undelivered', code: 'blocked_recipient' },
   '606': { type: 'undelivered', code: 'unsubscribed' },

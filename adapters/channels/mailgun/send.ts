@@ -17,14 +17,14 @@ export type { MailgunReceiptOptions }
 
 /** Options of `mailgun`. */
 export interface MailgunOptions extends MailApiOptions {
-  /** An API key that may send mail. */
+  /** An API key with permission to send. */
   readonly apiKey: string
-  /** The sending domain, as Mailgun knows it. */
+  /** The sending domain registered with Mailgun. */
   readonly domain: string
   /**
-   * The account's webhooks.
+   * Verification of the account's webhooks.
    *
-   * @default none: no receipts are taken
+   * @default none: no receipts are accepted
    */
   readonly receipts?: MailgunReceiptOptions | undefined
 }
@@ -38,10 +38,10 @@ const schema = z.strictObject({
 })
 
 /**
- * Mailgun as an e-mail provider; `baseUrl: 'https://api.eu.mailgun.net'` is its European region. It knows no
- * idempotency: a repetition carries the same Message-ID.
+ * Mailgun as an e-mail provider. European region: `baseUrl: 'https://api.eu.mailgun.net'`. Mailgun has no idempotency;
+ * a repeated attempt carries the same Message-ID.
  *
- * @throws NotifierError `invalid_configuration`, naming the option that is wrong
+ * @throws NotifierError `invalid_configuration` with the option's name
  */
 export function mailgun(options: MailgunOptions): Provider<EmailKind> {
   const given = checkOptions(PLUGIN, schema, options)

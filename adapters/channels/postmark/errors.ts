@@ -21,20 +21,20 @@ const CODES: Readonly<Record<string, Verdict>> = {
   '409': ['rejected', 'provider_error', 'message'],
   '410': ['rejected', 'provider_error', 'message'],
   '411': ['rejected', 'content_rejected', 'message'],
-  // Before an account is approved only the sender's own domain can be written to: no fault that mails to it would meet.
+  // An account under review may only write to the sender's own domain. Other mails are unaffected.
   '412': ['rejected', 'blocked_recipient', 'recipient'],
   '413': ['rejected', 'provider_suspended', 'account'],
   // "Invalid Server or Account."
   '422': ['rejected', 'provider_auth_failed', 'account'],
   '429': ['retry', 'provider_rate_limited', 'account'],
-  // The stream does not exist, or takes no mails.
+  // The stream does not exist, or is not for sending.
   '1235': ['rejected', 'provider_error', 'account'],
   '1236': ['rejected', 'provider_error', 'account'],
-  // The account permits certain addresses alone, and this machine's is none of them.
+  // The account has an IP allow list without this machine.
   '1480': ['rejected', 'provider_auth_failed', 'account'],
 }
 
-/** Reads an answer of `POST /email`. */
+/** Judges an answer of `POST /email`. */
 export function judgePostmark(answer: ProviderAnswer): Outcome | null {
   const code = textMember(answer.json, 'ErrorCode')
   const message = textMember(answer.json, 'Message')

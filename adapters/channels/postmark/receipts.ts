@@ -7,8 +7,8 @@ import { hintOf, type Meaning } from '../kit/mail/meaning.ts'
 import { oneOrSeveral } from '../kit/options.ts'
 
 /**
- * What the webhooks of Postmark present, at least 8 characters long: the password of HTTP basic authentication, or the
- * secret in a header of one's own. Several while one replaces another.
+ * Secret of Postmark's webhooks, at least 8 characters: the password of HTTP basic authentication, or the value of a
+ * custom header. Several during a rotation.
  */
 export type PostmarkReceiptOptions =
   | { readonly user: string; readonly password: string | readonly string[] }
@@ -28,7 +28,7 @@ export const receiptOptions: z.ZodType<Proof> = z.union(
   'must be { user, password } or { header, secret }, the password or secret of at least 8 characters',
 )
 
-/** Reads Postmark's webhooks, which carry no signature: whoever knows the secret is believed. */
+/** Reads Postmark's webhooks. They carry no signature, so the secret is the only proof. */
 export function postmarkReceipts(proof: Proof): (request: ReceiptRequest) => Promise<ParsedReceipts> {
   return async (request) => {
     if (!isProven(request, proof)) return unproven('The report does not present the secret of the webhook.')
@@ -61,7 +61,7 @@ function receiptOf(type: string, event: unknown): readonly Receipt[] {
   const { suppress: reason, ...fact } = meaningOf(type, event)
   const key = dedupeKey(type, providerMessageId, textMember(event, 'ID') ?? at, address)
   if (providerMessageId === undefined && notificationId === undefined) {
-    // Only a change of the suppression list concerns a recipient without a mail.
+    // Only a change of the suppression list can concern a recipient without a mail.
     return type === 'SubscriptionChange' ? wishOf(event, key, reason) : []
   }
   return [
@@ -99,11 +99,11 @@ function meaningOf(type: string, event: unknown): Meaning {
   }
 }
 
-/** Postmark's types of bounce: https://postmarkapp.com/developer/api/bounce-api#bounce-types */
+/** Postmark's bounce types: https://postmarkapp.com/developer/api/bounce-api#bounce-types */
 const BOUNCES: Readonly<Record<string, Meaning>> = {
   HardBounce: { type: 'bounced', code: 'invalid_recipient', suppress: 'hard_bounce' },
   BadEmailAddress: { type: 'bounced', code: 'invalid_recipient', suppress: 'hard_bounce' },
-  // It may come after a delivery, and a HardBounce after it.
+  // May come after a delivery, and before a HardBounce.
   SoftBounce: { type: 'undelivered', code: 'recipient_unreachable' },
   Transient: { type: 'deferred' },
   DnsError: { type: 'deferred' },
@@ -124,12 +124,12 @@ function wishOf(event: unknown, dedupeKey: string, reason: Meaning['suppress']):
   const address = textMember(event, 'Recipient')
   if (address === undefined) return []
   if (reason !== undefined) return [{ dedupeKey, suppress: { address, reason } }]
-  // Only by the recipient's own word: what somebody else took off Postmark's list, its report does not say.
+  // Only if the recipient did it: the report does not name other reasons for a removal from Postmark's list.
   const optsIn = member(event, 'SuppressSending') === false && textMember(event, 'Origin') === 'Recipient'
   return optsIn ? [{ dedupeKey, unsuppress: { address } }] : []
 }
 
-/** The bounce or complaint behind a suppression has a webhook of its own, which may not be registered. */
+/** The bounce or complaint behind a suppression has its own webhook, which may not be registered. */
 const SUPPRESSIONS: Readonly<Record<string, Meaning>> = {
   HardBounce: { type: 'bounced', code: 'invalid_recipient', suppress: 'hard_bounce' },
   SpamComplaint: { type: 'complained', suppress: 'complaint' },

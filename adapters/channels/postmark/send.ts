@@ -25,14 +25,14 @@ export type { PostmarkReceiptOptions }
 
 /** Options of `postmark`. */
 export interface PostmarkOptions extends MailApiOptions {
-  /** The token of a server. */
+  /** The API token of a Postmark server. */
   readonly serverToken: string
-  /** The stream that mails go through. Default: Postmark's own, `outbound`. */
+  /** Id of the message stream. Default: Postmark's `outbound`. */
   readonly messageStream?: string | undefined
   /**
-   * What Postmark's webhooks are told to present, since it signs nothing.
+   * Secret that Postmark's webhooks present, because Postmark signs nothing.
    *
-   * @default none: no receipts are taken
+   * @default none: no receipts are accepted
    */
   readonly receipts?: PostmarkReceiptOptions | undefined
 }
@@ -49,9 +49,9 @@ const schema = z.strictObject({
 })
 
 /**
- * Postmark as an e-mail provider. It knows no idempotency: a repetition carries the same Message-ID.
+ * Postmark as an e-mail provider. Postmark has no idempotency; a repeated attempt carries the same Message-ID.
  *
- * @throws NotifierError `invalid_configuration`, naming the option that is wrong
+ * @throws NotifierError `invalid_configuration` with the option's name
  */
 export function postmark(options: PostmarkOptions): Provider<EmailKind> {
   const given = checkOptions(PLUGIN, schema, options)
@@ -102,7 +102,7 @@ function toRequest(mail: ApiMail, stream: string | undefined): Readonly<Record<s
     ...(html === null ? {} : { HtmlBody: html }),
     Headers: [
       { Name: 'Message-ID', Value: messageId },
-      // Without it Postmark puts its own id into the place of ours.
+      // Keeps our Message-ID. Postmark would replace it.
       { Name: 'X-PM-KeepID', Value: 'true' },
       ...headerList.map(({ name, value }) => ({ Name: name, Value: value })),
     ],

@@ -10,7 +10,7 @@ import {
 
 const ours: Verdict = ['rejected', 'provider_error', 'message']
 const credentials: Verdict = ['rejected', 'provider_auth_failed', 'account']
-/** The mail may have left; a repetition there carries the same key. */
+/** The mail may have been sent. A repeated attempt carries the same key. */
 const faulty: Verdict = ['ambiguous', 'provider_unavailable', 'provider']
 
 /** Resend's errors by name: https://resend.com/docs/api-reference/errors */
@@ -30,13 +30,13 @@ const NAMES: Readonly<Record<string, Verdict>> = {
   rate_limit_exceeded: ['retry', 'provider_rate_limited', 'account'],
   daily_quota_exceeded: ['retry', 'provider_quota_exceeded', 'account'],
   monthly_quota_exceeded: ['retry', 'provider_quota_exceeded', 'account'],
-  // The first attempt is still under way there.
+  // Resend is still processing the first attempt.
   concurrent_idempotent_requests: ['retry', 'provider_unavailable', 'message'],
   application_error: faulty,
   internal_server_error: faulty,
 }
 
-/** Those whose words say which part of the mail is meant. */
+/** Errors whose text names the part of the mail. */
 const ABOUT_A_FIELD: ReadonlySet<string> = new Set([
   'validation_error',
   'missing_required_field',
@@ -44,7 +44,7 @@ const ABOUT_A_FIELD: ReadonlySet<string> = new Set([
   'invalid_region',
 ])
 
-/** Reads an answer of `POST /emails`. */
+/** Judges an answer of `POST /emails`. */
 export function judgeResend(answer: ProviderAnswer): Outcome | null {
   if (answer.status < 400) {
     const id = textMember(answer.json, 'id')
@@ -57,7 +57,7 @@ export function judgeResend(answer: ProviderAnswer): Outcome | null {
   return refuse(answer, { code: name, message }, verdict)
 }
 
-/** Reads an answer of `GET /domains`. A key that may send and nothing else is told so: it works, for what it is for. */
+/** Judges an answer of `GET /domains`. The error for a sending-only key proves that the key works. */
 export function judgeDomains(answer: ProviderAnswer): Outcome | null {
   const listed = answer.status === 200 && Array.isArray(member(answer.json, 'data'))
   const sendsOnly = textMember(answer.json, 'name') === 'restricted_api_key'
@@ -65,9 +65,9 @@ export function judgeDomains(answer: ProviderAnswer): Outcome | null {
 }
 
 function aboutField(status: number, message: string): Verdict {
-  // Resend answers so to a wrong key, with 400 or 401, where its documentation has `invalid_api_key`.
+  // The documentation says `invalid_api_key`; Resend answers 400 or 401 with this text.
   if (/\bAPI key is invalid\b/i.test(message)) return credentials
-  // Before a domain is verified only the owner of the account can be written to: no fault that mails to it would meet.
+  // Before a domain is verified, an account may only write to its owner. Other mails are unaffected.
   if (/only send testing emails/i.test(message)) return ['rejected', 'blocked_recipient', 'recipient']
   if (
     /[`"']from[`"']|domain is not verified|verify a domain|not authorized to send emails from/i.test(message)

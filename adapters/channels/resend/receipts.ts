@@ -15,9 +15,9 @@ import { OUR_ID } from '../kit/mail/mail-api.ts'
 import { hintOf, type Meaning } from '../kit/mail/meaning.ts'
 import { oneOrSeveral } from '../kit/options.ts'
 
-/** What proves the reports of Resend. */
+/** Verification of Resend's reports. */
 export interface ResendReceiptOptions {
-  /** The signing secret of the webhook, `whsec_…`. Several while one replaces another. */
+  /** The webhook's signing secret, `whsec_…`; several during a rotation. */
   readonly secret: string | readonly string[]
 }
 
@@ -31,15 +31,15 @@ export const receiptOptions: z.ZodType<Proof> = z.strictObject({
   ),
 })
 
-/** What Svix, and Standard Webhooks, advise; every repetition is signed anew. */
+/** The tolerance that Svix and Standard Webhooks recommend. Every repetition has a new signature. */
 const MAX_AGE_MS = 5 * 60_000
 
-/** Of one request: one is there, and more while secrets rotate. Strangers can send thousands in one header. */
+/** Signatures per request: normally one, more during a rotation. Strangers could send thousands in one header. */
 const MAX_SIGNATURES = 10
 /** `v1,` and the base64 of 32 bytes. */
 const SIGNATURE_LENGTH = 47
 
-/** Reads Resend's webhooks: Standard Webhooks under the header names of Svix. */
+/** Reads Resend's webhooks: Standard Webhooks with Svix header names. */
 export function resendReceipts({
   secret: secrets,
 }: Proof): (request: ReceiptRequest) => Promise<ParsedReceipts> {
@@ -69,7 +69,7 @@ export function resendReceipts({
 function receiptsOf(id: string, type: string, event: unknown): readonly Receipt[] {
   const data = member(event, 'data')
   const providerMessageId = textMember(data, 'email_id')
-  // Contacts, domains, mails that came in: nothing that we sent.
+  // Contacts, domains and incoming mails do not concern a sent mail.
   if (providerMessageId === undefined || !type.startsWith('email.') || type === 'email.received') return []
   const { suppress, ...fact } = meaningOf(type, data)
   return [
@@ -114,14 +114,14 @@ function meaningOf(type: string, data: unknown): Meaning {
 }
 
 /**
- * The kinds are those of Amazon SES, through which Resend sends. Without one the event itself decides: it says that the
- * receiver refused the mail for good (https://resend.com/docs/webhooks/emails/bounced).
+ * The kinds are those of Amazon SES, which Resend uses. Without a kind, the event itself means a permanent refusal
+ * (https://resend.com/docs/webhooks/emails/bounced).
  */
 function bounce(details: unknown): Meaning {
   const type = textMember(details, 'type')
   const text = `${textMember(details, 'subType') ?? ''} ${textMember(details, 'message') ?? ''}`
   if (/suppress/i.test(text)) return { type: 'undelivered', code: 'blocked_recipient' }
-  // Automatic answers count as transient: what was delivered stays so.
+  // Automatic replies also count as transient and leave the mail delivered.
   if (type !== 'Permanent' && /mailbox ?full|mailbox is full|\b[45]\.2\.2\b/i.test(text)) {
     return { type: 'undelivered', code: 'mailbox_full' }
   }

@@ -24,12 +24,12 @@ export type { ResendReceiptOptions }
 
 /** Options of `resend`. */
 export interface ResendOptions extends MailApiOptions {
-  /** An API key that may send mail. */
+  /** An API key with permission to send. */
   readonly apiKey: string
   /**
-   * The webhook.
+   * Verification of the webhook.
    *
-   * @default none: no receipts are taken
+   * @default none: no receipts are accepted
    */
   readonly receipts?: ResendReceiptOptions | undefined
 }
@@ -42,10 +42,10 @@ const schema = z.strictObject({
 })
 
 /**
- * Resend as an e-mail provider. It deduplicates by our idempotency key for a day: an attempt whose end nobody knows is
+ * Resend as an e-mail provider. Resend deduplicates by our idempotency key for a day, so an ambiguous attempt is
  * repeated without a second mail.
  *
- * @throws NotifierError `invalid_configuration`, naming the option that is wrong
+ * @throws NotifierError `invalid_configuration` with the option's name
  */
 export function resend(options: ResendOptions): Provider<EmailKind> {
   const given = checkOptions(PLUGIN, schema, options)

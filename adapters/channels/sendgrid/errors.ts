@@ -8,14 +8,12 @@ import {
   type Verdict,
 } from '../kit/http/provider-answer.ts'
 
-/**
- * Reads an answer of `POST /v3/mail/send`. SendGrid has no error codes: the
- * status, the field that is named and the words tell.
- */
+/** Judges an answer of `POST /v3/mail/send`. SendGrid has no error codes, so status, field name and text decide. */
 export function judgeSendgrid(answer: ProviderAnswer): Outcome | null {
   const id = answer.headers['x-message-id'] ?? ''
   if (answer.status === 202 && id !== '') return { kind: 'accepted', providerMessageId: id }
-  // Something between may drop the header: the reports carry our id as well, and a repetition would be a second mail.
+  // A proxy may drop the header with the id. Reports also carry our id, and a repeated attempt would send a second
+  // mail.
   if (answer.status === 202 && answer.text === '') return { kind: 'accepted' }
   if (answer.status < 400) return null
   const errors = member(answer.json, 'errors')
@@ -33,7 +31,7 @@ export function judgeSendgrid(answer: ProviderAnswer): Outcome | null {
   )
 }
 
-/** Reads an answer of `GET /v3/scopes`: what the key may do. */
+/** Judges an answer of `GET /v3/scopes`, the permissions of the key. */
 export function judgeScopes(answer: ProviderAnswer): Outcome | null {
   if (answer.status !== 200) return judgeSendgrid(answer)
   const scopes = member(answer.json, 'scopes')
@@ -60,7 +58,7 @@ function verdictOf(status: number, field: string, message: string): Verdict {
   return byStatus(status)
 }
 
-/** `X-RateLimit-Reset`: the second at which the window ends. */
+/** `X-RateLimit-Reset`: end of the window, in Unix seconds. */
 function untilReset({ headers }: ProviderAnswer): number | undefined {
   const seconds = Number(headers['x-ratelimit-reset'])
   const waitMs = seconds * 1000 - Date.now()

@@ -13,19 +13,19 @@ import { parseReply, type SmtpReply } from '../kit/smtp/reply.ts'
 const SIGNATURE = 'x-twilio-email-event-webhook-signature'
 const TIMESTAMP = 'x-twilio-email-event-webhook-timestamp'
 
-/** What proves the reports of SendGrid. */
+/** Verification of SendGrid's reports. */
 export interface SendgridReceiptOptions {
-  /** The webhook's verification key, as the console shows it (base64). Several while one replaces another. */
+  /** The webhook's verification key (base64) from the console; several during a rotation. */
   readonly publicKey: string | readonly string[]
   /**
-   * How old a signed report may be, in milliseconds. SendGrid repeats a report for a day.
+   * Longest age of a signed report, in milliseconds. SendGrid repeats a report for a day.
    *
-   * @default 90_000_000, which is 25 hours
+   * @default 90_000_000 (25 hours)
    */
   readonly maxAgeMs?: number | undefined
 }
 
-/** The key that the console shows: base64 of an SPKI on the curve P-256; null when it is none. */
+/** Parses the console's key: base64 of an SPKI on the curve P-256. Null: invalid. */
 function publicKeyOf(base64: string): KeyObject | null {
   try {
     const key = createPublicKey({ key: Buffer.from(base64, 'base64'), format: 'der', type: 'spki' })
@@ -51,7 +51,7 @@ export const receiptOptions: z.ZodType<Proof> = z.strictObject({
   maxAgeMs: z.int().min(1000).default(90_000_000),
 })
 
-/** Reads SendGrid's event webhook: signed by ECDSA with SHA-256 over the timestamp and the raw body. */
+/** Reads SendGrid's event webhook, signed with ECDSA and SHA-256 over the timestamp and the raw body. */
 export function sendgridReceipts({
   publicKey: keys,
   maxAgeMs,
@@ -73,7 +73,7 @@ export function sendgridReceipts({
 }
 
 function receiptOf(event: unknown): Receipt | null {
-  // SendGrid adds a suffix to the id that it gave when it took the mail.
+  // SendGrid appends a suffix to the id of its answer.
   const providerMessageId = textMember(event, 'sg_message_id')?.split('.')[0]
   const notificationId = textMember(event, OUR_ID)
   const type = textMember(event, 'event')
@@ -112,7 +112,7 @@ function meaningOf(event: string, details: unknown): Meaning {
     case 'unsubscribe':
       return { type: 'unsubscribed', suppress: 'unsubscribe' }
     case 'group_unsubscribe':
-      // Of one group of mails; what else is sent stays wanted.
+      // Concerns one group of mails only.
       return { type: 'unsubscribed' }
     case 'open':
       return member(details, 'sg_machine_open') === true
@@ -128,15 +128,15 @@ function meaningOf(event: string, details: unknown): Meaning {
 function bounce(details: unknown): Meaning {
   const reason = textMember(details, 'reason') ?? ''
   const reply = parseReply(`${textMember(details, 'status') ?? ''} ${reason}`)
-  // SendGrid writes to the address again, so it is not suppressed here either, whatever the status.
+  // SendGrid does not suppress the address, so neither do we, whatever the status.
   if (textMember(details, 'type') === 'blocked') return { type: 'undelivered', code: blocked(reply, reason) }
-  // A full mailbox is no reason never to write to it again (RFC 3463, X.2.2).
+  // A full mailbox is no reason for a suppression (RFC 3463, X.2.2).
   if (reply.detail === '2.2') return { type: 'bounced', code: 'mailbox_full' }
   if (reply.class === 4) return { type: 'bounced', code: 'recipient_unreachable' }
   return { type: 'bounced', code: 'invalid_recipient', suppress: 'hard_bounce' }
 }
 
-/** The reason of a block: the receiver's enhanced status, else its words. */
+/** The reason of a block, from the receiver's enhanced status or its text. */
 function blocked({ detail, text }: SmtpReply, reason: string): ErrorCode {
   const code = detail === null ? 'provider_error' : codeOfReply(text)
   if (code !== 'provider_error') return code
@@ -150,12 +150,12 @@ function dropped(reason: string, type: string | undefined): Meaning {
   if (/spam reporting/i.test(reason)) return { type: 'undelivered', code: 'blocked_recipient' }
   if (/spam/i.test(reason)) return { type: 'undelivered', code: 'spam_detected' }
   if (/package quota/i.test(reason)) return { type: 'undelivered', code: 'provider_quota_exceeded' }
-  // "Invalid SMTPAPI header" is about the mail.
+  // "Invalid SMTPAPI header" concerns the mail.
   if (/invalid(?! smtpapi)/i.test(reason)) return { type: 'undelivered', code: 'invalid_recipient' }
   return { type: 'undelivered', code: 'provider_error' }
 }
 
-/** SendGrid's own words for it, raw: the event, the kind of a bounce or drop, and the receiver's status. */
+/** SendGrid's own terms: the event, the kind of a bounce or drop, and the receiver's status. */
 function codeOf(event: string, details: unknown): string {
   return [event, textMember(details, 'type'), textMember(details, 'status')]
     .filter((part) => part !== undefined)

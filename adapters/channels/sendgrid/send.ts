@@ -24,12 +24,12 @@ export type { SendgridReceiptOptions }
 
 /** Options of `sendgrid`. */
 export interface SendgridOptions extends MailApiOptions {
-  /** An API key that may send mail. */
+  /** An API key with permission to send. */
   readonly apiKey: string
   /**
-   * The signed event webhook.
+   * Verification of the signed event webhook.
    *
-   * @default none: no receipts are taken
+   * @default none: no receipts are accepted
    */
   readonly receipts?: SendgridReceiptOptions | undefined
 }
@@ -42,10 +42,10 @@ const schema = z.strictObject({
 })
 
 /**
- * Twilio SendGrid's Web API v3 as an e-mail provider; `baseUrl: 'https://api.eu.sendgrid.com'` is its European region.
- * It knows no idempotency: a repetition carries the same Message-ID.
+ * Twilio SendGrid's Web API v3 as an e-mail provider. European region: `baseUrl: 'https://api.eu.sendgrid.com'`.
+ * SendGrid has no idempotency; a repeated attempt carries the same Message-ID.
  *
- * @throws NotifierError `invalid_configuration`, naming the option that is wrong
+ * @throws NotifierError `invalid_configuration` with the option's name
  */
 export function sendgrid(options: SendgridOptions): Provider<EmailKind> {
   const given = checkOptions(PLUGIN, schema, options)
@@ -98,7 +98,7 @@ function toRequest(mail: ApiMail): Readonly<Record<string, unknown>> {
       : {
           attachments: attachments.map(({ filename, contentType, content }) => ({
             content: base64(content),
-            // "The attachment type cannot contain ';'": no parameters.
+            // "The attachment type cannot contain ';'": drops parameters.
             type: contentType.replace(/;.*$/, ''),
             filename,
             disposition: 'attachment',

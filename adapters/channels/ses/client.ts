@@ -1,7 +1,7 @@
 import { loadPeer } from '../../peer/load-peer.ts'
 import type { AwsClient } from '../kit/http/aws-client.ts'
 
-/** The part of @aws-sdk/client-sesv2 that is used; typed here so that no declaration of ours needs the package. */
+/** The members in use of @aws-sdk/client-sesv2, so that the declarations do not need the package. */
 export interface SesModule {
   readonly SESv2Client: new (options: Readonly<Record<string, unknown>>) => AwsClient
   readonly SendEmailCommand: new (input: Readonly<Record<string, unknown>>) => object

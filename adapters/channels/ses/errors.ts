@@ -10,7 +10,7 @@ import {
 } from '../kit/http/provider-answer.ts'
 import type { MailContent } from '../kit/mail/mail-content.ts'
 
-/** Whose addresses a refusal may name. */
+/** The addresses of a mail, which a refusal may name. */
 export type SesParties = Pick<MailContent, 'to' | 'from' | 'replyTo'>
 
 const sender: Verdict = ['rejected', 'invalid_sender', 'account']
@@ -19,7 +19,7 @@ const limited: Verdict = ['retry', 'provider_rate_limited', 'account']
 const credentials: Verdict = ['rejected', 'provider_auth_failed', 'account']
 const unavailable: Verdict = ['retry', 'provider_unavailable', 'provider']
 
-/** Exceptions of SES v2 and those common to all of AWS. */
+/** Exceptions of SES v2, and those common to all of AWS. */
 const EXCEPTIONS: Readonly<Record<string, Verdict>> = {
   MailFromDomainNotVerifiedException: sender,
   AccountSuspendedException: suspended,
@@ -39,12 +39,12 @@ const EXCEPTIONS: Readonly<Record<string, Verdict>> = {
   ServiceUnavailableException: unavailable,
 }
 
-/** "Maximum sending rate exceeded": the rate is per second. */
+/** "Maximum sending rate exceeded": a rate per second. */
 const RATE_MS = 1000
-/** What AWS advises where the quota of 24 rolling hours is used up. */
+/** AWS's advice once the 24-hour quota is used up. */
 const QUOTA_MS = 10 * 60_000
 
-/** Reads an answer of `SendEmail`. Without the parties of the mail no recipient is at fault. */
+/** Judges an answer of `SendEmail`. Without `parties`, no recipient is at fault. */
 export function judgeSes(answer: ProviderAnswer, parties?: SesParties): Outcome | null {
   if (answer.status < 400) {
     const id = textMember(answer.json, 'MessageId')
@@ -57,7 +57,7 @@ export function judgeSes(answer: ProviderAnswer, parties?: SesParties): Outcome 
   return refuse(answer, { code: name, message, retryAfterMs: answer.retryAfterMs ?? retryAfterMs }, verdict)
 }
 
-/** Reads an answer of `GetAccount`. */
+/** Judges an answer of `GetAccount`. */
 export function judgeSesAccount(answer: ProviderAnswer): Outcome | null {
   if (answer.status !== 200) return judgeSes(answer)
   const enabled = member(answer.json, 'SendingEnabled')
@@ -66,7 +66,7 @@ export function judgeSesAccount(answer: ProviderAnswer): Outcome | null {
   return enabled === false ? refuse(answer, { message }, suspended) : null
 }
 
-/** The name stands in a header, or in the body after a namespace; a colon may introduce an address. */
+/** The name stands in a header, or in the body after a namespace. A colon may introduce an address. */
 function exceptionOf({ headers, json }: ProviderAnswer): string | undefined {
   const raw = headers['x-amzn-errortype'] ?? textMember(json, '__type') ?? textMember(json, 'code')
   const name = raw?.split(':')[0]?.split('#').at(-1)?.trim()
@@ -84,7 +84,7 @@ function verdictOf(
       return [rejected(message, parties)]
     case 'BadRequestException':
       return [badRequest(message, parties)]
-    // The first is version 2's own, the others are common to all of AWS.
+    // The first is version 2's own; the others are common to all of AWS.
     case 'TooManyRequestsException':
     case 'LimitExceededException':
     case 'Throttling':
@@ -94,7 +94,7 @@ function verdictOf(
       }
       return /sending rate/i.test(message) ? [limited, RATE_MS] : [limited]
     default:
-      // Of the account, or of one configuration set.
+      // Of the account or of one configuration set.
       return [/SendingPaused/.test(name) ? suspended : (rowOf(EXCEPTIONS, name) ?? byStatus(status))]
   }
 }
@@ -103,7 +103,7 @@ function rejected(message: string, parties: SesParties | undefined): Verdict {
   if (/not verified/i.test(message)) {
     const [, listed = ''] = /failed the check[^:]*:(.*)/is.exec(message) ?? []
     const identities = listed.split(',').map(addressesIn)
-    // In the sandbox recipients must be verified as well: that is no reason to hold up the mail of all others.
+    // In the sandbox recipients must be verified too, which must not hold up all other mails.
     return parties !== undefined &&
       identities.every(([one]) => one !== undefined && isRecipients(one, parties))
       ? ['rejected', 'blocked_recipient', 'recipient']
@@ -114,7 +114,7 @@ function rejected(message: string, parties: SesParties | undefined): Verdict {
 
 function badRequest(message: string, parties: SesParties | undefined): Verdict {
   if (/template|render/i.test(message)) return ['rejected', 'template_error', 'message']
-  // An address that is refused is suppressed: a text about some address is no proof that it is the recipient's.
+  // A refused recipient is suppressed, so the text must name the recipient's address and not just any address.
   return parties !== undefined && addressesIn(message).some((address) => isRecipients(address, parties))
     ? ['rejected', 'invalid_recipient', 'recipient']
     : ['rejected', 'provider_error', 'message']
@@ -125,7 +125,7 @@ function addressesIn(text: string): readonly string[] {
   return found.map((address) => address.replace(/\.+$/, ''))
 }
 
-/** Tells whether an address is the recipient's and nobody else's of the mail. */
+/** True: the address is the recipient's, and not also the sender's. */
 function isRecipients(address: string, { to, from, replyTo }: SesParties): boolean {
   const same = (other: string | undefined) => other?.toLowerCase() === address.toLowerCase()
   return same(to) && !same(from.address) && !same(replyTo?.address)

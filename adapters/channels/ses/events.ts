@@ -5,16 +5,16 @@ import { OUR_ID } from '../kit/mail/mail-api.ts'
 import { hintOf, type Meaning } from '../kit/mail/meaning.ts'
 import type { SnsMessage } from './sns-message.ts'
 
-/** The object of an event that has its details, where it is not the event's own name in small letters. */
+/** Member with an event's details, where it differs from the event's lower-case name. */
 const DETAILS: Readonly<Record<string, string>> = {
   'Rendering Failure': 'failure',
   DeliveryDelay: 'deliveryDelay',
 }
 
-/** What a notification of SES says; none for the text that SNS sends when a subscription begins. */
+/** The receipts in an SNS notification. Empty for the confirmation text of a new subscription. */
 export function receiptsOf({ MessageId, Message }: SnsMessage): readonly Receipt[] {
   const event = jsonOf(Message)
-  // `eventType` of published events, `notificationType` of the older notifications about an identity.
+  // `eventType` for published events, `notificationType` for the older identity notifications.
   const type = textMember(event, 'eventType') ?? textMember(event, 'notificationType')
   const mail = member(event, 'mail')
   const providerMessageId = textMember(mail, 'messageId')
@@ -45,7 +45,7 @@ export function receiptsOf({ MessageId, Message }: SnsMessage): readonly Receipt
   ]
 }
 
-/** Tags come back as lists. */
+/** SES returns tags as lists. */
 function ourIdOf(mail: unknown): string | undefined {
   const values = member(member(mail, 'tags'), OUR_ID)
   const [first] = Array.isArray(values) ? values : []
@@ -77,7 +77,7 @@ function meaningOf(type: string, details: unknown): Meaning {
   }
 }
 
-/** Kinds of transient bounce: SES has stopped trying. An automatic answer is one too, so what was delivered stays so. */
+/** Transient bounces: SES has stopped trying. Automatic replies are included and leave the mail delivered. */
 const TRANSIENT: Readonly<Record<string, Meaning>> = {
   MailboxFull: { type: 'undelivered', code: 'mailbox_full' },
   MessageTooLarge: { type: 'undelivered', code: 'message_too_large' },
@@ -87,7 +87,7 @@ const TRANSIENT: Readonly<Record<string, Meaning>> = {
 
 function bounce(type: string | undefined, subType: string): Meaning {
   if (type === 'Permanent') {
-    // By the list of contacts that SES keeps, or on a list of SES: it was not tried at all.
+    // Opted out through an SES contact list, or on a suppression list: SES did not try.
     if (subType === 'UnsubscribedRecipient') return { type: 'undelivered', code: 'unsubscribed' }
     return /suppress/i.test(subType)
       ? { type: 'undelivered', code: 'blocked_recipient' }
@@ -96,11 +96,11 @@ function bounce(type: string | undefined, subType: string): Meaning {
   return rowOf(TRANSIENT, subType) ?? { type: 'undelivered', code: 'recipient_unreachable' }
 }
 
-/** That the recipient took the mail out of the spam folder, and what machines found in it (RFC 5965 7.3, RFC 6591). */
+/** Feedback about mails moved out of the spam folder, or by machines (RFC 5965 7.3, RFC 6591). */
 const NO_COMPLAINTS: ReadonlySet<string | undefined> = new Set(['not-spam', 'auth-failure', 'virus'])
 
 function complaint(details: unknown): Meaning {
-  // On a list of the account, or of a tenant within it: it was not tried at all.
+  // On a suppression list of the account or a tenant: SES did not try.
   if (/suppress/i.test(textMember(details, 'complaintSubType') ?? '')) {
     return { type: 'undelivered', code: 'blocked_recipient' }
   }

@@ -5,22 +5,22 @@ import { oneOrSeveral } from '../kit/options.ts'
 import { receiptsOf } from './events.ts'
 import { isCertificateUrl, isSigned, isSnsUrl, readSnsMessage, type SnsMessage } from './sns-message.ts'
 
-/** What proves the reports of Amazon SES. */
+/** Verification of Amazon SES's reports. */
 export interface SesReceiptOptions {
   /**
-   * ARNs of the SNS topics that may report. Anybody can point a topic at our address: no other is believed, and only
-   * theirs are subscriptions that are confirmed.
+   * ARNs of the SNS topics that may report. Anyone can point a topic at a public address, so other topics are refused,
+   * and only subscriptions of these are confirmed.
    */
   readonly topics: string | readonly string[]
   /**
-   * How old a signed report may be, in milliseconds. SNS repeats a report for an hour.
+   * Longest age of a signed report, in milliseconds. SNS repeats a report for an hour.
    *
-   * @default 4_500_000, which is 75 minutes
+   * @default 4_500_000 (75 minutes)
    */
   readonly maxAgeMs?: number | undefined
   /**
-   * Gets a text from an https address of SNS itself: the certificates that sign, and the confirmation of a subscription.
-   * Rejects where it cannot.
+   * Fetches a text from an https address of SNS: a signing certificate, or the confirmation of a subscription. Must
+   * reject on failure.
    *
    * @default over HTTPS, directly
    */
@@ -49,23 +49,24 @@ export const receiptOptions: z.ZodType<Given> = z.strictObject({
     .optional(),
 })
 
-/** SNS changes its certificate about once a year, and has one a region. */
+/** SNS changes its certificate about once a year and has one per region. */
 const MAX_CERTIFICATES = 16
-/** Certificates that are asked for in a minute: nobody has proven anything yet when one is. */
+/** Certificate requests per minute: they happen before anything is proven. */
 const MAX_FETCHES = 10
 const MINUTE = 60_000
 const NOTHING: ParsedReceipts = { kind: 'receipts', receipts: [] }
-/** SNS repeats after a 5xx, and takes a 4xx as the last word. */
+/** SNS retries after a 5xx and gives up after a 4xx. */
 const AGAIN: ParsedReceipts = { kind: 'later', message: 'Amazon SNS does not answer.' }
 
-/** Reads what SES publishes through SNS, signed by RSA with SHA-1 or SHA-256 (signature version 1 or 2). */
+/** Reads SES events from SNS, signed with RSA and SHA-1 or SHA-256 (signature version 1 or 2). */
 export function sesReceipts(options: Proof): (request: ReceiptRequest) => Promise<ParsedReceipts> {
   const certificateAt = certificates(options.get)
 
   return async (request) => {
     const message = readSnsMessage(jsonBody(request))
     if (message === null) return malformed('The body is not a message of Amazon SNS.')
-    // A signature proves AWS alone: anybody's topic has one. So strangers are refused before anything is fetched.
+    // A signature proves only AWS, and anyone can have a topic. So unknown topics are refused before anything is
+    // fetched.
     if (!options.topics.includes(message.TopicArn)) {
       return unproven('The report comes from a topic that is not allowed.')
     }
@@ -78,7 +79,7 @@ export function sesReceipts(options: Proof): (request: ReceiptRequest) => Promis
   }
 }
 
-/** Verifies the signature; answers what to reply where it is not proven. */
+/** Verifies the signature. Returns the refusal if it fails. */
 async function prove(
   message: SnsMessage,
   receivedAt: number,
@@ -120,10 +121,10 @@ async function confirm(
   }
 }
 
-/** Rejects where there is no certificate, and where too many were asked for. */
+/** Rejects if there is no certificate, or after too many requests. */
 type Certificates = (url: string, now: number) => Promise<string>
 
-/** Certificates by address, each fetched once; a failure is not kept, and pushes out none that is known. */
+/** Caches certificates by address. Failures are not cached and evict nothing. */
 function certificates(get: Proof['get']): Certificates {
   const known = new Map<string, string>()
   const coming = new Map<string, Promise<string>>()

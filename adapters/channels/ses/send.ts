@@ -18,21 +18,21 @@ export type { SesReceiptOptions }
 
 /** Options of `ses`. */
 export interface SesOptions extends MailApiOptions {
-  /** The AWS region, for example `eu-central-1`. */
+  /** AWS region, for example `eu-central-1`. */
   readonly region: string
-  /** Keys, or a function that gives them. Default: the SDK's own chain (environment, profile, role). */
+  /** Keys, or a function that returns them. Default: the SDK's credential chain (environment, profile, role). */
   readonly credentials?: SesCredentials | (() => Promise<SesCredentials>) | undefined
-  /** The configuration set that publishes what happens to a mail. */
+  /** Configuration set that publishes events about mails. */
   readonly configurationSet?: string | undefined
   /**
-   * The SNS topics that the configuration set publishes to.
+   * Verification of the SNS topics that the configuration set publishes to.
    *
-   * @default none: no receipts are taken
+   * @default none: no receipts are accepted
    */
   readonly receipts?: SesReceiptOptions | undefined
 }
 
-/** Keys of AWS. */
+/** AWS credentials. */
 export interface SesCredentials {
   readonly accessKeyId: string
   readonly secretAccessKey: string
@@ -40,7 +40,7 @@ export interface SesCredentials {
 }
 
 const PLUGIN = 'ses'
-/** Of the media type of a file, in characters: what is longer is left without its parameters. */
+/** Longest media type in characters. A longer one loses its parameters. */
 const MAX_MEDIA_TYPE = 78
 const schema = z.strictObject({
   ...mailApiShape('ses', 'https://email.invalid'),
@@ -59,11 +59,10 @@ const schema = z.strictObject({
 })
 
 /**
- * Amazon SES, API version 2, as an e-mail provider, on the optional package @aws-sdk/client-sesv2. It knows no
- * idempotency and sets the Message-ID itself: a repetition after an attempt whose end nobody knows is a second mail.
+ * Amazon SES (API version 2) as an e-mail provider, on the optional package @aws-sdk/client-sesv2. SES has no
+ * idempotency and replaces the Message-ID, so a retry after an ambiguous attempt may send a second mail.
  *
- * @throws NotifierError `invalid_configuration` naming the option that is wrong; `missing_peer` at the start when
- *   the package is not installed.
+ * @throws NotifierError `invalid_configuration` with the option's name; `missing_peer` at the start without the package
  */
 export function ses(options: SesOptions): Provider<EmailKind> {
   const given = checkOptions(PLUGIN, schema, options)

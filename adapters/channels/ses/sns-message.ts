@@ -1,7 +1,7 @@
 import { verify, X509Certificate } from 'node:crypto'
 import { member, rowOf } from '../kit/http/provider-answer.ts'
 
-/** A message of Amazon SNS over HTTP, with the fields that its signature covers. */
+/** An SNS message over HTTP, with the fields that its signature covers. */
 export interface SnsMessage {
   readonly Type: 'Notification' | 'SubscriptionConfirmation' | 'UnsubscribeConfirmation'
   readonly MessageId: string
@@ -17,14 +17,14 @@ export interface SnsMessage {
 }
 
 /**
- * Only whole names of regions: `sns.s3-us-west-2.amazonaws.com` is somebody's bucket, and whoever configures a topic may
- * have misspelt it.
+ * Only complete region names: `sns.s3-us-west-2.amazonaws.com` would be a foreign bucket, and a configured topic may be
+ * misspelt.
  */
 const REGION = /^(?:[a-z]{2}|eusc)(?:-[a-z]+){1,3}-\d{1,2}$/
-/** Of partitions whose hosts are not below `amazonaws.com`. */
+/** Domains of partitions outside `amazonaws.com`. */
 const DOMAINS: Readonly<Record<string, string>> = { 'aws-cn': 'amazonaws.com.cn', 'aws-eusc': 'amazonaws.eu' }
 
-/** The keys that are signed, in order; `Subject` only where there is one. */
+/** The signed keys in order. `Subject` only if present. */
 const SIGNED = {
   Notification: ['Message', 'MessageId', 'Subject', 'Timestamp', 'TopicArn', 'Type'],
   SubscriptionConfirmation: [
@@ -39,7 +39,7 @@ const SIGNED = {
   UnsubscribeConfirmation: ['Message', 'MessageId', 'SubscribeURL', 'Timestamp', 'Token', 'TopicArn', 'Type'],
 } as const
 
-/** Reads a message; null when a field is missing or of a wrong type. */
+/** Parses a message. Null: a field is missing or has the wrong type. */
 export function readSnsMessage(json: unknown): SnsMessage | null {
   const type = member(json, 'Type')
   if (type !== 'Notification' && type !== 'SubscriptionConfirmation' && type !== 'UnsubscribeConfirmation') {
@@ -56,19 +56,19 @@ export function readSnsMessage(json: unknown): SnsMessage | null {
   return json as SnsMessage
 }
 
-/** Tells whether an address is one of SNS itself, in the region of the topic, over https and its own port. */
+/** True for an address of SNS itself, in the topic's region, over https on the default port. */
 export function isSnsUrl(text: string, topicArn: string): boolean {
   const [, partition, , region = ''] = topicArn.split(':')
   const host = `sns.${region}.${rowOf(DOMAINS, partition) ?? 'amazonaws.com'}`
   return REGION.test(region) && URL.canParse(text) && new URL(text).href.startsWith(`https://${host}/`)
 }
 
-/** Tells whether a certificate may be fetched from an address. */
+/** True if a certificate may be fetched from the address. */
 export function isCertificateUrl(text: string, topicArn: string): boolean {
   return isSnsUrl(text, topicArn) && text.endsWith('.pem') && !/[?#]/.test(text)
 }
 
-/** Verifies the signature; false also where the certificate cannot be read. */
+/** Verifies the signature. False also for an unreadable certificate. */
 export function isSigned(message: SnsMessage, certificate: string): boolean {
   const signed = SIGNED[message.Type]
     .flatMap((name) => {

@@ -2,7 +2,7 @@ import type { PostResult } from '../../../src/domain/http-answer.ts'
 import { loadPeer } from '../../peer/load-peer.ts'
 import type { CapturedCall } from '../kit/http/captured-call.ts'
 
-/** The part of `@slack/web-api` (7 and 8) that is used; typed here so that no declaration of ours needs the package. */
+/** The members in use of `@slack/web-api` 7 and 8, so that the declarations do not need the package. */
 export interface SlackModule {
   readonly WebClient: new (
     token: string,
@@ -19,7 +19,7 @@ export async function loadSlack(): Promise<SlackModule> {
   return ('WebClient' in module ? module : module.default) as SlackModule
 }
 
-/** It would print; what happened is in the outcome. */
+/** The client would print. The outcome has the same information. */
 const SILENT = {
   debug() {},
   info() {},
@@ -30,7 +30,7 @@ const SILENT = {
   setName() {},
 }
 
-/** Options of a client for one call: nothing is repeated, and requests go through our own HTTP. */
+/** Options of a client for one call: no retries, and our own HTTP. */
 export function clientOptions(call: CapturedCall, slackApiUrl: string): Readonly<Record<string, unknown>> {
   return {
     slackApiUrl: `${slackApiUrl}/`,
@@ -42,7 +42,7 @@ export function clientOptions(call: CapturedCall, slackApiUrl: string): Readonly
   }
 }
 
-/** What version 8 sends its requests by: a part of the standard `fetch`. */
+/** HTTP function for version 8: a part of the standard `fetch`. */
 function fetchBy(call: CapturedCall) {
   return async (
     url: string | URL,
@@ -62,7 +62,7 @@ function fetchBy(call: CapturedCall) {
   }
 }
 
-/** What version 7 sends its requests by: an adapter of axios. */
+/** HTTP function for version 7: an axios adapter. */
 function adapterBy(call: CapturedCall) {
   return async (config: {
     readonly url?: string

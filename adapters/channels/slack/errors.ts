@@ -19,13 +19,13 @@ const badContent: Verdict = ['rejected', 'invalid_content', 'message']
 const throttled: Verdict = ['retry', 'provider_rate_limited', 'account']
 const down: Verdict = ['retry', 'provider_unavailable', 'provider']
 
-/** How long a workspace that has used its plan's messages up is left alone. */
+/** Pause after a workspace has used up its plan's messages. */
 const LIMIT_MS = 3_600_000
 
 /**
  * Errors of `chat.postMessage` (https://docs.slack.dev/reference/methods/chat.postMessage). They come with HTTP 200.
  *
- * @internal all of it for tests
+ * @internal exported for tests
  */
 export const SLACK_ERRORS: Readonly<Record<string, Verdict>> = {
   channel_not_found: unknownPlace,
@@ -43,11 +43,11 @@ export const SLACK_ERRORS: Readonly<Record<string, Verdict>> = {
   not_allowed_token_type: badToken,
   missing_scope: badToken,
   team_access_not_granted: badToken,
-  // Each message carries metadata, which other kinds of tokens than an app's may not send.
+  // Messages carry metadata, which only app tokens may send.
   metadata_must_be_sent_from_app: badToken,
   deprecated_endpoint: ['rejected', 'provider_error', 'account'],
   method_deprecated: ['rejected', 'provider_error', 'account'],
-  // An organization that is being moved: it comes back.
+  // The organization is being migrated, which is temporary.
   org_login_required: ['retry', 'provider_unavailable', 'account'],
   ekm_access_denied: restrictedApp,
   app_access_restricted: restrictedApp,
@@ -85,14 +85,14 @@ export const SLACK_ERRORS: Readonly<Record<string, Verdict>> = {
   fatal_error: ['ambiguous', 'provider_unavailable', 'provider'],
 }
 
-/** Families of errors whose names go on. */
+/** Error families, by prefix. */
 const FAMILIES: readonly (readonly [name: RegExp, verdict: Verdict])[] = [
   [/^restricted_action/, restrictedPlace],
   [/^slack_connect_.*_blocked$/, restrictedPlace],
   [/^invalid_(?:metadata|arg)/, badContent],
 ]
 
-/** Reads an answer of the Web API: `{ ok: true, channel, ts }`, or `{ ok: false, error }`. */
+/** Judges an answer of the Web API: `{ ok: true, channel, ts }` or `{ ok: false, error }`. */
 export function judgeSlack(answer: ProviderAnswer): Outcome | null {
   const ok = member(answer.json, 'ok')
   if (ok === true) {
@@ -122,7 +122,7 @@ function verdictOf(code: string, status: number): Verdict {
   return family?.[1] ?? (status === 200 ? ['rejected', 'provider_error', 'message'] : byStatus(status))
 }
 
-/** What Slack says beside its code: which field is wrong, which scope is missing. */
+/** Slack's details beside its code: the invalid field, the missing scope. */
 function wordsOf({ json }: ProviderAnswer, code: string): string {
   const messages = member(member(json, 'response_metadata'), 'messages')
   const needed = textMember(json, 'needed')
@@ -133,9 +133,9 @@ function wordsOf({ json }: ProviderAnswer, code: string): string {
 }
 
 /**
- * Texts of incoming webhooks, which come with a status of HTTP that says little.
+ * Error texts of incoming webhooks, whose HTTP status is not specific.
  *
- * @internal all of it for tests
+ * @internal exported for tests
  */
 export const SLACK_WEBHOOK_ERRORS: Readonly<Record<string, Verdict>> = {
   invalid_payload: badContent,
@@ -156,7 +156,7 @@ export const SLACK_WEBHOOK_ERRORS: Readonly<Record<string, Verdict>> = {
   rollup_error: down,
 }
 
-/** Reads an answer of an incoming webhook: the text `ok`, or the name of an error. */
+/** Judges an answer of an incoming webhook: the text `ok`, or the name of an error. */
 export function judgeSlackWebhook(answer: ProviderAnswer): Outcome | null {
   const text = answer.text.trim()
   if (answer.status === 200 && text === 'ok') return { kind: 'accepted' }

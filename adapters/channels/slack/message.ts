@@ -2,15 +2,15 @@ import type { SlackKind } from '../../../src/channels/slack.ts'
 import type { Outcome } from '../../../src/domain/outcome.ts'
 import type { Message } from '../../../src/ports/provider.ts'
 
-/** Slack cuts longer texts off without a word (docs of `chat.postMessage`). */
+/** Slack silently truncates longer texts (docs of `chat.postMessage`). */
 const MAX_TEXT = 40_000
 
-/** Text and blocks as both ways to post take them; the text is what notifications show, and what stands without blocks. */
+/** Text and blocks for both ways to post. Notifications show the text; without blocks, so does the message. */
 export function slackContent({ body, slack }: Message<SlackKind>): Readonly<Record<string, unknown>> {
   return { text: body, ...(slack?.blocks === undefined ? {} : { blocks: slack.blocks }) }
 }
 
-/** Why Slack would not show a message as it is; null: it would. */
+/** The refusal of a message that Slack would alter. Null: none. */
 export function refusalOf({ body }: Message<SlackKind>): Outcome | null {
   if (body.length <= MAX_TEXT) return null
   return {

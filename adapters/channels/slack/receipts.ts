@@ -14,9 +14,9 @@ import {
 } from '../kit/http/receipt-request.ts'
 import { oneOrSeveral } from '../kit/options.ts'
 
-/** What proves the events of Slack. */
+/** Verification of Slack's events. */
 export interface SlackReceiptOptions {
-  /** The app's signing secret. Several while one replaces another. */
+  /** The app's signing secret; several during a rotation. */
   readonly secret: string | readonly string[]
 }
 
@@ -26,12 +26,12 @@ interface Proof {
 
 export const receiptOptions: z.ZodType<Proof> = z.strictObject({ secret: oneOrSeveral(credential) })
 
-/** Slack's own advice; a repetition is signed anew. */
+/** Slack's recommendation. Every repetition has a new signature. */
 const MAX_AGE_MS = 5 * 60_000
 
 /**
- * Reads the Events API. Slack reports no deliveries: what can be told of a message is that somebody reacted to it, or
- * deleted it. Other events are taken, and record nothing.
+ * Reads the Events API. Slack reports no deliveries, only reactions to and deletions of a message. Other events are
+ * acknowledged and ignored.
  */
 export function slackEvents({
   secret: secrets,
@@ -56,7 +56,7 @@ export function slackEvents({
   }
 }
 
-/** Why a request is not proven to come from Slack; null: it is. */
+/** Why a request is not proven to come from Slack. Null: it is proven. */
 function faultOf({ headers, body, receivedAt }: ReceiptRequest, secrets: readonly string[]): string | null {
   const timestamp = headers['x-slack-request-timestamp'] ?? ''
   const signature = headers['x-slack-signature'] ?? ''
@@ -86,7 +86,7 @@ function receiptsOf(body: unknown): readonly Receipt[] {
   ]
 }
 
-/** The message that an event is about, and what happened to it. */
+/** The message that an event concerns, and the kind of event. */
 function messageOf(event: unknown): { readonly id: string; readonly what: string } | null {
   const type = textMember(event, 'type')
   if (type === 'reaction_added') {

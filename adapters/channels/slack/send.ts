@@ -31,9 +31,9 @@ export interface SlackOptions extends PacedProviderOptions {
    */
   readonly unfurl?: boolean | undefined
   /**
-   * The Events API of the app.
+   * Verification of the app's Events API.
    *
-   * @default none: no events are taken
+   * @default none: no events are accepted
    */
   readonly receipts?: SlackReceiptOptions | undefined
 }
@@ -47,12 +47,11 @@ const schema = z.strictObject({
 })
 
 /**
- * Posts to Slack as an app (`chat.postMessage`), on the optional package `@slack/web-api` (7 or 8), whose own repetitions
- * are off. `ok` is `sent`: Slack reports no deliveries. It knows no idempotency; each message carries our id as metadata
- * (`carillon_notification`), by which an app can recognize a repetition.
+ * Posts to Slack as an app (`chat.postMessage`), on the optional package `@slack/web-api` (7 or 8) without its retries.
+ * The status ends at `sent`: Slack reports no deliveries. Slack has no idempotency. Each message carries the
+ * notification's id as metadata (`carillon_notification`), by which an app can recognize a repeated one.
  *
- * @throws NotifierError `invalid_configuration`, naming the option that is wrong; `missing_peer` at the start when
- *   the package is not installed
+ * @throws NotifierError `invalid_configuration` with the option's name; `missing_peer` at the start without the package
  */
 export function slack(options: SlackOptions): Provider<SlackKind> {
   const given = checkOptions('slack', schema, options)

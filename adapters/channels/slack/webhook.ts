@@ -11,11 +11,11 @@ import { refusalOf, slackContent } from './message.ts'
 
 /** Options of `slackWebhook`. */
 export interface SlackWebhookOptions extends Omit<PacedProviderOptions, 'baseUrl'> {
-  /** The webhook's address, `https://hooks.slack.com/services/…`: a credential, for who knows it may post. */
+  /** Address of the webhook, `https://hooks.slack.com/services/…`. It is a credential: anyone with it can post. */
   readonly url: string
   /**
-   * The recipients that stand for the webhook's one place (`#alerts`, `C0123456789`): it can post nowhere else, so that
-   * messages to others go to another provider, or are refused.
+   * Recipients that mean the webhook's channel (`#alerts`, `C0123456789`). The webhook can post nowhere else, so
+   * messages to other recipients go to another provider or are refused.
    */
   readonly to: string | readonly string[]
 }
@@ -30,9 +30,10 @@ const schema = z.strictObject({
 })
 
 /**
- * Posts to one place in Slack by an incoming webhook. It needs no package and no token; Slack gives its messages no id.
+ * Posts to one Slack channel through an incoming webhook, without a package or a token. Slack returns no message ids
+ * for it.
  *
- * @throws NotifierError `invalid_configuration`, naming the option that is wrong
+ * @throws NotifierError `invalid_configuration` with the option's name
  */
 export function slackWebhook(options: SlackWebhookOptions): Provider<SlackKind> {
   const given = checkOptions('slackWebhook', schema, options)
@@ -64,7 +65,7 @@ export function slackWebhook(options: SlackWebhookOptions): Provider<SlackKind> 
   }
 }
 
-/** Slack's own hosts; this machine for tests. What starts a workflow is there too, and answers in another form. */
+/** Slack's own hosts, or this machine for tests. Workflow triggers share the host and answer in another format. */
 function isWebhookUrl(text: string): boolean {
   if (!URL.canParse(text)) return false
   const { protocol, hostname, username, pathname } = new URL(text)

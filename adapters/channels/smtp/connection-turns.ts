@@ -1,14 +1,14 @@
-/** Which mails have a connection. */
+/** Assigns connections to mails. */
 export interface ConnectionTurns {
-  /** Waits for a connection. False: `signal` aborted before there was one. */
+  /** Waits for a connection. False: `signal` aborted first. */
   begin(signal: AbortSignal): Promise<boolean>
-  /** A mail that had begun needs its connection no more. */
+  /** Returns the connection of a mail that had begun. */
   end(): void
 }
 
 /**
- * Hands connections to mails in their order. The pool's own queue would do, but a mail that waits there may have left or not
- * when its time is over (nodemailer before 10.5); one that waits here has not.
+ * Hands out connections in order. The pool has a queue too, but with nodemailer before 10.5 the outcome of a mail that
+ * times out in it is unknown. A mail that times out here was certainly not sent.
  */
 export function createConnectionTurns(connections: number): ConnectionTurns {
   const waiting = new Set<(begins: boolean) => void>()

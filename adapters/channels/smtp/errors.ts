@@ -2,19 +2,19 @@ import type { Outcome } from '../../../src/domain/outcome.ts'
 import { answerTo, isAboutLogin, refusalOf } from '../kit/smtp/refusal.ts'
 import { parseReply, type SmtpReply } from '../kit/smtp/reply.ts'
 
-/** What an error of the mail client may carry (nodemailer 7 to 10). */
+/** The fields of a mail client's error (nodemailer 7 to 10). */
 export interface SmtpError {
   readonly message: string
   readonly code?: string | undefined
-  /** The system's code, where `code` is the client's own. */
+  /** The system's code, if `code` is the client's own. */
   readonly originalCode?: string | undefined
-  /** The verb under way: `CONN`, `AUTH PLAIN`, `MAIL FROM`, `RCPT TO`, `DATA`, `API`. */
+  /** The current command: `CONN`, `AUTH PLAIN`, `MAIL FROM`, `RCPT TO`, `DATA`, `API`. */
   readonly command?: string | undefined
-  /** The server's whole reply. */
+  /** The server's complete reply. */
   readonly response?: string | undefined
 }
 
-/** The fields of an error that are understood. */
+/** The known fields of an error. */
 export function toSmtpError(error: unknown): SmtpError {
   const fields: Readonly<Record<string, unknown>> = error instanceof Error ? { ...error } : {}
   const text = (name: string) => {
@@ -30,17 +30,17 @@ export function toSmtpError(error: unknown): SmtpError {
   }
 }
 
-/** What the error itself does not tell. */
+/** Information that the error lacks. */
 export interface SmtpPhase {
-  /** True when the server may have the message: its content began to flow. */
+  /** True: the content began to flow, so the server may have the message. */
   readonly contentSent: boolean
 }
 
 /**
- * Says what an error of the SMTP conversation means (RFC 5321, RFC 3463).
+ * Converts an error of the SMTP conversation to an outcome (RFC 5321, RFC 3463).
  *
- * A reply of the server decides: its enhanced code, then its basic code and the verb that it answers. Without a
- * reply the content decides: before it flowed, nothing can have happened; after that, nobody knows.
+ * A reply of the server decides: its enhanced code, then its basic code and the command. Without a reply the content
+ * decides: before it began to flow nothing can have happened, afterwards the outcome is ambiguous.
  */
 export function classifySmtpError(error: SmtpError, phase: SmtpPhase): Outcome {
   const reply = parseReply(error.response ?? '')
@@ -56,10 +56,10 @@ function unknownEnd(error: SmtpError, reply: SmtpReply): Outcome {
   }
 }
 
-/** Nothing of the message has left: no duplicate is possible. */
+/** The message was not sent, so no duplicate is possible. */
 function beforeContent(error: SmtpError, reply: SmtpReply): Outcome {
   const answer = answerTo(explain(error, reply), codeOf(error, reply))
-  // Neither a yes nor a no: the two are out of step, which says nothing of the mail and its recipient.
+  // The conversation is out of step, which says nothing about the mail and its recipient.
   if (reply.text !== '' && !isAboutLogin(reply, verbOf(error)))
     return answer.retry('provider_unavailable', 'provider')
   switch (error.code) {
@@ -84,7 +84,7 @@ function beforeContent(error: SmtpError, reply: SmtpReply): Outcome {
     case 'ETIMEDOUT':
     case 'EPROTOCOL':
     case 'EABORT':
-    // nodemailer before 10.5 gives no code when a server ends the connection before its greeting.
+    // nodemailer before 10.5 sets no code if a server ends the connection before its greeting.
     case undefined:
       return answer.retry('provider_unavailable', 'provider')
     default:
@@ -92,13 +92,13 @@ function beforeContent(error: SmtpError, reply: SmtpReply): Outcome {
   }
 }
 
-/** The client says of a failed login that it is one, where its verb may be missing. */
+/** The client marks a failed login even if the command is missing. */
 function verbOf({ code, command = '' }: SmtpError): string {
   return code === 'EAUTH' ? 'AUTH' : command
 }
 
 function explain(error: SmtpError, reply: SmtpReply): string {
-  // The client's own message repeats the reply after a colon; the reply alone says it.
+  // The client's message repeats the reply after a colon, so the reply alone is enough.
   return reply.text === '' ? error.message : reply.text
 }
 

@@ -3,36 +3,38 @@ import { asciiText, quoted } from '../kit/mail/header-text.ts'
 import type { Encoders } from './nodemailer.ts'
 
 /*
- * The lines of a mail's head, each with its end, and folded where they can be. This is the last place before the mail
- * server: nothing that is given here can end a line and begin another header.
+ * Header lines of a mail, folded if possible and each with its line end. This is the last check before the mail server:
+ * no input can end a line and start another header.
  */
 
 const LINE = 76
-/** An encoded word that stands beside the name of a header in one line. */
+/** Longest encoded word beside a header's name in one line. */
 const WORD = 52
-/** A text that stands there as it is. */
+/** Longest plain text beside a header's name in one line. */
 const SHORT = 60
-/** Of a line's 998 characters (RFC 5322 2.1.1) the name of the header needs some. The address of 900 in `<…>` is shorter. */
+/**
+ * A line has at most 998 characters (RFC 5322 2.1.1), minus the header's name. The 900-character address in `<…>` fits.
+ */
 const MAX_UNFOLDED = 910
 
-/** A text that folding makes no blank line of: with no space at its ends, and no long row of them. */
+/** Folding makes no blank line of it: no spaces at the ends, and no long runs of spaces. */
 const FOLDABLE = /^[!-~]+(?: {1,30}[!-~]+)*$/
-/** A text that folding takes nothing from: many mail clients make one space of a fold and what follows it. */
+/** Folding changes nothing in it. Many mail clients collapse a fold and the spaces after it to one space. */
 const SINGLE_SPACED = /^[!-~]+(?: [!-~]+)*$/
 const PRINTABLE = /^[ -~]*$/
 const ATOMS = /^\w+(?: \w+)*$/
 const FIELD_NAME = /^[!-9;-~]{1,70}$/
-/** `local@domain` of nothing but characters that need no quotes (RFC 5322 3.4.1). */
+/** `local@domain` without characters that need quotes (RFC 5322 3.4.1). */
 const ADDRESS = /^[!#-'*+\-./0-9=?A-Z^-~]{1,64}@[A-Za-z0-9.-]{1,255}$/
 const MESSAGE_ID = /^<[!-;=?-~]{1,500}>$/
 const MEDIA_TYPE = /^[\w.+-]{1,127}\/[\w.+-]{1,127}(?=;|$)/
 const PARAMETER = /; ?([\w.+-]+)=([\w.+-]+|"[^"\p{Cc}]*")(?=;|$)/gu
 const PARAMETER_NAME = /^(?!name$)[\w.+-]{1,60}$/i
 const MAX_PARAMETER = 300
-/** A part of a longer parameter's value (RFC 2231 3). */
+/** Length of a section of a long parameter (RFC 2231 3). */
 const SECTION = 50
 
-/** A header of text. What was given in ASCII stays as it is, also where it looks like an encoded word. */
+/** A header with text. ASCII stays unchanged, even if it looks like an encoded word. */
 export function customHeader(name: string, value: string, encoders: Encoders): string {
   if (!FIELD_NAME.test(name)) throw new Error('The name of a header is not one word of ASCII.')
   const text = oneLine(value)
@@ -40,7 +42,7 @@ export function customHeader(name: string, value: string, encoders: Encoders): s
   return line(name, isFoldable(text) ? text : encodedWords(text, encoders), encoders)
 }
 
-/** A header whose text arrives as it was given, whatever it looks like. */
+/** A header whose text arrives exactly as given, even if it looks like an encoded word. */
 export function textHeader(name: string, value: string, encoders: Encoders): string {
   const text = oneLine(value)
   if (text === '') return ''
@@ -59,8 +61,8 @@ export function messageIdHeader(id: string, encoders: Encoders): string {
 }
 
 /**
- * `Content-Type` and `Content-Disposition` of a file. Its name stands in both: some mail clients (QQ, older Outlooks) read
- * no parameters of RFC 2231, and know a file that is not named in ASCII by an encoded word in `name` only.
+ * `Content-Type` and `Content-Disposition` of a file. Both carry the name: some mail clients (QQ, older Outlooks) do
+ * not support RFC 2231 and read a non-ASCII name only as an encoded word in `name`.
  */
 export function fileHeaders(contentType: string, filename: string, encoders: Encoders): string {
   const name = oneLine(filename) || 'attachment'
@@ -79,12 +81,12 @@ export function fileHeaders(contentType: string, filename: string, encoders: Enc
   )
 }
 
-/** A header with parameters, each in a line of its own: folded elsewhere, a quoted value would be. */
+/** A header with each parameter on its own line. Elsewhere, folding could split a quoted value. */
 export function parameterHeader(name: string, parts: readonly string[]): string {
   return `${name}: ${parts.join(';\r\n ')}\r\n`
 }
 
-/** Whether a text is better read with its letters left as they are than in base64. */
+/** True: the text is more readable with its letters unencoded than in base64. */
 export function isMostlyAscii(text: string): boolean {
   let others = 0
   for (let index = 0; index < text.length; index += 1) {
@@ -99,7 +101,7 @@ function line(name: string, value: string, { mime }: Encoders): string {
   return `${whole.length <= LINE ? whole : mime.foldLines(whole, LINE)}\r\n`
 }
 
-/** Without what ends a line somewhere: a control character is no part of a header's text. */
+/** Removes control characters, some of which end a line. */
 function oneLine(text: string): string {
   return isFoldable(text) ? text : text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ').trim()
 }
@@ -108,7 +110,7 @@ function isFoldable(text: string): boolean {
   return text.length <= MAX_UNFOLDED && FOLDABLE.test(text)
 }
 
-/** Whether a text arrives as it is if it is written as it is. */
+/** True: the text arrives unchanged if it is written unencoded. */
 function isLiteral(text: string): boolean {
   return isShort(text) || (text.length <= MAX_UNFOLDED && SINGLE_SPACED.test(text) && !text.includes('=?'))
 }
@@ -117,7 +119,7 @@ function isShort(text: string): boolean {
   return text.length <= SHORT && PRINTABLE.test(text) && !text.includes('=?')
 }
 
-/** Words of RFC 2047, which may stand where a phrase stands too. */
+/** Encoded words of RFC 2047 that are also valid in a phrase. */
 function encodedWords(text: string, { mime }: Encoders): string {
   return PRINTABLE.test(text) || isMostlyAscii(text) ? mime.encodeWord(text, 'Q', WORD) : asciiText(text)
 }
@@ -127,14 +129,14 @@ function phraseOf(name: string, encoders: Encoders): string {
   return name === '' || ATOMS.test(name) ? name : quoted(name)
 }
 
-/** A parameter of a media type; none where it cannot be repeated. */
+/** A parameter of a media type. Empty if it cannot be reproduced. */
 function parameterOf(name: string, value: string): readonly string[] {
-  // A quoted value with a backslash might not end where it seems to.
+  // A backslash can hide the end of a quoted value.
   if (!PARAMETER_NAME.test(name) || value.length > MAX_PARAMETER || value.includes('\\')) return []
   return PRINTABLE.test(value) ? [`${name}=${value}`] : sections(name, value.slice(1, -1))
 }
 
-/** A parameter in UTF-8, in as many sections as it needs (RFC 2231 3 and 4). */
+/** A parameter in UTF-8, in as many sections as needed (RFC 2231 3 and 4). */
 function sections(name: string, text: string): readonly string[] {
   const all: string[] = []
   let section = "utf-8''"

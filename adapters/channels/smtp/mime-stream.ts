@@ -3,21 +3,21 @@ import { once } from '../../../src/domain/steps.ts'
 import type { SendContext } from '../../../src/ports/provider.ts'
 import type { MimePieces } from './mime.ts'
 
-/** A line of base64 is 76 characters of 57 bytes. */
+/** A line of base64 has 76 characters for 57 bytes. */
 const LINE_CHARACTERS = 76
 const CHUNK_BYTES = 57 * 1024
 
-/** A mail as a stream, made while it is read: a file is never held as a whole in base64. */
+/** Streams a mail that is encoded while it is read, so that no file is in memory in base64. */
 export function mimeStream(pieces: MimePieces, runInSlices: SendContext['runInSlices']): Readable {
   const chunks = chunksOf(pieces)
   let next = chunks.next()
   return new Readable({
     read() {
-      // Some versions of nodemailer (7.0.11, 10.0) read away what they will not send, and then fail in the same turn of the
-      // event loop: whether something was read must still be false there.
+      // Some versions of nodemailer (7.0.11, 10.0) drain a mail that they will not send and then fail in the same turn.
+      // `readableDidRead` must still be false at that point.
       setImmediate(async () => {
         try {
-          // What the connection does with a chunk counts, too.
+          // Includes the connection's work on a chunk.
           await runInSlices(once(() => pushNext(this)))
         } catch (error) {
           this.destroy(error instanceof Error ? error : new Error(String(error)))
@@ -34,7 +34,7 @@ export function mimeStream(pieces: MimePieces, runInSlices: SendContext['runInSl
   }
 }
 
-/** How many bytes the stream will have: what a mail counts in a server's limit (RFC 1870 3). */
+/** Size of the stream in bytes, as a server's limit counts it (RFC 1870 3). */
 export function mimeLength(pieces: MimePieces): number {
   let length = 0
   for (const piece of pieces) length += typeof piece === 'string' ? piece.length : base64Length(piece)

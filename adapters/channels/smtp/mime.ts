@@ -19,7 +19,7 @@ import {
 } from './mime-headers.ts'
 import type { Encoders } from './nodemailer.ts'
 
-/** A mail as it travels, and where to. */
+/** An encoded mail and its envelope. */
 export interface Mail {
   readonly from: string
   readonly to: string
@@ -27,18 +27,18 @@ export interface Mail {
   readonly pieces: MimePieces
 }
 
-/** What a mail consists of, in order: ASCII, and bytes that travel in base64. */
+/** The parts of a mail in order: ASCII, and bytes to encode in base64. */
 export type MimePieces = readonly (string | Uint8Array)[]
 
-/** A line of text in a form that needs no encoding: what is longer, some mail servers break. */
+/** Longest line without encoding. Some mail servers break longer ones. */
 const LINE = 76
-/** The longest line there may be (RFC 5322 2.1.1). */
+/** Longest permitted line (RFC 5322 2.1.1). */
 const LONGEST_LINE = 998
 
 /**
- * Composes one mail: nothing in it is ever read as an address, a file or a URL again.
+ * Composes a mail. Its content is never interpreted as an address, a file or a URL.
  *
- * @throws Error when an address or the name of a header could be read as more than that
+ * @throws Error if an address or a header name is unsafe
  */
 export function* composeMail(content: MailContent, encoders: Encoders): Steps<Mail> {
   const { from, to, messageId, attachments } = content
@@ -71,7 +71,7 @@ function headOf(content: MailContent, encoders: Encoders): string {
   return `${head}Date: ${new Date().toUTCString().replace('GMT', '+0000')}\r\nMIME-Version: 1.0\r\n`
 }
 
-/** An alternative without text would leave readers of text with nothing: then there is none. */
+/** Omits an alternative without text, which would leave text readers with nothing. */
 function* bodyOf({ text, html }: MailContent, encoders: Encoders): Steps<MimePieces> {
   if (html === null || html === '') return yield* textOf('plain', text, encoders)
   const page = yield* textOf('html', html, encoders)
@@ -79,7 +79,7 @@ function* bodyOf({ text, html }: MailContent, encoders: Encoders): Steps<MimePie
 }
 
 function multipart(subtype: string, parts: readonly MimePieces[]): MimePieces {
-  // Whoever writes the content cannot know it, so that none of it can end a part.
+  // Random, so that no content can contain it and end a part.
   const boundary = randomUUID()
   return [
     parameterHeader('Content-Type', [`multipart/${subtype}`, `boundary="${boundary}"`]),
@@ -97,7 +97,7 @@ function* textOf(subtype: string, given: string, encoders: Encoders): Steps<Mime
   return [`${head}quoted-printable\r\n\r\n`, yield* quotedPrintable(text, encoders)]
 }
 
-/** Piece by piece. Where one ends within a line, a line break follows that is none of the text, and needs room. */
+/** Encodes piece by piece. A piece that ends within a line gets a soft line break, which needs room. */
 function* quotedPrintable(text: string, { quotedPrintable: { encode, wrap } }: Encoders): Steps<string> {
   const length = text.length > STEP_CHARACTERS ? LINE - 1 : LINE
   let encoded = ''
@@ -112,7 +112,7 @@ function* quotedPrintable(text: string, { quotedPrintable: { encode, wrap } }: E
 }
 
 function* fileOf({ filename, contentType, content }: Attachment, encoders: Encoders): Steps<MimePieces> {
-  // What consists of parts itself must not be encoded (RFC 2046 5.2.1): it goes as it is, or as what it is not.
+  // Composite types must not be encoded (RFC 2046 5.2.1): they go unencoded, or with another type.
   const isMessage = /^message\//i.test(contentType)
   const isComposite = isMessage || /^multipart\//i.test(contentType)
   if (isMessage) {
@@ -135,7 +135,7 @@ function* withNetworkLines(text: string): Steps<string> {
   return result
 }
 
-/** Whether a text with network lines can travel as it is. */
+/** True: a text with CRLF line ends can go unencoded. */
 function* isSevenBit(text: string, longest: number): Steps<boolean> {
   if (/[^\t\r\n -~]/.test(text)) return false
   const isStepFull = createStepCounter()
@@ -148,7 +148,7 @@ function* isSevenBit(text: string, longest: number): Steps<boolean> {
   return true
 }
 
-/** With what is text in one piece as far as it goes, and a line's end at the end. */
+/** Joins adjacent texts and ends with a line break. */
 function joined(pieces: MimePieces): MimePieces {
   const all: (string | Uint8Array)[] = []
   let text = ''

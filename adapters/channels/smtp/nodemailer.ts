@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream'
 import { loadPeer } from '../../peer/load-peer.ts'
 
-/** The part of nodemailer (7 to 10) that is used; typed here so that no declaration of ours needs the package. */
+/** The members in use of nodemailer 7 to 10, so that the declarations do not need the package. */
 export interface Nodemailer {
   createTransport(options: Readonly<Record<string, unknown>>): Transporter
 }
@@ -17,23 +17,23 @@ export interface Transporter {
 
 export interface SentInfo {
   readonly messageId?: string
-  /** The id that a server is known to have put in place of ours (nodemailer 10.6). */
+  /** Message id that a server is known to have substituted (nodemailer 10.6). */
   readonly serverMessageId?: string
   readonly response?: string
 }
 
-/** A mail between composing and sending, as plug-ins of nodemailer see it. */
+/** A mail between composition and sending, as plug-ins of nodemailer see it. */
 export interface ComposedMail {
   readonly data: { readonly raw: Readable; readonly onConnection: () => void }
   message: { createReadStream(): unknown }
 }
 
-/** What text is encoded with, of those functions that do the same in all versions. */
+/** Encoding functions that behave equally in all versions. */
 export interface Encoders {
   readonly mime: {
-    /** Words of RFC 2047, of at most so many characters each, with a space between them. */
+    /** Encoded words of RFC 2047, at most `length` characters each, separated by spaces. */
     encodeWord(text: string, encoding: 'Q', length: number): string
-    /** Breaks a line before its spaces. */
+    /** Folds a line before its spaces. */
     foldLines(text: string, length: number): string
   }
   readonly quotedPrintable: {
@@ -59,7 +59,7 @@ export async function loadEncoders(): Promise<Encoders> {
   }
 }
 
-/** CommonJS before version 10. */
+/** The package is CommonJS before version 10. */
 async function load(from: () => Promise<object>): Promise<unknown> {
   const module: { readonly default?: unknown } = await loadPeer('nodemailer', from)
   return module.default ?? module

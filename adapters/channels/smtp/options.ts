@@ -6,29 +6,29 @@ import { checkOptions, instanceName, retryPolicy } from '../kit/options.ts'
 
 /** Options of `smtp`. */
 export interface SmtpOptions {
-  /** Name or address of the mail server. */
+  /** Host name or IP address of the mail server. */
   readonly host: string
   /** @default 465 with `secure`, else 587 */
   readonly port?: number | undefined
   /**
-   * TLS from the first byte; otherwise the connection is upgraded where the server offers STARTTLS.
+   * Use TLS from the first byte. Otherwise the connection is upgraded if the server offers STARTTLS.
    *
    * @default true on port 465
    */
   readonly secure?: boolean | undefined
   /**
-   * Refuses a connection that cannot be upgraded to TLS.
+   * Refuse a connection that cannot be upgraded to TLS.
    *
-   * @default true with `auth`, except to this machine itself
+   * @default true with `auth`, except to this machine
    */
   readonly requireTls?: boolean | undefined
-  /** User name and password, for servers that want them. */
+  /** User name and password, if the server requires them. */
   readonly auth?: { readonly user: string; readonly pass: string } | undefined
   /** The sender: `no-reply@example.com` or `Example <no-reply@example.com>`. */
   readonly from: string
-  /** Where answers go, in the same form. */
+  /** Default address for replies, in the same format. A message can override it. */
   readonly replyTo?: string | undefined
-  /** More headers for every mail, one line each. Those that mail itself is made of are refused. */
+  /** Additional headers for every mail, one line each. Headers of the mail format itself are refused. */
   readonly headers?: Readonly<Record<string, string>> | undefined
   /**
    * Instance id, unique among the e-mail providers.
@@ -37,8 +37,8 @@ export interface SmtpOptions {
    */
   readonly name?: string | undefined
   /**
-   * Most connections, and most mails on their way to the server, at one time. As many more wait with their attempt recorded,
-   * so that no connection is idle between two mails.
+   * Most connections, and most mails in transfer. The same number of mails waits with a recorded attempt, so that no
+   * connection is idle between two mails.
    *
    * @default 5
    */
@@ -50,35 +50,35 @@ export interface SmtpOptions {
    */
   readonly maxMessages?: number | undefined
   /**
-   * How long one mail may take altogether, in milliseconds.
+   * Longest time for one mail, in milliseconds.
    *
    * @default 60_000
    */
   readonly timeoutMs?: number | undefined
-  /** How long each phase may take. */
+  /** Time limit of each phase. */
   readonly timeouts?: SmtpTimeouts | undefined
   /** TLS options of Node.js, for example `{ ca }` for a private authority. */
   readonly tls?: ConnectionOptions | undefined
-  /** The name this machine introduces itself with. Default: the machine's own. */
+  /** Name for EHLO. Default: the machine's host name. */
   readonly clientName?: string | undefined
   /**
-   * The text alternative of an HTML mail.
+   * Converts HTML to the text alternative.
    *
    * @default a small converter for mails
    */
   readonly toText?: ((html: string) => string) | undefined
   /**
-   * What follows when the connection broke after the content had begun to flow. A second mail would have the same
-   * Message-ID, which many mailbox providers collapse.
+   * What to do if the connection breaks after the content began to flow. A repeated mail has the same Message-ID, by
+   * which many mailbox providers collapse duplicates.
    *
    * @default 'retry'
    */
   readonly onAmbiguous?: 'retry' | 'fail' | undefined
-  /** When failed attempts are tried again. Default: the engine's policy for providers. */
+  /** Schedule of retries. Default: the engine's policy for providers. */
   readonly retry?: RetryPolicy | undefined
 }
 
-/** All in milliseconds. */
+/** Time limits in milliseconds. */
 export interface SmtpTimeouts {
   /** @default 5_000 */
   readonly dnsMs?: number | undefined
@@ -86,11 +86,11 @@ export interface SmtpTimeouts {
   readonly connectMs?: number | undefined
   /** @default 10_000 */
   readonly greetingMs?: number | undefined
-  /** Silence of the server in the middle of a conversation. @default 30_000 */
+  /** Longest silence of the server during a conversation. @default 30_000 */
   readonly socketMs?: number | undefined
 }
 
-/** Options with every default filled in. */
+/** Options with defaults. */
 export interface ResolvedSmtpOptions extends MailFrame {
   readonly host: string
   readonly port: number
@@ -144,17 +144,17 @@ const schema = z.strictObject({
   retry: retryPolicy.optional(),
 })
 
-/** @throws NotifierError `invalid_configuration`, naming the option */
+/** @throws NotifierError `invalid_configuration` with the option's name */
 export function resolveSmtpOptions(options: SmtpOptions): ResolvedSmtpOptions {
   const given = checkOptions(PLUGIN, schema, options)
   const secure = given.secure ?? given.port === 465
   return {
     ...given,
-    // As in a URL: nothing that opens a connection knows the brackets.
+    // Brackets as in a URL, which socket functions do not accept.
     host: given.host.replace(/^\[(.+)\]$/, '$1'),
     port: given.port ?? (secure ? 465 : 587),
     secure,
-    // A password must not leave in clear because somebody on the way hid the server's STARTTLS.
+    // An attacker who strips STARTTLS must not receive the password in clear text.
     requireTls: given.requireTls ?? (given.auth !== undefined && !isThisMachine(given.host)),
     auth: given.auth ?? null,
     ...mailFrame(PLUGIN, given),

@@ -18,8 +18,7 @@ export type { SmtpOptions, SmtpTimeouts }
 /**
  * An SMTP server as an e-mail provider, on the optional package nodemailer (7 to 10), with pooled connections.
  *
- * @throws NotifierError `invalid_configuration` naming the option that is wrong; `missing_peer` at the start
- *   when nodemailer is not installed.
+ * @throws NotifierError `invalid_configuration` with the option's name; `missing_peer` at the start without nodemailer
  */
 export function smtp(options: SmtpOptions): Provider<EmailKind> {
   const resolved = resolveSmtpOptions(options)
@@ -40,7 +39,7 @@ export function smtp(options: SmtpOptions): Provider<EmailKind> {
   return {
     name,
     kind: email,
-    // One on its way and one that waits: else a connection is idle until the disk has the start of its next mail.
+    // One mail in transfer and one waiting: otherwise a connection is idle while the start of its next mail is stored.
     maxConcurrent: 2 * maxConnections,
     timeoutMs,
     onAmbiguous,
@@ -92,7 +91,7 @@ function accepted(info: SentInfo): Outcome {
   return { kind: 'accepted', ...(id === undefined ? {} : { providerMessageId: id.replace(/^<|>$/g, '') }) }
 }
 
-/** The password in the forms in which it travels. */
+/** The password in every encoding that SMTP uses. */
 function secretsOf(auth: { readonly user: string; readonly pass: string } | null): readonly string[] {
   if (auth === null || auth.pass.length < 4) return []
   const { user, pass } = auth

@@ -16,9 +16,9 @@ import type { ResolvedSmtpOptions } from './options.ts'
 
 /** A pool of connections to one server. */
 export interface SmtpTransport {
-  /** @throws Error when the content cannot be a mail */
+  /** @throws Error if no mail can be made of the content */
   compose(content: MailContent): Steps<Mail>
-  /** Sends one mail; never rejects. Ends soon after the signal aborts. */
+  /** Sends one mail. Never rejects. Ends soon after the signal aborts. */
   deliver(mail: Mail, context: SendContext): Promise<Delivery>
   /** Connects and logs in. */
   verify(): Promise<void>
@@ -30,7 +30,7 @@ export type Delivery =
   | {
       readonly kind: 'failed'
       readonly error: SmtpError
-      /** True when the server may have the message. */
+      /** True: the server may have the message. */
       readonly contentSent: boolean
     }
 
@@ -38,7 +38,7 @@ export type Delivery =
 export async function openTransport(options: ResolvedSmtpOptions): Promise<SmtpTransport> {
   const [nodemailer, encoders] = await Promise.all([loadNodemailer(), loadEncoders()])
   const transporter = nodemailer.createTransport(transportOptions(options))
-  // A failing idle connection must not end the process; the mail that meets it reports it.
+  // A failing idle connection must not end the process. The next mail on it reports the error.
   transporter.on('error', () => {})
   transporter.use('stream', sendAsItIs)
   return {
@@ -59,7 +59,7 @@ function transportOptions(options: ResolvedSmtpOptions): Readonly<Record<string,
     pool: true,
     maxConnections: options.maxConnections,
     maxMessages: options.maxMessages,
-    // A channel never retries by itself: the engine counts attempts.
+    // The engine counts and repeats attempts.
     maxRequeues: 0,
     host,
     port,
@@ -78,20 +78,20 @@ function transportOptions(options: ResolvedSmtpOptions): Readonly<Record<string,
   }
 }
 
-/** The connection reads our own stream: on the way through those of nodemailer it would be read before its time. */
+/** Passes our stream to the connection: nodemailer's transforms would read it too early. */
 function sendAsItIs({ data, message }: ComposedMail, done: () => void): void {
   message.createReadStream = () => {
     data.onConnection()
-    // nodemailer before 10.5 goes on with a mail that was given up; after DATA it would wait for what never comes. An empty
-    // text it refuses before it says anything to the server.
+    // nodemailer before 10.5 continues with an aborted mail; after DATA it would wait for content that never comes. It
+    // refuses an empty text before it contacts the server.
     return data.raw.destroyed ? '' : data.raw
   }
   done()
 }
 
 /**
- * Servers end connections that have carried as many mails as they like. The mail that meets such an end goes over another
- * connection: it is no attempt, and says nothing of the server. Each time the pool has one old connection less.
+ * Servers close connections after a number of mails. A mail that meets a closed connection moves to another one. That
+ * is no attempt and says nothing about the server. Each time, the pool loses one old connection.
  */
 async function deliver(transporter: Transporter, mail: Mail, context: SendContext): Promise<Delivery> {
   for (;;) {
@@ -108,11 +108,11 @@ async function deliverOnce(
   let connected = false
   const content = mimeStream(mail.pieces, runInSlices)
   const sending = transporter.sendMail({
-    // Given as text, a hostile recipient would be read as a list or a group, and the mail would follow that.
+    // Objects, because a hostile recipient given as text could be parsed as a list or a group.
     envelope: {
       from: { name: '', address: mail.from },
       to: [{ name: '', address: mail.to }],
-      // Sent to a server that announces less, it would be cut off in the midst of it, and nobody would know why.
+      // Declared, so that a server with a lower limit refuses at MAIL instead of breaking off within the content.
       size: mimeLength(mail.pieces),
     },
     maxRecipients: 1,
@@ -123,29 +123,28 @@ async function deliverOnce(
     },
     signal,
   })
-  // nodemailer before 10.5 knows no signal: there nobody will hear how the mail ends.
+  // nodemailer before 10.5 ignores the signal. The end of an aborted mail stays unknown there.
   const abandons = transporter.transporter?.supportsAbortSignal !== true
   try {
     const info = await (abandons ? orAborted(sending, content, signal) : sending)
-    // Whatever a server takes before it has all of a mail is no mail.
+    // An acceptance before the end of the content does not concern a complete mail.
     if (!content.readableEnded) return { kind: 'failed', error: answeredEarly(info), contentSent: true }
     return { kind: 'sent', info }
   } catch (error) {
     const failure = toSmtpError(error)
-    // nodemailer reports the end of a connection with the command `CONN` whatever was under way (10.6), so that its errors
-    // alone cannot tell a mail that never left from one that may have arrived. The content is read only after the server has
-    // agreed to DATA, and never once it is destroyed.
+    // nodemailer 10.6 reports every connection end with the command `CONN`, so its errors do not tell whether the mail
+    // was sent. The content is read only after the server has agreed to DATA, and never once it is destroyed.
     const contentSent = content.readableDidRead
     if (connected && !contentSent && !signal.aborted && isOldConnections(failure)) return 'connection ended'
     return { kind: 'failed', error: failure, contentSent }
   } finally {
-    // nodemailer sends the rest after an early answer, and the commands of the next mail in the midst of it. A mail without
-    // its end is thrown away by the server.
+    // After an early answer nodemailer would send the rest of the content and the next mail's commands within it. The
+    // server discards an incomplete mail.
     content.destroy()
   }
 }
 
-/** Where nothing was sent over a connection that was not new, nodemailer's pool (10.6) gives an error of its own. */
+/** The error of nodemailer's pool (10.6) for a reused connection that ended before anything was sent. */
 function isOldConnections({ code, command, response }: SmtpError): boolean {
   return code === 'ECONNECTION' && command === undefined && response === undefined
 }
@@ -158,8 +157,7 @@ function orAborted<Value>(promise: Promise<Value>, content: Readable, signal: Ab
   return new Promise((resolve, reject) => {
     const onAbort = () => {
       reject(Object.assign(new Error('Message sending aborted'), { code: 'EABORT' }))
-      // At an error, into which it writes, nodemailer leaves the connection. There the next mail would wait behind one that
-      // never ends.
+      // An error makes nodemailer close the connection. Otherwise the next mail would wait behind an endless one.
       content.on('error', () => {}).destroy(new Error('Message sending aborted'))
     }
     signal.addEventListener('abort', onAbort, { once: true })

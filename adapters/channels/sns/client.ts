@@ -1,7 +1,7 @@
 import { loadPeer } from '../../peer/load-peer.ts'
 import type { AwsClient } from '../kit/http/aws-client.ts'
 
-/** The part of `@aws-sdk/client-sns` (3) that is used; typed here so that no declaration of ours needs the package. */
+/** The members in use of `@aws-sdk/client-sns` 3, so that the declarations do not need the package. */
 export interface SnsModule {
   readonly SNSClient: new (options: Readonly<Record<string, unknown>>) => AwsClient
   readonly PublishCommand: new (input: Readonly<Record<string, unknown>>) => object

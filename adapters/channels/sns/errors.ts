@@ -10,13 +10,13 @@ import {
 
 const auth: Verdict = ['rejected', 'provider_auth_failed', 'account']
 const throttled: Verdict = ['retry', 'provider_rate_limited', 'account']
-/** AWS does not say that it did nothing, and knows no idempotency. */
+/** AWS does not guarantee that nothing was sent, and has no idempotency. */
 const faulty: Verdict = ['ambiguous', 'provider_unavailable', 'provider']
 
 /**
  * Error codes of `Publish`, and those common to all of AWS.
  *
- * @internal all of it for tests
+ * @internal exported for tests
  */
 export const SNS_ERRORS: Readonly<Record<string, Verdict>> = {
   AuthorizationError: auth,
@@ -54,17 +54,17 @@ export const SNS_ERRORS: Readonly<Record<string, Verdict>> = {
   ValidationError: ['rejected', 'provider_error', 'message'],
 }
 
-/** What the client of AWS made of an answer. */
+/** The AWS client's result of a call. */
 export interface SnsEnd {
   readonly value: unknown
   readonly error: unknown
 }
 
-/** Reads an answer by what the client made of it. */
+/** Judges an answer by the client's result. */
 export function judgeSns(answer: ProviderAnswer, { value, error }: SnsEnd): Outcome | null {
   const id = textMember(value, 'MessageId')
   if (id !== undefined && answer.status === 200) return { kind: 'accepted', providerMessageId: id }
-  // What the client could not read is no error of the service.
+  // An answer that the client cannot parse is not an error of the service.
   const code = textMember(error, 'Code')
   if (answer.status < 400 || code === undefined || !(error instanceof Error)) return null
   return refuse(

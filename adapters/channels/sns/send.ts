@@ -15,25 +15,25 @@ import { judgeSns } from './errors.ts'
 
 /** Options of `sns`. */
 export interface SnsOptions extends PacedProviderOptions {
-  /** The region, `eu-central-1`. */
+  /** AWS region, for example `eu-central-1`. */
   readonly region: string
   /**
-   * Keys that may `sns:Publish`, or a function that answers with them.
+   * Keys with the permission `sns:Publish`, or a function that returns them.
    *
-   * @default what the AWS SDK finds: environment, profile, role
+   * @default the SDK's credential chain (environment, profile, role)
    */
   readonly credentials?: SnsCredentials | (() => Promise<SnsCredentials>) | undefined
-  /** The sender that is shown, where the country permits one: 1 to 11 letters and digits. */
+  /** Sender id, where the country permits one: 1 to 11 letters and digits. */
   readonly senderId?: string | undefined
-  /** A number of the account, in E.164 form, to send from. */
+  /** One of the account's numbers to send from, in E.164 form. */
   readonly originationNumber?: string | undefined
   /**
-   * Whether the message should arrive for certain, or cheaply.
+   * `Transactional`: optimized for reliability. `Promotional`: optimized for cost.
    *
    * @default 'Transactional'
    */
   readonly smsType?: 'Transactional' | 'Promotional' | undefined
-  /** Most that a message may cost, in US dollars. Default: no limit but the account's own. */
+  /** Highest price of a message, in US dollars. Default: the account's own limit. */
   readonly maxPriceUsd?: number | undefined
 }
 
@@ -44,13 +44,13 @@ export interface SnsCredentials {
 }
 
 const schema = z.strictObject({
-  // The SDK knows the address of each region. A second message costs money and annoys.
+  // The SDK chooses the region's address. A duplicate message costs money and annoys its recipient.
   ...providerShape({ name: 'sns', baseUrl: '', onAmbiguous: 'fail' }),
   maxPerSecond,
   region: z.string().regex(/^[a-z0-9-]{1,40}$/, 'must be a region such as eu-central-1'),
   credentials: z
     .union([
-      // Not strict: the SDK writes a field of its own into what it is given, and it may have been given this before.
+      // Not strict: the SDK adds a field to the given object, which may be reused.
       z.object({
         accessKeyId: credential,
         secretAccessKey: credential,
@@ -72,12 +72,11 @@ const schema = z.strictObject({
 })
 
 /**
- * Amazon SNS as an SMS provider, on the optional package `@aws-sdk/client-sns`, whose own repetitions are off. It reports
- * nothing per message (delivery is in CloudWatch only), so `sent` is the last that is known; and it knows no idempotency:
- * what nobody knows the end of is not repeated unless `onAmbiguous` says so.
+ * Amazon SNS as an SMS provider, on the optional package `@aws-sdk/client-sns` without its retries. SNS reports
+ * deliveries only to CloudWatch, so the status ends at `sent`. It has no idempotency, so ambiguous attempts are not
+ * repeated unless `onAmbiguous` is `retry`.
  *
- * @throws NotifierError `invalid_configuration`, naming the option that is wrong; `missing_peer` at the start when
- *   the package is not installed
+ * @throws NotifierError `invalid_configuration` with the option's name; `missing_peer` at the start without the package
  */
 export function sns(options: SnsOptions): Provider<SmsKind> {
   const given = checkOptions('sns', schema, options)

@@ -17,10 +17,10 @@ const badContent: Verdict = ['rejected', 'invalid_content', 'message']
 const tooLarge: Verdict = ['rejected', 'message_too_large', 'message']
 
 /**
- * Beginnings of descriptions, in lower case and behind the name of their status (`Bad Request: `). Nothing else tells the
- * errors apart: the server writes them in `telegram-bot-api/Client.cpp`, or passes on those of Telegram itself.
+ * Start of error descriptions in lower case, after the name of the status (`Bad Request: `). Only the text identifies
+ * an error: it comes from `telegram-bot-api/Client.cpp`, or from Telegram itself.
  *
- * @internal all of it for tests
+ * @internal exported for tests
  */
 export const TELEGRAM_ERRORS: Readonly<Record<string, Verdict>> = {
   'chat not found': gone,
@@ -57,14 +57,14 @@ export const TELEGRAM_ERRORS: Readonly<Record<string, Verdict>> = {
   frozen_method_invalid: ['rejected', 'provider_suspended', 'account'],
 }
 
-/** Reads an answer of the Bot API: `{ ok: true, result }`, or `{ ok: false, error_code, description, parameters }`. */
+/** Judges an answer of the Bot API: `{ ok: true, result }`, or `{ ok: false, error_code, description, parameters }`. */
 export function judgeTelegram(answer: ProviderAnswer): Outcome | null {
   const ok = member(answer.json, 'ok')
   if (ok === true) {
     const result = member(answer.json, 'result')
     const chat = textMember(member(result, 'chat'), 'id')
     const id = textMember(result, 'message_id')
-    // Ids of messages count in each chat anew.
+    // Message ids are unique only within a chat.
     return chat === undefined || id === undefined
       ? null
       : { kind: 'accepted', providerMessageId: `${chat}:${id}` }
@@ -90,13 +90,13 @@ function verdictOf(description: string, status: number): Verdict {
   if (known !== undefined) return known[1]
   switch (status) {
     case 403:
-      // Always of the one chat: the bot itself is refused with 401.
+      // Concerns one chat: a refused bot gets a 401.
       return restricted
     case 404:
-      // A method that exists: the token in the path is no bot's.
+      // The method exists, so the token in the path is invalid.
       return ['rejected', 'provider_auth_failed', 'account']
     case 429:
-      // It does not say whether the chat or the bot is too fast. That of a chat is the usual one, and others go on.
+      // The limit may be the chat's or the bot's. A chat's limit is more common and does not affect other chats.
       return ['retry', 'provider_rate_limited', 'recipient']
     default:
       return byStatus(status)

@@ -3,34 +3,37 @@ import type { ChannelKind } from '../../../src/domain/channel-kind.ts'
 import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
 import { text } from '../../../src/domain/input/fields.ts'
 
-/** A button under a message, which opens an address. */
+/** A button under a message that opens a URL. */
 export interface TelegramButton {
-  /** 1 to 64 characters. */
+  /** Label: 1 to 64 characters. */
   readonly text: string
-  /** An `https:`, `http:` or `tg:` address of at most 2,048 characters. */
+  /** `https:`, `http:` or `tg:` URL of at most 2,048 characters. */
   readonly url: string
 }
 
-/** What a Telegram message may carry beside its text. */
+/** Parts of a Telegram message beside its text. */
 export interface TelegramContent {
-  /** True: it arrives without a sound. Default false. */
+  /** True: deliver without a sound. Default: false. */
   readonly silent?: boolean | undefined
-  /** False: Telegram shows no preview of the first link. Default true. */
+  /** False: hide the preview of the first link. Default: true. */
   readonly linkPreview?: boolean | undefined
-  /** True: it can be neither forwarded nor saved. Default false. */
+  /** True: prevent forwarding and saving. Default: false. */
   readonly protect?: boolean | undefined
-  /** The topic of a forum (`message_thread_id`). */
+  /** Id of the forum topic (`message_thread_id`). */
   readonly threadId?: number | undefined
-  /** The message of the same chat that it answers (`message_id`). Where that is gone, it is sent all the same. */
+  /**
+   * Id of the message in the same chat to reply to (`message_id`). If it no longer exists, the message is sent without
+   * the reference.
+   */
   readonly replyTo?: number | undefined
-  /** Rows of buttons: 1 to 12 rows, 1 to 8 buttons in each. */
+  /** Rows of buttons: 1 to 12 rows with 1 to 8 buttons each. */
   readonly buttons?: readonly (readonly TelegramButton[])[] | undefined
 }
 
 export type TelegramKind = ChannelKind<'telegram', TelegramContent>
 
 const MAX_CHARACTERS = 4_096
-/** Ids of chats have at most 52 significant bits. */
+/** Chat ids have at most 52 significant bits. */
 const MAX_CHAT_ID = 2 ** 52
 const CHAT_ID = /^-?[1-9]\d{0,15}$/
 const USER_NAME = /^@\w{4,32}$/
@@ -58,7 +61,7 @@ const telegramParts: z.ZodType<TelegramContent, TelegramContent> = z.strictObjec
     .describe('Rows of buttons that open addresses: at most 12 rows of 8.'),
 })
 
-/** Chats of Telegram. Text is plain: no formatting is read from it, so a template's values need no escaping. */
+/** Telegram chats. Text is plain, so values of template variables need no escaping. */
 export const telegramChannel: TelegramKind = {
   name: 'telegram',
   recipient: 'a Telegram chat id such as 123456789 or -1001234567890, or an @name',
@@ -80,7 +83,7 @@ function isChatId(to: string): boolean {
   return CHAT_ID.test(to) && Math.abs(Number(to)) < MAX_CHAT_ID
 }
 
-/** In characters, not UTF-16 units: Telegram judges what is between both itself. */
+/** Unicode characters rather than UTF-16 units. Telegram itself judges texts between the two counts. */
 function lengthOf(body: string): number {
   let length = 0
   for (const _ of body) length += 1

@@ -4,11 +4,9 @@ import { member, textMember } from '../kit/http/provider-answer.ts'
 import { dedupeKey, jsonBody, malformed, sameText, unproven } from '../kit/http/receipt-request.ts'
 import { oneOrSeveral } from '../kit/options.ts'
 
-/** What proves the updates of Telegram. */
+/** Verification of Telegram's updates. */
 export interface TelegramReceiptOptions {
-  /**
-   * The `secret_token` of `setWebhook`: 8 to 256 letters, digits, `_` and `-`. Several while one replaces another.
-   */
+  /** The `secret_token` of `setWebhook`: 8 to 256 letters, digits, `_` and `-`; several during a rotation. */
   readonly secret: string | readonly string[]
 }
 
@@ -23,8 +21,8 @@ export const receiptOptions: z.ZodType<Proof> = z.strictObject({
 })
 
 /**
- * Reads updates. The Bot API reports neither deliveries nor readings: what can be told is that a person has blocked the
- * bot, or unblocked it. Other updates are taken, and record nothing.
+ * Reads updates. The Bot API reports no deliveries, only that a person blocked or unblocked the bot. Other updates are
+ * acknowledged and ignored.
  */
 export function telegramUpdates({
   secret: secrets,
@@ -41,7 +39,7 @@ export function telegramUpdates({
   }
 }
 
-/** In a private chat the bot's own membership changes only when the person blocks or unblocks it. */
+/** In a private chat the bot's membership changes only if the person blocks or unblocks it. */
 function receiptOf(key: string, change: unknown): Receipt | null {
   const chat = member(change, 'chat')
   const address = textMember(chat, 'id')

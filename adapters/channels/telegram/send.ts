@@ -16,19 +16,19 @@ export type { TelegramReceiptOptions }
 
 /** Options of `telegram`. */
 export interface TelegramOptions extends PacedProviderOptions {
-  /** The bot's token, as BotFather gives it: `123456:ABC-…`. */
+  /** The bot's token from BotFather: `123456:ABC-…`. */
   readonly token: string
   /**
-   * Most messages in any second, by all processes together that share the rate limiter: a whole number, or a fraction
-   * below 1. Telegram takes about 30 of one bot, and about one for each chat.
+   * Most messages per second, shared by all processes with the same rate limiter. A whole number, or a fraction below
+   * 1. Telegram allows about 30 per bot and one per chat.
    *
    * @default 30
    */
   readonly maxPerSecond?: number | undefined
   /**
-   * The webhook of the bot, which tells who has blocked it.
+   * Verification of the bot's webhook, which reports blocks of the bot.
    *
-   * @default none: no updates are taken
+   * @default none: no updates are accepted
    */
   readonly receipts?: TelegramReceiptOptions | undefined
 }
@@ -41,10 +41,10 @@ const schema = z.strictObject({
 })
 
 /**
- * Sends to chats of Telegram as a bot (`sendMessage`). The answer is `sent`: the Bot API reports no deliveries. It knows no
- * idempotency: a repetition after an ambiguous attempt is a second message.
+ * Sends to Telegram chats as a bot (`sendMessage`). The status ends at `sent`: the Bot API reports no deliveries. It
+ * has no idempotency, so a retry after an ambiguous attempt may send a second message.
  *
- * @throws NotifierError `invalid_configuration`, naming the option that is wrong
+ * @throws NotifierError `invalid_configuration` with the option's name
  */
 export function telegram(options: TelegramOptions): Provider<TelegramKind> {
   const given = checkOptions('telegram', schema, options)
@@ -82,7 +82,7 @@ function payloadOf({
   telegram: parts = {},
 }: Message<TelegramKind>): Readonly<Record<string, unknown>> {
   const { silent, linkPreview, protect, threadId, replyTo, buttons } = parts
-  // What is undefined, JSON leaves out.
+  // JSON omits undefined members.
   return {
     chat_id: to,
     text: body,

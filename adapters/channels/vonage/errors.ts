@@ -13,9 +13,9 @@ const auth: Verdict = ['rejected', 'provider_auth_failed', 'account']
 const blocked: Verdict = ['rejected', 'blocked_recipient', 'recipient']
 
 /**
- * `messages[].status` of the SMS API: https://developer.vonage.com/en/api-errors/sms. Its answers are always HTTP 200.
+ * `messages[].status` of the SMS API: https://developer.vonage.com/en/api-errors/sms. The HTTP status is always 200.
  *
- * @internal all of it for tests
+ * @internal exported for tests
  */
 export const VONAGE_STATUSES: Readonly<Record<string, Verdict>> = {
   1: ['retry', 'provider_rate_limited', 'account'],
@@ -31,7 +31,7 @@ export const VONAGE_STATUSES: Readonly<Record<string, Verdict>> = {
   11: ['rejected', 'provider_error', 'account'],
   12: ['rejected', 'message_too_large', 'message'],
   14: auth,
-  // Of this recipient's country or carrier: a pause would hold up every other country.
+  // Concerns the recipient's country or carrier. A pause would hold up all other countries.
   15: ['rejected', 'invalid_sender', 'recipient'],
   22: ['rejected', 'provider_error', 'message'],
   23: ['rejected', 'provider_error', 'account'],
@@ -41,8 +41,8 @@ export const VONAGE_STATUSES: Readonly<Record<string, Verdict>> = {
 }
 
 /**
- * `err-code` of a delivery receipt, and what the Messages API has for it, from 1000 on
- * (https://developer.vonage.com/en/api-errors/messages); null: no fault.
+ * `err-code` of a delivery receipt, from 1000 on in the Messages API's numbering
+ * (https://developer.vonage.com/en/api-errors/messages). Null: no fault.
  */
 const RECEIPT_CODES: Readonly<Record<string, ErrorCode | null>> = {
   0: null,
@@ -54,18 +54,18 @@ const RECEIPT_CODES: Readonly<Record<string, ErrorCode | null>> = {
   6: 'spam_detected',
   7: 'recipient_unreachable',
   8: 'recipient_unreachable',
-  // "Illegal Number", by its name; it means that the user asked this service for no more messages.
+  // Named "Illegal Number"; it means that the user opted out.
   9: 'unsubscribed',
   10: 'content_rejected',
   11: 'carrier_blocked',
   12: 'recipient_unreachable',
   13: 'blocked_recipient',
   14: 'carrier_blocked',
-  // The recipient's own credit, on a prepaid plan.
+  // The recipient's own prepaid credit.
   15: 'recipient_unreachable',
   16: 'provider_quota_exceeded',
   39: 'invalid_sender',
-  // What India's registry of senders, texts and consents does not have.
+  // Missing from India's registry of senders, texts and consents.
   50: 'sender_not_registered',
   51: 'sender_not_registered',
   52: 'content_rejected',
@@ -97,12 +97,12 @@ const RECEIPT_CODES: Readonly<Record<string, ErrorCode | null>> = {
   1360: 'expired',
 }
 
-/** What a receipt of a message that did not arrive means. */
+/** The code for an undelivered message's receipt. */
 export function vonageReceiptCode(code: string | undefined): ErrorCode {
   return rowOf(RECEIPT_CODES, code) ?? 'provider_error'
 }
 
-/** Reads an answer of `POST /sms/json`: one entry for each part of the text. */
+/** Judges an answer of `POST /sms/json`: one entry per segment of the text. */
 export function judgeVonage(answer: ProviderAnswer): Outcome | null {
   const messages = member(answer.json, 'messages')
   if (answer.status !== 200 || !Array.isArray(messages) || messages.length === 0) return null
@@ -114,7 +114,7 @@ export function judgeVonage(answer: ProviderAnswer): Outcome | null {
   const bad = parts.find(({ status }) => status !== '0')
   const first = parts[0]
   if (bad === undefined) {
-    // Receipts of the other parts have ids of their own, and carry our id as well.
+    // Receipts of the other segments have their own message ids, and carry the notification's id.
     return first?.id === undefined ? null : { kind: 'accepted', providerMessageId: first.id }
   }
   const outcome = refuse(
@@ -123,7 +123,7 @@ export function judgeVonage(answer: ProviderAnswer): Outcome | null {
     verdictOf(bad.status ?? '', bad.why ?? ''),
   )
   if (parts.every(({ status }) => status !== '0')) return outcome
-  // Some parts are on their way: to send all once more would repeat them.
+  // Some segments were sent: a full retry would repeat them.
   return {
     kind: 'ambiguous',
     code: outcome.kind === 'accepted' ? 'provider_error' : outcome.code,
@@ -132,11 +132,11 @@ export function judgeVonage(answer: ProviderAnswer): Outcome | null {
   }
 }
 
-/** The parameter of this name; as a word it is in many texts. */
+/** Matches the parameter name. The word alone is too common. */
 const TO = /\bto\b[`'"]? param|\bparam\w*:? [`'"]?to\b[`'"]?(?! \w)|\bmsisdn\b|\brecipient\b/i
 
 function verdictOf(status: string, why: string): Verdict {
-  // Missing and invalid parameters: only the text names which.
+  // Missing and invalid parameters: only the text names the parameter.
   if ((status === '2' || status === '3') && TO.test(why)) {
     return ['rejected', 'invalid_phone_number', 'recipient']
   }

@@ -8,29 +8,29 @@ import { optOutOf } from '../kit/sms/opt-out.ts'
 import { vonageReceiptCode } from './errors.ts'
 import { faultOf, SIGNATURE_METHODS, type SignatureMethod, type VonageProof } from './signature.ts'
 
-/** What proves the reports of Vonage. */
+/** Verification of Vonage's reports. */
 export interface VonageReceiptOptions {
   /**
-   * The account's signature secret: reports carry a token, or with `method` a field, that it signs. Several while one
-   * replaces another.
+   * The account's signature secret, which signs the reports' token, or with `method` their field `sig`. Several during
+   * a rotation.
    */
   readonly secret: string | readonly string[]
   /**
-   * The account's signature method, for accounts whose reports carry a field `sig` in place of a token: `md5hash`, or
-   * the HMAC with `md5`, `sha1`, `sha256` or `sha512`.
+   * The account's signature method, if reports carry a field `sig` instead of a token: `md5hash`, or the HMAC with
+   * `md5`, `sha1`, `sha256` or `sha512`.
    *
-   * @default none: only tokens (JWT with HS256 and the hash of the body) are proof
+   * @default none: only tokens (JWT with HS256 and the body's hash) are accepted as proof
    */
   readonly method?: SignatureMethod | undefined
   /**
-   * How old a signed report may be, in milliseconds. Vonage repeats a report for a day.
+   * Longest age of a signed report, in milliseconds. Vonage repeats a report for a day.
    *
-   * @default 90_000_000, which is 25 hours
+   * @default 90_000_000 (25 hours)
    */
   readonly maxAgeMs?: number | undefined
   /**
-   * Public address of this provider's receipts, `https://…/receipts/sms/vonage`, to which the receipts of these messages
-   * go in place of the one that the account has.
+   * Public address of this provider's receipts, `https://…/receipts/sms/vonage`. Receipts of sent messages go there
+   * instead of to the account's address.
    *
    * @default the account's own
    */
@@ -50,7 +50,7 @@ export const receiptOptions: z.ZodType<Given> = z.strictObject({
 
 type Fields = Readonly<Record<string, string>>
 
-/** Of the SMS API and the Messages API; null: no news. */
+/** States of the SMS API and the Messages API. Null: no news. */
 const STATES: Readonly<Record<string, FactType | null>> = {
   accepted: null,
   buffered: null,
@@ -63,7 +63,7 @@ const STATES: Readonly<Record<string, FactType | null>> = {
   undeliverable: 'undelivered',
 }
 
-/** Reads delivery receipts and incoming messages, in the formats of the SMS API and of the Messages API. */
+/** Reads delivery receipts and incoming messages in the formats of the SMS API and the Messages API. */
 export function vonageReceipts(proof: VonageProof): (request: ReceiptRequest) => Promise<ParsedReceipts> {
   return async (request) => {
     const fields = fieldsOf(request)
@@ -75,7 +75,7 @@ export function vonageReceipts(proof: VonageProof): (request: ReceiptRequest) =>
   }
 }
 
-/** The fields of a form, or the texts of a JSON object, those of an inner `error` included. */
+/** The fields of a form, or the texts of a JSON object and its inner `error`. */
 function fieldsOf(request: ReceiptRequest): Fields | null {
   if (!(request.headers['content-type'] ?? '').includes('json')) {
     const form = formBody(request)
@@ -102,7 +102,7 @@ function status(fields: Fields): Receipt | null {
   if (type === null || (providerMessageId === undefined && notificationId === undefined)) return null
   const reason = reasonOf(fields, type)
   return {
-    // A long text has a receipt for each of its parts, with an id of its own.
+    // Each segment of a long text has a receipt with its own id.
     dedupeKey: dedupeKey(providerMessageId, state, fields['err-code']),
     notificationId,
     fact: { type, providerMessageId, ...reason, occurredAt: occurredAt(fields) },
@@ -120,19 +120,19 @@ function reasonOf(fields: Fields, type: FactType): Partial<Fact> {
   return { code, providerCode: codeOf(fields, state), message }
 }
 
-/** The SMS API writes UTC without saying so. */
+/** The SMS API's times are UTC without a marker. */
 function occurredAt(fields: Fields): number | undefined {
   const text = fields['message-timestamp'] ?? fields.timestamp
   return timeOf(text === undefined ? undefined : text.replace(/^(\d{4}-\d\d-\d\d) ([\d:]+)$/, '$1T$2Z'))
 }
 
-/** Vonage's own words for it: the state, and its code where there is one. */
+/** Vonage's own terms: the state, with its code if present. */
 function codeOf(fields: Fields, state: string): string {
   const code = fields['err-code'] ?? fields['error.title']
   return code === undefined ? state : `${state} ${code}`
 }
 
-/** A message from a recipient: it matters where it opts out or in. */
+/** An incoming message. Only opt-outs and opt-ins count. */
 function incoming(fields: Fields): Receipt | null {
   const address = addressOf(fields.msisdn ?? fields.from)
   if (address === null) return null
@@ -147,7 +147,7 @@ function incoming(fields: Fields): Receipt | null {
   }
 }
 
-/** A number of Vonage's in E.164 form; null when it is none. */
+/** A Vonage number in E.164 form. Null: invalid. */
 function addressOf(number: string | undefined): string | null {
   if (number === undefined || !/^\+?\d{7,15}$/.test(number)) return null
   return number.startsWith('+') ? number : `+${number}`

@@ -19,16 +19,16 @@ export type { VonageReceiptOptions }
 export interface VonageOptions extends PacedProviderOptions {
   readonly apiKey: string
   readonly apiSecret: string
-  /** The sender: a number of the account, digits only, or an alphanumeric name of at most 11 characters. */
+  /** Sender: one of the account's numbers, digits only, or an alphanumeric name of at most 11 characters. */
   readonly from: string
   /**
-   * Reports and incoming messages.
+   * Verification of reports and incoming messages.
    *
-   * @default none: no receipts are taken
+   * @default none: no receipts are accepted
    */
   readonly receipts?: VonageReceiptOptions | undefined
   /**
-   * After how many seconds a message is given up that could not be delivered, 20 to 604 800.
+   * Seconds after which Vonage gives up an undelivered message, 20 to 604 800.
    *
    * @default Vonage's own, 72 hours
    */
@@ -36,7 +36,7 @@ export interface VonageOptions extends PacedProviderOptions {
 }
 
 const schema = z.strictObject({
-  // A second message costs money and annoys.
+  // A duplicate message costs money and annoys its recipient.
   ...providerShape({ name: 'vonage', baseUrl: 'https://rest.nexmo.com', onAmbiguous: 'fail' }),
   maxPerSecond,
   apiKey: credential,
@@ -49,10 +49,10 @@ const schema = z.strictObject({
 })
 
 /**
- * Vonage's SMS API as an SMS provider. It knows no idempotency: what nobody knows the end of is not repeated unless
- * `onAmbiguous` says so.
+ * Vonage's SMS API as an SMS provider. It has no idempotency, so ambiguous attempts are not repeated unless
+ * `onAmbiguous` is `retry`.
  *
- * @throws NotifierError `invalid_configuration`, naming the option that is wrong
+ * @throws NotifierError `invalid_configuration` with the option's name
  */
 export function vonage(options: VonageOptions): Provider<SmsKind> {
   const given = checkOptions('vonage', schema, options)

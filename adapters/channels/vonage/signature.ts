@@ -3,13 +3,13 @@ import type { ReceiptRequest } from '../../../src/ports/receipts.ts'
 import { jsonOf, textMember } from '../kit/http/provider-answer.ts'
 import { isFresh, sameText } from '../kit/http/receipt-request.ts'
 
-/** How the console's "signature method" signs: the hash of a text that ends in the secret, or an HMAC. */
+/** The console's "signature method": a hash of a text that ends in the secret, or an HMAC. */
 export const SIGNATURE_METHODS = ['md5hash', 'md5', 'sha1', 'sha256', 'sha512'] as const
 export type SignatureMethod = (typeof SIGNATURE_METHODS)[number]
 
-/** What proves that a report comes from Vonage. */
+/** Verification of a report from Vonage. */
 export interface VonageProof {
-  /** The current secret and the one before. */
+  /** The current secret and the previous one. */
   readonly secret: readonly string[]
   /** Undefined: a signature among the fields is no proof. */
   readonly method?: SignatureMethod | undefined
@@ -19,7 +19,7 @@ export interface VonageProof {
 
 type Fields = Readonly<Record<string, string>>
 
-/** Why a report is not proven; null: it is. */
+/** Why a report is not proven. Null: it is proven. */
 export function faultOf(request: ReceiptRequest, fields: Fields, proof: VonageProof): string | null {
   const bearer = /^Bearer ([\w-]+)\.([\w-]+)\.([\w-]+)$/i.exec(request.headers.authorization ?? '')
   if (bearer !== null) return faultOfToken(request, bearer.slice(1), proof)
@@ -27,7 +27,7 @@ export function faultOf(request: ReceiptRequest, fields: Fields, proof: VonagePr
   return faultOfFields(request, fields, proof, proof.method)
 }
 
-/** A JWT with HS256, pinned: the key of an HMAC must never pass for one of another kind. */
+/** A JWT with HS256. The algorithm is fixed, so that a key of another kind never serves as the HMAC's key. */
 function faultOfToken(request: ReceiptRequest, parts: readonly string[], proof: VonageProof): string | null {
   const [header = '', payload = '', signature = ''] = parts
   if (textMember(decode(header), 'alg') !== 'HS256') return 'The token is not signed by HS256.'

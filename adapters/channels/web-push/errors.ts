@@ -4,15 +4,15 @@ import type { FaultScope, Outcome } from '../../../src/domain/outcome.ts'
 import type { Place } from './services.ts'
 
 // FCM: "… do not correspond to the credentials used to create the subscriptions"; Mozilla: "VAPID public key mismatch";
-// Apple: "VapidPkHashMismatch". The subscription was made with another key than ours: it is dead, our key is not.
+// Apple: "VapidPkHashMismatch". The subscription belongs to another key and is invalid; our key is fine.
 const OTHER_KEY = /do not correspond|key mismatch|PkHashMismatch/i
 
 /**
- * What the end of a request to a push service means (RFC 8030, RFC 8292).
+ * Converts the end of a request to a push service to an outcome (RFC 8030, RFC 8292).
  *
- * Users choose the endpoint. Whatever an endpoint says concerns its subscription alone, or anybody could bring the
- * provider to rest with an endpoint of their own; only a push service that is known speaks for all of its subscriptions.
- * A host below one can be made up: that it cannot be reached proves nothing.
+ * Users choose the endpoint. So an endpoint's answer concerns only its subscription, or anyone could pause the provider
+ * with an endpoint of their own. Only a known push service speaks for all its subscriptions. A host below a known one
+ * may not exist, so its failure proves nothing.
  */
 export function judgeWebPush(result: PostResult, place: Place): Outcome {
   return result.kind === 'answered'
@@ -41,11 +41,10 @@ function judgeAnswer({ status, headers, body }: PostAnswer, known: boolean): Out
 
 type Verdict = readonly [kind: 'rejected' | 'retry', code: ErrorCode, scope: FaultScope]
 
-/** Tells whether a subscription was made with another key than ours. */
+/** True: the subscription was made with another key. */
 function isOtherKey(status: number, headers: Readonly<Record<string, string>>, body: string): boolean {
   if (![400, 401, 403].includes(status)) return false
-  // Microsoft says so by 403 alone: "not authorized to send a notification to this URI even though they are
-  // authenticated".
+  // Microsoft sends only 403: "not authorized to send a notification to this URI even though they are authenticated".
   const isMicrosoft = Object.keys(headers).some((name) => name.startsWith('x-wns-'))
   return OTHER_KEY.test(body) || (status === 403 && isMicrosoft)
 }
@@ -64,7 +63,7 @@ function verdict(status: number, known: boolean): Verdict {
       return ['rejected', 'provider_auth_failed', known ? 'account' : 'recipient']
     // RFC 8030 8.4: a limit "for push message delivery to a push resource", which is one subscription.
     case 429:
-    // Microsoft's word for too many, of one subscription or of the application: the other browsers' services are well.
+    // Microsoft's throttling, for a subscription or the application. Other browsers' services are unaffected.
     case 406:
       return ['retry', 'provider_rate_limited', 'recipient']
     case 408:

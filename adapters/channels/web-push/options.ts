@@ -9,7 +9,7 @@ import { PUSH_SERVICE, PUSH_SERVICES, withPaths } from './services.ts'
 
 /** Options of `webPush`. */
 export interface WebPushOptions {
-  /** The key pair that subscriptions were made with (RFC 8292); `npx web-push generate-vapid-keys` makes one. */
+  /** The VAPID key pair of the subscriptions (RFC 8292). `npx web-push generate-vapid-keys` creates one. */
   readonly vapid: VapidKeys
   /**
    * Instance id, unique among the push providers.
@@ -18,80 +18,80 @@ export interface WebPushOptions {
    */
   readonly name?: string | undefined
   /**
-   * How long the push service keeps a message for a browser that is offline, in seconds; 0: not at all.
+   * How long the push service keeps a message for an offline browser, in seconds. 0: try once.
    *
    * @default 2_419_200 (four weeks)
    */
   readonly ttlSeconds?: number | undefined
   /**
-   * What a browser on battery is woken for.
+   * Urgency of the messages (RFC 8030), by which a device on battery decides whether to wake.
    *
    * @default 'normal'
    */
   readonly urgency?: 'very-low' | 'low' | 'normal' | 'high' | undefined
   /**
-   * Among messages with one topic that wait for a browser, the newest replaces the others; at most 32 characters of
-   * base64url. Undefined: all are kept.
+   * Topic: the newest waiting message with a topic replaces older ones. At most 32 characters of base64url. Undefined:
+   * keep every message.
    *
    * @default an id of the notification, so that a repeated attempt replaces the first
    */
   readonly topic?: ((message: Message<PushKind>) => string | undefined) | undefined
   /**
-   * Hosts of push services, with all hosts below them, whose word about our keys or an outage counts for the whole
-   * provider. Any other endpoint, or one with a port, speaks for its own subscription alone. `host/path` takes only
-   * endpoints whose path begins so; `*.host` leaves out the host itself.
+   * Hosts of push services, including all hosts below them, whose answers about our keys or an outage count for the
+   * whole provider. Any other endpoint, or one with a port, speaks only for its own subscription. `host/path` matches
+   * only endpoints whose path begins with it; `*.host` excludes the host itself.
    *
    * @default those of Chrome, Firefox, Safari and Edge
    */
   readonly pushServices?: readonly string[] | undefined
   /**
-   * How long one message may take, look-up and connection included, in milliseconds.
+   * Longest time for one message, including DNS lookup and connection, in milliseconds.
    *
    * @default 15_000
    */
   readonly timeoutMs?: number | undefined
   /**
-   * Most messages under way at one time.
+   * Most concurrent messages.
    *
    * @default 50
    */
   readonly maxConcurrent?: number | undefined
   /**
-   * Most messages in any second, by all processes together that share the rate limiter; a whole number, or a fraction
-   * below 1.
+   * Most messages per second, shared by all processes with the same rate limiter. A whole number, or a fraction below
+   * 1.
    *
    * @default no limit
    */
   readonly maxPerSecond?: number | undefined
   /**
-   * CIDR blocks that are open although they are not public, for a push service on this machine during development.
+   * CIDR blocks that are allowed although they are not public, for a local push service during development.
    *
    * @default none
    */
   readonly allow?: readonly string[] | undefined
   /**
-   * Accepts endpoints with `http:`. For development.
+   * Accept `http:` endpoints. For development.
    *
    * @default false
    */
   readonly allowHttp?: boolean | undefined
-  /** Certificates (PEM) to trust instead of the runtime's own list. */
+  /** Certificates (PEM) to trust in place of the runtime's list. */
   readonly ca?: string | readonly string[] | undefined
-  /** When failed attempts are tried again. Default: the engine's policy for providers. */
+  /** Schedule of retries. Default: the engine's policy for providers. */
   readonly retry?: RetryPolicy | undefined
 }
 
-/** What identifies an application to push services. */
+/** Identity of an application at push services. */
 export interface VapidKeys {
-  /** Whom a push service may write to: `mailto:…` or `https://…`. */
+  /** Contact for push services: `mailto:…` or `https://…`. */
   readonly subject: string
-  /** base64url */
+  /** Public key, base64url. */
   readonly publicKey: string
-  /** base64url */
+  /** Private key, base64url. */
   readonly privateKey: string
 }
 
-/** Options with every default filled in. */
+/** Options with defaults. */
 export interface ResolvedWebPushOptions {
   readonly vapid: VapidKeys
   readonly name: string
@@ -143,7 +143,7 @@ const schema = z.strictObject({
   retry: retryPolicy.optional(),
 })
 
-/** @throws NotifierError `invalid_configuration`, naming the option */
+/** @throws NotifierError `invalid_configuration` with the option's name */
 export function resolveWebPushOptions(options: WebPushOptions): ResolvedWebPushOptions {
   const given = checkOptions(PLUGIN, schema, options)
   const { publicKey, privateKey } = given.vapid
@@ -154,7 +154,7 @@ export function resolveWebPushOptions(options: WebPushOptions): ResolvedWebPushO
   return { ...given, pushServices: withPaths(given.pushServices), topic, maxPerSecond, ca, retry }
 }
 
-/** Two keys that do not belong together are refused by every push service, message by message. */
+/** Every push service refuses a mismatched pair, message by message. */
 function isPair(publicKey: string, privateKey: string): boolean {
   const curve = createECDH('prime256v1')
   try {

@@ -20,9 +20,9 @@ import { type PushSubscription, parseSubscription } from './subscription.ts'
 
 export type { VapidKeys, WebPushOptions }
 
-/** What the service worker gets: `event.data.json()`. */
+/** Payload for the service worker: `event.data.json()`. */
 export interface WebPushPayload {
-  /** The same for every attempt of one notification: a `tag` that keeps repetitions from showing twice. */
+  /** Equal for every attempt of a notification. Use it as `tag` to show repeated attempts once. */
   readonly id: string
   readonly title: string | null
   readonly body: string
@@ -30,11 +30,11 @@ export interface WebPushPayload {
   readonly data?: Readonly<Record<string, string>> | undefined
 }
 
-/** RFC 8291 4: a push service need not take more than 4096 bytes, of which the encryption takes 103. */
+/** RFC 8291 4: push services accept at least 4096 bytes, of which encryption takes 103. */
 const MAX_PAYLOAD_BYTES = 3_993
 const TOPIC = /^[\w-]{1,32}$/
 
-/** What the package web-push is used for: it encrypts and signs; the request is our own. */
+/** The members in use of the package web-push, which encrypts and signs. The request is our own. */
 interface Encrypter {
   generateRequestDetails(
     subscription: PushSubscription,
@@ -44,11 +44,10 @@ interface Encrypter {
 }
 
 /**
- * Web Push (RFC 8030, 8291, 8292), on the optional package web-push. The recipient is the JSON of a browser's push
- * subscription; requests to its endpoint pass the guard against private addresses. A message's `subject` is the title.
+ * Web Push (RFC 8030, 8291, 8292) on the optional package web-push. The recipient is the JSON of a browser's push
+ * subscription. Requests to its endpoint pass the guard against private addresses. A message's `subject` is the title.
  *
- * @throws NotifierError `invalid_configuration`, naming the option that is wrong; `missing_peer` at the start when
- *   web-push is not installed
+ * @throws NotifierError `invalid_configuration` with the option's name; `missing_peer` at the start without web-push
  */
 export function webPush(options: WebPushOptions): Provider<PushKind> {
   const resolved = resolveWebPushOptions(options)
@@ -136,7 +135,7 @@ function compose(
       `The message has ${size} bytes; push services take ${MAX_PAYLOAD_BYTES}.`,
     )
   }
-  // Not by the idempotency key: after a retry, too, the second one replaces the first.
+  // Not the idempotency key: the message must also replace its predecessor after a retry.
   const topic = topicOf === undefined ? ownTopic(context.notificationId) : chosenFor(message, topicOf)
   if (topic === null || (topic !== undefined && !TOPIC.test(topic))) {
     return rejected(
@@ -157,7 +156,7 @@ function compose(
   }
 }
 
-/** @returns null when the subscription's keys cannot be used: a point beside the curve */
+/** @returns null if the subscription's keys are invalid: a point that is not on the curve */
 function encrypt(
   encrypter: Encrypter,
   subscription: PushSubscription,
@@ -179,7 +178,9 @@ function ownTopic(notificationId: string): string {
   return createHash('sha256').update(notificationId, 'utf8').digest('base64url').slice(0, 32)
 }
 
-/** Users choose the endpoint, and it may repeat what it was sent; the keys are in no request, and stay unsaid anyway. */
+/**
+ * Users choose the endpoint, whose answer may quote the request. The keys appear in no request and are redacted anyway.
+ */
 function secretsOf(
   { privateKey }: VapidKeys,
   { endpoint, keys }: PushSubscription,

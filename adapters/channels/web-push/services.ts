@@ -1,11 +1,11 @@
-/** `elsewhere`: no known service. `below`: a host below one, which need not exist. `service`: its very host. */
+/** `service`: the host of a known service. `below`: a subdomain, which need not exist. `elsewhere`: any other host. */
 export type Place = 'service' | 'below' | 'elsewhere'
 
-/** The form of `pushServices`: a host, then perhaps how the paths of its subscriptions begin. */
+/** Format of `pushServices`: a host, optionally with the start of its subscriptions' paths. */
 export const PUSH_SERVICE: RegExp = /^(?:\*\.)?[a-z0-9.-]+(?:\/\S*)?$/
 
 /**
- * Chrome, Firefox, Safari and Edge. Their hosts serve more than subscriptions: what another path answers says nothing
+ * Chrome, Firefox, Safari and Edge. Their hosts serve more than subscriptions, so answers on other paths say nothing
  * about our key.
  */
 export const PUSH_SERVICES: readonly string[] = [
@@ -17,7 +17,7 @@ export const PUSH_SERVICES: readonly string[] = [
   '*.notify.windows.com/?token=',
 ]
 
-/** A bare host of, or above, a browser's push service stands for the subscriptions of that service. */
+/** Adds the subscription paths to a bare host of a known push service. */
 export function withPaths(services: readonly string[]): readonly string[] {
   return services.flatMap((service) => {
     const known = service.includes('/') ? [] : PUSH_SERVICES.filter((one) => covers(service, parts(one).host))
@@ -25,10 +25,10 @@ export function withPaths(services: readonly string[]): readonly string[] {
   })
 }
 
-/** Where an endpoint is. Users choose it: each part of it that could differ from a subscription's is looked at. */
+/** Classifies an endpoint. Users choose it, so every part that could differ from a real subscription is checked. */
 export function placeOf(services: readonly string[], endpoint: string): Place {
   const { hostname, port, protocol, pathname, search } = new URL(endpoint)
-  // Development alone accepts `http:`, and has services on any port.
+  // Only development accepts `http:`, with services on any port.
   if (port !== '' && protocol === 'https:') return 'elsewhere'
   const path = pathname + search
   const hosts = services
@@ -50,7 +50,7 @@ function covers(host: string, hostname: string): boolean {
   return hostname === host || hostname.endsWith(`.${host.replace(/^\*\./, '')}`)
 }
 
-/** What is escaped before the query could be another path to the server (`..%2f`). */
+/** Escapes before the query could mean another path to the server (`..%2f`). */
 function goesOn(path: string, start: string): boolean {
   return path.startsWith(start) && path.length > start.length && !path.replace(/\?.*/, '').includes('%')
 }

@@ -1,6 +1,6 @@
-/** A browser's push subscription, as its `toJSON()` shows it (W3C Push API). */
+/** A browser's push subscription in the form of its `toJSON()` (W3C Push API). */
 export interface PushSubscription {
-  /** The address at the browser's push service. */
+  /** Address at the browser's push service. */
   readonly endpoint: string
   readonly keys: {
     /** The browser's public key on P-256, uncompressed, base64url. */
@@ -13,7 +13,7 @@ export interface PushSubscription {
 const PUBLIC_KEY_BYTES = 65
 const AUTH_BYTES = 16
 
-/** Reads a recipient; null when it is no subscription. What else is in it (`expirationTime`) is left out. */
+/** Parses a recipient. Null: not a subscription. Other members (`expirationTime`) are dropped. */
 export function parseSubscription(to: string): PushSubscription | null {
   if (!to.startsWith('{')) return null
   try {
@@ -22,7 +22,7 @@ export function parseSubscription(to: string): PushSubscription | null {
     if (typeof endpoint !== 'string' || typeof p256dh !== 'string' || typeof auth !== 'string') return null
     const publicKey = bytesOf(p256dh)
     const isSound =
-      // 4: the mark of an uncompressed point.
+      // 4 marks an uncompressed point.
       publicKey?.length === PUBLIC_KEY_BYTES && publicKey[0] === 4 && bytesOf(auth)?.length === AUTH_BYTES
     return isSound ? { endpoint, keys: { p256dh, auth } } : null
   } catch {

@@ -12,8 +12,8 @@ import { checkOptions, instanceName, retryPolicy, timeout } from '../kit/options
 /** Options of `webhook`. */
 export interface WebhookOptions {
   /**
-   * `whsec_…` secrets that sign, newest first; several while receivers move to a new one. All receivers share them, and who
-   * knows one can sign for the others: organizations that do not trust each other need channels of their own.
+   * Signing secrets, `whsec_…`, newest first; several during a rotation. All receivers share them, and each could sign
+   * for the others. Use separate channels for organizations that do not trust each other.
    *
    * @default none: requests carry no signature
    */
@@ -25,54 +25,54 @@ export interface WebhookOptions {
    */
   readonly name?: string | undefined
   /**
-   * How long a receiver may take, look-up and connection included, in milliseconds.
+   * Longest time for a receiver, including DNS lookup and connection, in milliseconds.
    *
    * @default 5_000
    */
   readonly timeoutMs?: number | undefined
   /**
-   * CIDR blocks that are open although they are not public, for receivers on this machine during development.
+   * CIDR blocks that are allowed although they are not public, for local receivers during development.
    *
    * @default none
    */
   readonly allow?: readonly string[] | undefined
   /**
-   * Accepts `http:` URLs. For development.
+   * Accept `http:` URLs. For development.
    *
    * @default false
    */
   readonly allowHttp?: boolean | undefined
-  /** Certificates (PEM) to trust instead of the runtime's own list. */
+  /** Certificates (PEM) to trust in place of the runtime's list. */
   readonly ca?: string | readonly string[] | undefined
   /**
-   * Which statuses are success.
+   * Statuses that count as success.
    *
    * @default '200'
    */
   readonly successStatus?: SuccessStatus | undefined
   /**
-   * More headers for every request, for example an authorization. Those of framing and signature are refused. Whoever may
-   * send chooses the address that gets them.
+   * Additional headers for every request, for example an authorization. Headers of framing and signature are refused.
+   * The headers go to every address that a sender chooses.
    */
   readonly headers?: Readonly<Record<string, string>> | undefined
   /**
-   * Most requests under way at one time.
+   * Most concurrent requests.
    *
    * @default 50
    */
   readonly maxConcurrent?: number | undefined
-  /** When failed attempts are tried again. Default: the schedule of Standard Webhooks, eight attempts in a day. */
+  /** Schedule of retries. Default: that of Standard Webhooks, eight attempts in a day. */
   readonly retry?: RetryPolicy | undefined
 }
 
-/** What a receiver gets: the body of the request. */
+/** Body of a request to a receiver. */
 export interface WebhookBody {
-  /** The notification's id, also in the header `webhook-id`: the same for every attempt. */
+  /** The notification's id, equal to the header `webhook-id` and for every attempt. */
   readonly id: string
   readonly subject: string | null
-  /** The message; an object where its text is a JSON object, else the text as it is. */
+  /** The message: an object if its text is a JSON object, else the text. */
   readonly body: string | Readonly<Record<string, unknown>>
-  /** ISO 8601 UTC: when the notification was accepted. */
+  /** Time of the accept, ISO 8601 UTC. */
   readonly createdAt: string
 }
 
@@ -110,10 +110,10 @@ const schema = z.strictObject({
 })
 
 /**
- * Posts notifications to the URL they are addressed to, through the guard against private addresses, signed by
- * Standard Webhooks 1.0.0. A receiver recognizes a repetition by `webhook-id`, so that none of them does harm.
+ * Posts notifications to the URL in their recipient, through the guard against private addresses, signed by Standard
+ * Webhooks 1.0.0. A receiver recognizes repeated attempts by `webhook-id`.
  *
- * @throws NotifierError `invalid_configuration`, naming the option that is wrong
+ * @throws NotifierError `invalid_configuration` with the option's name
  */
 export function webhook(options: WebhookOptions = {}): Provider<WebhookKind> {
   const resolved = checkOptions('webhook', schema, options)
@@ -151,7 +151,7 @@ export function webhook(options: WebhookOptions = {}): Provider<WebhookKind> {
   }
 }
 
-/** A {@link WebhookBody}. An object goes as it was written: read and written again, its long numbers would be others. */
+/** A {@link WebhookBody}. A JSON object is inserted as text: parsing could change its long numbers. */
 function webhookBody(
   { subject, body }: Message<WebhookKind>,
   { notificationId, createdAt }: SendContext,

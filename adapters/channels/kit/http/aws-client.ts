@@ -7,7 +7,7 @@ import { type CapturedCall, type CapturedEnd, captureCall } from './captured-cal
 import { type Judge, judgeResult } from './provider-answer.ts'
 import type { ProviderHttp } from './provider-http.ts'
 
-/** A client of the AWS SDK (3), as far as it is used. */
+/** The members in use of a client of the AWS SDK 3. */
 export interface AwsClient {
   send(command: object, options: Readonly<Record<string, unknown>>): Promise<unknown>
   destroy(): void
@@ -15,25 +15,25 @@ export interface AwsClient {
 
 export interface AwsCallerOptions<Module> {
   readonly http: ProviderHttp
-  /** Of the credentials that are known before a call: no outcome repeats them. */
+  /** Secrets known before a call. Outcomes never contain them. */
   readonly secrets: readonly string[]
   readonly region: string
-  /** Undefined: the SDK knows the address of each region. */
+  /** Undefined: the SDK chooses the region's address. */
   readonly endpoint: string | undefined
-  /** Keys, or a function that gives them; undefined: the SDK's own chain. */
+  /** Keys, or a function that returns them. Undefined: the SDK's credential chain. */
   readonly credentials: object | (() => Promise<object>) | undefined
   /** Loads the package. */
   load(): Promise<Module>
   create(module: Module, options: Readonly<Record<string, unknown>>): AwsClient
 }
 
-/** The SDK for what it knows (credentials, signatures, the form of requests); our core carries its requests. */
+/** Combines the AWS SDK (credentials, signatures, serialization) with our own HTTP client. */
 export interface AwsCaller<Module> {
   /**
    * Never rejects.
    *
-   * @param expected names of members that the request's JSON must have: an SDK from before one existed leaves it out in
-   *   silence, and the call ends before it is sent
+   * @param expected members that the request's JSON must have. An older SDK silently omits members that it does not
+   *   know; the call then ends before it is sent
    */
   call(
     command: (module: Module) => object,
@@ -54,7 +54,7 @@ export function awsCaller<Module>(options: AwsCallerOptions<Module>): AwsCaller<
       region,
       ...(endpoint === undefined ? {} : { endpoint }),
       ...(credentials === undefined ? {} : { credentials: copyOf(credentials) }),
-      // A channel never retries by itself: the engine counts attempts.
+      // The engine counts and repeats attempts.
       maxAttempts: 1,
       requestHandler,
     })
@@ -91,12 +91,12 @@ export function awsCaller<Module>(options: AwsCallerOptions<Module>): AwsCaller<
   }
 }
 
-/** The SDK notes in the object that it is given where the keys came from: the caller's may be frozen, or used twice. */
+/** The SDK records the source of keys in the given object, which may be frozen or shared. */
 function copyOf(credentials: object | (() => Promise<object>)): object {
   return typeof credentials === 'function' ? async () => ({ ...(await credentials()) }) : { ...credentials }
 }
 
-/** What a client hands to what sends its requests. */
+/** A request that a client passes to its HTTP handler. */
 interface SdkRequest {
   readonly method: string
   readonly protocol: string
@@ -108,12 +108,12 @@ interface SdkRequest {
   readonly body?: string | Uint8Array | undefined
 }
 
-/** Under these names the options of a call carry what sends its request, what must be in it, and its secrets so far. */
+/** Option of a call that carries its HTTP call, expected members and secrets. */
 const CALL = 'carillonCall'
 const EXPECTED = 'carillonExpected'
 const SECRETS = 'carillonSecrets'
 
-/** Sends the signed requests of a client through our own HTTP. */
+/** Sends the signed requests of a client through our own HTTP client. */
 const requestHandler: Readonly<Record<string, unknown>> = {
   metadata: { handlerProtocol: 'http/1.1' },
   destroy() {},
@@ -138,13 +138,13 @@ const requestHandler: Readonly<Record<string, unknown>> = {
   },
 }
 
-/** The outcome of a call without a request: the package, or credentials, are missing. Nothing was sent. */
+/** The outcome of a call that sent no request: the package or the credentials are missing. */
 function withoutRequest(error: unknown): Outcome {
   const { name, message } = error instanceof Error ? error : new Error(String(error))
   const outcome = { kind: 'rejected', scope: 'account', message } as const
   if (isNotifierError(error)) return { ...outcome, code: error.code }
   if (error instanceof OldSdkError) return { ...outcome, code: 'missing_peer', providerCode: name }
-  // What a client does before its request is to ask for credentials.
+  // Before its request, a client only resolves credentials.
   return { ...outcome, code: 'provider_auth_failed', providerCode: name }
 }
 
@@ -171,8 +171,8 @@ function urlOf({ protocol, hostname, port, path, query = {} }: SdkRequest): stri
 }
 
 /**
- * What a request proves itself by. Where a function or the SDK finds the credentials, they are seen here only; a refusal
- * of the signature repeats the headers that were signed.
+ * Credentials in a request. If a function or the SDK provides them, only the headers reveal them, and a refused
+ * signature quotes the signed headers.
  */
 function secretsIn(headers: Readonly<Record<string, string>>): readonly string[] {
   return Object.entries(headers).flatMap(([name, value]) => {
@@ -181,7 +181,7 @@ function secretsIn(headers: Readonly<Record<string, string>>): readonly string[]
   })
 }
 
-/** Those of framing are written where the request is; they come out the same as those that were signed. */
+/** Framing headers are added with the request and match the signed ones. */
 function ownHeaders(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   return Object.fromEntries(
     Object.entries(headers).filter(([name]) => !/^(?:host|content-length|connection|expect)$/i.test(name)),

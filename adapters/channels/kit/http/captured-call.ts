@@ -2,25 +2,25 @@ import type { PostResult } from '../../../../src/domain/http-answer.ts'
 import type { ProviderHttp, ProviderRequest } from './provider-http.ts'
 
 /**
- * One call of a vendor's client whose requests go through our own HTTP: so the signal ends it, connections are ours, and
- * it is known whether anything was sent, which no client tells.
+ * One call of a vendor's client with our own HTTP underneath. So the signal ends it, connections are pooled here, and
+ * we know whether a request was sent, which the clients do not tell.
  */
 export interface CapturedCall {
   readonly signal: AbortSignal
-  /** What the client sends its request by. */
+  /** The HTTP function for the client. */
   request(request: Omit<ProviderRequest, 'signal'>): Promise<PostResult>
 }
 
-/** How the call of a client ended. */
+/** The end of a client's call. */
 export interface CapturedEnd {
-  /** How the last request ended; undefined: there was none. */
+  /** Result of the last request. Undefined: no request was made. */
   readonly result: PostResult | undefined
-  /** What the client answered, or threw. */
+  /** Return value or error of the client. */
   readonly value: unknown
   readonly error: unknown
 }
 
-/** Runs a client. Never rejects; ends soon after the signal aborts, whatever the client waits for. */
+/** Runs a client. Never rejects. Ends soon after the signal aborts, even if the client waits for something else. */
 export async function captureCall(
   http: ProviderHttp,
   signal: AbortSignal,
@@ -47,7 +47,7 @@ export async function captureCall(
   })
   const first = await Promise.race([running, aborted])
   signal.removeEventListener('abort', stop)
-  // A request that has begun ends by the same signal, and says how far it came.
+  // A running request ends with the same signal and reports how far it got.
   if (first === 'aborted' && !begun) return { result: undefined, value: undefined, error: signal.reason }
   return { ...(first === 'aborted' ? await running : first), result }
 }

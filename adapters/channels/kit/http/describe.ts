@@ -1,7 +1,7 @@
 import type { ChannelKind } from '../../../../src/domain/channel-kind.ts'
 import type { Provider } from '../../../../src/ports/provider.ts'
 
-/** What every provider over HTTP says of itself. */
+/** The properties of every HTTP provider. */
 export function describeProvider<Kind extends ChannelKind>(
   kind: Kind,
   given: {
@@ -14,7 +14,7 @@ export function describeProvider<Kind extends ChannelKind>(
     kind,
     maxConcurrent,
     maxPerSecond,
-    // The deadline of the request itself comes first and knows more about what happened.
+    // The request's own deadline comes first and produces a better message.
     timeoutMs: timeoutMs + 1_000,
     onAmbiguous,
     retry,

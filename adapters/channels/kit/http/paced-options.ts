@@ -1,11 +1,11 @@
 import * as z from 'zod'
 import type { ProviderOptions } from './provider-options.ts'
 
-/** Options of every provider that is called over HTTP, and can be paced. */
+/** Options of HTTP providers with a rate limit. */
 export interface PacedProviderOptions extends ProviderOptions {
   /**
-   * Most messages in any second, by all processes together that share the rate limiter: a whole number, or a fraction
-   * below 1 (0.5: one in two seconds).
+   * Most messages per second, shared by all processes with the same rate limiter. A whole number, or a fraction below 1
+   * (0.5: one in two seconds).
    *
    * @default no limit
    */

@@ -2,42 +2,42 @@ import type { ErrorCode } from '../../../../src/domain/errors/catalogue.ts'
 import { type PostResult, parseRetryAfter } from '../../../../src/domain/http-answer.ts'
 import type { FaultScope, Outcome } from '../../../../src/domain/outcome.ts'
 
-/** An answer of a provider, as far as it could be read. */
+/** A provider's answer. Its body may be incomplete. */
 export interface ProviderAnswer {
   readonly status: number
-  /** Lower-case names; of a repeated header the first value. */
+  /** Headers by lower-case name; the first value of repeated ones. */
   readonly headers: Readonly<Record<string, string>>
   readonly text: string
-  /** The body; undefined when it is not JSON, or not all of it arrived. */
+  /** The parsed body. Undefined: not JSON, or incomplete. */
   readonly json: unknown
-  /** What `Retry-After` asks for, in milliseconds. */
+  /** Value of `Retry-After` in milliseconds. */
   readonly retryAfterMs: number | undefined
 }
 
 /**
- * Reads one provider's answer: its id or its own error codes.
+ * Reads one provider's answers: its message id or its error codes.
  *
- * @returns null when the answer is none that the provider is known to give; its status decides then
+ * @returns null for an answer that the provider is not known to give; the HTTP status decides then
  */
 export type Judge = (answer: ProviderAnswer) => Outcome | null
 
-/** One row of a provider's table of errors. */
+/** A row of a provider's error table. */
 export type Verdict = readonly [kind: 'rejected' | 'retry' | 'ambiguous', code: ErrorCode, scope: FaultScope]
 
-/** What a provider said about a failure. */
+/** A provider's description of a failure. */
 export interface ProviderWords {
-  /** Its own code, raw. */
+  /** The provider's own code, unchanged. */
   readonly code?: string | number | undefined
   readonly message?: string | undefined
-  /** Its hint where it is not in `Retry-After`, in milliseconds. */
+  /** Retry hint outside of `Retry-After`, in milliseconds. */
   readonly retryAfterMs?: number | undefined
 }
 
 /**
- * Says what the end of a request means.
+ * Converts the end of a request to an outcome.
  *
- * A request of which nothing was sent is certainly not done. After that only an answer that can be read proves
- * anything: silence, a broken connection and a success that is cut or unreadable leave nobody knowing.
+ * A request that was not sent is certainly not processed. After that only a readable answer proves anything: a timeout,
+ * a broken connection or an unreadable success is ambiguous.
  */
 export function judgeResult(result: PostResult, judge: Judge): Outcome {
   if (result.kind === 'failed') {
@@ -60,9 +60,9 @@ export function judgeResult(result: PostResult, judge: Judge): Outcome {
 }
 
 /**
- * The outcome for a failure that the provider reported, in its own words and in full: `redactor` cuts them.
+ * The outcome for a failure that the provider reported, with its complete text: `redactor` shortens it.
  *
- * @param verdict the row of the provider's table; undefined: by the status of HTTP alone
+ * @param verdict row of the provider's table; undefined: judge by the HTTP status
  */
 export function refuse(answer: ProviderAnswer, words: ProviderWords = {}, verdict?: Verdict): Outcome {
   const [kind, code, scope] = verdict ?? byStatus(answer.status)
@@ -90,7 +90,7 @@ export function refuse(answer: ProviderAnswer, words: ProviderWords = {}, verdic
   }
 }
 
-/** What a status of HTTP means where the provider's table says nothing else (RFC 9110, RFC 6585, RFC 8470). */
+/** The meaning of an HTTP status without a row in the provider's table (RFC 9110, RFC 6585, RFC 8470). */
 export function byStatus(status: number): Verdict {
   switch (status) {
     case 401:
@@ -101,7 +101,7 @@ export function byStatus(status: number): Verdict {
       return ['retry', 'provider_quota_exceeded', 'account']
     case 404:
     case 405:
-      // Another path than the provider serves: an option is wrong.
+      // The provider does not serve this path, so an option is wrong.
       return ['rejected', 'provider_error', 'account']
     case 408:
     case 421:
@@ -114,12 +114,12 @@ export function byStatus(status: number): Verdict {
       return ['retry', 'provider_rate_limited', 'account']
     default:
       if (status >= 500) return ['ambiguous', 'provider_unavailable', 'provider']
-      // Redirects are not followed: credentials would go along.
+      // Redirects are not followed, because they would leak credentials.
       return ['rejected', 'provider_error', status < 400 ? 'account' : 'message']
   }
 }
 
-/** A hint that stands in the body: seconds, of which a fraction may be there. */
+/** A retry hint in a body: seconds, possibly fractional. */
 export function hintOf(seconds: unknown): number | undefined {
   return typeof seconds === 'number' ? parseRetryAfter(String(seconds), Date.now()) : undefined
 }
@@ -133,7 +133,7 @@ function unreadable({ status }: ProviderAnswer, what: string): Outcome {
   }
 }
 
-/** What a text is as JSON; undefined when it is none. */
+/** Parses JSON. Undefined: invalid. */
 export function jsonOf(text: string): unknown {
   try {
     return JSON.parse(text)
@@ -142,21 +142,21 @@ export function jsonOf(text: string): unknown {
   }
 }
 
-/** A member of an object that a provider sent; undefined when there is none. */
+/** A member of a provider's object. Undefined: absent. */
 export function member(value: unknown, name: string): unknown {
   return typeof value === 'object' && value !== null && Object.hasOwn(value, name)
     ? (value as Readonly<Record<string, unknown>>)[name]
     : undefined
 }
 
-/** Like {@link member}, for a text that is not empty; a number counts as its digits. */
+/** Like {@link member}, for a non-empty text. Numbers become their digits. */
 export function textMember(value: unknown, name: string): string | undefined {
   const found = member(value, name)
   if (typeof found === 'number') return String(found)
   return typeof found === 'string' && found !== '' ? found : undefined
 }
 
-/** The row of a table for a code that a provider sent, which may be anything: also the name of a method of objects. */
+/** A table's row for a provider's code, which may be any text, including `constructor`. */
 export function rowOf<Row>(table: Readonly<Record<string, Row>>, code: string | undefined): Row | undefined {
   return code !== undefined && Object.hasOwn(table, code) ? table[code] : undefined
 }

@@ -6,43 +6,43 @@ import { exchange } from '../../../../src/outgoing/exchange.ts'
 import { redactor } from '../redact.ts'
 import { type Judge, judgeResult } from './provider-answer.ts'
 
-/** What all requests of one provider instance have in common. */
+/** Settings for all requests of one provider instance. */
 export interface ProviderHttpOptions {
-  /** Most connections, and so most requests under way, at one time. */
+  /** Most connections, and so most concurrent requests. */
   readonly maxConnections: number
-  /** One deadline for waiting, look-up, connection, request and answer, in milliseconds. */
+  /** Deadline for queueing, DNS lookup, connection, request and answer together, in milliseconds. */
   readonly timeoutMs: number
-  /** Credentials, in every form in which they travel: no outcome repeats them. */
+  /** Credentials in every encoding that requests use. Outcomes never contain them. */
   readonly secrets: readonly string[]
 }
 
 export interface ProviderRequest {
   /** @default 'POST' */
   readonly method?: string | undefined
-  /** An address that the application chose, never one that its users choose: nothing guards it. */
+  /** Chosen by the application, never by its users, so there is no guard. */
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string | Uint8Array | undefined
   readonly signal?: AbortSignal | undefined
 }
 
-/** The way to the HTTP API of one provider, over kept connections. */
+/** HTTP client for one provider's API, with pooled connections. */
 export interface ProviderHttp {
-  /** Hands a message over. Never rejects; what the answer means is said by `judge`, and by its status where it is silent. */
+  /** Sends a message. Never rejects. `judge` interprets the answer; if it returns null, the HTTP status decides. */
   send(request: ProviderRequest, judge: Judge): Promise<Outcome>
-  /** Anything that is no message: a token, a certificate, a check. Never rejects. */
+  /** Sends any other request: for a token, a certificate, a check. Never rejects. */
   request(request: ProviderRequest): Promise<PostResult>
-  /** Ends all connections; what is sent afterwards does not leave. */
+  /** Ends all connections. Later requests fail unsent. */
   close(): void
 }
 
-/** More than any answer that is read; error pages are longer. */
+/** Larger than every answer that is parsed; error pages may be longer. */
 const MAX_ANSWER_BYTES = 262_144
 
-/** Keeps connections to a provider's API. Redirects are not followed, and of an answer 256 KiB are read. */
+/** Creates an HTTP client for a provider's API. It follows no redirects and reads at most 256 KiB of an answer. */
 export function providerHttp(options: ProviderHttpOptions): ProviderHttp {
   const { maxConnections, timeoutMs, secrets } = options
-  // One bound for all, also where requests go to several hosts.
+  // One limit, even for requests to several hosts.
   const connections = createConnections({ most: maxConnections, dial: createDial({ guard: null }) })
   const redact = redactor(secrets)
   let closed = false

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import type { RetryPolicy } from '../../../../src/domain/retry.ts'
 import { instanceName, retryPolicy, timeout } from '../options.ts'
 
-/** Options of every provider that is called over HTTP. */
+/** Options of every HTTP provider. */
 export interface ProviderOptions {
   /**
    * Instance id, unique among the providers of its channel.
@@ -11,30 +11,30 @@ export interface ProviderOptions {
    */
   readonly name?: string | undefined
   /**
-   * Where the API is, without a slash at the end: another region, a gateway. `http:` only on this machine itself.
+   * Base URL of the API without a trailing slash, for another region or a gateway. `http:` only on this machine.
    *
    * @default the provider's own address
    */
   readonly baseUrl?: string | undefined
   /**
-   * How long one message may take, look-up and connection included, in milliseconds.
+   * Longest time for one message, including DNS lookup and connection, in milliseconds.
    *
    * @default 15_000
    */
   readonly timeoutMs?: number | undefined
   /**
-   * Most messages, and most connections, at one time.
+   * Most concurrent messages and connections.
    *
    * @default 10
    */
   readonly maxConcurrent?: number | undefined
-  /** What follows when nobody knows whether the provider acted. Default: see the channel. */
+  /** What to do after an ambiguous attempt. Default: see the channel. */
   readonly onAmbiguous?: 'retry' | 'fail' | undefined
-  /** When failed attempts are tried again. Default: the engine's policy for providers. */
+  /** Schedule of retries. Default: the engine's policy for providers. */
   readonly retry?: RetryPolicy | undefined
 }
 
-/** The schemas of {@link ProviderOptions}, to be spread into a provider's own. */
+/** Schemas of {@link ProviderOptions}, for a provider's own schema. */
 export interface ProviderShape {
   readonly name: z.ZodType<string>
   readonly baseUrl: z.ZodType<string>
@@ -44,7 +44,7 @@ export interface ProviderShape {
   readonly retry: z.ZodType<RetryPolicy | undefined>
 }
 
-/** @param defaults of the provider; `onAmbiguous` is `retry` unless it says otherwise */
+/** @param defaults of the provider; `onAmbiguous` defaults to `retry` */
 export function providerShape(defaults: {
   readonly name: string
   readonly baseUrl: string
@@ -64,7 +64,7 @@ export function providerShape(defaults: {
   }
 }
 
-/** A credential: printable ASCII, as headers carry it. */
+/** A credential: printable ASCII, so that headers can carry it. */
 export const credential: z.ZodType<string> = z
   .string()
   .regex(/^[\x21-\x7e]{1,4096}$/, 'must be a text of printable ASCII without spaces')
@@ -73,12 +73,12 @@ function isBaseUrl(text: string): boolean {
   if (!URL.canParse(text)) return false
   const { protocol, hostname, username, password, search, hash } = new URL(text)
   if (username !== '' || password !== '' || search !== '' || hash !== '') return false
-  // The parser leaves an empty query or fragment out.
+  // The URL parser drops an empty query or fragment.
   if (/[?#]/.test(text)) return false
   return protocol === 'https:' || (protocol === 'http:' && isThisMachine(hostname))
 }
 
-/** Of the host of a URL. */
+/** True for a hostname of this machine. */
 export function isThisMachine(hostname: string): boolean {
   return /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/.test(hostname)
 }

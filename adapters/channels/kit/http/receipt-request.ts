@@ -4,24 +4,24 @@ import { jsonOf } from './provider-answer.ts'
 
 type Refused = Extract<ParsedReceipts, { kind: 'refused' }>
 
-/** Not proven to come from the provider. */
+/** A request without proof of its origin. */
 export function unproven(message: string): Refused {
   return { kind: 'refused', why: 'signature', message }
 }
 
-/** From the provider, or from nobody known, but not in a form that can be read. */
+/** A request in an unknown format. */
 export function malformed(message: string): Refused {
   return { kind: 'refused', why: 'malformed', message }
 }
 
-/** Compares a signature or secret in a time that depends on nothing but the length of what was sent. */
+/** Compares a signature or secret in time that depends only on the length of the input. */
 export function sameText(given: string, expected: string): boolean {
-  // Of hashes, which are of one length: the length of the secret is no secret worth more than that.
+  // Compares hashes of equal length, so that the secret's length has no influence.
   const digest = (text: string) => createHash('sha256').update(text, 'utf8').digest()
   return timingSafeEqual(digest(given), digest(expected))
 }
 
-/** The body as JSON; undefined when it is none. */
+/** The body as JSON. Undefined: invalid. */
 export function jsonBody({ body }: ReceiptRequest): unknown {
   return jsonOf(new TextDecoder().decode(body))
 }
@@ -30,32 +30,31 @@ export function jsonBody({ body }: ReceiptRequest): unknown {
 const MAX_FIELDS = 1_000
 
 /**
- * The body as a form; null when it has more fields than any provider sends. Whoever sends it has proven nothing yet, and
- * to parse fields, and to put them in order, takes time that grows with the square of their number.
+ * The body as a form. Null: more fields than any provider sends. The sender is unproven at this point, and the cost of
+ * parsing and sorting grows with the square of the number of fields.
  */
 export function formBody({ body }: ReceiptRequest): URLSearchParams | null {
   const text = new TextDecoder().decode(body)
   return text.split('&', MAX_FIELDS + 1).length > MAX_FIELDS ? null : new URLSearchParams(text)
 }
 
-/** The key of a report, from what identifies it; hashed where that is longer than the 255 characters of a key. */
+/** A report's deduplication key from its identifying parts, hashed if longer than 255 characters. */
 export function dedupeKey(...parts: readonly (string | undefined)[]): string {
   const key = parts.map((part) => part ?? '').join('|')
   return key.length <= 255 ? key : createHash('sha256').update(key).digest('hex')
 }
 
 /**
- * Tells whether a signed time is near enough to the arrival of the request: at most `maxAgeMs` before and five minutes
- * after it. Times are epoch milliseconds.
+ * True: the signed time is at most `maxAgeMs` before and five minutes after the arrival. Times are epoch milliseconds.
  */
 export function isFresh(timeMs: number, receivedAt: number, maxAgeMs: number): boolean {
-  // A provider's clock may be a little ahead.
+  // A provider's clock may be slightly ahead.
   return Number.isFinite(timeMs) && receivedAt - timeMs <= maxAgeMs && timeMs - receivedAt <= AHEAD_MS
 }
 
 const AHEAD_MS = 5 * 60_000
 
-/** Reads a date of a provider: ISO 8601, or seconds since 1970. Undefined when it is neither. */
+/** Parses a provider's date: ISO 8601 or Unix seconds. Undefined: neither. */
 export function timeOf(value: unknown): number | undefined {
   const ms =
     typeof value === 'number'

@@ -1,13 +1,13 @@
 import { envelopeAddress } from '../../../../src/domain/mail-parts.ts'
 
-/** A mailbox for headers, as an object: a text could be read as a list or a group of addresses. */
+/** A mailbox for headers. An object, because a text could be read as a list or a group. */
 export interface Mailbox {
   readonly name: string
   /** `local@domain` in ASCII. */
   readonly address: string
 }
 
-/** Reads `ada@example.com` or `Ada <ada@example.com>`; null when it is neither. */
+/** Parses `ada@example.com` or `Ada <ada@example.com>`. Null: neither. */
 export function parseMailbox(text: string): Mailbox | null {
   const [, name = '', inner] = /^([^<>]*)<([^<>]*)>$/.exec(text.trim()) ?? []
   const address = envelopeAddress(inner ?? text.trim())

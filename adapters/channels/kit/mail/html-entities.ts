@@ -1,4 +1,4 @@
-/** Named references that templates use; anything rarer is left as it stands, which is readable. */
+/** Named references in common use. Others stay unchanged, which is readable. */
 const NAMED: Readonly<Record<string, string>> = {
   amp: '&',
   lt: '<',
@@ -76,13 +76,13 @@ const NAMED: Readonly<Record<string, string>> = {
 const REFERENCE =
   /&(?:#(\d{1,7})(?!\d)|#[xX]([0-9a-fA-F]{1,6})(?![0-9a-fA-F])|([A-Za-z][A-Za-z0-9]{1,31}));?/g
 
-/** Replaces character references, once: what they stand for is not read again. */
+/** Decodes character references in one pass. */
 export function decodeEntities(html: string): string {
   if (!html.includes('&')) return html
   return html.replace(REFERENCE, meaningOf)
 }
 
-/** The same in the value of an attribute, where `?a=1&copy=2` holds no reference (HTML, "named character reference state"). */
+/** Decodes references in an attribute, where `?a=1&copy=2` contains none (HTML, "named character reference state"). */
 export function decodeAttribute(value: string): string {
   if (!value.includes('&')) return value
   return value.replace(REFERENCE, (whole, decimal?: string, hex?: string, name?: string, at = 0) => {
@@ -96,7 +96,9 @@ function meaningOf(whole: string, decimal?: string, hex?: string, name?: string)
   return character(decimal === undefined ? Number.parseInt(hex ?? '', 16) : Number(decimal))
 }
 
-/** What 128 to 159 stand for, by whose numbers Word and Outlook write quotes and dashes (HTML, "numeric character reference"). */
+/**
+ * Characters for 128 to 159, which Word and Outlook use for quotes and dashes (HTML, "numeric character reference").
+ */
 const WINDOWS_1252 = '€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090‘’“”•–—˜™š›œ\u009džŸ'
 
 function character(code: number): string {

@@ -2,7 +2,7 @@ import { attributeOf, htmlTokens } from '../../../../src/domain/html-tokens.ts'
 import { createStepCounter, ITEM_CHARACTERS, type Steps } from '../../../../src/domain/steps.ts'
 import { decodeAttribute, decodeEntities } from './html-entities.ts'
 
-/** Elements with an empty line before and after. */
+/** Elements with a blank line before and after. */
 const PARAGRAPHS: ReadonlySet<string> = new Set(
   'p h1 h2 h3 h4 h5 h6 ul ol dl table blockquote pre hr figure'.split(' '),
 )
@@ -14,12 +14,12 @@ const LINES: ReadonlySet<string> = new Set(
 )
 const LISTS: ReadonlySet<string> = new Set(['ul', 'ol', 'li'])
 
-// Also the characters that mails pad their preview line with.
+// Includes the characters that mails use to pad their preview line.
 const BLANKS = /(?:[\s\u200b\u2060]|\u034f)+/
 
 /**
- * The plain text of an HTML mail: paragraphs, lists, table cells, the addresses of links and the alternative
- * texts of images. Made for mails, where tables are layout; not for laying out data.
+ * Converts an HTML mail to plain text: paragraphs, lists, table cells, link addresses and alternative texts of images.
+ * Made for mails, where tables are layout, not data.
  */
 export function* htmlToText(html: string): Steps<string> {
   const isStepFull = createStepCounter()
@@ -33,7 +33,7 @@ export function* htmlToText(html: string): Steps<string> {
       continue
     }
     const { name } = token
-    // Links do not nest: a second one ends the first.
+    // Links cannot nest: a second one ends the first.
     if (name === 'a') {
       endLink(text, link)
       link = null
@@ -51,11 +51,11 @@ export function* htmlToText(html: string): Steps<string> {
 
 interface Link {
   readonly href: string
-  /** What has been written since it began, as far as it may be no more than its address. */
+  /** Text of the link so far, as long as it could still equal the address. */
   shown: string
 }
 
-/** Without white space at the ends of lines. */
+/** Trims the ends of lines. */
 function* trimmedLines(text: string): Steps<string> {
   const isStepFull = createStepCounter()
   let result = ''
@@ -116,15 +116,15 @@ function bullet(lists: number[]): string {
   return `${number}. `
 }
 
-/** So many parts of a text are joined at one time. */
+/** Parts that are joined at one time. */
 const MOST_PARTS = 1_000
-/** Longer, no image has an alternative text. */
+/** An alternative text that is longer is ignored. */
 const MAX_ALT_LENGTH = 1_000
 
-/** Collects words; white space and line breaks count only between words. */
+/** Collects words. White space and line breaks count only between words. */
 class TextBuilder {
   verbatim = false
-  /** The link that is open. */
+  /** The open link. */
   link: Link | null = null
   #flat: string[] = []
   #parts: string[] = []
@@ -133,11 +133,11 @@ class TextBuilder {
   #space = false
   #bulleted = false
 
-  /** The break that a tag makes, whether it opens or closes. */
+  /** Applies the break of an opening or closing tag. */
   separate(name: string): void {
     if (LISTS.has(name)) this.#bulleted = false
     if (name === 'br') this.#breaks += 1
-    // What a bullet is for begins beside it.
+    // The item's text starts beside its bullet.
     else if (this.#bulleted) return
     else if (PARAGRAPHS.has(name)) this.#breaks = Math.max(this.#breaks, 2)
     else if (LINES.has(name)) this.#breaks = Math.max(this.#breaks, 1)
@@ -177,7 +177,7 @@ class TextBuilder {
 
   #push(part: string): void {
     const { link } = this
-    // White space around it does not count, and a break is two characters at most.
+    // White space around the text does not count, and a break has at most two characters.
     if (link !== null && link.shown.length <= link.href.length + 2) link.shown += part
     this.#parts.push(part)
     if (this.#parts.length < MOST_PARTS) return

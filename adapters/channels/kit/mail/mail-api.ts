@@ -10,18 +10,17 @@ import { asciiText } from './header-text.ts'
 import { isMail, type MailContent, mailContent } from './mail-content.ts'
 import { type MailFrame, type MailOptions, type MailShape, mailShape } from './mail-frame.ts'
 
-/** Options of every e-mail provider that is called over HTTP. */
+/** Options of every e-mail provider with an HTTP API. */
 export interface MailApiOptions extends PacedProviderOptions, MailOptions {
   /**
-   * Most mails in any second, by all processes together that share the rate limiter: a whole number, or a fraction
-   * below 1.
+   * Most mails per second, shared by all processes with the same rate limiter. A whole number, or a fraction below 1.
    *
    * @default no limit
    */
   readonly maxPerSecond?: number | undefined
 }
 
-/** The schemas of {@link MailApiOptions}, to be spread into a provider's own. */
+/** Schemas of {@link MailApiOptions}, for a provider's own schema. */
 export interface MailApiShape extends ProviderShape, MailShape {
   readonly maxPerSecond: z.ZodType<number | undefined>
 }
@@ -34,29 +33,29 @@ export function mailApiShape(name: string, baseUrl: string): MailApiShape {
   }
 }
 
-/** Under this name a mail carries our id, and the provider's reports bring it back. */
+/** Name under which a mail carries the notification's id and the provider's reports return it. */
 export const OUR_ID = 'carillon_id'
 
-/** What every provider's request is made of. */
+/** Input for a provider's request. */
 export interface ApiMail extends MailContent {
-  /** Not empty: most providers refuse an empty one. */
+  /** Not empty: most providers refuse an empty subject. */
   readonly subject: string
   /** Not empty. */
   readonly text: string
-  /** Not empty, either: SendGrid refuses an empty page. */
+  /** Null or not empty: SendGrid refuses an empty page. */
   readonly html: string | null
-  /** In ASCII, in the order given. */
+  /** In ASCII, in the given order. */
   readonly headerList: readonly { readonly name: string; readonly value: string }[]
-  /** Our id for the notification. */
+  /** The notification's id. */
   readonly ourId: string
 }
 
-/** Where a mail has none, mail clients show the same. */
+/** Mail clients show the same for mails without a subject. */
 const NO_SUBJECT = '(no subject)'
 
 /**
- * Makes a mail of a message and hands it to `send`; answers the refusal where none can be made of it, and `retry` where
- * the attempt is over before it began.
+ * Composes a mail from a message and passes it to `send`. Returns the refusal if no mail can be made of it, and `retry`
+ * if the attempt ended before it began.
  */
 export async function sendMail(
   frame: MailFrame,
@@ -87,12 +86,12 @@ function* composeAndSend(
   if (!isMail(content)) return content
   if (signal.aborted) return notBegun()
   const subject = content.subject.trim() === '' ? NO_SUBJECT : content.subject
-  // To write a large request takes a step of its own.
+  // Serializing a large request takes a step of its own.
   yield
   return send({
     ...content,
     subject,
-    // Of a mail that is nothing but a picture.
+    // A mail may consist of a picture only.
     text: content.text.trim() === '' ? subject : content.text,
     html: content.html?.trim() === '' ? null : content.html,
     headerList: Object.entries(content.headers).map(([name, value]) => ({ name, value: asciiText(value) })),
@@ -100,7 +99,7 @@ function* composeAndSend(
   })
 }
 
-/** The content of an attachment as APIs take it. */
+/** An attachment's content in base64. */
 export function base64(content: Uint8Array): string {
   return Buffer.from(content.buffer, content.byteOffset, content.byteLength).toString('base64')
 }

@@ -9,24 +9,24 @@ import type { Mailbox } from './address.ts'
 import { htmlToText } from './html-to-text.ts'
 import type { MailFrame } from './mail-frame.ts'
 
-/** One mail, ready to be put into the form that a provider wants. */
+/** A composed mail, independent of the provider's format. */
 export interface MailContent {
   readonly from: Mailbox
   /** The recipient in ASCII. */
   readonly to: string
   readonly replyTo: Mailbox | null
   readonly subject: string
-  /** Of an HTML mail its alternative. */
+  /** For an HTML mail: its text alternative. */
   readonly text: string
   readonly html: string | null
-  /** Names as given; no name twice in any case. */
+  /** Headers without duplicates (case-insensitive). */
   readonly headers: Readonly<Record<string, string>>
   readonly attachments: readonly Attachment[]
-  /** With its angle brackets; the same for all attempts of one notification to one recipient. */
+  /** With angle brackets. Equal for all attempts of a notification. */
   readonly messageId: string
 }
 
-/** Composes one mail; answers the refusal where no mail can be made of the message. */
+/** Composes a mail, or returns the refusal of the message. */
 export function* mailContent(
   frame: MailFrame,
   message: Message<EmailKind>,
@@ -55,19 +55,19 @@ export function* mailContent(
   }
 }
 
-/** Tells a mail from a refusal. */
+/** True for a mail, false for a refusal. */
 export function isMail(content: MailContent | Rejected): content is MailContent {
   return 'from' in content
 }
 
-/** From JavaScript an object may come, which a mail client could take for a path. */
+/** JavaScript callers can pass objects, which a mail client could read as a path. */
 function textFault({ subject, body, text }: Message<EmailKind>): string | null {
   if (typeof (subject ?? '') !== 'string') return 'The subject is not text.'
   if (typeof body !== 'string') return 'The body is not text.'
   return typeof (text ?? '') === 'string' ? null : 'The text alternative is not text.'
 }
 
-/** Of HTML the alternative that was given, else one that is made of it; null as {@link alternativeOf}. */
+/** The given text alternative, or one generated from the HTML. Null: see {@link alternativeOf}. */
 function* textOf(
   { body, format, text, untracked = body }: Message<EmailKind>,
   frame: MailFrame,
@@ -76,7 +76,7 @@ function* textOf(
   return text ?? (yield* alternativeOf(untracked, frame))
 }
 
-/** Null where the application's own converter fails: a fault of one message, and none of the provider. */
+/** Null: the application's converter failed. That is a fault of the message, not of the provider. */
 function* alternativeOf(html: string, { toText }: MailFrame): Steps<string | null> {
   if (toText === undefined) return yield* htmlToText(html)
   try {
@@ -87,7 +87,7 @@ function* alternativeOf(html: string, { toText }: MailFrame): Steps<string | nul
   }
 }
 
-/** What nobody judged before would go into the headers of a mail: they are judged again where they are used. */
+/** Validates the parts again where they become headers, because other code paths may skip validation. */
 function faultOf({ replyTo, headers = {}, attachments = [], unsubscribeUrl }: EmailParts): string | null {
   if (replyTo !== undefined && envelopeAddress(replyTo) === null) {
     return 'The address for answers is not one plain e-mail address.'
@@ -99,7 +99,7 @@ function faultOf({ replyTo, headers = {}, attachments = [], unsubscribeUrl }: Em
   for (const { filename, contentType, content } of attachments) {
     if (!isFilename(filename)) return 'The name of an attachment is not a plain file name.'
     if (!isMediaType(contentType)) return `The media type of "${filename}" cannot be read.`
-    // Text in the place of bytes could be taken for a path by a mail client.
+    // A mail client could read text in place of bytes as a path.
     if (!(content instanceof Uint8Array)) return `The content of "${filename}" is not bytes.`
   }
   if (unsubscribeUrl !== undefined && unsubscribeHref(unsubscribeUrl) === null) {
@@ -112,7 +112,7 @@ function headersOf(frame: MailFrame, parts: EmailParts): Readonly<Record<string,
   const href = parts.unsubscribeUrl === undefined ? null : unsubscribeHref(parts.unsubscribeUrl)
   const byName = new Map<string, readonly [name: string, value: string]>()
   const all = [
-    // RFC 3834: keeps vacation responders from answering a machine.
+    // RFC 3834: stops vacation responders.
     ['Auto-Submitted', 'auto-generated'] as const,
     ...Object.entries(frame.headers),
     ...Object.entries(parts.headers ?? {}),
@@ -120,7 +120,7 @@ function headersOf(frame: MailFrame, parts: EmailParts): Readonly<Record<string,
       ? []
       : [
           ['List-Unsubscribe', `<${href}>`] as const,
-          // RFC 8058: the address may be posted to without asking anybody.
+          // RFC 8058: permits a POST without confirmation.
           ['List-Unsubscribe-Post', 'List-Unsubscribe=One-Click'] as const,
         ]),
   ]
@@ -128,7 +128,7 @@ function headersOf(frame: MailFrame, parts: EmailParts): Readonly<Record<string,
   return Object.fromEntries(byName.values())
 }
 
-/** Serialized by the URL parser, an address holds no character that could end the header's `<…>`. */
+/** The URL parser escapes every character that could end the header's `<…>`. */
 function unsubscribeHref(text: string): string | null {
   if (!URL.canParse(text)) return null
   const { protocol, href } = new URL(text)
@@ -136,8 +136,8 @@ function unsubscribeHref(text: string): string | null {
 }
 
 /**
- * The same for all attempts of one notification to one recipient, so that mailbox providers can collapse the
- * duplicate that an ambiguous attempt may have left.
+ * Equal for all attempts of a notification, so that mailbox providers can collapse a duplicate after an ambiguous
+ * attempt.
  */
 function messageId(idempotencyKey: string, to: string, from: string): string {
   const stem = /^[A-Za-z0-9_-]{1,64}$/.test(idempotencyKey) ? idempotencyKey : digest(idempotencyKey, 32)

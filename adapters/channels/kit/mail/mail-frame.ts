@@ -3,37 +3,37 @@ import { headerNameFault, isHeaderValue } from '../../../../src/domain/mail-part
 import { wrongOption } from '../options.ts'
 import { type Mailbox, parseMailbox } from './address.ts'
 
-/** What all mails of one provider have in common, as its options give it. */
+/** Options that all mail providers share. */
 export interface MailOptions {
   /** The sender: `no-reply@example.com` or `Example <no-reply@example.com>`. */
   readonly from: string
-  /** Where answers go unless a message says otherwise, in the same form. */
+  /** Default address for replies, in the same format. A message can override it. */
   readonly replyTo?: string | undefined
-  /** More headers for every mail, one line each. Those that mail itself is made of are refused. */
+  /** Additional headers for every mail, one line each. Headers of the mail format itself are refused. */
   readonly headers?: Readonly<Record<string, string>> | undefined
   /**
-   * The text alternative of an HTML mail.
+   * Converts HTML to the text alternative.
    *
    * @default a small converter for mails
    */
   readonly toText?: ((html: string) => string) | undefined
 }
 
-/** {@link MailOptions}, checked. */
+/** Validated {@link MailOptions}. */
 export interface MailFrame {
   readonly from: Mailbox
   readonly replyTo: Mailbox | null
   readonly headers: Readonly<Record<string, string>>
-  /** The application's own converter; undefined: ours. */
+  /** The application's converter. Undefined: the built-in one. */
   readonly toText: ((html: string) => string) | undefined
 }
 
-/** A text on one line. */
+/** A text without line breaks. */
 export const line: z.ZodType<string> = z
   .string()
   .regex(/^[^\p{Cc}\u2028\u2029]*$/u, 'must be one line without control characters')
 
-/** The schemas of {@link MailOptions}, to be spread into a provider's own. */
+/** Schemas of {@link MailOptions}, for a provider's own schema. */
 export interface MailShape {
   readonly from: z.ZodType<string>
   readonly replyTo: z.ZodType<string | undefined>
@@ -52,7 +52,7 @@ export const mailShape: MailShape = {
     .optional(),
 }
 
-/** @throws NotifierError `invalid_configuration`, naming the option */
+/** @throws NotifierError `invalid_configuration` with the option's name */
 export function mailFrame(
   plugin: string,
   given: {

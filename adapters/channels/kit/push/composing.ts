@@ -2,7 +2,7 @@ import type { PushKind } from '../../../../src/channels/push.ts'
 import type { Outcome } from '../../../../src/domain/outcome.ts'
 import type { Message } from '../../../../src/ports/provider.ts'
 
-/** A message that no push service could take: nothing of it was sent. */
+/** A message that no push service accepts. Nothing was sent. */
 export function rejected(
   code: 'invalid_device_token' | 'invalid_content' | 'message_too_large',
   scope: 'recipient' | 'message',
@@ -11,7 +11,10 @@ export function rejected(
   return { kind: 'rejected', code, scope, message }
 }
 
-/** What a function of the application's chooses for a message; null where it fails: a fault of that message, and of no provider. */
+/**
+ * Calls the application's function for a message. Null: it failed, which is a fault of the message, not of the
+ * provider.
+ */
 export function chosenFor(
   message: Message<PushKind>,
   choose: (message: Message<PushKind>) => string | undefined,

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 
-/** A UUID (RFC 9562, version 8) made from a text: equal where that is. */
+/** A UUID (RFC 9562, version 8) derived from a text. */
 export function stableUuid(text: string): string {
   const bytes = createHash('sha256').update(text, 'utf8').digest().subarray(0, 16)
   bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x80, 6)

@@ -1,4 +1,4 @@
-/** What a recipient asks for by an answer; carriers of the United States require all of them (CTIA, TCPA). */
+/** Keywords that opt out. Carriers in the United States require all of them (CTIA, TCPA). */
 const STOP: ReadonlySet<string> = new Set([
   'STOP',
   'STOPALL',
@@ -9,10 +9,10 @@ const STOP: ReadonlySet<string> = new Set([
   'OPTOUT',
   'REVOKE',
 ])
-/** Without `YES`, which answers many other questions. */
+/** Without `YES`, which also answers other questions. */
 const START: ReadonlySet<string> = new Set(['START', 'UNSTOP'])
 
-/** Reads an incoming text: only one that is nothing but the keyword counts. */
+/** Reads an incoming text. Only a text that equals a keyword counts. */
 export function optOutOf(text: string): 'stop' | 'start' | null {
   const word = text.trim().toUpperCase()
   if (STOP.has(word)) return 'stop'

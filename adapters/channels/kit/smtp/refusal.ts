@@ -15,18 +15,18 @@ import {
   TOO_LARGE,
 } from './words.ts'
 
-/** Greylisting servers want to see the same message again after some minutes, commonly five (RFC 6647 5.1). */
+/** Greylisting servers expect the same message again after some minutes, commonly five (RFC 6647 5.1). */
 const GREYLIST_MS = 5 * 60_000
 /** With the default eight attempts the last one comes 21 hours after the first. */
 const MAILBOX_FULL_MS = 3 * 3_600_000
 
-/** Says why a mail did not arrive, by the reply of the receiver that made another mail server give it up. */
+/** The code for a bounce, from the reply of the receiver to another mail server. */
 export function codeOfReply(response: string): ErrorCode {
   const reply = parseReply(response)
   if (reply.class === 0) return 'recipient_unreachable'
   const outcome = refusalOf(reply, 'RCPT TO')
   if (outcome.kind === 'rejected') {
-    // The receiver wanted a login from that server, not from us.
+    // The receiver asked that server for a login, not us.
     return outcome.code === 'provider_auth_failed' ? 'blocked_recipient' : outcome.code
   }
   return outcome.kind === 'retry' && outcome.code === 'mailbox_full'
@@ -39,7 +39,7 @@ interface Answer {
   retry(code: ErrorCode, scope: FaultScope, retryAfterMs?: number): Outcome
 }
 
-/** The outcomes that say the same words. */
+/** Outcomes with one message and code. */
 export function answerTo(message: string, providerCode: string | undefined): Answer {
   const about = { message, providerCode }
   return {
@@ -55,14 +55,14 @@ export function answerTo(message: string, providerCode: string | undefined): Ans
 }
 
 /**
- * Says what a reply of class 4 or 5 means: by its enhanced code, then by its basic code and the verb that it answers.
+ * Converts a reply of class 4 or 5 to an outcome: by its enhanced code, then by its basic code and the command.
  *
- * @param command the verb: `CONN`, `AUTH PLAIN`, `MAIL FROM`, `RCPT TO`, `DATA`
+ * @param command the command that was answered: `CONN`, `AUTH PLAIN`, `MAIL FROM`, `RCPT TO`, `DATA`
  */
 export function refusalOf(reply: SmtpReply, command: string): Outcome {
   const answer = answerTo(reply.text, reply.raw)
   if (isAboutLogin(reply, command)) {
-    // 421 and 454: the server cannot check the credentials now, which says nothing about them.
+    // 421 and 454: the server cannot check the credentials now, which does not mean that they are wrong.
     if (reply.class === 5) return answer.rejected('provider_auth_failed', 'account')
     return THROTTLE.test(reply.words)
       ? answer.retry('provider_rate_limited', 'account')
@@ -79,12 +79,12 @@ export function refusalOf(reply: SmtpReply, command: string): Outcome {
   return command === 'MAIL FROM' ? aboutSender(outcome, answer) : outcome
 }
 
-/** Of what is refused at MAIL, the recipient has no part: the server does not know it yet. */
+/** A refusal of MAIL cannot concern the recipient, whom the server does not know yet. */
 function aboutSender(outcome: Outcome, answer: Answer): Outcome {
   if ((outcome.kind !== 'rejected' && outcome.kind !== 'retry') || outcome.scope !== 'recipient')
     return outcome
   switch (outcome.code) {
-    // Greylisting: of one sender to one recipient, also where it is said early.
+    // Greylisting concerns one sender and recipient, even if the server reports it early.
     case 'provider_rate_limited':
       return outcome
     case 'mailbox_full':
@@ -94,12 +94,12 @@ function aboutSender(outcome: Outcome, answer: Answer): Outcome {
   }
 }
 
-/** By the enhanced codes alone it is not: large providers answer content that they do not want with 5.7.9. */
+/** Enhanced codes do not identify a login failure: large providers refuse unwanted content with 5.7.9. */
 export function isAboutLogin({ basic }: SmtpReply, command: string): boolean {
   return command.startsWith('AUTH') || [530, 534, 535].includes(basic)
 }
 
-/** The greeting, EHLO and STARTTLS concern every message; a closing 421 may come at any time. */
+/** The greeting, EHLO and STARTTLS concern every message. A closing 421 may come at any time. */
 function isBeforeEnvelope(command: string): boolean {
   return ['CONN', 'EHLO', 'HELO', 'LHLO', 'STARTTLS'].includes(command)
 }
@@ -111,9 +111,10 @@ function beforeEnvelope(reply: SmtpReply, answer: Answer): Outcome {
     : answer.retry('provider_unavailable', 'provider')
 }
 
-/** Refusals that say themselves why they will pass. */
+/** Temporary refusals that state their cause. */
 function delayed(reply: SmtpReply, command: string, answer: Answer): Outcome | null {
-  // Greylisting concerns one recipient and sender: the server is well, and another one would wait from the start.
+  // Greylisting concerns one recipient and sender. The server is healthy, and another one would start from the
+  // beginning.
   if (GREYLIST.test(reply.words)) return answer.retry('provider_rate_limited', 'recipient', GREYLIST_MS)
   if (reply.detail?.startsWith('7.') === true || THROTTLE.test(reply.words)) {
     return answer.retry('provider_rate_limited', isAboutRecipient(reply, command) ? 'recipient' : 'account')
@@ -121,7 +122,7 @@ function delayed(reply: SmtpReply, command: string, answer: Answer): Outcome | n
   return null
 }
 
-/** Anything else of class 4: it may pass. */
+/** Any other reply of class 4. */
 function passing(reply: SmtpReply, command: string, answer: Answer): Outcome {
   if (!isAboutRecipient(reply, command)) return answer.retry('provider_unavailable', 'provider')
   return reply.basic === 452 && reply.detail === null
@@ -129,7 +130,7 @@ function passing(reply: SmtpReply, command: string, answer: Answer): Outcome {
     : answer.retry('provider_unavailable', 'recipient')
 }
 
-/** With 421 the server ends the whole session, whichever command it answers (RFC 5321 3.8). */
+/** With 421 the server ends the session, whichever command it answers (RFC 5321 3.8). */
 function isAboutRecipient({ basic }: SmtpReply, command: string): boolean {
   return command === 'RCPT TO' && basic !== 421
 }
@@ -158,7 +159,7 @@ const DETAILS: Readonly<Record<string, Verdict>> = {
   '7.25': ['invalid_sender', 'account'],
   '7.26': ['invalid_sender', 'account'],
   '7.27': ['invalid_sender', 'account'],
-  // Gmail's, of DKIM, of the domain in From, and of DMARC.
+  // Gmail's codes for DKIM, the From domain and DMARC.
   '7.30': ['invalid_sender', 'account'],
   '7.32': ['invalid_sender', 'account'],
   '7.40': ['invalid_sender', 'account'],
@@ -166,7 +167,7 @@ const DETAILS: Readonly<Record<string, Verdict>> = {
   '7.515': ['invalid_sender', 'account'],
 }
 
-/** Refused by a policy; the words say by which. */
+/** Policy refusals. Only the text names the policy. */
 const POLICY_DETAILS: ReadonlySet<string> = new Set(['7.0', '7.1', '7.8', '7.9'])
 
 function byDetail(reply: SmtpReply, answer: Answer): Outcome | null {
@@ -177,7 +178,7 @@ function byDetail(reply: SmtpReply, answer: Answer): Outcome | null {
   if (reply.class === 4) return delayedByDetail(detail, answer)
   if (POLICY_DETAILS.has(detail))
     return byWords(reply, answer) ?? answer.rejected('blocked_recipient', 'recipient')
-  // No answer from a host; Exchange Online says so of mailboxes that it does not have.
+  // Host unreachable. Exchange Online also uses it for unknown mailboxes.
   if (detail === '4.1') {
     return answer.rejected(
       deniesMailbox(reply.words) ? 'invalid_recipient' : 'recipient_unreachable',
@@ -196,26 +197,26 @@ function delayedByDetail(detail: string, answer: Answer): Outcome | null {
   return answer.retry(code === 'blocked_recipient' ? 'recipient_unreachable' : code, scope)
 }
 
-/** What the words of a refusal say where its codes do not. */
+/** Judges by the text of a reply if its codes are not specific. */
 function byWords({ words }: SmtpReply, answer: Answer): Outcome | null {
   if (SPAM.test(words)) return answer.rejected('spam_detected', 'message')
-  // "Relay access denied": we may not send through this server at all, the recipient has nothing to do with it.
+  // "Relay access denied": the server does not relay for us. That does not concern the recipient.
   if (RELAY.test(words) || LOGIN.test(words)) return answer.rejected('provider_auth_failed', 'account')
   if (THROTTLE.test(words)) return answer.retry('provider_rate_limited', 'account')
   return blamesSender(words) ? answer.rejected('invalid_sender', 'account') : null
 }
 
-/** Class 5 without an enhanced code that says more. */
+/** Class 5 without a specific enhanced code. */
 function byBasicCode(reply: SmtpReply, command: string, answer: Answer): Outcome {
   const { basic, words } = reply
-  // The session was in a state that the message is not to blame for: a new connection can do better (RFC 5321 4.2.4).
+  // The session's state was wrong, not the message. A new connection can succeed (RFC 5321 4.2.4).
   if (basic === 503) return answer.retry('provider_unavailable', 'provider')
   if (basic === 552) {
     return TOO_LARGE.test(words) && !QUOTA.test(words)
       ? answer.rejected('message_too_large', 'message')
       : answer.retry('mailbox_full', 'recipient', MAILBOX_FULL_MS)
   }
-  // X.n.0 is "other or undefined" and says no more than the basic code (RFC 3463 3.1).
+  // X.n.0 is "other or undefined", no more specific than the basic code (RFC 3463 3.1).
   const silent = reply.detail === null || reply.detail.endsWith('.0')
   if (!silent || ![550, 551, 553, 554].includes(basic)) return answer.rejected('provider_error', 'message')
   const said = byWords(reply, answer)
@@ -232,7 +233,7 @@ function byBasicCode(reply: SmtpReply, command: string, answer: Answer): Outcome
   }
 }
 
-/** Servers refuse at RCPT for any reason. The recipient is to blame where the words say so, or nothing is said at all. */
+/** Servers refuse at RCPT for any reason. The recipient is at fault if the text says so, or if there is no text. */
 function refusedRecipient({ basic, raw, text, words }: SmtpReply, answer: Answer): Outcome {
   if (QUOTA.test(words)) return answer.retry('mailbox_full', 'recipient', MAILBOX_FULL_MS)
   const denied = text === raw ? basic !== 554 : deniesMailbox(words) && !POLICY.test(words)

@@ -1,23 +1,23 @@
-/** The parts of an SMTP reply that carry meaning (RFC 5321 4.2, RFC 3463). */
+/** The significant parts of an SMTP reply (RFC 5321 4.2, RFC 3463). */
 export interface SmtpReply {
-  /** Basic code; 0 when the text does not begin with one. */
+  /** Basic code. 0: the text does not begin with one. */
   readonly basic: number
-  /** 4: may pass. 5: permanent. Of the basic code where there is one, else of the enhanced one; 0: neither. */
+  /** 4: temporary. 5: permanent. From the basic code, else the enhanced one. 0: neither. */
   readonly class: 0 | 4 | 5
   /** `subject.detail` of the enhanced code, for example `1.1`. */
   readonly detail: string | null
   /** Codes as received, for example `550 5.1.1`. */
   readonly raw: string
   readonly text: string
-  /** The text without addresses: what they are made of says nothing. */
+  /** The text without addresses, whose parts could match a pattern. */
   readonly words: string
 }
 
-// It follows a basic code (RFC 2034 4), also one that is repeated from another server; some servers mark it with a
-// bracket or a number sign instead. Anywhere else it may be a version number or part of an IP address.
+// It follows a basic code (RFC 2034 4), or one repeated from another server; some servers mark it with a bracket or
+// number sign. Elsewhere it may be a version number or part of an IP address.
 const ENHANCED = /(?:^|\b\d{3}[ -]|[#([])#?(([245])\.(\d{1,3})\.(\d{1,3}))(?!\w|\.\d)/g
 
-/** Reads a reply; lines of a multi-line one are joined. */
+/** Parses a reply. Lines of a multi-line reply are joined. */
 export function parseReply(response: string): SmtpReply {
   const text = response.replace(/\s+/g, ' ').trim()
   const basic = Number(/^([2-5]\d\d)(?=[ -]|$)/.exec(text)?.[1] ?? 0)

@@ -1,24 +1,24 @@
 /*
- * What the words of a reply say where its codes do not. A recipient is blamed only where they surely say so: one that is
- * suppressed by mistake gets nothing more.
+ * Patterns for the text of a reply whose codes are not specific. They blame the recipient only in clear cases, because a
+ * recipient that is suppressed by mistake gets no more mails.
  */
 
 export const GREYLIST: RegExp = /gr[ea]y-?\s?list|postgrey/i
 export const THROTTLE: RegExp =
   /throttl|rate.?limit|too (?:many(?! hops)|fast|much)|(?:sending|hourly|daily|submission)(?: \w+){0,2} (?:limit|quota|rate)/i
 export const SPAM: RegExp = /spam|blocked|black-?list|block-?list|reputation|\brbl\b|dnsbl/i
-/** Not as a part of a host's name. */
+/** Not as a part of a host name. */
 export const RELAY: RegExp = /(?<![.\w-])relay(?:ing)?\b(?![.-]\w)|rcpthosts/i
 export const LOGIN: RegExp =
   /credentials|authentication (?:is )?required|not (?:been )?authenticated|(?:must|please|need to) (?:first )?(?:authenticate|log ?in)/i
 export const QUOTA: RegExp = /quota|mailbox (?:is )?full|over ?limit|storage/i
-/** With x.4.5, which is said of a mail system that is full too. */
+/** Only with x.4.5, which also reports a full mail system. */
 export const SENDING_QUOTA: RegExp = /quota|limit/i
 export const TOO_LARGE: RegExp = /too (?:large|big)|size|exceeds/i
 
 const SENDER =
   /\bsender\b|\bspf\b|\bdkim\b|\bdmarc\b|return.?path|badmailfrom|envelope from|from (?:address|header)|reverse dns|\brdns\b|\bptr\b|\b(?:helo|ehlo)\b/i
-/** What one recipient thinks of the sender, others need not. */
+/** One recipient's opinion of the sender does not extend to others. */
 const TO_RECIPIENT = /\brecipient|\bto (?:this|the|that)\b/i
 
 export const POLICY: RegExp =
@@ -33,7 +33,7 @@ export function blamesSender(words: string): boolean {
   return SENDER.test(words) && !TO_RECIPIENT.test(words)
 }
 
-/** Whether the words say that there is no such mailbox, or no longer. */
+/** True: the text says that the mailbox does not exist, or no longer. */
 export function deniesMailbox(words: string): boolean {
   return NO_MAILBOX.test(words) || MAILBOX_GONE.test(words) || NOT_THERE.test(words)
 }
