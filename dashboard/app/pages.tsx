@@ -1,5 +1,10 @@
 import type { ComponentType } from 'preact'
 import { KeysPage } from '../pages/keys/keys-page.tsx'
+import { LimitsPage } from '../pages/limits/limits-page.tsx'
+import { OrganizationsPage } from '../pages/organizations/organizations-page.tsx'
+import { SuppressionsPage } from '../pages/suppressions/suppressions-page.tsx'
+import { EndpointPage } from '../pages/webhooks/endpoint-page.tsx'
+import { WebhooksPage } from '../pages/webhooks/webhooks-page.tsx'
 import type { Texts } from '../texts/en.ts'
 import type { IconName } from '../ui/icon.tsx'
 
@@ -16,6 +21,31 @@ export interface PageEntry {
 /** Every page, in the order of the menu. */
 export const PAGES: readonly PageEntry[] = [
   { path: '/keys', scope: 'organization', component: KeysPage, menu: { title: 'keys', icon: 'keys' } },
+  {
+    path: '/webhooks',
+    scope: 'organization',
+    component: WebhooksPage,
+    menu: { title: 'webhooks', icon: 'webhooks' },
+  },
+  { path: '/webhooks/:id', scope: 'organization', component: EndpointPage },
+  {
+    path: '/suppressions',
+    scope: 'organization',
+    component: SuppressionsPage,
+    menu: { title: 'suppressions', icon: 'suppressions' },
+  },
+  {
+    path: '/limits',
+    scope: 'organization',
+    component: LimitsPage,
+    menu: { title: 'limits', icon: 'limits' },
+  },
+  {
+    path: '/organizations',
+    scope: 'operator',
+    component: OrganizationsPage,
+    menu: { title: 'organizations', icon: 'organizations' },
+  },
 ]
 
 export interface FoundPage {

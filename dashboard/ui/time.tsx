@@ -54,3 +54,9 @@ export function Time({
     </time>
   )
 }
+
+/** A time as an input of the type `datetime-local` holds it. */
+export function localInput(at: number): string {
+  const date = new Date(at - new Date(at).getTimezoneOffset() * 60_000)
+  return date.toISOString().slice(0, 16)
+}

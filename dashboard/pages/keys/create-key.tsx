@@ -3,10 +3,10 @@ import { ask } from '../../app/api.ts'
 import { mayReadContent, organization } from '../../app/session.ts'
 import { texts } from '../../texts/index.ts'
 import { Button } from '../../ui/button.tsx'
-import { Copyable } from '../../ui/copy.tsx'
 import { Dialog, DialogActions } from '../../ui/dialog.tsx'
 import { Checkbox, Select, TextArea, TextField } from '../../ui/field.tsx'
 import { Form, useForm } from '../../ui/form.tsx'
+import { SecretDialog } from '../../ui/secret.tsx'
 import { type CreatedKey, PERMISSIONS, type Permission } from './key.ts'
 
 const said = texts.keys
@@ -16,7 +16,19 @@ type Expiry = keyof typeof EXPIRIES
 /** Asks for what a new key may do, then shows its secret, once. */
 export function CreateKey({ onDone }: { readonly onDone: () => void }) {
   const created = useSignal<CreatedKey | null>(null)
-  if (created.value !== null) return <Secret of={created.value} onDone={onDone} />
+  const key = created.value
+  if (key !== null) {
+    const { name, secret } = key
+    return (
+      <SecretDialog
+        title={said.secretTitle}
+        hint={said.secretHint}
+        label={name}
+        secret={secret}
+        onDone={onDone}
+      />
+    )
+  }
   return (
     <KeyForm
       onClose={onDone}
@@ -110,21 +122,6 @@ function KeyForm({
           </Button>
         </DialogActions>
       </Form>
-    </Dialog>
-  )
-}
-
-/** Closed by its button alone, so that a slip does not lose the secret. */
-function Secret({ of: key, onDone }: { readonly of: CreatedKey; readonly onDone: () => void }) {
-  return (
-    <Dialog title={said.secretTitle}>
-      <p>{said.secretHint}</p>
-      <Copyable value={key.secret} label={key.name} />
-      <DialogActions>
-        <Button kind="primary" onClick={onDone}>
-          {texts.actions.done}
-        </Button>
-      </DialogActions>
     </Dialog>
   )
 }

@@ -1,0 +1,95 @@
+import { useData } from '../../app/use-data.ts'
+import { texts } from '../../texts/index.ts'
+import { Meter } from '../../ui/meter.tsx'
+import { Page } from '../../ui/page.tsx'
+import { ErrorNote, Loading } from '../../ui/states.tsx'
+import { Time } from '../../ui/time.tsx'
+
+const said = texts.limits
+
+interface Usage {
+  readonly limit: number
+  readonly used: number
+  readonly resetAt: string
+  readonly windowSeconds: number | null
+}
+
+interface Account {
+  readonly plan: string
+  readonly limits: {
+    readonly requests: Usage | null
+    readonly concurrentRequests: { readonly limit: number } | null
+    readonly notificationsPerHour: Usage | null
+    readonly notificationsPerMonth: Usage | null
+  }
+  readonly restriction: { readonly until: string } | null
+}
+
+const number = new Intl.NumberFormat(texts.language)
+const USAGES = ['notificationsPerMonth', 'notificationsPerHour', 'requests'] as const
+
+export function LimitsPage() {
+  const { value: account, error, reload } = useData<Account>('/v1/account/limits')
+  return (
+    <Page title={said.title} intro={said.intro}>
+      {error === null ? null : <ErrorNote error={error} retry={reload} />}
+      {account === null ? error === null ? <Loading /> : null : <Limits of={account} />}
+    </Page>
+  )
+}
+
+function Limits({ of: { plan, limits, restriction } }: { readonly of: Account }) {
+  const concurrent = limits.concurrentRequests
+  return (
+    <>
+      {restriction === null ? null : (
+        <p class="note bad">
+          <span>
+            {said.restricted} <Time at={restriction.until} style="full" />
+          </span>
+        </p>
+      )}
+      <p>
+        {said.plan}: <strong>{plan}</strong>
+      </p>
+      <div class="cards">
+        {USAGES.map((name) => (
+          <Limit key={name} title={said.names[name]} usage={limits[name]} />
+        ))}
+        <section class="card">
+          <h2>{said.names.concurrentRequests}</h2>
+          <p class="muted">
+            {concurrent === null ? said.unlimited : said.atMost(number.format(concurrent.limit))}
+          </p>
+        </section>
+      </div>
+    </>
+  )
+}
+
+function Limit({ title, usage }: { readonly title: string; readonly usage: Usage | null }) {
+  if (usage === null) {
+    return (
+      <section class="card">
+        <h2>{title}</h2>
+        <p class="muted">{said.unlimited}</p>
+      </section>
+    )
+  }
+  const { limit, used, resetAt, windowSeconds } = usage
+  const text = said.used(number.format(used), number.format(limit))
+  return (
+    <section class="card">
+      <h2>{title}</h2>
+      <Meter label={title} value={used} most={limit} text={text} />
+      <p class="muted">
+        {text} {windowSeconds === null ? said.month : said.window(windowSeconds)}
+      </p>
+      {used === 0 ? null : (
+        <p class="hint">
+          {said.resets} <Time at={resetAt} />
+        </p>
+      )}
+    </section>
+  )
+}

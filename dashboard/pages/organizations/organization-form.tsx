@@ -1,0 +1,128 @@
+import { useSignal } from '@preact/signals'
+import { ask } from '../../app/api.ts'
+import { texts } from '../../texts/index.ts'
+import { Button } from '../../ui/button.tsx'
+import { Dialog, DialogActions } from '../../ui/dialog.tsx'
+import { Checkbox, TextField } from '../../ui/field.tsx'
+import { Form, useForm } from '../../ui/form.tsx'
+import type { Organization } from './organization.ts'
+
+const said = texts.organizations
+const FIELDS = ['id', 'name', 'plan', 'retentionDays', 'smsCountries', 'tracking']
+
+/** Creates an organization, or changes one. */
+export function OrganizationForm({
+  organization,
+  onClose,
+  onSaved,
+}: {
+  readonly organization?: Organization
+  readonly onClose: () => void
+  readonly onSaved: () => void
+}) {
+  const draft = useSignal(draftOf(organization))
+  const set =
+    <Name extends keyof Draft>(name: Name) =>
+    (value: Draft[Name]): void => {
+      draft.value = { ...draft.value, [name]: value }
+    }
+  const form = useForm(async () => {
+    const body = bodyOf(draft.value)
+    if (organization !== undefined) {
+      await ask(`/v1/organizations/${organization.id}`, { method: 'PATCH', body })
+    } else {
+      const id = draft.value.id.trim()
+      await ask('/v1/organizations', { method: 'POST', body: id === '' ? body : { id, ...body } })
+    }
+    onSaved()
+  })
+  const { id, name, plan, retention, countries, opens, clicks } = draft.value
+  return (
+    <Dialog title={organization === undefined ? said.create : said.edit} onClose={onClose}>
+      <Form state={form} fields={FIELDS}>
+        <TextField
+          label={said.name}
+          error={form.errorOf('name')}
+          value={name}
+          autoFocus
+          maxLength={200}
+          onValue={set('name')}
+        />
+        {organization === undefined ? (
+          <TextField
+            label={said.id}
+            hint={said.idHint}
+            error={form.errorOf('id')}
+            value={id}
+            mono
+            onValue={set('id')}
+          />
+        ) : null}
+        <TextField
+          label={said.plan}
+          hint={said.planHint}
+          error={form.errorOf('plan')}
+          value={plan}
+          onValue={set('plan')}
+        />
+        <TextField
+          label={said.retention}
+          hint={said.retentionHint}
+          error={form.errorOf('retentionDays')}
+          type="number"
+          value={retention}
+          onValue={set('retention')}
+        />
+        <TextField
+          label={said.countries}
+          hint={said.countriesHint}
+          error={form.errorOf('smsCountries')}
+          value={countries}
+          onValue={set('countries')}
+        />
+        <Checkbox label={said.opens} checked={opens} onValue={set('opens')} />
+        <Checkbox label={said.clicks} checked={clicks} onValue={set('clicks')} />
+        {form.errorOf('tracking') === null ? null : <p class="error">{form.errorOf('tracking')}</p>}
+        <DialogActions>
+          <Button onClick={onClose}>{texts.actions.cancel}</Button>
+          <Button kind="primary" type="submit" busy={form.busy}>
+            {organization === undefined ? texts.actions.create : texts.actions.save}
+          </Button>
+        </DialogActions>
+      </Form>
+    </Dialog>
+  )
+}
+
+interface Draft {
+  readonly id: string
+  readonly name: string
+  readonly plan: string
+  readonly retention: string
+  readonly countries: string
+  readonly opens: boolean
+  readonly clicks: boolean
+}
+
+function draftOf(organization: Organization | undefined): Draft {
+  return {
+    id: '',
+    name: organization?.name ?? '',
+    plan: organization?.plan ?? '',
+    retention: organization?.retentionDays?.toString() ?? '',
+    countries: organization?.smsCountries?.join(' ') ?? '',
+    opens: organization?.tracking.opens ?? false,
+    clicks: organization?.tracking.clicks ?? false,
+  }
+}
+
+function bodyOf({ name, plan, retention, countries, opens, clicks }: Draft) {
+  const codes = countries.split(/[\s,]+/).filter((code) => code !== '')
+  return {
+    name: name.trim(),
+    plan: plan.trim() || null,
+    retentionDays: retention.trim() === '' ? null : Number(retention),
+    smsCountries: codes.length === 0 ? null : codes,
+    tracking: { opens, clicks },
+  }
+}

@@ -1,0 +1,11 @@
+/** An organization, as the REST API shows it. */
+export interface Organization {
+  readonly id: string
+  readonly name: string
+  readonly plan: string | null
+  readonly smsCountries: readonly string[] | null
+  readonly retentionDays: number | null
+  readonly tracking: { readonly opens: boolean; readonly clicks: boolean }
+  readonly createdAt: string
+  readonly deleting: boolean
+}

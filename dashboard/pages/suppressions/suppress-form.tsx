@@ -1,0 +1,59 @@
+import { useSignal } from '@preact/signals'
+import { ask } from '../../app/api.ts'
+import { organization, session } from '../../app/session.ts'
+import { texts } from '../../texts/index.ts'
+import { Button } from '../../ui/button.tsx'
+import { Dialog, DialogActions } from '../../ui/dialog.tsx'
+import { Select, TextField } from '../../ui/field.tsx'
+import { Form, useForm } from '../../ui/form.tsx'
+
+const said = texts.suppressions
+
+/** Suppresses a recipient by hand. */
+export function SuppressForm({
+  onClose,
+  onDone,
+}: {
+  readonly onClose: () => void
+  readonly onDone: () => void
+}) {
+  const { channels } = session.value
+  const channel = useSignal(channels[0] ?? '')
+  const to = useSignal('')
+  const form = useForm(async () => {
+    const body = { channel: channel.value, to: to.value.trim() }
+    await ask('/v1/suppressions', { method: 'POST', body, organization: organization.value ?? undefined })
+    onDone()
+  })
+  return (
+    <Dialog title={said.create} onClose={onClose}>
+      <Form state={form} fields={['channel', 'to']}>
+        <Select
+          label={said.channel}
+          error={form.errorOf('channel')}
+          value={channel.value}
+          choices={channels.map((value) => ({ value, label: value }))}
+          onValue={(value) => {
+            channel.value = value
+          }}
+        />
+        <TextField
+          label={said.to}
+          hint={said.toHint}
+          error={form.errorOf('to')}
+          value={to.value}
+          autoFocus
+          onValue={(value) => {
+            to.value = value
+          }}
+        />
+        <DialogActions>
+          <Button onClick={onClose}>{texts.actions.cancel}</Button>
+          <Button kind="primary" type="submit" busy={form.busy}>
+            {said.create}
+          </Button>
+        </DialogActions>
+      </Form>
+    </Dialog>
+  )
+}

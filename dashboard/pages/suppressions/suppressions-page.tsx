@@ -1,0 +1,114 @@
+import { useSignal } from '@preact/signals'
+import { ask } from '../../app/api.ts'
+import { place, setQuery } from '../../app/router.ts'
+import { may, organization, session } from '../../app/session.ts'
+import { useList } from '../../app/use-list.ts'
+import { texts } from '../../texts/index.ts'
+import { Badge } from '../../ui/badge.tsx'
+import { Button } from '../../ui/button.tsx'
+import { confirm } from '../../ui/dialog.tsx'
+import { Select } from '../../ui/field.tsx'
+import { type Column, List } from '../../ui/list.tsx'
+import { Page } from '../../ui/page.tsx'
+import { Empty } from '../../ui/states.tsx'
+import { Time } from '../../ui/time.tsx'
+import { tell } from '../../ui/toast.tsx'
+import { SuppressForm } from './suppress-form.tsx'
+
+const said = texts.suppressions
+
+interface Suppression {
+  readonly channel: string
+  readonly to: string
+  readonly reason: keyof typeof said.reasons
+  readonly source: string | null
+  readonly createdAt: string
+}
+
+const COLUMNS: readonly Column<Suppression>[] = [
+  { title: said.to, main: true, cell: ({ to }) => <span class="cut">{to}</span> },
+  { title: said.channel, cell: ({ channel }) => channel },
+  {
+    title: said.reason,
+    cell: ({ reason }) => (
+      <Badge tone={reason === 'manual' ? 'plain' : 'warn'}>{said.reasons[reason] ?? reason}</Badge>
+    ),
+  },
+  { title: said.source, cell: ({ source }) => <span class="muted cut">{source ?? ''}</span> },
+  { title: said.since, cell: ({ createdAt }) => <Time at={createdAt} style="short" /> },
+]
+
+export function SuppressionsPage() {
+  const channel = place.value.query.channel ?? ''
+  const keyOf = (item: Suppression): string => `${item.channel} ${item.to}`
+  const list = useList<Suppression>('/v1/suppressions', { query: { channel }, keyOf })
+  const creating = useSignal(false)
+  const mayChange = may('Full Access')
+
+  async function lift({ channel: on, to }: Suppression): Promise<void> {
+    if (!(await confirm({ title: said.liftTitle(to), hint: said.liftHint, confirm: said.lift }))) return
+    const query = { channel: on, to }
+    await ask('/v1/suppressions', { method: 'DELETE', query, organization: organization.value ?? undefined })
+    tell(said.lifted)
+    await list.reload()
+  }
+  const buttons: Column<Suppression> = {
+    title: said.lift,
+    quiet: true,
+    end: true,
+    cell: (item) => (
+      <Button label={`${said.lift}: ${item.to}`} kind="quiet" onClick={() => lift(item)}>
+        {said.lift}
+      </Button>
+    ),
+  }
+  const create = (
+    <Button
+      kind="primary"
+      icon="plus"
+      onClick={() => {
+        creating.value = true
+      }}
+    >
+      {said.create}
+    </Button>
+  )
+  return (
+    <Page title={said.title} intro={said.intro} actions={mayChange ? create : undefined}>
+      <div class="filters">
+        <Select
+          label={said.channel}
+          value={channel}
+          choices={[
+            { value: '', label: said.allChannels },
+            ...session.value.channels.map((value) => ({ value, label: value })),
+          ]}
+          onValue={(value) => setQuery({ channel: value })}
+        />
+      </div>
+      <List
+        label={said.title}
+        state={list}
+        columns={mayChange ? [...COLUMNS, buttons] : COLUMNS}
+        filtered={channel !== ''}
+        empty={
+          <Empty icon="suppressions" title={said.empty}>
+            <p>{said.emptyHint}</p>
+          </Empty>
+        }
+      />
+      {creating.value ? (
+        <SuppressForm
+          onClose={() => {
+            creating.value = false
+          }}
+          onDone={() => {
+            creating.value = false
+            tell(said.created)
+            void list.reload()
+          }}
+        />
+      ) : null}
+    </Page>
+  )
+}

@@ -1,0 +1,89 @@
+import { useSignal } from '@preact/signals'
+import { place, setQuery } from '../../app/router.ts'
+import { useList } from '../../app/use-list.ts'
+import { texts } from '../../texts/index.ts'
+import { Badge, type Tone } from '../../ui/badge.tsx'
+import { Select } from '../../ui/field.tsx'
+import { type Column, List } from '../../ui/list.tsx'
+import { Empty } from '../../ui/states.tsx'
+import { Time } from '../../ui/time.tsx'
+import { DeliveryDialog } from './delivery-dialog.tsx'
+import { DELIVERY_STATUSES, type Delivery, type Endpoint } from './endpoint.ts'
+
+const said = texts.webhooks
+const TONES: Readonly<Record<Delivery['status'], Tone>> = {
+  pending: 'info',
+  delivered: 'good',
+  failed: 'bad',
+  held: 'warn',
+}
+
+/** The events that went, or are to go, to an endpoint. */
+export function Deliveries({ endpoint }: { readonly endpoint: Endpoint }) {
+  const status = place.value.query.status ?? ''
+  const path = `/v1/webhooks/${endpoint.id}/deliveries`
+  const deliveries = useList<Delivery>(path, { query: { status }, keyOf: ({ eventId }) => eventId })
+  const opened = useSignal<string | null>(null)
+  const shown = deliveries.items?.find(({ eventId }) => eventId === opened.value)
+  const columns: Column<Delivery>[] = [
+    {
+      title: said.event,
+      main: true,
+      cell: ({ event, eventId }) => (
+        <button
+          type="button"
+          class="link"
+          onClick={() => {
+            opened.value = eventId
+          }}
+        >
+          {event}
+        </button>
+      ),
+    },
+    {
+      title: said.status,
+      cell: (delivery) => <Badge tone={TONES[delivery.status]}>{said.deliveryStatus[delivery.status]}</Badge>,
+    },
+    { title: said.attempts, cell: ({ attempts }) => attempts.length },
+    { title: said.created, cell: ({ createdAt }) => <Time at={createdAt} /> },
+  ]
+  return (
+    <section class="part" aria-labelledby="deliveries">
+      <header class="part-head">
+        <h2 id="deliveries">{said.deliveries}</h2>
+        <div class="filters">
+          <Select
+            label={said.status}
+            value={status}
+            choices={[
+              { value: '', label: said.allStatuses },
+              ...DELIVERY_STATUSES.map((value) => ({ value, label: said.deliveryStatus[value] })),
+            ]}
+            onValue={(value) => setQuery({ status: value })}
+          />
+        </div>
+      </header>
+      <List
+        label={said.deliveries}
+        state={deliveries}
+        columns={columns}
+        filtered={status !== ''}
+        empty={
+          <Empty icon="webhooks" title={said.deliveriesEmpty}>
+            <p>{said.deliveriesHint}</p>
+          </Empty>
+        }
+      />
+      {shown === undefined ? null : (
+        <DeliveryDialog
+          endpoint={endpoint}
+          delivery={shown}
+          onClose={() => {
+            opened.value = null
+          }}
+        />
+      )}
+    </section>
+  )
+}

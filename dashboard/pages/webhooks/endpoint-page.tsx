@@ -1,0 +1,196 @@
+import { useSignal } from '@preact/signals'
+import { ApiError, ask } from '../../app/api.ts'
+import { navigate } from '../../app/router.ts'
+import { inOrganization, may, organization } from '../../app/session.ts'
+import { useData } from '../../app/use-data.ts'
+import { texts } from '../../texts/index.ts'
+import { Button } from '../../ui/button.tsx'
+import { confirm } from '../../ui/dialog.tsx'
+import { Page } from '../../ui/page.tsx'
+import { SecretDialog } from '../../ui/secret.tsx'
+import { ErrorNote, Loading } from '../../ui/states.tsx'
+import { Time } from '../../ui/time.tsx'
+import { tell } from '../../ui/toast.tsx'
+import { Deliveries } from './deliveries.tsx'
+import type { CreatedEndpoint, Endpoint, Post } from './endpoint.ts'
+import { EndpointForm } from './endpoint-form.tsx'
+import { EndpointStatus } from './endpoint-status.tsx'
+import { RedeliverForm } from './redeliver-form.tsx'
+
+const said = texts.webhooks
+
+export function EndpointPage({ params }: { readonly params: Readonly<Record<string, string>> }) {
+  const path = `/v1/webhooks/${params.id ?? ''}`
+  const { value: endpoint, error, reload } = useData<Endpoint>(path)
+  if (endpoint === null) {
+    return (
+      <Page title={said.title}>
+        {error === null ? <Loading /> : <ErrorNote error={error} retry={reload} />}
+      </Page>
+    )
+  }
+  return (
+    <Page
+      title={endpoint.url}
+      actions={may('Full Access') ? <Actions of={endpoint} reload={reload} /> : undefined}
+    >
+      {error === null ? null : <ErrorNote error={error} retry={reload} />}
+      <Facts of={endpoint} />
+      <Deliveries endpoint={endpoint} />
+    </Page>
+  )
+}
+
+function Facts({ of: endpoint }: { readonly of: Endpoint }) {
+  const { events, successStatus, createdAt, disabledReason, failingSince } = endpoint
+  return (
+    <>
+      {disabledReason === null ? null : <p class="note warn">{said.reasons[disabledReason]}</p>}
+      {disabledReason !== null || failingSince === null ? null : (
+        <p class="note warn">
+          <span>
+            {said.failingSince} <Time at={failingSince} style="short" />
+          </span>
+        </p>
+      )}
+      <dl class="facts card">
+        <dt>{said.status}</dt>
+        <dd>
+          <EndpointStatus of={endpoint} />
+        </dd>
+        <dt>{said.events}</dt>
+        <dd>{events.join(', ')}</dd>
+        <dt>{said.success}</dt>
+        <dd>{said.successes[successStatus]}</dd>
+        <dt>{said.created}</dt>
+        <dd>
+          <Time at={createdAt} style="full" />
+        </dd>
+      </dl>
+    </>
+  )
+}
+
+function Actions({ of: endpoint, reload }: { readonly of: Endpoint; readonly reload: () => Promise<void> }) {
+  const open = useSignal<'edit' | 'redeliver' | null>(null)
+  const secret = useSignal<string | null>(null)
+  const failure = useSignal<ApiError | null>(null)
+  const path = `/v1/webhooks/${endpoint.id}`
+  const id = organization.value ?? undefined
+
+  /** Runs one action; its error is shown until the next one. */
+  function run(action: () => Promise<void>): () => Promise<void> {
+    return async () => {
+      failure.value = null
+      try {
+        await action()
+        await reload()
+      } catch (caught) {
+        failure.value = caught instanceof ApiError ? caught : new ApiError(0, null)
+      }
+    }
+  }
+  const set = (status: Endpoint['status'], done: string) =>
+    run(async () => {
+      const sure =
+        status === 'active' ||
+        (await confirm({ title: said.disableTitle, hint: said.disableHint, confirm: said.disable }))
+      if (!sure) return
+      await ask(path, { method: 'PATCH', body: { status }, organization: id })
+      tell(done)
+    })
+  const rotate = run(async () => {
+    if (!(await confirm({ title: said.rotateTitle, hint: said.rotateHint, confirm: said.rotate }))) return
+    const rotated = await ask<CreatedEndpoint>(`${path}/rotate-secret`, {
+      method: 'POST',
+      body: {},
+      organization: id,
+    })
+    secret.value = rotated.secret
+  })
+  const test = run(async () => {
+    const post = await ask<Post>(`${path}/test`, { method: 'POST', organization: id })
+    if (post.succeeded && post.status !== null) tell(said.testWorked(post.status))
+    else
+      throw new ApiError(422, { error: { message: `${said.testFailed}: ${post.response || said.noAnswer}` } })
+  })
+  const remove = run(async () => {
+    const question = {
+      title: said.deleteTitle,
+      hint: said.deleteHint,
+      confirm: texts.actions.delete,
+      danger: true,
+    }
+    if (!(await confirm(question))) return
+    await ask(path, { method: 'DELETE', organization: id })
+    tell(said.deleted)
+    await navigate(inOrganization('/webhooks'))
+  })
+  const active = endpoint.status === 'active'
+  const close = (): void => {
+    open.value = null
+  }
+  return (
+    <>
+      <Button icon="send" onClick={test}>
+        {said.test}
+      </Button>
+      <Button
+        icon="edit"
+        onClick={() => {
+          open.value = 'edit'
+        }}
+      >
+        {texts.actions.edit}
+      </Button>
+      <Button
+        icon="refresh"
+        disabled={!active}
+        onClick={() => {
+          open.value = 'redeliver'
+        }}
+      >
+        {said.redeliverSince}
+      </Button>
+      <Button icon="keys" onClick={rotate}>
+        {said.rotate}
+      </Button>
+      {active ? (
+        <Button icon="pause" onClick={set('disabled', said.disabled)}>
+          {said.disable}
+        </Button>
+      ) : (
+        <Button icon="play" kind="primary" onClick={set('active', said.enabled)}>
+          {said.enable}
+        </Button>
+      )}
+      <Button icon="trash" onClick={remove}>
+        {texts.actions.delete}
+      </Button>
+      {failure.value === null ? null : <ErrorNote error={failure.value} />}
+      {open.value === 'edit' ? (
+        <EndpointForm
+          endpoint={endpoint}
+          onClose={close}
+          onSaved={() => {
+            close()
+            tell(said.saved)
+            void reload()
+          }}
+        />
+      ) : null}
+      {open.value === 'redeliver' ? <RedeliverForm path={path} onClose={close} /> : null}
+      {secret.value === null ? null : (
+        <SecretDialog
+          title={said.secretTitle}
+          hint={said.secretHint}
+          label={said.secret}
+          secret={secret.value}
+          onDone={() => {
+            secret.value = null
+          }}
+        />
+      )}
+    </>
+  )
+}

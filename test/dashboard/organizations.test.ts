@@ -1,0 +1,49 @@
+import { expect, it } from 'vitest'
+import { assertAccessible } from './support/browser.ts'
+import { describeDashboard } from './support/suite.ts'
+
+describeDashboard('the pages of operators', {}, (suite) => {
+  async function enter(path = ''): Promise<void> {
+    const { page, host } = suite
+    await page.goto(host.url + path)
+    await page.getByLabel('API key').fill(await host.operatorKey())
+    await page.getByRole('button', { name: 'Sign in' }).click()
+  }
+
+  it('creates, changes and deletes an organization, and shows its pages', async () => {
+    const { page, host } = suite
+    await enter('organizations')
+    await page.getByRole('button', { name: 'Create organization' }).first().click()
+    await page.getByLabel('Name').fill('<b>Acme</b>')
+    await page.getByLabel('Id').fill('acme')
+    await page.getByRole('button', { name: 'Create', exact: true }).click()
+    await page.getByText(/"org_" and 1 to 60/).waitFor()
+    await page.getByLabel('Id').fill('org_acme')
+    await assertAccessible(page)
+    await page.getByRole('button', { name: 'Create', exact: true }).click()
+    await page.getByText('The organization was created.').waitFor()
+    await assertAccessible(page)
+    await page.getByRole('button', { name: 'Edit: <b>Acme</b>' }).click()
+    await page.getByLabel('Plan').fill('no such plan')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await expect.poll(() => page.getByLabel('Plan').getAttribute('aria-invalid')).toBe('true')
+    await page.getByLabel('Plan').fill('pro')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('The organization was saved.').waitFor()
+    expect(await host.notifier.organizations.get('org_acme')).toMatchObject({ plan: 'pro' })
+
+    await page.getByRole('link', { name: '<b>Acme</b>' }).click()
+    await page.getByRole('link', { name: 'Limits' }).click()
+    await page.getByText('Plan: pro').waitFor()
+    await assertAccessible(page)
+    await page.goBack()
+    await page.goBack()
+    await page.getByRole('button', { name: 'Delete: <b>Acme</b>' }).click()
+    const remove = page.getByRole('dialog').getByRole('button', { name: 'Delete' })
+    expect(await remove.isDisabled()).toBe(true)
+    await page.getByLabel('Type org_acme to confirm').fill('org_acme')
+    await remove.click()
+    await page.getByText('The organization was deleted').waitFor()
+    await expect(host.notifier.organizations.get('org_acme')).rejects.toMatchObject({ code: 'not_found' })
+  })
+})
