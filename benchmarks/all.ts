@@ -8,8 +8,8 @@ import { redisProgram } from '../examples/servers/redis.ts'
 import { describeMachine, type Figure, withFolder } from './lib/measure.ts'
 
 /**
- * Runs all benchmarks one after another, or those that are named, prints one table of what each found beside its floor or
- * rival, and keeps it in `results.json`. One that fails is named, and the others go on.
+ * Runs all benchmarks, or the named ones, in order. Prints one table of each result beside its floor or rival and
+ * stores it in `results.json`. Names a failed benchmark and continues.
  *
  * `node benchmarks/all.ts [accept] [postgres] …`
  */

@@ -8,11 +8,11 @@ import { describeMachine, median, record, withFolder } from './lib/measure.ts'
 import { acceptingNotifier, backlogFile, mails } from './lib/notifiers.ts'
 
 /**
- * Accepting and delivering at one time, each beside what it reaches alone; and how long the event loop stands still while
- * a batch is accepted.
+ * Concurrent accepts and deliveries, each beside its rate alone. Also measures how long a batch's accept blocks the
+ * event loop.
  */
 
-/** More than is delivered in one window. */
+/** More than one window delivers. */
 const BACKLOG = 60_000
 const WINDOW_MS = 2_000
 const ROUNDS = 5
@@ -25,7 +25,7 @@ interface Window {
   readonly delivered: number
 }
 
-/** What happens in one window, per second. */
+/** Events per second within one window. */
 async function watch(notifier: Notifier, accept: boolean, deliver: boolean): Promise<Window> {
   const counts = { accepted: 0, delivered: 0 }
   notifier.on('notification.sent', () => {

@@ -9,12 +9,12 @@ import { type RawJobs, rawJobs } from './lib/raw-jobs.ts'
 import { notifmeRival } from './rivals/notifme.ts'
 
 /**
- * A backlog through a provider that does nothing: rendered, attempted, log and status written. Beside the same statements
- * on the same rows by hand, and a rival that stores nothing.
+ * Delivers a backlog through a no-op provider: render, attempt, log and status. Beside the same statements on the same
+ * rows by hand, and a rival without storage.
  */
 
 const BACKLOG = 50_000
-/** Under way at one time, and so the size of a set, here and there. */
+/** Concurrent deliveries, and so the size of a set, for both. */
 const CONCURRENT = 100
 const ROUNDS = 3
 

@@ -9,11 +9,11 @@ import { mails, sentCount } from './lib/notifiers.ts'
 import { type Database, empty, notifierOn, withPostgres } from './lib/postgres.ts'
 
 /**
- * The three ways of dispatch side by side, on PostgreSQL, one process, a provider that does nothing: the built-in one,
- * graphile-worker in the same database, and BullMQ on Redis. Rates are those of whole runs, from the start of the notifier
- * to its stop; the servers' processor time is not counted.
+ * Compares the three ways of dispatch on PostgreSQL, with one process and a no-op provider: the built-in queue,
+ * graphile-worker in the same database, and BullMQ on Redis. Rates cover whole runs, from the start of the notifier to
+ * its stop, without the servers' processor time.
  *
- * `node benchmarks/dispatch.ts [accept] [backlog] [together] [wait]`: all of them, or those that are named.
+ * `node benchmarks/dispatch.ts [accept] [backlog] [together] [wait]`; default: all.
  */
 
 const ROUNDS = 3
@@ -29,7 +29,7 @@ const wanted = (section: string): boolean => named.length === 0 || named.include
 
 interface Way {
   readonly name: string
-  /** A connection of its own for each notifier. */
+  /** Creates a separate connection per notifier. */
   queue(): Queue | undefined
   forget(): Promise<unknown>
 }
@@ -41,7 +41,7 @@ const client = new Redis(redis.url)
 try {
   await withPostgres(async (database) => {
     const ways = waysOn(database)
-    // The engine's tables are there before they are emptied.
+    // Creates the engines' tables, so that they can be emptied.
     for (const { queue } of ways) {
       const engine = queue()
       await engine?.open()
@@ -156,7 +156,7 @@ async function measureTogether(database: Database, ways: readonly Way[]): Promis
   )
 }
 
-/** From `send` to the provider, one at a time, where one process accepts and another notifier delivers. */
+/** Time from `send` to the provider, one message at a time. One process accepts and another notifier delivers. */
 async function measureWait(database: Database, ways: readonly Way[]): Promise<void> {
   const rows: Record<string, string>[] = []
   for (const way of ways) {

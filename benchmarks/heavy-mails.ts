@@ -4,8 +4,9 @@ import { createNotifier } from 'carillon'
 import { describeMachine, record } from './lib/measure.ts'
 
 /**
- * One organization sends mails with 18,000 counted links each, another one small mails, through one provider. Prints the
- * longest slice of the event loop beside the p99.9 of an idle run in the same process, and how long the small mails take.
+ * One organization sends mails with 18,000 tracked links each, another one sends small mails through the same provider.
+ * Prints the longest slice of the event loop beside the p99.9 of an idle run in the same process, and the delivery time
+ * of the small mails.
  */
 
 const HEAVY = 200
@@ -72,7 +73,7 @@ async function attack(maxConcurrent: number): Promise<Loop & { readonly slowest:
 }
 
 console.log(describeMachine())
-// Compiles what the runs to be measured use.
+// Warms up the compiler.
 await attack(10)
 const idle = await watch(() => sleep(IDLE_MS))
 const rows: Readonly<Record<string, string>>[] = []

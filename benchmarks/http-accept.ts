@@ -15,9 +15,9 @@ import { type Listening, listen } from './lib/servers.ts'
 import { fastifySqliteRival } from './rivals/fastify-sqlite.ts'
 
 /**
- * Accepts over HTTP: authenticated, limited, validated, in a durable commit before the answer. Beside each framework,
- * in the same process and run, the same framework with a bare route that parses the same JSON and stores nothing; and
- * the stack that a user would otherwise write.
+ * Accepts over HTTP: authenticated, limited, validated and durably committed before the answer. Beside each framework,
+ * in the same process and run: the same framework with a bare route that parses the same JSON and stores nothing, and a
+ * typical hand-written stack.
  */
 
 const CONNECTIONS = 50
@@ -49,7 +49,7 @@ function bareExpress(): Promise<Listening> {
   return listen(app)
 }
 
-/** The usual parser of Koa brings no types. */
+/** koa-bodyparser has no types. */
 const koaJson = createRequire(import.meta.url)('koa-bodyparser') as () => Koa.Middleware
 
 function bareKoa(): Promise<Listening> {
@@ -130,7 +130,7 @@ await withFolder(async (folder) => {
     }
     const onFastifyRates = rates.filter(({ name }) => /^Fastify, (?:Carillon|own)/.test(name))
     report('Beside the own stack', 'requests', onFastifyRates, 'Fastify, own stack')
-    // The load generator shares the machine: where it is the bottleneck, only this tells the servers apart.
+    // The load generator shares the machine. If it is the bottleneck, only processor time distinguishes the servers.
     for (const [name, perRequest] of cpu) {
       console.log(
         `${median(perRequest.slice(1)).toFixed(0).padStart(5)} µs of processor time a request: ${name}`,

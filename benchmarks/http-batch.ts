@@ -7,8 +7,8 @@ import { compare, describeMachine, report, withFolder } from './lib/measure.ts'
 import { acceptingNotifier, floorOf, mails } from './lib/notifiers.ts'
 
 /**
- * A batch of 10,000 over HTTP, beside JSON.parse of the same body plus a raw set-based insert of the same rows into
- * the same tables and indexes.
+ * A batch of 10,000 over HTTP, beside JSON.parse of the same body plus a raw set-based insert of the same rows into the
+ * same tables and indexes.
  */
 
 const ITEMS = 10_000

@@ -9,8 +9,8 @@ import { describeMachine, median, withFolder } from './lib/measure.ts'
 import { acceptingNotifier } from './lib/notifiers.ts'
 
 /**
- * Where the processor time of an accepted request goes: each part alone, as often as requests come, in sets of as many
- * as there are connections. What is left of the whole is the framework, the sockets and the loop.
+ * Processor time of an accepted request by part. Each part runs alone, in sets of as many calls as there are
+ * connections. The rest of the total belongs to the framework, the sockets and the event loop.
  */
 
 const CONNECTIONS = 50
@@ -27,7 +27,7 @@ const text = JSON.stringify(message)
 const bytes = Buffer.from(text)
 const decoder = new TextDecoder('utf-8', { fatal: true })
 
-/** Microseconds of processor time for one of many, in sets that run side by side. */
+/** Processor time per call in microseconds, with concurrent calls. */
 async function cost(one: () => unknown): Promise<number> {
   const rounds: number[] = []
   for (let round = -1; round < ROUNDS; round += 1) {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describeMachine, median } from './lib/measure.ts'
 
-/** What it costs to have Carillon: the time to import it and the size it takes on disk, dependencies included. */
+/** Time to import Carillon, and its size on disk with dependencies. */
 
 const ROUNDS = 9
 const root = join(import.meta.dirname, '..')

@@ -9,8 +9,8 @@ import { startRedis } from '../examples/servers/redis.ts'
 import { describeMachine, record, withFolder } from './lib/measure.ts'
 
 /**
- * The time from the call of `send` to the call of the provider when little is to be done, beside BullMQ's from `add` to
- * the processor. One process each; PostgreSQL and Redis on the same machine.
+ * Time from the call of `send` to the call of the provider on an idle system, beside BullMQ's from `add` to the
+ * processor. One process each; PostgreSQL and Redis on the same machine.
  */
 
 const MESSAGES = 400
@@ -20,7 +20,7 @@ const BULLMQ = 'BullMQ, add to process'
 
 interface Contender {
   readonly name: string
-  /** Resolves when message `number` is where it should be. */
+  /** Resolves when message `number` has arrived. */
   send(number: number): Promise<void>
   close(): Promise<void>
 }

@@ -3,8 +3,8 @@ import { RateLimiterMemory } from 'rate-limiter-flexible'
 import { compare, describeMachine, report } from './lib/measure.ts'
 
 /**
- * The cost of one decision: rate-limiter-flexible counts one fixed window; Carillon judges a request window with its
- * burst, an account pause and a concurrency slot together, exactly, and gives the slot back.
+ * Cost of one decision. rate-limiter-flexible counts one fixed window. Carillon judges a request window with its burst,
+ * an account pause and a concurrency slot together, exactly, and releases the slot.
  */
 
 const DECISIONS = 200_000
@@ -14,7 +14,7 @@ const RIVAL = 'rate-limiter-flexible, one fixed window'
 const flexible = new RateLimiterMemory({ points: 1_000_000_000, duration: 60 })
 const limiter = memoryRateLimiter()
 
-/** Keys and checks of a tenant are made once, for the rival too. */
+/** A tenant's keys and checks are created once, for both contenders. */
 const tenants = Array.from({ length: KEYS }, (_, index) => {
   const id = `org_${index}`
   const window: WindowCheck = {

@@ -3,8 +3,8 @@ import { parseSource } from '../src/domain/template/parse.ts'
 import { compare, describeMachine, median, record, report } from './lib/measure.ts'
 
 /**
- * How long it takes to parse templates: the usual ones beside mustache.js, and how the time of hostile ones grows when
- * they get four times as long. Linear growth is 4; the square of the length is 16.
+ * Time to parse templates: typical ones beside mustache.js, and the growth for hostile ones that become four times as
+ * long. Linear growth is 4, quadratic growth is 16.
  */
 
 const LENGTH = 128 * 1024

@@ -5,14 +5,15 @@ import { mails } from './lib/notifiers.ts'
 import { type Database, notifierOn, withPostgres } from './lib/postgres.ts'
 
 /**
- * What one notification costs as the tables grow, and how many bytes it takes in each table.
+ * Cost of a notification as the tables grow, and its bytes in each table.
  *
- * `CARILLON_BENCH_ROWS=1000000,5000000` says how many notifications are stored; without it a million. They are made in SQL,
- * over three weeks, each with its state and one event. Beside them a schema with 10,000 is measured in the same turns.
+ * `CARILLON_BENCH_ROWS=1000000,5000000` sets the numbers of stored notifications; default: one million. They are
+ * generated in SQL over three weeks, each with its state and one event. A schema with 10,000 is measured in the same
+ * rounds.
  */
 
 const SIZES = (process.env.CARILLON_BENCH_ROWS ?? '1000000').split(',').map(Number)
-/** Stored in the schema that stays as it is. */
+/** Notifications in the schema of constant size. */
 const SMALL = 10_000
 const SET = 100
 const SETS = 200
@@ -75,7 +76,7 @@ await withPostgres(async (database) => {
   console.table(rows)
 })
 
-/** One schema at work. */
+/** A schema under test. */
 interface Opened {
   readonly notifier: Notifier
   readonly storage: ReturnType<typeof postgres>
@@ -109,7 +110,10 @@ async function fill({ pool }: Database, schema: string, count: number): Promise<
   await pool.query('CHECKPOINT')
 }
 
-/** The schemas take turns, set by set, so that a machine whose speed changes treats them alike. Microseconds each. */
+/**
+ * Measures the schemas in turn, set by set, so that changes of the machine's speed affect all alike. In microseconds
+ * each.
+ */
 async function measure(schemas: readonly Opened[]): Promise<Record<Verb, number[]>[]> {
   const times = schemas.map((): Record<Verb, number[]> => ({ accept: [], claim: [], settle: [], list: [] }))
   const messages = mails(SET)
@@ -142,7 +146,7 @@ async function measure(schemas: readonly Opened[]): Promise<Record<Verb, number[
   return times
 }
 
-/** Real rows: each mail sent, reported as delivered, and both told to one endpoint. */
+/** Uses real rows: each mail sent, reported as delivered, and both events announced to one endpoint. */
 async function printWidths(database: Database): Promise<void> {
   const notifier = notifierOn(database, 1, { schema: 'widths' })
   await notifier.start({ deliver: false })

@@ -5,10 +5,10 @@ import { type Database, empty, keepBacklog, notifierOn, refill, withPostgres } f
 import { rawPostgres } from './lib/raw-postgres.ts'
 
 /**
- * The PostgreSQL storage beside the same rows written by hand, on a server of its own that waits for the disk. The
- * processor time of this process and of the server are apart.
+ * The PostgreSQL storage beside the same rows written by hand, on a dedicated server that waits for the disk. Reports
+ * the processor time of this process and of the server separately.
  *
- * `node benchmarks/postgres.ts [send] [batch] [deliver] [analyze]`: all of them, or those that are named.
+ * `node benchmarks/postgres.ts [send] [batch] [deliver] [analyze]`; default: all.
  */
 
 const CALLERS = 50
@@ -106,7 +106,7 @@ async function measureDeliveries(database: Database): Promise<void> {
   ])
 }
 
-/** Starts a notifier, and stops it when the backlog is gone. */
+/** Starts a notifier and stops it once the backlog is empty. */
 async function deliverByNotifier(database: Database, concurrent: number): Promise<number> {
   const notifier = notifierOn(database, concurrent)
   const sent = sentCount(notifier, BACKLOG)
@@ -116,7 +116,7 @@ async function deliverByNotifier(database: Database, concurrent: number): Promis
   return BACKLOG
 }
 
-/** The verbs of the storage without the engine above them. */
+/** The storage's operations without the engine. */
 async function deliverByStorage({ url }: Database): Promise<number> {
   const storage = postgres({ connectionString: url, listen: false })
   await storage.start()
@@ -140,7 +140,7 @@ async function deliverByStorage({ url }: Database): Promise<number> {
   return delivered
 }
 
-/** A server that has just learned that the tables are empty must not plan for that. */
+/** After ANALYZE on empty tables the server must not plan for empty tables. */
 async function measureAfterAnalyze(database: Database): Promise<void> {
   await keepBacklog(database, AFTER_ANALYZE)
   const fill = (): Promise<unknown> =>

@@ -9,7 +9,7 @@ import { createNotifier, memoryStorage, type Notifier, perMinutePlans } from 'ca
 import { describeMachine, median, withFolder } from './lib/measure.ts'
 import { acceptingNotifier, mails } from './lib/notifiers.ts'
 
-/** What queued notifications cost while they wait, and how soon the first is handed over after a restart. */
+/** Memory of waiting notifications, and the time from a restart to the first hand-over. */
 
 const QUEUED = 100_000
 const BATCH = 10_000
@@ -31,12 +31,12 @@ function memory(): Memory {
   return { rss, heap: heapUsed + external }
 }
 
-/** Bytes of this process for each notification that is accepted and not delivered. */
+/** Bytes of this process per accepted and undelivered notification. */
 async function bytesEach(notifier: Notifier): Promise<Memory> {
   const queue = async (): Promise<void> => {
     await notifier.sendBatch(mails(BATCH))
   }
-  // What the first batches leave behind (compiled code, room in the heap, the database's cache) is no notification's.
+  // Excludes the effects of the first batches: compiled code, spare heap, the database's cache.
   for (let queued = 0; queued < WARM_UP; queued += BATCH) await queue()
   const before = memory()
   for (let queued = 0; queued < QUEUED; queued += BATCH) await queue()

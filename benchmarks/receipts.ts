@@ -10,8 +10,8 @@ import { compare, describeMachine, median, report as show, withFolder } from './
 import { mails } from './lib/notifiers.ts'
 
 /**
- * Accepts over HTTP while a storm of receipts arrives: as many connections post signed receipts as fast as they are
- * answered, each a new one about a notification that was sent. Beside the same accepts alone, and the same receipts alone.
+ * Accepts over HTTP during a storm of receipts: the same number of connections posts signed receipts without pause,
+ * each a new one about a sent notification. Beside the same accepts alone and the same receipts alone.
  */
 
 const CONNECTIONS = 50
@@ -28,7 +28,7 @@ const message = JSON.stringify({
   body: 'Your parcel was handed to the carrier today and should reach you within two days. Have a good day!',
 })
 
-/** A provider whose reports are proven by a signature, and whose every report is a new one. */
+/** A provider with signed reports. Every report is new. */
 function reporting(sent: readonly string[]): Provider {
   let reports = 0
   return {

@@ -6,10 +6,10 @@ import { startRedis } from '../examples/servers/redis.ts'
 import { type Contender, compare, describeMachine, report } from './lib/measure.ts'
 
 /**
- * The cost of one decision over one connection to one Redis, one round trip each: rate-limiter-flexible counts one
- * fixed window; Carillon judges one sliding window with its burst, or a window, an account pause and a concurrency
- * slot together, exactly. Beside them what the connection carries: PING. The decisions are about many organizations, and
- * about one, whose calls of one turn share a run of the script.
+ * Cost of one decision over one connection to Redis, one round trip each. rate-limiter-flexible counts one fixed
+ * window. Carillon judges one sliding window with its burst, or a window, an account pause and a concurrency slot
+ * together, exactly. PING shows the connection's own limit. Decisions concern many organizations, or one whose calls of
+ * one turn share a run of the script.
  */
 
 const DECISIONS = 20_000
@@ -85,7 +85,7 @@ function tenant(name: string) {
   return { name, window }
 }
 
-/** So many callers, each with one decision under way. */
+/** Concurrent callers with one pending decision each. */
 async function decide(
   organizations: number,
   one: (turn: { id: number; token: number }) => Promise<unknown>,

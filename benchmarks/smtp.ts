@@ -9,8 +9,8 @@ import { backlogFile, mails } from './lib/notifiers.ts'
 import { startSink } from './lib/sink.ts'
 
 /**
- * A backlog of mails to a mail server, beside nodemailer's own pool with as many connections and nothing stored. The same mail
- * arrives from both, over the same pool: by hand nodemailer composes it, as it does for everybody who calls `sendMail`;
+ * A backlog of mails to a mail server, beside nodemailer's own pool with the same number of connections and no storage.
+ * Both deliver the same mail over the same pool. By hand, nodemailer composes it as for any caller of `sendMail`;
  * Carillon's channel composes it itself.
  */
 
@@ -44,7 +44,7 @@ function delivering(file: string): Notifier {
   })
 }
 
-/** With an id of the same length, and the addresses apart, which is the least work for nodemailer. */
+/** With an id of the same length and separate addresses, the least work for nodemailer. */
 function sendByHand({ to, subject, body }: (typeof messages)[number], number: number): Promise<unknown> {
   return pool.sendMail({
     from: { name: '', address: FROM },

@@ -8,14 +8,14 @@ import { type Member, startMember } from './stacks/member.ts'
 import { PATH, type Servers } from './stacks/stack.ts'
 
 /**
- * Carillon on PostgreSQL and Redis beside the stack that a user would otherwise write (rivals/fastify-bullmq.ts), each in
- * processes of its own, on the same servers: accepts over HTTP, batches, deliveries, and both at once.
+ * Carillon on PostgreSQL and Redis beside a typical hand-written stack (rivals/fastify-bullmq.ts), in separate
+ * processes on the same servers: accepts over HTTP, batches, deliveries, and accepts with deliveries.
  *
- * `node benchmarks/stacks.ts [accept] [batch] [deliver] [both]`: all of them, or those that are named.
+ * `node benchmarks/stacks.ts [accept] [batch] [deliver] [both]`; default: all.
  */
 
 const ROUNDS = 3
-/** A few callers, and a busy service: more callers share a commit. */
+/** A few callers, and a busy service, in which more callers share a commit. */
 const CONNECTIONS = [50, 200]
 const REQUESTS = 20_000
 const BATCH = 10_000
@@ -59,7 +59,7 @@ async function versions(): Promise<string> {
   return `PostgreSQL ${rows[0]?.server_version}, Redis ${redisVersion}`
 }
 
-/** Empties what both stacks have stored and queued, but for keys and organizations. */
+/** Empties the stores and queues of both stacks, except keys and organizations. */
 async function empty(): Promise<void> {
   const { rows } = await pool.query<{ name: string }>(`
     SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables
@@ -75,7 +75,7 @@ type Kind = 'carillon' | 'rival'
 interface Serving {
   readonly members: readonly Member[]
   readonly ports: readonly number[]
-  /** One for each process; they run already, so that no measure contains their start. */
+  /** One per process. They are already running, so that no measurement contains their start. */
   readonly loads: readonly LoadGenerator[]
   readonly key: string
 }
@@ -92,7 +92,7 @@ async function serve(kind: Kind, processes: number): Promise<Serving> {
   return { members, ports, loads: ports.map(() => startLoad()), key: key ?? '' }
 }
 
-/** Posts to all processes of a stack at once; gives how many were accepted. */
+/** Posts to all processes of a stack at once. Returns the number of accepted requests. */
 async function post({ ports, loads, key }: Serving, connections: number): Promise<number> {
   const headers = { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json', Accept: '*/*' }
   const share = { connections: Math.ceil(connections / ports.length), requests: REQUESTS / ports.length }
@@ -172,7 +172,7 @@ async function measureDeliveries(): Promise<void> {
   await closeAll(Object.values(members))
 }
 
-/** One process accepts and another delivers, at the same time. */
+/** One process accepts while another delivers. */
 async function measureBoth(): Promise<void> {
   const rows: Record<string, { accepts: number[]; deliveries: number[] }> = {}
   for (let round = -1; round < ROUNDS; round += 1) {

@@ -12,21 +12,21 @@ import { type RawJobs, rawJobs } from './lib/raw-jobs.ts'
 import { type Sink, startSink } from './lib/sink.ts'
 
 /**
- * A backlog through a provider that does nothing, where each delivery announces one webhook event: stored, signed and
- * posted, its answer logged. Beside loops that post as much to the same receiver and store nothing: one on node:http, the
- * floor, and one on the client that Carillon posts with. And beside the same rows written by hand around the same posts: what
- * durable work costs without an engine, signatures and a guard.
+ * A backlog through a no-op provider in which each delivery announces one webhook event: stored, signed, posted, and
+ * its answer logged. Beside it, loops that post the same amount to the same receiver without storage: one on node:http
+ * as the floor, and one on Carillon's own HTTP client. Also beside the same rows written by hand around the same posts,
+ * the cost of durability without an engine, signatures and a guard.
  *
- * Twenty organizations have sent at the same time, so that their mails lie among each other. Where each has sent all of its
- * own at once, taking turns reads and writes twenty places of the file in every commit: that is measured as well.
+ * Twenty organizations send concurrently, so their mails are interleaved. If each sends all its mails at once, taking
+ * turns touches twenty places of the file in every commit; that is measured as well.
  */
 
 const ORGANIZATIONS = 20
 const EVENTS_EACH = 2_500
 const EVENTS = ORGANIZATIONS * EVENTS_EACH
-/** Mails that an organization sends before the next one does. */
+/** Mails that an organization sends in a row. */
 const IN_TURNS = 5
-/** An endpoint has at most ten requests under way: 20 endpoints fill the two hundred of a process. */
+/** An endpoint has at most ten concurrent requests, so 20 endpoints fill the two hundred of a process. */
 const CONCURRENT = 10 * ORGANIZATIONS
 const ROUNDS = 3
 const FLOOR = `node:http, ${CONCURRENT} connections`
@@ -51,9 +51,9 @@ function createDelivering(file: string): Notifier {
 }
 
 /**
- * A file in which mails of all organizations wait to be delivered; each run gets a copy.
+ * Creates a file with waiting mails of all organizations. Each run gets a copy.
  *
- * @param inTurns how many an organization sends before the next one does
+ * @param inTurns mails that an organization sends in a row
  */
 async function writeBacklog(file: string, { port }: Sink, inTurns: number): Promise<void> {
   const notifier = createDelivering(file)
@@ -61,7 +61,7 @@ async function writeBacklog(file: string, { port }: Sink, inTurns: number): Prom
   const organizations: string[] = []
   for (let index = 0; index < ORGANIZATIONS; index += 1) {
     const { id: organizationId } = await notifier.organizations.create({ name: `Organization ${index}` })
-    // Of the 127.0.0.0/8 that Linux has, each has a host.
+    // One host per endpoint, from 127.0.0.0/8, which Linux provides.
     const url = `http://127.0.0.${index + 1}:${port}/`
     await notifier.organization(organizationId).webhooks.create({ url, events: ['notification.sent'] })
     organizations.push(organizationId)
@@ -127,7 +127,7 @@ async function postAll(post: () => Promise<void>): Promise<number> {
   return EVENTS
 }
 
-/** Two at work by turns: one has the processor while the other one's posts are under way. */
+/** Two alternating workers: one computes while the other's posts are pending. */
 async function postByHand(delivered: string, jobs: RawJobs): Promise<number> {
   const received = sink.expect(EVENTS)
   const deliverSet = rawDelivery(delivered, jobs)

@@ -29,6 +29,6 @@ if (values.json) {
   for (const { rule, from, to } of breaches) console.error(`${rule}: ${from} → ${to}`)
   console.log(`${totalCruised} modules, ${breaches.length} breaches of the import rules`)
 }
-// A parser that reads no TypeScript finds no breach either.
+// A parser without TypeScript support reads nothing and finds no breach.
 if (totalCruised === 0) console.error('dependency-cruiser has read no module: the check is void')
 process.exitCode = totalCruised > 0 && breaches.length === 0 ? 0 : 1

@@ -1,4 +1,4 @@
-// Everything CI runs, one step after the other; stops at the first that fails.
+// Runs every CI step in order. Stops at the first failure.
 import { spawn } from 'node:child_process'
 import { stripVTControlCharacters } from 'node:util'
 import { fromRoot } from './entries.mjs'
@@ -18,7 +18,7 @@ const steps = [
   ['the built package, and SQLite, on every Node', 'node', 'scripts/test-node-matrix.mjs'],
 ]
 
-/** What test/support/left-out-reporter.ts lets a run do without. */
+/** Features that test/support/left-out-reporter.ts may skip in a run. */
 const LEAVE_OUT = 'CARILLON_TEST_LEAVE_OUT'
 
 const tests = { passed: 0, failed: 0 }
@@ -60,8 +60,8 @@ function run(command, args) {
     const color = process.stdout.isTTY ? { FORCE_COLOR: '1' } : { NO_COLOR: '1' }
     const child = spawn(command, args, {
       cwd: fromRoot('.'),
-      // CI: a snapshot that is not there is a failure, not a reason to write it. Only where it was not set by us it also
-      // means that every server must be there.
+      // CI makes a missing snapshot a failure instead of writing it. If the environment sets CI, every server must also
+      // be available.
       env: {
         ...process.env,
         ...color,

@@ -4,11 +4,11 @@ import { fileURLToPath } from 'node:url'
 const root = new URL('../', import.meta.url)
 
 /**
- * The published entry points, read from `exports` in package.json, which is their only list:
- * `dist/adapters/**` is built from `adapters/**`, everything else in `dist/` from `src/`.
+ * Reads the published entry points from `exports` in package.json, their only list. `dist/adapters/**` is built from
+ * `adapters/**`, everything else in `dist/` from `src/`.
  *
- * @returns {{ specifier: string, name: string, source: string }[]} what is imported, its path in `dist`
- *   without the ending, and the file it is built from
+ * @returns {{ specifier: string, name: string, source: string }[]} import specifier, path in `dist` without extension,
+ *   and source file
  */
 export function entries() {
   /** @type {{ name: string, exports: Record<string, string | { types?: string, default?: string }> }} */

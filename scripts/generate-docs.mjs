@@ -1,4 +1,4 @@
-// Writes the parts of docs/ that come from the code, between their markers: npm run docs [-- --check]
+// Writes the generated parts of docs/ between their markers: npm run docs [-- --check]
 import { readFileSync, writeFileSync } from 'node:fs'
 import ts from 'typescript'
 import { ERRORS } from '../src/domain/errors/catalogue.ts'
@@ -13,7 +13,7 @@ import {
 } from '../src/testing/simulator/recipients.ts'
 import { fromRoot } from './entries.mjs'
 
-/** @type {Record<string, Record<string, () => string>>} file → name of the part → its text */
+/** @type {Record<string, Record<string, () => string>>} file → part → text */
 const parts = {
   'docs/errors.md': { catalogue },
   'docs/events.md': {
@@ -183,7 +183,7 @@ function routes() {
 }
 
 /**
- * The members of an interface of options, with their comments.
+ * Table of an options interface, from its doc comments.
  *
  * @param {string} file
  * @param {string} name

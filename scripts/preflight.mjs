@@ -1,4 +1,4 @@
-// Runs before every npm script, on whatever Node the machine has: only what Node 18 understands.
+// Runs before every npm script on any Node version, so it uses only syntax of Node 18.
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 

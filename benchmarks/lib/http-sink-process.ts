@@ -1,11 +1,11 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-// Answers 200 to everything, and says when as many requests as it was told to expect have come.
+// Answers 200 to every request and reports when the expected number has arrived.
 
 let left = 0
 
-/** What is expected may be told after the first of it has come. */
+/** The expected number may arrive after the first requests. */
 function count(more: number): void {
   left += more
   if (left === 0) process.send?.('complete')
@@ -22,5 +22,5 @@ server.keepAliveTimeout = 60_000
 
 process.on('message', count)
 
-// Under every address of this machine: each endpoint can have a host of its own.
+// On every address of this machine, so that each endpoint can have its own host.
 server.listen(0, '0.0.0.0', () => process.send?.((server.address() as AddressInfo).port))

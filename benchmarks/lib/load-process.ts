@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net'
 import type { Load } from './load.ts'
 
-// Sockets and a search for two line ends: an HTTP client would take more of the machine than the server.
+// Raw sockets with a search for two line ends: an HTTP client would use more processor time than the server.
 
 const LENGTH = /\r\ncontent-length: (\d+)\r\n/i
 
@@ -18,7 +18,7 @@ function requestOf({ path, headers, body }: Load): Buffer {
   )
 }
 
-/** One connection: the next request goes out when the answer to the last one is complete. */
+/** Drives one connection: the next request follows the complete answer to the last one. */
 function drive(
   { port }: Load,
   request: Buffer,

@@ -2,24 +2,24 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 
-/** What a load process is told: one request, sent over and over. */
+/** One request for a load process to repeat. */
 export interface Load {
   readonly port: number
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
-  /** Keep-alive connections, each with one request under way. */
+  /** Keep-alive connections with one pending request each. */
   readonly connections: number
   readonly requests: number
 }
 
 export interface LoadGenerator {
-  /** Posts; gives how many were answered with 2xx, and rejects when any was not. */
+  /** Posts. Returns the number of 2xx answers; rejects after any other. */
   run(load: Load): Promise<number>
   stop(): void
 }
 
-/** Load from a process of its own, so that only the server's work is in the server's process. */
+/** Generates load in a separate process, so that the server's process contains only its own work. */
 export function startLoad(): LoadGenerator {
   const child = fork(fileURLToPath(new URL('load-process.ts', import.meta.url)))
   return {

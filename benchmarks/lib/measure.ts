@@ -2,30 +2,30 @@ import { appendFileSync, mkdtempSync, rmSync } from 'node:fs'
 import { cpus, loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** Something to be measured; gives the units of work it did. */
+/** A measured operation. Returns the units of work that it did. */
 export interface Contender {
   readonly name: string
   run(): Promise<number>
-  /** Before each run; its time does not count. */
+  /** Runs before each round, untimed. */
   prepare?(): Promise<void>
 }
 
-/** The rate of one contender: units per second, of several runs. */
+/** Units per second of one contender over several rounds. */
 export interface Rate {
   readonly name: string
   readonly perSecond: readonly number[]
   readonly median: number
-  /** Processor time of this process for one unit, in microseconds: it says more where something else uses the machine. */
+  /** Processor time of this process per unit, in microseconds. More reliable than the rate on a busy machine. */
   readonly cpuMicros: number
-  /** The same of the server that is measured with it; NaN where nobody counts it. */
+  /** Processor time of the server per unit. NaN: not measured. */
   readonly serverMicros: number
 }
 
 /**
- * Measures contenders in turn (A B C A B C …), so that a machine whose speed drifts treats them alike: one warm-up
- * each that does not count, then `rounds` that do.
+ * Measures contenders in turn (A B C A B C …), so that changes of the machine's speed affect all alike: one warm-up
+ * each, then `rounds` measured rounds.
  *
- * @param serverCpu the processor time that a server has used so far, in microseconds
+ * @param serverCpu processor time used by a server so far, in microseconds
  */
 export async function compare(
   contenders: readonly Contender[],
@@ -69,7 +69,7 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? upper) + upper) / 2
 }
 
-/** Prints rates with the ratio of each to the one named `floor`. */
+/** Prints rates, with the ratio of each to the one named `floor`. */
 export function report(title: string, unit: string, rates: readonly Rate[], floor: string): void {
   const base = rates.find(({ name }) => name === floor)?.median ?? Number.NaN
   const rows = rates.map(({ name, median: middle, perSecond, cpuMicros, serverMicros }) => ({
@@ -87,31 +87,31 @@ export function report(title: string, unit: string, rates: readonly Rate[], floo
   }
 }
 
-/** One figure beside its floor or rival of the same run. */
+/** One figure with its floor or rival from the same run. */
 export interface Figure {
   readonly title: string
   readonly name: string
   readonly value: number
-  /** Of the value: `accepts/s`, `ms (p50)`. */
+  /** Unit of the value: `accepts/s`, `ms (p50)`. */
   readonly unit: string
   readonly floor: string
   readonly ratio: number
 }
 
-/** Keeps a figure for the table of all benchmarks (`all.ts`). */
+/** Adds a figure to the table of all benchmarks (`all.ts`). */
 export function record(figure: Figure): void {
   const file = process.env.CARILLON_BENCH_FIGURES
   if (file !== undefined) appendFileSync(file, `${JSON.stringify(figure)}\n`)
 }
 
-/** One line about where the numbers come from, and what else the machine does: its load includes the benchmark's own. */
+/** One line about the machine and its load, which includes the benchmark's own. */
 export function describeMachine(): string {
   const [cpu] = cpus()
   const load = loadavg()[0]?.toFixed(1) ?? 'unknown'
   return `Node ${process.version}, ${cpus().length} × ${cpu?.model ?? 'unknown processor'}, ${process.platform} ${process.arch}, load ${load}`
 }
 
-/** Runs `work` with a folder of its own, which is removed afterwards. */
+/** Runs `work` with a temporary folder. */
 export async function withFolder<Result>(work: (folder: string) => Promise<Result>): Promise<Result> {
   const folder = mkdtempSync(join(tmpdir(), 'carillon-bench-'))
   try {

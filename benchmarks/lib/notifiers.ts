@@ -10,12 +10,12 @@ export const ROOMY = {
   notificationsPerMonth: 1_000_000_000,
 }
 
-/** Plans under which the organization that everything is sent for meets no limit, and everything is counted. */
+/** Plans that count everything and limit nothing for the sending organization. */
 export const ROOMY_PLANS = { ...perMinutePlans, org_default: ROOMY }
 
 const MOST_IN_BATCH = 10_000
 
-/** A notifier that accepts into a SQLite file with full sync and delivers nothing. */
+/** A notifier that accepts into a SQLite file with full sync and does not deliver. */
 export async function acceptingNotifier(file: string, limits: 'limited' | 'unlimited'): Promise<Notifier> {
   const notifier = createNotifier({
     storage: sqlite({ file }),
@@ -26,7 +26,7 @@ export async function acceptingNotifier(file: string, limits: 'limited' | 'unlim
   return notifier
 }
 
-/** The rows in `file` once more, for a floor: into a new file with the same tables and indexes. */
+/** Copies the rows of `file` into a new file with the same tables and indexes, as a floor. */
 export async function floorOf(file: string): Promise<RawCopy> {
   const target = `${file}.floor`
   const empty = sqlite({ file: target })
@@ -35,7 +35,7 @@ export async function floorOf(file: string): Promise<RawCopy> {
   return rawCopy(file, target)
 }
 
-/** A file in which `count` mails wait to be delivered, made once; each run gets a copy. */
+/** Creates a file with `count` waiting mails. Each run gets a copy. */
 export async function backlogFile(file: string, count: number): Promise<void> {
   const notifier = await acceptingNotifier(file, 'unlimited')
   for (let left = count; left > 0; left -= MOST_IN_BATCH) {
@@ -44,7 +44,7 @@ export async function backlogFile(file: string, count: number): Promise<void> {
   await notifier.stop()
 }
 
-/** Resolves when as many notifications have been handed over, and that is stored. */
+/** Resolves when `count` notifications are handed over and stored as such. */
 export function sentCount(notifier: Notifier, count: number): Promise<void> {
   return new Promise((resolve) => {
     let sent = 0
@@ -55,7 +55,7 @@ export function sentCount(notifier: Notifier, count: number): Promise<void> {
   })
 }
 
-/** A batch of ordinary mails. */
+/** A batch of simple mails. */
 export function mails(count: number): { channel: 'email'; to: string; subject: string; body: string }[] {
   return Array.from({ length: count }, (_, index) => ({
     channel: 'email',

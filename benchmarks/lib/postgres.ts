@@ -5,21 +5,21 @@ import pg from 'pg'
 import { startPostgres } from '../../examples/servers/postgres.ts'
 import { mails } from './notifiers.ts'
 
-/** A server of the benchmark's own, which waits for the disk as a real one does, and a pool to it. */
+/** A dedicated server, which waits for the disk like a production server, and a pool. */
 export interface Database {
   readonly url: string
   readonly pool: pg.Pool
-  /** The processor time that the server has used so far, in microseconds; NaN where only Linux could tell. */
+  /** Processor time of the server so far, in microseconds. NaN: not on Linux. */
   cpu(): number
 }
 
 const MOST_IN_BATCH = 10_000
 const MICROS_PER_TICK = 10_000
 
-/** Every table that sends and deliveries write. */
+/** Tables that sends and deliveries write. */
 const WRITTEN = ['notifications', 'jobs', 'states', 'events', 'handovers'] as const
 
-/** Runs `work` with a server that is removed afterwards, whose schema is up to date. */
+/** Runs `work` with a temporary server and a migrated schema. */
 export async function withPostgres(work: (database: Database) => Promise<void>): Promise<void> {
   const server = await startPostgres(['fsync = on', 'shared_buffers = 256MB', 'max_wal_size = 4GB'])
   const pool = new pg.Pool({ connectionString: server.url, max: 4 })
@@ -37,7 +37,7 @@ export async function withPostgres(work: (database: Database) => Promise<void>):
   }
 }
 
-/** Of a process, those it has started, and those of them that have ended. */
+/** Processor time of a process, its children, and its ended children. */
 function cpuOf(parent: number): number {
   const own = statOf(parent)
   if (own === undefined) return Number.NaN
@@ -51,7 +51,7 @@ function cpuOf(parent: number): number {
 interface Stat {
   readonly parent: number
   readonly ticks: number
-  /** Of the children that have ended. */
+  /** Of ended children. */
   readonly ended: number
 }
 
@@ -70,7 +70,7 @@ function statOf(pid: number): Stat | undefined {
   }
 }
 
-/** A notifier on the server whose provider does nothing; not started. */
+/** A notifier on the server with a no-op provider, not started. */
 export function notifierOn(
   { url }: Database,
   maxConcurrent: number,
@@ -85,12 +85,12 @@ export function notifierOn(
   })
 }
 
-/** Removes all notifications with what belongs to them. */
+/** Removes all notifications with their related rows. */
 export async function empty({ pool }: Database): Promise<void> {
   await pool.query(`TRUNCATE ${WRITTEN.map((table) => `carillon.${table}`).join(', ')}`)
 }
 
-/** Keeps `count` accepted mails apart, so that {@link refill} makes them wait again. */
+/** Saves `count` accepted mails, from which {@link refill} restores the backlog. */
 export async function keepBacklog(database: Database, count: number): Promise<void> {
   await empty(database)
   const notifier = notifierOn(database, 1)
@@ -105,7 +105,7 @@ export async function keepBacklog(database: Database, count: number): Promise<vo
     CREATE TABLE kept_jobs AS TABLE carillon.jobs`)
 }
 
-/** Nothing is stored but the backlog that was kept. */
+/** Empties the tables and restores the saved backlog. */
 export async function refill(database: Database): Promise<void> {
   await empty(database)
   await database.pool.query(`

@@ -2,29 +2,29 @@ import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
 import { createAnnounce } from './raw-events.ts'
 import type { RawJobs } from './raw-jobs.ts'
 
-/** What a set of deliveries left to be done. */
+/** Remaining work after a set of deliveries. */
 export interface DeliveredSet {
   readonly count: number
-  /** The jobs of the events that were announced. */
+  /** Jobs of the announced events. */
   readonly events: readonly number[]
 }
 
-/** An event of a notification, as Carillon wrote it. */
+/** A row of a notification's event, written by Carillon. */
 type EventRow = Record<string, SQLInputValue>
 
 /**
- * Delivers a backlog to nobody, with nothing but SQLite in between: the floor. The statements of a claim, the start of an
- * attempt and its end, by hand: the same rows and columns, the same three commits for a set.
+ * Delivers a backlog with plain SQLite, as a floor: the statements of a claim, the start of an attempt and its
+ * settlement, with the same rows and columns and the same three commits per set.
  *
- * @param delivered a file in which Carillon delivered something: the rows to write
- * @param jobs of a file in which notifications of one channel wait
- * @returns what delivers the next set; its count is 0 when nothing is left
+ * @param delivered a file in which Carillon has delivered; source of the rows to write
+ * @param jobs of a file with waiting notifications of one channel
+ * @returns a function that delivers the next set; a count of 0 means that none is left
  */
 export function rawDelivery(delivered: string, jobs: RawJobs): (perSet: number) => DeliveredSet {
   const left = readEvents(delivered)
   const announce = createAnnounce(jobs)
   const statements = jobs.prepare({
-    // The oldest first: by the index each set would be of one organization, whose rows lie apart.
+    // Oldest first. In index order each set would belong to one organization, whose rows lie apart.
     ready: `SELECT id, organization, lane FROM carillon_jobs NOT INDEXED
       WHERE state = 0 AND lane = 'email' AND high = 0 ORDER BY id LIMIT ? + 0`,
     content:

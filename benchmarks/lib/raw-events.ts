@@ -6,10 +6,10 @@ interface SentRow {
   readonly recipient: string
 }
 
-/** Stores the event of a notification that was sent, and its job, whose id it gives; null where nobody is to hear of it. */
+/** Stores the event of a sent notification with its job and returns the job's id. Null: no endpoint. */
 type AnnounceTo = (row: SentRow) => number | null
 
-/** Announces to the organization's endpoint, which is looked up once for a set. */
+/** Announces to the organization's endpoint, which is looked up once per set. */
 export function createAnnounce(jobs: RawJobs): (now: number) => AnnounceTo {
   const statements = jobs.prepare({
     endpoint: 'SELECT id, status, events FROM carillon_webhook_endpoints WHERE organization = ?',
@@ -39,7 +39,7 @@ export function createAnnounce(jobs: RawJobs): (now: number) => AnnounceTo {
   }
 }
 
-/** Claims, starts, posts and settles the events of a set, by hand: unsigned. */
+/** Claims, starts, posts and settles the events of a set by hand, without signatures. */
 export function rawEvents(
   jobs: RawJobs,
   post: (payload: string) => Promise<void>,

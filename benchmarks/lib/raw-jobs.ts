@@ -1,12 +1,12 @@
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
 
-/** Jobs under one lease, and what was read of each. */
+/** Jobs under one lease, with the data read for each. */
 export interface RawSet<Job> {
   readonly token: number
   readonly jobs: readonly (Job & { readonly id: number })[]
 }
 
-/** The three commits of a set of jobs by hand: leased, started, settled. That of the lease does not wait for the disk. */
+/** The three commits of a set of jobs by hand: leased, started, settled. The lease does not wait for the disk. */
 export interface RawJobs {
   prepare<Name extends string>(text: Readonly<Record<Name, string>>): Record<Name, StatementSync>
   claim<Job>(choose: () => readonly number[], read: (id: number) => Job): RawSet<Job>

@@ -1,10 +1,10 @@
 import type pg from 'pg'
 
-/** The same rows and tables by hand: what PostgreSQL and `pg` allow, and Carillon is measured by. */
+/** The same rows and tables by hand: the floor that PostgreSQL and `pg` allow. */
 export interface RawPostgres {
-  /** Inserts `count` notifications with their jobs, `perCommit` in a statement; gives `count`. */
+  /** Inserts `count` notifications with their jobs, `perCommit` per statement. Returns `count`. */
   insert(count: number, perCommit: number): Promise<number>
-  /** Claims, starts and settles everything that is ready, `perSet` at a time, each step one commit. */
+  /** Claims, starts and settles all ready jobs, `perSet` at a time, with one commit per step. */
   deliver(perSet: number): Promise<number>
 }
 
@@ -18,7 +18,7 @@ const INSERT = `
   INSERT INTO carillon.jobs (id, place, due_at, state, high, lane, organization, subject)
   SELECT 2 * seq, 2 * seq, $1::bigint, 0, false, channel, organization, id FROM given`
 
-/** Without a look at whose turn it is. */
+/** Without turns of organizations. */
 const CLAIM = `
   WITH chosen AS (
     SELECT id FROM carillon.jobs
@@ -52,7 +52,7 @@ const CONTENT = JSON.stringify({
   body: 'Your parcel was handed to the carrier today and should reach you within two days.',
 })
 
-/** @param client the one connection that all of it uses; one statement follows the other */
+/** @param client runs all statements in sequence */
 export function rawPostgres(client: pg.Pool | pg.PoolClient): RawPostgres {
   let made = 0
   const idBase = Date.now() + 86_400_000

@@ -1,8 +1,8 @@
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
 
-/** Inserts the rows that Carillon wrote once more, with nothing but SQLite in between: the floor. */
+/** Inserts the rows that Carillon wrote again, with plain SQLite, as a floor. */
 export interface RawCopy {
-  /** Inserts `count` notifications with everything that was stored for each, `perCommit` in a commit; gives `count`. */
+  /** Inserts `count` notifications with all their rows, `perCommit` per commit. Returns `count`. */
   insert(count: number, perCommit: number): number
   close(): void
 }
@@ -11,13 +11,13 @@ interface Table {
   readonly name: string
   readonly rows: readonly SQLInputValue[][]
   readonly insert: StatementSync
-  /** Position of the id, which must be new in every copy; -1 where SQLite numbers the rows. */
+  /** Position of the id, which must be unique per copy. -1: SQLite numbers the rows. */
   readonly idColumn: number
 }
 
 /**
- * @param source a database file in which Carillon accepted notifications and nothing else
- * @param target a database file with the same schema; gets WAL and full sync, as Carillon's
+ * @param source a file in which Carillon has only accepted notifications
+ * @param target a file with the same schema; gets WAL and full sync like Carillon's
  */
 export function rawCopy(source: string, target: string): RawCopy {
   const from = new DatabaseSync(source)
@@ -50,7 +50,7 @@ function readTable(from: DatabaseSync, into: DatabaseSync, name: string): Table 
     .all() as unknown as Column[]
   const numbered = (column: Column): boolean => column.pk === 1 && column.type === 'INTEGER'
   const records = from.prepare(`SELECT * FROM ${name} LIMIT 1000`).all() as Record<string, SQLInputValue>[]
-  // Only what an INSERT would name: the row number and columns that the accept leaves at their defaults cost a floor nothing.
+  // Only the columns that an INSERT would name: row numbers and defaults must not cost the floor anything.
   const used = columns.filter(
     (column) => !numbered(column) && records.some((record) => record[column.name] !== null),
   )

@@ -1,7 +1,7 @@
 import { createNotifier } from 'carillon'
 import { sqlite } from 'carillon/sqlite'
 
-// Starts a notifier over a file with a backlog, and tells when its provider was first asked.
+// Starts a notifier on a file with a backlog and reports the first call of its provider.
 
 const [file = ''] = process.argv.slice(2)
 let told = false
@@ -15,7 +15,7 @@ const notifier = createNotifier({
       async send() {
         if (!told) {
           told = true
-          // Both from the start of the process.
+          // Both since the start of the process.
           process.send?.({ firstMs: performance.now(), startedMs, memory: process.memoryUsage().rss })
         }
         return { kind: 'accepted' }

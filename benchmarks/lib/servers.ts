@@ -7,7 +7,7 @@ export interface Listening {
   close(): Promise<void>
 }
 
-/** Listens on a free port of this machine. */
+/** Listens on a free local port. */
 export async function listen(listener: RequestListener): Promise<Listening> {
   const server: Server = createServer(listener)
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

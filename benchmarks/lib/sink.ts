@@ -2,10 +2,10 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 
-/** What receives, in a process of its own, so that only the sender's work is in the sender's process. */
+/** A receiver in a separate process, so that the sender's process contains only its own work. */
 export interface Sink {
   readonly port: number
-  /** Resolves when `count` more messages have been taken. To be called before they are sent. */
+  /** Resolves when `count` more messages have arrived. Call it before they are sent. */
   expect(count: number): Promise<void>
   stop(): void
 }

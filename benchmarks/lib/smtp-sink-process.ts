@@ -1,11 +1,11 @@
 import type { AddressInfo } from 'node:net'
 import { SMTPServer } from 'smtp-server'
 
-// Takes every mail, and says when as many as it was told to expect have come.
+// Accepts every mail and reports when the expected number has arrived.
 
 let left = 0
 
-/** What is expected may be told after the first of it has come. */
+/** The expected number may arrive after the first mails. */
 function count(more: number): void {
   left += more
   if (left === 0) process.send?.('complete')

@@ -37,9 +37,9 @@ const INSERT_ALL = `
 const SENT = `UPDATE rival_notifications SET status = 'sent', sent_at = now() WHERE id = $1`
 
 /**
- * What a user would write without Carillon for many machines: Fastify, zod, rate-limiter-flexible on Redis, one insert and
- * one BullMQ job for each request, and a worker that updates one row for each job. Its keys are in memory, and it has no
- * events, idempotency, templates or fairness; and what is inserted when the process dies before the job is added, is lost.
+ * A typical hand-written stack for many machines: Fastify, zod, rate-limiter-flexible on Redis, one insert and one
+ * BullMQ job per request, and a worker that updates one row per job. Its keys are in memory. It has no events,
+ * idempotency, templates or fairness, and loses a row if the process dies between the insert and the job.
  */
 export function fastifyBullmqRival({ postgres, redis }: Servers): Stack {
   const pool = new pg.Pool({ connectionString: postgres, max: 20 })
@@ -100,7 +100,7 @@ export function fastifyBullmqRival({ postgres, redis }: Servers): Stack {
       worker = new Worker(
         QUEUE,
         async (job) => {
-          // The provider does nothing.
+          // The provider is a no-op.
           await pool.query(SENT, [job.data.id])
         },
         { connection: workers, concurrency: CONCURRENT },

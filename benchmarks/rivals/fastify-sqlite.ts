@@ -4,8 +4,8 @@ import { RateLimiterMemory } from 'rate-limiter-flexible'
 import * as z from 'zod'
 
 /**
- * What a user would write without Carillon on one machine without servers: Fastify, zod, rate-limiter-flexible in
- * memory, and one durable insert for each request. No events, no templates, no idempotency, no fairness.
+ * A typical hand-written stack for one machine without servers: Fastify, zod, rate-limiter-flexible in memory, and one
+ * durable insert per request. No events, templates, idempotency or fairness.
  */
 export function fastifySqliteRival(file: string, secret: string): FastifyInstance {
   const database = new DatabaseSync(file)

@@ -4,9 +4,9 @@ interface Notifme {
   send(request: { readonly email: Readonly<Record<string, string>> }): Promise<{ readonly status: string }>
 }
 
-/** notifme-sdk with a provider that does nothing. It stores nothing and tries nothing again. */
+/** notifme-sdk with a no-op provider. It has no storage and no retries. */
 export function notifmeRival(): Notifme {
-  // Its types describe every provider's own client; this is all that is used.
+  // Its types describe every provider's client; these are the members in use.
   const loaded = createRequire(import.meta.url)('notifme-sdk') as {
     default: new (options: object) => Notifme
   }

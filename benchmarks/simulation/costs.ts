@@ -1,29 +1,29 @@
 /**
- * What one notification costs each part, as measured by the other benchmarks (docs/performance.md says on what machine and
- * how): to be replaced where yours differs. Microseconds of processor time unless said otherwise.
+ * Costs of one notification, measured by the other benchmarks (docs/performance.md names the machine and the method).
+ * Replace them with your own measurements. Microseconds of processor time unless noted.
  */
 export interface Costs {
   /** A send over HTTP: parsing, key, limits, validation, answer (stacks.ts). */
   readonly api: number
-  /** The same in Redis: a decision before and a release after (redis-limiter.ts). */
+  /** Its part in Redis: a decision before and a release after (redis-limiter.ts). */
   readonly redis: number
-  /** The same in PostgreSQL: key, suppression, insert (stacks.ts). */
+  /** Its part in PostgreSQL: key, suppression, insert (stacks.ts). */
   readonly postgresAccept: number
-  /** Claim, start and settle in the process that delivers (postgres.ts). */
+  /** Claim, start and settle in the delivering process (postgres.ts). */
   readonly worker: number
-  /** The same in PostgreSQL. */
+  /** Their part in PostgreSQL. */
   readonly postgresDelivery: number
-  /** The provider's request itself: an HTTP API or SMTP, composed and sent. */
+  /** Composing and sending the request to the provider, over an HTTP API or SMTP. */
   readonly provider: number
-  /** Until the provider answers, in milliseconds. */
+  /** The provider's response time, in milliseconds. */
   readonly providerMs: number
-  /** One commit that waits for the disk, in milliseconds; those that come meanwhile share the next. */
+  /** One commit that waits for the disk, in milliseconds. Commits that arrive meanwhile share the next one. */
   readonly commitMs: number
-  /** Stored for one notification with one webhook endpoint, in bytes (docs/scaling.md). */
+  /** Stored bytes of one notification with one webhook endpoint (docs/scaling.md). */
   readonly bytes: number
-  /** The busiest seconds of a day beside its mean. */
+  /** Ratio of the busiest seconds of a day to its mean. */
   readonly peak: number
-  /** Messages that one process has under way. */
+  /** Concurrent messages per process. */
   readonly concurrent: number
 }
 

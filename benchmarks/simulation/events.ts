@@ -1,9 +1,9 @@
 import { createHeap } from '../../src/memory/heap.ts'
 
-/** Events by time. */
+/** Events in order of time. */
 export interface Agenda {
   at(time: number, run: () => void): void
-  /** Runs events in order until `end`; times are milliseconds. */
+  /** Runs events in order until `end`, in milliseconds. */
   runUntil(end: number): void
   now(): number
 }

@@ -2,15 +2,15 @@ import { MEASURED } from './costs.ts'
 import { type Day, type Size, simulate } from './service.ts'
 
 /**
- * A day's busiest seconds, event by event, from what one notification was measured to cost: which part gives out first as
- * the number of notifications grows, and what to add. No servers.
+ * Simulates the busiest seconds of a day from the measured costs of one notification, without servers. Shows the first
+ * bottleneck as the number of notifications grows, and what to add.
  *
  * `node benchmarks/simulation/index.ts [notifications a day] …`
  */
 
 const SIZES = [100_000, 1_000_000, 10_000_000, 30_000_000, 100_000_000]
 const SECONDS = 20
-/** A part that is used more than this has nothing left for a bad minute. */
+/** A part above this utilization has no reserve. */
 const ENOUGH = 0.7
 const DAY_SECONDS = 86_400
 
@@ -43,7 +43,7 @@ function row(perDay: number): Record<string, string | number> {
   }
 }
 
-/** Adds one to whatever is used most, until nothing is used too much. */
+/** Adds one of the most utilized part until all have a reserve. */
 function grown(smallest: Size, perSecond: number): { readonly size: Size; readonly day: Day } {
   let size = smallest
   for (;;) {
@@ -54,7 +54,7 @@ function grown(smallest: Size, perSecond: number): { readonly size: Size; readon
   }
 }
 
-/** The part that is used most, of those that are used too much. */
+/** The most utilized part without a reserve. Null: none. */
 function fullest({ used }: Day): keyof Size | null {
   const parts = (Object.keys(PARTS) as (keyof Size)[]).filter((part) => used[part] > ENOUGH)
   if (used.slots > ENOUGH) parts.push('workerProcesses')
@@ -65,7 +65,7 @@ function percent(part: number): string {
   return `${Math.round(part * 100)} %`
 }
 
-/** The same numbers each time (mulberry32). */
+/** A deterministic random generator (mulberry32). */
 function seeded(): () => number {
   let state = 1
   return () => {

@@ -2,29 +2,29 @@ import type { Costs } from './costs.ts'
 import { createAgenda } from './events.ts'
 import { createCommits, createStation } from './stations.ts'
 
-/** How much there is of each part. */
+/** Number of each part. */
 export interface Size {
   readonly apiProcesses: number
   readonly workerProcesses: number
   readonly postgresCores: number
 }
 
-/** How a service of that size did. */
+/** Results of a service of one size. */
 export interface Day {
-  /** Parts by how much of them was used, 0 to 1. */
+  /** Utilization of each part, 0 to 1. */
   readonly used: Readonly<Record<keyof Size | 'redis' | 'disk' | 'slots', number>>
-  /** Milliseconds from a request to its answer, and to the provider's. */
+  /** Milliseconds from a request to its answer, and to the provider's answer. */
   readonly acceptP99: number
   readonly deliverP99: number
-  /** Accepted and not handed over at the end. */
+  /** Notifications accepted and not handed over at the end. */
   readonly left: number
 }
 
-/** The wake-up of another process, and a claim's turn: at most one NOTIFY in 25 ms. */
+/** Wake-up of another process and a claim's turn: at most one NOTIFY per 25 ms. */
 const WAKE_MS = 15
 const MICROS = 1_000
 
-/** Sends arrive at random, `perSecond` of them, for `seconds`. */
+/** Sends arrive at random, `perSecond` for `seconds`. */
 export function simulate(
   costs: Costs,
   size: Size,

@@ -1,16 +1,16 @@
 import type { Agenda } from './events.ts'
 
-/** A part that does one thing after another, on so many servers at once. */
+/** A queue with a number of servers. */
 export interface Station {
-  /** Waits for a server, has it for `ms`, and goes on. */
+  /** Waits for a server, occupies it for `ms`, then calls `next`. */
   pass(ms: number, next: () => void): void
-  /** How much of its servers' time was used, 0 to 1. */
+  /** Utilization of its servers, 0 to 1. */
   used(): number
-  /** What waits now. */
+  /** Number of waiting items. */
   waiting(): number
 }
 
-/** Places of a queue that are used up before it is shortened. */
+/** Consumed places of a queue before it is compacted. */
 const COMPACTED = 10_000
 
 export function createStation(agenda: Agenda, servers: number): Station {
@@ -47,7 +47,7 @@ export function createStation(agenda: Agenda, servers: number): Station {
   }
 }
 
-/** The disk: a commit takes `ms`, whatever is in it, and those that come meanwhile go together in the next. */
+/** The disk: a commit takes `ms` whatever it holds. Commits that arrive meanwhile share the next one. */
 export function createCommits(
   agenda: Agenda,
   ms: number,

@@ -7,7 +7,7 @@ import Fastify, { type FastifyInstance } from 'fastify'
 import { mails, ROOMY_PLANS } from '../lib/notifiers.ts'
 import { CONCURRENT, type Servers, type Stack } from './stack.ts'
 
-/** Carillon on PostgreSQL with limits in Redis and everything on, in Fastify. */
+/** Carillon on PostgreSQL with limits in Redis and all features on, in Fastify. */
 export function carillonStack({ postgres: onPostgres, redis }: Servers): Stack {
   let accepting: Promise<Notifier> | undefined
   let working: Notifier | undefined

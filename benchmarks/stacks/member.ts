@@ -3,11 +3,11 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import type { Servers } from './stack.ts'
 
-/** What a process of a stack can be told. */
+/** Commands for a process of a stack. */
 export type Ask =
   | { readonly do: 'serve'; readonly key: string | null }
   | { readonly do: 'batch'; readonly count: number }
-  /** Answered when so many more have been delivered. */
+  /** Answered after this many more deliveries. */
   | { readonly do: 'expect'; readonly count: number }
   | { readonly do: 'work' | 'rest' | 'delivered' | 'cpu' | 'close' }
 

@@ -2,7 +2,7 @@ import { fastifyBullmqRival } from '../rivals/fastify-bullmq.ts'
 import { carillonStack } from './carillon.ts'
 import type { Ask } from './member.ts'
 
-/** One process of a stack, told over messages what to do. */
+/** One process of a stack, controlled by messages. */
 
 const [kind = '', postgres = '', redis = ''] = process.argv.slice(2)
 const stack = (kind === 'carillon' ? carillonStack : fastifyBullmqRival)({ postgres, redis })

@@ -1,23 +1,23 @@
-/** A whole service, as one process of it sees it. Several processes of a stack share their servers. */
+/** One process of a service. Processes of one stack share their servers. */
 export interface Stack {
-  /** Serves `POST /v1/notify`; gives the port and a key. */
+  /** Serves `POST /v1/notify`. Returns the port and a key. */
   serve(key: string | null): Promise<{ readonly port: number; readonly key: string }>
-  /** Accepts so many notifications as one batch, and answers when they are stored and queued. */
+  /** Accepts `count` notifications as one batch. Resolves when they are stored and queued. */
   batch(count: number): Promise<void>
-  /** Begins to deliver, with a provider that does nothing; `delivered` follows each, once its end is stored. */
+  /** Starts to deliver with a no-op provider. Calls `delivered` after each stored delivery. */
   work(delivered: () => void): Promise<void>
-  /** Delivers no more. */
+  /** Stops delivering. */
   rest(): Promise<void>
   close(): Promise<void>
 }
 
-/** Where a stack's servers are. */
+/** Addresses of a stack's servers. */
 export interface Servers {
   readonly postgres: string
   readonly redis: string
 }
 
-/** Notifications under way at one time. */
+/** Concurrent notifications. */
 export const CONCURRENT = 1_000
 
 export const PATH = '/v1/notify'

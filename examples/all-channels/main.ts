@@ -15,15 +15,15 @@ import { startInbox } from '../server/inbox.ts'
 import { explain, say } from '../server/print.ts'
 import { startStandIns } from './stand-ins.ts'
 
-/** What is sent, and the last that is heard of it. */
+/** A message, and the last fact to wait for. */
 interface Step {
   readonly message: SendInput
-  /** `sent` where the provider reports nothing. */
+  /** `sent`: the provider reports nothing. */
   readonly until: 'opened' | 'delivered' | 'reported' | 'sent'
 }
 
 const PATIENCE_MS = 60_000
-/** Sooner a scanner opens mails, and nobody reads. */
+/** An earlier opening counts as a scanner's. */
 const READING_MS = 2_100
 
 async function listening(): Promise<{ app: express.Express; url: string; close(): Promise<void> }> {
@@ -40,14 +40,14 @@ async function listening(): Promise<{ app: express.Express; url: string; close()
   }
 }
 
-/** Reads the mail like a person whose mail program shows pictures. */
+/** Reads the mail like a person whose mail client shows images. */
 async function read(html: string): Promise<void> {
   await sleep(READING_MS)
   const [, picture] = /<img src="([^"]+)"/.exec(html) ?? []
   if (picture !== undefined) await fetch(picture, { headers: { 'user-agent': 'A mail program' } })
 }
 
-/** Waits until something is known of a notification, and prints all that is. */
+/** Waits for a notification's last fact and prints its history. */
 async function follow(notifier: Notifier, { message, until }: Step): Promise<void> {
   const { id, channel } = await notifier.send(message)
   for (const deadline = Date.now() + PATIENCE_MS; ; await sleep(50)) {
@@ -60,7 +60,7 @@ async function follow(notifier: Notifier, { message, until }: Step): Promise<voi
   }
 }
 
-/** @param closers what is closed at the end, the last first */
+/** @param closers run at the end, last first */
 async function main(closers: (() => Promise<void>)[]): Promise<void> {
   const twilioToken = 'the-auth-token-of-the-account'
   const slackSigningSecret = 'the-signing-secret-of-the-app'
@@ -103,7 +103,7 @@ async function main(closers: (() => Promise<void>)[]): Promise<void> {
         token: 'xoxb-example',
         receipts: { secret: slackSigningSecret },
       }),
-      // Only because the receiver is on this machine: by default only public https addresses are called.
+      // The receiver is on this machine. By default only public https addresses are called.
       webhook: webhook({ allow: ['127.0.0.1/32'], allowHttp: true }),
     },
   })

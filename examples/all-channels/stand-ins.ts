@@ -3,11 +3,11 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
 
-/** What the providers and the example know of each other. */
+/** State that the stand-ins and the example share. */
 export interface Shared {
   readonly twilioToken: string
   readonly slackSigningSecret: string
-  /** Where Carillon takes what Slack reports. Twilio is told with every message. */
+  /** Address of Carillon's route for Slack's reports. Twilio gets its address with every message. */
   slackReceipts(): string
 }
 
@@ -21,8 +21,8 @@ const FORM = 'application/x-www-form-urlencoded'
 const JSON_TYPE = 'application/json'
 
 /**
- * Stands in for what is elsewhere: Twilio, Firebase Cloud Messaging with Google's token endpoint, Slack, and somebody's
- * webhook. Each answers as the real one does; Twilio and Slack report afterwards, signed as the real ones sign.
+ * Simulates Twilio, Firebase Cloud Messaging with Google's token endpoint, Slack, and a webhook receiver. Each answers
+ * like the real service. Twilio and Slack also report afterwards, with real signatures.
  */
 export async function startStandIns(shared: Shared): Promise<StandIns> {
   const reports = new Set<Promise<unknown>>()

@@ -26,7 +26,7 @@ const server = createServer((request, response) => {
 })
 
 stopOnTerm(async () => {
-  // No new connections; those that are open end with the answer to their last request.
+  // Refuses new connections. Open ones end with the answer to their last request.
   draining = true
   for (const response of underWay) if (!response.headersSent) response.setHeader('connection', 'close')
   server.close()

@@ -1,11 +1,11 @@
-/** Something that can be hit. */
+/** A process that can be killed. */
 export interface Victim {
   readonly name: string
-  /** Resolves when it is on its way back; it is not hit again before. */
+  /** Resolves when it has recovered; it is not hit again before. */
   hit(): Promise<void>
 }
 
-/** How often each kind was hit. */
+/** Number of hits by kind. */
 export type Hits = ReadonlyMap<string, number>
 
 export interface Chaos {
@@ -16,7 +16,7 @@ export interface Chaos {
 const SHORTEST_MS = 400
 const LONGEST_MS = 1_200
 
-/** Hits one victim after another at random moments: all of them once, in random order, before any a second time. */
+/** Hits victims at random moments, in rounds: each victim once per round, in random order. */
 export function startChaos(victims: readonly Victim[], seed: number): Chaos {
   const random = randomFrom(seed)
   const hits = new Map<string, number>()
@@ -54,7 +54,7 @@ export function startChaos(victims: readonly Victim[], seed: number): Chaos {
     if (failure !== undefined) throw failure
   }
   const running = run()
-  // Heard at the end.
+  // `end` reports the error.
   running.catch(() => {})
 
   return {
@@ -67,7 +67,7 @@ export function startChaos(victims: readonly Victim[], seed: number): Chaos {
   }
 }
 
-/** Numbers from 0 to 1 that follow from a seed: a linear congruential generator is good enough to choose victims. */
+/** Numbers from 0 to 1 derived from a seed. A linear congruential generator suffices to choose victims. */
 function randomFrom(seed: number): () => number {
   let state = seed >>> 0
   return () => {

@@ -1,23 +1,23 @@
 import { randomUUID } from 'node:crypto'
 import { Agent, request } from 'node:http'
 
-/** What callers of the API have seen. */
+/** Answers that callers of the API received. */
 export interface Seen {
   /** Ids of notifications that were answered with 201. */
   readonly accepted: Set<string>
   /** Connections that broke before an answer. */
   resets: number
-  /** Answers 503: a server was away, and said so. */
+  /** 503 answers: a server was down. */
   unavailable: number
-  /** Anything else, which there should be none of. */
+  /** Any other result. Must stay empty. */
   readonly unexpected: string[]
 }
 
 export interface Load {
   readonly seen: Seen
-  /** Resolves when each request that was begun before the call has its answer. */
+  /** Resolves when all pending requests have their answers. */
   answered(): Promise<void>
-  /** Begins no more requests; resolves when each that was begun has its answer. */
+  /** Stops new requests. Resolves when all pending ones have their answers. */
   end(): Promise<void>
 }
 
@@ -31,7 +31,7 @@ const BATCH = 20
 const MOST_UNDER_WAY = 200
 const PAUSE_MS = 100
 
-/** Callers of a live system: they begin so many requests a second, and repeat each under its key until it is answered. */
+/** Simulates callers: a fixed number of new requests per second, each repeated under its key until it is answered. */
 export function startLoad(port: number, key: string, rate: number): Load {
   const agent = new Agent({ keepAlive: true, maxSockets: 32 })
   const seen: Seen = { accepted: new Set(), resets: 0, unavailable: 0, unexpected: [] }
@@ -40,7 +40,7 @@ export function startLoad(port: number, key: string, rate: number): Load {
   const began = performance.now()
   let count = 0
 
-  /** Answers how long to wait before it is tried again; null: it has its answer. */
+  /** Returns the delay before the next attempt. Null: answered. */
   async function attempt(call: Call): Promise<number | null> {
     const answer = await post(agent, call)
     if (answer === null) {
@@ -67,7 +67,7 @@ export function startLoad(port: number, key: string, rate: number): Load {
       port,
       path: batch ? '/v1/notifications/batch' : '/v1/notify',
       key,
-      // The same in every attempt: whoever was accepted without hearing of it is told now.
+      // The same in every attempt, so that a caller whose answer was lost gets it now.
       idempotencyKey: `${run}-${number}`,
       body: JSON.stringify(batch ? { notifications: Array(BATCH).fill(message) } : message),
     }
@@ -81,7 +81,7 @@ export function startLoad(port: number, key: string, rate: number): Load {
   const timer = setInterval(() => {
     const due = ((performance.now() - began) / 1_000) * rate
     for (; count < due; count += 1) {
-      // A live system would turn callers away here.
+      // A production system would refuse callers here.
       if (underWay.size >= MOST_UNDER_WAY) continue
       const sending = send(count).finally(() => underWay.delete(sending))
       underWay.add(sending)
@@ -109,7 +109,7 @@ interface Call {
   readonly body: string
 }
 
-/** Null: the connection broke before the answer was there. */
+/** Null: the connection broke before the answer. */
 function post(agent: Agent, { port, path, key, idempotencyKey, body }: Call): Promise<Answer | null> {
   const headers = {
     Authorization: `Bearer ${key}`,
@@ -131,7 +131,7 @@ function post(agent: Agent, { port, path, key, idempotencyKey, body }: Call): Pr
       )
       response.on('error', () => resolve(null))
     })
-    // Longer than anything takes here: nobody waits for ever.
+    // Longer than any expected answer, so that no request hangs.
     asked.setTimeout(20_000, () => asked.destroy())
     asked.on('error', () => resolve(null))
     asked.end(body)

@@ -1,4 +1,4 @@
-// Keeps a server on this machine, and lets nothing of it stay when the parent has gone: node local-server.ts <options as JSON>
+// Runs a server on this machine and removes it when the parent dies: node local-server.ts <options as JSON>
 import { startPostgres } from '../servers/postgres.ts'
 import { startRedis } from '../servers/redis.ts'
 import { given } from './child.ts'
@@ -7,13 +7,13 @@ export interface LocalServerOptions {
   readonly name: 'PostgreSQL' | 'Redis'
 }
 
-/** A parent that goes while the server starts is noticed, too. */
+/** Also detects a parent that dies while the server starts. */
 const gone = new Promise<void>((resolve) => {
   if (process.connected) process.once('disconnect', resolve)
   else resolve()
 })
 
-/** Nobody may be left to hear it. */
+/** The parent may be gone. */
 function tell(message: unknown): void {
   process.send?.(message, () => {})
 }
@@ -28,7 +28,7 @@ async function open(): Promise<{
     const server = await startRedis()
     return { ...server, crash: server.kill }
   }
-  // Without fsync: here its processes crash, and not the machine.
+  // Without fsync: this example crashes processes, not the machine.
   const server = await startPostgres()
   return { ...server, crash: () => server.stop('immediate') }
 }

@@ -25,7 +25,7 @@ const sleep = (ms: number, stop?: AbortSignal): Promise<void> =>
     })
   })
 
-/** Ctrl-C ends the load early, and the verdict is about what there was; a second one ends everything at once. */
+/** Ctrl-C ends the load early with a verdict on the run so far. A second one ends everything at once. */
 const early = new AbortController()
 const closers: (() => Promise<unknown>)[] = []
 let signalled = -Infinity
@@ -36,7 +36,7 @@ async function closeAll(): Promise<void> {
 }
 
 function onSignal(): void {
-  // A terminal tells npm as well, which passes it on.
+  // A terminal also signals npm, which forwards the signal.
   if (performance.now() - signalled < 1_000) return
   if (early.signal.aborted) void closeAll().then(() => process.exit(130))
   signalled = performance.now()
@@ -160,8 +160,8 @@ async function main(): Promise<number> {
 }
 
 /**
- * A server that crashed last takes connections before each process has one again, and until then requests are answered with
- * 503. No deployment begins before each process works and all requests of that time have their answers.
+ * Waits until every process is ready and all pending requests have their answers. After a crash a server accepts
+ * connections before each process has one again, and requests get 503 until then. A deployment must not begin earlier.
  */
 async function recovered(ports: readonly number[], load: Load): Promise<void> {
   const isWell = async (port: number): Promise<boolean> => {
@@ -176,10 +176,10 @@ async function recovered(ports: readonly number[], load: Load): Promise<void> {
   await load.answered()
 }
 
-/** What callers have seen of a deployment. */
+/** Answers to callers during a deployment. */
 type Deployment = Pick<Seen, 'resets' | 'unavailable'>
 
-/** Each process ends in peace and its successor takes over, under the same load. */
+/** Restarts each process gracefully under the same load. */
 async function restartAll(processes: readonly Supervised[], { seen }: Load): Promise<Deployment> {
   const { resets, unavailable } = seen
   for (const one of processes) await one.restart()
@@ -216,5 +216,5 @@ process.exitCode = await main().catch((error) => {
   return 1
 })
 await closeAll()
-// What is left would be a leak; a pool that the process has closed is none.
+// Exits despite open handles; a pool that the process closed is no leak.
 process.exit()

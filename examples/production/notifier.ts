@@ -3,7 +3,7 @@ import { postgres } from 'carillon/postgres'
 import { redisRateLimiter } from 'carillon/redis'
 import { sinkProvider } from './sink-provider.ts'
 
-/** What every process of the service has in common. */
+/** Settings of every process of the service. */
 export interface Addresses {
   readonly postgres: string
   readonly schema: string
@@ -12,7 +12,7 @@ export interface Addresses {
   readonly provider: string
 }
 
-/** High enough for the load, and low enough to be counted: every request asks Redis, and every month its row. */
+/** High enough for the load, yet counted: every request uses Redis and the month's row. */
 const load = {
   requests: { limit: 600_000, windowMs: 60_000 },
   notificationsPerHour: 10_000_000,
@@ -35,11 +35,11 @@ export function productionNotifier({
       maxConnections: 5,
       statementTimeoutMs: 5_000,
     }),
-    // Everything shares one machine here, which is slow while processes start: patience costs less than a 503.
+    // All processes share one machine, which is slow while they start. Waiting is better than a 503.
     rateLimiter: redisRateLimiter({ url: redis, prefix, timeoutMs: 3_000, onError: () => {} }),
     channels: { email: sinkProvider(provider) },
     plans: { load },
-    // What a killed worker had in hand is taken up again after so long.
+    // A killed worker's notifications are recovered after this time.
     delivery: { leaseMs: 4_000, pollMs: 500 },
   })
 }

@@ -2,16 +2,16 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 
-/** A process that is started again whenever it ends. */
+/** A process that is restarted whenever it ends. */
 export interface Supervised {
   readonly name: string
-  /** SIGKILL: it does not know what has hit it. Resolves when its successor works. */
+  /** SIGKILL. Resolves when the successor is ready. */
   kill(): Promise<void>
-  /** SIGTERM: it ends in peace. Resolves when its successor works. */
+  /** SIGTERM, a graceful end. Resolves when the successor is ready. */
   restart(): Promise<void>
-  /** Resolves when it works. */
+  /** Resolves when it is ready. */
   ready(): Promise<void>
-  /** Ends it for good. */
+  /** Ends it without a successor. */
   stop(): Promise<void>
 }
 
@@ -19,9 +19,9 @@ const PAUSE_MS = 200
 const PATIENCE_MS = 60_000
 
 /**
- * Starts a program of this folder as a process of its own, with a channel to its parent.
+ * Starts a program of this folder in a separate process with an IPC channel.
  *
- * @param how `detached`: a Ctrl-C is not for it, nor for what it starts
+ * @param how `detached`: the process and its children do not receive Ctrl-C
  */
 export function startProgram(
   program: string,
@@ -36,7 +36,7 @@ export function startProgram(
   })
 }
 
-/** @param print gets what it prints, line by line */
+/** @param print receives its output line by line */
 export function supervise(
   name: string,
   program: string,
@@ -58,7 +58,7 @@ export function supervise(
     successor = once(started, 'exit').then(async ([code, signal]) => {
       if (stopped) return
       if (code !== 0 && signal !== 'SIGKILL') {
-        // It could not start: the database may be away. What starts it again waits a little, as all of them do.
+        // It could not start, for example because the database is down. Waits a little before the next start.
         print(`${name}: ended with ${code ?? signal}`)
         await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
       }

@@ -1,8 +1,8 @@
-// Stands in for the provider, in a process that nobody kills: what it has seen is the truth. node provider.ts
+// Simulates the provider in a process that is never killed, so its count is the truth. node provider.ts
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** How often each notification has arrived. */
+/** Number of arrivals by notification. */
 export type Arrivals = Readonly<Record<string, number>>
 
 const arrivals = new Map<string, number>()
@@ -16,10 +16,10 @@ const server = createServer((request, response) => {
   }
   const id = String(request.headers['x-notification-id'])
   arrivals.set(id, (arrivals.get(id) ?? 0) + 1)
-  // A provider takes its time.
+  // Providers take time to answer.
   setTimeout(() => response.end(), 5 + Math.random() * 40)
 })
-// Longer than any pause of the load: a connection that is closed while it is used again would be an ambiguous attempt.
+// Longer than any pause of the load: a request on a connection that closes would be an ambiguous attempt.
 server.keepAliveTimeout = 120_000
 server.listen(0, '127.0.0.1', () => process.send?.((server.address() as AddressInfo).port))
 process.on('SIGINT', () => {})

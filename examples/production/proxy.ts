@@ -12,8 +12,8 @@ export interface Proxy {
 const PATIENCE_MS = 5_000
 
 /**
- * One port in front of several: each connection goes to the next that takes it. What a load balancer does; it looks at
- * nothing that passes through, so a server that dies resets the connections that it had.
+ * A TCP load balancer: one port in front of several, and each connection goes to the next one that accepts. It does not
+ * inspect traffic, so a server that dies resets its connections.
  */
 export async function startProxy(ports: () => readonly number[]): Promise<Proxy> {
   const sockets = new Set<Socket>()
@@ -29,7 +29,7 @@ export async function startProxy(ports: () => readonly number[]): Promise<Proxy>
           await once(socket, 'connect')
           return socket
         } catch {
-          // The next one.
+          // Tries the next port.
         }
       }
     }
@@ -42,7 +42,7 @@ export async function startProxy(ports: () => readonly number[]): Promise<Proxy>
     socket.on('error', () => other()?.destroy())
     socket.on('close', () => {
       sockets.delete(socket)
-      // After what is still to be written.
+      // Closes after pending writes.
       other()?.destroySoon()
     })
   }

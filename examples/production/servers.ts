@@ -5,16 +5,16 @@ import { redisProgram } from '../servers/redis.ts'
 import type { LocalServerOptions } from './local-server.ts'
 import { startProgram } from './processes.ts'
 
-/** A server that processes share. */
+/** A server shared by processes. */
 export interface Server {
   readonly name: string
   readonly url: string
-  /** Kills it as a crash of its machine would, and starts it again; undefined where it is not ours. */
+  /** Kills it like a crash of its machine and starts it again. Undefined: the server belongs to the environment. */
   readonly crash: ((awayMs: number) => Promise<void>) | undefined
   remove(): Promise<void>
 }
 
-/** The one that POSTGRES_URL names, in a schema of this run; else one that is started from local programs. */
+/** The server of POSTGRES_URL, in a schema for this run, or one started from local programs. */
 export async function openPostgres(schema: string): Promise<Server> {
   const { POSTGRES_URL: given } = process.env
   if (given !== undefined) {
@@ -26,7 +26,7 @@ export async function openPostgres(schema: string): Promise<Server> {
   return startLocal('PostgreSQL')
 }
 
-/** The one that REDIS_URL names, under a prefix of this run; else one that is started from local programs. */
+/** The server of REDIS_URL, under a prefix for this run, or one started from local programs. */
 export async function openRedis(): Promise<Server> {
   const { REDIS_URL: given } = process.env
   if (given !== undefined) return { name: 'Redis', url: given, crash: undefined, remove: async () => {} }
@@ -36,7 +36,7 @@ export async function openRedis(): Promise<Server> {
   return startLocal('Redis')
 }
 
-/** In a process that outlives this one for as long as it takes to end the server. */
+/** In a process that outlives this one until the server has ended. */
 async function startLocal(name: LocalServerOptions['name']): Promise<Server> {
   const keeper = startProgram('local-server', { name } satisfies LocalServerOptions, { detached: true })
   let said = ''

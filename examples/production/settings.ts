@@ -1,15 +1,15 @@
 import { parseArgs } from 'node:util'
 
 export interface Settings {
-  /** How long processes are killed under load. */
+  /** Duration of the kills under load. */
   readonly seconds: number
-  /** Requests a second; every twentieth is a batch of twenty. */
+  /** Requests per second. Every twentieth is a batch of twenty. */
   readonly rate: number
-  /** Whether PostgreSQL and Redis are killed, too. */
+  /** True: kill PostgreSQL and Redis too. */
   readonly servers: boolean
-  /** Decides who is killed, and when. */
+  /** Determines the victims and the moments. */
   readonly seed: number
-  /** Whether everything that the processes print is shown. */
+  /** True: show the processes' output. */
   readonly verbose: boolean
 }
 
@@ -21,7 +21,7 @@ const USAGE = `npm run example:production -- [options]
   --seed <n>      repeat whom a run has killed, and when
   --verbose       show what the processes print`
 
-/** @throws Error that says how it is used */
+/** @throws Error with the usage */
 export function readSettings(args: readonly string[]): Settings {
   try {
     return settingsIn(args)

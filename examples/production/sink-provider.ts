@@ -1,7 +1,7 @@
 import { Agent, request } from 'node:http'
 import type { Outcome, Provider, SendContext } from 'carillon'
 
-/** The provider of this example over HTTP. It is told the notification's id, and knows no idempotency. */
+/** The example's provider over HTTP. It receives the notification's id and has no idempotency. */
 export function sinkProvider(url: string): Provider {
   const agent = new Agent({ keepAlive: true })
   return {
@@ -22,7 +22,7 @@ function post(agent: Agent, url: string, body: string, context: SendContext): Pr
       response.resume()
       response.on('end', () => resolve({ kind: 'accepted', providerMessageId: notificationId }))
     })
-    // Whether it has arrived nobody knows: it is sent again, and marked.
+    // The request may have arrived, so the retry is marked.
     asked.on('error', (error) => resolve({ kind: 'ambiguous', reason: error.message }))
     asked.end(body)
   })

@@ -4,19 +4,19 @@ import type { Arrivals } from './provider.ts'
 
 export interface Verdict {
   readonly accepted: number
-  /** Of those accepted: arrived at the provider. */
+  /** Accepted and arrived at the provider. */
   readonly delivered: number
-  /** Of those accepted: never arrived. */
+  /** Accepted and never arrived. */
   readonly lost: readonly string[]
-  /** Arrivals beyond the first that an attempt which is marked ambiguous explains. */
+  /** Repeated arrivals explained by an attempt marked ambiguous. */
   readonly ambiguous: number
-  /** Arrivals beyond the first that nothing explains. */
+  /** Unexplained repeated arrivals. */
   readonly duplicates: number
-  /** Arrivals of what nobody was told to be accepted: a request that was stored twice. */
+  /** Arrivals without an accepted answer: a request was stored twice. */
   readonly unknown: number
 }
 
-/** Sets what callers were promised against what has arrived outside. */
+/** Compares the answers to callers with the arrivals at the provider. */
 export async function judge(
   { accepted }: Pick<Seen, 'accepted'>,
   arrivals: Arrivals,

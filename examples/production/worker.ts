@@ -1,4 +1,4 @@
-// A process that delivers and serves nobody: node worker.ts <options as JSON>
+// A process that only delivers: node worker.ts <options as JSON>
 import { given, ready, stopOnTerm } from './child.ts'
 import { type Addresses, productionNotifier } from './notifier.ts'
 

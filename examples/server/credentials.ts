@@ -2,9 +2,8 @@ import { readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
 /**
- * What Carillon shows once and cannot show again: it stores a hash of the API key, and the signing secret encrypted.
- * A caller and a receiver keep theirs somewhere safe; the example is both, and keeps them in a file that only its
- * owner can read.
+ * Secrets that Carillon shows once: it stores a hash of the API key, and the signing secret encrypted. Callers and
+ * receivers must store theirs. This example is both, and stores them in a file that only its owner can read.
  */
 export interface Credentials {
   readonly apiKey?: string

@@ -1,18 +1,18 @@
 import type { NotificationEvent, SentNotification } from 'carillon'
 import { quote, say } from './print.ts'
 
-/** The e-mail that every start sends, the way any client would: over HTTP, with the API key. */
+/** The e-mail that every start sends like any client: over HTTP, with the API key. */
 export interface FirstSend {
-  /** Tells of an event that arrived. */
+  /** Reports a received event. */
   heard(event: NotificationEvent): void
-  /** Resolves when the notification's event has arrived, or has taken too long. */
+  /** Resolves when the notification's event has arrived, or after a timeout. */
   run(url: string, apiKey: string): Promise<void>
 }
 
 const PATIENCE_MS = 60_000
 
 export function createFirstSend(): FirstSend {
-  // The event can overtake the answer to the request that caused it.
+  // An event can overtake the answer to its request.
   const early = new Set<string>()
   let waiting = (id: string): void => {
     early.add(id)

@@ -3,11 +3,11 @@ import { simpleParser } from 'mailparser'
 import { SMTPServer } from 'smtp-server'
 
 export interface ReceivedMail {
-  /** The recipient of the envelope. */
+  /** Recipient of the envelope. */
   readonly to: string
   readonly subject: string
   readonly text: string
-  /** Empty: there is none. */
+  /** Empty: no HTML part. */
   readonly html: string
 }
 
@@ -17,8 +17,8 @@ export interface Inbox {
 }
 
 /**
- * Stands in for the operator's mail server: takes every message, except those to an address that begins with
- * `bounce`, which it refuses as a real server refuses an unknown mailbox.
+ * A local mail server. It accepts every message except to addresses that begin with `bounce`, which it refuses like
+ * unknown mailboxes.
  */
 export async function startInbox(received: (mail: ReceivedMail) => void): Promise<Inbox> {
   const server = new SMTPServer({
@@ -39,7 +39,7 @@ export async function startInbox(received: (mail: ReceivedMail) => void): Promis
         .catch(callback)
     },
   })
-  // A client that goes away in the middle is no reason for a mail server to end.
+  // A client that disconnects must not end the server.
   server.on('error', () => {})
   const port = await new Promise<number>((resolve, reject) => {
     server.server.once('error', reject)

@@ -1,4 +1,4 @@
-// Carillon in an Express server, with everything it talks to on this machine: npm start
+// Carillon in an Express server, with a local mail server and webhook receiver: npm start
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -51,9 +51,9 @@ async function main(): Promise<void> {
         timeoutMs: 5_000,
       }),
     },
-    // Only because the receiver is on this machine: by default endpoints are public https addresses.
+    // The receiver is on this machine. By default endpoints must be public https addresses.
     webhooks: { allow: ['127.0.0.1/32'], allowHttp: true },
-    // After a kill -9, what was under way is taken up again when its lease has run out.
+    // After a kill -9, running deliveries are recovered once their lease has ended.
     delivery: { leaseMs: 10_000 },
   })
   notifier.on('error', (error) => console.error(`Behind the scenes: ${explain(error)}`))

@@ -6,15 +6,15 @@ import { Webhook, WebhookVerificationError } from 'standardwebhooks'
 
 export interface Receiver {
   readonly url: string
-  /** The endpoint's signing secret, once it is known. */
+  /** The endpoint's signing secret, once known. */
   secret: string | undefined
   close(): Promise<void>
 }
 
 /**
- * Receives webhook events as a customer's server would, and verifies them with a library that is not Carillon's.
+ * Receives webhook events like a customer's server and verifies them with an independent library.
  *
- * @param port where it listened before, so that events that still wait for it arrive; another one if it is taken
+ * @param port preferred port, where waiting events of an earlier run arrive; another one if it is taken
  */
 export async function startReceiver(
   port: number,

@@ -3,11 +3,11 @@ import { resolve } from 'node:path'
 
 export interface Settings {
   readonly port: number
-  /** Absolute; exists and can be written to. */
+  /** Absolute path of an existing, writable directory. */
   readonly dataDir: string
 }
 
-/** A mistake of whoever started the example: its message says all there is to say. */
+/** A user error, reported by its message alone. */
 export class SettingError extends Error {}
 
 /** @throws SettingError */
@@ -21,7 +21,7 @@ function readPort(text: string): number {
   throw new SettingError(`PORT must be a whole number from 0 to 65535; it is ${JSON.stringify(text)}.`)
 }
 
-/** What it means that the port could not be had. */
+/** Explains why the port is unavailable. */
 export function portError(error: NodeJS.ErrnoException, port: number): unknown {
   switch (error.code) {
     case 'EADDRINUSE':

@@ -5,7 +5,7 @@ import type { Receiver } from './receiver.ts'
 
 const ORGANIZATION = 'org_example'
 
-/** Creates what the example needs, or finds it where an earlier start has created it. Returns the API key. */
+/** Creates the example's resources or finds those of an earlier start. Returns the API key. */
 export async function setUp(notifier: Notifier, file: CredentialsFile, receiver: Receiver): Promise<string> {
   await setUpOrganization(notifier)
   const tenant = notifier.organization(ORGANIZATION)
@@ -68,7 +68,7 @@ async function setUpEndpoint({ webhooks }: Tenant, file: CredentialsFile, receiv
     say('Webhook', `${known.id} to ${known.url}, registered by an earlier start`)
     return
   }
-  // The receiver's old port is taken, or its secret is lost: events that still wait for the old endpoint go with it.
+  // The receiver's old port is taken, or its secret is lost. Waiting events of the old endpoint are removed with it.
   const old = items.filter(({ url }) => url.startsWith('http://127.0.0.1:'))
   for (const { id } of old) await webhooks.delete(id)
   const { id, url, secret } = await webhooks.create({ url: receiver.url })
@@ -92,7 +92,7 @@ async function setUpTemplate({ templates }: Tenant): Promise<void> {
   say('Template', `"${value.name}" (${value.id}), ${created ? 'created' : 'here already'}`)
 }
 
-/** Creates a resource, or gets it where it exists. */
+/** Creates a resource, or reads it if it exists. */
 async function createOr<Resource>(
   exists: 'already_exists' | 'template_already_exists',
   create: () => Promise<Resource>,

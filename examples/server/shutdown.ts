@@ -1,17 +1,17 @@
 import { constants } from 'node:os'
 import { explain, say } from './print.ts'
 
-/** A signal that comes twice was meant once: a terminal sends Ctrl-C to npm and to us, and npm passes it on. */
+/** Signals within this time count once: a terminal sends Ctrl-C to npm and to this process, and npm forwards it. */
 const SAME_SIGNAL_MS = 1_000
 
 export interface Closers {
-  /** What is closed at the end, the last first. */
+  /** Adds a function to run at the end, last first. */
   push(close: () => Promise<void>): void
-  /** Ends the process because of an error: one message, exit code 1. */
+  /** Ends the process after an error: one message, exit code 1. */
   fail(error: unknown): Promise<void>
 }
 
-/** On SIGINT or SIGTERM everything is closed in turn and the process exits with 0; a second signal ends it at once. */
+/** On SIGINT or SIGTERM closes everything in turn and exits with 0. A second signal exits at once. */
 export function closeOnSignals(): Closers {
   const closers: (() => Promise<void>)[] = []
   let stoppedAt: number | undefined
@@ -41,7 +41,7 @@ export function closeOnSignals(): Closers {
       closers.push(close)
     },
     fail(error) {
-      // A stop in the middle of the start makes it fail, and is under way already.
+      // A stop during the start makes the start fail, and is already running.
       if (stoppedAt !== undefined) return Promise.resolve()
       stoppedAt = performance.now()
       console.error(explain(error))

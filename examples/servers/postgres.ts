@@ -6,15 +6,15 @@ import { promisify } from 'node:util'
 import { freePort } from './free-port.ts'
 import { findPostgres, unprivileged } from './postgres-programs.ts'
 
-/** A PostgreSQL of this machine, with data in a temporary folder. */
+/** A local PostgreSQL with data in a temporary folder. */
 export interface PostgresServer {
   readonly port: number
   readonly url: string
-  /** Starts it again, on the same port and data. */
+  /** Starts it again on the same port and data. */
   start(): Promise<void>
-  /** `immediate`: as if the machine had crashed. `fast`: ends every connection. */
+  /** `immediate`: like a crash of the machine. `fast`: ends every connection. */
   stop(mode: 'immediate' | 'fast'): Promise<void>
-  /** Makes a standby the primary. */
+  /** Promotes a standby to primary. */
   promote(): Promise<void>
   /** Stops it and removes its data. */
   remove(): Promise<void>
@@ -24,7 +24,7 @@ export interface PostgresServer {
 
 const run = promisify(execFile)
 
-/** Where one server is, and how its programs are called. */
+/** Paths and identity for running a server. */
 export interface Place {
   readonly programs: string
   readonly folder: string
@@ -33,18 +33,18 @@ export interface Place {
   call(name: string, ...args: string[]): Promise<unknown>
 }
 
-/** A folder for a server, of which there is nothing yet. */
+/** Prepares an empty folder for a server. */
 export async function newPlace(installed: string): Promise<Place> {
   const identity = unprivileged()
   const folder = mkdtempSync(join(tmpdir(), 'carillon-pg-'))
   if (identity !== undefined) chownSync(folder, identity.uid, identity.gid)
   let programs = installed
-  // A checkout may be where the other user cannot look.
+  // The other user may lack access to a checkout.
   if (spawnSync(join(programs, 'initdb'), ['--version'], { ...identity }).status !== 0) {
     cpSync(join(programs, '..'), join(folder, 'programs'), { recursive: true, verbatimSymlinks: true })
     programs = join(folder, 'programs/bin')
   }
-  // Away from this folder, which the other user may not be allowed to read.
+  // Not in this folder, which the other user may be unable to read.
   const options = { ...identity, cwd: folder, env: { ...process.env, LC_ALL: 'C' } }
   return {
     programs,
@@ -55,7 +55,7 @@ export async function newPlace(installed: string): Promise<Place> {
   }
 }
 
-/** Starts what is in a place, with these lines of configuration; the last of a name counts. */
+/** Starts a server in a place with additional configuration lines. The last line for a setting counts. */
 export async function startIn(
   { programs, folder, data, port, call }: Place,
   settings: readonly string[],
@@ -92,7 +92,7 @@ export async function startIn(
   return server
 }
 
-/** Nothing is left of a server that does not start. */
+/** Removes the remains of a server that does not start. */
 export async function orRemove(place: Place, begin: () => Promise<PostgresServer>): Promise<PostgresServer> {
   try {
     return await begin()
@@ -104,10 +104,10 @@ export async function orRemove(place: Place, begin: () => Promise<PostgresServer
 }
 
 /**
- * Starts a server of its own in a temporary folder.
+ * Starts a server in a temporary folder.
  *
  * @param settings lines of postgresql.conf
- * @param programs the folder of the version that is wanted
+ * @param programs folder of the required version
  */
 export async function startPostgres(
   settings: readonly string[] = [],

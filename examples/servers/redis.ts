@@ -15,26 +15,26 @@ function findProgram(name: string): string | undefined {
     .find((file) => existsSync(file))
 }
 
-/** Undefined: there is none. */
+/** Undefined: not installed. */
 export const valkeyProgram: string | undefined = findProgram('valkey-server')
 export const redisProgram: string | undefined = findProgram('redis-server') ?? valkeyProgram
 
-/** A Redis of this machine, with data in a temporary folder. */
+/** A local Redis with data in a temporary folder. */
 export interface RedisServer {
   readonly port: number
   readonly url: string
-  /** Starts it again on the same port, with the data that it had been told to save. */
+  /** Starts it again on the same port, with its saved data. */
   start(): Promise<void>
-  /** Ends it at once, without a chance to save. */
+  /** Kills it without saving. */
   kill(): Promise<void>
-  /** Stops and continues the process: it hangs, and its connections stay. */
+  /** Stops or continues the process: it hangs while its connections stay open. */
   signal(name: 'SIGSTOP' | 'SIGCONT'): void
   remove(): Promise<void>
 }
 
 /**
- * @param more settings beside those of every one
- * @param program what is started
+ * @param more additional settings
+ * @param program path of the server program
  */
 export async function startRedis(
   more: readonly string[] = [],
