@@ -84,6 +84,12 @@ export const en = {
     never: 'Never',
     unknown: 'Not known',
   },
+  preview: {
+    width: 'Width',
+    widths: { phone: 'Phone', tablet: 'Tablet', full: 'Full' },
+    scheme: 'Colours of the reader',
+    schemes: { light: 'Light', dark: 'Dark' },
+  },
   keys: {
     title: 'API keys',
     intro: 'Applications and people call the API with a key. Rotate keys every 90 days.',
