@@ -1,14 +1,14 @@
 import { loadPeer } from './load-peer.ts'
 
 /** An `error` event without a listener ends the process. */
-interface Hearable {
+interface ErrorEmitter {
   on(event: 'error', listener: (error: Error) => void): unknown
 }
 
 /** The members in use of a `Pool` of `pg` 8. */
 interface PgPool {
   on(event: 'error', listener: (error: Error) => void): unknown
-  on(event: 'connect', listener: (client: Hearable) => void): unknown
+  on(event: 'connect', listener: (client: ErrorEmitter) => void): unknown
   end(): Promise<void>
 }
 
@@ -22,8 +22,8 @@ export interface OpenPgPool<Pool> {
 /** The application's pool, which may be of another class than that of `pg`. */
 interface GivenPool {
   /** `connect` fires when a connection is ready, before any caller gets it. */
-  on?(event: 'connect', listener: (client: Hearable) => void): unknown
-  removeListener?(event: 'connect', listener: (client: Hearable) => void): unknown
+  on?(event: 'connect', listener: (client: ErrorEmitter) => void): unknown
+  removeListener?(event: 'connect', listener: (client: ErrorEmitter) => void): unknown
 }
 
 /** The members in use of the package. The caller defines the pool and client types. */
@@ -53,14 +53,14 @@ export async function openPgPool<Pool extends object>(
   options: object,
 ): Promise<OpenPgPool<Pool>> {
   if (given !== undefined) {
-    given.on?.('connect', hearErrors)
-    return { pool: given, close: async () => void given.removeListener?.('connect', hearErrors) }
+    given.on?.('connect', ignoreErrors)
+    return { pool: given, close: async () => void given.removeListener?.('connect', ignoreErrors) }
   }
   const { Pool } = await loadPg()
   const pool = new Pool({ ...options, keepAlive: true })
   // The pool replaces an idle connection that the server closes.
   pool.on('error', () => {})
-  pool.on('connect', hearErrors)
+  pool.on('connect', ignoreErrors)
   return { pool: pool as Pool & PgPool, close: () => pool.end() }
 }
 
@@ -68,6 +68,6 @@ export async function openPgPool<Pool extends object>(
  * Listener for a pool's `connect` event. A server that shuts down may end a connection in the packet that reports it as
  * ready. At that point neither the pool nor a caller listens for errors.
  */
-function hearErrors(client: Hearable): void {
+function ignoreErrors(client: ErrorEmitter): void {
   client.on('error', () => {})
 }

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 
 let left = 0
 
-/** The expected number may arrive after the first requests. */
+/** The expected number may be set after the first requests have arrived. */
 function count(more: number): void {
   left += more
   if (left === 0) process.send?.('complete')

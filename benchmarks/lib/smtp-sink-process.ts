@@ -5,7 +5,7 @@ import { SMTPServer } from 'smtp-server'
 
 let left = 0
 
-/** The expected number may arrive after the first mails. */
+/** The expected number may be set after the first mails have arrived. */
 function count(more: number): void {
   left += more
   if (left === 0) process.send?.('complete')

@@ -11,7 +11,7 @@ import { type Day, type Size, simulate } from './service.ts'
 const SIZES = [100_000, 1_000_000, 10_000_000, 30_000_000, 100_000_000]
 const SECONDS = 20
 /** A part above this utilization has no reserve. */
-const ENOUGH = 0.7
+const MAX_UTILIZATION = 0.7
 const DAY_SECONDS = 86_400
 
 const PARTS: Record<keyof Size, string> = {
@@ -56,8 +56,8 @@ function grown(smallest: Size, perSecond: number): { readonly size: Size; readon
 
 /** The most utilized part without a reserve. Null: none. */
 function fullest({ used }: Day): keyof Size | null {
-  const parts = (Object.keys(PARTS) as (keyof Size)[]).filter((part) => used[part] > ENOUGH)
-  if (used.slots > ENOUGH) parts.push('workerProcesses')
+  const parts = (Object.keys(PARTS) as (keyof Size)[]).filter((part) => used[part] > MAX_UTILIZATION)
+  if (used.slots > MAX_UTILIZATION) parts.push('workerProcesses')
   return parts.sort((left, right) => used[right] - used[left])[0] ?? null
 }
 

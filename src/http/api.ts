@@ -10,7 +10,7 @@ import { readForm, readJsonObject, readRaw } from './body.ts'
 import { type Caller, type Door, keyDoor, permittedRoute } from './caller.ts'
 import { acceptsScheme, type Client, httpsRequired, resolveClient } from './client.ts'
 import { publicError } from './errors.ts'
-import { assertGranted, neededFor } from './grants.ts'
+import { assertGranted, requiredGrants } from './grants.ts'
 import type { BodyLimits, HttpRequest, HttpResponse } from './message.ts'
 import { createOpenBodies } from './open-bodies.ts'
 import { openApiDocument } from './openapi/document.ts'
@@ -59,7 +59,7 @@ interface Entry {
 }
 
 /** Answer to a client that has disconnected. */
-const GONE: HttpResponse = Object.freeze({ status: 499, headers: {}, body: null })
+const CLIENT_CLOSED: HttpResponse = Object.freeze({ status: 499, headers: {}, body: null })
 const NO_BODY = Object.freeze({})
 const NO_BYTES = new Uint8Array()
 
@@ -99,11 +99,13 @@ export function createHttpApi(
     }
     try {
       const entry = isPublic(match)
-        ? await welcome(request, client, exchange, match)
+        ? await admitPublic(request, client, exchange, match)
         : await authorize(request, client, exchange, match)
       const result = await perform(request, client, exchange, entry)
       const response =
-        result === null ? GONE : successResponse(envelopeOf(exchange), entry.permitted.route.status, result)
+        result === null
+          ? CLIENT_CLOSED
+          : successResponse(envelopeOf(exchange), entry.permitted.route.status, result)
       exchange.organizationId ||= result?.organizationId ?? ''
       answered(operationOf(match), response.status)
       logOperator(exchange, match, response.status)
@@ -165,7 +167,7 @@ export function createHttpApi(
   }
 
   /** Admits a request without a key, over HTTPS and within the limit of its address. */
-  async function welcome(
+  async function admitPublic(
     request: HttpRequest,
     client: Client,
     exchange: Exchange,
@@ -234,7 +236,7 @@ export function createHttpApi(
     const organizationId = await organizationOf(request, query, permitted, caller, service)
     exchange.organizationId = organizationId
     const grants = caller?.grants ?? []
-    assertGranted(neededFor(route, query), grants)
+    assertGranted(requiredGrants(route, query), grants)
     if (!valid) throw new NotifierError(route.unknown ?? 'not_found')
     if (route.delivers === true) refuseTestMode(request)
     const limits = bodyLimits(resolved, route)

@@ -1,5 +1,5 @@
 import { isNotifierError, NotifierError } from '../domain/errors/notifier-error.ts'
-import { mayHaveMore, parseInTurns } from './json-in-turns.ts'
+import { mayExceed, parseIncrementally } from './incremental-json.ts'
 import type { BodyLimits, HttpRequest } from './message.ts'
 
 const JSON_TYPE = /^application\/(?:json|[\w.!#$&^-]+\+json)\s*(?:;(.*))?$/i
@@ -45,7 +45,7 @@ export async function readJsonObject(
   assertNotEncoded(request.header('content-encoding'))
   const bytes = await request.readBody(limits)
   if (optional && bytes.length === 0) return NOTHING
-  return mayHaveMore(bytes, MAX_VALUES) ? parseLong(bytes) : asObject(parseJson(bytes))
+  return mayExceed(bytes, MAX_VALUES) ? parseLong(bytes) : asObject(parseJson(bytes))
 }
 
 /**
@@ -127,7 +127,7 @@ async function parseLong(bytes: Uint8Array): Promise<Readonly<Record<string, unk
     throw limit === 'depth' ? tooDeep() : tooMany()
   }
   try {
-    return fieldsOf(await parseInTurns(decoder.decode(bytes), limits, refuse))
+    return fieldsOf(await parseIncrementally(decoder.decode(bytes), limits, refuse))
   } catch (cause) {
     throw isNotifierError(cause) ? cause : new NotifierError('invalid_json', { cause })
   }

@@ -4,7 +4,7 @@ import type { Query } from './query.ts'
 import type { Route } from './routes/route.ts'
 
 /** The grants that a query requires. */
-export function neededFor({ queryGrants = {} }: Pick<Route, 'queryGrants'>, query: Query): Grant[] {
+export function requiredGrants({ queryGrants = {} }: Pick<Route, 'queryGrants'>, query: Query): Grant[] {
   return Object.entries(queryGrants).flatMap(([parameter, grant]) =>
     query[parameter] === 'true' ? [grant] : [],
   )

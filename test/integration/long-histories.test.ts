@@ -1,8 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
-import { LOOK } from '../../adapters/storage/look.ts'
 import { postgres } from '../../adapters/storage/postgres/index.ts'
+import { MAX_SCANNED } from '../../adapters/storage/scan.ts'
 import type { Notification } from '../../src/domain/notification.ts'
 import type { Page, PageRequest } from '../../src/ports/storage/page.ts'
 import type { Storage } from '../../src/ports/storage/storage.ts'
@@ -26,9 +26,9 @@ const organizationId = 'org_default'
 const hook = 'wh_long'
 const rare = { channel: 'sms', to: '+4917' } as const
 /** Six times what a page looks at. */
-const LENGTH = 6 * LOOK
+const LENGTH = 6 * MAX_SCANNED
 /** Of both lists that the log is made of, where they end and what is above; and of one a row of another table for each. */
-const MOST = 5 * LOOK + 100
+const MOST = 5 * MAX_SCANNED + 100
 
 interface History {
   readonly storage: Storage
@@ -293,7 +293,7 @@ describeEachWith(
 
     it('is no reason to stop before a page is full', async () => {
       const read = notifications({ status: 'sent' })
-      const { items, nextCursor } = await read(long, { limit: 100, offset: LOOK / 2 })
+      const { items, nextCursor } = await read(long, { limit: 100, offset: MAX_SCANNED / 2 })
       expect([items.length, nextCursor]).toEqual([100, expect.any(String)])
       const all = await readAll((request) => notifications({ channel: 'email' })(long, request), 1_000)
       expect(new Set(all.map((item) => (item as Notification).id)).size).toBe(LENGTH + 1)
@@ -314,7 +314,7 @@ describeEachWith(
       const only = { items: [{ id: long.queued }], nextCursor: null }
       expect(await long.lookedAtBy(() => read(long, page()))).toBeLessThan(100)
       expect(await read(long, page())).toMatchObject(only)
-      await long.makeJobs(2 * LOOK)
+      await long.makeJobs(2 * MAX_SCANNED)
       expect(await long.lookedAtBy(() => read(long, page()))).toBeLessThan(MOST)
       expect(await readAll((request) => read(long, request), 10)).toMatchObject(only.items)
     })

@@ -19,7 +19,7 @@ const MINUTE = 60_000
 const NEW_CONNECTION = { renew: 'connection' } as const
 const AUTH: Row = ['rejected', 'provider_auth_failed', 'account']
 /** A fault of this channel or its input, the same for every attempt. */
-const OURS: Row = ['rejected', 'provider_error', 'message']
+const CHANNEL_FAULT: Row = ['rejected', 'provider_error', 'message']
 
 /**
  * Apple, "Handling notification responses from APNs", table "Response error strings".
@@ -41,14 +41,14 @@ const REASONS: ReadonlyMap<string, Row> = new Map<string, Row>([
   ['TopicDisallowed', ['rejected', 'topic_mismatch', 'account']],
   ['PayloadTooLarge', ['rejected', 'message_too_large', 'message']],
   ['PayloadEmpty', ['rejected', 'invalid_content', 'message']],
-  ['BadCollapseId', OURS],
-  ['BadExpirationDate', OURS],
-  ['BadMessageId', OURS],
-  ['BadPriority', OURS],
-  ['DuplicateHeaders', OURS],
-  ['InvalidPushType', OURS],
-  ['BadPath', OURS],
-  ['MethodNotAllowed', OURS],
+  ['BadCollapseId', CHANNEL_FAULT],
+  ['BadExpirationDate', CHANNEL_FAULT],
+  ['BadMessageId', CHANNEL_FAULT],
+  ['BadPriority', CHANNEL_FAULT],
+  ['DuplicateHeaders', CHANNEL_FAULT],
+  ['InvalidPushType', CHANNEL_FAULT],
+  ['BadPath', CHANNEL_FAULT],
+  ['MethodNotAllowed', CHANNEL_FAULT],
   ['ExpiredProviderToken', ['retry', 'provider_auth_failed', 'account', { renew: 'token' }]],
   ['InvalidProviderToken', AUTH],
   ['MissingProviderToken', AUTH],
@@ -89,7 +89,7 @@ export function judgeApns(status: number, body: string, retryAfterMs: number | u
   const row =
     (reason === undefined ? undefined : REASONS.get(reason)) ??
     STATUSES.get(status) ??
-    (status >= 400 && status < 500 ? OURS : undefined)
+    (status >= 400 && status < 500 ? CHANNEL_FAULT : undefined)
   const providerCode = reason ?? String(status)
   if (row === undefined) {
     const unusable = `APNs gave an answer that says nothing (${status}).`

@@ -47,7 +47,7 @@ export function createConnection(
     if (client.status !== 'ready') {
       awaySince ??= performance.now()
       // All callers share one poll.
-      connecting ??= becomesReady(client, awaySince + timeoutMs).finally(() => {
+      connecting ??= waitUntilReady(client, awaySince + timeoutMs).finally(() => {
         connecting = undefined
       })
       if (!(await connecting))
@@ -83,7 +83,7 @@ export function createConnection(
 }
 
 /** Waits for a client to connect. False: too late. It polls, because listeners would have to be removed again. */
-async function becomesReady(client: RedisClient, until: number): Promise<boolean> {
+async function waitUntilReady(client: RedisClient, until: number): Promise<boolean> {
   // If another user of the client connects at the same moment, this call fails harmlessly.
   if (client.status === 'wait') client.connect().catch(() => {})
   while (client.status !== 'ready') {

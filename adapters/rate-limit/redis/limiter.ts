@@ -9,7 +9,7 @@ import type {
 import { createCalls, type Reply, type Result } from './calls.ts'
 import type { Connection } from './connection.ts'
 import { tagOf } from './keys.ts'
-import { createOwedSlots } from './owed-slots.ts'
+import { createPendingReleases } from './pending-releases.ts'
 import type { CheckName, Fallback } from './unavailable.ts'
 
 /** Dependencies of a limiter. */
@@ -35,12 +35,12 @@ export function createLimiter(parts: LimiterParts): RateLimiter {
     time: () => (parts.now === undefined ? '' : String(parts.now())),
   })
 
-  const owed = createOwedSlots(async (key, token) => {
-    const result = await giveBack(key, token)
+  const pending = createPendingReleases(async (key, token) => {
+    const result = await release(key, token)
     return !('error' in result) || isNotifierError(result.error)
   })
 
-  function giveBack(key: string, token: string): Promise<Result> {
+  function release(key: string, token: string): Promise<Result> {
     return ask({
       verb: 'release',
       keys: [{ kind: 'slots', key }],
@@ -54,7 +54,7 @@ export function createLimiter(parts: LimiterParts): RateLimiter {
     if (checks.length === 0) return { allowed: true, states: [] }
     assertOneTag(checks)
     const slots = verb === 'consume' ? checks.filter(isSlot) : []
-    for (const { token } of slots) owed.drop(token)
+    for (const { token } of slots) pending.drop(token)
     const result = await ask({
       verb,
       keys: checks,
@@ -64,7 +64,7 @@ export function createLimiter(parts: LimiterParts): RateLimiter {
     })
     if (!('error' in result)) return parseDecision(result)
     if (isNotifierError(result.error)) throw result.error
-    for (const { key, token } of slots) owed.add(key, token)
+    for (const { key, token } of slots) pending.add(key, token)
     return fallback.decide(checks, result.error)
   }
 
@@ -124,19 +124,19 @@ export function createLimiter(parts: LimiterParts): RateLimiter {
       return true
     },
     async release(key, token) {
-      const result = await giveBack(key, token)
+      const result = await release(key, token)
       if (!('error' in result)) {
-        owed.drop(token)
+        pending.drop(token)
         return
       }
       if (isNotifierError(result.error)) throw result.error
       // Callers need not handle this: the slot is released later.
-      owed.add(key, token)
+      pending.add(key, token)
       fallback.report(result.error)
     },
     open: parts.open,
     close() {
-      owed.close()
+      pending.close()
       return parts.close()
     },
   }

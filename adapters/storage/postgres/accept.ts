@@ -191,7 +191,7 @@ export function createAccept(connection: Connection): Accept {
   }
 
   async function lookUp(requests: readonly AcceptRequest[]): Promise<Map<AcceptRequest, AcceptAnswer>> {
-    const found = await connection.surely(() => storedOf(requests))
+    const found = await connection.readUntilAnswered(() => storedOf(requests))
     // The lost answer skipped the announcement.
     if (found.size > 0) announcing.after({ refs: null, wakes: true })
     return found

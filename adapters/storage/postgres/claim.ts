@@ -109,7 +109,7 @@ export function createClaim(
    * endpoints are deleted. Deliveries of a disabled endpoint are held, together with a step of its lane. If the
    * endpoint was enabled meanwhile, its jobs are released.
    */
-  async function putAside(rows: readonly ClaimedRow[], token: number): Promise<void> {
+  async function removeOrHold(rows: readonly ClaimedRow[], token: number): Promise<void> {
     if (rows.length === 0) return
     const orphans = rows.filter(isOrphan)
     const lanes = [...new Set(rows.filter((row) => !isOrphan(row)).map(({ jobLane }) => jobLane))]
@@ -171,7 +171,7 @@ export function createClaim(
     )
     const attachments = await attachmentsOf(rows)
     const jobs = rows.map((row) => toJob(row, { token, attachments, endpoints, now }))
-    await putAside(
+    await removeOrHold(
       rows.filter((_row, index) => jobs[index] === undefined),
       token,
     )

@@ -7,7 +7,7 @@ import { type Announcing, createAnnouncing, type MadeDue } from './announce.ts'
 import { asFailure, isDataError, isDiskError, isUncertain, isUnprepared, unavailable } from './errors.ts'
 import { quoted } from './literals.ts'
 import type { PgClient, PgPool, PgResult } from './peer.ts'
-import { untilPassed } from './until-passed.ts'
+import { retryTransient } from './retry-transient.ts'
 import { bound, types, type Value } from './values.ts'
 
 /**
@@ -52,7 +52,7 @@ export interface Connection extends Runner {
   /** Runs one statement once and passes on every error unchanged, to tell a lost answer from a refusal. */
   readonly once: Runner
   /** Repeats a read until the database answers: a restart takes some seconds. */
-  surely<Answer>(read: () => Promise<Answer>): Promise<Answer>
+  readUntilAnswered<Answer>(read: () => Promise<Answer>): Promise<Answer>
   /** The text of a statement as sent. */
   textOf(statement: string): string
   /** Sets or clears the pool. */
@@ -227,7 +227,7 @@ export function createConnection(options: ConnectionOptions): Connection {
 
   /** Repeats until success or a permanent error. */
   function repeated<Answer>(once: () => Promise<Answer>): Promise<Answer> {
-    return untilPassed(once, (error) => {
+    return retryTransient(once, (error) => {
       if (isDiskError(error)) connection.refused = true
     })
   }
@@ -313,7 +313,7 @@ export function createConnection(options: ConnectionOptions): Connection {
    */
   async function wasCommitted(xid: string | null, proof: Proof | undefined, cause: unknown) {
     if (xid === null) return true
-    return surely(async () => {
+    return readUntilAnswered(async () => {
       const status = await fateOf(xid)
       if (status === 'committed') return proof === undefined || (await rows(...proof)).length > 0
       if (status === 'aborted') return false
@@ -332,7 +332,7 @@ export function createConnection(options: ConnectionOptions): Connection {
     }
   }
 
-  async function surely<Answer>(read: () => Promise<Answer>): Promise<Answer> {
+  async function readUntilAnswered<Answer>(read: () => Promise<Answer>): Promise<Answer> {
     const end = performance.now() + ASK_WITHIN_MS
     for (;;) {
       try {
@@ -381,7 +381,7 @@ export function createConnection(options: ConnectionOptions): Connection {
     refused: false,
     addressOf: (_channel, recipient) => recipient,
     once: { rows: rowsOnce },
-    surely,
+    readUntilAnswered,
     transaction,
     set,
   }

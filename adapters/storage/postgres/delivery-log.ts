@@ -6,7 +6,7 @@ import type {
   LoggedAttempt,
   WebhookDelivery,
 } from '../../../src/ports/storage/webhook-endpoints.ts'
-import { LOOK } from '../look.ts'
+import { MAX_SCANNED } from '../scan.ts'
 import type { Connection, Runner } from './connection.ts'
 import type { DeliveryRef } from './deliveries.ts'
 import { inOrder, pageBySeq, seqBefore } from './page.ts'
@@ -58,7 +58,7 @@ export async function listDeliveries(
     )
   }
   return inOrder(connection, async (tx) => {
-    const asked = [endpointId, seqBefore(page), LOOK + page.offset]
+    const asked = [endpointId, seqBefore(page), MAX_SCANNED + page.offset]
     const [beyond] = await tx.rows<{ seq: number }>(SELECT_BEYOND, asked)
     return readPage(
       tx,

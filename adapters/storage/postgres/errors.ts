@@ -5,7 +5,7 @@ import { isPermanent, misconfigured, stateOf } from '../../peer/postgres-refusal
 const DATA_CLASSES: ReadonlySet<string> = new Set(['22', '23', '54'])
 
 /** serialization_failure, deadlock_detected: a retry of the transaction succeeds. */
-const PASSING: ReadonlySet<string> = new Set(['40001', '40P01'])
+const TRANSIENT: ReadonlySet<string> = new Set(['40001', '40P01'])
 
 /**
  * Connection exceptions, shutdowns and internal errors leave the outcome unknown. Invalid transaction states belong
@@ -27,8 +27,8 @@ export function isDataError(error: unknown): boolean {
 }
 
 /** True: an immediate retry of the transaction can succeed. */
-export function isPassing(error: unknown): boolean {
-  return PASSING.has(stateOf(error) ?? '') || isOvertaken(error)
+export function isTransient(error: unknown): boolean {
+  return TRANSIENT.has(stateOf(error) ?? '') || isOvertaken(error)
 }
 
 /**

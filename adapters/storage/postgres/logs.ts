@@ -1,8 +1,8 @@
 import { decodeCursor } from '../../../src/domain/cursor.ts'
 import type { LogEntry, LogFilter, LogRepository } from '../../../src/ports/storage/logs.ts'
 import type { Page, PageRequest } from '../../../src/ports/storage/page.ts'
-import { LOOK, passesEntriesBy } from '../look.ts'
 import { type LogRow, toLogEntry } from '../rows/log-entry.ts'
+import { MAX_SCANNED, skipsEntries } from '../scan.ts'
 import { toPage } from '../to-page.ts'
 import type { Connection, Runner } from './connection.ts'
 import { inOrder } from './page.ts'
@@ -25,7 +25,7 @@ const ACCEPTS = `
 export function createLogs(connection: Connection): LogRepository {
   return {
     async list(filter, page) {
-      if (!passesEntriesBy(filter)) return read(connection, filter, page)
+      if (!skipsEntries(filter)) return read(connection, filter, page)
       return inOrder(connection, async (tx) => {
         const { sql, values } = beyondStatement(filter, page)
         const [row] = await tx.rows<Pick<LogRow, 'at' | 'seq' | 'sequence'>>(sql, values)
@@ -74,7 +74,7 @@ function beyondStatement(
   const values: Value[] = []
   const parameter = (value: Value): string => `$${values.push(value)}`
   const organization = parameter(organizationId)
-  const skipped = parameter(LOOK + page.offset)
+  const skipped = parameter(MAX_SCANNED + page.offset)
   const { events, accepts } = within(page, undefined, parameter)
   return {
     sql: `

@@ -5,7 +5,6 @@ import type {
   NotificationRepository,
 } from '../../../src/ports/storage/notifications.ts'
 import type { Page, PageRequest } from '../../../src/ports/storage/page.ts'
-import { endsOf, hasJob, LOOK, passesBy } from '../look.ts'
 import {
   type AcceptRow,
   type EventRow,
@@ -13,6 +12,7 @@ import {
   toTimeline,
   type WholeRow,
 } from '../rows/notification.ts'
+import { hasJob, MAX_SCANNED, pageBounds, skipsRows } from '../scan.ts'
 import { toPage } from '../to-page.ts'
 import type { Connection, Runner, Transaction } from './connection.ts'
 import { createLedger } from './facts.ts'
@@ -87,7 +87,7 @@ export function createNotifications(connection: Connection): NotificationReposit
       return row === undefined ? null : toNotification(row)
     },
     async list(filter, page) {
-      if (!passesBy(filter)) return read(connection, filter, page)
+      if (!skipsRows(filter)) return read(connection, filter, page)
       return inOrder(connection, async (tx) =>
         hasJob(filter.status) && (await areJobsFew(tx))
           ? read(tx, filter, page, { jobs: true })
@@ -125,8 +125,8 @@ async function read(
 }
 
 async function areJobsFew(tx: Transaction): Promise<boolean> {
-  const [counted] = await tx.rows<{ jobs: number }>(COUNT_JOBS, [LOOK + 1])
-  return counted !== undefined && counted.jobs <= LOOK
+  const [counted] = await tx.rows<{ jobs: number }>(COUNT_JOBS, [MAX_SCANNED + 1])
+  return counted !== undefined && counted.jobs <= MAX_SCANNED
 }
 
 async function findBeyond(
@@ -137,7 +137,7 @@ async function findBeyond(
   const { t, table, conditions, parameter, values } = walkOf(filter, page)
   const sql = `
     SELECT ${t}.created_at, ${t}.seq FROM carillon.${table} AS ${t} WHERE ${conditions.join(' AND ')}
-    ORDER BY ${t}.created_at DESC, ${t}.seq DESC LIMIT 1 OFFSET ${parameter(LOOK + page.offset)}`
+    ORDER BY ${t}.created_at DESC, ${t}.seq DESC LIMIT 1 OFFSET ${parameter(MAX_SCANNED + page.offset)}`
   const [row] = await tx.rows<Pick<WholeRow, 'created_at' | 'seq'>>(sql, values)
   return row && [row.created_at, row.seq]
 }
@@ -150,7 +150,7 @@ function walkOf(filter: NotificationFilter, page: PageRequest, beyond?: readonly
   const t = failed ? 's' : 'n'
   const conditions = [`${t}.organization = ${parameter(filter.organizationId)}`]
   if (failed) conditions.push("s.status = 'failed'")
-  const { above, below } = endsOf(filter, page, beyond)
+  const { above, below } = pageBounds(filter, page, beyond)
   const key = (parts: readonly number[]): string => `(${parts.map((part) => parameter(part)).join(', ')})`
   if (above !== undefined) conditions.push(`(${t}.created_at, ${t}.seq) > ${key(above)}`)
   if (below !== undefined) conditions.push(`(${t}.created_at, ${t}.seq) < ${key(below)}`)

@@ -3,7 +3,7 @@ import type { Transaction } from './connection.ts'
 import type { DeliveryRef } from './deliveries.ts'
 
 /** Makes chosen deliveries due, oldest first. Each gets a job that counts all its earlier attempts. */
-const TAKE_UP = `
+const MAKE_PENDING = `
   taken AS (
     UPDATE carillon.deliveries AS d SET state = 'pending' FROM chosen
     WHERE d.event_id = chosen.event_id AND d.endpoint = chosen.endpoint
@@ -18,16 +18,16 @@ const REDELIVER = `
     SELECT event_id, endpoint FROM carillon.deliveries
     WHERE endpoint = $2 AND created_at >= $3 AND state IN ('held', 'failed')
     ORDER BY created_at, seq LIMIT $4 FOR UPDATE),
-  ${TAKE_UP}`
+  ${MAKE_PENDING}`
 
 const RETRY = `
   WITH chosen AS (
     SELECT event_id, endpoint FROM carillon.deliveries
     WHERE event_id = $2 AND endpoint = $3 AND state <> 'pending' FOR UPDATE),
-  ${TAKE_UP}`
+  ${MAKE_PENDING}`
 
 /** A leased job is already running and stays unchanged. */
-const HURRY = `
+const MAKE_DUE = `
   UPDATE carillon.jobs SET state = CASE WHEN recovered THEN 3 ELSE 0 END, due_at = $1
   WHERE id = (SELECT 2 * seq + 1 FROM carillon.deliveries WHERE event_id = $2 AND endpoint = $3) AND state = 1`
 
@@ -47,5 +47,5 @@ export async function redeliverOne(tx: Transaction, { eventId, endpoint }: Deliv
   const values = [tx.now, eventId, endpoint]
   const rows = await tx.rows<JobRow>(RETRY, values)
   addDue(tx.made, rows)
-  if (rows.length === 0) await makingDue(tx, HURRY, values)
+  if (rows.length === 0) await makingDue(tx, MAKE_DUE, values)
 }

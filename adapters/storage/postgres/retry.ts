@@ -55,7 +55,7 @@ interface DeadRow extends FactRow {
   readonly removed: boolean
 }
 
-interface TakenUp {
+interface Retried {
   readonly row: DeadRow
   readonly standing: Standing
   readonly lane: string
@@ -77,7 +77,7 @@ async function retry(tx: Transaction, request: RetryRequest): Promise<RetryAnswe
   )
   const found = await tx.rows<{ subject: string }>(FIND_JOBS, [rows.map(({ seq }) => 2 * seq)])
   const queued = new Set(found.map(({ subject }) => subject))
-  const taken: TakenUp[] = []
+  const taken: Retried[] = []
   for (const row of rows) {
     const standing = standings.get(row.id)
     const dead = standing?.state.status === 'failed' && !queued.has(row.id)
@@ -89,7 +89,7 @@ async function retry(tx: Transaction, request: RetryRequest): Promise<RetryAnswe
     })
     if (place !== null && dryRun !== true) taken.push({ row, standing, ...place })
   }
-  await takeUp(tx, taken)
+  await retryAll(tx, taken)
   const { retried, expired, unroutable, contentRemoved, nextDueAt } = plan
   const last = rows.at(-1)
   const next = rows.length < most || last === undefined ? null : encodeCursor([last.created_at, last.seq])
@@ -104,7 +104,7 @@ function look(tx: Transaction, { filter, most, after }: RetryRequest): Promise<D
   return tx.rows<DeadRow>(lookAt(NAMED), [...values, ids])
 }
 
-async function takeUp(tx: Transaction, taken: readonly TakenUp[]): Promise<void> {
+async function retryAll(tx: Transaction, taken: readonly Retried[]): Promise<void> {
   if (taken.length === 0) return
   const ids = taken.map(({ row }) => row.id)
   const counts = await tx.rows<{ notification: string; attempts: number | null }>(COUNT_ATTEMPTS, [ids])

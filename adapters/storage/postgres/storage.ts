@@ -1,8 +1,8 @@
 import type { AcceptRequest, JoinedAccept, JoinedTransaction } from '../../../src/ports/storage/accept.ts'
 import type { Storage } from '../../../src/ports/storage/storage.ts'
 import type { OpenPgPool } from '../../peer/pg.ts'
-import { createInTurn } from '../in-turn.ts'
 import { createPendingCalls } from '../pending-calls.ts'
+import { createSerializer } from '../serialize.ts'
 import { createAccept } from './accept.ts'
 import { announceStored } from './announce-stored.ts'
 import { createApiKeys } from './api-keys.ts'
@@ -58,7 +58,7 @@ export function createStorage(
   let partitions: NodeJS.Timeout | undefined
   let folding: NodeJS.Timeout | undefined
   const { counted, countedAll, ended } = createPendingCalls()
-  const inTurn = createInTurn()
+  const serialize = createSerializer()
 
   async function open(): Promise<void> {
     if (opened !== undefined) return
@@ -118,10 +118,10 @@ export function createStorage(
     durable: true,
     start({ addressOf } = {}) {
       if (addressOf !== undefined) connection.addressOf = addressOf
-      return inTurn(open)
+      return serialize(open)
     },
     stop: () =>
-      inTurn(async () => {
+      serialize(async () => {
         await ended()
         commits.stop()
         await wake.stop()

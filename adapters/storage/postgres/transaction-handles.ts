@@ -42,7 +42,7 @@ type Found = Partial<
 /** @throws NotifierError `invalid_transaction` for an unknown handle, or one without a transaction */
 export function runOn(tx: PostgresTransaction): RunText {
   const run = runnerOf(tx)
-  if (run !== null) return inTurn(tx, run)
+  if (run !== null) return serialize(tx, run)
   throw new NotifierError('invalid_transaction', {
     message:
       'For the PostgreSQL storage "tx" is an open transaction: a client of pg after BEGIN, ' +
@@ -55,7 +55,7 @@ export function runOn(tx: PostgresTransaction): RunText {
 const latest = new WeakMap<object, Promise<unknown>>()
 
 /** Runs one statement at a time per handle, as `pg` requires, even for concurrent sends. */
-function inTurn(tx: object, run: RunText): RunText {
+function serialize(tx: object, run: RunText): RunText {
   return (statement) => {
     const answer = (latest.get(tx) ?? Promise.resolve()).then(() => run(statement))
     latest.set(

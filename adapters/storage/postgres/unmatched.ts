@@ -7,10 +7,10 @@ import { hashOf } from './hash.ts'
 const LOCKS = 64
 
 /** Namespace of these advisory locks in the database. */
-const OURS = 0x6361726c
+const LOCK_NAMESPACE = 0x6361726c
 
 const LOCK_ALONE = `
-  SELECT pg_advisory_xact_lock(${OURS}, place)::text FROM unnest($1::integer[]) AS l (place)`
+  SELECT pg_advisory_xact_lock(${LOCK_NAMESPACE}, place)::text FROM unnest($1::integer[]) AS l (place)`
 
 const INSERT = `
   INSERT INTO carillon.unmatched_receipts (received_at, hash, organization, provider, message_id, fact)
@@ -53,7 +53,7 @@ export async function lockMessages(tx: Transaction, messages: readonly MessageRe
 
 /** Takes the shared locks of a settlement, before any row is locked. */
 export const sharedLocks = (messages: readonly MessageRef[]): string => `
-  SELECT pg_advisory_xact_lock_shared(${OURS}, place)::text FROM unnest('{${placesOf(messages)}}'::integer[]) AS l (place)`
+  SELECT pg_advisory_xact_lock_shared(${LOCK_NAMESPACE}, place)::text FROM unnest('{${placesOf(messages)}}'::integer[]) AS l (place)`
 
 function placesOf(messages: readonly MessageRef[]): number[] {
   const places = messages.map(

@@ -39,7 +39,7 @@ const ENABLE = `
   UPDATE carillon.webhook_endpoints SET status = 'active', disabled_reason = NULL WHERE id = $1`
 
 /** Failures at an earlier address, or before the owner enabled the endpoint, do not count. */
-const FORGIVE = `
+const RESET_HEALTH = `
   UPDATE carillon.webhook_endpoints SET failing_since = NULL, failing_told = false WHERE id = $1`
 
 const SET_SECRETS = `
@@ -108,7 +108,7 @@ export function createWebhookEndpoints(connection: Connection): WebhookEndpointR
     const before = toEndpoint(row, tx.now)
     const { url = before.url, events = before.events, successStatus = before.successStatus, status } = change
     await tx.rows(UPDATE, [id, url, JSON.stringify(events), successStatus])
-    if (status === 'active' || url !== before.url) await tx.rows(FORGIVE, [id])
+    if (status === 'active' || url !== before.url) await tx.rows(RESET_HEALTH, [id])
     if (status === 'active') await tx.rows(ENABLE, [id])
     else if (status === 'disabled' && before.status === 'active') await disableEndpoint(tx, id, 'manual')
     tx.prove(PROVE_UPDATED, [id, url, JSON.stringify(events), successStatus, status ?? null])

@@ -5,7 +5,7 @@ import type {
   DeliveryFilter,
   WebhookDelivery,
 } from '../../../src/ports/storage/webhook-endpoints.ts'
-import { LOOK } from '../look.ts'
+import { MAX_SCANNED } from '../scan.ts'
 import type { Connection } from './connection.ts'
 import { pageBySeq, seqBefore } from './page.ts'
 
@@ -66,7 +66,9 @@ export function createDeliveryLog(connection: Connection): DeliveryLog {
   return {
     list({ endpointId, state = null }, page) {
       const beyond =
-        state === null ? undefined : selectBeyond().get(endpointId, seqBefore(page), LOOK + page.offset)?.id
+        state === null
+          ? undefined
+          : selectBeyond().get(endpointId, seqBefore(page), MAX_SCANNED + page.offset)?.id
       return pageBySeq(
         page,
         (before, limit, offset) => list().all(endpointId, before, beyond ?? 0, state, state, limit, offset),

@@ -1,7 +1,7 @@
 import { closeSync, fdatasync, fsyncSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
-import { isWhereItWas, type Place, placeOf } from './place.ts'
+import { type FileIdentity, isInPlace, placeOf } from './file-identity.ts'
 
 /** Flushes commits to disk outside of the event loop. */
 export interface Disk {
@@ -58,7 +58,7 @@ export function createDisk(syncData: SyncData = fdatasync): Disk {
   let running: Promise<void> | undefined
   let scheduled = false
   let broken: NotifierError | undefined
-  let places: readonly Place[] = []
+  let places: readonly FileIdentity[] = []
   let checkedAt = Number.NEGATIVE_INFINITY
 
   function run(): void {
@@ -86,7 +86,7 @@ export function createDisk(syncData: SyncData = fdatasync): Disk {
 
   function fault(): NotifierError | undefined {
     if (broken !== undefined) return broken
-    const gone = places.find((place) => !isWhereItWas(place))
+    const gone = places.find((place) => !isInPlace(place))
     if (gone === undefined) return undefined
     checkedAt = Number.NEGATIVE_INFINITY
     return moved(gone.path)

@@ -2,8 +2,8 @@ import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
 import { assertOptionNames, objectWith } from '../../../src/domain/errors/option-names.ts'
 import type { Clock } from '../../../src/ports/clock.ts'
 import type { Storage } from '../../../src/ports/storage/storage.ts'
-import { createInTurn } from '../in-turn.ts'
 import { createPendingCalls } from '../pending-calls.ts'
+import { createSerializer } from '../serialize.ts'
 import { createAccept, createQuotaUsed } from './accept.ts'
 import { createApiKeys } from './api-keys.ts'
 import { createBacklog } from './backlog.ts'
@@ -88,7 +88,7 @@ export function sqlite(options: SqliteOptions): Storage<SqliteTransaction> {
   const keptValue = createKeptValue(connection)
   const { countedAll, ended } = createPendingCalls()
   let started = false
-  const inTurn = createInTurn()
+  const serialize = createSerializer()
 
   async function open(): Promise<void> {
     if (started) return
@@ -122,10 +122,10 @@ export function sqlite(options: SqliteOptions): Storage<SqliteTransaction> {
     durable: true,
     start({ addressOf } = {}) {
       if (addressOf !== undefined) connection.addressOf = addressOf
-      return inTurn(open)
+      return serialize(open)
     },
     stop: () =>
-      inTurn(async () => {
+      serialize(async () => {
         await ended()
         await close()
       }),

@@ -2,8 +2,8 @@ import type { SQLInputValue } from 'node:sqlite'
 import { decodeCursor } from '../../../src/domain/cursor.ts'
 import type { LogEntry, LogFilter, LogRepository } from '../../../src/ports/storage/logs.ts'
 import type { Page, PageRequest } from '../../../src/ports/storage/page.ts'
-import { LOOK, passesEntriesBy } from '../look.ts'
 import { type LogRow, toLogEntry } from '../rows/log-entry.ts'
+import { MAX_SCANNED, skipsEntries } from '../scan.ts'
 import { toPage } from '../to-page.ts'
 import type { Connection } from './connection.ts'
 
@@ -86,9 +86,9 @@ export function createLogs(connection: Connection): LogRepository {
 
   /** Sort key of the first unread entry of either list, the newer of the two. */
   function findBeyond(filter: LogFilter, page: PageRequest): readonly number[] | undefined {
-    if (!passesEntriesBy(filter)) return undefined
+    if (!skipsEntries(filter)) return undefined
     const { events, accepts } = within(filter, page)
-    const skipped = LOOK + page.offset
+    const skipped = MAX_SCANNED + page.offset
     const [first] = [
       ...select<Key>([EVENTS_BEYOND, EVENTS_ORDER], events, 1, skipped),
       ...select<Key>([ACCEPTS_BEYOND, ACCEPTS_ORDER], accepts, 1, skipped),

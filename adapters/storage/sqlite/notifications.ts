@@ -6,8 +6,8 @@ import type {
   NotificationRepository,
 } from '../../../src/ports/storage/notifications.ts'
 import type { Page, PageRequest } from '../../../src/ports/storage/page.ts'
-import { endsOf, hasJob, LOOK, passesBy } from '../look.ts'
 import { type EventRow, toNotification, toTimeline, type WholeRow } from '../rows/notification.ts'
+import { hasJob, MAX_SCANNED, pageBounds, skipsRows } from '../scan.ts'
 import { toPage } from '../to-page.ts'
 import type { Connection } from './connection.ts'
 import type { Deliveries } from './deliveries.ts'
@@ -70,8 +70,9 @@ export function createNotifications(
   }
 
   function lookFor(filter: NotificationFilter, page: PageRequest): Look {
-    if (!passesBy(filter)) return {}
-    if (hasJob(filter.status) && (countJobs().get(LOOK + 1)?.jobs ?? 0) <= LOOK) return { jobs: true }
+    if (!skipsRows(filter)) return {}
+    if (hasJob(filter.status) && (countJobs().get(MAX_SCANNED + 1)?.jobs ?? 0) <= MAX_SCANNED)
+      return { jobs: true }
     const { sql, values } = beyondStatement(filter, page)
     const row = connection
       .statement<Pick<WholeRow, 'created_at' | 'seq'>>(sql)()
@@ -139,7 +140,7 @@ function selectOf(head: string, conditions: readonly Condition[], limit: number,
 
 function beyondStatement(filter: NotificationFilter, page: PageRequest): Select {
   const head = 'n.created_at, n.seq FROM carillon_notifications AS n'
-  return selectOf(head, walkOf(filter, page), 1, LOOK + page.offset)
+  return selectOf(head, walkOf(filter, page), 1, MAX_SCANNED + page.offset)
 }
 
 function listStatement(filter: NotificationFilter, page: PageRequest, { jobs, beyond }: Look): Select {
@@ -166,7 +167,7 @@ function listStatement(filter: NotificationFilter, page: PageRequest, { jobs, be
 /** Conditions covered by the index that a list walks. */
 function walkOf(filter: NotificationFilter, page: PageRequest, beyond?: readonly number[]): Condition[] {
   const { organizationId, status, ids } = filter
-  const { above, below } = endsOf(filter, page, beyond)
+  const { above, below } = pageBounds(filter, page, beyond)
   return [
     // The plus sign makes the planner use the index on ids.
     [`${ids === undefined ? '' : '+'}n.organization = ?`, organizationId],

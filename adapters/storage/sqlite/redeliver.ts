@@ -16,7 +16,7 @@ const SELECT_ONE = `
   FROM carillon_deliveries AS d WHERE event_id = ? AND endpoint = ?`
 
 /** A leased job is already running and stays unchanged. */
-const HURRY = `
+const MAKE_DUE = `
   UPDATE carillon_jobs SET state = CASE recovered WHEN 1 THEN 3 ELSE 0 END, due_at = ?
   WHERE id = ? AND state = 1`
 
@@ -38,9 +38,9 @@ export function createRedelivery(connection: Connection): Redelivery {
   const selectOne = connection.statement<DeliveryRow & { readonly pending: 0 | 1 }>(SELECT_ONE)
   const makePending = connection.statement(MAKE_PENDING)
   const insertJob = connection.statement(INSERT_JOB)
-  const hurry = connection.statement(HURRY)
+  const hurry = connection.statement(MAKE_DUE)
 
-  function takeUp({ id, organization }: DeliveryRow, endpoint: string, now: number): void {
+  function makeDue({ id, organization }: DeliveryRow, endpoint: string, now: number): void {
     makePending().run(id)
     insertJob().run(eventJob(id), organization, endpoint, now)
   }
@@ -49,7 +49,7 @@ export function createRedelivery(connection: Connection): Redelivery {
     redeliver(endpoint, { since, most }) {
       const now = connection.now()
       const rows = selectOver().all(endpoint, since, most)
-      for (const row of rows) takeUp(row, endpoint, now)
+      for (const row of rows) makeDue(row, endpoint, now)
       return rows.length
     },
     redeliverOne(endpoint, eventId) {
@@ -57,7 +57,7 @@ export function createRedelivery(connection: Connection): Redelivery {
       const row = selectOne().get(eventId, endpoint)
       if (row === undefined) return null
       if (row.pending === 1) hurry().run(now, eventJob(row.id))
-      else takeUp(row, endpoint, now)
+      else makeDue(row, endpoint, now)
       return row.id
     },
   }

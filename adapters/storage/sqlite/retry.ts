@@ -69,7 +69,7 @@ export function createRetry(
       : lookAtIds().all(withTemplate, JSON.stringify(ids), ...rest)
   }
 
-  function takeUp(row: DeadRow, lane: string, dueAt: number, announcements: Announcements): void {
+  function retryOne(row: DeadRow, lane: string, dueAt: number, announcements: Announcements): void {
     const attempts = countAttempts().get(row.seq)?.attempts ?? 0
     addFacts(row, [{ type: 'redriven' }], 'engine', announcements)
     const state = dueAt > announcements.now ? WAITING : READY
@@ -90,7 +90,7 @@ export function createRetry(
         expiresAt: row.expires_at,
         removed: row.removed === 1,
       })
-      if (place !== null && dryRun !== true) takeUp(row, place.lane, place.dueAt, announcements)
+      if (place !== null && dryRun !== true) retryOne(row, place.lane, place.dueAt, announcements)
     }
     const { retried, expired, unroutable, contentRemoved, nextDueAt } = plan
     const last = rows.at(-1)

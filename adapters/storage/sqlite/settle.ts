@@ -51,7 +51,7 @@ interface HealthRow {
 type EventSettlement = Extract<Settlement, { readonly kind: 'event' }>
 type NotificationSettlement = Extract<Settlement, { readonly kind: 'notification' }>
 /** Endpoints read by a set of settlements. A change removes the entry. */
-type Healths = Map<string, HealthRow | undefined>
+type EndpointHealths = Map<string, HealthRow | undefined>
 type Settle = (settlements: readonly Settlement[]) => Promise<SettleAnswer[]>
 
 const failed = (cause: unknown): SettleAnswer => ({ kind: 'failed', error: dataError(cause) })
@@ -106,7 +106,7 @@ export function createSettle(
     return { kind: 'settled', events }
   }
 
-  function healthOf(id: string, healths: Healths): HealthRow | undefined {
+  function healthOf(id: string, healths: EndpointHealths): HealthRow | undefined {
     if (!healths.has(id)) healths.set(id, selectHealth().get(id))
     return healths.get(id)
   }
@@ -114,7 +114,7 @@ export function createSettle(
   function judge(
     id: string,
     settlement: EventSettlement,
-    healths: Healths,
+    healths: EndpointHealths,
     now: number,
   ): EndpointEvent | null {
     const row = healthOf(id, healths)
@@ -139,7 +139,7 @@ export function createSettle(
   function settleDelivery(
     job: number,
     settlement: EventSettlement,
-    healths: Healths,
+    healths: EndpointHealths,
     now: number,
   ): SettleAnswer {
     const held = selectEndpoint().get(job, settlement.token)
@@ -156,7 +156,7 @@ export function createSettle(
     return connection.writeSet(settlements, failed, () => {
       const announcements = deliveries.announcements(connection.now())
       const mayMatch = unmatched.any()
-      const healths: Healths = new Map()
+      const healths: EndpointHealths = new Map()
       return function settleOne(settlement) {
         const job = Number(settlement.jobId)
         if (isEventJob(job) !== (settlement.kind === 'event')) return STALE

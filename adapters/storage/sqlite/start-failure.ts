@@ -10,7 +10,7 @@ const CANTOPEN = 14
 const NOTADB = 26
 
 /** Transient reasons that do not concern the file. */
-const PASSING: ReadonlySet<string | undefined> = new Set(['EMFILE', 'ENFILE', 'ENOMEM', 'EINTR'])
+const TRANSIENT: ReadonlySet<string | undefined> = new Set(['EMFILE', 'ENFILE', 'ENOMEM', 'EINTR'])
 
 /** Wraps an error of the start. Permanent errors are configuration faults. */
 export function startFailure(file: string, error: unknown): NotifierError {
@@ -33,7 +33,7 @@ function permanentFault(file: string, code: number | null): string | null {
   if (code !== CANTOPEN) return null
   // SQLite does not report the reason; the system does.
   const reason = whyNotOpened(path, uri === null ? 'a' : 'r+')
-  if (reason === null || PASSING.has(reason.code)) return null
+  if (reason === null || TRANSIENT.has(reason.code)) return null
   return `"${path}" cannot be opened (${reason.code}). Its folder must exist, and this process must be able to write there.`
 }
 

@@ -33,7 +33,7 @@ const ENABLE = `
   UPDATE carillon_webhook_endpoints SET status = 'active', disabled_reason = NULL WHERE id = ?`
 
 /** Failures at an earlier address, or before the owner enabled the endpoint, do not count. */
-const FORGIVE = `
+const RESET_HEALTH = `
   UPDATE carillon_webhook_endpoints SET failing_since = NULL, failing_told = 0 WHERE id = ?`
 
 const SET_SECRETS = 'UPDATE carillon_webhook_endpoints SET secrets = ?, secret_ends = ? WHERE id = ?'
@@ -53,7 +53,7 @@ export function createWebhookEndpoints(
   const list = connection.statement<EndpointRow>(LIST)
   const updateRow = connection.statement(UPDATE)
   const enable = connection.statement(ENABLE)
-  const forgive = connection.statement(FORGIVE)
+  const forgive = connection.statement(RESET_HEALTH)
   const setSecrets = connection.statement(SET_SECRETS)
   const removeRow = connection.statement(DELETE)
   const remove = createRemove(connection)

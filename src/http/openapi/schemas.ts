@@ -159,19 +159,27 @@ function convertAll(
 ): Record<string, Mutable> {
   const registry = z.registry<{ id: string }>()
   for (const [id, schema] of entries) registry.add(schema, { id })
-  const { schemas } = z.toJSONSchema(registry, { io, unrepresentable: 'any', override: tidy, uri: refTo })
+  const { schemas } = z.toJSONSchema(registry, {
+    io,
+    unrepresentable: 'any',
+    override: refineSchema,
+    uri: refTo,
+  })
   return Object.fromEntries(
     Object.entries(schemas).map(([name, { $schema: _dialect, $id: _id, ...schema }]) => [name, schema]),
   )
 }
 
 function convert(schema: z.ZodType): JsonObject {
-  const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, { unrepresentable: 'any', override: tidy })
+  const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, {
+    unrepresentable: 'any',
+    override: refineSchema,
+  })
   return rest
 }
 
 /** Translates refinements to JSON Schema and drops redundant keywords. */
-function tidy({ zodSchema, jsonSchema }: { zodSchema: z.core.$ZodType; jsonSchema: Mutable }): void {
+function refineSchema({ zodSchema, jsonSchema }: { zodSchema: z.core.$ZodType; jsonSchema: Mutable }): void {
   // Some generators take an object without properties for an empty one.
   if (zodSchema === jsonObject) Object.assign(jsonSchema, { type: 'object', additionalProperties: true })
   if (zodSchema === channel && jsonSchema.$ref === undefined) {

@@ -19,10 +19,11 @@ export const failure: z.ZodType<Omit<NotificationFailure, 'code'> & { code: stri
 })
 
 /** Code and message in an entry of a history or log. */
-export const saidFields: { readonly [Name in 'providerCode' | 'message']: z.ZodType<string | null> } = {
-  providerCode: z.string().nullable().describe("The provider's own code or word for it."),
-  message: z.string().nullable().describe('What was said of it, mostly by the provider.'),
-}
+export const outcomeTextFields: { readonly [Name in 'providerCode' | 'message']: z.ZodType<string | null> } =
+  {
+    providerCode: z.string().nullable().describe("The provider's own code or word for it."),
+    message: z.string().nullable().describe('What was said of it, mostly by the provider.'),
+  }
 
 /** Response to a deletion. */
 export const deleted: z.ZodType<{ deleted: true }> = z.object({ deleted: z.literal(true) })

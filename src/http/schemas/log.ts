@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { channelName, failure, listOf, notificationStatus, saidFields, timestamp } from './common.ts'
+import { channelName, failure, listOf, notificationStatus, outcomeTextFields, timestamp } from './common.ts'
 
 /** One event of a notification in the delivery log. */
 export const logEntry: z.ZodType = z.object({
@@ -14,7 +14,7 @@ export const logEntry: z.ZodType = z.object({
   segments: z.int().nullable().describe('Of a text message that was handed over.'),
   machine: z.boolean().describe('A machine opened or clicked; it changed no status.'),
   error: failure.nullable(),
-  ...saidFields,
+  ...outcomeTextFields,
   template: z.string().nullable(),
   createdAt: timestamp,
 })

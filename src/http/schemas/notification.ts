@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { type SendFields, type SendSchema, sendInput } from '../../domain/input/send.ts'
 import type { BatchResult, SentNotification, ValidatedSend } from '../../services/accept/records.ts'
-import { channelName, failure, listOf, notificationStatus, saidFields, timestamp } from './common.ts'
+import { channelName, failure, listOf, notificationStatus, outcomeTextFields, timestamp } from './common.ts'
 import { partsFields } from './parts.ts'
 import { renderedFields } from './template.ts'
 
@@ -90,7 +90,7 @@ export const notificationRecord: z.ZodType = z.object({
       provider: z.string().nullable(),
       providerMessageId: z.string().nullable(),
       error: failure.nullable(),
-      ...saidFields,
+      ...outcomeTextFields,
       durationMs: z.number().nullable(),
       segments: z.int().nullable().describe('Of a text message that was handed over.'),
       ambiguous: z.boolean(),

@@ -13,7 +13,7 @@ import {
   SPAM,
   THROTTLE,
   TOO_LARGE,
-} from './words.ts'
+} from './reply-patterns.ts'
 
 /** Greylisting servers expect the same message again after some minutes, commonly five (RFC 6647 5.1). */
 const GREYLIST_MS = 5 * 60_000
@@ -177,7 +177,7 @@ function byDetail(reply: SmtpReply, answer: Answer): Outcome | null {
   if (detail === '7.28') return answer.retry('provider_rate_limited', 'account')
   if (reply.class === 4) return delayedByDetail(detail, answer)
   if (POLICY_DETAILS.has(detail))
-    return byWords(reply, answer) ?? answer.rejected('blocked_recipient', 'recipient')
+    return byText(reply, answer) ?? answer.rejected('blocked_recipient', 'recipient')
   // Host unreachable. Exchange Online also uses it for unknown mailboxes.
   if (detail === '4.1') {
     return answer.rejected(
@@ -198,7 +198,7 @@ function delayedByDetail(detail: string, answer: Answer): Outcome | null {
 }
 
 /** Judges by the text of a reply if its codes are not specific. */
-function byWords({ words }: SmtpReply, answer: Answer): Outcome | null {
+function byText({ words }: SmtpReply, answer: Answer): Outcome | null {
   if (SPAM.test(words)) return answer.rejected('spam_detected', 'message')
   // "Relay access denied": the server does not relay for us. That does not concern the recipient.
   if (RELAY.test(words) || LOGIN.test(words)) return answer.rejected('provider_auth_failed', 'account')
@@ -219,7 +219,7 @@ function byBasicCode(reply: SmtpReply, command: string, answer: Answer): Outcome
   // X.n.0 is "other or undefined", no more specific than the basic code (RFC 3463 3.1).
   const silent = reply.detail === null || reply.detail.endsWith('.0')
   if (!silent || ![550, 551, 553, 554].includes(basic)) return answer.rejected('provider_error', 'message')
-  const said = byWords(reply, answer)
+  const said = byText(reply, answer)
   if (said !== null) return said
   switch (command) {
     case 'RCPT TO':

@@ -1,20 +1,20 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import { createOwedSlots } from '../../../adapters/rate-limit/redis/owed-slots.ts'
+import { createPendingReleases } from '../../../adapters/rate-limit/redis/pending-releases.ts'
 
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 
-/** Slots owed to a server that is away for those keys. */
-function owedTo(away: Set<string>) {
+/** Pending releases with a server that is down for those keys. */
+function pendingFor(away: Set<string>) {
   const asked: string[] = []
-  const owed = createOwedSlots(async (key, token) => {
+  const pending = createPendingReleases(async (key, token) => {
     asked.push(token)
     return !away.has(key)
   })
   return {
-    owed,
+    pending,
     add(key: string, count: number) {
-      for (let number = 0; number < count; number += 1) owed.add(key, `${key}${number}`)
+      for (let number = 0; number < count; number += 1) pending.add(key, `${key}${number}`)
     },
     /** What is asked for in so many seconds. */
     async asked(seconds: number) {
@@ -25,17 +25,17 @@ function owedTo(away: Set<string>) {
   }
 }
 
-it('what becomes owed after the close is asked for no more, and leaves no timer', async () => {
-  const { owed, add, asked } = owedTo(new Set(['a']))
-  owed.close()
+it('a release that is added after the close is never sent, and leaves no timer', async () => {
+  const { pending, add, asked } = pendingFor(new Set(['a']))
+  pending.close()
   add('a', 2)
   expect(vi.getTimerCount()).toBe(0)
   expect(await asked(10)).toEqual([])
 })
 
-it('a server that is away is asked for a few of many, and for all when it answers again', async () => {
+it('a server that is down gets a few of many releases, and all of them once it answers again', async () => {
   const away = new Set(['a'])
-  const { add, asked } = owedTo(away)
+  const { add, asked } = pendingFor(away)
   add('a', 5_000)
   expect((await asked(3)).length).toBeLessThan(1_000)
   away.clear()
@@ -44,7 +44,7 @@ it('a server that is away is asked for a few of many, and for all when it answer
 })
 
 it('many slots of a node that is away do not keep back those of another', async () => {
-  const { add, asked } = owedTo(new Set(['a']))
+  const { add, asked } = pendingFor(new Set(['a']))
   add('a', 1_000)
   add('b', 10)
   const seen = await asked(10)
@@ -52,8 +52,8 @@ it('many slots of a node that is away do not keep back those of another', async 
 })
 
 it('a slot that is asked for again meanwhile is not given back', async () => {
-  const { owed, add, asked } = owedTo(new Set())
+  const { pending, add, asked } = pendingFor(new Set())
   add('a', 2)
-  owed.drop('a1')
+  pending.drop('a1')
   expect(await asked(2)).toEqual(['a0'])
 })

@@ -1,7 +1,7 @@
 /** Serializes starts and stops, so that each sees the result of the one before. */
-export type InTurn = (step: () => Promise<void>) => Promise<void>
+export type Serialize = (step: () => Promise<void>) => Promise<void>
 
-export function createInTurn(): InTurn {
+export function createSerializer(): Serialize {
   let latest: Promise<void> = Promise.resolve()
   return (step) => {
     const mine = latest.then(step)

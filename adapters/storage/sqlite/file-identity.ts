@@ -1,13 +1,13 @@
 import { statSync } from 'node:fs'
 
 /** A file and its identity when it was opened. */
-export interface Place {
+export interface FileIdentity {
   readonly path: string
   readonly device: number
   readonly inode: number
 }
 
-export function placeOf(path: string): Place {
+export function placeOf(path: string): FileIdentity {
   const { dev: device, ino: inode } = statSync(path)
   return { path, device, inode }
 }
@@ -18,7 +18,7 @@ export function placeOf(path: string): Place {
  *
  * Uses stat and never opens the file: closing it would release SQLite's locks.
  */
-export function isWhereItWas({ path, device, inode }: Place): boolean {
+export function isInPlace({ path, device, inode }: FileIdentity): boolean {
   if (process.platform === 'win32') return true
   try {
     const found = statSync(path, { throwIfNoEntry: false })

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { asFailure, isPassing } from './errors.ts'
+import { asFailure, isTransient } from './errors.ts'
 
 const MOST_RUNS = 5
 
@@ -9,7 +9,7 @@ const MOST_RUNS = 5
  * @param met receives each error
  * @throws the last error, wrapped
  */
-export async function untilPassed<Answer>(
+export async function retryTransient<Answer>(
   run: () => Promise<Answer>,
   met: (error: unknown) => void,
 ): Promise<Answer> {
@@ -18,7 +18,7 @@ export async function untilPassed<Answer>(
       return await run()
     } catch (error) {
       met(error)
-      if (!isPassing(error) || runs >= MOST_RUNS) throw asFailure(error)
+      if (!isTransient(error) || runs >= MOST_RUNS) throw asFailure(error)
       await sleep(pauseAfter(runs))
     }
   }

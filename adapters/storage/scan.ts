@@ -7,17 +7,17 @@ import type { PageRequest } from '../../src/ports/storage/page.ts'
  * Most rows that a page of a filtered list reads, beside skipped ones. The bound applies before the filter, so a page
  * takes a short time even if few rows match: SQLite blocks the event loop.
  */
-export const LOOK = 2_000
+export const MAX_SCANNED = 2_000
 
 /** True: a list of notifications must skip rows of the index that it walks. */
-export function passesBy({ status, ids, ...filter }: NotificationFilter): boolean {
+export function skipsRows({ status, ids, ...filter }: NotificationFilter): boolean {
   const { channel, to, templateId, code, provider } = filter
   const others = [channel, to, templateId, code, provider]
   return ids === undefined && ((status ?? 'failed') !== 'failed' || others.some((one) => one !== undefined))
 }
 
 /** The same for the delivery log. */
-export function passesEntriesBy({ channel, status, notificationId }: LogFilter): boolean {
+export function skipsEntries({ channel, status, notificationId }: LogFilter): boolean {
   return notificationId === undefined && (channel !== undefined || status !== undefined)
 }
 
@@ -32,7 +32,7 @@ export function hasJob(status: NotificationFilter['status']): boolean {
  *
  * @param beyond the first unread row, which lies between the others
  */
-export function endsOf(
+export function pageBounds(
   { from, until }: NotificationFilter,
   { cursor }: PageRequest,
   beyond?: readonly number[],

@@ -24,7 +24,7 @@ const OBJECT = 0x7b
 const END_OF_OBJECT = 0x7d
 
 /** False: the JSON text has at most `values` values and names. Punctuation inside texts counts too. */
-export function mayHaveMore(bytes: Uint8Array, values: number): boolean {
+export function mayExceed(bytes: Uint8Array, values: number): boolean {
   if (bytes.length <= values) return false
   let left = values
   for (let at = 0; at < bytes.length && left >= 0; at += 1) {
@@ -42,12 +42,12 @@ export function mayHaveMore(bytes: Uint8Array, values: number): boolean {
  * @returns the result of `JSON.parse`
  * @throws SyntaxError, and the errors of `refuse` before any parsing
  */
-export async function parseInTurns(
+export async function parseIncrementally(
   text: string,
   limits: JsonLimits,
   refuse: (limit: keyof JsonLimits) => never,
 ): Promise<unknown> {
-  const { frame, items } = apart(text, limits, refuse)
+  const { frame, items } = splitItems(text, limits, refuse)
   const root: unknown = JSON.parse(frame)
   const parsed: unknown[] = []
   let units = 0
@@ -68,14 +68,14 @@ export async function parseInTurns(
   return root
 }
 
-interface Apart {
+interface Split {
   /** The text with `[n]` in place of its n-th item. It holds no other nested list. */
   readonly frame: string
   readonly items: readonly (readonly [from: number, to: number, values: number])[]
 }
 
 /** Finds the items that are objects or lists. Invalid JSON stays invalid in the frame or in an item. */
-function apart(text: string, limits: JsonLimits, refuse: (limit: keyof JsonLimits) => never): Apart {
+function splitItems(text: string, limits: JsonLimits, refuse: (limit: keyof JsonLimits) => never): Split {
   const items: [number, number, number][] = []
   let frame = ''
   let done = 0

@@ -1,12 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type JsonLimits, mayHaveMore, parseInTurns } from '../../../src/http/json-in-turns.ts'
+import { type JsonLimits, mayExceed, parseIncrementally } from '../../../src/http/incremental-json.ts'
 
 const refuse = (limit: keyof JsonLimits): never => {
   throw new Error(limit)
 }
 const parse = (text: string, limits: Partial<JsonLimits> = {}): Promise<unknown> =>
-  parseInTurns(text, { values: 100_000, depth: 64, ...limits }, refuse)
+  parseIncrementally(text, { values: 100_000, depth: 64, ...limits }, refuse)
 
 /** What is parsed, or that it is no JSON. */
 async function outcome(read: () => unknown): Promise<unknown> {
@@ -85,7 +85,7 @@ describe('JSON that is parsed in turns', () => {
   })
 
   it('is asked for where there may be many values', () => {
-    const of = (text: string): boolean => mayHaveMore(Buffer.from(text), 4)
+    const of = (text: string): boolean => mayExceed(Buffer.from(text), 4)
     expect(of('{"a":[1,2]}')).toBe(false)
     expect(of('{"a":[1,2,3]}')).toBe(true)
     expect(of('[[[[[]]]]]')).toBe(true)
