@@ -226,7 +226,8 @@ export const en = {
     unlimited: 'Unlimited',
     used: (used: string, limit: string) => `${used} of ${limit} used`,
     atMost: (limit: string) => `At most ${limit} at a time`,
-    window: (seconds: number) => (seconds === 1 ? 'in each second' : `in ${seconds} seconds`),
+    window: (seconds: number) =>
+      ({ 1: 'in a second', 60: 'in a minute', 3600: 'in an hour' })[seconds] ?? `in ${seconds} seconds`,
     month: 'in the calendar month (UTC)',
     resets: 'Rises again',
     restricted: 'This organization is restricted for sustained overuse until',

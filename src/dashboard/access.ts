@@ -43,8 +43,17 @@ export function sessionDoor(
   }
 }
 
+/** What the application cannot answer now is an outage, not a refusal. */
+async function asked(authorize: Authorize<never>, request: HttpRequest): Promise<unknown> {
+  try {
+    return await authorize(request.native as never)
+  } catch (cause) {
+    throw new NotifierError('service_unavailable', { retryAfterMs: 5_000, cause })
+  }
+}
+
 async function hostCaller(authorize: Authorize<never>, request: HttpRequest): Promise<Caller | null> {
-  const answer: unknown = await authorize(request.native as never)
+  const answer: unknown = await asked(authorize, request)
   if (answer === null || answer === undefined) return null
   const parsed = access.safeParse(answer)
   if (!parsed.success) {
