@@ -9,6 +9,11 @@ export interface Place {
 
 export type Query = Readonly<Record<string, string | undefined>>
 
+// The server leads from the root to here.
+if (pathOf(location) === '/start') {
+  history.replaceState(null, '', addressOf('/') + location.search + location.hash)
+}
+
 function here(): Place {
   return { path: pathOf(location), query: Object.fromEntries(new URLSearchParams(location.search)) }
 }

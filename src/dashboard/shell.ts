@@ -27,6 +27,7 @@ export function createShell(
   return (request, secure) => {
     const nonce = randomBytes(16).toString('base64url')
     const up = '../'.repeat(request.path.split('/').length - 2) || './'
+    const begins = request.path === '/'
     const html = `<!doctype html>
 <html lang="en" ${data}>
 <head>
@@ -35,9 +36,7 @@ export function createShell(
 <meta name="color-scheme" content="light dark">
 <meta name="robots" content="noindex">
 <title>${escaped(settings.title)}</title>
-${request.path === '/' ? `<script nonce="${nonce}">${ADD_SLASH}</script>` : ''}
-<link rel="stylesheet" href="${up}assets/${entry.style}">
-<script type="module" nonce="${nonce}" src="${up}assets/${entry.script}"></script>
+${begins ? begin(nonce) : load(nonce, up)}
 </head>
 <body><noscript>The dashboard needs JavaScript.</noscript></body>
 </html>
@@ -60,9 +59,19 @@ ${request.path === '/' ? `<script nonce="${nonce}">${ADD_SLASH}</script>` : ''}
   }
 }
 
-/** The server cannot tell `/mount` from `/mount/`: frameworks and proxies make both `/`. Relative addresses need the latter. */
-const ADD_SLASH =
-  "if(!location.pathname.endsWith('/'))location.replace(location.pathname+'/'+location.search+location.hash)"
+/**
+ * The server cannot tell `/mount` from `/mount/`, since frameworks and proxies make both `/`, and relative addresses differ
+ * between the two. So the root leads on to a page below it, and the script there shows the root's address again.
+ */
+function begin(nonce: string): string {
+  const target = "location.pathname.replace(/[/]?$/,'/start')+location.search+location.hash"
+  return `<script nonce="${nonce}">location.replace(${target})</script>`
+}
+
+function load(nonce: string, up: string): string {
+  return `<link rel="stylesheet" href="${up}assets/${entry.style}">
+<script type="module" nonce="${nonce}" src="${up}assets/${entry.script}"></script>`
+}
 
 /** Editors of code make style elements, with the nonce. */
 function policy(nonce: string): string {

@@ -1,0 +1,142 @@
+import { request as ask, createServer, type RequestListener, type Server } from 'node:http'
+import { createRequire } from 'node:module'
+import type { AddressInfo } from 'node:net'
+import { getRequestListener } from '@hono/node-server'
+import type expressFactory from 'express'
+import fastifyFactory from 'fastify'
+import Koa from 'koa'
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { notifierRouter } from '../../adapters/http/express.ts'
+import { notifierPlugin } from '../../adapters/http/fastify.ts'
+import { notifierFetch } from '../../adapters/http/fetch.ts'
+import { notifierMiddleware } from '../../adapters/http/koa.ts'
+import { notifierHandler } from '../../adapters/http/node.ts'
+import { type Dashboard, dashboard } from '../../src/dashboard/index.ts'
+import { createNotifier, memoryStorage, type Notifier } from '../../src/index.ts'
+import { describeWith } from '../support/left-out.ts'
+import { CHROMIUM, openBrowser, watch } from './support/browser.ts'
+
+const require = createRequire(import.meta.url)
+const HTTP = { https: 'allow-loopback' } as const
+
+type Mount = (served: Dashboard, prefix: string) => Promise<RequestListener> | RequestListener
+
+function express(name: string): Mount {
+  return (served, prefix) => {
+    const app = (require(name) as typeof expressFactory)()
+    app.use(prefix || '/', notifierRouter(served, HTTP))
+    return app
+  }
+}
+
+const HOSTS: readonly (readonly [name: string, mount: Mount])[] = [
+  ['Express 4', express('express4')],
+  ['Express 5', express('express')],
+  [
+    'Fastify',
+    async (served, prefix) => {
+      const app = fastifyFactory()
+      app.register(notifierPlugin(served, HTTP), { prefix })
+      await app.ready()
+      return app.routing as RequestListener
+    },
+  ],
+  [
+    'Koa',
+    (served, prefix) => new Koa().use(notifierMiddleware(served, { ...HTTP, prefix }) as never).callback(),
+  ],
+  ['node:http', (served, prefix) => notifierHandler(served, { ...HTTP, prefix })],
+  [
+    'fetch',
+    (served, prefix) => {
+      const answer = notifierFetch(served, { ...HTTP, prefix })
+      const connection = { remoteAddress: '127.0.0.1', encrypted: false }
+      return getRequestListener(
+        async (request) => (await answer(request, connection)) ?? new Response(null, { status: 404 }),
+      ) as RequestListener
+    },
+  ],
+]
+
+async function listen(listener: RequestListener): Promise<Server> {
+  const server = createServer(listener)
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return server
+}
+
+const portOf = (server: Server): number => (server.address() as AddressInfo).port
+
+/** A proxy that strips `/tools/mail` from every path, and passes the name of the host on. */
+function strippingProxy(target: number): Promise<Server> {
+  return listen((incoming, response) => {
+    const path = (incoming.url ?? '').replace(/^\/tools\/mail/, '') || '/'
+    const { method, headers } = incoming
+    const outgoing = ask({ port: target, host: '127.0.0.1', path, method, headers }, (answer) => {
+      response.writeHead(answer.statusCode ?? 502, answer.headers)
+      answer.pipe(response)
+    })
+    incoming.pipe(outgoing)
+  })
+}
+
+describeWith(CHROMIUM === null ? 'no Chromium on this machine' : null, 'the dashboard, mounted', () => {
+  let browser: Browser
+  let notifier: Notifier
+  let secret: string
+  beforeAll(async () => {
+    browser = await openBrowser()
+    notifier = createNotifier({
+      storage: memoryStorage(),
+      channels: { email: { name: 'none', send: async () => ({ kind: 'accepted' }) } },
+    }) as Notifier
+    await notifier.start()
+    secret = (await notifier.apiKeys.create({ name: 'Mounted', permission: 'Full Access' })).secret
+  })
+  afterAll(async () => {
+    await browser.close()
+    await notifier.stop()
+  })
+
+  /** Opens without the slash at the end, signs in, follows a link, creates a key, loads a deep link anew, signs out. */
+  async function use(url: string): Promise<void> {
+    const { page, assertClean, close } = await watch(browser, new URL(url).origin)
+    await page.goto(url)
+    await page.getByLabel('API key').fill(secret)
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByRole('link', { name: 'API keys' }).click()
+    await page.getByRole('row', { name: /Mounted/ }).waitFor()
+    await page.getByRole('button', { name: 'Create API key' }).click()
+    const name = `Key ${Math.random()}`
+    await page.getByLabel('Name').fill(name)
+    await page.getByRole('button', { name: 'Create', exact: true }).click()
+    await page.getByRole('button', { name: 'Done' }).click()
+    expect(page.url()).toBe(`${url.replace(/\/$/, '')}/o/org_default/keys`)
+    await page.reload()
+    await page.getByRole('row', { name: new RegExp(name) }).waitFor()
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await page.getByLabel('API key').waitFor()
+    await page.reload()
+    await page.getByLabel('API key').waitFor()
+    assertClean()
+    await close()
+  }
+
+  it.each(HOSTS)(
+    'works in %s, at the root, below a path and behind a proxy that strips one',
+    async (_name, mount) => {
+      for (const prefix of ['', '/ops', '/a/b']) {
+        const server = await listen(await mount(dashboard(notifier), prefix))
+        await use(`http://127.0.0.1:${portOf(server)}${prefix}`)
+        if (prefix === '') {
+          const proxy = await strippingProxy(portOf(server))
+          await use(`http://127.0.0.1:${portOf(proxy)}/tools/mail`)
+          proxy.closeAllConnections()
+          proxy.close()
+        }
+        server.closeAllConnections()
+        server.close()
+      }
+    },
+  )
+})
