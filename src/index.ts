@@ -43,7 +43,7 @@ export type { OrganizationInput } from './domain/input/organization.ts'
 export type { DeadLetterFilterInput, RetryInput } from './domain/input/retry.ts'
 export type { AnyChannel, ChannelParts, SendFields, SendInput } from './domain/input/send.ts'
 export type { SuppressionInput, SuppressionTarget } from './domain/input/suppression.ts'
-export type { TemplateChangeInput, TemplateInput } from './domain/input/template.ts'
+export type { TemplateChangeInput, TemplateDraft, TemplateInput } from './domain/input/template.ts'
 export type { WebhookEndpointInput, WebhookEndpointUpdate } from './domain/input/webhook-endpoint.ts'
 export type { JsonFields } from './domain/json-fields.ts'
 export type {
@@ -173,7 +173,7 @@ export type {
   SuppressionRecord,
 } from './services/suppressions/records.ts'
 export type { CountRecord, DistributionRecord, MetricsSnapshot } from './services/telemetry/records.ts'
-export type { TemplateRecord } from './services/templates/records.ts'
+export type { TemplatePreview, TemplateRecord, TemplateVersionRecord } from './services/templates/records.ts'
 export type { SendOptions, Tenant } from './services/tenant.ts'
 export type {
   CreatedWebhookEndpoint,

@@ -100,6 +100,8 @@ export interface StoredTemplate {
   readonly number: number
   /** Newest last; kept when the template is deleted. */
   readonly versions: Template[]
+  /** When each version was made; epoch milliseconds. */
+  readonly madeAt: number[]
   deleted: boolean
 }
 

@@ -1,6 +1,6 @@
 import { NotifierError } from '../domain/errors/notifier-error.ts'
 import type { Template } from '../domain/template/template.ts'
-import type { TemplateChange, TemplateRepository } from '../ports/storage/templates.ts'
+import type { StoredVersion, TemplateChange, TemplateRepository } from '../ports/storage/templates.ts'
 import { requireOrganization } from './organizations.ts'
 import { pageOf } from './page.ts'
 import { keyOf, type MemoryState, nextNumber, type StoredTemplate } from './state.ts'
@@ -21,7 +21,16 @@ export function memoryTemplates(state: MemoryState): TemplateRepository {
       })
     },
     async versions(references) {
-      return references.map(({ id, version }) => state.templates.get(id)?.versions[version - 1] ?? null)
+      return references.map(({ id, version }) => {
+        const stored = state.templates.get(id)
+        return stored === undefined ? null : (versionsOf(stored)[version - 1] ?? null)
+      })
+    },
+    async history(id, page) {
+      const stored = state.templates.get(id)
+      const versions = stored === undefined || stored.deleted ? [] : versionsOf(stored)
+      const rows = versions.map((version) => ({ number: version.version, version }))
+      return pageOf(rows, page, ({ version }) => version)
     },
     async list(organizationId, page) {
       const rows: { number: number; template: Template }[] = []
@@ -31,8 +40,8 @@ export function memoryTemplates(state: MemoryState): TemplateRepository {
       }
       return pageOf(rows, page, ({ template }) => template)
     },
-    async update(id, change) {
-      return update(state, id, change)
+    async update(id, change, expectedVersion) {
+      return update(state, id, change, expectedVersion)
     },
     async delete(id) {
       const stored = state.templates.get(id)
@@ -52,15 +61,22 @@ function create(state: MemoryState, template: Omit<Template, 'createdAt' | 'vers
     throw new NotifierError('already_exists', { message: 'A template with this id exists.' })
   }
   const created: Template = { ...template, version: 1, createdAt: state.now() }
-  state.templates.set(template.id, { number: nextNumber(state), versions: [created], deleted: false })
+  const own = { versions: [created], madeAt: [created.createdAt], deleted: false }
+  state.templates.set(template.id, { number: nextNumber(state), ...own })
   state.templateNames.set(nameOf(template), template.id)
   return created
 }
 
-function update(state: MemoryState, id: string, change: TemplateChange): Template | 'unknown' | 'taken' {
+function update(
+  state: MemoryState,
+  id: string,
+  change: TemplateChange,
+  expectedVersion: number | undefined,
+): Template | 'unknown' | 'taken' | 'outdated' {
   const stored = state.templates.get(id)
   const before = newest(stored)
   if (stored === undefined || before === null) return 'unknown'
+  if (expectedVersion !== undefined && expectedVersion !== before.version) return 'outdated'
   const { name, subject, body, format, text, description } = change
   const after: Template = {
     ...before,
@@ -82,11 +98,23 @@ function update(state: MemoryState, id: string, change: TemplateChange): Templat
     after.text === before.text
   const updated = same ? after : { ...after, version: before.version + 1 }
   stored.versions[updated.version - 1] = updated
+  if (!same) stored.madeAt.push(state.now())
   return updated
 }
 
 function newest(stored: StoredTemplate | undefined): Template | null {
   return stored === undefined || stored.deleted ? null : (stored.versions.at(-1) ?? null)
+}
+
+/** Oldest first. */
+function versionsOf({ versions, madeAt }: StoredTemplate): StoredVersion[] {
+  const newest = versions.at(-1)
+  return versions.map((version, index) => ({
+    ...version,
+    name: newest?.name ?? version.name,
+    description: newest?.description ?? null,
+    versionAt: madeAt[index] ?? version.createdAt,
+  }))
 }
 
 function nameOf(template: { readonly organizationId: string; readonly name: string }): string {

@@ -46,6 +46,7 @@ type ListName =
   | 'operator-keys'
   | 'organizations'
   | 'suppressions'
+  | 'template-versions'
   | 'templates'
   | 'webhooks'
 

@@ -3,7 +3,7 @@ import { isOrganizationId, ORGANIZATION_ID } from '../domain/input/organization.
 import type { RetryInput } from '../domain/input/retry.ts'
 import type { AnyChannel, ChannelParts, SendInput } from '../domain/input/send.ts'
 import type { SuppressionInput, SuppressionTarget } from '../domain/input/suppression.ts'
-import type { TemplateChangeInput, TemplateInput } from '../domain/input/template.ts'
+import type { TemplateChangeInput, TemplateDraft, TemplateInput } from '../domain/input/template.ts'
 import type { WebhookEndpointInput, WebhookEndpointUpdate } from '../domain/input/webhook-endpoint.ts'
 import type { JsonFields } from '../domain/json-fields.ts'
 import type { BatchResult, SentNotification, ValidatedSend } from './accept/records.ts'
@@ -20,10 +20,9 @@ import type {
   NotificationSummary,
   WaitOptions,
 } from './notifications/records.ts'
-import type { RenderedMessage } from './render.ts'
 import { wrong } from './scope.ts'
 import type { SuppressionQuery, SuppressionRecord } from './suppressions/records.ts'
-import type { TemplateRecord } from './templates/records.ts'
+import type { TemplatePreview, TemplateRecord, TemplateVersionRecord } from './templates/records.ts'
 import type {
   CreatedWebhookEndpoint,
   WebhookDeliveryQuery,
@@ -125,15 +124,32 @@ export interface Tenant<Tx = never, Channels extends ChannelParts = AnyChannel> 
     /**
      * Changes what is given; a change of subject, body or format makes a new version. Queued notifications keep theirs.
      *
-     * @throws NotifierError as `get` and `create`
+     * @throws NotifierError as `get` and `create`, and `version_conflict` where `version` is not the present one
      */
     update(idOrName: string, change: TemplateChangeInput): Promise<TemplateRecord>
+    /** The versions of a template, newest first, in pages as those of `list`. @throws NotifierError as `get` */
+    versions(idOrName: string, query?: ListQuery): Promise<List<TemplateVersionRecord>>
+    /** One version of a template. @throws NotifierError as `get` */
+    version(idOrName: string, version: number): Promise<TemplateVersionRecord>
+    /**
+     * Makes a new version with the subject and text of an earlier one. Where the present version has the same, it stays.
+     *
+     * @throws NotifierError as `get`
+     */
+    restore(idOrName: string, version: number): Promise<TemplateRecord>
     /**
      * Renders a template with example values, as a send would.
      *
-     * @throws NotifierError as `get`, `invalid_template_variable`, `message_too_large`
+     * @throws NotifierError as `get`, `invalid_template_variable`, whose details have the `placeholders`, and
+     *   `message_too_large`
      */
-    preview(idOrName: string, variables?: JsonFields): Promise<RenderedMessage>
+    preview(idOrName: string, variables?: JsonFields): Promise<TemplatePreview>
+    /**
+     * Renders a template that is not stored, as {@link preview}.
+     *
+     * @throws NotifierError `missing_required_field`, `invalid_parameter`, `invalid_channel`, and as `preview`
+     */
+    previewDraft(draft: TemplateDraft): Promise<TemplatePreview>
     /** Queued notifications keep the version they were accepted with. @throws NotifierError as `get` */
     delete(idOrName: string): Promise<void>
   }

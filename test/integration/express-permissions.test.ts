@@ -43,6 +43,7 @@ const bodies: Readonly<Record<string, () => object>> = {
   createTemplate: () => ({ name: newName(), channel: 'email', body: 'Hi' }),
   updateTemplate: () => ({ body: 'Hello' }),
   previewTemplate: () => ({}),
+  previewTemplateDraft: () => ({ channel: 'email', body: 'Hi' }),
   createApiKey: () => ({ name: 'k', permission: 'Read Only' }),
   updateWebhook: () => ({ successStatus: '2xx' }),
   rotateWebhookSecret: () => ({}),
@@ -106,7 +107,11 @@ async function attempt(route: Route, path: string, options: Attempt = {}): Promi
   const eventId = path.includes('{eventId}') ? await announced(id, organizationId) : ''
   return call(host.port, {
     method: route.method,
-    path: path.replace('{eventId}', eventId).replace(/\{\w+\}/, id) + query,
+    path:
+      path
+        .replace('{eventId}', eventId)
+        .replace('{version}', '1')
+        .replace(/\{\w+\}/, id) + query,
     headers: {
       ...keys.get(`${naming === undefined ? organizationId : 'operator'} ${permission}`),
       ...(naming === undefined || inQuery ? {} : { 'x-organization-id': naming }),
@@ -156,6 +161,10 @@ it('every operation needs the level of DESIGN.md §4', () => {
     getTemplate: 'Read Only',
     updateTemplate: 'Write',
     previewTemplate: 'Read Only',
+    previewTemplateDraft: 'Read Only',
+    listTemplateVersions: 'Read Only',
+    getTemplateVersion: 'Read Only',
+    restoreTemplateVersion: 'Write',
     deleteTemplate: 'Full Access',
     listLogs: 'Read Only',
     getAccountLimits: 'Read Only',

@@ -1,6 +1,12 @@
 import type { Template } from '../../../src/domain/template/template.ts'
 import type { TemplateChange, TemplateRepository } from '../../../src/ports/storage/templates.ts'
-import { changedTemplate, type TemplateRow, toTemplate } from '../rows/template.ts'
+import {
+  changedTemplate,
+  type TemplateRow,
+  toTemplate,
+  toVersion,
+  type VersionRow,
+} from '../rows/template.ts'
 import { type Connection, NOW, type Transaction } from './connection.ts'
 import { dataError, isDataError, isTaken } from './errors.ts'
 import { requireOrganization } from './organizations.ts'
@@ -13,15 +19,15 @@ const INSERT = `
     VALUES (${NOW}, 1, $2, $3, $4, $5, $6)
     ON CONFLICT (organization, name) WHERE deleted_at IS NULL DO NOTHING RETURNING seq, created_at),
   first_version AS (
-    INSERT INTO carillon.template_versions (template, version, subject, body, format, text)
-    SELECT seq, 1, $7, $8, $9, $10 FROM added)
+    INSERT INTO carillon.template_versions (template, version, subject, body, format, text, created_at)
+    SELECT seq, 1, $7, $8, $9, $10, created_at FROM added)
   SELECT created_at FROM added`
 
 const PROVE_CREATED = 'SELECT 1 FROM carillon.templates WHERE id = $1'
 
 const INSERT_VERSION = `
-  INSERT INTO carillon.template_versions (template, version, subject, body, format, text)
-  VALUES ($1, $2, $3, $4, $5, $6)`
+  INSERT INTO carillon.template_versions (created_at, template, version, subject, body, format, text)
+  VALUES (${NOW}, $2, $3, $4, $5, $6, $7)`
 
 const COLUMNS = `
   t.seq, t.id, t.organization, t.name, t.channel, t.description, t.created_at,
@@ -43,10 +49,16 @@ const FIND = `${NEWEST} AND t.organization = $1 AND (t.name = ANY ($2::text[]) O
 const LIST = `${NEWEST} AND t.organization = $1 AND t.seq < $2 ORDER BY t.seq DESC LIMIT $3 OFFSET $4`
 
 const VERSIONS = `
-  SELECT ${COLUMNS}
+  SELECT ${COLUMNS}, v.created_at AS version_at
   FROM unnest($1::text[], $2::integer[]) AS wanted (id, version)
   JOIN carillon.templates AS t ON t.id = wanted.id
   JOIN carillon.template_versions AS v ON v.template = t.seq AND v.version = wanted.version`
+
+const HISTORY = `
+  SELECT ${COLUMNS}, v.created_at AS version_at
+  FROM carillon.templates AS t
+  JOIN carillon.template_versions AS v ON v.template = t.seq AND v.version < $2
+  WHERE t.id = $1 AND t.deleted_at IS NULL ORDER BY v.version DESC LIMIT $3 OFFSET $4`
 
 const UPDATE = 'UPDATE carillon.templates SET name = $2, description = $3, version = $4 WHERE seq = $1'
 
@@ -78,14 +90,22 @@ export function createTemplates(connection: Connection): TemplateRepository {
     return row === undefined ? null : { ...template, version: 1, createdAt: row.created_at }
   }
 
-  async function update(tx: Transaction, id: string, change: TemplateChange): Promise<Template | 'unknown'> {
+  async function update(
+    tx: Transaction,
+    id: string,
+    change: TemplateChange,
+    expectedVersion: number | undefined,
+  ): Promise<Template | 'unknown' | 'outdated'> {
     await tx.rows(LOCK, [id])
     const [row] = await tx.rows<TemplateRow>(SELECT, [id])
     if (row === undefined) return 'unknown'
+    if (expectedVersion !== undefined && expectedVersion !== row.version) return 'outdated'
     const changed = changedTemplate(row, change)
     const { name, subject, body, format, text, description, version } = changed
-    if (version !== row.version)
-      await tx.rows(INSERT_VERSION, [row.seq, version, subject, body, format, text])
+    if (version !== row.version) {
+      const values = [row.seq, version, subject, body, format, text]
+      await tx.rows(INSERT_VERSION, [connection.time(), ...values])
+    }
     const values = [row.seq, name, description, version]
     await tx.rows(UPDATE, values)
     tx.prove(PROVE_UPDATED, values)
@@ -118,9 +138,18 @@ export function createTemplates(connection: Connection): TemplateRepository {
       if (references.length === 0) return []
       const ids = references.map(({ id }) => id)
       const numbers = references.map(({ version }) => version)
-      const rows = await connection.rows<TemplateRow>(VERSIONS, [ids, numbers])
-      const found = new Map(rows.map((row) => [`${row.version} ${row.id}`, toTemplate(row)]))
+      const rows = await connection.rows<VersionRow>(VERSIONS, [ids, numbers])
+      const found = new Map(rows.map((row) => [`${row.version} ${row.id}`, toVersion(row)]))
       return references.map(({ id, version }) => found.get(`${version} ${id}`) ?? null)
+    },
+    history(id, page) {
+      // A cursor may hold more than an integer of the database.
+      const select = async (before: number, limit: number, offset: number) => {
+        const newest = Math.min(before, 2 ** 31 - 1)
+        const rows = await connection.rows<VersionRow>(HISTORY, [id, newest, limit, offset])
+        return rows.map((row) => ({ ...row, seq: row.version }))
+      }
+      return pageBySeq(page, select, toVersion)
     },
     list(organizationId, page) {
       return pageBySeq(
@@ -129,9 +158,9 @@ export function createTemplates(connection: Connection): TemplateRepository {
         toTemplate,
       )
     },
-    async update(id, change) {
+    async update(id, change, expectedVersion) {
       try {
-        return await connection.transaction((tx) => update(tx, id, change))
+        return await connection.transaction((tx) => update(tx, id, change, expectedVersion))
       } catch (error) {
         if (isTaken(error)) return 'taken'
         throw isDataError(error) ? dataError(error) : error

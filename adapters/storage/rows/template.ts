@@ -1,6 +1,6 @@
 import type { BodyFormat } from '../../../src/domain/notification.ts'
 import type { Template } from '../../../src/domain/template/template.ts'
-import type { TemplateChange } from '../../../src/ports/storage/templates.ts'
+import type { StoredVersion, TemplateChange } from '../../../src/ports/storage/templates.ts'
 
 /** One version of a template. */
 export interface TemplateRow {
@@ -18,6 +18,11 @@ export interface TemplateRow {
   readonly text: string | null
 }
 
+/** Also with the time of the version; null: an earlier release stored it. */
+export interface VersionRow extends TemplateRow {
+  readonly version_at: number | null
+}
+
 export function toTemplate(row: TemplateRow): Template {
   return {
     id: row.id,
@@ -32,6 +37,10 @@ export function toTemplate(row: TemplateRow): Template {
     version: row.version,
     createdAt: row.created_at,
   }
+}
+
+export function toVersion(row: VersionRow): StoredVersion {
+  return { ...toTemplate(row), versionAt: row.version_at ?? row.created_at }
 }
 
 /** Applies a change. A changed text increments the version. */

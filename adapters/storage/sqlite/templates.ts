@@ -1,6 +1,12 @@
 import type { Template } from '../../../src/domain/template/template.ts'
 import type { TemplateChange, TemplateRepository } from '../../../src/ports/storage/templates.ts'
-import { changedTemplate, type TemplateRow, toTemplate } from '../rows/template.ts'
+import {
+  changedTemplate,
+  type TemplateRow,
+  toTemplate,
+  toVersion,
+  type VersionRow,
+} from '../rows/template.ts'
 import type { Connection } from './connection.ts'
 import { dataError, isDataError } from './errors.ts'
 import { createRequireOrganization } from './organizations.ts'
@@ -11,8 +17,8 @@ const INSERT = `
   VALUES (?, ?, ?, ?, ?, 1, ?)`
 
 const INSERT_VERSION = `
-  INSERT INTO carillon_template_versions (template, version, subject, body, format, text)
-  VALUES (?, ?, ?, ?, ?, ?)`
+  INSERT INTO carillon_template_versions (template, version, subject, body, format, text, created_at)
+  VALUES (?, ?, ?, ?, ?, ?, ?)`
 
 const NAME_HOLDER = `
   SELECT id FROM carillon_templates WHERE organization = ? AND name = ? AND deleted_at IS NULL`
@@ -34,10 +40,16 @@ const SELECT_BY_NAME = `${NEWEST} AND t.organization = ? AND t.name = ?`
 const LIST = `${NEWEST} AND t.organization = ? AND t.seq < ? ORDER BY t.seq DESC LIMIT ? OFFSET ?`
 
 const SELECT_VERSION = `
-  SELECT ${COLUMNS}
+  SELECT ${COLUMNS}, v.created_at AS version_at
   FROM carillon_templates AS t
   JOIN carillon_template_versions AS v ON v.template = t.seq AND v.version = ?
   WHERE t.id = ?`
+
+const HISTORY = `
+  SELECT ${COLUMNS}, v.created_at AS version_at
+  FROM carillon_templates AS t
+  JOIN carillon_template_versions AS v ON v.template = t.seq AND v.version < ?
+  WHERE t.id = ? AND t.deleted_at IS NULL ORDER BY v.version DESC LIMIT ? OFFSET ?`
 
 const UPDATE = 'UPDATE carillon_templates SET name = ?, description = ?, version = ? WHERE seq = ?'
 
@@ -50,7 +62,8 @@ export function createTemplates(connection: Connection): TemplateRepository {
   const nameHolder = connection.statement<{ id: string }>(NAME_HOLDER)
   const select = connection.statement<TemplateRow>(SELECT)
   const selectByName = connection.statement<TemplateRow>(SELECT_BY_NAME)
-  const selectVersion = connection.statement<TemplateRow>(SELECT_VERSION)
+  const selectVersion = connection.statement<VersionRow>(SELECT_VERSION)
+  const history = connection.statement<VersionRow>(HISTORY)
   const list = connection.statement<TemplateRow>(LIST)
   const updateRow = connection.statement(UPDATE)
   const remove = connection.statement(DELETE)
@@ -61,18 +74,24 @@ export function createTemplates(connection: Connection): TemplateRepository {
     if (nameHolder().get(organizationId, name) !== undefined) return null
     const createdAt = connection.now()
     const seq = insert().insert(id, organizationId, name, channel, description, createdAt)
-    insertVersion().run(seq, 1, subject, body, format, text)
+    insertVersion().run(seq, 1, subject, body, format, text, createdAt)
     return { ...template, version: 1, createdAt }
   }
 
-  function update(id: string, change: TemplateChange): Template | 'unknown' | 'taken' {
+  function update(
+    id: string,
+    change: TemplateChange,
+    expectedVersion: number | undefined,
+  ): Template | 'unknown' | 'taken' | 'outdated' {
     const row = select().get(id)
     if (row === undefined) return 'unknown'
+    if (expectedVersion !== undefined && expectedVersion !== row.version) return 'outdated'
     const changed = changedTemplate(row, change)
     const holder = nameHolder().get(row.organization, changed.name)
     if (holder !== undefined && holder.id !== id) return 'taken'
     const { subject, body, format, text, description, version } = changed
-    if (version !== row.version) insertVersion().run(row.seq, version, subject, body, format, text)
+    if (version !== row.version)
+      insertVersion().run(row.seq, version, subject, body, format, text, connection.now())
     updateRow().run(changed.name, description, version, row.seq)
     return toTemplate(changed)
   }
@@ -98,8 +117,18 @@ export function createTemplates(connection: Connection): TemplateRepository {
     },
     async versions(references) {
       return connection.read(() =>
-        references.map(({ id, version }) => orNull(selectVersion().get(version, id))),
+        references.map(({ id, version }) => {
+          const row = selectVersion().get(version, id)
+          return row === undefined ? null : toVersion(row)
+        }),
       )
+    },
+    async history(id, page) {
+      const select = (before: number, limit: number, offset: number) =>
+        history()
+          .all(before, id, limit, offset)
+          .map((row) => ({ ...row, seq: row.version }))
+      return connection.read(() => pageBySeq(page, select, toVersion))
     },
     async list(organizationId, page) {
       return connection.read(() =>
@@ -110,8 +139,8 @@ export function createTemplates(connection: Connection): TemplateRepository {
         ),
       )
     },
-    async update(id, change) {
-      return connection.durably(() => update(id, change))
+    async update(id, change, expectedVersion) {
+      return connection.durably(() => update(id, change, expectedVersion))
     },
     async delete(id) {
       return connection.durably(() => remove().changes(connection.now(), id) === 1)

@@ -116,6 +116,11 @@ const ROWS = {
     'A template with this name exists.',
     'Choose another name, or update the existing template.',
   ],
+  version_conflict: [
+    409,
+    'The resource has changed since the version that was given.',
+    'Read it again, and apply the change to its present version.',
+  ],
   already_exists: [409, 'A resource with this identifier exists.', 'Choose another identifier.'],
   idempotency_in_progress: [
     409,

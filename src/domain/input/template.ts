@@ -1,20 +1,22 @@
 import * as z from 'zod'
+import type { JsonFields } from '../json-fields.ts'
+import type { GivenText } from '../message-text.ts'
 import type { BodyFormat } from '../notification.ts'
 import { MAX_SUBJECT_LENGTH } from '../template/compile.ts'
 import { MAX_BODY_LENGTH } from '../template/write.ts'
-import { channel, text } from './fields.ts'
+import { channel, jsonObject, text } from './fields.ts'
 import { assertOneText } from './text-fields.ts'
 
 /** Lower-case words joined by hyphens. */
 const TEMPLATE_NAME = /^[a-z0-9]+(?:-[a-z0-9]+)*$/
 
 /** What creates a template: `html`, `text` or both, or a `body`. */
-export type TemplateInput = TemplateFields &
-  (
-    | { readonly html: string; readonly body?: null | undefined }
-    | { readonly text: string; readonly body?: null | undefined }
-    | { readonly body: string; readonly html?: null | undefined; readonly text?: null | undefined }
-  )
+export type TemplateInput = TemplateFields & SomeText
+
+type SomeText =
+  | { readonly html: string; readonly body?: null | undefined }
+  | { readonly text: string; readonly body?: null | undefined }
+  | { readonly body: string; readonly html?: null | undefined; readonly text?: null | undefined }
 
 interface TemplateFields {
   /** Unique in the organization: lower-case words joined by hyphens, at most 100 characters. */
@@ -70,18 +72,49 @@ const fields = {
 /** The one schema behind `notifier.templates.create` and the REST API. */
 export const templateInput: z.ZodType<TemplateFields, TemplateFields> = z
   .object({ name, channel, ...fields })
-  .check(assertOneText, ({ value, issues }) => {
-    if (value.body == null && value.html == null && value.text == null)
-      issues.push({
-        code: 'custom',
-        input: value,
-        path: ['body'],
-        message: 'must be given, or "html" or "text"',
-      })
-  })
+  .check(assertOneText, assertSomeText)
+
+function assertSomeText({ value, issues }: z.core.ParsePayload<GivenText>): void {
+  if (value.body == null && value.html == null && value.text == null)
+    issues.push({
+      code: 'custom',
+      input: value,
+      path: ['body'],
+      message: 'must be given, or "html" or "text"',
+    })
+}
+
+/** A template that is not stored, and example values for it. */
+export type TemplateDraft = DraftFields & SomeText
+
+interface DraftFields extends Omit<TemplateFields, 'name' | 'description'> {
+  /** Values for the placeholders. */
+  readonly variables?: JsonFields | undefined
+  /** The same as `variables`, which wins where both name one key. */
+  readonly data?: JsonFields | undefined
+}
+
+const { description: _, ...draftFields } = fields
+
+/** Example values for the placeholders. */
+export const exampleValues: {
+  readonly [Name in 'variables' | 'data']-?: z.ZodType<Record<string, unknown> | undefined>
+} = {
+  variables: jsonObject.optional().describe('Values for the placeholders of the template.'),
+  data: jsonObject.optional().describe('The same as `variables`, which wins where both name one key.'),
+}
+
+/** The one schema behind `notifier.templates.previewDraft` and the REST API. */
+export const templateDraft: z.ZodType<
+  Omit<DraftFields, 'variables' | 'data'> & {
+    [Name in 'variables' | 'data']?: Record<string, unknown> | undefined
+  }
+> = z.object({ channel, ...draftFields, ...exampleValues }).check(assertOneText, assertSomeText)
 
 /** What changes a template; absent fields stay. */
 export interface TemplateChangeInput {
+  /** The version that the change was made of: where the template has another one by now, the change is refused. */
+  readonly version?: number | undefined
   readonly name?: string | undefined
   /** Never changes: another one than the template's is refused. */
   readonly channel?: string | undefined
@@ -101,6 +134,11 @@ export const templateChange: z.ZodType<TemplateChangeInput, TemplateChangeInput>
   .object({
     name: name.optional(),
     channel: channel.optional().describe('Never changes: another one than that of the template is refused.'),
+    version: z
+      .int()
+      .min(1)
+      .optional()
+      .describe('The version that the change was made of. If the template has another one, it is refused.'),
     ...fields,
   })
   .check(assertOneText)

@@ -34,12 +34,21 @@ interface Instead {
   readonly format?: BodyFormat | undefined
 }
 
+/** A name that a template looks up. */
+export interface Placeholder {
+  readonly name: string
+  /** True: a send without a text, number or boolean for it is refused. False: it opens a section. */
+  readonly required: boolean
+}
+
 /** A template version, parsed once. */
 export interface CompiledTemplate {
   /** Its tags, and the texts between them. */
   readonly pieces: number
   /** About as many bytes as it takes of memory. */
   readonly size: number
+  /** The names outside of sections and those of the sections, in order, each once. */
+  placeholders(): readonly Placeholder[]
   /**
    * Checks that every placeholder of what is sent has a value, and that the text does not become too large.
    *
@@ -100,6 +109,12 @@ export function compileTemplate(kind: ChannelKind, source: TemplateSource): Comp
       OWN_SIZE +
       2 * (source.body.length + (source.text?.length ?? 0) + (source.subject?.length ?? 0)) +
       TOKEN_SIZE * pieces,
+    placeholders() {
+      const tokens = [...(subject === null || kind.subject === undefined ? [] : subject), ...bodies.flat()]
+      const names = new Set(tokens.flatMap(([type, name]) => (type === 'text' || type === '!' ? [] : [name])))
+      const required = new Set(ofBoth)
+      return [...names].map((name) => ({ name, required: required.has(name) }))
+    },
     assertVariables(variables, instead = {}, spent = nothing()) {
       const names = instead.subject === undefined ? ofBoth : ofBody
       spent.pieces += names.length

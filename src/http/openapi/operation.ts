@@ -53,6 +53,7 @@ const REQUEST_HEADERS: Readonly<Record<RequestHeader, string>> = {
 const PATH_PARAMETERS: Readonly<Record<string, string>> = {
   id: 'Identifier of the resource.',
   idOrName: 'Identifier or name of the template.',
+  version: 'Number of the version.',
   organization: 'Identifier of the organization whose provider it is.',
   channel: 'Channel of the provider.',
   provider: 'Name of the provider.',

@@ -5,7 +5,7 @@ import { organizationChange, organizationInput } from '../../domain/input/organi
 import { retryInput } from '../../domain/input/retry.ts'
 import { type SendSchema, sendInput } from '../../domain/input/send.ts'
 import { suppressionInput } from '../../domain/input/suppression.ts'
-import { templateChange, templateInput } from '../../domain/input/template.ts'
+import { templateChange, templateDraft, templateInput } from '../../domain/input/template.ts'
 import {
   redeliverInput,
   secretRotation,
@@ -30,7 +30,14 @@ import {
 import { organizationDeletion, organizationList, organizationRecord } from '../schemas/organization.ts'
 import { healthStatus } from '../schemas/service.ts'
 import { suppressionList, suppressionRecord } from '../schemas/suppression.ts'
-import { previewInput, renderedRecord, templateList, templateRecord } from '../schemas/template.ts'
+import {
+  previewInput,
+  templateList,
+  templatePreview,
+  templateRecord,
+  templateVersionList,
+  templateVersionRecord,
+} from '../schemas/template.ts'
 import {
   createdWebhookEndpoint,
   redelivered,
@@ -49,6 +56,7 @@ const INPUTS: readonly (readonly [name: string, schema: z.ZodType])[] = [
   ['TemplateRequest', templateInput],
   ['TemplateChange', templateChange],
   ['PreviewRequest', previewInput],
+  ['TemplateDraft', templateDraft],
   ['ApiKeyRequest', apiKeyInput],
   ['WebhookEndpointRequest', webhookEndpointInput],
   ['WebhookEndpointChange', webhookEndpointChange],
@@ -73,7 +81,9 @@ const OUTPUTS: readonly (readonly [name: string, schema: z.ZodType])[] = [
   ['NotificationList', notificationList],
   ['Template', templateRecord],
   ['TemplateList', templateList],
-  ['Rendered', renderedRecord],
+  ['TemplateVersion', templateVersionRecord],
+  ['TemplateVersionList', templateVersionList],
+  ['Rendered', templatePreview],
   ['LogEntry', logEntry],
   ['LogList', logList],
   ['LimitUsage', limitUsage],

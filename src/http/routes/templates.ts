@@ -1,14 +1,23 @@
 import { parseInput } from '../../domain/input/parse.ts'
 import {
   type TemplateChangeInput,
+  type TemplateDraft,
   type TemplateInput,
   templateChange,
+  templateDraft,
   templateInput,
 } from '../../domain/input/template.ts'
 import type { Service } from '../../services/service.ts'
 import { deleted } from '../schemas/common.ts'
 import { listQuery } from '../schemas/query.ts'
-import { previewInput, renderedRecord, templateList, templateRecord } from '../schemas/template.ts'
+import {
+  previewInput,
+  templateList,
+  templatePreview,
+  templateRecord,
+  templateVersionList,
+  templateVersionRecord,
+} from '../schemas/template.ts'
 import type { HandlerResult, RequestContext, Route } from './route.ts'
 
 async function create({ body, organizationId }: RequestContext, service: Service): Promise<HandlerResult> {
@@ -42,14 +51,46 @@ async function preview(
   return { body: await service.templates.preview(organizationId, params.idOrName ?? '', values) }
 }
 
+async function previewDraft(
+  { body, organizationId }: RequestContext,
+  service: Service,
+): Promise<HandlerResult> {
+  // Untyped: the notifier parses it with `templateDraft`.
+  return { body: await service.templates.previewDraft(organizationId, body as unknown as TemplateDraft) }
+}
+
+async function versions(
+  { params, query, organizationId }: RequestContext,
+  service: Service,
+): Promise<HandlerResult> {
+  const page = parseInput(listQuery, query, 'query')
+  return { body: await service.templates.versions(organizationId, params.idOrName ?? '', page) }
+}
+
+async function version({ params, organizationId }: RequestContext, service: Service): Promise<HandlerResult> {
+  const { idOrName = '' } = params
+  return { body: await service.templates.version(organizationId, idOrName, versionOf(params)) }
+}
+
+async function restore({ params, organizationId }: RequestContext, service: Service): Promise<HandlerResult> {
+  const { idOrName = '' } = params
+  return { body: await service.templates.restore(organizationId, idOrName, versionOf(params)) }
+}
+
 async function remove({ params, organizationId }: RequestContext, service: Service): Promise<HandlerResult> {
   await service.templates.delete(organizationId, params.idOrName ?? '')
   return { body: { deleted: true } }
 }
 
-const collection = ['/v1/templates', '/admin/templates']
-const one = ['/v1/templates/{idOrName}', '/admin/templates/{idOrName}']
-const previews = ['/v1/templates/{idOrName}/preview', '/admin/templates/{idOrName}/preview']
+/** NaN, which no version has, for other ways to write a number. */
+function versionOf({ version = '' }: RequestContext['params']): number {
+  return /^[1-9]\d*$/.test(version) ? Number(version) : Number.NaN
+}
+
+const below = (path: string) => ['/v1', '/admin'].map((family) => `${family}/templates${path}`)
+const collection = below('')
+const one = below('/{idOrName}')
+const oneVersion = '/{idOrName}/versions/{version}'
 
 export const templateRoutes: readonly Route[] = [
   {
@@ -106,7 +147,7 @@ export const templateRoutes: readonly Route[] = [
     limit: 'requests',
     status: 200,
     unknown: 'template_not_found',
-    errors: ['invalid_channel', 'template_already_exists'],
+    errors: ['invalid_channel', 'template_already_exists', 'version_conflict'],
     body: templateChange,
     response: templateRecord,
     handler: update,
@@ -116,7 +157,7 @@ export const templateRoutes: readonly Route[] = [
     summary: 'Render a template with example values; nothing is stored or sent',
     tag: 'Templates',
     method: 'POST',
-    paths: previews,
+    paths: below('/{idOrName}/preview'),
     belongsTo: 'organization',
     permission: 'Read Only',
     limit: 'requests',
@@ -124,8 +165,66 @@ export const templateRoutes: readonly Route[] = [
     unknown: 'template_not_found',
     errors: ['invalid_template_variable', 'message_too_large'],
     body: previewInput,
-    response: renderedRecord,
+    response: templatePreview,
     handler: preview,
+  },
+  {
+    operation: 'previewTemplateDraft',
+    summary: 'Render a template that is not stored with example values; nothing is stored or sent',
+    tag: 'Templates',
+    method: 'POST',
+    paths: ['/v1/template-previews', '/admin/template-previews'],
+    belongsTo: 'organization',
+    permission: 'Read Only',
+    limit: 'requests',
+    status: 200,
+    errors: ['missing_required_field', 'invalid_channel', 'invalid_template_variable', 'message_too_large'],
+    body: templateDraft,
+    response: templatePreview,
+    handler: previewDraft,
+  },
+  {
+    operation: 'listTemplateVersions',
+    summary: 'List the versions of a template, newest first',
+    tag: 'Templates',
+    method: 'GET',
+    paths: below('/{idOrName}/versions'),
+    belongsTo: 'organization',
+    permission: 'Read Only',
+    limit: 'requests',
+    status: 200,
+    unknown: 'template_not_found',
+    query: listQuery,
+    response: templateVersionList,
+    handler: versions,
+  },
+  {
+    operation: 'getTemplateVersion',
+    summary: 'Get one version of a template',
+    tag: 'Templates',
+    method: 'GET',
+    paths: below(oneVersion),
+    belongsTo: 'organization',
+    permission: 'Read Only',
+    limit: 'requests',
+    status: 200,
+    unknown: 'template_not_found',
+    response: templateVersionRecord,
+    handler: version,
+  },
+  {
+    operation: 'restoreTemplateVersion',
+    summary: 'Make an earlier version of a template the newest one again, as a new version',
+    tag: 'Templates',
+    method: 'POST',
+    paths: below(`${oneVersion}/restore`),
+    belongsTo: 'organization',
+    permission: 'Write',
+    limit: 'requests',
+    status: 200,
+    unknown: 'template_not_found',
+    response: templateRecord,
+    handler: restore,
   },
   {
     operation: 'deleteTemplate',

@@ -1,8 +1,12 @@
 import * as z from 'zod'
-import { jsonObject } from '../../domain/input/fields.ts'
+import { exampleValues } from '../../domain/input/template.ts'
 import type { List } from '../../services/list.ts'
 import type { RenderedMessage } from '../../services/render.ts'
-import type { TemplateRecord } from '../../services/templates/records.ts'
+import type {
+  TemplatePreview,
+  TemplateRecord,
+  TemplateVersionRecord,
+} from '../../services/templates/records.ts'
 import { channelName, listOf, timestamp } from './common.ts'
 
 /** A template in responses. */
@@ -19,18 +23,29 @@ export const templateRecord: z.ZodType<TemplateRecord> = z.object({
   createdAt: timestamp,
 })
 
+/** A version of a template in responses. */
+export const templateVersionRecord: z.ZodType<TemplateVersionRecord> = z.object({
+  id: z.string().regex(/^tpl_[\w-]+$/),
+  version: z.int().min(1),
+  channel: channelName,
+  subject: z.string().nullable(),
+  body: z.string().nullable().describe('Null where `html` or `text` say what they are.'),
+  html: z.string().nullable(),
+  text: z.string().nullable().describe('Beside `html` its text alternative.'),
+  createdAt: timestamp.describe('When the version was made.'),
+})
+
+export const templateVersionList: z.ZodType<List<TemplateVersionRecord>> = listOf(templateVersionRecord)
+
 export const templateList: z.ZodType<List<TemplateRecord>> = listOf(templateRecord)
 
 /** Example values for the placeholders. */
 export const previewInput: z.ZodType<{
   variables?: Record<string, unknown> | undefined
   data?: Record<string, unknown> | undefined
-}> = z.object({
-  variables: jsonObject.optional().describe('Values for the placeholders of the template.'),
-  data: jsonObject.optional().describe('The same as `variables`, which wins where both name one key.'),
-})
+}> = z.object(exampleValues)
 
-/** Fields of {@link renderedRecord}. */
+/** Fields of a rendered text. */
 export const renderedFields: {
   readonly [Name in 'subject' | 'body' | 'format' | 'text' | 'sms']-?: z.ZodType<RenderedMessage[Name]>
 } = {
@@ -47,5 +62,21 @@ export const renderedFields: {
     .describe('Text messages only: how the text travels, and the segments it is charged as.'),
 }
 
-/** Rendered text. */
-export const renderedRecord: z.ZodType<RenderedMessage> = z.object(renderedFields)
+/** Rendered text of a template, and the names that it looks up. */
+export const templatePreview: z.ZodType<TemplatePreview> = z.object({
+  ...renderedFields,
+  placeholders: z
+    .array(
+      z.object({
+        name: z.string(),
+        required: z
+          .boolean()
+          .describe(
+            'True: a send without a text, number or boolean for it is refused. False: it opens a section.',
+          ),
+      }),
+    )
+    .describe(
+      'The names that the template looks up, at most 200; names inside of sections are not among them.',
+    ),
+})

@@ -1,7 +1,5 @@
 import { NotifierError } from '../../domain/errors/notifier-error.ts'
 import type { IdGenerator } from '../../domain/ids.ts'
-import { jsonObject } from '../../domain/input/fields.ts'
-import { parseInput } from '../../domain/input/parse.ts'
 import { templateChange, templateInput } from '../../domain/input/template.ts'
 import { changedText, shownText, storedText } from '../../domain/message-text.ts'
 import { once } from '../../domain/steps.ts'
@@ -10,17 +8,19 @@ import { assertTemplateText } from '../../domain/template/judge.ts'
 import type { Template } from '../../domain/template/template.ts'
 import type { PageRequest } from '../../ports/storage/page.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
+import type { StoredVersion } from '../../ports/storage/templates.ts'
 import { type Kinds, unknownChannel } from '../channels/kinds.ts'
 import { listInPortions, listReader } from '../list.ts'
 import type { Organizations } from '../organizations/organizations.ts'
 import type { Processor } from '../processor.ts'
-import { shown } from '../render.ts'
 import { owned, parseSubject } from '../scope.ts'
 import type { Scoped, Tenant } from '../tenant.ts'
 import type { CompiledTemplates } from './compiled-templates.ts'
-import type { TemplateRecord } from './records.ts'
+import { createPreviews } from './previews.ts'
+import type { TemplateRecord, TemplateVersionRecord } from './records.ts'
 
 const readList = listReader('templates', {})
+const readVersions = listReader('template-versions', {})
 /** Each may be a mebibyte. */
 const portions = { rows: 4, size: ({ body, text }: Template) => body.length + (text?.length ?? 0) }
 
@@ -41,7 +41,15 @@ export function createTemplates(
     return owned(template, organizationId, 'template_not_found')
   }
 
+  async function findVersion(template: Template, version: number): Promise<StoredVersion> {
+    const known = Number.isSafeInteger(version) && version >= 1 && version <= template.version
+    const [found = null] = known ? await storage.templates.versions([{ id: template.id, version }]) : []
+    if (found === null) throw unknownVersion(template)
+    return found
+  }
+
   return {
+    ...createPreviews(compiled, kinds, processor, find),
     async create(organizationId, input) {
       const parsed = parseSubject(templateInput, input)
       await organizations.existing(organizationId)
@@ -78,25 +86,35 @@ export function createTemplates(
     },
     async update(organizationId, idOrName, input) {
       const change = parseSubject(templateChange, input)
-      const { channel, name, subject, description } = change
+      const { channel, name, subject, description, version } = change
       const template = await find(organizationId, idOrName)
       if (channel !== undefined && channel !== template.channel) throw channelFixed(template)
       const kind = kinds.of(template.channel)
       assertFormat(kind, change)
       const text = changedText(kind, template, change)
       await processor.share(template.organizationId)(once(() => assertTemplateText(change)))
-      const updated = await storage.templates.update(template.id, { name, subject, description, ...text })
+      const changed = { name, subject, description, ...text }
+      const updated = await storage.templates.update(template.id, changed, version)
       if (updated === 'unknown') throw new NotifierError('template_not_found')
       if (updated === 'taken') throw nameTaken(name ?? template.name)
+      if (updated === 'outdated') throw conflict(await find(organizationId, template.id))
       return view(updated)
     },
-    async preview(organizationId, idOrName, variables) {
-      const parsed = parseInput(jsonObject, variables ?? {}, 'variables')
+    async versions(organizationId, idOrName, query) {
+      const { page } = readVersions(query)
+      const { id } = await find(organizationId, idOrName)
+      const read = (request: PageRequest) => storage.templates.history(id, request)
+      return listInPortions('template-versions', read, page, versionView, portions)
+    },
+    async version(organizationId, idOrName, version) {
+      return versionView(await findVersion(await find(organizationId, idOrName), version))
+    },
+    async restore(organizationId, idOrName, version) {
       const template = await find(organizationId, idOrName)
-      await compiled.prepare(template)
-      const { assertVariables, render } = compiled.of(template)
-      assertVariables(parsed)
-      return shown(kinds.of(template.channel), render(parsed))
+      const { subject, body, format, text } = await findVersion(template, version)
+      const restored = await storage.templates.update(template.id, { subject, body, format, text })
+      if (typeof restored === 'string') throw new NotifierError('template_not_found')
+      return view(restored)
     },
     async delete(organizationId, idOrName) {
       const template = await find(organizationId, idOrName)
@@ -112,11 +130,31 @@ function channelFixed({ name, channel }: Template): NotifierError {
   })
 }
 
+function unknownVersion({ name, version }: Template): NotifierError {
+  return new NotifierError('template_not_found', {
+    message: `The template "${name}" has no such version. Its versions are 1 to ${version}.`,
+    details: { field: 'version', newest: version },
+  })
+}
+
+function conflict({ name, version }: Template): NotifierError {
+  return new NotifierError('version_conflict', {
+    message: `The template "${name}" has version ${version} by now. Read it again, and apply the change to that version.`,
+    details: { field: 'version', version },
+  })
+}
+
 function nameTaken(name: string): NotifierError {
   return new NotifierError('template_already_exists', {
     message: `A template named "${name}" exists. Choose another name, or update the existing template.`,
     details: { field: 'name' },
   })
+}
+
+function versionView(stored: StoredVersion): TemplateVersionRecord {
+  const { id, version, channel, subject, versionAt } = stored
+  const createdAt = new Date(versionAt).toISOString()
+  return { id, version, channel, subject, ...shownText(stored), createdAt }
 }
 
 function view(template: Template): TemplateRecord {

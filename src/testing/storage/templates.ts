@@ -94,6 +94,59 @@ export function templateChecks(check: Check): void {
     )
   })
 
+  check('the history of a template lists its versions, newest first, in pages', async (harness) => {
+    const { storage } = harness
+    const first = await created(storage, { name: 'old' })
+    for (const body of ['b', 'c', 'd']) {
+      await harness.advance(1_000)
+      await storage.templates.update(first.id, { body })
+    }
+    const newest = await storage.templates.update(first.id, { name: 'new', description: 'Greets' })
+    const read = await readAll((request) => storage.templates.history(first.id, request), 3)
+    assert.deepEqual(
+      read.map(({ version, body, name, createdAt }) => [version, body, name, createdAt]),
+      [
+        [4, 'd', 'new', first.createdAt],
+        [3, 'c', 'new', first.createdAt],
+        [2, 'b', 'new', first.createdAt],
+        [1, first.body, 'new', first.createdAt],
+      ],
+    )
+    assert.deepEqual(
+      read.map(({ versionAt }) => versionAt - first.createdAt),
+      [3_000, 2_000, 1_000, 0],
+    )
+    const [third] = await storage.templates.versions([{ id: first.id, version: 3 }])
+    assert.deepEqual(third, read[1])
+    assert.ok(typeof newest === 'object')
+    assert.deepEqual(read[0], { ...newest, versionAt: read[0]?.versionAt })
+    await storage.templates.delete(first.id)
+    for (const id of [first.id, 'tpl_unknown'])
+      assert.deepEqual(await storage.templates.history(id, page()), { items: [], nextCursor: null })
+  })
+
+  check('a change of a version that is not the newest is refused', async ({ storage }) => {
+    const first = await created(storage)
+    const second = await storage.templates.update(first.id, { body: 'second' }, 1)
+    assert.deepEqual(second, { ...first, body: 'second', version: 2 })
+    for (const expected of [1, 3])
+      assert.equal(await storage.templates.update(first.id, { body: 'x', name: 'x' }, expected), 'outdated')
+    assert.deepEqual(await storage.templates.get(first.id), second)
+    assert.equal(await storage.templates.update('tpl_unknown', { body: 'x' }, 1), 'unknown')
+  })
+
+  check('of ten changes of one version in a race one succeeds', async ({ storage }) => {
+    const { id } = await created(storage)
+    const answers = await Promise.all(
+      TEN.map((index) => storage.templates.update(id, { body: `text ${index}` }, 1)),
+    )
+    assert.equal(
+      countOf(answers, (answer) => answer !== 'outdated'),
+      1,
+    )
+    assert.equal((await storage.templates.get(id))?.version, 2)
+  })
+
   check('a text alternative is part of a version', async ({ storage }) => {
     const first = await created(storage, { body: '<p>Hi</p>', format: 'html' })
     const second = await storage.templates.update(first.id, { text: 'Hi' })

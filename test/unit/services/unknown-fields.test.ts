@@ -65,7 +65,11 @@ const grouped: Groups = {
     get: [],
     list: [(n, slip) => n.templates.list(slip)],
     update: [(n, slip) => n.templates.update('tpl_1', slip)],
+    versions: [(n, slip) => n.templates.versions('tpl_1', slip)],
+    version: [],
+    restore: [],
     preview: [],
+    previewDraft: [(n, slip) => n.templates.previewDraft({ channel: 'sms', body: 'a', ...slip })],
     delete: [],
   },
   organizations: {

@@ -19,6 +19,7 @@ import { claim4 } from './0018-claim-4.ts'
 import { deletions } from './0019-deletions.ts'
 import { operatorKeys } from './0020-operator-keys.ts'
 import { textAlternatives } from './0021-text-alternatives.ts'
+import { versionTimes } from './0022-version-times.ts'
 
 /**
  * In order and append-only: the schema's version is the number of applied migrations. Each only adds, so that processes
@@ -46,4 +47,5 @@ export const migrations: readonly string[] = [
   deletions,
   operatorKeys,
   textAlternatives,
+  versionTimes,
 ]

@@ -15,6 +15,7 @@ import { grants } from './0014-grants.ts'
 import { deletions } from './0015-deletions.ts'
 import { operatorKeys } from './0016-operator-keys.ts'
 import { textAlternatives } from './0017-text-alternatives.ts'
+import { versionTimes } from './0018-version-times.ts'
 
 /**
  * In order and append-only: the schema's version is the number of applied migrations. Columns are added at the end, so
@@ -39,4 +40,5 @@ export const migrations: readonly string[] = [
   deletions,
   operatorKeys,
   textAlternatives,
+  versionTimes,
 ]
