@@ -21,6 +21,7 @@ const parts = {
     receiver: options('src/webhooks/receive.ts', 'ReceiverOptions'),
     verify: options('src/webhooks/verify.ts', 'VerifyOptions'),
   },
+  'docs/dashboard.md': { dashboard: options('src/dashboard/index.ts', 'DashboardOptions') },
   'docs/rest-api.md': { routes },
   'docs/testing.md': { simulator, 'simulated codes': simulatedCodes },
   'docs/observability.md': {

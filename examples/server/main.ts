@@ -3,6 +3,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { createNotifier } from 'carillon'
+import { dashboard } from 'carillon/dashboard'
 import { notifierRouter } from 'carillon/express'
 import { smtp } from 'carillon/smtp'
 import { sqlite } from 'carillon/sqlite'
@@ -59,9 +60,13 @@ async function main(): Promise<void> {
   notifier.on('error', (error) => console.error(`Behind the scenes: ${explain(error)}`))
 
   const app = express()
+  const pages = dashboard(notifier)
+  app.use('/dashboard', notifierRouter(pages, { https: 'allow-loopback' }))
   app.use(notifierRouter(notifier, { https: 'allow-loopback' }))
   app.get('/', (_request, response) => {
-    response.type('text').send('Carillon example server. Its API is under /v1 and /admin.\n')
+    response
+      .type('text')
+      .send('Carillon example server. Its API is under /v1 and /admin, its dashboard under /dashboard.\n')
   })
   const server = createServer(app)
   await listen(server, port).catch((error) => {
@@ -79,7 +84,12 @@ async function main(): Promise<void> {
   const apiKey = await setUp(notifier, credentials, receiver)
   await first.run(url, apiKey)
 
+  const { id } = await notifier.apiKeys.verify(apiKey)
   console.log(`
+Open the dashboard; the link signs you in once, within ten minutes:
+
+${await pages.signInLink(`${url}/dashboard`, id)}
+
 Send another one (to bounce@example.com to see one refused), or press Ctrl-C to stop:
 
 curl -i ${url}/v1/notify -H 'Authorization: Bearer ${apiKey}' -H 'Content-Type: application/json' -d '{"channel":"email","to":"grace@example.com","template":"welcome","variables":{"name":"Grace"}}'

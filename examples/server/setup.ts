@@ -42,7 +42,7 @@ async function setUpKey(notifier: Notifier, file: CredentialsFile): Promise<stri
   }
   const key = await notifier
     .organization(ORGANIZATION)
-    .apiKeys.create({ name: 'Example server', permission: 'Full Access' })
+    .apiKeys.create({ name: 'Example server', permission: 'Full Access', grants: ['content'] })
   await file.write({ ...credentials, apiKey: key.secret })
   say('API key', `${key.secret} (${key.permission})`)
   say('', `Carillon shows it this once and keeps only its hash; the example keeps it in ${file.path}`)

@@ -30,7 +30,7 @@ export interface DashboardOptions<Request = never> {
    * Decides for each request by the application's own session. It gets the request as the framework has it: Express's or
    * node:http's request, Fastify's request, Koa's context, a `Request`.
    *
-   * @default none: people sign in with an API key or operator key
+   * @default none
    */
   readonly authorize?: Authorize<Request> | undefined
   /** Where the application signs people in; shown where `authorize` answers null. @default none */

@@ -301,3 +301,20 @@ test('a stop in the middle of the start ends it, too', async () => {
   example.child.kill('SIGINT')
   expect(await example.exited, example.printed()).toEqual([0, null])
 })
+
+test('the printed link opens the dashboard once', async () => {
+  const example = await start('dashboard')
+  const [, mount = '', invitation = ''] = await example.prints(/^(http\S+\/dashboard\/)#sign-in=(\S+)$/m)
+  const signIn = () =>
+    fetch(`${mount}session`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', 'Sec-Fetch-Site': 'same-origin' },
+      body: JSON.stringify({ invitation }),
+    })
+  const response = await signIn()
+  const cookie = response.headers.get('set-cookie')?.split(';')[0] ?? ''
+  const session = await fetch(`${mount}session`, { headers: { cookie } })
+  expect(await session.json()).toMatchObject({ name: 'Example server', organizations: ['org_example'] })
+  expect((await signIn()).status).toBe(401)
+  await stop(example)
+})
