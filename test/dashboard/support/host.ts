@@ -1,10 +1,13 @@
 import { mkdtemp, rm } from 'node:fs/promises'
-import { createServer } from 'node:http'
+import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import express from 'express'
+import fastifyFactory from 'fastify'
 import { notifierRouter } from '../../../adapters/http/express.ts'
+import { notifierPlugin } from '../../../adapters/http/fastify.ts'
+import { postgres } from '../../../adapters/storage/postgres/index.ts'
 import { sqlite } from '../../../adapters/storage/sqlite/index.ts'
 import { type Dashboard, type DashboardOptions, dashboard } from '../../../src/dashboard/index.ts'
 import {
@@ -14,8 +17,9 @@ import {
   type NotifierOptions,
   type Permission,
 } from '../../../src/index.ts'
+import { sharedPostgres, uniqueSchema } from '../../support/postgres.ts'
 
-/** An Express server with the dashboard of a notifier. */
+/** A server with the dashboard of a notifier. */
 export interface DashboardHost {
   readonly origin: string
   /** Where the dashboard is mounted; ends with a slash. */
@@ -33,13 +37,18 @@ export interface DashboardHost {
   close(): Promise<void>
 }
 
+/** Under which the dashboard runs: each suite runs on both. */
+export type HostKind = 'SQLite and Express' | 'PostgreSQL and Fastify'
+
 export interface DashboardHostOptions {
+  readonly kind?: HostKind
   readonly mount?: string
   readonly options?: DashboardOptions
   readonly notifier?: Partial<NotifierOptions>
 }
 
 export async function startDashboard({
+  kind = 'SQLite and Express',
   mount = '/dashboard',
   options = {},
   notifier: more = {},
@@ -47,7 +56,7 @@ export async function startDashboard({
   const sent: Message[] = []
   const directory = await mkdtemp(join(tmpdir(), 'carillon-dashboard-'))
   const notifier = createNotifier({
-    storage: sqlite({ file: join(directory, 'carillon.db'), synchronous: 'normal' }),
+    storage: await storageOf(kind, directory),
     channels: {
       email: {
         name: 'recorder',
@@ -63,10 +72,7 @@ export async function startDashboard({
   } as NotifierOptions) as Notifier
   await notifier.start()
   const mounted = dashboard(notifier, options)
-  const app = express()
-  app.use(mount, notifierRouter(mounted, { https: 'allow-loopback' }))
-  app.use('/api', notifierRouter(notifier, { https: 'allow-loopback' }))
-  const server = createServer(app)
+  const server = createServer(await listenerOf(kind, mounted, notifier, mount))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   return {
@@ -89,4 +95,31 @@ export async function startDashboard({
       await rm(directory, { recursive: true })
     },
   }
+}
+
+async function storageOf(kind: HostKind, directory: string) {
+  if (kind === 'SQLite and Express') {
+    return sqlite({ file: join(directory, 'carillon.db'), synchronous: 'normal' })
+  }
+  return postgres({ connectionString: await sharedPostgres(), schema: uniqueSchema() })
+}
+
+async function listenerOf(
+  kind: HostKind,
+  mounted: Dashboard,
+  notifier: Notifier,
+  mount: string,
+): Promise<RequestListener> {
+  const http = { https: 'allow-loopback' } as const
+  if (kind === 'SQLite and Express') {
+    const app = express()
+    app.use(mount, notifierRouter(mounted, http))
+    app.use('/api', notifierRouter(notifier, http))
+    return app
+  }
+  const app = fastifyFactory()
+  app.register(notifierPlugin(mounted, http), { prefix: mount })
+  app.register(notifierPlugin(notifier, http), { prefix: '/api' })
+  await app.ready()
+  return app.routing as RequestListener
 }
