@@ -1,14 +1,26 @@
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { postgres } from '../../adapters/storage/postgres/index.ts'
-import { type PostgresServer, startPostgres } from '../../examples/servers/postgres.ts'
+import type { ClaimedJob } from '../../src/ports/storage/claim.ts'
 import type { Storage } from '../../src/ports/storage/storage.ts'
-import { page } from '../../src/testing/storage/fixtures.ts'
-import { describeWith } from '../support/left-out.ts'
-import { onPostgres, whyNoPostgres } from '../support/postgres.ts'
+import {
+  accept,
+  claim,
+  deliver,
+  ended,
+  endpoint,
+  note,
+  notes,
+  page,
+  retried,
+} from '../../src/testing/storage/fixtures.ts'
+import { eventually } from '../support/eventually.ts'
+import { describeWithOwnPostgres, ownPostgres } from '../support/own-postgres.ts'
+import { onPostgres, uniqueSchema } from '../support/postgres.ts'
 import { tappedPool } from '../support/tapped-pool.ts'
 
 const organizationId = 'org_default'
+const quota = { period: '2026-11', limit: 100_000 }
 const ROWS = 50_000
 const NAMED = 20
 
@@ -41,15 +53,16 @@ function metBy(plan: Plan): number {
   return (plan.Plans ?? []).reduce((sum, part) => sum + metBy(part), own)
 }
 
-describeWith(whyNoPostgres(true), 'what is named among a great many, which nobody has analyzed', () => {
-  let server: PostgresServer
+/** The statistics stay those of empty tables. */
+const server = ownPostgres(['autovacuum = off'])
+
+describeWithOwnPostgres('a few rows among very many, without statistics', () => {
   let real: pg.Pool
   let storage: Storage
   let ids: readonly string[]
   let met = 0
 
   beforeAll(async () => {
-    server = await startPostgres(['autovacuum = off'])
     real = new pg.Pool({ connectionString: server.url, max: 1 })
     const pool = tappedPool(real, async (client, query) => {
       if (/^\s*(?:SELECT|WITH)\b/.test(query.text) && query.values !== undefined) {
@@ -73,7 +86,6 @@ describeWith(whyNoPostgres(true), 'what is named among a great many, which nobod
   afterAll(async () => {
     await storage?.stop()
     await real?.end()
-    await server?.remove()
   })
 
   describe.each(['force_custom_plan', 'force_generic_plan'])('with %s', (mode) => {
@@ -86,7 +98,7 @@ describeWith(whyNoPostgres(true), 'what is named among a great many, which nobod
       return met
     }
 
-    it('is listed without going through the others', async () => {
+    it('are listed without reading the others', async () => {
       const { list } = storage.notifications
       const few = async (status?: 'failed'): Promise<void> => {
         const { items } = await list({ organizationId, ids, status }, page())
@@ -96,7 +108,7 @@ describeWith(whyNoPostgres(true), 'what is named among a great many, which nobod
       expect(await metIn(() => few('failed'))).toBeLessThan(20 * NAMED)
     })
 
-    it('is found in the log', async () => {
+    it('are found in the log', async () => {
       const one = async (): Promise<void> => {
         const { items } = await storage.logs.list({ organizationId, notificationId: ids[0] }, page())
         expect(items).toHaveLength(2)
@@ -104,7 +116,7 @@ describeWith(whyNoPostgres(true), 'what is named among a great many, which nobod
       expect(await metIn(one)).toBeLessThan(100)
     })
 
-    it('is retried', async () => {
+    it('are retried', async () => {
       const asked = { filter: { organizationId, ids }, lanes: { email: 'email' }, most: 1_000, dryRun: true }
       const retry = async (): Promise<void> => {
         expect((await storage.notifications.retry(asked)).retried).toBe(NAMED)
@@ -112,12 +124,128 @@ describeWith(whyNoPostgres(true), 'what is named among a great many, which nobod
       expect(await metIn(retry)).toBeLessThan(50 * NAMED)
     })
 
-    it('reports without a match that stay are not gone through for those that go', async () => {
+    it('expire without reading the unmatched reports that stay', async () => {
       const expire = async (): Promise<void> => {
         const asked = { receiptsOlderThanMs: null, unmatchedOlderThanMs: 0, most: 100 }
         expect((await storage.retention.expire(asked)).unmatched).toEqual([])
       }
       expect(await metIn(expire)).toBeLessThan(1_000)
     })
+  })
+})
+
+describeWithOwnPostgres('the work for each message', () => {
+  it('uses indexes, also with the statistics of empty tables', async () => {
+    const schema = uniqueSchema()
+    const storage = await server.open(schema, { maxConnections: 1, listen: false })
+    await onPostgres(server.url, (client) => client.query('ANALYZE'))
+    const cycle = async (notifications = notes(0)): Promise<void> => {
+      const accepted = [{ organizationId, notifications, quota }]
+      if (notifications.length > 0) await storage.accept(accepted)
+      await storage.apiKeys.findByHash([Buffer.alloc(32, 1)])
+      await storage.suppressions.match([{ organizationId, channel: 'email', address: 'nobody@example.com' }])
+      const jobs = await claim(storage, 100)
+      const refs = jobs.map(({ jobId, token }) => ({ jobId, token, provider: 'smtp' }))
+      await storage.startAttempts(refs.length > 0 ? refs : [{ jobId: '2', token: 1, provider: 'smtp' }])
+      const unknown = { jobId: '2', token: 1 } as ClaimedJob
+      const settlements = (jobs.length > 0 ? jobs : [unknown]).map((job, index) =>
+        index % 2 === 0 ? ended(job) : retried(job, 0),
+      )
+      const answers = await storage.settle(settlements)
+      if (jobs.length > 0) expect(answers.map(({ kind }) => kind)).toEqual(jobs.map(() => 'settled'))
+    }
+    // Plans are made, and kept, now: of nothing, and of a single row.
+    for (let round = 0; round < 4; round += 1) await cycle()
+    for (let round = 0; round < 4; round += 1) await cycle([note()])
+    await storage.accept([{ organizationId, notifications: notes(20_000) }])
+    await onPostgres(server.url, (client) =>
+      client.query(`
+        INSERT INTO "${schema}".suppressions (created_at, hash, organization, channel, address, reason)
+        SELECT 1, sha256(n::text::bytea), '${organizationId}', 'email', n::text, 'manual' FROM generate_series(1, 20000) AS n;
+        INSERT INTO "${schema}".api_keys
+          (created_at, hash, id, organization, name, permission, prefix, last4, allowed_ips)
+        SELECT 1, sha256(n::text::bytea), n::text, '${organizationId}', '', '', '', '', '[]'
+        FROM generate_series(1, 20000) AS n`),
+    )
+    const read = async (): Promise<Record<string, number>> => {
+      const { rows } = await onPostgres(server.url, (client) =>
+        client.query<{ relname: string; read: number }>(
+          `SELECT relname, (coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0)
+             + (SELECT coalesce(sum(idx_tup_read), 0) FROM pg_stat_user_indexes AS i WHERE i.relid = t.relid))::integer AS read
+           FROM pg_stat_user_tables AS t WHERE schemaname = $1`,
+          [schema],
+        ),
+      )
+      return Object.fromEntries(rows.map((row) => [row.relname, row.read]))
+    }
+    const before = await read()
+    for (let round = 0; round < 5; round += 1) await cycle()
+    // What a session has read is told some seconds after it.
+    const more = await eventually(async () => {
+      const after = await read()
+      const counts = Object.entries(after).map(
+        ([table, count]) => [table, count - (before[table] ?? 0)] as const,
+      )
+      return counts.some(([table, count]) => table === 'jobs' && count >= 500) ? counts : null
+    })
+    expect(more.filter(([, count]) => count > 20_000)).toEqual([])
+  })
+})
+
+describeWithOwnPostgres('a long log of deliveries', () => {
+  it('is not read as a whole to count held deliveries or delete those of an endpoint', async () => {
+    const schema = uniqueSchema()
+    const storage = await server.open(schema, { maxConnections: 1, listen: false })
+    const { id: hook } = await endpoint(storage)
+    await onPostgres(server.url, (client) =>
+      client.query(`
+        INSERT INTO "${schema}".deliveries
+          (seq, created_at, event_id, endpoint, event_type, organization, state, payload)
+        SELECT n, n, 'evt_' || lpad((extract(epoch FROM now()) * 1000 + n)::bigint::text, 13, '0'), '${hook}',
+          'notification.sent', '${organizationId}', CASE WHEN n % 2 = 0 THEN 'held' ELSE 'failed' END, '{}'
+        FROM generate_series(1, 100000) AS n ORDER BY random();
+        ANALYZE "${schema}".deliveries`),
+    )
+    /** Entries of indexes that are read by twenty such calls, which need so many each. */
+    async function readBy(needed: number, call: () => Promise<unknown>): Promise<number> {
+      const read = async (): Promise<number> => {
+        const { rows } = await onPostgres(server.url, (client) =>
+          client.query<{ read: number }>(
+            `SELECT sum(idx_tup_read)::integer AS read FROM pg_stat_user_indexes
+             WHERE schemaname = $1 AND relname LIKE 'deliveries%'`,
+            [schema],
+          ),
+        )
+        return rows[0]?.read ?? 0
+      }
+      const before = await read()
+      for (let round = 0; round < 20; round += 1) await call()
+      // What a session has read is told some seconds after it.
+      return eventually(async () => {
+        const more = (await read()) - before
+        return more >= 20 * needed ? more : null
+      })
+    }
+    expect(await readBy(10_000, () => storage.backlog(10_000))).toBeLessThan(20 * 20_000)
+    expect(await readBy(100, () => storage.webhookEndpoints.delete(hook, 100))).toBeLessThan(20 * 5_000)
+  })
+
+  it('is swept without compiling a plan whose estimate grows with it', async () => {
+    const real = server.pool(2)
+    const compiled: unknown[] = []
+    const pool = tappedPool(real, async (client, query) => {
+      if (!query.text.includes('LATERAL')) return client.query(query)
+      await client.query('SET LOCAL jit_above_cost = 0')
+      const text = `EXPLAIN (ANALYZE, FORMAT JSON) ${query.text}`
+      const { rows } = await client.query({ text, values: query.values ?? [] })
+      compiled.push(rows[0]['QUERY PLAN'][0].JIT)
+      return client.query(query)
+    })
+    const storage = await server.open(uniqueSchema(), { pool, connectionString: undefined })
+    await accept(storage, [note()])
+    await deliver(storage)
+    const swept = await storage.retention.sweep({ organizationId, olderThanMs: 0, most: 10 })
+    expect(swept).toMatchObject({ notifications: 1 })
+    expect(compiled).toEqual([undefined, undefined])
   })
 })

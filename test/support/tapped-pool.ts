@@ -17,3 +17,8 @@ export function tappedPool(
     },
   }
 }
+
+/** Whether a statement holds this text. The isolation that a transaction begins with is no COMMIT. */
+export function holdsText({ text }: pg.QueryConfig, part: string): boolean {
+  return text.replace('READ COMMITTED', '').includes(part)
+}

@@ -20,7 +20,7 @@ afterAll(stopSharedPostgres)
 
 const STORAGES: readonly (readonly [name: string, place: () => Promise<Place>])[] = [
   ['SQLite', async () => ({ sqlite: join(directory, 'workers.db') })],
-  // A server beside eight processes is for long runs: two processes on one are in ../postgres.test.ts.
+  // A server beside eight processes is for long runs: two processes on one are in ../postgres-processes.test.ts.
   ...(long
     ? [
         [
