@@ -36,4 +36,6 @@ export interface ApiKey {
   readonly allowedIps: readonly string[]
   /** Epoch milliseconds. */
   readonly createdAt: number
+  /** When it was last used, to some minutes; epoch milliseconds. Null: never. */
+  readonly lastUsedAt: number | null
 }

@@ -12,7 +12,7 @@ export function memoryApiKeys(state: MemoryState): ApiKeyRepository {
       if (state.apiKeys.has(key.id) || state.apiKeyHashes.has(hex(hash))) {
         throw new NotifierError('already_exists', { message: 'An API key with this id or secret exists.' })
       }
-      const created = { ...key, createdAt: state.now() }
+      const created = { ...key, createdAt: state.now(), lastUsedAt: null }
       state.apiKeys.set(key.id, { ...created, number: nextNumber(state) })
       state.apiKeyHashes.set(hex(hash), key.id)
       return created
@@ -32,6 +32,12 @@ export function memoryApiKeys(state: MemoryState): ApiKeyRepository {
     async get(id) {
       const stored = state.apiKeys.get(id)
       return stored === undefined ? null : toApiKey(stored)
+    },
+    async markUsed(ids) {
+      for (const id of ids) {
+        const stored = state.apiKeys.get(id)
+        if (stored !== undefined) state.apiKeys.set(id, { ...stored, lastUsedAt: state.now() })
+      }
     },
     async delete(id) {
       for (const [hash, keyId] of state.apiKeyHashes) {

@@ -156,6 +156,8 @@ export interface Tenant<Tx = never, Channels extends ChannelParts = AnyChannel> 
   readonly apiKeys: {
     /** The answer holds the secret, which is never shown again. @throws NotifierError `not_found`, `invalid_parameter` */
     create(key: ApiKeyInput): Promise<CreatedApiKey>
+    /** @throws NotifierError `not_found`, `organization_mismatch` */
+    get(id: string): Promise<ApiKeyRecord>
     list(query?: ListQuery): Promise<List<ApiKeyRecord>>
     /** The key stops working at once, on every machine. @throws NotifierError `not_found`, `organization_mismatch` */
     delete(id: string): Promise<void>

@@ -170,6 +170,7 @@ it('every operation needs the level of DESIGN.md §4', () => {
     getAccountLimits: 'Read Only',
     createApiKey: 'Full Access',
     listApiKeys: 'Read Only',
+    getApiKey: 'Read Only',
     deleteApiKey: 'Full Access',
     createWebhook: 'Full Access',
     listWebhooks: 'Read Only',

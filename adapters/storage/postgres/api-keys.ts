@@ -1,5 +1,5 @@
 import type { ApiKey } from '../../../src/domain/api-key.ts'
-import type { ApiKeyRepository, FoundApiKey } from '../../../src/ports/storage/api-keys.ts'
+import type { ApiKeyRepository, FoundApiKey, NewApiKey } from '../../../src/ports/storage/api-keys.ts'
 import { type ApiKeyRow, grantsColumn, toApiKey } from '../rows/api-key.ts'
 import { type Connection, NOW, type Transaction } from './connection.ts'
 import { dataError, isDataError } from './errors.ts'
@@ -15,15 +15,16 @@ const PROVE_CREATED = 'SELECT 1 FROM carillon.api_keys WHERE id = $1'
 
 const COLUMNS = `
   seq, id, organization, encode(hash, 'hex') AS hash, name, permission, prefix, last4, expires_at, allowed_ips, created_at,
-  grants`
+  grants, last_used_at`
 
 const SELECT = `SELECT ${COLUMNS} FROM carillon.api_keys WHERE id = $1`
 
 const SELECT_BY_HASH = `
   SELECT o_seq AS seq, o_id AS id, o_organization AS organization, o_hash AS hash, o_name AS name,
     o_permission AS permission, o_prefix AS prefix, o_last4 AS last4, o_expires_at AS expires_at,
-    o_allowed_ips AS allowed_ips, o_created_at AS created_at, o_expired AS expired, o_grants AS grants
-  FROM carillon.find_api_keys_2($1::bigint, $2::text[])`
+    o_allowed_ips AS allowed_ips, o_created_at AS created_at, o_expired AS expired, o_grants AS grants,
+    o_last_used_at AS last_used_at
+  FROM carillon.find_api_keys_3($1::bigint, $2::text[])`
 
 const list = (whose: string): string => `
   SELECT ${COLUMNS} FROM carillon.api_keys WHERE ${whose} AND seq < $1 ORDER BY seq DESC LIMIT $2 OFFSET $3`
@@ -31,6 +32,9 @@ const list = (whose: string): string => `
 const LIST = list('organization = $4')
 
 const LIST_OPERATORS = list('organization IS NULL')
+
+const MARK_USED = `
+  UPDATE carillon.api_keys SET last_used_at = ${NOW} WHERE id = ANY ($2::text[])`
 
 const DELETE = 'DELETE FROM carillon.api_keys WHERE id = $1 RETURNING id'
 
@@ -40,7 +44,7 @@ interface HashedRow extends ApiKeyRow {
 }
 
 export function createApiKeys(connection: Connection): ApiKeyRepository {
-  async function create(tx: Transaction, key: Omit<ApiKey, 'createdAt'>, hash: Uint8Array): Promise<ApiKey> {
+  async function create(tx: Transaction, key: NewApiKey, hash: Uint8Array): Promise<ApiKey> {
     const { id, organizationId, name, permission, prefix, last4, expiresAt, allowedIps, grants } = key
     if (organizationId !== null) await requireOrganization(tx, organizationId)
     const ips = JSON.stringify(allowedIps)
@@ -48,7 +52,7 @@ export function createApiKeys(connection: Connection): ApiKeyRepository {
     const values = [connection.time(), hexOf(hash), ...named, expiresAt, ips, grantsColumn(grants)]
     const [row] = await tx.rows<{ created_at: number }>(INSERT, values)
     tx.prove(PROVE_CREATED, [id])
-    return { ...key, createdAt: row?.created_at ?? 0 }
+    return { ...key, createdAt: row?.created_at ?? 0, lastUsedAt: null }
   }
 
   return {
@@ -86,6 +90,10 @@ export function createApiKeys(connection: Connection): ApiKeyRepository {
     async get(id) {
       const [row] = await connection.rows<ApiKeyRow>(SELECT, [id])
       return row === undefined ? null : toApiKey(row)
+    },
+    async markUsed(ids) {
+      // In one order, so that two processes never wait for each other.
+      await connection.rows(MARK_USED, [connection.time(), ids.toSorted()])
     },
     async delete(id) {
       return (await connection.rows(DELETE, [id])).length === 1

@@ -15,6 +15,7 @@ export interface ApiKeyRow {
   readonly created_at: number
   /** JSON. Null: none. */
   readonly grants: string | null
+  readonly last_used_at: number | null
 }
 
 export function toApiKey(row: ApiKeyRow): ApiKey {
@@ -29,6 +30,7 @@ export function toApiKey(row: ApiKeyRow): ApiKey {
     expiresAt: row.expires_at,
     allowedIps: JSON.parse(row.allowed_ips) as string[],
     createdAt: row.created_at,
+    lastUsedAt: row.last_used_at,
   }
 }
 

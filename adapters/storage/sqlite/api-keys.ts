@@ -1,5 +1,5 @@
 import type { ApiKey } from '../../../src/domain/api-key.ts'
-import type { ApiKeyRepository, FoundApiKey } from '../../../src/ports/storage/api-keys.ts'
+import type { ApiKeyRepository, FoundApiKey, NewApiKey } from '../../../src/ports/storage/api-keys.ts'
 import { type ApiKeyRow, grantsColumn, toApiKey } from '../rows/api-key.ts'
 import type { Connection } from './connection.ts'
 import { dataError, isDataError } from './errors.ts'
@@ -18,6 +18,8 @@ const SELECT_BY_HASH = 'SELECT * FROM carillon_api_keys WHERE hash = ?'
 const LIST = `
   SELECT * FROM carillon_api_keys WHERE organization IS ? AND seq < ? ORDER BY seq DESC LIMIT ? OFFSET ?`
 
+const MARK_USED = 'UPDATE carillon_api_keys SET last_used_at = ? WHERE id = ?'
+
 const DELETE = 'DELETE FROM carillon_api_keys WHERE id = ?'
 
 interface HashedRow extends ApiKeyRow {
@@ -30,16 +32,17 @@ export function createApiKeys(connection: Connection): ApiKeyRepository {
   const select = connection.statement<ApiKeyRow>(SELECT)
   const selectByHash = connection.statement<HashedRow>(SELECT_BY_HASH)
   const list = connection.statement<ApiKeyRow>(LIST)
+  const markUsed = connection.statement(MARK_USED)
   const remove = connection.statement(DELETE)
 
-  function create(key: Omit<ApiKey, 'createdAt'>, hash: Uint8Array): ApiKey {
+  function create(key: NewApiKey, hash: Uint8Array): ApiKey {
     if (key.organizationId !== null) requireOrganization(key.organizationId)
     const { id, organizationId, name, permission, prefix, last4, expiresAt, allowedIps, grants } = key
     const createdAt = connection.now()
     const ips = JSON.stringify(allowedIps)
     const named = [name, permission, prefix, last4]
     insert().run(id, organizationId, hash, ...named, expiresAt, ips, createdAt, grantsColumn(grants))
-    return { ...key, createdAt }
+    return { ...key, createdAt, lastUsedAt: null }
   }
 
   return {
@@ -76,6 +79,11 @@ export function createApiKeys(connection: Connection): ApiKeyRepository {
     async get(id) {
       const row = connection.read(() => select().get(id))
       return row === undefined ? null : toApiKey(row)
+    },
+    async markUsed(ids) {
+      await connection.durably(() => {
+        for (const id of ids) markUsed().run(connection.now(), id)
+      })
     },
     async delete(id) {
       return connection.durably(() => remove().changes(id) === 1)

@@ -25,6 +25,7 @@ const key = {
   expiresAt: null,
   allowedIps: [],
   createdAt,
+  lastUsedAt: null,
 }
 
 /** Examples by operation. A test validates each against its schema. */

@@ -3,7 +3,7 @@ import { type ApiKeyInput, apiKeyInput } from '../../domain/input/api-key.ts'
 import { parseInput } from '../../domain/input/parse.ts'
 import type { Service } from '../../services/service.ts'
 import { assertGranted } from '../grants.ts'
-import { apiKeyList, createdApiKey } from '../schemas/api-key.ts'
+import { apiKeyList, apiKeyRecord, createdApiKey } from '../schemas/api-key.ts'
 import { deleted } from '../schemas/common.ts'
 import { listQuery } from '../schemas/query.ts'
 import type { HandlerResult, RequestContext, Route } from './route.ts'
@@ -23,6 +23,10 @@ async function create(
 
 async function list({ query, organizationId }: RequestContext, service: Service): Promise<HandlerResult> {
   return { body: await service.apiKeys.list(organizationId, parseInput(listQuery, query, 'query')) }
+}
+
+async function get({ params, organizationId }: RequestContext, service: Service): Promise<HandlerResult> {
+  return { body: await service.apiKeys.get(organizationId, params.id ?? '') }
 }
 
 async function remove({ params, organizationId }: RequestContext, service: Service): Promise<HandlerResult> {
@@ -62,6 +66,20 @@ export const apiKeyRoutes: readonly Route[] = [
     query: listQuery,
     response: apiKeyList,
     handler: list,
+  },
+  {
+    operation: 'getApiKey',
+    summary: 'Get an API key without its secret',
+    tag: 'API keys',
+    method: 'GET',
+    paths: one,
+    belongsTo: 'organization',
+    permission: 'Read Only',
+    limit: 'requests',
+    status: 200,
+    unknown: 'not_found',
+    response: apiKeyRecord,
+    handler: get,
   },
   {
     operation: 'deleteApiKey',

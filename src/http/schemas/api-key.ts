@@ -16,6 +16,7 @@ const fields = {
   expiresAt: timestamp.nullable().describe('Null: never.'),
   allowedIps: z.array(z.string()).describe('Empty: any address.'),
   createdAt: timestamp,
+  lastUsedAt: timestamp.nullable().describe('When it was last used, to some minutes. Null: never.'),
 }
 
 /** An API key: everything but the secret. */

@@ -7,7 +7,7 @@ export interface ApiKeyRepository {
    *
    * @throws NotifierError `not_found` when its organization does not exist; an operator key has none.
    */
-  create(key: Omit<ApiKey, 'createdAt'>, hash: Uint8Array): Promise<ApiKey>
+  create(key: NewApiKey, hash: Uint8Array): Promise<ApiKey>
   /**
    * Looks keys up by hash; null where there is none. One query for the set. `expired` is judged by the storage's
    * clock. Never answers from a cache: a deleted key is gone at once, on every machine.
@@ -17,9 +17,13 @@ export interface ApiKeyRepository {
   list(organizationId: string | null, page: PageRequest): Promise<Page<ApiKey>>
   /** Any organization's, or an operator key; null: unknown. */
   get(id: string): Promise<ApiKey | null>
+  /** Sets `lastUsedAt` to the storage's time. Unknown ids are ignored. */
+  markUsed(ids: readonly string[]): Promise<void>
   /** False: unknown, or deleted before. */
   delete(id: string): Promise<boolean>
 }
+
+export type NewApiKey = Omit<ApiKey, 'createdAt' | 'lastUsedAt'>
 
 export interface FoundApiKey {
   readonly key: ApiKey

@@ -5,6 +5,7 @@ import { NotifierError } from '../../domain/errors/notifier-error.ts'
 import type { IdGenerator } from '../../domain/ids.ts'
 import { type ApiKeyInput, apiKeyInput } from '../../domain/input/api-key.ts'
 import type { Clock } from '../../ports/clock.ts'
+import type { NewApiKey } from '../../ports/storage/api-keys.ts'
 import type { Storage } from '../../ports/storage/storage.ts'
 import { listOf, listReader } from '../list.ts'
 import type { MultiTenantNotifier } from '../notifier.ts'
@@ -14,13 +15,14 @@ import type { SessionParts } from '../sessions/sessions.ts'
 import type { Scoped, Tenant } from '../tenant.ts'
 import { canonicalNetworks } from './ip-list.ts'
 import { beginningOf, isWellFormedApiKey, newApiKey } from './key-format.ts'
+import { createKeyUses } from './key-uses.ts'
 import type { ApiKeyRecord, CreatedOperatorKey, KeyRecord, OperatorKeyRecord } from './records.ts'
 
 const readList = listReader('keys', {})
 const readOperatorList = listReader('operator-keys', {})
 
 /** A key before it has an id and a secret. */
-type NewApiKey = Omit<ApiKey, 'id' | 'prefix' | 'last4' | 'createdAt'>
+type Given = Omit<NewApiKey, 'id' | 'prefix' | 'last4'>
 
 /** The use cases of both kinds of key. They share look-ups; neither finds or deletes a key of the other. */
 export function createApiKeys(
@@ -33,17 +35,18 @@ export function createApiKeys(
   readonly operatorKeys: MultiTenantNotifier['operatorKeys']
   readonly sessionKeys: SessionParts['keys']
 } {
+  const used = createKeyUses(storage.apiKeys, clock)
   const identify = coalesce((secrets: readonly string[]) => identifyAll(storage, secrets))
 
   /** Whatever can be wrong with it comes before its organization is looked up. */
-  function check(input: ApiKeyInput): Omit<NewApiKey, 'organizationId'> {
+  function check(input: ApiKeyInput): Omit<Given, 'organizationId'> {
     const { name, permission, grants, expiresAt = null, allowedIps = [] } = parseSubject(apiKeyInput, input)
     if (expiresAt !== null && expiresAt <= clock.now()) throw wrong('expiresAt', 'in the future')
     const given = { name, permission, grants: [...new Set(grants)], expiresAt }
     return { ...given, allowedIps: canonicalNetworks(allowedIps) }
   }
 
-  async function issue(key: NewApiKey): Promise<CreatedOperatorKey> {
+  async function issue(key: Given): Promise<CreatedOperatorKey> {
     const secret = newApiKey(key.organizationId === null ? 'operator' : 'organization')
     const shown = { prefix: beginningOf(secret), last4: secret.slice(-4) }
     const stored = await storage.apiKeys.create({ id: ids.random('key'), ...key, ...shown }, hashOf(secret))
@@ -56,11 +59,20 @@ export function createApiKeys(
 
   const find = (id: string): Promise<ApiKey | null> => byId(id, (known) => storage.apiKeys.get(known))
 
+  async function findOwn(organizationId: string, id: string): Promise<ApiKey> {
+    const key = await find(id)
+    // To an organization there are no operator keys.
+    const owner = key?.organizationId ?? null
+    owned(owner === null ? null : { organizationId: owner }, organizationId, unknownKey)
+    return key as ApiKey
+  }
+
   async function verify(secret: string): Promise<KeyRecord> {
     if (!isWellFormedApiKey(secret)) throw new NotifierError('invalid_api_key')
     const identity = await identify(secret)
     if (identity === 'unknown') throw new NotifierError('invalid_api_key')
     if (identity === 'expired') throw new NotifierError('expired_api_key')
+    used(identity.id)
     return identity
   }
 
@@ -70,7 +82,9 @@ export function createApiKeys(
       async current(id) {
         const key = await find(id)
         const expired = key?.expiresAt != null && key.expiresAt <= clock.now()
-        return key === null || expired ? null : recordOf(key)
+        if (key === null || expired) return null
+        used(key.id)
+        return recordOf(key)
       },
     },
     apiKeys: {
@@ -85,11 +99,11 @@ export function createApiKeys(
         const found = await storage.apiKeys.list(organizationId, page)
         return listOf('keys', found, page, (key) => tenantView(key, organizationId))
       },
+      async get(organizationId, id) {
+        return tenantView(await findOwn(organizationId, id), organizationId)
+      },
       async delete(organizationId, id) {
-        const key = await find(id)
-        // To an organization there are no operator keys.
-        const owner = key?.organizationId ?? null
-        owned(owner === null ? null : { organizationId: owner }, organizationId, unknownKey)
+        await findOwn(organizationId, id)
         await remove(id)
       },
       async verify(secret) {
@@ -153,7 +167,7 @@ function tenantView(key: ApiKey, organizationId: string): ApiKeyRecord {
 }
 
 function view(key: ApiKey): OperatorKeyRecord {
-  const { id, name, permission, grants, prefix, last4, expiresAt, allowedIps, createdAt } = key
+  const { id, name, permission, grants, prefix, last4, expiresAt, allowedIps, createdAt, lastUsedAt } = key
   return {
     id,
     name,
@@ -163,6 +177,7 @@ function view(key: ApiKey): OperatorKeyRecord {
     expiresAt: isoOrNull(expiresAt),
     allowedIps,
     createdAt: new Date(createdAt).toISOString(),
+    lastUsedAt: isoOrNull(lastUsedAt),
   }
 }
 

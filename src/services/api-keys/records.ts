@@ -13,6 +13,8 @@ export interface OperatorKeyRecord {
   /** Empty: any address. */
   readonly allowedIps: readonly string[]
   readonly createdAt: string
+  /** When it was last used, to some minutes; null: never. */
+  readonly lastUsedAt: string | null
 }
 
 export interface ApiKeyRecord extends OperatorKeyRecord {

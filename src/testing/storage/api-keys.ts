@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
-import type { ApiKey } from '../../domain/api-key.ts'
 import { DEFAULT_ORGANIZATION } from '../../domain/organization.ts'
+import type { NewApiKey } from '../../ports/storage/api-keys.ts'
 import { organization, page, readAll, TEN, unique } from './fixtures.ts'
 import type { Check } from './harness.ts'
 
-function key(change: Partial<ApiKey> = {}): Omit<ApiKey, 'createdAt'> {
+function key(change: Partial<NewApiKey> = {}): NewApiKey {
   return {
     id: `key_${unique()}`,
     organizationId: DEFAULT_ORGANIZATION,
@@ -35,7 +35,7 @@ export function apiKeyChecks(check: Check): void {
       expiresAt: 4e12,
     })
     const created = await storage.apiKeys.create(given, hashOf('one'))
-    assert.deepEqual(created, { ...given, createdAt: created.createdAt })
+    assert.deepEqual(created, { ...given, createdAt: created.createdAt, lastUsedAt: null })
     const [found] = await storage.apiKeys.findByHash([hashOf('one')])
     assert.ok(found !== undefined && found !== null)
     assert.deepEqual(found.key, created)
@@ -66,6 +66,26 @@ export function apiKeyChecks(check: Check): void {
     assert.equal(await expired(), false)
     await harness.advance(10_000)
     assert.equal(await expired(), true)
+  })
+
+  check('the last use of keys is recorded by the clock of the storage', async (harness) => {
+    const { apiKeys } = harness.storage
+    const [a, b, unused] = [
+      await apiKeys.create(key(), hashOf('a')),
+      await apiKeys.create(key({ organizationId: null }), hashOf('b')),
+      await apiKeys.create(key(), hashOf('c')),
+    ]
+    await harness.advance(10_000)
+    await apiKeys.markUsed([b.id, 'key_unknown', a.id])
+    const used = { ...a, lastUsedAt: a.createdAt + 10_000 }
+    assert.deepEqual(await apiKeys.get(a.id), used)
+    assert.deepEqual((await apiKeys.findByHash([hashOf('a')]))[0]?.key, used)
+    assert.equal((await apiKeys.list(null, page())).items[0]?.lastUsedAt, b.createdAt + 10_000)
+    assert.deepEqual((await apiKeys.list(DEFAULT_ORGANIZATION, page())).items, [unused, used])
+    await harness.advance(10_000)
+    await Promise.all(TEN.map(() => apiKeys.markUsed([a.id, b.id])))
+    assert.equal((await apiKeys.get(a.id))?.lastUsedAt, a.createdAt + 20_000)
+    await apiKeys.markUsed([])
   })
 
   check('a deleted key is gone at once', async ({ storage }) => {
@@ -121,7 +141,7 @@ export function apiKeyChecks(check: Check): void {
   check('an operator key belongs to no organization', async ({ storage }) => {
     const given = key({ organizationId: null, grants: ['content'] })
     const created = await storage.apiKeys.create(given, hashOf('operator'))
-    assert.deepEqual(created, { ...given, createdAt: created.createdAt })
+    assert.deepEqual(created, { ...given, createdAt: created.createdAt, lastUsedAt: null })
     await storage.apiKeys.create(key(), hashOf('tenant'))
     const [found] = await storage.apiKeys.findByHash([hashOf('operator')])
     assert.deepEqual([found?.key, found?.expired], [created, false])

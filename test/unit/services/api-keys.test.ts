@@ -58,6 +58,7 @@ describe('API keys', () => {
     const clock = fakeClock()
     const inner = memoryStorage({ clock })
     let lookUps = 0
+    const marked: (readonly string[])[] = []
     const storage = {
       ...inner,
       apiKeys: {
@@ -66,11 +67,16 @@ describe('API keys', () => {
           lookUps += 1
           return inner.apiKeys.findByHash(hashes)
         },
+        async markUsed(ids: readonly string[]) {
+          marked.push(ids)
+          if (marked.length === 1) throw new Error('the storage is away')
+          await inner.apiKeys.markUsed(ids)
+        },
       },
     }
     const notifier = createNotifier({ channels: {}, storage, clock })
     await notifier.start()
-    return { clock, notifier, inner, lookUps: () => lookUps }
+    return { clock, notifier, inner, marked, lookUps: () => lookUps }
   }
 
   it('are found by their secret, which is shown once and stored nowhere', async () => {
@@ -82,6 +88,40 @@ describe('API keys', () => {
     const listed = await notifier.apiKeys.list()
     expect(listed.items).toEqual([record])
     expect(JSON.stringify([listed, await inner.apiKeys.get(record.id)])).not.toContain(secret.slice(8, -4))
+    await notifier.stop()
+  })
+
+  it('tell when they were last used, which is recorded in sets and seldom', async () => {
+    const { clock, notifier, marked } = await start()
+    const [a, b, unused] = await Promise.all(
+      ['a', 'b', 'c'].map((name) => notifier.apiKeys.create({ name, permission: 'Write' })),
+    )
+    const { verify, get } = notifier.apiKeys
+    const use = async () => {
+      for (const key of [a, b, a]) await verify(key?.secret ?? '')
+    }
+    const lastUsed = async (key = a) => (await get(key?.id ?? '')).lastUsedAt
+    await use()
+    expect(marked).toEqual([])
+    await clock.advance(1_000)
+    expect(await lastUsed()).toBeNull()
+    // What could not be recorded is recorded with the next use.
+    await use()
+    await clock.advance(1_000)
+    const ids = [a?.id, b?.id]
+    expect(marked).toEqual([ids, ids])
+    const recorded = await lastUsed()
+    expect(Date.parse(recorded ?? '')).toBe(clock.now())
+    await clock.advance(4 * 60_000)
+    await use()
+    await clock.advance(1_000)
+    expect([marked.length, await lastUsed()]).toEqual([2, recorded])
+    await clock.advance(60_000)
+    await use()
+    await clock.advance(1_000)
+    expect(Date.parse((await lastUsed(b)) ?? '')).toBe(clock.now())
+    expect([marked.length, await lastUsed(unused)]).toEqual([3, null])
+    await expect(get('key_unknown')).rejects.toMatchObject({ code: 'not_found' })
     await notifier.stop()
   })
 

@@ -23,6 +23,7 @@ it('an operator key has a prefix of its own, is shown once and stored nowhere', 
   expect(record).toEqual({
     ...given,
     id: record.id,
+    lastUsedAt: null,
     grants: ['content'],
     hint: `${secret.slice(0, 10)}…${secret.slice(-4)}`,
     expiresAt: null,

@@ -84,6 +84,7 @@ const grouped: Groups = {
   },
   apiKeys: {
     create: [(n, slip) => n.apiKeys.create({ name: 'a', permission: 'Write', ...slip })],
+    get: [],
     list: [(n, slip) => n.apiKeys.list(slip)],
     delete: [],
     verify: [],

@@ -20,6 +20,7 @@ import { deletions } from './0019-deletions.ts'
 import { operatorKeys } from './0020-operator-keys.ts'
 import { textAlternatives } from './0021-text-alternatives.ts'
 import { versionTimes } from './0022-version-times.ts'
+import { keyUses } from './0023-key-uses.ts'
 
 /**
  * In order and append-only: the schema's version is the number of applied migrations. Each only adds, so that processes
@@ -48,4 +49,5 @@ export const migrations: readonly string[] = [
   operatorKeys,
   textAlternatives,
   versionTimes,
+  keyUses,
 ]

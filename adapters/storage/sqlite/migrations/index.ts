@@ -16,6 +16,7 @@ import { deletions } from './0015-deletions.ts'
 import { operatorKeys } from './0016-operator-keys.ts'
 import { textAlternatives } from './0017-text-alternatives.ts'
 import { versionTimes } from './0018-version-times.ts'
+import { keyUses } from './0019-key-uses.ts'
 
 /**
  * In order and append-only: the schema's version is the number of applied migrations. Columns are added at the end, so
@@ -41,4 +42,5 @@ export const migrations: readonly string[] = [
   operatorKeys,
   textAlternatives,
   versionTimes,
+  keyUses,
 ]

@@ -1,0 +1,37 @@
+import type { Clock } from '../../ports/clock.ts'
+import type { ApiKeyRepository } from '../../ports/storage/api-keys.ts'
+
+/** Between two records of one key. */
+const PAUSE_MS = 5 * 60_000
+/** Uses that come within this time are recorded together. */
+const GATHER_MS = 1_000
+/** Most keys that are remembered; beyond, some are recorded more often. */
+const MOST_KEYS = 10_000
+
+/** Records when keys are used, in sets. No request waits for it, and few cause it. */
+export function createKeyUses(
+  apiKeys: Pick<ApiKeyRepository, 'markUsed'>,
+  clock: Clock,
+): (id: string) => void {
+  const recorded = new Map<string, number>()
+  let gathered: string[] = []
+
+  function record(): void {
+    const ids = gathered
+    gathered = []
+    apiKeys.markUsed(ids).catch(() => {
+      // The next use of each is recorded in its place.
+      for (const id of ids) recorded.delete(id)
+    })
+  }
+
+  return (id) => {
+    const now = clock.monotonic()
+    const last = recorded.get(id)
+    if (last !== undefined && now - last < PAUSE_MS) return
+    if (recorded.size >= MOST_KEYS) recorded.clear()
+    recorded.set(id, now)
+    gathered.push(id)
+    if (gathered.length === 1) clock.timer(GATHER_MS, record)
+  }
+}
