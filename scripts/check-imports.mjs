@@ -30,5 +30,5 @@ if (values.json) {
   console.log(`${totalCruised} modules, ${breaches.length} breaches of the import rules`)
 }
 // A parser without TypeScript support reads nothing and finds no breach.
-if (totalCruised === 0) console.error('dependency-cruiser has read no module: the check is void')
+if (totalCruised === 0) console.error('dependency-cruiser read no module, so the check proves nothing')
 process.exitCode = totalCruised > 0 && breaches.length === 0 ? 0 : 1

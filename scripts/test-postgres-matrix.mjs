@@ -25,7 +25,7 @@ const tests = [
 
 const asked = process.argv.slice(2)
 const chosen = versions.filter((version) => asked.length === 0 || asked.includes(version.split('.')[0] ?? ''))
-if (chosen.length === 0) throw new Error(`There is none of these: ${asked.join(', ')}`)
+if (chosen.length === 0) throw new Error(`Unknown versions: ${asked.join(', ')}`)
 
 let failed = false
 for (const version of chosen) {

@@ -13,7 +13,7 @@ export function incomplete(): NotifierError {
 export function alreadyRead(): NotifierError {
   return new NotifierError('invalid_configuration', {
     message:
-      'The host application reads the request body before Carillon and does not leave the result where body ' +
-      'parsers do. Mount Carillon before whatever reads it.',
+      'The host application has consumed the request body and left no parsed result. Mount Carillon before the code that ' +
+      'reads the body.',
   })
 }

@@ -47,7 +47,7 @@ function assertConnection(connection: unknown): void {
   if (typeof encrypted === 'boolean') return
   throw new NotifierError('invalid_configuration', {
     message:
-      'A Request does not tell whom it came from: call with (request, { remoteAddress, encrypted }) of its connection. In ' +
+      'The connection is missing, which a Request does not contain: call with (request, { remoteAddress, encrypted }). In ' +
       'Next.js, wrap it in a route handler; docs/rest-api.md shows one.',
     details: { option: 'connection' },
   })

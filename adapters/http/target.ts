@@ -33,7 +33,7 @@ export function withoutOrigin(url: string): string {
 function cutPrefix(prefix = ''): (url: string) => string | null {
   if (typeof prefix !== 'string' || !/^(?:\/[^/?#\s]+)*\/?$/.test(prefix)) {
     throw new NotifierError('invalid_configuration', {
-      message: 'The option "prefix" must be a path that begins with a slash, as "/notifications".',
+      message: 'The option "prefix" must be a path that begins with a slash, such as "/notifications".',
       details: { option: 'prefix' },
     })
   }

@@ -32,7 +32,7 @@ export function misconfigured(maker: string, cause: Error): NotifierError {
   return new NotifierError('invalid_configuration', {
     message:
       `${maker}: PostgreSQL cannot be used: "${cause.message}". ` +
-      'Correct what "connectionString" or "pool" say, the certificates, or what the database allows its role.',
+      'Correct "connectionString" or "pool", the certificates, or the privileges of the role.',
     cause,
   })
 }

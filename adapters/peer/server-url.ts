@@ -10,5 +10,5 @@ export function urlFault(url: unknown, schemes: readonly string[]): string | nul
     return `must begin with ${schemes.map((scheme) => `${scheme}://`).join(' or ')}.`
   // `pg` accepts a user without a host as a Unix socket.
   if (URL.canParse(text.replace('@/', '@host/'))) return null
-  return 'cannot be read as a URL. Encode user and password with encodeURIComponent(), and check the port.'
+  return 'is not a valid URL. Encode user and password with encodeURIComponent(), and check the port.'
 }

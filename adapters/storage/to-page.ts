@@ -28,7 +28,7 @@ export function toPage<Row, Item>(
 
 function beyondOffset(): NotifierError {
   return new NotifierError('invalid_parameter', {
-    message: 'Too few match for a page to skip so many. Use "nextCursor" of an earlier page.',
+    message: 'The offset is too large for this filter. Use "nextCursor" of an earlier page.',
     details: { field: 'offset' },
   })
 }

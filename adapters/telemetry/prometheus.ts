@@ -50,7 +50,7 @@ export function prometheusMetrics(options: PrometheusOptions = {}): Telemetry {
       const taken = names.find((name) => register.getSingleMetric(name) !== undefined)
       if (taken !== undefined) {
         throw new NotifierError('invalid_configuration', {
-          message: `The registry has a metric "${taken}" already. Give each notifier a registry of its own.`,
+          message: `The registry already has a metric "${taken}". Use a separate registry for each notifier.`,
           details: { option: 'register' },
         })
       }

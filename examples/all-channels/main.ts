@@ -153,7 +153,7 @@ async function main(closers: (() => Promise<void>)[]): Promise<void> {
   ]
   for (const step of steps) await follow(notifier, step)
   await Promise.all(reading)
-  say('Done', 'every channel has delivered; what providers report is in the histories above')
+  say('Done', 'every channel has delivered; the histories above contain the reports of providers')
 }
 
 const closers: (() => Promise<void>)[] = []

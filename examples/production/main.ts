@@ -85,7 +85,7 @@ async function main(): Promise<number> {
   const servers = [postgres, redis]
   if (settings.servers && servers.some(({ crash }) => crash === undefined)) {
     throw new Error(
-      '--servers kills PostgreSQL and Redis: take POSTGRES_URL and REDIS_URL out of the environment.',
+      '--servers kills PostgreSQL and Redis: remove POSTGRES_URL and REDIS_URL from the environment.',
     )
   }
 
@@ -137,7 +137,7 @@ async function main(): Promise<number> {
   const rolling = early.signal.aborted ? undefined : await restartAll(processes, load)
   if (rolling !== undefined) say('restarted all four, one by one')
   await load.end()
-  say('the load has ended; what is under way is delivered')
+  say('the load has ended; waiting for the remaining deliveries')
 
   const read = async <Answer>(path: string): Promise<Answer> => {
     const response = await fetch(`http://127.0.0.1:${proxy.port}/v1/notifications${path}`, {
@@ -154,7 +154,7 @@ async function main(): Promise<number> {
   clearInterval(progress)
   const good = conclude(verdict, seen.unexpected, rolling)
   console.log(
-    good ? '\nNothing was lost.' : `\nThe promise is broken; --seed ${settings.seed} kills the same again.`,
+    good ? '\nNothing was lost.' : `\nThe promise is broken; repeat this run with --seed ${settings.seed}.`,
   )
   return good ? 0 : 1
 }
@@ -196,14 +196,14 @@ function conclude(
   console.log('')
   row('accepted', accepted, 'notifications that were answered with 201')
   row('delivered', delivered, 'of them, seen by the provider')
-  row('ambiguous', ambiguous, 'handed over once more after a kill, and marked so')
-  row('duplicates', duplicates, 'handed over once more without a reason: must be 0')
+  row('ambiguous', ambiguous, 'handed over again after a kill, and marked ambiguous')
+  row('duplicates', duplicates, 'handed over again without a mark: must be 0')
   row('lost', lost.length, 'accepted and never seen by the provider: must be 0')
   row('unknown', unknown, 'seen by the provider and never answered with 201: must be 0')
   row('refused', unexpected.length, 'answers that were neither 201 nor 503: must be 0')
   if (rolling !== undefined) {
     row('restarts', rolling.unavailable, '503 while all four were restarted one by one: must be 0')
-    row('', rolling.resets, 'connections that broke meanwhile, whose requests were repeated')
+    row('', rolling.resets, 'connections that broke meanwhile; their requests were repeated')
   }
   for (const id of lost.slice(0, 10)) console.log(`lost: ${id}`)
   for (const answer of unexpected.slice(0, 10)) console.log(`refused: ${answer}`)

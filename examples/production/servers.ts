@@ -21,7 +21,7 @@ export async function openPostgres(schema: string): Promise<Server> {
     return { name: 'PostgreSQL', url: given, crash: undefined, remove: () => dropSchema(given, schema) }
   }
   if (findPostgres() === undefined) {
-    throw new Error('There is no PostgreSQL: install one, or name one in POSTGRES_URL.')
+    throw new Error('PostgreSQL is not installed. Install it, or set POSTGRES_URL.')
   }
   return startLocal('PostgreSQL')
 }
@@ -31,7 +31,7 @@ export async function openRedis(): Promise<Server> {
   const { REDIS_URL: given } = process.env
   if (given !== undefined) return { name: 'Redis', url: given, crash: undefined, remove: async () => {} }
   if (redisProgram === undefined) {
-    throw new Error('There is no Redis: install redis-server or valkey-server, or name one in REDIS_URL.')
+    throw new Error('Redis is not installed. Install redis-server or valkey-server, or set REDIS_URL.')
   }
   return startLocal('Redis')
 }

@@ -16,9 +16,9 @@ export interface Settings {
 const USAGE = `npm run example:production -- [options]
 
   --seconds <n>   how long processes are killed under load (default 30)
-  --rate <n>      requests a second (default 100)
-  --servers       kill PostgreSQL and Redis, too
-  --seed <n>      repeat whom a run has killed, and when
+  --rate <n>      requests per second (default 100)
+  --servers       also kill PostgreSQL and Redis
+  --seed <n>      repeat the kills of an earlier run
   --verbose       show what the processes print`
 
 /** @throws Error with the usage */

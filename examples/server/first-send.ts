@@ -50,7 +50,7 @@ export function createFirstSend(): FirstSend {
       }
       const { id, status, to } = (await response.json()) as SentNotification
       say('Accepted', `${id} over HTTP (201, ${status}): the template "welcome" to ${to}`)
-      if (!(await eventOf(id))) say('Waiting', `no event of ${id} yet; it is printed when it comes`)
+      if (!(await eventOf(id))) say('Waiting', `no event of ${id} yet; it will be printed on arrival`)
     },
   }
 }

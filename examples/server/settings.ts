@@ -25,9 +25,9 @@ function readPort(text: string): number {
 export function portError(error: NodeJS.ErrnoException, port: number): unknown {
   switch (error.code) {
     case 'EADDRINUSE':
-      return new SettingError(`Port ${port} is taken: set PORT to another one, or to 0 for any that is free.`)
+      return new SettingError(`Port ${port} is in use. Set PORT to another port, or to 0 for any free one.`)
     case 'EACCES':
-      return new SettingError(`Port ${port} needs privileges: set PORT to one above 1023.`)
+      return new SettingError(`Port ${port} requires privileges. Set PORT to a port above 1023.`)
     default:
       return error
   }
@@ -40,6 +40,6 @@ function prepareFolder(folder: string): string {
     return folder
   } catch (error) {
     const { code = 'unknown' } = error as NodeJS.ErrnoException
-    throw new SettingError(`DATA_DIR must be a folder that can be written to: ${folder} (${code}).`)
+    throw new SettingError(`DATA_DIR must be a writable folder: ${folder} (${code}).`)
   }
 }

@@ -37,7 +37,7 @@ async function tellWhatWaits({ notifications }: Tenant): Promise<void> {
 async function setUpKey(notifier: Notifier, file: CredentialsFile): Promise<string> {
   const credentials = await file.read()
   if (credentials.apiKey !== undefined && (await isValid(notifier.apiKeys, credentials.apiKey))) {
-    say('API key', `the one of an earlier start, from ${file.path}; Carillon itself keeps only its hash`)
+    say('API key', `from an earlier start, read from ${file.path}; Carillon stores only its hash`)
     return credentials.apiKey
   }
   const key = await notifier
@@ -45,7 +45,7 @@ async function setUpKey(notifier: Notifier, file: CredentialsFile): Promise<stri
     .apiKeys.create({ name: 'Example server', permission: 'Full Access', grants: ['content'] })
   await file.write({ ...credentials, apiKey: key.secret })
   say('API key', `${key.secret} (${key.permission})`)
-  say('', `Carillon shows it this once and keeps only its hash; the example keeps it in ${file.path}`)
+  say('', `shown only once: Carillon stores its hash, and the example stores it in ${file.path}`)
   return key.secret
 }
 

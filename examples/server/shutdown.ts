@@ -18,7 +18,7 @@ export function closeOnSignals(): Closers {
 
   async function end(code: number): Promise<never> {
     for (const close of closers.reverse()) await close().catch((error) => console.error(explain(error)))
-    if (code === 0) say('Stopped', 'all that was accepted is stored')
+    if (code === 0) say('Stopped', 'everything accepted is stored')
     process.exit(code)
   }
 
@@ -26,10 +26,10 @@ export function closeOnSignals(): Closers {
     if (stoppedAt === undefined) {
       stoppedAt = performance.now()
       console.log('')
-      say('Stopping', `what is under way may end within 10 s; ${signal} again ends it now`)
+      say('Stopping', `running deliveries have up to 10 s; ${signal} again exits at once`)
       void end(0)
     } else if (performance.now() - stoppedAt > SAME_SIGNAL_MS) {
-      say('Ended', 'at once; what was under way goes on after the next start')
+      say('Ended', 'at once; running deliveries continue after the next start')
       process.exit(128 + constants.signals[signal])
     }
   }

@@ -119,11 +119,11 @@ function bytesOf(given: unknown): Uint8Array | null {
 }
 
 const content = z
-  .string('must be bytes (Uint8Array), or base64')
+  .string('must be bytes (Uint8Array) or base64')
   .min(1, 'must not be empty')
   .max(MAX_BASE64, `at most ${MAX_ATTACHMENT_BYTES} bytes`)
-  .refine(isBase64, 'must be base64, padded and without line breaks')
-  .describe('Base64, padded, without line breaks.')
+  .refine(isBase64, 'must be padded base64 without line breaks')
+  .describe('Padded base64 without line breaks.')
 
 const attachment: z.ZodType<AttachmentContent, AttachmentInput> = z.strictObject({
   filename: text(1, 255)
@@ -147,7 +147,7 @@ const headers: z.ZodType<Texts, Texts> = fewFields(
     .superRefine((given, { addIssue }) => {
       const names = Object.keys(given)
       if (new Set(names.map((name) => name.toLowerCase())).size < names.length) {
-        addIssue({ code: 'custom', message: 'a header may be given once, in whatever case' })
+        addIssue({ code: 'custom', message: 'header names must be unique, ignoring case' })
       }
       for (const name of names) {
         const fault = headerNameFault(name)
@@ -159,23 +159,25 @@ const headers: z.ZodType<Texts, Texts> = fewFields(
 /** The schema of `email` in code, in the REST API and in OpenAPI. */
 export const emailParts: z.ZodType<EmailContent, EmailInput> = z.strictObject({
   replyTo: text(1, 320)
-    .refine((value) => envelopeAddress(value) !== null, 'must be one plain e-mail address')
+    .refine((value) => envelopeAddress(value) !== null, 'must be one e-mail address without a display name')
     .optional()
-    .describe('Where answers go: one plain address.'),
+    .describe('Address for replies, without a display name.'),
   headers: headers
     .optional()
-    .describe(`More headers, at most ${MAX_HEADERS}, none that mail itself is made of, or that relays obey.`),
+    .describe(
+      `Additional headers, at most ${MAX_HEADERS}. Headers of the mail format and of mail relays are refused.`,
+    ),
   attachments: z
     .array(attachment)
     .max(MAX_ATTACHMENTS)
     .refine(
       (all) => all.reduce((sum, { content }) => sum + decodedLength(content), 0) <= MAX_ATTACHMENT_BYTES,
-      `at most ${MAX_ATTACHMENT_BYTES} bytes in all, decoded`,
+      `at most ${MAX_ATTACHMENT_BYTES} bytes in total, decoded`,
     )
     .optional()
-    .describe('At most 10, and 7 MiB in all, decoded.'),
+    .describe('At most 10 files and 7 MiB in total, decoded.'),
   unsubscribe: z
     .boolean()
     .optional()
-    .describe('True: the mail carries a one-click unsubscription (RFC 8058). Needs the option `publicUrl`.'),
+    .describe('True: add a link for one-click unsubscription (RFC 8058). Requires the option `publicUrl`.'),
 })

@@ -65,7 +65,7 @@ function assertHeaders(headers: Readonly<Record<string, string>>, allowed: Reado
   for (const name of Object.keys(headers)) {
     if (!isObeyedHeader(name) || allowed.has(name.toLowerCase())) continue
     throw new NotifierError('invalid_parameter', {
-      message: `"email.headers": mail relays obey "${name}". Leave it out, or name it in the option "email.allowedHeaders".`,
+      message: `"email.headers" contains "${name}", which mail relays obey. Remove it, or add it to the option "email.allowedHeaders".`,
       details: { field: 'email.headers', header: name, option: 'email.allowedHeaders' },
     })
   }

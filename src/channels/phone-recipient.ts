@@ -14,7 +14,7 @@ export function phoneRecipient(
       if (expected === to || !isPhoneNumber(expected, check)) return { code: 'invalid_phone' }
       return {
         code: 'invalid_phone',
-        message: `The phone number has a prefix that is only dialled within its country. Use ${expected}.`,
+        message: `The phone number contains a national trunk prefix. Use ${expected}.`,
         expected,
       }
     },

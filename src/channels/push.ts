@@ -26,12 +26,12 @@ const pushParts: z.ZodType<PushContent, PushContent> = z.strictObject({
       }
       for (const key of Object.keys(data)) {
         const owner = ownerOfDataKey(key)
-        if (owner !== null) addIssue({ code: 'custom', message: `the key "${key}" belongs to ${owner}` })
+        if (owner !== null) addIssue({ code: 'custom', message: `the key "${key}" is reserved by ${owner}` })
       }
     }),
   )
     .optional()
-    .describe('For the application on the device: text values, at most 4 KB of keys and values.'),
+    .describe('Data for the application on the device: text values, at most 4 KB of keys and values.'),
 })
 
 export const push: PushKind = {

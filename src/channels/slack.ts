@@ -26,7 +26,7 @@ const slackParts: z.ZodType<SlackContent, SlackContent> = z.strictObject({
       `at most ${MAX_BLOCKS_LENGTH} characters of JSON`,
     )
     .optional()
-    .describe('Block Kit blocks, at most 50; `body` stays the text of notifications.'),
+    .describe('Block Kit blocks, at most 50. Notifications show `body`.'),
 })
 
 export const slack: SlackKind = {

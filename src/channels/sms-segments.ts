@@ -68,7 +68,7 @@ export function boundedSmsText(body: string, maxSegments: number): SmsText {
   throw new NotifierError('message_too_large', {
     message:
       `The text takes ${text.segments} segments (${text.characters} characters in ${text.encoding}); ` +
-      `${maxSegments} are allowed.`,
+      `at most ${maxSegments} are allowed.`,
     details: { field: 'body', ...text, maxSegments },
   })
 }

@@ -122,7 +122,7 @@ export function createHttpApi(
     } finally {
       // The answer does not wait for the release: an unreleased slot expires.
       exchange.release?.().catch((error: unknown) => {
-        logger.warn('A concurrency slot was not given back.', { requestId: exchange.requestId, error })
+        logger.warn('A concurrency slot could not be released.', { requestId: exchange.requestId, error })
       })
     }
   }
@@ -335,6 +335,7 @@ function report(
   requestId: string,
 ): void {
   const fields = { requestId, method: request.method, path: request.path, error }
-  if (shown.code === 'service_unavailable') logger.warn('A request was refused: no service.', fields)
+  if (shown.code === 'service_unavailable')
+    logger.warn('A request failed: the service is unavailable.', fields)
   else logger.error('A request failed unexpectedly.', fields)
 }

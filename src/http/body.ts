@@ -58,8 +58,8 @@ export async function readRaw(request: HttpRequest, limits: BodyLimits): Promise
   if (request.parsedBody !== undefined) {
     throw new NotifierError('invalid_configuration', {
       message:
-        'A body parser of the host application has read this request, and its signature needs the bytes as they came. ' +
-        'Mount Carillon before the parser, or let the parser leave out the paths below "/receipts".',
+        'A body parser of the host application has transformed this request, but its signature covers the original bytes. ' +
+        'Mount Carillon before the parser, or exclude the paths below "/receipts" from it.',
     })
   }
   assertNotEncoded(request.header('content-encoding'))
@@ -93,7 +93,7 @@ function assertJson(contentType: string | undefined): void {
     const charset = CHARSET.exec(parameter)?.[1]?.toLowerCase()
     if (charset !== undefined && charset !== 'utf-8' && charset !== 'utf8') {
       throw new NotifierError('unsupported_media_type', {
-        message: 'JSON is sent in UTF-8 and nothing else.',
+        message: 'JSON must be encoded in UTF-8.',
       })
     }
   }
@@ -103,7 +103,7 @@ function assertJson(contentType: string | undefined): void {
 function assertNotEncoded(encoding: string | undefined): void {
   if (encoding !== undefined && encoding !== '' && encoding.toLowerCase() !== 'identity') {
     throw new NotifierError('unsupported_media_type', {
-      message: 'The request body must not be compressed: leave Content-Encoding out.',
+      message: 'The request body must not be compressed. Remove the header Content-Encoding.',
     })
   }
 }

@@ -102,7 +102,7 @@ export function httpsRequired(request: HttpRequest, trusted: AddressMatcher | nu
   }
   return plainHttp(
     `The header "${forwarding}" says that a proxy forwarded the request, so it does not count as local. Send HTTPS to the ` +
-      'proxy, or leave the header out.',
+      'proxy, or remove the header.',
     forwarding,
   )
 }

@@ -56,7 +56,7 @@ function namedOrganization(
   if (named === undefined) {
     throw new NotifierError('missing_required_field', {
       message:
-        'This caller may act for several organizations. Name the one that the request concerns in the header ' +
+        'An operator key can act for every organization. Name the one that the request concerns in the header ' +
         'X-Organization-ID or the query parameter "orgId".',
       details: { field: 'orgId', header: 'X-Organization-ID' },
     })

@@ -16,18 +16,18 @@ const FORM =
 export const confirmPage: HandlerResult = page(
   200,
   'Unsubscribe?',
-  `<p>You will get no more of these messages.</p>${FORM}`,
+  `<p>You will no longer receive these messages.</p>${FORM}`,
 )
 export const donePage: HandlerResult = page(
   200,
   'You are unsubscribed',
-  '<p>You will get no more of these messages.</p>',
+  '<p>You will no longer receive these messages.</p>',
 )
 export const incompletePage: HandlerResult = page(400, 'Unsubscribe?', `<p>Please confirm.</p>${FORM}`)
 export const unknownPage: HandlerResult = page(
   404,
   'This link does not work',
-  '<p>It is incomplete or too old.</p>',
+  '<p>It is incomplete or has expired.</p>',
 )
 
 function page(status: number, title: string, body: string): HandlerResult {

@@ -60,7 +60,7 @@ export function unknownParameters(ignored: readonly string[], route: QueryReader
   return new NotifierError('invalid_parameter', {
     message:
       `Unknown query ${ignored.length === 1 ? 'parameter' : 'parameters'}: ${listedNames(ignored)}${only || '.'} ` +
-      `This operation reads ${expected.length === 0 ? 'none' : expected.join(', ')}.`,
+      `This operation accepts ${expected.length === 0 ? 'none' : expected.join(', ')}.`,
     details: { field: names[0], fields: names, expected },
   })
 }

@@ -93,7 +93,7 @@ function add(root: Node, path: string, route: Route): void {
     }
   }
   node.methods ??= new Map()
-  if (node.methods.has(route.method)) throw wrong(`${route.method} ${path} is there twice`)
+  if (node.methods.has(route.method)) throw wrong(`${route.method} ${path} is defined twice`)
   const compiled = { route, parameters, organizationRequired: path.startsWith('/admin/') }
   node.methods.set(route.method, compiled)
   // HTTP requires HEAD wherever there is GET. The response drops the body.

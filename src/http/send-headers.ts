@@ -31,8 +31,7 @@ export function idempotencyKey(request: HttpRequest): string | undefined {
 export function refuseTestMode(request: HttpRequest): void {
   if (!isTestMode(request)) return
   throw new NotifierError('invalid_parameter', {
-    message:
-      'The header X-Test-Mode is for single sends: this request cannot be validated without being carried out.',
+    message: 'The header X-Test-Mode is supported by single sends only. Remove it to carry out this request.',
     details: { field: 'X-Test-Mode' },
   })
 }

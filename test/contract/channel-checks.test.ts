@@ -174,7 +174,7 @@ const CASES: Readonly<Record<string, Case>> = {
         /has expired/,
       ],
       [{ status: 400, body: { error: { code: 33, message: 'Deleted.' } } }, 'invalid_sender', /Deleted/],
-      [{ status: 200, body: { id: '18' } }, 'provider_error', /something else/],
+      [{ status: 200, body: { id: '18' } }, 'provider_error', /an unexpected body/],
     ],
   },
   Discord: {

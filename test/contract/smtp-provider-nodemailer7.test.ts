@@ -51,7 +51,7 @@ test('a mail whose time is over before the client is ready asks for no connectio
   const over = new AbortController()
   const sending = channel.send(mailMessage(), sendContext({ signal: over.signal }))
   over.abort()
-  expect(await sending).toMatchObject({ kind: 'retry', message: 'The attempt ended before it began.' })
+  expect(await sending).toMatchObject({ kind: 'retry', message: 'The attempt was aborted before it began.' })
   expect(server.connections).toBe(0)
   await channel.close?.()
   await server.close()

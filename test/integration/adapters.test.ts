@@ -272,7 +272,7 @@ describe('a body that the application has read and thrown away', () => {
   async function expectClearError(answer: Pick<Answer, 'status'> | null | undefined): Promise<void> {
     expect(answer?.status).toBe(500)
     expect(faults).toMatchObject([
-      { error: { code: 'invalid_configuration', message: expect.stringContaining('before Carillon') } },
+      { error: { code: 'invalid_configuration', message: expect.stringContaining('Mount Carillon before') } },
     ])
   }
 

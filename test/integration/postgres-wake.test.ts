@@ -113,7 +113,7 @@ describeWith(whyNoPostgres(true), 'the connection that listens', () => {
     await notifier.start()
     await eventually(() => errors.length > 0)
     expect(errors[0]).toMatchObject({
-      message: expect.stringContaining('no connection listens'),
+      message: expect.stringContaining('the connection that listens'),
       cause: { message: expect.stringContaining('ECONNREFUSED') },
     })
   })

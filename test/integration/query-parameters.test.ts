@@ -33,8 +33,8 @@ it('leaves the header out where all were read, and bounds it', async () => {
 it.each([
   ['/v1/notifications?stauts=failed', 'stauts', 'did you mean "status"?'],
   ['/v1/notifications?orgid=org_default', 'orgid', 'did you mean "orgId"?'],
-  ['/v1/account/limits?verbose=1', 'verbose', 'This operation reads orgId.'],
-  ['/health?colour=1', 'colour', 'This operation reads none.'],
+  ['/v1/account/limits?verbose=1', 'verbose', 'This operation accepts orgId.'],
+  ['/health?colour=1', 'colour', 'This operation accepts none.'],
 ])('refuses them under strictBody: %s', async (path, name, hint) => {
   host = await startHost({ http: { strictBody: true } })
   const answer = await call(host.port, { path, headers: await host.key() })

@@ -166,7 +166,7 @@ test('a place that cannot be opened, and a file that is no database, are faults 
   const faults: [string, string][] = [
     [dirname(file), 'cannot be opened (EISDIR)'],
     [join(dirname(file), 'nowhere', 'x.db'), 'cannot be opened (ENOENT)'],
-    [`${file}.txt`, 'is no SQLite database'],
+    [`${file}.txt`, 'is not a SQLite database'],
   ]
   for (const [path, fault] of faults) {
     const there = sqlite({ file: relative(process.cwd(), path) })

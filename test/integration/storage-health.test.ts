@@ -116,7 +116,7 @@ describeWith(whyNoPostgres(), 'a PostgreSQL', () => {
     const notifier = await started(postgres({ pool, schema: uniqueSchema() }))
     expect((await notifier.health()).status).toBe('ok')
     leadsTo = standby
-    expect(await notifier.health()).toMatchObject(refusing(/only reads/))
+    expect(await notifier.health()).toMatchObject(refusing(/read-only/))
     leadsTo = primary
     expect(await notifier.health()).toMatchObject({ status: 'ok', reason: null })
   })

@@ -270,7 +270,7 @@ describe('a mistake at the start is one clear message and exit code 1', () => {
     const example = launch({ PORT: String(port), DATA_DIR: join(folder, 'unused') })
     expect(await example.exited).toEqual([1, null])
     expect(example.printed()).toBe(
-      `Port ${port} is taken: set PORT to another one, or to 0 for any that is free.\n`,
+      `Port ${port} is in use. Set PORT to another port, or to 0 for any free one.\n`,
     )
     squatter.close()
   })
@@ -280,7 +280,7 @@ describe('a mistake at the start is one clear message and exit code 1', () => {
     await writeFile(file, '')
     const example = launch({ PORT: '0', DATA_DIR: file })
     expect(await example.exited).toEqual([1, null])
-    expect(example.printed()).toBe(`DATA_DIR must be a folder that can be written to: ${file} (EEXIST).\n`)
+    expect(example.printed()).toBe(`DATA_DIR must be a writable folder: ${file} (EEXIST).\n`)
   })
 
   test('a database that is none', async () => {

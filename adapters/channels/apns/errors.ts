@@ -92,7 +92,7 @@ export function judgeApns(status: number, body: string, retryAfterMs: number | u
     (status >= 400 && status < 500 ? CHANNEL_FAULT : undefined)
   const providerCode = reason ?? String(status)
   if (row === undefined) {
-    const unusable = `APNs gave an answer that says nothing (${status}).`
+    const unusable = `APNs answered ${status} without a reason.`
     return { outcome: { kind: 'ambiguous', reason: unusable, providerCode }, renew: 'connection' }
   }
   const [kind, code, scope, more] = row

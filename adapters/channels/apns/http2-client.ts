@@ -51,7 +51,7 @@ export function http2Client(options: Http2SessionOptions): Http2Client {
     async post(request) {
       for (let round = 0; round < MAX_SESSIONS; round += 1) {
         if (closing.signal.aborted || request.signal.aborted)
-          return notSent('The attempt ended before it began.')
+          return notSent('The attempt was aborted before it began.')
         const opened = await orAborted(session(), request.signal)
         if (opened instanceof Error) return notSent(opened.message)
         if (await opened.room(request.signal)) return opened.post(request)
@@ -76,7 +76,7 @@ function notSent(message: string): Http2Result {
 /** The session, or the reason for its absence. */
 function orAborted(opening: Promise<Http2Session>, signal: AbortSignal): Promise<Http2Session | Error> {
   return new Promise((resolve) => {
-    const onAbort = (): void => resolve(new Error('The attempt ended before it began.'))
+    const onAbort = (): void => resolve(new Error('The attempt was aborted before it began.'))
     signal.addEventListener('abort', onAbort, { once: true })
     opening
       .then(resolve, (error: unknown) => resolve(error instanceof Error ? error : new Error(String(error))))

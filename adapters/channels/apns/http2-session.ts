@@ -216,7 +216,7 @@ function exchange(
     }
     const answer = collector()
     const onAbort = (): void => {
-      failed(true, 'The attempt ended before the answer came.')
+      failed(true, 'The attempt was aborted before the answer arrived.')
       stream.close(constants.NGHTTP2_CANCEL)
     }
     signal.addEventListener('abort', onAbort, { once: true })
@@ -242,7 +242,9 @@ function exchange(
         hooks.wasRefused(stream.id)
       failed(
         !refused,
-        refused ? 'The server refused the request unseen.' : 'The connection ended without an answer.',
+        refused
+          ? 'The server refused the request without processing it.'
+          : 'The connection ended without an answer.',
       )
     })
     stream.end(body)

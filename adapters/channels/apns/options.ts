@@ -128,7 +128,7 @@ const schema = z.strictObject({
   priority: z.literal([10, 5, 1]).default(10),
   aps: z
     .record(z.string(), z.unknown())
-    .refine((aps) => !Object.hasOwn(aps, 'alert'), 'must not contain "alert", which is the message')
+    .refine((aps) => !Object.hasOwn(aps, 'alert'), 'must not contain "alert", which the message sets')
     .default({}),
   collapseId: z
     .custom<(message: Message<PushKind>) => string | undefined>(

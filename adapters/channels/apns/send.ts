@@ -67,7 +67,7 @@ export function apns(options: ApnsOptions): Provider<PushKind> {
       const { outcome, renew } = judgeApns(result.status, result.body, hint)
       if (renew === 'connection') result.retire()
       if (renew === 'token' && !token.expired(authorization)) {
-        context.logger.warn('APNs calls a young provider token expired: is the clock of this machine right?')
+        context.logger.warn('APNs considers a new provider token expired. Check the clock of this machine.')
       }
       return outcome
     },
@@ -96,15 +96,15 @@ type Composed =
 function compose(options: ResolvedApnsOptions, message: Message<PushKind>, context: SendContext): Composed {
   const { to, subject, body: text, push } = message
   if (!DEVICE_TOKEN.test(to)) {
-    return rejected('invalid_device_token', 'recipient', 'The recipient is not a device token of APNs.')
+    return rejected('invalid_device_token', 'recipient', 'The recipient is not an APNs device token.')
   }
   if (Object.keys(push?.data ?? {}).some((key) => ownerOfDataKey(key) === 'APNs')) {
-    return rejected('invalid_content', 'message', 'The key "aps" of the data belongs to APNs.')
+    return rejected('invalid_content', 'message', 'The data key "aps" is reserved by APNs.')
   }
   const alert = { ...(subject === null ? {} : { title: subject }), body: text }
   const body = Buffer.from(JSON.stringify({ ...push?.data, aps: { ...options.aps, alert } }))
   if (body.length > MAX_PAYLOAD_BYTES) {
-    const size = `The payload has ${body.length} bytes; APNs takes ${MAX_PAYLOAD_BYTES}.`
+    const size = `The payload has ${body.length} bytes; APNs accepts at most ${MAX_PAYLOAD_BYTES}.`
     return rejected('message_too_large', 'message', size)
   }
   // Not the idempotency key: the message must also replace its predecessor after a retry.
@@ -116,7 +116,7 @@ function compose(options: ResolvedApnsOptions, message: Message<PushKind>, conte
     return rejected(
       'invalid_content',
       'message',
-      'The option "collapseId" gave no id, or one that has more than 64 bytes or cannot be sent.',
+      'The option "collapseId" failed, or returned an id that has more than 64 bytes or invalid characters.',
     )
   }
   return {

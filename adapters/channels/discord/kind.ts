@@ -48,7 +48,7 @@ const CHANNEL = /^#[^\s#@:<>`]{1,100}$/u
  */
 const MARKUP = /https?:\/\/[^\s\\*~`|<>[\]()]+|[\\*_~`|<>[\]()#]|[-+](?=\s)/g
 
-const snowflake = z.string().regex(SNOWFLAKE, 'must be an id of Discord: 15 to 20 digits')
+const snowflake = z.string().regex(SNOWFLAKE, 'must be a Discord id of 15 to 20 digits')
 const ids = z.array(snowflake).min(1).max(100).optional()
 
 const discordParts: z.ZodType<DiscordContent, DiscordContent> = z.strictObject({
@@ -62,27 +62,29 @@ const discordParts: z.ZodType<DiscordContent, DiscordContent> = z.strictObject({
     )
     .refine(
       (embeds) => embeds.flatMap(textsOf).join('').length <= MAX_EMBED_TEXT,
-      `at most ${MAX_EMBED_TEXT} characters of text in all`,
+      `at most ${MAX_EMBED_TEXT} characters of text in total`,
     )
     .optional()
-    .describe('Embeds as Discord has them, at most 10, with 6000 characters of text in all.'),
-  username: text(1, 80).optional().describe("The name that is shown in place of the webhook's."),
+    .describe('Embeds in the format of Discord: at most 10, with 6000 characters of text in total.'),
+  username: text(1, 80).optional().describe("Name shown in place of the webhook's."),
   avatarUrl: text(1, 2_048)
     .refine((url) => URL.canParse(url) && new URL(url).protocol === 'https:', {
-      message: 'must be an https address',
+      message: 'must be an https URL',
     })
     .optional()
-    .describe("The picture that is shown in place of the webhook's: an https address."),
-  threadId: snowflake.optional().describe("The thread of the webhook's channel to post into: its id."),
-  silent: z.boolean().optional().describe('True: it arrives without a sound.'),
-  suppressEmbeds: z.boolean().optional().describe('True: neither embeds nor previews of links are shown.'),
+    .describe("Avatar shown in place of the webhook's: an https URL."),
+  threadId: snowflake.optional().describe("Id of the thread in the webhook's channel to post into."),
+  silent: z.boolean().optional().describe('True: deliver without a sound.'),
+  suppressEmbeds: z.boolean().optional().describe('True: hide embeds and link previews.'),
   mentions: z
     .strictObject({
-      users: ids.describe('Ids of users, at most 100.'),
-      roles: ids.describe('Ids of roles, at most 100.'),
+      users: ids.describe('User ids, at most 100.'),
+      roles: ids.describe('Role ids, at most 100.'),
     })
     .optional()
-    .describe('Whom the text may notify by <@id> and <@&id>. Left out: nobody; never everyone.'),
+    .describe(
+      'Users and roles that <@id> and <@&id> in the text may notify. Default: none. @everyone never notifies.',
+    ),
 })
 
 /** Discord channels. The text is Discord's Markdown; values of template variables are escaped in it. */
@@ -99,7 +101,7 @@ export const discordChannel: DiscordKind = {
     const characters = body.length - (body.match(/[\uD800-\uDBFF][\uDC00-\uDFFF]/g)?.length ?? 0)
     if (characters <= MAX_CHARACTERS) return
     throw new NotifierError('message_too_large', {
-      message: `The text has ${characters} characters; Discord takes ${MAX_CHARACTERS}.`,
+      message: `The text has ${characters} characters; Discord accepts at most ${MAX_CHARACTERS}.`,
       details: { field: 'body', characters, maxCharacters: MAX_CHARACTERS },
     })
   },

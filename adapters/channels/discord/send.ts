@@ -26,7 +26,7 @@ const { baseUrl: _, ...shape } = providerShape({ name: 'discord', baseUrl: '' })
 const schema = z.strictObject({
   ...shape,
   maxPerSecond,
-  url: z.string().refine(isWebhookUrl, 'must be the address of a webhook at discord.com, without a query'),
+  url: z.string().refine(isWebhookUrl, 'must be the URL of a webhook at discord.com, without a query'),
   to: oneOrSeveral(
     z
       .string()

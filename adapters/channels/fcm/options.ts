@@ -66,7 +66,7 @@ const project = z.string().regex(/^[a-z0-9:.-]{1,100}$/, 'must be the id of a Fi
 const schema = z.strictObject({
   ...providerShape({ name: 'fcm', baseUrl: 'https://fcm.googleapis.com' }),
   serviceAccount: z.object({
-    client_email: z.string().min(3, 'must be the account of the key file'),
+    client_email: z.string().min(3, 'must be the client_email of the key file'),
     private_key: z.string(),
     private_key_id: z.string().optional(),
     project_id: project.optional(),
@@ -83,7 +83,7 @@ export function resolveFcmOptions(options: FcmOptions): ResolvedFcmOptions {
   const { serviceAccount, ...given } = checkOptions(PLUGIN, schema, options)
   const projectId = given.projectId ?? serviceAccount.project_id
   if (projectId === undefined) {
-    throw wrongOption(PLUGIN, 'projectId', 'must be given, because the service account names no project')
+    throw wrongOption(PLUGIN, 'projectId', 'is required, because the service account has no project id')
   }
   const { client_email, private_key, private_key_id, token_uri } = serviceAccount
   return {
@@ -102,7 +102,11 @@ export function resolveFcmOptions(options: FcmOptions): ResolvedFcmOptions {
 
 function rsaKey(pem: string): KeyObject {
   const wrong = () =>
-    wrongOption(PLUGIN, 'serviceAccount.private_key', 'must be the RSA key of the key file, in PEM')
+    wrongOption(
+      PLUGIN,
+      'serviceAccount.private_key',
+      'must be the private_key of the key file, an RSA key in PEM',
+    )
   let key: KeyObject
   try {
     key = createPrivateKey(pem)

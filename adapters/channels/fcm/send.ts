@@ -85,12 +85,12 @@ export function fcm(options: FcmOptions): Provider<PushKind> {
 
 function faultOf({ to, subject, body, push }: Message<PushKind>): Outcome | null {
   if (!REGISTRATION_TOKEN.test(to)) {
-    return rejected('invalid_device_token', 'recipient', 'The recipient is not a registration token of FCM.')
+    return rejected('invalid_device_token', 'recipient', 'The recipient is not an FCM registration token.')
   }
   const data = Object.entries(push?.data ?? {})
   const reserved = data.find(([key]) => ownerOfDataKey(key) === 'FCM')
   if (reserved !== undefined) {
-    return rejected('invalid_content', 'message', `The key "${reserved[0]}" of the data belongs to FCM.`)
+    return rejected('invalid_content', 'message', `The data key "${reserved[0]}" is reserved by FCM.`)
   }
   const size = Buffer.byteLength([subject, body, ...data.flat()].join(''))
   return size <= MAX_PAYLOAD_BYTES
@@ -98,7 +98,7 @@ function faultOf({ to, subject, body, push }: Message<PushKind>): Outcome | null
     : rejected(
         'message_too_large',
         'message',
-        `The message has ${size} bytes; FCM takes ${MAX_PAYLOAD_BYTES}.`,
+        `The message has ${size} bytes; FCM accepts at most ${MAX_PAYLOAD_BYTES}.`,
       )
 }
 

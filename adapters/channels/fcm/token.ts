@@ -116,7 +116,7 @@ function readToken(result: PostResult): Made {
   const said = textMember(json, 'error_description') ?? 'it gave no reason'
   if (status < 400 || status >= 500 || status === 408 || status === 429) {
     const retryAfterMs = parseRetryAfter(headers['retry-after'], Date.now())
-    return unavailable(`Google gave no access token: ${status}.`, code, retryAfterMs)
+    return unavailable(`Google issued no access token: ${status}.`, code, retryAfterMs)
   }
   return {
     kind: 'refused',
@@ -145,7 +145,7 @@ function orAborted(making: Promise<AccessToken>, signal: AbortSignal): Promise<A
         kind: 'retry',
         code: 'provider_unavailable',
         scope: 'provider',
-        message: 'The attempt ended before there was an access token.',
+        message: 'The attempt was aborted before the access token arrived.',
       })
     signal.addEventListener('abort', onAbort, { once: true })
     if (signal.aborted) onAbort()

@@ -40,7 +40,7 @@ export function notBegun(): Outcome {
     kind: 'retry',
     code: 'provider_unavailable',
     scope: 'provider',
-    message: 'The attempt ended before it began.',
+    message: 'The attempt was aborted before it began.',
   }
 }
 

@@ -66,13 +66,13 @@ export function mailgunReceipts({
     const matches = keys.map((key) =>
       sameText(given, createHmac('sha256', key).update(`${timestamp}${token}`).digest('hex')),
     )
-    if (!matches.includes(true)) return unproven('The signature of the report is wrong.')
+    if (!matches.includes(true)) return unproven('The signature of the report is invalid.')
     if (!isFresh(Number(timestamp) * 1000, request.receivedAt, maxAgeMs)) {
       return unproven('The report was signed too long ago.')
     }
     const event = member(body, 'event-data')
     const type = textMember(event, 'event')
-    if (type === undefined) return malformed('The body is not an event of Mailgun.')
+    if (type === undefined) return malformed('The body is not a Mailgun event.')
     return { kind: 'receipts', receipts: receiptsOf(token, type, event) }
   }
 }

@@ -31,10 +31,10 @@ export const receiptOptions: z.ZodType<Proof> = z.union(
 /** Reads Postmark's webhooks. They carry no signature, so the secret is the only proof. */
 export function postmarkReceipts(proof: Proof): (request: ReceiptRequest) => Promise<ParsedReceipts> {
   return async (request) => {
-    if (!isProven(request, proof)) return unproven('The report does not present the secret of the webhook.')
+    if (!isProven(request, proof)) return unproven('The report lacks the secret of the webhook.')
     const event = jsonBody(request)
     const type = textMember(event, 'RecordType')
-    if (type === undefined) return malformed('The body is not a report of Postmark.')
+    if (type === undefined) return malformed('The body is not a Postmark report.')
     return { kind: 'receipts', receipts: receiptOf(type, event) }
   }
 }

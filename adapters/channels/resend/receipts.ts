@@ -58,10 +58,10 @@ export function resendReceipts({
     const body = new TextDecoder().decode(request.body)
     const expected = signer.headers(id, Number(timestamp), body, secrets)['webhook-signature'] ?? ''
     const matches = expected.split(' ').flatMap((one) => given.map((other) => sameText(other, one)))
-    if (!matches.includes(true)) return unproven('The signature of the report is wrong.')
+    if (!matches.includes(true)) return unproven('The signature of the report is invalid.')
     const event = jsonBody(request)
     const type = textMember(event, 'type')
-    if (type === undefined) return malformed('The body is not an event of Resend.')
+    if (type === undefined) return malformed('The body is not a Resend event.')
     return { kind: 'receipts', receipts: receiptsOf(id, type, event) }
   }
 }

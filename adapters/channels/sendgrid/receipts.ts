@@ -61,7 +61,7 @@ export function sendgridReceipts({
     const signature = Buffer.from(request.headers[SIGNATURE] ?? '', 'base64')
     const signed = Buffer.concat([Buffer.from(timestamp, 'utf8'), request.body])
     if (!keys.some((key) => verify('sha256', signed, { key, dsaEncoding: 'der' }, signature))) {
-      return unproven('The signature of the report is wrong.')
+      return unproven('The signature of the report is invalid.')
     }
     if (!/^\d{1,12}$/.test(timestamp) || !isFresh(Number(timestamp) * 1000, request.receivedAt, maxAgeMs)) {
       return unproven('The report was signed too long ago.')

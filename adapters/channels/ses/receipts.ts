@@ -64,7 +64,7 @@ export function sesReceipts(options: Proof): (request: ReceiptRequest) => Promis
 
   return async (request) => {
     const message = readSnsMessage(jsonBody(request))
-    if (message === null) return malformed('The body is not a message of Amazon SNS.')
+    if (message === null) return malformed('The body is not an Amazon SNS message.')
     // A signature proves only AWS, and anyone can have a topic. So unknown topics are refused before anything is
     // fetched.
     if (!options.topics.includes(message.TopicArn)) {
@@ -86,7 +86,7 @@ async function prove(
   certificateAt: Certificates,
 ): Promise<ParsedReceipts | null> {
   if (!isCertificateUrl(message.SigningCertURL, message.TopicArn)) {
-    return unproven('The certificate is not one of Amazon SNS.')
+    return unproven('The certificate does not come from Amazon SNS.')
   }
   let certificate: string
   try {
@@ -94,7 +94,7 @@ async function prove(
   } catch {
     return AGAIN
   }
-  return isSigned(message, certificate) ? null : unproven('The signature of the report is wrong.')
+  return isSigned(message, certificate) ? null : unproven('The signature of the report is invalid.')
 }
 
 function act(message: SnsMessage, get: Proof['get']): ParsedReceipts | Promise<ParsedReceipts> {
@@ -112,7 +112,7 @@ async function confirm(
   { SubscribeURL: url = '', TopicArn }: SnsMessage,
   get: Proof['get'],
 ): Promise<ParsedReceipts> {
-  if (!isSnsUrl(url, TopicArn)) return unproven('The confirmation does not lead to Amazon SNS.')
+  if (!isSnsUrl(url, TopicArn)) return unproven('The confirmation URL does not belong to Amazon SNS.')
   try {
     await get(url)
     return NOTHING
@@ -142,7 +142,7 @@ function certificates(get: Proof['get']): Certificates {
     const found = known.get(url) ?? coming.get(url)
     if (found !== undefined) return found
     fetches = fetches.filter((at) => Math.abs(now - at) < MINUTE)
-    if (fetches.length >= MAX_FETCHES) throw new Error('Too many certificates were asked for.')
+    if (fetches.length >= MAX_FETCHES) throw new Error('Too many certificates were requested.')
     fetches = [...fetches, now]
     const fetched = fetch(url)
     coming.set(url, fetched)

@@ -17,6 +17,6 @@ export function refusalOf({ body }: Message<SlackKind>): Outcome | null {
     kind: 'rejected',
     code: 'message_too_large',
     scope: 'message',
-    message: `The text has ${body.length} characters; Slack shows ${MAX_TEXT}.`,
+    message: `The text has ${body.length} characters; Slack shows at most ${MAX_TEXT}.`,
   }
 }

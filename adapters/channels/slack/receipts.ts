@@ -43,13 +43,13 @@ export function slackEvents({
     switch (textMember(body, 'type')) {
       case 'url_verification': {
         const challenge = textMember(body, 'challenge')
-        if (challenge === undefined) return malformed('The verification carries no challenge.')
+        if (challenge === undefined) return malformed('The URL verification has no challenge.')
         return { kind: 'receipts', receipts: [], answer: { contentType: 'text/plain', body: challenge } }
       }
       case 'event_callback':
         return { kind: 'receipts', receipts: receiptsOf(body) }
       case undefined:
-        return malformed('The body is no event.')
+        return malformed('The body is not a Slack event.')
       default:
         return { kind: 'receipts', receipts: [] }
     }
@@ -63,7 +63,7 @@ function faultOf({ headers, body, receivedAt }: ReceiptRequest, secrets: readonl
   const signed = Buffer.concat([Buffer.from(`v0:${timestamp}:`, 'utf8'), body])
   const expected = (secret: string) => `v0=${createHmac('sha256', secret).update(signed).digest('hex')}`
   if (!secrets.some((secret) => sameText(signature, expected(secret)))) {
-    return 'The signature of the event is wrong.'
+    return 'The signature of the event is invalid.'
   }
   const isInTime = /^\d{1,12}$/.test(timestamp) && isFresh(Number(timestamp) * 1000, receivedAt, MAX_AGE_MS)
   return isInTime ? null : 'The event was signed too long ago.'

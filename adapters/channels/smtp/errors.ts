@@ -51,7 +51,7 @@ export function classifySmtpError(error: SmtpError, phase: SmtpPhase): Outcome {
 function unknownEnd(error: SmtpError, reply: SmtpReply): Outcome {
   return {
     kind: 'ambiguous',
-    reason: `The connection to the mail server ended after the message had begun to flow: ${explain(error, reply)}`,
+    reason: `The connection to the mail server ended after part of the mail was sent: ${explain(error, reply)}`,
     providerCode: codeOf(error, reply),
   }
 }

@@ -36,7 +36,7 @@ const SECTION = 50
 
 /** A header with text. ASCII stays unchanged, even if it looks like an encoded word. */
 export function customHeader(name: string, value: string, encoders: Encoders): string {
-  if (!FIELD_NAME.test(name)) throw new Error('The name of a header is not one word of ASCII.')
+  if (!FIELD_NAME.test(name)) throw new Error('A header name is not a single ASCII word.')
   const text = oneLine(value)
   if (text === '') return ''
   return line(name, isFoldable(text) ? text : encodedWords(text, encoders), encoders)
@@ -50,13 +50,13 @@ export function textHeader(name: string, value: string, encoders: Encoders): str
 }
 
 export function mailboxHeader(name: string, { name: shown, address }: Mailbox, encoders: Encoders): string {
-  if (!ADDRESS.test(address)) throw new Error(`The address in ${name} is not one plain address.`)
+  if (!ADDRESS.test(address)) throw new Error(`The address in ${name} is not a single e-mail address.`)
   const phrase = phraseOf(oneLine(shown), encoders)
   return line(name, phrase === '' ? address : `${phrase} <${address}>`, encoders)
 }
 
 export function messageIdHeader(id: string, encoders: Encoders): string {
-  if (!MESSAGE_ID.test(id)) throw new Error('The Message-ID is none.')
+  if (!MESSAGE_ID.test(id)) throw new Error('The Message-ID is invalid.')
   return line('Message-ID', id, encoders)
 }
 

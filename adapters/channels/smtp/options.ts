@@ -113,9 +113,9 @@ const count = z.int().min(1, 'must be a whole number of at least 1')
 const milliseconds = count.max(600_000, 'must be at most 600000 milliseconds')
 const host = line.refine(
   (text) => /^[^\s/@]+$/.test(text) && !/^(?:[^:]+|\[.*\]):\d*$/.test(text),
-  'must be a name or an address alone: the port and the user are options of their own',
+  'must be a host name or IP address alone: port and user have their own options',
 )
-const word = line.refine((text) => /^\S+$/.test(text), 'must be a text without spaces')
+const word = line.refine((text) => /^\S+$/.test(text), 'must be text without spaces')
 
 const schema = z.strictObject({
   host,

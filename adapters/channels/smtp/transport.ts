@@ -150,7 +150,7 @@ function isOldConnections({ code, command, response }: SmtpError): boolean {
 }
 
 function answeredEarly({ response = '' }: SentInfo): SmtpError {
-  return { message: `The server answered before it had the whole mail: ${response}`, code: 'EPROTOCOL' }
+  return { message: `The server answered before the end of the mail: ${response}`, code: 'EPROTOCOL' }
 }
 
 function orAborted<Value>(promise: Promise<Value>, content: Readable, signal: AbortSignal): Promise<Value> {

@@ -40,25 +40,25 @@ const USER_NAME = /^@\w{4,32}$/
 const MAX_ID = 2 ** 31 - 1
 
 const button = z.strictObject({
-  text: text(1, 64).describe('The words on the button.'),
+  text: text(1, 64).describe('Label of the button.'),
   url: text(1, 2_048)
-    .refine(isLink, { message: 'must be an https:, http: or tg: address' })
-    .describe('The address that it opens: https:, http: or tg:.'),
+    .refine(isLink, { message: 'must be an https:, http: or tg: URL' })
+    .describe('URL that it opens: https:, http: or tg:.'),
 })
 const id = z.int().min(1).max(MAX_ID)
 
 const telegramParts: z.ZodType<TelegramContent, TelegramContent> = z.strictObject({
-  silent: z.boolean().optional().describe('True: it arrives without a sound.'),
-  linkPreview: z.boolean().optional().describe('False: no preview of the first link.'),
-  protect: z.boolean().optional().describe('True: it can be neither forwarded nor saved.'),
-  threadId: id.optional().describe('The topic of a forum (message_thread_id).'),
-  replyTo: id.optional().describe('The message of the same chat that it answers (message_id).'),
+  silent: z.boolean().optional().describe('True: deliver without a sound.'),
+  linkPreview: z.boolean().optional().describe('False: hide the preview of the first link.'),
+  protect: z.boolean().optional().describe('True: prevent forwarding and saving.'),
+  threadId: id.optional().describe('Id of the forum topic (message_thread_id).'),
+  replyTo: id.optional().describe('Id of the message in the same chat to reply to (message_id).'),
   buttons: z
     .array(z.array(button).min(1).max(8))
     .min(1)
     .max(12)
     .optional()
-    .describe('Rows of buttons that open addresses: at most 12 rows of 8.'),
+    .describe('Rows of buttons that open URLs: at most 12 rows of 8.'),
 })
 
 /** Telegram chats. Text is plain, so values of template variables need no escaping. */
@@ -73,7 +73,7 @@ export const telegramChannel: TelegramKind = {
     const characters = lengthOf(body)
     if (characters <= MAX_CHARACTERS) return
     throw new NotifierError('message_too_large', {
-      message: `The text has ${characters} characters; Telegram takes ${MAX_CHARACTERS}.`,
+      message: `The text has ${characters} characters; Telegram accepts at most ${MAX_CHARACTERS}.`,
       details: { field: 'body', characters, maxCharacters: MAX_CHARACTERS },
     })
   },

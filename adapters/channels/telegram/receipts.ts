@@ -30,10 +30,10 @@ export function telegramUpdates({
   return async (request) => {
     const token = request.headers['x-telegram-bot-api-secret-token'] ?? ''
     if (!secrets.some((secret) => sameText(token, secret)))
-      return unproven('The secret token of the update is wrong.')
+      return unproven('The secret token of the update is invalid.')
     const update = jsonBody(request)
     const id = textMember(update, 'update_id')
-    if (id === undefined) return malformed('The body is no update.')
+    if (id === undefined) return malformed('The body is not a Telegram update.')
     const receipt = receiptOf(dedupeKey('update', id), member(update, 'my_chat_member'))
     return { kind: 'receipts', receipts: receipt === null ? [] : [receipt] }
   }

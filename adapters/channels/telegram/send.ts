@@ -36,7 +36,7 @@ export interface TelegramOptions extends PacedProviderOptions {
 const schema = z.strictObject({
   ...providerShape({ name: 'telegram', baseUrl: 'https://api.telegram.org' }),
   maxPerSecond: maxPerSecond.default(30),
-  token: z.string().regex(/^\d{1,20}:[\w-]{20,100}$/, 'must be the token of a bot, 123456:ABC-…'),
+  token: z.string().regex(/^\d{1,20}:[\w-]{20,100}$/, 'must be a bot token such as 123456:ABC-…'),
   receipts: receiptOptions.optional(),
 })
 

@@ -54,7 +54,7 @@ export function twilioReceipts(proof: Proof): (request: ReceiptRequest) => Promi
   return async (request) => {
     const url = proof.url === undefined ? request.url : proof.url + queryOf(request.url)
     if (!isSignedByTwilio(request, url, proof.secret))
-      return unproven('The signature of the report is wrong.')
+      return unproven('The signature of the report is invalid.')
     const read = reader(request)
     if (read === null) return malformed('The body is neither a form nor JSON.')
     const receipt = isIncoming(read) ? incoming(read) : status(read, url)

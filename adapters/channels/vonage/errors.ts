@@ -127,7 +127,7 @@ export function judgeVonage(answer: ProviderAnswer): Outcome | null {
   return {
     kind: 'ambiguous',
     code: outcome.kind === 'accepted' ? 'provider_error' : outcome.code,
-    reason: `Vonage took ${parts.filter(({ status }) => status === '0').length} of ${parts.length} parts: ${bad.why ?? bad.status}`,
+    reason: `Vonage accepted ${parts.filter(({ status }) => status === '0').length} of ${parts.length} parts: ${bad.why ?? bad.status}`,
     providerCode: bad.status,
   }
 }

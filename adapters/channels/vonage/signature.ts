@@ -23,7 +23,7 @@ type Fields = Readonly<Record<string, string>>
 export function faultOf(request: ReceiptRequest, fields: Fields, proof: VonageProof): string | null {
   const bearer = /^Bearer ([\w-]+)\.([\w-]+)\.([\w-]+)$/i.exec(request.headers.authorization ?? '')
   if (bearer !== null) return faultOfToken(request, bearer.slice(1), proof)
-  if (proof.method === undefined) return 'The report carries no signed token.'
+  if (proof.method === undefined) return 'The report has no signed token.'
   return faultOfFields(request, fields, proof, proof.method)
 }
 
@@ -34,7 +34,7 @@ function faultOfToken(request: ReceiptRequest, parts: readonly string[], proof: 
   const expected = (secret: string) =>
     createHmac('sha256', secret).update(`${header}.${payload}`).digest('base64url')
   if (!proof.secret.some((secret) => sameText(signature, expected(secret)))) {
-    return 'The signature of the token is wrong.'
+    return 'The signature of the token is invalid.'
   }
   const claims = decode(payload)
   const hash = createHash('sha256').update(request.body).digest('hex')
@@ -64,7 +64,7 @@ function faultOfFields(
           .digest('hex')
       : createHmac(method, secret).update(text, 'utf8').digest('hex')
   if (!proof.secret.some((secret) => sameText(sig.toLowerCase(), expected(secret)))) {
-    return 'The signature of the report is wrong.'
+    return 'The signature of the report is invalid.'
   }
   return isOld(fields.timestamp, request, proof) ? 'The report was signed too long ago.' : null
 }

@@ -148,7 +148,7 @@ export function resolveWebPushOptions(options: WebPushOptions): ResolvedWebPushO
   const given = checkOptions(PLUGIN, schema, options)
   const { publicKey, privateKey } = given.vapid
   if (!isPair(publicKey, privateKey)) {
-    throw wrongOption(PLUGIN, 'vapid', 'must hold the two keys of one pair on P-256')
+    throw wrongOption(PLUGIN, 'vapid', 'must contain both keys of one P-256 pair')
   }
   const { topic, maxPerSecond, ca, retry } = given
   return { ...given, pushServices: withPaths(given.pushServices), topic, maxPerSecond, ca, retry }

@@ -84,7 +84,7 @@ export function webPush(options: WebPushOptions): Provider<PushKind> {
       }
       const details = encrypt(library, subscription, composed)
       if (details === null) {
-        return rejected('invalid_device_token', 'recipient', 'The keys of the push subscription are wrong.')
+        return rejected('invalid_device_token', 'recipient', 'The keys of the push subscription are invalid.')
       }
       const result = await http.post({
         url: subscription.endpoint,
@@ -132,7 +132,7 @@ function compose(
     return rejected(
       'message_too_large',
       'message',
-      `The message has ${size} bytes; push services take ${MAX_PAYLOAD_BYTES}.`,
+      `The message has ${size} bytes; push services accept at most ${MAX_PAYLOAD_BYTES}.`,
     )
   }
   // Not the idempotency key: the message must also replace its predecessor after a retry.

@@ -102,7 +102,7 @@ const schema = z.strictObject({
         .regex(/^[A-Za-z0-9-]{1,64}$/)
         .refine((name) => !RESERVED.test(name)),
       z.string().regex(/^[\t\x20-\x7e\x80-\xff]*$/),
-      { error: 'must be header names, none of framing or signature, and values on one line' },
+      { error: 'must have header names other than those of framing and signature, and values on one line' },
     )
     .default({}),
   maxConcurrent: z.int().min(1).max(10_000).default(50),

@@ -54,7 +54,7 @@ export function whatsappReceipts({
     const given = request.headers['x-hub-signature-256'] ?? ''
     const sign = (key: string) => `sha256=${createHmac('sha256', key).update(request.body).digest('hex')}`
     if (!secret.some((key) => sameText(given, sign(key)))) {
-      return unproven('The signature of the report is wrong.')
+      return unproven('The signature of the report is invalid.')
     }
     const body = jsonBody(request)
     if (!Array.isArray(member(body, 'entry'))) return malformed('The body is no report of Meta.')

@@ -146,7 +146,7 @@ function assertOptions(
   { name, prefix, concurrency }: Readonly<Record<'name' | 'prefix' | 'concurrency', unknown>>,
 ): void {
   if ((client === undefined) === (url === undefined))
-    throw invalid('url', 'needs either a "url" or a "client", made with ioredis.')
+    throw invalid('url', 'requires either a "url" or a "client" of ioredis.')
   const fault = url === undefined ? null : urlFault(url, ['redis', 'rediss'])
   if (fault !== null) throw invalid('url', `"url" ${fault}`)
   if (client !== undefined && typeof client?.duplicate !== 'function')
@@ -156,14 +156,13 @@ function assertOptions(
   if (client?.options?.keyPrefix)
     throw invalid(
       'client',
-      '"client" has a "keyPrefix", which BullMQ does not take. Give the queue a "prefix".',
+      '"client" has a "keyPrefix", which BullMQ does not support. Use the option "prefix" instead.',
     )
   if (typeof name !== 'string' || name === '' || name.includes(':'))
-    throw invalid('name', '"name" must be a name without colons.')
-  if (typeof prefix !== 'string' || prefix === '')
-    throw invalid('prefix', '"prefix" must be a text, not empty.')
+    throw invalid('name', '"name" must be non-empty text without colons.')
+  if (typeof prefix !== 'string' || prefix === '') throw invalid('prefix', '"prefix" must be non-empty text.')
   if (!Number.isInteger(concurrency) || Number(concurrency) < 1)
-    throw invalid('concurrency', '"concurrency" must be a whole number, at least 1.')
+    throw invalid('concurrency', '"concurrency" must be a whole number of at least 1.')
 }
 
 function invalid(option: string, message: string): NotifierError {

@@ -118,7 +118,7 @@ export function graphileWorkerQueue(options: GraphileWorkerQueueOptions): Queue 
       throw invalid(
         'inTransaction',
         `the role of the storage cannot add jobs: PostgreSQL answers "${error.message}". ` +
-          'Let it, or set "inTransaction" to false.',
+          'Grant the privileges, or set "inTransaction" to false.',
         error,
       )
     }
@@ -130,7 +130,7 @@ export function graphileWorkerQueue(options: GraphileWorkerQueueOptions): Queue 
     if (idOf(seen) === idOf(own?.rows ?? [])) return
     throw invalid(
       'inTransaction',
-      'the storage is in another database than graphile-worker. Give both the same one, or set "inTransaction" to false.',
+      'the storage is in another database than graphile-worker. Use one database for both, or set "inTransaction" to false.',
     )
   }
 
@@ -217,7 +217,7 @@ function keepRunning(
 
   function again(error?: unknown): void {
     if (stopped) return
-    report(error ?? new Error('graphile-worker has stopped; it is started again.'))
+    report(error ?? new Error('graphile-worker has stopped and is being restarted.'))
     timer = setTimeout(() => {
       starting = start()
     }, RESTART_MS)
@@ -242,14 +242,14 @@ function assertOptions(
   }: Readonly<Record<'schema' | 'task' | 'concurrency' | 'pollMs', unknown>>,
 ): void {
   if ((connectionString === undefined) === (pool === undefined))
-    throw invalid('pool', 'needs either a "connectionString" or a "pool" of pg.')
+    throw invalid('pool', 'requires either a "connectionString" or a "pool" of pg.')
   const fault = connectionString === undefined ? null : urlFault(connectionString, ['postgres', 'postgresql'])
   if (fault !== null) throw invalid('connectionString', `"connectionString" ${fault}`)
   for (const [name, value] of Object.entries({ schema, task }))
-    if (typeof value !== 'string' || value === '') throw invalid(name, `"${name}" must be a name.`)
+    if (typeof value !== 'string' || value === '') throw invalid(name, `"${name}" must be non-empty text.`)
   for (const [name, value] of Object.entries({ concurrency, pollMs }))
     if (!Number.isInteger(value) || Number(value) < 1)
-      throw invalid(name, `"${name}" must be a whole number, at least 1.`)
+      throw invalid(name, `"${name}" must be a whole number of at least 1.`)
 }
 
 /** The engine needs its tables before the notifier accepts anything. */

@@ -58,8 +58,7 @@ export function createConnection(
   }
 
   async function execute(keys: readonly string[], args: readonly string[]) {
-    if (restsUntil > 0 && performance.now() < restsUntil)
-      throw new Error('Redis did not answer a moment ago.')
+    if (restsUntil > 0 && performance.now() < restsUntil) throw new Error('Redis timed out a moment ago.')
     const open = client?.status === 'ready' && awaySince === undefined ? client : await ready()
     try {
       return await deadline(open.evalsha(hash, keys.length, ...keys, ...args))

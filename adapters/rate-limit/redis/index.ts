@@ -95,7 +95,7 @@ export function redisRateLimiter(options: RedisRateLimiterOptions): RateLimiter 
 
 function assertOptions(client: unknown, url: unknown, prefix: unknown, timeoutMs: unknown): void {
   if ((client === undefined) === (url === undefined)) {
-    throw invalid('client', 'redisRateLimiter() needs either "client", made with ioredis, or "url".')
+    throw invalid('client', 'redisRateLimiter() requires either "url" or a "client" of ioredis.')
   }
   if (client !== undefined && typeof (client as RedisClient | null)?.evalsha !== 'function') {
     throw invalid('client', 'The option "client" must be a Redis or Cluster of ioredis.')

@@ -30,7 +30,7 @@ export function createCheck(connection: Connection): () => Promise<void> {
 function readOnly(): NotifierError {
   return new NotifierError('service_unavailable', {
     message:
-      'PostgreSQL only reads: the server is a standby, or "default_transaction_read_only" is on. ' +
-      'Nothing is accepted until connections lead to one that writes.',
+      'PostgreSQL is read-only: the server is a standby, or "default_transaction_read_only" is on. ' +
+      'Nothing is accepted until the connections lead to a writable server.',
   })
 }

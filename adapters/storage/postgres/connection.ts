@@ -145,8 +145,8 @@ export function createConnection(options: ConnectionOptions): Connection {
         connecting.then((client) => client.release()).catch(() => {})
         reject(
           new Error(
-            `No connection was free, or could be opened, within ${connectTimeoutMs} ms (connectTimeoutMs). Where the ` +
-              'server answers, the pool is too small: raise maxConnections, or "max" of the pool that was given.',
+            `No connection became available within ${connectTimeoutMs} ms (connectTimeoutMs). If the server ` +
+              'answers, the pool is too small: raise "maxConnections", or "max" of your own pool.',
           ),
         )
       }, connectTimeoutMs)

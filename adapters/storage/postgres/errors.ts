@@ -93,15 +93,15 @@ export function unusable(error: unknown): NotifierError {
   if (state === undefined || NO_TRANSACTION.has(state)) {
     return new NotifierError('invalid_transaction', {
       message:
-        'The transaction cannot be used: it has ended or failed before, it may not write here, ' +
-        'or its connection is lost. Nothing was accepted; the cause says more.',
+        'The transaction is unusable: it has ended or failed, it is read-only, ' +
+        'or its connection is lost. Nothing was accepted; see the cause.',
       details: { reason: 'unusable' },
       cause: error,
     })
   }
   return new NotifierError('service_unavailable', {
     message:
-      'PostgreSQL refused this inside your transaction. Roll it back and run all of it again; see the cause.',
+      'PostgreSQL refused a statement inside your transaction. Roll it back and run all of it again; see the cause.',
     cause: error,
   })
 }

@@ -121,8 +121,8 @@ function toAnswer(answer: Answer, { organizationId }: AcceptRequest): AcceptAnsw
     case 'no_transaction':
       throw new NotifierError('invalid_transaction', {
         message:
-          'No transaction is open on what was given as "tx", or it ended meanwhile. Nothing was accepted. ' +
-          'Begin one first, and await the send before you commit or roll back.',
+          '"tx" has no open transaction, or the transaction has ended. Nothing was accepted. ' +
+          'Begin a transaction first, and await the send before you commit or roll back.',
         details: { reason: 'not_open' },
       })
     case 'other_database':
@@ -133,7 +133,7 @@ function toAnswer(answer: Answer, { organizationId }: AcceptRequest): AcceptAnsw
 function otherDatabase(): NotifierError {
   return new NotifierError('invalid_transaction', {
     message:
-      'The transaction is of another database than the storage, or cannot see its schema. Nothing was accepted. ' +
+      'The transaction belongs to another database than the storage, or cannot see its schema. Nothing was accepted. ' +
       'Use one database for both.',
     details: { reason: 'other_database' },
   })

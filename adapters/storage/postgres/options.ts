@@ -81,25 +81,25 @@ export function resolveOptions(options: PostgresOptions): ResolvedOptions {
   })
   const { pool, connectionString, schema = 'carillon' } = options
   if (pool === undefined && connectionString === undefined) {
-    throw invalid('pool', 'needs a "pool" of pg, or a "connectionString".')
+    throw invalid('pool', 'requires a "pool" of pg or a "connectionString".')
   }
   if (pool !== undefined && typeof pool?.connect !== 'function') {
     throw invalid('pool', '"pool" must be a Pool of pg 8.')
   }
   if (HOSTS.exec(connectionString ?? '')?.[1]?.includes(',')) {
-    throw invalid('connectionString', '"connectionString" must name one host: "pg" takes no list of them.')
+    throw invalid('connectionString', '"connectionString" must name one host: "pg" does not support several.')
   }
   const fault = connectionString === undefined ? null : urlFault(connectionString, ['postgres', 'postgresql'])
   if (fault !== null) throw invalid('connectionString', `"connectionString" ${fault}`)
   if (typeof schema !== 'string' || Buffer.byteLength(schema) > MAX_NAME || !NAME.test(schema)) {
     throw invalid(
       'schema',
-      `"schema" must be a name of 1 to ${MAX_NAME} bytes: letters, digits, underscores and hyphens, not pg_ at its beginning.`,
+      `"schema" must be a name of 1 to ${MAX_NAME} bytes: letters, digits, underscores and hyphens, not beginning with pg_.`,
     )
   }
   const listen = options.listen ?? connectionString !== undefined
   if (listen && connectionString === undefined) {
-    throw invalid('listen', '"listen" needs a "connectionString": a connection of its own is opened for it.')
+    throw invalid('listen', '"listen" requires a "connectionString", because it opens its own connection.')
   }
   return {
     pool: pool as PgPool | undefined,

@@ -46,8 +46,8 @@ export async function createPartitions(connection: Connection): Promise<void> {
     if (isHeld(error)) return
     if (isForbidden(error)) {
       process.emitWarning(
-        `The role may not create the next months' partitions in the schema "${connection.schema}". What belongs to them is ` +
-          'kept in the default partition, and removed row by row. Start a process whose role owns the schema once a month.',
+        `The role cannot create the partitions of the next months in the schema "${connection.schema}". Their rows go to ` +
+          'the default partition and are removed one by one. Once a month, start a process whose role owns the schema.',
         { type: 'CarillonStorageWarning' },
       )
       return

@@ -54,7 +54,7 @@ export function createSuppressions(connection: Connection): SuppressionRepositor
     const hash = hashOfKey(entry)
     const values = [connection.time(), hash, ...named]
     const [row] = await tx.rows<SuppressionRow>(ADD, values)
-    if (row === undefined) throw new Error('an insert answered nothing')
+    if (row === undefined) throw new Error('the insert returned no row')
     tx.prove(PROVE_ADDED, [hash])
     return toSuppression(row)
   }

@@ -98,5 +98,5 @@ function runOnKysely(tx: KyselyTransaction): RunText {
 function rowsOf(result: unknown): readonly unknown[] {
   const rows = Array.isArray(result) ? result : (result as { readonly rows?: unknown } | undefined)?.rows
   if (Array.isArray(rows)) return rows
-  throw new TypeError('The transaction answered a query without rows.')
+  throw new TypeError('The transaction returned no rows for a query.')
 }

@@ -129,7 +129,7 @@ export function createWake(connection: Connection, connect: (() => Promise<PgLis
 
 function unheard(cause: unknown): Error {
   const message =
-    'PostgreSQL: no connection listens for the work of other processes, which is found by polling meanwhile. It is made by ' +
-    '"connectionString", also beside a "pool"; with "listen: false" none is.'
+    'PostgreSQL: the connection that listens for work of other processes is down. Polling finds the work meanwhile. ' +
+    'Check "connectionString", which it uses even beside a "pool", or set "listen: false" to do without it.'
   return new Error(message, { cause })
 }

@@ -153,7 +153,8 @@ export function createConnection(now: () => number, disk: Pick<Disk, 'flush' | '
       returned().run()
     } catch (cause) {
       throw new NotifierError('invalid_transaction', {
-        message: 'The function "tx" ended the transaction that it was called in. Nothing was accepted.',
+        message:
+          'The function "tx" ended the transaction around it, so nothing was accepted. It must not commit or roll back.',
         details: { reason: 'ended' },
         cause,
       })

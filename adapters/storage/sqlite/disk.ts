@@ -140,8 +140,8 @@ export function createDisk(syncData: SyncData = fdatasync): Disk {
 function moved(path: string): NotifierError {
   return new NotifierError('service_unavailable', {
     message:
-      `"${path}" was removed or replaced while this process used it, and nothing more is accepted. ` +
-      'Put that file back, or start the process again with the one that is there.',
+      `"${path}" was removed or replaced while this process used it. Nothing more is accepted. ` +
+      'Restore the file, or restart the process with the current one.',
   })
 }
 
@@ -149,7 +149,7 @@ function moved(path: string): NotifierError {
 function refused(cause: unknown): NotifierError {
   return new NotifierError('service_unavailable', {
     message:
-      'The disk did not keep what was written, and nothing more is accepted. Look after the disk, then start the process again.',
+      'A flush to disk failed, so written data may be lost. Nothing more is accepted. Check the disk, then restart the process.',
     cause,
   })
 }

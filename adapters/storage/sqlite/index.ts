@@ -206,7 +206,7 @@ function validated(options: SqliteOptions): Checked {
   const { file, synchronous = 'full' } = options
   if (typeof file !== 'string' || file === '' || file.startsWith(':memory:')) {
     throw new NotifierError('invalid_configuration', {
-      message: 'sqlite: "file" must be the path of a file. To keep nothing, use memoryStorage() instead.',
+      message: 'sqlite: "file" must be the path of a file. To store nothing, use memoryStorage() instead.',
       details: { option: 'file' },
     })
   }

@@ -74,7 +74,7 @@ function assertFunction(tx: unknown): void {
   if (typeof tx !== 'function') {
     throw new NotifierError('invalid_transaction', {
       message:
-        'For the SQLite storage "tx" is a function, which is called with the database inside the transaction.',
+        'For the SQLite storage, "tx" must be a function that takes the database inside the transaction.',
       details: { reason: 'not_a_transaction' },
     })
   }
@@ -86,7 +86,7 @@ function asynchronous(): NotifierError {
   return new NotifierError('invalid_transaction', {
     message:
       'The function "tx" must be synchronous: SQLite commits when it returns. ' +
-      'It returned a promise, so that nothing was stored; await before or after the send instead.',
+      'It returned a promise, so nothing was stored. Await before or after the send instead.',
     details: { reason: 'asynchronous' },
   })
 }

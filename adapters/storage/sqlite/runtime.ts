@@ -12,7 +12,7 @@ export function loadSqlite(): typeof DatabaseSync {
   if (sqlite !== undefined) return sqlite.DatabaseSync
   throw new NotifierError('unsupported_runtime', {
     message:
-      `sqlite() needs node:sqlite, which Node.js has from 22.13 on; this is ${process.version}. ` +
+      `sqlite() requires node:sqlite of Node.js 22.13 or later; this is ${process.version}. ` +
       'Use a newer Node.js, or another storage.',
   })
 }
@@ -27,7 +27,7 @@ export function assertReadsUris(version: string = process.versions.node): void {
   if (major > 23 || (major === 23 && minor >= 10) || (major === 22 && minor >= 15)) return
   throw new NotifierError('unsupported_runtime', {
     message:
-      `sqlite() takes a URI from Node.js 22.15 on; this is ${version}. ` +
-      'Give "file" a path, or use a newer Node.js.',
+      `sqlite() accepts a URI on Node.js 22.15 or later; this is ${version}. ` +
+      'Use a path for "file", or a newer Node.js.',
   })
 }

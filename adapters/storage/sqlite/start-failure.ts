@@ -27,7 +27,7 @@ function permanentFault(file: string, code: number | null): string | null {
   const uri = /^file:(?:\/\/(?:localhost)?(?=\/))?([^?#]*)/.exec(file)
   const path = resolve(uri === null ? file : querystring.unescape(uri[1] ?? ''))
   if (code === NOTADB)
-    return `"${path}" is no SQLite database. Name another file, or one that does not exist yet.`
+    return `"${path}" is not a SQLite database. Use another file, or one that does not exist yet.`
   if (code === READONLY)
     return `"${path}" or its folder is read-only. This process must be able to write both.`
   if (code !== CANTOPEN) return null

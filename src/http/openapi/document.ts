@@ -28,11 +28,11 @@ export function openApiDocument(
     info: {
       title: 'Carillon',
       version: VERSION,
-      description: 'Sends notifications over several channels; keeps templates and delivery logs.',
+      description: 'Sends notifications over several channels and manages templates and delivery logs.',
       license: { name: 'MIT', identifier: 'MIT' },
     },
     // Relative to the address of this document, below the mount.
-    servers: [{ url: '.', description: 'Where this document is served.' }],
+    servers: [{ url: '.', description: 'The server of this document.' }],
     security: [{ apiKey: [] }, { operatorKey: [] }],
     tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
     paths,
@@ -51,7 +51,7 @@ export function openApiDocument(
           type: 'http',
           scheme: 'bearer',
           description:
-            'An operator key, which belongs to no organization: `Authorization: Bearer crlop_…`. A request for the resources of one names it in `X-Organization-ID` or `orgId`.',
+            'An operator key, which belongs to no organization: `Authorization: Bearer crlop_…`. Requests for resources of an organization name it in `X-Organization-ID` or `orgId`.',
         },
       },
     },

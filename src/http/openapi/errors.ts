@@ -56,7 +56,11 @@ const SHARED: readonly (readonly [name: string, status: number, codes: readonly 
 ]
 const shared = new Map(SHARED.map(([name, status, codes]) => [keyOf(status, new Set(codes)), name]))
 
-const retry_after = { type: 'integer', minimum: 1, description: 'Seconds; the same as Retry-After.' }
+const retry_after = {
+  type: 'integer',
+  minimum: 1,
+  description: 'In seconds, equal to the header Retry-After.',
+}
 
 /** Schemas of an error body, by format. */
 export const errorSchemas: Readonly<Record<ErrorFormat, JsonObject>> = {
@@ -68,14 +72,14 @@ export const errorSchemas: Readonly<Record<ErrorFormat, JsonObject>> = {
         type: 'object',
         required: ['code', 'message', 'request_id'],
         properties: {
-          code: { type: 'string', description: 'Machine-readable; never changes its meaning.' },
+          code: { type: 'string', description: 'Machine-readable and stable.' },
           message: { type: 'string', description: 'For people.' },
           details: {
             type: 'object',
             additionalProperties: true,
-            description: 'Extra context, for example the field that is wrong.',
+            description: 'Additional context, for example the invalid field.',
           },
-          request_id: { type: 'string', pattern: '^req_', description: 'The same as X-Request-Id.' },
+          request_id: { type: 'string', pattern: '^req_', description: 'Equal to the header X-Request-Id.' },
           retry_after,
         },
       },
@@ -86,7 +90,7 @@ export const errorSchemas: Readonly<Record<ErrorFormat, JsonObject>> = {
     required: ['error', 'code', 'statusCode'],
     properties: {
       error: { type: 'string', description: 'For people.' },
-      code: { type: 'string', description: 'Machine-readable; never changes its meaning.' },
+      code: { type: 'string', description: 'Machine-readable and stable.' },
       statusCode: { type: 'integer' },
     },
   },

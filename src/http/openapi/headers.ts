@@ -5,40 +5,43 @@ const integer = { type: 'integer', minimum: 0 }
 /** Response headers by name. */
 export const HEADERS: Readonly<Record<string, JsonObject>> = {
   'X-Request-Id': {
-    description: 'Names this request, for support.',
+    description: 'Id of this request, for support.',
     required: true,
     schema: { type: 'string', pattern: '^req_[\\w-]+$' },
   },
   'X-RateLimit-Limit': {
-    description: 'Maximum requests in the window; 2147483647 where nothing is limited, 0 during an outage.',
+    description: 'Most requests in the window; 2147483647 without a limit, 0 during an outage.',
     required: true,
     schema: integer,
   },
   'X-RateLimit-Remaining': {
-    description: 'Requests left in the window.',
+    description: 'Remaining requests in the window.',
     required: true,
     schema: integer,
   },
   'X-RateLimit-Reset': {
-    description: 'Unix timestamp when the limit resets.',
+    description: 'Unix time at which the limit resets.',
     required: true,
     schema: integer,
   },
   'X-RateLimit-Resource': {
     description:
-      'Which limit it is: the one that is nearest to a refusal; `unlimited` where there is none, `service` during an outage.',
+      'Name of the limit that is closest to a refusal; `unlimited` without a limit, `service` during an outage.',
     required: true,
     schema: { type: 'string' },
   },
   'X-Ignored-Parameters': {
     description:
-      'Query parameters that the operation does not read, percent-encoded and separated by commas; at most ten. Absent: all were read.',
+      'Ignored query parameters, percent-encoded and separated by commas, at most ten. Absent: none.',
     schema: { type: 'string' },
   },
-  'Retry-After': { description: 'Seconds to wait.', schema: { type: 'integer', minimum: 1 } },
+  'Retry-After': {
+    description: 'Seconds to wait before the next request.',
+    schema: { type: 'integer', minimum: 1 },
+  },
   'WWW-Authenticate': { description: 'How to authenticate.', schema: { type: 'string' } },
   'Idempotent-Replayed': {
-    description: 'Present when an earlier request with the same Idempotency-Key got this answer.',
+    description: 'Present if this is the stored answer to an earlier request with the same Idempotency-Key.',
     schema: { type: 'string', const: 'true' },
   },
 }

@@ -14,13 +14,13 @@ export const PARAMETERS: Readonly<Record<string, JsonObject>> = {
     name: 'X-Organization-ID',
     in: 'header',
     description:
-      "The organization that the request concerns; left out, the key's own. With an operator key this or `orgId` is required.",
+      "The organization that the request concerns. Default: the key's own. Operator keys require this header or `orgId`.",
     schema: { type: 'string' },
   },
   OrgId: {
     name: 'orgId',
     in: 'query',
-    description: 'The same as X-Organization-ID.',
+    description: 'Equivalent to X-Organization-ID.',
     schema: { type: 'string' },
   },
   RequiredOrgId: {
@@ -34,13 +34,13 @@ export const PARAMETERS: Readonly<Record<string, JsonObject>> = {
     name: 'Idempotency-Key',
     in: 'header',
     description:
-      'A repetition of the same request with the same key within 24 hours gets the first answer and does nothing.',
+      'A repeated request with the same key within 24 hours gets the first answer and has no further effect.',
     schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[!-~]+$' },
   },
   TestMode: {
     name: 'X-Test-Mode',
     in: 'header',
-    description: 'With `true` the request is only validated; nothing is stored or sent.',
+    description: '`true`: validate the request without storing or sending anything.',
     schema: { type: 'string', enum: ['true', 'false'] },
   },
 }
@@ -54,7 +54,7 @@ const PATH_PARAMETERS: Readonly<Record<string, string>> = {
   id: 'Identifier of the resource.',
   idOrName: 'Identifier or name of the template.',
   version: 'Number of the version.',
-  organization: 'Identifier of the organization whose provider it is.',
+  organization: "Identifier of the provider's organization.",
   channel: 'Channel of the provider.',
   provider: 'Name of the provider.',
 }
@@ -113,22 +113,22 @@ function securityOf({ belongsTo }: Route): readonly JsonObject[] {
 
 function describePermission(route: Route): string {
   const grants = Object.entries(route.queryGrants ?? {}).map(
-    ([parameter, grant]) => ` \`${parameter}=true\` needs a key with the grant \`${grant}\`.`,
+    ([parameter, grant]) => ` \`${parameter}=true\` requires a key with the grant \`${grant}\`.`,
   )
   return describeLevel(route) + grants.join('')
 }
 
 function describeLevel({ permission, limit, belongsTo }: Route): string {
-  if (limit === 'links') return 'Needs no API key: the link is signed. Limited by client address.'
-  if (limit === 'receipts') return 'Needs no API key: the provider proves itself.'
+  if (limit === 'links') return 'Requires no API key: the link is signed. Limited by client address.'
+  if (limit === 'receipts') return 'Requires no API key: the provider authenticates its reports.'
   const key = belongsTo === 'operator' ? 'operator key' : 'API key'
   switch (permission) {
     case 'public':
-      return 'Needs no API key. Limited by client address.'
+      return 'Requires no API key. Limited by client address.'
     case 'Full Access':
-      return `Needs an ${key} with the permission \`Full Access\`.`
+      return `Requires an ${key} with the permission \`Full Access\`.`
     default:
-      return `Needs an ${key} with the permission \`${permission}\` or a higher one.`
+      return `Requires an ${key} with the permission \`${permission}\` or a higher one.`
   }
 }
 
@@ -161,7 +161,7 @@ const DESCRIPTIONS = { 200: 'Success.', 201: 'Created.', 302: 'Leads on.' } as c
 const HTML: JsonObject = { 'text/html': { schema: { type: 'string' } } }
 
 function pageResponses({ form }: Route, format: ErrorFormat): Record<string, JsonObject> {
-  const lost = 'The link is not one of this service, or what it is about was removed with time.'
+  const lost = 'The link is invalid, or its notification no longer exists.'
   const pages = { 404: { description: lost, headers: answerHeaders(), content: HTML } }
   return form === true ? { ...pages, 400: incompleteForm(format) } : pages
 }
@@ -171,7 +171,7 @@ function incompleteForm(format: ErrorFormat): JsonObject {
   const { BadBody } = sharedResponses(format)
   return {
     ...BadBody,
-    description: `A page: the form is not complete. Or an error:\n${BadBody?.description}`,
+    description: `A page if the form is incomplete, or an error:\n${BadBody?.description}`,
     content: { ...(BadBody?.content as JsonObject), ...HTML },
   }
 }

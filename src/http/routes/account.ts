@@ -9,7 +9,7 @@ async function limits({ organizationId }: RequestContext, service: Service): Pro
 export const accountRoutes: readonly Route[] = [
   {
     operation: 'getAccountLimits',
-    summary: 'Get the limits of the organization and how much of them is used',
+    summary: 'Get the limits of the organization and their usage',
     tag: 'Account',
     method: 'GET',
     paths: ['/v1/account/limits'],

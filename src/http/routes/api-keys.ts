@@ -40,7 +40,7 @@ const one = ['/v1/api-keys/{id}', '/admin/api-keys/{id}']
 export const apiKeyRoutes: readonly Route[] = [
   {
     operation: 'createApiKey',
-    summary: 'Create an API key; its secret is shown in this answer and never again',
+    summary: 'Create an API key; only this response contains its secret',
     tag: 'API keys',
     method: 'POST',
     paths: collection,

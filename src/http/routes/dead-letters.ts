@@ -34,8 +34,7 @@ export const deadLetterRoutes: readonly Route[] = [
   },
   {
     operation: 'retryDeadLetters',
-    summary:
-      'Deliver failed notifications once more, as themselves, many at a time; with dryRun only count them',
+    summary: 'Retry failed notifications in bulk; with dryRun only count them',
     tag: 'Dead letters',
     method: 'POST',
     paths: ['/v1/dead-letters/retry'],

@@ -128,7 +128,7 @@ export const notificationRoutes: readonly Route[] = [
   },
   {
     operation: 'sendBatch',
-    summary: 'Send up to 10,000 notifications, each judged on its own',
+    summary: 'Send up to 10,000 notifications, each validated by itself',
     tag: 'Notifications',
     method: 'POST',
     paths: ['/v1/notifications/batch'],
@@ -178,7 +178,7 @@ export const notificationRoutes: readonly Route[] = [
   },
   {
     operation: 'cancelNotification',
-    summary: 'Cancel a notification while no attempt has begun',
+    summary: 'Cancel a notification before its first attempt',
     tag: 'Notifications',
     method: 'POST',
     paths: ['/v1/notifications/{id}/cancel'],
@@ -193,7 +193,7 @@ export const notificationRoutes: readonly Route[] = [
   },
   {
     operation: 'resendNotification',
-    summary: 'Send the same message once more, as a new notification',
+    summary: 'Resend a message as a new notification',
     tag: 'Notifications',
     method: 'POST',
     paths: ['/v1/notifications/{id}/resend'],
@@ -218,7 +218,7 @@ export const notificationRoutes: readonly Route[] = [
   },
   {
     operation: 'retryNotification',
-    summary: 'Deliver a notification that failed once more, as itself',
+    summary: 'Retry a failed notification',
     tag: 'Notifications',
     method: 'POST',
     paths: ['/v1/notifications/{id}/retry'],

@@ -96,7 +96,7 @@ export const organizationRoutes: readonly Route[] = [
   },
   {
     operation: 'deleteOrganization',
-    summary: 'Delete an organization with everything of it; its API keys stop working at once',
+    summary: 'Delete an organization with all its data; its API keys stop working at once',
     tag: 'Organizations',
     method: 'DELETE',
     paths: one,

@@ -70,7 +70,7 @@ export const pageRoutes: readonly Route[] = [
   {
     ...common,
     operation: 'askUnsubscribe',
-    summary: 'Ask a person whether to unsubscribe; changes nothing',
+    summary: 'Show the unsubscribe page; changes nothing',
     method: 'GET',
     paths: ['/unsubscribe'],
     status: 200,
@@ -79,7 +79,7 @@ export const pageRoutes: readonly Route[] = [
   {
     ...common,
     operation: 'unsubscribe',
-    summary: 'Unsubscribe the recipient of a mail, by one click (RFC 8058)',
+    summary: 'Unsubscribe the recipient of a mail with one click (RFC 8058)',
     method: 'POST',
     paths: ['/unsubscribe'],
     status: 200,
@@ -90,7 +90,7 @@ export const pageRoutes: readonly Route[] = [
   {
     ...common,
     operation: 'open',
-    summary: 'Answer a picture of one pixel, and count that a mail was opened',
+    summary: 'Return a tracking pixel and record that a mail was opened',
     method: 'GET',
     paths: ['/open'],
     status: 200,
@@ -99,7 +99,7 @@ export const pageRoutes: readonly Route[] = [
   {
     ...common,
     operation: 'click',
-    summary: 'Lead on to where a link in a mail leads, and count that it was followed',
+    summary: 'Redirect to the target of a link in a mail and record the click',
     method: 'GET',
     paths: ['/click'],
     status: 302,

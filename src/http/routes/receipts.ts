@@ -56,25 +56,25 @@ export const receiptRoutes: readonly Route[] = [
   {
     ...taking,
     operation: 'postReceipt',
-    summary: 'Take in what a provider reports about messages; it proves itself by its signature',
+    summary: 'Receive the reports of a provider about messages',
     paths: SHARED,
   },
   {
     ...taking,
     operation: 'postOrganizationReceipt',
-    summary: "Take in what an organization's own provider reports",
+    summary: "Receive the reports of an organization's own provider",
     paths: OWN,
   },
   {
     ...confirming,
     operation: 'confirmReceipts',
-    summary: 'Answer a provider that asks, before it reports, whether this address takes its reports',
+    summary: 'Answer the verification request that a provider sends before its reports',
     paths: SHARED,
   },
   {
     ...confirming,
     operation: 'confirmOrganizationReceipts',
-    summary: "Answer an organization's own provider that asks so",
+    summary: "Answer the verification request of an organization's own provider",
     paths: OWN,
   },
 ]

@@ -9,18 +9,18 @@ import type { Query } from '../query.ts'
 
 /** Groups of operations, in document order. */
 export const TAGS = {
-  Notifications: 'Send notifications and follow what becomes of them.',
-  'Dead letters': 'Notifications that failed, and their retry.',
+  Notifications: 'Send notifications and follow their delivery.',
+  'Dead letters': 'Failed notifications and their retry.',
   Templates: 'Reusable texts with `{{variable}}` placeholders.',
   Logs: 'The delivery log.',
-  Account: 'Limits and their use.',
-  'API keys': 'Who may call this API.',
-  Webhooks: 'Endpoints that are told about deliveries.',
-  Suppressions: 'Recipients that nothing is sent to.',
-  Organizations: 'The tenants. Only operator keys reach them.',
-  Receipts: 'Reports of providers, proven by signatures.',
-  Pages: 'What links in messages lead to; the links are signed.',
-  Service: 'The service itself; no API key is needed.',
+  Account: 'Limits and their usage.',
+  'API keys': 'API keys and their permissions.',
+  Webhooks: 'Endpoints that receive events.',
+  Suppressions: 'Recipients that get no messages.',
+  Organizations: 'Tenants, managed with operator keys.',
+  Receipts: 'Reports of providers.',
+  Pages: 'Targets of signed links in messages.',
+  Service: 'The service itself. Requires no API key.',
 } as const
 
 /** An error code of an operation, with the catalogue's status or another one. */

@@ -20,7 +20,7 @@ async function describe({ document }: RequestContext): Promise<HandlerResult> {
 export const serviceRoutes: readonly Route[] = [
   {
     operation: 'getHealth',
-    summary: 'Tell whether the service accepts requests',
+    summary: 'Check whether the service accepts requests',
     tag: 'Service',
     method: 'GET',
     paths: ['/health'],

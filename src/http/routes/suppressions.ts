@@ -27,7 +27,7 @@ const collection = ['/v1/suppressions']
 export const suppressionRoutes: readonly Route[] = [
   {
     operation: 'addSuppression',
-    summary: 'Send nothing more to a recipient; an entry that is there stays as it is',
+    summary: 'Suppress a recipient; an existing entry stays unchanged',
     tag: 'Suppressions',
     method: 'POST',
     paths: collection,
@@ -64,7 +64,7 @@ export const suppressionRoutes: readonly Route[] = [
   {
     // In the query, because proxies and routers treat encoded slashes and dots in paths differently.
     operation: 'removeSuppression',
-    summary: 'Send to a recipient again',
+    summary: 'Remove a suppression',
     tag: 'Suppressions',
     method: 'DELETE',
     paths: collection,

@@ -138,7 +138,7 @@ export const templateRoutes: readonly Route[] = [
   },
   {
     operation: 'updateTemplate',
-    summary: 'Change a template; what is queued keeps the version it was accepted with',
+    summary: 'Change a template; queued notifications keep their version',
     tag: 'Templates',
     method: 'PATCH',
     paths: one,
@@ -228,7 +228,7 @@ export const templateRoutes: readonly Route[] = [
   },
   {
     operation: 'deleteTemplate',
-    summary: 'Delete a template; what is queued keeps the version it was accepted with',
+    summary: 'Delete a template; queued notifications keep their version',
     tag: 'Templates',
     method: 'DELETE',
     paths: one,

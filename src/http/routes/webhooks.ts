@@ -89,7 +89,7 @@ const one = ['/v1/webhooks/{id}']
 export const webhookRoutes: readonly Route[] = [
   {
     operation: 'createWebhook',
-    summary: 'Register a webhook endpoint; its secret is shown in this answer and never again',
+    summary: 'Register a webhook endpoint; only this response contains its secret',
     tag: 'Webhooks',
     method: 'POST',
     paths: collection,
@@ -132,7 +132,7 @@ export const webhookRoutes: readonly Route[] = [
   },
   {
     operation: 'updateWebhook',
-    summary: 'Change a webhook endpoint, disable it or enable it again',
+    summary: 'Change, disable or enable a webhook endpoint',
     tag: 'Webhooks',
     method: 'PATCH',
     paths: one,
@@ -149,7 +149,7 @@ export const webhookRoutes: readonly Route[] = [
   {
     operation: 'rotateWebhookSecret',
     summary:
-      'Make a new signing secret, shown in this answer and never again; older ones sign beside it for a while',
+      'Rotate the signing secret; only this response contains the new one, and older ones sign beside it for a while',
     tag: 'Webhooks',
     method: 'POST',
     paths: ['/v1/webhooks/{id}/rotate-secret'],
@@ -165,7 +165,7 @@ export const webhookRoutes: readonly Route[] = [
   },
   {
     operation: 'testWebhook',
-    summary: 'Post an example event at once and say how that ended',
+    summary: 'Post an example event at once and return the result',
     tag: 'Webhooks',
     method: 'POST',
     paths: ['/v1/webhooks/{id}/test'],
@@ -180,7 +180,7 @@ export const webhookRoutes: readonly Route[] = [
   },
   {
     operation: 'listWebhookDeliveries',
-    summary: 'List what went, or is to go, to a webhook endpoint, with its attempts, newest first',
+    summary: 'List the deliveries of a webhook endpoint with their attempts, newest first',
     tag: 'Webhooks',
     method: 'GET',
     paths: ['/v1/webhooks/{id}/deliveries'],
@@ -195,7 +195,7 @@ export const webhookRoutes: readonly Route[] = [
   },
   {
     operation: 'redeliverWebhookDelivery',
-    summary: 'Send one event to a webhook endpoint again, now',
+    summary: 'Redeliver one event to a webhook endpoint at once',
     tag: 'Webhooks',
     method: 'POST',
     paths: ['/v1/webhooks/{id}/deliveries/{eventId}/redeliver'],
@@ -211,7 +211,7 @@ export const webhookRoutes: readonly Route[] = [
   },
   {
     operation: 'redeliverWebhook',
-    summary: 'Send again what was held, or failed, since a time',
+    summary: 'Redeliver the held and failed events since a time',
     tag: 'Webhooks',
     method: 'POST',
     paths: ['/v1/webhooks/{id}/redeliver'],
@@ -228,7 +228,7 @@ export const webhookRoutes: readonly Route[] = [
   },
   {
     operation: 'deleteWebhook',
-    summary: 'Delete a webhook endpoint; what it was still to be told is dropped',
+    summary: 'Delete a webhook endpoint and its pending events',
     tag: 'Webhooks',
     method: 'DELETE',
     paths: one,

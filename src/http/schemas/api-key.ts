@@ -11,8 +11,8 @@ const fields = {
   permission: z.enum(PERMISSIONS),
   grants: z
     .array(z.enum(GRANTS))
-    .describe('Beside the permission: `content` lets it read the text of messages.'),
-  hint: z.string().describe('How the secret begins and ends, to recognize it.'),
+    .describe('Grants beside the permission: `content` allows reading the text of messages.'),
+  hint: z.string().describe('First and last characters of the secret, for recognition.'),
   expiresAt: timestamp.nullable().describe('Null: never.'),
   allowedIps: z.array(z.string()).describe('Empty: any address.'),
   createdAt: timestamp,

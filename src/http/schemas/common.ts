@@ -12,17 +12,14 @@ export const timestamp: z.ZodType<string> = z.iso.datetime()
 export const failure: z.ZodType<Omit<NotificationFailure, 'code'> & { code: string }> = z.object({
   code: z.string(),
   message: z.string(),
-  providerCode: z
-    .string()
-    .optional()
-    .describe("The provider's own code or word for it. Absent where it gave none."),
+  providerCode: z.string().optional().describe("The provider's own code. Absent: none."),
 })
 
 /** Code and message in an entry of a history or log. */
 export const outcomeTextFields: { readonly [Name in 'providerCode' | 'message']: z.ZodType<string | null> } =
   {
-    providerCode: z.string().nullable().describe("The provider's own code or word for it."),
-    message: z.string().nullable().describe('What was said of it, mostly by the provider.'),
+    providerCode: z.string().nullable().describe("The provider's own code."),
+    message: z.string().nullable().describe('Description, usually from the provider.'),
   }
 
 /** Response to a deletion. */
@@ -34,11 +31,13 @@ export function listOf<Item>(item: z.ZodType<Item>): z.ZodType<List<Item>> {
     items: z
       .array(item)
       .describe(
-        'At most `limit`. Fewer, or none, are no sign of the last page: a filtered one looks at a bounded part of a long history.',
+        'At most `limit` items. Fewer, or none, do not mean the last page: a filtered page scans a bounded part of the history.',
       ),
     limit: z.int().min(1).max(100),
     offset: z.int().min(0),
-    hasMore: z.boolean().describe('True: `nextCursor` leads on, however many items this page has.'),
+    hasMore: z
+      .boolean()
+      .describe('True: `nextCursor` continues the list, whatever the number of items in this page.'),
     nextCursor: z.string().nullable(),
   })
 }

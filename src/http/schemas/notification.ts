@@ -56,10 +56,7 @@ const summaryFields = {
   status: notificationStatus,
   channel: channelName,
   to: z.string(),
-  subject: z
-    .string()
-    .nullable()
-    .describe('Null where a template gives it, and where the message is sensitive.'),
+  subject: z.string().nullable().describe('Null if a template provides it, or if the message is sensitive.'),
   template: z.string().nullable(),
   priority: z.enum(['normal', 'high']),
   sendAt: timestamp.nullable(),
@@ -67,19 +64,19 @@ const summaryFields = {
   provider: z.string().nullable(),
   error: failure
     .nullable()
-    .describe('Why it failed; while it is queued for another attempt, why the last one did.'),
+    .describe('Cause of the failure, or of the last failed attempt while another one is due.'),
   createdAt: timestamp,
-  resendOf: z.string().nullable().describe('The notification that this one repeats.'),
+  resendOf: z.string().nullable().describe('Id of the original of a resend.'),
 }
 
 /** A notification with all details. */
 export const notificationRecord: z.ZodType = z.object({
   ...summaryFields,
-  sensitive: z.boolean().describe('The content is never shown, and is removed when delivery has ended.'),
+  sensitive: z.boolean().describe('True: the content is never shown and is removed once delivery has ended.'),
   rendered: z
     .object({ ...renderedFields, ...partsFields })
     .optional()
-    .describe('With `rendered=true`: what the recipient gets, without tracking.'),
+    .describe('With `rendered=true`: the rendered content without tracking.'),
   timeline: z.array(
     z.object({
       sequence: z.int(),
@@ -92,9 +89,9 @@ export const notificationRecord: z.ZodType = z.object({
       error: failure.nullable(),
       ...outcomeTextFields,
       durationMs: z.number().nullable(),
-      segments: z.int().nullable().describe('Of a text message that was handed over.'),
+      segments: z.int().nullable().describe('Segments of a text message that was handed over.'),
       ambiguous: z.boolean(),
-      machine: z.boolean().describe('A machine opened or clicked; it changed no status.'),
+      machine: z.boolean().describe('True: opened or clicked by a machine; the status is unchanged.'),
     }),
   ),
 })

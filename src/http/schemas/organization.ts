@@ -7,18 +7,15 @@ import { listOf, timestamp } from './common.ts'
 export const organizationRecord: z.ZodType<OrganizationRecord> = z.object({
   id: z.string().regex(/^org_[\w-]+$/),
   name: z.string(),
-  plan: z.string().nullable().describe('Null: `free`; for `org_default` unlimited.'),
-  smsCountries: z
-    .array(z.string())
-    .nullable()
-    .describe('Calling codes that text messages may go to; null: all.'),
+  plan: z.string().nullable().describe('Null: `free`, or unlimited for `org_default`.'),
+  smsCountries: z.array(z.string()).nullable().describe('Allowed calling codes of text messages; null: all.'),
   retentionDays: z
     .int()
     .nullable()
-    .describe('Days after which ended notifications are removed; null: as the service is configured.'),
-  tracking: z.object({ opens: z.boolean(), clicks: z.boolean() }).describe('What is counted of HTML mails.'),
+    .describe('Days until ended notifications are removed; null: the setting of the service.'),
+  tracking: z.object({ opens: z.boolean(), clicks: z.boolean() }).describe('Tracking of HTML mails.'),
   createdAt: timestamp,
-  deleting: z.boolean().describe('Its deletion has begun, and is not finished yet.'),
+  deleting: z.boolean().describe('True: its deletion has begun.'),
 })
 
 export const organizationList: z.ZodType<List<OrganizationRecord>> = listOf(organizationRecord)
@@ -28,5 +25,7 @@ export const organizationDeletion: z.ZodType<OrganizationDeletion> = z.object({
   id: z.string(),
   notifications: z
     .int()
-    .describe('Notifications that this request removed; a deletion that goes on has removed others before.'),
+    .describe(
+      'Notifications removed by this request; earlier requests for the same deletion may have removed others.',
+    ),
 })

@@ -12,7 +12,7 @@ export const partsFields: {
       attachments: z
         .array(z.object({ filename: z.string(), contentType: z.string(), size: z.int() }))
         .optional()
-        .describe('Without their content; the size in bytes.'),
+        .describe('Attachments without their content; `size` in bytes.'),
       unsubscribe: z.boolean().optional(),
     })
     .optional(),

@@ -34,11 +34,11 @@ const page = {
   limit: digits
     .pipe(z.int().min(1).max(100))
     .optional()
-    .describe('Most results; a page of large templates, or a filtered one, may have fewer. Default 50.'),
+    .describe('Most results. Pages of large templates and filtered pages may have fewer. Default: 50.'),
   offset: digits
     .pipe(offsetNumber)
     .optional()
-    .describe('Results to skip. For deep pages, and filters that few match, use `cursor`.'),
+    .describe('Results to skip. Use `cursor` for deep pages and selective filters.'),
   cursor: line.max(512).optional().describe('`nextCursor` of an earlier page.'),
 }
 
@@ -65,16 +65,16 @@ export const notificationQuery: z.ZodType<Filters<NotificationQuery>> = z.object
 
 /** Query of `GET /v1/notifications/{id}`. */
 export const notificationViewQuery: z.ZodType<{ rendered?: boolean | undefined }> = z.object({
-  rendered: flag
-    .optional()
-    .describe('Whether the content is shown as the recipient gets it. Default `false`.'),
+  rendered: flag.optional().describe('True: include the rendered content. Default: `false`.'),
 })
 
 /** Query of `DELETE /v1/organizations/{id}`. */
 export const organizationDeletionQuery: z.ZodType<{ force?: boolean | undefined }> = z.object({
   force: flag
     .optional()
-    .describe('Removes notifications and events that wait, too; they are never delivered. Default `false`.'),
+    .describe(
+      'True: also remove waiting notifications and events without delivering them. Default: `false`.',
+    ),
 })
 
 /** Filters of the delivery log. */
@@ -116,8 +116,8 @@ const ids = line
 export const deadLetterQuery: z.ZodType<Filters<DeadLetterQuery>> = z.object({
   ...page,
   channel: channel.optional(),
-  code: errorCode.optional().describe('The code of its error.'),
-  provider: line.max(64).optional().describe('Instance id of the provider that it failed at.'),
+  code: errorCode.optional().describe('Error code.'),
+  provider: line.max(64).optional().describe('Instance id of the provider of the failed attempt.'),
   template: line.max(128).optional().describe('Id or name of a template.'),
   to: recipient.optional().describe('The recipient, exactly as sent.'),
   from: time.optional().describe('Accepted at or after this time.'),

@@ -4,7 +4,7 @@ import * as z from 'zod'
 export const healthStatus: z.ZodType<{ status: 'ok' | 'degraded' }> = z.object({
   status: z
     .enum(['ok', 'degraded'])
-    .describe('`degraded`: requests are accepted, and part of the delivery does not work.'),
+    .describe('`degraded`: requests are accepted, but part of the delivery does not work.'),
 })
 
 /** An OpenAPI 3.1 document, described by its top level only. */

@@ -7,9 +7,9 @@ import { channelName, listOf, timestamp } from './common.ts'
 /** A suppressed recipient on a channel. */
 export const suppressionRecord: z.ZodType<SuppressionRecord> = z.object({
   channel: channelName,
-  to: z.string().describe('The recipient; e-mail addresses in lower case, their domains in punycode.'),
+  to: z.string().describe('The recipient. E-mail addresses are in lower case with punycode domains.'),
   reason: z.enum(SUPPRESSION_REASONS),
-  source: z.string().nullable().describe('Where it comes from, for people.'),
+  source: z.string().nullable().describe('Origin of the entry, for people.'),
   createdAt: timestamp,
 })
 

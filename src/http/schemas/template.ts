@@ -15,9 +15,9 @@ export const templateRecord: z.ZodType<TemplateRecord> = z.object({
   name: z.string(),
   channel: channelName,
   subject: z.string().nullable(),
-  body: z.string().nullable().describe('Null where `html` or `text` say what they are.'),
+  body: z.string().nullable().describe('Null if the text is in `html` or `text`.'),
   html: z.string().nullable(),
-  text: z.string().nullable().describe('Beside `html` its text alternative.'),
+  text: z.string().nullable().describe('Beside `html`: the text alternative.'),
   description: z.string().nullable(),
   version: z.int().min(1),
   createdAt: timestamp,
@@ -29,9 +29,9 @@ export const templateVersionRecord: z.ZodType<TemplateVersionRecord> = z.object(
   version: z.int().min(1),
   channel: channelName,
   subject: z.string().nullable(),
-  body: z.string().nullable().describe('Null where `html` or `text` say what they are.'),
+  body: z.string().nullable().describe('Null if the text is in `html` or `text`.'),
   html: z.string().nullable(),
-  text: z.string().nullable().describe('Beside `html` its text alternative.'),
+  text: z.string().nullable().describe('Beside `html`: the text alternative.'),
   createdAt: timestamp.describe('When the version was made.'),
 })
 
@@ -55,11 +55,11 @@ export const renderedFields: {
   text: z
     .string()
     .optional()
-    .describe('The text alternative that was given beside HTML; left out, it is made of the HTML.'),
+    .describe('Text alternative given beside HTML. Absent: generated from the HTML.'),
   sms: z
     .object({ encoding: z.enum(['gsm-7', 'ucs-2']), segments: z.int(), characters: z.int() })
     .optional()
-    .describe('Text messages only: how the text travels, and the segments it is charged as.'),
+    .describe('Text messages only: encoding and charged segments.'),
 }
 
 /** Rendered text of a template, and the names that it looks up. */

@@ -13,13 +13,17 @@ const fields = {
   id: z.string().regex(/^wh_[\w-]+$/),
   url: z.string(),
   events: z.array(z.enum(WEBHOOK_EVENT_TYPES)),
-  successStatus: z.enum(['200', '2xx']).describe('What counts as success.'),
+  successStatus: z.enum(['200', '2xx']).describe('Statuses that count as success.'),
   status: z.enum(['active', 'disabled']),
   disabledReason: z
     .enum(['gone', 'failing', 'manual'])
     .nullable()
-    .describe('`gone`: it answered 410. `failing`: for five days. `manual`: by a change.'),
-  failingSince: timestamp.nullable().describe('Since when every attempt has failed.'),
+    .describe(
+      '`gone`: it answered 410. `failing`: it failed for five days. `manual`: disabled by a request.',
+    ),
+  failingSince: timestamp
+    .nullable()
+    .describe('Since then every attempt has failed; null: the last one succeeded.'),
   createdAt: timestamp,
 }
 
@@ -36,19 +40,19 @@ export const webhookEndpointList: z.ZodType<List<WebhookEndpointRecord>> = listO
 const postFields = {
   succeeded: z.boolean(),
   status: z.int().nullable().describe('The HTTP status; null: no answer.'),
-  response: z.string().describe("The beginning of the answer's body, or why there was none."),
+  response: z.string().describe("Start of the answer's body, or the cause of a missing answer."),
   durationMs: z.number(),
   request: z
     .object({
-      url: z.string().describe("The endpoint's address as it was."),
+      url: z.string().describe("The endpoint's address at that time."),
       headers: z
         .record(z.string(), z.string())
         .describe(
-          'By lower-case name, without `webhook-signature`, trace context and what HTTP adds to every request.',
+          'By lower-case name, without `webhook-signature`, trace context and the headers of HTTP itself.',
         ),
     })
     .nullable()
-    .describe('What was sent; null: nothing, or the process ended before it could say.'),
+    .describe('The request that was sent; null: none, or the process ended before it was recorded.'),
 }
 
 /** Result of one post to an endpoint. */
@@ -56,13 +60,13 @@ export const webhookPostRecord: z.ZodType<WebhookPostRecord> = z.object(postFiel
 
 export const webhookDeliveryStatus: z.ZodType<WebhookDeliveryRecord['status']> = z
   .enum(['pending', 'delivered', 'failed', 'held'])
-  .describe('`held`: the endpoint was disabled; it waits for a redelivery.')
+  .describe('`held`: the endpoint was disabled, and the delivery waits for a redelivery.')
 
 export const webhookDeliveryRecord: z.ZodType<WebhookDeliveryRecord> = z.object({
-  eventId: z.string().describe('The `webhook-id` that the receiver sees.'),
+  eventId: z.string().describe('Value of the header `webhook-id`.'),
   event: z.enum(WEBHOOK_EVENT_TYPES),
   status: webhookDeliveryStatus,
-  payload: z.string().describe('The exact body.'),
+  payload: z.string().describe('The exact request body.'),
   createdAt: timestamp,
   attempts: z.array(z.object({ attempt: z.int(), timestamp, ...postFields })),
 })

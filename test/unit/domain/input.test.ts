@@ -123,7 +123,7 @@ describe('a send', () => {
     [
       'email.attachments.0.content',
       { email: { attachments: [{ ...file, content: 'x' }] } },
-      'must be base64, padded and without line breaks',
+      'must be padded base64 without line breaks',
     ],
     ['slack.blocks', { slack: { blocks: [] } }, 'must not be empty'],
     ['push.data.', { push: { data: { '': 'x' } } }, 'a name in it must not be empty'],

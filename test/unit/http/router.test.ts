@@ -151,6 +151,6 @@ describe('a table with a mistake', () => {
   })
 
   it('does not start with two routes for one address', () => {
-    expect(() => compileRoutes([route(), route()])).toThrow('GET /v1/things/{id} is there twice')
+    expect(() => compileRoutes([route(), route()])).toThrow('GET /v1/things/{id} is defined twice')
   })
 })

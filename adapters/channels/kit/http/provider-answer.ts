@@ -55,8 +55,8 @@ export function judgeResult(result: PostResult, judge: Judge): Outcome {
     json: cut ? undefined : jsonOf(body),
     retryAfterMs: parseRetryAfter(headers['retry-after'], Date.now()),
   }
-  if (success && cut) return unreadable(answer, 'an answer that ends in the middle')
-  return judge(answer) ?? (success ? unreadable(answer, 'something else than its answer') : refuse(answer))
+  if (success && cut) return unreadable(answer, 'an incomplete body')
+  return judge(answer) ?? (success ? unreadable(answer, 'an unexpected body') : refuse(answer))
 }
 
 /**

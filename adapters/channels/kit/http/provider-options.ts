@@ -54,7 +54,7 @@ export function providerShape(defaults: {
     name: instanceName.default(defaults.name),
     baseUrl: z
       .string()
-      .refine(isBaseUrl, 'must be an https address without credentials, query and fragment')
+      .refine(isBaseUrl, 'must be an https URL without credentials, query or fragment')
       .transform((url) => url.replace(/\/+$/, ''))
       .default(defaults.baseUrl),
     timeoutMs: timeout.default(15_000),
@@ -67,7 +67,7 @@ export function providerShape(defaults: {
 /** A credential: printable ASCII, so that headers can carry it. */
 export const credential: z.ZodType<string> = z
   .string()
-  .regex(/^[\x21-\x7e]{1,4096}$/, 'must be a text of printable ASCII without spaces')
+  .regex(/^[\x21-\x7e]{1,4096}$/, 'must be printable ASCII without spaces')
 
 function isBaseUrl(text: string): boolean {
   if (!URL.canParse(text)) return false

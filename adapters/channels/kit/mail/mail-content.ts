@@ -34,13 +34,18 @@ export function* mailContent(
 ): Steps<MailContent | Rejected> {
   const to = envelopeAddress(message.to)
   if (to === null) {
-    return refused('invalid_recipient', 'recipient', 'The recipient is not one plain e-mail address.')
+    return refused(
+      'invalid_recipient',
+      'recipient',
+      'The recipient is not a single e-mail address without a display name.',
+    )
   }
   const parts = message.email ?? {}
   const fault = textFault(message) ?? faultOf(parts)
   if (fault !== null) return refused('invalid_content', 'message', fault)
   const text = yield* textOf(message, frame)
-  if (text === null) return refused('invalid_content', 'message', 'The option "toText" gave no text.')
+  if (text === null)
+    return refused('invalid_content', 'message', 'The option "toText" failed or returned no text.')
   const replyTo = parts.replyTo === undefined ? null : envelopeAddress(parts.replyTo)
   return {
     from: frame.from,
@@ -90,20 +95,20 @@ function* alternativeOf(html: string, { toText }: MailFrame): Steps<string | nul
 /** Validates the parts again where they become headers, because other code paths may skip validation. */
 function faultOf({ replyTo, headers = {}, attachments = [], unsubscribeUrl }: EmailParts): string | null {
   if (replyTo !== undefined && envelopeAddress(replyTo) === null) {
-    return 'The address for answers is not one plain e-mail address.'
+    return 'The address for replies is not a single e-mail address without a display name.'
   }
   for (const [name, value] of Object.entries(headers)) {
     const fault = headerFault(name, value)
     if (fault !== null) return `A header cannot be sent: ${fault}.`
   }
   for (const { filename, contentType, content } of attachments) {
-    if (!isFilename(filename)) return 'The name of an attachment is not a plain file name.'
-    if (!isMediaType(contentType)) return `The media type of "${filename}" cannot be read.`
+    if (!isFilename(filename)) return 'The name of an attachment is not a file name without a path.'
+    if (!isMediaType(contentType)) return `The media type of "${filename}" is invalid.`
     // A mail client could read text in place of bytes as a path.
     if (!(content instanceof Uint8Array)) return `The content of "${filename}" is not bytes.`
   }
   if (unsubscribeUrl !== undefined && unsubscribeHref(unsubscribeUrl) === null) {
-    return 'The address of the unsubscription is not an https URL.'
+    return 'The unsubscribe address is not an https URL.'
   }
   return null
 }

@@ -28,7 +28,7 @@ describe('a text', () => {
     for (const character of ['a', '😀']) {
       expect(() => discordChannel.assertText?.(text(character.repeat(2_000)))).not.toThrow()
       expect(() => discordChannel.assertText?.(text(character.repeat(2_001)))).toThrow(
-        'The text has 2001 characters; Discord takes 2000.',
+        'The text has 2001 characters; Discord accepts at most 2000.',
       )
     }
   })

@@ -25,8 +25,13 @@ describe('a mail of what is no text is a fault of that message alone:', () => {
       {},
       'A header cannot be sent: "X-A" is not one line of text.',
     ],
-    ['what toText answers', {}, { toText: () => undefined }, 'The option "toText" gave no text.'],
-    ['toText throws', {}, { toText: throws }, 'The option "toText" gave no text.'],
+    [
+      'what toText answers',
+      {},
+      { toText: () => undefined },
+      'The option "toText" failed or returned no text.',
+    ],
+    ['toText throws', {}, { toText: throws }, 'The option "toText" failed or returned no text.'],
   ])('%s', (_name, change, option, message) => {
     const given = { ...page, ...change } as Message
     expect(finish(mailContent({ ...frame, ...option }, given, 'notif_1'))).toEqual({

@@ -52,7 +52,7 @@ it.each<[string, (options: never) => unknown, unknown, string]>([
     'slack',
     slack,
     { token: 'xoxb-1', receipts: { secret: '' } },
-    '"receipts.secret": must be a text of printable ASCII without spaces, or must be a list',
+    '"receipts.secret": must be printable ASCII without spaces, or must be a list',
   ],
   [
     'resend',

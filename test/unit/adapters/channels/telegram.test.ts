@@ -47,7 +47,7 @@ describe('a text', () => {
     for (const character of ['a', '😀']) {
       expect(() => telegramChannel.assertText?.(text(character.repeat(4_096)))).not.toThrow()
       expect(() => telegramChannel.assertText?.(text(character.repeat(4_097)))).toThrow(
-        'The text has 4097 characters; Telegram takes 4096.',
+        'The text has 4097 characters; Telegram accepts at most 4096.',
       )
     }
   })
