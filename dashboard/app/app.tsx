@@ -1,7 +1,8 @@
 import { useEffect } from 'preact/hooks'
 import { texts } from '../texts/index.ts'
 import { Confirmation } from '../ui/dialog.tsx'
-import { Empty, Loading } from '../ui/states.tsx'
+import { Page } from '../ui/page.tsx'
+import { Loading } from '../ui/states.tsx'
 import { Toasts } from '../ui/toast.tsx'
 import { Frame } from './frame.tsx'
 import { findPage, PAGES } from './pages.tsx'
@@ -54,13 +55,12 @@ function CurrentPage() {
 
 export function NotFound() {
   return (
-    <Empty icon="search" title={texts.notFound.title}>
-      <p>{texts.notFound.hint}</p>
+    <Page title={texts.notFound.title} intro={texts.notFound.hint}>
       <p>
         <a class="button plain" href={hrefOf('/')}>
           {texts.notFound.home}
         </a>
       </p>
-    </Empty>
+    </Page>
   )
 }

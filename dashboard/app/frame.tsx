@@ -18,7 +18,14 @@ export function Frame({ children }: { readonly children: ComponentChildren }) {
   }, [place.value.path])
   return (
     <div class="frame">
-      <a class="skip" href="#content">
+      <a
+        class="skip"
+        href="#content"
+        onClick={(event) => {
+          event.preventDefault()
+          document.getElementById('content')?.focus()
+        }}
+      >
         {texts.app.skip}
       </a>
       <header class="bar">

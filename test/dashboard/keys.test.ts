@@ -33,4 +33,28 @@ describeDashboard('the page of API keys', {}, (suite) => {
     expect(await page.getByLabel('Name').inputValue()).toBe('Shop')
     await assertAccessible(page)
   })
+
+  it('guides through a rotation: a new key with the same rights, then the end of the old one', async () => {
+    const { page, host } = suite
+    const { apiKeys } = host.notifier
+    await apiKeys.create({ name: 'Billing', permission: 'Read Only', allowedIps: ['203.0.113.0/24'] })
+    await signIn(page, host, await host.key(), '/keys')
+    await page.getByRole('button', { name: 'Rotate: Billing' }).click()
+    await assertAccessible(page)
+    await page.getByRole('button', { name: 'Create the new key' }).click()
+    const secret = await page.getByRole('textbox', { name: /Billing \(rotated/ }).inputValue()
+    expect(await apiKeys.verify(secret)).toMatchObject({
+      permission: 'Read Only',
+      allowedIps: ['203.0.113.0/24'],
+    })
+    await page.getByRole('button', { name: 'Done' }).click()
+    await page.getByText('“Billing” is being rotated').waitFor()
+    await assertAccessible(page)
+    await page.getByRole('button', { name: 'Delete the old key' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete', exact: true }).click()
+    await page.getByText('The key was deleted.').waitFor()
+    await page.getByText('“Billing” is being rotated').waitFor({ state: 'detached' })
+    const names = (await apiKeys.list()).items.map(({ name }) => name)
+    expect(names).not.toContain('Billing')
+  })
 })

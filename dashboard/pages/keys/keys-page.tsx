@@ -13,6 +13,8 @@ import { Time } from '../../ui/time.tsx'
 import { tell } from '../../ui/toast.tsx'
 import { CreateKey } from './create-key.tsx'
 import type { Key } from './key.ts'
+import { RotateKey } from './rotate-key.tsx'
+import { Rotations } from './rotations.tsx'
 
 const DAY_MS = 86_400_000
 const said = texts.keys
@@ -20,6 +22,7 @@ const said = texts.keys
 export function KeysPage() {
   const keys = useList<Key>('/v1/api-keys')
   const creating = useSignal(false)
+  const rotating = useSignal<Key | null>(null)
   const mayChange = may('Full Access')
   const create = (
     <Button
@@ -60,12 +63,22 @@ export function KeysPage() {
             quiet: true,
             end: true,
             cell: (key: Key) => (
-              <Button
-                kind="quiet"
-                icon="trash"
-                label={`${texts.actions.delete}: ${key.name}`}
-                onClick={() => remove(key)}
-              />
+              <>
+                <Button
+                  kind="quiet"
+                  icon="refresh"
+                  label={`${said.rotate}: ${key.name}`}
+                  onClick={() => {
+                    rotating.value = key
+                  }}
+                />
+                <Button
+                  kind="quiet"
+                  icon="trash"
+                  label={`${texts.actions.delete}: ${key.name}`}
+                  onClick={() => remove(key)}
+                />
+              </>
             ),
           },
         ]
@@ -73,6 +86,7 @@ export function KeysPage() {
   ]
   return (
     <Page title={said.title} intro={said.intro} actions={mayChange ? create : undefined}>
+      <Rotations keys={keys.items ?? []} {...(mayChange ? { onDelete: remove } : {})} />
       <List
         label={said.title}
         state={keys}
@@ -84,6 +98,15 @@ export function KeysPage() {
           </Empty>
         }
       />
+      {rotating.value === null ? null : (
+        <RotateKey
+          of={rotating.value}
+          onDone={() => {
+            rotating.value = null
+            void keys.reload()
+          }}
+        />
+      )}
       {creating.value ? (
         <CreateKey
           onDone={() => {

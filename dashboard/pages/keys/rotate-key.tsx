@@ -1,0 +1,52 @@
+import { useSignal } from '@preact/signals'
+import { ask } from '../../app/api.ts'
+import { organization } from '../../app/session.ts'
+import { texts } from '../../texts/index.ts'
+import { Button } from '../../ui/button.tsx'
+import { Dialog, DialogActions } from '../../ui/dialog.tsx'
+import { Form, useForm } from '../../ui/form.tsx'
+import { SecretDialog } from '../../ui/secret.tsx'
+import type { CreatedKey, Key } from './key.ts'
+import { nextName } from './rotation.ts'
+
+const said = texts.keys
+
+/** Begins a rotation: explains its steps, creates the new key with the rights of the old one, and shows its secret. */
+export function RotateKey({ of: old, onDone }: { readonly of: Key; readonly onDone: () => void }) {
+  const created = useSignal<CreatedKey | null>(null)
+  const form = useForm(async () => {
+    const { permission, grants, allowedIps } = old
+    const body = { name: nextName(old.name), permission, grants, allowedIps }
+    const asked = { method: 'POST', body, organization: organization.value ?? undefined } as const
+    created.value = await ask<CreatedKey>('/v1/api-keys', asked)
+  })
+  const key = created.value
+  if (key !== null) {
+    return (
+      <SecretDialog
+        title={said.secretTitle}
+        hint={said.rotateSecretHint}
+        label={key.name}
+        secret={key.secret}
+        onDone={onDone}
+      />
+    )
+  }
+  return (
+    <Dialog title={said.rotateTitle(old.name)} onClose={onDone}>
+      <Form state={form} fields={[]}>
+        <ol class="steps">
+          {said.rotateSteps.map((step) => (
+            <li key={step}>{step}</li>
+          ))}
+        </ol>
+        <DialogActions>
+          <Button onClick={onDone}>{texts.actions.cancel}</Button>
+          <Button kind="primary" type="submit" busy={form.busy}>
+            {said.rotateCreate}
+          </Button>
+        </DialogActions>
+      </Form>
+    </Dialog>
+  )
+}
