@@ -1,6 +1,8 @@
 import type { ComponentType } from 'preact'
 import { KeysPage } from '../pages/keys/keys-page.tsx'
 import { LimitsPage } from '../pages/limits/limits-page.tsx'
+import { NotificationPage } from '../pages/notifications/notification-page.tsx'
+import { NotificationsPage } from '../pages/notifications/notifications-page.tsx'
 import { OrganizationsPage } from '../pages/organizations/organizations-page.tsx'
 import { SuppressionsPage } from '../pages/suppressions/suppressions-page.tsx'
 import { EndpointPage } from '../pages/webhooks/endpoint-page.tsx'
@@ -20,6 +22,13 @@ export interface PageEntry {
 
 /** Every page, in the order of the menu. */
 export const PAGES: readonly PageEntry[] = [
+  {
+    path: '/notifications',
+    scope: 'organization',
+    component: NotificationsPage,
+    menu: { title: 'notifications', icon: 'notifications' },
+  },
+  { path: '/notifications/:id', scope: 'organization', component: NotificationPage },
   { path: '/keys', scope: 'organization', component: KeysPage, menu: { title: 'keys', icon: 'keys' } },
   {
     path: '/webhooks',

@@ -5,23 +5,32 @@ const SLOWEST_MS = 60_000
 /**
  * Calls again and again, never twice at a time. Pauses while the page is hidden, and slows down while calls fail.
  *
+ * @param paused true: only the first call is made
  * @param key what is polled: a change begins anew, and `signal` ends what was under way
  */
-export function usePoll(call: (signal: AbortSignal) => Promise<void>, key: string, everyMs = 5_000): void {
-  const latest = useRef(call)
-  latest.current = call
+export function usePoll(
+  call: (signal: AbortSignal) => Promise<void>,
+  key: string,
+  everyMs = 5_000,
+  paused = false,
+): void {
+  const latest = useRef({ call, paused })
+  latest.current = { call, paused }
+  const resume = useRef(() => {})
   useEffect(() => {
     const control = new AbortController()
     let timer: ReturnType<typeof setTimeout> | undefined
     let running = false
+    let begun = false
     let delay = everyMs
 
     async function run(): Promise<void> {
-      if (running || document.hidden) return
+      if (running || document.hidden || (begun && latest.current.paused)) return
       running = true
       clearTimeout(timer)
       try {
-        await latest.current(control.signal)
+        await latest.current.call(control.signal)
+        begun = true
         delay = everyMs
       } catch {
         delay = Math.min(SLOWEST_MS, delay * 2)
@@ -34,6 +43,7 @@ export function usePoll(call: (signal: AbortSignal) => Promise<void>, key: strin
       if (!document.hidden) void run()
     }
     document.addEventListener('visibilitychange', shown)
+    resume.current = shown
     void run()
     return () => {
       control.abort()
@@ -41,4 +51,7 @@ export function usePoll(call: (signal: AbortSignal) => Promise<void>, key: strin
       document.removeEventListener('visibilitychange', shown)
     }
   }, [key, everyMs])
+  useEffect(() => {
+    if (!paused) resume.current()
+  }, [paused])
 }

@@ -31,6 +31,8 @@ export interface ListState<Item> {
 export interface ListOptions<Item> {
   readonly query?: Query
   readonly everyMs?: number
+  /** True: nothing new is looked for. */
+  readonly paused?: boolean
   /** Where items have no `id`. */
   readonly keyOf?: (item: Item) => string
 }
@@ -38,7 +40,7 @@ export interface ListOptions<Item> {
 /** A list of the REST API, newest first, read page by page and kept fresh. */
 export function useList<Item>(
   path: string,
-  { query = {}, everyMs = 5_000, keyOf = idOf }: ListOptions<Item> = {},
+  { query = {}, everyMs = 5_000, paused = false, keyOf = idOf }: ListOptions<Item> = {},
 ): ListState<Item> {
   const id = organization.value ?? undefined
   const key = JSON.stringify([path, query, id])
@@ -78,7 +80,7 @@ export function useList<Item>(
     first.value = null
     error.value = null
   }, [key])
-  usePoll(refresh, key, everyMs)
+  usePoll(refresh, key, everyMs, paused)
 
   const shown = new Set(items.value?.map(keyOf))
   const page = first.value?.items ?? []

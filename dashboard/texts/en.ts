@@ -1,3 +1,5 @@
+import { notifications, sending } from './en/notifications.ts'
+
 /** Every text of the dashboard. A second language is one more file of this shape. */
 export const en = {
   language: 'en',
@@ -60,6 +62,7 @@ export const en = {
   },
   list: {
     fresh: (count: number, least: boolean) => `${count}${least ? '+' : ''} new`,
+    all: 'All',
     empty: 'Nothing here yet',
     noMatch: 'Nothing matches these filters',
     noMatchYet: 'Nothing in the part that was searched',
@@ -84,12 +87,18 @@ export const en = {
     never: 'Never',
     unknown: 'Not known',
   },
+  longText: {
+    whole: (length: number) => `Show all ${length.toLocaleString('en')} characters`,
+    save: 'Download',
+  },
   preview: {
     width: 'Width',
     widths: { phone: 'Phone', tablet: 'Tablet', full: 'Full' },
     scheme: 'Colours of the reader',
     schemes: { light: 'Light', dark: 'Dark' },
   },
+  notifications,
+  sending,
   keys: {
     title: 'API keys',
     intro: 'Applications and people call the API with a key. Rotate keys every 90 days.',

@@ -59,14 +59,19 @@ export async function watch(
   const strays: string[] = []
   page.on('pageerror', (error) => faults.push(String(error)))
   page.on('console', (message) => {
-    // Answers such as 401 and 409 are part of the dashboard's work.
-    if (message.type() === 'error' && !message.text().startsWith('Failed to load resource')) {
-      faults.push(message.text())
-    }
+    if (message.type() !== 'error') return
+    // Answers such as 401 and 409 are part of the dashboard's work, and blocking is that of a preview's sandbox.
+    if (message.text().startsWith('Failed to load resource')) return
+    if (/\/preview' because|^Loading the image .*"img-src data:"/.test(message.text())) return
+    faults.push(message.text())
   })
   page.on('request', (request) => {
     const url = new URL(request.url())
     if (!['data:', 'blob:', 'about:'].includes(url.protocol) && url.origin !== origin) strays.push(url.href)
+  })
+  page.on('requestfailed', (request) => {
+    // Blocked by a policy: it never left the browser.
+    if (request.failure()?.errorText === 'csp') strays.splice(strays.indexOf(request.url()), 1)
   })
   return {
     page,
@@ -85,7 +90,8 @@ export async function watch(
 export async function assertAccessible(page: Page): Promise<void> {
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme })
-    const { violations } = await new AxeBuilder({ page }).analyze()
+    // A sandboxed frame runs no scripts, axe's neither.
+    const { violations } = await new AxeBuilder({ page }).exclude('iframe[sandbox]').analyze()
     const found = violations.map(
       ({ id, nodes }) => `${colorScheme}: ${id}: ${nodes.map((n) => n.html).join(' | ')}`,
     )

@@ -1,0 +1,63 @@
+import type { ComponentChildren } from 'preact'
+import { hrefOf } from '../../app/router.ts'
+import { inOrganization } from '../../app/session.ts'
+import { texts } from '../../texts/index.ts'
+import { Badge } from '../../ui/badge.tsx'
+import { NotificationStatus } from '../../ui/notification-status.tsx'
+import { Time } from '../../ui/time.tsx'
+import type { Notification } from './notification.ts'
+
+const said = texts.notifications
+
+/** The fields of a notification that have a value. */
+export function Facts({ of: notification }: { readonly of: Notification }) {
+  const { id, status, channel, to, subject, template, provider, priority, error, timeline } = notification
+  const { sendAt, expiresAt, createdAt, resendOf, sensitive } = notification
+  const attempts = Math.max(0, ...timeline.map(({ attempt }) => attempt ?? 0))
+  const here = inOrganization('/notifications')
+  return (
+    <section aria-label={said.facts}>
+      <dl class="facts two card">
+        <Fact name={said.status}>
+          <NotificationStatus status={status} failing={error !== null} />
+        </Fact>
+        <Fact name={said.to}>
+          <a href={hrefOf(here, { to })}>{to}</a>
+        </Fact>
+        <Fact name={said.channel}>{channel}</Fact>
+        <Fact name={said.subject}>
+          {subject}
+          {sensitive ? <Badge tone="warn">{said.hidden}</Badge> : null}
+        </Fact>
+        <Fact name={said.template}>
+          {template === null ? null : <a href={hrefOf(here, { template })}>{template}</a>}
+        </Fact>
+        <Fact name={said.provider}>{provider}</Fact>
+        <Fact name={said.attempts}>{attempts}</Fact>
+        <Fact name={said.created}>
+          <Time at={createdAt} style="full" />
+        </Fact>
+        <Fact name={said.sendAt}>{sendAt === null ? null : <Time at={sendAt} style="full" />}</Fact>
+        <Fact name={said.expires}>{expiresAt === null ? null : <Time at={expiresAt} style="full" />}</Fact>
+        <Fact name={said.priority}>{priority === 'normal' ? null : said.priorities[priority]}</Fact>
+        <Fact name={said.resendOf}>
+          {resendOf === null ? null : <a href={hrefOf(`${here}/${resendOf}`)}>{resendOf}</a>}
+        </Fact>
+        <Fact name={said.id}>
+          <code>{id}</code>
+        </Fact>
+      </dl>
+    </section>
+  )
+}
+
+function Fact({ name, children }: { readonly name: string; readonly children: ComponentChildren }) {
+  const empty = Array.isArray(children) ? children.every((child) => child === null) : children === null
+  if (empty) return null
+  return (
+    <>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </>
+  )
+}

@@ -1,0 +1,126 @@
+import { useSignal } from '@preact/signals'
+import { ask } from '../../app/api.ts'
+import { randomKey } from '../../app/random-key.ts'
+import { navigate, place, setQuery } from '../../app/router.ts'
+import { inOrganization, may, organization } from '../../app/session.ts'
+import { type ActionState, useAction } from '../../app/use-action.ts'
+import { useData } from '../../app/use-data.ts'
+import { texts } from '../../texts/index.ts'
+import { Button } from '../../ui/button.tsx'
+import { confirm } from '../../ui/dialog.tsx'
+import { Page } from '../../ui/page.tsx'
+import { ErrorNote, Loading } from '../../ui/states.tsx'
+import { Tabs } from '../../ui/tabs.tsx'
+import { tell } from '../../ui/toast.tsx'
+import { Content } from './content.tsx'
+import { Facts } from './facts.tsx'
+import { cut, type Notification } from './notification.ts'
+import { Timeline } from './timeline.tsx'
+import { Why } from './why.tsx'
+
+const said = texts.notifications
+const TABS = ['timeline', 'content'] as const
+type TabName = (typeof TABS)[number]
+
+/** Everything about one notification; above all why it was not sent. */
+export function NotificationPage({ params }: { readonly params: Readonly<Record<string, string>> }) {
+  const { value, error, reload } = useData<Notification>(`/v1/notifications/${params.id ?? ''}`)
+  const actions = useAction()
+  if (value === null) {
+    return (
+      <Page title={said.title}>
+        {error === null ? <Loading /> : <ErrorNote error={error} retry={reload} />}
+      </Page>
+    )
+  }
+  const asked = place.value.query.tab
+  return (
+    <Page
+      title={cut(value.to)}
+      intro={<code>{value.id}</code>}
+      actions={may('Write') ? <Actions of={value} actions={actions} reload={reload} /> : undefined}
+    >
+      {actions.error === null ? null : <ErrorNote error={actions.error} />}
+      {error === null ? null : <ErrorNote error={error} retry={reload} />}
+      <Why of={value} />
+      <Facts of={value} />
+      <Tabs<TabName>
+        label={said.tabs.label}
+        value={TABS.find((name) => name === asked) ?? 'timeline'}
+        onValue={(tab) => setQuery({ tab: tab === 'timeline' ? '' : tab })}
+        tabs={[
+          { name: 'timeline', label: said.tabs.timeline, content: () => <Timeline of={value.timeline} /> },
+          { name: 'content', label: said.tabs.content, content: () => <Content of={value} /> },
+        ]}
+      />
+    </Page>
+  )
+}
+
+function Actions({
+  of: { id, status },
+  actions,
+  reload,
+}: {
+  readonly of: Notification
+  readonly actions: ActionState
+  readonly reload: () => Promise<void>
+}) {
+  const key = useSignal(randomKey())
+  const post = <Answer,>(verb: string, headers: Record<string, string> = {}): Promise<Answer> =>
+    ask(`/v1/notifications/${id}/${verb}`, {
+      method: 'POST',
+      headers,
+      organization: organization.value ?? undefined,
+    })
+
+  async function cancel(): Promise<void> {
+    const { cancelTitle: title, cancelHint: hint, cancel: yes, keep } = said
+    if (!(await confirm({ title, hint, confirm: yes, cancel: keep, danger: true }))) return
+    await actions.run(async () => {
+      await post('cancel')
+      tell(said.cancelled)
+    })
+    await reload()
+  }
+
+  async function resend(): Promise<void> {
+    const { resendTitle: title, resendHint: hint } = said
+    if (!(await confirm({ title, hint, confirm: said.resend }))) return
+    await actions.run(async () => {
+      const made = await post<{ id: string }>('resend', { 'Idempotency-Key': key.value })
+      tell(said.resent)
+      await navigate(inOrganization(`/notifications/${made.id}`))
+    })
+  }
+
+  async function retry(): Promise<void> {
+    const { retryTitle: title, retryHint: hint } = said
+    if (!(await confirm({ title, hint, confirm: said.retry }))) return
+    await actions.run(async () => {
+      await post('retry')
+      tell(said.retried)
+    })
+    await reload()
+  }
+
+  const waits = status === 'scheduled' || status === 'queued'
+  return (
+    <>
+      {waits ? (
+        <Button icon="close" onClick={cancel}>
+          {said.cancel}
+        </Button>
+      ) : (
+        <Button icon="send" onClick={resend}>
+          {said.resend}
+        </Button>
+      )}
+      {status === 'failed' && may('Full Access') ? (
+        <Button kind="primary" icon="refresh" onClick={retry}>
+          {said.retry}
+        </Button>
+      ) : null}
+    </>
+  )
+}

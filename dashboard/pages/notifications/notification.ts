@@ -1,0 +1,73 @@
+import { ERRORS, isErrorCode } from '../../../src/domain/errors/catalogue.ts'
+import type { texts } from '../../texts/index.ts'
+import type { Status } from '../../ui/notification-status.tsx'
+
+/** A notification in a list, as the REST API shows it. */
+export interface Summary {
+  readonly id: string
+  readonly status: Status
+  readonly channel: string
+  readonly to: string
+  readonly subject: string | null
+  readonly template: string | null
+  readonly priority: 'normal' | 'high'
+  readonly sendAt: string | null
+  readonly expiresAt: string | null
+  readonly provider: string | null
+  readonly error: Failure | null
+  readonly createdAt: string
+  readonly resendOf: string | null
+}
+
+export interface Failure {
+  readonly code: string
+  readonly message: string
+  readonly providerCode?: string
+}
+
+export interface Entry {
+  readonly sequence: number
+  readonly event: keyof typeof texts.notifications.events
+  readonly status: Status
+  readonly timestamp: string
+  readonly attempt: number | null
+  readonly provider: string | null
+  readonly providerMessageId: string | null
+  readonly error: Failure | null
+  readonly providerCode: string | null
+  readonly message: string | null
+  readonly durationMs: number | null
+  readonly segments: number | null
+  readonly ambiguous: boolean
+  readonly machine: boolean
+}
+
+/** The text of a message; what goes along with it is under the channel's name. */
+export interface Rendered {
+  readonly subject: string | null
+  readonly body: string
+  readonly format: 'text' | 'html'
+  readonly text?: string
+}
+
+export interface Notification extends Summary {
+  readonly sensitive: boolean
+  readonly rendered?: Rendered & Readonly<Record<string, unknown>>
+  readonly timeline: readonly Entry[]
+}
+
+/** What to do about a failure; null: the catalogue does not know it. */
+export function adviceFor(code: string): string | null {
+  return isErrorCode(code) ? ERRORS[code].action : null
+}
+
+/** Codes that a notification can fail with. */
+export const FAILURE_CODES: readonly string[] = Object.entries(ERRORS)
+  .filter(([, { status }]) => status === 422)
+  .map(([code]) => code)
+  .sort()
+
+/** A text that is not longer than a line of a heading. */
+export function cut(text: string, most = 80): string {
+  return text.length > most ? `${text.slice(0, most)}…` : text
+}

@@ -1,0 +1,150 @@
+import { useSignal } from '@preact/signals'
+import { hrefOf } from '../../app/router.ts'
+import { inOrganization, may, session } from '../../app/session.ts'
+import { useList } from '../../app/use-list.ts'
+import { texts } from '../../texts/index.ts'
+import { Button } from '../../ui/button.tsx'
+import { Filters, filtersOf, SelectFilter, TextFilter, TimeFilter } from '../../ui/filters.tsx'
+import { type Column, List } from '../../ui/list.tsx'
+import { NotificationStatus, type Status } from '../../ui/notification-status.tsx'
+import { Page } from '../../ui/page.tsx'
+import { Empty } from '../../ui/states.tsx'
+import { Time } from '../../ui/time.tsx'
+import { FAILURE_CODES, type Summary } from './notification.ts'
+import { SendForm } from './send-form.tsx'
+
+const said = texts.notifications
+const STATUSES = Object.keys(said.statuses) as Status[]
+/** What only failures are filtered by: the REST API knows them as dead letters. */
+const OF_FAILURES = ['code', 'provider'] as const
+const ALWAYS = ['status', 'channel', 'to', 'template', 'from', 'until'] as const
+const NAMES = [...ALWAYS, ...OF_FAILURES]
+
+const COLUMNS: readonly Column<Summary>[] = [
+  {
+    title: said.to,
+    main: true,
+    cell: ({ id, to }) => (
+      <a class="cut" href={hrefOf(inOrganization(`/notifications/${id}`))} title={to}>
+        {to}
+      </a>
+    ),
+  },
+  {
+    title: said.status,
+    cell: ({ status, error }) => (
+      <span>
+        <NotificationStatus status={status} failing={error !== null} />
+        {error === null ? null : <code class="muted beside">{error.code}</code>}
+      </span>
+    ),
+  },
+  { title: said.channel, cell: ({ channel }) => channel },
+  { title: said.message, cell: (notification) => <Text of={notification} /> },
+  { title: said.provider, cell: ({ provider }) => <span class="cut short">{provider ?? ''}</span> },
+  { title: said.created, end: true, cell: ({ createdAt }) => <Time at={createdAt} /> },
+]
+
+export function NotificationsPage() {
+  const filters = filtersOf(NAMES)
+  // A link to a code needs not say that what has one has failed.
+  const failed = filters.status === 'failed' || OF_FAILURES.some((name) => filters[name] !== undefined)
+  const { status, ...others } = filters
+  const paused = useSignal(false)
+  const sending = useSignal(false)
+  const list = useList<Summary>(failed ? '/v1/dead-letters' : '/v1/notifications', {
+    query: failed ? others : { ...others, ...(status === undefined ? {} : { status }) },
+    paused: paused.value,
+  })
+  const send = may('Write') ? (
+    <Button
+      kind="primary"
+      icon="send"
+      onClick={() => {
+        sending.value = true
+      }}
+    >
+      {texts.sending.open}
+    </Button>
+  ) : null
+  return (
+    <Page
+      title={said.title}
+      intro={said.intro}
+      actions={
+        <>
+          <Button
+            icon={paused.value ? 'play' : 'pause'}
+            onClick={() => {
+              paused.value = !paused.value
+            }}
+          >
+            {paused.value ? said.resume : said.pause}
+          </Button>
+          {send}
+        </>
+      }
+    >
+      <Filters names={NAMES}>
+        <SelectFilter
+          name="status"
+          label={said.status}
+          choices={STATUSES.map((value) => ({ value, label: said.statuses[value] }))}
+        />
+        <SelectFilter
+          name="channel"
+          label={said.channel}
+          choices={session.value.channels.map((value) => ({ value, label: value }))}
+        />
+        <TextFilter name="to" label={said.to} />
+        <TextFilter name="template" label={said.template} />
+        {failed ? (
+          <>
+            <SelectFilter
+              name="code"
+              label={said.code}
+              choices={FAILURE_CODES.map((value) => ({ value, label: value }))}
+            />
+            <TextFilter name="provider" label={said.provider} />
+          </>
+        ) : null}
+        <TimeFilter name="from" label={said.from} />
+        <TimeFilter name="until" label={said.until} />
+      </Filters>
+      {paused.value ? (
+        <p class="note warn" role="status">
+          {said.paused}
+        </p>
+      ) : null}
+      <List
+        label={said.title}
+        state={list}
+        columns={COLUMNS}
+        filtered={Object.keys(filters).length > 0}
+        empty={
+          <Empty icon="notifications" title={said.empty}>
+            <p>{send === null ? said.emptyReader : said.emptyHint}</p>
+            {send}
+          </Empty>
+        }
+      />
+      {sending.value ? (
+        <SendForm
+          onClose={() => {
+            sending.value = false
+          }}
+        />
+      ) : null}
+    </Page>
+  )
+}
+
+function Text({ of: { subject, template } }: { readonly of: Summary }) {
+  return (
+    <span class="cut short" title={subject ?? template ?? undefined}>
+      {subject ?? ''}
+      {subject !== null && template !== null ? ' · ' : ''}
+      {template === null ? null : <span class="muted">{template}</span>}
+    </span>
+  )
+}

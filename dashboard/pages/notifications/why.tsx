@@ -1,0 +1,109 @@
+import type { ComponentChildren } from 'preact'
+import { hrefOf } from '../../app/router.ts'
+import { inOrganization } from '../../app/session.ts'
+import { texts } from '../../texts/index.ts'
+import { Icon, type IconName } from '../../ui/icon.tsx'
+import { Time } from '../../ui/time.tsx'
+import { adviceFor, type Failure, type Notification } from './notification.ts'
+
+const said = texts.notifications.why
+/** Failures that a list of suppressed recipients explains. */
+const SUPPRESSED: readonly string[] = ['blocked_recipient', 'unsubscribed']
+
+/** Says in words where a notification stands, why, and what to do. */
+export function Why({ of: notification }: { readonly of: Notification }) {
+  const { status, sendAt, error } = notification
+  switch (status) {
+    case 'failed':
+      return (
+        <Note tone="bad" icon="failures" title={said.failed}>
+          {error === null ? null : <Reason of={error} />}
+        </Note>
+      )
+    case 'scheduled':
+      return (
+        <Note icon="clock" title={said.scheduled}>
+          <p>
+            {said.scheduledHint} <Time at={sendAt} style="full" /> (<Time at={sendAt} />)
+          </p>
+        </Note>
+      )
+    case 'queued':
+      if (error === null) {
+        return (
+          <Note icon="clock" title={said.queued}>
+            <p>{said.queuedHint}</p>
+          </Note>
+        )
+      }
+      return (
+        <Note
+          tone="warn"
+          icon="clock"
+          title={error.code === 'channel_not_configured' ? said.unroutable : said.retrying}
+        >
+          <Reason of={error} />
+        </Note>
+      )
+    case 'sent':
+      return (
+        <Note icon="check" title={said.sent}>
+          <p>{said.sentHint}</p>
+        </Note>
+      )
+    case 'cancelled':
+      return <Note icon="close" title={said.cancelled} />
+    default:
+      return <Note tone="good" icon="check" title={said[status]} />
+  }
+}
+
+function Note({
+  tone,
+  icon,
+  title,
+  children,
+}: {
+  readonly tone?: 'good' | 'warn' | 'bad'
+  readonly icon: IconName
+  readonly title: string
+  readonly children?: ComponentChildren
+}) {
+  return (
+    <section class={`note${tone === undefined ? '' : ` ${tone}`}`}>
+      <Icon name={icon} />
+      <div class="why">
+        <h2>{title}</h2>
+        {children}
+      </div>
+    </section>
+  )
+}
+
+function Reason({ of: { code, message, providerCode } }: { readonly of: Failure }) {
+  const advice = adviceFor(code)
+  const failures = hrefOf(inOrganization('/notifications'), { status: 'failed', code })
+  return (
+    <>
+      <p class="long">
+        {message} <code>{code}</code>
+      </p>
+      {providerCode === undefined ? null : (
+        <p class="long">
+          {said.providerSaid}: <code>{providerCode}</code>
+        </p>
+      )}
+      {advice === null ? null : (
+        <p>
+          <strong>{said.todo}:</strong> {advice}
+        </p>
+      )}
+      <p class="links">
+        <a href={failures}>{said.alike}</a>
+        {SUPPRESSED.includes(code) ? (
+          <a href={hrefOf(inOrganization('/suppressions'))}>{said.suppressions}</a>
+        ) : null}
+      </p>
+    </>
+  )
+}

@@ -1,0 +1,141 @@
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { assertAccessible } from './support/browser.ts'
+import { signIn } from './support/sign-in.ts'
+import { describeDashboard } from './support/suite.ts'
+
+const HOSTILE = '<img src=x onerror=alert(1)>'
+const html = (
+  pixel: string,
+) => `<h1 style="color: teal">Welcome</h1><a href="https://example.com/unsubscribe">Out</a>
+<script>document.body.textContent = 'hacked'</script>${HOSTILE}<img src="${pixel}">`
+
+/** Runs in the browser. */
+function colorOf(element: unknown): string {
+  const { getComputedStyle } = globalThis as unknown as { getComputedStyle(of: unknown): { color: string } }
+  return getComputedStyle(element).color
+}
+
+describeDashboard('the page of a notification', {}, (suite) => {
+  let tracker: Server
+  let tracked = 0
+  beforeAll(async () => {
+    tracker = createServer((_, response) => {
+      tracked += 1
+      response.end()
+    })
+    await new Promise<void>((resolve) => tracker.listen(0, '127.0.0.1', resolve))
+  })
+  afterAll(() => tracker.close())
+  const send = async (to: string, more: object = {}) => {
+    const message = { channel: 'email', to, subject: HOSTILE, body: HOSTILE, ...more }
+    return (await suite.host.notifier.send(message)).id
+  }
+  const status = async (id: string) => (await suite.host.notifier.notifications.get(id)).status
+
+  it('says why it was not sent and what to do, and retries', async () => {
+    const { page, host } = suite
+    const id = await send('bounce@example.com')
+    await signIn(page, host, await host.key(), `/notifications/${id}`)
+    await page.getByRole('heading', { name: 'It was not delivered.' }).waitFor()
+    await page.getByText('The provider refused the message for a reason of its own.').first().waitFor()
+    await page.getByText('The provider said: mailbox_not_found').waitFor()
+    await page.getByText('What to do: Look at the raw code that is given.').waitFor()
+    await page.getByText('Attempt 1 · recorder').waitFor()
+    await assertAccessible(page)
+    await page.getByRole('button', { name: 'Retry' }).click()
+    await assertAccessible(page)
+    await page.getByRole('dialog').getByRole('button', { name: 'Retry' }).click()
+    await page.getByText('The notification is being delivered again.').waitFor()
+    await page.getByText('Retried', { exact: true }).waitFor()
+    await page.getByRole('link', { name: 'Failures with this code' }).click()
+    await page.getByRole('heading', { level: 1, name: 'Notifications' }).waitFor()
+    await page.getByRole('row', { name: /bounce@example.com/ }).waitFor()
+    expect(page.url()).toMatch(/status=failed&code=provider_error$/)
+  })
+
+  it('sends it again as a new one, which names the old', async () => {
+    const { page, host } = suite
+    const id = await send('ada@example.com')
+    await expect.poll(() => status(id)).toBe('sent')
+    await signIn(page, host, await host.key('Write'), `/notifications/${id}`)
+    await page.getByRole('button', { name: 'Send again' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Send again' }).click()
+    await page.getByText('A new notification was made. This is it.').waitFor()
+    await page.getByRole('link', { name: id }).click()
+    await page.getByRole('link', { name: id }).waitFor({ state: 'detached' })
+    expect(page.url()).toMatch(new RegExp(`${id}$`))
+  })
+
+  it('cancels one that waits, and says why it cannot when it is too late', async () => {
+    const { page, host } = suite
+    const later = { sendAt: new Date(Date.now() + 86_400_000) }
+    const id = await send('later@example.com', later)
+    await signIn(page, host, await host.key('Write'), `/notifications/${id}`)
+    await page.getByRole('heading', { name: 'It waits for its time.' }).waitFor()
+    const cancel = async () => {
+      await page.getByRole('button', { name: 'Cancel' }).click()
+      await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click()
+    }
+    await cancel()
+    await page.getByRole('heading', { name: /It was cancelled/ }).waitFor()
+    expect(await status(id)).toBe('cancelled')
+
+    const other = await send('later@example.com', later)
+    await page.goto(`${host.url}o/org_default/notifications/${other}`)
+    await page.getByRole('heading', { name: 'It waits for its time.' }).waitFor()
+    await host.notifier.notifications.cancel(other)
+    await cancel()
+    await page.getByText('It cannot be cancelled: it has ended.').waitFor()
+  })
+
+  it('shows the message in a sandbox, as text and as source, to those with the grant', async () => {
+    const { page, host } = suite
+    const pixel = `http://127.0.0.1:${(tracker.address() as AddressInfo).port}/pixel.png`
+    const id = await send('ada@example.com', { body: undefined, html: html(pixel), text: 'Welcome as text' })
+    const secret = await host.key('Read Only', { grants: ['content'] })
+    await signIn(page, host, secret, `/notifications/${id}?tab=content`)
+    const frame = page.frameLocator('iframe')
+    await frame.getByRole('heading', { name: 'Welcome' }).waitFor()
+    const color = await frame.locator('h1').evaluate(colorOf)
+    expect(color).toBe('rgb(0, 128, 128)')
+    expect(await frame.getByRole('link').count()).toBe(0)
+    await page.getByText('Phone').click()
+    await page.getByText('Dark', { exact: true }).last().click()
+    await frame.getByRole('heading', { name: 'Welcome' }).waitFor()
+    await assertAccessible(page)
+    await page.getByRole('tab', { name: 'Preview' }).press('ArrowRight')
+    await page.getByText('Welcome as text').waitFor()
+    await page.getByRole('tab', { name: 'Text' }).press('End')
+    await page.getByText('<script>document.body').waitFor()
+    await assertAccessible(page)
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'Download' }).click(),
+    ])
+    expect(download.suggestedFilename()).toBe(`${id}.html`)
+    expect(tracked).toBe(0)
+  })
+
+  it('hides the text of messages without the grant, and of sensitive ones from all', async () => {
+    const { page, host } = suite
+    const id = await send('ada@example.com')
+    await signIn(page, host, await host.key('Full Access'), `/notifications/${id}?tab=content`)
+    await page.getByText('keys with the grant “content” only').waitFor()
+    const secret = await send('ada@example.com', { sensitive: true })
+    await page.goto(`${host.url}o/org_default/notifications/${secret}?tab=content`)
+    await page.getByText('The message is sensitive.').waitFor()
+    await assertAccessible(page)
+  })
+
+  it('says that there is none, and offers readers nothing that they may not do', async () => {
+    const { page, host } = suite
+    await signIn(page, host, await host.key('Read Only'), '/notifications/notif_1')
+    await page.getByText('No notification has this id.').waitFor()
+    const id = await send('bounce@example.com')
+    await page.goto(`${host.url}o/org_default/notifications/${id}`)
+    await page.getByRole('heading', { name: 'It was not delivered.' }).waitFor()
+    expect(await page.getByRole('main').getByRole('button').count()).toBe(0)
+  })
+})
