@@ -8,8 +8,6 @@ import { type FakeClock, fakeClock } from '../../src/testing/fake-clock.ts'
 import type { Behaviour, RecordingProvider } from '../../src/testing/recording-provider.ts'
 import { notifierWorld } from './notifier-world.ts'
 
-export const mail = { channel: 'email', to: 'ada@example.com', body: 'Hello' } as const
-
 /** One notifier in virtual time. */
 export interface DeliveryWorld {
   readonly clock: FakeClock

@@ -25,6 +25,7 @@ export interface NotifierWorld {
 }
 
 const HOUR = 3_600_000
+export const mail = { channel: 'email', to: 'ada@example.com', body: 'Hello' } as const
 
 export function notifierWorld(
   parts: { readonly clock?: FakeClock; readonly storage?: Storage; readonly limiter?: RateLimiter } = {},

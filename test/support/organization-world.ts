@@ -6,9 +6,8 @@ import type { ChannelProviders } from '../../src/services/channels/channel-optio
 import { perOrganization } from '../../src/services/channels/channel-option.ts'
 import type { Notifier } from '../../src/services/notifier.ts'
 import { type RecordingProvider, recordingProvider } from '../../src/testing/recording-provider.ts'
-import { type NotifierWorld, notifierWorld } from './notifier-world.ts'
+import { mail, type NotifierWorld, notifierWorld } from './notifier-world.ts'
 
-export const mail = { channel: 'email', to: 'ada@example.com', body: 'Hello' } as const
 export const MINUTE = 60_000
 
 /** One notifier whose e-mail providers are made for each organization. */

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { recordingProvider } from '../../../src/testing/recording-provider.ts'
-import { deliveryWorld, mail, retry } from '../../support/delivery-world.ts'
+import { deliveryWorld, retry } from '../../support/delivery-world.ts'
+import { mail } from '../../support/notifier-world.ts'
 
 const HOUR = 3_600_000
 

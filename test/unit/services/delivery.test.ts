@@ -4,7 +4,8 @@ import type { NotificationEvent } from '../../../src/domain/event-payload.ts'
 import type { NotificationContent } from '../../../src/domain/notification.ts'
 import type { Storage } from '../../../src/ports/storage/storage.ts'
 import { type Behaviour, recordingProvider } from '../../../src/testing/recording-provider.ts'
-import { deliveryWorld, mail, retry } from '../../support/delivery-world.ts'
+import { deliveryWorld, retry } from '../../support/delivery-world.ts'
+import { mail } from '../../support/notifier-world.ts'
 
 const HOUR = 3_600_000
 

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { memoryStorage } from '../../../src/memory/memory-storage.ts'
 import { recordingProvider } from '../../../src/testing/recording-provider.ts'
-import { deliveryWorld, mail, rejected, retry } from '../../support/delivery-world.ts'
+import { deliveryWorld, rejected, retry } from '../../support/delivery-world.ts'
+import { mail } from '../../support/notifier-world.ts'
 
 const HOUR = 3_600_000
 

@@ -9,8 +9,8 @@ import { serviceOf } from '../../../src/services/service.ts'
 import { fakeClock } from '../../../src/testing/fake-clock.ts'
 import { recordingProvider } from '../../../src/testing/recording-provider.ts'
 import { kindOf } from '../../support/kinds.ts'
-import { notifierWorld } from '../../support/notifier-world.ts'
-import { MINUTE, mail, organizationWorld, unavailable } from '../../support/organization-world.ts'
+import { mail, notifierWorld } from '../../support/notifier-world.ts'
+import { MINUTE, organizationWorld, unavailable } from '../../support/organization-world.ts'
 
 describe('a function for providers', () => {
   it.each<[string, () => unknown]>([

@@ -3,8 +3,8 @@ import type { NotifierOptions } from '../../../src/options.ts'
 import type { Queue, QueueWorker } from '../../../src/ports/queue.ts'
 import { serviceOf } from '../../../src/services/service.ts'
 import { recordingProvider } from '../../../src/testing/recording-provider.ts'
-import { type NotifierWorld, notifierWorld } from '../../support/notifier-world.ts'
-import { MINUTE, mail, ORGANIZATIONS, organizationWorld } from '../../support/organization-world.ts'
+import { mail, type NotifierWorld, notifierWorld } from '../../support/notifier-world.ts'
+import { MINUTE, ORGANIZATIONS, organizationWorld } from '../../support/organization-world.ts'
 
 /** A queue engine that hands over due refs at once. */
 function instantQueue(): Queue {

@@ -4,7 +4,8 @@ import { fakeClock } from '../../../src/testing/fake-clock.ts'
 import { type RecordingProvider, recordingProvider } from '../../../src/testing/recording-provider.ts'
 import { engineParts } from '../../support/engine-parts.ts'
 import { KINDS, kindOf } from '../../support/kinds.ts'
-import { MINUTE, mail, ORGANIZATIONS, organizationWorld } from '../../support/organization-world.ts'
+import { mail } from '../../support/notifier-world.ts'
+import { MINUTE, ORGANIZATIONS, organizationWorld } from '../../support/organization-world.ts'
 
 describe('providers of an organization', () => {
   it('are made once and deliver its notifications only', async () => {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { type RecordingProvider, recordingProvider } from '../../../src/testing/recording-provider.ts'
-import { type DeliveryWorld, deliveryWorld, mail, rejected, retry } from '../../support/delivery-world.ts'
+import { type DeliveryWorld, deliveryWorld, rejected, retry } from '../../support/delivery-world.ts'
+import { mail } from '../../support/notifier-world.ts'
 
 const HOUR = 3_600_000
 

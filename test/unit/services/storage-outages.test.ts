@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { NotifierError } from '../../../src/domain/errors/notifier-error.ts'
 import { recordingProvider } from '../../../src/testing/recording-provider.ts'
-import { deliveryWorld, mail } from '../../support/delivery-world.ts'
+import { deliveryWorld } from '../../support/delivery-world.ts'
+import { mail } from '../../support/notifier-world.ts'
 
 const HOUR = 3_600_000
 

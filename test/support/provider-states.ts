@@ -1,0 +1,79 @@
+import type { ProviderEvent } from '../../src/domain/provider-event.ts'
+import { memoryRateLimiter } from '../../src/memory/rate-limiter/memory-rate-limiter.ts'
+import type { RateLimiter } from '../../src/ports/rate-limiter.ts'
+import { createProviderState, type ProviderState } from '../../src/services/delivery/provider-state.ts'
+import { createSharedLimits } from '../../src/services/delivery/shared-limits.ts'
+import { createWakes } from '../../src/services/delivery/wakes.ts'
+import { configuredProvider } from '../../src/services/providers.ts'
+import { type FakeClock, fakeClock } from '../../src/testing/fake-clock.ts'
+import { type RecordingProviderOptions, recordingProvider } from '../../src/testing/recording-provider.ts'
+import { kindOf } from './kinds.ts'
+
+export const faultReason = { code: 'provider_unavailable', message: 'Busy.' } as const
+
+/** The states of one provider in processes that share a limiter. */
+export function providerStates(
+  processes = 1,
+  shared?: (limiter: RateLimiter) => RateLimiter,
+  options: RecordingProviderOptions = {},
+) {
+  const clock = fakeClock()
+  let woken = 0
+  const available = (): void => {
+    woken += 1
+  }
+  const events: ProviderEvent[] = []
+  const errors: unknown[] = []
+  const memory = memoryRateLimiter({ clock })
+  const limiter = shared?.(memory) ?? memory
+  const states = Array.from({ length: processes }, () =>
+    createProviderState(
+      configuredProvider(recordingProvider({ maxConcurrent: 4, ...options }), kindOf('email')),
+      {
+        clock,
+        limits: createSharedLimits(
+          limiter,
+          memoryRateLimiter({ clock }),
+          clock,
+          (error) => void errors.push(error),
+        ),
+        maxPauseMs: 24 * 3_600_000,
+        available,
+        wakeIn: createWakes(clock, available).in,
+        tell: (event) => void events.push(event),
+      },
+    ),
+  )
+  return { clock, states, state: states[0] as ProviderState, woken: () => woken, events, errors }
+}
+
+/** The slots that a claim round would find free. */
+export async function freeNow(state: ProviderState): Promise<number> {
+  await state.prepare()
+  return state.free()
+}
+
+export const isPaused = (state: ProviderState): boolean => state.pausedMs() > 0
+
+/** Runs one message until the answer is called. */
+export function message(state: ProviderState): () => Promise<void> {
+  let end = (): void => {}
+  const run = state.run(async () => {
+    await new Promise<void>((resolve) => (end = resolve))
+    return undefined
+  })
+  return () => {
+    end()
+    return run
+  }
+}
+
+export function freeOfAll(states: readonly ProviderState[]): Promise<number[]> {
+  return Promise.all(states.map(freeNow))
+}
+
+/** The free slots once the processes believe no earlier look at the limiter. */
+export async function freeLater(clock: FakeClock, states: readonly ProviderState[]): Promise<number[]> {
+  await clock.advance(1_000)
+  return freeOfAll(states)
+}

@@ -1,0 +1,124 @@
+import { join } from 'node:path'
+import { expect, onTestFinished } from 'vitest'
+import { sqlite } from '../../adapters/storage/sqlite/index.ts'
+import type { PostResult } from '../../src/domain/http-answer.ts'
+import { createIdGenerator } from '../../src/domain/ids.ts'
+import { UNLIMITED } from '../../src/domain/plans.ts'
+import { memoryStorage } from '../../src/memory/memory-storage.ts'
+import { silentLogger } from '../../src/memory/silent-logger.ts'
+import { webhookSigner } from '../../src/outgoing/webhook-signer.ts'
+import type { Clock } from '../../src/ports/clock.ts'
+import type { PostRequest } from '../../src/ports/outgoing.ts'
+import type { Storage } from '../../src/ports/storage/storage.ts'
+import { createDeadline } from '../../src/services/deadline.ts'
+import { createEngine } from '../../src/services/delivery/engine.ts'
+import { createPlanFinder } from '../../src/services/limits/plan-of.ts'
+import { createOrganizations } from '../../src/services/organizations/organizations.ts'
+import { createProcessor } from '../../src/services/processor.ts'
+import { createSecretBox, newSecret } from '../../src/services/secrets.ts'
+import { createCompiledTemplates } from '../../src/services/templates/compiled-templates.ts'
+import { ofOrganization, type Tenant } from '../../src/services/tenant.ts'
+import { createWebhookEndpoints } from '../../src/services/webhooks/webhook-endpoints.ts'
+import { fakeClock } from '../../src/testing/fake-clock.ts'
+import { recordingProvider } from '../../src/testing/recording-provider.ts'
+import { accept, deliver, note } from '../../src/testing/storage/fixtures.ts'
+import { engineParts } from './engine-parts.ts'
+import { KINDS } from './kinds.ts'
+import { observation } from './observation.ts'
+import { temporaryDirectory } from './temporary-directory.ts'
+
+export const HOUR = 3_600_000
+export const DAY = 24 * HOUR
+export const URL = 'https://example.com/hook'
+export const STORAGE_AWAY = new Error('The storage is away.')
+const directory = temporaryDirectory()
+let files = 0
+
+export const answered = (status: number): PostResult => ({
+  kind: 'answered',
+  status,
+  headers: {},
+  body: `said ${status}`,
+  durationMs: 1.4,
+})
+
+/**
+ * The webhook endpoints of an organization, and an engine that posts to them. `announce` delivers one notification.
+ *
+ * @param wrap methods that replace those of the storage
+ */
+export async function webhookWorld(
+  kind: 'memory' | 'sqlite',
+  wrap: (inner: Storage, clock: Clock) => Partial<Storage> = () => ({}),
+) {
+  const clock = fakeClock()
+  files += 1
+  const inner: Storage =
+    kind === 'memory'
+      ? memoryStorage({ clock })
+      : sqlite({ file: join(directory, `${files}.db`), synchronous: 'normal', clock })
+  const storage: Storage = { ...inner, ...wrap(inner, clock) }
+  await storage.start()
+  const ids = createIdGenerator({
+    now: clock.now,
+    randomBytes: (size) => crypto.getRandomValues(new Uint8Array(size)),
+  })
+  const plans = createPlanFinder(storage, { free: UNLIMITED }, clock)
+  const posts: PostRequest[] = []
+  const world = { answer: (_request: PostRequest): PostResult | Promise<PostResult> => answered(200) }
+  const box = createSecretBox([newSecret()])
+  const parts = {
+    storage,
+    ids,
+    organizations: createOrganizations(storage, ids, plans, { canTrack: false }, clock, () => {}),
+    signer: webhookSigner(),
+    clock,
+    ...observation(),
+    box: () => box,
+    outgoing: {
+      async post(request: PostRequest) {
+        posts.push(request)
+        return world.answer(request)
+      },
+      refuses: (url: string) => (url.includes('127.0.0.1') ? 'A private address.' : null),
+      async close() {},
+    },
+  }
+  const processor = createProcessor(clock)
+  const engine = createEngine({
+    ...parts,
+    ...engineParts(recordingProvider(), clock),
+    processor,
+    compiled: createCompiledTemplates(storage, processor, KINDS),
+    logger: silentLogger(),
+    leaseMs: 60_000,
+    pollMs: DAY,
+    random: () => 0.5,
+    announce: () => {},
+    failed: (error) => {
+      if (error !== STORAGE_AWAY) throw error
+    },
+  })
+  engine.start()
+  onTestFinished(async () => {
+    await engine.stop(createDeadline(0, clock))
+    await storage.stop()
+  })
+  const scoped = createWebhookEndpoints({ ...parts, wake: engine.wake })
+  const webhooks = ofOrganization<Tenant['webhooks']>(scoped, 'org_default')
+  async function announce(): Promise<void> {
+    await accept(storage, [note()])
+    await deliver(storage)
+    engine.wake()
+    await clock.advance(0)
+  }
+  return { clock, storage, scoped, webhooks, posts, world, announce, signer: parts.signer }
+}
+
+/** The parts of a request that a delivery shows. */
+export function recordOf(post: PostRequest | undefined): object | undefined {
+  if (post === undefined) return undefined
+  const { 'webhook-signature': signature, ...headers } = post.headers
+  expect(signature).toMatch(/^v1,/)
+  return { url: post.url, headers }
+}
