@@ -14,8 +14,8 @@ export type NotifierRouter = (
 ) => void
 
 /**
- * The REST API as an Express middleware, for `app.use()` at the root or under a prefix. Requests for other paths
- * continue to the application. No body parser is needed; one that runs earlier does no harm.
+ * The REST API or the dashboard as an Express middleware, for `app.use()` at the root or under a prefix. Requests for
+ * other paths continue to the application. No body parser is needed; one that runs earlier does no harm.
  *
  * @throws NotifierError `invalid_configuration`
  *

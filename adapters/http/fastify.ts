@@ -45,7 +45,7 @@ type ParserDone = (error: Error | null, body?: unknown) => void
 export type NotifierPlugin = (scope: FastifyScope, options: object) => Promise<void>
 
 /**
- * The REST API as an encapsulated Fastify plugin. It reads request bodies itself and leaves the application's parsers,
+ * The REST API or the dashboard as an encapsulated Fastify plugin. It reads request bodies itself and leaves the application's parsers,
  * hooks and error handlers alone. The application's hooks run before it.
  *
  * @throws NotifierError `invalid_configuration`
@@ -61,7 +61,7 @@ export function notifierPlugin(notifier: Served, options?: HttpApiOptions): Noti
     scope.removeAllContentTypeParsers()
     scope.addContentTypeParser('*', (_request, _payload, done) => done(null))
     scope.addHook('onRequest', skipFastifysCheck)
-    // A path that is not the API's never meets it, whatever routes the application has.
+    // Requests for other paths never reach the API, whatever routes the application has.
     for (const family of api.families ?? ['']) {
       scope.all(`/${family}`, answer)
       scope.all(family === '' ? '/*' : `/${family}/*`, answer)

@@ -21,7 +21,7 @@ export interface Connection {
 export type NotifierFetch = (request: Request, connection: Connection) => Promise<Response | null>
 
 /**
- * The REST API for runtimes with `Request` and `Response`: Hono, Next.js route handlers, Bun. The body must be unread.
+ * The REST API or the dashboard for runtimes with `Request` and `Response`: Hono, Next.js route handlers, Bun. The body must be unread.
  *
  * @throws NotifierError `invalid_configuration`
  *

@@ -23,7 +23,7 @@ export interface KoaContext {
 export type NotifierMiddleware = (ctx: KoaContext, next: () => Promise<unknown>) => Promise<void>
 
 /**
- * The REST API as a Koa middleware. Requests for other paths continue to the application. No body parser is needed; one
+ * The REST API or the dashboard as a Koa middleware. Requests for other paths continue to the application. No body parser is needed; one
  * that runs earlier does no harm. Under `koa-mount`, omit `prefix`: `koa-mount` removes it.
  *
  * @throws NotifierError `invalid_configuration`

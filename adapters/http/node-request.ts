@@ -44,7 +44,7 @@ export class NodeHttpRequest implements HttpRequest {
 
   /**
    * @param body a body parser's result, wherever the framework stores it
-   * @param native the request as the framework has it
+   * @param native the framework's own request
    */
   constructor(
     req: NodeRequest,

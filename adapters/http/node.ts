@@ -18,7 +18,7 @@ const NOT_FOUND = Object.freeze({
 })
 
 /**
- * The REST API as a listener for `http.createServer()` and `https.createServer()`. Requests for other paths go to
+ * The REST API or the dashboard as a listener for `http.createServer()` and `https.createServer()`. Requests for other paths go to
  * `next`; without `next` they get a 404.
  *
  * @throws NotifierError `invalid_configuration`

@@ -25,9 +25,9 @@ import type { HandlerResult, Route } from './routes/route.ts'
 import { ROUTES } from './routes/table.ts'
 import { refuseTestMode } from './send-headers.ts'
 
-/** Something that answers requests, independent of any framework: the REST API, the dashboard. */
+/** An HTTP application that is independent of any framework: the REST API or the dashboard. */
 export interface HttpApi {
-  /** First segments of the paths that may be its own. Null: every path is. */
+  /** First segments of its paths. Null: every path belongs to it. */
   readonly families: readonly string[] | null
   /** Answers a request. Null: the path is not part of the API. The promise never rejects. */
   handle(request: HttpRequest): Promise<HttpResponse> | null

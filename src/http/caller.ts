@@ -9,17 +9,17 @@ import type { Client } from './client.ts'
 import type { HttpRequest } from './message.ts'
 import type { Match, RouteMatch } from './router.ts'
 
-/** Whose request it is: of an API key, an operator key, or a person at the dashboard. */
+/** The caller of a request: an API key, an operator key, or a dashboard user. */
 export interface Caller extends Pick<ApiKeyRecord, 'id' | 'permission' | 'grants'> {
-  /** The organizations that it may name; `all`: an operator. */
+  /** Organizations that the caller may name. `all`: an operator. */
   readonly organizations: 'all' | readonly string[]
-  /** For people at the dashboard. */
+  /** Name of a dashboard user. */
   readonly name?: string
-  /** What its requests count against. */
+  /** Whose limits the requests count against. */
   readonly counted: Counted
 }
 
-/** Identifies the caller of a request. */
+/** Authenticates the caller of a request. */
 export type Door = (request: HttpRequest, client: Client) => Promise<Caller>
 
 /**

@@ -8,11 +8,11 @@ import type { Query } from './query.ts'
 import type { RouteMatch } from './router.ts'
 
 /**
- * The organization of a request. Empty: the operation belongs to no organization. An organization named with an
- * operator key must exist; during its deletion its own keys stop working too.
+ * The organization of a request. Empty: the operation belongs to no organization. An organization that an operator
+ * names must exist; during its deletion its own keys stop working too.
  *
  * @throws NotifierError `missing_required_field`, `invalid_parameter` if header and query differ,
- *   `organization_mismatch` if the key belongs to another one, `not_found`
+ *   `organization_mismatch` if the caller may not act for it, `not_found`
  */
 export async function organizationOf(
   request: HttpRequest,
@@ -29,8 +29,8 @@ export async function organizationOf(
 }
 
 /**
- * The header X-Organization-ID or the query parameter `orgId`, else the key's own organization. `/admin` paths require
- * `orgId`; operator keys require one of the two.
+ * The header X-Organization-ID or the query parameter `orgId`, else the caller's only organization. `/admin` paths
+ * require `orgId`; callers with several organizations require one of the two.
  */
 function namedOrganization(
   request: HttpRequest,
@@ -56,7 +56,7 @@ function namedOrganization(
   if (named === undefined) {
     throw new NotifierError('missing_required_field', {
       message:
-        'An operator key can act for every organization. Name the one that the request concerns in the header ' +
+        'This caller can act for several organizations. Name the one that the request concerns in the header ' +
         'X-Organization-ID or the query parameter "orgId".',
       details: { field: 'orgId', header: 'X-Organization-ID' },
     })

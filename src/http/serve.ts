@@ -2,7 +2,7 @@ import type { Engine, Served } from '../services/engine.ts'
 import { createHttpApi, type HttpApi } from './api.ts'
 import type { HttpApiOptions } from './options.ts'
 
-/** The engine of something that is served in another way than the REST API. */
+/** An engine with an HTTP application other than the REST API. */
 export interface ServingEngine extends Engine {
   serve(options: HttpApiOptions): HttpApi
 }

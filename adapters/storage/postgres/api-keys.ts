@@ -92,7 +92,7 @@ export function createApiKeys(connection: Connection): ApiKeyRepository {
       return row === undefined ? null : toApiKey(row)
     },
     async markUsed(ids) {
-      // In one order, so that two processes never wait for each other.
+      // In a fixed order, so that two processes cannot deadlock.
       await connection.rows(MARK_USED, [connection.time(), ids.toSorted()])
     },
     async delete(id) {

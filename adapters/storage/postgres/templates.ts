@@ -143,7 +143,7 @@ export function createTemplates(connection: Connection): TemplateRepository {
       return references.map(({ id, version }) => found.get(`${version} ${id}`) ?? null)
     },
     history(id, page) {
-      // A cursor may hold more than an integer of the database.
+      // A cursor can hold a number that the database's integers cannot.
       const select = async (before: number, limit: number, offset: number) => {
         const newest = Math.min(before, 2 ** 31 - 1)
         const rows = await connection.rows<VersionRow>(HISTORY, [id, newest, limit, offset])

@@ -18,7 +18,7 @@ export interface TemplateRow {
   readonly text: string | null
 }
 
-/** Also with the time of the version; null: an earlier release stored it. */
+/** A version with its time. Null: stored by an earlier release. */
 export interface VersionRow extends TemplateRow {
   readonly version_at: number | null
 }

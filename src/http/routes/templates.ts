@@ -82,7 +82,7 @@ async function remove({ params, organizationId }: RequestContext, service: Servi
   return { body: { deleted: true } }
 }
 
-/** NaN, which no version has, for other ways to write a number. */
+/** NaN for any other spelling of a number. No version has it. */
 function versionOf({ version = '' }: RequestContext['params']): number {
   return /^[1-9]\d*$/.test(version) ? Number(version) : Number.NaN
 }
@@ -170,7 +170,7 @@ export const templateRoutes: readonly Route[] = [
   },
   {
     operation: 'previewTemplateDraft',
-    summary: 'Render a template that is not stored with example values; nothing is stored or sent',
+    summary: 'Render an unsaved template with example values; nothing is stored or sent',
     tag: 'Templates',
     method: 'POST',
     paths: ['/v1/template-previews', '/admin/template-previews'],
@@ -214,7 +214,7 @@ export const templateRoutes: readonly Route[] = [
   },
   {
     operation: 'restoreTemplateVersion',
-    summary: 'Make an earlier version of a template the newest one again, as a new version',
+    summary: 'Restore an earlier version of a template as a new version',
     tag: 'Templates',
     method: 'POST',
     paths: below(`${oneVersion}/restore`),

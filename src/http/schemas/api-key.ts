@@ -16,7 +16,7 @@ const fields = {
   expiresAt: timestamp.nullable().describe('Null: never.'),
   allowedIps: z.array(z.string()).describe('Empty: any address.'),
   createdAt: timestamp,
-  lastUsedAt: timestamp.nullable().describe('When it was last used, to some minutes. Null: never.'),
+  lastUsedAt: timestamp.nullable().describe('Time of the last use, accurate to a few minutes; null: never.'),
 }
 
 /** An API key: everything but the secret. */

@@ -32,7 +32,7 @@ export const templateVersionRecord: z.ZodType<TemplateVersionRecord> = z.object(
   body: z.string().nullable().describe('Null if the text is in `html` or `text`.'),
   html: z.string().nullable(),
   text: z.string().nullable().describe('Beside `html`: the text alternative.'),
-  createdAt: timestamp.describe('When the version was made.'),
+  createdAt: timestamp.describe('Creation time of the version.'),
 })
 
 export const templateVersionList: z.ZodType<List<TemplateVersionRecord>> = listOf(templateVersionRecord)
@@ -62,7 +62,7 @@ export const renderedFields: {
     .describe('Text messages only: encoding and charged segments.'),
 }
 
-/** Rendered text of a template, and the names that it looks up. */
+/** Rendered text of a template, with its placeholders. */
 export const templatePreview: z.ZodType<TemplatePreview> = z.object({
   ...renderedFields,
   placeholders: z
@@ -76,7 +76,5 @@ export const templatePreview: z.ZodType<TemplatePreview> = z.object({
           ),
       }),
     )
-    .describe(
-      'The names that the template looks up, at most 200; names inside of sections are not among them.',
-    ),
+    .describe('Placeholders of the template, at most 200, without those inside sections.'),
 })

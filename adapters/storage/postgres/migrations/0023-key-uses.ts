@@ -1,4 +1,4 @@
-/** When an API key was last used, to some minutes. Null: never. The lookup is that of 0017-grants.ts. */
+/** Time of an API key's last use, accurate to a few minutes. Null: never. The lookup is that of 0017-grants.ts. */
 export const keyUses = `
 ALTER TABLE carillon.api_keys ADD COLUMN last_used_at bigint;
 
