@@ -18,16 +18,9 @@ export function Frame({ children }: { readonly children: ComponentChildren }) {
   }, [place.value.path])
   return (
     <div class="frame">
-      <a
-        class="skip"
-        href="#content"
-        onClick={(event) => {
-          event.preventDefault()
-          document.getElementById('content')?.focus()
-        }}
-      >
+      <button type="button" class="skip" onClick={() => document.getElementById('content')?.focus()}>
         {texts.app.skip}
-      </a>
+      </button>
       <header class="bar">
         <Button
           kind="quiet"

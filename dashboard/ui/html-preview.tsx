@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals'
 import { useEffect, useId, useRef } from 'preact/hooks'
-import { addressOf } from '../app/base.ts'
+import { hrefOf } from '../app/router.ts'
+import { organization } from '../app/session.ts'
 import { theme } from '../app/theme.ts'
 import { texts } from '../texts/index.ts'
 import { Segments } from './segments.tsx'
@@ -71,7 +72,13 @@ function Sheet({
   useEffect(() => form.current?.submit(), [])
   return (
     <>
-      <form ref={form} hidden method="post" action={addressOf('/preview')} target={name}>
+      <form
+        ref={form}
+        hidden
+        method="post"
+        action={hrefOf('/preview', { orgId: organization.value ?? undefined })}
+        target={name}
+      >
         <input type="hidden" name="html" value={html} />
         <input type="hidden" name="scheme" value={scheme} />
       </form>

@@ -83,6 +83,8 @@ export function dashboardRoutes(
     ...(keys ? [signIn] : []),
     {
       ...own,
+      belongsTo: 'organization',
+      permission: 'Read Only',
       operation: 'showPreview',
       summary: 'Show HTML in a sandbox',
       method: 'POST',

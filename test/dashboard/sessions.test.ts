@@ -192,11 +192,14 @@ describe('a session of the dashboard', () => {
   it('shows a preview in a sandbox, without links that lead anywhere', async () => {
     const html =
       '<h1>Hi</h1><a href="https://example.com/unsubscribe" title="x>y">Leave</a><script>alert(1)</script>'
-    const response = await fetch(`${host.url}preview`, {
-      method: 'POST',
-      headers: { 'sec-fetch-site': 'same-origin', 'content-type': 'application/x-www-form-urlencoded' },
-      body: new URLSearchParams({ html, scheme: 'dark' }).toString(),
-    })
+    const show = (cookie: string) =>
+      fetch(`${host.url}preview`, {
+        method: 'POST',
+        headers: { ...SAME_ORIGIN, cookie, 'content-type': 'application/x-www-form-urlencoded' },
+        body: new URLSearchParams({ html, scheme: 'dark' }).toString(),
+      })
+    expect((await show('')).status).toBe(401)
+    const response = await show(await enter(host, { apiKey: await host.key('Read Only') }))
     expect(response.status).toBe(200)
     expect(response.headers.get('content-security-policy')).toBe(
       "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'self'",
