@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { GRANTS, type Grant, PERMISSIONS, type Permission } from '../domain/api-key.ts'
 import { NotifierError } from '../domain/errors/notifier-error.ts'
-import { assertAllowedAddress, type Caller, type Door } from '../http/caller.ts'
+import { type Authenticate, assertAllowedAddress, type Caller } from '../http/caller.ts'
 import type { HttpRequest } from '../http/message.ts'
 import type { Service } from '../services/service.ts'
 import { sessionTokens } from './cookie.ts'
@@ -28,10 +28,10 @@ const access = z.object({
 })
 
 /** Lets people in: by the session of the application, or by one that an API key has begun. */
-export function sessionDoor(
+export function authenticateSession(
   { sessions }: Pick<Service, 'sessions'>,
   authorize: Authorize<never> | undefined,
-): Door {
+): Authenticate {
   return async (request, client) => {
     const host = authorize === undefined ? null : await hostCaller(authorize, request)
     if (host !== null) return host

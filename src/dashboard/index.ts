@@ -16,7 +16,7 @@ import { createRequestIds } from '../http/request-id.ts'
 import type { ServingEngine } from '../http/serve.ts'
 import type { Served } from '../services/engine.ts'
 import { serviceOf } from '../services/service.ts'
-import { type Authorize, sessionDoor } from './access.ts'
+import { type Authorize, authenticateSession } from './access.ts'
 import { assetResponse } from './assets.ts'
 import { dashboardRoutes, isData } from './routes.ts'
 import { isSameOrigin } from './same-origin.ts'
@@ -79,12 +79,17 @@ export function dashboard<Request = never>(
   const service = serviceOf(notifier)
   const { authorize, signInUrl = null, keys = true, title = 'Carillon' } = options
   if (!keys && authorize === undefined) throw wrong('authorize', 'set where "keys" is false')
-  const door = sessionDoor(service, authorize as Authorize<never> | undefined)
+  const authenticate = authenticateSession(service, authorize as Authorize<never> | undefined)
   const shell = createShell({ title, keys, signInUrl })
 
   function serve(httpOptions: HttpApiOptions): HttpApi {
     const resolved = resolveHttpOptions(httpOptions)
-    const api = createHttpApi(notifier, httpOptions, dashboardRoutes(door, resolved, keys), door)
+    const api = createHttpApi(
+      notifier,
+      httpOptions,
+      dashboardRoutes(authenticate, resolved, keys),
+      authenticate,
+    )
     const newRequestId = createRequestIds()
 
     function refuse(error: NotifierError): HttpResponse {

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { parseInput } from '../domain/input/parse.ts'
-import type { Door } from '../http/caller.ts'
+import type { Authenticate } from '../http/caller.ts'
 import { resolveClient } from '../http/client.ts'
 import type { HttpRequest } from '../http/message.ts'
 import type { ResolvedHttpOptions } from '../http/options.ts'
@@ -28,7 +28,7 @@ const served: readonly Route[] = ROUTES.map((route) => ({
 
 /** What the pages ask the server for. */
 export function dashboardRoutes(
-  door: Door,
+  authenticate: Authenticate,
   { trusted }: Pick<ResolvedHttpOptions, 'trusted'>,
   keys: boolean,
 ): readonly Route[] {
@@ -36,7 +36,13 @@ export function dashboardRoutes(
 
   /** Never the counted identity, which is for the server alone. */
   async function show({ request }: RequestContext, { channels }: Service): Promise<HandlerResult> {
-    const { id, name = id, permission, grants, organizations } = await door(request, clientOf(request))
+    const {
+      id,
+      name = id,
+      permission,
+      grants,
+      organizations,
+    } = await authenticate(request, clientOf(request))
     return { body: { actor: id, name, permission, grants, organizations, channels } }
   }
 

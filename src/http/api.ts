@@ -7,7 +7,7 @@ import type { Admission, LimitedResource } from '../services/limits/records.ts'
 import { assertSameOrganization } from '../services/scope.ts'
 import { type Counted, serviceOf } from '../services/service.ts'
 import { readForm, readJsonObject, readRaw } from './body.ts'
-import { type Caller, type Door, keyDoor, permittedRoute } from './caller.ts'
+import { type Authenticate, authenticateKey, type Caller, permittedRoute } from './caller.ts'
 import { acceptsScheme, type Client, httpsRequired, resolveClient } from './client.ts'
 import { publicError } from './errors.ts'
 import { assertGranted, requiredGrants } from './grants.ts'
@@ -72,10 +72,10 @@ export function createHttpApi(
   notifier: Served,
   options: HttpApiOptions = {},
   routes: readonly Route[] = ROUTES,
-  door?: Door,
+  authenticate?: Authenticate,
 ): HttpApi {
   const service = serviceOf(notifier)
-  const callerOf = door ?? keyDoor(service)
+  const callerOf = authenticate ?? authenticateKey(service)
   const resolved = resolveHttpOptions(options)
   const { reporting } = service
   const logger = reporting.logger ?? processWarnings

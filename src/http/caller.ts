@@ -20,14 +20,17 @@ export interface Caller extends Pick<ApiKeyRecord, 'id' | 'permission' | 'grants
 }
 
 /** Authenticates the caller of a request. */
-export type Door = (request: HttpRequest, client: Client) => Promise<Caller>
+export type Authenticate = (request: HttpRequest, client: Client) => Promise<Caller>
 
 /**
  * Authenticates API keys and operator keys. Each request looks up the current state of its key.
  *
  * @throws NotifierError `missing_authorization`, `invalid_api_key`, `expired_api_key`, `ip_not_allowed`
  */
-export function keyDoor({ apiKeys, operatorKeys }: Pick<Service, 'apiKeys' | 'operatorKeys'>): Door {
+export function authenticateKey({
+  apiKeys,
+  operatorKeys,
+}: Pick<Service, 'apiKeys' | 'operatorKeys'>): Authenticate {
   return async (request, client) => {
     const secret = bearerToken(request.header('authorization'))
     const key = isOperatorKey(secret) ? await operatorKeys.verify(secret) : await apiKeys.verify(secret)
