@@ -1,16 +1,12 @@
 import { randomBytes } from 'node:crypto'
-import { readFileSync } from 'node:fs'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { type SmtpOptions, smtp } from '../../adapters/channels/smtp/send.ts'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { smtp } from '../../adapters/channels/smtp/send.ts'
 import { email } from '../../src/channels/built-in.ts'
 import { compileTemplate } from '../../src/domain/template/compile.ts'
 import type { Message, Provider } from '../../src/ports/provider.ts'
 import { mailMessage, sendContext } from './support/channel-context.ts'
 import { addresses, type MailServer, type ReceivedMail, startMailServer } from './support/mail-server.ts'
-import { certificate, httpReceiver } from './support/receivers.ts'
-import { scriptedSmtp } from './support/scripted-smtp.ts'
-
-const key = readFileSync(new URL('../fixtures/localhost.key.pem', import.meta.url), 'utf8')
+import { httpReceiver } from './support/receivers.ts'
 
 let server: MailServer
 let channel: Provider
@@ -330,131 +326,5 @@ describe('hostile input', () => {
     expect(mail.parsed.html).toContain(url)
     expect(receiver.connections).toBe(0)
     await receiver.close()
-  })
-})
-
-describe('the connection', () => {
-  const open: { close?(): Promise<void> | void }[] = []
-  afterEach(async () => {
-    for (const one of open.splice(0)) await one.close?.()
-  })
-  const to = (port: number, more: Partial<SmtpOptions> = {}) => {
-    const opened = smtp({ host: 'localhost', port, from: 'a@example.org', ...more })
-    open.push(opened)
-    return opened
-  }
-
-  it('is shared by many mails, and there are never more than allowed', async () => {
-    const busy = await startMailServer()
-    const pooled = to(busy.port, { maxConnections: 3 })
-    expect(pooled.maxConcurrent).toBe(6)
-    const outcomes = await Promise.all(
-      Array.from({ length: 40 }, (_, index) =>
-        pooled.send(
-          mailMessage({ to: `u${index}@example.com` }),
-          sendContext({ idempotencyKey: `n${index}` }),
-        ),
-      ),
-    )
-    expect(outcomes.every(({ kind }) => kind === 'accepted')).toBe(true)
-    expect(busy.inbox.map((mail) => mail.to[0]).sort()).toEqual(
-      Array.from({ length: 40 }, (_, index) => `u${index}@example.com`).sort(),
-    )
-    expect(busy.mostOpen).toBeLessThanOrEqual(3)
-    await pooled.close?.()
-    await busy.close()
-  })
-
-  it('carries international domains in punycode', async () => {
-    const ascii = await scriptedSmtp()
-    open.push(ascii)
-    const one = to(ascii.port, { from: 'Büro <buero@bücher.example>', clientName: 'client.example.org' })
-    expect(await one.send(mailMessage({ to: 'ada@BÜCHER.example' }), sendContext())).toMatchObject({
-      kind: 'accepted',
-    })
-    expect(ascii.lines).toContain('EHLO client.example.org')
-    expect(ascii.lines).toContain('MAIL FROM:<buero@xn--bcher-kva.example>')
-    expect(ascii.lines).toContain('RCPT TO:<ada@xn--bcher-kva.example>')
-    expect(ascii.lines).toContain('To: ada@xn--bcher-kva.example')
-    await one.close?.()
-  })
-
-  it('logs in', async () => {
-    const guarded = await startMailServer({
-      authOptional: false,
-      allowInsecureAuth: true,
-      onAuth({ username, password }, _session, callback) {
-        if (username === 'mailer' && password === 'correct horse') callback(null, { user: username })
-        else callback(new Error('Invalid username or password'))
-      },
-    })
-    open.push(guarded)
-    const right = to(guarded.port, { auth: { user: 'mailer', pass: 'correct horse' } })
-    expect(await right.send(mailMessage(), sendContext())).toMatchObject({ kind: 'accepted' })
-    expect(guarded.inbox[0]).toMatchObject({ user: 'mailer', secure: false })
-    const wrong = to(guarded.port, { auth: { user: 'mailer', pass: 'battery staple' } })
-    const outcome = await wrong.send(mailMessage(), sendContext())
-    expect(outcome).toMatchObject({ kind: 'rejected', code: 'provider_auth_failed', scope: 'account' })
-    expect(JSON.stringify(outcome)).not.toContain('battery staple')
-    await right.close?.()
-  })
-
-  it.each([
-    ['upgraded by STARTTLS', false],
-    ['encrypted from the first byte', true],
-  ])('is %s where an authority vouches for the server', async (_, secure) => {
-    const tls = await startMailServer({ secure, cert: certificate, key })
-    open.push(tls)
-    const trusting = to(tls.port, { secure, tls: { ca: certificate }, requireTls: true })
-    await expect(trusting.check?.()).resolves.toBeUndefined()
-    expect(await trusting.send(mailMessage(), sendContext())).toMatchObject({ kind: 'accepted' })
-    expect(tls.inbox[0]?.secure).toBe(true)
-    const doubting = to(tls.port, { secure })
-    expect(await doubting.send(mailMessage(), sendContext())).toMatchObject({
-      kind: 'retry',
-      code: 'provider_unavailable',
-      scope: 'provider',
-    })
-    expect(tls.inbox).toHaveLength(1)
-    await trusting.close?.()
-  })
-
-  it('never carries a password in clear where TLS is required', async () => {
-    const plain = await scriptedSmtp()
-    open.push(plain)
-    const strict = to(plain.port, { auth: { user: 'mailer', pass: 'correct horse' }, requireTls: true })
-    expect(await strict.send(mailMessage(), sendContext())).toMatchObject({
-      code: 'provider_unavailable',
-      scope: 'provider',
-    })
-    expect(plain.lines.filter((line) => /^(?:AUTH|MAIL|DATA)/.test(line))).toEqual([])
-  })
-
-  it('is refused by the server for one recipient, and serves the next', async () => {
-    const picky = await startMailServer({
-      onRcptTo({ address }, _session, callback) {
-        if (address.startsWith('nobody')) {
-          callback(Object.assign(new Error('5.1.1 No such user'), { responseCode: 550 }))
-        } else callback()
-      },
-    })
-    open.push(picky)
-    const one = to(picky.port)
-    expect(await one.send(mailMessage({ to: 'nobody@example.com' }), sendContext())).toMatchObject({
-      kind: 'rejected',
-      code: 'invalid_recipient',
-      scope: 'recipient',
-      providerCode: '550 5.1.1',
-    })
-    expect(await one.send(mailMessage(), sendContext())).toMatchObject({ kind: 'accepted' })
-    await one.close?.()
-  })
-
-  it('is not opened again after close', async () => {
-    const closed = to(server.port)
-    await closed.send(mailMessage(), sendContext())
-    await closed.close?.()
-    expect(await closed.send(mailMessage(), sendContext())).toMatchObject({ kind: 'retry' })
-    expect(server.inbox).toHaveLength(1)
   })
 })

@@ -1,9 +1,6 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { smtp } from '../../adapters/channels/smtp/send.ts'
-import type { Provider } from '../../src/ports/provider.ts'
-import { mailMessage, sendContext } from './support/channel-context.ts'
-import { closedPort } from './support/receivers.ts'
-import { type ScriptedSmtp, type SmtpMoment, type SmtpScript, scriptedSmtp } from './support/scripted-smtp.ts'
+import { describe, expect, it } from 'vitest'
+import { scriptedProvider } from './support/scripted-provider.ts'
+import type { SmtpMoment } from './support/scripted-smtp.ts'
 
 /*
  * The tables of reference "providers" 6.1, spoken by a real server to the real client: so that what is assumed of
@@ -12,27 +9,7 @@ import { type ScriptedSmtp, type SmtpMoment, type SmtpScript, scriptedSmtp } fro
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 
-let server: ScriptedSmtp
-let channel: Provider
-beforeAll(async () => {
-  server = await scriptedSmtp()
-})
-beforeEach(() => {
-  server.lines.length = 0
-  channel = smtp({
-    host: '127.0.0.1',
-    port: server.port,
-    from: 'Carillon <no-reply@example.org>',
-    auth: { user: 'mailer', pass: 'correct horse' },
-  })
-})
-afterEach(() => channel.close?.())
-afterAll(() => server.close())
-
-async function outcomeOf(script: SmtpScript) {
-  server.play(script)
-  return await channel.send(mailMessage(), sendContext())
-}
+const smtpProvider = scriptedProvider()
 
 type Row = readonly [
   moment: Exclude<SmtpMoment, 'begun' | 'after'>,
@@ -290,7 +267,7 @@ const ROWS: readonly Row[] = [
 describe('a reply of the mail server', () => {
   for (const [moment, reply, kind, code, scope, retryAfterMs] of ROWS) {
     it(`at ${moment}: ${reply.replace('\r\n', ' / ')} → ${kind} ${code}`, async () => {
-      const outcome = await outcomeOf({ [moment]: reply })
+      const outcome = await smtpProvider.outcomeOf({ [moment]: reply })
       expect(outcome).toMatchObject({
         kind,
         code,
@@ -302,12 +279,14 @@ describe('a reply of the mail server', () => {
     })
   }
 
-  it('keeps both codes raw', async () => {
-    expect(await outcomeOf({ rcpt: '550 5.1.1 User unknown' })).toMatchObject({ providerCode: '550 5.1.1' })
-    expect(await outcomeOf({ rcpt: '550 User unknown' })).toMatchObject({ providerCode: '550' })
+  it('keeps both codes unchanged', async () => {
+    expect(await smtpProvider.outcomeOf({ rcpt: '550 5.1.1 User unknown' })).toMatchObject({
+      providerCode: '550 5.1.1',
+    })
+    expect(await smtpProvider.outcomeOf({ rcpt: '550 User unknown' })).toMatchObject({ providerCode: '550' })
   })
 
-  it('that is no reply at all: before the content it is tried again, after it nobody knows', async () => {
+  it('that is invalid is a retry before the content and ambiguous after it', async () => {
     for (const script of [
       { greeting: 'SSH-2.0-OpenSSH_9.6' },
       { mail: '354 Go on' },
@@ -315,162 +294,28 @@ describe('a reply of the mail server', () => {
       { rcpt: 'what?' },
       { data: 'what?' },
     ]) {
-      expect(await outcomeOf(script)).toMatchObject({
+      expect(await smtpProvider.outcomeOf(script)).toMatchObject({
         kind: 'retry',
         code: 'provider_unavailable',
         scope: 'provider',
       })
     }
-    expect(await outcomeOf({ content: 'what?' })).toMatchObject({ kind: 'ambiguous' })
-    expect(await outcomeOf({ content: '354 Go on' })).toMatchObject({ kind: 'ambiguous' })
+    expect(await smtpProvider.outcomeOf({ content: 'what?' })).toMatchObject({ kind: 'ambiguous' })
+    expect(await smtpProvider.outcomeOf({ content: '354 Go on' })).toMatchObject({ kind: 'ambiguous' })
   })
 
-  it('does not spoil the connections for the next mails', async () => {
-    const before = server.connections
+  it('leaves the connection usable for the next mail', async () => {
+    const before = smtpProvider.server.connections
     for (const reply of [
       '550 5.1.1 User unknown',
       '451 4.7.1 Greylisted',
       '552 5.2.2 Full',
       '554 5.7.1 Spam',
     ]) {
-      expect(await outcomeOf({ rcpt: reply })).toMatchObject({ providerCode: reply.slice(0, 9) })
-      expect(await outcomeOf({})).toMatchObject({ kind: 'accepted' })
+      expect(await smtpProvider.outcomeOf({ rcpt: reply })).toMatchObject({ providerCode: reply.slice(0, 9) })
+      expect(await smtpProvider.outcomeOf({})).toMatchObject({ kind: 'accepted' })
     }
     // The next mail does not wait for a connection that is still being reset.
-    expect(server.connections - before).toBeLessThanOrEqual(2)
-  })
-})
-
-describe('a connection that ends', () => {
-  const moments = ['greeting', 'ehlo', 'auth', 'mail', 'rcpt', 'data'] as const
-
-  it.each(moments.flatMap((moment) => [[moment, 'DROP'] as const, [moment, 'RESET'] as const]))(
-    'at %s (%s) leaves nothing behind: it is tried again',
-    async (moment, act) => {
-      const before = server.connections
-      expect(await outcomeOf({ [moment]: act })).toMatchObject({
-        kind: 'retry',
-        code: 'provider_unavailable',
-        scope: 'provider',
-      })
-      expect(server.lines.join('\n')).not.toContain('Hi Ada')
-      // Attempts are the engine's to count: the client makes one.
-      expect(server.connections - before).toBe(1)
-    },
-  )
-
-  it.each([
-    ['begun', 'DROP'],
-    ['begun', 'RESET'],
-    ['content', 'DROP'],
-    ['content', 'RESET'],
-  ] as const)('in the middle of the content (%s, %s): nobody knows', async (moment, act) => {
-    const before = server.lines.filter((line) => line === 'DATA').length
-    expect(await outcomeOf({ [moment]: act })).toMatchObject({
-      kind: 'ambiguous',
-      reason: expect.any(String),
-    })
-    expect(server.lines.filter((line) => line === 'DATA').length).toBe(before + 1)
-  })
-
-  it('is not there', async () => {
-    const down = smtp({ host: '127.0.0.1', port: await closedPort(), from: 'a@example.org' })
-    expect(await down.send(mailMessage(), sendContext())).toMatchObject({
-      kind: 'retry',
-      code: 'provider_unavailable',
-      scope: 'provider',
-      providerCode: 'ECONNREFUSED',
-    })
-    await down.close?.()
-  })
-
-  it('has no name', async () => {
-    const nowhere = smtp({ host: 'mail.invalid', from: 'a@example.org' })
-    expect(await nowhere.send(mailMessage(), sendContext())).toMatchObject({
-      kind: 'retry',
-      code: 'provider_unavailable',
-    })
-    await nowhere.close?.()
-  })
-})
-
-describe('a server that hangs', () => {
-  it.each([
-    ['greeting', 'retry'],
-    ['ehlo', 'retry'],
-    ['auth', 'retry'],
-    ['mail', 'retry'],
-    ['rcpt', 'retry'],
-    ['data', 'retry'],
-    ['content', 'ambiguous'],
-  ] as const)('at %s: its timeouts end it as %s', async (moment, kind) => {
-    server.play({ [moment]: 'HANG' })
-    const hasty = smtp({
-      host: '127.0.0.1',
-      port: server.port,
-      from: 'a@example.org',
-      auth: { user: 'mailer', pass: 'correct horse' },
-      // Once the content flows, a pause before it must not be taken for the one that is meant.
-      timeouts: moment === 'content' ? { socketMs: 1_500 } : { greetingMs: 300, socketMs: 300 },
-    })
-    expect(await hasty.send(mailMessage(), sendContext())).toMatchObject({ kind })
-    await hasty.close?.()
-  })
-
-  it.each([
-    ['greeting', 'retry'],
-    ['rcpt', 'retry'],
-    ['content', 'ambiguous'],
-  ] as const)('at %s: the signal ends it as %s', async (moment, kind) => {
-    const abort = new AbortController()
-    server.play({ [moment]: 'HANG' })
-    const sending = channel.send(mailMessage(), sendContext({ signal: abort.signal }))
-    const reached = { greeting: '', rcpt: 'RCPT TO:<ada@example.com>', content: '.' }[moment]
-    while (reached !== '' && !server.lines.includes(reached))
-      await new Promise((resolve) => setTimeout(resolve, 5))
-    abort.abort()
-    expect(await sending).toMatchObject({ kind })
-  })
-
-  it('is not asked when the attempt is over before it begins', async () => {
-    server.play({})
-    expect(await channel.send(mailMessage(), sendContext({ signal: AbortSignal.abort() }))).toMatchObject({
-      kind: 'retry',
-    })
-    expect(server.lines).toEqual([])
-  })
-})
-
-describe('secrets', () => {
-  it('stay out of the outcome when the server repeats them', async () => {
-    const base64 = (text: string) => Buffer.from(text).toString('base64')
-    const plain = base64('\0mailer\0correct horse')
-    for (const echo of ['correct horse', base64('correct horse'), plain]) {
-      const outcome = await outcomeOf({ auth: `535 5.7.8 I do not like "${echo}"` })
-      expect(outcome).toMatchObject({
-        code: 'provider_auth_failed',
-        message: expect.stringContaining('[secret]'),
-      })
-      expect(JSON.stringify(outcome)).not.toContain(echo)
-    }
-  })
-})
-
-describe('check', () => {
-  it('resolves when server and credentials work, and sends nothing', async () => {
-    server.play({})
-    await expect(channel.check?.()).resolves.toBeUndefined()
-    expect(server.lines).not.toContain('DATA')
-  })
-
-  it.each<[SmtpScript, string]>([
-    [{ auth: '535 5.7.8 Bad "correct horse"' }, 'provider_auth_failed'],
-    [{ greeting: '421 Busy' }, 'provider_unavailable'],
-    [{ greeting: 'DROP' }, 'provider_unavailable'],
-  ])('rejects with the reason: %j', async (script, code) => {
-    server.play(script)
-    const failure = await channel.check?.().catch((error: unknown) => error)
-    expect(failure).toMatchObject({ name: 'NotifierError', code })
-    expect(String(failure)).not.toContain('correct horse')
+    expect(smtpProvider.server.connections - before).toBeLessThanOrEqual(2)
   })
 })

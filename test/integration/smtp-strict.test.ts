@@ -29,7 +29,7 @@ async function strictServer(options: SMTPServerOptions) {
   const taken: Buffer[] = []
   const judge = (address: string, utf8: boolean | undefined, callback: (error?: Error) => void): void =>
     callback(
-      // The domain has become Unicode again; how it travels is in smtp-mail.test.ts.
+      // The domain has become Unicode again; smtp-sessions.test.ts tests how it travels.
       isAscii(Buffer.from(address.slice(0, address.lastIndexOf('@')))) || utf8 === true
         ? undefined
         : refusal(553, '5.6.7 Non-ASCII addresses need SMTPUTF8'),
