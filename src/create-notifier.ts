@@ -108,7 +108,7 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
     }),
   )
   const events = createEvents(logger, options.hasLogger, clock)
-  const { failed } = events
+  const { onError } = events
   const listeners: ProcessListeners = { wants: events.wants, tell }
   const limiter = observedLimiter(faults.watch('rate limiter', options.limiter), observer, clock)
   const storage = observedStorage(faults.watch('storage', options.storage), { observer, listeners, clock })
@@ -139,7 +139,7 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
       try {
         await part.close?.()
       } catch (error) {
-        faultsOf(name, failed)(error)
+        faultsOf(name, onError)(error)
       }
     })
     const closing = Promise.all(parts)
@@ -187,7 +187,7 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
     else announce(event)
   }
 
-  const registry = createProviderRegistry({ ...options, failed })
+  const registry = createProviderRegistry({ ...options, onError })
 
   const engine = createEngine({
     ...options,
@@ -202,18 +202,18 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
     tracking: async (organizationId: string) => (await plans.of(organizationId)).tracking,
     signer,
     announce: announceAny,
-    failed,
+    onError,
     box: openBox,
     random: Math.random,
   })
   const source = createMetricsSource(options.storage, engine.providers, clock)
-  const plugins = createPlugins(telemetry, source, clock, failed)
-  const retention = createRetention({ storage, clock, logger, days: options.retentionDays, failed })
-  const unheard = throttled(failed, () => clock.monotonic())
+  const plugins = createPlugins(telemetry, source, clock, onError)
+  const retention = createRetention({ storage, clock, logger, days: options.retentionDays, onError })
+  const unheard = throttled(onError, () => clock.monotonic())
   const lifecycle = createLifecycle({
     clock,
     faults,
-    failed,
+    onError,
     stages: [
       { name: 'packages', open: openPeers },
       ...(telemetry.length > 0 ? [{ name: 'telemetry', open: plugins.start, close: plugins.stop }] : []),
@@ -276,7 +276,7 @@ function wire(options: ResolvedOptions): MultiTenantNotifier<unknown> {
     counts: () => !lifecycle.maintained(),
     announce,
     wake: engine.wake,
-    failed,
+    onError,
   })
   const limits = createLimits(storage, limiter, plans, requestLimits, clock)
   const [guardedLimits, alwaysLimits] = [guard(limits), guardAlways(limits)]

@@ -39,7 +39,7 @@ export interface Queue {
 export interface QueueWorker {
   handle(refs: readonly Pick<JobRef, 'jobId' | 'lane'>[]): Promise<void>
   /** Is told of faults behind the scenes; the engine goes on, or starts again, by itself. */
-  failed(error: unknown): void
+  onError(error: unknown): void
 }
 
 /** Names a stored job. */

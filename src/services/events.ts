@@ -20,7 +20,7 @@ export interface Events {
   readonly wants: ProcessListeners['wants']
   tell(event: HeardEvent): void
   /** Reports a fault that no caller waits for. */
-  readonly failed: (error: unknown) => void
+  readonly onError: (error: unknown) => void
 }
 
 export function createEvents(logger: Logger, hasLogger: boolean, clock: Pick<Clock, 'monotonic'>): Events {
@@ -56,7 +56,7 @@ export function createEvents(logger: Logger, hasLogger: boolean, clock: Pick<Clo
       log(event)
       emit(event.event, event)
     },
-    failed(error) {
+    onError(error) {
       // Whatever a plug-in throws: text of it may be impossible to make.
       const text = typeof error === 'string' ? error : 'A fault that is no error.'
       const wrapped = error instanceof Error ? error : new Error(text, { cause: error })

@@ -3,8 +3,8 @@
  *
  * @param part for people, such as `queue "bullmq"`
  */
-export function faultsOf(part: string, failed: (error: Error) => void): (cause: unknown) => void {
-  return (cause) => failed(new Error(`The ${part} has failed: ${wordsOf(cause)}`, { cause }))
+export function faultsOf(part: string, onError: (error: Error) => void): (cause: unknown) => void {
+  return (cause) => onError(new Error(`The ${part} has failed: ${wordsOf(cause)}`, { cause }))
 }
 
 /** A driver that has tried several addresses says so in a code alone. */

@@ -15,9 +15,9 @@ export interface Lifecycle extends Pick<MultiTenantNotifier, 'start' | 'stop' | 
    * The same methods, refused before the start, after the stop and with more arguments than they declare, and waited for
    * while stopping.
    *
-   * @param failed is told of every call that failed, by the method's name
+   * @param onError is told of every call that failed, by the method's name
    */
-  guard<Methods extends object>(methods: Methods, failed?: (name: string, error: unknown) => void): Methods
+  guard<Methods extends object>(methods: Methods, onError?: (name: string, error: unknown) => void): Methods
   /** Like {@link guard}, for what also answers under maintenance. */
   guardAlways<Methods extends object>(methods: Methods): Methods
   /** Under maintenance nothing is stored. */
@@ -48,7 +48,7 @@ export interface LifecycleParts {
   /** Closes what they needed beside the stages. */
   close(deadline: Deadline): Promise<void>
   /** Is told of what fails with nobody waiting for it. */
-  failed(error: unknown): void
+  onError(error: unknown): void
 }
 
 const DEFAULT_DEADLINE_MS = 10_000
@@ -60,7 +60,7 @@ const CLOSE_MS = 1_000
 type AnyMethod = (...args: never[]) => Promise<unknown>
 
 export function createLifecycle(parts: LifecycleParts): Lifecycle {
-  const { clock, faults, stages, deliver, halt, close, failed } = parts
+  const { clock, faults, stages, deliver, halt, close, onError } = parts
   let opened: Promise<void> | null = null
   /** Resolves when the latest start has opened everything, or failed to. */
   let opening: Promise<void> = Promise.resolve()
@@ -121,7 +121,7 @@ export function createLifecycle(parts: LifecycleParts): Lifecycle {
     const inTime = await Promise.all([until.within(closing), within(closing, CLOSE_MS, clock)])
     if (inTime.includes(true)) return
     const message = `The ${name} did not close before the deadline of the stop, which ended without it.`
-    failed(new NotifierError('service_unavailable', { message }))
+    onError(new NotifierError('service_unavailable', { message }))
   }
 
   function begin({ deliver: delivers }: StartOptions): Promise<void> {
@@ -179,26 +179,26 @@ export function createLifecycle(parts: LifecycleParts): Lifecycle {
   /** Closes stages of which one still opens: none waits for another, and what opens yet is closed then. */
   async function abort(): Promise<void> {
     const closing = stages.map(async ({ close }) => close?.())
-    await within(Promise.all(closing.map((each) => each.catch(failed))), CLOSE_MS, clock)
-    opening.then(() => closeStages()).catch(failed)
+    await within(Promise.all(closing.map((each) => each.catch(onError))), CLOSE_MS, clock)
+    opening.then(() => closeStages()).catch(onError)
   }
 
   function guarded<Methods extends object>(
     methods: Methods,
     refusalNow: () => NotifierError | null,
-    failed: (name: string, error: unknown) => void = () => {},
+    onError: (name: string, error: unknown) => void = () => {},
   ): Methods {
     const made = Object.entries(methods as Record<string, AnyMethod>).map(([name, method]) => {
       const fault = (error: unknown): never => {
         done()
         const failure = faults.failureOf(error)
-        failed(name, failure)
+        onError(name, failure)
         throw failure
       }
       const call: AnyMethod = (...args) => {
         const refused = refusalNow() ?? excess(name, method, args)
         if (refused !== null) {
-          failed(name, refused)
+          onError(name, refused)
           return Promise.reject(refused)
         }
         calls += 1
@@ -241,7 +241,7 @@ export function createLifecycle(parts: LifecycleParts): Lifecycle {
       return closed
     },
     maintained: () => maintained,
-    guard: (methods, failed) => guarded(methods, refusal, failed),
+    guard: (methods, onError) => guarded(methods, refusal, onError),
     guardAlways: (methods) => guarded(methods, notRunning),
   }
 }

@@ -97,7 +97,7 @@ describeRedis('when nothing is heard of Redis', () => {
       async handle(refs) {
         for (const { jobId } of refs) handed.add(jobId)
       },
-      failed() {},
+      onError() {},
     })
     onTestFinished(stop)
     const announce = (jobId: string) => queue.announce([{ jobId, lane: 'email', dueInMs: 0 }])

@@ -19,7 +19,7 @@ export function engineParts(
 > {
   const sources = resolveChannels({ email: channel }, KINDS.known)
   return {
-    registry: createProviderRegistry({ sources, kinds: KINDS, clock, leaseMs: 60_000, failed() {} }),
+    registry: createProviderRegistry({ sources, kinds: KINDS, clock, leaseMs: 60_000, onError() {} }),
     links: createLinks(undefined, () => createLinkSigner([])),
     tracking: async () => NO_TRACKING,
     limiter: memoryRateLimiter({ clock }),

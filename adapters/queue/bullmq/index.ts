@@ -56,8 +56,8 @@ export function bullmqQueue(options: BullmqQueueOptions): Queue {
     | undefined
   let lastFault: unknown
 
-  /** @param failed receives connection errors, which ioredis would otherwise print to the console */
-  async function connect(settings: object, failed: (error: unknown) => void): Promise<BullmqConnection> {
+  /** @param onError receives connection errors, which ioredis would otherwise print to the console */
+  async function connect(settings: object, onError: (error: unknown) => void): Promise<BullmqConnection> {
     const all = {
       ...reconnecting(SILENCE_MS),
       // A worker's command blocks at the server until there is a job.
@@ -67,7 +67,7 @@ export function bullmqQueue(options: BullmqQueueOptions): Queue {
     }
     const connection =
       client?.duplicate(all) ?? new (await loadIoredis<BullmqConnection>()).Redis(url ?? '', all)
-    connection.on('error', failed)
+    connection.on('error', onError)
     connections.add(connection)
     return connection
   }
@@ -102,7 +102,7 @@ export function bullmqQueue(options: BullmqQueueOptions): Queue {
         })),
       )
     },
-    async work({ handle, failed }) {
+    async work({ handle, onError }) {
       const { Worker } = await loadBullmq()
       const connection = await connect({ maxRetriesPerRequest: null }, () => {})
       const worker: Closable = new Worker(name, ({ data }) => handle(fromSet(data)), {
@@ -112,7 +112,7 @@ export function bullmqQueue(options: BullmqQueueOptions): Queue {
         removeOnComplete: { count: 0 },
         removeOnFail: { count: 0 },
       })
-      const report = throttled(failed, () => performance.now())
+      const report = throttled(onError, () => performance.now())
       worker.on('error', (error) => report(withoutCommand(error)))
       return async () => {
         // A worker without a connection has nothing to wait for.

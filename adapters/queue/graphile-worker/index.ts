@@ -194,10 +194,10 @@ function openPool(
 
 /** Restarts a failed runner until it is stopped. */
 function keepRunning(
-  { failed }: QueueWorker,
+  { onError }: QueueWorker,
   run: (events: EventEmitter) => Promise<GraphileRunner>,
 ): () => Promise<void> {
-  const report = throttled(failed, () => performance.now())
+  const report = throttled(onError, () => performance.now())
   let stopped = false
   let runner: GraphileRunner | undefined
   let timer: NodeJS.Timeout | undefined

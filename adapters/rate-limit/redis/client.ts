@@ -25,13 +25,13 @@ const SILENCE_MS = 5_000
  * not repeated.
  *
  * @param timeoutMs longest wait for an answer
- * @param failed receives connection errors
+ * @param onError receives connection errors
  * @throws NotifierError `missing_peer` with the command that installs ioredis
  */
 export async function openRedis(
   url: string,
   timeoutMs: number,
-  failed: (error: unknown) => void,
+  onError: (error: unknown) => void,
 ): Promise<OwnRedisClient> {
   const { Redis } = await loadIoredis<OwnRedisClient>()
   const client = new Redis(url, {
@@ -43,6 +43,6 @@ export async function openRedis(
     ...reconnecting(Math.max(SILENCE_MS, timeoutMs)),
     connectionName: 'carillon-rate-limiter',
   })
-  client.on('error', (error) => failed(withoutCommand(error)))
+  client.on('error', (error) => onError(withoutCommand(error)))
   return client
 }

@@ -14,8 +14,8 @@ const NOTIFY = 'SELECT pg_notify($1, $2)::text'
 export interface Wake {
   /** Announces committed work. Cheap to call often. */
   announce(): void
-  /** @param failed receives the error of each failed attempt to listen */
-  listen(listener: () => void, failed?: (error: unknown) => void): () => void
+  /** @param onError receives the error of each failed attempt to listen */
+  listen(listener: () => void, onError?: (error: unknown) => void): () => void
   /** Sends the pending announcement and stops listening. */
   stop(): Promise<void>
 }
@@ -25,7 +25,7 @@ export function createWake(connection: Connection, connect: (() => Promise<PgLis
   const channel = `carillon_${hashOf(connection.schema).slice(0, 16)}`
   /** Identifies this process, which ignores its own wake-ups. */
   const self = randomUUID()
-  const listeners = new Set<{ heard(): void; failed?: ((error: unknown) => void) | undefined }>()
+  const listeners = new Set<{ heard(): void; onError?: ((error: unknown) => void) | undefined }>()
   let timer: NodeJS.Timeout | undefined
   let pending = false
   let sending: Promise<unknown> = Promise.resolve()
@@ -73,7 +73,7 @@ export function createWake(connection: Connection, connect: (() => Promise<PgLis
       // Wake-ups before LISTEN were missed.
       hear()
     } catch (error) {
-      if (since === hearing) for (const { failed } of listeners) failed?.(unheard(error))
+      if (since === hearing) for (const { onError } of listeners) onError?.(unheard(error))
       // Also closes a connection whose LISTEN was refused, as by a standby.
       reopen(Math.min(2 * delayMs, LONGEST_RETRY_MS))
     }
@@ -102,8 +102,8 @@ export function createWake(connection: Connection, connect: (() => Promise<PgLis
       pending = true
       if (timer === undefined) send()
     },
-    listen(heard, failed) {
-      const listener = { heard, failed }
+    listen(heard, onError) {
+      const listener = { heard, onError }
       listeners.add(listener)
       if (listeners.size === 1) {
         hearing = Symbol()

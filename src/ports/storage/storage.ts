@@ -87,9 +87,9 @@ export interface Storage<Tx = never> {
    * Calls `listener` when another process may have made something due, soon after it did. A hint, which may be lost or come
    * for nothing: absent, or silent, polling finds the work. Ends with the returned function, or with {@link stop}.
    *
-   * @param failed is told why nothing can be heard, each time that it was tried
+   * @param onError is told why nothing can be heard, each time that it was tried
    */
-  onWork?(listener: () => void, failed?: (error: unknown) => void): () => void
+  onWork?(listener: () => void, onError?: (error: unknown) => void): () => void
 
   /**
    * From the next commit on tells of every job that this process makes due, now or later: stored, to be tried again,
@@ -119,7 +119,7 @@ export interface Storage<Tx = never> {
    * both are committed, or neither. Absent: the storage shares no transactions.
    *
    * - A rolled back transaction leaves nothing: no notification, no quota use, and a key that is free again.
-   * - A `failed` answer stores nothing of the request and leaves the transaction as it was.
+   * - A `onError` answer stores nothing of the request and leaves the transaction as it was.
    * - While the transaction is open it holds up nobody but those who ask for the same idempotency key inside a
    *   transaction of their own: no row is locked that other accepts need. Several that are open at once do not see each
    *   other's quota use, so that together they may exceed a quota.

@@ -42,7 +42,7 @@ export interface InstancesOptions {
   readonly clock: Clock
   readonly leaseMs: number
   /** Is told what a function threw. */
-  failed(error: unknown): void
+  onError(error: unknown): void
   /** What is known of an organization has changed. */
   changed(organizationId: string): void
 }
@@ -69,7 +69,7 @@ interface Entry {
 }
 
 export function createInstances(options: InstancesOptions): Instances {
-  const { kind, make, plugins, clock, leaseMs, failed, changed } = options
+  const { kind, make, plugins, clock, leaseMs, onError, changed } = options
   const { name: channel } = kind
   /** In the order of their last use. */
   const entries = new Map<string, Entry>()
@@ -115,7 +115,7 @@ export function createInstances(options: InstancesOptions): Instances {
     try {
       const making = madeFor(organizationId)
       if (!(await within(making, PATIENCE_MS, clock))) {
-        making.then((set) => learn(organizationId, entry, loaded(entry, set)), failed)
+        making.then((set) => learn(organizationId, entry, loaded(entry, set)), onError)
         throw tooSlow(channel, organizationId)
       }
       known = loaded(entry, await making)
@@ -123,7 +123,7 @@ export function createInstances(options: InstancesOptions): Instances {
       const delayMs = Math.min(FIRST_RETRY_MS * 2 ** entry.failures, LONGEST_RETRY_MS)
       entry.failures += 1
       known = { kind: 'failed', retryAt: clock.monotonic() + delayMs }
-      failed(error)
+      onError(error)
     }
     entry.making = null
     crowded = false

@@ -22,8 +22,8 @@ export async function openAll({ providers }: ProviderSet, clock: Clock): Promise
   )
 }
 
-/** @param failed is told when one could not be closed */
-export function createOpenPlugins(failed: (error: unknown) => void): OpenPlugins {
+/** @param onError is told when one could not be closed */
+export function createOpenPlugins(onError: (error: unknown) => void): OpenPlugins {
   const holders = new Map<Provider, number>()
   const closed = new WeakSet<Provider>()
 
@@ -38,7 +38,7 @@ export function createOpenPlugins(failed: (error: unknown) => void): OpenPlugins
     try {
       await plugin.close?.()
     } catch (error) {
-      faultsOf(`provider "${plugin.name}"`, failed)(error)
+      faultsOf(`provider "${plugin.name}"`, onError)(error)
     }
   }
 

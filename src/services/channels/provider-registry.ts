@@ -73,7 +73,7 @@ export interface ProviderRegistryOptions {
   readonly kinds: Kinds
   readonly clock: Clock
   readonly leaseMs: number
-  failed(error: unknown): void
+  onError(error: unknown): void
 }
 
 export function createProviderRegistry({
@@ -81,9 +81,9 @@ export function createProviderRegistry({
   kinds,
   clock,
   leaseMs,
-  failed,
+  onError,
 }: ProviderRegistryOptions): ProviderRegistry {
-  const plugins = createOpenPlugins(failed)
+  const plugins = createOpenPlugins(onError)
   const own = new Map<string, Instances>()
   let listener = (_channel: string, _organizationId: string): void => {}
   const everybodys = new Map<string, Destination>()
@@ -96,13 +96,13 @@ export function createProviderRegistry({
     const changed = (organizationId: string): void => listener(channel, organizationId)
     own.set(
       channel,
-      createInstances({ kind, make: perOrganization, plugins, clock, leaseMs, failed, changed }),
+      createInstances({ kind, make: perOrganization, plugins, clock, leaseMs, onError, changed }),
     )
   }
 
   const shared = (channel: string): ProviderSet | null => sources.get(channel)?.shared ?? null
 
-  const report = throttledEach<Error>(failed, () => clock.monotonic())
+  const report = throttledEach<Error>(onError, () => clock.monotonic())
 
   function refused(
     { name, channel, organizationId }: ConfiguredProvider,

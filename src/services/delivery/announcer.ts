@@ -16,7 +16,7 @@ export interface AnnouncerOptions {
   readonly clock: Clock
   /** Jobs that could not be announced: the storage has them. */
   missed(refs: readonly JobRef[]): void
-  failed(error: unknown): void
+  onError(error: unknown): void
 }
 
 /** Refs that may wait while the engine is slow; those beyond are left to the sweep. */
@@ -27,7 +27,7 @@ const PATIENCE_MS = 5_000
 const REPORT_EVERY_MS = 60_000
 
 /** One announcement at a time: what is added meanwhile goes together in the next. */
-export function createAnnouncer({ queue, clock, missed, failed }: AnnouncerOptions): Announcer {
+export function createAnnouncer({ queue, clock, missed, onError }: AnnouncerOptions): Announcer {
   let waiting: JobRef[] = []
   let running: Promise<void> | null = null
   let works = true
@@ -39,7 +39,7 @@ export function createAnnouncer({ queue, clock, missed, failed }: AnnouncerOptio
     reportedAt = clock.monotonic()
     const message =
       'The queue engine took no announcement. Nothing is lost: the jobs are stored, and are found by polling.'
-    failed(new Error(message, { cause: error }))
+    onError(new Error(message, { cause: error }))
   }
 
   async function announce(refs: readonly JobRef[]): Promise<void> {

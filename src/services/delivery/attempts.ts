@@ -54,7 +54,7 @@ export interface AttemptsOptions {
   announce(event: NotificationEvent | EndpointEvent): void
   /** A job is due again, now or later. */
   goesOn(): void
-  failed(error: unknown): void
+  onError(error: unknown): void
 }
 
 /** Pauses between attempts to record a beginning or an outcome. */
@@ -69,7 +69,7 @@ const MOST_SETTLED = 1_000
 const SETTLE_AFTER_TURNS = 16
 
 export function createAttempts(options: AttemptsOptions): Attempts {
-  const { storage, leases, clock, observer, announce, goesOn, failed } = options
+  const { storage, leases, clock, observer, announce, goesOn, onError } = options
   const events = createAttemptEvents(options.listeners)
   const begin = coalesce(beginSet)
   const settle = coalesce<Settlement, SettleAnswer>(
@@ -93,7 +93,7 @@ export function createAttempts(options: AttemptsOptions): Attempts {
         return await ask()
       } catch (error) {
         if (stopping.signal.aborted || clock.monotonic() - since > leases.leaseMs) throw error
-        failed(error)
+        onError(error)
         await pause(delayMs, stopping.signal, clock)
       }
     }
@@ -120,7 +120,7 @@ export function createAttempts(options: AttemptsOptions): Attempts {
       backAfterMs = 0
       return begun
     } catch (error) {
-      failed(error)
+      onError(error)
       // A commit whose end is unknown may have counted the attempts: the storage looks, and then leaves them to their leases.
       // Those that begin meanwhile do not wait for that.
       const back = goBack(refs, backAfterMs)
@@ -149,7 +149,7 @@ export function createAttempts(options: AttemptsOptions): Attempts {
       const settlement = withRemoval(given)
       const answer = await observer.span({ name: 'settle' }, () => settle(settlement), spanEnd)
       // It keeps its lease, and is recovered when that ends; that it happened must not go unseen.
-      if (answer.kind === 'failed') failed(answer.error)
+      if (answer.kind === 'failed') onError(answer.error)
       if (answer.kind !== 'settled') return
       countRecovered(settlement)
       events.settled(settlement)
@@ -175,7 +175,7 @@ export function createAttempts(options: AttemptsOptions): Attempts {
           () => aboutJob(job),
         )
       } catch (error) {
-        failed(error)
+        onError(error)
       } finally {
         forget()
         // This process may have it under a later lease by now.
@@ -187,7 +187,7 @@ export function createAttempts(options: AttemptsOptions): Attempts {
     },
     secure(stop) {
       return leases.secure()?.catch((error: unknown) => {
-        failed(error)
+        onError(error)
         stop.abort(new Error(LOST))
       })
     },

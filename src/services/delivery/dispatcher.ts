@@ -30,7 +30,7 @@ export interface DispatcherOptions {
   readonly pollMs: number
   /** What a queue engine hands over; then only that, and what it left to its lanes, is claimed between two looks. */
   readonly offers?: Offers | undefined
-  failed(error: unknown): void
+  onError(error: unknown): void
 }
 
 /** A claim that failed is tried again after twice as much at first, however rare polls are: nobody else may come to wake it. */
@@ -58,7 +58,7 @@ export function createDispatcher({
   leaseMs,
   pollMs,
   offers,
-  failed,
+  onError,
 }: DispatcherOptions): Dispatcher {
   /** Lanes with work to claim; with a queue engine those alone that have more than it could hand over. */
   let due = new Set<string>()
@@ -121,7 +121,7 @@ export function createDispatcher({
         await claim()
         failures = 0
       } catch (error) {
-        failed(error)
+        onError(error)
         failures += 1
         sleep(Math.min(Math.min(pollMs, BACKOFF_MS) * 2 ** failures, LONGEST_BACKOFF_MS))
         return
@@ -179,7 +179,7 @@ export function createDispatcher({
       proceed()
     }
     const end = lane.run(job).then(ended, (error) => {
-      failed(error)
+      onError(error)
       ended()
     })
     const now = clock.monotonic()

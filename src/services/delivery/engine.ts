@@ -81,7 +81,7 @@ export interface EngineOptions {
   random(): number
   announce(event: NotificationEvent | EndpointEvent): void
   tell(event: ProviderEvent): void
-  failed(error: unknown): void
+  onError(error: unknown): void
 }
 
 /** From a settlement to the look for what it has made due, one for all settlements meanwhile. */
@@ -94,7 +94,7 @@ const STALLED_MS = 10_000
 const ABORT_GRACE_MS = 3_000
 
 export function createEngine(options: EngineOptions): Engine {
-  const { storage, registry, clock, failed } = options
+  const { storage, registry, clock, onError } = options
   let dispatcher: Dispatcher | null = null
   const wake = (lane?: string): void => dispatcher?.wake(lane)
   /** Monotonic; null: no claim is under way. */
@@ -104,7 +104,7 @@ export function createEngine(options: EngineOptions): Engine {
   const unsigned = throttled(
     (cause) => {
       const message = 'Webhook events cannot be signed: they wait, and fail after their last attempt.'
-      failed(new Error(message, { cause }))
+      onError(new Error(message, { cause }))
     },
     () => clock.monotonic(),
   )
@@ -122,12 +122,12 @@ export function createEngine(options: EngineOptions): Engine {
     })
   }
 
-  const leases = createLeases(storage, clock, options.leaseMs, failed)
+  const leases = createLeases(storage, clock, options.leaseMs, onError)
   const attempts = createAttempts({
     storage,
     leases,
     clock,
-    failed,
+    onError,
     observer: options.observer,
     listeners: options.listeners,
     announce(event) {
@@ -137,7 +137,7 @@ export function createEngine(options: EngineOptions): Engine {
     goesOn: lookSoon,
   })
   const available = (): void => dispatcher?.freed()
-  const limits = createSharedLimits(options.limiter, options.localLimiter, clock, failed)
+  const limits = createSharedLimits(options.limiter, options.localLimiter, clock, onError)
   const wakes = createWakes(clock, available)
   const about = {
     clock,
@@ -167,7 +167,7 @@ export function createEngine(options: EngineOptions): Engine {
   const queue =
     options.queue === null
       ? null
-      : createQueueDispatch({ queue: options.queue, storage, clock, wake, failed })
+      : createQueueDispatch({ queue: options.queue, storage, clock, wake, onError })
   dispatcher = createDispatcher({
     storage: {
       ...storage,
@@ -187,7 +187,7 @@ export function createEngine(options: EngineOptions): Engine {
     leaseMs: options.leaseMs,
     pollMs: options.pollMs,
     offers: queue?.offers,
-    failed,
+    onError,
   })
 
   return {

@@ -21,12 +21,12 @@ export interface Leases {
 /** So much of its length a lease lasts for sure: its claim may have been answered a third after it was asked. */
 const SURE_FOR = 2 / 3
 
-/** @param failed is told when leases could not be renewed; the next turn tries again */
+/** @param onError is told when leases could not be renewed; the next turn tries again */
 export function createLeases(
   storage: Storage,
   clock: Clock,
   leaseMs: number,
-  failed: (error: unknown) => void,
+  onError: (error: unknown) => void,
 ): Leases {
   const held = new Map<LeaseRef, () => void>()
   let cancel: (() => void) | null = null
@@ -72,7 +72,7 @@ export function createLeases(
     try {
       await renew()
     } catch (error) {
-      failed(error)
+      onError(error)
     }
     arm()
   }

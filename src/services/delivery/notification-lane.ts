@@ -31,7 +31,7 @@ export interface NotificationDelivery extends Composition {
   readonly observer: Observer
   /** In [0, 1). */
   random(): number
-  failed(error: unknown): void
+  onError(error: unknown): void
 }
 
 /** What a hand-over needs of its attempt. */
@@ -66,7 +66,7 @@ export function createNotificationLane(
   { states, choose, refused }: ProviderGroup,
   delivery: NotificationDelivery,
 ): Required<Lane> {
-  const { registry, attempts, processor, clock, logger, observer, random, failed } = delivery
+  const { registry, attempts, processor, clock, logger, observer, random, onError } = delivery
   const compose = createCompose(delivery)
   const history = createFailoverHistory()
   /** Jobs whose history is being read: they have a slot coming. */
@@ -147,7 +147,7 @@ export function createNotificationLane(
     }
     const sensitive = notification.content.sensitive === true
     // What a provider throws may repeat the message.
-    const told = sensitive ? ({ message: said }: Error) => failed(new Error(said)) : failed
+    const told = sensitive ? ({ message: said }: Error) => onError(new Error(said)) : onError
     const answer = await sendAttempt(provider, message, context, stop, clock, observer, told)
     const outcome = sensitive ? withoutWords(answer) : answer
     const durationMs = Math.round(clock.monotonic() - began)

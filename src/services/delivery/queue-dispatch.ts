@@ -28,7 +28,7 @@ export interface QueueDispatchOptions {
   readonly clock: Clock
   /** A lane has work, or something has been handed over. */
   wake(lane?: string): void
-  failed(error: unknown): void
+  onError(error: unknown): void
 }
 
 /** What an engine has to take the last announcements and to close in. */
@@ -36,10 +36,10 @@ const CLOSE_MS = 2_000
 const STOP_MS = 1_000
 
 export function createQueueDispatch(options: QueueDispatchOptions): QueueDispatch {
-  const { queue, storage, clock, wake, failed } = options
-  const fault = faultsOf(`queue "${queue.name}"`, failed)
+  const { queue, storage, clock, wake, onError } = options
+  const fault = faultsOf(`queue "${queue.name}"`, onError)
   const offers = createOffers()
-  const announcer = createAnnouncer({ queue, clock, missed, failed })
+  const announcer = createAnnouncer({ queue, clock, missed, onError })
   let working: Promise<() => Promise<void>> | null = null
   let stopped: Promise<void> | null = null
 
@@ -56,7 +56,7 @@ export function createQueueDispatch(options: QueueDispatchOptions): QueueDispatc
         wake()
         return taken
       },
-      failed: fault,
+      onError: fault,
     })
   }
 

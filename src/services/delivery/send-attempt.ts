@@ -15,7 +15,7 @@ export const GRACE_MS = 2_000
  * Calls a provider under its deadline. Whatever it does (throws, answers nonsense, never settles), there is an
  * outcome: what nobody can know is `ambiguous`.
  *
- * @param failed is told what a channel throws, which no outcome shows; not what it throws because it was stopped
+ * @param onError is told what a channel throws, which no outcome shows; not what it throws because it was stopped
  */
 export async function sendAttempt(
   provider: ConfiguredProvider,
@@ -24,14 +24,14 @@ export async function sendAttempt(
   stop: Stop,
   clock: Clock,
   observer: Observer,
-  failed: (error: Error) => void,
+  onError: (error: Error) => void,
 ): Promise<Outcome> {
   const { name, channel } = provider
   const { notificationId, attempt } = context
   const began = clock.monotonic()
   const outcome = await observer.span(
     { name: 'attempt', channel, provider: name, notificationId, attempt },
-    () => ask(provider, message, context, stop, clock, failed),
+    () => ask(provider, message, context, stop, clock, onError),
     spanEnd,
   )
   observer.record({
@@ -51,7 +51,7 @@ async function ask(
   context: AboutAttempt,
   stop: Stop,
   clock: Clock,
-  failed: (error: Error) => void,
+  onError: (error: Error) => void,
 ): Promise<Outcome> {
   const limit = limitAttempt(stop, provider.timeoutMs, clock)
   try {
@@ -64,7 +64,7 @@ async function ask(
     const stopped = stop.reason()
     if (stopped !== null) return { kind: 'ambiguous', reason: stopped.message }
     const thrown = `The provider "${provider.name}" threw instead of answering with an outcome`
-    failed(new Error(`${thrown}, for ${context.notificationId}: see \`cause\`.`, { cause: error }))
+    onError(new Error(`${thrown}, for ${context.notificationId}: see \`cause\`.`, { cause: error }))
     return { kind: 'ambiguous', reason: `${thrown}.` }
   } finally {
     limit.lift()

@@ -25,14 +25,14 @@ export function createSharedLimits(
   shared: RateLimiter,
   local: RateLimiter,
   clock: Clock,
-  failed: (error: unknown) => void,
+  onError: (error: unknown) => void,
 ): SharedLimits {
   let awayUntil = 0
   const tell = throttled(
     (cause) => {
       const message =
         'The rate limiter does not answer: paces and pauses of providers are those of this process alone.'
-      failed(new Error(message, { cause }))
+      onError(new Error(message, { cause }))
     },
     () => clock.monotonic(),
   )

@@ -21,7 +21,7 @@ export interface PageParts {
   announce(event: NotificationEvent): void
   /** Something was stored that may be due. */
   wake(): void
-  failed(error: unknown): void
+  onError(error: unknown): void
 }
 
 /** Visits that are being recorded; what comes while there are so many is not counted. */
@@ -31,7 +31,7 @@ const MOST_KNOWN = 10_000
 
 /** What the links in messages lead to. */
 export function createPages(parts: PageParts): Pages {
-  const { storage, kinds, clock, signer, counts, announce, wake, failed } = parts
+  const { storage, kinds, clock, signer, counts, announce, wake, onError } = parts
   const known = new Set<string>()
   let underWay = 0
   const record = coalesce<ReceiptRecord, ReceiptAnswer>((receipts) => storage.recordReceipts(receipts))
@@ -56,12 +56,12 @@ export function createPages(parts: PageParts): Pages {
   function count(type: 'opened' | 'clicked', id: string, key: string, visit: Visit): void {
     if (!visit.counts || !counts()) return
     if (underWay >= MOST_UNDER_WAY) {
-      failed(new Error('A visit was not counted: too many are being recorded.'))
+      onError(new Error('A visit was not counted: too many are being recorded.'))
       return
     }
     underWay += 1
     countVisit(type, id, key, visit)
-      .catch(failed)
+      .catch(onError)
       .finally(() => {
         underWay -= 1
       })

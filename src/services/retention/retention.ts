@@ -20,7 +20,7 @@ export interface RetentionParts {
   readonly logger: Logger
   /** Of organizations without one of their own, and of the keys that receipts are deduplicated by; null: for ever. */
   readonly days: number | null
-  failed(error: unknown): void
+  onError(error: unknown): void
 }
 
 const DAY_MS = 86_400_000
@@ -45,7 +45,7 @@ interface Removed {
 }
 
 /** Several processes may run this at once: what one has removed the others do not find. */
-export function createRetention({ storage, clock, logger, days, failed }: RetentionParts): Retention {
+export function createRetention({ storage, clock, logger, days, onError }: RetentionParts): Retention {
   let running: Promise<void> = Promise.resolve()
   let stopped = false
   let cancelTimer = (): void => {}
@@ -56,7 +56,7 @@ export function createRetention({ storage, clock, logger, days, failed }: Retent
       running = run().then(
         () => arm(EVERY_MS),
         (error: unknown) => {
-          failed(error)
+          onError(error)
           arm(EVERY_MS)
         },
       )
@@ -101,7 +101,7 @@ export function createRetention({ storage, clock, logger, days, failed }: Retent
       else if (keptDays !== null) await sweep(id, keptDays * DAY_MS, removed)
     } catch (error) {
       if (isNotifierError(error) && error.code === 'service_unavailable') throw error
-      failed(error)
+      onError(error)
     }
   }
 

@@ -15,7 +15,7 @@ export function createPlugins(
   plugins: readonly Telemetry[],
   source: TelemetrySource,
   clock: Clock,
-  failed: (error: unknown) => void,
+  onError: (error: unknown) => void,
 ): Plugins {
   const started = new Set<Telemetry>()
   return {
@@ -35,7 +35,7 @@ export function createPlugins(
         try {
           await plugin.stop?.()
         } catch (error) {
-          faultsOf(`telemetry plug-in "${plugin.name}"`, failed)(error)
+          faultsOf(`telemetry plug-in "${plugin.name}"`, onError)(error)
         }
       })
       started.clear()

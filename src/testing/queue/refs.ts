@@ -47,7 +47,7 @@ export function refChecks(check: Check): void {
         const at = performance.now()
         for (const ref of refs) if (!handed.has(ref.jobId)) handed.set(ref.jobId, { ref, at })
       },
-      failed() {},
+      onError() {},
     }
     const stops = [await one.work(worker), await other.work(worker)]
     const now = [...refs('now', 250), ...refs('one', 1)]
@@ -83,7 +83,7 @@ export function refChecks(check: Check): void {
           first.push(...refs)
           return held
         },
-        failed() {},
+        onError() {},
       })
       await one.announce(refs('held', 1))
       await until('a hand-over', () => first.length > 0)
@@ -102,7 +102,7 @@ export function refChecks(check: Check): void {
         async handle(refs) {
           second.push(...refs)
         },
-        failed() {},
+        onError() {},
       })
       const rest = refs('rest', 20)
       for (const ref of rest) await one.announce([ref])

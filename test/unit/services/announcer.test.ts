@@ -14,7 +14,7 @@ function world(announce: (refs: readonly JobRef[]) => Promise<void>) {
     queue: { announce },
     clock,
     missed: (lost) => missed.push(...lost.map(({ jobId }) => jobId)),
-    failed: (error) => errors.push(error as Error),
+    onError: (error) => errors.push(error as Error),
   })
   return { clock, missed, errors, announcer }
 }

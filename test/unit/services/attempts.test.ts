@@ -35,7 +35,7 @@ function attemptsThatAnswer(answer: SettleAnswer) {
     ...observation(),
     announce: (event) => announced.push(event),
     goesOn() {},
-    failed: (error) => failures.push(error),
+    onError: (error) => failures.push(error),
   })
   return { attempts, failures, announced }
 }
@@ -80,7 +80,7 @@ describe('an attempt whose beginning could not be recorded', () => {
       ...observation(),
       announce() {},
       goesOn() {},
-      failed: (error) => failures.push(error),
+      onError: (error) => failures.push(error),
     })
     const begun: boolean[] = []
     const run = attempts.run(job, async () => {
@@ -115,7 +115,7 @@ describe('an attempt whose beginning could not be recorded', () => {
       ...observation(),
       announce() {},
       goesOn() {},
-      failed: (error) => failures.push(error),
+      onError: (error) => failures.push(error),
     })
     const refs = ['2', '4', '6'].map((jobId) => ({ jobId, token: 1, provider: 'smtp' }))
     expect(await Promise.all(refs.map(attempts.begin))).toEqual([false, false, false])
@@ -173,7 +173,7 @@ async function takenOver() {
     ...observation_,
     announce() {},
     goesOn() {},
-    failed(error) {
+    onError(error) {
       throw error
     },
   })

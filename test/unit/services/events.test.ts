@@ -58,7 +58,7 @@ async function create(post: (request: PostRequest) => PostResult | Promise<PostR
     box: () => boxes.current,
     random: () => 0.5,
     announce() {},
-    failed: (error) => void errors.push(error),
+    onError: (error) => void errors.push(error),
   })
   const register = (number: number | string, organizationId = 'org_default') =>
     storage.webhookEndpoints.create(

@@ -26,10 +26,10 @@ it('a fault of a plug-in that nobody waits for is told with its name', async () 
   const notifier = createNotifier({
     channels: { email: recordingProvider({ name: 'mail', close: refuses }) },
     queue: queue({
-      async work({ failed }) {
-        failed(REFUSED)
-        failed(ALL_REFUSED)
-        failed('text')
+      async work({ onError }) {
+        onError(REFUSED)
+        onError(ALL_REFUSED)
+        onError('text')
         return async () => {}
       },
       close: refuses,

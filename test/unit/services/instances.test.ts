@@ -25,7 +25,7 @@ function create(make: (clock: FakeClock, made: number) => Made | Promise<Made>) 
     plugins: createOpenPlugins(() => {}),
     clock,
     leaseMs: 120_000,
-    failed() {},
+    onError() {},
     changed() {},
   })
   const load = async () => {

@@ -259,7 +259,7 @@ describe('on its own', () => {
         dropPast: () => step('drop', 0),
       },
     } as unknown as Storage
-    const retention = createRetention({ storage, clock, logger: silentLogger(), days: 90, failed() {} })
+    const retention = createRetention({ storage, clock, logger: silentLogger(), days: 90, onError() {} })
     return { clock, steps, retention, go: () => go() }
   }
   const ALL = ['list', 'org_a', 'org_b', 'expire', 'expire', 'expire', 'drop']
